@@ -1,0 +1,75 @@
+# What every folder needs: the dependencies, the flags, and three verbs:
+# fby_library, fby_test, fby_fuzz.
+
+find_package(PkgConfig REQUIRED)
+foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
+        jpeg:libjpeg yaml:yaml-0.1 xxhash:libxxhash sodium:libsodium
+        archive:libarchive jansson:jansson cmocka:cmocka)
+    string(REPLACE ":" ";" pair ${dependency})
+    list(GET pair 0 name)
+    list(GET pair 1 module)
+    pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${module})
+endforeach()
+find_package(Threads REQUIRED)
+
+# Everything hand-written links this; generated code does not.
+add_library(fby_flags INTERFACE)
+target_include_directories(fby_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_definitions(fby_flags INTERFACE
+    _GNU_SOURCE FBY_VERSION="${PROJECT_VERSION}")
+# Values must not depend on the compiler's freedom: see docs/design.md.
+target_compile_options(fby_flags INTERFACE
+    -Wall -Wextra -Wshadow -Wundef -Wcast-qual -Wconversion -Wpointer-arith
+    -Wstrict-prototypes -Wold-style-definition -Wmissing-prototypes
+    -Wswitch-enum -Wwrite-strings -Wvla -Wformat=2 -Wimplicit-fallthrough
+    -Wnull-dereference -fno-omit-frame-pointer -ffp-contract=off)
+if(FBY_WERROR)
+    target_compile_options(fby_flags INTERFACE -Werror)
+endif()
+if(FBY_SANITIZE)
+    add_compile_options(-fsanitize=${FBY_SANITIZE} -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${FBY_SANITIZE})
+    if(FBY_SANITIZE STREQUAL "thread")
+        target_compile_definitions(fby_flags INTERFACE FBY_TSAN_BUILD=1)
+    endif()
+endif()
+if(FBY_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link,address,undefined
+        -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=address,undefined)
+endif()
+
+# fby_library(fby_plan SOURCES a.c b.c LINK fby_common ...)
+function(fby_library name)
+    cmake_parse_arguments(lib "" "" "SOURCES;LINK" ${ARGN})
+    add_library(${name} STATIC ${lib_SOURCES})
+    target_link_libraries(${name} PUBLIC fby_flags ${lib_LINK})
+endfunction()
+
+# fby_test(common/queue fby_common ...): tests/common/test_queue.c is the
+# CTest `common.queue`.
+function(fby_test path)
+    string(REPLACE "/" "." name ${path})
+    string(REPLACE "/" "_" target ${path})
+    cmake_path(GET path PARENT_PATH dir)
+    cmake_path(GET path FILENAME file)
+    add_executable(test_${target}
+        ${CMAKE_SOURCE_DIR}/tests/${dir}/test_${file}.c)
+    target_link_libraries(test_${target}
+        PRIVATE fby_flags ${ARGN} PkgConfig::cmocka)
+    target_compile_definitions(test_${target} PRIVATE
+        FBY_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/golden")
+    add_test(NAME ${name} COMMAND test_${target})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
+endfunction()
+
+# fby_fuzz(tar fby_source ...): tests/fuzz/fuzz_tar.c, seeds in
+# tests/fuzz/corpus/tar; only in the fuzz build.
+function(fby_fuzz name)
+    if(FBY_FUZZ)
+        add_executable(fuzz_${name}
+            ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
+        target_link_libraries(fuzz_${name} PRIVATE fby_flags ${ARGN})
+        target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    endif()
+endfunction()

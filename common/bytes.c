@@ -1,0 +1,53 @@
+#include "common/bytes.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+
+void fby_buffer_fini(struct fby_buffer *b)
+{
+    free(b->data);
+    *b = (struct fby_buffer){0};
+}
+
+static uint8_t *grow(struct fby_buffer *b, size_t size)
+{
+    if (b->capacity - b->size < size) {
+        size_t capacity = b->capacity < 64 ? 64 : b->capacity;
+        while (capacity - b->size < size) {
+            capacity *= 2;
+        }
+        b->data     = fby_regrow(b->data, capacity);
+        b->capacity = capacity;
+    }
+    uint8_t *at = b->data + b->size;
+    b->size += size;
+    return at;
+}
+
+void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size)
+{
+    if (size > 0) {
+        memcpy(grow(b, size), data, size);
+    }
+}
+
+void fby_put_u8(struct fby_buffer *b, uint8_t value)
+{
+    *grow(b, 1) = value;
+}
+
+void fby_put_u16(struct fby_buffer *b, uint16_t value)
+{
+    fby_store_le(grow(b, 2), value, 2);
+}
+
+void fby_put_u32(struct fby_buffer *b, uint32_t value)
+{
+    fby_store_le(grow(b, 4), value, 4);
+}
+
+void fby_put_u64(struct fby_buffer *b, uint64_t value)
+{
+    fby_store_le(grow(b, 8), value, 8);
+}

@@ -1,0 +1,87 @@
+/* bytes.h - little-endian numbers and bounded reading and writing.
+ *
+ * A reader or writer that runs out of room goes bad and stays bad: take all
+ * the fields, then ask once. A bad reader hands out zeros and no pointers. */
+#ifndef FBY_COMMON_BYTES_H
+#define FBY_COMMON_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct fby_reader {
+    const uint8_t *at;
+    size_t         left; /* bytes */
+    bool           bad;
+};
+
+static inline struct fby_reader fby_reader(const void *data, size_t size)
+{
+    return (struct fby_reader){.at = data, .left = size};
+}
+
+/* `size` bytes in place, or NULL when there are fewer. */
+static inline const uint8_t *fby_read_bytes(struct fby_reader *r, size_t size)
+{
+    if (r->bad || size > r->left) {
+        r->bad = true;
+        return NULL;
+    }
+    const uint8_t *here = r->at;
+    r->at += size;
+    r->left -= size;
+    return here;
+}
+
+static inline uint64_t fby_read_le(struct fby_reader *r, size_t width)
+{
+    const uint8_t *p     = fby_read_bytes(r, width);
+    uint64_t       value = 0;
+    for (size_t i = 0; p != NULL && i < width; i++) {
+        value |= (uint64_t)p[i] << (8 * i);
+    }
+    return value;
+}
+
+static inline uint8_t fby_read_u8(struct fby_reader *r)
+{
+    return (uint8_t)fby_read_le(r, 1);
+}
+static inline uint16_t fby_read_u16(struct fby_reader *r)
+{
+    return (uint16_t)fby_read_le(r, 2);
+}
+static inline uint32_t fby_read_u32(struct fby_reader *r)
+{
+    return (uint32_t)fby_read_le(r, 4);
+}
+static inline uint64_t fby_read_u64(struct fby_reader *r)
+{
+    return fby_read_le(r, 8);
+}
+
+/* A growing buffer (control plane only: it aborts when memory is out).
+ * Start from {0}; release with fby_buffer_fini. */
+struct fby_buffer {
+    uint8_t *data;
+    size_t   size;     /* bytes written */
+    size_t   capacity; /* bytes owned */
+};
+
+void fby_buffer_fini(struct fby_buffer *b);
+void fby_put_bytes(struct fby_buffer *b, const void *data, size_t size);
+void fby_put_u8(struct fby_buffer *b, uint8_t value);
+void fby_put_u16(struct fby_buffer *b, uint16_t value);
+void fby_put_u32(struct fby_buffer *b, uint32_t value);
+void fby_put_u64(struct fby_buffer *b, uint64_t value);
+
+/* Write `value` into exactly 2, 4 or 8 bytes at `at`. */
+static inline void fby_store_le(uint8_t *at, uint64_t value, size_t width)
+{
+    for (size_t i = 0; i < width; i++) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+#endif

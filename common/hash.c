@@ -1,0 +1,117 @@
+#include "common/hash.h"
+
+#include <sodium.h>
+#define XXH_STATIC_LINKING_ONLY
+#include <xxhash.h>
+
+struct fby_digest fby_digest_of(const void *data, size_t size)
+{
+    struct fby_digest d;
+    crypto_generichash(d.bytes, sizeof(d.bytes), data, size, NULL, 0);
+    return d;
+}
+
+static crypto_generichash_state *blake(struct fby_digest_state *state)
+{
+    _Static_assert(sizeof(crypto_generichash_state) <= sizeof(state->opaque),
+        "a BLAKE2b state fits");
+    return (crypto_generichash_state *)(void *)state->opaque;
+}
+
+void fby_digest_begin(struct fby_digest_state *state)
+{
+    crypto_generichash_init(blake(state), NULL, 0, sizeof(struct fby_digest));
+}
+
+void fby_digest_add(
+    struct fby_digest_state *state, const void *data, size_t size)
+{
+    crypto_generichash_update(blake(state), data, size);
+}
+
+struct fby_digest fby_digest_end(struct fby_digest_state *state)
+{
+    struct fby_digest d;
+    crypto_generichash_final(blake(state), d.bytes, sizeof(d.bytes));
+    return d;
+}
+
+uint64_t fby_xxh64(const void *data, size_t size)
+{
+    return XXH3_64bits(data, size);
+}
+
+static struct fby_sum canonical(XXH128_hash_t hash)
+{
+    XXH128_canonical_t canon;
+    struct fby_sum     sum;
+    XXH128_canonicalFromHash(&canon, hash);
+    memcpy(sum.bytes, canon.digest, sizeof(sum.bytes));
+    return sum;
+}
+
+struct fby_sum fby_sum_of(const void *data, size_t size)
+{
+    return canonical(XXH3_128bits(data, size));
+}
+
+static XXH3_state_t *xxh(struct fby_sum_state *state)
+{
+    _Static_assert(
+        sizeof(XXH3_state_t) <= sizeof(state->opaque), "an XXH3 state fits");
+    return (XXH3_state_t *)(void *)state->opaque;
+}
+
+void fby_sum_begin(struct fby_sum_state *state)
+{
+    memset(state, 0, sizeof(*state));
+    XXH3_128bits_reset(xxh(state));
+}
+
+void fby_sum_add(struct fby_sum_state *state, const void *data, size_t size)
+{
+    XXH3_128bits_update(xxh(state), data, size);
+}
+
+struct fby_sum fby_sum_end(const struct fby_sum_state *state)
+{
+    return canonical(
+        XXH3_128bits_digest((const XXH3_state_t *)(const void *)state->opaque));
+}
+
+char *fby_hex(const void *data, size_t size, char *out)
+{
+    static const char digits[] = "0123456789abcdef";
+    const uint8_t    *p        = data;
+    for (size_t i = 0; i < size; i++) {
+        out[2 * i]     = digits[p[i] >> 4];
+        out[2 * i + 1] = digits[p[i] & 15];
+    }
+    out[2 * size] = '\0';
+    return out;
+}
+
+static int nibble(char c)
+{
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool fby_unhex(const char *text, void *data, size_t size)
+{
+    uint8_t *p = data;
+    for (size_t i = 0; i < size; i++) {
+        int high = nibble(text[2 * i]);
+        int low  = high < 0 ? -1 : nibble(text[2 * i + 1]);
+        if (low < 0) {
+            return false;
+        }
+        p[i] = (uint8_t)(high << 4 | low);
+    }
+    return text[2 * size] == '\0';
+}

@@ -1,0 +1,68 @@
+#include "common/log.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct {
+    char               process[32];
+    enum fby_log_level level;
+    bool               colours;
+} settings = {.process = "forebay", .level = FBY_LOG_WARN};
+
+static enum fby_log_level level_from_environment(enum fby_log_level fallback)
+{
+    static const char *const names[] = {"error", "warn", "info", "debug"};
+    const char              *wanted  = getenv("FOREBAY_LOG");
+    for (size_t i = 0; wanted != NULL && i < 4; i++) {
+        if (strcmp(wanted, names[i]) == 0) {
+            return (enum fby_log_level)i;
+        }
+    }
+    return fallback;
+}
+
+void fby_log_init(const char *process, enum fby_log_level level)
+{
+    snprintf(settings.process, sizeof(settings.process), "%s", process);
+    settings.level   = level_from_environment(level);
+    settings.colours = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
+}
+
+static void stamp(char *out, size_t size)
+{
+    struct timespec now;
+    struct tm       local;
+    clock_gettime(CLOCK_REALTIME, &now);
+    localtime_r(&now.tv_sec, &local);
+    snprintf(out, size, "%02d:%02d:%02d.%03ld", local.tm_hour, local.tm_min,
+        local.tm_sec, now.tv_nsec / 1000000);
+}
+
+/* One write() a line, so that lines of several processes do not mix. */
+void fby_log(
+    enum fby_log_level level, const char *word, const char *format, ...)
+{
+    static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
+    if (level > settings.level) {
+        return;
+    }
+    char    time[64];
+    char    body[900];
+    char    line[1024];
+    va_list args;
+    stamp(time, sizeof(time));
+    va_start(args, format);
+    vsnprintf(body, sizeof(body), format, args);
+    va_end(args);
+    int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
+        settings.colours ? colour[level] : "", time, settings.process,
+        (int)getpid(), word, settings.colours ? "\033[0m" : "", body);
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
+        return; /* nobody is left to tell */
+    }
+}

@@ -1,0 +1,24 @@
+/* log.h - lines for operators, on standard error.
+ *
+ * One event, one line, opened by a stable upper-case word to grep for:
+ *     12:04:31.250 worker[812] WORKER-LOST 7f3a...: heartbeat 10.2 s late
+ * Logged once, where it is first known; callers return the error. Colours only
+ * on a terminal and never with NO_COLOR. Any thread. */
+#ifndef FBY_COMMON_LOG_H
+#define FBY_COMMON_LOG_H
+
+enum fby_log_level { FBY_LOG_ERROR, FBY_LOG_WARN, FBY_LOG_INFO, FBY_LOG_DEBUG };
+
+/* Name this process in its lines ("worker") and set how much is said. Call
+ * before threads start. FOREBAY_LOG=error|warn|info|debug overrides `level`. */
+void fby_log_init(const char *process, enum fby_log_level level);
+
+void fby_log(enum fby_log_level level, const char *word, const char *format,
+    ...) __attribute__((format(printf, 3, 4)));
+
+#define fby_error(word, ...) fby_log(FBY_LOG_ERROR, word, __VA_ARGS__)
+#define fby_warn(word, ...)  fby_log(FBY_LOG_WARN, word, __VA_ARGS__)
+#define fby_info(word, ...)  fby_log(FBY_LOG_INFO, word, __VA_ARGS__)
+#define fby_debug(word, ...) fby_log(FBY_LOG_DEBUG, word, __VA_ARGS__)
+
+#endif

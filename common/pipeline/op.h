@@ -1,0 +1,68 @@
+/* op.h - the table of worker ops: names, parameters, draws and shapes.
+ *
+ * The parser, the canonical form and the plan know no op by name; they know
+ * this table. The pixels themselves are worker/transform's business: it has
+ * one `apply` per id. To add an op: an entry in op.c, an apply, a golden. */
+#ifndef FBY_COMMON_PIPELINE_OP_H
+#define FBY_COMMON_PIPELINE_OP_H
+
+#include "common/err.h"
+#include "common/pipeline/types.h"
+
+struct fby_draw; /* common/plan/draw.h */
+
+enum fby_op_id { /* in canonical content: add, never renumber */
+    FBY_OP_RANDOM_RESIZED_CROP = 1,
+    FBY_OP_RESIZE              = 2,
+    FBY_OP_CENTER_CROP         = 3,
+    FBY_OP_RANDOM_CROP         = 4,
+    FBY_OP_HORIZONTAL_FLIP     = 5
+};
+
+struct fby_param {
+    const char *name;
+    const char *expects; /* for errors: "one or two integers, 1 to 65535" */
+    bool        real;
+    uint32_t    min_n; /* numbers; 0: may be left out */
+    uint32_t    max_n;
+    double      min; /* each number, inclusive */
+    double      max;
+    struct fby_value fallback; /* n = 0: none */
+};
+
+/* What an op does to one sample, all decided before a pixel is touched:
+ * take the box (x, y, w, h) of the picture, scale it to out_w x out_h, then
+ * mirror. An op that does less leaves the rest as identity. */
+struct fby_op_plan {
+    uint32_t x, y, w, h;
+    uint32_t out_w, out_h;
+    bool     flip;
+};
+
+struct fby_op {
+    const char             *name;
+    enum fby_op_id          id;
+    uint32_t                version; /* raised when its behaviour changes */
+    const struct fby_param *params;
+    uint32_t                n_params;
+    /* Check what the schema cannot (min <= max of a pair, ...). May be NULL. */
+    fby_err (*check)(const struct fby_op_use *use, struct fby_why *why);
+    /* The shape after the op; unknown dimensions are 0. */
+    struct fby_shape (*shape)(
+        const struct fby_op_use *use, struct fby_shape in);
+    /* The draws and the geometry for a picture of `in` (all dims known).
+     * Pure: integers and tables only. FBY_BAD_SAMPLE when the picture cannot
+     * be used (a crop larger than it), with the reason in `why`. */
+    fby_err (*plan)(const struct fby_op_use *use, struct fby_draw *draw,
+        struct fby_shape in, struct fby_op_plan *out, struct fby_why *why);
+};
+
+/* By name or id; NULL when there is none. */
+const struct fby_op *fby_op_named(const char *name);
+const struct fby_op *fby_op_by_id(uint32_t id);
+
+/* The table, for docs and for the nearest name in errors. */
+extern const struct fby_op *const fby_ops[];
+extern const size_t               fby_n_ops;
+
+#endif

@@ -1,0 +1,149 @@
+/* types.h - what a pipeline is, once parsed: content, location, delivery.
+ *
+ * One split of a pipeline file becomes three things that never mix:
+ *   content   decides the values; its canonical bytes are hashed (canon.h)
+ *   location  says where the data lies; two copies of a dataset are one
+ *   delivery  says how values travel and in which dtype and layout they are
+ *             handed out; it is free to differ between two ranks
+ * Plain structs without pointers to files, sockets or threads. */
+#ifndef FBY_COMMON_PIPELINE_TYPES_H
+#define FBY_COMMON_PIPELINE_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    FBY_MAX_FIELDS   = 32,
+    FBY_MAX_OPS      = 32, /* a field, on the worker or on the device */
+    FBY_MAX_FROM     = 8,  /* member extensions tried in turn */
+    FBY_MAX_PARAMS   = 8,  /* an op */
+    FBY_MAX_NUMBERS  = 16, /* in one parameter's list */
+    FBY_MAX_DIMS     = 4,  /* of one sample's array */
+    FBY_MAX_CHANNELS = 4,
+    FBY_NAME_SIZE    = 64,  /* fields, splits, groups, extensions; with NUL */
+    FBY_PATH_SIZE    = 4096 /* with NUL */
+};
+
+/* The numbers below are written into canonical content and onto the wire:
+ * add, never renumber. */
+enum fby_source_kind { FBY_SOURCE_FOLDER = 1, FBY_SOURCE_SHARDS = 2 };
+enum fby_shuffle {
+    FBY_SHUFFLE_NONE  = 1,
+    FBY_SHUFFLE_FULL  = 2,
+    FBY_SHUFFLE_BLOCK = 3
+};
+enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
+enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
+enum fby_dct_scale { FBY_DCT_OFF = 1 /* faithful 2, fast 3: reserved */ };
+enum fby_decode {
+    FBY_DECODE_RGB8   = 1, /* JPEG -> u8 [h, w, 3] */
+    FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */
+    FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
+    FBY_DECODE_BYTES  = 4  /* raw bytes of one fixed length -> u8 [length] */
+};
+enum fby_type {
+    FBY_U8   = 1,
+    FBY_U16  = 2,
+    FBY_I32  = 3,
+    FBY_I64  = 4,
+    FBY_F16  = 5,
+    FBY_BF16 = 6,
+    FBY_F32  = 7,
+    FBY_U32  = 8 /* label: smallest of u8, u16, u32 that holds the ids */
+};
+enum fby_layout {
+    FBY_LAYOUT_HWC           = 1,
+    FBY_LAYOUT_CHW           = 2,
+    FBY_LAYOUT_CHANNELS_LAST = 3
+};
+enum fby_filter {
+    FBY_FILTER_NONE         = 0,
+    FBY_FILTER_DELTA        = 1,
+    FBY_FILTER_BYTE_SHUFFLE = 2,
+    FBY_FILTER_BIT_SHUFFLE  = 3 /* photo 4: reserved */
+};
+enum fby_codec {
+    FBY_CODEC_STORE = 0,
+    FBY_CODEC_LZ4   = 1 /* pack 2, ans 3, jpeg 4: reserved */
+};
+enum {
+    FBY_AUTO = 255
+}; /* in delivery only: filter or codec picked by the worker */
+
+/* The shape of one sample's array; an image is {h, w, channels}. A dimension
+ * of 0 is not known before the sample is decoded. */
+struct fby_shape {
+    uint32_t n_dims;
+    uint32_t dims[FBY_MAX_DIMS];
+};
+
+/* One parameter's value: numbers as they stand in the file; a string or a
+ * choice is its position in the schema's list. */
+struct fby_value {
+    uint32_t n; /* numbers in use; 0: not given and no default */
+    bool     real;
+    int64_t  i[FBY_MAX_NUMBERS]; /* when !real */
+    double   r[FBY_MAX_NUMBERS]; /* when real */
+};
+
+struct fby_op;
+struct fby_op_use { /* an op with its parameters, in schema order */
+    const struct fby_op *op;
+    struct fby_value     params[FBY_MAX_PARAMS];
+    uint32_t             occurrence; /* how-manieth of its name in the field */
+};
+
+struct fby_field_content {
+    char               name[FBY_NAME_SIZE];
+    char               group[FBY_NAME_SIZE]; /* default: name */
+    char               from[FBY_MAX_FROM][FBY_NAME_SIZE];
+    uint32_t           n_from; /* from[0] is "folder": the class folder's id */
+    enum fby_decode    decode;
+    enum fby_dct_scale dct_scale;               /* rgb8 */
+    char               json_key[FBY_NAME_SIZE]; /* number */
+    enum fby_type      wire_type;
+    uint32_t           length;    /* bytes: how many */
+    uint32_t           classes;   /* label: ids are 0..classes-1; 0: not said */
+    double             smoothing; /* one-hot's, 0 without */
+    bool               one_hot;
+    struct fby_op_use  ops[FBY_MAX_OPS];
+    uint32_t           n_ops;
+    bool               normalize; /* device op: (v/255 - mean) / std */
+    double             mean[FBY_MAX_CHANNELS];
+    double             std[FBY_MAX_CHANNELS];
+    struct fby_shape   shape; /* after the ops; every dimension known */
+};
+
+struct fby_content {
+    enum fby_source_kind source;
+    enum fby_shuffle     shuffle;
+    uint32_t             block;  /* K of shuffle block */
+    uint32_t             lanes;  /* 0: default */
+    uint32_t             slices; /* 0: default */
+    enum fby_last        last;
+    uint32_t             global_batch;
+    enum fby_bad_sample  on_bad_sample;
+    uint32_t             n_fields;
+    struct fby_field_content
+        fields[FBY_MAX_FIELDS]; /* in byte order of names */
+};
+
+struct fby_location {
+    char pattern
+        [FBY_PATH_SIZE]; /* "NAME:path", or a plain path before rooting */
+};
+
+struct fby_field_delivery { /* beside fields[i] of the content */
+    enum fby_type   dtype;  /* of what is handed out */
+    enum fby_layout layout; /* images */
+    uint8_t         filter; /* enum fby_filter or FBY_AUTO */
+    uint8_t         codec;  /* enum fby_codec or FBY_AUTO */
+};
+
+struct fby_delivery {
+    uint32_t                  bad_sample_limit;
+    struct fby_field_delivery fields[FBY_MAX_FIELDS];
+};
+
+#endif
