@@ -1,0 +1,87 @@
+/* dlpack.h - the tensor exchange structures of DLPack 1.1.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ * The layout of these structures is the DLPack ABI, defined by the DLPack
+ * project (Copyright its contributors, licensed under the Apache License,
+ * Version 2.0: http://www.apache.org/licenses/LICENSE-2.0). Names and order
+ * follow it so that tensors can be handed to any consumer; the words are ours.
+ * A program that brings its own dlpack.h includes that one first. */
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+/* The names are the ABI's, not ours. */
+/* NOLINTBEGIN */
+
+#include <stdint.h>
+
+#define DLPACK_MAJOR_VERSION 1
+#define DLPACK_MINOR_VERSION 1
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A consumer must refuse another major version; minor ones only add. */
+typedef struct {
+    uint32_t major;
+    uint32_t minor;
+} DLPackVersion;
+
+/* Where the memory lies; only the ones Forebay may name. */
+typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3 } DLDeviceType;
+
+typedef struct {
+    DLDeviceType device_type;
+    int32_t      device_id; /* 0 for host memory */
+} DLDevice;
+
+typedef enum {
+    kDLInt    = 0U,
+    kDLUInt   = 1U,
+    kDLFloat  = 2U,
+    kDLBfloat = 4U,
+    kDLBool   = 6U
+} DLDataTypeCode;
+
+typedef struct {
+    uint8_t  code;  /* DLDataTypeCode */
+    uint8_t  bits;  /* of one lane */
+    uint16_t lanes; /* 1: a scalar */
+} DLDataType;
+
+/* A view; it owns nothing. */
+typedef struct {
+    void      *data;
+    DLDevice   device;
+    int32_t    ndim;
+    DLDataType dtype;
+    int64_t   *shape;       /* ndim numbers */
+    int64_t   *strides;     /* in elements; NULL: compact, row by row */
+    uint64_t   byte_offset; /* from data to the first element */
+} DLTensor;
+
+/* The structure before 1.0; its capsule is named "dltensor". */
+typedef struct DLManagedTensor {
+    DLTensor dl_tensor;
+    void    *manager_ctx;
+    void (*deleter)(struct DLManagedTensor *self);
+} DLManagedTensor;
+
+#define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+#define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
+
+/* The structure since 1.0; its capsule is named "dltensor_versioned". The
+ * version stands first, so that a consumer can refuse before it looks on. */
+typedef struct DLManagedTensorVersioned {
+    DLPackVersion version;
+    void         *manager_ctx;
+    void (*deleter)(struct DLManagedTensorVersioned *self);
+    uint64_t flags;
+    DLTensor dl_tensor;
+} DLManagedTensorVersioned;
+
+#ifdef __cplusplus
+}
+#endif
+
+/* NOLINTEND */
+#endif
