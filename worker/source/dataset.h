@@ -1,0 +1,117 @@
+/* dataset.h - a dataset as a worker sees it: samples by number, bytes by pread.
+ *
+ * Opening makes the manifest (from the cache, or by a scan) and computes the
+ * data digest. From then on the object is constant: a read delivers the bytes
+ * that the manifest names, from a file that is still the one that was indexed,
+ * or it fails. Sample numbers count through the shards in order. */
+#ifndef FBY_WORKER_SOURCE_DATASET_H
+#define FBY_WORKER_SOURCE_DATASET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+#include "worker/source/roots.h"
+
+/* Called now and then by the thread that opens, with shards (of a folder:
+ * class folders) done; return false to give up. */
+struct fby_progress {
+    bool (*fn)(void *arg, uint64_t done, uint64_t total); /* may be NULL */
+    void *arg;
+};
+
+struct fby_dataset_spec {
+    const struct fby_roots *roots; /* borrowed until destroy */
+    enum fby_source_kind    kind;
+    const char             *pattern;   /* "NAME:path", borrowed for open */
+    const char             *cache_dir; /* NULL: the user's; "": no cache */
+    bool                    hash;      /* XXH3-128 of every shard's bytes */
+    uint32_t                threads;   /* that scan; 0: one a core, up to 16 */
+    uint32_t                max_open;  /* files kept open; 0: 128 */
+};
+
+struct fby_dataset;
+
+/* Make or load the manifest of the source.
+ *
+ * A shard of the cached manifest is taken while its file's device, inode,
+ * size, mtime and ctime are what they were; others are scanned. A dataset that
+ * was indexed with `hash` stays hashed. The user's cache directory is
+ * $FOREBAY_CACHE_DIR, else $XDG_CACHE_HOME/forebay, else ~/.cache/forebay; one
+ * that cannot be written is a warning.
+ *
+ * Blocks: for the scan.
+ * Errors: FBY_USAGE      the pattern leads out of the roots
+ *         FBY_NOT_FOUND  no shard, or one that the pattern names is missing
+ *         FBY_CONFIG     the source is not one: empty, damaged, truncated
+ *         FBY_IO, FBY_GONE (progress said false); `why` names the place. */
+FBY_CHECKED fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
+    struct fby_progress progress, struct fby_dataset **out,
+    struct fby_why *why);
+void                fby_dataset_destroy(struct fby_dataset **self_p);
+
+/* All below: any thread. Numbers given must be in range. */
+
+uint64_t          fby_dataset_samples(const struct fby_dataset *self);
+struct fby_digest fby_dataset_digest(const struct fby_dataset *self);
+bool              fby_dataset_hashed(const struct fby_dataset *self);
+/* Shards that the cached manifest spared a scan. */
+uint32_t fby_dataset_reused(const struct fby_dataset *self);
+
+/* Shards; of a folder, virtual ones of 1,024 samples. shard_samples() is an
+ * array of fby_dataset_shards() numbers; it and the names live as long as
+ * `self`. */
+uint32_t        fby_dataset_shards(const struct fby_dataset *self);
+const uint32_t *fby_dataset_shard_samples(const struct fby_dataset *self);
+const char     *fby_dataset_shard_name(
+        const struct fby_dataset *self, uint32_t shard);
+struct fby_digest fby_dataset_shard_digest(
+    const struct fby_dataset *self, uint32_t shard);
+
+/* Class folders in order of their ids; none in a tar dataset. */
+uint32_t    fby_dataset_classes(const struct fby_dataset *self);
+const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id);
+
+/* The key of a sample, "c00/0001"; lives as long as `self`. */
+const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample);
+
+/* The id of a folder sample's class; 0 in a tar dataset (ask classes() > 0). */
+uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
+
+/* One member of one sample: where its bytes lie. */
+struct fby_member {
+    uint64_t sample;
+    uint32_t shard;
+    uint32_t index;  /* among the shard's members */
+    uint64_t offset; /* in its file; 0 in a folder */
+    uint64_t size;   /* bytes */
+};
+
+/* The member of `sample` with the first of `exts` (lower case, without the
+ * dot) that it has. FBY_NOT_FOUND: it has none of them. */
+FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
+    uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
+    struct fby_member *out);
+
+/* Read all of `member`, as found, into `buffer` of `size` bytes.
+ *
+ * Blocks: for the file system; no lock is held meanwhile.
+ * Errors: FBY_FULL   size < member->size
+ *         FBY_STALE  the file is no longer the one that was indexed: `why`
+ *                    names it and says what happened to it; the buffer's
+ *                    contents are then of no use
+ *         FBY_IO     with the place */
+FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
+    const struct fby_member *member, void *buffer, size_t size,
+    struct fby_why *why);
+
+/* Write "shard train-0003.tar, sample 17 (key 0001), offset 1536" (of a
+ * folder "file c00/0001.jpg, sample 17"), for fby_because_in and the like.
+ * `member` may be NULL; then the sample's members are listed instead. */
+void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
+    const struct fby_member *member, struct fby_why *text);
+
+#endif
