@@ -1,0 +1,118 @@
+#include "common/stage.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+
+struct worker_thread {
+    struct fby_stage *stage;
+    uint32_t          number;
+    pthread_t         handle;
+};
+
+struct fby_stage {
+    struct fby_stage_config config;
+    struct fby_queue       *queue;
+    struct worker_thread   *threads;
+    uint32_t                started; /* threads that run */
+    atomic_uint_fast64_t    tasks;
+    atomic_uint_fast64_t    failures;
+    atomic_int_fast64_t     busy_ns;
+    atomic_int_fast64_t     cpu_ns;
+};
+
+static void run_one(struct fby_stage *self, uint32_t number, void *item)
+{
+    int64_t wall_ns = fby_now_ns();
+    int64_t cpu_ns  = fby_thread_cpu_ns();
+    fby_err err     = self->config.run(self->config.context, number, item);
+    atomic_fetch_add(&self->cpu_ns, fby_thread_cpu_ns() - cpu_ns);
+    atomic_fetch_add(&self->busy_ns, fby_now_ns() - wall_ns);
+    atomic_fetch_add(&self->failures, err != FBY_OK ? 1U : 0U);
+    atomic_fetch_add(&self->tasks, 1U);
+}
+
+static void *thread_main(void *opaque)
+{
+    struct worker_thread *thread = opaque;
+    struct fby_stage     *self   = thread->stage;
+    void                 *item   = NULL;
+    while (fby_queue_pop(self->queue, &item) == FBY_OK) {
+        run_one(self, thread->number, item);
+    }
+    return NULL;
+}
+
+static fby_err start_thread(struct fby_stage *self)
+{
+    struct worker_thread *thread = &self->threads[self->started];
+    char                  name[16];
+    thread->stage  = self;
+    thread->number = self->started;
+    if (pthread_create(&thread->handle, NULL, thread_main, thread) != 0) {
+        return FBY_SYS;
+    }
+    snprintf(name, sizeof(name), "%.11s-%u", self->config.name, thread->number);
+    pthread_setname_np(thread->handle, name);
+    self->started++;
+    return FBY_OK;
+}
+
+fby_err fby_stage_create(
+    const struct fby_stage_config *config, struct fby_stage **out)
+{
+    struct fby_stage *self = fby_zalloc(sizeof(*self));
+    self->config           = *config;
+    self->queue            = fby_queue_create(config->capacity);
+    self->threads = fby_zalloc(config->threads * sizeof(*self->threads));
+    while (self->started < config->threads) {
+        if (start_thread(self) != FBY_OK) {
+            fby_stage_destroy(&self);
+            return FBY_SYS;
+        }
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_stage_destroy(struct fby_stage **self_p)
+{
+    struct fby_stage *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_queue_close(self->queue);
+    for (uint32_t i = 0; i < self->started; i++) {
+        pthread_join(self->threads[i].handle, NULL);
+    }
+    fby_queue_destroy(&self->queue);
+    free(self->threads);
+    free(self);
+}
+
+fby_err fby_stage_put(struct fby_stage *self, void *item)
+{
+    return fby_queue_push(self->queue, item);
+}
+
+fby_err fby_stage_try_put(struct fby_stage *self, void *item)
+{
+    return fby_queue_try_push(self->queue, item);
+}
+
+struct fby_stage_counts fby_stage_counts(struct fby_stage *self)
+{
+    return (struct fby_stage_counts){
+        .tasks    = atomic_load(&self->tasks),
+        .failures = atomic_load(&self->failures),
+        .busy_ns  = atomic_load(&self->busy_ns),
+        .cpu_ns   = atomic_load(&self->cpu_ns),
+        .threads  = self->config.threads,
+        .queue    = fby_queue_counts(self->queue),
+    };
+}

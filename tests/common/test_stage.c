@@ -1,0 +1,105 @@
+#include "tests/test.h"
+
+#include <stdatomic.h>
+
+#include "common/stage.h"
+
+enum { ITEMS = 5000, THREADS = 3 };
+
+struct tally {
+    struct fby_stage *next;        /* where items go on to, or NULL */
+    atomic_int        by[THREADS]; /* items worked on by each thread */
+    atomic_int        seen[ITEMS]; /* how often each item came */
+};
+
+static int numbers[ITEMS];
+
+static fby_err count(void *context, uint32_t thread, void *item)
+{
+    struct tally *tally = context;
+    ptrdiff_t     i     = (int *)item - numbers;
+    atomic_fetch_add(&tally->by[thread], 1);
+    atomic_fetch_add(&tally->seen[i], 1);
+    if (tally->next != NULL && fby_stage_put(tally->next, item) != FBY_OK) {
+        return FBY_SYS;
+    }
+    return i % 10 == 0 ? FBY_BAD_SAMPLE : FBY_OK;
+}
+
+static struct fby_stage *stage_of(struct tally *tally, const char *name)
+{
+    struct fby_stage *stage = NULL;
+    assert_ok(fby_stage_create(&(struct fby_stage_config){.name = name,
+                                   .threads                     = THREADS,
+                                   .capacity                    = 4,
+                                   .run                         = count,
+                                   .context                     = tally},
+        &stage));
+    return stage;
+}
+
+static void destroy_works_off_what_was_put_in(void **state)
+{
+    (void)state;
+    static struct tally tally;
+    struct fby_stage   *stage = stage_of(&tally, "count");
+    for (int i = 0; i < ITEMS; i++) {
+        assert_ok(fby_stage_put(stage, &numbers[i]));
+    }
+    fby_stage_destroy(&stage);
+    assert_null(stage);
+    fby_stage_destroy(&stage);
+    int total = 0;
+    for (int i = 0; i < THREADS; i++) {
+        total += atomic_load(&tally.by[i]);
+    }
+    assert_int_equal(total, ITEMS);
+}
+
+static void chained_stages_pass_each_item_once(void **state)
+{
+    (void)state;
+    static struct tally first;
+    static struct tally second;
+    struct fby_stage   *sink = stage_of(&second, "sink");
+    first.next               = sink;
+    struct fby_stage *source = stage_of(&first, "source");
+    for (int i = 0; i < ITEMS; i++) {
+        assert_ok(fby_stage_put(source, &numbers[i]));
+    }
+    fby_stage_destroy(&source);
+    fby_stage_destroy(&sink);
+    for (int i = 0; i < ITEMS; i++) {
+        assert_int_equal(atomic_load(&second.seen[i]), 1);
+    }
+}
+
+static void counters_tell_tasks_failures_and_time(void **state)
+{
+    (void)state;
+    static struct tally     tally;
+    struct fby_stage       *stage = stage_of(&tally, "count");
+    struct fby_stage_counts counts;
+    for (int i = 0; i < 100; i++) {
+        assert_ok(fby_stage_put(stage, &numbers[i]));
+    }
+    do {
+        counts = fby_stage_counts(stage);
+    } while (counts.tasks < 100);
+    assert_int_equal(counts.failures, 10);
+    assert_int_equal(counts.threads, THREADS);
+    assert_int_equal(counts.queue.pushed, 100);
+    assert_true(counts.busy_ns > 0);
+    assert_true(counts.cpu_ns > 0);
+    fby_stage_destroy(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(destroy_works_off_what_was_put_in),
+        cmocka_unit_test(chained_stages_pass_each_item_once),
+        cmocka_unit_test(counters_tell_tasks_failures_and_time),
+    };
+    return cmocka_run_group_tests_name("common.stage", tests, NULL, NULL);
+}
