@@ -1,0 +1,57 @@
+/* apply.h - the worker ops on pixels.
+ *
+ * common/pipeline/op.h decides what an op does to a picture (a fby_op_plan:
+ * box, size, mirror); here it is done, through a table from op id to apply.
+ * A fby_transform is one thread's workshop: the buffers pictures are decoded,
+ * turned and scaled in, and the CPU time each op took. */
+#ifndef FBY_WORKER_TRANSFORM_APPLY_H
+#define FBY_WORKER_TRANSFORM_APPLY_H
+
+#include <stdbool.h>
+
+#include "common/pipeline/op.h"
+#include "worker/transform/image.h"
+
+struct fby_transform;
+
+/* Never fails (control-plane allocation); destroy accepts NULL. */
+struct fby_transform *fby_transform_create(void);
+void                  fby_transform_destroy(struct fby_transform **self_p);
+
+/* Bytes of buffers a transform holds on to between samples, at most: beyond
+ * that it takes memory for the one sample that needs it. The largest picture
+ * accepted (jpeg.h) needs about 0.6 GiB for the time of its decoding. */
+enum { FBY_TRANSFORM_KEEP_BYTES = 64 << 20 };
+
+/* A field's ops, ready to run: uses[i] is done as plans[i] says. */
+struct fby_op_run {
+    const struct fby_op_use  *uses;  /* borrowed, n_ops of them */
+    const struct fby_op_plan *plans; /* borrowed, n_ops of them */
+    uint32_t                  n_ops;
+};
+
+/* Run the ops on `in` and write the result to `out`, without gaps between
+ * rows; its sides are those the last plan leaves (those of `in` without ops).
+ * The pixels of `in` are used as working memory and are lost.
+ *
+ * Thread: one at a time for a transform.
+ * Errors: FBY_USAGE when an op has no apply, a plan does not fit the picture
+ *         it meets, or `out` has other sides; FBY_FULL when memory is short. */
+FBY_CHECKED fby_err fby_transform_run(struct fby_transform *self,
+    const struct fby_op_run *run, struct fby_image in, struct fby_image out,
+    struct fby_why *why);
+
+/* Is there an apply for this op? */
+bool fby_transform_knows(uint32_t op_id);
+
+/* What a kind of work took since create. */
+struct fby_cost {
+    uint64_t calls;
+    int64_t  cpu_ns; /* of the calling threads */
+};
+
+/* The cost of an op, or of decoding (op_id 0). Same thread as the runs. */
+struct fby_cost fby_transform_cost(
+    const struct fby_transform *self, uint32_t op_id);
+
+#endif

@@ -1,0 +1,28 @@
+/* orient.h - EXIF orientation: which way up the camera was held.
+ *
+ * The tag's eight values are the symmetries of a rectangle. The reader walks
+ * the first directory of the EXIF block, bounded by the block's size; whatever
+ * is damaged there means 1, "as stored": a picture is not refused for it. */
+#ifndef FBY_WORKER_TRANSFORM_ORIENT_H
+#define FBY_WORKER_TRANSFORM_ORIENT_H
+
+#include <stdbool.h>
+
+#include "worker/transform/image.h"
+
+/* The orientation, 1 to 8, in the payload of an APP1 segment ("Exif\0\0",
+ * then a TIFF header); 0 when the payload is no EXIF at all. */
+uint32_t fby_exif_orientation(const uint8_t *payload, size_t size_bytes);
+
+/* Does it swap width and height? */
+static inline bool fby_orientation_turns(uint32_t orientation)
+{
+    return orientation >= 5 && orientation <= 8;
+}
+
+/* Write `in`, put upright, to `out`, which has its own memory and the sides
+ * of `in`, swapped where the orientation turns. */
+void fby_orient(const struct fby_image *in, uint32_t orientation,
+    const struct fby_image *out);
+
+#endif

@@ -1,0 +1,44 @@
+/* photos.h - photo-like JPEG pictures that say who they are.
+ *
+ * For the demo and the tests: no photographs may be shipped. Picture n is a
+ * function of n and its label: gradients, edges, texture and noise, in one of
+ * several sizes. What it must be recognised by is in its pixels:
+ *   - its number, as light and dark cells along the top, for whoever decodes
+ *     the whole file;
+ *   - its label, as the hue that colours the picture everywhere, so that any
+ *     crop of it, scaled and mirrored, still tells. */
+#ifndef FBY_WORKER_TRANSFORM_PHOTOS_H
+#define FBY_WORKER_TRANSFORM_PHOTOS_H
+
+#include <stdbool.h>
+
+#include "common/bytes.h"
+#include "worker/transform/image.h"
+
+enum {
+    FBY_PHOTO_LABELS  = 12,     /* labels are 0 to 11 */
+    FBY_PHOTO_NUMBERS = 1 << 24 /* numbers are 0 to 16,777,215 */
+};
+
+struct fby_photo {
+    uint32_t number;
+    uint32_t label;
+    uint32_t quality; /* of the JPEG, 1 to 100; 0: by number, 75 to 95 */
+    uint32_t side;    /* about the longer side; 0: by number, 160 to 640 */
+    bool     progressive;
+    bool     grey; /* without colour: its label cannot be read */
+};
+
+/* Append the JPEG file to `out`.
+ * Errors: FBY_USAGE when a number above is out of range. */
+FBY_CHECKED fby_err fby_photo_write(
+    const struct fby_photo *photo, struct fby_buffer *out);
+
+/* The number written in a whole decoded picture; false when there is none. */
+bool fby_photo_read_number(const struct fby_image *image, uint32_t *out);
+
+/* The label, from any part of a picture of 16 x 16 pixels or more; false when
+ * no hue prevails. */
+bool fby_photo_read_label(const struct fby_image *image, uint32_t *out);
+
+#endif
