@@ -23,7 +23,8 @@ struct fby_param {
     const char *name;
     const char *expects; /* for errors: "one or two integers, 1 to 65535" */
     bool        real;
-    uint32_t    min_n; /* numbers; 0: may be left out */
+    bool        spread; /* one number stands for all max_n of them */
+    uint32_t    min_n;  /* numbers; 0: may be left out */
     uint32_t    max_n;
     double      min; /* each number, inclusive */
     double      max;

@@ -15,10 +15,10 @@
 
 enum {
     FBY_MAX_FIELDS   = 32,
-    FBY_MAX_OPS      = 32, /* a field, on the worker or on the device */
+    FBY_MAX_OPS      = 16, /* a field, on the worker */
     FBY_MAX_FROM     = 8,  /* member extensions tried in turn */
     FBY_MAX_PARAMS   = 8,  /* an op */
-    FBY_MAX_NUMBERS  = 16, /* in one parameter's list */
+    FBY_MAX_NUMBERS  = 4,  /* in one parameter's list */
     FBY_MAX_DIMS     = 4,  /* of one sample's array */
     FBY_MAX_CHANNELS = 4,
     FBY_NAME_SIZE    = 64,  /* fields, splits, groups, extensions; with NUL */

@@ -1,0 +1,50 @@
+/* canon.h - content as canonical bytes, and its digest.
+ *
+ * Two pipelines with equal bytes make equal values. A receiver decodes, which
+ * checks every rule, encodes again and refuses a difference, so one content
+ * has one digest. proto/PROTOCOL.md, "Content", is the definition. */
+#ifndef FBY_COMMON_PIPELINE_CANON_H
+#define FBY_COMMON_PIPELINE_CANON_H
+
+#include "common/bytes.h"
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+
+enum {
+    FBY_CONTENT_FORMAT    = 1,
+    FBY_ORDER_VERSION     = 1,     /* of proto/PROTOCOL.md, "Order" */
+    FBY_CONTENT_MAX_BYTES = 262144 /* a decoder refuses more */
+};
+
+/* Append the canonical bytes of a valid content to `out`. */
+void fby_content_encode(
+    const struct fby_content *content, struct fby_buffer *out);
+
+/* Errors: FBY_PROTO, `why` names the key. *out is written only on FBY_OK;
+ * struct fby_content is large: keep it on the heap. */
+FBY_CHECKED fby_err fby_content_decode(const void *bytes, size_t size,
+    struct fby_content *out, struct fby_why *why);
+
+/* BLAKE2b-256 of the canonical bytes. */
+struct fby_digest fby_content_digest(const struct fby_content *content);
+
+/* Every rule between the parts of a content, shapes included (which it
+ * computes and compares).
+ * Errors: FBY_CONFIG, `why` names the field. */
+FBY_CHECKED fby_err fby_content_check(
+    const struct fby_content *content, struct fby_why *why);
+
+/* The shape of a field after its ops; dimensions that are not known before a
+ * sample is decoded are 0. */
+struct fby_shape fby_field_shape(const struct fby_field_content *field);
+
+/* The smallest of u8, u16, u32 that holds ids below `classes` (0: u32). */
+enum fby_type fby_label_type(uint32_t classes);
+
+/* slices: the largest divisor of global_batch up to 8. */
+uint32_t fby_default_slices(uint32_t global_batch);
+/* lanes: 64 / slices, at least 1. */
+uint32_t fby_default_lanes(uint32_t slices);
+
+#endif

@@ -1,0 +1,26 @@
+/* init.h - the text of a first pipeline file, from what a look at the data
+ * found. Pure: the look itself is the source's. */
+#ifndef FBY_COMMON_PIPELINE_INIT_H
+#define FBY_COMMON_PIPELINE_INIT_H
+
+#include "common/bytes.h"
+#include "common/err.h"
+#include "common/pipeline/types.h"
+
+struct fby_init_summary {
+    enum fby_source_kind kind;
+    const char          *path;       /* folder, or pattern of shards */
+    uint64_t             samples;    /* 0: not counted */
+    uint32_t             shards;     /* tars; 0 for a folder */
+    uint32_t             classes;    /* class folders; 0: not known */
+    const char *const   *extensions; /* found, the commonest first */
+    size_t               n_extensions;
+};
+
+/* Append a commented pipeline file that works at once: split `train`, batches
+ * of 64, random_resized_crop 224, flip, labels, normalised f32 in CHW.
+ * Errors: FBY_CONFIG when no extension is one of JPEG. */
+FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *summary,
+    struct fby_buffer *out, struct fby_why *why);
+
+#endif

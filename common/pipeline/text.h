@@ -1,0 +1,27 @@
+/* text.h - rules for names, and strangers' texts made fit to show. */
+#ifndef FBY_COMMON_PIPELINE_TEXT_H
+#define FBY_COMMON_PIPELINE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Well-formed UTF-8 (no surrogates, no overlong forms) without NUL. */
+bool fby_text_is_utf8(const void *data, size_t size);
+
+/* A name of a field, split or group: a letter or `_`, then letters, digits,
+ * `_` and `-`; at most 63 bytes. ASCII only. */
+bool fby_text_is_name(const char *text);
+
+/* A member's extension: lower-case letters, digits, `_`, `-` and inner dots;
+ * at most 63 bytes. */
+bool fby_text_is_extension(const char *text);
+
+enum { FBY_SHOWN_SIZE = 64 };
+struct fby_shown {
+    char text[FBY_SHOWN_SIZE];
+};
+
+/* `text` on one line and cut to a bearable length, for messages. */
+struct fby_shown fby_text_show(const char *text);
+
+#endif
