@@ -10,9 +10,9 @@
 
 struct fby_draw {
     uint32_t key[2];
-    uint32_t counter[4]; /* block number, epoch, sample low, sample high */
-    uint32_t words[4];
-    uint32_t used; /* words taken of this block */
+    uint32_t counter[4]; /* next block, epoch, sample low, sample high */
+    uint32_t words[4];   /* of the block before */
+    uint32_t used;       /* of these words, taken */
 };
 
 /* The stream of one (seed, epoch, sample, group, op, occurrence). `op` is the
@@ -23,8 +23,13 @@ struct fby_draw fby_draw_begin(uint64_t seed, uint64_t epoch, uint64_t sample,
 /* The next 32-bit word. */
 uint32_t fby_draw_u32(struct fby_draw *draw);
 
-/* Uniform on 0..n-1 (n >= 1), by multiply and reject; exact. */
+/* Uniform on 0..n-1 (n >= 1), by multiply and reject; exact. Takes one word
+ * (n <= 2^32) or two, and as many again for each value it rejects. */
 uint64_t fby_draw_below(struct fby_draw *draw, uint64_t n);
+
+/* Uniform on low..high, both included; high - low < 2^63. `high` below `low`
+ * counts as `low`. */
+int64_t fby_draw_between(struct fby_draw *draw, int64_t low, int64_t high);
 
 /* One Philox4x32-10 block (Salmon et al., SC 2011). */
 void fby_philox(
