@@ -1,0 +1,86 @@
+/* ids.h - the numbers that name sessions, requests and processes.
+ *
+ * Each is a struct of one field, so that two kinds cannot be swapped. 0 is
+ * never an id: a zeroed struct names nothing. All but request and open ids
+ * are random, drawn so that nobody meets one twice. */
+#ifndef FBY_PROTO_IDS_H
+#define FBY_PROTO_IDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One `open` of a trainer's client, with every worker and the server. */
+struct fby_session_id {
+    uint64_t value;
+};
+
+/* One way from a client to a worker: new with each HELLO. */
+struct fby_route_id {
+    uint64_t value;
+};
+
+/* One question for rows; never used again within its session. */
+struct fby_request_id {
+    uint64_t value;
+};
+
+/* One question for a dataset; never used again within its session. */
+struct fby_open_id {
+    uint64_t value;
+};
+
+/* One start of a worker or a server. */
+struct fby_instance_id {
+    uint64_t value;
+};
+
+static inline bool fby_session_equal(
+    struct fby_session_id a, struct fby_session_id b)
+{
+    return a.value == b.value;
+}
+static inline bool fby_route_equal(struct fby_route_id a, struct fby_route_id b)
+{
+    return a.value == b.value;
+}
+static inline bool fby_request_equal(
+    struct fby_request_id a, struct fby_request_id b)
+{
+    return a.value == b.value;
+}
+static inline bool fby_open_equal(struct fby_open_id a, struct fby_open_id b)
+{
+    return a.value == b.value;
+}
+static inline bool fby_instance_equal(
+    struct fby_instance_id a, struct fby_instance_id b)
+{
+    return a.value == b.value;
+}
+
+/* A random number that is not 0, from the system's generator. Any thread. */
+uint64_t fby_id_random(void);
+
+static inline struct fby_session_id fby_session_random(void)
+{
+    return (struct fby_session_id){fby_id_random()};
+}
+static inline struct fby_route_id fby_route_random(void)
+{
+    return (struct fby_route_id){fby_id_random()};
+}
+static inline struct fby_instance_id fby_instance_random(void)
+{
+    return (struct fby_instance_id){fby_id_random()};
+}
+
+/* An id as people read it: 16 hex digits, the most significant first. */
+struct fby_id_text {
+    char text[17]; /* ends with NUL */
+};
+struct fby_id_text fby_id_text(uint64_t value);
+
+/* Parse exactly what fby_id_text writes; false for anything else and for 0. */
+bool fby_id_parse(const char *text, uint64_t *out);
+
+#endif

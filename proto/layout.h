@@ -1,0 +1,99 @@
+/* layout.h - how a batch's raw bytes are cut into chunks.
+ *
+ * The raw layout follows from the fields' types and shapes and the number of
+ * rows alone, so that worker and client compute the same one and need not
+ * trust each other. A field's raw bytes are its rows, one after another. A
+ * chunk holds whole rows while 2 MiB hold at least one; of larger rows it
+ * holds whole units (32 lines of an image, one entry of the first dimension
+ * of other arrays, 2 MiB of a list) and never crosses a row.
+ * PROTOCOL.md, "Frames", is the definition. */
+#ifndef FBY_PROTO_LAYOUT_H
+#define FBY_PROTO_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+
+#define FBY_CHUNK_RAW   (UINT32_C(2) << 20)  /* bytes aimed at */
+#define FBY_UNIT_MAX    (UINT32_C(32) << 20) /* raw bytes of one unit */
+#define FBY_ROW_BYTES   (UINT64_C(1) << 30)  /* raw bytes of a field's row */
+#define FBY_BATCH_BYTES (UINT64_C(1) << 40)  /* raw bytes of a batch */
+#define FBY_SLOT_ALIGN  UINT64_C(64)         /* of each field in a slot */
+#define FBY_IMAGE_LINES UINT32_C(32)         /* lines of an image in a unit */
+
+struct fby_raw_field {
+    enum fby_type    type;
+    struct fby_shape shape; /* of one row */
+
+    uint64_t row_bytes;
+    uint64_t raw_bytes;   /* of all rows */
+    uint64_t slot_offset; /* where it starts in a slot */
+    uint32_t n_chunks;
+    uint32_t chunk_bytes;    /* raw bytes of every chunk but a row's last */
+    uint32_t rows_per_chunk; /* 0: a chunk is a part of one row */
+    uint32_t chunks_per_row; /* 0: a chunk holds whole rows */
+};
+
+struct fby_raw_layout {
+    uint32_t             rows;
+    uint32_t             n_fields;
+    uint32_t             n_chunks;   /* of all fields */
+    uint64_t             raw_bytes;  /* of all fields */
+    uint64_t             slot_bytes; /* with the gaps of alignment */
+    struct fby_raw_field fields[FBY_MAX_FIELDS];
+};
+
+/* Bytes of one element of `type`; 0 for a number that is no type. */
+uint32_t fby_type_bytes(enum fby_type type);
+
+/* Lay out `rows` rows. In: fields[i].type and .shape, n_fields and rows of
+ * *layout; out: everything else. Pure; any thread.
+ * Errors: FBY_CONFIG  a limit above is exceeded, or a shape is not whole;
+ *                     `why` names the field's position and both numbers. */
+FBY_CHECKED fby_err fby_layout_finish(
+    struct fby_raw_layout *layout, struct fby_why *why);
+
+/* The layout of the fields of `content` that `selected` names (bit i: field i;
+ * 0: all). Errors: FBY_CONFIG also for a bit without a field. */
+FBY_CHECKED fby_err fby_layout_of_content(const struct fby_content *content,
+    uint64_t selected, uint32_t rows, struct fby_raw_layout *out,
+    struct fby_why *why);
+
+/* The layout of a batch from its HEADER.
+ * Errors: FBY_PROTO  HEADER's raw bytes or chunk counts are not the layout's,
+ *                    or the layout exceeds a limit. */
+struct fby_header; /* proto/wire.h */
+FBY_CHECKED fby_err fby_layout_of_header(const struct fby_header *header,
+    struct fby_raw_layout *out, struct fby_why *why);
+
+/* Where a chunk lies in its field. */
+struct fby_span {
+    uint64_t raw_offset; /* in the field */
+    uint32_t raw_bytes;
+    uint32_t first_row, rows; /* touched; rows is 1 for a part of a row */
+};
+
+/* Chunk `number` (< n_chunks) of a field. */
+struct fby_span fby_layout_chunk(
+    const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
+
+/* The chunks that hold bytes of `row`: *n of them from *first on. */
+void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
+    uint32_t *first, uint32_t *n);
+
+/* Position of a chunk among all of the batch's: fields in order, chunks in
+ * order; 0 .. n_chunks - 1. For arrays of hashes and bitmaps. */
+uint32_t fby_layout_index(
+    const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
+
+/* END's sum of a field: XXH3-128 over, for each chunk in order, raw offset
+ * u64, raw bytes u32, raw hash u64. `raw_hashes` holds one value for each of
+ * the field's chunks. */
+struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
+    uint32_t field, const uint64_t *raw_hashes);
+
+#endif

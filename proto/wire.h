@@ -1,0 +1,567 @@
+/* wire.h - every control message, as a checked plain struct.
+ *
+ * A message is one ZeroMQ frame: a head of 8 bytes and a protobuf body, which
+ * only wire.c ever sees. Decoding checks every length, count, number, id and
+ * text, so that what stands in these structs can be used as it is; encoding
+ * holds the sender to the same rules. PROTOCOL.md, "Messages", says who sends
+ * which message when.
+ *
+ * Names (of fields, shards, hosts, ...) are UTF-8 without NUL and refused when
+ * they are not; `text` is for people, and encoding mends and shortens it. */
+#ifndef FBY_PROTO_WIRE_H
+#define FBY_PROTO_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/bytes.h"
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+#include "proto/ids.h"
+
+enum {
+    FBY_PROTOCOL_VERSION = 1,
+    FBY_MESSAGE_HEAD     = 8,       /* bytes */
+    FBY_MESSAGE_MAX      = 8 << 20, /* bytes of the longest message */
+    FBY_MESSAGE_SMALL    = 64 << 10,
+
+    FBY_TEXT_MAX      = 1024, /* bytes of a text for people */
+    FBY_NAME_MAX      = FBY_NAME_SIZE - 1,
+    FBY_HOST_MAX      = 255,
+    FBY_JOB_MAX       = 255,
+    FBY_KEY_MAX       = 4095, /* shard names and sample keys */
+    FBY_ENDPOINT_MAX  = 255,
+    FBY_CONTENT_MAX   = 1 << 20,
+    FBY_OPEN_REQUESTS = 1024,    /* a session's, at one worker */
+    FBY_SHARDS_MAX    = 1 << 17, /* of a dataset */
+    FBY_ROWS_MAX      = 1 << 16, /* of a request, and a global batch */
+    FBY_SUBSTITUTED   = 1024,    /* rows of one request */
+    FBY_ENDPOINTS_MAX = 16,      /* of a worker */
+    FBY_ROOTS_MAX     = 256,
+    FBY_COUNTERS_MAX  = 256,
+    FBY_WORKERS_MAX   = 8192, /* in one WORKERS message */
+    FBY_RANKS_MAX     = 1 << 16
+};
+
+/* On the wire: add, never renumber. */
+#define FBY_MESSAGE_MAP(X)                      \
+    /* client and worker */                     \
+    X(1, HELLO, hello)                          \
+    X(2, WELCOME, welcome)                      \
+    X(3, HELLO_FIRST, hello_first)              \
+    X(4, REFUSED, refused)                      \
+    X(5, PING, ping)                            \
+    X(6, PONG, pong)                            \
+    X(7, OPEN, open)                            \
+    X(8, SCANNING, scanning)                    \
+    X(9, OPENED, opened)                        \
+    X(10, OPEN_FAILED, open_failed)             \
+    X(11, REQUEST, request)                     \
+    X(12, SEND_CONTENT, send_content)           \
+    X(13, BUSY, busy)                           \
+    X(14, LOST, lost)                           \
+    X(15, CANNOT, cannot)                       \
+    X(16, STALE_DATA, stale_data)               \
+    X(17, WRONG_FINGERPRINT, wrong_fingerprint) \
+    X(18, CANCEL, cancel)                       \
+    X(19, CREDIT, credit)                       \
+    X(20, HEADER, header)                       \
+    X(21, END, end)                             \
+    X(22, LEAVE, leave)                         \
+    X(23, BYE, bye)                             \
+    /* worker and server */                     \
+    X(32, REGISTER, enroll)                     \
+    X(33, REGISTERED, enrolled)                 \
+    X(34, REGISTER_FIRST, register_first)       \
+    X(35, HEARTBEAT, heartbeat)                 \
+    X(36, HEARTBEAT_OK, heartbeat_ok)           \
+    X(37, DEREGISTER, deregister)               \
+    /* client and server */                     \
+    X(48, JOIN, join)                           \
+    X(49, JOINED, joined)                       \
+    X(50, JOIN_REFUSED, join_refused)           \
+    X(51, JOIN_FIRST, join_first)               \
+    X(52, RENEW, renew)                         \
+    X(53, WORKERS, workers)                     \
+    X(54, UNREACHABLE, unreachable)             \
+    X(55, QUIT, quit)
+
+enum fby_message_type {
+#define X(number, NAME, member) FBY_MSG_##NAME = (number),
+    FBY_MESSAGE_MAP(X)
+#undef X
+};
+
+/* Bytes that travel unread, such as canonical content. */
+struct fby_blob {
+    const uint8_t *data;
+    size_t         size;
+};
+
+/* A digest that may be absent. */
+struct fby_maybe_digest {
+    bool              known;
+    struct fby_digest digest; /* when known */
+};
+
+/* Feature bits of HELLO and WELCOME: bit n of a byte each for filter n, codec
+ * n (enum fby_filter, enum fby_codec) and encoding n. */
+#define FBY_FEATURE_FILTER(n)   (UINT64_C(1) << (n))
+#define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
+#define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
+
+struct fby_hello { /* client > worker */
+    struct fby_session_id session;
+    struct fby_route_id   route; /* fresh in each HELLO */
+    uint32_t              version_min, version_max;
+    uint64_t              features;  /* understood */
+    uint64_t              max_bytes; /* raw bytes of the largest batch */
+    const char           *job;
+    uint32_t              rank;
+    const char           *host;
+    uint32_t              pid;
+};
+
+struct fby_request_ids {
+    const struct fby_request_id *at;
+    size_t                       n;
+};
+
+struct fby_welcome { /* worker > client: the first message of a route */
+    struct fby_session_id  session;
+    struct fby_route_id    route; /* HELLO's */
+    struct fby_instance_id instance;
+    uint32_t               version;     /* chosen */
+    uint64_t               features;    /* those of both */
+    uint64_t               send_window; /* bytes beyond CREDIT */
+    struct fby_request_ids open;        /* the session's, at this worker */
+};
+
+struct fby_hello_first {           /* worker > client: your route is unknown */
+    struct fby_session_id session; /* of the message it answers */
+};
+
+enum fby_refused_code {
+    FBY_REFUSED_VERSION = 1, /* no version in common */
+    FBY_REFUSED_FULL    = 2, /* the budget entitles no further session */
+    FBY_REFUSED_LEAVING = 3  /* the worker takes no new sessions */
+};
+struct fby_refused {               /* worker > client: no session here */
+    struct fby_session_id session; /* 0 when it could not be read */
+    enum fby_refused_code code;
+    uint32_t              version_min, version_max; /* of the worker */
+    const char           *text;
+};
+
+struct fby_ping { /* client > worker */
+    struct fby_session_id session;
+    uint64_t              sequence;
+};
+
+struct fby_pong { /* worker > client */
+    struct fby_session_id  session;
+    struct fby_instance_id instance;
+    uint64_t               sequence; /* PING's */
+    struct fby_request_ids open;
+};
+
+struct fby_open { /* client > worker */
+    struct fby_session_id   session;
+    struct fby_open_id      open;
+    struct fby_blob         content;     /* canonical bytes */
+    const char             *location;    /* pattern: "NAME:path" */
+    struct fby_maybe_digest data;        /* expected */
+    struct fby_maybe_digest fingerprint; /* expected */
+};
+
+struct fby_scanning { /* worker > client */
+    struct fby_session_id session;
+    struct fby_open_id    open;
+    uint32_t              shards_done, shards_total; /* total 0: not known */
+};
+
+struct fby_shard_info {
+    const char       *name;
+    struct fby_digest digest;
+    uint32_t          samples;
+};
+struct fby_opened { /* worker > client */
+    struct fby_session_id        session;
+    struct fby_open_id           open;
+    struct fby_digest            content; /* of OPEN's content */
+    struct fby_digest            data;
+    struct fby_digest            fingerprint;
+    uint64_t                     samples; /* the sum of the shards' */
+    const struct fby_shard_info *shards;  /* in byte order of names */
+    size_t                       n_shards;
+};
+
+enum fby_open_failed_code {
+    FBY_OPEN_BAD_CONTENT  = 1, /* not understood or not canonical */
+    FBY_OPEN_BAD_LOCATION = 2, /* refused: no such root, `..`, a link out */
+    FBY_OPEN_NOTHING      = 3, /* nothing lies there */
+    FBY_OPEN_BAD_DATA     = 4, /* truncated tar, label that is no number */
+    FBY_OPEN_IO           = 5, /* reading failed; another may do better */
+    FBY_OPEN_DIFFERS      = 6, /* data or fingerprint are not as expected */
+    FBY_OPEN_BUSY         = 7  /* too many are being opened: ask later */
+};
+struct fby_open_failed { /* worker > client */
+    struct fby_session_id     session;
+    struct fby_open_id        open;
+    enum fby_open_failed_code code;
+    struct fby_maybe_digest   data;        /* what is here, if known */
+    struct fby_maybe_digest   fingerprint; /* what is here, if known */
+    const char               *text;
+};
+
+struct fby_choice { /* how a field shall travel */
+    uint8_t filter; /* enum fby_filter or FBY_AUTO */
+    uint8_t codec;  /* enum fby_codec or FBY_AUTO */
+};
+struct fby_request { /* client > worker */
+    struct fby_session_id session;
+    struct fby_request_id request;
+    struct fby_digest     content;
+    struct fby_digest     data;
+    struct fby_digest     fingerprint;
+    uint64_t              seed, epoch, step;
+    uint32_t              first_row, rows; /* of the global batch */
+    uint64_t              fields;    /* bit i: content's field i; 0: all */
+    uint64_t              max_bytes; /* raw bytes that the slot holds */
+    uint32_t              n_choices; /* 0 (all auto), or one a chosen field */
+    struct fby_choice     choices[FBY_MAX_FIELDS];
+};
+
+struct fby_send_content { /* worker > client: OPEN it, then ask again */
+    struct fby_session_id session;
+    struct fby_request_id request;
+    struct fby_digest     content;
+};
+
+struct fby_busy { /* worker > client: nothing was begun */
+    struct fby_session_id session;
+    struct fby_request_id request;
+    uint32_t              retry_ms;
+};
+
+struct fby_lost { /* worker > client: dropped; ask again anywhere */
+    struct fby_session_id session;
+    struct fby_request_id request;
+};
+
+enum fby_cannot_code {
+    FBY_CANNOT_SAMPLE  = 1, /* a complete sample is refused, and `fail` */
+    FBY_CANNOT_IO      = 2, /* reading failed */
+    FBY_CANNOT_MEMORY  = 3, /* more than this worker may ever use */
+    FBY_CANNOT_FIT     = 4, /* larger than the request's max_bytes */
+    FBY_CANNOT_REQUEST = 5  /* no such step, row or field */
+};
+struct fby_cannot { /* worker > client */
+    struct fby_session_id session;
+    struct fby_request_id request;
+    enum fby_cannot_code  code;
+    const char           *shard;  /* "" when none is to blame */
+    const char           *key;    /* of the sample; "" when none is */
+    uint64_t              sample; /* number, when shard is not "" */
+    uint64_t              offset; /* in the shard, when shard is not "" */
+    const char           *text;
+};
+
+struct fby_stale_data { /* worker > client: the shard is not as pinned */
+    struct fby_session_id   session;
+    struct fby_request_id   request;
+    struct fby_maybe_digest data; /* what is here, if known */
+    const char             *shard;
+    const char             *text;
+};
+
+struct fby_wrong_fingerprint { /* worker > client */
+    struct fby_session_id session;
+    struct fby_request_id request;
+    struct fby_digest     fingerprint; /* this worker's */
+};
+
+struct fby_cancel { /* client > worker */
+    struct fby_session_id session;
+    struct fby_request_id request;
+};
+
+struct fby_credit { /* client > worker */
+    struct fby_session_id session;
+    struct fby_route_id   route;
+    uint64_t              received; /* bytes of chunk frames on this route */
+};
+
+enum fby_encoding {
+    FBY_ENCODING_DENSE = 1,
+    FBY_ENCODING_LABEL = 2 /* bits 3, sparse 4, ragged 5, yuv420 6: reserved */
+};
+
+/* How the receiver expands a field; nobody does it twice, nobody forgets. */
+struct fby_recipe {
+    uint32_t n_channels;             /* of mean and std; 0: no normalisation */
+    double   mean[FBY_MAX_CHANNELS]; /* (v/255 - mean) / std */
+    double   std[FBY_MAX_CHANNELS];  /* > 0 */
+    bool     one_hot;
+    uint32_t classes;   /* of a label; 0: not said, never with one_hot */
+    double   smoothing; /* one_hot: 0 <= smoothing < 1 */
+};
+
+struct fby_header_field {
+    const char       *name;
+    enum fby_encoding encoding;
+    enum fby_type     type;
+    struct fby_shape  shape;     /* of one row; every dimension >= 1 */
+    uint64_t          raw_bytes; /* of all rows */
+    uint32_t          n_chunks;
+    struct fby_recipe recipe;
+};
+struct fby_header { /* worker > client: before the first chunk */
+    struct fby_session_id          session;
+    struct fby_request_id          request;
+    uint64_t                       epoch, step;
+    uint32_t                       first_row, rows;
+    const struct fby_header_field *fields; /* in byte order of names */
+    size_t                         n_fields;
+};
+
+struct fby_substituted {    /* one row that holds another sample's values */
+    uint32_t    row;        /* in the request */
+    uint64_t    original;   /* sample number */
+    uint64_t    substitute; /* sample number */
+    const char *shard;      /* of the original */
+    const char *key;        /* of the original */
+    const char *text;       /* why it was refused */
+};
+struct fby_stage_times { /* ns, summed over the batch's tasks */
+    uint64_t fetch, transform, encode;
+    uint64_t wait; /* from request to END without the above */
+};
+struct fby_end { /* worker > client: after the last chunk */
+    struct fby_session_id         session;
+    struct fby_request_id         request;
+    uint64_t                      wire_bytes; /* of all its chunk frames */
+    const struct fby_sum         *sums;       /* one a field; see layout.h */
+    size_t                        n_sums;
+    const struct fby_substituted *substituted; /* rows ascending */
+    size_t                        n_substituted;
+    struct fby_stage_times        times;
+};
+
+struct fby_leave { /* worker > client: ask me nothing more */
+    struct fby_session_id session;
+};
+
+struct fby_bye { /* client > worker: forget me */
+    struct fby_session_id session;
+};
+
+struct fby_names {
+    const char *const *at;
+    size_t             n;
+};
+
+struct fby_register { /* worker > server */
+    struct fby_instance_id instance;
+    struct fby_names       endpoints; /* numeric, "tcp://address:port" */
+    const char            *host;
+    uint32_t               pid;
+    uint32_t               cores;
+    struct fby_names       roots; /* the NAMEs of --data */
+};
+
+struct fby_registered {              /* server > worker */
+    struct fby_instance_id instance; /* the worker's */
+    struct fby_instance_id server;
+    uint32_t               lease_ms, heartbeat_ms;
+};
+
+struct fby_register_first {          /* server > worker: I do not know you */
+    struct fby_instance_id instance; /* the worker's */
+};
+
+struct fby_counter {
+    const char *name;
+    uint64_t    value;
+};
+struct fby_heartbeat { /* worker > server */
+    struct fby_instance_id    instance;
+    uint32_t                  sessions;
+    uint32_t                  load_permille; /* of the busiest stage */
+    const struct fby_counter *counters;
+    size_t                    n_counters;
+};
+
+struct fby_heartbeat_ok {            /* server > worker */
+    struct fby_instance_id instance; /* the worker's */
+    struct fby_instance_id server;
+};
+
+struct fby_deregister { /* worker > server */
+    struct fby_instance_id instance;
+};
+
+struct fby_join { /* client > server */
+    struct fby_session_id   session;
+    const char             *job;
+    uint32_t                rank, world;
+    const char             *host;
+    uint32_t                pid;
+    uint64_t                seed;
+    struct fby_digest       content;
+    struct fby_maybe_digest data;
+    struct fby_maybe_digest fingerprint;
+    uint64_t                epoch, step; /* where it starts */
+};
+
+struct fby_joined { /* server > client */
+    struct fby_session_id   session;
+    struct fby_instance_id  server;
+    uint32_t                lease_ms, heartbeat_ms;
+    struct fby_maybe_digest data;        /* pinned by the job, if known */
+    struct fby_maybe_digest fingerprint; /* pinned by the job, if known */
+};
+
+enum fby_join_refused_code {
+    FBY_JOIN_WORLD       = 1, /* ranks differ in this ... */
+    FBY_JOIN_SEED        = 2,
+    FBY_JOIN_CONTENT     = 3,
+    FBY_JOIN_DATA        = 4,
+    FBY_JOIN_FINGERPRINT = 5,
+    FBY_JOIN_START       = 6,
+    FBY_JOIN_TAKEN       = 7 /* the rank has a live session */
+};
+struct fby_join_refused { /* server > client */
+    struct fby_session_id      session;
+    enum fby_join_refused_code code;
+    const char                *text; /* both values and hosts */
+};
+
+struct fby_join_first { /* server > client: I do not know you */
+    struct fby_session_id session;
+};
+
+struct fby_renew { /* client > server */
+    struct fby_session_id   session;
+    struct fby_instance_id  server;   /* as the client knows it */
+    uint64_t                sequence; /* of the last list taken; 0: none */
+    struct fby_maybe_digest data;
+    struct fby_maybe_digest fingerprint;
+};
+
+struct fby_worker_info {
+    struct fby_instance_id instance;
+    struct fby_names       endpoints;
+    const char            *host;
+};
+struct fby_instance_ids {
+    const struct fby_instance_id *at;
+    size_t                        n;
+};
+struct fby_workers { /* server > client */
+    struct fby_session_id         session;
+    struct fby_instance_id        server;
+    uint64_t                      sequence; /* one more than the last */
+    bool                          full; /* all that there are; else a delta */
+    const struct fby_worker_info *added;
+    size_t                        n_added;
+    struct fby_instance_ids       removed;
+};
+
+struct fby_unreachable { /* client > server */
+    struct fby_session_id  session;
+    struct fby_instance_id instance; /* the worker's */
+    const char            *text;
+};
+
+struct fby_quit { /* client > server */
+    struct fby_session_id session;
+};
+
+/* One message. In one that is to be encoded all pointers are the caller's,
+ * borrowed for the call. In a decoded one they point into memory that belongs
+ * to it, some of it inside: it stays at its place until fby_message_fini. */
+struct fby_message {
+    enum fby_message_type type;
+    union {
+        struct fby_hello             hello;
+        struct fby_welcome           welcome;
+        struct fby_hello_first       hello_first;
+        struct fby_refused           refused;
+        struct fby_ping              ping;
+        struct fby_pong              pong;
+        struct fby_open              open;
+        struct fby_scanning          scanning;
+        struct fby_opened            opened;
+        struct fby_open_failed       open_failed;
+        struct fby_request           request;
+        struct fby_send_content      send_content;
+        struct fby_busy              busy;
+        struct fby_lost              lost;
+        struct fby_cannot            cannot;
+        struct fby_stale_data        stale_data;
+        struct fby_wrong_fingerprint wrong_fingerprint;
+        struct fby_cancel            cancel;
+        struct fby_credit            credit;
+        struct fby_header            header;
+        struct fby_end               end;
+        struct fby_leave             leave;
+        struct fby_bye               bye;
+        struct fby_register          enroll; /* `register` is C's */
+        struct fby_registered        enrolled;
+        struct fby_register_first    register_first;
+        struct fby_heartbeat         heartbeat;
+        struct fby_heartbeat_ok      heartbeat_ok;
+        struct fby_deregister        deregister;
+        struct fby_join              join;
+        struct fby_joined            joined;
+        struct fby_join_refused      join_refused;
+        struct fby_join_first        join_first;
+        struct fby_renew             renew;
+        struct fby_workers           workers;
+        struct fby_unreachable       unreachable;
+        struct fby_quit              quit;
+    };
+    struct {
+        void *blocks;                    /* allocated, freed by fini */
+        _Alignas(16) uint8_t room[1024]; /* the first bytes are taken here */
+    } owned; /* wire.c's; all zero or unset before decode */
+};
+
+/* "HELLO", "HELLO_FIRST", ...; "?" for a number that is no type. */
+const char *fby_message_name(enum fby_message_type type);
+
+/* The session that a message of the data plane or of a client names; 0 where
+ * its type names none. */
+struct fby_session_id fby_message_session(const struct fby_message *message);
+
+/* Append `message` as a frame to `out`, which stays as it was on an error.
+ *
+ * Thread: any.
+ * Errors: FBY_USAGE  a value that decoding would refuse; `why` names it. */
+FBY_CHECKED fby_err fby_message_encode(const struct fby_message *message,
+    struct fby_buffer *out, struct fby_why *why);
+
+/* Parse and check `frame`; nothing of it is borrowed. `out` need not be
+ * initialised, and needs fby_message_fini only after FBY_OK. Messages without
+ * lists allocate nothing.
+ *
+ * Thread: any.
+ * Errors: FBY_PROTO  not a message of this version; `why` says what is wrong.
+ *                    See fby_frame_kind for another version's. */
+FBY_CHECKED fby_err fby_message_decode(const void *frame, size_t size,
+    struct fby_message *out, struct fby_why *why);
+void                fby_message_fini(struct fby_message *message);
+
+/* What a frame claims to be, from its first bytes. */
+enum fby_frame_kind {
+    FBY_FRAME_GARBAGE,
+    FBY_FRAME_MESSAGE,      /* for fby_message_decode */
+    FBY_FRAME_CHUNK,        /* for fby_chunk_read */
+    FBY_FRAME_OTHER_VERSION /* ours, but of a version we do not speak */
+};
+enum fby_frame_kind fby_frame_kind(const void *frame, size_t size);
+
+#endif
