@@ -1,36 +1,23 @@
-/* ids.h - the numbers that name sessions, requests and processes.
+/* ids.h - what is done with ids, and the two kinds that only messages know.
  *
- * Each is a struct of one field, so that two kinds cannot be swapped. 0 is
- * never an id: a zeroed struct names nothing. All but request and open ids
- * are random, drawn so that nobody meets one twice. */
+ * Ids are structs of one field (common/id.h has the others), so that two kinds
+ * cannot be swapped. 0 is never an id: a zeroed struct names nothing. All but
+ * request and open ids are random, so that nobody meets one twice. */
 #ifndef FBY_PROTO_IDS_H
 #define FBY_PROTO_IDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One `open` of a trainer's client, with every worker and the server. */
-struct fby_session_id {
-    uint64_t value;
-};
+#include "common/id.h"
 
 /* One way from a client to a worker: new with each HELLO. */
 struct fby_route_id {
     uint64_t value;
 };
 
-/* One question for rows; never used again within its session. */
-struct fby_request_id {
-    uint64_t value;
-};
-
 /* One question for a dataset; never used again within its session. */
 struct fby_open_id {
-    uint64_t value;
-};
-
-/* One start of a worker or a server. */
-struct fby_instance_id {
     uint64_t value;
 };
 
