@@ -1,0 +1,371 @@
+#include "tests/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer_client/device.h"
+#include "trainer_client/expand.h"
+
+/* ---- a plain reference: search instead of bit tricks --------------------- */
+
+static double half_value(uint16_t bits)
+{
+    int    exponent = bits >> 10 & 31;
+    double mantissa = bits & 1023;
+    double size     = exponent == 0 ? ldexp(mantissa, -24)
+                                    : ldexp(1024 + mantissa, exponent - 25);
+    return bits & 0x8000 ? -size : size;
+}
+
+static double brain_value(uint16_t bits)
+{
+    uint32_t wide = (uint32_t)bits << 16;
+    float    f;
+    memcpy(&f, &wide, sizeof(f));
+    return f;
+}
+
+/* Of two neighbours the nearer one, of two as near the even one. */
+static uint16_t nearest(
+    double value, double (*of)(uint16_t), uint16_t low, uint16_t high)
+{
+    while (high - low > 1) {
+        uint16_t middle = (uint16_t)((low + high) / 2);
+        if (of(middle) <= value) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    double below = value - of(low);
+    double above = of(high) - value;
+    if (below != above) {
+        return below < above ? low : high;
+    }
+    return (low & 1) == 0 ? low : high;
+}
+
+static void f16_rounds_to_nearest_even_everywhere(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits < 0x47800000U; bits += 977) {
+        float f = fby_f32_from_bits(bits);
+        /* 0x7c00 continues the scale: 65536 stands for infinity */
+        uint16_t want = nearest(f, half_value, 0, 0x7c00);
+        assert_int_equal(fby_f32_to_f16(f), want);
+        assert_int_equal(fby_f32_to_f16(-f), want | 0x8000);
+    }
+}
+
+static void bf16_rounds_to_nearest_even_everywhere(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits < 0x7f000000U; bits += 4999) {
+        float f = fby_f32_from_bits(bits);
+        assert_int_equal(
+            fby_f32_to_bf16(f), nearest(f, brain_value, 0, 0x7f7f));
+    }
+}
+
+static void ties_and_borders_of_f16_are_exact(void **state)
+{
+    (void)state;
+    assert_int_equal(fby_f32_to_f16(1.0F), 0x3c00);
+    assert_int_equal(fby_f32_to_f16(1.0F + 0x1p-11F), 0x3c00);
+    assert_int_equal(fby_f32_to_f16(1.0F + 0x3p-11F), 0x3c02);
+    assert_int_equal(fby_f32_to_f16(65504.0F), 0x7bff);
+    assert_int_equal(fby_f32_to_f16(65519.0F), 0x7bff);
+    assert_int_equal(fby_f32_to_f16(65520.0F), 0x7c00);
+    assert_int_equal(fby_f32_to_f16(0x1p-25F), 0);
+    assert_int_equal(fby_f32_to_f16(0x1.000002p-25F), 1);
+    assert_int_equal(fby_f32_to_f16(-0.0F), 0x8000);
+    assert_int_equal(fby_f32_to_f16(HUGE_VALF), 0x7c00);
+    assert_int_equal(fby_f32_to_f16(NAN) & 0x7e00, 0x7e00);
+    assert_int_equal(fby_f32_to_bf16(NAN) & 0x7fc0, 0x7fc0);
+    assert_int_equal(fby_f32_to_bf16(HUGE_VALF), 0x7f80);
+}
+
+static void every_half_survives_the_way_through_f32(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 0; bits < 0x7c00; bits++) {
+        assert_true((double)fby_f16_to_f32((uint16_t)bits) ==
+                    half_value((uint16_t)bits));
+        assert_int_equal(fby_f32_to_f16(fby_f16_to_f32((uint16_t)bits)), bits);
+    }
+    assert_true(fby_f16_to_f32(0x7c00) == HUGE_VALF);
+    assert_true(isnan(fby_f16_to_f32(0x7e00)));
+}
+
+static void floats_become_integers_rounded_and_clamped(void **state)
+{
+    (void)state;
+    assert_int_equal(fby_f32_to_int(2.5F, 0, 255), 2);
+    assert_int_equal(fby_f32_to_int(3.5F, 0, 255), 4);
+    assert_int_equal(fby_f32_to_int(-2.5F, -9, 9), -2);
+    assert_int_equal(fby_f32_to_int(-3.5F, -9, 9), -4);
+    assert_int_equal(fby_f32_to_int(-0.7F, 0, 255), 0);
+    assert_int_equal(fby_f32_to_int(300.0F, 0, 255), 255);
+    assert_int_equal(fby_f32_to_int(NAN, 7, 255), 0);
+    assert_true(fby_f32_to_int(0x1p63F, INT64_MIN, INT64_MAX) == INT64_MAX);
+    assert_true(fby_f32_to_int(-0x1p64F, INT64_MIN, INT64_MAX) == INT64_MIN);
+}
+
+/* ---- images -------------------------------------------------------------- */
+
+enum { ROWS = 2, H = 3, W = 5, C = 3, VALUES = ROWS * H * W * C };
+
+static struct fby_field_content image_field(void)
+{
+    return (struct fby_field_content){
+        .name      = "image",
+        .decode    = FBY_DECODE_RGB8,
+        .wire_type = FBY_U8,
+        .normalize = true,
+        .mean      = {0.485, 0.456, 0.406},
+        .std       = {0.229, 0.224, 0.225},
+        .shape     = {3, {H, W, C}},
+    };
+}
+
+static void fill_pixels(uint8_t raw[VALUES])
+{
+    for (uint32_t i = 0; i < VALUES; i++) {
+        raw[i] = (uint8_t)(i * 151 + i / 7);
+    }
+}
+
+static struct fby_expansion *planned(const struct fby_field_content *field,
+    enum fby_type dtype, enum fby_layout layout)
+{
+    struct fby_expansion     *plan     = calloc(1, sizeof(*plan));
+    struct fby_why            why      = {""};
+    struct fby_field_delivery delivery = {.dtype = dtype, .layout = layout};
+    if (fby_expansion_init(plan, field, &delivery, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    return plan;
+}
+
+/* The definition, element by element, through the tensor's own strides. */
+static void check_image(enum fby_type dtype, enum fby_layout layout)
+{
+    struct fby_field_content field = image_field();
+    struct fby_expansion    *plan  = planned(&field, dtype, layout);
+    uint8_t                  raw[VALUES];
+    uint8_t                 *out = calloc(ROWS, plan->out_bytes);
+    int64_t                  shape[FBY_EXPAND_DIMS];
+    int64_t                  s[FBY_EXPAND_DIMS];
+    fill_pixels(raw);
+    assert_ok(fby_device_host.expand(plan, raw, ROWS, out, NULL));
+    assert_int_equal(fby_expansion_tensor(plan, ROWS, shape, s), 4);
+    for (uint32_t i = 0; i < VALUES; i++) {
+        uint32_t c      = i % C;
+        uint32_t x      = i / C % W;
+        uint32_t y      = i / C / W % H;
+        uint32_t n      = i / C / W / H;
+        int64_t  at     = layout == FBY_LAYOUT_HWC
+                              ? n * s[0] + y * s[1] + x * s[2] + c * s[3]
+                              : n * s[0] + c * s[1] + y * s[2] + x * s[3];
+        float    scale  = (float)(1.0 / (255.0 * field.std[c]));
+        float    offset = (float)(-field.mean[c] / field.std[c]);
+        float    scaled = (float)raw[i] * scale;
+        float    want   = scaled + offset;
+        if (dtype == FBY_F32) {
+            assert_memory_equal(out + at * 4, &want, 4);
+        } else {
+            uint16_t bits =
+                dtype == FBY_F16 ? fby_f32_to_f16(want) : fby_f32_to_bf16(want);
+            assert_memory_equal(out + at * 2, &bits, 2);
+        }
+    }
+    free(out);
+    free(plan);
+}
+
+static void images_are_normalised_in_every_dtype_and_layout(void **state)
+{
+    (void)state;
+    const enum fby_type   dtypes[]  = {FBY_F32, FBY_F16, FBY_BF16};
+    const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    for (int i = 0; i < 9; i++) {
+        check_image(dtypes[i / 3], layouts[i % 3]);
+    }
+}
+
+static void known_pixels_have_known_values(void **state)
+{
+    (void)state;
+    struct fby_field_content field = image_field();
+    field.shape                    = (struct fby_shape){3, {1, 1, 3}};
+    struct fby_expansion *plan     = planned(&field, FBY_F32, FBY_LAYOUT_CHW);
+    const uint8_t         raw[3]   = {0, 128, 255};
+    float                 out[3];
+    assert_ok(fby_device_host.expand(plan, raw, 1, out, NULL));
+    assert_true(fabs(out[0] - (0.0 - 0.485) / 0.229) < 1e-6);
+    assert_true(fabs(out[1] - (128 / 255.0 - 0.456) / 0.224) < 1e-6);
+    assert_true(fabs(out[2] - (1.0 - 0.406) / 0.225) < 1e-6);
+    free(plan);
+}
+
+static void u8_planes_are_only_moved(void **state)
+{
+    (void)state;
+    struct fby_field_content field = image_field();
+    field.normalize                = false;
+    struct fby_expansion *plan     = planned(&field, FBY_U8, FBY_LAYOUT_CHW);
+    uint8_t               raw[VALUES];
+    uint8_t               out[VALUES];
+    fill_pixels(raw);
+    assert_ok(fby_device_host.expand(plan, raw, ROWS, out, NULL));
+    for (uint32_t i = 0; i < VALUES; i++) {
+        uint32_t n = i / (H * W * C);
+        uint32_t p = i / C % (H * W);
+        assert_int_equal(out[n * H * W * C + i % C * H * W + p], raw[i]);
+    }
+    free(plan);
+}
+
+/* ---- labels and numbers -------------------------------------------------- */
+
+static struct fby_field_content label_field(bool one_hot, double smoothing)
+{
+    return (struct fby_field_content){
+        .name      = "label",
+        .decode    = FBY_DECODE_LABEL,
+        .wire_type = FBY_U16,
+        .one_hot   = one_hot,
+        .smoothing = smoothing,
+        .classes   = 300,
+    };
+}
+
+static void labels_become_wide_ids(void **state)
+{
+    (void)state;
+    struct fby_field_content field  = label_field(false, 0);
+    struct fby_expansion    *plan   = planned(&field, FBY_I64, FBY_LAYOUT_HWC);
+    const uint8_t            raw[4] = {7, 0, 0x2b, 0x01};
+    int64_t                  out[2];
+    assert_ok(fby_device_host.expand(plan, raw, 2, out, NULL));
+    assert_int_equal(out[0], 7);
+    assert_int_equal(out[1], 299);
+    free(plan);
+}
+
+static void one_hot_rows_are_smoothed_and_sum_to_one(void **state)
+{
+    (void)state;
+    struct fby_field_content field  = label_field(true, 0.1);
+    struct fby_expansion    *plan   = planned(&field, FBY_F32, FBY_LAYOUT_HWC);
+    const uint8_t            raw[2] = {0x2b, 0x01};
+    float                    out[300];
+    double                   sum = 0;
+    assert_int_equal(plan->out_bytes, sizeof(out));
+    assert_ok(fby_device_host.expand(plan, raw, 1, out, NULL));
+    for (int i = 0; i < 300; i++) {
+        sum += out[i];
+    }
+    assert_true(out[299] == (float)(0.9 + 0.1 / 300));
+    assert_true(out[0] == (float)(0.1 / 300));
+    assert_true(fabs(sum - 1) < 1e-5);
+    free(plan);
+}
+
+static void a_label_beyond_the_classes_is_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field  = label_field(true, 0);
+    struct fby_expansion    *plan   = planned(&field, FBY_U8, FBY_LAYOUT_HWC);
+    const uint8_t            raw[2] = {0x2c, 0x01};
+    uint8_t                  out[300];
+    struct fby_why           why = {""};
+    assert_int_equal(
+        fby_device_host.expand(plan, raw, 1, out, &why), FBY_PROTO);
+    assert_non_null(strstr(why.text, "label 300"));
+    free(plan);
+}
+
+static void numbers_are_cast_between_types(void **state)
+{
+    (void)state;
+    struct fby_field_content field  = {.name = "n", .wire_type = FBY_I32};
+    const int32_t            raw[3] = {-5, 70000, 3};
+    uint8_t                  small[3];
+    float                    real[3];
+    struct fby_expansion    *to_u8  = planned(&field, FBY_U8, FBY_LAYOUT_HWC);
+    struct fby_expansion    *to_f32 = planned(&field, FBY_F32, FBY_LAYOUT_HWC);
+    assert_ok(fby_device_host.expand(to_u8, raw, 3, small, NULL));
+    assert_ok(fby_device_host.expand(to_f32, raw, 3, real, NULL));
+    assert_int_equal(small[0], 0);
+    assert_int_equal(small[1], 255);
+    assert_int_equal(small[2], 3);
+    assert_true(real[0] == -5.0F && real[1] == 70000.0F);
+    free(to_u8);
+    free(to_f32);
+}
+
+/* ---- what cannot be ------------------------------------------------------ */
+
+static void refused(const struct fby_field_content *field, enum fby_type dtype,
+    enum fby_layout layout, const char *word)
+{
+    struct fby_expansion     *plan     = calloc(1, sizeof(*plan));
+    struct fby_why            why      = {""};
+    struct fby_field_delivery delivery = {.dtype = dtype, .layout = layout};
+    assert_int_equal(
+        fby_expansion_init(plan, field, &delivery, &why), FBY_CONFIG);
+    assert_non_null(strstr(why.text, field->name));
+    assert_non_null(strstr(why.text, word));
+    free(plan);
+}
+
+static void impossible_wishes_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct fby_field_content image    = image_field();
+    struct fby_field_content label    = label_field(false, 0);
+    struct fby_field_content smoothed = label_field(true, 0.1);
+    refused(&image, FBY_U8, FBY_LAYOUT_CHW, "normalised");
+    refused(&image, (enum fby_type)99, FBY_LAYOUT_CHW, "dtype");
+    refused(&label, FBY_I64, FBY_LAYOUT_CHW, "layout");
+    refused(&smoothed, FBY_U8, FBY_LAYOUT_HWC, "smoothing");
+    refused(&smoothed, FBY_I64, FBY_LAYOUT_HWC, "one_hot");
+}
+
+static void only_the_host_device_is_there(void **state)
+{
+    (void)state;
+    assert_ptr_equal(fby_device_named("host"), &fby_device_host);
+    assert_null(fby_device_named("abacus"));
+    size_t size   = (4 << 20) + 1;
+    char  *memory = fby_device_host.raw_alloc(size);
+    assert_non_null(memory);
+    assert_int_equal(memory[size - 1], 0);
+    assert_int_equal((uintptr_t)memory % 4096, 0);
+    fby_device_host.raw_free(memory, size);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f16_rounds_to_nearest_even_everywhere),
+        cmocka_unit_test(bf16_rounds_to_nearest_even_everywhere),
+        cmocka_unit_test(ties_and_borders_of_f16_are_exact),
+        cmocka_unit_test(every_half_survives_the_way_through_f32),
+        cmocka_unit_test(floats_become_integers_rounded_and_clamped),
+        cmocka_unit_test(images_are_normalised_in_every_dtype_and_layout),
+        cmocka_unit_test(known_pixels_have_known_values),
+        cmocka_unit_test(u8_planes_are_only_moved),
+        cmocka_unit_test(labels_become_wide_ids),
+        cmocka_unit_test(one_hot_rows_are_smoothed_and_sum_to_one),
+        cmocka_unit_test(a_label_beyond_the_classes_is_refused),
+        cmocka_unit_test(numbers_are_cast_between_types),
+        cmocka_unit_test(impossible_wishes_are_refused_by_name),
+        cmocka_unit_test(only_the_host_device_is_there),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.expand", tests, NULL, NULL);
+}

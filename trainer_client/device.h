@@ -1,0 +1,40 @@
+/* device.h - where batches end up: a table of functions a device fills in.
+ *
+ * The stream asks for memory once, at open, and then only has rows expanded
+ * from a raw slot into an output slot. `host` is always there; another device
+ * is another entry of the same shape. */
+#ifndef FBY_CLIENT_DEVICE_H
+#define FBY_CLIENT_DEVICE_H
+
+#include <stddef.h>
+
+#include "common/err.h"
+#include "trainer_client/expansion.h"
+
+struct fby_device {
+    const char *name;      /* in options: "host" */
+    int32_t     dl_type;   /* DLDeviceType of its tensors */
+    int32_t     dl_number; /* the device's number among its kind */
+
+    /* Zeroed memory of at least `size` bytes, page-aligned, that the receive
+     * threads decode into. NULL when there is none. */
+    void *(*raw_alloc)(size_t size);
+    void (*raw_free)(void *memory, size_t size);
+
+    /* The same for tensors; lies on the device. */
+    void *(*out_alloc)(size_t size);
+    void (*out_free)(void *memory, size_t size);
+
+    /* Expand `rows` samples at `raw` into `out`; both belong to one batch.
+     * Any thread; blocks until the values are there.
+     * Errors: FBY_PROTO, when a value on the wire is out of its range. */
+    fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
+        uint32_t rows, void *out, struct fby_why *why);
+};
+
+/* By name; NULL when there is none of that name in this build. */
+const struct fby_device *fby_device_named(const char *name);
+
+extern const struct fby_device fby_device_host;
+
+#endif

@@ -1,0 +1,240 @@
+/* device_host.c - the device that is always there: ordinary memory.
+ *
+ * An image goes channel by channel: each value is looked up in the table of
+ * its channel, which holds the finished bits, so that every dtype and layout
+ * is one loop that differs in its strides and in the width of a value. */
+#include "trainer_client/device.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "proto/layout.h"
+#include "trainer_client/expand.h"
+
+enum { HUGE_PAGE = 2 << 20 };
+
+static void *map(size_t size)
+{
+    void *memory = mmap(
+        NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) {
+        return NULL;
+    }
+    if (size >= HUGE_PAGE) {
+        (void)madvise(memory, size, MADV_HUGEPAGE); /* a wish, not a need */
+    }
+    return memory;
+}
+
+static void unmap(void *memory, size_t size)
+{
+    if (memory != NULL) {
+        munmap(memory, size);
+    }
+}
+
+/* ---- images -------------------------------------------------------------- */
+
+struct lane { /* one channel of one image */
+    const uint8_t  *in;
+    size_t          in_step;  /* values from one to the next */
+    size_t          out_step; /* likewise */
+    size_t          n;
+    const uint32_t *table;
+};
+
+static void look_up_8(const struct lane *l, uint8_t *out)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        out[i * l->out_step] = (uint8_t)l->table[l->in[i * l->in_step]];
+    }
+}
+
+static void look_up_16(const struct lane *l, uint16_t *out)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        out[i * l->out_step] = (uint16_t)l->table[l->in[i * l->in_step]];
+    }
+}
+
+static void look_up_32(const struct lane *l, uint32_t *out)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        out[i * l->out_step] = l->table[l->in[i * l->in_step]];
+    }
+}
+
+/* `out` is aligned to the width: a tensor begins at 64 bytes. */
+static void look_up(const struct lane *l, uint32_t width, void *out)
+{
+    if (width == 1) {
+        look_up_8(l, out);
+    } else if (width == 2) {
+        look_up_16(l, out);
+    } else {
+        look_up_32(l, out);
+    }
+}
+
+static void expand_image(
+    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
+{
+    bool     planar = plan->layout == FBY_LAYOUT_CHW;
+    uint32_t width  = fby_type_bytes(plan->to);
+    for (uint32_t c = 0; c < plan->channels; c++) {
+        struct lane lane = {
+            .in       = raw + c,
+            .in_step  = plan->channels,
+            .out_step = planar ? 1 : plan->channels,
+            .n        = plan->pixels,
+            .table    = plan->table[c],
+        };
+        size_t first = planar ? (size_t)c * plan->pixels : c;
+        look_up(&lane, width, out + first * width);
+    }
+}
+
+/* ---- other arrays -------------------------------------------------------- */
+
+struct number { /* one value of any type, exactly */
+    bool    real;
+    int64_t i;
+    float   f;
+};
+
+static uint64_t load_le(const uint8_t *at, uint32_t width)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < width; i++) {
+        bits |= (uint64_t)at[i] << (8 * i);
+    }
+    return bits;
+}
+
+static struct number load(enum fby_type type, const uint8_t *at)
+{
+    uint64_t bits = load_le(at, fby_type_bytes(type));
+    switch (type) {
+    case FBY_F16:
+        return (struct number){
+            .real = true, .f = fby_f16_to_f32((uint16_t)bits)};
+    case FBY_BF16:
+        return (struct number){
+            .real = true, .f = fby_bf16_to_f32((uint16_t)bits)};
+    case FBY_F32:
+        return (struct number){
+            .real = true, .f = fby_f32_from_bits((uint32_t)bits)};
+    case FBY_I32:
+        return (struct number){.i = (int32_t)(uint32_t)bits};
+    case FBY_U8:
+    case FBY_U16:
+    case FBY_U32:
+    case FBY_I64:
+        return (struct number){.i = (int64_t)bits};
+    }
+    return (struct number){0};
+}
+
+static uint64_t integer_bits(struct number x, int64_t lo, int64_t hi)
+{
+    return (uint64_t)(x.real ? fby_f32_to_int(x.f, lo, hi)
+                             : fby_clamp_int(x.i, lo, hi));
+}
+
+static uint64_t bits_of(struct number x, enum fby_type to)
+{
+    float real = x.real ? x.f : (float)x.i;
+    switch (to) {
+    case FBY_F16:
+        return fby_f32_to_f16(real);
+    case FBY_BF16:
+        return fby_f32_to_bf16(real);
+    case FBY_F32:
+        return fby_f32_bits(real);
+    case FBY_U8:
+        return integer_bits(x, 0, UINT8_MAX);
+    case FBY_U16:
+        return integer_bits(x, 0, UINT16_MAX);
+    case FBY_U32:
+        return integer_bits(x, 0, UINT32_MAX);
+    case FBY_I32:
+        return integer_bits(x, INT32_MIN, INT32_MAX);
+    case FBY_I64:
+        return integer_bits(x, INT64_MIN, INT64_MAX);
+    }
+    return 0;
+}
+
+static void store_le(uint8_t *at, uint64_t bits, uint32_t width)
+{
+    for (uint32_t i = 0; i < width; i++) {
+        at[i] = (uint8_t)(bits >> (8 * i));
+    }
+}
+
+static void cast(const struct fby_expansion *plan, const uint8_t *raw,
+    uint64_t n, uint8_t *out)
+{
+    uint32_t in_width  = fby_type_bytes(plan->from);
+    uint32_t out_width = fby_type_bytes(plan->to);
+    for (uint64_t i = 0; i < n; i++) {
+        struct number x = load(plan->from, raw + i * in_width);
+        store_le(out + i * out_width, bits_of(x, plan->to), out_width);
+    }
+}
+
+static fby_err one_hot(const struct fby_expansion *plan, const uint8_t *raw,
+    uint8_t *out, struct fby_why *why)
+{
+    uint32_t width = fby_type_bytes(plan->to);
+    int64_t  id    = load(plan->from, raw).i;
+    if (id < 0 || id >= (int64_t)plan->classes) {
+        return fby_because(why, FBY_PROTO,
+            "field %s: label %lld is not one of 0 to %u", plan->name,
+            (long long)id, plan->classes - 1);
+    }
+    for (uint32_t c = 0; c < plan->classes; c++) {
+        store_le(out + (size_t)c * width,
+            c == (uint32_t)id ? plan->on : plan->off, width);
+    }
+    return FBY_OK;
+}
+
+static fby_err expand(const struct fby_expansion *plan, const void *raw,
+    uint32_t rows, void *out, struct fby_why *why)
+{
+    const uint8_t *from = raw;
+    uint8_t       *to   = out;
+    if (plan->kind == FBY_EXPAND_COPY) {
+        memcpy(to, from, rows * plan->raw_bytes);
+        return FBY_OK;
+    }
+    fby_err err = FBY_OK;
+    for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
+        if (plan->kind == FBY_EXPAND_AFFINE) {
+            expand_image(plan, from, to);
+        } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
+            err = one_hot(plan, from, to, why);
+        } else {
+            cast(plan, from, plan->raw_bytes / fby_type_bytes(plan->from), to);
+        }
+        from += plan->raw_bytes;
+        to += plan->out_bytes;
+    }
+    return err;
+}
+
+const struct fby_device fby_device_host = {
+    .name      = "host",
+    .dl_type   = 1,
+    .raw_alloc = map,
+    .raw_free  = unmap,
+    .out_alloc = map,
+    .out_free  = unmap,
+    .expand    = expand,
+};
+
+const struct fby_device *fby_device_named(const char *name)
+{
+    return strcmp(name, fby_device_host.name) == 0 ? &fby_device_host : NULL;
+}

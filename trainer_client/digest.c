@@ -1,0 +1,52 @@
+#include "trainer_client/digest.h"
+
+#include <string.h>
+
+static void add_le(struct fby_sum_state *state, uint64_t value, uint32_t width)
+{
+    uint8_t bytes[8];
+    for (uint32_t i = 0; i < width; i++) {
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    }
+    fby_sum_add(state, bytes, width);
+}
+
+static void add_field(struct fby_sum_state *state,
+    const struct fby_digest_field *field, uint32_t row)
+{
+    size_t length = strlen(field->name);
+    add_le(state, length, 2);
+    fby_sum_add(state, field->name, length);
+    add_le(state, (uint64_t)field->type, 1);
+    add_le(state, field->shape.n_dims, 1);
+    for (uint32_t i = 0; i < field->shape.n_dims; i++) {
+        add_le(state, field->shape.dims[i], 4);
+    }
+    fby_sum_add(
+        state, field->raw + row * field->sample_bytes, field->sample_bytes);
+}
+
+struct fby_sum fby_sample_digest(uint64_t sample,
+    const struct fby_digest_field *fields, uint32_t n_fields, uint32_t row)
+{
+    struct fby_sum_state state;
+    fby_sum_begin(&state);
+    add_le(&state, sample, 8);
+    for (uint32_t i = 0; i < n_fields; i++) {
+        add_field(&state, &fields[i], row);
+    }
+    return fby_sum_end(&state);
+}
+
+struct fby_sum fby_step_digest(
+    uint64_t epoch, uint64_t step, const struct fby_sum *samples, uint32_t rows)
+{
+    struct fby_sum_state state;
+    fby_sum_begin(&state);
+    add_le(&state, epoch, 8);
+    add_le(&state, step, 8);
+    for (uint32_t i = 0; i < rows; i++) {
+        fby_sum_add(&state, samples[i].bytes, sizeof(samples[i].bytes));
+    }
+    return fby_sum_end(&state);
+}

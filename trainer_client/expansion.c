@@ -1,0 +1,208 @@
+#include "trainer_client/expansion.h"
+
+#include <string.h>
+
+#include "proto/layout.h"
+#include "trainer_client/expand.h"
+
+static uint64_t elements(const struct fby_shape *shape)
+{
+    uint64_t n = 1;
+    for (uint32_t i = 0; i < shape->n_dims; i++) {
+        n *= shape->dims[i];
+    }
+    return n;
+}
+
+uint64_t fby_field_raw_bytes(const struct fby_field_content *field)
+{
+    return elements(&field->shape) * fby_type_bytes(field->wire_type);
+}
+
+static bool is_float(enum fby_type type)
+{
+    return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
+}
+
+/* A number no larger than 32 bits in the bits of `to`. */
+static uint32_t bits_in(enum fby_type to, float value)
+{
+    switch (to) {
+    case FBY_F16:
+        return fby_f32_to_f16(value);
+    case FBY_BF16:
+        return fby_f32_to_bf16(value);
+    case FBY_F32:
+        return fby_f32_bits(value);
+    case FBY_U8:
+        return (uint32_t)fby_f32_to_int(value, 0, UINT8_MAX);
+    case FBY_U16:
+        return (uint32_t)fby_f32_to_int(value, 0, UINT16_MAX);
+    case FBY_U32:
+        return (uint32_t)fby_f32_to_int(value, 0, UINT32_MAX);
+    case FBY_I32:
+    case FBY_I64:
+        return (uint32_t)(int32_t)fby_f32_to_int(value, INT32_MIN, INT32_MAX);
+    }
+    return 0;
+}
+
+static void fill_tables(struct fby_expansion *self)
+{
+    for (uint32_t c = 0; c < self->channels; c++) {
+        for (uint32_t v = 0; v < 256; v++) {
+            float value = fby_affine((float)v, self->scale[c], self->offset[c]);
+            self->table[c][v] = bits_in(self->to, value);
+        }
+    }
+}
+
+static void take_recipe(
+    struct fby_expansion *self, const struct fby_field_content *field)
+{
+    for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
+        bool normal     = field->normalize && c < self->channels;
+        self->scale[c]  = normal ? (float)(1.0 / (255.0 * field->std[c])) : 1;
+        self->offset[c] = normal ? (float)(-field->mean[c] / field->std[c]) : 0;
+    }
+}
+
+static fby_err plan_image(struct fby_expansion *self,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    self->kind     = FBY_EXPAND_AFFINE;
+    self->channels = field->shape.dims[2];
+    self->pixels   = field->shape.dims[0] * field->shape.dims[1];
+    if (field->shape.n_dims != 3 || self->channels < 1 ||
+        self->channels > FBY_MAX_CHANNELS || self->from != FBY_U8) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: an image is u8 [h, w, 1 to %d] on the wire", self->name,
+            FBY_MAX_CHANNELS);
+    }
+    if (field->normalize && !is_float(self->to)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: a normalised image needs dtype f32, f16 or bf16",
+            self->name);
+    }
+    bool interleaved = self->layout != FBY_LAYOUT_CHW || self->channels == 1;
+    if (self->to == FBY_U8 && interleaved) {
+        self->kind = FBY_EXPAND_COPY;
+        return FBY_OK;
+    }
+    if (fby_type_bytes(self->to) > 4) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: an image cannot be i64; i32 holds its values",
+            self->name);
+    }
+    take_recipe(self, field);
+    fill_tables(self);
+    return FBY_OK;
+}
+
+static fby_err plan_one_hot(struct fby_expansion *self,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    double share  = field->classes > 0 ? field->smoothing / field->classes : 0;
+    self->kind    = FBY_EXPAND_ONE_HOT;
+    self->classes = field->classes;
+    if (field->classes == 0 || (!is_float(self->to) && self->to != FBY_U8)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: one_hot needs its classes and dtype f32, f16, bf16 or "
+            "u8",
+            self->name);
+    }
+    if (self->to == FBY_U8 && field->smoothing != 0) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: smoothing needs dtype f32, f16 or bf16", self->name);
+    }
+    self->on        = bits_in(self->to, (float)(1 - field->smoothing + share));
+    self->off       = bits_in(self->to, (float)share);
+    self->out_bytes = (uint64_t)field->classes * fby_type_bytes(self->to);
+    return FBY_OK;
+}
+
+static fby_err plan_other(struct fby_expansion *self,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    self->kind = self->from == self->to ? FBY_EXPAND_COPY : FBY_EXPAND_CAST;
+    if (delivery->layout == FBY_LAYOUT_CHW ||
+        delivery->layout == FBY_LAYOUT_CHANNELS_LAST) {
+        return fby_because(
+            why, FBY_CONFIG, "field %s: only images have a layout", self->name);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_expansion_init(struct fby_expansion *self,
+    const struct fby_field_content              *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    *self = (struct fby_expansion){
+        .name      = field->name,
+        .from      = field->wire_type,
+        .to        = delivery->dtype,
+        .layout    = delivery->layout,
+        .shape     = field->shape,
+        .raw_bytes = fby_field_raw_bytes(field),
+        .out_bytes = elements(&field->shape) * fby_type_bytes(delivery->dtype),
+    };
+    if (fby_type_bytes(self->from) == 0 || fby_type_bytes(self->to) == 0) {
+        return fby_because(
+            why, FBY_CONFIG, "field %s: no such dtype", self->name);
+    }
+    if (field->decode == FBY_DECODE_RGB8) {
+        return plan_image(self, field, why);
+    }
+    self->layout = FBY_LAYOUT_HWC;
+    if (field->one_hot) {
+        return plan_one_hot(self, field, why);
+    }
+    return plan_other(self, delivery, why);
+}
+
+static uint32_t row_by_row(uint32_t n, const int64_t *shape, int64_t *strides)
+{
+    int64_t step = 1;
+    for (uint32_t i = n; i-- > 0;) {
+        strides[i] = step;
+        step *= shape[i];
+    }
+    return n;
+}
+
+/* Shape n, c, h, w; the memory of channels_last is that of HWC. */
+static uint32_t planar(
+    const struct fby_expansion *self, int64_t *shape, int64_t *strides)
+{
+    int64_t height = self->shape.dims[0];
+    int64_t width  = self->shape.dims[1];
+    int64_t depth  = self->shape.dims[2];
+    shape[1]       = depth;
+    shape[2]       = height;
+    shape[3]       = width;
+    if (self->layout == FBY_LAYOUT_CHW) {
+        return row_by_row(4, shape, strides);
+    }
+    strides[0] = height * width * depth;
+    strides[1] = 1;
+    strides[2] = width * depth;
+    strides[3] = depth;
+    return 4;
+}
+
+uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
+    int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS])
+{
+    shape[0] = rows;
+    if (self->kind == FBY_EXPAND_ONE_HOT) {
+        shape[1] = self->classes;
+        return row_by_row(2, shape, strides);
+    }
+    if (self->layout != FBY_LAYOUT_HWC) {
+        return planar(self, shape, strides);
+    }
+    for (uint32_t i = 0; i < self->shape.n_dims; i++) {
+        shape[i + 1] = self->shape.dims[i];
+    }
+    return row_by_row(self->shape.n_dims + 1, shape, strides);
+}

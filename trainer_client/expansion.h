@@ -1,0 +1,60 @@
+/* expansion.h - the plan of one field's way from raw bytes to a tensor.
+ *
+ * Made once at open from what the content says (the recipe: normalisation,
+ * one-hot, smoothing) and what the trainer wants (dtype and layout); constant
+ * afterwards, so any thread may use it. A device only carries it out. */
+#ifndef FBY_CLIENT_EXPANSION_H
+#define FBY_CLIENT_EXPANSION_H
+
+#include "common/err.h"
+#include "common/pipeline/types.h"
+
+enum { FBY_EXPAND_DIMS = 5 }; /* of a tensor: rows and a sample's own */
+
+enum fby_expand_kind {
+    FBY_EXPAND_COPY,    /* bytes as they are */
+    FBY_EXPAND_AFFINE,  /* u8, through the table of its channel */
+    FBY_EXPAND_CAST,    /* any type to any other */
+    FBY_EXPAND_ONE_HOT, /* an id becomes a row of `classes` numbers */
+};
+
+struct fby_expansion {
+    const char          *name; /* of the field; borrowed from the content */
+    enum fby_expand_kind kind;
+    enum fby_type        from;
+    enum fby_type        to;
+    enum fby_layout      layout;
+    struct fby_shape     shape;     /* of one raw sample */
+    uint32_t             pixels;    /* affine: values a channel */
+    uint32_t             channels;  /* affine: 1 for what is no image */
+    uint64_t             raw_bytes; /* of one sample */
+    uint64_t             out_bytes; /* of one sample */
+    float                scale[FBY_MAX_CHANNELS];
+    float                offset[FBY_MAX_CHANNELS];
+    uint32_t             classes;
+    uint32_t             on; /* one-hot: bits of the two values in `to` */
+    uint32_t             off;
+    /* affine: bits in `to` of each u8 value of each channel */
+    uint32_t table[FBY_MAX_CHANNELS][256];
+};
+
+/* Bytes of one sample of a field on the wire, before encoding. */
+uint64_t fby_field_raw_bytes(const struct fby_field_content *field);
+
+/* Normalisation: scale = 1 / (255 std), offset = -mean / std, both computed in
+ * binary64 and rounded once to binary32. One-hot: on = 1 - s + s / classes,
+ * off = s / classes, likewise, then rounded to `to`.
+ *
+ * Errors: FBY_CONFIG, with the field and the reason in `why`, when the dtype
+ *         cannot hold what the recipe asks for, or a layout is asked of a
+ *         field that is no image. */
+FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
+    const struct fby_field_content                          *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why);
+
+/* The tensor's shape and strides (in elements) for `rows` samples; returns
+ * the number of dimensions. */
+uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
+    int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
+
+#endif
