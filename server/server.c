@@ -1,0 +1,423 @@
+#include "server/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+#include <uthash.h>
+#include <zmq.h>
+
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/socket.h"
+#include "common/timer.h"
+#include "server/directory.h"
+
+enum {
+    MAX_WORKERS  = 8192,
+    MAX_SESSIONS = 8192,
+    MAX_TURN     = 256, /* messages taken before timers are looked at */
+    ROUTE_SIZE   = 256  /* bytes of a ROUTER's routing id, at most 255 */
+};
+
+struct route {              /* where a session's messages last came from */
+    uint64_t       session; /* key */
+    uint8_t        id[ROUTE_SIZE];
+    size_t         size;
+    UT_hash_handle hh;
+};
+
+struct server {
+    struct fby_server_options options;
+    struct fby_directory     *directory;
+    struct fby_instance_id    instance;
+    struct route             *routes;
+    void                     *zmq;
+    void                     *socket;
+    int                       signals; /* signalfd */
+    int64_t                   now_ns;  /* read once a turn */
+    uint64_t                  refused_messages;
+    bool                      stopping;
+    struct fby_buffer         frame; /* scratch of send */
+};
+
+struct sender { /* of the message at hand */
+    uint8_t id[ROUTE_SIZE];
+    size_t  size;
+};
+
+struct fby_server_options fby_server_defaults(void)
+{
+    return (struct fby_server_options){
+        .listen       = "tcp://127.0.0.1:7070",
+        .ready_fd     = -1,
+        .lease_ns     = 10 * FBY_NS_PER_S,
+        .heartbeat_ns = FBY_NS_PER_S,
+    };
+}
+
+/* ---- sending ---- */
+
+/* A peer that is gone is told nothing; it will ask again. */
+static void send_to(struct server *self, const uint8_t *id, size_t size,
+    const struct fby_message *message)
+{
+    struct fby_why why;
+    self->frame.size = 0;
+    if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
+        fby_error("SEND", "%s: %s", fby_message_name(message->type), why.text);
+        return;
+    }
+    if (zmq_send(self->socket, id, size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
+        zmq_send(self->socket, self->frame.data, self->frame.size,
+            ZMQ_DONTWAIT) < 0) {
+        fby_debug("SEND", "%s", zmq_strerror(errno));
+    }
+}
+
+static void reply(struct server *self, const struct sender *to,
+    const struct fby_message *message)
+{
+    send_to(self, to->id, to->size, message);
+}
+
+static void remember_route(struct server *self, struct fby_session_id session,
+    const struct sender *from)
+{
+    struct route *route = NULL;
+    HASH_FIND(hh, self->routes, &session.value, sizeof(session.value), route);
+    if (route == NULL) {
+        route          = fby_zalloc(sizeof(*route));
+        route->session = session.value;
+        HASH_ADD(hh, self->routes, session, sizeof(route->session), route);
+    }
+    memcpy(route->id, from->id, from->size);
+    route->size = from->size;
+}
+
+static void forget_route(struct server *self, uint64_t session)
+{
+    struct route *route = NULL;
+    HASH_FIND(hh, self->routes, &session, sizeof(session), route);
+    if (route != NULL) {
+        HASH_DEL(self->routes, route);
+        free(route);
+    }
+}
+
+/* ---- one handler a message ---- */
+
+typedef void handler(struct server *self, const struct sender *from,
+    const struct fby_message *message);
+
+static void on_register(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    const struct fby_register *told = &message->enroll;
+    if (fby_directory_register(self->directory, told, self->now_ns) != FBY_OK) {
+        fby_warn("WORKER-REFUSED", "more than %d workers", MAX_WORKERS);
+        return;
+    }
+    struct fby_message answer = {.type = FBY_MSG_REGISTERED};
+    answer.enrolled           = (struct fby_registered){
+                  .instance     = told->instance,
+                  .server       = self->instance,
+                  .lease_ms     = (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS),
+                  .heartbeat_ms = (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS),
+    };
+    reply(self, from, &answer);
+}
+
+static void on_heartbeat(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    struct fby_instance_id worker = message->heartbeat.instance;
+    struct fby_message     answer = {.type = FBY_MSG_HEARTBEAT_OK};
+    if (fby_directory_heartbeat(self->directory, worker, self->now_ns) ==
+        FBY_OK) {
+        answer.heartbeat_ok = (struct fby_heartbeat_ok){
+            .instance = worker, .server = self->instance};
+    } else {
+        answer.type           = FBY_MSG_REGISTER_FIRST;
+        answer.register_first = (struct fby_register_first){.instance = worker};
+    }
+    reply(self, from, &answer);
+}
+
+static void on_deregister(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    (void)from;
+    fby_directory_deregister(self->directory, message->deregister.instance);
+}
+
+static void on_join(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    const struct fby_join *join = &message->join;
+    if (fby_directory_join(self->directory, join, self->now_ns) != FBY_OK) {
+        fby_warn("JOIN-REFUSED", "more than %d sessions", MAX_SESSIONS);
+        return;
+    }
+    remember_route(self, join->session, from);
+}
+
+static void on_renew(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    const struct fby_renew *renew = &message->renew;
+    if (fby_directory_renew(self->directory, renew, self->now_ns) == FBY_OK) {
+        remember_route(self, renew->session, from);
+        return;
+    }
+    struct fby_message answer = {.type = FBY_MSG_JOIN_FIRST};
+    answer.join_first = (struct fby_join_first){.session = renew->session};
+    reply(self, from, &answer);
+}
+
+static void on_unreachable(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    (void)from;
+    fby_directory_unreachable(self->directory, message->unreachable.instance);
+}
+
+static void on_quit(struct server *self, const struct sender *from,
+    const struct fby_message *message)
+{
+    (void)from;
+    fby_directory_quit(self->directory, message->quit.session);
+    forget_route(self, message->quit.session.value);
+}
+
+static handler *const handlers[256] = {
+    [FBY_MSG_REGISTER]    = on_register,
+    [FBY_MSG_HEARTBEAT]   = on_heartbeat,
+    [FBY_MSG_DEREGISTER]  = on_deregister,
+    [FBY_MSG_JOIN]        = on_join,
+    [FBY_MSG_RENEW]       = on_renew,
+    [FBY_MSG_UNREACHABLE] = on_unreachable,
+    [FBY_MSG_QUIT]        = on_quit,
+};
+
+/* ---- receiving ---- */
+
+static void refuse_message(struct server *self, const char *cause)
+{
+    self->refused_messages++;
+    fby_debug("MESSAGE-REFUSED", "%s", cause);
+}
+
+static void dispatch(
+    struct server *self, const struct sender *from, zmq_msg_t *frame)
+{
+    struct fby_message message;
+    struct fby_why     why;
+    if (fby_message_decode(zmq_msg_data(frame), zmq_msg_size(frame), &message,
+            &why) != FBY_OK) {
+        refuse_message(self, why.text);
+        return;
+    }
+    handler *handle = handlers[(unsigned)message.type & 255U];
+    if (handle != NULL) {
+        handle(self, from, &message);
+    } else {
+        refuse_message(self, fby_message_name(message.type));
+    }
+    fby_message_fini(&message);
+}
+
+/* A message is the sender's routing id and exactly one frame more. */
+static bool receive_one(struct server *self)
+{
+    struct sender from;
+    int n = zmq_recv(self->socket, from.id, sizeof(from.id), ZMQ_DONTWAIT);
+    if (n < 0) {
+        return false;
+    }
+    from.size       = (size_t)n;
+    unsigned frames = 0;
+    int      more   = 1;
+    while (more != 0) {
+        zmq_msg_t frame;
+        zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, self->socket, ZMQ_DONTWAIT) < 0) {
+            zmq_msg_close(&frame);
+            return false;
+        }
+        more = zmq_msg_more(&frame);
+        if (frames++ == 0 && more == 0) {
+            dispatch(self, &from, &frame);
+        }
+        zmq_msg_close(&frame);
+    }
+    if (frames > 1) {
+        refuse_message(self, "several frames");
+    }
+    return true;
+}
+
+/* ---- the loop ---- */
+
+static long timeout_ms(const struct server *self)
+{
+    int64_t deadline_ns = fby_directory_deadline(self->directory);
+    if (deadline_ns == INT64_MAX) {
+        return -1;
+    }
+    int64_t left_ns = deadline_ns - fby_now_ns();
+    return left_ns <= 0 ? 0 : (long)(left_ns / FBY_NS_PER_MS) + 1;
+}
+
+static void flush_answers(struct server *self)
+{
+    struct fby_message message;
+    while (fby_directory_due(self->directory, &message)) {
+        if (message.type == FBY_MSG_JOINED) {
+            message.joined.server = self->instance;
+            message.joined.lease_ms =
+                (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS);
+            message.joined.heartbeat_ms =
+                (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS);
+        } else if (message.type == FBY_MSG_WORKERS) {
+            message.workers.server = self->instance;
+        }
+        uint64_t      session = fby_message_session(&message).value;
+        struct route *route   = NULL;
+        HASH_FIND(hh, self->routes, &session, sizeof(session), route);
+        if (route != NULL) {
+            send_to(self, route->id, route->size, &message);
+        }
+    }
+}
+
+static void forget_dead_routes(struct server *self)
+{
+    struct route *route = NULL;
+    struct route *next  = NULL;
+    HASH_ITER(hh, self->routes, route, next)
+    {
+        if (!fby_directory_knows(
+                self->directory, (struct fby_session_id){route->session})) {
+            HASH_DEL(self->routes, route);
+            free(route);
+        }
+    }
+}
+
+static void turn(struct server *self)
+{
+    zmq_pollitem_t items[] = {
+        {.socket = self->socket, .events = ZMQ_POLLIN},
+        {.fd = self->signals, .events = ZMQ_POLLIN},
+    };
+    if (zmq_poll(items, 2, timeout_ms(self)) < 0 && errno != EINTR) {
+        fby_error("POLL", "%s", zmq_strerror(errno));
+    }
+    self->now_ns   = fby_now_ns();
+    self->stopping = (items[1].revents & ZMQ_POLLIN) != 0;
+    for (int n = 0; n < MAX_TURN && receive_one(self); n++) {
+        if (fby_fault("server.exit", "message")) {
+            _exit(9);
+        }
+    }
+    fby_directory_tick(self->directory, self->now_ns);
+    flush_answers(self);
+    forget_dead_routes(self);
+}
+
+static void say_ready(const struct server *self, const char *endpoint)
+{
+    char line[FBY_ENDPOINT_SIZE + 1];
+    int  n = snprintf(line, sizeof(line), "%s\n", endpoint);
+    if (self->options.ready_fd >= 0) {
+        if (write(self->options.ready_fd, line, (size_t)n) != n) {
+            fby_warn("READY", "nobody reads --ready-fd");
+        }
+        close(self->options.ready_fd);
+    }
+    fby_info("SERVER-READY", "%s", endpoint);
+    if (!fby_endpoint_is_loopback(endpoint)) {
+        fby_warn("LISTENS-OPENLY",
+            "%s: whoever reaches this port can list and register workers and "
+            "join jobs; there are no keys yet, so keep it in a trusted network",
+            endpoint);
+    }
+}
+
+static int open_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static fby_err open_server(struct server *self, struct fby_why *why)
+{
+    const struct fby_directory_config config = {
+        .lease_ns     = self->options.lease_ns,
+        .max_workers  = MAX_WORKERS,
+        .max_sessions = MAX_SESSIONS,
+    };
+    const struct fby_socket_limits limits = {
+        .max_message_bytes = FBY_MESSAGE_MAX,
+        .ping_ms           = (int)(self->options.heartbeat_ns / FBY_NS_PER_MS),
+    };
+    char bound[FBY_ENDPOINT_SIZE];
+    self->directory = fby_directory_create(&config);
+    self->instance  = fby_instance_random();
+    self->signals   = open_signals();
+    self->zmq       = zmq_ctx_new();
+    if (self->signals < 0 || self->zmq == NULL) {
+        return fby_because(why, FBY_SYS, "cannot start: %s", strerror(errno));
+    }
+    fby_err err = fby_socket_bind(
+        self->zmq, self->options.listen, &limits, bound, &self->socket, why);
+    if (err == FBY_OK) {
+        say_ready(self, bound);
+    }
+    return err;
+}
+
+static void close_server(struct server *self)
+{
+    while (self->routes != NULL) {
+        struct route *route = self->routes;
+        HASH_DEL(self->routes, route);
+        free(route);
+    }
+    if (self->socket != NULL) {
+        zmq_close(self->socket);
+    }
+    if (self->zmq != NULL) {
+        zmq_ctx_term(self->zmq);
+    }
+    if (self->signals >= 0) {
+        close(self->signals);
+    }
+    fby_directory_destroy(&self->directory);
+    fby_buffer_fini(&self->frame);
+}
+
+fby_err fby_server_run(
+    const struct fby_server_options *options, struct fby_why *why)
+{
+    struct server self        = {.options = *options, .signals = -1};
+    self.options.lease_ns     = fby_timer_ns(options->lease_ns);
+    self.options.heartbeat_ns = fby_timer_ns(options->heartbeat_ns);
+    fby_err err               = open_server(&self, why);
+    while (err == FBY_OK && !self.stopping) {
+        turn(&self);
+    }
+    close_server(&self);
+    return err;
+}
