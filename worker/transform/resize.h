@@ -11,21 +11,25 @@
 
 #include "worker/transform/image.h"
 
-enum { FBY_RESIZE_MAX_SIDE = 65535 }; /* of source and result */
+enum {
+    FBY_RESIZE_MAX_SIDE       = 65535,    /* of source and result */
+    FBY_RESIZE_MAX_RING_BYTES = 256 << 20 /* of rows scaled in x, at a time */
+};
 
 /* What a resize needs beside its pictures; start from {0}, use it for one
  * after the other. */
 struct fby_resizer {
-    struct fby_scratch weights; /* of one axis at a time */
-    struct fby_scratch rows;    /* the source, scaled in x only */
+    struct fby_scratch weights[2]; /* in x, in y */
+    struct fby_scratch rows;       /* source rows scaled in x only, a ring */
 };
 
 /* Scale `in` to the size of `out` (both at least 1 x 1), whose pixels must
  * not overlap those of `in`.
  *
  * Thread: any, with its own resizer.   Allocates: only while it grows.
- * Errors: FBY_FULL when memory is short; FBY_USAGE when a side is 0 or above
- *         FBY_RESIZE_MAX_SIDE. */
+ * Errors: FBY_FULL when memory is short or a result row rests on more source
+ *         rows than FBY_RESIZE_MAX_RING_BYTES holds; FBY_USAGE when a side is 0
+ *         or above FBY_RESIZE_MAX_SIDE. */
 FBY_CHECKED fby_err fby_resize(struct fby_resizer *self,
     const struct fby_image *in, const struct fby_image *out);
 

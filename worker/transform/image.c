@@ -1,0 +1,46 @@
+/* image.c - scratch memory: grows to the largest picture, aligned for SIMD.
+ *
+ * Pictures are payload: when memory is short the caller hears FBY_FULL and
+ * the process goes on. */
+#include "worker/transform/image.h"
+
+#include <stdlib.h>
+
+enum { ALIGNMENT = 64 };
+
+fby_err fby_scratch_need(struct fby_scratch *scratch, size_t size_bytes)
+{
+    if (size_bytes <= scratch->size_bytes) {
+        return FBY_OK;
+    }
+    fby_scratch_trim(scratch, 0);
+    if (size_bytes > SIZE_MAX - ALIGNMENT) {
+        return FBY_FULL;
+    }
+    size_t rounded  = (size_bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    scratch->memory = aligned_alloc(ALIGNMENT, rounded);
+    if (scratch->memory == NULL) {
+        return FBY_FULL;
+    }
+    scratch->size_bytes = rounded;
+    return FBY_OK;
+}
+
+void fby_scratch_trim(struct fby_scratch *scratch, size_t keep_bytes)
+{
+    if (keep_bytes == 0 || scratch->size_bytes > keep_bytes) {
+        free(scratch->memory);
+        *scratch = (struct fby_scratch){0};
+    }
+}
+
+fby_err fby_image_in(struct fby_scratch *scratch, uint32_t width,
+    uint32_t height, struct fby_image *out)
+{
+    size_t  stride = (size_t)width * FBY_RGB;
+    fby_err err    = fby_scratch_need(scratch, stride * height);
+    if (err == FBY_OK) {
+        *out = (struct fby_image){scratch->memory, stride, width, height};
+    }
+    return err;
+}

@@ -1,0 +1,20 @@
+/* scalar.h - the decoders of fields that are no pictures; field.h has the
+ * contract. Each writes the field's bytes, or says why it refuses. */
+#ifndef FBY_WORKER_TRANSFORM_SCALAR_H
+#define FBY_WORKER_TRANSFORM_SCALAR_H
+
+#include "worker/transform/field.h"
+
+/* Decimal digits of a class id, blanks around them; or the folder's id. */
+FBY_CHECKED fby_err fby_label_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
+/* One number of a JSON object; a dot in the key steps into an object. */
+FBY_CHECKED fby_err fby_number_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
+/* The member as it is, if it has the one right length. */
+FBY_CHECKED fby_err fby_bytes_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
+#endif
