@@ -1,0 +1,97 @@
+#include "cli/bar.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+enum { BAR_WIDTH = 24 };
+
+static const int64_t redraw_ns = FBY_NS_PER_S / 10;
+static const int64_t line_ns   = 10 * FBY_NS_PER_S;
+
+struct fby_bar fby_bar_begin(int64_t now_ns)
+{
+    bool terminal = isatty(STDERR_FILENO) != 0;
+    return (struct fby_bar){
+        .terminal = terminal,
+        .colours  = terminal && getenv("NO_COLOR") == NULL,
+        .start_ns = now_ns,
+        .shown_ns = now_ns,
+    };
+}
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+static void eta_text(
+    const struct fby_bar_state *state, int64_t elapsed_ns, char out[32])
+{
+    out[0] = '\0';
+    if (state->total > 0 && state->steps > 0) {
+        double left = seconds(elapsed_ns) / (double)state->steps *
+                      (double)(state->total - state->steps);
+        snprintf(out, 32, "  ETA %d:%02d", (int)(left / 60), (int)left % 60);
+    }
+}
+
+void fby_bar_text(const struct fby_bar_state *state, int64_t elapsed_ns,
+    char *out, uint32_t size)
+{
+    char   eta[32];
+    char   total[24] = "";
+    double elapsed   = seconds(elapsed_ns > 0 ? elapsed_ns : 1);
+    double waited    = seconds(state->wait_ns);
+    eta_text(state, elapsed_ns, eta);
+    if (state->total > 0) {
+        snprintf(
+            total, sizeof(total), "/%llu", (unsigned long long)state->total);
+    }
+    snprintf(out, size, "step %llu%s  %.0f images/s%s  waited %.1f s (%.0f %%)",
+        (unsigned long long)state->steps, total,
+        (double)state->images / elapsed, eta, waited, 100 * waited / elapsed);
+}
+
+static void draw_bar(const struct fby_bar *self,
+    const struct fby_bar_state *state, const char *text)
+{
+    char bar[BAR_WIDTH + 1] = "";
+    if (state->total > 0) {
+        uint64_t full = state->steps * BAR_WIDTH / state->total;
+        for (unsigned i = 0; i < BAR_WIDTH; i++) {
+            bar[i] = i < full ? '#' : '.';
+        }
+        bar[BAR_WIDTH] = '\0';
+    }
+    fprintf(stderr, "\r\033[K%s%s%s %s", self->colours ? "\033[32m" : "", bar,
+        self->colours ? "\033[0m" : "", text);
+    fflush(stderr);
+}
+
+void fby_bar_show(
+    struct fby_bar *self, const struct fby_bar_state *state, int64_t now_ns)
+{
+    char text[160];
+    if (now_ns - self->shown_ns < (self->terminal ? redraw_ns : line_ns)) {
+        return;
+    }
+    self->shown_ns = now_ns;
+    fby_bar_text(state, now_ns - self->start_ns, text, sizeof(text));
+    if (self->terminal) {
+        draw_bar(self, state, text);
+        self->drawn = true;
+    } else {
+        fprintf(stderr, "%s\n", text);
+    }
+}
+
+void fby_bar_end(struct fby_bar *self)
+{
+    if (self->drawn) {
+        fputs("\r\033[K", stderr);
+        self->drawn = false;
+    }
+}

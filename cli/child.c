@@ -1,0 +1,181 @@
+#include "cli/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+
+extern char **environ;
+
+static fby_err spawn_in_own_group(struct fby_child *child, char **argv)
+{
+    posix_spawnattr_t attributes;
+    sigset_t          none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    int failed = posix_spawn(
+        &child->pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (failed != 0) {
+        child->pid = 0;
+        errno      = failed;
+        return FBY_SYS;
+    }
+    return FBY_OK;
+}
+
+/* argv points into `args` and the two buffers; posix_spawn only reads it. */
+static char **build_argv(
+    const struct fby_words *args, const char *fd, const char *parent)
+{
+    struct fby_words all = {0};
+    fby_words_add(&all, "forebay");
+    for (unsigned i = 0; i < args->n; i++) {
+        fby_words_add(&all, args->words[i]);
+    }
+    fby_words_add(&all, "--ready-fd");
+    fby_words_add(&all, fd);
+    fby_words_add(&all, "--parent");
+    fby_words_add(&all, parent);
+    return (char **)(uintptr_t)all.words;
+}
+
+fby_err fby_child_start(struct fby_child *child, const char *what,
+    const struct fby_words *args, struct fby_why *why)
+{
+    int  ends[2];
+    char fd[16];
+    char parent[16];
+    *child = (struct fby_child){.ready_fd = -1};
+    snprintf(child->what, sizeof(child->what), "%s", what);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return fby_because(
+            why, FBY_SYS, "no pipe for %s: %s", what, strerror(errno));
+    }
+    fcntl(ends[1], F_SETFD, 0); /* the child's end */
+    snprintf(fd, sizeof(fd), "%d", ends[1]);
+    snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    char  **argv = build_argv(args, fd, parent);
+    fby_err err  = spawn_in_own_group(child, argv);
+    if (err != FBY_OK) {
+        fby_because(why, err, "cannot start %s: %s", what, strerror(errno));
+    }
+    free(argv);
+    close(ends[1]);
+    child->ready_fd = ends[0];
+    return err;
+}
+
+static fby_err read_endpoint(
+    struct fby_child *child, size_t *used, int64_t deadline_ns)
+{
+    int64_t       left_ns = deadline_ns - fby_now_ns();
+    struct pollfd wait    = {.fd = child->ready_fd, .events = POLLIN};
+    if (left_ns <= 0 || poll(&wait, 1, (int)(left_ns / FBY_NS_PER_MS)) == 0) {
+        return FBY_TIMEOUT;
+    }
+    ssize_t n = read(child->ready_fd, child->endpoint + *used,
+        sizeof(child->endpoint) - 1 - *used);
+    if (n < 0 && errno == EINTR) {
+        return FBY_AGAIN;
+    }
+    if (n <= 0) {
+        return FBY_GONE;
+    }
+    *used += (size_t)n;
+    char *end = memchr(child->endpoint, '\n', *used);
+    if (end == NULL) {
+        return *used < sizeof(child->endpoint) - 1 ? FBY_AGAIN : FBY_PROTO;
+    }
+    *end = '\0';
+    return FBY_OK;
+}
+
+fby_err fby_child_wait_ready(
+    struct fby_child *child, int64_t deadline_ns, struct fby_why *why)
+{
+    size_t  used = 0;
+    fby_err err  = FBY_AGAIN;
+    while (err == FBY_AGAIN) {
+        err = read_endpoint(child, &used, deadline_ns);
+    }
+    close(child->ready_fd);
+    child->ready_fd = -1;
+    if (err == FBY_OK) {
+        return FBY_OK;
+    }
+    return fby_because(why, err, "%s %s", child->what,
+        err == FBY_TIMEOUT ? "did not start in time"
+                           : "ended while it started; see its message above");
+}
+
+bool fby_child_ended(struct fby_child *child)
+{
+    if (child->pid != 0 &&
+        waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
+        child->pid = 0;
+    }
+    return child->pid == 0;
+}
+
+static bool all_ended(struct fby_child *children, unsigned n)
+{
+    bool ended = true;
+    for (unsigned i = 0; i < n; i++) {
+        ended = fby_child_ended(&children[i]) && ended;
+    }
+    return ended;
+}
+
+static void signal_all(struct fby_child *children, unsigned n, int signal)
+{
+    for (unsigned i = 0; i < n; i++) {
+        if (!fby_child_ended(&children[i])) {
+            kill(children[i].pid, signal);
+        }
+    }
+}
+
+static void wait_until(
+    struct fby_child *children, unsigned n, int64_t deadline_ns)
+{
+    while (!all_ended(children, n) && fby_now_ns() < deadline_ns) {
+        poll(NULL, 0, 5);
+    }
+}
+
+void fby_children_stop(struct fby_child *children, unsigned n, int64_t grace_ns)
+{
+    signal_all(children, n, SIGTERM);
+    wait_until(children, n, fby_now_ns() + grace_ns);
+    signal_all(children, n, SIGKILL);
+    wait_until(children, n, INT64_MAX);
+    for (unsigned i = 0; i < n; i++) {
+        if (children[i].ready_fd >= 0) {
+            close(children[i].ready_fd);
+            children[i].ready_fd = -1;
+        }
+    }
+}
+
+fby_err fby_child_follow(pid_t parent)
+{
+    if (parent == 0) {
+        return FBY_OK;
+    }
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return getppid() == parent ? FBY_OK : FBY_GONE;
+}

@@ -1,0 +1,201 @@
+#include "cli/cluster.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/mem.h"
+
+static const int64_t start_ns     = 60 * FBY_NS_PER_S;
+static const int64_t grace_ns     = 26 * FBY_NS_PER_S;
+static const int64_t max_delay_ns = 30 * FBY_NS_PER_S;
+
+struct part { /* what is needed to start a child again */
+    unsigned starts;
+    int64_t  restart_at_ns; /* 0: it runs */
+};
+
+struct fby_cluster {
+    unsigned          n; /* children; the server is the first */
+    struct fby_child *children;
+    struct part      *parts;
+    struct fby_words  worker_args;
+    struct fby_words  server_args;
+    char              threads[16];
+    char              worker_listen[256];
+};
+
+static bool is_server(unsigned i)
+{
+    return i == 0;
+}
+
+static fby_err start_child(
+    struct fby_cluster *self, unsigned i, struct fby_why *why)
+{
+    char what[64] = "the server";
+    if (!is_server(i)) {
+        snprintf(what, sizeof(what), "worker %u", i);
+    }
+    self->parts[i].starts++;
+    return fby_child_start(&self->children[i], what,
+        is_server(i) ? &self->server_args : &self->worker_args, why);
+}
+
+static void build_server_args(struct fby_cluster *self, const char *listen)
+{
+    fby_words_add(&self->server_args, "server");
+    fby_words_add(&self->server_args, "--listen");
+    fby_words_add(&self->server_args, listen);
+}
+
+/* Workers listen where the server does, each on a port of its own. */
+static void build_worker_listen(struct fby_cluster *self)
+{
+    const char *server = self->children[0].endpoint;
+    snprintf(self->worker_listen, sizeof(self->worker_listen), "%.*s:*",
+        (int)(strrchr(server, ':') - server), server);
+}
+
+static void build_worker_args(
+    struct fby_cluster *self, const struct fby_cluster_options *options)
+{
+    struct fby_words *args = &self->worker_args;
+    fby_words_add(args, "worker");
+    fby_words_add(args, "--server");
+    fby_words_add(args, self->children[0].endpoint);
+    build_worker_listen(self);
+    fby_words_add(args, "--listen");
+    fby_words_add(args, self->worker_listen);
+    if (options->threads > 0) {
+        snprintf(self->threads, sizeof(self->threads), "%u", options->threads);
+        fby_words_add(args, "--threads");
+        fby_words_add(args, self->threads);
+    }
+    for (unsigned i = 0; options->roots[i] != NULL; i++) {
+        fby_words_add(args, "--data");
+        fby_words_add(args, options->roots[i]);
+    }
+}
+
+static fby_err start_server(struct fby_cluster *self,
+    const struct fby_cluster_options *options, struct fby_why *why)
+{
+    build_server_args(
+        self, options->listen != NULL ? options->listen : "tcp://127.0.0.1:*");
+    fby_err err = start_child(self, 0, why);
+    if (err == FBY_OK) {
+        err = fby_child_wait_ready(
+            &self->children[0], fby_now_ns() + start_ns, why);
+    }
+    return err;
+}
+
+static fby_err start_workers(struct fby_cluster *self,
+    const struct fby_cluster_options *options, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    build_worker_args(self, options);
+    for (unsigned i = 1; i < self->n && err == FBY_OK; i++) {
+        err = start_child(self, i, why);
+    }
+    int64_t deadline_ns = fby_now_ns() + start_ns;
+    for (unsigned i = 1; i < self->n && err == FBY_OK; i++) {
+        err = fby_child_wait_ready(&self->children[i], deadline_ns, why);
+    }
+    return err;
+}
+
+fby_err fby_cluster_start(const struct fby_cluster_options *options,
+    struct fby_cluster **out, struct fby_why *why)
+{
+    struct fby_cluster *self = fby_zalloc(sizeof(*self));
+    self->n                  = options->workers + 1;
+    self->children           = fby_zalloc(self->n * sizeof(*self->children));
+    self->parts              = fby_zalloc(self->n * sizeof(*self->parts));
+    for (unsigned i = 0; i < self->n; i++) {
+        self->children[i].ready_fd = -1;
+    }
+    fby_err err = start_server(self, options, why);
+    if (err == FBY_OK) {
+        err = start_workers(self, options, why);
+    }
+    if (err != FBY_OK) {
+        fby_cluster_stop(&self);
+        return err;
+    }
+    /* A server that is started again must be found where it was. */
+    self->server_args.words[2] = self->children[0].endpoint;
+    *out                       = self;
+    return FBY_OK;
+}
+
+void fby_cluster_stop(struct fby_cluster **self_p)
+{
+    struct fby_cluster *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_children_stop(self->children + 1, self->n - 1, grace_ns);
+    fby_children_stop(self->children, 1, grace_ns);
+    free(self->children);
+    free(self->parts);
+    free(self->worker_args.words);
+    free(self->server_args.words);
+    free(self);
+}
+
+const char *fby_cluster_server(const struct fby_cluster *self)
+{
+    return self->children[0].endpoint;
+}
+
+static int64_t restart_delay_ns(unsigned starts)
+{
+    int64_t delay_ns = FBY_NS_PER_S << (starts < 6 ? starts - 1 : 5);
+    return delay_ns < max_delay_ns ? delay_ns : max_delay_ns;
+}
+
+static void say_ended(const struct fby_child *child, int64_t delay_ns)
+{
+    bool killed = WIFSIGNALED(child->status);
+    fby_warn("CHILD-ENDED", "%s %s %d; started again in %lld s", child->what,
+        killed ? "was killed by signal" : "ended with code",
+        killed ? WTERMSIG(child->status) : WEXITSTATUS(child->status),
+        (long long)(delay_ns / FBY_NS_PER_S));
+}
+
+static void restart_child(struct fby_cluster *self, unsigned i)
+{
+    struct fby_child old = self->children[i];
+    struct fby_why   why = {{0}};
+    if (start_child(self, i, &why) != FBY_OK) {
+        fby_error("CHILD-LOST", "%s", why.text);
+    }
+    /* Nobody waits for its word: the endpoint is known, or registered. */
+    memcpy(self->children[i].endpoint, old.endpoint, sizeof(old.endpoint));
+}
+
+void fby_cluster_watch(struct fby_cluster *self, int64_t now_ns)
+{
+    for (unsigned i = 0; i < self->n; i++) {
+        struct fby_child *child = &self->children[i];
+        struct part      *part  = &self->parts[i];
+        if (!fby_child_ended(child)) {
+            continue;
+        }
+        if (part->restart_at_ns == 0) {
+            int64_t delay_ns    = restart_delay_ns(part->starts);
+            part->restart_at_ns = now_ns + delay_ns;
+            say_ended(child, delay_ns);
+        } else if (now_ns >= part->restart_at_ns) {
+            part->restart_at_ns = 0;
+            restart_child(self, i);
+        }
+    }
+}

@@ -1,0 +1,31 @@
+/* command.h - a subcommand of `forebay`: one file, one entry in the table.
+ *
+ * A command reads its own options with argp (so --help and --usage work
+ * everywhere), does its work, and returns the exit code: 0 done, 1 failed,
+ * 2 wrong usage, 130 ended by Ctrl-C. */
+#ifndef FBY_CLI_COMMAND_H
+#define FBY_CLI_COMMAND_H
+
+enum fby_exit {
+    FBY_EXIT_DONE        = 0,
+    FBY_EXIT_FAILED      = 1,
+    FBY_EXIT_USAGE       = 2,
+    FBY_EXIT_INTERRUPTED = 130
+};
+
+struct fby_command {
+    const char *name;
+    const char *summary;               /* one line, for `forebay --help` */
+    int (*run)(int argc, char **argv); /* argv[0] is "forebay NAME" */
+};
+
+extern const struct fby_command fby_command_index;
+extern const struct fby_command fby_command_init;
+extern const struct fby_command fby_command_photos;
+extern const struct fby_command fby_command_plan;
+extern const struct fby_command fby_command_pull;
+extern const struct fby_command fby_command_server;
+extern const struct fby_command fby_command_up;
+extern const struct fby_command fby_command_worker;
+
+#endif

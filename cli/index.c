@@ -1,0 +1,123 @@
+/* index.c - `forebay index`: make the manifest of a source ahead of time. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/local.h"
+#include "cli/signals.h"
+
+enum option_key {
+    KEY_PIPELINE = 'p',
+    KEY_SPLIT    = 's',
+    KEY_DATA     = 'd',
+    KEY_CACHE    = 0x100,
+    KEY_HASH
+};
+
+static const struct argp_option options[] = {
+    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
+    {"split", KEY_SPLIT, "NAME", 0, "The split (default: all of them)", 0},
+    {"data", KEY_DATA, "NAME=DIR", 0,
+        "Where NAME: of the pipeline is on this host (repeatable)", 0},
+    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
+    {"hash", KEY_HASH, NULL, 0,
+        "Also hash every byte, so that workers whose copies differ are found",
+        0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct fby_local_options *o = state->input;
+    switch (key) {
+    case KEY_PIPELINE:
+        o->pipeline = arg;
+        return 0;
+    case KEY_SPLIT:
+        o->split = arg;
+        return 0;
+    case KEY_DATA:
+        fby_words_add(&o->data, arg);
+        return 0;
+    case KEY_CACHE:
+        o->cache = arg;
+        return 0;
+    case KEY_HASH:
+        o->hash = true;
+        return 0;
+    case ARGP_KEY_END:
+        if (o->pipeline == NULL) {
+            argp_error(state, "--pipeline FILE is required");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {options, parse_option, NULL,
+    "Look at the data once and keep what was found.\v"
+    "Examples:\n"
+    "  forebay index --pipeline p.yaml\n"
+    "  forebay index --pipeline p.yaml --split val --hash\n"
+    "Workers do the same at first sight; what they find is kept under\n"
+    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay.",
+    NULL, NULL, NULL};
+
+static fby_err index_split(
+    const struct fby_local_options *o, struct fby_why *why)
+{
+    struct fby_local local;
+    char             hex[65];
+    fby_err          err = fby_local_open(&local, o, why);
+    if (err == FBY_OK) {
+        struct fby_digest digest = fby_dataset_digest(local.dataset);
+        printf("%s: %" PRIu64 " samples in %" PRIu32 " shards (%" PRIu32
+               " known before), data digest %s%s\n",
+            o->split, fby_dataset_samples(local.dataset),
+            fby_dataset_shards(local.dataset),
+            fby_dataset_reused(local.dataset),
+            fby_hex(digest.bytes, sizeof(digest.bytes), hex),
+            fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");
+    }
+    fby_local_close(&local);
+    return err;
+}
+
+static fby_err index_all(struct fby_local_options *o, struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err = fby_pipeline_load(o->pipeline, &pipeline, why);
+    size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    for (size_t i = 0; i < n && err == FBY_OK; i++) {
+        o->split = fby_pipeline_split_name(pipeline, i);
+        err      = index_split(o, why);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct fby_local_options o   = {0};
+    struct fby_why           why = {{0}};
+    fby_option_parse(&argp, argc, argv, &o);
+    fby_signals_catch();
+    fby_err err = o.split != NULL ? index_split(&o, &why) : index_all(&o, &why);
+    free(o.data.words);
+    if (fby_signals_caught() != 0) {
+        return 128 + fby_signals_caught();
+    }
+    if (err != FBY_OK) {
+        fprintf(stderr, "forebay index: %s\n", why.text);
+        return FBY_EXIT_FAILED;
+    }
+    return FBY_EXIT_DONE;
+}
+
+const struct fby_command fby_command_index = {
+    .name    = "index",
+    .summary = "look at a source once and keep its manifest",
+    .run     = run,
+};

@@ -1,0 +1,171 @@
+/* init.c - `forebay init`: a first pipeline file for a folder of images. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/option.h"
+#include "common/pipeline/init.h"
+#include "worker/source/guess.h"
+
+enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f' };
+
+struct init_options {
+    const char *dir;
+    const char *output; /* NULL: standard output */
+    bool        force;
+};
+
+static const struct argp_option options[] = {
+    {"output", KEY_OUTPUT, "FILE", 0,
+        "Write the pipeline to FILE instead of standard output", 0},
+    {"force", KEY_FORCE, NULL, 0, "Overwrite FILE", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct init_options *o = state->input;
+    switch (key) {
+    case KEY_OUTPUT:
+        o->output = arg;
+        return 0;
+    case KEY_FORCE:
+        o->force = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->dir != NULL) {
+            argp_error(state, "one directory only");
+        }
+        o->dir = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (o->dir == NULL) {
+            argp_error(state, "name the directory with the images");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {options, parse_option, "DIR",
+    "Look at a folder of class folders or of tar shards, and write a pipeline "
+    "file that works at once.\v"
+    "Examples:\n"
+    "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
+    "  forebay init /data/shards",
+    NULL, NULL, NULL};
+
+static fby_err write_file(const struct init_options *o,
+    const struct fby_buffer *text, struct fby_why *why)
+{
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL);
+    int fd    = open(o->output, flags, 0666);
+    if (fd < 0 && errno == EEXIST) {
+        return fby_because(why, FBY_USAGE,
+            "%s is there already; --force overwrites it", o->output);
+    }
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file == NULL) {
+        return fby_because(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+    }
+    bool written = fwrite(text->data, 1, text->size, file) == text->size;
+    int  closed  = fclose(file);
+    return written && closed == 0
+               ? FBY_OK
+               : fby_because(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+}
+
+static fby_err write_text(const struct init_options *o,
+    const struct fby_buffer *text, struct fby_why *why)
+{
+    if (o->output != NULL) {
+        return write_file(o, text, why);
+    }
+    fwrite(text->data, 1, text->size, stdout);
+    return fflush(stdout) == 0 ? FBY_OK
+                               : fby_because(why, FBY_IO, "standard output: %s",
+                                     strerror(errno));
+}
+
+static void say_found(const struct init_options *o,
+    const struct fby_guess_split *split, const struct fby_guess *guess)
+{
+    fprintf(stderr, "found %s%llu samples", split->counted_all ? "" : "over ",
+        (unsigned long long)split->samples);
+    if (split->shards > 0) {
+        fprintf(stderr, " in %s%u tar shards",
+            split->counted_all ? "" : "the first of ", split->shards);
+    }
+    if (split->classes > 0) {
+        fprintf(stderr, " in %u class folders", split->classes);
+    }
+    fputc('\n', stderr);
+    for (uint32_t i = 1; i < guess->n_splits; i++) {
+        fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
+            guess->splits[i].name, guess->splits[i].pattern);
+    }
+    if (o->output != NULL) {
+        fprintf(stderr, "wrote %s; try: forebay pull --pipeline %s\n",
+            o->output, o->output);
+    }
+}
+
+static fby_err init(const struct init_options *o, struct fby_why *why)
+{
+    struct fby_guess *guess = calloc(1, sizeof(*guess));
+    struct fby_buffer text  = {0};
+    if (guess == NULL) {
+        return FBY_SYS;
+    }
+    fby_err err = fby_source_guess(o->dir, guess, why);
+    if (err == FBY_OK) {
+        const struct fby_guess_split *split = &guess->splits[0];
+        const char                   *extensions[FBY_GUESS_EXTENSIONS];
+        for (uint32_t i = 0; i < split->n_extensions; i++) {
+            extensions[i] = split->extensions[i];
+        }
+        const struct fby_init_summary summary = {
+            .kind         = guess->kind,
+            .path         = split->pattern,
+            .samples      = split->counted_all ? split->samples : 0,
+            .shards       = split->shards,
+            .classes      = split->classes,
+            .extensions   = extensions,
+            .n_extensions = split->n_extensions,
+        };
+        err = fby_init_text(&summary, &text, why);
+    }
+    if (err == FBY_OK) {
+        err = write_text(o, &text, why);
+    }
+    if (err == FBY_OK) {
+        say_found(o, &guess->splits[0], guess);
+    }
+    fby_buffer_fini(&text);
+    free(guess);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct init_options o   = {0};
+    struct fby_why      why = {{0}};
+    fby_option_parse(&argp, argc, argv, &o);
+    fby_err err = init(&o, &why);
+    if (err != FBY_OK) {
+        fprintf(stderr, "forebay init: %s\n", why.text);
+        return FBY_EXIT_FAILED;
+    }
+    return FBY_EXIT_DONE;
+}
+
+const struct fby_command fby_command_init = {
+    .name    = "init",
+    .summary = "write a first pipeline file for a folder of images",
+    .run     = run,
+};

@@ -1,0 +1,97 @@
+/* main.c - the `forebay` executable: pick the subcommand and run it. */
+#include <malloc.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "common/log.h"
+#include "common/pipeline/nearest.h"
+
+static const struct fby_command *const commands[] = {
+    &fby_command_init,
+    &fby_command_pull,
+    &fby_command_up,
+    &fby_command_server,
+    &fby_command_worker,
+    &fby_command_plan,
+    &fby_command_index,
+    &fby_command_photos,
+};
+enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static void print_help(FILE *out)
+{
+    fputs("Usage: forebay COMMAND [OPTION...]\n"
+          "Feed GPUs from CPU machines: workers fetch and preprocess samples,\n"
+          "a trainer receives them, in a reproducible order, exactly once.\n\n",
+        out);
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    }
+    fputs("\nThe first five minutes:\n"
+          "  forebay init DIR -o p.yaml       a pipeline for your images\n"
+          "  forebay pull --pipeline p.yaml   how fast this machine feeds\n"
+          "\n'forebay COMMAND --help' tells the rest.\n",
+        out);
+}
+
+static int unknown_command(const char *name)
+{
+    const char *names[N_COMMANDS];
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        names[i] = commands[i]->name;
+    }
+    const char *nearest = fby_nearest_of(name, names, N_COMMANDS);
+    fprintf(stderr, "forebay: there is no command '%s'", name);
+    if (nearest != NULL) {
+        fprintf(stderr, "; did you mean '%s'?", nearest);
+    }
+    fputs("\nTry 'forebay --help'.\n", stderr);
+    return FBY_EXIT_USAGE;
+}
+
+static int run_command(int argc, char **argv)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++) {
+        if (strcmp(argv[0], commands[i]->name) == 0) {
+            char name[64];
+            snprintf(name, sizeof(name), "forebay %s", argv[0]);
+            argv[0] = name;
+            fby_log_init(commands[i]->name, FBY_LOG_WARN);
+            return commands[i]->run(argc, argv);
+        }
+    }
+    return unknown_command(argv[0]);
+}
+
+/* Batches are large blocks that come and go: keep them on the heap instead of
+ * mapping and clearing them anew each time. */
+static void keep_large_blocks(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+}
+
+int main(int argc, char **argv)
+{
+    keep_large_blocks();
+    if (sodium_init() < 0) {
+        fputs("forebay: libsodium cannot start on this machine\n", stderr);
+        return FBY_EXIT_FAILED;
+    }
+    if (argc < 2) {
+        print_help(stderr);
+        return FBY_EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0 ||
+        strcmp(argv[1], "-h") == 0) {
+        print_help(stdout);
+        return FBY_EXIT_DONE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        puts("forebay " FBY_VERSION);
+        return FBY_EXIT_DONE;
+    }
+    return run_command(argc - 1, argv + 1);
+}

@@ -1,0 +1,34 @@
+/* option.h - strict reading of option values, on top of argp.
+ *
+ * A value that is not wholly what it should be ends the program through
+ * argp_error(): a message, the way to --help, and exit code 2. */
+#ifndef FBY_CLI_OPTION_H
+#define FBY_CLI_OPTION_H
+
+#include <argp.h>
+#include <stdint.h>
+
+/* A whole decimal number from `min` to `max`; `name` is the option's. */
+uint64_t fby_option_u64(const struct argp_state *state, const char *name,
+    const char *text, uint64_t min, uint64_t max);
+
+/* A number of milliseconds such as 2.5, as nanoseconds. */
+int64_t fby_option_ms(
+    const struct argp_state *state, const char *name, const char *text);
+
+/* A size such as 512M or 2G (powers of 1024), in bytes. */
+uint64_t fby_option_size(
+    const struct argp_state *state, const char *name, const char *text);
+
+/* Parse with argp the way all commands do. */
+void fby_option_parse(
+    const struct argp *argp, int argc, char **argv, void *input);
+
+/* A list of words that grows; free with free(). `words` ends with NULL. */
+struct fby_words {
+    const char **words;
+    unsigned     n;
+};
+void fby_words_add(struct fby_words *list, const char *word);
+
+#endif

@@ -1,0 +1,139 @@
+/* photos.c - `forebay photos`: a small data set of real JPEG files.
+ *
+ * For the demo and the tests: photo-like pictures in class folders that can be
+ * checked, since each shows its number and label in its pixels. */
+#include "worker/transform/photos.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/command.h"
+#include "cli/option.h"
+
+enum option_key { KEY_NUMBER = 'n', KEY_CLASSES = 'c', KEY_SIDE = 's' };
+
+struct photos_options {
+    const char *dir;
+    uint64_t    number;
+    uint64_t    classes;
+    uint64_t    side;
+};
+
+static const struct argp_option options[] = {
+    {"number", KEY_NUMBER, "N", 0, "How many pictures (default 600)", 0},
+    {"classes", KEY_CLASSES, "N", 0, "In how many classes (default 6)", 0},
+    {"side", KEY_SIDE, "N", 0,
+        "Width in pixels, the height three quarters of it (default: several "
+        "sizes from 160 to 640)",
+        0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct photos_options *o = state->input;
+    switch (key) {
+    case KEY_NUMBER:
+        o->number =
+            fby_option_u64(state, "--number", arg, 1, FBY_PHOTO_NUMBERS - 1);
+        return 0;
+    case KEY_CLASSES:
+        o->classes =
+            fby_option_u64(state, "--classes", arg, 1, FBY_PHOTO_LABELS);
+        return 0;
+    case KEY_SIDE:
+        o->side = fby_option_u64(state, "--side", arg, 64, 4096);
+        return 0;
+    case ARGP_KEY_ARG:
+        o->dir = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (o->dir == NULL) {
+            argp_error(state, "name the directory to write to");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {options, parse_option, "DIR",
+    "Write photo-like JPEG files into class folders of DIR, to try and test "
+    "with.\v"
+    "Examples:\n"
+    "  forebay photos /tmp/photos\n"
+    "  forebay photos /tmp/few --number 48 --classes 3\n"
+    "Every tenth file is progressive; the same options make the same files.",
+    NULL, NULL, NULL};
+
+static fby_err make_dir(const char *path, struct fby_why *why)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST
+               ? FBY_OK
+               : fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
+}
+
+static fby_err write_photo(const struct photos_options *o, uint32_t number,
+    struct fby_buffer *jpeg, struct fby_why *why)
+{
+    char             path[4096];
+    struct fby_photo photo = {
+        .number      = number,
+        .label       = number % (uint32_t)o->classes,
+        .width       = (uint32_t)o->side,
+        .height      = (uint32_t)o->side * 3 / 4,
+        .progressive = number % 10 == 9,
+    };
+    jpeg->size  = 0;
+    fby_err err = fby_photo_write(&photo, jpeg);
+    if (err != FBY_OK) {
+        return fby_because(why, err, "picture %u", number);
+    }
+    snprintf(
+        path, sizeof(path), "%s/c%02u/%06u.jpg", o->dir, photo.label, number);
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        return fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
+    }
+    bool written = fwrite(jpeg->data, 1, jpeg->size, file) == jpeg->size;
+    return fclose(file) == 0 && written
+               ? FBY_OK
+               : fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
+}
+
+static fby_err write_all(const struct photos_options *o, struct fby_why *why)
+{
+    struct fby_buffer jpeg = {0};
+    char              path[4096];
+    fby_err           err = make_dir(o->dir, why);
+    for (unsigned i = 0; i < o->classes && err == FBY_OK; i++) {
+        snprintf(path, sizeof(path), "%s/c%02u", o->dir, i);
+        err = make_dir(path, why);
+    }
+    for (uint32_t i = 0; i < o->number && err == FBY_OK; i++) {
+        err = write_photo(o, i, &jpeg, why);
+    }
+    fby_buffer_fini(&jpeg);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct photos_options o   = {.number = 600, .classes = 6};
+    struct fby_why        why = {{0}};
+    fby_option_parse(&argp, argc, argv, &o);
+    if (write_all(&o, &why) != FBY_OK) {
+        fprintf(stderr, "forebay photos: %s\n", why.text);
+        return FBY_EXIT_FAILED;
+    }
+    return FBY_EXIT_DONE;
+}
+
+const struct fby_command fby_command_photos = {
+    .name    = "photos",
+    .summary = "write photo-like JPEG files to try it with",
+    .run     = run,
+};

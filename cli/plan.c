@@ -1,0 +1,354 @@
+/* plan.c - `forebay plan`: which samples a batch holds, and what is done to
+ * them. It asks the same functions as the workers, and decodes nothing. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/command.h"
+#include "cli/local.h"
+#include "common/mem.h"
+#include "common/plan/order.h"
+#include "worker/transform/field.h"
+
+enum option_key {
+    KEY_PIPELINE = 'p',
+    KEY_SPLIT    = 's',
+    KEY_DATA     = 'd',
+    KEY_EPOCH    = 'e',
+    KEY_STEP     = 'n',
+    KEY_SEED     = 0x100,
+    KEY_RANK,
+    KEY_WORLD,
+    KEY_CACHE,
+    KEY_JSON
+};
+
+struct plan_options {
+    struct fby_local_options local;
+    uint64_t                 epoch, step, seed;
+    uint64_t                 rank, world;
+    bool                     has_seed;
+    bool                     json;
+};
+
+static const struct argp_option options[] = {
+    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
+    {"split", KEY_SPLIT, "NAME", 0, "The split, where the file has several", 0},
+    {"epoch", KEY_EPOCH, "E", 0, "The epoch, from 0 (default 0)", 0},
+    {"step", KEY_STEP, "S", 0, "The step in it, from 0 (default 0)", 0},
+    {"seed", KEY_SEED, "X", 0, "Another seed than the file's", 0},
+    {"rank", KEY_RANK, "R", 0, "Only the rows of this rank", 0},
+    {"world", KEY_WORLD, "W", 0, "of so many (default 1)", 0},
+    {"data", KEY_DATA, "NAME=DIR", 0,
+        "Where NAME: of the pipeline is on this host (repeatable)", 0},
+    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
+    {"json", KEY_JSON, NULL, 0, "Print one JSON object instead of lines", 0},
+    {0},
+};
+
+static error_t parse_name(int key, char *arg, struct plan_options *o)
+{
+    switch (key) {
+    case KEY_PIPELINE:
+        o->local.pipeline = arg;
+        return 0;
+    case KEY_SPLIT:
+        o->local.split = arg;
+        return 0;
+    case KEY_DATA:
+        fby_words_add(&o->local.data, arg);
+        return 0;
+    case KEY_CACHE:
+        o->local.cache = arg;
+        return 0;
+    case KEY_JSON:
+        o->json = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct plan_options *o = state->input;
+    switch (key) {
+    case KEY_EPOCH:
+        o->epoch = fby_option_u64(state, "--epoch", arg, 0, UINT32_MAX);
+        return 0;
+    case KEY_STEP:
+        o->step = fby_option_u64(state, "--step", arg, 0, INT64_MAX);
+        return 0;
+    case KEY_SEED:
+        o->seed     = fby_option_u64(state, "--seed", arg, 0, UINT64_MAX);
+        o->has_seed = true;
+        return 0;
+    case KEY_RANK:
+        o->rank = fby_option_u64(state, "--rank", arg, 0, 65535);
+        return 0;
+    case KEY_WORLD:
+        o->world = fby_option_u64(state, "--world", arg, 1, 65536);
+        return 0;
+    case ARGP_KEY_END:
+        if (o->local.pipeline == NULL) {
+            argp_error(state, "--pipeline FILE is required");
+        }
+        if (o->rank >= o->world) {
+            argp_error(state,
+                "--rank %" PRIu64 " is not below --world %" PRIu64, o->rank,
+                o->world);
+        }
+        return 0;
+    default:
+        return parse_name(key, arg, o);
+    }
+}
+
+static const struct argp argp = {options, parse_option, NULL,
+    "Print which samples a batch holds, with their crops and flips.\v"
+    "Examples:\n"
+    "  forebay plan --pipeline p.yaml --epoch 0 --step 12\n"
+    "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json",
+    NULL, NULL, NULL};
+
+struct plan {
+    const struct plan_options *options;
+    struct fby_local           local;
+    struct fby_order          *order;
+    uint64_t                   seed;
+    uint32_t                   first, rows; /* of the global batch */
+    uint64_t                  *samples;     /* of these rows */
+    uint8_t                   *bytes;       /* of a member */
+    size_t                     n_bytes;
+};
+
+static fby_err make_order(struct plan *self, struct fby_why *why)
+{
+    const struct fby_content   *content = &self->local.split->content;
+    const struct fby_dataset   *dataset = self->local.dataset;
+    const struct fby_order_spec spec    = {
+           .samples       = fby_dataset_samples(dataset),
+           .shard_samples = fby_dataset_shard_samples(dataset),
+           .n_shards      = fby_dataset_shards(dataset),
+           .shuffle       = content->shuffle,
+           .block         = content->block,
+           .lanes         = content->lanes,
+           .slices        = content->slices,
+           .last          = content->last,
+           .global_batch  = content->global_batch,
+           .seed          = self->seed,
+           .epoch         = self->options->epoch,
+    };
+    return fby_order_create(&spec, &self->order, why);
+}
+
+static fby_err choose_rows(struct plan *self, struct fby_why *why)
+{
+    const struct plan_options *o     = self->options;
+    uint64_t                   steps = fby_order_steps(self->order);
+    fby_err                    err   = fby_order_check_world(
+                             self->local.split->content.global_batch, (uint32_t)o->world, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (o->step >= steps) {
+        return fby_because(why, FBY_USAGE,
+            "--step %" PRIu64 ": an epoch has %" PRIu64 " steps, from 0",
+            o->step, steps);
+    }
+    fby_order_rank_rows(self->order, o->step, (uint32_t)o->rank,
+        (uint32_t)o->world, &self->first, &self->rows);
+    self->samples = fby_zalloc((size_t)self->rows * sizeof(uint64_t));
+    if (self->rows > 0) {
+        fby_order_fill(
+            self->order, o->step, self->first, self->rows, self->samples);
+    }
+    return FBY_OK;
+}
+
+/* The geometry of one field, read off the member's header. */
+static fby_err plan_field(struct plan *self, uint64_t sample,
+    const struct fby_field_content *field, struct fby_field_plan *out,
+    struct fby_why *why)
+{
+    struct fby_member member;
+    fby_err           err = fby_dataset_find(
+                  self->local.dataset, sample, field->from, field->n_from, &member);
+    if (err != FBY_OK) {
+        return fby_because(why, err, "sample %" PRIu64 " (%s) has no %s",
+            sample, fby_dataset_key(self->local.dataset, sample),
+            field->from[0]);
+    }
+    if (member.size > self->n_bytes) {
+        self->bytes   = fby_regrow(self->bytes, member.size);
+        self->n_bytes = member.size;
+    }
+    err = fby_dataset_read(
+        self->local.dataset, &member, self->bytes, self->n_bytes, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    const struct fby_field_job job = {
+        .field  = field,
+        .bytes  = self->bytes,
+        .size   = member.size,
+        .seed   = self->seed,
+        .epoch  = self->options->epoch,
+        .sample = sample,
+    };
+    return fby_field_plan(&job, out, why);
+}
+
+static json_t *op_object(
+    const struct fby_op_use *use, const struct fby_op_plan *plan)
+{
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b}", "op",
+        use->op->name, "x", (int)plan->x, "y", (int)plan->y, "w", (int)plan->w,
+        "h", (int)plan->h, "out_w", (int)plan->out_w, "out_h", (int)plan->out_h,
+        "flip", (int)plan->flip);
+}
+
+static json_t *field_object(
+    const struct fby_field_content *field, const struct fby_field_plan *plan)
+{
+    json_t *ops = json_array();
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        json_array_append_new(ops, op_object(&field->ops[i], &plan->plans[i]));
+    }
+    return json_pack("{s:i, s:i, s:o}", "width", (int)plan->width, "height",
+        (int)plan->height, "ops", ops);
+}
+
+static fby_err row_object(
+    struct plan *self, uint32_t i, json_t **out, struct fby_why *why)
+{
+    const struct fby_content *content = &self->local.split->content;
+    uint64_t                  sample  = self->samples[i];
+    uint32_t own    = fby_order_rows(self->order, self->options->step);
+    json_t  *fields = json_object();
+    json_t  *row    = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
+            (json_int_t)(self->first + i), "sample", (json_int_t)sample, "key",
+            fby_dataset_key(self->local.dataset, sample), "valid",
+            (int)(self->first + i < own), "fields", fields);
+    fby_err  err    = FBY_OK;
+    for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
+        struct fby_field_plan plan;
+        if (content->fields[f].decode != FBY_DECODE_RGB8) {
+            continue;
+        }
+        err = plan_field(self, sample, &content->fields[f], &plan, why);
+        if (err == FBY_OK) {
+            json_object_set_new(fields, content->fields[f].name,
+                field_object(&content->fields[f], &plan));
+        }
+    }
+    *out = row;
+    return err;
+}
+
+static long long number(const json_t *object, const char *key)
+{
+    return (long long)json_integer_value(json_object_get(object, key));
+}
+
+static void print_op(const json_t *op)
+{
+    printf("  %s (%lld, %lld) %lld x %lld -> %lld x %lld%s",
+        json_string_value(json_object_get(op, "op")), number(op, "x"),
+        number(op, "y"), number(op, "w"), number(op, "h"), number(op, "out_w"),
+        number(op, "out_h"),
+        json_is_true(json_object_get(op, "flip")) ? " flipped" : "");
+}
+
+static void print_row(const json_t *row)
+{
+    const char *name   = NULL;
+    json_t     *fields = json_object_get(row, "fields");
+    json_t     *field  = NULL;
+    printf("row %lld  sample %lld  %s%s\n", number(row, "row"),
+        number(row, "sample"), json_string_value(json_object_get(row, "key")),
+        json_is_true(json_object_get(row, "valid")) ? "" : "  (padding)");
+    json_object_foreach(fields, name, field)
+    {
+        size_t  i  = 0;
+        json_t *op = NULL;
+        printf("    %s %lld x %lld", name, number(field, "width"),
+            number(field, "height"));
+        json_array_foreach(json_object_get(field, "ops"), i, op)
+        {
+            print_op(op);
+        }
+        putchar('\n');
+    }
+}
+
+static fby_err print_rows(struct plan *self, struct fby_why *why)
+{
+    const struct plan_options *o    = self->options;
+    json_t                    *rows = json_array();
+    fby_err                    err  = FBY_OK;
+    for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
+        json_t *row = NULL;
+        err         = row_object(self, i, &row, why);
+        if (err == FBY_OK && !o->json) {
+            print_row(row);
+        }
+        json_array_append_new(rows, row);
+    }
+    json_t *all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "seed",
+        (json_int_t)self->seed, "epoch", (json_int_t)o->epoch, "step",
+        (json_int_t)o->step, "steps_per_epoch",
+        (json_int_t)fby_order_steps(self->order), "samples",
+        (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);
+    if (err == FBY_OK && o->json) {
+        json_dumpf(all, stdout, JSON_INDENT(1));
+        putchar('\n');
+    }
+    json_decref(all);
+    return err;
+}
+
+static fby_err plan(struct plan *self, struct fby_why *why)
+{
+    const struct plan_options *o = self->options;
+    fby_err err                  = fby_local_open(&self->local, &o->local, why);
+    if (err == FBY_OK) {
+        self->seed =
+            o->has_seed ? o->seed : fby_pipeline_seed(self->local.pipeline);
+        err = make_order(self, why);
+    }
+    if (err == FBY_OK) {
+        err = choose_rows(self, why);
+    }
+    if (err == FBY_OK) {
+        err = print_rows(self, why);
+    }
+    fby_order_destroy(&self->order);
+    fby_local_close(&self->local);
+    free(self->samples);
+    free(self->bytes);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct plan_options o    = {.world = 1};
+    struct plan         self = {.options = &o};
+    struct fby_why      why  = {{0}};
+    fby_option_parse(&argp, argc, argv, &o);
+    fby_err err = plan(&self, &why);
+    free(o.local.data.words);
+    if (err != FBY_OK) {
+        fprintf(stderr, "forebay plan: %s\n", why.text);
+    }
+    return err == FBY_OK      ? FBY_EXIT_DONE
+           : err == FBY_USAGE ? FBY_EXIT_USAGE
+                              : FBY_EXIT_FAILED;
+}
+
+const struct fby_command fby_command_plan = {
+    .name    = "plan",
+    .summary = "print which samples a batch holds, with crops and flips",
+    .run     = run,
+};

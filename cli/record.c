@@ -1,0 +1,121 @@
+#include "cli/record.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/hash.h"
+
+enum { SUM_SIZE = 16 };
+
+static fby_err failed(struct fby_why *why, const char *path)
+{
+    return fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
+}
+
+fby_err fby_record_open(struct fby_record *self, const char *digests_path,
+    const char *token_path, uint64_t token_every, struct fby_why *why)
+{
+    *self = (struct fby_record){.digests_path = digests_path,
+        .token_path                           = token_path,
+        .token_every                          = token_every};
+    if (digests_path != NULL) {
+        self->digests = fopen(digests_path, "w");
+        if (self->digests == NULL) {
+            return failed(why, digests_path);
+        }
+    }
+    return FBY_OK;
+}
+
+static void print_line(FILE *out, const struct forebay_batch *batch)
+{
+    char            hex[2 * SUM_SIZE + 1];
+    const uint8_t  *sums    = forebay_batch_sample_digests(batch);
+    const uint64_t *samples = forebay_batch_samples(batch);
+    uint32_t        rows    = forebay_batch_rows(batch);
+    fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %s",
+        forebay_batch_epoch(batch), forebay_batch_step(batch),
+        forebay_batch_first_row(batch), rows,
+        fby_hex(forebay_batch_digest(batch), SUM_SIZE, hex));
+    for (uint32_t i = 0; i < rows; i++) {
+        fprintf(out, " %" PRIu64 ":%s", samples[i],
+            fby_hex(sums + (size_t)i * SUM_SIZE, SUM_SIZE, hex));
+    }
+    fputc('\n', out);
+}
+
+static fby_err write_token(struct fby_record *self, struct fby_why *why)
+{
+    char part[4096];
+    int  n = snprintf(part, sizeof(part), "%s.part", self->token_path);
+    if (n < 0 || (size_t)n >= sizeof(part)) {
+        errno = ENAMETOOLONG;
+        return failed(why, self->token_path);
+    }
+    FILE *file = fopen(part, "w");
+    if (file == NULL) {
+        return failed(why, part);
+    }
+    fprintf(file, "%s\n", self->token);
+    if (fclose(file) != 0 || rename(part, self->token_path) != 0) {
+        return failed(why, self->token_path);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_record_batch(struct fby_record *self,
+    const struct forebay_batch *batch, struct fby_why *why)
+{
+    snprintf(
+        self->token, sizeof(self->token), "%s", forebay_batch_token(batch));
+    self->steps++;
+    if (self->digests != NULL) {
+        print_line(self->digests, batch);
+        if (fflush(self->digests) != 0) {
+            return failed(why, self->digests_path);
+        }
+    }
+    if (self->token_path != NULL && self->steps % self->token_every == 0) {
+        return write_token(self, why);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_record_close(struct fby_record *self, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    if (self->digests != NULL && fclose(self->digests) != 0) {
+        err = failed(why, self->digests_path);
+    }
+    self->digests = NULL;
+    if (err == FBY_OK && self->token_path != NULL && self->token[0] != '\0') {
+        err = write_token(self, why);
+    }
+    return err;
+}
+
+fby_err fby_record_read_token(
+    const char *text, char *out, size_t size, struct fby_why *why)
+{
+    if (text[0] != '@') {
+        int n = snprintf(out, size, "%s", text);
+        return n >= 0 && (size_t)n < size ? FBY_OK
+                                          : fby_because(why, FBY_CONFIG,
+                                                "--resume: no token is "
+                                                "that long");
+    }
+    FILE *file = fopen(text + 1, "r");
+    if (file == NULL) {
+        return failed(why, text + 1);
+    }
+    if (fgets(out, (int)size, file) == NULL) {
+        out[0] = '\0';
+    }
+    fclose(file);
+    out[strcspn(out, "\r\n")] = '\0';
+    if (out[0] == '\0') {
+        return fby_because(why, FBY_CONFIG, "%s: holds no token", text + 1);
+    }
+    return FBY_OK;
+}

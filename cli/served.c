@@ -1,0 +1,119 @@
+#include "cli/served.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/pipeline/location.h"
+#include "common/pipeline/parse.h"
+
+static bool is_served(const struct fby_served *self, const char *directory)
+{
+    for (unsigned i = 0; i < self->n; i++) {
+        if (strcmp(self->roots[i].directory, directory) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static fby_err add_root(
+    struct fby_served *self, const char *name_and_dir, struct fby_why *why)
+{
+    char    name[FBY_NAME_SIZE];
+    char    directory[FBY_PATH_SIZE];
+    fby_err err = fby_location_root_option(name_and_dir, name, directory, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    fby_words_add(&self->words, fby_strdup(name_and_dir));
+    self->roots =
+        fby_regrow(self->roots, (self->n + 1) * sizeof(self->roots[0]));
+    self->roots[self->n++] = (struct forebay_root){
+        .name = fby_strdup(name), .directory = fby_strdup(directory)};
+    return FBY_OK;
+}
+
+/* --data may be given relative to where the command runs. */
+static fby_err add_option(
+    struct fby_served *self, const char *option, struct fby_why *why)
+{
+    const char *equals = strchr(option, '=');
+    char       *path   = equals != NULL ? realpath(equals + 1, NULL) : NULL;
+    if (path == NULL) {
+        return equals == NULL
+                   ? fby_because(why, FBY_USAGE,
+                         "--data %s: write NAME=DIR, as in photos=/data/photos",
+                         option)
+                   : fby_because(why, FBY_USAGE,
+                         "--data %s: there is no such directory", option);
+    }
+    char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
+    snprintf(
+        text, sizeof(text), "%.*s%s", (int)(equals - option + 1), option, path);
+    free(path);
+    return add_root(self, text, why);
+}
+
+static fby_err add_split(
+    struct fby_served *self, const struct fby_split *split, struct fby_why *why)
+{
+    char directory[FBY_PATH_SIZE];
+    char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
+    if (fby_location_is_named(split->location.pattern)) {
+        return FBY_OK;
+    }
+    fby_err err = fby_location_plain_base(
+        &split->location, split->content.source, directory, why);
+    if (err != FBY_OK || is_served(self, directory)) {
+        return err;
+    }
+    snprintf(text, sizeof(text), "data%u=%s", self->n, directory);
+    return add_root(self, text, why);
+}
+
+static fby_err add_pipeline(
+    struct fby_served *self, const char *path, struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err      = fby_pipeline_load(path, &pipeline, why);
+    size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    for (size_t i = 0; i < n && err == FBY_OK; i++) {
+        struct fby_split *split = NULL;
+        err                     = fby_pipeline_split(
+                                pipeline, fby_pipeline_split_name(pipeline, i), &split, why);
+        if (err == FBY_OK) {
+            err = add_split(self, split, why);
+        }
+        fby_split_destroy(&split);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+fby_err fby_served_collect(struct fby_served *self,
+    const struct fby_words *data, const char *pipeline, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    *self       = (struct fby_served){0};
+    for (unsigned i = 0; i < data->n && err == FBY_OK; i++) {
+        err = add_option(self, data->words[i], why);
+    }
+    if (err == FBY_OK && pipeline != NULL) {
+        err = add_pipeline(self, pipeline, why);
+    }
+    return err;
+}
+
+void fby_served_fini(struct fby_served *self)
+{
+    for (unsigned i = 0; i < self->n; i++) {
+        free((void *)(uintptr_t)self->words.words[i]);
+        free((void *)(uintptr_t)self->roots[i].name);
+        free((void *)(uintptr_t)self->roots[i].directory);
+    }
+    free(self->words.words);
+    free(self->roots);
+    *self = (struct fby_served){0};
+}

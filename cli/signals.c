@@ -1,0 +1,32 @@
+#include "cli/signals.h"
+
+#include <poll.h>
+#include <signal.h>
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+void fby_signals_catch(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+int fby_signals_caught(void)
+{
+    return caught;
+}
+
+void fby_signals_wait(int timeout_ms)
+{
+    if (caught == 0) {
+        poll(NULL, 0, timeout_ms);
+    }
+}

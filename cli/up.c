@@ -1,0 +1,152 @@
+/* up.c - `forebay up`: a server and workers on this machine until Ctrl-C. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/served.h"
+#include "cli/signals.h"
+#include "common/clock.h"
+
+enum option_key {
+    KEY_PIPELINE = 'p',
+    KEY_WORKERS  = 'w',
+    KEY_LISTEN   = 'l',
+    KEY_THREADS  = 't',
+    KEY_DATA     = 'd'
+};
+
+struct up_options {
+    const char      *pipeline;
+    const char      *listen;
+    struct fby_words data;
+    unsigned         workers;
+    unsigned         threads;
+};
+
+static const struct argp_option options[] = {
+    {"pipeline", KEY_PIPELINE, "FILE", 0,
+        "Serve the data of this pipeline file (required)", 0},
+    {"workers", KEY_WORKERS, "N", 0, "Worker processes (default 2)", 0},
+    {"threads", KEY_THREADS, "N", 0,
+        "Threads of each (default: the cores shared out)", 0},
+    {"listen", KEY_LISTEN, "ADDR", 0,
+        "Where the server listens (default tcp://127.0.0.1:7070)", 0},
+    {"data", KEY_DATA, "NAME=DIR", 0,
+        "A further root of the workers (repeatable)", 0},
+    {0},
+};
+
+/* Trainers are told where to connect, so the address must be a real one. */
+static bool is_wildcard(const char *endpoint)
+{
+    return strstr(endpoint, "//*:") != NULL ||
+           strstr(endpoint, "//0.0.0.0:") != NULL ||
+           strstr(endpoint, "//[::]:") != NULL;
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct up_options *o = state->input;
+    switch (key) {
+    case KEY_PIPELINE:
+        o->pipeline = arg;
+        return 0;
+    case KEY_WORKERS:
+        o->workers = (unsigned)fby_option_u64(state, "--workers", arg, 1, 256);
+        return 0;
+    case KEY_THREADS:
+        o->threads = (unsigned)fby_option_u64(state, "--threads", arg, 1, 1024);
+        return 0;
+    case KEY_LISTEN:
+        o->listen = arg;
+        return 0;
+    case KEY_DATA:
+        fby_words_add(&o->data, arg);
+        return 0;
+    case ARGP_KEY_END:
+        if (o->pipeline == NULL) {
+            argp_error(state, "--pipeline FILE is required; 'forebay init "
+                              "DIR' writes one");
+        }
+        if (is_wildcard(o->listen)) {
+            argp_error(state,
+                "--listen %s: name one address of this machine, "
+                "as in tcp://10.0.0.1:7070",
+                o->listen);
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {options, parse_option, NULL,
+    "Run a whole cluster on this machine until Ctrl-C.\v"
+    "Examples:\n"
+    "  forebay up --pipeline p.yaml --workers 4\n"
+    "  forebay pull --pipeline p.yaml --server tcp://127.0.0.1:7070 \\\n"
+    "      --data data0=/photos\n"
+    "It prints the --data options that a trainer's --server needs.",
+    NULL, NULL, NULL};
+
+static void say_how_to_use(const struct up_options *o,
+    const struct fby_cluster *cluster, const struct fby_served *served)
+{
+    printf("forebay up: %u workers; use it with\n  forebay pull --pipeline %s "
+           "--server %s",
+        o->workers, o->pipeline, fby_cluster_server(cluster));
+    for (unsigned i = 0; i < served->n; i++) {
+        printf(" --data %s", served->words.words[i]);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static fby_err up(const struct up_options *o, struct fby_why *why)
+{
+    struct fby_served   served  = {0};
+    struct fby_cluster *cluster = NULL;
+    fby_err err = fby_served_collect(&served, &o->data, o->pipeline, why);
+    if (err == FBY_OK) {
+        struct fby_cluster_options options_of = {
+            .listen  = o->listen,
+            .workers = o->workers,
+            .threads = o->threads,
+            .roots   = served.words.words,
+        };
+        fby_signals_catch();
+        err = fby_cluster_start(&options_of, &cluster, why);
+    }
+    if (err == FBY_OK) {
+        say_how_to_use(o, cluster, &served);
+        while (fby_signals_caught() == 0) {
+            fby_signals_wait(500);
+            fby_cluster_watch(cluster, fby_now_ns());
+        }
+    }
+    fby_cluster_stop(&cluster);
+    fby_served_fini(&served);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct up_options o   = {.workers = 2, .listen = "tcp://127.0.0.1:7070"};
+    struct fby_why    why = {{0}};
+    fby_option_parse(&argp, argc, argv, &o);
+    fby_err err = up(&o, &why);
+    free(o.data.words);
+    if (err != FBY_OK) {
+        fprintf(stderr, "forebay up: %s\n", why.text);
+        return FBY_EXIT_FAILED;
+    }
+    return FBY_EXIT_DONE;
+}
+
+const struct fby_command fby_command_up = {
+    .name    = "up",
+    .summary = "run a server and workers on this machine until Ctrl-C",
+    .run     = run,
+};
