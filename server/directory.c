@@ -501,6 +501,17 @@ static void admit_waiting(struct fby_directory *self, int64_t now_ns)
     }
 }
 
+void fby_directory_shift(struct fby_directory *self, int64_t gap_ns)
+{
+    for (struct worker *w = self->workers; w != NULL; w = w->hh.next) {
+        w->seen_ns += gap_ns;
+    }
+    for (struct session *s = self->sessions; s != NULL; s = s->hh.next) {
+        s->seen_ns += gap_ns;
+        s->waits_until_ns += gap_ns;
+    }
+}
+
 void fby_directory_tick(struct fby_directory *self, int64_t now_ns)
 {
     expire_workers(self, now_ns);

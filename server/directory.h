@@ -75,6 +75,10 @@ bool fby_directory_knows(
 
 /* ---- time and answers ---- */
 
+/* This process was away for `gap_ns` (stopped, starved): nobody is judged by
+ * what could not be heard meanwhile. */
+void fby_directory_shift(struct fby_directory *self, int64_t gap_ns);
+
 /* Let leases run out. */
 void fby_directory_tick(struct fby_directory *self, int64_t now_ns);
 

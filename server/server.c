@@ -25,6 +25,10 @@ enum {
     ROUTE_SIZE   = 256  /* bytes of a ROUTER's routing id, at most 255 */
 };
 
+/* Whoever wakes later than this was away, and judges nobody by the gap. */
+static const int64_t longest_gap_ns  = FBY_NS_PER_S / 2;
+static const int64_t longest_wait_ns = FBY_NS_PER_S / 2;
+
 struct route {              /* where a session's messages last came from */
     uint64_t       session; /* key */
     uint8_t        id[ROUTE_SIZE];
@@ -264,14 +268,14 @@ static bool receive_one(struct server *self)
 
 /* ---- the loop ---- */
 
-static long timeout_ms(const struct server *self)
+static int64_t wait_ns(const struct server *self, int64_t now_ns)
 {
     int64_t deadline_ns = fby_directory_deadline(self->directory);
-    if (deadline_ns == INT64_MAX) {
-        return -1;
+    if (deadline_ns <= now_ns) {
+        return 0;
     }
-    int64_t left_ns = deadline_ns - fby_now_ns();
-    return left_ns <= 0 ? 0 : (long)(left_ns / FBY_NS_PER_MS) + 1;
+    return deadline_ns - now_ns < longest_wait_ns ? deadline_ns - now_ns
+                                                  : longest_wait_ns;
 }
 
 static void flush_answers(struct server *self)
@@ -316,10 +320,16 @@ static void turn(struct server *self)
         {.socket = self->socket, .events = ZMQ_POLLIN},
         {.fd = self->signals, .events = ZMQ_POLLIN},
     };
-    if (zmq_poll(items, 2, timeout_ms(self)) < 0 && errno != EINTR) {
+    int64_t start_ns = fby_now_ns();
+    int64_t until_ns = start_ns + wait_ns(self, start_ns);
+    long    ms       = (long)((until_ns - start_ns) / FBY_NS_PER_MS) + 1;
+    if (zmq_poll(items, 2, ms) < 0 && errno != EINTR) {
         fby_error("POLL", "%s", zmq_strerror(errno));
     }
-    self->now_ns   = fby_now_ns();
+    self->now_ns = fby_now_ns();
+    if (self->now_ns - until_ns > longest_gap_ns) {
+        fby_directory_shift(self->directory, self->now_ns - until_ns);
+    }
     self->stopping = (items[1].revents & ZMQ_POLLIN) != 0;
     for (int n = 0; n < MAX_TURN && receive_one(self); n++) {
         if (fby_fault("server.exit", "message")) {

@@ -1,0 +1,37 @@
+# Thin: what a person types. CMake does the work (see CMakePresets.json).
+#   make        build build/forebay          make demo   set up, build, show it
+#   make test   set up, build, test          make lint   format, findings
+MAKEFLAGS += --no-print-directory
+DATA ?=
+
+.PHONY: build setup demo test test-long lint bench clean
+
+build:
+	@command -v cmake >/dev/null && command -v ninja >/dev/null || { \
+	    echo "make: cmake and ninja are needed; 'make setup' installs" \
+	         "what Forebay needs" >&2; exit 1; }
+	@[ -f build/build.ninja ] || cmake --preset release >/dev/null
+	@cmake --build build
+
+setup:
+	@tools/install-packages build
+
+demo: setup build
+	@tools/demo $(DATA)
+
+test:
+	@tools/install-packages test
+	@$(MAKE) build
+	@ctest --test-dir build --output-on-failure -j 2
+
+test-long:
+	@tools/install-packages test
+	@$(MAKE) build
+	@FOREBAY_TEST_LONG=1 ctest --test-dir build --output-on-failure -L system
+
+lint:
+	@tools/install-packages lint
+	@tools/lint
+
+clean:
+	rm -rf build build-*
