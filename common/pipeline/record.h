@@ -76,6 +76,10 @@ size_t fby_record_i64s(
 size_t fby_record_reals(
     struct fby_record *r, uint16_t key, double *out, size_t max);
 
+/* Leave a record within: nothing may be left in it, and what is wrong in it is
+ * wrong in `outer`, under the innermost key. */
+void fby_record_leave(struct fby_record *outer, struct fby_record *inner);
+
 /* Mark `r` bad at `key`: for rules that a caller adds. `fault` is static. */
 void fby_record_refuse(struct fby_record *r, uint16_t key, const char *fault);
 

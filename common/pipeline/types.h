@@ -25,6 +25,17 @@ enum {
     FBY_PATH_SIZE    = 4096 /* with NUL */
 };
 
+/* Largest values of what a file may say; all minima are 1. */
+enum {
+    FBY_MAX_BATCH   = 1 << 20, /* rows of a global batch */
+    FBY_MAX_BLOCK   = 1 << 20, /* shards in a block */
+    FBY_MAX_LANES   = 1 << 16,
+    FBY_MAX_CLASSES = INT32_MAX,
+    FBY_MAX_ONE_HOT = 1 << 16, /* classes */
+    FBY_MAX_LENGTH  = 1 << 30  /* bytes, of a bytes field */
+};
+#define FBY_NORMALIZE_MAX 1e6 /* of |mean| and std; std is at least 1/this */
+
 /* The numbers below are written into canonical content and onto the wire:
  * add, never renumber. */
 enum fby_source_kind { FBY_SOURCE_FOLDER = 1, FBY_SOURCE_SHARDS = 2 };

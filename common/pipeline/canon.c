@@ -1,0 +1,346 @@
+#include "common/pipeline/canon.h"
+
+#include "common/pipeline/op.h"
+#include "common/pipeline/record.h"
+
+/* Keys of the content record. In every record a key once given keeps its
+ * meaning; a key added later is left out when its value means what happened
+ * before there was a choice. */
+enum {
+    FORMAT        = 1,
+    ORDER         = 2,
+    SOURCE        = 3,
+    SHUFFLE       = 4,
+    BLOCK         = 5,
+    LANES         = 6,
+    SLICES        = 7,
+    LAST          = 8,
+    GLOBAL_BATCH  = 9,
+    ON_BAD_SAMPLE = 10,
+    FIELDS        = 11
+};
+
+enum { /* of a field's record */
+    NAME      = 1,
+    GROUP     = 2,
+    FROM      = 3,
+    DECODE    = 4,
+    DCT_SCALE = 5,
+    JSON_KEY  = 6,
+    WIRE_TYPE = 7,
+    LENGTH    = 8,
+    CLASSES   = 9,
+    ONE_HOT   = 10,
+    SMOOTHING = 11,
+    OPS       = 12,
+    NORMALIZE = 13,
+    MEAN      = 14,
+    STD       = 15
+};
+
+enum { /* of an op's record */
+    OP_ID      = 1,
+    OP_VERSION = 2,
+    OP_PARAMS  = 3
+};
+
+/* Elements of lists are numbered from 1. */
+static uint16_t nth(size_t i)
+{
+    return (uint16_t)(i + 1);
+}
+
+/* ---- encoding ---- */
+
+static void encode_param(
+    struct fby_buffer *out, uint16_t key, const struct fby_value *value)
+{
+    if (value->n == 0) {
+        return; /* not given, and nothing stands for it */
+    }
+    if (value->real) {
+        fby_record_put_reals(out, key, value->r, value->n);
+    } else {
+        fby_record_put_i64s(out, key, value->i, value->n);
+    }
+}
+
+static void encode_op(
+    struct fby_buffer *out, uint16_t key, const struct fby_op_use *use)
+{
+    size_t mark = fby_record_open(out, key);
+    fby_record_put_i64(out, OP_ID, use->op->id);
+    fby_record_put_i64(out, OP_VERSION, use->op->version);
+    size_t params = fby_record_open(out, OP_PARAMS);
+    for (size_t i = 0; i < use->op->n_params; i++) {
+        encode_param(out, nth(i), &use->params[i]);
+    }
+    fby_record_close(out, params);
+    fby_record_close(out, mark);
+}
+
+static void encode_from(
+    struct fby_buffer *out, const struct fby_field_content *field)
+{
+    size_t mark = fby_record_open(out, FROM);
+    for (size_t i = 0; i < field->n_from; i++) {
+        fby_record_put_text(out, nth(i), field->from[i]);
+    }
+    fby_record_close(out, mark);
+}
+
+static void encode_ops(
+    struct fby_buffer *out, const struct fby_field_content *field)
+{
+    size_t mark = fby_record_open(out, OPS);
+    for (size_t i = 0; i < field->n_ops; i++) {
+        encode_op(out, nth(i), &field->ops[i]);
+    }
+    fby_record_close(out, mark);
+}
+
+static void encode_field(
+    struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
+{
+    size_t channels = field->normalize ? 3 : 0;
+    size_t mark     = fby_record_open(out, key);
+    fby_record_put_text(out, NAME, field->name);
+    fby_record_put_text(out, GROUP, field->group);
+    encode_from(out, field);
+    fby_record_put_i64(out, DECODE, field->decode);
+    fby_record_put_i64(out, DCT_SCALE, field->dct_scale);
+    fby_record_put_text(out, JSON_KEY, field->json_key);
+    fby_record_put_i64(out, WIRE_TYPE, field->wire_type);
+    fby_record_put_i64(out, LENGTH, field->length);
+    fby_record_put_i64(out, CLASSES, field->classes);
+    fby_record_put_i64(out, ONE_HOT, field->one_hot);
+    fby_record_put_real(out, SMOOTHING, field->smoothing);
+    encode_ops(out, field);
+    fby_record_put_i64(out, NORMALIZE, field->normalize);
+    fby_record_put_reals(out, MEAN, field->mean, channels);
+    fby_record_put_reals(out, STD, field->std, channels);
+    fby_record_close(out, mark);
+}
+
+void fby_content_encode(
+    const struct fby_content *content, struct fby_buffer *out)
+{
+    fby_record_put_i64(out, FORMAT, FBY_CONTENT_FORMAT);
+    fby_record_put_i64(out, ORDER, FBY_ORDER_VERSION);
+    fby_record_put_i64(out, SOURCE, content->source);
+    fby_record_put_i64(out, SHUFFLE, content->shuffle);
+    fby_record_put_i64(out, BLOCK, content->block);
+    fby_record_put_i64(out, LANES, content->lanes);
+    fby_record_put_i64(out, SLICES, content->slices);
+    fby_record_put_i64(out, LAST, content->last);
+    fby_record_put_i64(out, GLOBAL_BATCH, content->global_batch);
+    fby_record_put_i64(out, ON_BAD_SAMPLE, content->on_bad_sample);
+    size_t mark = fby_record_open(out, FIELDS);
+    for (size_t i = 0; i < content->n_fields; i++) {
+        encode_field(out, nth(i), &content->fields[i]);
+    }
+    fby_record_close(out, mark);
+}
+
+struct fby_digest fby_content_digest(const struct fby_content *content)
+{
+    struct fby_buffer bytes = {0};
+    fby_content_encode(content, &bytes);
+    struct fby_digest digest = fby_digest_of(bytes.data, bytes.size);
+    fby_buffer_fini(&bytes);
+    return digest;
+}
+
+/* ---- decoding ---- */
+
+static void decode_param(struct fby_record *r, uint16_t key,
+    const struct fby_param *param, struct fby_value *out)
+{
+    out->real = param->real;
+    if (fby_record_has(r, key)) {
+        out->n =
+            (uint32_t)(param->real
+                           ? fby_record_reals(r, key, out->r, param->max_n)
+                           : fby_record_i64s(r, key, out->i, param->max_n));
+    }
+}
+
+static void decode_op(
+    struct fby_record *list, uint16_t key, struct fby_op_use *out)
+{
+    struct fby_record r  = fby_record_nested(list, key);
+    int64_t           id = fby_record_between(&r, OP_ID, 1, UINT32_MAX);
+    out->op              = fby_op_by_id((uint32_t)id);
+    if (out->op == NULL) {
+        fby_record_refuse(&r, OP_ID, "names an op that is not known here");
+        fby_record_leave(list, &r);
+        return;
+    }
+    uint32_t version = out->op->version;
+    if (fby_record_i64(&r, OP_VERSION) != version) {
+        fby_record_refuse(&r, OP_VERSION, "is another version of the op");
+    }
+    struct fby_record params = fby_record_nested(&r, OP_PARAMS);
+    for (size_t i = 0; i < out->op->n_params; i++) {
+        decode_param(&params, nth(i), &out->op->params[i], &out->params[i]);
+    }
+    fby_record_leave(&r, &params);
+    fby_record_leave(list, &r);
+}
+
+/* How-manieth op of its name this is. */
+static uint32_t occurrence(const struct fby_field_content *field, size_t i)
+{
+    uint32_t before = 0;
+    for (size_t k = 0; k < i; k++) {
+        before += field->ops[k].op == field->ops[i].op ? 1 : 0;
+    }
+    return before;
+}
+
+static void decode_ops(struct fby_record *r, struct fby_field_content *out)
+{
+    struct fby_record list = fby_record_nested(r, OPS);
+    while (fby_record_more(&list) && out->n_ops < FBY_MAX_OPS) {
+        size_t i = out->n_ops;
+        decode_op(&list, nth(i), &out->ops[i]);
+        out->ops[i].occurrence = occurrence(out, i);
+        out->n_ops++;
+    }
+    fby_record_leave(r, &list);
+}
+
+static void decode_from(struct fby_record *r, struct fby_field_content *out)
+{
+    struct fby_record list = fby_record_nested(r, FROM);
+    while (fby_record_more(&list) && out->n_from < FBY_MAX_FROM) {
+        fby_record_text(
+            &list, nth(out->n_from), out->from[out->n_from], FBY_NAME_SIZE);
+        out->n_from++;
+    }
+    fby_record_leave(r, &list);
+}
+
+static void decode_normalize(
+    struct fby_record *r, struct fby_field_content *out)
+{
+    out->normalize  = fby_record_between(r, NORMALIZE, 0, 1) == 1;
+    size_t channels = out->normalize ? 3 : 0;
+    if (fby_record_reals(r, MEAN, out->mean, FBY_MAX_CHANNELS) != channels) {
+        fby_record_refuse(r, MEAN, "is not one number for each channel");
+    }
+    if (fby_record_reals(r, STD, out->std, FBY_MAX_CHANNELS) != channels) {
+        fby_record_refuse(r, STD, "is not one number for each channel");
+    }
+}
+
+static uint32_t decode_u32(struct fby_record *r, uint16_t key)
+{
+    return (uint32_t)fby_record_between(r, key, 0, UINT32_MAX);
+}
+
+static void decode_field(
+    struct fby_record *list, uint16_t key, struct fby_field_content *out)
+{
+    struct fby_record r = fby_record_nested(list, key);
+    fby_record_text(&r, NAME, out->name, FBY_NAME_SIZE);
+    fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
+    decode_from(&r, out);
+    out->decode = (enum fby_decode)fby_record_between(
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_BYTES);
+    out->dct_scale =
+        (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_OFF);
+    fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
+    out->wire_type =
+        (enum fby_type)fby_record_between(&r, WIRE_TYPE, FBY_U8, FBY_U32);
+    out->length    = decode_u32(&r, LENGTH);
+    out->classes   = decode_u32(&r, CLASSES);
+    out->one_hot   = fby_record_between(&r, ONE_HOT, 0, 1) == 1;
+    out->smoothing = fby_record_real(&r, SMOOTHING);
+    decode_ops(&r, out);
+    decode_normalize(&r, out);
+    fby_record_leave(list, &r);
+}
+
+static void decode_fields(struct fby_record *r, struct fby_content *out)
+{
+    struct fby_record list = fby_record_nested(r, FIELDS);
+    while (fby_record_more(&list) && out->n_fields < FBY_MAX_FIELDS) {
+        decode_field(&list, nth(out->n_fields), &out->fields[out->n_fields]);
+        out->n_fields++;
+    }
+    fby_record_leave(r, &list);
+}
+
+static void decode_order(struct fby_record *r, struct fby_content *out)
+{
+    out->source = (enum fby_source_kind)fby_record_between(
+        r, SOURCE, FBY_SOURCE_FOLDER, FBY_SOURCE_SHARDS);
+    out->shuffle = (enum fby_shuffle)fby_record_between(
+        r, SHUFFLE, FBY_SHUFFLE_NONE, FBY_SHUFFLE_BLOCK);
+    out->block  = decode_u32(r, BLOCK);
+    out->lanes  = decode_u32(r, LANES);
+    out->slices = decode_u32(r, SLICES);
+    out->last   = (enum fby_last)fby_record_between(
+          r, LAST, FBY_LAST_DROP, FBY_LAST_SHORT);
+    out->global_batch  = decode_u32(r, GLOBAL_BATCH);
+    out->on_bad_sample = (enum fby_bad_sample)fby_record_between(
+        r, ON_BAD_SAMPLE, FBY_BAD_FAIL, FBY_BAD_SUBSTITUTE);
+}
+
+static void decode_versions(struct fby_record *r)
+{
+    if (fby_record_i64(r, FORMAT) != FBY_CONTENT_FORMAT) {
+        fby_record_refuse(r, FORMAT, "is another format than 1");
+    }
+    if (fby_record_i64(r, ORDER) != FBY_ORDER_VERSION) {
+        fby_record_refuse(r, ORDER, "is another version of the order than 1");
+    }
+}
+
+/* Once every op is known to be one of ours. */
+static void derive_shapes(struct fby_content *content)
+{
+    for (size_t i = 0; i < content->n_fields; i++) {
+        content->fields[i].shape = fby_field_shape(&content->fields[i]);
+    }
+}
+
+/* Whatever the checks above let through: one content, one spelling. */
+static fby_err compare(const struct fby_content *content,
+    const struct fby_span *bytes, struct fby_why *why)
+{
+    struct fby_buffer again = {0};
+    fby_content_encode(content, &again);
+    bool equal = again.size == bytes->size &&
+                 memcmp(again.data, bytes->data, bytes->size) == 0;
+    fby_buffer_fini(&again);
+    return equal ? FBY_OK
+                 : fby_because(why, FBY_PROTO,
+                       "content: the bytes are not in canonical form");
+}
+
+fby_err fby_content_decode(const void *bytes, size_t size,
+    struct fby_content *out, struct fby_why *why)
+{
+    if (size > FBY_CONTENT_MAX_BYTES) {
+        return fby_because(why, FBY_PROTO,
+            "content: %zu bytes, more than the limit of %d", size,
+            FBY_CONTENT_MAX_BYTES);
+    }
+    struct fby_record r = fby_record_begin(bytes, size);
+    memset(out, 0, sizeof(*out));
+    decode_versions(&r);
+    decode_order(&r, out);
+    decode_fields(&r, out);
+    fby_err err = fby_record_end(&r, "content", why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    derive_shapes(out);
+    if (fby_content_check(out, why) != FBY_OK) {
+        return fby_because_in(why, FBY_PROTO, "content");
+    }
+    struct fby_span given = {.data = bytes, .size = size};
+    return compare(out, &given, why);
+}

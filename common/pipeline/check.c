@@ -1,0 +1,323 @@
+/* The rules between the parts of a content, for files and for strangers'
+ * bytes alike (canon.h declares them). */
+#include <math.h>
+#include <string.h>
+
+#include "common/pipeline/canon.h"
+#include "common/pipeline/op.h"
+#include "common/pipeline/text.h"
+
+static bool is_folder(const struct fby_field_content *field)
+{
+    return strcmp(field->from[0], "folder") == 0;
+}
+
+/* ---- what follows from other values ---- */
+
+uint32_t fby_default_slices(uint32_t global_batch)
+{
+    uint32_t slices = 8;
+    while (slices > 1 && global_batch % slices != 0) {
+        slices--;
+    }
+    return slices;
+}
+
+uint32_t fby_default_lanes(uint32_t slices)
+{
+    return slices < 64 ? 64 / slices : 1;
+}
+
+enum fby_type fby_label_type(uint32_t classes)
+{
+    if (classes == 0 || classes > 65536) {
+        return FBY_U32;
+    }
+    return classes > 256 ? FBY_U16 : FBY_U8;
+}
+
+struct fby_shape fby_field_shape(const struct fby_field_content *field)
+{
+    struct fby_shape shape = {0};
+    if (field->decode == FBY_DECODE_RGB8) {
+        shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 3}};
+    } else if (field->decode == FBY_DECODE_BYTES) {
+        shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
+    }
+    for (size_t i = 0; i < field->n_ops; i++) {
+        const struct fby_op_use *use = &field->ops[i];
+        shape                        = use->op->shape(use, shape);
+    }
+    return shape;
+}
+
+/* ---- the order ---- */
+
+static fby_err check_blocks(
+    const struct fby_content *content, struct fby_why *why)
+{
+    if (content->shuffle != FBY_SHUFFLE_BLOCK) {
+        return content->block + content->lanes + content->slices == 0
+                   ? FBY_OK
+                   : fby_because(why, FBY_CONFIG,
+                         "block, lanes and slices belong to shuffle: "
+                         "{block: K}");
+    }
+    if (content->block == 0 || content->block > FBY_MAX_BLOCK) {
+        return fby_because(
+            why, FBY_CONFIG, "block is not within 1 to %d", FBY_MAX_BLOCK);
+    }
+    if (content->lanes == 0 || content->lanes > FBY_MAX_LANES) {
+        return fby_because(
+            why, FBY_CONFIG, "lanes is not within 1 to %d", FBY_MAX_LANES);
+    }
+    if (content->slices == 0 || content->global_batch % content->slices != 0) {
+        return fby_because(why, FBY_CONFIG,
+            "slices (%u) does not divide global_batch (%u)", content->slices,
+            content->global_batch);
+    }
+    return FBY_OK;
+}
+
+static fby_err check_order(
+    const struct fby_content *content, struct fby_why *why)
+{
+    if (content->global_batch == 0 || content->global_batch > FBY_MAX_BATCH) {
+        return fby_because(why, FBY_CONFIG,
+            "global_batch is not within 1 to %d", FBY_MAX_BATCH);
+    }
+    return check_blocks(content, why);
+}
+
+/* ---- ops ---- */
+
+static bool within(
+    const struct fby_param *param, const struct fby_value *value, size_t k)
+{
+    double number = param->real ? value->r[k] : (double)value->i[k];
+    return number >= param->min && number <= param->max;
+}
+
+static bool param_fits(
+    const struct fby_param *param, const struct fby_value *value)
+{
+    if (value->n == 0) {
+        return param->min_n == 0;
+    }
+    uint32_t at_least = param->spread ? param->max_n : param->min_n;
+    bool     fits     = value->n >= at_least && value->n <= param->max_n &&
+                value->real == param->real;
+    for (size_t k = 0; fits && k < value->n; k++) {
+        fits = within(param, value, k);
+    }
+    return fits;
+}
+
+static fby_err check_op(const struct fby_op_use *use, struct fby_why *why)
+{
+    for (size_t i = 0; i < use->op->n_params; i++) {
+        if (!param_fits(&use->op->params[i], &use->params[i])) {
+            return fby_because(why, FBY_CONFIG, "%s: %s is not %s",
+                use->op->name, use->op->params[i].name,
+                use->op->params[i].expects);
+        }
+    }
+    return use->op->check != NULL ? use->op->check(use, why) : FBY_OK;
+}
+
+static fby_err check_ops(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    for (size_t i = 0; i < field->n_ops; i++) {
+        fby_err err = check_op(&field->ops[i], why);
+        if (err != FBY_OK) {
+            return err;
+        }
+    }
+    return FBY_OK;
+}
+
+/* ---- one field, by what it decodes ---- */
+
+static fby_err check_from(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    for (size_t i = 0; i < field->n_from; i++) {
+        bool alone = field->n_from == 1 && i == 0;
+        if (!fby_text_is_extension(field->from[i]) ||
+            (strcmp(field->from[i], "folder") == 0 && !alone)) {
+            return fby_because(why, FBY_CONFIG,
+                "from: '%s' is no extension to look for here",
+                fby_text_show(field->from[i]).text);
+        }
+    }
+    return field->n_from > 0 ? FBY_OK
+                             : fby_because(why, FBY_CONFIG, "from is empty");
+}
+
+static fby_err check_normalize(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    for (size_t k = 0; field->normalize && k < 3; k++) {
+        if (fabs(field->mean[k]) > FBY_NORMALIZE_MAX ||
+            field->std[k] < 1 / FBY_NORMALIZE_MAX ||
+            field->std[k] > FBY_NORMALIZE_MAX) {
+            return fby_because(why, FBY_CONFIG,
+                "normalize: a mean is within -1000000 to 1000000, a std "
+                "within 0.000001 to 1000000");
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_image(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    struct fby_shape shape = field->shape;
+    if (field->dct_scale != FBY_DCT_OFF || field->wire_type != FBY_U8 ||
+        is_folder(field)) {
+        return fby_because(why, FBY_CONFIG,
+            "an rgb8 field comes from a member, with dct_scale off and wire "
+            "type u8");
+    }
+    if (shape.dims[0] == 0 || shape.dims[1] == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "the pictures have no fixed size; end ops with one that gives it, "
+            "such as resize: {size: 224} or center_crop: {size: 224}");
+    }
+    return check_normalize(field, why);
+}
+
+static fby_err check_label(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    if (field->classes > FBY_MAX_CLASSES) {
+        return fby_because(
+            why, FBY_CONFIG, "classes is more than %d", FBY_MAX_CLASSES);
+    }
+    if (field->wire_type != fby_label_type(field->classes)) {
+        return fby_because(why, FBY_CONFIG,
+            "a label's wire type is the smallest of u8, u16, u32 that holds "
+            "the classes");
+    }
+    if (field->one_hot &&
+        (field->classes == 0 || field->classes > FBY_MAX_ONE_HOT)) {
+        return fby_because(
+            why, FBY_CONFIG, "one_hot needs classes, 1 to %d", FBY_MAX_ONE_HOT);
+    }
+    return field->smoothing >= 0 && field->smoothing < 1
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "smoothing is not at least 0 and below 1");
+}
+
+static fby_err check_number(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    if (field->json_key[0] == '\0' || is_folder(field)) {
+        return fby_because(
+            why, FBY_CONFIG, "a number comes from a key of a JSON member");
+    }
+    return field->wire_type != FBY_F16 && field->wire_type != FBY_BF16
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "a number travels as u8, u16, u32, i32, i64 or f32");
+}
+
+static fby_err check_bytes(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    if (field->length == 0 || field->length > FBY_MAX_LENGTH) {
+        return fby_because(
+            why, FBY_CONFIG, "length is not within 1 to %d", FBY_MAX_LENGTH);
+    }
+    return field->wire_type == FBY_U8 && !is_folder(field)
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "bytes come from a member and travel as u8");
+}
+
+/* Keys of other decoders are left at what stands for "none", so that they
+ * cannot make two digests of one meaning. */
+static bool strangers_are_none(const struct fby_field_content *f)
+{
+    bool image = f->decode == FBY_DECODE_RGB8;
+    bool label = f->decode == FBY_DECODE_LABEL;
+    bool plain = f->n_ops == 0 && !f->normalize && f->dct_scale == 0 &&
+                 strcmp(f->group, f->name) == 0;
+    return (image || plain) && (label || (f->classes == 0 && !f->one_hot)) &&
+           (f->one_hot || f->smoothing == 0) &&
+           (f->decode == FBY_DECODE_NUMBER || f->json_key[0] == '\0') &&
+           (f->decode == FBY_DECODE_BYTES || f->length == 0);
+}
+
+static fby_err check_decoded(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    switch (field->decode) {
+    case FBY_DECODE_RGB8:
+        return check_image(field, why);
+    case FBY_DECODE_LABEL:
+        return check_label(field, why);
+    case FBY_DECODE_NUMBER:
+        return check_number(field, why);
+    case FBY_DECODE_BYTES:
+        return check_bytes(field, why);
+    }
+    return fby_because(why, FBY_CONFIG, "decode is not known");
+}
+
+static bool shape_is_right(const struct fby_field_content *field)
+{
+    struct fby_shape right = fby_field_shape(field);
+    return memcmp(&right, &field->shape, sizeof(right)) == 0;
+}
+
+static fby_err check_field(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    if (!fby_text_is_name(field->name) || !fby_text_is_name(field->group) ||
+        strcmp(field->name, "valid") == 0) {
+        return fby_because(why, FBY_CONFIG, "is no name for a field or group");
+    }
+    if (!strangers_are_none(field)) {
+        return fby_because(
+            why, FBY_CONFIG, "holds a value that its decoder does not use");
+    }
+    fby_err err = check_from(field, why);
+    if (err == FBY_OK) {
+        err = check_ops(field, why);
+    }
+    if (err == FBY_OK && !shape_is_right(field)) {
+        err =
+            fby_because(why, FBY_CONFIG, "its shape is not what its ops make");
+    }
+    return err == FBY_OK ? check_decoded(field, why) : err;
+}
+
+fby_err fby_content_check(
+    const struct fby_content *content, struct fby_why *why)
+{
+    fby_err err = check_order(content, why);
+    if (err == FBY_OK && content->n_fields == 0) {
+        err = fby_because(why, FBY_CONFIG, "there is no field");
+    }
+    for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        if (i > 0 && strcmp(content->fields[i - 1].name, field->name) >= 0) {
+            return fby_because(
+                why, FBY_CONFIG, "fields are not in byte order of their names");
+        }
+        if (check_field(field, why) != FBY_OK) {
+            err = fby_because_in(
+                why, FBY_CONFIG, "field '%s'", fby_text_show(field->name).text);
+        }
+        if (err == FBY_OK && content->source == FBY_SOURCE_SHARDS &&
+            is_folder(field)) {
+            err = fby_because(why, FBY_CONFIG,
+                "field '%s': shards have no class folders; use from: cls",
+                field->name);
+        }
+    }
+    return err;
+}

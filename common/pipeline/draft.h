@@ -1,0 +1,193 @@
+/* draft.h - a pipeline file as read, before a split is picked out of it.
+ *
+ * Private to the parser (parse.c, field.c, split.c). Every struct that a
+ * schema fills begins with the places of its keys, see schema.h. */
+#ifndef FBY_COMMON_PIPELINE_DRAFT_H
+#define FBY_COMMON_PIPELINE_DRAFT_H
+
+#include "common/pipeline/op.h"
+#include "common/pipeline/parse.h"
+#include "common/pipeline/schema.h"
+
+enum { /* keys of a split */
+    SPLIT_SHARDS,
+    SPLIT_FOLDER,
+    SPLIT_SHUFFLE,
+    SPLIT_LAST,
+    SPLIT_LANES,
+    SPLIT_SLICES,
+    SPLIT_KEYS
+};
+enum { SHUFFLE_BLOCK, SHUFFLE_KEYS };
+
+struct draft_shuffle {
+    struct fby_place at[SHUFFLE_KEYS];
+    int64_t          kind; /* enum fby_shuffle */
+    int64_t          block;
+};
+
+struct draft_split {
+    struct fby_place     at[SPLIT_KEYS];
+    struct fby_place     here; /* its name */
+    char                 name[FBY_NAME_SIZE];
+    char                 shards[FBY_PATH_SIZE];
+    char                 folder[FBY_PATH_SIZE];
+    struct draft_shuffle shuffle;
+    int64_t              last;
+    int64_t              lanes;
+    int64_t              slices;
+    enum fby_source_kind kind;
+    struct fby_location  location; /* absolute, or NAME:path */
+};
+
+enum { BAD_DO, BAD_LIMIT, BAD_KEYS };
+
+struct draft_bad_sample {
+    struct fby_place at[BAD_KEYS];
+    int64_t          what; /* enum fby_bad_sample */
+    int64_t          limit;
+};
+
+enum { WIRE_TYPE, WIRE_FILTER, WIRE_CODEC, WIRE_KEYS };
+
+struct draft_wire {
+    struct fby_place at[WIRE_KEYS];
+    int64_t          type; /* 0: not said */
+    int64_t          filter;
+    int64_t          codec;
+};
+
+enum { OUT_DTYPE, OUT_LAYOUT, OUT_KEYS };
+
+struct draft_out {
+    struct fby_place at[OUT_KEYS];
+    int64_t          dtype; /* 0: not said */
+    int64_t          layout;
+};
+
+enum {
+    ONE_HOT_CLASSES,
+    ONE_HOT_SMOOTHING,
+    ONE_HOT_DTYPE,
+    ONE_HOT_ONLY,
+    ONE_HOT_KEYS
+};
+
+struct draft_one_hot {
+    struct fby_place           at[ONE_HOT_KEYS];
+    int64_t                    classes;
+    double                     smoothing;
+    int64_t                    dtype;
+    uint32_t                   only;     /* bit i: split i */
+    const struct fby_pipeline *pipeline; /* whose splits `only` names */
+};
+
+struct draft_op {
+    struct fby_op_use use;  /* occurrence: set when a split is picked */
+    uint32_t          only; /* bit i: split i */
+};
+
+enum { NORMALIZE_MEAN, NORMALIZE_STD, NORMALIZE_PARAMS };
+
+struct draft_normalize {
+    bool             given;
+    struct fby_value params[NORMALIZE_PARAMS];
+    uint32_t         only; /* bit i: split i */
+};
+
+enum { /* keys of a field */
+    FIELD_FROM,
+    FIELD_DECODE,
+    FIELD_DCT_SCALE,
+    FIELD_GROUP,
+    FIELD_KEY,
+    FIELD_LENGTH,
+    FIELD_CLASSES,
+    FIELD_OPS,
+    FIELD_WIRE,
+    FIELD_DEVICE,
+    FIELD_OUT,
+    FIELD_ONE_HOT,
+    FIELD_KEYS
+};
+
+struct draft_field {
+    struct fby_place           at[FIELD_KEYS];
+    struct fby_place           here; /* its name */
+    char                       name[FBY_NAME_SIZE];
+    char                       from[FBY_MAX_FROM][FBY_NAME_SIZE];
+    struct fby_place           from_at[FBY_MAX_FROM];
+    uint32_t                   n_from;
+    int64_t                    decode;
+    int64_t                    dct_scale;
+    char                       group[FBY_NAME_SIZE];
+    char                       json_key[FBY_NAME_SIZE];
+    int64_t                    length;
+    int64_t                    classes;
+    struct draft_op            ops[FBY_MAX_OPS];
+    uint32_t                   n_ops;
+    struct draft_wire          wire;
+    struct draft_normalize     normalize;
+    struct draft_out           out;
+    struct draft_one_hot       one_hot;
+    const struct fby_pipeline *pipeline; /* it is part of */
+};
+
+enum {
+    TOP_FOREBAY,
+    TOP_SPLITS,
+    TOP_GLOBAL_BATCH,
+    TOP_SEED,
+    TOP_ON_BAD_SAMPLE,
+    TOP_FIELDS,
+    TOP_KEYS
+};
+
+struct fby_pipeline {
+    struct fby_place        at[TOP_KEYS];
+    char                   *file;        /* name for messages, owned */
+    const char             *folder;      /* borrowed, while parsing only */
+    yaml_node_t            *splits_node; /* of the document, while parsing */
+    yaml_node_t            *fields_node;
+    int64_t                 version;
+    int64_t                 global_batch;
+    int64_t                 seed;
+    struct draft_bad_sample bad_sample;
+    struct draft_split      splits[FBY_MAX_SPLITS];
+    size_t                  n_splits;
+    struct draft_field      fields[FBY_MAX_FIELDS]; /* in order of names */
+    size_t                  n_fields;
+};
+
+/* The fields of a file whose splits are read (field.c). */
+FBY_CHECKED fby_err fby_draft_fields(
+    struct fby_yaml *yaml, struct fby_pipeline *pipeline);
+
+/* The list under ops, and the one under device (draft_op.c). */
+FBY_CHECKED fby_err fby_draft_ops(
+    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field);
+FBY_CHECKED fby_err fby_draft_device(
+    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field);
+
+/* `only: NAME` or a list of them, as bits (draft_op.c). */
+FBY_CHECKED fby_err fby_draft_only(struct fby_yaml *yaml, yaml_node_t *node,
+    const struct fby_pipeline *pipeline, uint32_t *out);
+
+/* What a field needs, given how it is decoded (field_rules.c). */
+FBY_CHECKED fby_err fby_draft_field_rules(
+    const struct fby_yaml *yaml, struct draft_field *field);
+
+/* A name that a user chose for a field or split, from its key. */
+FBY_CHECKED fby_err fby_draft_name(const struct fby_yaml *yaml,
+    const yaml_node_t *key, const char *what, char out[FBY_NAME_SIZE]);
+
+/* Names for errors: of a type ("u8"), of a field's key (field.c). */
+const char *fby_draft_field_key(size_t key);
+const char *fby_draft_type_name(int64_t type);
+
+/* The words that were never said stand for these. */
+enum {
+    DEFAULT_LIMIT = 100 /* of on_bad_sample: substitute */
+};
+
+#endif

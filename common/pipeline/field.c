@@ -1,0 +1,352 @@
+/* The fields of a pipeline file: keys and words. What they must be together
+ * is in field_rules.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/pipeline/draft.h"
+#include "common/pipeline/text.h"
+
+/* ---- words ---- */
+
+static const struct fby_choice decoders[] = {
+    {"rgb8", FBY_DECODE_RGB8, false},
+    {"label", FBY_DECODE_LABEL, false},
+    {"number", FBY_DECODE_NUMBER, false},
+    {"bytes", FBY_DECODE_BYTES, false},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice dct_scales[] = {
+    {"off", FBY_DCT_OFF, false},
+    {"faithful", 0, true},
+    {"fast", 0, true},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice types[] = {
+    {"u8", FBY_U8, false},
+    {"u16", FBY_U16, false},
+    {"u32", FBY_U32, false},
+    {"i32", FBY_I32, false},
+    {"i64", FBY_I64, false},
+    {"f16", FBY_F16, false},
+    {"bf16", FBY_BF16, false},
+    {"f32", FBY_F32, false},
+    {"bits", 0, true},
+    {"sparse", 0, true},
+    {"ragged", 0, true},
+    {"yuv420", 0, true},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice filters[] = {
+    {"auto", FBY_AUTO, false},
+    {"none", FBY_FILTER_NONE, false},
+    {"delta", FBY_FILTER_DELTA, false},
+    {"byte_shuffle", FBY_FILTER_BYTE_SHUFFLE, false},
+    {"bit_shuffle", FBY_FILTER_BIT_SHUFFLE, false},
+    {"photo", 0, true},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice codecs[] = {
+    {"auto", FBY_AUTO, false},
+    {"store", FBY_CODEC_STORE, false},
+    {"lz4", FBY_CODEC_LZ4, false},
+    {"pack", 0, true},
+    {"ans", 0, true},
+    {"jpeg", 0, true},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice layouts[] = {
+    {"hwc", FBY_LAYOUT_HWC, false},
+    {"chw", FBY_LAYOUT_CHW, false},
+    {"channels_last", FBY_LAYOUT_CHANNELS_LAST, false},
+    {NULL, 0, false},
+};
+
+const char *fby_draft_type_name(int64_t type)
+{
+    const struct fby_choice *choice = types;
+    while (choice->name != NULL && choice->value != type) {
+        choice++;
+    }
+    return choice->name;
+}
+
+/* ---- from ---- */
+
+static fby_err read_extension(const struct fby_yaml *yaml,
+    const yaml_node_t *node, struct draft_field *field)
+{
+    const char *text = fby_yaml_text(node);
+    if (!fby_yaml_is_given(node)) {
+        return fby_yaml_expected(
+            yaml, node, "an extension such as jpg, or folder");
+    }
+    if (text[0] == '.' && fby_text_is_extension(text + 1)) {
+        return fby_yaml_error(yaml, node,
+            "extensions are written without their dot: %s", text + 1);
+    }
+    if (!fby_text_is_extension(text)) {
+        return fby_yaml_error(yaml, node,
+            "'%s' is no extension: lower-case letters, digits, _, - and inner "
+            "dots (data is compared in lower case)",
+            fby_text_show(text).text);
+    }
+    memcpy(field->from[field->n_from], text, strlen(text) + 1);
+    field->from_at[field->n_from] = fby_yaml_place(node);
+    field->n_from++;
+    return FBY_OK;
+}
+
+static fby_err read_from(struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_field *field = target;
+    if (!fby_yaml_is_list(node)) {
+        return read_extension(yaml, node, field);
+    }
+    size_t n = fby_yaml_length(node);
+    if (n == 0 || n > FBY_MAX_FROM) {
+        return fby_yaml_error(yaml, node,
+            "expected 1 to %d extensions, not %zu", FBY_MAX_FROM, n);
+    }
+    fby_err err = FBY_OK;
+    for (size_t i = 0; err == FBY_OK && i < n; i++) {
+        err = read_extension(yaml, fby_yaml_item(yaml, node, i), field);
+    }
+    return err;
+}
+
+/* ---- wire, out, one_hot ---- */
+
+static const struct fby_key wire_keys[WIRE_KEYS] = {
+    [WIRE_TYPE]   = {.name = "type",
+          .expects         = "type",
+          .kind            = FBY_KEY_CHOICE,
+          .offset          = offsetof(struct draft_wire, type),
+          .choices         = types},
+    [WIRE_FILTER] = {.name = "filter",
+        .expects           = "filter",
+        .kind              = FBY_KEY_CHOICE,
+        .offset            = offsetof(struct draft_wire, filter),
+        .choices           = filters},
+    [WIRE_CODEC]  = {.name = "codec",
+         .expects          = "codec",
+         .kind             = FBY_KEY_CHOICE,
+         .offset           = offsetof(struct draft_wire, codec),
+         .choices          = codecs},
+};
+static const struct fby_schema wire_schema = {
+    "a type, or {type: ..., filter: ..., codec: ...}", wire_keys, WIRE_KEYS};
+
+static fby_err read_wire(struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_wire *wire = &((struct draft_field *)target)->wire;
+    if (fby_yaml_is_scalar(node)) {
+        return fby_choice_read(yaml, node, types, "type", &wire->type);
+    }
+    return fby_schema_read(yaml, node, &wire_schema, wire);
+}
+
+static const struct fby_key out_keys[OUT_KEYS] = {
+    [OUT_DTYPE]  = {.name = "dtype",
+         .expects         = "dtype",
+         .kind            = FBY_KEY_CHOICE,
+         .offset          = offsetof(struct draft_out, dtype),
+         .choices         = types},
+    [OUT_LAYOUT] = {.name = "layout",
+        .expects          = "layout",
+        .kind             = FBY_KEY_CHOICE,
+        .offset           = offsetof(struct draft_out, layout),
+        .choices          = layouts},
+};
+static const struct fby_schema out_schema = {
+    "{dtype: ..., layout: ...}", out_keys, OUT_KEYS};
+
+static fby_err read_out(struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_field *field = target;
+    return fby_schema_read(yaml, node, &out_schema, &field->out);
+}
+
+static fby_err read_one_hot_only(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_one_hot *one_hot = target;
+    return fby_draft_only(yaml, node, one_hot->pipeline, &one_hot->only);
+}
+
+static const struct fby_key one_hot_keys[ONE_HOT_KEYS] = {
+    [ONE_HOT_CLASSES]   = {.name = "classes",
+          .expects               = "an integer, 1 to 65536",
+          .kind                  = FBY_KEY_INTEGER,
+          .offset                = offsetof(struct draft_one_hot, classes),
+          .min                   = 1,
+          .max                   = FBY_MAX_ONE_HOT},
+    [ONE_HOT_SMOOTHING] = {.name = "smoothing",
+        .expects                 = "a number, 0 to 0.999999",
+        .kind                    = FBY_KEY_REAL,
+        .offset                  = offsetof(struct draft_one_hot, smoothing),
+        .min                     = 0,
+        .max                     = 0.999999},
+    [ONE_HOT_DTYPE]     = {.name = "dtype",
+            .expects             = "dtype",
+            .kind                = FBY_KEY_CHOICE,
+            .offset              = offsetof(struct draft_one_hot, dtype),
+            .choices             = types},
+    [ONE_HOT_ONLY]      = {.name = "only",
+             .kind               = FBY_KEY_OWN,
+             .read               = read_one_hot_only},
+};
+static const struct fby_schema one_hot_schema = {
+    "{classes: N, ...}", one_hot_keys, ONE_HOT_KEYS};
+
+static fby_err read_one_hot(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_field *field = target;
+    field->one_hot.pipeline   = field->pipeline;
+    field->one_hot.dtype      = FBY_F32;
+    field->one_hot.only       = UINT32_MAX;
+    return fby_schema_read(yaml, node, &one_hot_schema, &field->one_hot);
+}
+
+/* ---- a field ---- */
+
+static fby_err read_ops(struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    return fby_draft_ops(yaml, node, target);
+}
+
+static fby_err read_device(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    return fby_draft_device(yaml, node, target);
+}
+
+static fby_err read_group(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_field *field = target;
+    return fby_draft_name(yaml, node, "group", field->group);
+}
+
+static const struct fby_key field_keys[FIELD_KEYS] = {
+    [FIELD_FROM]      = {.name = "from",
+             .expects          = "an extension such as jpg, or folder",
+             .kind             = FBY_KEY_OWN,
+             .required         = true,
+             .read             = read_from},
+    [FIELD_DECODE]    = {.name = "decode",
+           .expects            = "decoder",
+           .kind               = FBY_KEY_CHOICE,
+           .offset             = offsetof(struct draft_field, decode),
+           .choices            = decoders},
+    [FIELD_DCT_SCALE] = {.name = "dct_scale",
+        .expects               = "dct_scale",
+        .kind                  = FBY_KEY_CHOICE,
+        .offset                = offsetof(struct draft_field, dct_scale),
+        .choices               = dct_scales},
+    [FIELD_GROUP]  = {.name = "group", .kind = FBY_KEY_OWN, .read = read_group},
+    [FIELD_KEY]    = {.name = "key",
+           .expects         = "a key of the JSON object",
+           .kind            = FBY_KEY_TEXT,
+           .offset          = offsetof(struct draft_field, json_key),
+           .capacity        = FBY_NAME_SIZE},
+    [FIELD_LENGTH] = {.name = "length",
+        .expects            = "an integer, 1 to 1073741824 (bytes)",
+        .kind               = FBY_KEY_INTEGER,
+        .offset             = offsetof(struct draft_field, length),
+        .min                = 1,
+        .max                = FBY_MAX_LENGTH},
+    [FIELD_CLASSES] = {.name = "classes",
+        .expects             = "an integer, 1 to 2147483647",
+        .kind                = FBY_KEY_INTEGER,
+        .offset              = offsetof(struct draft_field, classes),
+        .min                 = 1,
+        .max                 = FBY_MAX_CLASSES},
+    [FIELD_OPS]     = {.name = "ops", .kind = FBY_KEY_OWN, .read = read_ops},
+    [FIELD_WIRE]    = {.name = "wire", .kind = FBY_KEY_OWN, .read = read_wire},
+    [FIELD_DEVICE]  = {.name = "device",
+         .kind               = FBY_KEY_OWN,
+         .read               = read_device},
+    [FIELD_OUT]     = {.name = "out", .kind = FBY_KEY_OWN, .read = read_out},
+    [FIELD_ONE_HOT] = {.name = "one_hot",
+        .kind                = FBY_KEY_OWN,
+        .read                = read_one_hot},
+};
+static const struct fby_schema field_schema = {
+    "a field, {from: ..., ...}", field_keys, FIELD_KEYS};
+
+const char *fby_draft_field_key(size_t key)
+{
+    return field_keys[key].name;
+}
+
+static fby_err check_new_field(const struct fby_yaml *yaml,
+    const yaml_node_t *key, const struct fby_pipeline *pipeline)
+{
+    if (strcmp(fby_yaml_text(key), "valid") == 0) {
+        return fby_yaml_error(yaml, key,
+            "the field 'valid' is made by last: pad; choose another name");
+    }
+    for (size_t i = 0; i < pipeline->n_fields; i++) {
+        if (strcmp(pipeline->fields[i].name, fby_yaml_text(key)) == 0) {
+            return fby_yaml_error(yaml, key,
+                "field '%s' stands here a second time (first in line %zu)",
+                pipeline->fields[i].name, pipeline->fields[i].here.line);
+        }
+    }
+    return pipeline->n_fields < FBY_MAX_FIELDS
+               ? FBY_OK
+               : fby_yaml_error(
+                     yaml, key, "more than %d fields", FBY_MAX_FIELDS);
+}
+
+static fby_err read_field(
+    struct fby_yaml *yaml, yaml_node_t *key, yaml_node_t *value, void *target)
+{
+    struct fby_pipeline *pipeline = target;
+    fby_err              err      = check_new_field(yaml, key, pipeline);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct draft_field *field = &pipeline->fields[pipeline->n_fields];
+    field->here               = fby_yaml_place(key);
+    field->pipeline           = pipeline;
+    field->wire.filter        = FBY_AUTO;
+    field->wire.codec         = FBY_AUTO;
+    field->out.layout         = FBY_LAYOUT_HWC;
+    err                       = fby_draft_name(yaml, key, "field", field->name);
+    if (err == FBY_OK) {
+        err = fby_schema_read(yaml, value, &field_schema, field);
+    }
+    if (err == FBY_OK) {
+        err = fby_draft_field_rules(yaml, field);
+    }
+    pipeline->n_fields += err == FBY_OK ? 1 : 0;
+    return err;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct draft_field *left  = a;
+    const struct draft_field *right = b;
+    return strcmp(left->name, right->name);
+}
+
+fby_err fby_draft_fields(struct fby_yaml *yaml, struct fby_pipeline *pipeline)
+{
+    yaml_node_t *node = pipeline->fields_node;
+    fby_err      err  = fby_yaml_read_entries(
+              yaml, node, "fields by name", read_field, pipeline);
+    if (err == FBY_OK && pipeline->n_fields == 0) {
+        err = fby_yaml_error(yaml, node,
+            "there is no field; write for example image: {from: jpg}");
+    }
+    qsort(pipeline->fields, pipeline->n_fields, sizeof(pipeline->fields[0]),
+        by_name);
+    return err;
+}

@@ -1,0 +1,377 @@
+/* What the keys of one field must be together, given how it is decoded, and
+ * what stands for those that were not said. */
+#include <string.h>
+
+#include "common/pipeline/canon.h"
+#include "common/pipeline/draft.h"
+#include "common/pipeline/op.h"
+
+static fby_err wrong_at(
+    const struct fby_yaml *yaml, struct fby_place at, const char *text)
+{
+    return fby_yaml_wrong(yaml->why, yaml->file, at, "%s", text);
+}
+
+/* ---- which decoder ---- */
+
+/* "left.jpg" is a jpg. */
+static const char *last_part(const char *extension)
+{
+    const char *dot = strrchr(extension, '.');
+    return dot != NULL ? dot + 1 : extension;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words != NULL && strcmp(*words, word) != 0) {
+        words++;
+    }
+    return *words != NULL;
+}
+
+static enum fby_decode infer_one(const char *extension)
+{
+    static const char *const labels[]   = {"folder", "cls", NULL};
+    static const char *const pictures[] = {"jpg", "jpeg", "png", "webp", "gif",
+        "bmp", "tif", "tiff", "avif", "heic", NULL};
+    const char              *part       = last_part(extension);
+    if (is_one_of(part, labels)) {
+        return FBY_DECODE_LABEL;
+    }
+    if (is_one_of(part, pictures)) {
+        return FBY_DECODE_RGB8;
+    }
+    return strcmp(part, "json") == 0 ? FBY_DECODE_NUMBER : FBY_DECODE_BYTES;
+}
+
+static fby_err infer_decode(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->decode != 0) {
+        return FBY_OK;
+    }
+    field->decode = infer_one(field->from[0]);
+    for (size_t i = 1; i < field->n_from; i++) {
+        if ((int64_t)infer_one(field->from[i]) != field->decode) {
+            return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
+                "'%s' and '%s' are not decoded alike; say decode: rgb8, label, "
+                "number or bytes",
+                field->from[0], field->from[i]);
+        }
+    }
+    return FBY_OK;
+}
+
+/* ---- which keys ---- */
+
+#define BIT(key) (1U << (key))
+
+static bool is_used(int64_t decode, size_t key)
+{
+    static const unsigned common =
+        BIT(FIELD_FROM) | BIT(FIELD_DECODE) | BIT(FIELD_WIRE) | BIT(FIELD_OUT);
+    static const unsigned used[] = {
+        [FBY_DECODE_RGB8] = BIT(FIELD_DCT_SCALE) | BIT(FIELD_GROUP) |
+                            BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
+        [FBY_DECODE_LABEL]  = BIT(FIELD_CLASSES) | BIT(FIELD_ONE_HOT),
+        [FBY_DECODE_NUMBER] = BIT(FIELD_KEY),
+        [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
+    };
+    return ((common | used[decode]) & BIT(key)) != 0;
+}
+
+static const char *decoder_name(int64_t decode)
+{
+    static const char *const names[] = {
+        [FBY_DECODE_RGB8]   = "rgb8",
+        [FBY_DECODE_LABEL]  = "label",
+        [FBY_DECODE_NUMBER] = "number",
+        [FBY_DECODE_BYTES]  = "bytes",
+    };
+    return names[decode];
+}
+
+static fby_err check_used(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    for (size_t key = 0; key < FIELD_KEYS; key++) {
+        if (field->at[key].line > 0 && !is_used(field->decode, key)) {
+            return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
+                "key '%s' is not used by decode: %s (from %s)",
+                fby_draft_field_key(key), decoder_name(field->decode),
+                field->from[0]);
+        }
+    }
+    if (field->at[FIELD_OUT].line > 0 && field->decode != FBY_DECODE_RGB8 &&
+        field->out.at[OUT_LAYOUT].line > 0) {
+        return wrong_at(
+            yaml, field->out.at[OUT_LAYOUT], "only images have a layout");
+    }
+    return FBY_OK;
+}
+
+static fby_err check_from(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    for (size_t i = 0; i < field->n_from; i++) {
+        if (strcmp(field->from[i], "folder") == 0 &&
+            (field->n_from > 1 || field->decode != FBY_DECODE_LABEL)) {
+            return wrong_at(yaml, field->from_at[i],
+                "folder is the number of the class folder: a label, alone");
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(field->from[i], field->from[k]) == 0) {
+                return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
+                    "'%s' stands here a second time", field->from[i]);
+            }
+        }
+    }
+    return FBY_OK;
+}
+
+/* ---- types ---- */
+
+/* Where a type was said: in the mapping, or as the plain word. */
+static struct fby_place wire_place(const struct draft_field *field)
+{
+    return field->wire.at[WIRE_TYPE].line > 0 ? field->wire.at[WIRE_TYPE]
+                                              : field->at[FIELD_WIRE];
+}
+
+static fby_err settle_wire(const struct fby_yaml *yaml,
+    struct draft_field *field, enum fby_type right, const char *text)
+{
+    if (field->wire.type != 0 && field->wire.type != (int64_t)right) {
+        return wrong_at(yaml, wire_place(field), text);
+    }
+    field->wire.type = right;
+    return FBY_OK;
+}
+
+static fby_err refuse_dtype(const struct fby_yaml *yaml, struct fby_place at,
+    int64_t dtype, const char *text)
+{
+    return fby_yaml_wrong(yaml->why, yaml->file, at, "dtype %s %s",
+        fby_draft_type_name(dtype), text);
+}
+
+static bool is_float(int64_t type)
+{
+    return type == FBY_F32 || type == FBY_F16 || type == FBY_BF16;
+}
+
+/* ---- rgb8 ---- */
+
+static fby_err check_picture_files(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    static const char *const jpeg[] = {"jpg", "jpeg", NULL};
+    for (size_t i = 0; i < field->n_from; i++) {
+        const char *part = last_part(field->from[i]);
+        if (infer_one(part) == FBY_DECODE_RGB8 && !is_one_of(part, jpeg)) {
+            return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
+                "%s pictures are not in this version; use jpg or jpeg", part);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err settle_picture(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    bool normalized  = field->normalize.given;
+    field->dct_scale = FBY_DCT_OFF;
+    fby_err err      = check_picture_files(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_wire(
+            yaml, field, FBY_U8, "rgb8 pictures travel as u8; use type: u8");
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (field->out.dtype == 0) {
+        field->out.dtype = normalized ? FBY_F32 : FBY_U8;
+    }
+    if (normalized && field->out.dtype == FBY_U8) {
+        return refuse_dtype(yaml, field->out.at[OUT_DTYPE], FBY_U8,
+            "cannot hold normalised values; use f32, f16 or bf16");
+    }
+    if (field->out.dtype != FBY_U8 && !is_float(field->out.dtype)) {
+        return refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+            "is not made of pictures; use u8, f32, f16 or bf16");
+    }
+    return FBY_OK;
+}
+
+/* ---- label ---- */
+
+static fby_err settle_classes(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    struct draft_one_hot *one_hot = &field->one_hot;
+    if (field->at[FIELD_ONE_HOT].line == 0) {
+        return FBY_OK;
+    }
+    if (one_hot->classes == 0 && field->classes > FBY_MAX_ONE_HOT) {
+        return wrong_at(yaml, field->at[FIELD_CLASSES],
+            "one_hot has at most 65536 classes");
+    }
+    if (one_hot->classes == 0 && field->classes == 0) {
+        return wrong_at(yaml, field->at[FIELD_ONE_HOT],
+            "one_hot needs 'classes': an integer, 1 to 65536");
+    }
+    if (one_hot->classes != 0 && field->classes != 0 &&
+        one_hot->classes != field->classes) {
+        return fby_yaml_wrong(yaml->why, yaml->file,
+            one_hot->at[ONE_HOT_CLASSES],
+            "one_hot has %lld classes, but the field %lld; say it once",
+            (long long)one_hot->classes, (long long)field->classes);
+    }
+    field->classes = field->classes != 0 ? field->classes : one_hot->classes;
+    return FBY_OK;
+}
+
+static fby_err check_one_hot(
+    const struct fby_yaml *yaml, const struct draft_one_hot *one_hot)
+{
+    if (one_hot->dtype == FBY_U8 && one_hot->smoothing > 0) {
+        return refuse_dtype(yaml, one_hot->at[ONE_HOT_DTYPE], FBY_U8,
+            "cannot hold smoothed values; use f32, f16 or bf16");
+    }
+    return one_hot->dtype == FBY_U8 || is_float(one_hot->dtype)
+               ? FBY_OK
+               : refuse_dtype(yaml, one_hot->at[ONE_HOT_DTYPE], one_hot->dtype,
+                     "is not made by one_hot; use u8, f32, f16 or bf16");
+}
+
+/* Largest value of a label's type; 0 for types that are none. */
+static int64_t largest(int64_t type)
+{
+    switch (type) {
+    case FBY_U8:
+        return UINT8_MAX;
+    case FBY_U16:
+        return UINT16_MAX;
+    case FBY_I32:
+        return INT32_MAX;
+    case FBY_U32:
+        return UINT32_MAX;
+    case FBY_I64:
+        return INT64_MAX;
+    default:
+        return 0;
+    }
+}
+
+static fby_err check_label_dtype(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    int64_t classes = field->classes != 0 ? field->classes : FBY_MAX_CLASSES;
+    int64_t most    = largest(field->out.dtype);
+    if (most == 0) {
+        return refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+            "is not made of labels; use i64, i32, u8, u16 or u32, or one_hot");
+    }
+    return most >= classes - 1
+               ? FBY_OK
+               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+                     "is too small for the labels; use i64, or say classes");
+}
+
+static fby_err settle_label(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    fby_err err = settle_classes(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_wire(yaml, field, fby_label_type((uint32_t)field->classes),
+            "a label travels as the smallest of u8, u16 and u32 that holds "
+            "'classes' (u32 where they are not said); leave its type out");
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (field->out.dtype == 0) {
+        field->out.dtype = FBY_I64;
+    }
+    err = check_label_dtype(yaml, field);
+    if (err == FBY_OK && field->at[FIELD_ONE_HOT].line > 0) {
+        err = check_one_hot(yaml, &field->one_hot);
+    }
+    return err;
+}
+
+/* ---- number and bytes ---- */
+
+static fby_err settle_same_dtype(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->out.dtype == 0) {
+        field->out.dtype = field->wire.type;
+    }
+    return field->out.dtype == field->wire.type
+               ? FBY_OK
+               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+                     "differs from the wire type; here both are the same");
+}
+
+static fby_err settle_number(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->wire.type == 0) {
+        field->wire.type = FBY_F32;
+    }
+    if (field->wire.type == FBY_F16 || field->wire.type == FBY_BF16) {
+        return wrong_at(yaml, wire_place(field),
+            "a number travels as f32, i32, i64, u8, u16 or u32");
+    }
+    if (field->json_key[0] == '\0') {
+        memcpy(field->json_key, field->name, FBY_NAME_SIZE);
+    }
+    return settle_same_dtype(yaml, field);
+}
+
+static fby_err settle_bytes(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->length == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->here,
+            "field '%s' hands out the bytes of %s: say their 'length', or "
+            "another decode",
+            field->name, field->from[0]);
+    }
+    fby_err err =
+        settle_wire(yaml, field, FBY_U8, "bytes travel as u8; use type: u8");
+    return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
+}
+
+/* ---- all of them ---- */
+
+static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
+{
+    switch (field->decode) {
+    case FBY_DECODE_RGB8:
+        return settle_picture(yaml, field);
+    case FBY_DECODE_LABEL:
+        return settle_label(yaml, field);
+    case FBY_DECODE_NUMBER:
+        return settle_number(yaml, field);
+    default:
+        return settle_bytes(yaml, field);
+    }
+}
+
+fby_err fby_draft_field_rules(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->group[0] == '\0') {
+        memcpy(field->group, field->name, FBY_NAME_SIZE);
+    }
+    fby_err err = infer_decode(yaml, field);
+    if (err == FBY_OK) {
+        err = check_from(yaml, field);
+    }
+    if (err == FBY_OK) {
+        err = check_used(yaml, field);
+    }
+    return err == FBY_OK ? settle(yaml, field) : err;
+}

@@ -1,0 +1,176 @@
+#include "common/pipeline/init.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/pipeline/text.h"
+
+static void put(struct fby_buffer *out, const char *text)
+{
+    fby_put_bytes(out, text, strlen(text));
+}
+
+__attribute__((format(printf, 2, 3))) static void put_line(
+    struct fby_buffer *out, const char *format, ...)
+{
+    char    line[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    put(out, line);
+}
+
+/* A double-quoted YAML text. */
+static void put_quoted(struct fby_buffer *out, const char *text)
+{
+    put(out, "\"");
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\') {
+            put(out, "\\");
+        }
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            put_line(out, "\\x%02x", (unsigned)(unsigned char)*text);
+        } else {
+            fby_put_u8(out, (uint8_t)*text);
+        }
+    }
+    put(out, "\"");
+}
+
+static bool ends_as(const char *extension, const char *kind)
+{
+    const char *dot = strrchr(extension, '.');
+    return strcmp(dot != NULL ? dot + 1 : extension, kind) == 0;
+}
+
+static bool is_jpeg(const char *extension)
+{
+    return ends_as(extension, "jpg") || ends_as(extension, "jpeg");
+}
+
+/* The extensions that `wanted` likes, as "a, b"; how many they are. */
+static size_t list(const struct fby_init_summary *s,
+    bool (*wanted)(const char *), char *out, size_t capacity)
+{
+    size_t n    = 0;
+    size_t used = 0;
+    out[0]      = '\0';
+    for (size_t i = 0; i < s->n_extensions && n < FBY_MAX_FROM; i++) {
+        if (fby_text_is_extension(s->extensions[i]) &&
+            (wanted == NULL || wanted(s->extensions[i])) &&
+            used + strlen(s->extensions[i]) + 3 < capacity) {
+            used += (size_t)snprintf(out + used, capacity - used, "%s%s",
+                n > 0 ? ", " : "", s->extensions[i]);
+            n++;
+        }
+    }
+    return n;
+}
+
+static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    put(out, "# A pipeline of Forebay. What each key means: docs/pipeline.md\n"
+             "# Try it: forebay pull --pipeline THIS-FILE\n");
+    if (s->samples > 0) {
+        put_line(out, "# Found: %llu samples", (unsigned long long)s->samples);
+        if (s->shards > 0) {
+            put_line(out, " in %u shards", s->shards);
+        }
+        if (s->classes > 0) {
+            put_line(out, ", %u classes", s->classes);
+        }
+        put(out, "\n");
+    }
+    put(out, "forebay: 1                  # version of this format\n\n");
+}
+
+static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    put(out, "splits:\n  train:\n    ");
+    put(out, s->kind == FBY_SOURCE_FOLDER ? "folder: " : "shards: ");
+    put_quoted(out, s->path);
+    put(out,
+        "\n"
+        "    shuffle: full           # or none, or {block: 4}: 4 shards at a "
+        "time\n"
+        "    last: drop              # or pad, or short: what the last batch "
+        "does\n"
+        "  # val: {folder: PATH, shuffle: none, last: pad}\n\n"
+        "global_batch: 64            # shared by all ranks\n"
+        "seed: 0\n"
+        "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n");
+}
+
+static void put_image(struct fby_buffer *out, const char *extensions, size_t n)
+{
+    put(out, "fields:\n  image:\n    from: ");
+    put(out, n > 1 ? "[" : "");
+    put(out, extensions);
+    put(out, n > 1 ? "]\n" : "\n");
+    put(out,
+        "    decode: rgb8\n"
+        "    ops:                    # on the workers; only: SPLIT limits "
+        "one\n"
+        "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
+        "      - horizontal_flip: {p: 0.5}\n"
+        "      # for val, with only: train added to the two above:\n"
+        "      # - resize: {shorter: 256, only: val}\n"
+        "      # - center_crop: {size: 224, only: val}\n"
+        "    device:                 # at the trainer; of values 0..1\n"
+        "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
+        "0.225]}\n"
+        "    out: {dtype: f32, layout: chw}\n");
+}
+
+static bool is_cls(const char *extension)
+{
+    return ends_as(extension, "cls");
+}
+
+/* Folders always have labels; shards if they hold .cls members. */
+static void put_label(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    char from[FBY_NAME_SIZE] = "folder";
+    if (s->kind != FBY_SOURCE_FOLDER &&
+        list(s, is_cls, from, sizeof(from)) == 0) {
+        put(out, "  # no label: the shards hold no .cls members\n");
+        return;
+    }
+    from[strcspn(from, ",")] = '\0';
+    put_line(out, "  label:\n    from: %s", from);
+    put(out, s->kind == FBY_SOURCE_FOLDER
+                 ? "            # the number of the class folder, by name\n"
+                 : "               # decimal text of this member\n");
+    if (s->classes > 0) {
+        put_line(out, "    classes: %u\n", s->classes);
+    }
+    put_line(out,
+        "    # one_hot: {classes: %u, smoothing: 0.1}    # instead of "
+        "numbers\n",
+        s->classes > 0 ? s->classes : 1000);
+}
+
+fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
+    struct fby_why *why)
+{
+    char   extensions[200];
+    size_t n = list(s, is_jpeg, extensions, sizeof(extensions));
+    if (!fby_text_is_utf8(s->path, strlen(s->path))) {
+        return fby_because(why, FBY_CONFIG,
+            "the path is not UTF-8 text, as a pipeline file must be");
+    }
+    if (n == 0) {
+        list(s, NULL, extensions, sizeof(extensions));
+        return fby_because(why, FBY_CONFIG,
+            "%s: no JPEG among the files (.jpg, .jpeg); found: %s",
+            fby_text_show(s->path).text,
+            extensions[0] != '\0' ? extensions : "nothing");
+    }
+    put_head(out, s);
+    put_split(out, s);
+    put_image(out, extensions, n);
+    put_label(out, s);
+    return FBY_OK;
+}

@@ -1,0 +1,222 @@
+/* One split picked out of a draft: parse.h's fby_pipeline_split. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/pipeline/canon.h"
+#include "common/pipeline/draft.h"
+#include "common/pipeline/nearest.h"
+#include "common/pipeline/text.h"
+
+/* ---- content ---- */
+
+static void fill_order(struct fby_content *content,
+    const struct fby_pipeline *pipeline, const struct draft_split *split)
+{
+    content->source        = split->kind;
+    content->shuffle       = (enum fby_shuffle)split->shuffle.kind;
+    content->last          = (enum fby_last)split->last;
+    content->global_batch  = (uint32_t)pipeline->global_batch;
+    content->on_bad_sample = (enum fby_bad_sample)pipeline->bad_sample.what;
+    if (content->shuffle == FBY_SHUFFLE_BLOCK) {
+        content->block  = (uint32_t)split->shuffle.block;
+        content->slices = (uint32_t)split->slices;
+        content->lanes  = (uint32_t)split->lanes;
+        if (content->slices == 0) {
+            content->slices = fby_default_slices(content->global_batch);
+        }
+        if (content->lanes == 0) {
+            content->lanes = fby_default_lanes(content->slices);
+        }
+    }
+}
+
+/* The ops of this split, numbered among those of their name that are left. */
+static void fill_ops(struct fby_field_content *out,
+    const struct draft_field *field, uint32_t split_bit)
+{
+    for (size_t i = 0; i < field->n_ops; i++) {
+        if ((field->ops[i].only & split_bit) == 0) {
+            continue;
+        }
+        struct fby_op_use *use = &out->ops[out->n_ops];
+        *use                   = field->ops[i].use;
+        for (size_t k = 0; k < out->n_ops; k++) {
+            use->occurrence += out->ops[k].op == use->op ? 1 : 0;
+        }
+        out->n_ops++;
+    }
+}
+
+static void fill_normalize(struct fby_field_content *out,
+    const struct draft_normalize *normalize, uint32_t split_bit)
+{
+    out->normalize = normalize->given && (normalize->only & split_bit) != 0;
+    for (size_t k = 0; out->normalize && k < 3; k++) {
+        out->mean[k] = normalize->params[NORMALIZE_MEAN].r[k];
+        out->std[k]  = normalize->params[NORMALIZE_STD].r[k];
+    }
+}
+
+static bool has_one_hot(const struct draft_field *field, uint32_t split_bit)
+{
+    return field->at[FIELD_ONE_HOT].line > 0 &&
+           (field->one_hot.only & split_bit) != 0;
+}
+
+static void fill_field(struct fby_field_content *out,
+    const struct draft_field *field, uint32_t split_bit)
+{
+    memcpy(out->name, field->name, sizeof(out->name));
+    memcpy(out->group, field->group, sizeof(out->group));
+    memcpy(out->from, field->from, sizeof(out->from));
+    memcpy(out->json_key, field->json_key, sizeof(out->json_key));
+    out->n_from    = field->n_from;
+    out->decode    = (enum fby_decode)field->decode;
+    out->dct_scale = (enum fby_dct_scale)field->dct_scale;
+    out->wire_type = (enum fby_type)field->wire.type;
+    out->length    = (uint32_t)field->length;
+    out->classes   = (uint32_t)field->classes;
+    out->one_hot   = has_one_hot(field, split_bit);
+    out->smoothing = out->one_hot ? field->one_hot.smoothing : 0;
+    fill_ops(out, field, split_bit);
+    fill_normalize(out, &field->normalize, split_bit);
+    out->shape = fby_field_shape(out);
+}
+
+/* ---- delivery ---- */
+
+static void fill_delivery(struct fby_field_delivery *out,
+    const struct draft_field *field, uint32_t split_bit)
+{
+    bool one_hot = has_one_hot(field, split_bit);
+    out->dtype =
+        (enum fby_type)(one_hot ? field->one_hot.dtype : field->out.dtype);
+    out->layout = (enum fby_layout)field->out.layout;
+    out->filter = (uint8_t)field->wire.filter;
+    out->codec  = (uint8_t)field->wire.codec;
+}
+
+/* ---- rules that hold for one split ---- */
+
+static fby_err check_shape(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, size_t i,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    for (size_t d = 0; d < field->shape.n_dims; d++) {
+        if (field->shape.dims[d] == 0) {
+            return fby_yaml_wrong(why, pipeline->file, pipeline->fields[i].here,
+                "the pictures of field '%s' have no fixed size in split '%s'; "
+                "add an op that gives it, such as resize: {size: 224} or "
+                "center_crop: {size: 224}",
+                field->name, split->name);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_folder_label(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, size_t i, struct fby_why *why)
+{
+    const struct draft_field *field = &pipeline->fields[i];
+    if (split->kind == FBY_SOURCE_FOLDER ||
+        strcmp(field->from[0], "folder") != 0) {
+        return FBY_OK;
+    }
+    return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
+        "split '%s' reads shards, which have no class folders; use from: cls",
+        split->name);
+}
+
+static fby_err check_split(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, const struct fby_content *content,
+    struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
+        err = check_shape(pipeline, split, i, &content->fields[i], why);
+        if (err == FBY_OK) {
+            err = check_folder_label(pipeline, split, i, why);
+        }
+    }
+    if (err == FBY_OK && fby_content_check(content, why) != FBY_OK) {
+        err = fby_because_in(why, FBY_CONFIG, "%s:%zu:%zu: split '%s'",
+            pipeline->file, split->here.line, split->here.column, split->name);
+    }
+    return err;
+}
+
+/* ---- picking ---- */
+
+static fby_err no_such_split(
+    const struct fby_pipeline *self, const char *name, struct fby_why *why)
+{
+    char               known[256] = "";
+    size_t             n          = 0;
+    struct fby_nearest nearest    = {.word = name != NULL ? name : ""};
+    for (size_t i = 0; i < self->n_splits; i++) {
+        fby_nearest_offer(&nearest, self->splits[i].name);
+        if (n < sizeof(known)) {
+            n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
+                i > 0 ? ", " : "", self->splits[i].name);
+        }
+    }
+    if (name == NULL) {
+        return fby_because(why, FBY_USAGE,
+            "the pipeline has several splits; say which: %s", known);
+    }
+    return fby_because(why, FBY_USAGE,
+        "the pipeline has no split '%s'%s%s%s; it has %s",
+        fby_text_show(name).text,
+        nearest.best != NULL ? "; did you mean '" : "",
+        nearest.best != NULL ? nearest.best : "",
+        nearest.best != NULL ? "'?" : "", known);
+}
+
+static const struct draft_split *find(
+    const struct fby_pipeline *self, const char *name)
+{
+    if (name == NULL && self->n_splits == 1) {
+        return &self->splits[0];
+    }
+    const char *wanted = name != NULL ? name : "train";
+    for (size_t i = 0; i < self->n_splits; i++) {
+        if (strcmp(self->splits[i].name, wanted) == 0) {
+            return &self->splits[i];
+        }
+    }
+    return NULL;
+}
+
+fby_err fby_pipeline_split(const struct fby_pipeline *self, const char *name,
+    struct fby_split **out, struct fby_why *why)
+{
+    const struct draft_split *split = find(self, name);
+    if (split == NULL) {
+        return no_such_split(self, name, why);
+    }
+    struct fby_split *picked          = fby_zalloc(sizeof(*picked));
+    uint32_t          bit             = UINT32_C(1) << (split - self->splits);
+    picked->location                  = split->location;
+    picked->delivery.bad_sample_limit = (uint32_t)self->bad_sample.limit;
+    picked->content.n_fields          = (uint32_t)self->n_fields;
+    fill_order(&picked->content, self, split);
+    for (size_t i = 0; i < self->n_fields; i++) {
+        fill_field(&picked->content.fields[i], &self->fields[i], bit);
+        fill_delivery(&picked->delivery.fields[i], &self->fields[i], bit);
+    }
+    fby_err err = check_split(self, split, &picked->content, why);
+    if (err != FBY_OK) {
+        fby_split_destroy(&picked);
+        return err;
+    }
+    *out = picked;
+    return FBY_OK;
+}
+
+void fby_split_destroy(struct fby_split **self_p)
+{
+    free(*self_p);
+    *self_p = NULL;
+}
