@@ -1,0 +1,304 @@
+"""Real processes on loopback: what the system tests are made of.
+
+A Cluster is a temporary directory with a server, workers and consumers that
+belong to one test. Everything is found out by messages with a deadline: a part
+says where it listens on a pipe, a consumer's digest lines come through a FIFO,
+one a step. Nothing here sleeps.
+
+Timers of the protocol are divided by ten (FOREBAY_TIME_DIVISOR) unless
+FOREBAY_TEST_LONG is set."""
+
+import json
+import os
+import pathlib
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+FOREBAY = os.environ.get("FOREBAY_BIN", "build/forebay")
+LONG = bool(os.environ.get("FOREBAY_TEST_LONG"))
+DIVISOR = 1 if LONG else 10
+SLOW = float(os.environ.get("FOREBAY_TEST_SLOW", "1"))  # sanitizers: 4
+DEADLINE = 60 * SLOW
+
+PIPELINE = """\
+forebay: 1
+splits:
+  train: {{folder: "{root}", shuffle: {shuffle}, last: {last}}}
+global_batch: {batch}
+seed: {seed}
+fields:
+  image:
+    from: [jpg]
+    decode: rgb8
+    dct_scale: off
+    ops:
+      - random_resized_crop: {{size: 64}}
+      - horizontal_flip: {{p: 0.5}}
+    wire: {{type: u8, codec: {codec}}}
+    device:
+      - normalize: {{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225]}}
+    out: {{dtype: f32, layout: CHW}}
+  label: {{from: folder}}
+"""
+
+
+def seconds(normal):
+    """A time of the protocol, as the processes under test have it."""
+    return normal / DIVISOR
+
+
+class Part:
+    """A server or a worker that listens."""
+
+    def __init__(self, cluster, args, faults="", env=None):
+        read_end, write_end = os.pipe()
+        self.log = cluster.path(f"{args[0]}-{len(cluster.parts)}.log")
+        variables = dict(cluster.env, **(env or {}))
+        if faults:
+            variables["FOREBAY_FAULT"] = faults
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(
+                [FOREBAY, *args, "--ready-fd", str(write_end)],
+                pass_fds=[write_end], stderr=log, env=variables)
+        os.close(write_end)
+        cluster.parts.append(self)
+        self.endpoint = read_line(read_end, DEADLINE).strip()
+        os.close(read_end)
+        if not self.endpoint:
+            raise AssertionError("did not start: " + self.text())
+
+    @property
+    def port(self):
+        return int(self.endpoint.rsplit(":", 1)[1])
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+    def faults(self):
+        """How often a fault point took effect here."""
+        return self.text().count(" FAULT ")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def terminate(self):
+        self.process.terminate()
+        return self.process.wait(DEADLINE)
+
+    def rss_bytes(self):
+        for line in open(f"/proc/{self.process.pid}/status"):
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) * 1024
+        raise AssertionError("no VmRSS")
+
+
+def read_line(fd, deadline_s):
+    """One line from a descriptor; what there is of it at the deadline."""
+    line = b""
+    until = time.monotonic() + deadline_s
+    while not line.endswith(b"\n"):
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([fd], [], [], left)[0]:
+            break
+        byte = os.read(fd, 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode()
+
+
+class Pull:
+    """A consumer: `forebay pull --json`, its digest lines one by one."""
+
+    def __init__(self, cluster, args, faults="", watched=False, env=None):
+        number = cluster.number()
+        self.watched = watched
+        self.digests = cluster.path(f"digests-{number}")
+        if watched:
+            os.mkfifo(self.digests)
+        variables = dict(cluster.env, **(env or {}))
+        if faults:
+            variables["FOREBAY_FAULT"] = faults
+        self.process = subprocess.Popen(
+            [FOREBAY, "pull", *args, "--json", "--digests", str(self.digests)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables)
+        self.lines = []
+        self.error = ""
+        self.result = None
+        cluster.pulls.append(self)
+        if watched:
+            self.fifo = os.open(self.digests, os.O_RDONLY | os.O_NONBLOCK)
+            self.pending = b""
+
+    def step(self, deadline_s=None):
+        """The next digest line (watched consumers only)."""
+        until = time.monotonic() + (deadline_s or DEADLINE)
+        while b"\n" not in self.pending:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise AssertionError(
+                    f"no step after {len(self.lines)} steps in time")
+            if not select.select([self.fifo], [], [], min(left, 0.2))[0]:
+                self.check_alive()
+                continue
+            more = os.read(self.fifo, 1 << 16)
+            if not more:
+                self.check_alive()
+                select.select([], [], [], 0.01)  # the writer is not there yet
+                continue
+            self.pending += more
+        line, self.pending = self.pending.split(b"\n", 1)
+        self.lines.append(line.decode())
+        return self.lines[-1]
+
+    def steps(self, count):
+        for _ in range(count):
+            self.step()
+
+    def check_alive(self):
+        if self.process.poll() is not None and self.process.returncode != 0:
+            raise AssertionError("pull ended: " +
+                                 self.process.stderr.read().decode())
+
+    def drain(self):
+        """Read what is left, so that the consumer never blocks on us."""
+        while self.process.poll() is None:
+            if select.select([self.fifo], [], [], 0.05)[0]:
+                self.pending += os.read(self.fifo, 1 << 16)
+        while select.select([self.fifo], [], [], 0)[0]:
+            more = os.read(self.fifo, 1 << 16)
+            if not more:
+                break
+            self.pending += more
+        lines = self.pending.decode().split("\n")
+        self.pending = lines.pop().encode()
+        self.lines += lines
+
+    def finish(self, code=0, deadline_s=None):
+        """Wait for its end; the JSON object it printed."""
+        if self.watched:
+            self.drain()
+        try:
+            out, err = self.process.communicate(
+                timeout=deadline_s or 3 * DEADLINE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError("pull did not end") from None
+        self.error = err.decode(errors="replace")
+        if code is not None and self.process.returncode != code:
+            raise AssertionError(
+                f"pull: exit {self.process.returncode}: {self.error}")
+        if not self.watched and self.digests.exists():
+            self.lines = self.digests.read_text().splitlines()
+        if out:
+            self.result = json.loads(out)
+        return self.result
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+class Cluster:
+    def __init__(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="forebay-test-"))
+        self.parts = []
+        self.pulls = []
+        self.server = None
+        self.env = dict(
+            os.environ, FOREBAY_TIME_DIVISOR=str(DIVISOR),
+            FOREBAY_LOG="info",
+            FOREBAY_CACHE_DIR=str(self.dir / "cache"))
+        self.count = 0
+        self.root = None
+
+    def number(self):
+        self.count += 1
+        return self.count
+
+    def path(self, name):
+        return self.dir / name
+
+    def photos(self, number=192, classes=4, name="photos"):
+        """Pictures of the project's own generator; this cluster's data."""
+        self.root = self.path(name)
+        subprocess.run([FOREBAY, "photos", self.root, "--number", str(number),
+                        "--classes", str(classes), "--side", "96"], check=True)
+        return self.root
+
+    def pipeline(self, text=PIPELINE, name="p.yaml", **changes):
+        values = dict(root=self.root, shuffle="full", last="drop", batch=16,
+                      seed=42, codec="auto")
+        values.update(changes)
+        path = self.path(name)
+        path.write_text(text.format(**values))
+        return path
+
+    def start_server(self, faults="", listen="tcp://127.0.0.1:*"):
+        self.server = Part(self, ["server", "--listen", listen], faults)
+        return self.server
+
+    def start_worker(self, *args, faults="", env=None):
+        return Part(self, [
+            "worker", "--server", self.server.endpoint,
+            "--data", f"data={self.root}", *args], faults, env)
+
+    def start(self, workers=2, *args):
+        self.start_server()
+        return [self.start_worker(*args) for _ in range(workers)]
+
+    def pull(self, pipeline, *args, **options):
+        """A consumer of this cluster's server."""
+        return Pull(self, [
+            "--pipeline", str(pipeline), "--server", self.server.endpoint,
+            "--data", f"data={self.root}", *map(str, args)], **options)
+
+    def pull_alone(self, pipeline, *args, **options):
+        """A consumer with an own cluster."""
+        return Pull(self, ["--pipeline", str(pipeline), *map(str, args)],
+                    **options)
+
+    def close(self):
+        for pull in self.pulls:
+            if pull.process.poll() is None:
+                pull.process.kill()
+            pull.process.communicate()
+            if pull.watched:
+                os.close(pull.fifo)
+        for part in self.parts:
+            if part.process.poll() is None:
+                part.resume()
+                part.process.kill()
+            part.process.wait()
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+
+class SystemTest(unittest.TestCase):
+    """A test with a cluster of its own."""
+
+    def setUp(self):
+        self.cluster = Cluster()
+        self.addCleanup(self.cluster.close)
+
+    def assert_sound(self, result):
+        """Nothing happened that does not happen without faults."""
+        for key in ("rerequests", "late_chunks", "checksum_failures", "lost",
+                    "protocol_errors"):
+            self.assertEqual(result[key], 0, key)
+        self.assertLessEqual(result["hedges"], result["steps"] * 0.01, "hedges")
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -1,0 +1,89 @@
+"""A TCP proxy on loopback that cuts every connection again and again."""
+
+import selectors
+import socket
+import struct
+import threading
+import time
+
+
+class ResettingProxy:
+    """Forwards to `port`; each connection is reset after `every_s`."""
+
+    def __init__(self, port, every_s):
+        self.target = ("127.0.0.1", port)
+        self.every_s = every_s
+        self.resets = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.setblocking(False)
+        self.port = self.listener.getsockname()[1]
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.listener, selectors.EVENT_READ, None)
+        self.pairs = []
+        self.wake, self.waker = socket.socketpair()
+        self.selector.register(self.wake, selectors.EVENT_READ, None)
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    @property
+    def endpoint(self):
+        return f"tcp://127.0.0.1:{self.port}"
+
+    def close(self):
+        self.waker.send(b"x")
+        self.thread.join()
+        for sock in (self.listener, self.wake, self.waker):
+            sock.close()
+
+    def accept(self):
+        client, _ = self.listener.accept()
+        try:
+            server = socket.create_connection(self.target, timeout=5)
+        except OSError:
+            client.close()
+            return
+        for end, other in ((client, server), (server, client)):
+            end.setblocking(True)
+            self.selector.register(end, selectors.EVENT_READ, other)
+        self.pairs.append((time.monotonic() + self.every_s, client, server))
+
+    def reset(self, pair):
+        for sock in pair[1:]:
+            self.selector.unregister(sock)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                            struct.pack("ii", 1, 0))
+            sock.close()
+        self.pairs.remove(pair)
+
+    def pump(self, sock, other):
+        try:
+            data = sock.recv(1 << 18)
+            if data:
+                other.sendall(data)
+                return
+        except OSError:
+            pass
+        for pair in self.pairs:
+            if sock in pair:
+                self.reset(pair)
+                return
+
+    def due(self):
+        now = time.monotonic()
+        for pair in list(self.pairs):
+            if pair[0] <= now:
+                self.resets += 1
+                self.reset(pair)
+
+    def serve(self):
+        while True:
+            for key, _ in self.selector.select(0.02):
+                if key.fileobj is self.wake:
+                    for pair in list(self.pairs):
+                        self.reset(pair)
+                    return
+                if key.fileobj is self.listener:
+                    self.accept()
+                elif key.fileobj.fileno() >= 0:
+                    self.pump(key.fileobj, key.data)
+            self.due()

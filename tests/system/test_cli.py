@@ -1,0 +1,116 @@
+"""The command line: help, exit codes, the files it writes."""
+
+import subprocess
+import unittest
+
+from harness import FOREBAY, SystemTest
+
+COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "index", "photos")
+
+
+def forebay(*args):
+    return subprocess.run([FOREBAY, *map(str, args)], capture_output=True,
+                          text=True, check=False, timeout=120)
+
+
+class CommandLine(SystemTest):
+    def test_every_command_has_help_with_examples(self):
+        overview = forebay("--help")
+        self.assertEqual(overview.returncode, 0)
+        for command in COMMANDS:
+            self.assertIn(f"  {command} ", overview.stdout)
+            shown = forebay(command, "--help")
+            self.assertEqual(shown.returncode, 0, command)
+            self.assertIn("Examples:", shown.stdout)
+            self.assertIn(f"forebay {command}", shown.stdout)
+
+    def test_wrong_usage_is_2_and_says_what_would_be_right(self):
+        for args, words in (
+                ((), "Usage"), (("pul",), "did you mean 'pull'"),
+                (("pull",), "--pipeline"), (("pull", "--no"), "--no"),
+                (("pull", "-p", "x", "--rank", "2", "--world", "2"), "--world"),
+                (("pull", "-p", "x", "--steps", "4x"), "4x"),
+                (("worker",), "--data"), (("init",), "directory"),
+                (("up", "-p", "x", "--listen", "tcp://*:7070"), "address")):
+            shown = forebay(*args)
+            self.assertEqual(shown.returncode, 2, args)
+            self.assertIn(words, shown.stderr)
+
+    def test_a_missing_file_or_server_is_1_and_named(self):
+        shown = forebay("pull", "--pipeline", "/nowhere/p.yaml")
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("/nowhere/p.yaml", shown.stderr)
+        self.cluster.photos(number=32)
+        pipeline = self.cluster.pipeline()
+        shown = forebay("pull", "--pipeline", pipeline, "--server",
+                        "tcp://127.0.0.1:9", "--data",
+                        f"d={self.cluster.root}", "--open-timeout-ms", 1500)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("127.0.0.1:9", shown.stderr)
+
+    def test_init_writes_a_file_that_works_at_once(self):
+        root = self.cluster.photos(number=96)
+        path = self.cluster.path("made.yaml")
+        shown = forebay("init", root, "-o", path)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        again = forebay("init", root, "-o", path)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("--force", again.stderr)
+        table = forebay("pull", "--pipeline", path)
+        self.assertEqual(table.returncode, 0, table.stderr)
+        for words in ("images/s", "bytes an image", "digest", "token"):
+            self.assertIn(words, table.stdout)
+
+    def test_init_knows_tar_shards(self):
+        root = self.cluster.photos(number=96)
+        shards = self.cluster.path("shards")
+        shards.mkdir()
+        for i in range(2):
+            work = self.cluster.path(f"w{i}")
+            work.mkdir()
+            for j, name in enumerate(sorted(root.rglob("*.jpg"))[i::2]):
+                (work / f"{j:04}.jpg").write_bytes(name.read_bytes())
+                (work / f"{j:04}.cls").write_text(str(j % 3))
+            subprocess.run(["tar", "-cf", shards / f"x-{i:02}.tar", "-C", work,
+                            "."], check=True)
+        path = self.cluster.path("made.yaml")
+        shown = forebay("init", shards, "-o", path)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        table = forebay("pull", "--pipeline", path, "--json")
+        self.assertEqual(table.returncode, 0, table.stderr)
+
+    def test_index_says_what_it_found_and_finds_it_again(self):
+        self.cluster.photos(number=32)
+        pipeline = self.cluster.pipeline()
+        cache = self.cluster.path("cache")
+        first = forebay("index", "--pipeline", pipeline, "--cache", cache)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        self.assertIn("32 samples", first.stdout)
+        self.assertIn("(0 known before)", first.stdout)
+        again = forebay("index", "--pipeline", pipeline, "--cache", cache)
+        self.assertNotIn("(0 known before)", again.stdout)
+        hashed = forebay("index", "--pipeline", pipeline, "--cache", cache,
+                         "--hash")
+        self.assertIn("bytes hashed", hashed.stdout)
+
+    def test_up_serves_until_it_is_told_to_end(self):
+        self.cluster.photos(number=64)
+        pipeline = self.cluster.pipeline()
+        up = subprocess.Popen(
+            [FOREBAY, "up", "--pipeline", pipeline, "--listen",
+             "tcp://127.0.0.1:*"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env=self.cluster.env)
+        self.addCleanup(up.kill)
+        up.stdout.readline()
+        words = up.stdout.readline().split()[1:]
+        result = subprocess.run(
+            [FOREBAY, *map(bytes.decode, words), "--json"],
+            capture_output=True, check=False, env=self.cluster.env,
+            timeout=120)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        up.terminate()
+        self.assertEqual(up.wait(60), 0)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

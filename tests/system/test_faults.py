@@ -1,0 +1,177 @@
+"""The same stream, whatever happens to server, workers and connections."""
+
+import signal
+import unittest
+
+import proxy
+from harness import SystemTest, seconds
+
+
+class Faults(SystemTest):
+    EPOCHS = 6
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos()
+        self.pipeline = self.cluster.pipeline()
+        calm = self.cluster.pull_alone(
+            self.pipeline, "--epochs", self.EPOCHS, "--workers", 1)
+        calm.finish()
+        self.calm = calm.lines
+
+    def pull(self, *args, **options):
+        return self.cluster.pull(self.pipeline, "--epochs", self.EPOCHS,
+                                 "--window", "4M", *args, watched=True,
+                                 **options)
+
+    def assert_same(self, pull):
+        result = pull.finish()
+        self.assertEqual(pull.lines, self.calm)
+        return result
+
+    def test_workers_killed_in_the_middle_of_batches_again_and_again(self):
+        self.cluster.start(1)
+        pull = self.pull()
+        for after in (3, 7, 2, 5):
+            worker = self.cluster.start_worker(
+                faults=f"worker.exit:after_chunk={after}")
+            worker.process.wait(60)
+            self.assertEqual(worker.faults(), 1)
+            pull.step()
+        result = self.assert_same(pull)
+        self.assertGreater(result["rerequests"], 0)
+
+    def test_all_workers_killed_from_outside_and_others_joining(self):
+        workers = self.cluster.start(2)
+        pull = self.pull()
+        for _ in range(3):
+            pull.steps(5)
+            workers.append(self.cluster.start_worker())
+            workers.pop(0).kill()
+        self.assert_same(pull)
+
+    def test_a_worker_stopped_for_longer_than_its_lease(self):
+        workers = self.cluster.start(2)
+        pull = self.pull()
+        pull.steps(3)
+        workers[0].stop()
+        pull.steps(40)
+        while "WORKER-LATE" not in self.cluster.server.text():
+            pull.process.poll()
+            self.assertIsNone(self.cluster.server.process.poll())
+        workers[0].resume()
+        self.assert_same(pull)
+
+    def test_the_server_killed_and_restarted(self):
+        delay_ms = int(seconds(5) * 1000)
+        workers = []
+        server = self.cluster.start_server()
+        for _ in range(2):
+            workers.append(self.cluster.start_worker(
+                faults=f"worker.register_delay:ms={delay_ms}"))
+        pull = self.pull("--step-ms", 20)
+        pull.steps(10)
+        server.kill()
+        pull.steps(10)
+        self.cluster.start_server(listen=server.endpoint)
+        result = self.assert_same(pull)
+        self.assertEqual(result["reconnects"], 0)
+        self.assertEqual(result["rerequests"], 0)
+
+    def test_a_worker_that_joins_late(self):
+        self.cluster.start(1)
+        pull = self.pull("--step-ms", 10)
+        pull.steps(10)
+        self.cluster.start_worker()
+        result = self.assert_same(pull)
+        self.assertEqual(result["workers"], 2)
+
+    def test_every_connection_reset_again_and_again(self):
+        server = self.cluster.start_server()
+        proxies = []
+        for _ in range(2):
+            worker = self.cluster.start_worker("--listen", "tcp://127.0.0.1:*")
+            worker.kill()
+            cut = proxy.ResettingProxy(worker.port, 0.2)
+            self.addCleanup(cut.close)
+            proxies.append(cut)
+            self.cluster.start_worker("--listen", worker.endpoint,
+                                      "--advertise", cut.endpoint)
+        cut = proxy.ResettingProxy(server.port, 0.2)
+        self.addCleanup(cut.close)
+        server.endpoint = cut.endpoint
+        pull = self.pull("--step-ms", 20)
+        self.assert_same(pull)
+        self.assertGreater(sum(p.resets for p in proxies), 3)
+
+    def test_a_worker_restarted_on_its_port(self):
+        worker = self.cluster.start(1)[0]
+        pull = self.pull("--step-ms", 10)
+        for _ in range(3):
+            pull.steps(5)
+            worker.kill()
+            worker = self.cluster.start_worker("--listen", worker.endpoint)
+        self.assert_same(pull)
+
+    def test_a_consumer_killed_and_resumed_from_its_token(self):
+        self.cluster.start(2)
+        token = self.cluster.path("token")
+        lines = []
+        args = ["--job", "j", "--token-file", token]
+        for _ in range(3):
+            pull = self.pull(*args)
+            pull.steps(7)
+            pull.kill()
+            pull.drain()
+            text = token.read_text()
+            # The token is written after the digest line of its batch.
+            done = self.token_steps(text)
+            lines += pull.lines[:done - len(lines)]
+            args = ["--job", "j", "--token-file", token, "--resume",
+                    f"@{token}"]
+        pull = self.pull(*args)
+        pull.finish()
+        self.assertEqual(lines + pull.lines, self.calm)
+
+    def token_steps(self, text):
+        """Steps before a token, by asking for nothing beyond it."""
+        probe = self.cluster.pull_alone(
+            self.pipeline, "--resume", text.strip(), "--epochs", self.EPOCHS,
+            "--workers", 1)
+        probe.finish()
+        return len(self.calm) - len(probe.lines)
+
+    def test_corrupt_lost_duplicate_and_busy_are_asked_again(self):
+        for fault, counter in (
+                ("worker.corrupt_chunk:every_chunk=9", "checksum_failures"),
+                ("worker.lost:every_batch=4", "lost"),
+                ("worker.busy:every_request=5", "busy")):
+            with self.subTest(fault):
+                self.cluster.start_server()
+                self.cluster.start_worker()
+                worker = self.cluster.start_worker(faults=fault)
+                result = self.assert_same(self.pull())
+                self.assertGreater(worker.faults(), 0)
+                self.assertGreater(result[counter], 0)
+
+    def test_a_worker_that_leaves_gives_its_work_back(self):
+        workers = self.cluster.start(2)
+        pull = self.pull("--step-ms", 10)
+        pull.steps(10)
+        self.assertEqual(workers[0].terminate(), 0)
+        self.assert_same(pull)
+
+    def test_ctrl_c_ends_with_the_token_to_go_on_from(self):
+        self.cluster.start(1)
+        pull = self.pull("--step-ms", 10)
+        pull.steps(10)
+        pull.process.send_signal(signal.SIGINT)
+        result = pull.finish(code=130)
+        self.assertIn("--resume " + result["token"], pull.error)
+        rest = self.pull("--resume", result["token"])
+        rest.finish()
+        self.assertEqual(pull.lines + rest.lines, self.calm)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

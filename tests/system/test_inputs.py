@@ -1,0 +1,185 @@
+"""Bad input: a clear error that names the place; never other bytes."""
+
+import os
+import shutil
+import subprocess
+import unittest
+
+import harness
+from harness import PIPELINE, SystemTest
+
+
+class Inputs(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos(number=64)
+        self.files = sorted(self.cluster.root.rglob("*.jpg"))
+
+    def fails(self, pipeline, *words, args=()):
+        pull = self.cluster.pull_alone(pipeline, *args)
+        pull.finish(code=1)
+        for word in words:
+            self.assertIn(str(word), pull.error)
+        return pull
+
+    def tars(self, text_of_label=lambda i: str(i % 4), count=2):
+        shards = self.cluster.path("shards")
+        shards.mkdir(exist_ok=True)
+        for shard in range(count):
+            work = self.cluster.path(f"work{shard}")
+            shutil.rmtree(work, ignore_errors=True)
+            work.mkdir()
+            for i, name in enumerate(self.files[shard::count]):
+                shutil.copy(name, work / f"{i:04}.jpg")
+                (work / f"{i:04}.cls").write_text(text_of_label(i))
+            subprocess.run(["tar", "--sort=name", "-cf",
+                            shards / f"t-{shard}.tar", "-C", work, "."],
+                           check=True)
+        text = PIPELINE.replace(
+            'folder: "{root}"',
+            'shards: "' + str(shards) + '/t-{{0..%d}}.tar"' % (count - 1)
+        ).replace("from: folder", "from: cls")
+        return shards, self.cluster.pipeline(text)
+
+    def test_a_corrupt_jpeg_is_named(self):
+        victim = self.files[7]
+        victim.write_bytes(victim.read_bytes()[:200])
+        self.fails(self.cluster.pipeline(), victim.name)
+
+    def test_a_corrupt_jpeg_is_substituted_alike_by_any_number_of_workers(self):
+        victim = self.files[7]
+        victim.write_bytes(victim.read_bytes()[:200])
+        pipeline = self.cluster.pipeline(
+            PIPELINE + "on_bad_sample: {{do: substitute, limit: 5}}\n")
+        lines = []
+        for workers in (1, 2, 4):
+            pull = self.cluster.pull_alone(pipeline, "--workers", workers,
+                                           "--epochs", 2)
+            result = pull.finish()
+            self.assertEqual(result["substituted"], 2)
+            self.assertEqual(pull.error.count("substituted:"), 2)
+            self.assertIn(victim.name, pull.error)
+            lines.append(pull.lines)
+        self.assertEqual(lines[0], lines[1])
+        self.assertEqual(lines[0], lines[2])
+
+    def test_more_substitutes_than_the_limit_end_it(self):
+        for victim in self.files[:4]:
+            victim.write_bytes(b"no picture")
+        self.fails(self.cluster.pipeline(
+            PIPELINE + "on_bad_sample: {{do: substitute, limit: 2}}\n"),
+            "limit")
+
+    def test_a_truncated_tar_is_named(self):
+        shards, pipeline = self.tars()
+        victim = shards / "t-1.tar"
+        os.truncate(victim, victim.stat().st_size // 2)
+        self.fails(pipeline, "t-1.tar")
+
+    def test_an_empty_folder_says_what_was_expected(self):
+        empty = self.cluster.path("empty")
+        empty.mkdir()
+        self.cluster.root = empty
+        self.fails(self.cluster.pipeline(), empty.name)
+
+    def test_a_label_that_is_no_number_is_named(self):
+        _, pipeline = self.tars(
+            lambda i: "dog" if i == 3 else str(i % 4))
+        self.fails(pipeline, "dog", "0003")
+
+    def test_a_field_that_does_not_exist_is_named(self):
+        self.fails(self.cluster.pipeline(), "nofield",
+                   args=("--field", "nofield"))
+
+    def test_a_member_that_no_sample_has_is_named(self):
+        text = PIPELINE.replace("from: [jpg]", "from: [jpeg]")
+        self.fails(self.cluster.pipeline(text), "jpeg")
+
+    def test_a_shard_missing_from_a_range_is_named(self):
+        shards, pipeline = self.tars()
+        (shards / "t-0.tar").unlink()
+        self.fails(pipeline, "t-0.tar")
+
+    def changed_during_a_run(self, change):
+        shards, pipeline = self.tars()
+        self.cluster.root = shards
+        self.cluster.start(1, "--memory", "64M")
+        pull = self.cluster.pull(pipeline, "--epochs", 50, "--step-ms", 20,
+                                 "--window", "1M", watched=True)
+        pull.steps(6)
+        change(shards / "t-1.tar")
+        pull.finish(code=None)
+        calm = self.cluster.pull_alone(pipeline, "--steps", 1)
+        calm.finish(code=None)
+        return pull
+
+    def test_a_shard_appended_to_during_a_run_ends_it_by_name(self):
+        def append(path):
+            with open(path, "ab") as file:
+                file.write(bytes(10240))
+        pull = self.changed_during_a_run(append)
+        self.assertEqual(pull.process.returncode, 1)
+        self.assertIn("t-1.tar", pull.error)
+
+    def test_a_worker_with_other_bytes_is_left_aside_and_named(self):
+        copy = self.cluster.path("copy")
+        shutil.copytree(self.cluster.root, copy)
+        victim = sorted(copy.rglob("*.jpg"))[3]
+        data = bytearray(victim.read_bytes())
+        data[-10] ^= 1
+        stat = victim.stat()
+        victim.write_bytes(data)
+        os.utime(victim, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        pipeline = self.cluster.pipeline()
+        self.cluster.start_server()
+        for number, root in enumerate((self.cluster.root, self.cluster.root,
+                                       copy)):
+            cache = self.cluster.path(f"cache{number}")
+            named = self.cluster.pipeline(
+                PIPELINE.replace("{root}", str(root)), name="i.yaml")
+            subprocess.run([harness.FOREBAY, "index", "--pipeline", named,
+                            "--hash", "--cache", cache], check=True,
+                           stdout=subprocess.DEVNULL)
+            self.cluster.start_worker(
+                "--cache", cache, "--data", f"data={root}")
+        pull = self.cluster.pull(pipeline, "--epochs", 2)
+        result = pull.finish()
+        self.assertEqual(result["workers_left_aside"], 1)
+        self.assertEqual(result["images"], 128)
+
+    def test_paths_outside_a_root_are_refused_by_name(self):
+        outside = self.cluster.path("outside")
+        outside.mkdir()
+        (self.cluster.root / "link").symlink_to(outside)
+        self.cluster.start(1)
+        for path, word in (("/etc", "/etc"), ("data:../x", ".."),
+                           ("data:link", "link"), ("other:x", "other")):
+            text = PIPELINE.replace("{root}", path)
+            pull = self.cluster.pull(
+                self.cluster.pipeline(text, name="o.yaml"))
+            pull.finish(code=1)
+            self.assertIn(word, pull.error)
+
+    def test_a_wrong_pipeline_file_is_shown_its_line(self):
+        for change, line, words in (
+                (("global_batch: {batch}", "global_batsh: {batch}"), 4,
+                 "global_batch"),
+                (("horizontal_flip", "horizontal_flop"), 13,
+                 "horizontal_flip"),
+                (("global_batch: {batch}", "global_batch: 4x"), 4, "4x"),
+                (("codec: {codec}", "codec: zip"), 14, "lz4")):
+            pipeline = self.cluster.pipeline(PIPELINE.replace(*change))
+            self.fails(pipeline, f"{pipeline}:{line}:", words)
+
+    def test_a_token_of_another_pipeline_is_refused(self):
+        pipeline = self.cluster.pipeline()
+        first = self.cluster.pull_alone(pipeline, "--steps", 2)
+        token = first.finish()["token"]
+        other = self.cluster.pipeline(batch=8, name="other.yaml")
+        self.fails(other, "content", args=("--resume", token, "--epochs", 1))
+        self.fails(pipeline, "token",
+                   args=("--resume", token[:-3] + "xyz", "--epochs", 1))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,124 @@
+"""The same stream, whoever makes it (without faults)."""
+
+import collections
+import subprocess
+import unittest
+
+import harness
+from harness import SystemTest
+
+
+class Stream(SystemTest):
+    def run_alone(self, pipeline, *args, **options):
+        pull = self.cluster.pull_alone(pipeline, *args, **options)
+        return pull, pull.finish()
+
+    def digest(self, pipeline, *args):
+        return self.run_alone(pipeline, *args)[1]["digest"]
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos()
+
+    def test_workers_threads_and_codecs_do_not_change_it(self):
+        pipeline = self.cluster.pipeline()
+        first, result = self.run_alone(
+            pipeline, "--workers", 1, "--epochs", 2)
+        self.assert_sound(result)
+        self.assertEqual(result["images"], 2 * 192)
+        self.assertEqual(len(first.lines), 24)
+        for args in (("--workers", 2), ("--workers", 4),
+                     ("--workers", 1, "--threads", 1),
+                     ("--workers", 2, "--threads", 3),
+                     ("--window", "2M")):
+            other, again = self.run_alone(pipeline, *args, "--epochs", 2)
+            self.assertEqual(again["digest"], result["digest"], args)
+            self.assertEqual(other.lines, first.lines, args)
+            self.assert_sound(again)
+        for codec in ("store", "lz4"):
+            other = self.cluster.pipeline(name="c.yaml", codec=codec)
+            again = self.run_alone(other, "--epochs", 2)[1]
+            self.assertEqual(again["digest"], result["digest"], codec)
+
+    def test_seed_op_epoch_and_input_change_it(self):
+        pipeline = self.cluster.pipeline()
+        digest = self.digest(pipeline)
+        self.assertEqual(self.digest(pipeline), digest)
+        self.assertNotEqual(self.digest(pipeline, "--seed", 43), digest)
+        other = self.cluster.pipeline(
+            harness.PIPELINE.replace("p: 0.5", "p: 0.4"), name="op.yaml")
+        self.assertNotEqual(self.digest(other), digest)
+        lines = self.run_alone(pipeline, "--epochs", 2)[0].lines
+        sums = [line.split()[4] for line in lines]
+        self.assertEqual(len(set(sums)), len(sums))
+        victim = sorted(self.cluster.root.rglob("*.jpg"))[5]
+        data = bytearray(victim.read_bytes())
+        data[-20] ^= 1
+        victim.write_bytes(data)
+        self.assertNotEqual(self.digest(pipeline), digest)
+
+    def test_delivery_does_not_change_it_but_choosing_fields_does(self):
+        digest = self.digest(self.cluster.pipeline())
+        for change in (("dtype: f32, layout: CHW",
+                        "dtype: bf16, layout: channels_last"),
+                       ("dtype: f32, layout: CHW", "dtype: f16, layout: HWC"),
+                       ("wire: {{type: u8, codec: {codec}}}",
+                        "wire: {{codec: lz4, type: u8, filter: delta}}")):
+            text = harness.PIPELINE.replace(*change)
+            self.assertNotEqual(text, harness.PIPELINE)
+            other = self.cluster.pipeline(text, name="d.yaml")
+            self.assertEqual(self.digest(other), digest, change[1])
+        pipeline = self.cluster.pipeline()
+        self.assertNotEqual(self.digest(pipeline, "--field", "label"), digest)
+
+    def test_an_epoch_is_the_data_set(self):
+        for shuffle in ("full", "none", "{block: 1}"):
+            pipeline = self.cluster.pipeline(shuffle=shuffle, last="short",
+                                             batch=40)
+            pull = self.run_alone(pipeline, "--epochs", 2)[0]
+            seen = collections.defaultdict(collections.Counter)
+            for line in pull.lines:
+                words = line.split()
+                for pair in words[5:]:
+                    seen[words[0]][int(pair.split(":")[0])] += 1
+            self.assertEqual(set(seen), {"0", "1"})
+            for epoch in seen.values():
+                self.assertEqual(epoch, collections.Counter(range(192)))
+
+    def test_resume_goes_on_where_it_was(self):
+        pipeline = self.cluster.pipeline()
+        whole = self.run_alone(pipeline, "--epochs", 3)[0].lines
+        head, first = self.run_alone(pipeline, "--steps", 17)
+        tail, _ = self.run_alone(pipeline, "--epochs", 3, "--workers", 1,
+                                 "--resume", first["token"])
+        self.assertEqual(head.lines + tail.lines, whole)
+
+    def test_tar_shards_are_streamed_as_folders_are(self):
+        shards = self.cluster.path("shards")
+        shards.mkdir()
+        names = sorted(self.cluster.root.rglob("*.jpg"))
+        for i in range(6):
+            work = self.cluster.path(f"s{i}")
+            work.mkdir()
+            for j, name in enumerate(names[i::6]):
+                (work / f"{j:04}.jpg").write_bytes(name.read_bytes())
+                (work / f"{j:04}.cls").write_text(str(int(name.parent.name[1:])))
+            subprocess.run(["tar", "--sort=name", "-cf",
+                            shards / f"t-{i:03}.tar", "-C", work, "."],
+                           check=True)
+        text = harness.PIPELINE.replace(
+            'folder: "{root}"', 'shards: "' + str(shards) +
+            '/t-{{000..005}}.tar"').replace("from: folder", "from: cls")
+        results = []
+        for workers in (1, 3):
+            pipeline = self.cluster.pipeline(text, shuffle="{block: 2}")
+            pull, result = self.run_alone(
+                pipeline, "--workers", workers, "--epochs", 2)
+            self.assertEqual(result["images"], 2 * 192)
+            self.assert_sound(result)
+            results.append(pull.lines)
+        self.assertEqual(results[0], results[1])
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
