@@ -29,11 +29,11 @@ static inline uint64_t fby_div_round(uint64_t x, uint64_t y)
 }
 
 /* log2 of the Q32 number `x`, in Q32; `x` of 0 counts as 1 (2^-32). Found bit
- * by bit through squaring; within 2^-26 of the true value. */
+ * by bit through squaring; within 2^-28 of the true value. */
 int64_t fby_log2_q32(uint64_t x);
 
 /* 2^x of the Q32 number `x`, in Q32: a table of 257 values and a straight line
- * between two; within 2e-6 of the true value. Below 2^-32 it is 0; `x` of 31
+ * between two; within 1e-6 of its size. Below 2^-32 it is 0; `x` of 31
  * and more counts as the largest below. */
 uint64_t fby_exp2_q32(int64_t x);
 

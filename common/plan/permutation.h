@@ -10,7 +10,11 @@
 
 #include <stdint.h>
 
-enum { FBY_PERMUTATION_ROUNDS = 8 };
+enum {
+    FBY_PERMUTATION_ROUNDS       = 8,
+    FBY_PERMUTATION_SMALL        = 1024, /* below so many elements, ... */
+    FBY_PERMUTATION_SMALL_ROUNDS = 24    /* ... so many rounds */
+};
 #define FBY_PERMUTATION_MAX (UINT64_C(1) << 63) /* elements */
 
 struct fby_permutation_key {
@@ -19,9 +23,10 @@ struct fby_permutation_key {
 
 struct fby_permutation {
     uint64_t n;       /* elements */
-    uint64_t rows;    /* of the table */
+    uint64_t rows;    /* of the table; even, but for n = 1 */
     uint64_t columns; /* rows * columns >= n, by less than `rows` */
-    uint64_t keys[FBY_PERMUTATION_ROUNDS];
+    uint32_t rounds;
+    uint64_t keys[FBY_PERMUTATION_SMALL_ROUNDS]; /* `rounds` of them */
 };
 
 /* The key of all permutations of one purpose in one epoch of one seed. */
