@@ -1,0 +1,125 @@
+"""Garbage to every port: counted, refused, never a crash, nobody disturbed."""
+
+import os
+import pathlib
+import random
+import socket
+import struct
+import unittest
+
+import zmtp
+from harness import SystemTest
+
+FRAMES = pathlib.Path(__file__).parents[1] / "golden" / "frames"
+
+
+def recorded_frames():
+    """One good message of each type, as recorded."""
+    frames = []
+    for path in sorted(FRAMES.iterdir()):
+        data = path.read_bytes()
+        if path.suffix == ".hex":
+            data = bytes.fromhex("".join(data.decode().split()))
+        frames.append(data)
+    return frames
+
+
+def mutations(frames, rng, count):
+    for _ in range(count):
+        data = bytearray(rng.choice(frames))
+        kind = rng.randrange(4)
+        if kind == 0:
+            del data[rng.randrange(len(data)):]
+        elif kind == 1:
+            for _ in range(rng.randrange(1, 8)):
+                data[rng.randrange(len(data))] = rng.randrange(256)
+        elif kind == 2:
+            data += rng.randbytes(rng.randrange(1, 5000))
+        else:
+            data[4:8] = rng.randbytes(4)
+        yield bytes(data)
+
+
+class Hostile(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos(number=64)
+        self.pipeline = self.cluster.pipeline()
+        self.workers = self.cluster.start(1)
+        self.seed = int(os.environ.get("FOREBAY_SEED", "1"))
+        self.rng = random.Random(self.seed)
+        self.pull = self.cluster.pull(
+            self.pipeline, "--epochs", 100, "--step-ms", 5, watched=True)
+        self.pull.steps(3)
+        self.ports = [self.cluster.server.port, self.workers[0].port]
+
+    def assert_undisturbed(self):
+        self.pull.steps(20)
+        for part in self.cluster.parts:
+            self.assertIsNone(part.process.poll(), part.text())
+
+    def test_bytes_that_are_no_handshake(self):
+        for port in self.ports:
+            for data in (b"", b"GET / HTTP/1.0\r\n\r\n",
+                         self.rng.randbytes(4096), zmtp.SIGNATURE,
+                         zmtp.GREETING + b"\xff" * 100):
+                with socket.create_connection(("127.0.0.1", port)) as raw:
+                    raw.sendall(data)
+        self.assert_undisturbed()
+
+    def test_messages_that_are_none(self):
+        for port in self.ports:
+            peer = zmtp.Peer(port)
+            for size in (0, 1, 7, 8, 63, 64, 65, 1000, 100000):
+                peer.send(self.rng.randbytes(size))
+                peer.send(b"FBYM" + self.rng.randbytes(size))
+                peer.send(b"FBYC" + self.rng.randbytes(size))
+            peer.send(b"a", b"b", b"c")
+            peer.send(*([b""] * 200))
+            peer.close()
+        self.assert_undisturbed()
+
+    def test_recorded_messages_in_any_order_to_anybody(self):
+        frames = recorded_frames()
+        self.assertGreater(len(frames), 20)
+        for port in self.ports:
+            for _ in range(5):
+                peer = zmtp.Peer(port)
+                for data in self.rng.sample(frames, len(frames)):
+                    peer.send(data)
+                peer.close()
+        self.assert_undisturbed()
+
+    def test_damaged_messages(self):
+        frames = recorded_frames()
+        for port in self.ports:
+            peer = zmtp.Peer(port)
+            for data in mutations(frames, self.rng, 3000):
+                peer.send(data)
+            peer.close()
+        self.assert_undisturbed()
+
+    def test_an_oversized_message_cuts_its_own_connection(self):
+        for port in self.ports:
+            peer = zmtp.Peer(port)
+            peer.socket.sendall(
+                struct.pack(">BQ", zmtp.LONG, 1 << 40) + bytes(1 << 16))
+            with self.assertRaises((ConnectionError, OSError)):
+                while True:
+                    peer.receive()
+            peer.close()
+        self.assert_undisturbed()
+
+    def test_a_version_that_is_not_spoken_is_answered(self):
+        peer = zmtp.Peer(self.workers[0].port)
+        hello = next(f for f in recorded_frames() if f[5] == 1)
+        peer.send(hello[:4] + b"\x09" + hello[5:])
+        answer = peer.receive()
+        self.assertEqual(answer[:4], b"FBYM")
+        self.assertEqual(answer[5], 4)  # REFUSED
+        peer.close()
+        self.assert_undisturbed()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,124 @@
+"""Processes that stop for a while, or for good."""
+
+import random
+import signal
+import unittest
+
+from harness import SLOW, SystemTest, seconds
+
+
+class Pauses(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos()
+        self.pipeline = self.cluster.pipeline()
+
+    def wait(self, duration_s):
+        """Let `duration_s` pass while looking that nobody ends."""
+        signal.sigtimedwait([], duration_s)
+
+    def test_a_client_stopped_for_a_minute_declares_nobody_dead(self):
+        self.cluster.start(2)
+        pull = self.cluster.pull(self.pipeline, "--epochs", 4, "--window",
+                                 "4M", "--step-ms", 5, watched=True)
+        pull.steps(5)
+        pull.process.send_signal(signal.SIGSTOP)
+        self.wait(seconds(60))
+        pull.process.send_signal(signal.SIGCONT)
+        result = pull.finish()
+        self.assertEqual(result["suspects"], 0)
+        self.assertLessEqual(result["rerequests"], 16)
+
+    def test_a_server_stopped_for_a_minute_declares_nobody_dead(self):
+        self.cluster.start(2)
+        pull = self.cluster.pull(self.pipeline, "--epochs", 1000, "--window",
+                                 "4M", "--step-ms", 5, watched=True)
+        pull.steps(5)
+        self.cluster.server.stop()
+        self.wait(seconds(60))
+        pull.steps(5)
+        self.cluster.server.resume()
+        pull.steps(50)
+        pull.process.send_signal(signal.SIGINT)
+        result = pull.finish(code=130)
+        self.assertNotIn("WORKER-LATE", self.cluster.server.text())
+        self.assertEqual(result["suspects"], 0)
+        self.assertEqual(result["rerequests"], 0)
+
+    def test_workers_stopped_at_random_moments(self):
+        rng = random.Random(1)
+        workers = self.cluster.start(4, "--threads", "1")
+        pull = self.cluster.pull(self.pipeline, "--epochs", 1000, "--window",
+                                 "4M", "--step-ms", 20, watched=True)
+        for _ in range(50):
+            pull.steps(rng.randrange(1, 4))
+            worker = rng.choice(workers)
+            worker.stop()
+            pull.steps(2)
+            worker.resume()
+        pull.process.send_signal(signal.SIGINT)
+        result = pull.finish(code=130)
+        self.assertEqual(result["steps"], len(pull.lines))
+
+    def test_without_workers_it_says_so_and_goes_on_when_one_returns(self):
+        workers = self.cluster.start(1)
+        pull = self.cluster.pull(self.pipeline, "--epochs", 2, "--window",
+                                 "1M", "--step-ms", 5, watched=True)
+        pull.steps(2)
+        workers[0].kill()
+        said = b""
+        while b"worker" not in said:
+            self.assertIsNone(pull.process.poll())
+            said += pull.process.stderr.readline()
+        self.cluster.start_worker()
+        pull.finish()
+        self.assertEqual(len(pull.lines), 24)
+
+
+class Memory(SystemTest):
+    BUDGET = 64 << 20
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.photos()
+        self.pipeline = self.cluster.pipeline(batch=64)
+
+    def start(self):
+        self.cluster.start_server()
+        return self.cluster.start_worker("--memory", "64M", "--threads", "2")
+
+    def test_a_consumer_that_stops_reading_costs_a_bounded_amount(self):
+        worker = self.start()
+        pull = self.cluster.pull(
+            self.pipeline, "--epochs", 1000, "--window", "16M",
+            "--step-ms", 3600000, watched=True)
+        other = self.cluster.pull(
+            self.pipeline, "--epochs", 60, "--window", "16M", watched=True)
+        other.steps(20)
+        before = worker.rss_bytes()
+        other.finish()
+        self.assertLess(worker.rss_bytes() - before, (16 << 20) * SLOW)
+        self.assertLess(worker.rss_bytes(), (self.BUDGET + (128 << 20)) * SLOW)
+        self.assertIsNone(pull.process.poll())
+
+    def test_memory_is_flat_over_thousands_of_batches(self):
+        pipeline = self.cluster.pipeline(batch=8)
+        worker = self.start()
+        pull = self.cluster.pull(pipeline, "--epochs", 100, "--window", "4M",
+                                 watched=True)
+
+        def client_rss():
+            for line in open(f"/proc/{pull.process.pid}/status"):
+                if line.startswith("VmRSS:"):
+                    return int(line.split()[1]) * 1024
+            return 0
+        pull.steps(400)
+        before = worker.rss_bytes(), client_rss()
+        pull.steps(1900)
+        after = worker.rss_bytes(), client_rss()
+        for grown, start in zip(after, before):
+            self.assertLess(grown - start, (8 << 20) * SLOW)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

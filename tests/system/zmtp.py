@@ -1,0 +1,59 @@
+"""Just enough ZMTP 3.0 (RFC 23) to be a rude peer: a DEALER over a socket."""
+
+import socket
+import struct
+
+SIGNATURE = b"\xff" + bytes(8) + b"\x7f"
+GREETING = (SIGNATURE + b"\x03\x00" + b"NULL".ljust(20, b"\0") + b"\x00" +
+            bytes(31))
+MORE, LONG, COMMAND = 1, 2, 4
+
+
+def frame(body, flags=0):
+    if len(body) > 255:
+        return struct.pack(">BQ", flags | LONG, len(body)) + body
+    return struct.pack("BB", flags, len(body)) + body
+
+
+def ready():
+    name, value = b"Socket-Type", b"DEALER"
+    return frame(b"\x05READY" + bytes([len(name)]) + name +
+                 struct.pack(">I", len(value)) + value, COMMAND)
+
+
+class Peer:
+    """A connection that has shaken hands and may send what it likes."""
+
+    def __init__(self, port):
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self.socket.sendall(GREETING + ready())
+        self.read(64)
+
+    def read(self, count):
+        data = b""
+        while len(data) < count:
+            more = self.socket.recv(count - len(data))
+            if not more:
+                raise ConnectionError("cut")
+            data += more
+        return data
+
+    def send(self, *bodies):
+        """One message of these frames."""
+        data = b""
+        for i, body in enumerate(bodies):
+            data += frame(body, MORE if i + 1 < len(bodies) else 0)
+        self.socket.sendall(data)
+
+    def receive(self):
+        """The next message's only frame; commands are skipped."""
+        while True:
+            flags = self.read(1)[0]
+            size = (struct.unpack(">Q", self.read(8))[0] if flags & LONG
+                    else self.read(1)[0])
+            body = self.read(size)
+            if not flags & COMMAND:
+                return body
+
+    def close(self):
+        self.socket.close()
