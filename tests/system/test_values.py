@@ -1,0 +1,81 @@
+"""What is delivered: images show their labels, batches follow the model."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import harness
+from harness import FOREBAY, PIPELINE, SystemTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))
+import forebay_model  # noqa: E402
+
+
+class Values(SystemTest):
+    def test_every_delivered_image_shows_its_label(self):
+        self.cluster.photos(number=240, classes=6)
+        self.cluster.start(2)
+        text = PIPELINE.replace(
+            "    device:\n      - normalize: {{mean: [0.485, 0.456, 0.406], "
+            "std: [0.229, 0.224, 0.225]}}\n", "")
+        self.assertNotEqual(text, PIPELINE)
+        pipeline = self.cluster.pipeline(
+            text.replace("size: 64", "size: 224"), batch=16)
+        shown = subprocess.run(
+            [os.environ["CHECK_LABELS"], self.cluster.server.endpoint,
+             pipeline, f"data={self.cluster.root}"],
+            capture_output=True, text=True, check=False, timeout=600)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(shown.stdout.strip(), "480")
+
+
+class Plan(SystemTest):
+    def plan(self, pipeline, *args):
+        shown = subprocess.run(
+            [FOREBAY, "plan", "--pipeline", pipeline, "--json",
+             *map(str, args)], capture_output=True, text=True, check=False,
+            env=self.cluster.env)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return json.loads(shown.stdout)
+
+    def test_plan_agrees_with_the_model(self):
+        self.cluster.photos(number=100)
+        for shuffle in ("full", "none", "{block: 1}"):
+            for last in ("drop", "pad", "short"):
+                pipeline = self.cluster.pipeline(
+                    shuffle=shuffle, last=last, batch=24, seed=7)
+                for epoch in (0, 3):
+                    self.compare(pipeline, shuffle, last, epoch)
+
+    def compare(self, pipeline, shuffle, last, epoch):
+        steps = self.plan(pipeline, "--epoch", epoch)["steps_per_epoch"]
+        model = forebay_model.Order(
+            100, 24, shuffle="block" if "block" in shuffle else shuffle,
+            last=last, shards=[100], seed=7, epoch=epoch)
+        self.assertEqual(model.steps, steps)
+        for step in range(steps):
+            shown = self.plan(pipeline, "--epoch", epoch, "--step", step)
+            self.assertEqual([row["sample"] for row in shown["rows"]],
+                             model.batch(step))
+            for row in shown["rows"]:
+                self.compare_ops(row, epoch)
+
+    def compare_ops(self, row, epoch):
+        field = row["fields"]["image"]
+        crop, flip = field["ops"]
+        draw = forebay_model.Draw(7, epoch, row["sample"], "image",
+                                  "random_resized_crop", 0)
+        box = forebay_model.random_resized_crop(
+            draw, field["width"], field["height"], (0.08, 1.0),
+            (0.75, 4 / 3))
+        self.assertEqual([crop[k] for k in "xywh"], list(box))
+        draw = forebay_model.Draw(7, epoch, row["sample"], "image",
+                                  "horizontal_flip", 0)
+        self.assertEqual(flip["flip"], forebay_model.flip(draw, 0.5))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
