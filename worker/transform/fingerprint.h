@@ -8,6 +8,7 @@
 #ifndef FBY_WORKER_TRANSFORM_FINGERPRINT_H
 #define FBY_WORKER_TRANSFORM_FINGERPRINT_H
 
+#include "common/err.h"
 #include "common/hash.h"
 #include "common/pipeline/types.h"
 

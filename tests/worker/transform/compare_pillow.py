@@ -1,0 +1,126 @@
+"""Our resize and decoder against Pillow's, on the same pixels and files.
+
+usage: compare_pillow.py PIXELS FOLDER [SEED]
+PIXELS is the program made of pixels.c, FOLDER holds JPEG files.
+"""
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+
+import numpy
+from PIL import Image, ImageOps
+
+BILINEAR = Image.BILINEAR
+
+
+class Ours:
+    def __init__(self, program):
+        self.process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    def _ask(self, message):
+        self.process.stdin.write(message)
+        self.process.stdin.flush()
+
+    def _picture(self, width, height):
+        size = width * height * 3
+        data = self.process.stdout.read(size)
+        assert len(data) == size, "no answer"
+        return numpy.frombuffer(data, numpy.uint8).reshape(height, width, 3)
+
+    def resize(self, pixels, box, size):
+        height, width, _ = pixels.shape
+        x, y, w, h = box
+        self._ask(b"R" + struct.pack("<8I", width, height, x, y, w, h, *size)
+                  + pixels.tobytes())
+        return self._picture(*size)
+
+    def decode(self, data):
+        self._ask(b"D" + struct.pack("<I", len(data)) + data)
+        width, height = struct.unpack("<2I", self.process.stdout.read(8))
+        return self._picture(width, height)
+
+    def close(self):
+        self.process.stdin.close()
+        assert self.process.wait() == 0
+
+
+def check(name, ours, theirs, worst_mean):
+    assert ours.shape == theirs.shape, f"{name}: {ours.shape} {theirs.shape}"
+    difference = numpy.abs(ours.astype(int) - theirs.astype(int))
+    worst, mean = int(difference.max()), float(difference.mean())
+    assert worst <= 1, f"{name}: a pixel differs by {worst} levels"
+    assert mean <= worst_mean, f"{name}: mean difference {mean}"
+    return mean
+
+
+def picture(rng, width, height):
+    """Noise, flat areas and hard edges, as unkind to a filter as can be."""
+    pixels = numpy.frombuffer(
+        rng.randbytes(width * height * 3), numpy.uint8).reshape(
+            height, width, 3).copy()
+    kind = rng.randrange(4)
+    if kind == 0:
+        pixels[:] = rng.choice((0, 255))
+    elif kind == 1:
+        pixels = numpy.where(pixels > 127, 255, 0).astype(numpy.uint8)
+    elif kind == 2:
+        pixels[:, : width // 2] = 255
+    return pixels
+
+
+def cases(rng):
+    """(width, height, box, result's size): the corners, then anything."""
+    whole = (0, 0, 0, 0)
+    for width, height, size in (
+            (1, 1, (1, 1)), (1, 1, (7, 5)), (5, 7, (1, 1)), (2, 2, (3, 3)),
+            (3, 1, (1, 3)), (640, 480, (224, 224)), (64, 48, (640, 480)),
+            (333, 7, (7, 333)), (100, 100, (100, 33)), (100, 100, (33, 100)),
+            (50, 50, (50, 50)), (4000, 3, (3, 2)), (511, 512, (512, 511))):
+        yield width, height, whole, size
+    for _ in range(120):
+        width, height = rng.randint(1, 400), rng.randint(1, 400)
+        w, h = rng.randint(1, width), rng.randint(1, height)
+        box = (rng.randint(0, width - w), rng.randint(0, height - h), w, h)
+        largest = rng.choice((4, 60, 300))
+        yield width, height, box, (
+            rng.randint(1, largest), rng.randint(1, largest))
+
+
+def compare_resize(ours, rng):
+    means = []
+    for width, height, box, size in cases(rng):
+        x, y, w, h = box if box[2] else (0, 0, width, height)
+        pixels = picture(rng, width, height)
+        part = Image.fromarray(pixels).crop((x, y, x + w, y + h))
+        theirs = numpy.asarray(part.resize(size, BILINEAR))
+        name = f"{width}x{height} box {x},{y} {w}x{h} to {size}"
+        means.append(check(
+            name, ours.resize(pixels, (x, y, w, h), size), theirs, 0.05))
+    assert len(means) > 100
+    print(f"resize: {len(means)} cases, mean difference {numpy.mean(means)}")
+
+
+def compare_decode(ours, folder):
+    files = sorted(pathlib.Path(folder).glob("*.jpg"))
+    assert files, f"no files in {folder}"
+    for path in files:
+        theirs = ImageOps.exif_transpose(Image.open(path)).convert("RGB")
+        mean = check(path.name, ours.decode(path.read_bytes()),
+                     numpy.asarray(theirs), 0.01)
+        print(f"decode: {path.name} mean difference {mean}")
+
+
+def main():
+    seed = int(sys.argv[3]) if len(sys.argv) > 3 else 20250101
+    print(f"seed {seed}")
+    ours = Ours(sys.argv[1])
+    compare_resize(ours, random.Random(seed))
+    compare_decode(ours, sys.argv[2])
+    ours.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+#include "tests/worker/transform/pictures.h"
+
+#include "worker/transform/apply.h"
+#include "worker/transform/workshop.h"
+
+static int open_transform(void **state)
+{
+    *state = fby_transform_create();
+    return 0;
+}
+
+static int close_transform(void **state)
+{
+    struct fby_transform *transform = *state;
+    fby_transform_destroy(&transform);
+    fby_transform_destroy(&transform); /* NULL is accepted */
+    return transform != NULL;
+}
+
+static struct fby_op_use use_of(const char *name)
+{
+    struct fby_op_use use = {.op = fby_op_named(name)};
+    assert_non_null(use.op);
+    return use;
+}
+
+static void every_op_of_the_table_has_an_apply(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        assert_true(fby_transform_knows(fby_ops[i]->id));
+    }
+    assert_false(fby_transform_knows(0));
+    assert_false(fby_transform_knows(FBY_N_COSTS + 1));
+}
+
+static void without_ops_the_picture_is_copied(void **state)
+{
+    struct fby_image  in  = new_picture(12, 9);
+    struct fby_image  out = new_picture(12, 9);
+    struct fby_op_run run = {NULL, NULL, 0};
+    memset(out.pixels, 0, out.stride * out.height);
+    assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+    assert_same_picture(&in, &out);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+static void a_crop_takes_its_box(void **state)
+{
+    struct fby_image   in   = new_picture(20, 15);
+    struct fby_image   out  = new_picture(8, 7);
+    struct fby_image   box  = part_of(in, 5, 4, 8, 7);
+    struct fby_op_use  use  = use_of("center_crop");
+    struct fby_op_plan plan = {5, 4, 8, 7, 8, 7, false};
+    struct fby_op_run  run  = {&use, &plan, 1};
+    assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+    assert_same_picture(&box, &out);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+static void a_mirror_swaps_left_and_right_when_drawn(void **state)
+{
+    for (uint32_t width = 1; width <= 8; width++) {
+        for (int flip = 0; flip <= 1; flip++) {
+            struct fby_image   in   = new_picture(width, 3);
+            struct fby_image   kept = new_picture(width, 3);
+            struct fby_image   out  = new_picture(width, 3);
+            struct fby_op_use  use  = use_of("horizontal_flip");
+            struct fby_op_plan plan = {0, 0, width, 3, width, 3, flip != 0};
+            struct fby_op_run  run  = {&use, &plan, 1};
+            assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+            for (uint32_t x = 0; x < width; x++) {
+                assert_memory_equal(
+                    pixel_at(&kept, flip ? width - 1 - x : x, 2),
+                    pixel_at(&out, x, 2), FBY_RGB);
+            }
+            free(in.pixels);
+            free(kept.pixels);
+            free(out.pixels);
+        }
+    }
+}
+
+/* resize, crop, resize, mirror, crop: each result is the next one's picture. */
+static void a_chain_is_its_ops_one_after_the_other(void **state)
+{
+    struct fby_op_use uses[5] = {use_of("resize"), use_of("random_crop"),
+        use_of("random_resized_crop"), use_of("horizontal_flip"),
+        use_of("center_crop")};
+    static const struct fby_op_plan plans[5] = {{0, 0, 40, 30, 33, 27, false},
+        {3, 2, 25, 20, 25, 20, false}, {1, 4, 20, 15, 22, 18, false},
+        {0, 0, 22, 18, 22, 18, true}, {2, 1, 16, 16, 16, 16, false}};
+    struct fby_image                in       = new_picture(40, 30);
+    struct fby_image                step     = new_picture(40, 30);
+    for (uint32_t i = 0; i < 5; i++) {
+        struct fby_op_run run = {&uses[i], &plans[i], 1};
+        struct fby_image  out = new_picture(plans[i].out_w, plans[i].out_h);
+        assert_ok(fby_transform_run(*state, &run, step, out, NULL));
+        free(step.pixels);
+        step = out;
+    }
+    struct fby_op_run whole = {uses, plans, 5};
+    struct fby_image  out   = new_picture(16, 16);
+    assert_ok(fby_transform_run(*state, &whole, in, out, NULL));
+    assert_same_picture(&step, &out);
+    free(in.pixels);
+    free(step.pixels);
+    free(out.pixels);
+}
+
+static void a_plan_that_does_not_fit_is_refused(void **state)
+{
+    static const struct fby_op_plan wrong[] = {
+        {13, 0, 8, 7, 8, 7, false}, /* to the right of the picture */
+        {0, 9, 8, 7, 8, 7, false},  /* below it */
+        {0, 0, 21, 7, 8, 7, false}, /* wider */
+        {0, 0, 0, 7, 8, 7, false},  /* empty */
+        {0, 0, 8, 7, 8, 8, false},  /* a crop that scales */
+        {0, 0, 7, 7, 7, 7, false},  /* not the result's size */
+    };
+    struct fby_image in  = new_picture(20, 15);
+    struct fby_image out = new_picture(8, 7);
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct fby_op_use use = use_of("center_crop");
+        struct fby_op_run run = {&use, &wrong[i], 1};
+        struct fby_why    why = {0};
+        assert_int_equal(
+            fby_transform_run(*state, &run, in, out, &why), FBY_USAGE);
+        assert_true(why.text[0] != '\0');
+    }
+    free(in.pixels);
+    free(out.pixels);
+}
+
+static void costs_are_counted_by_op(void **state)
+{
+    struct fby_image   in    = new_picture(20, 15);
+    struct fby_image   out   = new_picture(8, 7);
+    struct fby_op_use  use   = use_of("resize");
+    struct fby_op_plan plan  = {0, 0, 20, 15, 8, 7, false};
+    struct fby_op_run  run   = {&use, &plan, 1};
+    uint64_t           calls = fby_transform_cost(*state, FBY_OP_RESIZE).calls;
+    assert_ok(fby_transform_run(*state, &run, in, out, NULL));
+    struct fby_cost cost = fby_transform_cost(*state, FBY_OP_RESIZE);
+    assert_int_equal(cost.calls, calls + 1);
+    assert_true(cost.cpu_ns > 0);
+    assert_int_equal(fby_transform_cost(*state, 99).calls, 0);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+static void memory_beyond_what_is_kept_is_given_back(void **state)
+{
+    struct fby_transform *transform = *state;
+    assert_ok(fby_scratch_need(&transform->made[1], 1 << 20));
+    fby_transform_rest(transform);
+    assert_true(transform->made[1].size_bytes >= 1 << 20);
+    assert_ok(
+        fby_scratch_need(&transform->decoded[0], FBY_TRANSFORM_KEEP_BYTES));
+    fby_transform_rest(transform);
+    assert_int_equal(transform->decoded[0].size_bytes, 0);
+    assert_int_equal(transform->made[1].size_bytes, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_of_the_table_has_an_apply),
+        cmocka_unit_test(without_ops_the_picture_is_copied),
+        cmocka_unit_test(a_crop_takes_its_box),
+        cmocka_unit_test(a_mirror_swaps_left_and_right_when_drawn),
+        cmocka_unit_test(a_chain_is_its_ops_one_after_the_other),
+        cmocka_unit_test(a_plan_that_does_not_fit_is_refused),
+        cmocka_unit_test(costs_are_counted_by_op),
+        cmocka_unit_test(memory_beyond_what_is_kept_is_given_back),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.apply", tests, open_transform, close_transform);
+}

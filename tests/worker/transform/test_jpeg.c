@@ -1,0 +1,307 @@
+#include "tests/worker/transform/foreign.h"
+#include "tests/worker/transform/pictures.h"
+
+static struct fby_scratch scratch[2];
+
+static int give_back(void **state)
+{
+    (void)state;
+    fby_scratch_trim(&scratch[0], 0);
+    fby_scratch_trim(&scratch[1], 0);
+    return 0;
+}
+
+static struct fby_image decode_ok(const struct fby_buffer *file)
+{
+    struct fby_jpeg_file jpeg  = as_jpeg(file);
+    struct fby_image     image = {0};
+    struct fby_why       why   = {0};
+    if (fby_jpeg_decode(&jpeg, scratch, &image, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    return image;
+}
+
+/* Refused by decode, and as is said. */
+static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
+{
+    struct fby_image image = {0};
+    struct fby_why   why   = {0};
+    assert_int_equal(
+        fby_jpeg_decode(&jpeg, scratch, &image, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+    assert_null(image.pixels);
+}
+
+/* The same, already by the header. */
+static void assert_head_refused(struct fby_jpeg_file jpeg, const char *words)
+{
+    uint32_t       width  = 7;
+    uint32_t       height = 7;
+    struct fby_why why    = {0};
+    assert_int_equal(
+        fby_jpeg_size(&jpeg, &width, &height, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, words));
+    assert_int_equal(width, 7);
+    assert_refused(jpeg, words);
+}
+
+static void every_orientation_ends_upright(void **state)
+{
+    (void)state;
+    for (uint32_t orientation = 0; orientation <= 8; orientation++) {
+        struct fby_buffer file =
+            photo_file((struct fby_photo){.number = 77 + orientation,
+                .width                            = 150,
+                .height                           = 101,
+                .orientation                      = orientation});
+        struct fby_image image  = decode_ok(&file);
+        uint32_t         number = 0;
+        assert_int_equal(image.width, 150);
+        assert_int_equal(image.height, 101);
+        assert_true(fby_photo_read_number(&image, &number));
+        assert_int_equal(number, 77 + orientation);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void the_header_tells_the_size_of_the_decoded_picture(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 40; i++) {
+        struct fby_buffer    file   = photo_file((struct fby_photo){.number = i,
+                 .width       = 1 + i * 5,
+                 .height      = 1 + i * 3,
+                 .orientation = i % 9,
+                 .progressive = i % 2 == 0,
+                 .sampling    = (enum fby_photo_sampling)(i % 5)});
+        struct fby_jpeg_file jpeg   = as_jpeg(&file);
+        struct fby_image     image  = decode_ok(&file);
+        uint32_t             width  = 0;
+        uint32_t             height = 0;
+        assert_ok(fby_jpeg_size(&jpeg, &width, &height, NULL));
+        assert_int_equal(width, image.width);
+        assert_int_equal(height, image.height);
+        assert_int_equal(width, 1 + i * 5);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void grey_is_spread_over_three_equal_channels(void **state)
+{
+    (void)state;
+    struct fby_buffer file  = photo_file((struct fby_photo){
+         .width = 50, .height = 40, .sampling = FBY_PHOTO_GREY});
+    struct fby_image  image = decode_ok(&file);
+    for (uint32_t x = 0; x < 50; x++) {
+        const uint8_t *pixel = pixel_at(&image, x, 30);
+        assert_int_equal(pixel[0], pixel[1]);
+        assert_int_equal(pixel[0], pixel[2]);
+    }
+    fby_buffer_fini(&file);
+}
+
+static void a_file_cut_anywhere_before_its_last_pixel_is_refused(void **state)
+{
+    (void)state;
+    for (int progressive = 0; progressive <= 1; progressive++) {
+        struct fby_buffer file = photo_file((struct fby_photo){.number = 5,
+            .width                                                     = 120,
+            .height                                                    = 90,
+            .progressive = progressive != 0});
+        size_t            last = file.size - (progressive ? 1 : 3);
+        for (size_t size = 0; size < last; size += 1 + size / 97) {
+            assert_refused((struct fby_jpeg_file){file.data, size}, "JPEG");
+        }
+        assert_refused((struct fby_jpeg_file){file.data, last}, "JPEG");
+        fby_buffer_fini(&file);
+    }
+}
+
+static void bytes_after_the_picture_change_nothing(void **state)
+{
+    (void)state;
+    for (int progressive = 0; progressive <= 1; progressive++) {
+        struct fby_buffer file  = photo_file((struct fby_photo){.number = 6,
+             .width                                                     = 64,
+             .height                                                    = 48,
+             .progressive = progressive != 0});
+        struct fby_image  clean = decode_ok(&file);
+        struct fby_image  kept  = new_picture(64, 48);
+        memcpy(kept.pixels, clean.pixels, clean.stride * clean.height);
+        fby_put_bytes(&file, "\0\0\xff\xd8 a thumbnail, or anything", 29);
+        struct fby_image image = decode_ok(&file);
+        assert_same_picture(&kept, &image);
+        free(kept.pixels);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void kinds_that_are_no_rgb_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        struct foreign kind;
+        const char    *words;
+    } cases[] = {
+        {{JCS_CMYK, 4, false, false}, "CMYK"},
+        {{JCS_YCCK, 4, false, false}, "YCCK"},
+        {{JCS_UNKNOWN, 2, false, false}, "2 channels"},
+        {{JCS_YCbCr, 3, true, false}, "arithmetic"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fby_buffer file = foreign_file(cases[i].kind);
+        assert_head_refused(as_jpeg(&file), cases[i].words);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void twelve_bits_a_sample_are_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 32, .height = 32});
+    file.data[find_segment(&file, 0xc0) + 4] = 12;
+    assert_head_refused(as_jpeg(&file), "12");
+    fby_buffer_fini(&file);
+}
+
+static void a_small_file_cannot_claim_a_large_picture(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 32, .height = 32});
+    claim_sides(&file, 0xc0, 65000, 65000);
+    assert_head_refused(as_jpeg(&file), "at most 67108864");
+    claim_sides(&file, 0xc0, 8000, 8000);
+    assert_head_refused(as_jpeg(&file), "cannot be");
+    assert_int_equal(scratch[0].size_bytes, 0); /* no memory was taken */
+    fby_buffer_fini(&file);
+}
+
+static void coefficients_of_a_progressive_file_are_bounded(void **state)
+{
+    (void)state;
+    struct fby_buffer file = photo_file((struct fby_photo){.width = 64,
+        .height                                                   = 64,
+        .progressive                                              = true,
+        .sampling = FBY_PHOTO_444});
+    claim_sides(&file, 0xc2, 8000, 8000);
+    uint8_t *padding = calloc(1, 64000);
+    fby_put_bytes(&file, padding, 64000); /* large enough to be thinkable */
+    assert_head_refused(as_jpeg(&file), "256 MiB of coefficients");
+    free(padding);
+    fby_buffer_fini(&file);
+}
+
+static void scans_are_counted(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        foreign_file((struct foreign){JCS_YCbCr, 3, false, true});
+    struct fby_image image = decode_ok(&file);
+    assert_int_equal(image.width, 40);
+    size_t last = file.size - 2;
+    while (file.data[last] != 0xff || file.data[last + 1] != 0xda) {
+        last--;
+    }
+    size_t   scan_bytes = file.size - 2 - last;
+    uint8_t *scan       = malloc(scan_bytes);
+    memcpy(scan, file.data + last, scan_bytes);
+    file.size -= 2; /* the end marker */
+    for (int i = 3; i <= FBY_JPEG_MAX_SCANS; i++) {
+        fby_put_bytes(&file, scan, scan_bytes);
+    }
+    fby_put_bytes(&file, "\xff\xd9", 2);
+    assert_refused(as_jpeg(&file), "more than 100 scans");
+    free(scan);
+    fby_buffer_fini(&file);
+}
+
+static void no_file_lends_its_tables_to_the_next(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 32, .height = 32});
+    decode_ok(&file);
+    uint8_t *table = file.data + find_segment(&file, 0xdb);
+    memcpy(table, "\xff\xfe", 2); /* now a comment */
+    assert_refused(as_jpeg(&file), "Quantization table");
+    fby_buffer_fini(&file);
+}
+
+static void a_restart_marker_that_is_missing_is_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 64, .height = 64, .restart = 1});
+    size_t at = find_segment(&file, 0xda);
+    while (file.data[at] != 0xff || file.data[at + 1] != 0xd1) {
+        at++;
+    }
+    file.data[at + 1] = 0xd5;
+    assert_refused(as_jpeg(&file), "JPEG");
+    fby_buffer_fini(&file);
+}
+
+static void what_is_no_jpeg_is_refused(void **state)
+{
+    (void)state;
+    static const uint8_t png[] = "\x89PNG\r\n\x1a\n";
+    assert_head_refused((struct fby_jpeg_file){png, sizeof(png)}, "89 0x50");
+    assert_head_refused((struct fby_jpeg_file){NULL, 0}, "no byte");
+}
+
+static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 80, .height = 60});
+    unsigned refused = 0;
+    for (size_t at = 0; at < file.size; at += 7) {
+        uint8_t              kept  = file.data[at];
+        struct fby_jpeg_file jpeg  = as_jpeg(&file);
+        struct fby_image     image = {0};
+        file.data[at] ^= 0x5a;
+        fby_err err   = fby_jpeg_decode(&jpeg, scratch, &image, NULL);
+        file.data[at] = kept;
+        assert_true(err == FBY_OK || err == FBY_BAD_SAMPLE);
+        refused += err == FBY_BAD_SAMPLE;
+    }
+    assert_true(refused > 0);
+    fby_buffer_fini(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(every_orientation_ends_upright, give_back),
+        cmocka_unit_test_teardown(
+            the_header_tells_the_size_of_the_decoded_picture, give_back),
+        cmocka_unit_test_teardown(
+            grey_is_spread_over_three_equal_channels, give_back),
+        cmocka_unit_test_teardown(
+            a_file_cut_anywhere_before_its_last_pixel_is_refused, give_back),
+        cmocka_unit_test_teardown(
+            bytes_after_the_picture_change_nothing, give_back),
+        cmocka_unit_test_teardown(
+            kinds_that_are_no_rgb_are_refused_by_name, give_back),
+        cmocka_unit_test_teardown(twelve_bits_a_sample_are_refused, give_back),
+        cmocka_unit_test_teardown(
+            a_small_file_cannot_claim_a_large_picture, give_back),
+        cmocka_unit_test_teardown(
+            coefficients_of_a_progressive_file_are_bounded, give_back),
+        cmocka_unit_test_teardown(scans_are_counted, give_back),
+        cmocka_unit_test_teardown(
+            no_file_lends_its_tables_to_the_next, give_back),
+        cmocka_unit_test_teardown(
+            a_restart_marker_that_is_missing_is_refused, give_back),
+        cmocka_unit_test_teardown(what_is_no_jpeg_is_refused, give_back),
+        cmocka_unit_test_teardown(
+            damaged_bytes_decode_or_are_refused_but_do_no_harm, give_back),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.jpeg", tests, NULL, NULL);
+}

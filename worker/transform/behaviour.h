@@ -1,0 +1,22 @@
+/* behaviour.h - what each decoder and op of this process does, as a hash.
+ *
+ * Tried once a process, on small files and texts built into it. A hash is
+ * BLAKE2b-256 over all outcomes: sizes and values, or the fact of a refusal.
+ * proto/PROTOCOL.md, "Fingerprint", lists the trials. */
+#ifndef FBY_WORKER_TRANSFORM_BEHAVIOUR_H
+#define FBY_WORKER_TRANSFORM_BEHAVIOUR_H
+
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+
+/* Make the trials, unless they are made. Any thread.
+ * Errors: FBY_FULL when memory is short; a later call tries again. */
+FBY_CHECKED fby_err fby_behaviours_try(void);
+
+/* The hash, once fby_behaviours_try has succeeded; NULL when this worker has
+ * no such decoder or op. */
+const struct fby_digest *fby_behaviour_of_decoder(enum fby_decode decode);
+const struct fby_digest *fby_behaviour_of_op(uint32_t op_id);
+
+#endif

@@ -1,0 +1,134 @@
+/* fingerprint.c - gathers the behaviours that a content uses, each once, in
+ * an order that does not depend on the content's. */
+#include "worker/transform/fingerprint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "common/pipeline/op.h"
+#include "worker/transform/behaviour.h"
+
+enum {
+    FORMAT_VERSION  = 1, /* of these bytes, of draws and of order */
+    DECODER_VERSION = 1,
+    KIND_DECODER    = 1,
+    KIND_OP         = 2,
+    MAX_ENTRIES     = 128
+};
+
+struct entry {
+    uint8_t                  kind;
+    const char              *name;
+    uint32_t                 version;
+    const struct fby_digest *behaviour;
+};
+
+struct entries {
+    struct entry at[MAX_ENTRIES];
+    size_t       n;
+};
+
+static int compare_entries(const void *left, const void *right)
+{
+    const struct entry *a = left;
+    const struct entry *b = right;
+    return a->kind != b->kind ? a->kind - b->kind : strcmp(a->name, b->name);
+}
+
+static void add_entry(struct entries *entries, struct entry entry)
+{
+    for (size_t i = 0; i < entries->n; i++) {
+        if (compare_entries(&entries->at[i], &entry) == 0) {
+            return;
+        }
+    }
+    entries->at[entries->n++] = entry;
+}
+
+static fby_err add_decoder(
+    struct entries *entries, enum fby_decode decode, struct fby_why *why)
+{
+    static const char *const names[] = {
+        NULL, "rgb8", "label", "number", "bytes"};
+    const struct fby_digest *behaviour = fby_behaviour_of_decoder(decode);
+    if (behaviour == NULL) {
+        return fby_because(why, FBY_USAGE,
+            "this worker has no decoder of number %u", (unsigned)decode);
+    }
+    add_entry(entries, (struct entry){KIND_DECODER, names[decode],
+                           DECODER_VERSION, behaviour});
+    return FBY_OK;
+}
+
+static fby_err add_op(
+    struct entries *entries, const struct fby_op *op, struct fby_why *why)
+{
+    const struct fby_digest *behaviour =
+        op == NULL ? NULL : fby_behaviour_of_op(op->id);
+    if (behaviour == NULL) {
+        return fby_because(why, FBY_USAGE, "this worker has no op '%s'",
+            op == NULL ? "" : op->name);
+    }
+    add_entry(
+        entries, (struct entry){KIND_OP, op->name, op->version, behaviour});
+    return FBY_OK;
+}
+
+static fby_err gather(const struct fby_content *content,
+    struct entries *entries, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        err = add_decoder(entries, field->decode, why);
+        for (uint32_t k = 0; k < field->n_ops && err == FBY_OK; k++) {
+            err = add_op(entries, field->ops[k].op, why);
+        }
+    }
+    return err;
+}
+
+static void add_number(
+    struct fby_digest_state *hash, uint64_t value, size_t width)
+{
+    uint8_t bytes[8];
+    fby_store_le(bytes, value, width);
+    fby_digest_add(hash, bytes, width);
+}
+
+static struct fby_digest digest_entries(const struct entries *entries)
+{
+    struct fby_digest_state hash;
+    fby_digest_begin(&hash);
+    fby_digest_add(&hash, "FBYP", 4);
+    add_number(&hash, FORMAT_VERSION, 2);
+    add_number(&hash, entries->n, 2);
+    for (size_t i = 0; i < entries->n; i++) {
+        const struct entry *entry = &entries->at[i];
+        add_number(&hash, entry->kind, 1);
+        add_number(&hash, strlen(entry->name), 1);
+        fby_digest_add(&hash, entry->name, strlen(entry->name));
+        add_number(&hash, entry->version, 4);
+        fby_digest_add(
+            &hash, entry->behaviour->bytes, sizeof(entry->behaviour->bytes));
+    }
+    return fby_digest_end(&hash);
+}
+
+fby_err fby_fingerprint(const struct fby_content *content,
+    struct fby_digest *out, struct fby_why *why)
+{
+    struct entries entries = {.n = 0};
+    fby_err        err     = fby_behaviours_try();
+    if (err != FBY_OK) {
+        return fby_because(
+            why, err, "trying the decoders: %s", fby_strerror(err));
+    }
+    err = gather(content, &entries, why);
+    if (err == FBY_OK) {
+        qsort(entries.at, entries.n, sizeof(entries.at[0]), compare_entries);
+        *out = digest_entries(&entries);
+    }
+    return err;
+}
