@@ -1,0 +1,86 @@
+/* directory_state.h - what the directory holds; for server/ only.
+ *
+ * Three hash tables: workers by instance, sessions by id, jobs by name. A
+ * session belongs to exactly one job and is counted there; a job lives as long
+ * as a session does. */
+#ifndef FBY_SERVER_DIRECTORY_STATE_H
+#define FBY_SERVER_DIRECTORY_STATE_H
+
+#include <uthash.h>
+
+#include "server/directory.h"
+
+enum { MAX_DELTA = 1024 }; /* entries of one WORKERS message */
+
+struct fby_dir_worker {
+    uint64_t       instance; /* key */
+    char          *host;
+    char         **endpoints;
+    size_t         n_endpoints;
+    uint64_t       version; /* of the directory when it was added */
+    int64_t        seen_ns;
+    UT_hash_handle hh;
+};
+
+enum session_state {
+    SESSION_WAITING, /* another session holds its rank */
+    SESSION_JOINED,
+    SESSION_REFUSED /* forgotten once it was told */
+};
+
+struct fby_dir_job;
+
+struct fby_dir_session {
+    uint64_t                   id; /* key */
+    enum session_state         state;
+    struct fby_dir_job        *job;
+    char                      *host;
+    uint32_t                   pid;
+    uint32_t                   rank;
+    int64_t                    seen_ns;
+    int64_t                    waits_until_ns; /* WAITING */
+    struct fby_join            asked;          /* its pointers are not kept */
+    bool                       answer_due;
+    enum fby_join_refused_code code; /* REFUSED */
+    char                       text[512];
+    uint64_t                   told_version; /* of the directory */
+    uint64_t                   sequence;     /* of lists sent */
+    UT_hash_handle             hh;
+};
+
+struct fby_dir_job {
+    char                   *name; /* key */
+    struct fby_join         facts;
+    char                   *said_by; /* host of who said them */
+    struct fby_maybe_digest data, fingerprint;
+    uint32_t                sessions; /* of any state */
+    UT_hash_handle          hh;
+};
+
+struct fby_directory {
+    struct fby_directory_config config;
+    struct fby_dir_worker      *workers;
+    struct fby_dir_session     *sessions;
+    struct fby_dir_job         *jobs;
+    uint64_t                    version; /* grows with each new worker */
+    struct fby_directory_counts counts;
+    struct fby_worker_info     *delta; /* of the last WORKERS message */
+};
+
+void fby_directory_forget_worker(
+    struct fby_directory *self, struct fby_dir_worker *worker);
+void fby_directory_forget_session(
+    struct fby_directory *self, struct fby_dir_session *session);
+
+/* NULL when there is none. */
+struct fby_dir_session *fby_directory_session(
+    const struct fby_directory *self, uint64_t id);
+
+/* Forget who was silent for a lease. */
+void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns);
+void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns);
+
+/* Sessions that waited for a rank get it once its holder is gone or late. */
+void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns);
+
+#endif

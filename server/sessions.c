@@ -1,0 +1,324 @@
+/* sessions.c - the directory's sessions: ranks of a job that must agree.
+ *
+ * A job is what its joined sessions agree on. The first to join says the
+ * facts; a digest is pinned by the first who knows it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+#include "server/directory_state.h"
+
+void fby_directory_forget_session(
+    struct fby_directory *self, struct fby_dir_session *session)
+{
+    struct fby_dir_job *job = session->job;
+    HASH_DEL(self->sessions, session);
+    if (--job->sessions == 0) {
+        HASH_DEL(self->jobs, job);
+        free(job->name);
+        free(job->said_by);
+        free(job);
+    }
+    free(session->host);
+    free(session);
+}
+
+/* ---- sessions: what must agree ---- */
+
+static void refuse(struct fby_directory *self, struct fby_dir_session *session,
+    enum fby_join_refused_code code)
+{
+    session->state      = SESSION_REFUSED;
+    session->code       = code;
+    session->answer_due = true;
+    self->counts.refused++;
+    fby_warn("JOIN-REFUSED", "%s", session->text);
+}
+
+static void say_differs(struct fby_dir_session *session, const char *what,
+    const char *mine, const char *theirs)
+{
+    snprintf(session->text, sizeof(session->text),
+        "job '%s': %s %s on %s (rank %u) is not %s as on %s; all ranks of a "
+        "job must agree",
+        session->job->name, what, mine, session->host, session->rank, theirs,
+        session->job->said_by);
+}
+
+static bool same_number(struct fby_dir_session *session, const char *what,
+    uint64_t mine, uint64_t theirs)
+{
+    char a[24];
+    char b[24];
+    if (mine == theirs) {
+        return true;
+    }
+    snprintf(a, sizeof(a), "%" PRIu64, mine);
+    snprintf(b, sizeof(b), "%" PRIu64, theirs);
+    say_differs(session, what, a, b);
+    return false;
+}
+
+static bool same_digest(struct fby_dir_session *session, const char *what,
+    const struct fby_digest *mine, const struct fby_digest *theirs)
+{
+    char a[65];
+    char b[65];
+    if (fby_digest_equal(mine, theirs)) {
+        return true;
+    }
+    fby_hex(mine->bytes, sizeof(mine->bytes), a);
+    fby_hex(theirs->bytes, sizeof(theirs->bytes), b);
+    say_differs(session, what, a, b);
+    return false;
+}
+
+static bool same_start(
+    struct fby_dir_session *session, const struct fby_join *facts)
+{
+    return same_number(
+               session, "start epoch", session->asked.epoch, facts->epoch) &&
+           same_number(session, "start step", session->asked.step, facts->step);
+}
+
+/* A digest is pinned by the first session that knows it. */
+static bool same_or_pin(struct fby_dir_session *session, const char *what,
+    const struct fby_maybe_digest *mine, struct fby_maybe_digest *job)
+{
+    if (!mine->known) {
+        return true;
+    }
+    if (!job->known) {
+        *job = *mine;
+        return true;
+    }
+    return same_digest(session, what, &mine->digest, &job->digest);
+}
+
+static bool agrees(struct fby_directory *self, struct fby_dir_session *session)
+{
+    struct fby_dir_job    *job   = session->job;
+    const struct fby_join *mine  = &session->asked;
+    const struct fby_join *facts = &job->facts;
+    if (!same_number(session, "world size", mine->world, facts->world)) {
+        refuse(self, session, FBY_JOIN_WORLD);
+    } else if (!same_number(session, "seed", mine->seed, facts->seed)) {
+        refuse(self, session, FBY_JOIN_SEED);
+    } else if (!same_digest(session, "content digest", &mine->content,
+                   &facts->content)) {
+        refuse(self, session, FBY_JOIN_CONTENT);
+    } else if (!same_start(session, facts)) {
+        refuse(self, session, FBY_JOIN_START);
+    } else if (!same_or_pin(session, "data digest", &mine->data, &job->data)) {
+        refuse(self, session, FBY_JOIN_DATA);
+    } else if (!same_or_pin(session, "fingerprint", &mine->fingerprint,
+                   &job->fingerprint)) {
+        refuse(self, session, FBY_JOIN_FINGERPRINT);
+    }
+    return session->state != SESSION_REFUSED;
+}
+
+/* ---- sessions ---- */
+
+struct fby_dir_session *fby_directory_session(
+    const struct fby_directory *self, uint64_t id)
+{
+    struct fby_dir_session *session = NULL;
+    HASH_FIND(hh, self->sessions, &id, sizeof(id), session);
+    return session;
+}
+
+static struct fby_dir_session *find_in_job(struct fby_directory *self,
+    const struct fby_dir_session *other, enum session_state state,
+    bool same_rank)
+{
+    for (struct fby_dir_session *s = self->sessions; s != NULL;
+         s                         = s->hh.next) {
+        if (s != other && s->job == other->job && s->state == state &&
+            (s->rank == other->rank) == same_rank) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static struct fby_dir_job *find_or_make_job(
+    struct fby_directory *self, const struct fby_join *join)
+{
+    struct fby_dir_job *job = NULL;
+    HASH_FIND_STR(self->jobs, join->job, job);
+    if (job == NULL) {
+        job       = fby_zalloc(sizeof(*job));
+        job->name = fby_strdup(join->job);
+        HASH_ADD_KEYPTR(hh, self->jobs, job->name, strlen(job->name), job);
+    }
+    return job;
+}
+
+static struct fby_dir_session *make_session(
+    struct fby_directory *self, const struct fby_join *join)
+{
+    struct fby_dir_session *session = fby_zalloc(sizeof(*session));
+    session->id                     = join->session.value;
+    session->host                   = fby_strdup(join->host);
+    session->pid                    = join->pid;
+    session->rank                   = join->rank;
+    session->asked                  = *join;
+    session->asked.job = session->asked.host = NULL;
+    session->job                             = find_or_make_job(self, join);
+    session->job->sessions++;
+    HASH_ADD(hh, self->sessions, id, sizeof(session->id), session);
+    return session;
+}
+
+static void set_facts(const struct fby_dir_session *session)
+{
+    struct fby_dir_job *job = session->job;
+    free(job->said_by);
+    job->facts       = session->asked;
+    job->said_by     = fby_strdup(session->host);
+    job->data        = session->asked.data;
+    job->fingerprint = session->asked.fingerprint;
+}
+
+/* The rank is free: join unless it differs from the job's other ranks. */
+static void admit(struct fby_directory *self, struct fby_dir_session *session)
+{
+    if (find_in_job(self, session, SESSION_JOINED, false) == NULL) {
+        set_facts(session);
+    }
+    if (agrees(self, session)) {
+        session->state      = SESSION_JOINED;
+        session->answer_due = true;
+    }
+}
+
+fby_err fby_directory_join(
+    struct fby_directory *self, const struct fby_join *join, int64_t now_ns)
+{
+    struct fby_dir_session *session =
+        fby_directory_session(self, join->session.value);
+    if (session == NULL) {
+        if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
+            return FBY_FULL;
+        }
+        session = make_session(self, join);
+        if (find_in_job(self, session, SESSION_JOINED, true) != NULL) {
+            session->state          = SESSION_WAITING;
+            session->waits_until_ns = now_ns + self->config.lease_ns;
+        } else {
+            admit(self, session);
+        }
+    } else {
+        session->answer_due = session->state != SESSION_WAITING;
+    }
+    session->seen_ns      = now_ns;
+    session->told_version = 0;
+    return FBY_OK;
+}
+
+/* The holder of a rank is alive: whoever waits for the rank is refused. */
+static void refuse_waiting(
+    struct fby_directory *self, const struct fby_dir_session *holder)
+{
+    struct fby_dir_session *waiting = NULL;
+    while (
+        (waiting = find_in_job(self, holder, SESSION_WAITING, true)) != NULL) {
+        snprintf(waiting->text, sizeof(waiting->text),
+            "job '%s': rank %u is held by process %u on %s; stop that one, or "
+            "use another --job",
+            holder->job->name, holder->rank, holder->pid, holder->host);
+        refuse(self, waiting, FBY_JOIN_TAKEN);
+    }
+}
+
+static void check_pins(struct fby_directory *self,
+    struct fby_dir_session *session, const struct fby_renew *renew)
+{
+    struct fby_dir_job *job = session->job;
+    if (!same_or_pin(session, "data digest", &renew->data, &job->data)) {
+        refuse(self, session, FBY_JOIN_DATA);
+    } else if (!same_or_pin(session, "fingerprint", &renew->fingerprint,
+                   &job->fingerprint)) {
+        refuse(self, session, FBY_JOIN_FINGERPRINT);
+    }
+}
+
+fby_err fby_directory_renew(
+    struct fby_directory *self, const struct fby_renew *renew, int64_t now_ns)
+{
+    struct fby_dir_session *session =
+        fby_directory_session(self, renew->session.value);
+    if (session == NULL) {
+        return FBY_NOT_FOUND;
+    }
+    session->seen_ns = now_ns;
+    if (session->state != SESSION_JOINED) {
+        return FBY_OK;
+    }
+    if (renew->sequence != session->sequence) {
+        session->told_version = 0; /* a list was lost: tell it all again */
+    }
+    refuse_waiting(self, session);
+    check_pins(self, session, renew);
+    return FBY_OK;
+}
+
+void fby_directory_quit(struct fby_directory *self, struct fby_session_id id)
+{
+    struct fby_dir_session *session = fby_directory_session(self, id.value);
+    if (session != NULL) {
+        fby_directory_forget_session(self, session);
+    }
+}
+
+bool fby_directory_knows(
+    const struct fby_directory *self, struct fby_session_id id)
+{
+    return fby_directory_session(self, id.value) != NULL;
+}
+
+static bool is_expired(const struct fby_directory *self,
+    const struct fby_dir_session *s, int64_t now_ns)
+{
+    return now_ns - s->seen_ns > self->config.lease_ns &&
+           s->state != SESSION_WAITING;
+}
+
+void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
+{
+    struct fby_dir_session *session = NULL;
+    struct fby_dir_session *next    = NULL;
+    HASH_ITER(hh, self->sessions, session, next)
+    {
+        if (is_expired(self, session, now_ns)) {
+            fby_info("SESSION-LATE", "job '%s' rank %u on %s",
+                session->job->name, session->rank, session->host);
+            fby_directory_forget_session(self, session);
+            self->counts.expired_sessions++;
+        }
+    }
+}
+
+void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
+{
+    for (struct fby_dir_session *s = self->sessions; s != NULL;
+         s                         = s->hh.next) {
+        if (s->state != SESSION_WAITING) {
+            continue;
+        }
+        struct fby_dir_session *holder =
+            find_in_job(self, s, SESSION_JOINED, true);
+        if (holder == NULL || now_ns >= s->waits_until_ns) {
+            if (holder != NULL) {
+                fby_directory_forget_session(self, holder);
+            }
+            s->seen_ns = now_ns;
+            admit(self, s);
+            return; /* the list has changed; the next tick goes on */
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/* workers.c - the directory's workers: register, renew, forget. */
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+#include "server/directory_state.h"
+
+void fby_directory_forget_worker(
+    struct fby_directory *self, struct fby_dir_worker *worker)
+{
+    HASH_DEL(self->workers, worker);
+    for (size_t i = 0; i < worker->n_endpoints; i++) {
+        free(worker->endpoints[i]);
+    }
+    free(worker->endpoints);
+    free(worker->host);
+    free(worker);
+}
+
+static struct fby_dir_worker *find_worker(
+    const struct fby_directory *self, uint64_t instance)
+{
+    struct fby_dir_worker *worker = NULL;
+    HASH_FIND(hh, self->workers, &instance, sizeof(instance), worker);
+    return worker;
+}
+
+static struct fby_dir_worker *copy_worker(const struct fby_register *told)
+{
+    struct fby_dir_worker *worker = fby_zalloc(sizeof(*worker));
+    worker->instance              = told->instance.value;
+    worker->host                  = fby_strdup(told->host);
+    worker->n_endpoints           = told->endpoints.n;
+    worker->endpoints = fby_zalloc(told->endpoints.n * sizeof(char *));
+    for (size_t i = 0; i < told->endpoints.n; i++) {
+        worker->endpoints[i] = fby_strdup(told->endpoints.at[i]);
+    }
+    return worker;
+}
+
+fby_err fby_directory_register(
+    struct fby_directory *self, const struct fby_register *told, int64_t now_ns)
+{
+    struct fby_dir_worker *worker = find_worker(self, told->instance.value);
+    if (worker == NULL) {
+        if (HASH_COUNT(self->workers) >= self->config.max_workers) {
+            return FBY_FULL;
+        }
+        worker          = copy_worker(told);
+        worker->version = ++self->version;
+        HASH_ADD(hh, self->workers, instance, sizeof(worker->instance), worker);
+        fby_info("WORKER-NEW", "%s at %s on %s",
+            fby_id_text(worker->instance).text,
+            worker->n_endpoints > 0 ? worker->endpoints[0] : "?", worker->host);
+    }
+    worker->seen_ns = now_ns;
+    return FBY_OK;
+}
+
+fby_err fby_directory_heartbeat(
+    struct fby_directory *self, struct fby_instance_id instance, int64_t now_ns)
+{
+    struct fby_dir_worker *worker = find_worker(self, instance.value);
+    if (worker == NULL) {
+        return FBY_NOT_FOUND;
+    }
+    worker->seen_ns = now_ns;
+    return FBY_OK;
+}
+
+void fby_directory_deregister(
+    struct fby_directory *self, struct fby_instance_id instance)
+{
+    struct fby_dir_worker *worker = find_worker(self, instance.value);
+    if (worker != NULL) {
+        fby_info("WORKER-LEFT", "%s on %s", fby_id_text(instance.value).text,
+            worker->host);
+        fby_directory_forget_worker(self, worker);
+    }
+}
+
+void fby_directory_unreachable(
+    struct fby_directory *self, struct fby_instance_id instance)
+{
+    const struct fby_dir_worker *worker = find_worker(self, instance.value);
+    self->counts.unreachable++;
+    fby_warn("WORKER-UNREACHABLE", "%s on %s: a client cannot connect to it",
+        fby_id_text(instance.value).text,
+        worker != NULL ? worker->host : "a host no longer known");
+}
+
+void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns)
+{
+    struct fby_dir_worker *worker = NULL;
+    struct fby_dir_worker *next   = NULL;
+    HASH_ITER(hh, self->workers, worker, next)
+    {
+        if (now_ns - worker->seen_ns > self->config.lease_ns) {
+            fby_warn("WORKER-LATE", "%s on %s: no heartbeat for %.1f s",
+                fby_id_text(worker->instance).text, worker->host,
+                (double)(now_ns - worker->seen_ns) / 1e9);
+            fby_directory_forget_worker(self, worker);
+            self->counts.expired_workers++;
+        }
+    }
+}
