@@ -41,6 +41,16 @@ uint64_t fby_xxh64(const void *data, size_t size)
     return XXH3_64bits(data, size);
 }
 
+uint64_t fby_xxh64_two(
+    const void *a, size_t a_size, const void *b, size_t b_size)
+{
+    XXH3_state_t state;
+    XXH3_64bits_reset(&state);
+    XXH3_64bits_update(&state, a, a_size);
+    XXH3_64bits_update(&state, b, b_size);
+    return XXH3_64bits_digest(&state);
+}
+
 static struct fby_sum canonical(XXH128_hash_t hash)
 {
     XXH128_canonical_t canon;

@@ -46,6 +46,10 @@ struct fby_digest fby_digest_end(struct fby_digest_state *state);
 
 /* XXH3, seed 0. Any thread. */
 uint64_t       fby_xxh64(const void *data, size_t size);
+/* ... of `a` and `b`, one after the other. */
+uint64_t fby_xxh64_two(
+    const void *a, size_t a_size, const void *b, size_t b_size);
+
 struct fby_sum fby_sum_of(const void *data, size_t size);
 
 struct fby_sum_state {

@@ -32,6 +32,7 @@ struct fby_raw_field {
     uint64_t row_bytes;
     uint64_t raw_bytes;   /* of all rows */
     uint64_t slot_offset; /* where it starts in a slot */
+    uint32_t first_chunk; /* position of chunk 0 among the batch's */
     uint32_t n_chunks;
     uint32_t chunk_bytes;    /* raw bytes of every chunk but a row's last */
     uint32_t rows_per_chunk; /* 0: a chunk is a part of one row */

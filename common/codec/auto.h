@@ -14,7 +14,8 @@ enum {
     FBY_AUTO_TRIAL     = 4,   /* chunks a candidate is tried on */
     FBY_AUTO_WINDOW    = 32,  /* chunks over which one in use is judged */
     FBY_AUTO_PAUSE_MIN = 128, /* chunks stored before the next trial */
-    FBY_AUTO_PAUSE_MAX = 8192
+    FBY_AUTO_PAUSE_MAX = 8192,
+    FBY_AUTO_TERM      = 8192 /* chunks in use before all are tried anew */
 };
 
 struct fby_auto {
@@ -25,6 +26,7 @@ struct fby_auto {
     uint32_t          at;        /* candidate tried or in use */
     uint32_t          best;      /* of those tried so far */
     uint32_t          seen;      /* chunks fed in this state */
+    uint32_t          used;      /* chunks since the trials ended */
     uint32_t          pause;     /* chunks to store before the next trial */
     uint64_t          raw_bytes, wire_bytes; /* of the chunks seen */
     uint64_t          best_permille;         /* wire / raw of `best` */

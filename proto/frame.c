@@ -1,0 +1,143 @@
+#include "proto/frame.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "common/codec/codec.h"
+#include "proto/wire.h"
+
+enum { HASHED_PREFIX = 56 /* bytes before the frame's own hash */ };
+
+static const uint8_t magic[4] = {'F', 'B', 'Y', 'C'};
+
+void fby_chunk_write(const struct fby_chunk *chunk, const void *payload,
+    uint8_t prefix[FBY_CHUNK_PREFIX])
+{
+    memcpy(prefix, magic, sizeof(magic));
+    prefix[4] = FBY_PROTOCOL_VERSION;
+    prefix[5] = chunk->filter;
+    prefix[6] = chunk->codec;
+    prefix[7] = 0;
+    fby_store_le(prefix + 8, chunk->session.value, 8);
+    fby_store_le(prefix + 16, chunk->request.value, 8);
+    fby_store_le(prefix + 24, chunk->field, 2);
+    fby_store_le(prefix + 26, 0, 2);
+    fby_store_le(prefix + 28, chunk->number, 4);
+    fby_store_le(prefix + 32, chunk->raw_offset, 8);
+    fby_store_le(prefix + 40, chunk->raw_bytes, 4);
+    fby_store_le(prefix + 44, chunk->wire_bytes, 4);
+    fby_store_le(prefix + 48, chunk->raw_hash, 8);
+    uint64_t hash =
+        fby_xxh64_two(prefix, HASHED_PREFIX, payload, chunk->wire_bytes);
+    fby_store_le(prefix + HASHED_PREFIX, hash, 8);
+}
+
+/* The members in their order; false when magic, version or zeros are else. */
+static bool read_members(struct fby_reader *r, struct fby_chunk *c)
+{
+    const uint8_t *start = fby_read_bytes(r, sizeof(magic));
+    if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 ||
+        fby_read_u8(r) != FBY_PROTOCOL_VERSION) {
+        return false;
+    }
+    c->filter        = fby_read_u8(r);
+    c->codec         = fby_read_u8(r);
+    uint8_t zero1    = fby_read_u8(r);
+    c->session.value = fby_read_u64(r);
+    c->request.value = fby_read_u64(r);
+    c->field         = fby_read_u16(r);
+    uint16_t zero2   = fby_read_u16(r);
+    c->number        = fby_read_u32(r);
+    c->raw_offset    = fby_read_u64(r);
+    c->raw_bytes     = fby_read_u32(r);
+    c->wire_bytes    = fby_read_u32(r);
+    c->raw_hash      = fby_read_u64(r);
+    fby_read_u64(r); /* of the frame: fby_chunk_intact */
+    return !r->bad && zero1 == 0 && zero2 == 0;
+}
+
+static fby_err check_sizes(
+    const struct fby_chunk *c, size_t payload_bytes, struct fby_why *why)
+{
+    if (c->raw_bytes == 0 || c->raw_bytes > FBY_UNIT_MAX ||
+        c->raw_offset > FBY_BATCH_BYTES) {
+        return fby_because(why, FBY_PROTO,
+            "chunk: %" PRIu32 " raw bytes at %" PRIu64
+            ": expected 1 to %" PRIu32 " at most at %" PRIu64,
+            c->raw_bytes, c->raw_offset, FBY_UNIT_MAX, FBY_BATCH_BYTES);
+    }
+    if (c->wire_bytes != payload_bytes) {
+        return fby_because(why, FBY_PROTO,
+            "chunk: says %" PRIu32 " bytes of payload, has %zu", c->wire_bytes,
+            payload_bytes);
+    }
+    size_t most  = fby_codec_bound(c->codec, c->raw_bytes);
+    size_t least = c->codec == FBY_CODEC_STORE ? most : 1;
+    if (c->wire_bytes < least || c->wire_bytes > most) {
+        return fby_because(why, FBY_PROTO,
+            "chunk: %" PRIu32 " bytes of payload for %" PRIu32
+            " raw ones: expected %zu to %zu",
+            c->wire_bytes, c->raw_bytes, least, most);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_chunk_read(
+    const void *frame, size_t size, struct fby_chunk *out, struct fby_why *why)
+{
+    struct fby_reader r     = fby_reader(frame, size);
+    struct fby_chunk  chunk = {0};
+    if (!read_members(&r, &chunk)) {
+        return fby_because(
+            why, FBY_PROTO, "chunk: no prefix of version 1 in %zu bytes", size);
+    }
+    if (chunk.session.value == 0 || chunk.request.value == 0) {
+        return fby_because(why, FBY_PROTO, "chunk: session or request is 0");
+    }
+    struct fby_coding coding = {.filter = chunk.filter, .codec = chunk.codec};
+    if (!fby_coding_known(coding)) {
+        return fby_because(why, FBY_PROTO,
+            "chunk: filter %d or codec %d is not known here", coding.filter,
+            coding.codec);
+    }
+    fby_err err = check_sizes(&chunk, r.left, why);
+    if (err == FBY_OK) {
+        *out = chunk;
+    }
+    return err;
+}
+
+bool fby_chunk_intact(const void *frame, size_t size)
+{
+    if (size < FBY_CHUNK_PREFIX) {
+        return false;
+    }
+    const uint8_t    *p    = frame;
+    struct fby_reader r    = fby_reader(p + HASHED_PREFIX, 8);
+    uint64_t          hash = fby_xxh64_two(
+                 p, HASHED_PREFIX, p + FBY_CHUNK_PREFIX, size - FBY_CHUNK_PREFIX);
+    return fby_read_u64(&r) == hash;
+}
+
+fby_err fby_chunk_check(const struct fby_chunk *chunk,
+    const struct fby_raw_layout *layout, struct fby_why *why)
+{
+    if (chunk->field >= layout->n_fields ||
+        chunk->number >= layout->fields[chunk->field].n_chunks) {
+        return fby_because(why, FBY_PROTO,
+            "chunk %" PRIu32 " of field %d: there is none in this batch",
+            chunk->number, chunk->field);
+    }
+    struct fby_span span =
+        fby_layout_chunk(layout, chunk->field, chunk->number);
+    if (chunk->raw_offset != span.raw_offset ||
+        chunk->raw_bytes != span.raw_bytes) {
+        return fby_because(why, FBY_PROTO,
+            "chunk %" PRIu32 " of field %d: %" PRIu32 " bytes at %" PRIu64
+            ": expected %" PRIu32 " at %" PRIu64,
+            chunk->number, chunk->field, chunk->raw_bytes, chunk->raw_offset,
+            span.raw_bytes, span.raw_offset);
+    }
+    return FBY_OK;
+}

@@ -1,0 +1,42 @@
+#include "proto/ids.h"
+
+#include <sodium.h>
+
+#include "common/hash.h"
+
+uint64_t fby_id_random(void)
+{
+    uint64_t value = 0;
+    while (value == 0) {
+        randombytes_buf(&value, sizeof(value));
+    }
+    return value;
+}
+
+struct fby_id_text fby_id_text(uint64_t value)
+{
+    struct fby_id_text id;
+    uint8_t            bytes[8];
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (uint8_t)(value >> (56 - 8 * i));
+    }
+    fby_hex(bytes, sizeof(bytes), id.text);
+    return id;
+}
+
+bool fby_id_parse(const char *text, uint64_t *out)
+{
+    uint8_t  bytes[8];
+    uint64_t value = 0;
+    if (!fby_unhex(text, bytes, sizeof(bytes))) {
+        return false;
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        value = value << 8 | bytes[i];
+    }
+    if (value == 0) {
+        return false;
+    }
+    *out = value;
+    return true;
+}

@@ -1,0 +1,268 @@
+#include "proto/layout.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "proto/wire.h"
+
+uint32_t fby_type_bytes(enum fby_type type)
+{
+    switch (type) {
+    case FBY_U8:
+        return 1;
+    case FBY_U16:
+    case FBY_F16:
+    case FBY_BF16:
+        return 2;
+    case FBY_I32:
+    case FBY_F32:
+    case FBY_U32:
+        return 4;
+    case FBY_I64:
+        return 8;
+    }
+    return 0;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t pieces(uint64_t whole, uint64_t piece)
+{
+    return whole / piece + (whole % piece != 0);
+}
+
+/* Bytes of one row; 0 when a dimension or the type is none, or when there are
+ * more than FBY_ROW_BYTES. */
+static uint64_t row_bytes(const struct fby_raw_field *field)
+{
+    uint64_t bytes = fby_type_bytes(field->type);
+    if (field->shape.n_dims > FBY_MAX_DIMS) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < field->shape.n_dims; i++) {
+        bytes *= field->shape.dims[i]; /* below 2^30 x 2^32 */
+        if (bytes > FBY_ROW_BYTES) {
+            return 0;
+        }
+    }
+    return bytes;
+}
+
+/* What a chunk of a large row holds whole multiples of. */
+static uint64_t unit_bytes(const struct fby_raw_field *field)
+{
+    const uint32_t *dims = field->shape.dims;
+    if (field->shape.n_dims == 1) {
+        return FBY_CHUNK_RAW;
+    }
+    uint64_t line = field->row_bytes / dims[0];
+    return field->shape.n_dims == 3
+               ? least(FBY_IMAGE_LINES * line, field->row_bytes)
+               : line;
+}
+
+static void cut_into_rows(struct fby_raw_field *field, uint32_t rows)
+{
+    field->rows_per_chunk = (uint32_t)(FBY_CHUNK_RAW / field->row_bytes);
+    field->chunks_per_row = 0;
+    field->chunk_bytes = (uint32_t)(field->rows_per_chunk * field->row_bytes);
+    field->n_chunks    = (uint32_t)pieces(rows, field->rows_per_chunk);
+}
+
+static bool cut_into_parts(struct fby_raw_field *field, uint32_t rows)
+{
+    uint64_t unit = unit_bytes(field);
+    if (unit > FBY_UNIT_MAX) {
+        return false;
+    }
+    uint64_t units        = unit < FBY_CHUNK_RAW ? FBY_CHUNK_RAW / unit : 1;
+    field->rows_per_chunk = 0;
+    field->chunk_bytes    = (uint32_t)(units * unit);
+    field->chunks_per_row =
+        (uint32_t)pieces(field->row_bytes, field->chunk_bytes);
+    field->n_chunks = rows * field->chunks_per_row; /* below 2^16 x 2^11 */
+    return true;
+}
+
+static fby_err finish_field(
+    struct fby_raw_layout *layout, uint32_t position, struct fby_why *why)
+{
+    struct fby_raw_field *field = &layout->fields[position];
+    field->row_bytes            = row_bytes(field);
+    if (field->row_bytes == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "field %" PRIu32 ": one row must be an array of a known type with "
+            "1 to %" PRIu64 " bytes",
+            position, FBY_ROW_BYTES);
+    }
+    if (field->row_bytes <= FBY_CHUNK_RAW) {
+        cut_into_rows(field, layout->rows);
+    } else if (!cut_into_parts(field, layout->rows)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %" PRIu32 ": the smallest part that can travel has %" PRIu64
+            " bytes, more than %" PRIu32,
+            position, unit_bytes(field), FBY_UNIT_MAX);
+    }
+    field->raw_bytes   = field->row_bytes * layout->rows;
+    field->slot_offset = layout->slot_bytes;
+    field->first_chunk = layout->n_chunks;
+    layout->raw_bytes += field->raw_bytes;
+    layout->n_chunks += field->n_chunks;
+    layout->slot_bytes +=
+        pieces(field->raw_bytes, FBY_SLOT_ALIGN) * FBY_SLOT_ALIGN;
+    return FBY_OK;
+}
+
+fby_err fby_layout_finish(struct fby_raw_layout *layout, struct fby_why *why)
+{
+    if (layout->rows == 0 || layout->rows > FBY_ROWS_MAX) {
+        return fby_because(why, FBY_CONFIG,
+            "%" PRIu32 " rows: expected 1 to %d", layout->rows, FBY_ROWS_MAX);
+    }
+    if (layout->n_fields == 0 || layout->n_fields > FBY_MAX_FIELDS) {
+        return fby_because(why, FBY_CONFIG,
+            "%" PRIu32 " fields: expected 1 to %d", layout->n_fields,
+            FBY_MAX_FIELDS);
+    }
+    layout->n_chunks   = 0;
+    layout->raw_bytes  = 0;
+    layout->slot_bytes = 0;
+    for (uint32_t i = 0; i < layout->n_fields; i++) {
+        fby_err err = finish_field(layout, i, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+    }
+    if (layout->raw_bytes > FBY_BATCH_BYTES) {
+        return fby_because(why, FBY_CONFIG,
+            "a batch of %" PRIu64 " bytes is more than %" PRIu64,
+            layout->raw_bytes, FBY_BATCH_BYTES);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_layout_of_content(const struct fby_content *content,
+    uint64_t selected, uint32_t rows, struct fby_raw_layout *out,
+    struct fby_why *why)
+{
+    struct fby_raw_layout layout = {.rows = rows};
+    if (content->n_fields > FBY_MAX_FIELDS ||
+        selected >> content->n_fields != 0) {
+        return fby_because(why, FBY_CONFIG,
+            "fields %#" PRIx64 " are selected, but there are %" PRIu32,
+            selected, content->n_fields);
+    }
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (selected == 0 || (selected >> i & 1) != 0) {
+            struct fby_raw_field *field = &layout.fields[layout.n_fields++];
+            field->type                 = content->fields[i].wire_type;
+            field->shape                = content->fields[i].shape;
+        }
+    }
+    fby_err err = fby_layout_finish(&layout, why);
+    if (err == FBY_OK) {
+        *out = layout;
+    }
+    return err;
+}
+
+static fby_err compare_with_header(const struct fby_raw_layout *layout,
+    const struct fby_header *header, struct fby_why *why)
+{
+    for (uint32_t i = 0; i < layout->n_fields; i++) {
+        const struct fby_raw_field    *field = &layout->fields[i];
+        const struct fby_header_field *said  = &header->fields[i];
+        if (said->raw_bytes != field->raw_bytes ||
+            said->n_chunks != field->n_chunks) {
+            return fby_because(why, FBY_PROTO,
+                "HEADER: field %s has %" PRIu64 " bytes in %" PRIu32
+                " chunks, but by its shape %" PRIu64 " in %" PRIu32,
+                said->name, said->raw_bytes, said->n_chunks, field->raw_bytes,
+                field->n_chunks);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err fby_layout_of_header(const struct fby_header *header,
+    struct fby_raw_layout *out, struct fby_why *why)
+{
+    struct fby_raw_layout layout = {.rows = header->rows};
+    if (header->n_fields > FBY_MAX_FIELDS) {
+        return fby_because(why, FBY_PROTO, "HEADER: %zu fields, more than %d",
+            header->n_fields, FBY_MAX_FIELDS);
+    }
+    layout.n_fields = (uint32_t)header->n_fields;
+    for (uint32_t i = 0; i < layout.n_fields; i++) {
+        layout.fields[i].type  = header->fields[i].type;
+        layout.fields[i].shape = header->fields[i].shape;
+    }
+    if (fby_layout_finish(&layout, why) != FBY_OK) {
+        return fby_because_in(why, FBY_PROTO, "HEADER");
+    }
+    fby_err err = compare_with_header(&layout, header, why);
+    if (err == FBY_OK) {
+        *out = layout;
+    }
+    return err;
+}
+
+struct fby_span fby_layout_chunk(
+    const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
+{
+    const struct fby_raw_field *f = &layout->fields[field];
+    if (f->rows_per_chunk > 0) {
+        uint32_t first = number * f->rows_per_chunk;
+        uint32_t rows =
+            (uint32_t)least(f->rows_per_chunk, layout->rows - first);
+        return (struct fby_span){.raw_offset = first * f->row_bytes,
+            .raw_bytes                       = (uint32_t)(rows * f->row_bytes),
+            .first_row                       = first,
+            .rows                            = rows};
+    }
+    uint32_t row  = number / f->chunks_per_row;
+    uint32_t part = number % f->chunks_per_row;
+    uint64_t skip = (uint64_t)part * f->chunk_bytes;
+    return (struct fby_span){.raw_offset = row * f->row_bytes + skip,
+        .raw_bytes = (uint32_t)least(f->chunk_bytes, f->row_bytes - skip),
+        .first_row = row,
+        .rows      = 1};
+}
+
+void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
+    uint32_t *first, uint32_t *n)
+{
+    if (field->rows_per_chunk > 0) {
+        *first = row / field->rows_per_chunk;
+        *n     = 1;
+        return;
+    }
+    *first = row * field->chunks_per_row;
+    *n     = field->chunks_per_row;
+}
+
+uint32_t fby_layout_index(
+    const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
+{
+    return layout->fields[field].first_chunk + number;
+}
+
+struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
+    uint32_t field, const uint64_t *raw_hashes)
+{
+    struct fby_sum_state state;
+    fby_sum_begin(&state);
+    for (uint32_t i = 0; i < layout->fields[field].n_chunks; i++) {
+        struct fby_span span = fby_layout_chunk(layout, field, i);
+        uint8_t         line[20];
+        fby_store_le(line, span.raw_offset, 8);
+        fby_store_le(line + 8, span.raw_bytes, 4);
+        fby_store_le(line + 12, raw_hashes[i], 8);
+        fby_sum_add(&state, line, sizeof(line));
+    }
+    return fby_sum_end(&state);
+}

@@ -1,0 +1,126 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "proto/tables.h"
+#include "proto/wire.h"
+
+/* Memory that a body of `size` bytes may unpack to, beside room of its own. */
+static size_t budget_of(size_t size)
+{
+    return 16 * size + FBY_MESSAGE_SMALL;
+}
+
+static const uint8_t message_magic[4] = {'F', 'B', 'Y', 'M'};
+static const uint8_t chunk_magic[4]   = {'F', 'B', 'Y', 'C'};
+
+const char *fby_message_name(enum fby_message_type type)
+{
+    const struct schema *schema = schema_of(type);
+    return schema != NULL ? schema->name : "?";
+}
+
+struct fby_session_id fby_message_session(const struct fby_message *message)
+{
+    bool of_worker = message->type >= FBY_MSG_REGISTER &&
+                     message->type <= FBY_MSG_DEREGISTER;
+    return of_worker ? (struct fby_session_id){0} : message->hello.session;
+}
+
+enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
+{
+    const uint8_t *p = frame;
+    if (size < FBY_MESSAGE_HEAD) {
+        return FBY_FRAME_GARBAGE;
+    }
+    bool message = memcmp(p, message_magic, sizeof(message_magic)) == 0;
+    bool chunk   = memcmp(p, chunk_magic, sizeof(chunk_magic)) == 0;
+    if (!message && !chunk) {
+        return FBY_FRAME_GARBAGE;
+    }
+    if (p[4] != FBY_PROTOCOL_VERSION) {
+        return FBY_FRAME_OTHER_VERSION;
+    }
+    return message ? FBY_FRAME_MESSAGE : FBY_FRAME_CHUNK;
+}
+
+fby_err fby_message_encode(const struct fby_message *message,
+    struct fby_buffer *out, struct fby_why *why)
+{
+    const struct schema *schema = schema_of(message->type);
+    if (schema == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "%d is no type of message", (int)message->type);
+    }
+    if (schema_check(schema, &message->hello, true, why) != FBY_OK) {
+        return FBY_USAGE;
+    }
+    size_t before = out->size;
+    fby_put_bytes(out, message_magic, sizeof(message_magic));
+    fby_put_u8(out, FBY_PROTOCOL_VERSION);
+    fby_put_u8(out, (uint8_t)message->type);
+    fby_put_u16(out, 0);
+    schema_pack(schema, &message->hello, out);
+    size_t size = out->size - before;
+    if (size > schema->max_bytes) {
+        out->size = before;
+        return fby_because(why, FBY_USAGE, "%s: %zu bytes, more than %zu",
+            schema->name, size, schema->max_bytes);
+    }
+    return FBY_OK;
+}
+
+/* The schema that the head names, with `r` moved to the body. */
+static fby_err read_head(struct fby_reader *r, const struct schema **schema,
+    enum fby_message_type *type, struct fby_why *why)
+{
+    size_t size = r->left;
+    if (fby_frame_kind(r->at, r->left) != FBY_FRAME_MESSAGE) {
+        return fby_because(why, FBY_PROTO,
+            "%zu bytes do not begin as a message of version %d", r->left,
+            FBY_PROTOCOL_VERSION);
+    }
+    fby_read_bytes(r, sizeof(message_magic) + 1);
+    *type   = (enum fby_message_type)fby_read_u8(r);
+    *schema = schema_of(*type);
+    if (*schema == NULL) {
+        return fby_because(
+            why, FBY_PROTO, "%d is no type of message", (int)*type);
+    }
+    if (fby_read_u16(r) != 0) {
+        return fby_because(why, FBY_PROTO,
+            "%s: the last two bytes of the head are not 0", (*schema)->name);
+    }
+    if (size > (*schema)->max_bytes) {
+        return fby_because(why, FBY_PROTO, "%s: %zu bytes, more than %zu",
+            (*schema)->name, size, (*schema)->max_bytes);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_message_decode(const void *frame, size_t size,
+    struct fby_message *out, struct fby_why *why)
+{
+    struct fby_reader    r      = fby_reader(frame, size);
+    const struct schema *schema = NULL;
+    fby_err              err    = read_head(&r, &schema, &out->type, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    memset(&out->hello, 0,
+        offsetof(struct fby_message, owned) -
+            offsetof(struct fby_message, hello));
+    struct arena arena = {.at = out->owned.room,
+        .left                 = sizeof(out->owned.room),
+        .budget               = budget_of(size)};
+    err                = schema_unpack(schema, r, &arena, &out->hello, why);
+    out->owned.blocks  = arena.blocks;
+    if (err != FBY_OK) {
+        fby_message_fini(out);
+    }
+    return err;
+}
+
+void fby_message_fini(struct fby_message *message)
+{
+    arena_free(&message->owned.blocks);
+}

@@ -1,0 +1,179 @@
+#include "proto/rules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "proto/wire.h"
+
+static fby_err check_versions(
+    const char *message, uint32_t min, uint32_t max, struct fby_why *why)
+{
+    if (min > max) {
+        return fby_because(why, FBY_PROTO,
+            "%s: versions %" PRIu32 " to %" PRIu32 " are no range", message,
+            min, max);
+    }
+    return FBY_OK;
+}
+
+fby_err rule_hello(const void *record, struct fby_why *why)
+{
+    const struct fby_hello *m = record;
+    return check_versions("HELLO", m->version_min, m->version_max, why);
+}
+
+fby_err rule_refused(const void *record, struct fby_why *why)
+{
+    const struct fby_refused *m = record;
+    return check_versions("REFUSED", m->version_min, m->version_max, why);
+}
+
+fby_err rule_scanning(const void *record, struct fby_why *why)
+{
+    const struct fby_scanning *m = record;
+    if (m->shards_total != 0 && m->shards_done > m->shards_total) {
+        return fby_because(why, FBY_PROTO,
+            "SCANNING: %" PRIu32 " of %" PRIu32 " shards done", m->shards_done,
+            m->shards_total);
+    }
+    return FBY_OK;
+}
+
+fby_err rule_opened(const void *record, struct fby_why *why)
+{
+    const struct fby_opened *m   = record;
+    uint64_t                 sum = 0;
+    for (size_t i = 0; i < m->n_shards; i++) {
+        sum += m->shards[i].samples;
+        if (i > 0 && strcmp(m->shards[i - 1].name, m->shards[i].name) >= 0) {
+            return fby_because(why, FBY_PROTO,
+                "OPENED: shard %zu: names must ascend in byte order", i);
+        }
+    }
+    if (sum != m->samples) {
+        return fby_because(why, FBY_PROTO,
+            "OPENED: %" PRIu64 " samples, but the shards have %" PRIu64,
+            m->samples, sum);
+    }
+    return FBY_OK;
+}
+
+static bool choice_known(struct fby_choice choice)
+{
+    bool filter = choice.filter == FBY_AUTO ||
+                  choice.filter <= (int)FBY_FILTER_BIT_SHUFFLE;
+    bool codec = choice.codec == FBY_AUTO || choice.codec <= FBY_CODEC_LZ4;
+    return filter && codec;
+}
+
+static fby_err check_choices(const struct fby_request *m, struct fby_why *why)
+{
+    uint32_t chosen = (uint32_t)__builtin_popcountll(m->fields);
+    if (m->n_choices != 0 && m->fields != 0 && m->n_choices != chosen) {
+        return fby_because(why, FBY_PROTO,
+            "REQUEST: %" PRIu32 " fields, but %" PRIu32 " choices", chosen,
+            m->n_choices);
+    }
+    for (uint32_t i = 0; i < m->n_choices; i++) {
+        if (!choice_known(m->choices[i])) {
+            return fby_because(why, FBY_PROTO,
+                "REQUEST: filter %d or codec %d is unknown",
+                m->choices[i].filter, m->choices[i].codec);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err rule_request(const void *record, struct fby_why *why)
+{
+    const struct fby_request *m = record;
+    if (m->rows > FBY_ROWS_MAX - m->first_row) {
+        return fby_because(why, FBY_PROTO,
+            "REQUEST: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
+            m->rows, m->first_row, FBY_ROWS_MAX);
+    }
+    return check_choices(m, why);
+}
+
+static const char *fault_of_recipe(const struct fby_header_field *f)
+{
+    const struct fby_recipe *r = &f->recipe;
+    for (uint32_t i = 0; i < r->n_channels; i++) {
+        if (!(r->std[i] > 0)) {
+            return "std must be above 0";
+        }
+    }
+    if (r->n_channels > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8 ||
+                                 f->shape.dims[2] != r->n_channels)) {
+        return "mean and std belong to the channels of a u8 image";
+    }
+    if (r->one_hot && (f->encoding != FBY_ENCODING_LABEL || r->classes == 0)) {
+        return "one-hot needs a label and its number of classes";
+    }
+    if (!(r->smoothing >= 0 && r->smoothing < 1) ||
+        (r->smoothing > 0 && !r->one_hot)) {
+        return "smoothing is 0 to less than 1, and one-hot's";
+    }
+    return NULL;
+}
+
+static bool label_fits(const struct fby_header_field *f)
+{
+    return f->shape.n_dims == 0 &&
+           (f->type == FBY_U8 || f->type == FBY_U16 || f->type == FBY_U32);
+}
+
+fby_err rule_header_field(const void *record, struct fby_why *why)
+{
+    const struct fby_header_field *f     = record;
+    const char                    *fault = fault_of_recipe(f);
+    if (fault == NULL && f->encoding == FBY_ENCODING_LABEL && !label_fits(f)) {
+        fault = "a label is a single u8, u16 or u32";
+    }
+    if (fault != NULL) {
+        return fby_because(
+            why, FBY_PROTO, "HEADER: field %s: %s", f->name, fault);
+    }
+    return FBY_OK;
+}
+
+fby_err rule_header(const void *record, struct fby_why *why)
+{
+    const struct fby_header *m = record;
+    if (m->rows > FBY_ROWS_MAX - m->first_row) {
+        return fby_because(why, FBY_PROTO,
+            "HEADER: %" PRIu32 " rows from %" PRIu32 " on: more than %d",
+            m->rows, m->first_row, FBY_ROWS_MAX);
+    }
+    for (size_t i = 1; i < m->n_fields; i++) {
+        if (strcmp(m->fields[i - 1].name, m->fields[i].name) >= 0) {
+            return fby_because(why, FBY_PROTO,
+                "HEADER: field %s: names must ascend in byte order",
+                m->fields[i].name);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err rule_end(const void *record, struct fby_why *why)
+{
+    const struct fby_end *m = record;
+    for (size_t i = 1; i < m->n_substituted; i++) {
+        if (m->substituted[i - 1].row >= m->substituted[i].row) {
+            return fby_because(why, FBY_PROTO,
+                "END: substituted row %" PRIu32 ": rows must ascend",
+                m->substituted[i].row);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err rule_join(const void *record, struct fby_why *why)
+{
+    const struct fby_join *m = record;
+    if (m->rank >= m->world) {
+        return fby_because(why, FBY_PROTO,
+            "JOIN: rank %" PRIu32 " of a world of %" PRIu32, m->rank, m->world);
+    }
+    return FBY_OK;
+}

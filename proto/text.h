@@ -1,0 +1,25 @@
+/* text.h - is this UTF-8, and making it so.
+ *
+ * Names that are not UTF-8 are refused; what is said to people is mended
+ * instead, because a damaged sentence is still better than none.
+ * Internal to proto/. */
+#ifndef FBY_PROTO_TEXT_H
+#define FBY_PROTO_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether `size` bytes are UTF-8 (RFC 3629: shortest form, no surrogates)
+ * without NUL. */
+bool text_is_utf8(const void *text, size_t size);
+
+/* Whether they are that, without control characters (C0 and DEL). */
+bool text_is_plain(const void *text, size_t size);
+
+/* Write at most `max` bytes of `text`, up to its NUL, to `out`: control
+ * characters become blanks, bytes that are no UTF-8 `?`, and no character is
+ * cut. Returns the bytes written; no NUL is added. */
+size_t text_mend(const char *text, uint8_t *out, size_t max);
+
+#endif

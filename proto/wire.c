@@ -1,0 +1,484 @@
+/* The tables of all messages: for each member of a struct of wire.h, the
+ * number of its protobuf field and what it may hold. The only file that sees
+ * the generated code; message.c and schema.c work on these tables. */
+#include "proto/wire.h"
+
+#include "proto/forebay.pb-c.h"
+#include "proto/rules.h"
+#include "proto/schema.h"
+#include "proto/tables.h"
+
+enum { SMALL = FBY_MESSAGE_SMALL };
+
+/* The place of `member` in struct fby_<type>, if it has `size` bytes; else a
+ * compile error. */
+#define PLACE(type, member, size)                                             \
+    (offsetof(struct fby_##type, member) +                                    \
+        0 * sizeof(char[sizeof(((struct fby_##type *)NULL)->member) == (size) \
+                            ? 1                                               \
+                            : -1]))
+
+/* The same of a pointer, whatever it leads to. */
+#define PLACE_OF_LIST(type, list)        \
+    (offsetof(struct fby_##type, list) + \
+        0 * sizeof(((struct fby_##type *)NULL)->list[0]))
+
+#define COLUMN(k, num, type, member, size, low, high)                         \
+    .number = (num), .kind = COLUMN_##k, .offset = PLACE(type, member, size), \
+    .min = (low), .max = (high)
+
+#define U64(num, type, member, min, max)            \
+    {                                               \
+        COLUMN(U64, num, type, member, 8, min, max) \
+    }
+#define U32(num, type, member, min, max)            \
+    {                                               \
+        COLUMN(U32, num, type, member, 4, min, max) \
+    }
+#define ID(num, type, member) U64(num, type, member, 1, UINT64_MAX)
+#define NAME(num, type, member, min, max)                         \
+    {                                                             \
+        COLUMN(NAME, num, type, member, sizeof(char *), min, max) \
+    }
+#define TEXT(num, type, member)                                          \
+    {                                                                    \
+        COLUMN(TEXT, num, type, member, sizeof(char *), 0, FBY_TEXT_MAX) \
+    }
+#define BLOB(num, type, member, min, max)                                  \
+    {                                                                      \
+        COLUMN(BLOB, num, type, member, sizeof(struct fby_blob), min, max) \
+    }
+#define DIGEST(num, type, member)                                          \
+    {                                                                      \
+        COLUMN(DIGEST, num, type, member, sizeof(struct fby_digest), 0, 0) \
+    }
+#define MAYBE(num, type, member)                                             \
+    {                                                                        \
+        COLUMN(                                                              \
+            MAYBE, num, type, member, sizeof(struct fby_maybe_digest), 0, 0) \
+    }
+#define DIMS(num, type, member)                                         \
+    {                                                                   \
+        COLUMN(DIMS, num, type, member, sizeof(struct fby_shape), 0, 0) \
+    }
+#define BOOL(num, type, member)                             \
+    {                                                       \
+        COLUMN(BOOL, num, type, member, sizeof(bool), 0, 0) \
+    }
+#define REAL(num, type, member)                               \
+    {                                                         \
+        COLUMN(REAL, num, type, member, sizeof(double), 0, 0) \
+    }
+
+/* Inside the struct: an array and its u32 count. */
+#define INLINE(k, num, type, member, counter, most)                            \
+    {                                                                          \
+        COLUMN(k, num, type, member,                                           \
+            sizeof(((struct fby_##type *)NULL)->member[0]) * (most), 0, most), \
+            .count = PLACE(type, counter, sizeof(uint32_t))                    \
+    }
+
+/* Beside the struct: a pointer and a size_t count. */
+#define LIST(k, num, type, list, counter, low, high, ...)                 \
+    {                                                                     \
+        .number = (num), .kind = COLUMN_##k,                              \
+        .offset = PLACE_OF_LIST(type, list), .min = (low), .max = (high), \
+        .count = PLACE(type, counter, sizeof(size_t)), __VA_ARGS__        \
+    }
+#define RECORDS(num, type, list, low, high, record) \
+    LIST(RECORDS, num, type, list, n_##list, low, high, .of = &record##_schema)
+
+#define SCHEMA(type, text, body_of, most, check)                         \
+    {                                                                    \
+        .name = (text), .body = &forebay__##body_of##__descriptor,       \
+        .columns   = type##_columns,                                     \
+        .n_columns = sizeof(type##_columns) / sizeof(type##_columns[0]), \
+        .size = sizeof(struct fby_##type), .max_bytes = (most),          \
+        .rule = (check)                                                  \
+    }
+#define MESSAGE(NAME, type, most, check) \
+    [FBY_MSG_##NAME] = SCHEMA(type, #NAME, type, most, check)
+
+static const struct column hello_columns[] = {
+    ID(1, hello, session),
+    ID(2, hello, route),
+    U32(3, hello, version_min, 1, 255),
+    U32(4, hello, version_max, 1, 255),
+    U64(5, hello, features, 0, UINT64_MAX),
+    U64(6, hello, max_bytes, 1, UINT64_MAX),
+    NAME(7, hello, job, 1, FBY_JOB_MAX),
+    U32(8, hello, rank, 0, FBY_RANKS_MAX - 1),
+    NAME(9, hello, host, 1, FBY_HOST_MAX),
+    U32(10, hello, pid, 0, UINT32_MAX),
+};
+
+static const struct column welcome_columns[] = {
+    ID(1, welcome, session),
+    ID(2, welcome, route),
+    ID(3, welcome, instance),
+    U32(4, welcome, version, 1, 255),
+    U64(5, welcome, features, 0, UINT64_MAX),
+    U64(6, welcome, send_window, 1, UINT64_MAX),
+    LIST(IDS, 7, welcome, open.at, open.n, 0, FBY_OPEN_REQUESTS, .of = NULL),
+};
+
+static const struct column hello_first_columns[] = {
+    ID(1, hello_first, session),
+};
+
+static const struct column refused_columns[] = {
+    U64(1, refused, session, 0, UINT64_MAX),
+    U32(2, refused, code, FBY_REFUSED_VERSION, FBY_REFUSED_LEAVING),
+    U32(3, refused, version_min, 1, 255),
+    U32(4, refused, version_max, 1, 255),
+    TEXT(5, refused, text),
+};
+
+static const struct column ping_columns[] = {
+    ID(1, ping, session),
+    U64(2, ping, sequence, 0, UINT64_MAX),
+};
+
+static const struct column pong_columns[] = {
+    ID(1, pong, session),
+    ID(2, pong, instance),
+    U64(3, pong, sequence, 0, UINT64_MAX),
+    LIST(IDS, 4, pong, open.at, open.n, 0, FBY_OPEN_REQUESTS, .of = NULL),
+};
+
+static const struct column open_columns[] = {
+    ID(1, open, session),
+    ID(2, open, open),
+    BLOB(3, open, content, 1, FBY_CONTENT_MAX),
+    NAME(4, open, location, 1, FBY_PATH_SIZE - 1),
+    MAYBE(5, open, data),
+    MAYBE(6, open, fingerprint),
+};
+
+static const struct column scanning_columns[] = {
+    ID(1, scanning, session),
+    ID(2, scanning, open),
+    U32(3, scanning, shards_done, 0, UINT32_MAX),
+    U32(4, scanning, shards_total, 0, UINT32_MAX),
+};
+
+static const struct column shard_info_columns[] = {
+    NAME(1, shard_info, name, 1, FBY_KEY_MAX),
+    DIGEST(2, shard_info, digest),
+    U32(3, shard_info, samples, 0, UINT32_MAX),
+};
+static const struct schema shard_info_schema =
+    SCHEMA(shard_info, "Shard", shard, 0, NULL);
+
+static const struct column opened_columns[] = {
+    ID(1, opened, session),
+    ID(2, opened, open),
+    DIGEST(3, opened, content),
+    DIGEST(4, opened, data),
+    DIGEST(5, opened, fingerprint),
+    U64(6, opened, samples, 0, UINT64_MAX),
+    RECORDS(7, opened, shards, 0, FBY_SHARDS_MAX, shard_info),
+};
+
+static const struct column open_failed_columns[] = {
+    ID(1, open_failed, session),
+    ID(2, open_failed, open),
+    U32(3, open_failed, code, FBY_OPEN_BAD_CONTENT, FBY_OPEN_BUSY),
+    MAYBE(4, open_failed, data),
+    MAYBE(5, open_failed, fingerprint),
+    TEXT(6, open_failed, text),
+};
+
+static const struct column request_columns[] = {
+    ID(1, request, session),
+    ID(2, request, request),
+    DIGEST(3, request, content),
+    DIGEST(4, request, data),
+    DIGEST(5, request, fingerprint),
+    U64(6, request, seed, 0, UINT64_MAX),
+    U64(7, request, epoch, 0, UINT64_MAX),
+    U64(8, request, step, 0, UINT64_MAX),
+    U32(9, request, first_row, 0, FBY_ROWS_MAX - 1),
+    U32(10, request, rows, 1, FBY_ROWS_MAX),
+    U64(11, request, fields, 0, UINT32_MAX),
+    U64(12, request, max_bytes, 1, UINT64_MAX),
+    INLINE(PAIRS, 13, request, choices, n_choices, FBY_MAX_FIELDS),
+};
+
+static const struct column send_content_columns[] = {
+    ID(1, send_content, session),
+    ID(2, send_content, request),
+    DIGEST(3, send_content, content),
+};
+
+static const struct column busy_columns[] = {
+    ID(1, busy, session),
+    ID(2, busy, request),
+    U32(3, busy, retry_ms, 0, UINT32_MAX),
+};
+
+static const struct column lost_columns[] = {
+    ID(1, lost, session),
+    ID(2, lost, request),
+};
+
+static const struct column cannot_columns[] = {
+    ID(1, cannot, session),
+    ID(2, cannot, request),
+    U32(3, cannot, code, FBY_CANNOT_SAMPLE, FBY_CANNOT_REQUEST),
+    NAME(4, cannot, shard, 0, FBY_KEY_MAX),
+    NAME(5, cannot, key, 0, FBY_KEY_MAX),
+    U64(6, cannot, sample, 0, UINT64_MAX),
+    U64(7, cannot, offset, 0, UINT64_MAX),
+    TEXT(8, cannot, text),
+};
+
+static const struct column stale_data_columns[] = {
+    ID(1, stale_data, session),
+    ID(2, stale_data, request),
+    MAYBE(3, stale_data, data),
+    NAME(4, stale_data, shard, 0, FBY_KEY_MAX),
+    TEXT(5, stale_data, text),
+};
+
+static const struct column wrong_fingerprint_columns[] = {
+    ID(1, wrong_fingerprint, session),
+    ID(2, wrong_fingerprint, request),
+    DIGEST(3, wrong_fingerprint, fingerprint),
+};
+
+static const struct column cancel_columns[] = {
+    ID(1, cancel, session),
+    ID(2, cancel, request),
+};
+
+static const struct column credit_columns[] = {
+    ID(1, credit, session),
+    ID(2, credit, route),
+    U64(3, credit, received, 0, UINT64_MAX),
+};
+
+static const struct column header_field_columns[] = {
+    NAME(1, header_field, name, 1, FBY_NAME_MAX),
+    U32(2, header_field, encoding, FBY_ENCODING_DENSE, FBY_ENCODING_LABEL),
+    U32(3, header_field, type, FBY_U8, FBY_U32),
+    DIMS(4, header_field, shape),
+    U64(5, header_field, raw_bytes, 1, UINT64_MAX),
+    U32(6, header_field, n_chunks, 1, UINT32_MAX),
+    INLINE(REALS, 7, header_field, recipe.mean, recipe.n_channels,
+        FBY_MAX_CHANNELS),
+    INLINE(REALS_TOO, 8, header_field, recipe.std, recipe.n_channels,
+        FBY_MAX_CHANNELS),
+    BOOL(9, header_field, recipe.one_hot),
+    U32(10, header_field, recipe.classes, 0, UINT32_MAX),
+    REAL(11, header_field, recipe.smoothing),
+};
+static const struct schema header_field_schema =
+    SCHEMA(header_field, "HeaderField", header_field, 0, rule_header_field);
+
+static const struct column header_columns[] = {
+    ID(1, header, session),
+    ID(2, header, request),
+    U64(3, header, epoch, 0, UINT64_MAX),
+    U64(4, header, step, 0, UINT64_MAX),
+    U32(5, header, first_row, 0, FBY_ROWS_MAX - 1),
+    U32(6, header, rows, 1, FBY_ROWS_MAX),
+    RECORDS(7, header, fields, 1, FBY_MAX_FIELDS, header_field),
+};
+
+static const struct column substituted_columns[] = {
+    U32(1, substituted, row, 0, FBY_ROWS_MAX - 1),
+    U64(2, substituted, original, 0, UINT64_MAX),
+    U64(3, substituted, substitute, 0, UINT64_MAX),
+    NAME(4, substituted, shard, 0, FBY_KEY_MAX),
+    NAME(5, substituted, key, 0, FBY_KEY_MAX),
+    TEXT(6, substituted, text),
+};
+static const struct schema substituted_schema =
+    SCHEMA(substituted, "Substituted", substituted, 0, NULL);
+
+static const struct column end_columns[] = {
+    ID(1, end, session),
+    ID(2, end, request),
+    U64(3, end, wire_bytes, 1, UINT64_MAX),
+    LIST(SUMS, 4, end, sums, n_sums, 1, FBY_MAX_FIELDS, .of = NULL),
+    RECORDS(5, end, substituted, 0, FBY_SUBSTITUTED, substituted),
+    U64(6, end, times.fetch, 0, UINT64_MAX),
+    U64(7, end, times.transform, 0, UINT64_MAX),
+    U64(8, end, times.encode, 0, UINT64_MAX),
+    U64(9, end, times.wait, 0, UINT64_MAX),
+};
+
+static const struct column leave_columns[] = {
+    ID(1, leave, session),
+};
+
+static const struct column bye_columns[] = {
+    ID(1, bye, session),
+};
+
+static const struct column register_columns[] = {
+    ID(1, register, instance),
+    LIST(NAMES, 2, register, endpoints.at, endpoints.n, 1, FBY_ENDPOINTS_MAX,
+        .name_max = FBY_ENDPOINT_MAX),
+    NAME(3, register, host, 1, FBY_HOST_MAX),
+    U32(4, register, pid, 0, UINT32_MAX),
+    U32(5, register, cores, 1, UINT32_MAX),
+    LIST(NAMES, 6, register, roots.at, roots.n, 0, FBY_ROOTS_MAX,
+        .name_max = FBY_NAME_MAX),
+};
+
+static const struct column registered_columns[] = {
+    ID(1, registered, instance),
+    ID(2, registered, server),
+    U32(3, registered, lease_ms, 1, UINT32_MAX),
+    U32(4, registered, heartbeat_ms, 1, UINT32_MAX),
+};
+
+static const struct column register_first_columns[] = {
+    ID(1, register_first, instance),
+};
+
+static const struct column counter_columns[] = {
+    NAME(1, counter, name, 1, FBY_NAME_MAX),
+    U64(2, counter, value, 0, UINT64_MAX),
+};
+static const struct schema counter_schema =
+    SCHEMA(counter, "Counter", counter, 0, NULL);
+
+static const struct column heartbeat_columns[] = {
+    ID(1, heartbeat, instance),
+    U32(2, heartbeat, sessions, 0, UINT32_MAX),
+    U32(3, heartbeat, load_permille, 0, 1000),
+    RECORDS(4, heartbeat, counters, 0, FBY_COUNTERS_MAX, counter),
+};
+
+static const struct column heartbeat_ok_columns[] = {
+    ID(1, heartbeat_ok, instance),
+    ID(2, heartbeat_ok, server),
+};
+
+static const struct column deregister_columns[] = {
+    ID(1, deregister, instance),
+};
+
+static const struct column join_columns[] = {
+    ID(1, join, session),
+    NAME(2, join, job, 1, FBY_JOB_MAX),
+    U32(3, join, rank, 0, FBY_RANKS_MAX - 1),
+    U32(4, join, world, 1, FBY_RANKS_MAX),
+    NAME(5, join, host, 1, FBY_HOST_MAX),
+    U32(6, join, pid, 0, UINT32_MAX),
+    U64(7, join, seed, 0, UINT64_MAX),
+    DIGEST(8, join, content),
+    MAYBE(9, join, data),
+    MAYBE(10, join, fingerprint),
+    U64(11, join, epoch, 0, UINT64_MAX),
+    U64(12, join, step, 0, UINT64_MAX),
+};
+
+static const struct column joined_columns[] = {
+    ID(1, joined, session),
+    ID(2, joined, server),
+    U32(3, joined, lease_ms, 1, UINT32_MAX),
+    U32(4, joined, heartbeat_ms, 1, UINT32_MAX),
+    MAYBE(5, joined, data),
+    MAYBE(6, joined, fingerprint),
+};
+
+static const struct column join_refused_columns[] = {
+    ID(1, join_refused, session),
+    U32(2, join_refused, code, FBY_JOIN_WORLD, FBY_JOIN_TAKEN),
+    TEXT(3, join_refused, text),
+};
+
+static const struct column join_first_columns[] = {
+    ID(1, join_first, session),
+};
+
+static const struct column renew_columns[] = {
+    ID(1, renew, session),
+    ID(2, renew, server),
+    U64(3, renew, sequence, 0, UINT64_MAX),
+    MAYBE(4, renew, data),
+    MAYBE(5, renew, fingerprint),
+};
+
+static const struct column worker_info_columns[] = {
+    ID(1, worker_info, instance),
+    LIST(NAMES, 2, worker_info, endpoints.at, endpoints.n, 1, FBY_ENDPOINTS_MAX,
+        .name_max = FBY_ENDPOINT_MAX),
+    NAME(3, worker_info, host, 1, FBY_HOST_MAX),
+};
+static const struct schema worker_info_schema =
+    SCHEMA(worker_info, "WorkerInfo", worker_info, 0, NULL);
+
+static const struct column workers_columns[] = {
+    ID(1, workers, session),
+    ID(2, workers, server),
+    U64(3, workers, sequence, 1, UINT64_MAX),
+    BOOL(4, workers, full),
+    RECORDS(5, workers, added, 0, FBY_WORKERS_MAX, worker_info),
+    LIST(
+        IDS, 6, workers, removed.at, removed.n, 0, FBY_WORKERS_MAX, .of = NULL),
+};
+
+static const struct column unreachable_columns[] = {
+    ID(1, unreachable, session),
+    ID(2, unreachable, instance),
+    TEXT(3, unreachable, text),
+};
+
+static const struct column quit_columns[] = {
+    ID(1, quit, session),
+};
+
+static const struct schema schemas[] = {
+    MESSAGE(HELLO, hello, SMALL, rule_hello),
+    MESSAGE(WELCOME, welcome, SMALL, NULL),
+    MESSAGE(HELLO_FIRST, hello_first, SMALL, NULL),
+    MESSAGE(REFUSED, refused, SMALL, rule_refused),
+    MESSAGE(PING, ping, SMALL, NULL),
+    MESSAGE(PONG, pong, SMALL, NULL),
+    MESSAGE(OPEN, open, FBY_CONTENT_MAX + SMALL, NULL),
+    MESSAGE(SCANNING, scanning, SMALL, rule_scanning),
+    MESSAGE(OPENED, opened, FBY_MESSAGE_MAX, rule_opened),
+    MESSAGE(OPEN_FAILED, open_failed, SMALL, NULL),
+    MESSAGE(REQUEST, request, SMALL, rule_request),
+    MESSAGE(SEND_CONTENT, send_content, SMALL, NULL),
+    MESSAGE(BUSY, busy, SMALL, NULL),
+    MESSAGE(LOST, lost, SMALL, NULL),
+    MESSAGE(CANNOT, cannot, SMALL, NULL),
+    MESSAGE(STALE_DATA, stale_data, SMALL, NULL),
+    MESSAGE(WRONG_FINGERPRINT, wrong_fingerprint, SMALL, NULL),
+    MESSAGE(CANCEL, cancel, SMALL, NULL),
+    MESSAGE(CREDIT, credit, SMALL, NULL),
+    MESSAGE(HEADER, header, SMALL, rule_header),
+    MESSAGE(END, end, FBY_MESSAGE_MAX, rule_end),
+    MESSAGE(LEAVE, leave, SMALL, NULL),
+    MESSAGE(BYE, bye, SMALL, NULL),
+    MESSAGE(REGISTER, register, SMALL, NULL),
+    MESSAGE(REGISTERED, registered, SMALL, NULL),
+    MESSAGE(REGISTER_FIRST, register_first, SMALL, NULL),
+    MESSAGE(HEARTBEAT, heartbeat, SMALL, NULL),
+    MESSAGE(HEARTBEAT_OK, heartbeat_ok, SMALL, NULL),
+    MESSAGE(DEREGISTER, deregister, SMALL, NULL),
+    MESSAGE(JOIN, join, SMALL, rule_join),
+    MESSAGE(JOINED, joined, SMALL, NULL),
+    MESSAGE(JOIN_REFUSED, join_refused, SMALL, NULL),
+    MESSAGE(JOIN_FIRST, join_first, SMALL, NULL),
+    MESSAGE(RENEW, renew, SMALL, NULL),
+    MESSAGE(WORKERS, workers, FBY_MESSAGE_MAX, NULL),
+    MESSAGE(UNREACHABLE, unreachable, SMALL, NULL),
+    MESSAGE(QUIT, quit, SMALL, NULL),
+};
+
+const struct schema *schema_of(enum fby_message_type type)
+{
+    size_t number = (size_t)type;
+    if (number >= sizeof(schemas) / sizeof(schemas[0]) ||
+        schemas[number].name == NULL) {
+        return NULL;
+    }
+    return &schemas[number];
+}

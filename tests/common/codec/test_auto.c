@@ -1,0 +1,139 @@
+#include "tests/test.h"
+
+#include "common/codec/auto.h"
+
+static const struct fby_codec_params pixels = {
+    .element_bytes = 1, .distance = 3};
+static const struct fby_codec_params floats = {
+    .element_bytes = 4, .distance = 1};
+
+/* Feed `n` chunks that shrink to `permille` with `filter`, else not at all. */
+static void feed(
+    struct fby_auto *self, uint32_t n, uint8_t filter, uint32_t permille)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_coding coding = fby_auto_ask(self);
+        bool good = coding.codec == FBY_CODEC_LZ4 && coding.filter == filter;
+        fby_auto_feed(self, coding, 1000, good ? permille : 1000);
+    }
+}
+
+static void asks_for(const struct fby_auto *self, uint8_t filter, uint8_t codec)
+{
+    struct fby_coding coding = fby_auto_ask(self);
+    assert_int_equal(coding.filter, filter);
+    assert_int_equal(coding.codec, codec);
+}
+
+static void what_was_asked_for_is_what_is_done(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4, pixels);
+    feed(&self, 1000, FBY_FILTER_NONE, 1000);
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+    fby_auto_init(&self, FBY_AUTO, FBY_CODEC_STORE, pixels);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+}
+
+static void the_best_of_all_filters_is_kept(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_AUTO, FBY_AUTO, floats);
+    feed(&self, 4 * FBY_AUTO_TRIAL, FBY_FILTER_BYTE_SHUFFLE, 500);
+    asks_for(&self, FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4);
+    feed(&self, 10 * FBY_AUTO_WINDOW, FBY_FILTER_BYTE_SHUFFLE, 500);
+    asks_for(&self, FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4);
+}
+
+static void an_eighth_is_worth_it_and_less_is_not(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 875);
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 876);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+}
+
+static void lz4_asked_for_is_never_given_up(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_AUTO, FBY_CODEC_LZ4, pixels);
+    for (int i = 0; i < 1000; i++) {
+        assert_int_equal(fby_auto_ask(&self).codec, FBY_CODEC_LZ4);
+        feed(&self, 1, FBY_FILTER_NONE, 1000);
+    }
+}
+
+static void one_bad_chunk_changes_nothing_but_a_bad_window_does(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 500);
+    feed(&self, 1, FBY_FILTER_DELTA, 1000);
+    feed(&self, FBY_AUTO_WINDOW - 1, FBY_FILTER_DELTA, 500);
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+    feed(&self, FBY_AUTO_WINDOW, FBY_FILTER_DELTA, 950);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+}
+
+static void pauses_between_trials_double_up_to_a_limit(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    uint32_t pause = FBY_AUTO_PAUSE_MIN;
+    for (int round = 0; round < 9; round++) {
+        feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 1000);
+        feed(&self, pause - 1, FBY_FILTER_DELTA, 1000);
+        asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+        feed(&self, 1, FBY_FILTER_DELTA, 1000);
+        asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+        pause = 2 * pause < FBY_AUTO_PAUSE_MAX ? 2 * pause : FBY_AUTO_PAUSE_MAX;
+    }
+}
+
+static void all_are_tried_anew_after_a_term(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    fby_auto_init(&self, FBY_AUTO, FBY_AUTO, pixels);
+    feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 600);
+    feed(&self, FBY_AUTO_TERM, FBY_FILTER_DELTA, 600);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_BIT_SHUFFLE, 300);
+    asks_for(&self, FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4);
+}
+
+static void chunks_of_another_coding_count_nothing(void **state)
+{
+    (void)state;
+    struct fby_auto   self;
+    struct fby_coding other = {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4};
+    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    for (int i = 0; i < 100; i++) {
+        fby_auto_feed(&self, other, 1000, 1000);
+    }
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_asked_for_is_what_is_done),
+        cmocka_unit_test(the_best_of_all_filters_is_kept),
+        cmocka_unit_test(an_eighth_is_worth_it_and_less_is_not),
+        cmocka_unit_test(lz4_asked_for_is_never_given_up),
+        cmocka_unit_test(one_bad_chunk_changes_nothing_but_a_bad_window_does),
+        cmocka_unit_test(pauses_between_trials_double_up_to_a_limit),
+        cmocka_unit_test(all_are_tried_anew_after_a_term),
+        cmocka_unit_test(chunks_of_another_coding_count_nothing),
+    };
+    return cmocka_run_group_tests_name("common.codec.auto", tests, NULL, NULL);
+}

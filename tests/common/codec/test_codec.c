@@ -1,0 +1,222 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/codec/codec.h"
+
+enum { MOST = 5 * FBY_CODEC_BLOCK + 3 };
+
+static struct fby_codec_scratch scratch;
+
+static struct fby_codec_job job(uint8_t filter, uint8_t codec)
+{
+    return (struct fby_codec_job){
+        .coding = {filter, codec}, .params = {2, 3}, .scratch = &scratch};
+}
+
+static void fill(uint8_t *raw, size_t size, uint32_t seed)
+{
+    for (size_t i = 0; i < size; i++) {
+        seed   = seed * UINT32_C(1664525) + UINT32_C(1013904223);
+        raw[i] = i / 3000 % 2 == 0 ? (uint8_t)(i / 40) : (uint8_t)(seed >> 24);
+    }
+}
+
+/* Exact buffers from malloc, so that a sanitizer sees any step outside. */
+static void survives(const struct fby_codec_job *j, size_t size)
+{
+    size_t   bound   = fby_codec_bound(j->coding.codec, size);
+    uint8_t *raw     = malloc(size);
+    uint8_t *payload = malloc(bound);
+    uint8_t *back    = malloc(size);
+    size_t   packed  = 0;
+    fill(raw, size, (uint32_t)size);
+    assert_ok(fby_codec_encode(j, (struct fby_bytes_in){raw, size},
+        (struct fby_bytes_out){payload, bound}, &packed));
+    assert_in_range(packed, 1, bound);
+    assert_ok(fby_codec_decode(
+        j, (struct fby_bytes_in){payload, packed}, back, size));
+    assert_memory_equal(raw, back, size);
+    free(raw);
+    free(payload);
+    free(back);
+}
+
+static void every_coding_survives_every_kind_of_size(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 2, 3, 7, 8, 15, 16, 17, 4095,
+        FBY_CODEC_BLOCK - 1, FBY_CODEC_BLOCK, FBY_CODEC_BLOCK + 1, MOST};
+    for (unsigned i = 0; i < 8; i++) {
+        struct fby_codec_job j = job((uint8_t)(i % 4), (uint8_t)(i / 4));
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+            survives(&j, sizes[s]);
+        }
+    }
+}
+
+static void equal_bytes_nearly_vanish(void **state)
+{
+    (void)state;
+    struct fby_codec_job j       = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    uint8_t             *raw     = calloc(1, MOST);
+    uint8_t             *payload = malloc(MOST + 64);
+    size_t               packed  = 0;
+    assert_ok(fby_codec_encode(&j, (struct fby_bytes_in){raw, MOST},
+        (struct fby_bytes_out){payload, MOST + 64}, &packed));
+    assert_in_range(packed, 6 * 4, MOST / 200);
+    free(raw);
+    free(payload);
+}
+
+static void noise_costs_only_the_table(void **state)
+{
+    (void)state;
+    struct fby_codec_job j = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    uint8_t              raw[4096];
+    uint8_t              payload[4100];
+    size_t               packed = 0;
+    uint32_t             seed   = 3;
+    for (size_t i = 0; i < sizeof(raw); i++) {
+        seed   = seed * UINT32_C(1664525) + UINT32_C(1013904223);
+        raw[i] = (uint8_t)(seed >> 24);
+    }
+    assert_ok(fby_codec_encode(&j, (struct fby_bytes_in){raw, sizeof(raw)},
+        (struct fby_bytes_out){payload, sizeof(payload)}, &packed));
+    assert_int_equal(packed, sizeof(payload));
+    assert_memory_equal(payload, "\0\20\0\200", 4);
+    assert_memory_equal(payload + 4, raw, sizeof(raw));
+}
+
+static void a_buffer_below_the_bound_is_full(void **state)
+{
+    (void)state;
+    struct fby_codec_job j       = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    uint8_t              raw[16] = {0};
+    uint8_t              payload[19];
+    size_t               packed = 0;
+    assert_int_equal(
+        fby_codec_encode(&j, (struct fby_bytes_in){raw, sizeof(raw)},
+            (struct fby_bytes_out){payload, sizeof(payload)}, &packed),
+        FBY_FULL);
+}
+
+static void jobs_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    struct fby_codec_job jobs[5];
+    uint8_t              raw[4] = {0};
+    uint8_t              payload[16];
+    size_t               packed = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        jobs[i] = job(FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+    }
+    jobs[0].coding.filter        = 4;
+    jobs[1].coding.codec         = 2;
+    jobs[2].params.element_bytes = 3;
+    jobs[3].params.distance      = 0;
+    for (unsigned i = 0; i < 5; i++) {
+        size_t size = i == 4 ? 0 : sizeof(raw);
+        assert_int_equal(
+            fby_codec_encode(&jobs[i], (struct fby_bytes_in){raw, size},
+                (struct fby_bytes_out){payload, sizeof(payload)}, &packed),
+            FBY_USAGE);
+        assert_int_equal(fby_codec_decode(&jobs[i],
+                             (struct fby_bytes_in){payload, 4}, raw, size),
+            FBY_USAGE);
+    }
+}
+
+/* A payload in memory of exactly its size, decoded to exactly `size`. */
+static fby_err decode_exact(const struct fby_codec_job *j, const void *data,
+    size_t payload_size, size_t size)
+{
+    uint8_t *payload = malloc(payload_size + 1);
+    uint8_t *raw     = malloc(size);
+    memcpy(payload, data, payload_size);
+    fby_err err = fby_codec_decode(
+        j, (struct fby_bytes_in){payload, payload_size}, raw, size);
+    free(payload);
+    free(raw);
+    return err;
+}
+
+static void payloads_of_another_size_are_refused(void **state)
+{
+    (void)state;
+    struct fby_codec_job store      = job(FBY_FILTER_NONE, FBY_CODEC_STORE);
+    struct fby_codec_job lz4        = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    uint8_t              as_it_is[] = {4, 0, 0, 0x80, 'a', 'b', 'c', 'd', 'e'};
+    assert_int_equal(decode_exact(&store, "abcd", 4, 5), FBY_PROTO);
+    assert_int_equal(decode_exact(&store, "abcd", 4, 3), FBY_PROTO);
+    assert_int_equal(decode_exact(&lz4, as_it_is, 8, 4), FBY_OK);
+    assert_int_equal(decode_exact(&lz4, as_it_is, 9, 4), FBY_PROTO);
+    assert_int_equal(decode_exact(&lz4, as_it_is, 7, 4), FBY_PROTO);
+    assert_int_equal(decode_exact(&lz4, as_it_is, 8, 5), FBY_PROTO);
+    assert_int_equal(decode_exact(&lz4, as_it_is, 3, 4), FBY_PROTO);
+    assert_int_equal(decode_exact(&lz4, as_it_is, 0, 4), FBY_PROTO);
+    as_it_is[3] = 0;
+    assert_int_equal(decode_exact(&lz4, as_it_is, 8, 4), FBY_PROTO);
+}
+
+static void damaged_payloads_never_lead_outside(void **state)
+{
+    (void)state;
+    enum { SIZE = FBY_CODEC_BLOCK + 999 };
+    static uint8_t raw[SIZE];
+    static uint8_t payload[SIZE + 8];
+    uint32_t       seed = 11;
+    for (unsigned round = 0; round < 400; round++) {
+        struct fby_codec_job j =
+            job((uint8_t)(round % 4), (uint8_t)(round / 4 % 2));
+        size_t packed = 0;
+        fill(raw, SIZE, round);
+        assert_ok(fby_codec_encode(&j, (struct fby_bytes_in){raw, SIZE},
+            (struct fby_bytes_out){payload, sizeof(payload)}, &packed));
+        for (unsigned hit = 0; hit < 3; hit++) {
+            seed      = seed * UINT32_C(1664525) + UINT32_C(1013904223);
+            size_t at = hit == 0 ? (seed >> 8) % 8 : (seed >> 8) % packed;
+            payload[at] ^= (uint8_t)(1u << (seed & 7));
+        }
+        fby_err err = decode_exact(&j, payload, packed, SIZE);
+        assert_true(err == FBY_OK || err == FBY_PROTO);
+    }
+}
+
+static void params_follow_from_type_and_shape(void **state)
+{
+    (void)state;
+    struct fby_shape        image  = {3, {8, 9, 3}};
+    struct fby_shape        list   = {1, {77}};
+    struct fby_codec_params params = fby_codec_params_of(FBY_U8, &image);
+    assert_int_equal(params.element_bytes, 1);
+    assert_int_equal(params.distance, 3);
+    params = fby_codec_params_of(FBY_I64, &list);
+    assert_int_equal(params.element_bytes, 8);
+    assert_int_equal(params.distance, 1);
+}
+
+static void the_self_test_passes(void **state)
+{
+    (void)state;
+    struct fby_why why = {{0}};
+    assert_ok(fby_codec_self_test(&why));
+    assert_string_equal(why.text, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_coding_survives_every_kind_of_size),
+        cmocka_unit_test(equal_bytes_nearly_vanish),
+        cmocka_unit_test(noise_costs_only_the_table),
+        cmocka_unit_test(a_buffer_below_the_bound_is_full),
+        cmocka_unit_test(jobs_that_make_no_sense_are_refused),
+        cmocka_unit_test(payloads_of_another_size_are_refused),
+        cmocka_unit_test(damaged_payloads_never_lead_outside),
+        cmocka_unit_test(params_follow_from_type_and_shape),
+        cmocka_unit_test(the_self_test_passes),
+    };
+    return cmocka_run_group_tests_name("common.codec.codec", tests, NULL, NULL);
+}

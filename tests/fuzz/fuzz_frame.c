@@ -1,0 +1,65 @@
+/* Any bytes as a chunk, against a layout of three fields: what passes must lie
+ * in the slot, be written back as it came, and decode or be refused. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/codec/codec.h"
+#include "proto/frame.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct fby_raw_layout layout_of_three(void)
+{
+    struct fby_raw_layout layout = {.rows = 5, .n_fields = 3};
+    layout.fields[0].type        = FBY_U8;
+    layout.fields[0].shape       = (struct fby_shape){3, {7, 9, 3}};
+    layout.fields[1].type        = FBY_I64;
+    layout.fields[2].type        = FBY_F32;
+    layout.fields[2].shape       = (struct fby_shape){2, {300, 3000}};
+    if (fby_layout_finish(&layout, NULL) != FBY_OK) {
+        abort();
+    }
+    return layout;
+}
+
+static void decode(const struct fby_raw_layout *layout,
+    const struct fby_chunk *chunk, const uint8_t *payload)
+{
+    static struct fby_codec_scratch scratch;
+    const struct fby_raw_field     *field = &layout->fields[chunk->field];
+    struct fby_codec_job job = {.coding = {chunk->filter, chunk->codec},
+        .params  = fby_codec_params_of(field->type, &field->shape),
+        .scratch = &scratch};
+    struct fby_bytes_in  in  = {.data = payload, .size = chunk->wire_bytes};
+    uint8_t             *raw = malloc(chunk->raw_bytes);
+    fby_err err = fby_codec_decode(&job, in, raw, chunk->raw_bytes);
+    if (err != FBY_OK && err != FBY_PROTO) {
+        abort();
+    }
+    free(raw);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fby_raw_layout layout = layout_of_three();
+    struct fby_chunk      chunk;
+    struct fby_why        why;
+    uint8_t               prefix[FBY_CHUNK_PREFIX];
+    (void)fby_chunk_intact(data, size);
+    if (fby_chunk_read(data, size, &chunk, &why) != FBY_OK) {
+        return 0;
+    }
+    fby_chunk_write(&chunk, data + FBY_CHUNK_PREFIX, prefix);
+    if (memcmp(prefix, data, 56) != 0) {
+        abort();
+    }
+    if (fby_chunk_check(&chunk, &layout, &why) != FBY_OK) {
+        return 0;
+    }
+    if (chunk.raw_offset + chunk.raw_bytes >
+        layout.fields[chunk.field].raw_bytes) {
+        abort();
+    }
+    decode(&layout, &chunk, data + FBY_CHUNK_PREFIX);
+    return 0;
+}

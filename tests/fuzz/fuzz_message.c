@@ -1,0 +1,28 @@
+/* Any bytes as a control message: what decodes must encode again, and to
+ * something that decodes. */
+#include <stdlib.h>
+
+#include "common/bytes.h"
+#include "proto/wire.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fby_message first;
+    struct fby_message second;
+    struct fby_why     why;
+    struct fby_buffer  frame = {0};
+    if (fby_message_decode(data, size, &first, &why) != FBY_OK) {
+        return 0;
+    }
+    if (fby_message_encode(&first, &frame, &why) != FBY_OK ||
+        fby_message_decode(frame.data, frame.size, &second, &why) != FBY_OK ||
+        second.type != first.type) {
+        abort();
+    }
+    fby_message_fini(&second);
+    fby_message_fini(&first);
+    fby_buffer_fini(&frame);
+    return 0;
+}

@@ -1,0 +1,186 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "common/codec/codec.h"
+#include "proto/frame.h"
+#include "proto/wire.h"
+#include "tests/proto/golden.h"
+
+enum { RAW = 6, FRAME = FBY_CHUNK_PREFIX + RAW };
+
+/* PROTOCOL.md's worked example: two rows of a field of three bytes, stored. */
+static struct fby_chunk example_chunk(const uint8_t *raw)
+{
+    return (struct fby_chunk){.session = {0x1122334455667788},
+        .request                       = {300},
+        .filter                        = FBY_FILTER_NONE,
+        .codec                         = FBY_CODEC_STORE,
+        .field                         = 0,
+        .number                        = 0,
+        .raw_offset                    = 0,
+        .raw_bytes                     = RAW,
+        .wire_bytes                    = RAW,
+        .raw_hash                      = fby_xxh64(raw, RAW)};
+}
+
+static struct fby_raw_layout example_layout(void)
+{
+    struct fby_raw_layout layout = {.rows = 2, .n_fields = 1};
+    layout.fields[0].type        = FBY_U8;
+    layout.fields[0].shape       = (struct fby_shape){1, {3}};
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return layout;
+}
+
+static void example_frame(uint8_t frame[FRAME])
+{
+    memcpy(frame + FBY_CHUNK_PREFIX, "\1\2\3\4\5\6", RAW);
+    struct fby_chunk chunk = example_chunk(frame + FBY_CHUNK_PREFIX);
+    fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+}
+
+static void the_worked_example_is_golden(void **state)
+{
+    (void)state;
+    uint8_t           frame[FRAME];
+    struct fby_buffer b = {.data = frame, .size = FRAME, .capacity = FRAME};
+    example_frame(frame);
+    golden_equal("chunk", &b);
+}
+
+static void a_golden_chunk_reads_back(void **state)
+{
+    (void)state;
+    struct fby_buffer     golden = {0};
+    struct fby_raw_layout layout = example_layout();
+    struct fby_chunk      chunk;
+    golden_read("chunk", &golden);
+    assert_ok(fby_chunk_read(golden.data, golden.size, &chunk, NULL));
+    assert_true(fby_chunk_intact(golden.data, golden.size));
+    assert_ok(fby_chunk_check(&chunk, &layout, NULL));
+    struct fby_chunk wanted = example_chunk(golden.data + FBY_CHUNK_PREFIX);
+    assert_int_equal(chunk.session.value, wanted.session.value);
+    assert_int_equal(chunk.request.value, 300);
+    assert_int_equal(chunk.raw_bytes, RAW);
+    assert_true(chunk.raw_hash == wanted.raw_hash);
+    fby_buffer_fini(&golden);
+}
+
+static void each_flipped_bit_is_noticed(void **state)
+{
+    (void)state;
+    uint8_t frame[FRAME];
+    for (size_t bit = 0; bit < 8 * (size_t)FRAME; bit++) {
+        example_frame(frame);
+        frame[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_false(fby_chunk_intact(frame, FRAME));
+    }
+}
+
+static void a_frame_cut_short_is_refused(void **state)
+{
+    (void)state;
+    uint8_t          frame[FRAME];
+    struct fby_chunk chunk;
+    example_frame(frame);
+    for (size_t size = 0; size < FRAME; size++) {
+        uint8_t *cut = malloc(size + 1);
+        memcpy(cut, frame, size);
+        assert_int_equal(fby_chunk_read(cut, size, &chunk, NULL), FBY_PROTO);
+        assert_false(fby_chunk_intact(cut, size));
+        free(cut);
+    }
+}
+
+static void refuses_byte(size_t at, uint8_t value, const char *word)
+{
+    uint8_t          frame[FRAME];
+    struct fby_chunk chunk;
+    struct fby_why   why = {{0}};
+    example_frame(frame);
+    frame[at] = value;
+    assert_int_equal(fby_chunk_read(frame, FRAME, &chunk, &why), FBY_PROTO);
+    if (strstr(why.text, word) == NULL) {
+        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
+    }
+}
+
+static void each_member_of_the_prefix_is_checked(void **state)
+{
+    (void)state;
+    refuses_byte(0, 'G', "no prefix");
+    refuses_byte(4, 2, "no prefix");
+    refuses_byte(5, 4, "filter 4");
+    refuses_byte(6, 2, "codec 2");
+    refuses_byte(7, 1, "no prefix");
+    refuses_byte(26, 1, "no prefix");
+    refuses_byte(39, 1, "raw bytes at");
+    refuses_byte(40, 0, "0 raw bytes");
+    refuses_byte(40, 7, "expected 7 to 7");
+    refuses_byte(43, 3, "raw bytes at");
+    refuses_byte(44, 5, "says 5 bytes of payload, has 6");
+}
+
+static void ids_of_zero_are_refused(void **state)
+{
+    (void)state;
+    for (size_t at = 8; at <= 16; at += 8) {
+        uint8_t          frame[FRAME];
+        struct fby_chunk chunk;
+        example_frame(frame);
+        memset(frame + at, 0, 8);
+        assert_int_equal(fby_chunk_read(frame, FRAME, &chunk, NULL), FBY_PROTO);
+    }
+}
+
+static void a_payload_beyond_the_codecs_bound_is_refused(void **state)
+{
+    (void)state;
+    uint8_t          frame[FBY_CHUNK_PREFIX + 11] = {0};
+    struct fby_chunk chunk = example_chunk(frame + FBY_CHUNK_PREFIX);
+    chunk.codec            = FBY_CODEC_LZ4;
+    for (uint32_t bytes = 1; bytes <= 11; bytes++) {
+        chunk.wire_bytes = bytes;
+        fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+        fby_err err =
+            fby_chunk_read(frame, FBY_CHUNK_PREFIX + bytes, &chunk, NULL);
+        assert_int_equal(err, bytes <= 10 ? FBY_OK : FBY_PROTO);
+    }
+}
+
+static void a_chunk_that_the_layout_lacks_is_refused(void **state)
+{
+    (void)state;
+    uint8_t               raw[RAW] = {0};
+    struct fby_raw_layout layout   = example_layout();
+    struct fby_chunk      chunk    = example_chunk(raw);
+    chunk.field                    = 1;
+    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
+    chunk        = example_chunk(raw);
+    chunk.number = 1;
+    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
+    chunk            = example_chunk(raw);
+    chunk.raw_offset = 1;
+    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
+    chunk           = example_chunk(raw);
+    chunk.raw_bytes = 5;
+    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_worked_example_is_golden),
+        cmocka_unit_test(a_golden_chunk_reads_back),
+        cmocka_unit_test(each_flipped_bit_is_noticed),
+        cmocka_unit_test(a_frame_cut_short_is_refused),
+        cmocka_unit_test(each_member_of_the_prefix_is_checked),
+        cmocka_unit_test(ids_of_zero_are_refused),
+        cmocka_unit_test(a_payload_beyond_the_codecs_bound_is_refused),
+        cmocka_unit_test(a_chunk_that_the_layout_lacks_is_refused),
+    };
+    return cmocka_run_group_tests_name("proto.frame", tests, NULL, NULL);
+}

@@ -1,0 +1,268 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/bytes.h"
+#include "proto/layout.h"
+#include "proto/wire.h"
+
+static struct fby_raw_layout one_field(
+    enum fby_type type, struct fby_shape shape, uint32_t rows)
+{
+    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
+    layout.fields[0].type        = type;
+    layout.fields[0].shape       = shape;
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return layout;
+}
+
+static struct fby_span chunk(const struct fby_raw_layout *layout, uint32_t i)
+{
+    return fby_layout_chunk(layout, 0, i);
+}
+
+static void small_rows_share_chunks_of_up_to_2_mib(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        one_field(FBY_U8, (struct fby_shape){3, {224, 224, 3}}, 64);
+    assert_int_equal(layout.fields[0].rows_per_chunk, 13);
+    assert_int_equal(layout.fields[0].n_chunks, 5);
+    assert_int_equal(chunk(&layout, 0).raw_bytes, 13 * 150528);
+    assert_int_equal(chunk(&layout, 4).raw_offset, 4 * 13 * 150528);
+    assert_int_equal(chunk(&layout, 4).first_row, 52);
+    assert_int_equal(chunk(&layout, 4).rows, 12);
+}
+
+static void a_row_of_exactly_2_mib_is_a_chunk(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        one_field(FBY_U8, (struct fby_shape){1, {2 << 20}}, 3);
+    assert_int_equal(layout.fields[0].rows_per_chunk, 1);
+    assert_int_equal(layout.fields[0].n_chunks, 3);
+}
+
+static void larger_images_are_cut_at_multiples_of_32_lines(void **state)
+{
+    (void)state;
+    /* a line has 3,000 bytes, a unit 96,000: 21 of them make a chunk */
+    struct fby_raw_layout layout =
+        one_field(FBY_U8, (struct fby_shape){3, {1000, 1000, 3}}, 2);
+    assert_int_equal(layout.fields[0].rows_per_chunk, 0);
+    assert_int_equal(layout.fields[0].chunks_per_row, 2);
+    assert_int_equal(chunk(&layout, 0).raw_bytes, 21 * 96000);
+    assert_int_equal(chunk(&layout, 1).raw_bytes, 3000000 - 21 * 96000);
+    assert_int_equal(chunk(&layout, 2).raw_offset, 3000000);
+    assert_int_equal(chunk(&layout, 2).first_row, 1);
+    assert_int_equal(chunk(&layout, 2).rows, 1);
+}
+
+static void a_unit_larger_than_2_mib_is_a_chunk(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        one_field(FBY_U8, (struct fby_shape){3, {50, 40000, 3}}, 1);
+    assert_int_equal(layout.n_chunks, 2);
+    assert_int_equal(chunk(&layout, 0).raw_bytes, 32 * 120000);
+    assert_int_equal(chunk(&layout, 1).raw_bytes, 18 * 120000);
+}
+
+static void other_arrays_are_cut_along_their_first_dimension(void **state)
+{
+    (void)state;
+    struct fby_raw_layout table =
+        one_field(FBY_F32, (struct fby_shape){2, {3000, 1000}}, 1);
+    assert_int_equal(chunk(&table, 0).raw_bytes, 524 * 4000);
+    struct fby_raw_layout list =
+        one_field(FBY_I64, (struct fby_shape){1, {1 << 20}}, 1);
+    assert_int_equal(list.n_chunks, 4);
+    assert_int_equal(chunk(&list, 3).raw_bytes, 2 << 20);
+}
+
+static void fields_follow_each_other_aligned_in_the_slot(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout = {.rows = 3, .n_fields = 3};
+    layout.fields[0]             = (struct fby_raw_field){.type = FBY_U8};
+    layout.fields[1] =
+        (struct fby_raw_field){.type = FBY_F32, .shape = {1, {17}}};
+    layout.fields[2] = (struct fby_raw_field){.type = FBY_I64};
+    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_int_equal(layout.fields[1].slot_offset, 64);
+    assert_int_equal(layout.fields[2].slot_offset, 64 + 256);
+    assert_int_equal(layout.slot_bytes, 64 + 256 + 64);
+    assert_int_equal(layout.raw_bytes, 3 + 204 + 24);
+    assert_int_equal(fby_layout_index(&layout, 2, 0), 2);
+}
+
+/* What must hold of every layout. */
+static void chunks_tile_the_field(const struct fby_raw_layout *layout)
+{
+    const struct fby_raw_field *field = &layout->fields[0];
+    uint64_t                    at    = 0;
+    for (uint32_t i = 0; i < field->n_chunks; i++) {
+        struct fby_span span = chunk(layout, i);
+        assert_true(span.raw_offset == at);
+        assert_in_range(span.raw_bytes, 1, field->chunk_bytes);
+        assert_true(span.rows > 1 || span.raw_bytes <= field->row_bytes);
+        for (uint32_t r = 0; r < span.rows; r++) {
+            uint32_t first = 0;
+            uint32_t n     = 0;
+            fby_layout_row_chunks(field, span.first_row + r, &first, &n);
+            assert_true(first <= i && i < first + n);
+        }
+        at += span.raw_bytes;
+    }
+    assert_true(at == field->raw_bytes);
+    assert_true(at == field->row_bytes * layout->rows);
+}
+
+static uint32_t draw(uint32_t *seed, uint32_t below)
+{
+    *seed = *seed * UINT32_C(1664525) + UINT32_C(1013904223);
+    return (*seed >> 8) % below;
+}
+
+static void chunks_of_any_array_tile_it_without_gap_or_overlap(void **state)
+{
+    (void)state;
+    uint32_t seed = 7;
+    for (int round = 0; round < 3000; round++) {
+        struct fby_shape shape = {.n_dims = draw(&seed, 5)};
+        for (uint32_t d = 0; d < shape.n_dims; d++) {
+            shape.dims[d] = 1 + draw(&seed, draw(&seed, 2) == 0 ? 9 : 120);
+        }
+        if (shape.n_dims > 0 && draw(&seed, 4) == 0) {
+            shape.dims[0] *= 1 + draw(&seed, 50);
+        }
+        enum fby_type         type   = (enum fby_type)(1 + draw(&seed, 8));
+        struct fby_raw_layout layout = {.rows = 1 + draw(&seed, 40)};
+        layout.n_fields              = 1;
+        layout.fields[0].type        = type;
+        layout.fields[0].shape       = shape;
+        if (fby_layout_finish(&layout, NULL) == FBY_OK) {
+            chunks_tile_the_field(&layout);
+        }
+    }
+}
+
+static void refuses(struct fby_raw_layout layout, const char *word)
+{
+    struct fby_why why = {{0}};
+    assert_int_equal(fby_layout_finish(&layout, &why), FBY_CONFIG);
+    if (strstr(why.text, word) == NULL) {
+        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
+    }
+}
+
+static void limits_are_named(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout = {.rows = 0, .n_fields = 1};
+    layout.fields[0].type        = FBY_U8;
+    refuses(layout, "0 rows");
+    layout.rows = FBY_ROWS_MAX + 1;
+    refuses(layout, "65537 rows");
+    layout.rows     = 1;
+    layout.n_fields = 0;
+    refuses(layout, "0 fields");
+    layout.n_fields = FBY_MAX_FIELDS + 1;
+    refuses(layout, "33 fields");
+    layout.n_fields       = 1;
+    layout.fields[0].type = (enum fby_type)99;
+    refuses(layout, "known type");
+    layout.fields[0].type  = FBY_U8;
+    layout.fields[0].shape = (struct fby_shape){2, {5, 0}};
+    refuses(layout, "1 to 1073741824 bytes");
+    layout.fields[0].shape =
+        (struct fby_shape){4, {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX}};
+    refuses(layout, "1 to 1073741824 bytes");
+    layout.fields[0].shape = (struct fby_shape){2, {2, 40 << 20}};
+    refuses(layout, "41943040 bytes, more than 33554432");
+    layout.fields[0].shape = (struct fby_shape){2, {1024, 1 << 20}};
+    layout.rows            = FBY_ROWS_MAX;
+    refuses(layout, "a batch of 70368744177664 bytes");
+}
+
+static struct fby_content *two_fields(void)
+{
+    static struct fby_content content;
+    content.n_fields            = 2;
+    content.fields[0].wire_type = FBY_U8;
+    content.fields[0].shape     = (struct fby_shape){3, {8, 8, 3}};
+    content.fields[1].wire_type = FBY_U16;
+    return &content;
+}
+
+static void a_selection_lays_out_only_its_fields(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout;
+    assert_ok(fby_layout_of_content(two_fields(), 0, 4, &layout, NULL));
+    assert_int_equal(layout.n_fields, 2);
+    assert_ok(fby_layout_of_content(two_fields(), 2, 4, &layout, NULL));
+    assert_int_equal(layout.n_fields, 1);
+    assert_int_equal(layout.raw_bytes, 8);
+    assert_int_equal(
+        fby_layout_of_content(two_fields(), 4, 4, &layout, NULL), FBY_CONFIG);
+}
+
+static void a_header_must_say_what_its_shapes_say(void **state)
+{
+    (void)state;
+    struct fby_header_field field = {.name = "x",
+        .type                              = FBY_U8,
+        .shape                             = {1, {5}},
+        .raw_bytes                         = 20,
+        .n_chunks                          = 1};
+    struct fby_header     header = {.rows = 4, .fields = &field, .n_fields = 1};
+    struct fby_raw_layout layout;
+    assert_ok(fby_layout_of_header(&header, &layout, NULL));
+    assert_int_equal(layout.raw_bytes, 20);
+    field.raw_bytes = 21;
+    assert_int_equal(fby_layout_of_header(&header, &layout, NULL), FBY_PROTO);
+    field.raw_bytes = 20;
+    field.n_chunks  = 2;
+    assert_int_equal(fby_layout_of_header(&header, &layout, NULL), FBY_PROTO);
+    header.rows = 0;
+    assert_int_equal(fby_layout_of_header(&header, &layout, NULL), FBY_PROTO);
+}
+
+static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        one_field(FBY_U8, (struct fby_shape){1, {2 << 20}}, 2);
+    uint64_t hashes[] = {UINT64_C(0x1111222233334444), 5};
+    uint8_t  bytes[40];
+    for (unsigned i = 0; i < 2; i++) {
+        fby_store_le(bytes + 20 * i, (uint64_t)i * (2 << 20), 8);
+        fby_store_le(bytes + 20 * i + 8, 2 << 20, 4);
+        fby_store_le(bytes + 20 * i + 12, hashes[i], 8);
+    }
+    struct fby_sum wanted = fby_sum_of(bytes, sizeof(bytes));
+    struct fby_sum sum    = fby_field_sum(&layout, 0, hashes);
+    assert_true(fby_sum_equal(&sum, &wanted));
+    hashes[1]++;
+    sum = fby_field_sum(&layout, 0, hashes);
+    assert_false(fby_sum_equal(&sum, &wanted));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_rows_share_chunks_of_up_to_2_mib),
+        cmocka_unit_test(a_row_of_exactly_2_mib_is_a_chunk),
+        cmocka_unit_test(larger_images_are_cut_at_multiples_of_32_lines),
+        cmocka_unit_test(a_unit_larger_than_2_mib_is_a_chunk),
+        cmocka_unit_test(other_arrays_are_cut_along_their_first_dimension),
+        cmocka_unit_test(fields_follow_each_other_aligned_in_the_slot),
+        cmocka_unit_test(chunks_of_any_array_tile_it_without_gap_or_overlap),
+        cmocka_unit_test(limits_are_named),
+        cmocka_unit_test(a_selection_lays_out_only_its_fields),
+        cmocka_unit_test(a_header_must_say_what_its_shapes_say),
+        cmocka_unit_test(a_sum_is_over_offset_size_and_hash_of_each_chunk),
+    };
+    return cmocka_run_group_tests_name("proto.layout", tests, NULL, NULL);
+}

@@ -1,0 +1,567 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "tests/proto/examples.h"
+#include "tests/proto/golden.h"
+
+static void encode(const struct fby_message *m, struct fby_buffer *out)
+{
+    struct fby_why why = {{0}};
+    if (fby_message_encode(m, out, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static void decode(const struct fby_buffer *frame, struct fby_message *out)
+{
+    struct fby_why why = {{0}};
+    if (fby_message_decode(frame->data, frame->size, out, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static struct fby_buffer example_frame(enum fby_message_type type)
+{
+    struct fby_message m;
+    struct fby_buffer  frame = {0};
+    example(type, &m);
+    encode(&m, &frame);
+    return frame;
+}
+
+static void refused(const struct fby_buffer *frame, const char *word)
+{
+    struct fby_message m;
+    struct fby_why     why = {{0}};
+    assert_int_equal(
+        fby_message_decode(frame->data, frame->size, &m, &why), FBY_PROTO);
+    if (strstr(why.text, word) == NULL) {
+        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
+    }
+}
+
+/* A message as another implementation might write it, field by field. */
+
+static struct fby_buffer head(enum fby_message_type type)
+{
+    struct fby_buffer b = {0};
+    fby_put_bytes(&b, "FBYM\1", 5);
+    fby_put_u8(&b, (uint8_t)type);
+    fby_put_u16(&b, 0);
+    return b;
+}
+
+static void put_varint(struct fby_buffer *b, uint64_t value)
+{
+    while (value >= 0x80) {
+        fby_put_u8(b, (uint8_t)(value | 0x80));
+        value >>= 7;
+    }
+    fby_put_u8(b, (uint8_t)value);
+}
+
+static void put_number(struct fby_buffer *b, uint32_t field, uint64_t value)
+{
+    put_varint(b, field << 3);
+    put_varint(b, value);
+}
+
+static void put_id(struct fby_buffer *b, uint32_t field, uint64_t value)
+{
+    put_varint(b, field << 3 | 1);
+    fby_put_u64(b, value);
+}
+
+static void put_block(
+    struct fby_buffer *b, uint32_t field, const void *data, size_t size)
+{
+    put_varint(b, field << 3 | 2);
+    put_varint(b, size);
+    fby_put_bytes(b, data, size);
+}
+
+static void every_type_has_a_golden_frame(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_buffer frame = example_frame(example_types[i]);
+        golden_equal(fby_message_name(example_types[i]), &frame);
+        fby_buffer_fini(&frame);
+    }
+}
+
+static void a_golden_frame_decodes_and_encodes_to_itself(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_message m;
+        struct fby_buffer  again  = {0};
+        struct fby_buffer  golden = {0};
+        golden_read(fby_message_name(example_types[i]), &golden);
+        decode(&golden, &m);
+        assert_int_equal(m.type, example_types[i]);
+        encode(&m, &again);
+        assert_int_equal(again.size, golden.size);
+        assert_memory_equal(again.data, golden.data, golden.size);
+        fby_message_fini(&m);
+        fby_buffer_fini(&again);
+        fby_buffer_fini(&golden);
+    }
+}
+
+static void every_number_of_a_request_arrives(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_request wanted;
+    struct fby_buffer  frame = example_frame(FBY_MSG_REQUEST);
+    example_request(&wanted);
+    decode(&frame, &m);
+    assert_int_equal(m.request.session.value, wanted.session.value);
+    assert_int_equal(m.request.request.value, 300);
+    assert_true(fby_digest_equal(&m.request.data, &wanted.data));
+    assert_int_equal(m.request.step, 1000000);
+    assert_int_equal(m.request.n_choices, 2);
+    assert_int_equal(m.request.choices[0].filter, FBY_FILTER_BIT_SHUFFLE);
+    assert_int_equal(m.request.choices[1].codec, FBY_AUTO);
+    fby_message_fini(&m);
+    fby_buffer_fini(&frame);
+}
+
+static void a_recipe_arrives_bit_by_bit(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_buffer  frame = example_frame(FBY_MSG_HEADER);
+    decode(&frame, &m);
+    const struct fby_header_field *image = &m.header.fields[0];
+    const struct fby_header_field *label = &m.header.fields[1];
+    assert_string_equal(image->name, "image");
+    assert_int_equal(image->shape.n_dims, 3);
+    assert_int_equal(image->shape.dims[2], 3);
+    assert_int_equal(image->recipe.n_channels, 3);
+    assert_memory_equal(image->recipe.mean, example_fields[0].recipe.mean, 24);
+    assert_memory_equal(image->recipe.std, example_fields[0].recipe.std, 24);
+    assert_true(label->recipe.one_hot);
+    assert_memory_equal(&label->recipe.smoothing,
+        &example_fields[1].recipe.smoothing, sizeof(double));
+    fby_message_fini(&m);
+    fby_buffer_fini(&frame);
+}
+
+static void messages_of_the_hot_path_allocate_nothing(void **state)
+{
+    (void)state;
+    static const enum fby_message_type hot[] = {
+        FBY_MSG_REQUEST, FBY_MSG_CREDIT, FBY_MSG_PING, FBY_MSG_PONG};
+    for (size_t i = 0; i < sizeof(hot) / sizeof(hot[0]); i++) {
+        struct fby_message m;
+        struct fby_buffer  frame = example_frame(hot[i]);
+        decode(&frame, &m);
+        assert_null(m.owned.blocks);
+        fby_message_fini(&m);
+        fby_buffer_fini(&frame);
+    }
+}
+
+static void a_client_message_names_its_session(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_message    m;
+        struct fby_session_id session = EXAMPLE_SESSION;
+        enum fby_message_type type    = example_types[i];
+        bool of_worker = type >= FBY_MSG_REGISTER && type <= FBY_MSG_DEREGISTER;
+        example(type, &m);
+        assert_int_equal(
+            fby_message_session(&m).value, of_worker ? 0 : session.value);
+    }
+}
+
+static void unknown_fields_are_passed_over(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_message m;
+        struct fby_buffer  frame = example_frame(example_types[i]);
+        put_number(&frame, 1000, 5);
+        put_block(&frame, 1001, "later", 5);
+        decode(&frame, &m);
+        fby_message_fini(&m);
+        fby_buffer_fini(&frame);
+    }
+}
+
+static void an_unknown_type_is_refused(void **state)
+{
+    (void)state;
+    static const int none[] = {0, 24, 31, 38, 47, 56, 255};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        struct fby_buffer b = head((enum fby_message_type)none[i]);
+        put_id(&b, 1, 1);
+        refused(&b, "no type of message");
+        fby_buffer_fini(&b);
+    }
+}
+
+static void the_kind_of_a_frame_is_told_from_its_head(void **state)
+{
+    (void)state;
+    uint8_t frame[] = {'F', 'B', 'Y', 'M', 1, 5, 0, 0};
+    assert_int_equal(fby_frame_kind(frame, 8), FBY_FRAME_MESSAGE);
+    assert_int_equal(fby_frame_kind(frame, 7), FBY_FRAME_GARBAGE);
+    assert_int_equal(fby_frame_kind(NULL, 0), FBY_FRAME_GARBAGE);
+    frame[4] = 2;
+    assert_int_equal(fby_frame_kind(frame, 8), FBY_FRAME_OTHER_VERSION);
+    frame[4] = 1;
+    frame[3] = 'C';
+    assert_int_equal(fby_frame_kind(frame, 8), FBY_FRAME_CHUNK);
+    frame[0] = 'G';
+    assert_int_equal(fby_frame_kind(frame, 8), FBY_FRAME_GARBAGE);
+}
+
+static void a_head_cut_short_or_not_zeroed_is_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer frame = example_frame(FBY_MSG_PING);
+    size_t            whole = frame.size;
+    for (frame.size = 0; frame.size < FBY_MESSAGE_HEAD; frame.size++) {
+        refused(&frame, "do not begin as a message");
+    }
+    frame.size    = whole;
+    frame.data[6] = 1;
+    refused(&frame, "not 0");
+    fby_buffer_fini(&frame);
+}
+
+static void a_frame_cut_anywhere_is_refused_or_still_valid(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_buffer frame = example_frame(example_types[i]);
+        for (size_t size = 0; size < frame.size; size++) {
+            struct fby_message m;
+            struct fby_buffer  again = {0};
+            uint8_t           *cut   = malloc(size + 1);
+            memcpy(cut, frame.data, size);
+            if (fby_message_decode(cut, size, &m, NULL) == FBY_OK) {
+                encode(&m, &again);
+                fby_message_fini(&m);
+            }
+            fby_buffer_fini(&again);
+            free(cut);
+        }
+        fby_buffer_fini(&frame);
+    }
+}
+
+static void ids_are_never_zero(void **state)
+{
+    (void)state;
+    struct fby_buffer ping = head(FBY_MSG_PING);
+    refused(&ping, "PING.session: expected a number from 1");
+    struct fby_buffer pong = head(FBY_MSG_PONG);
+    put_id(&pong, 1, 1);
+    put_id(&pong, 2, 1);
+    put_id(&pong, 4, 0);
+    refused(&pong, "PONG.open: expected ids");
+    fby_buffer_fini(&ping);
+    fby_buffer_fini(&pong);
+}
+
+static void digests_have_their_exact_size(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 31, 33};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct fby_digest digest[2] = {{{0}}};
+        struct fby_buffer b         = head(FBY_MSG_SEND_CONTENT);
+        put_id(&b, 1, 1);
+        put_number(&b, 2, 1);
+        put_block(&b, 3, digest, sizes[i]);
+        refused(&b, "SEND_CONTENT.content: expected 32 bytes");
+        fby_buffer_fini(&b);
+    }
+}
+
+static void a_digest_may_be_absent_but_not_short(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_buffer  b = head(FBY_MSG_STALE_DATA);
+    put_id(&b, 1, 1);
+    put_number(&b, 2, 1);
+    decode(&b, &m);
+    assert_false(m.stale_data.data.known);
+    assert_string_equal(m.stale_data.shard, "");
+    fby_message_fini(&m);
+    put_block(&b, 3, "short", 5);
+    refused(&b, "STALE_DATA.data: expected 0 or 32 bytes");
+    fby_buffer_fini(&b);
+}
+
+static void refuses_name(const char *name, size_t size)
+{
+    struct fby_buffer b = head(FBY_MSG_STALE_DATA);
+    put_id(&b, 1, 1);
+    put_number(&b, 2, 1);
+    put_block(&b, 4, name, size);
+    refused(&b, "STALE_DATA.shard: expected UTF-8 without NUL");
+    fby_buffer_fini(&b);
+}
+
+static void names_are_utf8_without_nul_and_bounded(void **state)
+{
+    (void)state;
+    char *large = calloc(1, FBY_KEY_MAX + 1);
+    memset(large, 'x', FBY_KEY_MAX + 1);
+    refuses_name("a\0b", 3);
+    refuses_name("\xff", 1);
+    refuses_name("\xed\xa0\x80", 3);
+    refuses_name(large, FBY_KEY_MAX + 1);
+    free(large);
+}
+
+static void a_text_for_people_is_mended_by_the_sender(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_message arrived;
+    struct fby_buffer  frame = {0};
+    char               words[FBY_TEXT_MAX + 9];
+    memset(words, 'w', sizeof(words));
+    memcpy(words, "two\nlines\xff", 10);
+    words[sizeof(words) - 1] = '\0';
+    example(FBY_MSG_UNREACHABLE, &m);
+    m.unreachable.text = words;
+    encode(&m, &frame);
+    decode(&frame, &arrived);
+    assert_int_equal(strlen(arrived.unreachable.text), FBY_TEXT_MAX);
+    assert_memory_equal(arrived.unreachable.text, "two lines?www", 13);
+    fby_message_fini(&arrived);
+    fby_buffer_fini(&frame);
+}
+
+static void a_text_with_control_characters_is_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer b = head(FBY_MSG_UNREACHABLE);
+    put_id(&b, 1, 1);
+    put_id(&b, 2, 1);
+    put_block(&b, 3, "\33[2J", 4);
+    refused(&b, "UNREACHABLE.text: expected one line");
+    fby_buffer_fini(&b);
+}
+
+static void a_short_body_cannot_claim_much_memory(void **state)
+{
+    (void)state;
+    struct fby_buffer b = head(FBY_MSG_END);
+    put_id(&b, 1, 1);
+    put_number(&b, 2, 1);
+    while (b.size < (1 << 20)) {
+        put_block(&b, 5, NULL, 0);
+    }
+    refused(&b, "END");
+    fby_buffer_fini(&b);
+}
+
+static void a_message_beyond_its_size_is_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer b    = example_frame(FBY_MSG_PING);
+    char             *fill = calloc(1, FBY_MESSAGE_SMALL);
+    put_block(&b, 1000, fill, FBY_MESSAGE_SMALL);
+    refused(&b, "more than 65536");
+    free(fill);
+    fby_buffer_fini(&b);
+}
+
+static void lists_are_bounded(void **state)
+{
+    (void)state;
+    struct fby_buffer pong = example_frame(FBY_MSG_PONG);
+    for (int i = 0; i < FBY_OPEN_REQUESTS - 2; i++) {
+        put_id(&pong, 4, 1);
+    }
+    refused(&pong, "PONG.open");
+    struct fby_buffer beat = example_frame(FBY_MSG_HEARTBEAT);
+    for (int i = 0; i < FBY_COUNTERS_MAX - 1; i++) {
+        put_block(&beat, 4, "\12\1a", 3);
+    }
+    refused(&beat, "HEARTBEAT.counters");
+    fby_buffer_fini(&pong);
+    fby_buffer_fini(&beat);
+}
+
+static void a_dataset_of_many_shards_fits(void **state)
+{
+    (void)state;
+    enum { SHARDS = 100000 };
+    struct fby_shard_info *shards = calloc(SHARDS, sizeof(*shards));
+    char(*names)[24]              = calloc(SHARDS, sizeof(*names));
+    struct fby_message m;
+    struct fby_message arrived;
+    struct fby_buffer  frame = {0};
+    for (int i = 0; i < SHARDS; i++) {
+        snprintf(names[i], sizeof(names[i]), "train-%06d.tar", i);
+        shards[i] = (struct fby_shard_info){names[i], example_digest(0), 10000};
+    }
+    example(FBY_MSG_OPENED, &m);
+    m.opened.shards   = shards;
+    m.opened.n_shards = SHARDS;
+    m.opened.samples  = UINT64_C(10000) * SHARDS;
+    encode(&m, &frame);
+    decode(&frame, &arrived);
+    assert_int_equal(arrived.opened.n_shards, SHARDS);
+    assert_string_equal(arrived.opened.shards[99999].name, "train-099999.tar");
+    fby_message_fini(&arrived);
+    fby_buffer_fini(&frame);
+    free(names);
+    free(shards);
+}
+
+/* Values that no table row can forbid by itself; the sender hears of them. */
+
+static void unsendable(const struct fby_message *m, const char *word)
+{
+    struct fby_why    why   = {{0}};
+    struct fby_buffer frame = {0};
+    assert_int_equal(fby_message_encode(m, &frame, &why), FBY_USAGE);
+    assert_int_equal(frame.size, 0);
+    if (strstr(why.text, word) == NULL) {
+        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
+    }
+    fby_buffer_fini(&frame);
+}
+
+static void rows_of_a_request_lie_in_a_batch(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    example(FBY_MSG_REQUEST, &m);
+    m.request.rows = 0;
+    unsendable(&m, "REQUEST.rows");
+    m.request.rows      = FBY_ROWS_MAX;
+    m.request.first_row = 1;
+    unsendable(&m, "rows from 1 on");
+    example(FBY_MSG_REQUEST, &m);
+    m.request.n_choices = 1;
+    unsendable(&m, "2 fields, but 1 choices");
+    example(FBY_MSG_REQUEST, &m);
+    m.request.choices[1].filter = 99;
+    unsendable(&m, "filter 99");
+}
+
+static void shards_ascend_and_their_samples_add_up(void **state)
+{
+    (void)state;
+    struct fby_message    m;
+    struct fby_shard_info shards[2];
+    example(FBY_MSG_OPENED, &m);
+    m.opened.samples++;
+    unsendable(&m, "1025 samples, but the shards have 1024");
+    m.opened.samples--;
+    memcpy(shards, m.opened.shards, sizeof(shards));
+    shards[1].name  = "a";
+    m.opened.shards = shards;
+    unsendable(&m, "names must ascend");
+}
+
+static void a_recipe_fits_its_field(void **state)
+{
+    (void)state;
+    struct fby_message      m;
+    struct fby_header_field f[2];
+    example(FBY_MSG_HEADER, &m);
+    m.header.fields = f;
+    memcpy(f, example_fields, sizeof(f));
+    f[0].recipe.std[1] = 0;
+    unsendable(&m, "std must be above 0");
+    f[0].recipe.std[1] = 1.0 / 0.0;
+    unsendable(&m, "finite");
+    memcpy(f, example_fields, sizeof(f));
+    f[0].recipe.n_channels = 1;
+    unsendable(&m, "belong to the channels");
+    memcpy(f, example_fields, sizeof(f));
+    f[1].recipe.classes = 0;
+    unsendable(&m, "number of classes");
+    memcpy(f, example_fields, sizeof(f));
+    f[1].recipe.smoothing = 1;
+    unsendable(&m, "smoothing");
+    memcpy(f, example_fields, sizeof(f));
+    f[1].shape.n_dims  = 1;
+    f[1].shape.dims[0] = 2;
+    unsendable(&m, "a single u8");
+    memcpy(f, example_fields, sizeof(f));
+    f[1].name = "hue";
+    unsendable(&m, "must ascend");
+}
+
+static void numbers_that_belong_together_agree(void **state)
+{
+    (void)state;
+    struct fby_message     m;
+    struct fby_substituted rows[2];
+    example(FBY_MSG_JOIN, &m);
+    m.join.rank = 4;
+    unsendable(&m, "rank 4 of a world of 4");
+    example(FBY_MSG_HELLO, &m);
+    m.hello.version_min = 2;
+    unsendable(&m, "versions 2 to 1");
+    example(FBY_MSG_SCANNING, &m);
+    m.scanning.shards_done = 1025;
+    unsendable(&m, "1025 of 1024");
+    example(FBY_MSG_END, &m);
+    memcpy(rows, example_substituted, sizeof(rows));
+    rows[1].row       = 3;
+    m.end.substituted = rows;
+    unsendable(&m, "rows must ascend");
+}
+
+static void a_type_that_is_none_is_not_sent(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    example(FBY_MSG_BYE, &m);
+    m.type = (enum fby_message_type)200;
+    unsendable(&m, "200 is no type");
+    assert_string_equal(fby_message_name(m.type), "?");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_type_has_a_golden_frame),
+        cmocka_unit_test(a_golden_frame_decodes_and_encodes_to_itself),
+        cmocka_unit_test(every_number_of_a_request_arrives),
+        cmocka_unit_test(a_recipe_arrives_bit_by_bit),
+        cmocka_unit_test(messages_of_the_hot_path_allocate_nothing),
+        cmocka_unit_test(a_client_message_names_its_session),
+        cmocka_unit_test(unknown_fields_are_passed_over),
+        cmocka_unit_test(an_unknown_type_is_refused),
+        cmocka_unit_test(the_kind_of_a_frame_is_told_from_its_head),
+        cmocka_unit_test(a_head_cut_short_or_not_zeroed_is_refused),
+        cmocka_unit_test(a_frame_cut_anywhere_is_refused_or_still_valid),
+        cmocka_unit_test(ids_are_never_zero),
+        cmocka_unit_test(digests_have_their_exact_size),
+        cmocka_unit_test(a_digest_may_be_absent_but_not_short),
+        cmocka_unit_test(names_are_utf8_without_nul_and_bounded),
+        cmocka_unit_test(a_text_for_people_is_mended_by_the_sender),
+        cmocka_unit_test(a_text_with_control_characters_is_refused),
+        cmocka_unit_test(a_short_body_cannot_claim_much_memory),
+        cmocka_unit_test(a_message_beyond_its_size_is_refused),
+        cmocka_unit_test(lists_are_bounded),
+        cmocka_unit_test(a_dataset_of_many_shards_fits),
+        cmocka_unit_test(rows_of_a_request_lie_in_a_batch),
+        cmocka_unit_test(shards_ascend_and_their_samples_add_up),
+        cmocka_unit_test(a_recipe_fits_its_field),
+        cmocka_unit_test(numbers_that_belong_together_agree),
+        cmocka_unit_test(a_type_that_is_none_is_not_sent),
+    };
+    return cmocka_run_group_tests_name("proto.wire", tests, NULL, NULL);
+}
