@@ -1,0 +1,85 @@
+/* fuzz_jpeg.c - hostile members through the decoders of all fields.
+ *
+ * The bytes are taken as a JPEG (size, then planned and written as a field
+ * with ops), as an EXIF block, as a label and as JSON. Whatever happens is FBY_OK
+ * or a refusal of the sample, and a picture that decodes has the size its
+ * header told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/transform/field.h"
+#include "worker/transform/jpeg.h"
+#include "worker/transform/orient.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { SIDE = 24, DECODE_PIXELS = 1 << 20 };
+
+static void demand(bool truth)
+{
+    if (!truth) {
+        abort();
+    }
+}
+
+static struct fby_field_content *picture_field(void)
+{
+    static struct fby_field_content field = {.name = "f",
+        .group                                     = "f",
+        .decode                                    = FBY_DECODE_RGB8,
+        .wire_type                                 = FBY_U8,
+        .shape                                     = {3, {SIDE, SIDE, 3}},
+        .n_ops                                     = 2};
+    field.ops[0].op                       = fby_op_named("random_resized_crop");
+    field.ops[0].params[0] = (struct fby_value){.n = 2, .i = {SIDE, SIDE}};
+    field.ops[0].params[1] =
+        (struct fby_value){.n = 2, .real = true, .r = {0.08, 1}};
+    field.ops[0].params[2] =
+        (struct fby_value){.n = 2, .real = true, .r = {0.75, 1.33}};
+    field.ops[1].op        = fby_op_named("horizontal_flip");
+    field.ops[1].params[0] = (struct fby_value){.n = 1, .real = true, .r = {1}};
+    return &field;
+}
+
+static void try_picture(struct fby_field_job job)
+{
+    static struct fby_transform *transform;
+    uint8_t                      pixels[SIDE * SIDE * 3];
+    struct fby_field_plan        plan;
+    if (transform == NULL) {
+        transform = fby_transform_create();
+    }
+    job.field       = picture_field();
+    fby_err planned = fby_field_plan(&job, &plan, NULL);
+    demand(planned == FBY_OK || planned == FBY_BAD_SAMPLE);
+    if (planned == FBY_OK &&
+        (uint64_t)plan.width * plan.height > DECODE_PIXELS) {
+        return; /* legal, but slow under a sanitizer */
+    }
+    fby_err written = fby_field_write(transform, &job, pixels, NULL);
+    demand(written == FBY_OK || written == FBY_BAD_SAMPLE);
+    demand(written != FBY_OK || planned == FBY_OK);
+}
+
+static void try_scalar(struct fby_field_job job, enum fby_decode decode)
+{
+    static struct fby_field_content field = {.name = "f", .json_key = "k.k"};
+    for (int type = FBY_U8; type <= FBY_U32; type++) {
+        uint8_t value[8];
+        field.decode    = decode;
+        field.wire_type = (enum fby_type)type;
+        job.field       = &field;
+        fby_err err     = fby_field_write(NULL, &job, value, NULL);
+        demand(err == FBY_OK || err == FBY_BAD_SAMPLE || err == FBY_USAGE);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fby_field_job job = {.bytes = data, .size = size, .seed = 1};
+    demand(fby_exif_orientation(data, size) <= 8);
+    try_picture(job);
+    try_scalar(job, FBY_DECODE_LABEL);
+    try_scalar(job, FBY_DECODE_NUMBER);
+    return 0;
+}

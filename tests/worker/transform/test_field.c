@@ -1,0 +1,424 @@
+#include "tests/worker/transform/pictures.h"
+
+#include <stdio.h>
+
+#include "worker/transform/field.h"
+
+static struct fby_transform *transform;
+
+static int open_transform(void **state)
+{
+    (void)state;
+    transform = fby_transform_create();
+    return 0;
+}
+
+static int close_transform(void **state)
+{
+    (void)state;
+    fby_transform_destroy(&transform);
+    return 0;
+}
+
+static struct fby_field_content field_of(
+    enum fby_decode decode, enum fby_type type)
+{
+    struct fby_field_content field = {
+        .name = "f", .group = "f", .json_key = "k"};
+    field.decode    = decode;
+    field.wire_type = type;
+    return field;
+}
+
+/* Write a scalar field of the member `text`. */
+static fby_err write_text(const struct fby_field_content *field,
+    const char *text, uint8_t value[8], struct fby_why *why)
+{
+    struct fby_field_job job = {
+        .field = field, .bytes = (const uint8_t *)text, .size = strlen(text)};
+    memset(value, 0xee, 8);
+    return fby_field_write(transform, &job, value, why);
+}
+
+static void assert_value(
+    const struct fby_field_content *field, const char *text, uint64_t expected)
+{
+    uint8_t        value[8];
+    uint8_t        want[8];
+    struct fby_why why   = {0};
+    size_t         width = fby_field_bytes(field);
+    if (write_text(field, text, value, &why) != FBY_OK) {
+        fail_msg("%s: %s", text, why.text);
+    }
+    memset(want, 0xee, sizeof(want));
+    fby_store_le(want, expected, width);
+    assert_memory_equal(value, want, sizeof(want)); /* and not a byte more */
+}
+
+static void assert_text_refused(
+    const struct fby_field_content *field, const char *text, const char *words)
+{
+    uint8_t        value[8];
+    struct fby_why why = {0};
+    assert_int_equal(write_text(field, text, value, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+}
+
+static void a_label_is_decimal_digits_with_blanks_around(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U16);
+    assert_value(&field, "0", 0);
+    assert_value(&field, " 0412\r\n", 412);
+    assert_value(&field, "65535\n", 65535);
+}
+
+static void a_label_that_is_no_number_is_refused_in_words(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"cat", "", " \n", "-1", "+1", "1.0",
+        "1 2", "0x10", "12a", "99999999999999999999999"};
+    struct fby_field_content field   = field_of(FBY_DECODE_LABEL, FBY_U32);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_text_refused(&field, texts[i], "a label that is no number");
+    }
+    assert_text_refused(&field, "c\x01t\xff", "'c?t?'");
+    char blanks[FBY_LABEL_MAX_BYTES + 2];
+    memset(blanks, ' ', sizeof(blanks));
+    blanks[0]                  = '1';
+    blanks[sizeof(blanks) - 1] = '\0';
+    assert_text_refused(&field, blanks, "at most 64");
+}
+
+static void a_label_fits_its_classes_and_its_wire_type(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U8);
+    assert_value(&field, "255", 255);
+    assert_text_refused(&field, "256", "0 to 255");
+    field.classes = 10;
+    assert_value(&field, "9", 9);
+    assert_text_refused(&field, "10", "0 to 9");
+    field.wire_type = FBY_U32;
+    field.classes   = 0;
+    assert_value(&field, "4294967295", UINT32_MAX);
+    assert_text_refused(&field, "4294967296", "0 to 4294967295");
+}
+
+static void a_label_may_be_the_class_folder(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U16);
+    strcpy(field.from[0], "folder");
+    field.classes = 1000;
+    uint8_t              value[2];
+    struct fby_field_job job = {.field = &field, .class_id = 999};
+    assert_ok(fby_field_write(transform, &job, value, NULL));
+    assert_memory_equal(value, "\xe7\x03", 2);
+    job.class_id = 1000;
+    assert_int_equal(
+        fby_field_write(transform, &job, value, NULL), FBY_BAD_SAMPLE);
+}
+
+static void whole_numbers_of_json_fit_their_type_or_are_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content i64 = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    assert_value(&i64, "{\"k\": -9223372036854775808}", (uint64_t)INT64_MIN);
+    assert_value(&i64, "{\"a\": [1, {\"k\": 2}], \"k\": 7}", 7);
+    assert_value(&i64, "{\"k\": 1e3}", 1000);
+    assert_text_refused(&i64, "{\"k\": 9223372036854775808}", "JSON");
+    assert_text_refused(&i64, "{\"k\": 0.5}", "whole");
+    assert_text_refused(&i64, "{\"k\": 1e30}", "whole");
+    struct fby_field_content i32 = field_of(FBY_DECODE_NUMBER, FBY_I32);
+    assert_value(&i32, "{\"k\": -2147483648}", 0x80000000);
+    assert_text_refused(&i32, "{\"k\": 2147483648}", "fit its wire type");
+    struct fby_field_content u8 = field_of(FBY_DECODE_NUMBER, FBY_U8);
+    assert_value(&u8, "{\"k\": 255}", 255);
+    assert_text_refused(&u8, "{\"k\": -1}", "fit its wire type");
+}
+
+static uint64_t f32_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static void reals_of_json_are_rounded_to_the_nearest_f32(void **state)
+{
+    (void)state;
+    struct fby_field_content f32 = field_of(FBY_DECODE_NUMBER, FBY_F32);
+    assert_value(&f32, "{\"k\": 0.1}", f32_bits(0.1F));
+    assert_value(&f32, "{\"k\": -0.0}", 0x80000000);
+    assert_value(&f32, "{\"k\": 1e-40}", f32_bits(1e-40F));
+    assert_value(&f32, "{\"k\": 1e-46}", 0);
+    assert_value(&f32, "{\"k\": 3.4028235e38}", f32_bits(3.4028235e38F));
+    assert_value(&f32, "{\"k\": 16777216}", f32_bits(16777216.0F));
+    assert_text_refused(&f32, "{\"k\": 16777217}", "exactly");
+    assert_text_refused(&f32, "{\"k\": 1e39}", "too large");
+}
+
+static void many_reals_round_as_the_machine_does(void **state)
+{
+    (void)state;
+    struct fby_field_content f32   = field_of(FBY_DECODE_NUMBER, FBY_F32);
+    uint64_t                 bits  = 1;
+    unsigned                 tried = 0;
+    for (int i = 0; i < 4000; i++) {
+        char   text[64];
+        double value;
+        bits = bits * UINT64_C(6364136223846793005) + 1442695040888963407U;
+        uint64_t chosen = (bits & UINT64_C(0x800fffffffffffff)) |
+                          (uint64_t)(870 + bits % 280) << 52;
+        memcpy(&value, &chosen, sizeof(value));
+        if (value > 3.4e38 || value < -3.4e38) {
+            continue;
+        }
+        snprintf(text, sizeof(text), "{\"k\": %.17g}", value);
+        if (strpbrk(text, ".e") != NULL) {
+            assert_value(&f32, text, f32_bits((float)value));
+            tried++;
+        }
+    }
+    assert_true(tried > 3000);
+}
+
+static void small_reals_have_the_bits_ieee_gives_them(void **state)
+{
+    (void)state;
+    struct fby_field_content f16  = field_of(FBY_DECODE_NUMBER, FBY_F16);
+    struct fby_field_content bf16 = field_of(FBY_DECODE_NUMBER, FBY_BF16);
+    assert_value(&f16, "{\"k\": 1.0}", 0x3c00);
+    assert_value(&f16, "{\"k\": -2}", 0xc000);
+    assert_value(&f16, "{\"k\": 65504}", 0x7bff);
+    assert_value(&f16, "{\"k\": 65519.9}", 0x7bff);
+    assert_value(&f16, "{\"k\": 5.9604644775390625e-8}", 0x0001);
+    assert_value(&f16, "{\"k\": 0.00006103515625}", 0x0400);
+    assert_value(&f16, "{\"k\": 1.00048828125}", 0x3c00); /* a tie, to even */
+    assert_value(&f16, "{\"k\": 1.00146484375}", 0x3c02); /* a tie, to even */
+    assert_text_refused(&f16, "{\"k\": 65520.0}", "too large");
+    assert_text_refused(&f16, "{\"k\": 2049}", "exactly");
+    assert_value(&bf16, "{\"k\": 1.0}", 0x3f80);
+    assert_value(&bf16, "{\"k\": 3.140625}", 0x4049);
+    assert_value(&bf16, "{\"k\": 1e38}", 0x7e96);
+}
+
+static void a_dotted_key_steps_into_objects(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    strcpy(field.json_key, "box.left");
+    assert_value(&field, "{\"box\": {\"left\": 12}}", 12);
+    assert_text_refused(&field, "{\"box\": 3}", "no member 'box.left'");
+    assert_text_refused(&field, "{\"box.left\": 3}", "no member 'box.left'");
+}
+
+static void json_that_is_not_right_is_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    assert_text_refused(&field, "", "JSON");
+    assert_text_refused(&field, "{\"k\": 1", "JSON line 1");
+    assert_text_refused(&field, "{\"k\": 1} x", "JSON line 1");
+    assert_text_refused(&field, "{\"k\": 1, \"k\": 2}", "duplicate");
+    assert_text_refused(&field, "{\"k\": \"1\"}", "is no number");
+    assert_text_refused(&field, "{\"k\": true}", "is no number");
+    assert_text_refused(&field, "[1]", "no member 'k'");
+}
+
+static void json_is_bounded_in_depth_and_size(void **state)
+{
+    (void)state;
+    struct fby_field_content field     = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    char                     text[256] = "{\"a\": ";
+    for (int i = 1; i < FBY_JSON_MAX_DEPTH; i++) {
+        strcat(text, "[");
+    }
+    char deeper[256];
+    snprintf(deeper, sizeof(deeper), "%s[", text);
+    assert_text_refused(&field, deeper, "deeper than 32");
+    assert_text_refused(&field, text, "JSON line 1");
+    assert_value(&field,
+        "{\"s\": \"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[\", \"k\": 1}",
+        1);
+    char *large = malloc(FBY_JSON_MAX_BYTES + 2);
+    memset(large, ' ', FBY_JSON_MAX_BYTES + 1);
+    large[FBY_JSON_MAX_BYTES + 1] = '\0';
+    assert_text_refused(&field, large, "at most 1048576");
+    free(large);
+}
+
+static void bytes_have_the_one_right_length(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_BYTES, FBY_U8);
+    field.length                   = 5;
+    field.shape                    = (struct fby_shape){1, {5}};
+    uint8_t value[8];
+    assert_ok(write_text(&field, "hello", value, NULL));
+    assert_memory_equal(value, "hello\xee\xee\xee", 8);
+    assert_text_refused(&field, "hell", "4 bytes; the field has 5");
+    assert_text_refused(&field, "hello!", "6 bytes; the field has 5");
+}
+
+/* ---- pictures ---- */
+
+static struct fby_field_content crop_field(uint32_t side)
+{
+    struct fby_field_content field = field_of(FBY_DECODE_RGB8, FBY_U8);
+    field.shape = (struct fby_shape){3, {side, side, FBY_RGB}};
+    field.n_ops = 2;
+    field.ops[0] =
+        (struct fby_op_use){.op = fby_op_named("random_resized_crop"),
+            .params             = {{.n = 2, .i = {side, side}},
+                            {.n = 2, .real = true, .r = {0.08, 1}},
+                            {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}}};
+    field.ops[1] = (struct fby_op_use){.op = fby_op_named("horizontal_flip"),
+        .params = {{.n = 1, .real = true, .r = {0.5}}}};
+    return field;
+}
+
+static void every_crop_shows_the_label_of_its_picture(void **state)
+{
+    (void)state;
+    static uint8_t           pixels[224 * 224 * 3];
+    struct fby_field_content field = crop_field(224);
+    for (uint32_t n = 0; n < 60; n++) {
+        struct fby_buffer file = photo_file(
+            (struct fby_photo){.number = n, .label = n % FBY_PHOTO_LABELS});
+        struct fby_field_job job   = {.field = &field,
+              .bytes                         = file.data,
+              .size                          = file.size,
+              .seed                          = 42,
+              .sample                        = n};
+        uint32_t             label = 99;
+        struct fby_image     image = {pixels, 224 * 3, 224, 224};
+        assert_ok(fby_field_write(transform, &job, pixels, NULL));
+        assert_true(fby_photo_read_label(&image, &label));
+        assert_int_equal(label, n % FBY_PHOTO_LABELS);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void values_depend_on_seed_epoch_and_sample_alone(void **state)
+{
+    (void)state;
+    uint8_t                  first[32 * 32 * 3];
+    uint8_t                  other[32 * 32 * 3];
+    struct fby_field_content field = crop_field(32);
+    struct fby_buffer        file = photo_file((struct fby_photo){.number = 3});
+    struct fby_field_job     job  = {.field = &field,
+             .bytes                         = file.data,
+             .size                          = file.size,
+             .seed                          = 1,
+             .epoch                         = 2,
+             .sample                        = 3};
+    struct fby_field_job     jobs[3] = {job, job, job};
+    assert_ok(fby_field_write(transform, &job, first, NULL));
+    jobs[0].seed++;
+    jobs[1].epoch++;
+    jobs[2].sample++;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(fby_field_write(transform, &jobs[i], other, NULL));
+        assert_memory_not_equal(first, other, sizeof(first));
+    }
+    assert_ok(fby_field_write(transform, &job, other, NULL));
+    assert_memory_equal(first, other, sizeof(first));
+    fby_buffer_fini(&file);
+}
+
+static void the_plan_tells_what_the_pixels_show(void **state)
+{
+    (void)state;
+    uint8_t                  written[40 * 40 * 3];
+    struct fby_image         made  = new_picture(40, 40);
+    struct fby_field_content field = crop_field(40);
+    struct fby_buffer        file =
+        photo_file((struct fby_photo){.number = 8, .orientation = 6});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size, .sample = 5};
+    struct fby_field_plan plan;
+    struct fby_image      picture    = {0};
+    struct fby_scratch    scratch[2] = {{0}};
+    struct fby_jpeg_file  jpeg       = as_jpeg(&file);
+    assert_ok(fby_field_plan(&job, &plan, NULL));
+    assert_ok(fby_field_write(transform, &job, written, NULL));
+    assert_ok(fby_jpeg_decode(&jpeg, scratch, &picture, NULL));
+    assert_int_equal(plan.width, picture.width);
+    assert_int_equal(plan.height, picture.height);
+    struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
+    assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
+    assert_memory_equal(made.pixels, written, sizeof(written));
+    free(made.pixels);
+    fby_scratch_trim(&scratch[0], 0);
+    fby_scratch_trim(&scratch[1], 0);
+    fby_buffer_fini(&file);
+}
+
+static void a_picture_too_small_for_its_crop_is_a_bad_sample(void **state)
+{
+    (void)state;
+    static uint8_t           pixels[64 * 64 * 3];
+    struct fby_field_content field = crop_field(64);
+    field.n_ops                    = 1;
+    field.ops[0]                   = (struct fby_op_use){
+                          .op = fby_op_named("center_crop"), .params = {{.n = 2, .i = {64, 64}}}};
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 63, .height = 80});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size};
+    struct fby_field_plan plan;
+    struct fby_why        why = {0};
+    assert_int_equal(
+        fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "63 x 80"));
+    assert_int_equal(fby_field_plan(&job, &plan, &why), FBY_BAD_SAMPLE);
+    fby_buffer_fini(&file);
+}
+
+static void ops_may_not_blow_a_picture_up_without_bound(void **state)
+{
+    (void)state;
+    uint8_t                  pixels[8 * 8 * 3];
+    struct fby_field_content field = crop_field(8);
+    field.ops[1]                   = field.ops[0];
+    field.ops[0] = (struct fby_op_use){.op = fby_op_named("resize"),
+        .params = {{.n = 0}, {.n = 2, .i = {16384, 16384}}}};
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 16, .height = 16});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size};
+    struct fby_why why = {0};
+    assert_int_equal(
+        fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "16384 x 16384"));
+    fby_buffer_fini(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_label_is_decimal_digits_with_blanks_around),
+        cmocka_unit_test(a_label_that_is_no_number_is_refused_in_words),
+        cmocka_unit_test(a_label_fits_its_classes_and_its_wire_type),
+        cmocka_unit_test(a_label_may_be_the_class_folder),
+        cmocka_unit_test(whole_numbers_of_json_fit_their_type_or_are_refused),
+        cmocka_unit_test(reals_of_json_are_rounded_to_the_nearest_f32),
+        cmocka_unit_test(many_reals_round_as_the_machine_does),
+        cmocka_unit_test(small_reals_have_the_bits_ieee_gives_them),
+        cmocka_unit_test(a_dotted_key_steps_into_objects),
+        cmocka_unit_test(json_that_is_not_right_is_refused),
+        cmocka_unit_test(json_is_bounded_in_depth_and_size),
+        cmocka_unit_test(bytes_have_the_one_right_length),
+        cmocka_unit_test(every_crop_shows_the_label_of_its_picture),
+        cmocka_unit_test(values_depend_on_seed_epoch_and_sample_alone),
+        cmocka_unit_test(the_plan_tells_what_the_pixels_show),
+        cmocka_unit_test(a_picture_too_small_for_its_crop_is_a_bad_sample),
+        cmocka_unit_test(ops_may_not_blow_a_picture_up_without_bound),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.field", tests, open_transform, close_transform);
+}

@@ -1,0 +1,128 @@
+#include "tests/worker/transform/pictures.h"
+
+#include "common/pipeline/op.h"
+#include "worker/transform/fingerprint.h"
+
+static struct fby_content content;
+
+static int clear(void **state)
+{
+    (void)state;
+    memset(&content, 0, sizeof(content));
+    return 0;
+}
+
+static struct fby_field_content *add_field(enum fby_decode decode)
+{
+    struct fby_field_content *field = &content.fields[content.n_fields++];
+    field->decode                   = decode;
+    return field;
+}
+
+static void add_op(struct fby_field_content *field, const char *name)
+{
+    field->ops[field->n_ops].op = fby_op_named(name);
+    assert_non_null(field->ops[field->n_ops].op);
+    field->n_ops++;
+}
+
+static struct fby_digest fingerprint(void)
+{
+    struct fby_digest out = {{0}};
+    struct fby_why    why = {0};
+    if (fby_fingerprint(&content, &out, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    return out;
+}
+
+static void all_decoders_and_ops_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    /* Changes with a behaviour: raise the op's or the decoder's version. */
+    static const char recorded[] =
+        "a846e9c0e1b6f2075dc338194576f911d95b703d4d6624f83e9930f554c8b215";
+    char hex[65];
+    for (int decode = FBY_DECODE_RGB8; decode <= FBY_DECODE_BYTES; decode++) {
+        add_field((enum fby_decode)decode);
+    }
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        add_op(&content.fields[0], fby_ops[i]->name);
+    }
+    struct fby_digest all = fingerprint();
+    assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
+}
+
+static void parameters_names_and_order_of_fields_do_not_matter(void **state)
+{
+    (void)state;
+    struct fby_field_content *image = add_field(FBY_DECODE_RGB8);
+    add_op(image, "resize");
+    add_op(image, "horizontal_flip");
+    add_field(FBY_DECODE_LABEL);
+    struct fby_digest before = fingerprint();
+    clear(NULL);
+    add_field(FBY_DECODE_LABEL);
+    image = add_field(FBY_DECODE_RGB8);
+    strcpy(image->name, "picture");
+    add_op(image, "horizontal_flip");
+    add_op(image, "resize");
+    add_op(image, "resize");
+    image->ops[1].params[0].n    = 1;
+    image->ops[1].params[0].i[0] = 99;
+    struct fby_digest after      = fingerprint();
+    assert_true(fby_digest_equal(&before, &after));
+}
+
+static void each_decoder_and_op_in_use_counts(void **state)
+{
+    (void)state;
+    struct fby_digest seen[16];
+    size_t            n = 0;
+    for (int decode = FBY_DECODE_RGB8; decode <= FBY_DECODE_BYTES; decode++) {
+        clear(NULL);
+        add_field((enum fby_decode)decode);
+        seen[n++] = fingerprint();
+    }
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        clear(NULL);
+        add_op(add_field(FBY_DECODE_RGB8), fby_ops[i]->name);
+        seen[n++] = fingerprint();
+    }
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            assert_false(fby_digest_equal(&seen[i], &seen[k]));
+        }
+    }
+}
+
+static void what_this_worker_lacks_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const struct fby_op foreign = {.name = "solarize"};
+    struct fby_digest          out     = {{0}};
+    struct fby_why             why     = {0};
+    struct fby_field_content  *field   = add_field(FBY_DECODE_RGB8);
+    field->ops[field->n_ops++].op      = &foreign;
+    assert_int_equal(fby_fingerprint(&content, &out, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "solarize"));
+    clear(NULL);
+    add_field((enum fby_decode)9);
+    assert_int_equal(fby_fingerprint(&content, &out, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "number 9"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(
+            all_decoders_and_ops_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(
+            parameters_names_and_order_of_fields_do_not_matter, clear),
+        cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),
+        cmocka_unit_test_setup(
+            what_this_worker_lacks_is_refused_by_name, clear),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.fingerprint", tests, NULL, NULL);
+}
