@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "common/clock.h"
+#include "common/cores.h"
 #include "common/log.h"
 #include "common/mem.h"
 
@@ -61,6 +62,12 @@ static void build_worker_listen(struct fby_cluster *self)
         (int)(strrchr(server, ':') - server), server);
 }
 
+static unsigned shared_cores(unsigned workers)
+{
+    unsigned cores = fby_cores();
+    return cores > workers ? cores / workers : 1;
+}
+
 static void build_worker_args(
     struct fby_cluster *self, const struct fby_cluster_options *options)
 {
@@ -71,11 +78,11 @@ static void build_worker_args(
     build_worker_listen(self);
     fby_words_add(args, "--listen");
     fby_words_add(args, self->worker_listen);
-    if (options->threads > 0) {
-        snprintf(self->threads, sizeof(self->threads), "%u", options->threads);
-        fby_words_add(args, "--threads");
-        fby_words_add(args, self->threads);
-    }
+    snprintf(self->threads, sizeof(self->threads), "%u",
+        options->threads > 0 ? options->threads
+                             : shared_cores(options->workers));
+    fby_words_add(args, "--threads");
+    fby_words_add(args, self->threads);
     for (unsigned i = 0; options->roots[i] != NULL; i++) {
         fby_words_add(args, "--data");
         fby_words_add(args, options->roots[i]);
