@@ -116,6 +116,23 @@ static void a_picture_beyond_the_aspects_gives_its_middle(void **state)
         (struct fby_size){1, 1});
 }
 
+static void sides_are_rounded_to_the_nearest(void **state)
+{
+    (void)state;
+    const double   ratio[2] = {1, 1};
+    const double   scales[] = {0.42, 0.43, 0.56, 0.57, 0.004};
+    const uint32_t sides[]  = {6, 7, 7, 8, 1}; /* 6.48, 6.56, 7.48, 7.55 */
+    for (size_t i = 0; i < 5; i++) {
+        const double    scale[2] = {scales[i], scales[i]};
+        struct fby_draw draw     = draw_of(i);
+        struct fby_box  box;
+        assert_true(fby_plan_random_resized_crop(
+            &draw, (struct fby_size){10, 10}, scale, ratio, &box));
+        assert_int_equal(box.w, sides[i]);
+        assert_int_equal(box.h, sides[i]);
+    }
+}
+
 /* The whole area with no aspect that fits, though the picture's own does. */
 static void a_picture_within_the_aspects_is_taken_whole(void **state)
 {
@@ -295,6 +312,7 @@ int main(void)
         cmocka_unit_test(area_and_aspect_are_drawn_evenly),
         cmocka_unit_test(the_place_of_a_crop_is_drawn_evenly),
         cmocka_unit_test(a_picture_beyond_the_aspects_gives_its_middle),
+        cmocka_unit_test(sides_are_rounded_to_the_nearest),
         cmocka_unit_test(a_picture_within_the_aspects_is_taken_whole),
         cmocka_unit_test(parameters_out_of_range_count_as_the_nearest_end),
         cmocka_unit_test(a_center_crop_rounds_halves_to_even),

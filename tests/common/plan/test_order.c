@@ -144,6 +144,31 @@ static void locality_is_the_block_of_the_sample(void **state)
     fby_order_destroy(&order);
 }
 
+/* Places 0..49 and 50..99 are two blocks of fifty, in one slice and lane. */
+static void each_block_has_its_own_order(void **state)
+{
+    (void)state;
+    const uint32_t        fifties[] = {50, 50};
+    struct fby_order_spec spec      = small_spec(FBY_SHUFFLE_BLOCK);
+    uint64_t              samples[100];
+    spec.samples       = 100;
+    spec.shard_samples = fifties;
+    spec.n_shards      = 2;
+    spec.block         = 1;
+    spec.slices        = 1;
+    spec.global_batch  = 100;
+
+    struct fby_order *order = order_of(&spec);
+    fby_order_fill(order, 0, 0, 100, samples);
+    uint32_t same = 0;
+    for (int i = 0; i < 50; i++) {
+        assert_int_equal(samples[i] / 50, samples[0] / 50);
+        same += samples[i] % 50 == samples[i + 50] % 50;
+    }
+    assert_in_range(same, 0, 5); /* one is to be expected */
+    fby_order_destroy(&order);
+}
+
 static void without_blocks_locality_differs_by_row(void **state)
 {
     (void)state;
@@ -229,6 +254,8 @@ static void only_rows_that_exist_are_there(void **state)
     assert_false(fby_order_has(order, 0, 0, 13));
     assert_false(fby_order_has(order, 0, 12, 1));
     assert_false(fby_order_has(order, 0, 0, 0));
+    assert_true(fby_order_has(order, 0, 1, 11));
+    assert_false(fby_order_has(order, 0, 1, 12));
     assert_false(fby_order_has(order, 0, 1, UINT32_MAX));
     assert_true(fby_order_has(order, 8, 0, 5));
     assert_false(fby_order_has(order, 8, 0, 6));
@@ -479,6 +506,7 @@ int main(void)
         cmocka_unit_test(without_shuffle_rows_are_consecutive),
         cmocka_unit_test(lanes_walk_along_their_blocks),
         cmocka_unit_test(locality_is_the_block_of_the_sample),
+        cmocka_unit_test(each_block_has_its_own_order),
         cmocka_unit_test(without_blocks_locality_differs_by_row),
         cmocka_unit_test(any_part_of_a_batch_is_that_part_of_the_whole),
         cmocka_unit_test(padding_begins_the_epoch_again),
