@@ -11,8 +11,8 @@
 #include "cli/bar.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/journal.h"
 #include "cli/pull_options.h"
-#include "cli/record.h"
 #include "cli/report.h"
 #include "cli/served.h"
 #include "cli/signals.h"
@@ -29,7 +29,7 @@ struct pull { /* one run */
     struct fby_cluster            *cluster;
     struct forebay                *stream;
     struct forebay_info            info;
-    struct fby_record              record;
+    struct fby_journal             journal;
     struct fby_bar                 bar;
     int64_t                        start_ns;
     int64_t                        watched_ns;
@@ -192,7 +192,7 @@ static fby_err take_batches(struct pull *self, struct fby_why *why)
         }
         list_substitutions(self, batch);
         hold_batch(self);
-        err = fby_record_batch(&self->record, batch, why);
+        err = fby_journal_batch(&self->journal, batch, why);
         forebay_release(&batch, NULL);
     }
     return err;
@@ -203,7 +203,7 @@ static void report(struct pull *self)
     struct fby_report result = {
         .stats   = read_stats(self),
         .seconds = (double)(fby_now_ns() - self->start_ns) / 1e9,
-        .token   = self->record.token,
+        .token   = self->journal.token,
     };
     uint8_t sum[16];
     if (forebay_stream_digest(self->stream, sum) == FOREBAY_OK) {
@@ -220,18 +220,19 @@ static fby_err run_stream(struct pull *self, struct fby_why *why)
 {
     const struct fby_pull_options *o = self->options;
     fby_signals_catch();
-    self->start_ns = fby_now_ns();
-    self->bar      = fby_bar_begin(self->start_ns);
-    fby_err err    = fby_record_open(
-           &self->record, o->digests, o->token_file, o->token_every, why);
+    self->start_ns  = fby_now_ns();
+    self->bar       = fby_bar_begin(self->start_ns);
+    self->warned_ns = self->start_ns;
+    fby_err err     = fby_journal_open(
+            &self->journal, o->digests, o->token_file, o->token_every, why);
     if (err == FBY_OK) {
         err = take_batches(self, why);
     }
     fby_bar_end(&self->bar);
     if (err == FBY_OK) {
-        err = fby_record_close(&self->record, why);
+        err = fby_journal_close(&self->journal, why);
     }
-    if (self->record.steps > 0 || err == FBY_OK) {
+    if (self->journal.steps > 0 || err == FBY_OK) {
         report(self);
     }
     return err;
@@ -243,7 +244,7 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     struct fby_served              roots = {0};
     fby_err                        err   = FBY_OK;
     if (o->resume != NULL) {
-        err = fby_record_read_token(o->resume, self->token, TOKEN_SIZE, why);
+        err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {
         err = fby_served_collect(
@@ -277,7 +278,7 @@ static int run(int argc, char **argv)
         fprintf(stderr,
             "forebay pull: ended by signal; go on with\n"
             "  --resume %s\n",
-            self.record.token);
+            self.journal.token);
     }
     free(o.data.words);
     free(o.fields.words);

@@ -14,11 +14,17 @@ static bool set_int(void *socket, int option, int value)
     return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
 }
 
+/* Only for IPv6: a socket that may speak both shows IPv4 as [::ffff:...]. */
+static bool set_family(void *socket, const char *endpoint)
+{
+    return set_int(socket, ZMQ_IPV6, strchr(endpoint, '[') != NULL);
+}
+
 static bool set_common(void *socket, const struct fby_socket_limits *limits)
 {
     int64_t max = limits->max_message_bytes;
     return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)) == 0 &&
-           set_int(socket, ZMQ_LINGER, 0) && set_int(socket, ZMQ_IPV6, 1) &&
+           set_int(socket, ZMQ_LINGER, 0) &&
            set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) &&
            set_int(socket, ZMQ_SNDHWM, 0) &&
            set_int(socket, ZMQ_RCVHWM, limits->receive_messages) &&
@@ -42,7 +48,7 @@ static fby_err bind_router(void *socket, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE])
 {
     size_t size = FBY_ENDPOINT_SIZE;
-    if (!set_common(socket, limits) ||
+    if (!set_common(socket, limits) || !set_family(socket, endpoint) ||
         !set_int(socket, ZMQ_ROUTER_MANDATORY, 1)) {
         return FBY_SYS;
     }
@@ -79,7 +85,7 @@ fby_err fby_socket_connect(void *zmq, const char *endpoint,
     if (socket == NULL) {
         return FBY_SYS;
     }
-    if (!set_common(socket, limits) ||
+    if (!set_common(socket, limits) || !set_family(socket, endpoint) ||
         !set_int(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS) ||
         !set_int(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS)) {
         close_keeping_errno(socket);

@@ -1,4 +1,4 @@
-#include "cli/record.h"
+#include "cli/journal.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,12 +13,12 @@ static fby_err failed(struct fby_why *why, const char *path)
     return fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
 }
 
-fby_err fby_record_open(struct fby_record *self, const char *digests_path,
+fby_err fby_journal_open(struct fby_journal *self, const char *digests_path,
     const char *token_path, uint64_t token_every, struct fby_why *why)
 {
-    *self = (struct fby_record){.digests_path = digests_path,
-        .token_path                           = token_path,
-        .token_every                          = token_every};
+    *self = (struct fby_journal){.digests_path = digests_path,
+        .token_path                            = token_path,
+        .token_every                           = token_every};
     if (digests_path != NULL) {
         self->digests = fopen(digests_path, "w");
         if (self->digests == NULL) {
@@ -45,7 +45,7 @@ static void print_line(FILE *out, const struct forebay_batch *batch)
     fputc('\n', out);
 }
 
-static fby_err write_token(struct fby_record *self, struct fby_why *why)
+static fby_err write_token(struct fby_journal *self, struct fby_why *why)
 {
     char part[4096];
     int  n = snprintf(part, sizeof(part), "%s.part", self->token_path);
@@ -64,7 +64,7 @@ static fby_err write_token(struct fby_record *self, struct fby_why *why)
     return FBY_OK;
 }
 
-fby_err fby_record_batch(struct fby_record *self,
+fby_err fby_journal_batch(struct fby_journal *self,
     const struct forebay_batch *batch, struct fby_why *why)
 {
     snprintf(
@@ -82,7 +82,7 @@ fby_err fby_record_batch(struct fby_record *self,
     return FBY_OK;
 }
 
-fby_err fby_record_close(struct fby_record *self, struct fby_why *why)
+fby_err fby_journal_close(struct fby_journal *self, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     if (self->digests != NULL && fclose(self->digests) != 0) {
@@ -95,7 +95,7 @@ fby_err fby_record_close(struct fby_record *self, struct fby_why *why)
     return err;
 }
 
-fby_err fby_record_read_token(
+fby_err fby_journal_read_token(
     const char *text, char *out, size_t size, struct fby_why *why)
 {
     if (text[0] != '@') {
