@@ -11,15 +11,16 @@
 #include "common/err.h"
 
 struct fby_roots;
+struct fby_root;
 
 struct fby_roots *fby_roots_create(void);
 void              fby_roots_destroy(struct fby_roots **self_p);
 
-/* Add one root from its command line form `NAME=DIR`. The name is 1 to 63 of
- * letters, digits, '-', '_' and '.'; DIR must be a readable directory.
+/* Add one root from its command line form `NAME=DIR`; DIR must be absolute and
+ * a directory that can be read.
  *
  * Thread: before the roots are shared; all other calls may come from any.
- * Errors: FBY_CONFIG, with `why`. */
+ * Errors: FBY_USAGE (the form), FBY_CONFIG (the directory), with `why`. */
 FBY_CHECKED fby_err fby_roots_add(
     struct fby_roots *self, const char *name_and_dir, struct fby_why *why);
 
@@ -27,23 +28,15 @@ FBY_CHECKED fby_err fby_roots_add(
 uint32_t    fby_roots_count(const struct fby_roots *self);
 const char *fby_roots_name(const struct fby_roots *self, uint32_t i);
 
-/* One root, found by the location's name. */
-struct fby_root;
-
-/* Split `location`, "NAME:path", into its root and the path beneath it (which
- * points into `location`). The path is checked as text here: relative, and no
- * `..` in it.
- *
- * Errors: FBY_USAGE when it is a plain path, names no root of this worker, is
- *         absolute or climbs; `why` says which and what would be right. */
-FBY_CHECKED fby_err fby_roots_find(const struct fby_roots *self,
-    const char *location, const struct fby_root **root, const char **path,
-    struct fby_why *why);
+/* The root of that name, borrowed from `self`.
+ * Errors: FBY_USAGE; `why` names those there are. */
+FBY_CHECKED fby_err fby_roots_named(const struct fby_roots *self,
+    const char *name, const struct fby_root **root, struct fby_why *why);
 
 const char *fby_root_name(const struct fby_root *root);
 const char *fby_root_dir(const struct fby_root *root); /* absolute, no links */
 
-enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR };
+enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR, FBY_WANT_EITHER };
 
 /* Open `path` ("" is the root itself) for reading, beneath the root; the
  * caller closes *fd. Never blocks on a pipe or device: those are refused.

@@ -1,0 +1,58 @@
+#!/usr/bin/python3
+"""Write the goldens of the manifest, from proto/PROTOCOL.md alone.
+
+An independent spelling of the two shards of the worked example: run it in
+this folder, and compare before committing.
+"""
+
+import hashlib
+import struct
+
+
+def entry(key, value):
+    return struct.pack("<HI", key, len(value)) + value
+
+
+def number(key, value):
+    return entry(key, struct.pack("<q", value))
+
+
+def column(key, letter, values):
+    return entry(key, struct.pack(f"<{len(values)}{letter}", *values))
+
+
+def shard(kind, name, size, total, suffixes, samples):
+    """samples: (key, class, [(suffix, offset, size), ...])"""
+    members = [m for s in samples for m in s[2]]
+    out = number(1, 1) + number(2, kind) + entry(3, name) + number(4, size)
+    if total is not None:
+        out += entry(5, total)
+    listed = b"".join(entry(i + 1, s) for i, s in enumerate(suffixes))
+    out += entry(6, listed)
+    out += entry(7, b"".join(s[0] + b"\0" for s in samples))
+    if kind == 1:
+        out += column(8, "I", [s[1] for s in samples])
+    out += column(9, "H", [len(s[2]) for s in samples])
+    out += column(10, "B", [suffixes.index(m[0]) for m in members])
+    if kind == 2:
+        out += column(11, "Q", [m[1] for m in members])
+    return out + column(12, "Q", [m[2] for m in members])
+
+
+def blake(data):
+    return hashlib.blake2b(data, digest_size=32).digest()
+
+
+TAR = shard(
+    2, b"t-0.tar", 5120, None, [b"jpg", b"cls"],
+    [(b"0001", 0, [(b"jpg", 512, 5), (b"cls", 1536, 1)]),
+     (b"0002", 0, [(b"jpg", 2560, 700)])])
+FOLDER = shard(
+    1, b"part-0000000", 12, b"\xab" * 16, [b"JPG", b"jpg"],
+    [(b"a/1", 0, [(b"JPG", 0, 5)]), (b"b/1", 1, [(b"jpg", 0, 7)])])
+
+for path, data in (
+        ("tar.hex", TAR), ("folder.hex", FOLDER),
+        ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(data.hex() + "\n")

@@ -1,0 +1,175 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/worker/source/sandbox.h"
+
+static void assert_refused(
+    const struct sandbox *sb, const char *path, fby_err err, const char *words)
+{
+    struct fby_dataset           *ds   = NULL;
+    struct fby_why                why  = {0};
+    const struct fby_dataset_spec spec = sandbox_folder(sb, path);
+    assert_int_equal(
+        fby_dataset_open(&spec, (struct fby_progress){0}, &ds, &why), err);
+    assert_null(ds);
+    assert_says(why, words);
+}
+
+static void classes_are_folders_in_byte_order(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/f/zebra/1.jpg", "z");
+    sandbox_write_text(sb, "data/f/Ant/1.jpg", "a");
+    sandbox_write_text(sb, "data/f/bee/1.jpg", "b");
+    sandbox_write_text(sb, "data/f/bee/1.json", "{}");
+    sandbox_write_text(sb, "data/f/README.md", "beside the classes");
+    const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
+    struct fby_dataset           *ds   = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_samples(ds), 3);
+    assert_int_equal(fby_dataset_classes(ds), 3);
+    assert_string_equal(fby_dataset_class_name(ds, 0), "Ant");
+    assert_string_equal(fby_dataset_key(ds, 1), "bee/1");
+    assert_int_equal(fby_dataset_class(ds, 1), 1);
+    assert_int_equal(fby_dataset_class(ds, 2), 2);
+    assert_string_equal(fby_dataset_shard_name(ds, 0), "part-0000000");
+    fby_dataset_destroy(&ds);
+}
+
+static void files_are_ordered_by_key_not_by_name(void **state)
+{
+    static const char *const keys[] = {"c/a", "c/a b", "c/a-b", "c/a/x", "c/b"};
+    const struct sandbox    *sb     = *state;
+    sandbox_write_text(sb, "data/f/c/a.jpg", "1");
+    sandbox_write_text(sb, "data/f/c/a b.jpg", "2");
+    sandbox_write_text(sb, "data/f/c/a-b.jpg", "3");
+    sandbox_write_text(sb, "data/f/c/a/x.jpg", "nested");
+    sandbox_write_text(sb, "data/f/c/b.jpg", "4");
+    sandbox_write_text(sb, "data/f/c/a.cls", "1");
+    sandbox_write_text(sb, "data/f/c/.hidden.jpg", "x");
+    sandbox_write_text(sb, "data/f/c/Makefile", "no extension");
+    const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
+    struct fby_dataset           *ds   = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_samples(ds), 5);
+    for (uint64_t i = 0; i < 5; i++) {
+        assert_string_equal(fby_dataset_key(ds, i), keys[i]);
+    }
+    fby_dataset_destroy(&ds);
+}
+
+static void a_member_is_the_whole_file_with_its_spelling(void **state)
+{
+    static const char             exts[][FBY_NAME_SIZE] = {"png", "jpg"};
+    const struct sandbox         *sb                    = *state;
+    struct fby_member             member;
+    struct fby_why                text;
+    char                          bytes[6] = "";
+    const struct fby_dataset_spec spec     = sandbox_folder(sb, "data:f");
+    sandbox_write_text(sb, "data/f/c/one.JPG", "photo");
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_ok(fby_dataset_find(ds, 0, exts, 2, &member));
+    assert_int_equal(member.size, 5);
+    assert_ok(fby_dataset_read(ds, &member, bytes, sizeof(bytes), NULL));
+    assert_string_equal(bytes, "photo");
+    fby_dataset_place(ds, 0, &member, &text);
+    assert_string_equal(text.text, "file c/one.JPG, sample 0");
+    fby_dataset_destroy(&ds);
+}
+
+static void every_1024_samples_make_a_shard(void **state)
+{
+    const struct sandbox *sb = *state;
+    for (unsigned i = 0; i < 1030; i++) {
+        char path[64];
+        snprintf(path, sizeof(path), "data/f/c%u/%04u.jpg", i % 2, i);
+        sandbox_write_text(sb, path, "x");
+    }
+    const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
+    struct fby_dataset           *ds   = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_shards(ds), 2);
+    assert_int_equal(fby_dataset_shard_samples(ds)[0], 1024);
+    assert_int_equal(fby_dataset_shard_samples(ds)[1], 6);
+    assert_string_equal(fby_dataset_key(ds, 1024), "c1/1019");
+    assert_int_equal(fby_dataset_class(ds, 1024), 1);
+    fby_dataset_destroy(&ds);
+}
+
+static void an_empty_folder_says_what_was_expected(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_mkdir(sb, "data/empty");
+    assert_refused(sb, "data:empty", FBY_CONFIG, "it is empty");
+    sandbox_write_text(sb, "data/flat/1.jpg", "x");
+    assert_refused(sb, "data:flat", FBY_CONFIG, "CLASS/0001.jpg");
+    assert_refused(sb, "data:none", FBY_NOT_FOUND, "data:none is not there");
+}
+
+static void an_empty_class_folder_is_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/f/a/1.jpg", "x");
+    sandbox_mkdir(sb, "data/f/b");
+    assert_refused(sb, "data:f", FBY_CONFIG, "class folder b");
+}
+
+static void what_leads_out_of_the_root_is_refused_by_name(void **state)
+{
+    const struct sandbox *sb = *state;
+    assert_refused(sb, "/etc", FBY_USAGE, "/etc is a plain path");
+    assert_refused(sb, "data:../x", FBY_USAGE, "..");
+    assert_refused(sb, "data:/etc", FBY_USAGE, "/etc");
+    assert_refused(sb, "other:f", FBY_USAGE, "other");
+    sandbox_write_text(sb, "outside/1.jpg", "x");
+    sandbox_write_text(sb, "data/f/a/1.jpg", "x");
+    sandbox_link(sb, sandbox_path(sb, "outside"), "data/f/b");
+    assert_refused(sb, "data:f", FBY_USAGE, "data:f/b leads out of the root");
+    sandbox_remove(sb, "data/f/b");
+    sandbox_link(sb, "../../../outside/1.jpg", "data/f/a/2.jpg");
+    assert_refused(sb, "data:f", FBY_USAGE, "data:f/a/2.jpg leads out");
+}
+
+static void links_within_the_root_are_classes_and_files(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/pool/1.jpg", "photo");
+    sandbox_mkdir(sb, "data/f");
+    sandbox_link(sb, "../pool", "data/f/linked");
+    sandbox_write_text(sb, "data/f/own/2.jpg", "x");
+    sandbox_link(sb, "../../pool/1.jpg", "data/f/own/3.jpg");
+    const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
+    struct fby_dataset           *ds   = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_samples(ds), 3);
+    assert_string_equal(fby_dataset_key(ds, 0), "linked/1");
+    fby_dataset_destroy(&ds);
+}
+
+static void a_folder_linked_into_itself_is_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/f/a/sub/1.jpg", "x");
+    sandbox_link(sb, "../sub", "data/f/a/sub/again");
+    assert_refused(sb, "data:f", FBY_CONFIG, "a/sub/again is a link");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(classes_are_folders_in_byte_order),
+        TEST(files_are_ordered_by_key_not_by_name),
+        TEST(a_member_is_the_whole_file_with_its_spelling),
+        TEST(every_1024_samples_make_a_shard),
+        TEST(an_empty_folder_says_what_was_expected),
+        TEST(an_empty_class_folder_is_named),
+        TEST(what_leads_out_of_the_root_is_refused_by_name),
+        TEST(links_within_the_root_are_classes_and_files),
+        TEST(a_folder_linked_into_itself_is_named),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.folder", tests, NULL, NULL);
+}

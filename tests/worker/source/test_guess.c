@@ -1,0 +1,134 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/worker/source/sandbox.h"
+#include "worker/source/guess.h"
+#include "worker/source/tar_names.h"
+
+static struct fby_guess guess; /* too large for a stack */
+
+static void look(const struct sandbox *sb, const char *path)
+{
+    struct fby_why why = {0};
+    if (fby_source_guess(sandbox_path(sb, path), &guess, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static void class_folders_are_a_folder_split(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/c0/1.JPG", "x");
+    sandbox_write_text(sb, "p/c0/2.jpg", "x");
+    sandbox_write_text(sb, "p/c1/3.json", "{}");
+    sandbox_write_text(sb, "p/c1/3.jpg", "x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    assert_int_equal(guess.n_splits, 1);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p"));
+    assert_int_equal(guess.splits[0].classes, 2);
+    assert_int_equal(guess.splits[0].samples, 3);
+    assert_true(guess.splits[0].counted_all);
+    assert_int_equal(guess.splits[0].n_extensions, 2);
+    assert_string_equal(guess.splits[0].extensions[0], "jpg");
+    assert_string_equal(guess.splits[0].extensions[1], "json");
+}
+
+static void train_and_val_folders_are_two_splits(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/val/c0/1.jpg", "x");
+    sandbox_write_text(sb, "p/train/c0/1.jpg", "x");
+    sandbox_write_text(sb, "p/docs/readme.txt", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/train"));
+    assert_string_equal(guess.splits[1].name, "val");
+}
+
+static void tar_files_make_a_brace_range_a_split(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  path[64];
+    for (unsigned i = 8; i < 12; i++) {
+        snprintf(path, sizeof(path), "p/in1k-val-%03u.tar", i);
+        sandbox_shard(sb, path, 0, 3);
+        snprintf(path, sizeof(path), "p/in1k-train-%04u.tar", i);
+        sandbox_shard(sb, path, 0, 5);
+    }
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_SHARDS);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern,
+        sandbox_path(sb, "p/in1k-train-{0008..0011}.tar"));
+    assert_int_equal(guess.splits[0].shards, 4);
+    assert_int_equal(guess.splits[0].samples, 5);
+    assert_false(guess.splits[0].counted_all);
+    assert_string_equal(guess.splits[0].extensions[0], "jpg");
+    assert_string_equal(guess.splits[1].name, "val");
+}
+
+/* The pattern of tar files of these names, in this order. */
+static const char *pattern_of(const char *const *names, size_t n)
+{
+    static char        out[256];
+    struct fby_tar_run run = fby_tar_run_begin(names[0]);
+    for (size_t i = 1; i < n; i++) {
+        assert_true(fby_tar_run_join(&run, names[i]));
+    }
+    fby_tar_run_pattern(&run, out, sizeof(out));
+    return out;
+}
+
+static void gaps_and_uneven_digits_make_wildcards(void **state)
+{
+    (void)state;
+    static const char *const gap[]    = {"t-1.tar", "t-3.tar"};
+    static const char *const uneven[] = {"t-10.tar", "t-9.tar"};
+    static const char *const one[]    = {"all.tar"};
+    static const char *const late[]   = {"0.tar", "2.tar", "3.tar"};
+    assert_string_equal(pattern_of(gap, 2), "t-?.tar");
+    assert_string_equal(pattern_of(uneven, 2), "t-*.tar");
+    assert_string_equal(pattern_of(one, 1), "all.tar");
+    assert_string_equal(pattern_of(late, 3), "?.tar");
+    struct fby_tar_run run = fby_tar_run_begin("train-0.tar");
+    assert_false(fby_tar_run_join(&run, "val-0.tar"));
+    assert_false(fby_tar_run_join(&run, "train-.tar"));
+    assert_false(fby_is_tar_name(".tar"));
+}
+
+static void anything_else_says_what_was_expected(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_mkdir(sb, "empty");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "empty"), &guess, &why), FBY_CONFIG);
+    assert_says(why, "empty");
+    assert_int_equal(fby_source_guess(sandbox_path(sb, "none"), &guess, &why),
+        FBY_NOT_FOUND);
+    sandbox_write_text(sb, "broken/t-0.tar", "no tar");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "broken"), &guess, &why), FBY_CONFIG);
+    assert_says(why, "t-0.tar");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(class_folders_are_a_folder_split),
+        TEST(train_and_val_folders_are_two_splits),
+        TEST(tar_files_make_a_brace_range_a_split),
+        TEST(gaps_and_uneven_digits_make_wildcards),
+        TEST(anything_else_says_what_was_expected),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.guess", tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "worker/source/manifest.h"
+
+/* The worked example of PROTOCOL.md, "Manifest". */
+static void example_tar(struct fby_shard *shard)
+{
+    static const struct fby_stamp stamp;
+    fby_shard_init(shard, "t-0.tar", false);
+    assert_ok(fby_shard_add_sample(shard, "0001", 4, FBY_SHARD_NO_CLASS, NULL));
+    assert_ok(fby_shard_add_member(shard, "jpg", 512, 5, NULL));
+    assert_ok(fby_shard_add_member(shard, "cls", 1536, 1, NULL));
+    assert_ok(fby_shard_add_sample(shard, "0002", 4, FBY_SHARD_NO_CLASS, NULL));
+    assert_ok(fby_shard_add_member(shard, "jpg", 2560, 700, NULL));
+    shard->size   = 5120;
+    shard->stamps = fby_memdup(&stamp, sizeof(stamp));
+    assert_ok(fby_shard_finish(shard, NULL));
+}
+
+static void example_folder(struct fby_shard *shard)
+{
+    fby_shard_init(shard, "part-0000000", true);
+    assert_ok(fby_shard_add_sample(shard, "a/1", 3, 0, NULL));
+    assert_ok(fby_shard_add_member(shard, "JPG", 0, 5, NULL));
+    assert_ok(fby_shard_add_sample(shard, "b/1", 3, 1, NULL));
+    assert_ok(fby_shard_add_member(shard, "jpg", 0, 7, NULL));
+    shard->size   = 12;
+    shard->hashed = true;
+    memset(shard->sum.bytes, 0xab, sizeof(shard->sum.bytes));
+    assert_ok(fby_shard_finish(shard, NULL));
+}
+
+static void assert_golden(const char *name, const void *data, size_t size)
+{
+    char path[4096];
+    char expected[8192] = "";
+    snprintf(path, sizeof(path), "%s/manifest/%s", FBY_TEST_DATA, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    ssize_t n = read(fd, expected, sizeof(expected) - 1);
+    close(fd);
+    char *hex = fby_zalloc(2 * size + 2);
+    fby_hex(data, size, hex);
+    hex[2 * size] = '\n';
+    assert_int_equal(n, 2 * size + 1);
+    assert_string_equal(hex, expected);
+    free(hex);
+}
+
+static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
+{
+    (void)state;
+    struct fby_shard  tar;
+    struct fby_shard  folder;
+    struct fby_buffer bytes = {0};
+    example_tar(&tar);
+    fby_shard_encode(&tar, &bytes);
+    assert_golden("tar.hex", bytes.data, bytes.size);
+    bytes.size = 0;
+    example_folder(&folder);
+    fby_shard_encode(&folder, &bytes);
+    assert_golden("folder.hex", bytes.data, bytes.size);
+    fby_buffer_fini(&bytes);
+    fby_shard_fini(&tar);
+    fby_shard_fini(&folder);
+}
+
+static void the_data_digest_is_that_of_the_protocol(void **state)
+{
+    (void)state;
+    struct fby_shard  tar;
+    struct fby_shard  folder;
+    struct fby_digest digests[2];
+    example_tar(&tar);
+    example_folder(&folder);
+    digests[0]               = fby_shard_digest(&folder);
+    digests[1]               = fby_shard_digest(&tar);
+    struct fby_digest digest = fby_data_digest(digests, 2);
+    assert_golden("digest.hex", digest.bytes, sizeof(digest.bytes));
+    fby_shard_fini(&tar);
+    fby_shard_fini(&folder);
+}
+
+static void assert_round_trip(struct fby_shard *shard)
+{
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    struct fby_buffer again = {0};
+    struct fby_why    why   = {0};
+    fby_shard_encode(shard, &bytes);
+    if (fby_shard_decode(bytes.data, bytes.size, &back, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    fby_shard_encode(&back, &again);
+    assert_int_equal(bytes.size, again.size);
+    assert_memory_equal(bytes.data, again.data, again.size);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+    fby_buffer_fini(&again);
+}
+
+static void what_is_encoded_decodes_to_the_same(void **state)
+{
+    (void)state;
+    struct fby_shard shard;
+    example_tar(&shard);
+    assert_round_trip(&shard);
+    fby_shard_fini(&shard);
+    example_folder(&shard);
+    assert_round_trip(&shard);
+    fby_shard_fini(&shard);
+}
+
+/* A change of any byte is refused, or it changes the meaning: then the bytes
+ * that come out again are those that went in. */
+static void every_damaged_byte_is_refused_or_means_itself(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_buffer bytes = {0};
+    example_tar(&shard);
+    fby_shard_encode(&shard, &bytes);
+    for (size_t i = 0; i < bytes.size; i++) {
+        struct fby_shard  back;
+        struct fby_buffer again = {0};
+        bytes.data[i] ^= 0x41;
+        if (fby_shard_decode(bytes.data, bytes.size, &back, NULL) == FBY_OK) {
+            fby_shard_encode(&back, &again);
+            assert_int_equal(bytes.size, again.size);
+            assert_memory_equal(bytes.data, again.data, again.size);
+            fby_buffer_fini(&again);
+        }
+        fby_shard_fini(&back);
+        bytes.data[i] ^= 0x41;
+    }
+    fby_buffer_fini(&bytes);
+    fby_shard_fini(&shard);
+}
+
+static void a_manifest_that_ends_early_is_refused(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_buffer bytes = {0};
+    example_folder(&shard);
+    fby_shard_encode(&shard, &bytes);
+    for (size_t size = 0; size < bytes.size; size++) {
+        struct fby_shard back;
+        assert_int_equal(
+            fby_shard_decode(bytes.data, size, &back, NULL), FBY_PROTO);
+        fby_shard_fini(&back);
+    }
+    fby_buffer_fini(&bytes);
+    fby_shard_fini(&shard);
+}
+
+static void anything_that_a_sample_is_made_of_changes_the_digest(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_digest seen[6];
+    example_tar(&shard);
+    seen[0] = fby_shard_digest(&shard);
+    shard.offset[0]++;
+    seen[1] = fby_shard_digest(&shard);
+    shard.bytes[1]++;
+    seen[2]            = fby_shard_digest(&shard);
+    shard.keys.data[0] = '1';
+    seen[3]            = fby_shard_digest(&shard);
+    shard.name[0]      = 'u';
+    seen[4]            = fby_shard_digest(&shard);
+    shard.hashed       = true;
+    seen[5]            = fby_shard_digest(&shard);
+    for (int i = 1; i < 6; i++) {
+        assert_false(fby_digest_equal(&seen[i - 1], &seen[i]));
+    }
+    fby_shard_fini(&shard);
+}
+
+static void a_million_samples_take_tens_of_bytes_each(void **state)
+{
+    (void)state;
+    struct fby_shard shard;
+    fby_shard_init(&shard, "t.tar", false);
+    for (unsigned i = 0; i < 1000000; i++) {
+        char key[16];
+        int  n = snprintf(key, sizeof(key), "%07u", i);
+        assert_ok(fby_shard_add_sample(
+            &shard, key, (size_t)n, FBY_SHARD_NO_CLASS, NULL));
+        assert_ok(fby_shard_add_member(&shard, "jpg", 512, 5, NULL));
+    }
+    assert_ok(fby_shard_finish(&shard, NULL));
+    assert_int_equal(shard.keys.capacity, 8 * 1000000);
+    assert_string_equal(fby_shard_key(&shard, 999999), "0999999");
+    assert_int_equal(fby_shard_sample_of(&shard, 777777), 777777);
+    fby_shard_fini(&shard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
+        cmocka_unit_test(the_data_digest_is_that_of_the_protocol),
+        cmocka_unit_test(what_is_encoded_decodes_to_the_same),
+        cmocka_unit_test(every_damaged_byte_is_refused_or_means_itself),
+        cmocka_unit_test(a_manifest_that_ends_early_is_refused),
+        cmocka_unit_test(anything_that_a_sample_is_made_of_changes_the_digest),
+        cmocka_unit_test(a_million_samples_take_tens_of_bytes_each),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.manifest", tests, NULL, NULL);
+}

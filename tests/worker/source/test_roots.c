@@ -1,0 +1,159 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/worker/source/sandbox.h"
+
+static const struct fby_root *root_of(const struct sandbox *sb)
+{
+    const struct fby_root *root = NULL;
+    assert_ok(fby_roots_named(sb->roots, "data", &root, NULL));
+    return root;
+}
+
+static fby_err try_open(
+    const struct sandbox *sb, const char *path, struct fby_why *why)
+{
+    int     fd  = -1;
+    fby_err err = fby_root_open(root_of(sb), path, FBY_WANT_FILE, &fd, why);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return err;
+}
+
+static void a_file_below_the_root_opens(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/a/b.txt", "hello");
+    int  fd      = -1;
+    char text[8] = "";
+    assert_ok(fby_root_open(root_of(sb), "a/b.txt", FBY_WANT_FILE, &fd, NULL));
+    assert_int_equal(read(fd, text, sizeof(text)), 5);
+    assert_string_equal(text, "hello");
+    close(fd);
+}
+
+static void paths_that_climb_are_refused_by_name(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_write_text(sb, "secret.txt", "x");
+    sandbox_write_text(sb, "data/a/b.txt", "x");
+    assert_int_equal(try_open(sb, "../secret.txt", &why), FBY_USAGE);
+    assert_says(why, "data:../secret.txt");
+    assert_int_equal(try_open(sb, "a/../a/b.txt", &why), FBY_USAGE);
+    assert_int_equal(try_open(sb, "/etc/passwd", &why), FBY_USAGE);
+    assert_says(why, "/etc/passwd");
+}
+
+static void a_link_out_of_the_root_is_refused_by_name(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_write_text(sb, "secret.txt", "x");
+    sandbox_link(sb, "../secret.txt", "data/relative.txt");
+    sandbox_link(sb, "/etc/passwd", "data/absolute.txt");
+    sandbox_link(sb, "..", "data/up");
+    assert_int_equal(try_open(sb, "relative.txt", &why), FBY_USAGE);
+    assert_says(why, "data:relative.txt leads out of the root");
+    assert_int_equal(try_open(sb, "absolute.txt", &why), FBY_USAGE);
+    assert_says(why, "data:absolute.txt leads out of the root");
+    assert_int_equal(try_open(sb, "up/secret.txt", &why), FBY_USAGE);
+}
+
+static void a_sibling_whose_name_begins_alike_is_outside(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_write_text(sb, "data-other/x.txt", "x");
+    sandbox_link(sb, sandbox_path(sb, "data-other/x.txt"), "data/x.txt");
+    assert_int_equal(try_open(sb, "x.txt", &why), FBY_USAGE);
+}
+
+static void links_that_stay_beneath_the_root_are_followed(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/a/b.txt", "x");
+    sandbox_link(sb, "a/b.txt", "data/relative.txt");
+    sandbox_link(sb, sandbox_path(sb, "data/a/b.txt"), "data/absolute.txt");
+    sandbox_link(sb, "a", "data/folder");
+    assert_ok(try_open(sb, "relative.txt", NULL));
+    assert_ok(try_open(sb, "absolute.txt", NULL));
+    assert_ok(try_open(sb, "folder/b.txt", NULL));
+}
+
+static void a_loop_of_links_is_an_error(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_link(sb, "b", "data/a");
+    sandbox_link(sb, "a", "data/b");
+    assert_int_equal(try_open(sb, "a", &why), FBY_USAGE);
+    assert_says(why, "loop");
+}
+
+static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    assert_int_equal(mkfifo(sandbox_path(sb, "data/pipe.tar"), 0666), 0);
+    assert_int_equal(try_open(sb, "pipe.tar", &why), FBY_NOT_FOUND);
+    assert_says(why, "no plain file");
+    sandbox_mkdir(sb, "data/folder.tar");
+    assert_int_equal(try_open(sb, "folder.tar", &why), FBY_NOT_FOUND);
+    assert_int_equal(try_open(sb, "missing.tar", &why), FBY_NOT_FOUND);
+    assert_says(why, "data:missing.tar is not there");
+}
+
+static void an_unknown_root_is_told_what_there_is(void **state)
+{
+    const struct sandbox  *sb   = *state;
+    struct fby_why         why  = {0};
+    const struct fby_root *root = NULL;
+    assert_int_equal(
+        fby_roots_named(sb->roots, "other", &root, &why), FBY_USAGE);
+    assert_says(why, "other");
+    assert_says(why, "data");
+    assert_int_equal(fby_roots_count(sb->roots), 1);
+    assert_string_equal(fby_roots_name(sb->roots, 0), "data");
+}
+
+static void a_root_must_be_a_directory_with_a_name_of_its_own(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    char                  option[128];
+    sandbox_write_text(sb, "file", "x");
+    snprintf(option, sizeof(option), "more=%s/file", sb->dir);
+    assert_int_equal(fby_roots_add(sb->roots, option, &why), FBY_CONFIG);
+    snprintf(option, sizeof(option), "more=%s/nothing", sb->dir);
+    assert_int_equal(fby_roots_add(sb->roots, option, &why), FBY_CONFIG);
+    snprintf(option, sizeof(option), "data=%s", sb->dir);
+    assert_int_equal(fby_roots_add(sb->roots, option, &why), FBY_USAGE);
+    assert_says(why, "two roots");
+    assert_int_equal(fby_roots_add(sb->roots, "nonsense", &why), FBY_USAGE);
+    assert_int_equal(fby_roots_count(sb->roots), 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_file_below_the_root_opens),
+        TEST(paths_that_climb_are_refused_by_name),
+        TEST(a_link_out_of_the_root_is_refused_by_name),
+        TEST(a_sibling_whose_name_begins_alike_is_outside),
+        TEST(links_that_stay_beneath_the_root_are_followed),
+        TEST(a_loop_of_links_is_an_error),
+        TEST(a_pipe_or_a_folder_is_no_file_and_nothing_waits),
+        TEST(an_unknown_root_is_told_what_there_is),
+        TEST(a_root_must_be_a_directory_with_a_name_of_its_own),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.roots", tests, NULL, NULL);
+}

@@ -1,0 +1,301 @@
+#include "worker/source/cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/bytes.h"
+#include "common/hash.h"
+#include "common/mem.h"
+#include "worker/source/manifest.h"
+
+enum {
+    VERSION   = 1,
+    SUM_SIZE  = 16,
+    MIN_SHARD = 64 /* bytes: the smallest shard has more */
+};
+
+static const uint8_t magic[4] = {'F', 'B', 'Y', 'I'};
+
+void fby_cached_fini(struct fby_cached *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        fby_shard_fini(&self->shards[i]);
+    }
+    free(self->shards);
+    *self = (struct fby_cached){0};
+}
+
+static uint32_t stamps_of(const struct fby_shard *shard)
+{
+    return shard->folder ? shard->members : 1;
+}
+
+/* One at a time: the order in which a list of initialisers is evaluated is
+ * the compiler's. */
+static void read_stamp(struct fby_reader *r, struct fby_stamp *out)
+{
+    out->device   = fby_read_u64(r);
+    out->inode    = fby_read_u64(r);
+    out->size     = fby_read_u64(r);
+    out->mtime_ns = (int64_t)fby_read_u64(r);
+    out->ctime_ns = (int64_t)fby_read_u64(r);
+}
+
+static void read_stamps(struct fby_reader *r, struct fby_shard *shard)
+{
+    for (uint32_t i = 0; i < stamps_of(shard) && !r->bad; i++) {
+        read_stamp(r, &shard->stamps[i]);
+    }
+}
+
+static fby_err damaged(struct fby_why *why, const char *what)
+{
+    return fby_because(why, FBY_PROTO, "manifest cache: %s", what);
+}
+
+static fby_err decode_shard(
+    struct fby_reader *r, struct fby_cached *out, struct fby_why *why)
+{
+    struct fby_shard *shard = &out->shards[out->count++];
+    uint32_t          size  = fby_read_u32(r);
+    const uint8_t    *bytes = fby_read_bytes(r, size);
+    if (bytes == NULL) {
+        return damaged(why, "ends within a shard");
+    }
+    fby_err err = fby_shard_decode(bytes, size, shard, why);
+    if (err == FBY_OK) {
+        read_stamps(r, shard);
+    }
+    bool first = out->count == 1;
+    if (err == FBY_OK && !first && strcmp(shard[-1].name, shard->name) >= 0) {
+        return damaged(why, "shards that are not in order");
+    }
+    return err;
+}
+
+static fby_err decode_head(struct fby_reader *r, const char *source,
+    uint32_t *shards, struct fby_cached *out, struct fby_why *why)
+{
+    const uint8_t *mark    = fby_read_bytes(r, sizeof(magic));
+    uint32_t       version = fby_read_u32(r);
+    uint32_t       size    = fby_read_u32(r);
+    const uint8_t *text    = fby_read_bytes(r, size);
+    out->hashed            = fby_read_u8(r) == 1;
+    *shards                = fby_read_u32(r);
+    if (r->bad || memcmp(mark, magic, sizeof(magic)) != 0 ||
+        version != VERSION) {
+        return damaged(why, "another version, or no manifest");
+    }
+    if (size != strlen(source) || memcmp(text, source, size) != 0) {
+        return fby_because(
+            why, FBY_NOT_FOUND, "manifest cache: of another source");
+    }
+    return *shards > r->left / MIN_SHARD
+               ? damaged(why, "more shards than its size allows")
+               : FBY_OK;
+}
+
+static fby_err check_sum(const uint8_t *data, size_t *size, struct fby_why *why)
+{
+    if (*size < SUM_SIZE) {
+        return damaged(why, "too short");
+    }
+    *size -= SUM_SIZE;
+    struct fby_sum sum = fby_sum_of(data, *size);
+    return memcmp(sum.bytes, data + *size, SUM_SIZE) == 0
+               ? FBY_OK
+               : damaged(why, "wrong checksum");
+}
+
+fby_err fby_cache_decode(const uint8_t *data, size_t size, const char *source,
+    struct fby_cached *out, struct fby_why *why)
+{
+    uint32_t shards = 0;
+    *out            = (struct fby_cached){0};
+    fby_err err     = check_sum(data, &size, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_reader r = fby_reader(data, size);
+    err                 = decode_head(&r, source, &shards, out, why);
+    if (err == FBY_OK) {
+        out->shards = fby_zalloc(shards * sizeof(*out->shards));
+    }
+    for (uint32_t i = 0; err == FBY_OK && i < shards; i++) {
+        err = decode_shard(&r, out, why);
+    }
+    if (err == FBY_OK && (r.bad || r.left != 0)) {
+        err = damaged(why, "too short or too long");
+    }
+    return err;
+}
+
+static const char *user_dir(char *out, size_t size)
+{
+    const char *own  = getenv("FOREBAY_CACHE_DIR");
+    const char *xdg  = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    int         n    = -1;
+    if (own != NULL && own[0] != '\0') {
+        n = snprintf(out, size, "%s", own);
+    } else if (xdg != NULL && xdg[0] == '/') {
+        n = snprintf(out, size, "%s/forebay", xdg);
+    } else if (home != NULL && home[0] == '/') {
+        n = snprintf(out, size, "%s/.cache/forebay", home);
+    }
+    return n > 0 && (size_t)n < size ? out : "";
+}
+
+fby_err fby_cache_path(
+    const char *dir, const char *source, char out[FBY_PATH_SIZE])
+{
+    char from_user[FBY_PATH_SIZE];
+    char hex[33];
+    if (dir == NULL) {
+        dir = user_dir(from_user, sizeof(from_user));
+    }
+    struct fby_digest name = fby_digest_of(source, strlen(source));
+    int               n    = snprintf(out, FBY_PATH_SIZE, "%s/%s.manifest", dir,
+                         fby_hex(name.bytes, 16, hex));
+    return dir[0] != '\0' && n > 0 && n < FBY_PATH_SIZE ? FBY_OK
+                                                        : FBY_NOT_FOUND;
+}
+
+static fby_err read_whole(
+    int fd, uint8_t *data, size_t size, struct fby_why *why)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = read(fd, data + done, size - done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return fby_because(why, FBY_IO, "manifest cache: %s",
+                n == 0 ? "became shorter" : strerror(errno));
+        }
+        done += (size_t)n;
+    }
+    return FBY_OK;
+}
+
+fby_err fby_cache_load(const char *path, const char *source,
+    struct fby_cached *out, struct fby_why *why)
+{
+    struct stat st;
+    *out   = (struct fby_cached){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return fby_because(why, errno == ENOENT ? FBY_NOT_FOUND : FBY_IO,
+            "manifest cache %s: %s", path, strerror(errno));
+    }
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return fby_because(why, FBY_IO, "manifest cache %s: no file", path);
+    }
+    size_t   size = (size_t)st.st_size;
+    uint8_t *data = malloc(size > 0 ? size : 1);
+    fby_err  err  = data == NULL
+                        ? fby_because(why, FBY_IO,
+                              "manifest cache %s: too large for memory", path)
+                        : read_whole(fd, data, size, why);
+    close(fd);
+    if (err == FBY_OK) {
+        err = fby_cache_decode(data, size, source, out, why);
+    }
+    free(data);
+    return err;
+}
+
+struct writing {
+    FILE                *file;
+    struct fby_sum_state sum;
+    struct fby_buffer    piece;
+};
+
+/* Errors stay with the stream; they are asked for once, at the end. */
+static void write_piece(struct writing *w)
+{
+    fby_sum_add(&w->sum, w->piece.data, w->piece.size);
+    (void)fwrite(w->piece.data, 1, w->piece.size, w->file);
+    w->piece.size = 0;
+}
+
+static void write_shard(struct writing *w, const struct fby_shard *shard)
+{
+    fby_put_u32(&w->piece, 0);
+    fby_shard_encode(shard, &w->piece);
+    fby_store_le(w->piece.data, w->piece.size - 4, 4);
+    for (uint32_t i = 0; i < stamps_of(shard); i++) {
+        const struct fby_stamp *s = &shard->stamps[i];
+        fby_put_u64(&w->piece, s->device);
+        fby_put_u64(&w->piece, s->inode);
+        fby_put_u64(&w->piece, s->size);
+        fby_put_u64(&w->piece, (uint64_t)s->mtime_ns);
+        fby_put_u64(&w->piece, (uint64_t)s->ctime_ns);
+    }
+    write_piece(w);
+}
+
+static bool write_all(
+    FILE *file, const char *source, const struct fby_cached *what)
+{
+    struct writing w = {.file = file};
+    fby_sum_begin(&w.sum);
+    fby_put_bytes(&w.piece, magic, sizeof(magic));
+    fby_put_u32(&w.piece, VERSION);
+    fby_put_u32(&w.piece, (uint32_t)strlen(source));
+    fby_put_bytes(&w.piece, source, strlen(source));
+    fby_put_u8(&w.piece, what->hashed ? 1 : 0);
+    fby_put_u32(&w.piece, what->count);
+    write_piece(&w);
+    for (uint32_t i = 0; i < what->count; i++) {
+        write_shard(&w, &what->shards[i]);
+    }
+    struct fby_sum sum = fby_sum_end(&w.sum);
+    (void)fwrite(sum.bytes, 1, sizeof(sum.bytes), file);
+    fby_buffer_fini(&w.piece);
+    return ferror(file) == 0;
+}
+
+static void make_dirs(const char *file)
+{
+    char path[FBY_PATH_SIZE];
+    snprintf(path, sizeof(path), "%s", file);
+    for (char *at = strchr(path + 1, '/'); at != NULL;
+         at       = strchr(at + 1, '/')) {
+        *at = '\0';
+        (void)mkdir(path, 0777); /* what is missing in the end, open says */
+        *at = '/';
+    }
+}
+
+fby_err fby_cache_store(const char *path, const char *source,
+    const struct fby_cached *what, struct fby_why *why)
+{
+    char temporary[FBY_PATH_SIZE + 8];
+    snprintf(temporary, sizeof(temporary), "%s.XXXXXX", path);
+    make_dirs(path);
+    int   fd   = mkostemp(temporary, O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
+    bool  ok   = file != NULL && write_all(file, source, what);
+    if (file != NULL) {
+        ok = fclose(file) == 0 && ok;
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    if (ok && rename(temporary, path) == 0) {
+        return FBY_OK;
+    }
+    int error = errno;
+    if (fd >= 0) {
+        (void)unlink(temporary);
+    }
+    return fby_because(
+        why, FBY_IO, "cannot write %s: %s", path, strerror(error));
+}

@@ -1,0 +1,256 @@
+#include "worker/source/dataset.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "worker/source/files.h"
+#include "worker/source/index.h"
+#include "worker/source/manifest.h"
+
+struct fby_dataset {
+    struct fby_index   index;
+    struct fby_files  *files;
+    struct fby_digest *digests; /* a shard */
+    struct fby_digest  digest;
+    uint32_t          *samples; /* a shard */
+    uint64_t          *first;   /* a shard, and one more: its first sample */
+};
+
+static void sum_up(struct fby_dataset *self)
+{
+    uint32_t n    = self->index.n_shards;
+    self->digests = fby_zalloc(n * sizeof(*self->digests));
+    self->samples = fby_zalloc(n * sizeof(*self->samples));
+    self->first   = fby_zalloc(((size_t)n + 1) * sizeof(*self->first));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fby_shard *shard = &self->index.shards[i];
+        self->digests[i]              = fby_shard_digest(shard);
+        self->samples[i]              = shard->samples;
+        self->first[i + 1]            = self->first[i] + shard->samples;
+    }
+    self->digest = fby_data_digest(self->digests, n);
+}
+
+fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
+    struct fby_progress progress, struct fby_dataset **out, struct fby_why *why)
+{
+    struct fby_dataset *self = fby_zalloc(sizeof(*self));
+    fby_err err = fby_index_build(spec, progress, &self->index, why);
+    if (err != FBY_OK) {
+        fby_dataset_destroy(&self);
+        return err;
+    }
+    sum_up(self);
+    self->files = fby_files_create(spec->max_open);
+    *out        = self;
+    return FBY_OK;
+}
+
+void fby_dataset_destroy(struct fby_dataset **self_p)
+{
+    struct fby_dataset *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_files_destroy(&self->files);
+    fby_index_fini(&self->index);
+    free(self->digests);
+    free(self->samples);
+    free(self->first);
+    free(self);
+}
+
+uint64_t fby_dataset_samples(const struct fby_dataset *self)
+{
+    return self->first[self->index.n_shards];
+}
+
+struct fby_digest fby_dataset_digest(const struct fby_dataset *self)
+{
+    return self->digest;
+}
+
+bool fby_dataset_hashed(const struct fby_dataset *self)
+{
+    return self->index.hashed;
+}
+
+uint32_t fby_dataset_reused(const struct fby_dataset *self)
+{
+    return self->index.reused;
+}
+
+uint32_t fby_dataset_shards(const struct fby_dataset *self)
+{
+    return self->index.n_shards;
+}
+
+const uint32_t *fby_dataset_shard_samples(const struct fby_dataset *self)
+{
+    return self->samples;
+}
+
+const char *fby_dataset_shard_name(
+    const struct fby_dataset *self, uint32_t shard)
+{
+    return self->index.shards[shard].name;
+}
+
+struct fby_digest fby_dataset_shard_digest(
+    const struct fby_dataset *self, uint32_t shard)
+{
+    return self->digests[shard];
+}
+
+uint32_t fby_dataset_classes(const struct fby_dataset *self)
+{
+    return self->index.n_classes;
+}
+
+const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id)
+{
+    return self->index.classes[id].name;
+}
+
+/* A sample's shard, and its number within it. */
+struct where {
+    const struct fby_shard *shard;
+    uint32_t                shard_number;
+    uint32_t                sample;
+};
+
+static struct where find(const struct fby_dataset *self, uint64_t sample)
+{
+    uint32_t low  = 0;
+    uint32_t high = self->index.n_shards;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (self->first[middle] <= sample) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return (struct where){
+        .shard        = &self->index.shards[low],
+        .shard_number = low,
+        .sample       = (uint32_t)(sample - self->first[low]),
+    };
+}
+
+const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample)
+{
+    struct where at = find(self, sample);
+    return fby_shard_key(at.shard, at.sample);
+}
+
+uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
+{
+    struct where at = find(self, sample);
+    return at.shard->folder ? at.shard->class_ids[at.sample] : 0;
+}
+
+static bool find_member(
+    const struct where *at, const char *extension, uint32_t *member)
+{
+    const uint32_t *first = at->shard->first + at->sample;
+    for (uint32_t m = first[0]; m < first[1]; m++) {
+        if (fby_suffix_is(fby_shard_suffix(at->shard, m), extension)) {
+            *member = m;
+            return true;
+        }
+    }
+    return false;
+}
+
+fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
+    const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
+{
+    struct where at = find(self, sample);
+    for (uint32_t i = 0; i < n_exts; i++) {
+        uint32_t m = 0;
+        if (find_member(&at, exts[i], &m)) {
+            *out = (struct fby_member){
+                .sample = sample,
+                .shard  = at.shard_number,
+                .index  = m,
+                .offset = fby_shard_offset(at.shard, m),
+                .size   = at.shard->bytes[m],
+            };
+            return FBY_OK;
+        }
+    }
+    return FBY_NOT_FOUND;
+}
+
+/* "shard train-0003.tar was appended to: ..." */
+static fby_err name_file(const struct fby_shard *shard, const char *path,
+    fby_err err, struct fby_why *why)
+{
+    return shard->folder ? fby_because_in(why, err, "file %s", path)
+                         : fby_because_in(why, err, "shard %s", shard->name);
+}
+
+fby_err fby_dataset_read(struct fby_dataset *self,
+    const struct fby_member *member, void *buffer, size_t size,
+    struct fby_why *why)
+{
+    const struct fby_shard *shard = &self->index.shards[member->shard];
+    char                    path[FBY_PATH_SIZE];
+    uint32_t                m = member->index;
+    if (size < member->size) {
+        return fby_because(why, FBY_FULL,
+            "a member of %llu bytes, and room for %zu",
+            (unsigned long long)member->size, size);
+    }
+    fby_err err = fby_index_path(&self->index, shard, m, path, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_file file = {
+        .id    = (uint64_t)member->shard << 32 | (shard->folder ? m : 0),
+        .root  = self->index.root,
+        .path  = path,
+        .stamp = &shard->stamps[shard->folder ? m : 0],
+    };
+    struct fby_extent extent = {.offset = member->offset, .size = member->size};
+    err = fby_files_read(self->files, &file, extent, buffer, why);
+    return err == FBY_OK ? FBY_OK : name_file(shard, path, err, why);
+}
+
+static void list_members(const struct where *at, char *out, size_t size)
+{
+    const uint32_t *first = at->shard->first + at->sample;
+    size_t          used  = 0;
+    for (uint32_t m = first[0]; m < first[1] && used < size; m++) {
+        int n = snprintf(out + used, size - used, "%s%s",
+            m > first[0] ? ", " : "", fby_shard_suffix(at->shard, m));
+        used += n > 0 ? (size_t)n : 0;
+    }
+}
+
+void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
+    const struct fby_member *member, struct fby_why *text)
+{
+    struct where       at     = find(self, sample);
+    const char        *key    = fby_shard_key(at.shard, at.sample);
+    unsigned long long number = sample;
+    if (member != NULL && at.shard->folder) {
+        snprintf(text->text, sizeof(text->text), "file %.200s.%s, sample %llu",
+            key, fby_shard_suffix(at.shard, member->index), number);
+    } else if (member != NULL) {
+        snprintf(text->text, sizeof(text->text),
+            "shard %.200s, sample %llu (key %.100s), offset %llu",
+            at.shard->name, number, key, (unsigned long long)member->offset);
+    } else {
+        char members[160] = "";
+        list_members(&at, members, sizeof(members));
+        snprintf(text->text, sizeof(text->text),
+            "%s %.100s, sample %llu (key %.100s; members: %s)",
+            at.shard->folder ? "part" : "shard", at.shard->name, number, key,
+            members);
+    }
+}

@@ -1,0 +1,169 @@
+#include "worker/source/index.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/pipeline/text.h"
+#include "worker/source/index_build.h"
+#include "worker/source/parallel.h"
+
+fby_err fby_index_path(const struct fby_index *self,
+    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    char file[FBY_PATH_SIZE];
+    if (!shard->folder) {
+        return fby_path_join(self->parts.base, shard->name, out, why);
+    }
+    int n = snprintf(file, sizeof(file), "%s.%s",
+        fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+        fby_shard_suffix(shard, member));
+    if (n < 0 || n >= (int)sizeof(file)) {
+        return fby_because(
+            why, FBY_CONFIG, "a path of more than %d bytes", FBY_PATH_SIZE - 1);
+    }
+    return fby_path_join(self->parts.base, file, out, why);
+}
+
+fby_err fby_build_run(struct fby_build *self, uint32_t jobs, fby_build_job *job,
+    void *arg, struct fby_why *why)
+{
+    struct fby_parallel work = {
+        .job      = job,
+        .arg      = arg,
+        .jobs     = jobs,
+        .threads  = self->spec->threads,
+        .progress = self->progress,
+    };
+    return fby_parallel_run(&work, why);
+}
+
+static int by_shard_name(const void *name, const void *shard)
+{
+    return strcmp(name, ((const struct fby_shard *)shard)->name);
+}
+
+struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
+{
+    if (self->cached.count == 0) {
+        return NULL;
+    }
+    return bsearch(name, self->cached.shards, self->cached.count,
+        sizeof(*self->cached.shards), by_shard_name);
+}
+
+static fby_err find_source(struct fby_build *b, struct fby_why *why)
+{
+    const char       *pattern = b->spec->pattern;
+    struct fby_index *out     = b->out;
+    if (!fby_location_is_named(pattern)) {
+        return fby_because(why, FBY_USAGE,
+            "%s is a plain path; a worker opens only what lies below its "
+            "roots: write NAME:path",
+            fby_text_show(pattern).text);
+    }
+    fby_err err = fby_location_split(pattern, b->spec->kind, &out->parts, why);
+    if (err == FBY_OK) {
+        err = fby_roots_named(b->spec->roots, out->parts.root, &out->root, why);
+    }
+    return err == FBY_CONFIG ? FBY_USAGE : err;
+}
+
+/* What the cache is filed under: the place, however it is spelled. */
+static void name_source(struct fby_build *b)
+{
+    const struct fby_index *out    = b->out;
+    const char             *text[] = {
+                    b->spec->kind == FBY_SOURCE_FOLDER ? "folder " : "shards ",
+        fby_root_dir(out->root),
+        "/",
+        out->parts.base,
+        "/",
+        out->parts.rest,
+    };
+    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+        fby_put_bytes(&b->source, text[i], strlen(text[i]));
+    }
+    fby_put_u8(&b->source, 0);
+}
+
+static bool cache_file(const struct fby_build *b, char path[FBY_PATH_SIZE])
+{
+    return fby_cache_path(b->spec->cache_dir, (const char *)b->source.data,
+               path) == FBY_OK;
+}
+
+static void load_cache(struct fby_build *b)
+{
+    char           path[FBY_PATH_SIZE];
+    struct fby_why why = {0};
+    if (!cache_file(b, path)) {
+        return;
+    }
+    fby_err err =
+        fby_cache_load(path, (const char *)b->source.data, &b->cached, &why);
+    if (err != FBY_OK) {
+        fby_cached_fini(&b->cached);
+    }
+    if (err != FBY_OK && err != FBY_NOT_FOUND) {
+        fby_warn("CACHE-IGNORED", "%s; indexed again", why.text);
+    }
+}
+
+/* A folder is listed at every open anyway; only sums are worth keeping. */
+static void store_cache(const struct fby_build *b)
+{
+    char                    path[FBY_PATH_SIZE];
+    struct fby_why          why = {0};
+    const struct fby_index *out = b->out;
+    bool                    changed =
+        atomic_load(&b->fresh) > 0 || out->n_shards != b->cached.count;
+    if (!changed || (b->spec->kind == FBY_SOURCE_FOLDER && !out->hashed)) {
+        return;
+    }
+    struct fby_cached what = {
+        .shards = out->shards, .count = out->n_shards, .hashed = out->hashed};
+    if (!cache_file(b, path)) {
+        return;
+    }
+    if (fby_cache_store(path, (const char *)b->source.data, &what, &why) !=
+        FBY_OK) {
+        fby_warn(
+            "CACHE-NOT-WRITTEN", "%s; the next open indexes again", why.text);
+    }
+}
+
+fby_err fby_index_build(const struct fby_dataset_spec *spec,
+    struct fby_progress progress, struct fby_index *out, struct fby_why *why)
+{
+    struct fby_build b = {.spec = spec, .progress = progress, .out = out};
+    *out               = (struct fby_index){0};
+    fby_err err        = find_source(&b, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    name_source(&b);
+    load_cache(&b);
+    out->hashed = spec->hash || b.cached.hashed;
+    err         = spec->kind == FBY_SOURCE_FOLDER ? fby_build_folder(&b, why)
+                                                  : fby_build_tars(&b, why);
+    out->reused = atomic_load(&b.reused);
+    if (err == FBY_OK) {
+        store_cache(&b);
+    }
+    fby_cached_fini(&b.cached);
+    fby_buffer_fini(&b.source);
+    return err;
+}
+
+void fby_index_fini(struct fby_index *self)
+{
+    for (uint32_t i = 0; i < self->n_shards; i++) {
+        fby_shard_fini(&self->shards[i]);
+    }
+    free(self->shards);
+    fby_folder_classes_free(self->classes, self->n_classes);
+    *self = (struct fby_index){0};
+}

@@ -1,0 +1,37 @@
+/* index_build.h - what the files of the index share while it is built. */
+#ifndef FBY_WORKER_SOURCE_INDEX_BUILD_H
+#define FBY_WORKER_SOURCE_INDEX_BUILD_H
+
+#include <stdatomic.h>
+
+#include "common/bytes.h"
+#include "worker/source/cache.h"
+#include "worker/source/index.h"
+
+struct fby_build {
+    const struct fby_dataset_spec *spec;
+    struct fby_progress            progress;
+    struct fby_index              *out;
+    struct fby_buffer              source; /* text; what the cache is for */
+    struct fby_cached              cached;
+    atomic_uint                    reused; /* shards, by any thread */
+    atomic_uint                    fresh;  /* shards that the cache lacks */
+};
+
+/* Job i of something, as fby_parallel has it. */
+typedef fby_err fby_build_job(
+    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why);
+
+/* Run numbered jobs with the threads and progress of the dataset's spec. */
+FBY_CHECKED fby_err fby_build_run(struct fby_build *self, uint32_t jobs,
+    fby_build_job *job, void *arg, struct fby_why *why);
+
+/* The cached shard of that name, or NULL. */
+struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
+
+/* Fill the shards of self->out. */
+FBY_CHECKED fby_err fby_build_tars(struct fby_build *self, struct fby_why *why);
+FBY_CHECKED fby_err fby_build_folder(
+    struct fby_build *self, struct fby_why *why);
+
+#endif

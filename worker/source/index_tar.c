@@ -1,0 +1,127 @@
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "worker/source/expand.h"
+#include "worker/source/index_build.h"
+#include "worker/source/shard_sum.h"
+#include "worker/source/tar.h"
+
+struct tars {
+    struct fby_build  *build;
+    struct fby_names   names;
+    struct fby_shard **cached; /* beside the names; NULL where there is none */
+};
+
+/* Move the cached index of an unchanged tar. */
+static bool take_cached(
+    struct tars *t, uint32_t i, const struct fby_stamp *stamp)
+{
+    struct fby_shard *cached = t->cached[i];
+    if (cached == NULL || cached->folder || cached->size != stamp->size ||
+        !fby_stamp_equal(cached->stamps, stamp)) {
+        return false;
+    }
+    t->build->out->shards[i] = *cached;
+    *cached                  = (struct fby_shard){0};
+    return true;
+}
+
+static fby_err sum_tar(struct fby_build *b, struct fby_shard *shard, int fd,
+    const atomic_bool *stop, struct fby_why *why)
+{
+    if (!b->out->hashed || shard->hashed) {
+        return FBY_OK;
+    }
+    struct fby_sum_state sum;
+    fby_sum_begin(&sum);
+    fby_err err = fby_sum_add_file(&sum, fd, shard->stamps, stop, why);
+    if (err == FBY_OK) {
+        shard->sum    = fby_sum_end(&sum);
+        shard->hashed = true;
+    }
+    return err;
+}
+
+static fby_err scan_tar(struct fby_shard *shard, const char *name, int fd,
+    const atomic_bool *stop, struct fby_why *why)
+{
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
+    }
+    struct fby_stamp    stamp = fby_stamp_of(&st);
+    struct fby_tar_file file  = {.fd = fd, .size = stamp.size, .stop = stop};
+    fby_shard_init(shard, name, false);
+    shard->stamps = fby_memdup(&stamp, sizeof(stamp));
+    fby_err err   = fby_tar_scan(&file, shard, why);
+    return err == FBY_OK ? fby_stamp_check(fd, &stamp, why) : err;
+}
+
+static fby_err index_open_tar(struct tars *t, uint32_t i, int fd,
+    const atomic_bool *stop, struct fby_why *why)
+{
+    struct stat       st;
+    struct fby_build *b     = t->build;
+    struct fby_shard *shard = &b->out->shards[i];
+    if (fstat(fd, &st) != 0) {
+        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
+    }
+    struct fby_stamp stamp  = fby_stamp_of(&st);
+    bool             reused = take_cached(t, i, &stamp);
+    bool             fresh  = !reused || (b->out->hashed && !shard->hashed);
+    fby_err          err    = FBY_OK;
+    atomic_fetch_add(&b->reused, reused ? 1U : 0U);
+    atomic_fetch_add(&b->fresh, fresh ? 1U : 0U);
+    if (!reused) {
+        err = scan_tar(shard, t->names.at[i], fd, stop, why);
+    }
+    return err == FBY_OK ? sum_tar(b, shard, fd, stop, why) : err;
+}
+
+static fby_err index_tar(
+    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+{
+    struct tars            *t   = arg;
+    const struct fby_index *out = t->build->out;
+    char                    path[FBY_PATH_SIZE];
+    int                     fd = -1;
+
+    const char *name = t->names.at[i];
+    fby_err     err  = fby_path_join(out->parts.base, name, path, why);
+    if (err == FBY_OK) {
+        err = fby_root_open(out->root, path, FBY_WANT_FILE, &fd, why);
+    }
+    if (err == FBY_OK) {
+        err = index_open_tar(t, i, fd, stop, why);
+        close(fd);
+    }
+    return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", name);
+}
+
+/* Found before the threads start: each job then has its own entry. */
+static void match_cached(struct tars *t)
+{
+    t->cached = fby_zalloc(t->names.count * sizeof(struct fby_shard *));
+    for (uint32_t i = 0; i < t->names.count; i++) {
+        t->cached[i] = fby_build_cached(t->build, t->names.at[i]);
+    }
+}
+
+fby_err fby_build_tars(struct fby_build *self, struct fby_why *why)
+{
+    struct fby_index *out = self->out;
+    struct tars       t   = {.build = self};
+    fby_err           err = fby_expand(out->root, &out->parts, &t.names, why);
+    if (err == FBY_OK) {
+        match_cached(&t);
+        out->n_shards = t.names.count;
+        out->shards   = fby_zalloc(out->n_shards * sizeof(*out->shards));
+        err           = fby_build_run(self, out->n_shards, index_tar, &t, why);
+    }
+    free(t.cached);
+    fby_names_fini(&t.names);
+    return err;
+}

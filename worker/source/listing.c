@@ -1,0 +1,160 @@
+#include "worker/source/listing.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "common/pipeline/location.h"
+
+fby_err fby_path_join(const char *dir, const char *name,
+    char out[FBY_PATH_SIZE], struct fby_why *why)
+{
+    int n = snprintf(out, FBY_PATH_SIZE, "%s%s%s", dir,
+        dir[0] != '\0' && name[0] != '\0' ? "/" : "", name);
+    if (n >= 0 && n < FBY_PATH_SIZE) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "a path of more than %d bytes, below %.100s", FBY_PATH_SIZE - 1, dir);
+}
+
+static fby_err stat_link(const struct fby_root *root, const char *path,
+    struct stat *st, struct fby_why *why)
+{
+    int     fd  = -1;
+    fby_err err = fby_root_open(root, path, FBY_WANT_EITHER, &fd, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (fstat(fd, st) != 0) {
+        err = fby_because(
+            why, FBY_IO, "cannot stat %s: %s", path, strerror(errno));
+    }
+    close(fd);
+    return err;
+}
+
+static fby_err stat_entry(const struct fby_root *root, int dir,
+    const char *path, struct stat *st, struct fby_why *why)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name  = slash != NULL ? slash + 1 : path;
+    if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) != 0) {
+        return fby_because(why, errno == ENOENT ? FBY_NOT_FOUND : FBY_IO,
+            "cannot stat %s:%s: %s", fby_root_name(root), path,
+            strerror(errno));
+    }
+    return S_ISLNK(st->st_mode) ? stat_link(root, path, st, why) : FBY_OK;
+}
+
+static void append(
+    struct fby_listing *out, const char *name, const struct stat *st)
+{
+    uint32_t n = out->count;
+    if ((n & (n - 1)) == 0) {
+        out->entries = fby_regrow(
+            out->entries, (n == 0 ? 1 : (size_t)n * 2) * sizeof(*out->entries));
+    }
+    out->entries[n] = (struct fby_entry){
+        .name   = fby_strdup(name),
+        .is_dir = S_ISDIR(st->st_mode),
+        .stamp  = fby_stamp_of(st),
+    };
+    out->count = n + 1;
+}
+
+struct reading {
+    const struct fby_root *root;
+    const char            *path;
+    const char            *glob;
+    DIR                   *dir;
+};
+
+static bool is_wanted(const struct reading *r, const char *name)
+{
+    return name[0] != '.' && (r->glob == NULL || fby_glob_match(r->glob, name));
+}
+
+static fby_err take(const struct reading *r, const char *name,
+    struct fby_listing *out, struct fby_why *why)
+{
+    char        path[FBY_PATH_SIZE];
+    struct stat st;
+    fby_err     err = fby_path_join(r->path, name, path, why);
+    if (err == FBY_OK) {
+        err = stat_entry(r->root, dirfd(r->dir), path, &st, why);
+    }
+    if (err == FBY_OK && out->count == UINT32_MAX / 2) {
+        err = fby_because(why, FBY_CONFIG, "too many entries in %s", r->path);
+    }
+    if (err == FBY_OK && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode))) {
+        append(out, name, &st);
+    }
+    return err;
+}
+
+static fby_err read_entries(
+    const struct reading *r, struct fby_listing *out, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    while (err == FBY_OK) {
+        errno                       = 0;
+        const struct dirent *dirent = readdir(r->dir); /* ours alone */
+        if (dirent == NULL) {
+            break;
+        }
+        if (is_wanted(r, dirent->d_name)) {
+            err = take(r, dirent->d_name, out, why);
+        }
+    }
+    if (err == FBY_OK && errno != 0) {
+        err = fby_because(why, FBY_IO, "cannot list %s:%s: %s",
+            fby_root_name(r->root), r->path, strerror(errno));
+    }
+    return err;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const struct fby_entry *x = a;
+    const struct fby_entry *y = b;
+    return strcmp(x->name, y->name);
+}
+
+fby_err fby_listing_read(const struct fby_root *root, const char *path,
+    const char *glob, struct fby_listing *out, struct fby_why *why)
+{
+    *out        = (struct fby_listing){0};
+    int     fd  = -1;
+    fby_err err = fby_root_open(root, path, FBY_WANT_DIR, &fd, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct reading r = {
+        .root = root, .path = path, .glob = glob, .dir = fdopendir(fd)};
+    if (r.dir == NULL) {
+        close(fd);
+        return fby_because(why, FBY_IO, "cannot list %s:%s: %s",
+            fby_root_name(root), path, strerror(errno));
+    }
+    err = read_entries(&r, out, why);
+    closedir(r.dir);
+    if (out->count > 0) {
+        qsort(out->entries, out->count, sizeof(*out->entries), by_name);
+    }
+    return err;
+}
+
+void fby_listing_fini(struct fby_listing *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        free(self->entries[i].name);
+    }
+    free(self->entries);
+    *self = (struct fby_listing){0};
+}

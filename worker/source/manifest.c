@@ -1,0 +1,280 @@
+#include "worker/source/manifest.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/pipeline/record.h"
+
+enum { /* keys of a shard's record */
+    KEY_VERSION = 1,
+    KEY_KIND,
+    KEY_NAME,
+    KEY_SIZE,
+    KEY_SUM,
+    KEY_SUFFIXES,
+    KEY_KEYS,
+    KEY_CLASSES,
+    KEY_MEMBERS,
+    KEY_SUFFIX,
+    KEY_OFFSET,
+    KEY_BYTES
+};
+
+enum { VERSION = 1 };
+
+static void put_suffixes(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    size_t mark = fby_record_open(out, KEY_SUFFIXES);
+    for (uint32_t i = 0; i < shard->n_suffixes; i++) {
+        fby_record_put_text(out, (uint16_t)(i + 1), shard->suffixes[i]);
+    }
+    fby_record_close(out, mark);
+}
+
+/* A column of n numbers of `width` bytes each. */
+static uint8_t *put_column(
+    struct fby_buffer *out, uint16_t key, size_t n, size_t width)
+{
+    uint8_t *zeros = fby_zalloc(n * width);
+    fby_record_put_bytes(out, key, zeros, n * width);
+    free(zeros);
+    return out->data + out->size - n * width;
+}
+
+static void put_classes(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    uint8_t *at = put_column(out, KEY_CLASSES, shard->samples, 4);
+    for (uint32_t i = 0; i < shard->samples; i++) {
+        fby_store_le(at + 4 * (size_t)i, shard->class_ids[i], 4);
+    }
+}
+
+static void put_counts(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    uint8_t *at = put_column(out, KEY_MEMBERS, shard->samples, 2);
+    for (uint32_t i = 0; i < shard->samples; i++) {
+        fby_store_le(
+            at + 2 * (size_t)i, shard->first[i + 1] - shard->first[i], 2);
+    }
+}
+
+static void put_u64s(
+    struct fby_buffer *out, uint16_t key, const uint64_t *values, uint32_t n)
+{
+    uint8_t *at = put_column(out, key, n, 8);
+    for (uint32_t i = 0; i < n; i++) {
+        fby_store_le(at + 8 * (size_t)i, values[i], 8);
+    }
+}
+
+void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    fby_record_put_i64(out, KEY_VERSION, VERSION);
+    fby_record_put_i64(
+        out, KEY_KIND, shard->folder ? FBY_SOURCE_FOLDER : FBY_SOURCE_SHARDS);
+    fby_record_put_text(out, KEY_NAME, shard->name);
+    fby_record_put_i64(out, KEY_SIZE, (int64_t)shard->size);
+    if (shard->hashed) {
+        fby_record_put_bytes(
+            out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
+    }
+    put_suffixes(shard, out);
+    fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
+    if (shard->folder) {
+        put_classes(shard, out);
+    }
+    put_counts(shard, out);
+    fby_record_put_bytes(out, KEY_SUFFIX, shard->suffix, shard->members);
+    if (!shard->folder) {
+        put_u64s(out, KEY_OFFSET, shard->offset, shard->members);
+    }
+    put_u64s(out, KEY_BYTES, shard->bytes, shard->members);
+}
+
+/* The columns of a record in hand, before they are believed. */
+struct columns {
+    char (*suffixes)[FBY_NAME_SIZE];
+    uint32_t          n_suffixes;
+    bool              folder;
+    struct fby_reader keys;
+    struct fby_reader classes;
+    struct fby_reader counts;
+    struct fby_reader suffix;
+    struct fby_reader offset;
+    struct fby_reader bytes;
+};
+
+static struct fby_reader column(struct fby_record *r, uint16_t key)
+{
+    struct fby_span span = fby_record_bytes(r, key);
+    return fby_reader(span.data, span.size);
+}
+
+static void read_suffixes(struct fby_record *r, struct columns *c)
+{
+    struct fby_record list = fby_record_nested(r, KEY_SUFFIXES);
+    c->suffixes = fby_zalloc(FBY_SHARD_MAX_SUFFIXES * sizeof(*c->suffixes));
+    while (fby_record_more(&list) && c->n_suffixes < FBY_SHARD_MAX_SUFFIXES) {
+        fby_record_text(&list, (uint16_t)(c->n_suffixes + 1),
+            c->suffixes[c->n_suffixes], FBY_NAME_SIZE);
+        c->n_suffixes++;
+    }
+    if (fby_record_end(&list, "suffixes", NULL) != FBY_OK) {
+        fby_record_refuse(r, KEY_SUFFIXES, "no list of at most 256 texts");
+    }
+}
+
+static void read_head(
+    struct fby_record *r, struct fby_shard *out, struct columns *c)
+{
+    char name[FBY_PATH_SIZE] = "";
+    fby_record_between(r, KEY_VERSION, VERSION, VERSION);
+    c->folder = fby_record_between(r, KEY_KIND, FBY_SOURCE_FOLDER,
+                    FBY_SOURCE_SHARDS) == FBY_SOURCE_FOLDER;
+    fby_record_text(r, KEY_NAME, name, sizeof(name));
+    fby_shard_init(out, name, c->folder);
+    out->size = (uint64_t)fby_record_between(r, KEY_SIZE, 0, INT64_MAX);
+    if (fby_record_has(r, KEY_SUM)) {
+        struct fby_span sum = fby_record_bytes(r, KEY_SUM);
+        out->hashed         = sum.size == sizeof(out->sum.bytes);
+        if (out->hashed) {
+            memcpy(out->sum.bytes, sum.data, sizeof(out->sum.bytes));
+        } else {
+            fby_record_refuse(r, KEY_SUM, "not 16 bytes");
+        }
+    }
+}
+
+static void read_columns(struct fby_record *r, struct columns *c)
+{
+    read_suffixes(r, c);
+    c->keys = column(r, KEY_KEYS);
+    if (c->folder) {
+        c->classes = column(r, KEY_CLASSES);
+    }
+    c->counts = column(r, KEY_MEMBERS);
+    c->suffix = column(r, KEY_SUFFIX);
+    if (!c->folder) {
+        c->offset = column(r, KEY_OFFSET);
+    }
+    c->bytes = column(r, KEY_BYTES);
+}
+
+static fby_err bad(struct fby_why *why, const char *what)
+{
+    return fby_because(why, FBY_PROTO, "manifest of a shard: %s", what);
+}
+
+static fby_err take_member(
+    struct fby_shard *out, struct columns *c, struct fby_why *why)
+{
+    uint64_t offset = c->folder ? 0 : fby_read_u64(&c->offset);
+    uint64_t size   = fby_read_u64(&c->bytes);
+    uint8_t  suffix = fby_read_u8(&c->suffix);
+    if (c->offset.bad || c->bytes.bad || c->suffix.bad) {
+        return bad(why, "a column is too short");
+    }
+    if (suffix >= c->n_suffixes) {
+        return bad(why, "a suffix that is not in the list");
+    }
+    if (offset > out->size || size > out->size - offset) {
+        return bad(why, "a member beyond the end");
+    }
+    return fby_shard_add_member(out, c->suffixes[suffix], offset, size, why);
+}
+
+static fby_err take_sample(
+    struct fby_shard *out, struct columns *c, struct fby_why *why)
+{
+    const uint8_t *key = c->keys.at;
+    const uint8_t *end = memchr(key, 0, c->keys.left);
+    if (end == NULL || end == key) {
+        return bad(why, "a key that is empty or does not end");
+    }
+    (void)fby_read_bytes(&c->keys, (size_t)(end - key) + 1);
+    int64_t class_id =
+        c->folder ? (int64_t)fby_read_u32(&c->classes) : FBY_SHARD_NO_CLASS;
+    uint16_t members = fby_read_u16(&c->counts);
+    if (c->classes.bad || c->counts.bad || members == 0) {
+        return bad(why, "a sample without members or class");
+    }
+    fby_err err = fby_shard_add_sample(
+        out, (const char *)key, (size_t)(end - key), class_id, why);
+    for (uint16_t i = 0; err == FBY_OK && i < members; i++) {
+        err = take_member(out, c, why);
+    }
+    return err;
+}
+
+/* Nothing is left over in any column, and the list of suffixes is the one
+ * that the members make, in order of first use. */
+static fby_err check_used_up(
+    const struct fby_shard *out, const struct columns *c, struct fby_why *why)
+{
+    size_t left = c->classes.left + c->counts.left + c->suffix.left +
+                  c->offset.left + c->bytes.left;
+    if (left != 0 || out->samples == 0) {
+        return bad(why, "columns of different lengths");
+    }
+    bool same = out->n_suffixes == c->n_suffixes;
+    for (uint32_t i = 0; same && i < c->n_suffixes; i++) {
+        same = strcmp(out->suffixes[i], c->suffixes[i]) == 0;
+    }
+    return same ? FBY_OK : bad(why, "suffixes that are not in order of use");
+}
+
+static fby_err take_columns(
+    struct fby_shard *out, struct columns *c, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    while (err == FBY_OK && c->keys.left > 0) {
+        err = take_sample(out, c, why);
+    }
+    if (err == FBY_OK) {
+        err = check_used_up(out, c, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_shard_finish(out, why);
+    }
+    if (err == FBY_OK && !out->folder) {
+        out->stamps = fby_zalloc(sizeof(*out->stamps));
+    }
+    return err == FBY_OK ? FBY_OK : FBY_PROTO;
+}
+
+fby_err fby_shard_decode(const uint8_t *data, size_t size,
+    struct fby_shard *out, struct fby_why *why)
+{
+    struct fby_record r = fby_record_begin(data, size);
+    struct columns    c = {0};
+    *out                = (struct fby_shard){0};
+    read_head(&r, out, &c);
+    read_columns(&r, &c);
+    fby_err err = fby_record_end(&r, "manifest of a shard", why);
+    if (err == FBY_OK) {
+        err = take_columns(out, &c, why);
+    }
+    free(c.suffixes);
+    return err;
+}
+
+struct fby_digest fby_shard_digest(const struct fby_shard *shard)
+{
+    struct fby_buffer bytes = {0};
+    fby_shard_encode(shard, &bytes);
+    struct fby_digest digest = fby_digest_of(bytes.data, bytes.size);
+    fby_buffer_fini(&bytes);
+    return digest;
+}
+
+struct fby_digest fby_data_digest(
+    const struct fby_digest *shards, uint32_t n_shards)
+{
+    struct fby_digest_state state;
+    fby_digest_begin(&state);
+    for (uint32_t i = 0; i < n_shards; i++) {
+        fby_digest_add(&state, shards[i].bytes, sizeof(shards[i].bytes));
+    }
+    return fby_digest_end(&state);
+}

@@ -1,0 +1,283 @@
+#include "worker/source/roots.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "common/pipeline/location.h"
+#include "common/pipeline/text.h"
+
+enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
+
+struct fby_root {
+    char  name[FBY_NAME_SIZE];
+    char *dir; /* absolute, links resolved */
+    int   fd;  /* of dir; only to open beneath */
+};
+
+struct fby_roots {
+    struct fby_root **all;
+    uint32_t          count;
+};
+
+struct fby_roots *fby_roots_create(void)
+{
+    return fby_zalloc(sizeof(struct fby_roots));
+}
+
+static void destroy_root(struct fby_root *root)
+{
+    if (root->fd >= 0) {
+        close(root->fd);
+    }
+    free(root->dir);
+    free(root);
+}
+
+void fby_roots_destroy(struct fby_roots **self_p)
+{
+    struct fby_roots *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    for (uint32_t i = 0; i < self->count; i++) {
+        destroy_root(self->all[i]);
+    }
+    free(self->all);
+    free(self);
+}
+
+static const struct fby_root *find(
+    const struct fby_roots *self, const char *name)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        if (strcmp(self->all[i]->name, name) == 0) {
+            return self->all[i];
+        }
+    }
+    return NULL;
+}
+
+static fby_err open_dir(
+    struct fby_root *root, const char *dir, struct fby_why *why)
+{
+    root->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (root->fd < 0) {
+        return fby_because(why, FBY_CONFIG,
+            "root %s: cannot open the directory %s: %s", root->name, dir,
+            strerror(errno));
+    }
+    root->dir = realpath(dir, NULL);
+    if (root->dir == NULL) {
+        return fby_because(why, FBY_CONFIG, "root %s: cannot resolve %s: %s",
+            root->name, dir, strerror(errno));
+    }
+    return FBY_OK;
+}
+
+fby_err fby_roots_add(
+    struct fby_roots *self, const char *name_and_dir, struct fby_why *why)
+{
+    char             dir[FBY_PATH_SIZE];
+    struct fby_root *root = fby_zalloc(sizeof(*root));
+    root->fd              = -1;
+    fby_err err = fby_location_root_option(name_and_dir, root->name, dir, why);
+    if (err == FBY_OK && find(self, root->name) != NULL) {
+        err = fby_because(why, FBY_USAGE,
+            "two roots are named %s; each needs a name of its own", root->name);
+    }
+    if (err == FBY_OK) {
+        err = open_dir(root, dir, why);
+    }
+    if (err != FBY_OK) {
+        destroy_root(root);
+        return err;
+    }
+    self->all = fby_regrow(self->all, (self->count + 1) * sizeof(*self->all));
+    self->all[self->count++] = root;
+    return FBY_OK;
+}
+
+uint32_t fby_roots_count(const struct fby_roots *self)
+{
+    return self->count;
+}
+
+const char *fby_roots_name(const struct fby_roots *self, uint32_t i)
+{
+    return self->all[i]->name;
+}
+
+fby_err fby_roots_named(const struct fby_roots *self, const char *name,
+    const struct fby_root **root, struct fby_why *why)
+{
+    *root = find(self, name);
+    if (*root != NULL) {
+        return FBY_OK;
+    }
+    char   names[256] = "";
+    size_t used       = 0;
+    for (uint32_t i = 0; i < self->count && used < sizeof(names); i++) {
+        int n = snprintf(names + used, sizeof(names) - used, "%s%s",
+            i > 0 ? ", " : "", self->all[i]->name);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    return fby_because(why, FBY_USAGE,
+        "this worker has no root named %s; it was started with: %s",
+        fby_text_show(name).text, self->count > 0 ? names : "none");
+}
+
+const char *fby_root_name(const struct fby_root *root)
+{
+    return root->name;
+}
+
+const char *fby_root_dir(const struct fby_root *root)
+{
+    return root->dir;
+}
+
+/* No component is `..`; and the path is relative. */
+static bool stays_below(const char *path)
+{
+    if (path[0] == '/') {
+        return false;
+    }
+    while (*path != '\0') {
+        size_t n = strcspn(path, "/");
+        if (n == 2 && path[0] == '.' && path[1] == '.') {
+            return false;
+        }
+        path += n;
+        path += strspn(path, "/");
+    }
+    return true;
+}
+
+/* The kernel's own walk. It also refuses an absolute link that would lead
+ * back beneath the root: then (and where the call is missing) we look where
+ * the link leads. */
+static int open_beneath(int root, const char *path)
+{
+    struct open_how how = {
+        .flags   = (uint64_t)OPEN_FLAGS,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    long fd = -1;
+    for (int tries = 0; tries < 8; tries++) {
+        fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
+        if (fd >= 0 || errno != EAGAIN) {
+            break;
+        }
+    }
+    return (int)fd;
+}
+
+/* Without openat2: take hold of whatever the path leads to without opening it
+ * (O_PATH has no side effects), ask the kernel where that lies, and open it
+ * through the handle. What is opened is what was checked. */
+static int open_checked(const struct fby_root *root, const char *path)
+{
+    char handle[64];
+    char real[PATH_MAX];
+    int  at = openat(root->fd, path, O_PATH | O_CLOEXEC);
+    if (at < 0) {
+        return -1;
+    }
+    snprintf(handle, sizeof(handle), "/proc/self/fd/%d", at);
+    ssize_t n      = readlink(handle, real, sizeof(real) - 1);
+    size_t  prefix = strlen(root->dir);
+    bool    below  = false;
+    if (n > 0) {
+        real[n] = '\0';
+        prefix  = strcmp(root->dir, "/") == 0 ? 0 : prefix;
+        below   = strncmp(real, root->dir, prefix) == 0 &&
+                (real[prefix] == '/' || real[prefix] == '\0');
+    }
+    int fd = below ? open(handle, OPEN_FLAGS) : -1;
+    int e  = below ? errno : EXDEV;
+    close(at);
+    errno = e;
+    return fd;
+}
+
+static bool walk_was_refused(int error)
+{
+    return error == EXDEV || error == ENOSYS || error == EPERM ||
+           error == EINVAL || error == EAGAIN;
+}
+
+static fby_err say_why_not(
+    const struct fby_root *root, const char *path, struct fby_why *why)
+{
+    switch (errno) {
+    case EXDEV:
+        return fby_because(why, FBY_USAGE,
+            "%s:%s leads out of the root; a worker reads only what lies "
+            "beneath it",
+            root->name, path);
+    case ENOENT:
+    case ENOTDIR:
+        return fby_because(
+            why, FBY_NOT_FOUND, "%s:%s is not there", root->name, path);
+    case ELOOP:
+        return fby_because(
+            why, FBY_USAGE, "%s:%s is a loop of links", root->name, path);
+    default:
+        return fby_because(why, FBY_IO, "cannot open %s:%s: %s", root->name,
+            path, strerror(errno));
+    }
+}
+
+static fby_err check_type(int fd, enum fby_root_want want, const char **is)
+{
+    static const char *const wanted[] = {
+        [FBY_WANT_FILE]   = "no plain file",
+        [FBY_WANT_DIR]    = "no directory",
+        [FBY_WANT_EITHER] = "neither a plain file nor a directory",
+    };
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        return FBY_IO;
+    }
+    *is        = wanted[want];
+    bool right = (want != FBY_WANT_DIR && S_ISREG(st.st_mode)) ||
+                 (want != FBY_WANT_FILE && S_ISDIR(st.st_mode));
+    return right ? FBY_OK : FBY_NOT_FOUND;
+}
+
+fby_err fby_root_open(const struct fby_root *root, const char *path,
+    enum fby_root_want want, int *fd, struct fby_why *why)
+{
+    if (!stays_below(path)) {
+        return fby_because(why, FBY_USAGE,
+            "%s:%s: a path is relative to its root and has no `..` in it",
+            root->name, path);
+    }
+    const char *below  = path[0] == '\0' ? "." : path;
+    int         opened = open_beneath(root->fd, below);
+    if (opened < 0 && walk_was_refused(errno)) {
+        opened = open_checked(root, below);
+    }
+    if (opened < 0) {
+        return say_why_not(root, path, why);
+    }
+    const char *is  = "unreadable";
+    fby_err     err = check_type(opened, want, &is);
+    if (err != FBY_OK) {
+        close(opened);
+        return fby_because(why, err, "%s:%s is %s", root->name, path, is);
+    }
+    *fd = opened;
+    return FBY_OK;
+}

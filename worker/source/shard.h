@@ -1,0 +1,123 @@
+/* shard.h - the index of one shard: where each member of each sample lies.
+ *
+ * Columns, not objects: a sample costs its key + 1 byte and 8 bytes (12 in a
+ * folder), a member 17 bytes (in a folder 49, with its file's stamp), so that
+ * millions of samples fit. A shard is built sample by sample, finished, and
+ * constant from then on. Tar shards have one file, which `stamps[0]` tells
+ * apart from a later one of its name; folder shards have one file a member. */
+#ifndef FBY_WORKER_SOURCE_SHARD_H
+#define FBY_WORKER_SOURCE_SHARD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "common/bytes.h"
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+
+enum {
+    FBY_SHARD_MAX_SAMPLES  = 1 << 24,
+    FBY_SHARD_MAX_MEMBERS  = 1 << 26,
+    FBY_SHARD_MAX_SUFFIXES = 256,
+    FBY_SHARD_MAX_KEYS     = 1 << 30, /* bytes of all keys */
+    FBY_SHARD_NO_CLASS     = -1
+};
+
+/* What tells a file from another one, or from itself after a change. */
+struct fby_stamp {
+    uint64_t device;
+    uint64_t inode;
+    uint64_t size;     /* bytes */
+    int64_t  mtime_ns; /* since 1970 */
+    int64_t  ctime_ns; /* since 1970 */
+};
+
+struct fby_stamp fby_stamp_of(const struct stat *st);
+bool fby_stamp_equal(const struct fby_stamp *a, const struct fby_stamp *b);
+
+/* What happened to the file in between: "was appended to", ... Static text. */
+const char *fby_stamp_change(
+    const struct fby_stamp *indexed, const struct stat *now);
+
+struct fby_shard {
+    char             *name; /* relative to the pattern's base */
+    uint64_t          size; /* bytes: of the tar, or of all the files */
+    bool              folder;
+    bool              hashed;
+    struct fby_sum    sum; /* XXH3-128 of the bytes, when hashed */
+    uint32_t          samples;
+    uint32_t          members;
+    uint32_t          n_suffixes;
+    struct fby_buffer keys;          /* each ends with NUL */
+    uint32_t         *key_at;        /* a sample: its key in `keys` */
+    uint32_t         *first;         /* a sample, and one more: first member */
+    uint32_t         *class_ids;     /* a sample; folder only */
+    uint8_t          *suffix;        /* a member: its place in `suffixes` */
+    uint64_t         *offset;        /* a member; tar only */
+    uint64_t         *bytes;         /* a member: its size */
+    char (*suffixes)[FBY_NAME_SIZE]; /* as spelled, in order of first use */
+    struct fby_stamp *stamps;        /* tar: one; folder: one a member */
+};
+
+/* Begin a shard; `folder` says of which kind. Release it with fini, also when
+ * half built. A zeroed shard is fine, too. */
+void fby_shard_init(struct fby_shard *self, const char *name, bool folder);
+void fby_shard_fini(struct fby_shard *self);
+
+/* Add a sample; its members follow. A tar shard has FBY_SHARD_NO_CLASS.
+ * Errors: FBY_CONFIG beyond the limits above. */
+FBY_CHECKED fby_err fby_shard_add_sample(struct fby_shard *self,
+    const char *key, size_t key_size, int64_t class_id, struct fby_why *why);
+
+/* Add a member to the last sample; `offset` is 0 in a folder. In a folder the
+ * caller sets stamps[members - 1] afterwards.
+ * Errors: FBY_CONFIG  the limits, or a second member of that extension */
+FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
+    const char *suffix, uint64_t offset, uint64_t size, struct fby_why *why);
+
+/* All is there: refuse a key that is there twice, give back spare memory.
+ * Errors: FBY_CONFIG, naming the key and both offsets. */
+FBY_CHECKED fby_err fby_shard_finish(
+    struct fby_shard *self, struct fby_why *why);
+
+static inline const char *fby_shard_key(
+    const struct fby_shard *self, uint32_t sample)
+{
+    return (const char *)self->keys.data + self->key_at[sample];
+}
+
+static inline uint64_t fby_shard_offset(
+    const struct fby_shard *self, uint32_t member)
+{
+    return self->offset != NULL ? self->offset[member] : 0;
+}
+
+static inline const char *fby_shard_suffix(
+    const struct fby_shard *self, uint32_t member)
+{
+    return self->suffixes[self->suffix[member]];
+}
+
+/* The sample that a member belongs to. */
+uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member);
+
+/* True when `suffix` is spelled like `extension` but for ASCII case. */
+bool fby_suffix_is(const char *suffix, const char *extension);
+
+/* Where a member's name is cut into key and suffix. A name that is no member
+ * of a sample (hidden, or without an extension) gives false. `name` has no
+ * leading "./". */
+struct fby_name_parts {
+    size_t      key_size; /* bytes of `name` */
+    const char *suffix;   /* within `name`, after the dot */
+};
+bool fby_name_split(const char *name, struct fby_name_parts *out);
+
+/* Errors: FBY_CONFIG when a name cannot be a key: not UTF-8, control
+ *         characters, too long an extension. */
+FBY_CHECKED fby_err fby_name_check(
+    const char *name, const struct fby_name_parts *parts, struct fby_why *why);
+
+#endif
