@@ -33,8 +33,8 @@ struct pull { /* one run */
     struct fby_bar                 bar;
     int64_t                        start_ns;
     int64_t                        watched_ns;
-    int64_t                        warned_ns;
-    char                           token[TOKEN_SIZE]; /* to resume from */
+    int64_t heard_ns;          /* a batch came, or we said why not */
+    char    token[TOKEN_SIZE]; /* to resume from */
 };
 
 static fby_err start_cluster(
@@ -126,12 +126,12 @@ static void show_bar(struct pull *self, int64_t now_ns)
     fby_bar_show(&self->bar, &state, now_ns);
 }
 
-/* What `next` waits for, every few seconds at most. */
+/* What `next` waits for, every few seconds. */
 static void say_waiting(struct pull *self, int64_t now_ns)
 {
     const char *text = forebay_error(self->stream);
-    if (text[0] != '\0' && now_ns - self->warned_ns > 3 * FBY_NS_PER_S) {
-        self->warned_ns = now_ns;
+    if (text[0] != '\0' && now_ns - self->heard_ns > 3 * FBY_NS_PER_S) {
+        self->heard_ns = now_ns;
         fby_bar_end(&self->bar);
         fprintf(stderr, "forebay pull: waiting: %s\n", text);
     }
@@ -190,6 +190,7 @@ static fby_err take_batches(struct pull *self, struct fby_why *why)
             return fby_because(
                 why, FBY_GONE, "%s", forebay_error(self->stream));
         }
+        self->heard_ns = fby_now_ns();
         list_substitutions(self, batch);
         hold_batch(self);
         err = fby_journal_batch(&self->journal, batch, why);
@@ -220,11 +221,11 @@ static fby_err run_stream(struct pull *self, struct fby_why *why)
 {
     const struct fby_pull_options *o = self->options;
     fby_signals_catch();
-    self->start_ns  = fby_now_ns();
-    self->bar       = fby_bar_begin(self->start_ns);
-    self->warned_ns = self->start_ns;
-    fby_err err     = fby_journal_open(
-            &self->journal, o->digests, o->token_file, o->token_every, why);
+    self->start_ns = fby_now_ns();
+    self->bar      = fby_bar_begin(self->start_ns);
+    self->heard_ns = self->start_ns;
+    fby_err err    = fby_journal_open(
+           &self->journal, o->digests, o->token_file, o->token_every, why);
     if (err == FBY_OK) {
         err = take_batches(self, why);
     }

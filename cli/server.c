@@ -57,8 +57,8 @@ static int run(int argc, char **argv)
 {
     struct server_command self = {.server = fby_server_defaults()};
     struct fby_why        why  = {{0}};
-    fby_log_init("server", FBY_LOG_INFO);
     fby_option_parse(&argp, argc, argv, &self);
+    fby_log_init("server", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_follow(self.parent) != FBY_OK) {
         return FBY_EXIT_FAILED;
     }
