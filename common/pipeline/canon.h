@@ -13,8 +13,8 @@
 
 enum {
     FBY_CONTENT_FORMAT    = 1,
-    FBY_ORDER_VERSION     = 1,     /* of proto/PROTOCOL.md, "Order" */
-    FBY_CONTENT_MAX_BYTES = 262144 /* a decoder refuses more */
+    FBY_ORDER_VERSION     = 1,      /* of proto/PROTOCOL.md, "Order" */
+    FBY_CONTENT_MAX_BYTES = 1 << 20 /* a decoder refuses more */
 };
 
 /* Append the canonical bytes of a valid content to `out`. */

@@ -276,7 +276,7 @@ static const struct fby_key top_keys[TOP_KEYS] = {
                .required         = true,
                .read             = keep_splits},
     [TOP_GLOBAL_BATCH]  = {.name = "global_batch",
-         .expects                = "an integer, 1 to 1048576 (rows of a batch)",
+         .expects                = "an integer, 1 to 65536 (rows of a batch)",
          .kind                   = FBY_KEY_INTEGER,
          .required               = true,
          .offset                 = offsetof(struct fby_pipeline, global_batch),

@@ -29,16 +29,17 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
     const char *text       = fby_yaml_text(node);
     char        known[200] = "";
     fby_choice_list(choices, known, sizeof(known));
+    const char *of = strchr(known, ',') != NULL ? "one of " : "";
     if (!fby_yaml_is_given(node)) {
         char expects[240];
-        snprintf(expects, sizeof(expects), "a %s: one of %s", what, known);
+        snprintf(expects, sizeof(expects), "a %s: %s%s", what, of, known);
         return fby_yaml_expected(yaml, node, expects);
     }
     struct fby_nearest nearest = {.word = text};
     for (const struct fby_choice *c = choices; c->name != NULL; c++) {
         if (strcmp(c->name, text) == 0 && c->later) {
             return fby_yaml_error(yaml, node,
-                "%s '%s' is not in this version; use one of %s", what, text,
+                "%s '%s' is not in this version; use %s%s", what, text, of,
                 known);
         }
         if (strcmp(c->name, text) == 0) {
@@ -51,11 +52,11 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
     }
     if (nearest.best != NULL) {
         return fby_yaml_error(yaml, node,
-            "'%s' is no %s; did you mean '%s'? (one of %s)",
-            fby_text_show(text).text, what, nearest.best, known);
+            "'%s' is no %s; did you mean '%s'? (%s%s)",
+            fby_text_show(text).text, what, nearest.best, of, known);
     }
-    return fby_yaml_error(yaml, node, "'%s' is no %s; use one of %s",
-        fby_text_show(text).text, what, known);
+    return fby_yaml_error(yaml, node, "'%s' is no %s; use %s%s",
+        fby_text_show(text).text, what, of, known);
 }
 
 /* ---- texts and numbers ---- */

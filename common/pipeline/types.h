@@ -27,7 +27,7 @@ enum {
 
 /* Largest values of what a file may say; all minima are 1. */
 enum {
-    FBY_MAX_BATCH   = 1 << 20, /* rows of a global batch */
+    FBY_MAX_BATCH   = 1 << 16, /* rows of a global batch */
     FBY_MAX_BLOCK   = 1 << 20, /* shards in a block */
     FBY_MAX_LANES   = 1 << 16,
     FBY_MAX_CLASSES = INT32_MAX,

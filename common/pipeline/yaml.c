@@ -21,8 +21,8 @@ static const char *short_name(const char *file)
     return n > SHOWN ? file + n - SHOWN : file;
 }
 
-static fby_err wrong(struct fby_why *why, const char *file, struct fby_place at,
-    const char *format, va_list args)
+__attribute__((format(printf, 4, 0))) static fby_err wrong(struct fby_why *why,
+    const char *file, struct fby_place at, const char *format, va_list args)
 {
     if (why == NULL) {
         return FBY_CONFIG;
@@ -62,8 +62,8 @@ fby_err fby_yaml_expected(
             self, node, "expected %s, not a mapping {...}", what);
     }
     if (fby_yaml_is_list(node)) {
-        return fby_yaml_error(
-            self, node, "expected %s, not a list [...]", what);
+        return fby_yaml_error(self, node, "expected %s, not a list of %zu",
+            what, fby_yaml_length(node));
     }
     if (!fby_yaml_is_given(node)) {
         return fby_yaml_error(self, node, "expected %s, not nothing", what);

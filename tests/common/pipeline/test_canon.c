@@ -1,0 +1,340 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+
+#include "common/mem.h"
+#include "common/pipeline/canon.h"
+#include "common/pipeline/op.h"
+#include "common/pipeline/record.h"
+#include "tests/common/pipeline/sample.h"
+
+static struct fby_digest digest_of(const char *text, const char *split_name)
+{
+    struct fby_split *split  = split_of(text, split_name);
+    struct fby_digest digest = fby_content_digest(&split->content);
+    fby_split_destroy(&split);
+    return digest;
+}
+
+struct change {
+    const char *old;
+    const char *new;
+    const char *split;
+};
+
+static bool keeps_digest(const struct change *change)
+{
+    struct fby_digest before = digest_of(SAMPLE, change->split);
+    char             *text   = changed(change->old, change->new);
+    struct fby_digest after  = digest_of(text, change->split);
+    free(text);
+    return fby_digest_equal(&before, &after);
+}
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static void every_content_key_changes_the_digest(void **state)
+{
+    (void)state;
+    static const struct change changes[] = {
+        {"shuffle: {block: 4}", "shuffle: {block: 5}", "train"},
+        {"lanes: 16", "lanes: 8", "train"},
+        {"slices: 4", "slices: 2", "train"},
+        {"last: short", "last: drop", "train"},
+        {"shuffle: none", "shuffle: full", "val"},
+        {"last: pad", "last: short", "val"},
+        {"global_batch: 24", "global_batch: 48", "train"},
+        {"{do: substitute, limit: 100}", "fail", "train"},
+        {"[jpg, jpeg]", "[jpeg, jpg]", "train"},
+        {"[jpg, jpeg]", "jpg", "train"},
+        {"group: view", "group: other", "train"},
+        {"  image:", "  picture:", "train"},
+        {"size: 176", "size: 177", "train"},
+        {"size: 176", "size: [176, 177]", "train"},
+        {"scale: [0.08, 1]", "scale: [0.09, 1]", "train"},
+        {"ratio: [0.75, 1.3333]", "ratio: [0.75, 1.3334]", "train"},
+        {"p: 0.25", "p: 0.26", "train"},
+        {"shorter: 232", "shorter: 233", "val"},
+        {"- resize: {shorter: 232", "- resize: {size: 232", "val"},
+        {"size: [224, 192]", "size: [192, 224]", "val"},
+        {"- center_crop", "- random_crop", "val"},
+        {"only: [train]", "only: [train, val]", "val"},
+        {"      - horizontal_flip: {p: 0.25, only: [train]}\n", "", "train"},
+        {"mean: [0.4, 0.5, 0.6]", "mean: [0.4, 0.5, 0.7]", "train"},
+        {"std: 0.25", "std: 0.5", "train"},
+        {"    device:\n"
+         "      - normalize: {mean: [0.4, 0.5, 0.6], std: 0.25}\n",
+            "", "train"},
+        {"    from: cls\n", "    from: class.cls\n", "train"},
+        {"one_hot: {classes: 1000", "one_hot: {classes: 999", "train"},
+        {"smoothing: 0.1", "smoothing: 0.2", "train"},
+        {"only: train}\n  score", "only: val}\n  score", "train"},
+        {"key: s", "key: t", "train"},
+        {"wire: f32, out: {dtype: f32}", "wire: i32", "train"},
+        {"length: 16", "length: 17", "train"},
+        {"decode: bytes, length: 16", "decode: number", "train"},
+        {"classes: 10,", "classes: 11,", "train"},
+        {"  kind: {from: cls, classes: 10, out: {dtype: i32}}\n", "", "train"},
+    };
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        if (keeps_digest(&changes[i])) {
+            fail_msg("'%s' -> '%s' keeps the digest", changes[i].old,
+                changes[i].new);
+        }
+    }
+}
+
+static void what_decides_no_value_keeps_the_digest(void **state)
+{
+    (void)state;
+    static const struct change changes[] = {
+        {"seed: 42\n", "", "train"},
+        {"seed: 42\n", "seed: 43 # a comment\n", "train"},
+        {"limit: 100", "limit: 7", "train"},
+        {"in1k:t-{000..127}.tar", "/data/t-{000..127}.tar", "train"},
+        {"filter: delta, codec: lz4", "codec: store", "train"},
+        {"wire: {type: u8, filter: delta, codec: lz4}\n", "wire: u8\n",
+            "train"},
+        {"dtype: bf16, layout: channels_last", "dtype: f16, layout: chw",
+            "train"},
+        {"out: {dtype: i32}", "out: {dtype: u8}", "train"},
+        {"    decode: rgb8\n", "", "train"},
+        {"    dct_scale: off\n", "", "train"},
+        {"{type: u8, filter: delta, codec: lz4}",
+            "{codec: lz4, filter: delta, type: u8}", "train"},
+        {"last: short, lanes: 16, slices: 4",
+            "slices: 4, last: short, lanes: 16", "train"},
+        {"lanes: 16, ", "", "train"},
+        {"size: 176", "size: [176, 176]", "train"},
+        {"std: 0.25", "std: [0.25, 2.5e-1, 0.250]", "train"},
+        {"smoothing: 0.1", "smoothing: 0.1, dtype: f16", "train"},
+        {"shorter: 232", "shorter: 999", "train"},
+        {"last: pad", "last: short", "train"},
+        {"key: s,", "\"key\": 's',", "train"},
+        {"only: [train]", "only: train", "train"},
+    };
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        if (!keeps_digest(&changes[i])) {
+            fail_msg("'%s' -> '%s' changes the digest", changes[i].old,
+                changes[i].new);
+        }
+    }
+}
+
+/* ---- bytes ---- */
+
+static void encode(const char *split_name, struct fby_buffer *out)
+{
+    struct fby_split *split = split_of(SAMPLE, split_name);
+    fby_content_encode(&split->content, out);
+    fby_split_destroy(&split);
+}
+
+static void content_survives_its_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct fby_split   *split = split_of(SAMPLE, i == 0 ? "train" : "val");
+        struct fby_content *again = fby_zalloc(sizeof(*again));
+        struct fby_buffer   bytes = {0};
+        struct fby_why      why   = {{0}};
+        fby_content_encode(&split->content, &bytes);
+        assert_ok(fby_content_decode(bytes.data, bytes.size, again, &why));
+        for (size_t k = 0; k < split->content.n_fields; k++) {
+            assert_memory_equal(&again->fields[k].shape,
+                &split->content.fields[k].shape, sizeof(struct fby_shape));
+        }
+        assert_int_equal(again->n_fields, split->content.n_fields);
+        assert_int_equal(again->fields[1].ops[1].op->id,
+            split->content.fields[1].ops[1].op->id);
+        fby_buffer_fini(&bytes);
+        fby_split_destroy(&split);
+        free(again);
+    }
+}
+
+static void content_that_is_cut_anywhere_is_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer   bytes = {0};
+    struct fby_content *out   = fby_zalloc(sizeof(*out));
+    encode("train", &bytes);
+    for (size_t size = 0; size < bytes.size; size++) {
+        struct fby_why why = {{0}};
+        assert_int_equal(
+            fby_content_decode(bytes.data, size, out, &why), FBY_PROTO);
+        assert_int_not_equal(why.text[0], '\0');
+    }
+    fby_buffer_fini(&bytes);
+    free(out);
+}
+
+/* Whatever a changed byte means: it is refused, or it is the one spelling of
+ * another content. */
+static void no_two_byte_strings_are_one_content(void **state)
+{
+    (void)state;
+    struct fby_buffer   bytes = {0};
+    struct fby_content *out   = fby_zalloc(sizeof(*out));
+    size_t              taken = 0;
+    encode("train", &bytes);
+    for (size_t i = 0; i < bytes.size * 8; i++) {
+        bytes.data[i / 8] ^= (uint8_t)(1U << (i % 8));
+        if (fby_content_decode(bytes.data, bytes.size, out, NULL) == FBY_OK) {
+            struct fby_digest a = fby_content_digest(out);
+            struct fby_digest b = fby_digest_of(bytes.data, bytes.size);
+            assert_true(fby_digest_equal(&a, &b));
+            taken++;
+        }
+        bytes.data[i / 8] ^= (uint8_t)(1U << (i % 8));
+    }
+    assert_true(taken > 0 && taken < bytes.size * 8);
+    fby_buffer_fini(&bytes);
+    free(out);
+}
+
+static void bytes_behind_the_content_are_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer   bytes = {0};
+    struct fby_content *out   = fby_zalloc(sizeof(*out));
+    struct fby_why      why   = {{0}};
+    encode("val", &bytes);
+    fby_record_put_i64(&bytes, 12, 1);
+    assert_int_equal(
+        fby_content_decode(bytes.data, bytes.size, out, &why), FBY_PROTO);
+    assert_string_equal(
+        why.text, "content: 14 bytes follow the last known key (next key 12)");
+    fby_buffer_fini(&bytes);
+    free(out);
+}
+
+/* Encode a content that no file makes, and take it as a stranger's. */
+static void refused(struct fby_content *content, const char *text)
+{
+    struct fby_buffer   bytes = {0};
+    struct fby_content *out   = fby_zalloc(sizeof(*out));
+    struct fby_why      why   = {{0}};
+    fby_content_encode(content, &bytes);
+    assert_int_equal(
+        fby_content_decode(bytes.data, bytes.size, out, &why), FBY_PROTO);
+    assert_string_equal(why.text, text);
+    fby_buffer_fini(&bytes);
+    free(out);
+}
+
+static void a_stranger_s_content_obeys_the_rules_of_files(void **state)
+{
+    (void)state;
+    struct fby_split         *split = split_of(SAMPLE, "train");
+    struct fby_content       *c     = &split->content;
+    struct fby_field_content *image = &c->fields[1];
+    struct fby_field_content  kept  = *image;
+
+    image->ops[0].params[0].i[0] = 0;
+    refused(c, "content: field 'image': random_resized_crop: size is not one "
+               "or two integers, 1 to 16384 ([height, width])");
+    *image       = kept;
+    image->n_ops = 0;
+    refused(c,
+        "content: field 'image': the pictures have no fixed size; end ops "
+        "with one that gives it, such as resize: {size: 224} or center_crop: "
+        "{size: 224}");
+    *image = kept;
+    memcpy(image->from[0], "../x", 5);
+    refused(c,
+        "content: field 'image': from: '../x' is no extension to look for "
+        "here");
+    *image         = kept;
+    image->classes = 3;
+    refused(c, "content: field 'image': holds a value that its decoder does "
+               "not use");
+    *image = kept;
+    memcpy(image->name, "aaaaa", 6);
+    refused(c, "content: fields are not in byte order of their names");
+    *image = kept;
+    memcpy(c->fields[0].name, "valid", 6);
+    refused(c, "content: field 'valid': is no name for a field or group");
+    fby_split_destroy(&split);
+}
+
+static void an_order_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    struct fby_split   *split = split_of(SAMPLE, "train");
+    struct fby_content *c     = &split->content;
+    c->slices                 = 5;
+    refused(c, "content: slices (5) does not divide global_batch (24)");
+    c->slices  = 4;
+    c->shuffle = FBY_SHUFFLE_FULL;
+    refused(c, "content: block, lanes and slices belong to shuffle: {block: "
+               "K}");
+    c->shuffle      = FBY_SHUFFLE_BLOCK;
+    c->global_batch = 0;
+    refused(c, "content: global_batch is not within 1 to 65536");
+    c->global_batch = 24;
+    c->n_fields     = 0;
+    refused(c, "content: there is no field");
+    fby_split_destroy(&split);
+}
+
+/* ---- golden: tests/golden/content ---- */
+
+static char *read_text(const char *name)
+{
+    char path[512];
+    char text[8192];
+    snprintf(path, sizeof(path), FBY_TEST_DATA "/content/%s", name);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t n = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[n] = '\0';
+    return fby_strdup(text);
+}
+
+/* "BYTES-IN-HEX\nDIGEST-IN-HEX\n" */
+static void check_golden(const char *yaml_name, const char *hex_name)
+{
+    char             *text   = read_text(yaml_name);
+    char             *golden = read_text(hex_name);
+    struct fby_split *split  = split_of(text, "train");
+    struct fby_buffer bytes  = {0};
+    struct fby_digest digest = fby_content_digest(&split->content);
+    fby_content_encode(&split->content, &bytes);
+    char *hex = fby_zalloc(2 * bytes.size + 2 * sizeof(digest) + 3);
+    fby_hex(bytes.data, bytes.size, hex);
+    hex[2 * bytes.size] = '\n';
+    fby_hex(digest.bytes, sizeof(digest), hex + 2 * bytes.size + 1);
+    strcat(hex, "\n");
+    assert_string_equal(hex, golden);
+    free(hex);
+    fby_buffer_fini(&bytes);
+    fby_split_destroy(&split);
+    free(golden);
+    free(text);
+}
+
+static void the_bytes_are_those_that_were_recorded(void **state)
+{
+    (void)state;
+    check_golden("small.yaml", "small.hex");
+    check_golden("full.yaml", "full.hex");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_content_key_changes_the_digest),
+        cmocka_unit_test(what_decides_no_value_keeps_the_digest),
+        cmocka_unit_test(content_survives_its_bytes),
+        cmocka_unit_test(content_that_is_cut_anywhere_is_refused),
+        cmocka_unit_test(no_two_byte_strings_are_one_content),
+        cmocka_unit_test(bytes_behind_the_content_are_refused),
+        cmocka_unit_test(a_stranger_s_content_obeys_the_rules_of_files),
+        cmocka_unit_test(an_order_that_cannot_be_is_refused),
+        cmocka_unit_test(the_bytes_are_those_that_were_recorded),
+    };
+    return cmocka_run_group_tests_name(
+        "common.pipeline.canon", tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/pipeline/init.h"
+#include "tests/common/pipeline/sample.h"
+
+static const char *const found[] = {"jpg", "txt", "jpeg", "cls"};
+
+static char *text_of(const struct fby_init_summary *summary)
+{
+    struct fby_buffer out = {0};
+    struct fby_why    why = {{0}};
+    if (fby_init_text(summary, &out, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    fby_put_u8(&out, 0);
+    return (char *)out.data;
+}
+
+static void the_text_for_a_folder_works_at_once(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
+        .path                                = "/data/my \"best\" photos\\x",
+        .samples                             = 5000,
+        .classes                             = 300,
+        .extensions                          = found,
+        .n_extensions                        = 3};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, "train");
+    assert_string_equal(split->location.pattern, summary.path);
+    assert_int_equal(split->content.global_batch, 64);
+    assert_int_equal(split->content.n_fields, 2);
+    assert_int_equal(split->content.fields[0].n_from, 2);
+    assert_int_equal(split->content.fields[0].n_ops, 2);
+    assert_int_equal(split->content.fields[0].shape.dims[0], 224);
+    assert_true(split->content.fields[0].normalize);
+    assert_int_equal(split->content.fields[1].wire_type, FBY_U16);
+    assert_int_equal(split->delivery.fields[0].dtype, FBY_F32);
+    assert_int_equal(split->delivery.fields[0].layout, FBY_LAYOUT_CHW);
+    fby_split_destroy(&split);
+    free(text);
+}
+
+static void the_text_for_shards_works_at_once(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_SHARDS,
+        .path                                = "t-{000..003}.tar",
+        .shards                              = 4,
+        .samples                             = 100,
+        .extensions                          = found,
+        .n_extensions                        = 4};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, NULL);
+    assert_string_equal(split->location.pattern, "/home/me/t-{000..003}.tar");
+    assert_string_equal(split->content.fields[1].from[0], "cls");
+    assert_non_null(strstr(text, "# Found: 100 samples in 4 shards\n"));
+    fby_split_destroy(&split);
+    free(text);
+}
+
+static void shards_without_labels_get_no_label(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_SHARDS,
+        .path                                = "x.tar",
+        .extensions                          = found,
+        .n_extensions                        = 1};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, NULL);
+    assert_int_equal(split->content.n_fields, 1);
+    fby_split_destroy(&split);
+    free(text);
+}
+
+static void the_val_split_in_its_comments_is_right_too(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
+        .path                                = "/d",
+        .classes                             = 10,
+        .extensions                          = found,
+        .n_extensions                        = 1};
+    char                   *text    = text_of(&summary);
+    char                   *at      = text;
+    while ((at = strstr(at, "# ")) != NULL) {
+        bool code = strncmp(at + 2, "val:", 4) == 0 ||
+                    strncmp(at + 2, "- ", 2) == 0 ||
+                    strncmp(at + 2, "one_hot:", 8) == 0;
+        if (code) {
+            memmove(at, at + 2, strlen(at + 2) + 1);
+        }
+        at++;
+    }
+    struct fby_split *val = split_of(text, "val");
+    assert_int_equal(val->content.fields[0].n_ops, 4);
+    assert_true(val->content.fields[1].one_hot);
+    fby_split_destroy(&val);
+    free(text);
+}
+
+static void without_a_jpeg_there_is_nothing_to_write(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
+        .path                                = "/d",
+        .extensions                          = found + 1,
+        .n_extensions                        = 1};
+    struct fby_buffer       out     = {0};
+    struct fby_why          why     = {{0}};
+    assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
+    assert_string_equal(
+        why.text, "/d: no JPEG among the files (.jpg, .jpeg); found: txt");
+    assert_null(out.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_text_for_a_folder_works_at_once),
+        cmocka_unit_test(the_text_for_shards_works_at_once),
+        cmocka_unit_test(shards_without_labels_get_no_label),
+        cmocka_unit_test(the_val_split_in_its_comments_is_right_too),
+        cmocka_unit_test(without_a_jpeg_there_is_nothing_to_write),
+    };
+    return cmocka_run_group_tests_name(
+        "common.pipeline.init", tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/pipeline/location.h"
+
+/* ---- splitting ---- */
+
+static void splits_into(const char *pattern, enum fby_source_kind kind,
+    const char *root, const char *base, const char *rest)
+{
+    struct fby_location_parts parts;
+    struct fby_why            why = {{0}};
+    if (fby_location_split(pattern, kind, &parts, &why) != FBY_OK) {
+        fail_msg("%s: %s", pattern, why.text);
+    }
+    assert_string_equal(parts.root, root);
+    assert_string_equal(parts.base, base);
+    assert_string_equal(parts.rest, rest);
+}
+
+static void base_is_the_last_directory_before_the_first_wildcard(void **state)
+{
+    (void)state;
+    enum fby_source_kind tar = FBY_SOURCE_SHARDS;
+    splits_into(
+        "in1k:a/b/t-{00..11}.tar", tar, "in1k", "a/b", "t-{00..11}.tar");
+    splits_into("in1k:t-*.tar", tar, "in1k", "", "t-*.tar");
+    splits_into("in1k:one.tar", tar, "in1k", "", "one.tar");
+    splits_into("in1k:a/one.tar", tar, "in1k", "a", "one.tar");
+    splits_into("/d/p{a,b}/x/?.tar", tar, "", "/d", "p{a,b}/x/?.tar");
+    splits_into("/*.tar", tar, "", "/", "*.tar");
+}
+
+static void a_folder_is_base_alone_whatever_its_letters(void **state)
+{
+    (void)state;
+    enum fby_source_kind folder = FBY_SOURCE_FOLDER;
+    splits_into("photos:a/b", folder, "photos", "a/b", "");
+    splits_into("photos:", folder, "photos", "", "");
+    splits_into("/d/{a}*", folder, "", "/d/{a}*", "");
+    splits_into("/", folder, "", "/", "");
+}
+
+static void split_refuses(
+    const char *pattern, enum fby_source_kind kind, const char *part)
+{
+    struct fby_location_parts parts;
+    struct fby_why            why = {{0}};
+    assert_int_equal(
+        fby_location_split(pattern, kind, &parts, &why), FBY_CONFIG);
+    if (strstr(why.text, part) == NULL) {
+        fail_msg("%s: %s", pattern, why.text);
+    }
+}
+
+static void what_leads_elsewhere_is_refused_by_name(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"a:..", "a:../b", "a:b/..", "a:b/../c",
+        "a:.", "a:./b", "a:b//c", "a:b/", "/b//c", "/b/../c", "/b/"};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        split_refuses(paths[i], FBY_SOURCE_FOLDER, "holds no '.', '..'");
+    }
+    split_refuses("a:/etc", FBY_SOURCE_FOLDER, "write NAME:path");
+    split_refuses("etc", FBY_SOURCE_FOLDER, "write NAME:path");
+    split_refuses("A:b", FBY_SOURCE_FOLDER, "write NAME:path");
+    split_refuses("", FBY_SOURCE_FOLDER, "1 to 4095 bytes");
+    split_refuses("a:\xff", FBY_SOURCE_FOLDER, "UTF-8");
+    split_refuses("a:", FBY_SOURCE_SHARDS, "names no shard file");
+}
+
+static void choices_in_braces_cannot_make_dots(void **state)
+{
+    (void)state;
+    static const char *const dots[] = {"a:{..,b}/x.tar", "a:{.,b}/x.tar",
+        "a:{,b}/x.tar", "a:.{.,b}/x.tar", "a:.{b,}", "a:{a,.}{b,.}/x"};
+    for (size_t i = 0; i < sizeof(dots) / sizeof(dots[0]); i++) {
+        split_refuses(dots[i], FBY_SOURCE_SHARDS, "a name of dots or nothing");
+    }
+    struct fby_location_parts parts;
+    assert_ok(
+        fby_location_split("a:x{,.y}.tar", FBY_SOURCE_SHARDS, &parts, NULL));
+    assert_ok(
+        fby_location_split("a:{a,b}/.{0..9}", FBY_SOURCE_SHARDS, &parts, NULL));
+}
+
+/* ---- plain paths ---- */
+
+static void becomes(const char *pattern, const char *folder, const char *right)
+{
+    char out[FBY_PATH_SIZE];
+    assert_ok(fby_location_absolute(pattern, folder, out, NULL));
+    assert_string_equal(out, right);
+}
+
+static void a_relative_path_lies_below_the_file_s_folder(void **state)
+{
+    (void)state;
+    becomes("photos", "/home/me", "/home/me/photos");
+    becomes("./photos/", "/home/me", "/home/me/photos");
+    becomes("../x/*.tar", "/home/me", "/home/x/*.tar");
+    becomes("../..", "/home/me", "/");
+    becomes("/a//b/./c/", "/home/me", "/a/b/c");
+    becomes("x", "/", "/x");
+    becomes("in1k:a/b", "/home/me", "in1k:a/b");
+    becomes("./in1k:a", "/home/me", "/home/me/in1k:a");
+}
+
+static void dots_are_taken_only_where_they_are_certain(void **state)
+{
+    (void)state;
+    char out[FBY_PATH_SIZE];
+    assert_int_equal(
+        fby_location_absolute("a/../b", "/home", out, NULL), FBY_CONFIG);
+    assert_int_equal(
+        fby_location_absolute("/a/../b", "/home", out, NULL), FBY_CONFIG);
+    assert_int_equal(
+        fby_location_absolute("../../b", "/home", out, NULL), FBY_CONFIG);
+}
+
+static void an_embedded_cluster_serves_the_base(void **state)
+{
+    (void)state;
+    struct fby_location tars  = {"/data/in1k/t-{0..9}.tar"};
+    struct fby_location named = {"in1k:t.tar"};
+    struct fby_why      why   = {{0}};
+    char                dir[FBY_PATH_SIZE];
+    assert_ok(fby_location_plain_base(&tars, FBY_SOURCE_SHARDS, dir, NULL));
+    assert_string_equal(dir, "/data/in1k");
+    assert_int_equal(
+        fby_location_plain_base(&named, FBY_SOURCE_SHARDS, dir, &why),
+        FBY_USAGE);
+    assert_string_equal(why.text, "'in1k:t.tar' names the root 'in1k': say "
+                                  "where it lies with --data in1k=DIR");
+}
+
+/* ---- roots ---- */
+
+static const char *const roots[] = {
+    "all=/data", "in1k=/data/in1k/", "any=/", "two=/data/in"};
+
+static void roots_to(const char *pattern, const char *right)
+{
+    struct fby_location plain = {{0}};
+    struct fby_location out;
+    memcpy(plain.pattern, pattern, strlen(pattern) + 1);
+    assert_ok(fby_location_root(&plain, roots, 4, &out, NULL));
+    assert_string_equal(out.pattern, right);
+}
+
+static void the_longest_root_that_holds_a_path_names_it(void **state)
+{
+    (void)state;
+    roots_to("/data/in1k/t-*.tar", "in1k:t-*.tar");
+    roots_to("/data/in1k", "in1k:");
+    roots_to("/data/in1k2/x.tar", "all:in1k2/x.tar");
+    roots_to("/data/in/x", "two:x");
+    roots_to("/etc", "any:etc");
+    roots_to("all:x/y", "all:x/y");
+}
+
+static void a_path_below_no_root_is_refused(void **state)
+{
+    (void)state;
+    struct fby_location plain = {"/etc/passwd"};
+    struct fby_location named = {"other:x"};
+    struct fby_location out;
+    struct fby_why      why = {{0}};
+    assert_int_equal(
+        fby_location_root(&plain, roots, 2, &out, &why), FBY_NOT_FOUND);
+    assert_string_equal(why.text, "'/etc/passwd' lies below none of the 2 "
+                                  "roots; add one with --data NAME=DIR");
+    assert_int_equal(
+        fby_location_root(&named, roots, 4, &out, &why), FBY_NOT_FOUND);
+}
+
+static void a_root_option_is_name_and_absolute_directory(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "", "x", "x=", "x=y", "=/d", "X=/d", "a b=/d", "1=/d", "a:=/d"};
+    char name[FBY_NAME_SIZE];
+    char dir[FBY_PATH_SIZE];
+    assert_ok(fby_location_root_option("my-1=/a=b/", name, dir, NULL));
+    assert_string_equal(name, "my-1");
+    assert_string_equal(dir, "/a=b");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(
+            fby_location_root_option(wrong[i], name, dir, NULL), FBY_USAGE);
+    }
+}
+
+/* ---- braces ---- */
+
+static void names_are(
+    const char *rest, uint32_t n, const char *first, const char *last)
+{
+    uint32_t count = 0;
+    char     name[FBY_PATH_SIZE];
+    assert_ok(fby_braces_count(rest, &count, NULL));
+    assert_int_equal(count, n);
+    fby_braces_name(rest, 0, name);
+    assert_string_equal(name, first);
+    fby_braces_name(rest, n - 1, name);
+    assert_string_equal(name, last);
+}
+
+static void braces_stand_for_many_names(void **state)
+{
+    (void)state;
+    names_are("plain.tar", 1, "plain.tar", "plain.tar");
+    names_are("t-{0000..1023}.tar", 1024, "t-0000.tar", "t-1023.tar");
+    names_are("t-{8..11}.tar", 4, "t-8.tar", "t-11.tar");
+    names_are("{a,bc}/{00..02}*", 6, "a/00*", "bc/02*");
+    names_are("x{,-more}.{tar,tgz}", 4, "x.tar", "x-more.tgz");
+    names_are("{5..5}", 1, "5", "5");
+    names_are("{000..999}{000..999}", 1000000, "000000", "999999");
+}
+
+static void the_last_brace_runs_fastest(void **state)
+{
+    (void)state;
+    char name[FBY_PATH_SIZE];
+    fby_braces_name("{a,b}{0..2}", 2, name);
+    assert_string_equal(name, "a2");
+    fby_braces_name("{a,b}{0..2}", 3, name);
+    assert_string_equal(name, "b0");
+}
+
+static void wrong_braces_are_explained(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"{a", "'{a': the brace is not closed"},
+        {"x}", "'}': the brace was not opened"},
+        {"{a,{b,c}}", "'{a,{b,c}': a brace within a brace is not known here"},
+        {"{}", "'{}': a brace is a range like {000..127} or a choice like "
+               "{a,b}"},
+        {"{a..c}", "'{a..c}': a range is {FIRST..LAST}, both whole numbers"},
+        {"{0..9..2}", "'{0..9..2}': a range is {FIRST..LAST}, both whole "
+                      "numbers"},
+        {"{1..010}", "'{1..010}': with leading zeros, both ends have the same "
+                     "number of digits"},
+        {"{9..1}", "'{9..1}': a range runs upwards"},
+        {"{0..1000000}", "'{0..1000000}': a pattern has at most 8 braces and "
+                         "stands for at most 1000000 names"},
+        {"{0..999}{0..1000}", "'{0..999}{0..1000}': a pattern has at most 8 "
+                              "braces and stands for at most 1000000 names"},
+        {"{0..9999999999999999}", "'{0..9999999999999999}': a range has "
+                                  "numbers of at most 15 digits"},
+        {"{a/b,c}", "'{a/b,c}': a brace stays within one path component"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct fby_why why = {{0}};
+        uint32_t       n   = 0;
+        assert_int_equal(fby_braces_count(wrong[i][0], &n, &why), FBY_CONFIG);
+        assert_string_equal(why.text, wrong[i][1]);
+    }
+}
+
+/* ---- globs ---- */
+
+static void wildcards_match_as_in_a_shell(void **state)
+{
+    (void)state;
+    static const char *const right[][2] = {{"*.tar", "a.tar"}, {"*", "a"},
+        {"a*", "a"}, {"a?c", "abc"}, {"?", "\xc3\xa9"}, {"*a*b*", "xxaxxbxx"},
+        {"a**b", "ab"}, {"[x]", "[x]"}, {"", ""}, {"*ab", "aab"}, {".*", ".a"}};
+    static const char *const wrong[][2] = {{"*.tar", "a.tgz"}, {"a?c", "ac"},
+        {"*", ".hidden"}, {"?a", ".a"}, {"a", "ab"}, {"ab", "a"}, {"", "a"},
+        {"*a*b", "ba"}, {"[ab]", "a"}, {"??", "\xc3\xa9"}};
+    for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+        assert_true(fby_glob_match(right[i][0], right[i][1]));
+    }
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_false(fby_glob_match(wrong[i][0], wrong[i][1]));
+    }
+    assert_true(fby_glob_has("a*"));
+    assert_false(fby_glob_has("a{0..1}"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(base_is_the_last_directory_before_the_first_wildcard),
+        cmocka_unit_test(a_folder_is_base_alone_whatever_its_letters),
+        cmocka_unit_test(what_leads_elsewhere_is_refused_by_name),
+        cmocka_unit_test(choices_in_braces_cannot_make_dots),
+        cmocka_unit_test(a_relative_path_lies_below_the_file_s_folder),
+        cmocka_unit_test(dots_are_taken_only_where_they_are_certain),
+        cmocka_unit_test(an_embedded_cluster_serves_the_base),
+        cmocka_unit_test(the_longest_root_that_holds_a_path_names_it),
+        cmocka_unit_test(a_path_below_no_root_is_refused),
+        cmocka_unit_test(a_root_option_is_name_and_absolute_directory),
+        cmocka_unit_test(braces_stand_for_many_names),
+        cmocka_unit_test(the_last_brace_runs_fastest),
+        cmocka_unit_test(wrong_braces_are_explained),
+        cmocka_unit_test(wildcards_match_as_in_a_shell),
+    };
+    return cmocka_run_group_tests_name(
+        "common.pipeline.location", tests, NULL, NULL);
+}

@@ -1,0 +1,142 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/pipeline/op.h"
+#include "common/plan/draw.h"
+
+static struct fby_op_use use_of(const char *name)
+{
+    struct fby_op_use use = {.op = fby_op_named(name)};
+    assert_non_null(use.op);
+    for (size_t i = 0; i < use.op->n_params; i++) {
+        use.params[i] = use.op->params[i].fallback;
+    }
+    return use;
+}
+
+static struct fby_op_use sized(const char *name, int64_t h, int64_t w)
+{
+    struct fby_op_use use = use_of(name);
+    size_t            i   = strcmp(name, "resize") == 0 ? 1 : 0;
+    use.params[i]         = (struct fby_value){.n = 2, .i = {h, w}};
+    return use;
+}
+
+static const struct fby_shape picture = {3, {100, 200, 3}};
+
+static struct fby_op_plan plan_of(const struct fby_op_use *use, uint64_t sample)
+{
+    struct fby_op_plan plan;
+    struct fby_why     why = {{0}};
+    struct fby_draw    draw =
+        fby_draw_begin(1, 0, sample, "image", use->op->name, 0);
+    if (use->op->plan(use, &draw, picture, &plan, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    return plan;
+}
+
+static void every_op_is_found_by_name_and_id(void **state)
+{
+    (void)state;
+    assert_int_equal(fby_n_ops, 5);
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        assert_ptr_equal(fby_op_named(fby_ops[i]->name), fby_ops[i]);
+        assert_ptr_equal(fby_op_by_id(fby_ops[i]->id), fby_ops[i]);
+    }
+    assert_null(fby_op_named("blur"));
+    assert_null(fby_op_by_id(0));
+}
+
+static void a_plan_stays_within_the_picture_and_keeps_its_promise(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"random_resized_crop", "resize",
+        "center_crop", "random_crop", "horizontal_flip"};
+    for (size_t k = 0; k < 5; k++) {
+        struct fby_op_use use =
+            k == 4 ? use_of(names[k]) : sized(names[k], 64, 48);
+        struct fby_shape after = use.op->shape(&use, picture);
+        for (uint64_t sample = 0; sample < 50; sample++) {
+            struct fby_op_plan p = plan_of(&use, sample);
+            assert_true(p.w > 0 && p.x + p.w <= 200);
+            assert_true(p.h > 0 && p.y + p.h <= 100);
+            assert_int_equal(p.out_h, after.dims[0]);
+            assert_int_equal(p.out_w, after.dims[1]);
+        }
+    }
+}
+
+static void crops_cut_and_resizes_scale(void **state)
+{
+    (void)state;
+    struct fby_op_use  center = sized("center_crop", 50, 60);
+    struct fby_op_use  resize = sized("resize", 10, 20);
+    struct fby_op_plan a      = plan_of(&center, 0);
+    struct fby_op_plan b      = plan_of(&resize, 0);
+    assert_int_equal(a.x, 70);
+    assert_int_equal(a.y, 25);
+    assert_int_equal(a.w, 60);
+    assert_int_equal(a.h, 50);
+    assert_int_equal(b.w, 200);
+    assert_int_equal(b.h, 100);
+    assert_int_equal(b.out_h, 10);
+    assert_int_equal(b.out_w, 20);
+}
+
+static void resize_of_the_shorter_side_keeps_the_aspect(void **state)
+{
+    (void)state;
+    struct fby_op_use use = use_of("resize");
+    use.params[0]         = (struct fby_value){.n = 1, .i = {50}};
+    struct fby_op_plan p  = plan_of(&use, 0);
+    assert_int_equal(p.out_h, 50);
+    assert_int_equal(p.out_w, 100);
+    struct fby_shape unknown = {3, {0, 0, 3}};
+    struct fby_shape after   = use.op->shape(&use, unknown);
+    assert_int_equal(after.dims[0], 0);
+    assert_int_equal(after.dims[1], 0);
+}
+
+static void flips_happen_as_often_as_said(void **state)
+{
+    (void)state;
+    struct fby_op_use use   = use_of("horizontal_flip");
+    unsigned          flips = 0;
+    for (uint64_t sample = 0; sample < 1000; sample++) {
+        flips += plan_of(&use, sample).flip ? 1 : 0;
+    }
+    assert_in_range(flips, 420, 580);
+    use.params[0].r[0] = 0;
+    assert_false(plan_of(&use, 3).flip);
+    use.params[0].r[0] = 1;
+    assert_true(plan_of(&use, 3).flip);
+}
+
+static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
+{
+    (void)state;
+    struct fby_op_use  use = sized("random_crop", 101, 10);
+    struct fby_op_plan plan;
+    struct fby_why     why  = {{0}};
+    struct fby_draw    draw = fby_draw_begin(1, 0, 0, "x", "random_crop", 0);
+    assert_int_equal(
+        use.op->plan(&use, &draw, picture, &plan, &why), FBY_BAD_SAMPLE);
+    assert_string_equal(why.text,
+        "random_crop needs a picture of at least 10 x 101 pixels (width x "
+        "height), this one has 200 x 100; put a resize before it");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_op_is_found_by_name_and_id),
+        cmocka_unit_test(a_plan_stays_within_the_picture_and_keeps_its_promise),
+        cmocka_unit_test(crops_cut_and_resizes_scale),
+        cmocka_unit_test(resize_of_the_shorter_side_keeps_the_aspect),
+        cmocka_unit_test(flips_happen_as_often_as_said),
+        cmocka_unit_test(a_picture_that_is_too_small_is_a_bad_sample),
+    };
+    return cmocka_run_group_tests_name("common.pipeline.op", tests, NULL, NULL);
+}

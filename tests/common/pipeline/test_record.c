@@ -1,0 +1,166 @@
+#include "tests/test.h"
+
+#include <math.h>
+
+#include "common/pipeline/record.h"
+
+static void values_come_back_as_they_were_put(void **state)
+{
+    (void)state;
+    struct fby_buffer out       = {0};
+    const int64_t     column[3] = {INT64_MIN, 0, INT64_MAX};
+    int64_t           back[3];
+    char              text[8];
+    fby_record_put_i64(&out, 1, -5);
+    fby_record_put_real(&out, 2, 0.1);
+    fby_record_put_text(&out, 7, "h\xc3\xa9");
+    fby_record_put_i64s(&out, 8, column, 3);
+    size_t mark = fby_record_open(&out, 9);
+    fby_record_put_bytes(&out, 1, "xy", 2);
+    fby_record_close(&out, mark);
+
+    struct fby_record r = fby_record_begin(out.data, out.size);
+    assert_int_equal(fby_record_i64(&r, 1), -5);
+    assert_true(fabs(fby_record_real(&r, 2) - 0.1) < 1e-18);
+    assert_false(fby_record_has(&r, 3));
+    assert_true(fby_record_has(&r, 7));
+    fby_record_text(&r, 7, text, sizeof(text));
+    assert_string_equal(text, "h\xc3\xa9");
+    assert_int_equal(fby_record_i64s(&r, 8, back, 3), 3);
+    assert_memory_equal(back, column, sizeof(back));
+    struct fby_record inner = fby_record_nested(&r, 9);
+    struct fby_span   bytes = fby_record_bytes(&inner, 1);
+    assert_int_equal(bytes.size, 2);
+    fby_record_leave(&r, &inner);
+    assert_ok(fby_record_end(&r, "test", NULL));
+    fby_buffer_fini(&out);
+}
+
+static void an_entry_is_key_length_value_in_little_endian(void **state)
+{
+    (void)state;
+    static const uint8_t right[] = {
+        0x02, 0x01, 8, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    struct fby_buffer out = {0};
+    fby_record_put_i64(&out, 0x102, -2);
+    assert_int_equal(out.size, sizeof(right));
+    assert_memory_equal(out.data, right, sizeof(right));
+    fby_buffer_fini(&out);
+}
+
+static void minus_zero_is_written_as_zero_and_refused_when_read(void **state)
+{
+    (void)state;
+    struct fby_buffer plus  = {0};
+    struct fby_buffer minus = {0};
+    fby_record_put_real(&plus, 1, 0.0);
+    fby_record_put_real(&minus, 1, -0.0);
+    assert_memory_equal(plus.data, minus.data, plus.size);
+    minus.data[minus.size - 1] = 0x80;
+    struct fby_why    why      = {{0}};
+    struct fby_record r        = fby_record_begin(minus.data, minus.size);
+    fby_record_real(&r, 1);
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(why.text, "test: key 1 holds NaN, an infinity or -0");
+    fby_buffer_fini(&plus);
+    fby_buffer_fini(&minus);
+}
+
+/* What a strict reader of one i64 under key 3 says to `bytes`. */
+static void says(const void *bytes, size_t size, const char *text)
+{
+    struct fby_why    why = {{0}};
+    struct fby_record r   = fby_record_begin(bytes, size);
+    fby_record_between(&r, 3, 0, 10);
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(why.text, text);
+}
+
+static void what_is_not_as_it_should_be_is_named(void **state)
+{
+    (void)state;
+    says("", 0, "test: key 3 is missing");
+    says("\3\0\x8\0\0\0\1\0\0\0\0\0\0", 13,
+        "test: key 3 is longer than the record");
+    says("\3\0\4\0\0\0\1\0\0\0", 10,
+        "test: key 3 is not made of whole 8-byte numbers");
+    says("\3\0\0\0\0\0", 6, "test: key 3 is not one integer");
+    says("\3\0\x8\0\0\0\x0b\0\0\0\0\0\0\0", 14, "test: key 3 is out of range");
+    says("\4\0\x8\0\0\0\1\0\0\0\0\0\0\0", 14, "test: key 3 is missing");
+    says("\2\0\x8\0\0\0\1\0\0\0\0\0\0\0", 14,
+        "test: key 3 is missing, an unknown key is in its place");
+    says("\3\0\x10\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 22,
+        "test: key 3 has too many numbers");
+    says("\3\0\x8\0\0\0\1\0\0\0\0\0\0\0\3\0", 16,
+        "test: 2 bytes follow the last known key (next key 3)");
+}
+
+static void keys_must_ascend(void **state)
+{
+    (void)state;
+    struct fby_buffer out = {0};
+    struct fby_why    why = {{0}};
+    fby_record_put_i64(&out, 5, 0);
+    fby_record_put_i64(&out, 4, 0);
+    struct fby_record r = fby_record_begin(out.data, out.size);
+    fby_record_i64(&r, 5);
+    fby_record_i64(&r, 6);
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(
+        why.text, "test: key 6 is missing, or keys do not ascend");
+    fby_buffer_fini(&out);
+}
+
+static void texts_are_bounded_and_utf8(void **state)
+{
+    (void)state;
+    struct fby_buffer out = {0};
+    struct fby_why    why = {{0}};
+    char              text[4];
+    fby_record_put_text(&out, 1, "four");
+    fby_record_put_text(&out, 2, "\xff");
+    struct fby_record r = fby_record_begin(out.data, out.size);
+    fby_record_text(&r, 1, text, sizeof(text));
+    assert_string_equal(text, "");
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(why.text, "test: key 1 is too long a text");
+    r = fby_record_begin(out.data, out.size);
+    fby_record_bytes(&r, 1);
+    fby_record_text(&r, 2, text, sizeof(text));
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(why.text, "test: key 2 is not UTF-8 without NUL");
+    fby_buffer_fini(&out);
+}
+
+static void a_fault_within_is_a_fault_of_the_whole(void **state)
+{
+    (void)state;
+    struct fby_buffer out  = {0};
+    struct fby_why    why  = {{0}};
+    size_t            mark = fby_record_open(&out, 1);
+    fby_record_put_i64(&out, 9, 1);
+    fby_record_close(&out, mark);
+    struct fby_record r     = fby_record_begin(out.data, out.size);
+    struct fby_record inner = fby_record_nested(&r, 1);
+    assert_true(fby_record_more(&inner));
+    fby_record_leave(&r, &inner);
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(why.text, "test: key 9 is not known here");
+    assert_false(fby_record_more(&r));
+    fby_buffer_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_back_as_they_were_put),
+        cmocka_unit_test(an_entry_is_key_length_value_in_little_endian),
+        cmocka_unit_test(minus_zero_is_written_as_zero_and_refused_when_read),
+        cmocka_unit_test(what_is_not_as_it_should_be_is_named),
+        cmocka_unit_test(keys_must_ascend),
+        cmocka_unit_test(texts_are_bounded_and_utf8),
+        cmocka_unit_test(a_fault_within_is_a_fault_of_the_whole),
+    };
+    return cmocka_run_group_tests_name(
+        "common.pipeline.record", tests, NULL, NULL);
+}

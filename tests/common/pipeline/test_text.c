@@ -1,0 +1,111 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/pipeline/nearest.h"
+#include "common/pipeline/text.h"
+
+static bool utf8(const char *text)
+{
+    return fby_text_is_utf8(text, strlen(text));
+}
+
+static void utf8_is_told_from_other_bytes(void **state)
+{
+    (void)state;
+    assert_true(utf8(""));
+    assert_true(utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf"));
+    static const char *const wrong[] = {"\x80", "\xc3", "\xc0\xaf", "\xc1\xbf",
+        "\xe0\x80\xaf", "\xed\xa0\x80", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xe2\x82", "\xe2\x28\xa1", "\xff"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_false(utf8(wrong[i]));
+    }
+    assert_false(fby_text_is_utf8("a\0b", 3));
+}
+
+static void names_are_short_ascii_words(void **state)
+{
+    (void)state;
+    char long_name[65];
+    memset(long_name, 'a', 64);
+    long_name[64] = '\0';
+    assert_false(fby_text_is_name(long_name));
+    assert_true(fby_text_is_name(long_name + 1));
+    assert_true(fby_text_is_name("_Left-eye2"));
+    assert_false(fby_text_is_name(""));
+    assert_false(fby_text_is_name("2nd"));
+    assert_false(fby_text_is_name("a b"));
+    assert_false(fby_text_is_name("\xc3\xa9"));
+}
+
+static void extensions_are_lower_case_with_inner_dots(void **state)
+{
+    (void)state;
+    assert_true(fby_text_is_extension("left.jpg"));
+    assert_true(fby_text_is_extension("7z"));
+    assert_false(fby_text_is_extension(""));
+    assert_false(fby_text_is_extension("JPG"));
+    assert_false(fby_text_is_extension(".jpg"));
+    assert_false(fby_text_is_extension("jpg."));
+    assert_false(fby_text_is_extension("a/b"));
+}
+
+static void a_text_is_shown_on_one_short_line(void **state)
+{
+    (void)state;
+    assert_string_equal(fby_text_show("plain").text, "plain");
+    assert_string_equal(fby_text_show("a\nb\x1b[0m").text, "a?b?[0m");
+    char long_text[200];
+    memset(long_text, 'x', sizeof(long_text));
+    long_text[199] = '\0';
+    memcpy(long_text + 59, "\xc3\xa9", 2);
+    struct fby_shown shown = fby_text_show(long_text);
+    assert_int_equal(strlen(shown.text), 62);
+    assert_string_equal(shown.text + 57, "xx...");
+    assert_true(utf8(shown.text));
+}
+
+static const char *near(const char *word)
+{
+    static const char *const names[] = {
+        "resize", "center_crop", "random_crop", "horizontal_flip", "p"};
+    return fby_nearest_of(word, names, 5);
+}
+
+static void the_nearest_name_is_the_one_meant(void **state)
+{
+    (void)state;
+    assert_string_equal(near("rezise"), "resize");
+    assert_string_equal(near("resise"), "resize");
+    assert_string_equal(near("centre_crop"), "center_crop");
+    assert_string_equal(near("randomcrop"), "random_crop");
+    assert_string_equal(near("horizontalflip"), "horizontal_flip");
+    assert_string_equal(near("esize"), "resize");
+}
+
+static void a_word_that_is_near_to_none_has_no_nearest(void **state)
+{
+    (void)state;
+    assert_null(near("blur"));
+    assert_null(near(""));
+    assert_null(near("q"));
+    char long_word[300];
+    memset(long_word, 'r', sizeof(long_word));
+    long_word[299] = '\0';
+    assert_null(near(long_word));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_told_from_other_bytes),
+        cmocka_unit_test(names_are_short_ascii_words),
+        cmocka_unit_test(extensions_are_lower_case_with_inner_dots),
+        cmocka_unit_test(a_text_is_shown_on_one_short_line),
+        cmocka_unit_test(the_nearest_name_is_the_one_meant),
+        cmocka_unit_test(a_word_that_is_near_to_none_has_no_nearest),
+    };
+    return cmocka_run_group_tests_name(
+        "common.pipeline.text", tests, NULL, NULL);
+}

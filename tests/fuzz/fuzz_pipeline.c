@@ -1,0 +1,44 @@
+/* A pipeline file is text from a person; its parser must stay calm anyway. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/pipeline/canon.h"
+#include "common/pipeline/parse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What was accepted has a canonical form that is accepted too. */
+static void try_split(const struct fby_pipeline *pipeline, size_t i)
+{
+    struct fby_split   *split = NULL;
+    struct fby_content *again = calloc(1, sizeof(*again));
+    struct fby_buffer   bytes = {0};
+    if (again == NULL ||
+        fby_pipeline_split(pipeline, fby_pipeline_split_name(pipeline, i),
+            &split, NULL) != FBY_OK) {
+        abort();
+    }
+    fby_content_encode(&split->content, &bytes);
+    if (fby_content_decode(bytes.data, bytes.size, again, NULL) != FBY_OK) {
+        abort();
+    }
+    fby_buffer_fini(&bytes);
+    fby_split_destroy(&split);
+    free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fby_pipeline     *pipeline = NULL;
+    struct fby_why           why      = {{0}};
+    struct fby_pipeline_text text     = {
+            (const char *)data, size, "fuzz.yaml", "/data"};
+    if (fby_pipeline_parse(&text, &pipeline, &why) != FBY_OK) {
+        return why.text[0] != '\0' ? 0 : (abort(), 0);
+    }
+    for (size_t i = 0; i < fby_pipeline_n_splits(pipeline); i++) {
+        try_split(pipeline, i);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return 0;
+}
