@@ -1,3 +1,6 @@
+/* Memory for the unpacking of one message: first the room that came with it,
+ * then blocks from the heap, until the budget is used up. Nothing is freed
+ * before all of it is. */
 #include <assert.h>
 #include <stdlib.h>
 

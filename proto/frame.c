@@ -1,3 +1,6 @@
+/* The prefix of a chunk, member by member in the order of the wire. Reading
+ * looks only at the prefix; whether the bytes arrived whole is a question of
+ * its own, because it costs a pass over the payload. */
 #include "proto/frame.h"
 
 #include <inttypes.h>

@@ -1,3 +1,5 @@
+/* Ids: drawn by libsodium, written as people read numbers, the highest digit
+ * first. A draw of 0 is drawn again, because 0 names nothing. */
 #include "proto/ids.h"
 
 #include <sodium.h>

@@ -1,3 +1,6 @@
+/* The cutting of raw bytes into chunks, in closed form: where chunk i lies
+ * follows from i by one multiplication, so nothing is kept for a chunk. All
+ * products are bounded by the limits in the header before they are made. */
 #include "proto/layout.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* The head of a message, and the way from there to its table. What a message
+ * holds is no business of this file: wire.c has the tables, schema.c walks
+ * them. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,3 +1,6 @@
+/* The rules that tie members of a message together. Each member by itself has
+ * been checked against its table before a rule is asked, so lists are within
+ * their bounds and pointers lead somewhere. */
 #include "proto/rules.h"
 
 #include <inttypes.h>

@@ -1,3 +1,6 @@
+/* UTF-8, one character at a time: how long it must be follows from its first
+ * byte, what its second may be follows from the first too, and the others are
+ * continuations. Checking and mending share that one step. */
 #include "proto/text.h"
 
 #include <string.h>

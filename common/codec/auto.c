@@ -1,3 +1,6 @@
+/* The choice of a coding: trials -> in use or storing -> trials again. Only
+ * chunks of the coding that is asked for now are counted, so answers of encode
+ * threads that are late do no harm. */
 #include "common/codec/auto.h"
 
 enum auto_state {

@@ -1,3 +1,6 @@
+/* Blocks in, blocks out. Filtering goes through the scratch block, which stays
+ * in the cache; without a filter LZ4 works on the caller's memory directly.
+ * What a payload says about itself is never believed beyond its own end. */
 #include "common/codec/codec.h"
 
 #include <lz4.h>

@@ -1,3 +1,6 @@
+/* The filters in portable C: one function for each direction, chosen from a
+ * table. Loops over elements are written so that compilers can unroll them;
+ * nothing here depends on the machine's byte order. */
 #include "common/codec/filter.h"
 
 #include <string.h>

@@ -1,12 +1,11 @@
 /* The codecs test themselves at start-up: known filtered bytes, then every
  * coding there and back, over sizes around the borders of blocks. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/codec/codec.h"
 #include "common/codec/filter.h"
 #include "common/mem.h"
-
-#include <stdlib.h>
 
 enum { LARGEST = 2 * FBY_CODEC_BLOCK + 77 };
 

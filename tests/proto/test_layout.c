@@ -236,8 +236,8 @@ static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
         one_field(FBY_U8, (struct fby_shape){1, {2 << 20}}, 2);
     uint64_t hashes[] = {UINT64_C(0x1111222233334444), 5};
     uint8_t  bytes[40];
-    for (unsigned i = 0; i < 2; i++) {
-        fby_store_le(bytes + 20 * i, (uint64_t)i * (2 << 20), 8);
+    for (size_t i = 0; i < 2; i++) {
+        fby_store_le(bytes + 20 * i, i * (2 << 20), 8);
         fby_store_le(bytes + 20 * i + 8, 2 << 20, 4);
         fby_store_le(bytes + 20 * i + 12, hashes[i], 8);
     }
