@@ -111,11 +111,10 @@ static fby_err decode(struct fby_transform *transform,
 }
 
 static fby_err write_picture(struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+    const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
 {
-    const struct fby_field_content *field   = job->field;
-    struct fby_image                picture = {0};
-    fby_err                         err = decode(transform, job, &picture, why);
+    struct fby_image picture = {0};
+    fby_err          err     = decode(transform, job, &picture, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -125,10 +124,16 @@ static fby_err write_picture(struct fby_transform *transform,
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_image  out = {dst, (size_t)field->shape.dims[1] * FBY_RGB,
-         field->shape.dims[1], field->shape.dims[0]};
-    struct fby_op_run run = {field->ops, plan.plans, plan.n_ops};
+    struct fby_op_run run = {job->field->ops, plan.plans, plan.n_ops};
     return fby_transform_run(transform, &run, picture, out, why);
+}
+
+static struct fby_image picture_at(
+    uint8_t *dst, const struct fby_field_content *field)
+{
+    uint32_t height = field->shape.dims[0];
+    uint32_t width  = field->shape.dims[1];
+    return (struct fby_image){dst, (size_t)width * FBY_RGB, width, height};
 }
 
 fby_err fby_field_write(struct fby_transform *transform,
@@ -137,7 +142,7 @@ fby_err fby_field_write(struct fby_transform *transform,
     fby_err err;
     switch (job->field->decode) {
     case FBY_DECODE_RGB8:
-        err = write_picture(transform, job, dst, why);
+        err = write_picture(transform, job, picture_at(dst, job->field), why);
         fby_transform_rest(transform);
         return err;
     case FBY_DECODE_LABEL:

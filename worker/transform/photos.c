@@ -133,7 +133,7 @@ static void paint_row(struct painter *p, int32_t y, uint8_t *row)
         int32_t luma     = in_cells ? cell_luma(p, x, y) : scene_luma(p, x, y);
         int32_t strength = 28 + wave_at(&p->tints[0], x, y);
         int32_t slant    = wave_at(&p->tints[1], x, y);
-        put_pixel(row + x * FBY_RGB, luma,
+        put_pixel(row + (size_t)x * FBY_RGB, luma,
             (p->hue.cb * strength - p->hue.cr * slant) / 256,
             (p->hue.cr * strength + p->hue.cb * slant) / 256);
     }

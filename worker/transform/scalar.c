@@ -1,42 +1,32 @@
-/* scalar.c - labels, numbers of JSON, and bytes of one length.
+/* scalar.c - labels, and bytes of one length.
  *
- * Everything is strict: a label that is half a number, a real where a whole
- * number is wanted, one that does not fit, are bad samples. Reals are rounded
- * to the wire type from their bits, so that no compiler has a say. */
+ * Everything is strict: a label that is half a number, or does not fit, is a
+ * bad sample. */
 #include "worker/transform/scalar.h"
 
-#include <jansson.h>
 #include <string.h>
 
 #include "common/bytes.h"
 
-/* ---- whole numbers into a wire type ---- */
-
-struct whole_type {
-    size_t   bytes; /* 0: the type is not one of whole numbers */
-    int64_t  least;
-    uint64_t most;
-};
-
-static struct whole_type whole_type_of(enum fby_type type)
+struct fby_whole_type fby_whole_type_of(enum fby_type type)
 {
     switch (type) {
     case FBY_U8:
-        return (struct whole_type){1, 0, UINT8_MAX};
+        return (struct fby_whole_type){1, 0, UINT8_MAX};
     case FBY_U16:
-        return (struct whole_type){2, 0, UINT16_MAX};
+        return (struct fby_whole_type){2, 0, UINT16_MAX};
     case FBY_U32:
-        return (struct whole_type){4, 0, UINT32_MAX};
+        return (struct fby_whole_type){4, 0, UINT32_MAX};
     case FBY_I32:
-        return (struct whole_type){4, INT32_MIN, INT32_MAX};
+        return (struct fby_whole_type){4, INT32_MIN, INT32_MAX};
     case FBY_I64:
-        return (struct whole_type){8, INT64_MIN, INT64_MAX};
+        return (struct fby_whole_type){8, INT64_MIN, INT64_MAX};
     case FBY_F16:
     case FBY_BF16:
     case FBY_F32:
         break;
     }
-    return (struct whole_type){0};
+    return (struct fby_whole_type){0};
 }
 
 /* ---- labels ---- */
@@ -111,7 +101,7 @@ fby_err fby_label_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_field_content *field = job->field;
-    struct whole_type               type  = whole_type_of(field->wire_type);
+    struct fby_whole_type           type  = fby_whole_type_of(field->wire_type);
     uint64_t                        label = 0;
     if (type.bytes == 0) {
         return fby_because(why, FBY_USAGE, "a label needs a whole wire type");
@@ -131,217 +121,6 @@ fby_err fby_label_write(
     }
     fby_store_le(dst, label, type.bytes);
     return FBY_OK;
-}
-
-/* ---- reals into a wire type ---- */
-
-struct real_form {
-    unsigned fraction_bits; /* 0: the type is not one of reals */
-    unsigned exponent_bits;
-};
-
-static struct real_form real_form_of(enum fby_type type)
-{
-    if (type == FBY_F16) {
-        return (struct real_form){10, 5};
-    }
-    if (type == FBY_BF16) {
-        return (struct real_form){7, 8};
-    }
-    return type == FBY_F32 ? (struct real_form){23, 8} : (struct real_form){0};
-}
-
-static size_t real_bytes(struct real_form form)
-{
-    return (1 + form.fraction_bits + form.exponent_bits) / 8;
-}
-
-static uint64_t shift_to_nearest_even(uint64_t value, unsigned shift)
-{
-    uint64_t half = UINT64_C(1) << (shift - 1);
-    uint64_t kept = value >> shift;
-    uint64_t rest = value & (2 * half - 1);
-    return kept + (rest > half || (rest == half && (kept & 1) != 0));
-}
-
-/* The nearest number of `form`, ties to even; false when it is infinite. */
-static bool round_real(double value, struct real_form form, uint64_t *out)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    unsigned f        = form.fraction_bits;
-    uint64_t infinite = ((UINT64_C(1) << form.exponent_bits) - 1) << f;
-    uint64_t sign     = bits >> 63 << (f + form.exponent_bits);
-    int      bias     = (1 << (form.exponent_bits - 1)) - 1;
-    int      exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias;
-    uint64_t whole    = (bits & (UINT64_MAX >> 12)) | UINT64_C(1) << 52;
-    unsigned shift    = 52 - f;
-    uint64_t below    = UINT64_C(1) << f; /* the one before the point */
-    if (exponent <= 0) {                  /* a subnormal one: no implied bit */
-        unsigned deeper = (unsigned)(1 - exponent);
-        shift += deeper < 54 ? deeper : 54;
-        exponent = 0;
-        below    = 0;
-    }
-    uint64_t fraction = shift > 62 ? 0 : shift_to_nearest_even(whole, shift);
-    uint64_t result   = ((uint64_t)exponent << f) + fraction - below;
-    *out              = sign | result;
-    return result < infinite;
-}
-
-/* Does a whole number have few enough significant bits to be exact? */
-static bool whole_is_exact(int64_t value, struct real_form form)
-{
-    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    while (size != 0 && (size & 1) == 0) {
-        size >>= 1;
-    }
-    return size < UINT64_C(2) << form.fraction_bits;
-}
-
-/* ---- numbers of JSON ---- */
-
-static fby_err store_whole(const struct fby_field_job *job, int64_t value,
-    uint8_t *dst, struct fby_why *why)
-{
-    struct whole_type type = whole_type_of(job->field->wire_type);
-    if (value < type.least || (value > 0 && (uint64_t)value > type.most)) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is %lld; %lld to %llu fit its wire type",
-            job->field->json_key, (long long)value, (long long)type.least,
-            (unsigned long long)type.most);
-    }
-    fby_store_le(dst, (uint64_t)value, type.bytes);
-    return FBY_OK;
-}
-
-static fby_err store_real(const struct fby_field_job *job, double value,
-    uint8_t *dst, struct fby_why *why)
-{
-    struct real_form form = real_form_of(job->field->wire_type);
-    uint64_t         bits = 0;
-    if (!round_real(value, form, &bits)) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is %g, too large for its wire type",
-            job->field->json_key, value);
-    }
-    fby_store_le(dst, bits, real_bytes(form));
-    return FBY_OK;
-}
-
-static fby_err store_json_whole(const struct fby_field_job *job, int64_t value,
-    uint8_t *dst, struct fby_why *why)
-{
-    struct real_form form = real_form_of(job->field->wire_type);
-    if (form.fraction_bits == 0) {
-        return store_whole(job, value, dst, why);
-    }
-    if (!whole_is_exact(value, form)) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is %lld, which its wire type cannot hold exactly",
-            job->field->json_key, (long long)value);
-    }
-    return store_real(job, (double)value, dst, why);
-}
-
-static fby_err store_json_real(const struct fby_field_job *job, double value,
-    uint8_t *dst, struct fby_why *why)
-{
-    if (real_form_of(job->field->wire_type).fraction_bits != 0) {
-        return store_real(job, value, dst, why);
-    }
-    if (!(value >= -0x1p63 && value < 0x1p63) ||
-        value != (double)(int64_t)value) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is %g; its wire type takes whole numbers of 64 bits",
-            job->field->json_key, value);
-    }
-    return store_whole(job, (int64_t)value, dst, why);
-}
-
-/* The parser recurses, so depth is bounded before it sees the text. */
-static bool is_too_deep(const uint8_t *text, size_t size)
-{
-    unsigned depth     = 0;
-    bool     in_string = false;
-    for (size_t i = 0; i < size; i++) {
-        uint8_t c = text[i];
-        if (in_string) {
-            i += c == '\\';
-            in_string = c != '"';
-        } else if (c == '"') {
-            in_string = true;
-        } else if (c == '{' || c == '[') {
-            if (++depth > FBY_JSON_MAX_DEPTH) {
-                return true;
-            }
-        } else if (c == '}' || c == ']') {
-            depth -= depth > 0;
-        }
-    }
-    return false;
-}
-
-static fby_err parse_json(
-    const struct fby_field_job *job, json_t **out, struct fby_why *why)
-{
-    json_error_t error;
-    if (job->size > FBY_JSON_MAX_BYTES) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON of %zu bytes; at most %d are read", job->size,
-            FBY_JSON_MAX_BYTES);
-    }
-    if (is_too_deep(job->bytes, job->size)) {
-        return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",
-            FBY_JSON_MAX_DEPTH);
-    }
-    *out = json_loadb(
-        (const char *)job->bytes, job->size, JSON_REJECT_DUPLICATES, &error);
-    if (*out == NULL) {
-        return fby_because(
-            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error.line, error.text);
-    }
-    return FBY_OK;
-}
-
-/* "a.b" is member b of the object that is member a. */
-static const json_t *find_member(const json_t *object, const char *key)
-{
-    char name[FBY_NAME_SIZE];
-    while (object != NULL && *key != '\0') {
-        size_t n = strcspn(key, ".");
-        if (n >= sizeof(name)) {
-            return NULL;
-        }
-        memcpy(name, key, n);
-        name[n] = '\0';
-        object  = json_object_get(object, name);
-        key += n + (key[n] == '.');
-    }
-    return object;
-}
-
-fby_err fby_number_write(
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
-{
-    json_t *object = NULL;
-    fby_err err    = parse_json(job, &object, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    const json_t *member = find_member(object, job->field->json_key);
-    if (json_is_integer(member)) {
-        err = store_json_whole(job, json_integer_value(member), dst, why);
-    } else if (json_is_real(member)) {
-        err = store_json_real(job, json_real_value(member), dst, why);
-    } else {
-        err = fby_because(why, FBY_BAD_SAMPLE,
-            member == NULL ? "JSON has no member '%s'"
-                           : "JSON '%s' is no number",
-            job->field->json_key);
-    }
-    json_decref(object);
-    return err;
 }
 
 /* ---- bytes ---- */

@@ -5,6 +5,14 @@
 
 #include "worker/transform/field.h"
 
+struct fby_whole_type {
+    size_t   bytes; /* 0: the type is not one of whole numbers */
+    int64_t  least;
+    uint64_t most;
+};
+
+struct fby_whole_type fby_whole_type_of(enum fby_type type);
+
 /* Decimal digits of a class id, blanks around them; or the folder's id. */
 FBY_CHECKED fby_err fby_label_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);

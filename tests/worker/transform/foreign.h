@@ -42,7 +42,7 @@ static inline struct fby_buffer foreign_file(struct foreign kind)
     while (jpeg.next_scanline < jpeg.image_height) {
         JSAMPROW rows = row;
         for (size_t i = 0; i < sizeof(row); i++) {
-            row[i] = (uint8_t)(i * 3 + jpeg.next_scanline * 5);
+            row[i] = (uint8_t)(i * 3 + (size_t)jpeg.next_scanline * 5);
         }
         jpeg_write_scanlines(&jpeg, &rows, 1);
     }

@@ -232,12 +232,13 @@ static void json_that_is_not_right_is_refused(void **state)
 static void json_is_bounded_in_depth_and_size(void **state)
 {
     (void)state;
-    struct fby_field_content field     = field_of(FBY_DECODE_NUMBER, FBY_I64);
-    char                     text[256] = "{\"a\": ";
-    for (int i = 1; i < FBY_JSON_MAX_DEPTH; i++) {
-        strcat(text, "[");
-    }
-    char deeper[256];
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    char                     text[256];
+    char                     brackets[FBY_JSON_MAX_DEPTH];
+    memset(brackets, '[', sizeof(brackets) - 1);
+    brackets[sizeof(brackets) - 1] = '\0';
+    snprintf(text, sizeof(text), "{\"a\": %s", brackets);
+    char deeper[258];
     snprintf(deeper, sizeof(deeper), "%s[", text);
     assert_text_refused(&field, deeper, "deeper than 32");
     assert_text_refused(&field, text, "JSON line 1");
@@ -295,7 +296,7 @@ static void every_crop_shows_the_label_of_its_picture(void **state)
               .seed                          = 42,
               .sample                        = n};
         uint32_t             label = 99;
-        struct fby_image     image = {pixels, 224 * 3, 224, 224};
+        struct fby_image     image = {pixels, sizeof(pixels) / 224, 224, 224};
         assert_ok(fby_field_write(transform, &job, pixels, NULL));
         assert_true(fby_photo_read_label(&image, &label));
         assert_int_equal(label, n % FBY_PHOTO_LABELS);

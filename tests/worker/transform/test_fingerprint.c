@@ -1,5 +1,7 @@
 #include "tests/worker/transform/pictures.h"
 
+#include <pthread.h>
+
 #include "common/pipeline/op.h"
 #include "worker/transform/fingerprint.h"
 
@@ -112,9 +114,33 @@ static void what_this_worker_lacks_is_refused_by_name(void **state)
     assert_non_null(strstr(why.text, "number 9"));
 }
 
+static void *take_fingerprint(void *out)
+{
+    *(struct fby_digest *)out = fingerprint();
+    return NULL;
+}
+
+static void threads_that_ask_at_once_hear_the_same(void **state)
+{
+    (void)state;
+    pthread_t         threads[4];
+    struct fby_digest digests[4];
+    add_op(add_field(FBY_DECODE_RGB8), "resize");
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, take_fingerprint, &digests[i]),
+            0);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        assert_true(fby_digest_equal(&digests[0], &digests[i]));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(threads_that_ask_at_once_hear_the_same, clear),
         cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(

@@ -1,0 +1,230 @@
+/* number.c - one number of a JSON object into its wire type.
+ *
+ * A whole number must fit, a real where a whole one is wanted must be whole,
+ * and a whole one where a real is wanted must be exact. Reals are rounded to
+ * the wire type from their bits, so that no compiler has a say. */
+#include <jansson.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "worker/transform/scalar.h"
+
+/* ---- reals into a wire type ---- */
+
+struct real_form {
+    unsigned fraction_bits; /* 0: the type is not one of reals */
+    unsigned exponent_bits;
+};
+
+static struct real_form real_form_of(enum fby_type type)
+{
+    if (type == FBY_F16) {
+        return (struct real_form){10, 5};
+    }
+    if (type == FBY_BF16) {
+        return (struct real_form){7, 8};
+    }
+    return type == FBY_F32 ? (struct real_form){23, 8} : (struct real_form){0};
+}
+
+static size_t real_bytes(struct real_form form)
+{
+    return (1 + form.fraction_bits + form.exponent_bits) / 8;
+}
+
+static uint64_t shift_to_nearest_even(uint64_t value, unsigned shift)
+{
+    uint64_t half = UINT64_C(1) << (shift - 1);
+    uint64_t kept = value >> shift;
+    uint64_t rest = value & (2 * half - 1);
+    return kept + (rest > half || (rest == half && (kept & 1) != 0));
+}
+
+/* The nearest number of `form`, ties to even; false when it is infinite. */
+static bool round_real(double value, struct real_form form, uint64_t *out)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    unsigned f        = form.fraction_bits;
+    uint64_t infinite = ((UINT64_C(1) << form.exponent_bits) - 1) << f;
+    uint64_t sign     = bits >> 63 << (f + form.exponent_bits);
+    int      bias     = (1 << (form.exponent_bits - 1)) - 1;
+    int      exponent = (int)(bits >> 52 & 0x7ff) - 1023 + bias;
+    uint64_t whole    = (bits & (UINT64_MAX >> 12)) | UINT64_C(1) << 52;
+    unsigned shift    = 52 - f;
+    uint64_t below    = UINT64_C(1) << f; /* the one before the point */
+    if (exponent <= 0) {                  /* a subnormal one: no implied bit */
+        unsigned deeper = (unsigned)(1 - exponent);
+        shift += deeper < 54 ? deeper : 54;
+        exponent = 0;
+        below    = 0;
+    }
+    uint64_t fraction = shift > 62 ? 0 : shift_to_nearest_even(whole, shift);
+    uint64_t result   = ((uint64_t)exponent << f) + fraction - below;
+    *out              = sign | result;
+    return result < infinite;
+}
+
+/* Does a whole number have few enough significant bits to be exact? */
+static bool whole_is_exact(int64_t value, struct real_form form)
+{
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    while (size != 0 && (size & 1) == 0) {
+        size >>= 1;
+    }
+    return size < UINT64_C(2) << form.fraction_bits;
+}
+
+/* ---- numbers of JSON ---- */
+
+static fby_err store_whole(const struct fby_field_job *job, int64_t value,
+    uint8_t *dst, struct fby_why *why)
+{
+    struct fby_whole_type type = fby_whole_type_of(job->field->wire_type);
+    if (value < type.least || (value > 0 && (uint64_t)value > type.most)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is %lld; %lld to %llu fit its wire type",
+            job->field->json_key, (long long)value, (long long)type.least,
+            (unsigned long long)type.most);
+    }
+    fby_store_le(dst, (uint64_t)value, type.bytes);
+    return FBY_OK;
+}
+
+static fby_err store_real(const struct fby_field_job *job, double value,
+    uint8_t *dst, struct fby_why *why)
+{
+    struct real_form form = real_form_of(job->field->wire_type);
+    uint64_t         bits = 0;
+    if (!round_real(value, form, &bits)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is %g, too large for its wire type",
+            job->field->json_key, value);
+    }
+    fby_store_le(dst, bits, real_bytes(form));
+    return FBY_OK;
+}
+
+static fby_err store_json_whole(const struct fby_field_job *job, int64_t value,
+    uint8_t *dst, struct fby_why *why)
+{
+    struct real_form form = real_form_of(job->field->wire_type);
+    if (form.fraction_bits == 0) {
+        return store_whole(job, value, dst, why);
+    }
+    if (!whole_is_exact(value, form)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is %lld, which its wire type cannot hold exactly",
+            job->field->json_key, (long long)value);
+    }
+    return store_real(job, (double)value, dst, why);
+}
+
+static fby_err store_json_real(const struct fby_field_job *job, double value,
+    uint8_t *dst, struct fby_why *why)
+{
+    if (real_form_of(job->field->wire_type).fraction_bits != 0) {
+        return store_real(job, value, dst, why);
+    }
+    if (!(value >= -0x1p63 && value < 0x1p63) ||
+        value != (double)(int64_t)value) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is %g; its wire type takes whole numbers of 64 bits",
+            job->field->json_key, value);
+    }
+    return store_whole(job, (int64_t)value, dst, why);
+}
+
+struct nesting {
+    unsigned depth;
+    unsigned deepest;
+    bool     in_string;
+};
+
+static void pass(struct nesting *n, uint8_t c)
+{
+    if (c == '"') {
+        n->in_string = !n->in_string;
+    } else if (!n->in_string && (c == '{' || c == '[')) {
+        n->depth++;
+        n->deepest = n->depth > n->deepest ? n->depth : n->deepest;
+    } else if (!n->in_string && (c == '}' || c == ']')) {
+        n->depth -= n->depth > 0;
+    }
+}
+
+/* The parser recurses, so depth is bounded before it sees the text. */
+static bool is_too_deep(const uint8_t *text, size_t size)
+{
+    struct nesting n = {0};
+    for (size_t i = 0; i < size; i++) {
+        if (n.in_string && text[i] == '\\') {
+            i++; /* and what it escapes */
+        } else {
+            pass(&n, text[i]);
+        }
+    }
+    return n.deepest > FBY_JSON_MAX_DEPTH;
+}
+
+static fby_err parse_json(
+    const struct fby_field_job *job, json_t **out, struct fby_why *why)
+{
+    json_error_t error;
+    if (job->size > FBY_JSON_MAX_BYTES) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON of %zu bytes; at most %d are read", job->size,
+            FBY_JSON_MAX_BYTES);
+    }
+    if (is_too_deep(job->bytes, job->size)) {
+        return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",
+            FBY_JSON_MAX_DEPTH);
+    }
+    *out = json_loadb(
+        (const char *)job->bytes, job->size, JSON_REJECT_DUPLICATES, &error);
+    if (*out == NULL) {
+        return fby_because(
+            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error.line, error.text);
+    }
+    return FBY_OK;
+}
+
+/* "a.b" is member b of the object that is member a. */
+static const json_t *find_member(const json_t *object, const char *key)
+{
+    char name[FBY_NAME_SIZE];
+    while (object != NULL && *key != '\0') {
+        size_t n = strcspn(key, ".");
+        if (n >= sizeof(name)) {
+            return NULL;
+        }
+        memcpy(name, key, n);
+        name[n] = '\0';
+        object  = json_object_get(object, name);
+        key += n + (key[n] == '.');
+    }
+    return object;
+}
+
+fby_err fby_number_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    json_t *object = NULL;
+    fby_err err    = parse_json(job, &object, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    const json_t *member = find_member(object, job->field->json_key);
+    if (json_is_integer(member)) {
+        err = store_json_whole(job, json_integer_value(member), dst, why);
+    } else if (json_is_real(member)) {
+        err = store_json_real(job, json_real_value(member), dst, why);
+    } else {
+        err = fby_because(why, FBY_BAD_SAMPLE,
+            member == NULL ? "JSON has no member '%s'"
+                           : "JSON '%s' is no number",
+            job->field->json_key);
+    }
+    json_decref(object);
+    return err;
+}
