@@ -58,10 +58,11 @@ size_t fby_session_open(
     const struct fby_session *self, struct fby_request_id *out, size_t room);
 
 enum fby_session_answer {
-    FBY_SESSION_ACCEPT,  /* make it */
-    FBY_SESSION_BUSY,    /* answer BUSY with retry_ns */
-    FBY_SESSION_LOST,    /* answer LOST: this worker is leaving */
-    FBY_SESSION_REPEATED /* the id is not new: drop the message, count it */
+    FBY_SESSION_ACCEPT,    /* make it */
+    FBY_SESSION_BUSY,      /* answer BUSY with retry_ns */
+    FBY_SESSION_TOO_LARGE, /* more than the whole budget: answer CANNOT */
+    FBY_SESSION_LOST,      /* answer LOST: this worker is leaving */
+    FBY_SESSION_REPEATED   /* the id is not new: drop the message, count it */
 };
 struct fby_session_request {
     struct fby_request_id id;

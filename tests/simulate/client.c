@@ -1,0 +1,444 @@
+#include <string.h>
+
+#include "tests/simulate/sim.h"
+
+enum { BATCH_BYTES = 1000 };
+
+/* ---- Start ---------------------------------------------------------------- */
+
+static uint64_t locality(const void *context, uint64_t epoch, uint64_t step)
+{
+    (void)context;
+    return epoch * 1000 + step / 3;
+}
+
+static struct fby_window_config window_config(const struct sim *sim)
+{
+    struct fby_window_config c = fby_window_defaults();
+    c.max_batches              = sim->config.max_batches;
+    c.max_bytes                = c.max_batches * (uint64_t)BATCH_BYTES;
+    c.batch_bytes              = BATCH_BYTES;
+    c.max_chunks               = SIM_CHUNKS;
+    c.max_peers                = SIM_PEERS;
+    c.seed                     = sim->seed;
+    c.times.backoff            = 250 * FBY_NS_PER_MS;
+    c.times.backoff_max        = 2 * FBY_NS_PER_S;
+    return c;
+}
+
+void sim_client_start(struct sim *sim)
+{
+    struct fby_window_config c    = window_config(sim);
+    struct fby_window_plan   plan = {
+          .steps_per_epoch = sim->config.steps_per_epoch,
+          .epoch           = sim->config.first / sim->config.steps_per_epoch,
+          .step            = sim->config.first % sim->config.steps_per_epoch,
+          .total           = sim->config.total,
+          .locality        = locality,
+    };
+    struct fby_why why;
+    if (fby_window_create(&c, sim->now, &sim->window, &why) != FBY_OK ||
+        fby_window_start(sim->window, sim->now, &plan, &why) != FBY_OK) {
+        sim_fail(sim, "the window cannot be made");
+    }
+    sim->cursor  = sim->config.first;
+    sim->wake_ns = INT64_MAX;
+}
+
+void sim_client_join(struct sim *sim, int worker)
+{
+    struct sim_worker *w    = &sim->workers[worker];
+    int                peer = FBY_NO_PEER;
+    if (!w->alive || w->leaving || sim->done) {
+        return;
+    }
+    if (fby_window_peer_add(sim->window, sim->now,
+            (struct fby_instance_id){w->instance}, w->key, &peer) != FBY_OK) {
+        sim_fail(sim, "the window has no room for a peer");
+        return;
+    }
+    sim_trace(sim, "worker %d is peer %d", worker, peer);
+    sim->peers[peer].worker = worker;
+}
+
+/* ---- Actions -------------------------------------------------------------- */
+
+static void check_request(struct sim *sim, const struct fby_action *action)
+{
+    const struct sim_slot *slot = &sim->slots[action->slot];
+    if (action->id.value <= sim->newest) {
+        sim_fail(sim, "a request id is used twice");
+    }
+    if (slot->decoding > 0 || slot->held) {
+        sim_fail(sim, "a slot in use is given to a new request");
+    }
+    sim->newest = action->id.value;
+}
+
+static void ask(struct sim *sim, const struct fby_action *action)
+{
+    uint64_t step = action->epoch * sim->config.steps_per_epoch + action->step;
+    sim_trace(sim, "  request %llu of step %llu to peer %d, slot %d%s",
+        (unsigned long long)action->id.value, (unsigned long long)step,
+        action->peer, action->slot, action->hedge ? ", hedge" : "");
+    check_request(sim, action);
+    memset(sim->slots[action->slot].value, 0,
+        sizeof(sim->slots[action->slot].value));
+    (void)sim_send_up(sim, action->peer,
+        &(struct sim_message){
+            .kind = SIM_REQUEST, .id = action->id, .number = step});
+}
+
+static void tell(struct sim *sim, enum sim_message_kind kind,
+    const struct fby_action *action)
+{
+    (void)sim_send_up(sim, action->peer,
+        &(struct sim_message){.kind = kind,
+            .id                     = action->id,
+            .number                 = action->number,
+            .value                  = action->route});
+}
+
+/* The server still lists a worker that lives, so it comes again. */
+static void gone(struct sim *sim, int peer)
+{
+    int worker = sim->peers[peer].worker;
+    sim_trace(sim, "  peer %d is gone", peer);
+    sim_push(sim, sim->now + 500 * FBY_NS_PER_MS, SIM_JOIN, worker, 0);
+}
+
+static void failed(struct sim *sim)
+{
+    const struct fby_window_failure *f = fby_window_failure(sim->window);
+    sim->failed                        = true;
+    if (f == NULL || f->cause != FBY_CAUSE_CANNOT || !sim->config.cannot) {
+        sim_fail(sim, "the stream fails without a reason");
+    }
+}
+
+static void trace_action(struct sim *sim, const struct fby_action *action)
+{
+    static const char *const names[] = {"CONNECT", "HELLO", "OPEN", "REQUEST",
+        "CANCEL", "PING", "CREDIT", "BYE", "CLOSE", "UNREACHABLE", "GONE",
+        "NO_WORKERS", "FAIL"};
+    sim_trace(sim, "  %s peer %d id %llu number %llu", names[action->kind],
+        action->peer, (unsigned long long)action->id.value,
+        (unsigned long long)action->number);
+}
+
+static void act(struct sim *sim, const struct fby_action *action)
+{
+    static const enum sim_message_kind message[] = {
+        [FBY_DO_HELLO]  = SIM_HELLO,
+        [FBY_DO_OPEN]   = SIM_OPEN,
+        [FBY_DO_CANCEL] = SIM_CANCEL,
+        [FBY_DO_PING]   = SIM_PING,
+        [FBY_DO_CREDIT] = SIM_CREDIT,
+        [FBY_DO_BYE]    = SIM_BYE,
+    };
+    trace_action(sim, action);
+    switch (action->kind) {
+    case FBY_DO_CONNECT:
+        sim_connect(sim, action->peer, sim->peers[action->peer].worker);
+        break;
+    case FBY_DO_REQUEST:
+        ask(sim, action);
+        break;
+    case FBY_DO_HELLO:
+    case FBY_DO_OPEN:
+    case FBY_DO_CANCEL:
+    case FBY_DO_PING:
+    case FBY_DO_CREDIT:
+    case FBY_DO_BYE:
+        tell(sim, message[action->kind], action);
+        break;
+    case FBY_DO_CLOSE:
+        sim_close(sim, action->peer);
+        break;
+    case FBY_DO_GONE:
+        gone(sim, action->peer);
+        break;
+    case FBY_DO_FAIL:
+        failed(sim);
+        break;
+    case FBY_DO_UNREACHABLE:
+    case FBY_DO_NO_WORKERS:
+        break;
+    }
+}
+
+/* ---- The consumer --------------------------------------------------------- */
+
+static void check_batch(struct sim *sim, const struct fby_window_batch *batch)
+{
+    uint64_t step = batch->epoch * sim->config.steps_per_epoch + batch->step;
+    const struct sim_slot *slot = &sim->slots[batch->slot];
+    if (step != sim->cursor) {
+        sim_fail(sim, "a batch is delivered out of order");
+    }
+    for (uint32_t i = 0; i < sim_chunks_of(sim, step); i++) {
+        if (slot->value[i] != sim_value_of(step, i)) {
+            sim_fail(sim, "a batch is delivered with other bytes");
+        }
+    }
+    if (slot->decoding > 0 || slot->held) {
+        sim_fail(sim, "a batch is delivered from a slot in use");
+    }
+}
+
+static void deliver(struct sim *sim, const struct fby_window_batch *batch)
+{
+    sim_trace(sim, "  takes step %llu", (unsigned long long)sim->cursor);
+    check_batch(sim, batch);
+    int64_t waited = sim->now - sim->wanted_ns;
+    sim->worst_ns  = waited > sim->worst_ns ? waited : sim->worst_ns;
+    sim->cursor++;
+    sim->wanting                 = false;
+    sim->slots[batch->slot].held = true;
+    int64_t hold                 = sim->config.hold_ns;
+    int64_t next                 = sim->config.interval_ns;
+    sim_push(sim, sim->now + hold, SIM_RELEASE, batch->slot, 0);
+    sim_push(sim, sim->now + next, SIM_WANT, 0, 0);
+}
+
+static void consume(struct sim *sim)
+{
+    struct fby_window_batch batch;
+    if (!sim->wanting || sim->done) {
+        return;
+    }
+    fby_err err = fby_window_take(sim->window, sim->now, &batch);
+    if (err == FBY_OK) {
+        deliver(sim, &batch);
+    } else if (err != FBY_AGAIN) {
+        sim->done = true;
+        if (err == FBY_GONE && sim->cursor != sim->config.total) {
+            sim_fail(sim, "the stream ends before its end");
+        }
+    }
+}
+
+void sim_client_want(struct sim *sim)
+{
+    sim->wanting   = true;
+    sim->wanted_ns = sim->now;
+    sim_client_turn(sim);
+}
+
+void sim_client_release(struct sim *sim, int slot)
+{
+    sim->slots[slot].held = false;
+    fby_window_release(sim->window, sim->now, slot);
+    sim_client_turn(sim);
+}
+
+/* ---- Decoding ------------------------------------------------------------- */
+
+static struct sim_decode *free_decode(struct sim *sim)
+{
+    for (int i = 0; i < SIM_DECODES; i++) {
+        if (!sim->decodes[i].used) {
+            return &sim->decodes[i];
+        }
+    }
+    return NULL;
+}
+
+static void decode(struct sim *sim, const struct sim_message *message)
+{
+    struct sim_decode *d    = free_decode(sim);
+    int                slot = fby_window_slot(sim->window, message->id);
+    if (d == NULL || slot == FBY_NO_SLOT) {
+        sim_fail(sim, "a chunk is taken for no slot");
+        return;
+    }
+    *d = (struct sim_decode){
+        .used  = true,
+        .slot  = slot,
+        .id    = message->id,
+        .chunk = message->chunk,
+        .value = message->value,
+        .good  = message->good,
+    };
+    sim->slots[slot].decoding++;
+    sim_push(sim, sim->now + sim_between(sim, 0, 2 * sim->config.decode_ns),
+        SIM_DECODED, (int)(d - sim->decodes), 0);
+}
+
+void sim_client_decoded(struct sim *sim, int number)
+{
+    struct sim_decode *d    = &sim->decodes[number];
+    struct sim_slot   *slot = &sim->slots[d->slot];
+    d->used                 = false;
+    slot->decoding--;
+    if (slot->held) {
+        sim_fail(sim, "a chunk is decoded into a delivered batch");
+    }
+    slot->value[d->chunk] = d->value;
+    fby_window_decoded(sim->window, sim->now, d->slot, d->id, d->good);
+    sim_client_turn(sim);
+}
+
+/* ---- Messages ------------------------------------------------------------- */
+
+static void chunk(struct sim *sim, int peer, const struct sim_message *message)
+{
+    enum fby_verdict verdict = fby_window_chunk(sim->window, sim->now,
+        &(struct fby_window_chunk){.peer = peer,
+            .id                          = message->id,
+            .chunk                       = message->chunk,
+            .wire_bytes                  = message->bytes});
+    if (verdict == FBY_TAKE) {
+        decode(sim, message);
+    } else if (verdict == FBY_BREACH) {
+        sim_fail(sim, "an honest worker's chunk counts as a breach");
+    }
+}
+
+static void end(struct sim *sim, int peer, const struct sim_message *message)
+{
+    struct fby_window_end end = {
+        .peer = peer, .id = message->id, .matches = message->good};
+    memcpy(end.content.bytes, &message->value, sizeof(message->value));
+    if (fby_window_end(sim->window, sim->now, &end) == FBY_BREACH) {
+        sim_fail(sim, "an honest worker's END counts as a breach");
+    }
+}
+
+static void welcome(
+    struct sim *sim, int peer, const struct sim_message *message)
+{
+    fby_window_welcome(sim->window, sim->now, peer,
+        &(struct fby_window_welcome){
+            .instance    = {message->instance},
+            .route       = message->value,
+            .send_window = sim->config.send_window,
+            .open        = message->open,
+            .n_open      = message->n_open,
+        });
+}
+
+static void pong(struct sim *sim, int peer, const struct sim_message *message)
+{
+    fby_window_pong(sim->window, sim->now, peer,
+        &(struct fby_window_pong){
+            .instance = {message->instance},
+            .seq      = message->number,
+            .open     = message->open,
+            .n_open   = message->n_open,
+        });
+}
+
+static void data(struct sim *sim, int peer, const struct sim_message *message)
+{
+    switch ((int)message->kind) {
+    case SIM_HEADER:
+        if (fby_window_header(sim->window, sim->now, peer, message->id,
+                message->chunk) == FBY_BREACH) {
+            sim_fail(sim, "an honest worker's HEADER counts as a breach");
+        }
+        break;
+    case SIM_CHUNK:
+        chunk(sim, peer, message);
+        break;
+    case SIM_END:
+        end(sim, peer, message);
+        break;
+    default:
+        sim_fail(sim, "the client got a worker's message");
+    }
+}
+
+static void refusal(
+    struct sim *sim, int peer, const struct sim_message *message)
+{
+    struct fby_window *w = sim->window;
+    switch ((int)message->kind) {
+    case SIM_SEND_CONTENT:
+        fby_window_send_content(w, sim->now, peer, message->id);
+        break;
+    case SIM_BUSY:
+        fby_window_busy(
+            w, sim->now, peer, message->id, (int64_t)message->number);
+        break;
+    case SIM_LOST:
+        fby_window_lost(w, sim->now, peer, message->id);
+        break;
+    case SIM_CANNOT:
+        fby_window_cannot(w, sim->now, peer, message->id, 1);
+        break;
+    default:
+        data(sim, peer, message);
+    }
+}
+
+void sim_client_message(
+    struct sim *sim, int peer, const struct sim_message *message)
+{
+    struct fby_window *w = sim->window;
+    switch ((int)message->kind) {
+    case SIM_WELCOME:
+        welcome(sim, peer, message);
+        break;
+    case SIM_HELLO_FIRST:
+        fby_window_hello_first(w, sim->now, peer);
+        break;
+    case SIM_FULL:
+        fby_window_full(w, sim->now, peer);
+        break;
+    case SIM_OPENED:
+        fby_window_opened(w, sim->now, peer);
+        break;
+    case SIM_PONG:
+        pong(sim, peer, message);
+        break;
+    case SIM_LEAVE:
+        fby_window_leave(w, sim->now, peer);
+        break;
+    default:
+        refusal(sim, peer, message);
+    }
+    sim_client_turn(sim);
+}
+
+/* ---- A turn --------------------------------------------------------------- */
+
+static void drain(struct sim *sim)
+{
+    struct fby_action action;
+    while (fby_window_next(sim->window, &action)) {
+        act(sim, &action);
+    }
+}
+
+static void set_wake(struct sim *sim)
+{
+    int64_t due = fby_window_deadline(sim->window);
+    if (due <= sim->now) {
+        due = sim->now + 1;
+    }
+    if (due < sim->wake_ns) {
+        sim->wake_ns = due;
+        sim_push(sim, due, SIM_WAKE, 0, 0);
+    }
+}
+
+static void check_bounds(struct sim *sim)
+{
+    uint64_t most = (sim->config.max_batches + 1) * (uint64_t)BATCH_BYTES;
+    if (fby_window_bytes(sim->window) > most) {
+        sim_fail(sim, "the window holds more bytes than it may");
+    }
+}
+
+/* The consumer's wish comes before the tick, as its answer does after. */
+void sim_client_turn(struct sim *sim)
+{
+    drain(sim);
+    consume(sim);
+    fby_window_tick(sim->window, sim->now);
+    drain(sim);
+    consume(sim);
+    set_wake(sim);
+    check_bounds(sim);
+}

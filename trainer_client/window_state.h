@@ -1,0 +1,256 @@
+/* window_state.h - the window from inside; only its own files include it.
+ *
+ * Steps of the stream have one number each: epoch * steps_per_epoch + step,
+ * `at`. The window spans [cursor, reserved). Each of its steps has a place, and
+ * in the place one or two slots: the answer asked for, and a hedge's. A slot
+ * holds one request and what came of it. Peers know only how much they owe;
+ * what they owe is found in the slots, which are few.
+ *
+ * Files: window.c         create, consumer, clock, what it can tell
+ *        window_peers.c   the life of a peer
+ *        window_answers.c messages that answer a request
+ *        window_choose.c  which peer, how fast, when late
+ *        window_ask.c     asking, asking again, hedging; the tick's work */
+#ifndef FBY_TRAINER_CLIENT_WINDOW_STATE_H
+#define FBY_TRAINER_CLIENT_WINDOW_STATE_H
+
+#include "common/mutant.h"
+#include "trainer_client/window.h"
+
+enum {
+    KINDS        = 2,  /* of batches: whole, and shorter */
+    KNOWN_TIMES  = 64, /* last answers of a kind, for their p95 */
+    ENOUGH_TIMES = 20,
+    SPANS        = 10, /* parts of the time over which hedges are rationed */
+    LOSERS       = 64, /* slower answers of hedges that are remembered */
+    CORRUPT_MAX  = 8   /* damaged answers for one step before it fails */
+};
+
+enum slot_state {
+    SLOT_FREE,     /* nobody's */
+    SLOT_RESERVED, /* a step's, nothing asked */
+    SLOT_ASKED,    /* request sent */
+    SLOT_FILLING,  /* HEADER is here */
+    SLOT_ENDED,    /* END is here; chunks are being decoded */
+    SLOT_READY,    /* complete */
+    SLOT_HELD,     /* taken by the consumer */
+    SLOT_SPENT     /* given up; chunks are still being decoded */
+};
+
+struct slot {
+    enum slot_state       state;
+    struct fby_request_id id;
+    uint64_t              at; /* its step */
+    int                   peer;
+    uint64_t              bytes;    /* raw, of the batch */
+    uint64_t              sent;     /* place in the order of sending */
+    int64_t               asked_ns; /* when */
+    bool                  hedged;   /* a second request was sent for it */
+    uint32_t              n_chunks;
+    uint32_t              n_taken;
+    uint32_t              n_decoded;
+    uint32_t              decoding; /* with the shell, of any id */
+    uint64_t             *taken;    /* bit per chunk */
+    struct fby_sum        content;  /* from END on */
+};
+
+struct place {
+    int       main;    /* slot */
+    int       hedge;   /* slot or FBY_NO_SLOT */
+    int       avoid;   /* peer whose answer was bad, or FBY_NO_PEER */
+    int       corrupt; /* bad answers so far */
+    int       refuser; /* the last peer that cannot, or FBY_NO_PEER */
+    int       code;    /* why */
+    bool      again;   /* the next request repeats one that was lost */
+    uint64_t *refused; /* bit per peer that cannot */
+};
+
+enum peer_state {
+    PEER_FREE,     /* no peer */
+    PEER_IDLE,     /* known, not connected */
+    PEER_GREETING, /* HELLO sent */
+    PEER_OPENING,  /* welcome; OPEN sent */
+    PEER_READY,    /* may be asked */
+    PEER_LEAVING,  /* finishes what it has */
+    PEER_BACKOFF,  /* cut off or full; waits until it is tried again */
+    PEER_ASIDE     /* serves other bytes */
+};
+
+struct peer {
+    enum peer_state        state;
+    struct fby_instance_id instance;
+    uint64_t               key;
+    bool                   unlisted; /* the server's list lacks it */
+    bool                   leaving;
+    bool                   opened; /* this instance has the pinned data */
+    bool                   suspect;
+    uint64_t               route;    /* nonce of the last HELLO */
+    uint64_t               received; /* bytes on this route */
+    uint64_t               credited; /* of them, reported */
+    uint64_t               send_window;
+    int64_t                uncredited_ns; /* since when bytes wait; 0: none */
+    int64_t                greeted_ns;    /* first HELLO of this greeting */
+    int64_t                hello_ns;      /* last HELLO */
+    int64_t                ping_ns;       /* last PING */
+    uint64_t               ping;          /* its number */
+    int64_t                probe_ns;      /* PING to a late peer; 0: none */
+    int64_t                heard_ns;
+    int64_t                used_ns;  /* last had an open request */
+    int64_t                busy_ns;  /* until then */
+    int64_t                retry_ns; /* end of BACKOFF */
+    int64_t                backoff;  /* last wait, before jitter */
+    int64_t                since_ns; /* works on its next answer */
+    int64_t                done_ns;  /* pace was last measured */
+    double                 pace;     /* ns a byte; 0: not known */
+    uint32_t               n_open;   /* requests it owes */
+    uint64_t               owed;     /* their bytes */
+};
+
+struct times { /* of the last answers of one kind */
+    int64_t  last[KNOWN_TIMES];
+    uint32_t n; /* all so far */
+    int64_t  p95;
+};
+
+struct span {
+    int64_t  number; /* time / length of a span */
+    uint32_t requests;
+    uint32_t hedges;
+};
+
+struct loser { /* the slower answer of a hedge, dropped */
+    struct fby_request_id id;
+    int                   peer;
+    struct fby_request_id winner;
+    int                   winner_peer;
+    uint64_t              at;
+    struct fby_sum        content; /* of the winner */
+};
+
+struct fby_window {
+    struct fby_window_config   config;
+    struct fby_window_plan     plan;
+    struct fby_window_counters counters;
+    struct fby_window_failure  failure;
+    bool                       started;
+    bool                       stopped;
+
+    struct slot  *slots; /* max_batches + 1 */
+    int           n_slots;
+    struct place *places; /* max_batches; a step's is at % max_batches */
+    struct peer  *peers;  /* max_peers */
+    int           n_peers;
+    uint64_t     *bits; /* memory of all bit sets */
+
+    uint32_t n_used;     /* slots that are not free */
+    uint64_t used_bytes; /* theirs */
+    uint64_t cursor;     /* next step to take */
+    uint64_t reserved;   /* first step without a place */
+    uint64_t fail_at;    /* steps from here on are not delivered */
+    uint64_t newest;     /* last request id */
+    uint64_t sends;      /* number of the last HELLO, PING or REQUEST */
+    uint64_t random;
+
+    int64_t now;         /* without the time that the loop slept */
+    int64_t slept;       /* that time, in all */
+    int64_t told;        /* deadline last given out, in the shell's time */
+    int64_t clock;       /* last `now_ns`, in the shell's time */
+    int64_t unserved_ns; /* since when nobody can be asked */
+
+    bool         wanting; /* the consumer waits */
+    int64_t      taken_ns;
+    int64_t      interval; /* between a take and the next wish; 0: unknown */
+    double       pace;     /* of all peers, ns a byte */
+    struct times answers[KINDS];
+    struct span  spans[SPANS];
+    struct loser losers[LOSERS];
+    uint32_t     n_losers;
+
+    struct fby_action *actions; /* ring */
+    uint32_t           n_actions;
+    uint32_t           first_action;
+    uint32_t           max_actions;
+};
+
+/* window.c */
+void               fby_w_enter(struct fby_window *w, int64_t now_ns);
+uint64_t           fby_w_random(struct fby_window *w);
+struct fby_action *fby_w_act(
+    struct fby_window *w, enum fby_action_kind kind, int peer);
+void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
+    uint64_t fail_at);
+void fby_w_slot_state(
+    struct fby_window *w, struct slot *slot, enum slot_state state);
+struct fby_request_id fby_w_new_id(struct fby_window *w);
+
+static inline struct place *fby_w_place(const struct fby_window *w, uint64_t at)
+{
+    return &w->places[at % w->config.max_batches];
+}
+
+static inline struct slot *fby_w_slot(const struct fby_window *w, int slot)
+{
+    return &w->slots[slot];
+}
+
+/* A request is out and its END has not come. */
+static inline bool fby_w_is_open(const struct slot *slot)
+{
+    return slot->state == SLOT_ASKED || slot->state == SLOT_FILLING;
+}
+
+static inline bool fby_w_has_bit(const uint64_t *bits, uint32_t i)
+{
+    return (bits[i / 64] >> (i % 64) & 1) != 0;
+}
+
+static inline void fby_w_set_bit(uint64_t *bits, uint32_t i)
+{
+    bits[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* window_peers.c */
+struct peer      *fby_w_peer(struct fby_window *w, int peer); /* NULL: none */
+bool              fby_w_is_connected(const struct peer *peer);
+void              fby_w_heard(struct fby_window *w, struct peer *peer);
+void              fby_w_ping(struct fby_window *w, struct peer *peer);
+void              fby_w_connect(struct fby_window *w, struct peer *peer);
+void              fby_w_peers_tick(struct fby_window *w);
+int64_t           fby_w_peers_deadline(const struct fby_window *w);
+static inline int fby_w_peer_number(
+    const struct fby_window *w, const struct peer *peer)
+{
+    return (int)(peer - w->peers);
+}
+
+/* window_answers.c */
+/* Give up a request: its place waits for another one, or goes on with the
+ * hedge. `tell` sends CANCEL. */
+void fby_w_drop(struct fby_window *w, struct slot *slot, bool tell);
+/* Drop all open requests of a peer that `open` does not name. */
+void fby_w_drop_unnamed(struct fby_window *w, struct peer *peer,
+    uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
+void fby_w_drop_all(struct fby_window *w, struct peer *peer);
+void fby_w_settle(struct fby_window *w, struct slot *slot);
+
+/* window_choose.c */
+enum choose_among { AMONG_READY, AMONG_REACHABLE };
+int     fby_w_choose(struct fby_window *w, const struct slot *slot, int except,
+        enum choose_among among);
+bool    fby_w_all_refused(struct fby_window *w, const struct place *place);
+void    fby_w_measure(struct fby_window *w, const struct slot *slot);
+void    fby_w_measure_slow(struct fby_window *w, struct peer *peer);
+int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
+bool    fby_w_may_hedge(struct fby_window *w);
+void    fby_w_count_request(struct fby_window *w, bool hedge);
+void    fby_w_wish(struct fby_window *w);
+void    fby_w_took(struct fby_window *w);
+bool    fby_w_in_demand(const struct fby_window *w, uint32_t ready);
+
+/* window_ask.c */
+void    fby_w_ask_tick(struct fby_window *w);
+int64_t fby_w_ask_deadline(const struct fby_window *w);
+
+#define FBY_W_NEVER INT64_MAX
+
+#endif
