@@ -2,8 +2,7 @@
  *
  * A picture wanders between two scratch buffers, or stays where it is when an
  * op only narrows it (a crop is a view) or mirrors it in place. The last op
- * that makes new pixels makes them in the caller's memory if nothing but
- * mirroring follows. */
+ * that scales does so into the caller's memory if nothing is cropped after. */
 #include "worker/transform/apply.h"
 
 #include <stdlib.h>
@@ -108,14 +107,12 @@ static bool scales(const struct walk *walk, uint32_t i)
     return applies[walk->run->uses[i].op->id] == apply_scale;
 }
 
-/* May op i make its pixels in the caller's memory? If all that follows leaves
- * them in place. */
-static bool is_last_to_make(const struct walk *walk, uint32_t i)
+/* After the last op that scales, crops can only narrow: if its picture has the
+ * result's size, it is the result but for mirroring. */
+static bool is_last_to_scale(const struct walk *walk, uint32_t i)
 {
     for (uint32_t k = i + 1; k < walk->run->n_ops; k++) {
-        const struct fby_op_plan *plan = &walk->run->plans[k];
-        if (scales(walk, k) || plan->w != walk->out.width ||
-            plan->h != walk->out.height) {
+        if (scales(walk, k)) {
             return false;
         }
     }
@@ -128,7 +125,7 @@ static fby_err find_room(struct fby_transform *self, struct walk *walk,
     uint32_t i, struct fby_image *out)
 {
     const struct fby_op_plan *plan = &walk->run->plans[i];
-    if (is_last_to_make(walk, i) && plan->out_w == walk->out.width &&
+    if (is_last_to_scale(walk, i) && plan->out_w == walk->out.width &&
         plan->out_h == walk->out.height) {
         *out = walk->out;
         return FBY_OK;

@@ -83,7 +83,34 @@ static void a_mirror_swaps_left_and_right_when_drawn(void **state)
     }
 }
 
-/* resize, crop, resize, mirror, crop: each result is the next one's picture. */
+/* The ops one by one, each on the result of the last: *picture is moved on. */
+static void run_step_by_step(struct fby_transform *transform,
+    const struct fby_op_run *run, struct fby_image *picture)
+{
+    for (uint32_t i = 0; i < run->n_ops; i++) {
+        const struct fby_op_plan *plan = &run->plans[i];
+        struct fby_op_run         one  = {&run->uses[i], plan, 1};
+        struct fby_image          out  = new_picture(plan->out_w, plan->out_h);
+        assert_ok(fby_transform_run(transform, &one, *picture, out, NULL));
+        free(picture->pixels);
+        *picture = out;
+    }
+}
+
+static void assert_chain_is_its_steps(
+    struct fby_transform *transform, const struct fby_op_run *run)
+{
+    struct fby_image in   = new_picture(40, 30);
+    struct fby_image step = new_picture(40, 30);
+    run_step_by_step(transform, run, &step);
+    struct fby_image out = new_picture(step.width, step.height);
+    assert_ok(fby_transform_run(transform, run, in, out, NULL));
+    assert_same_picture(&step, &out);
+    free(in.pixels);
+    free(step.pixels);
+    free(out.pixels);
+}
+
 static void a_chain_is_its_ops_one_after_the_other(void **state)
 {
     struct fby_op_use uses[5] = {use_of("resize"), use_of("random_crop"),
@@ -92,22 +119,25 @@ static void a_chain_is_its_ops_one_after_the_other(void **state)
     static const struct fby_op_plan plans[5] = {{0, 0, 40, 30, 33, 27, false},
         {3, 2, 25, 20, 25, 20, false}, {1, 4, 20, 15, 22, 18, false},
         {0, 0, 22, 18, 22, 18, true}, {2, 1, 16, 16, 16, 16, false}};
-    struct fby_image                in       = new_picture(40, 30);
-    struct fby_image                step     = new_picture(40, 30);
-    for (uint32_t i = 0; i < 5; i++) {
-        struct fby_op_run run = {&uses[i], &plans[i], 1};
-        struct fby_image  out = new_picture(plans[i].out_w, plans[i].out_h);
-        assert_ok(fby_transform_run(*state, &run, step, out, NULL));
-        free(step.pixels);
-        step = out;
+    struct fby_op_run               run      = {uses, plans, 5};
+    assert_chain_is_its_steps(*state, &run);
+}
+
+static void resizes_in_a_row_do_not_write_what_they_read(void **state)
+{
+    struct fby_op_use uses[4] = {use_of("resize"), use_of("resize"),
+        use_of("resize"), use_of("center_crop")};
+    static const struct fby_op_plan plans[4] = {{0, 0, 40, 30, 24, 26, false},
+        {2, 3, 20, 20, 60, 50, false}, {1, 4, 50, 40, 24, 26, false},
+        {0, 0, 24, 26, 24, 26, false}};
+    for (uint32_t n = 2; n <= 4; n++) {
+        struct fby_op_run run = {uses, plans, n};
+        assert_chain_is_its_steps(*state, &run);
     }
-    struct fby_op_run whole = {uses, plans, 5};
-    struct fby_image  out   = new_picture(16, 16);
-    assert_ok(fby_transform_run(*state, &whole, in, out, NULL));
-    assert_same_picture(&step, &out);
-    free(in.pixels);
-    free(step.pixels);
-    free(out.pixels);
+    static const struct fby_op_plan same[2] = {
+        {0, 0, 40, 30, 24, 26, false}, {2, 3, 20, 20, 24, 26, false}};
+    struct fby_op_run both_of_one_size = {uses, same, 2};
+    assert_chain_is_its_steps(*state, &both_of_one_size);
 }
 
 static void a_plan_that_does_not_fit_is_refused(void **state)
@@ -172,6 +202,7 @@ int main(void)
         cmocka_unit_test(a_crop_takes_its_box),
         cmocka_unit_test(a_mirror_swaps_left_and_right_when_drawn),
         cmocka_unit_test(a_chain_is_its_ops_one_after_the_other),
+        cmocka_unit_test(resizes_in_a_row_do_not_write_what_they_read),
         cmocka_unit_test(a_plan_that_does_not_fit_is_refused),
         cmocka_unit_test(costs_are_counted_by_op),
         cmocka_unit_test(memory_beyond_what_is_kept_is_given_back),
