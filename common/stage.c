@@ -23,6 +23,7 @@ struct fby_stage {
     atomic_uint_fast64_t    failures;
     atomic_int_fast64_t     busy_ns;
     atomic_int_fast64_t     cpu_ns;
+    atomic_int_fast64_t     next_ns; /* spent in config.next */
 };
 
 static void run_one(struct fby_stage *self, uint32_t number, void *item)
@@ -36,12 +37,23 @@ static void run_one(struct fby_stage *self, uint32_t number, void *item)
     atomic_fetch_add(&self->tasks, 1U);
 }
 
+static fby_err next_item(struct fby_stage *self, void **out)
+{
+    if (self->config.next == NULL) {
+        return fby_queue_pop(self->queue, out);
+    }
+    int64_t since_ns = fby_now_ns();
+    fby_err err      = self->config.next(self->config.context, out);
+    atomic_fetch_add(&self->next_ns, fby_now_ns() - since_ns);
+    return err;
+}
+
 static void *thread_main(void *opaque)
 {
     struct worker_thread *thread = opaque;
     struct fby_stage     *self   = thread->stage;
     void                 *item   = NULL;
-    while (fby_queue_pop(self->queue, &item) == FBY_OK) {
+    while (next_item(self, &item) == FBY_OK) {
         run_one(self, thread->number, item);
     }
     return NULL;
@@ -107,7 +119,7 @@ fby_err fby_stage_try_put(struct fby_stage *self, void *item)
 
 struct fby_stage_counts fby_stage_counts(struct fby_stage *self)
 {
-    return (struct fby_stage_counts){
+    struct fby_stage_counts counts = {
         .tasks    = atomic_load(&self->tasks),
         .failures = atomic_load(&self->failures),
         .busy_ns  = atomic_load(&self->busy_ns),
@@ -115,4 +127,6 @@ struct fby_stage_counts fby_stage_counts(struct fby_stage *self)
         .threads  = self->config.threads,
         .queue    = fby_queue_counts(self->queue),
     };
+    counts.queue.wait_input_ns += atomic_load(&self->next_ns);
+    return counts;
 }

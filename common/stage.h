@@ -31,6 +31,9 @@ struct fby_stage_config {
     /* Work on `item`, which is now the function's; `thread` is 0 .. threads-1,
      * for scratch memory that belongs to one thread. */
     fby_err (*run)(void *context, uint32_t thread, void *item);
+    /* Where items come from when nobody puts them in, or NULL: waits for one,
+     * and ends the thread with anything but FBY_OK. */
+    fby_err (*next)(void *context, void **out);
     void *context; /* must outlive the stage */
 };
 
@@ -39,7 +42,7 @@ FBY_CHECKED fby_err fby_stage_create(
     const struct fby_stage_config *config, struct fby_stage **out);
 
 /* Work off what is in the queue, stop and join the threads, and set *self_p to
- * NULL. NULL is fine. Nobody may put any more. */
+ * NULL. NULL is fine. Nobody may put any more; a `next` must end by itself. */
 void fby_stage_destroy(struct fby_stage **self_p);
 
 /* Hand in one item; waits while the queue is full.

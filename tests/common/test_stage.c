@@ -94,12 +94,54 @@ static void counters_tell_tasks_failures_and_time(void **state)
     fby_stage_destroy(&stage);
 }
 
+struct source { /* numbers handed out on demand */
+    atomic_int given;
+    atomic_int worked;
+};
+
+static fby_err next_number(void *context, void **out)
+{
+    struct source *source = context;
+    int            i      = atomic_fetch_add(&source->given, 1);
+    *out                  = &numbers[i % ITEMS];
+    return i < ITEMS ? FBY_OK : FBY_GONE;
+}
+
+static fby_err work(void *context, uint32_t thread, void *item)
+{
+    struct source *source = context;
+    (void)thread;
+    (void)item;
+    atomic_fetch_add(&source->worked, 1);
+    return FBY_OK;
+}
+
+static void a_stage_may_draw_from_a_source_of_its_own(void **state)
+{
+    (void)state;
+    static struct source source;
+    struct fby_stage    *stage = NULL;
+    assert_ok(fby_stage_create(&(struct fby_stage_config){.name = "draw",
+                                   .threads                     = THREADS,
+                                   .capacity                    = 1,
+                                   .run                         = work,
+                                   .next                        = next_number,
+                                   .context                     = &source},
+        &stage));
+    while (fby_stage_counts(stage).tasks < ITEMS) {
+    }
+    assert_true(fby_stage_counts(stage).queue.wait_input_ns > 0);
+    fby_stage_destroy(&stage);
+    assert_int_equal(atomic_load(&source.worked), ITEMS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(destroy_works_off_what_was_put_in),
         cmocka_unit_test(chained_stages_pass_each_item_once),
         cmocka_unit_test(counters_tell_tasks_failures_and_time),
+        cmocka_unit_test(a_stage_may_draw_from_a_source_of_its_own),
     };
     return cmocka_run_group_tests_name("common.stage", tests, NULL, NULL);
 }
