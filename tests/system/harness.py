@@ -42,7 +42,7 @@ fields:
     wire: {{type: u8, codec: {codec}}}
     device:
       - normalize: {{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225]}}
-    out: {{dtype: f32, layout: CHW}}
+    out: {{dtype: f32, layout: chw}}
   label: {{from: folder}}
 """
 
@@ -250,10 +250,10 @@ class Cluster:
         self.server = Part(self, ["server", "--listen", listen], faults)
         return self.server
 
-    def start_worker(self, *args, faults="", env=None):
+    def start_worker(self, *args, faults="", env=None, root=None):
         return Part(self, [
             "worker", "--server", self.server.endpoint,
-            "--data", f"data={self.root}", *args], faults, env)
+            "--data", f"data={root or self.root}", *args], faults, env)
 
     def start(self, workers=2, *args):
         self.start_server()

@@ -71,7 +71,7 @@ class CommandLine(SystemTest):
             for j, name in enumerate(sorted(root.rglob("*.jpg"))[i::2]):
                 (work / f"{j:04}.jpg").write_bytes(name.read_bytes())
                 (work / f"{j:04}.cls").write_text(str(j % 3))
-            subprocess.run(["tar", "-cf", shards / f"x-{i:02}.tar", "-C", work,
+            subprocess.run(["tar", "--sort=name", "-cf", shards / f"x-{i:02}.tar", "-C", work,
                             "."], check=True)
         path = self.cluster.path("made.yaml")
         shown = forebay("init", shards, "-o", path)
@@ -101,7 +101,7 @@ class CommandLine(SystemTest):
              "tcp://127.0.0.1:*"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=self.cluster.env)
         self.addCleanup(up.kill)
-        up.stdout.readline()
+        self.assertIn(b"2 workers", up.stdout.readline())
         words = up.stdout.readline().split()[1:]
         result = subprocess.run(
             [FOREBAY, *map(bytes.decode, words), "--json"],

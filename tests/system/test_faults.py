@@ -31,7 +31,7 @@ class Faults(SystemTest):
 
     def test_workers_killed_in_the_middle_of_batches_again_and_again(self):
         self.cluster.start(1)
-        pull = self.pull()
+        pull = self.pull("--step-ms", 30)
         for after in (3, 7, 2, 5):
             worker = self.cluster.start_worker(
                 faults=f"worker.exit:after_chunk={after}")
@@ -141,10 +141,10 @@ class Faults(SystemTest):
         probe.finish()
         return len(self.calm) - len(probe.lines)
 
-    def test_corrupt_lost_duplicate_and_busy_are_asked_again(self):
+    def test_corrupt_lost_and_busy_answers_are_asked_again(self):
         for fault, counter in (
                 ("worker.corrupt_chunk:every_chunk=9", "checksum_failures"),
-                ("worker.lost:every_batch=4", "lost"),
+                ("worker.lost:every_request=4", "lost"),
                 ("worker.busy:every_request=5", "busy")):
             with self.subTest(fault):
                 self.cluster.start_server()

@@ -140,8 +140,7 @@ class Inputs(SystemTest):
             subprocess.run([harness.FOREBAY, "index", "--pipeline", named,
                             "--hash", "--cache", cache], check=True,
                            stdout=subprocess.DEVNULL)
-            self.cluster.start_worker(
-                "--cache", cache, "--data", f"data={root}")
+            self.cluster.start_worker("--cache", cache, root=root)
         pull = self.cluster.pull(pipeline, "--epochs", 2)
         result = pull.finish()
         self.assertEqual(result["workers_left_aside"], 1)

@@ -59,9 +59,9 @@ class Stream(SystemTest):
 
     def test_delivery_does_not_change_it_but_choosing_fields_does(self):
         digest = self.digest(self.cluster.pipeline())
-        for change in (("dtype: f32, layout: CHW",
+        for change in (("dtype: f32, layout: chw",
                         "dtype: bf16, layout: channels_last"),
-                       ("dtype: f32, layout: CHW", "dtype: f16, layout: HWC"),
+                       ("dtype: f32, layout: chw", "dtype: f16, layout: hwc"),
                        ("wire: {{type: u8, codec: {codec}}}",
                         "wire: {{codec: lz4, type: u8, filter: delta}}")):
             text = harness.PIPELINE.replace(*change)
