@@ -87,8 +87,8 @@ static fby_err decode_head(struct fby_reader *r, const char *source,
     const uint8_t *text    = fby_read_bytes(r, size);
     out->hashed            = fby_read_u8(r) == 1;
     *shards                = fby_read_u32(r);
-    if (r->bad || memcmp(mark, magic, sizeof(magic)) != 0 ||
-        version != VERSION) {
+    if (r->bad || mark == NULL || text == NULL ||
+        memcmp(mark, magic, sizeof(magic)) != 0 || version != VERSION) {
         return damaged(why, "another version, or no manifest");
     }
     if (size != strlen(source) || memcmp(text, source, size) != 0) {
@@ -200,10 +200,12 @@ fby_err fby_cache_load(const char *path, const char *source,
     }
     size_t   size = (size_t)st.st_size;
     uint8_t *data = malloc(size > 0 ? size : 1);
-    fby_err  err  = data == NULL
-                        ? fby_because(why, FBY_IO,
-                              "manifest cache %s: too large for memory", path)
-                        : read_whole(fd, data, size, why);
+    if (data == NULL) {
+        close(fd);
+        return fby_because(
+            why, FBY_IO, "manifest cache %s: too large for memory", path);
+    }
+    fby_err err = read_whole(fd, data, size, why);
     close(fd);
     if (err == FBY_OK) {
         err = fby_cache_decode(data, size, source, out, why);

@@ -202,9 +202,10 @@ static fby_err read_all(
                 why, FBY_IO, "reading failed: %s", strerror(errno));
         }
         if (n == 0) {
+            uint64_t end = extent.offset + done;
             return fby_because(why, FBY_STALE,
                 "ended at offset %llu since it was indexed",
-                (unsigned long long)(extent.offset + done));
+                (unsigned long long)end);
         }
         done += (size_t)n;
     }

@@ -28,6 +28,23 @@ static fby_err refuse_flat(const struct fby_root *root, const char *path,
         listing->count == 0 ? "it is empty" : "only files lie in it");
 }
 
+/* Move the names of a listing's folders into a new array. */
+static struct fby_folder_class *take_dirs(
+    struct fby_listing *listing, uint32_t *count)
+{
+    struct fby_folder_class *classes =
+        fby_zalloc(count_dirs(listing) * sizeof(*classes));
+    *count = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        struct fby_entry *entry = &listing->entries[i];
+        if (entry->is_dir) {
+            classes[(*count)++].name = entry->name;
+            entry->name              = NULL;
+        }
+    }
+    return classes;
+}
+
 fby_err fby_folder_classes(const struct fby_root *root, const char *path,
     struct fby_folder_class **classes, uint32_t *count, struct fby_why *why)
 {
@@ -37,14 +54,7 @@ fby_err fby_folder_classes(const struct fby_root *root, const char *path,
         err = refuse_flat(root, path, &listing, why);
     }
     if (err == FBY_OK) {
-        *classes = fby_zalloc(count_dirs(&listing) * sizeof(**classes));
-        *count   = 0;
-        for (uint32_t i = 0; i < listing.count; i++) {
-            if (listing.entries[i].is_dir) {
-                (*classes)[(*count)++].name = listing.entries[i].name;
-                listing.entries[i].name     = NULL;
-            }
-        }
+        *classes = take_dirs(&listing, count);
     }
     fby_listing_fini(&listing);
     return err;

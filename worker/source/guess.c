@@ -230,7 +230,10 @@ static fby_err look_at_tars(struct look *look, const char *path,
         while (i < n && fby_tar_run_join(&run, tars[i].name)) {
             i++;
         }
-        err = check_letters(run.first, why);
+        err = check_letters(fby_root_dir(look->root), why);
+        if (err == FBY_OK) {
+            err = check_letters(run.first, why);
+        }
         if (err == FBY_OK) {
             err = look_at_run(look, path, &run, why);
         }

@@ -103,7 +103,8 @@ fby_err fby_roots_add(
         destroy_root(root);
         return err;
     }
-    self->all = fby_regrow(self->all, (self->count + 1) * sizeof(*self->all));
+    self->all =
+        fby_regrow(self->all, (self->count + 1) * sizeof(struct fby_root *));
     self->all[self->count++] = root;
     return FBY_OK;
 }

@@ -285,9 +285,9 @@ uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member)
     return low;
 }
 
-static char lower(char c)
+static int lower(int c)
 {
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 bool fby_suffix_is(const char *suffix, const char *extension)

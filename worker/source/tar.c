@@ -208,25 +208,42 @@ static fby_err take_member(struct walk *w, struct fby_why *why)
     return err;
 }
 
+static bool find_nonzero(const uint8_t *piece, size_t n, size_t *at)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (piece[i] != 0) {
+            *at = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static fby_err check_zeros(const struct walk *w, uint64_t at, uint8_t *piece,
+    size_t n, struct fby_why *why)
+{
+    size_t  first = 0;
+    fby_err err   = read_at(w, at, piece, n, why);
+    if (err == FBY_OK && find_nonzero(piece, n, &first)) {
+        uint64_t where = at + first;
+        err            = fby_because(why, FBY_CONFIG,
+                       "the archive ends here, but more follows at offset %llu; joined "
+                                  "archives are not read",
+                       (unsigned long long)where);
+    }
+    return err;
+}
+
 /* Zeros fill the last record. Anything else would be a second archive behind
  * the first one, whose samples nobody would ever see. */
 static fby_err check_tail(const struct walk *w, struct fby_why *why)
 {
     uint8_t *piece = fby_zalloc(TAIL_PIECE);
     fby_err  err   = FBY_OK;
-    uint64_t at    = w->at;
-    while (err == FBY_OK && at < w->file->size) {
+    for (uint64_t at = w->at; err == FBY_OK && at < w->file->size;) {
         uint64_t left = w->file->size - at;
         size_t   n    = left < TAIL_PIECE ? (size_t)left : TAIL_PIECE;
-        err           = read_at(w, at, piece, n, why);
-        for (size_t i = 0; i < n && err == FBY_OK; i++) {
-            if (piece[i] != 0) {
-                err = fby_because(why, FBY_CONFIG,
-                    "the archive ends here, but more follows at offset %llu; "
-                    "joined archives are not read",
-                    (unsigned long long)(at + i));
-            }
-        }
+        err           = check_zeros(w, at, piece, n, why);
         at += n;
     }
     free(piece);

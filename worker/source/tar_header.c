@@ -112,7 +112,10 @@ fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     if (!parse_number(block + SIZE_AT, NUMBER_SIZE, &out->size)) {
         return fby_because(why, FBY_CONFIG, "the size field is no number");
     }
-    out->type = block[TYPE_AT] == 0 ? '0' : (char)block[TYPE_AT];
+    out->type = '0';
+    if (block[TYPE_AT] != 0) {
+        out->type = (char)block[TYPE_AT];
+    }
     join_name(block, out->name);
     return FBY_OK;
 }

@@ -133,14 +133,15 @@ void tar_sum(uint8_t *header)
 void tar_header(
     struct fby_buffer *tar, const char *name, char type, uint64_t size)
 {
-    uint8_t header[512] = {0};
-    char    number[16];
+    static const uint8_t magic[8]    = {'u', 's', 't', 'a', 'r', 0, '0', '0'};
+    uint8_t              header[512] = {0};
+    char                 number[16];
     assert_true(strlen(name) <= 100);
-    memcpy(header, name, strlen(name));
+    snprintf((char *)header, 101, "%s", name);
     snprintf(number, sizeof(number), "%011llo", (unsigned long long)size);
     memcpy(header + 124, number, 12);
     header[156] = (uint8_t)type;
-    memcpy(header + 257, "ustar\00000", 8);
+    memcpy(header + 257, magic, sizeof(magic));
     tar_sum(header);
     fby_put_bytes(tar, header, sizeof(header));
 }
@@ -237,4 +238,11 @@ struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec)
         fail_msg("%s: %s", fby_strerror(err), why.text);
     }
     return dataset;
+}
+
+void assert_says(const struct fby_why *why, const char *words)
+{
+    if (strstr(why->text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", why->text, words);
+    }
 }

@@ -69,11 +69,6 @@ struct fby_dataset_spec sandbox_folder(
 struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec);
 
 /* Fail unless `why` says `words`. */
-#define assert_says(why, words)                                        \
-    do {                                                               \
-        if (strstr((why).text, (words)) == NULL) {                     \
-            fail_msg("\"%s\" does not say \"%s\"", (why).text, words); \
-        }                                                              \
-    } while (0)
+void assert_says(const struct fby_why *why, const char *words);
 
 #endif

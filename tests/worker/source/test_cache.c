@@ -28,8 +28,7 @@ static uint8_t *stored(const struct sandbox *sb, size_t *size)
 {
     struct stat       st;
     struct fby_cached what = example();
-    char              path[128];
-    strcpy(path, sandbox_path(sb, "deep/cache/x.manifest"));
+    const char       *path = sandbox_path(sb, "deep/cache/x.manifest");
     assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
     fby_cached_fini(&what);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -104,7 +103,7 @@ static void a_wrong_version_with_a_right_sum_is_refused(void **state)
     memcpy(data + size - 16, sum.bytes, 16);
     assert_int_equal(
         fby_cache_decode(data, size, "shards /a", &back, &why), FBY_PROTO);
-    assert_says(why, "another version");
+    assert_says(&why, "another version");
     free(data);
 }
 

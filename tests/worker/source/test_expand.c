@@ -42,7 +42,7 @@ static void assert_fails(const struct sandbox *sb, const char *pattern,
     struct fby_names names = {0};
     struct fby_why   why   = {0};
     assert_int_equal(expand(sb, pattern, &names, &why), err);
-    assert_says(why, words);
+    assert_says(&why, words);
     fby_names_fini(&names);
 }
 

@@ -17,7 +17,7 @@ static void assert_refused(
     assert_int_equal(
         fby_dataset_open(&spec, (struct fby_progress){0}, &ds, &why), err);
     assert_null(ds);
-    assert_says(why, words);
+    assert_says(&why, words);
 }
 
 static void classes_are_folders_in_byte_order(void **state)

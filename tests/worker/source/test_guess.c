@@ -109,13 +109,13 @@ static void anything_else_says_what_was_expected(void **state)
     sandbox_mkdir(sb, "empty");
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "empty"), &guess, &why), FBY_CONFIG);
-    assert_says(why, "empty");
+    assert_says(&why, "empty");
     assert_int_equal(fby_source_guess(sandbox_path(sb, "none"), &guess, &why),
         FBY_NOT_FOUND);
     sandbox_write_text(sb, "broken/t-0.tar", "no tar");
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "broken"), &guess, &why), FBY_CONFIG);
-    assert_says(why, "t-0.tar");
+    assert_says(&why, "t-0.tar");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)

@@ -44,10 +44,10 @@ static void paths_that_climb_are_refused_by_name(void **state)
     sandbox_write_text(sb, "secret.txt", "x");
     sandbox_write_text(sb, "data/a/b.txt", "x");
     assert_int_equal(try_open(sb, "../secret.txt", &why), FBY_USAGE);
-    assert_says(why, "data:../secret.txt");
+    assert_says(&why, "data:../secret.txt");
     assert_int_equal(try_open(sb, "a/../a/b.txt", &why), FBY_USAGE);
     assert_int_equal(try_open(sb, "/etc/passwd", &why), FBY_USAGE);
-    assert_says(why, "/etc/passwd");
+    assert_says(&why, "/etc/passwd");
 }
 
 static void a_link_out_of_the_root_is_refused_by_name(void **state)
@@ -59,9 +59,9 @@ static void a_link_out_of_the_root_is_refused_by_name(void **state)
     sandbox_link(sb, "/etc/passwd", "data/absolute.txt");
     sandbox_link(sb, "..", "data/up");
     assert_int_equal(try_open(sb, "relative.txt", &why), FBY_USAGE);
-    assert_says(why, "data:relative.txt leads out of the root");
+    assert_says(&why, "data:relative.txt leads out of the root");
     assert_int_equal(try_open(sb, "absolute.txt", &why), FBY_USAGE);
-    assert_says(why, "data:absolute.txt leads out of the root");
+    assert_says(&why, "data:absolute.txt leads out of the root");
     assert_int_equal(try_open(sb, "up/secret.txt", &why), FBY_USAGE);
 }
 
@@ -93,7 +93,7 @@ static void a_loop_of_links_is_an_error(void **state)
     sandbox_link(sb, "b", "data/a");
     sandbox_link(sb, "a", "data/b");
     assert_int_equal(try_open(sb, "a", &why), FBY_USAGE);
-    assert_says(why, "loop");
+    assert_says(&why, "loop");
 }
 
 static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
@@ -102,11 +102,11 @@ static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
     struct fby_why        why = {0};
     assert_int_equal(mkfifo(sandbox_path(sb, "data/pipe.tar"), 0666), 0);
     assert_int_equal(try_open(sb, "pipe.tar", &why), FBY_NOT_FOUND);
-    assert_says(why, "no plain file");
+    assert_says(&why, "no plain file");
     sandbox_mkdir(sb, "data/folder.tar");
     assert_int_equal(try_open(sb, "folder.tar", &why), FBY_NOT_FOUND);
     assert_int_equal(try_open(sb, "missing.tar", &why), FBY_NOT_FOUND);
-    assert_says(why, "data:missing.tar is not there");
+    assert_says(&why, "data:missing.tar is not there");
 }
 
 static void an_unknown_root_is_told_what_there_is(void **state)
@@ -116,8 +116,8 @@ static void an_unknown_root_is_told_what_there_is(void **state)
     const struct fby_root *root = NULL;
     assert_int_equal(
         fby_roots_named(sb->roots, "other", &root, &why), FBY_USAGE);
-    assert_says(why, "other");
-    assert_says(why, "data");
+    assert_says(&why, "other");
+    assert_says(&why, "data");
     assert_int_equal(fby_roots_count(sb->roots), 1);
     assert_string_equal(fby_roots_name(sb->roots, 0), "data");
 }
@@ -134,7 +134,7 @@ static void a_root_must_be_a_directory_with_a_name_of_its_own(void **state)
     assert_int_equal(fby_roots_add(sb->roots, option, &why), FBY_CONFIG);
     snprintf(option, sizeof(option), "data=%s", sb->dir);
     assert_int_equal(fby_roots_add(sb->roots, option, &why), FBY_USAGE);
-    assert_says(why, "two roots");
+    assert_says(&why, "two roots");
     assert_int_equal(fby_roots_add(sb->roots, "nonsense", &why), FBY_USAGE);
     assert_int_equal(fby_roots_count(sb->roots), 1);
 }

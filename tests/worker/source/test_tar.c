@@ -39,7 +39,7 @@ static void assert_refused(
     struct fby_shard shard = {0};
     struct fby_why   why   = {0};
     assert_int_equal(scan(sb, tar, &shard, &why), FBY_CONFIG);
-    assert_says(why, words);
+    assert_says(&why, words);
     fby_shard_fini(&shard);
 }
 
@@ -116,7 +116,9 @@ static void gnu_long_names_and_binary_sizes_are_read(void **state)
     tar_payload(&tar, name, sizeof(name));
     tar_header(&tar, "cut.jpg", '0', 5);
     uint8_t *header = tar.data + tar.size - 512;
-    memcpy(header + 124, "\x80\0\0\0\0\0\0\0\0\0\0\x05", 12);
+    memset(header + 124, 0, 12);
+    header[124] = 0x80;
+    header[135] = 5;
     tar_sum(header);
     tar_payload(&tar, "photo", 5);
     tar_end(&tar);
@@ -183,7 +185,7 @@ static void a_damaged_header_is_named_with_its_offset(void **state)
 
 static void a_file_cut_anywhere_is_truncated(void **state)
 {
-    for (size_t size = 0; size < 4 * 512; size += 128) {
+    for (size_t size = 0; size < 2048; size += 128) {
         struct fby_buffer tar = {0};
         tar_file(&tar, "0001.jpg", "photo");
         tar_file(&tar, "0002.jpg", "photo");
