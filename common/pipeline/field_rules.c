@@ -110,20 +110,28 @@ static fby_err check_used(
     return FBY_OK;
 }
 
+static bool stands_before(const struct draft_field *field, size_t i)
+{
+    size_t k = 0;
+    while (k < i && strcmp(field->from[i], field->from[k]) != 0) {
+        k++;
+    }
+    return k < i;
+}
+
 static fby_err check_from(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        if (strcmp(field->from[i], "folder") == 0 &&
+        bool folder = strcmp(field->from[i], "folder") == 0;
+        if (folder &&
             (field->n_from > 1 || field->decode != FBY_DECODE_LABEL)) {
             return wrong_at(yaml, field->from_at[i],
                 "folder is the number of the class folder: a label, alone");
         }
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(field->from[i], field->from[k]) == 0) {
-                return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
-                    "'%s' stands here a second time", field->from[i]);
-            }
+        if (stands_before(field, i)) {
+            return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
+                "'%s' stands here a second time", field->from[i]);
         }
     }
     return FBY_OK;

@@ -1,5 +1,6 @@
 /* Brace ranges and wildcards of location.h. A pattern is never expanded into
  * a list: its names are numbered, like the digits of a clock. */
+#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,8 +26,8 @@ static fby_err wrong(
     size_t n                   = strcspn(b->begin, "}");
     char   text[FBY_PATH_SIZE] = {0};
     memcpy(text, b->begin, b->begin[n] == '}' ? n + 1 : n);
-    return fby_because(
-        why, FBY_CONFIG, "'%s': %s", fby_text_show(text).text, what);
+    fby_because(why, FBY_CONFIG, "'%s': %s", fby_text_show(text).text, what);
+    return FBY_CONFIG;
 }
 
 /* Digits at `at` as a number; returns how many there were. */
@@ -140,14 +141,14 @@ static char *put_choice(char *to, const struct brace *b, uint64_t i)
 {
     if (b->range) {
         char digits[32];
-        int  n = snprintf(digits, sizeof(digits), "%0*llu", b->digits,
-             (unsigned long long)(b->first + i));
+        int  n = snprintf(
+             digits, sizeof(digits), "%0*" PRIu64, b->digits, b->first + i);
         memcpy(to, digits, (size_t)n);
         return to + n;
     }
     const char *at = b->begin + 1;
     for (; i > 0; i--) {
-        at = strchr(at, ',') + 1;
+        at += strcspn(at, ",") + 1;
     }
     size_t n = strcspn(at, ",}");
     memcpy(to, at, n);
@@ -159,7 +160,7 @@ static char *put_choice(char *to, const struct brace *b, uint64_t i)
 void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE])
 {
     uint32_t behind = 0;
-    if (fby_braces_count(rest, &behind, NULL) != FBY_OK) {
+    if (fby_braces_count(rest, &behind, NULL) != FBY_OK || behind == 0) {
         out[0] = '\0';
         return;
     }
@@ -172,7 +173,8 @@ void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE])
         to += n;
         at += n;
         struct brace b;
-        if (*at != '\0' && read_brace(at, &b, NULL) == FBY_OK) {
+        if (*at != '\0' && read_brace(at, &b, NULL) == FBY_OK && b.names > 0 &&
+            left >= b.names) {
             left /= b.names;
             to = put_choice(to, &b, number / left);
             number %= left;

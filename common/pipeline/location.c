@@ -179,32 +179,43 @@ static bool append(char *path, const char *component, size_t n)
     return true;
 }
 
+/* One component of a plain path, taken by `out`, an absolute path. `named`
+ * says that a name stood before it. */
+static fby_err step(const char *at, size_t n, bool *named, char *out)
+{
+    if (is_component(at, n, "..")) {
+        if (*named || out[0] == '\0') {
+            return FBY_CONFIG;
+        }
+        drop_last_component(out);
+    } else if (n > 0 && !is_component(at, n, ".")) {
+        *named = true;
+        return append(out, at, n) ? FBY_OK : FBY_FULL;
+    }
+    return FBY_OK;
+}
+
 /* `folder` has no symbolic link in it (the caller resolved it), so `..` may
  * be taken from the text; after a name of the pattern it may not. */
 static fby_err walk(const char *pattern, char *out, struct fby_why *why)
 {
-    bool named = pattern[0] == '/';
-    for (const char *at = pattern; *at != '\0';) {
+    bool    named = pattern[0] == '/';
+    fby_err err   = FBY_OK;
+    for (const char *at = pattern; err == FBY_OK && *at != '\0';) {
         size_t n = strcspn(at, "/");
-        if (is_component(at, n, "..")) {
-            if (named || out[0] == '\0') {
-                return fby_because(why, FBY_CONFIG,
-                    "'%s': '..' may stand only at the beginning of a relative "
-                    "path",
-                    fby_text_show(pattern).text);
-            }
-            drop_last_component(out);
-        } else if (n > 0 && !is_component(at, n, ".")) {
-            named = true;
-            if (!append(out, at, n)) {
-                return fby_because(why, FBY_CONFIG,
-                    "'%s': the path is longer than %d bytes",
-                    fby_text_show(pattern).text, FBY_PATH_SIZE - 1);
-            }
-        }
+        err      = step(at, n, &named, out);
         at += at[n] == '\0' ? n : n + 1;
     }
-    return FBY_OK;
+    if (err == FBY_CONFIG) {
+        fby_because(why, err,
+            "'%s': '..' may stand only at the beginning of a relative path",
+            fby_text_show(pattern).text);
+    } else if (err == FBY_FULL) {
+        err = fby_because(why, FBY_CONFIG,
+            "'%s': the path is longer than %d bytes",
+            fby_text_show(pattern).text, FBY_PATH_SIZE - 1);
+    }
+    return err;
 }
 
 fby_err fby_location_absolute(const char *pattern, const char *folder,
@@ -328,7 +339,7 @@ fby_err fby_location_root(const struct fby_location *plain,
 fby_err fby_location_plain_base(const struct fby_location *plain,
     enum fby_source_kind kind, char out[FBY_PATH_SIZE], struct fby_why *why)
 {
-    struct fby_location_parts parts;
+    struct fby_location_parts parts = {.root = ""};
     fby_err err = fby_location_split(plain->pattern, kind, &parts, why);
     if (err != FBY_OK) {
         return err;

@@ -9,31 +9,44 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Optimal string alignment: three rows of the classic table, so that a swap of
- * neighbours can look two rows back. */
+/* The classic table of edit distances, row by row: row i is about the first i
+ * letters of a word. Three rows are kept, so that a swap of neighbours can look
+ * two rows back (optimal string alignment). */
+struct table {
+    const char *a;
+    const char *b;
+    unsigned    rows[3][LONGEST + 1];
+};
+
+static unsigned cell(const struct table *t, size_t i, size_t j)
+{
+    const unsigned *now    = t->rows[i % 3];
+    const unsigned *before = t->rows[(i - 1) % 3];
+    unsigned        differ = t->a[i - 1] != t->b[j - 1] ? 1 : 0;
+    unsigned        d =
+        least(least(before[j], now[j - 1]) + 1, before[j - 1] + differ);
+    if (i > 1 && j > 1 && t->a[i - 1] == t->b[j - 2] &&
+        t->a[i - 2] == t->b[j - 1]) {
+        d = least(d, t->rows[(i - 2) % 3][j - 2] + 1);
+    }
+    return d;
+}
+
 static unsigned distance(const char *a, const char *b)
 {
-    size_t   n_a = strlen(a);
-    size_t   n_b = strlen(b);
-    unsigned rows[3][LONGEST + 1];
+    struct table t   = {.a = a, .b = b};
+    size_t       n_a = strlen(a);
+    size_t       n_b = strlen(b);
     for (unsigned j = 0; j <= n_b; j++) {
-        rows[0][j] = j;
+        t.rows[0][j] = j;
     }
     for (size_t i = 1; i <= n_a; i++) {
-        unsigned       *now    = rows[i % 3];
-        const unsigned *before = rows[(i - 1) % 3];
-        now[0]                 = (unsigned)i;
+        t.rows[i % 3][0] = (unsigned)i;
         for (size_t j = 1; j <= n_b; j++) {
-            unsigned differ = a[i - 1] != b[j - 1] ? 1 : 0;
-            now[j] =
-                least(least(before[j], now[j - 1]) + 1, before[j - 1] + differ);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
-                a[i - 2] == b[j - 1]) {
-                now[j] = least(now[j], rows[(i - 2) % 3][j - 2] + 1);
-            }
+            t.rows[i % 3][j] = cell(&t, i, j);
         }
     }
-    return rows[n_a % 3][n_b];
+    return t.rows[n_a % 3][n_b];
 }
 
 void fby_nearest_offer(struct fby_nearest *self, const char *name)

@@ -29,23 +29,29 @@ static bool second_fits(uint8_t lead, uint8_t second)
     return second >= low && second <= high;
 }
 
+/* Bytes of the letter at `p`, of which `left` are there; 0 when it is none. */
+static size_t letter_length(const uint8_t *p, size_t left)
+{
+    size_t n = sequence_length(p[0]);
+    if (n == 0 || n > left || (n > 1 && !second_fits(p[0], p[1]))) {
+        return 0;
+    }
+    for (size_t i = 2; i < n; i++) {
+        if ((p[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return n;
+}
+
 bool fby_text_is_utf8(const void *data, size_t size)
 {
     const uint8_t *p = data;
-    for (size_t at = 0; at < size;) {
-        size_t n = sequence_length(p[at]);
-        if (n == 0 || n > size - at ||
-            (n > 1 && !second_fits(p[at], p[at + 1]))) {
-            return false;
-        }
-        for (size_t i = 2; i < n; i++) {
-            if ((p[at + i] & 0xc0) != 0x80) {
-                return false;
-            }
-        }
-        at += n;
+    size_t         n = 1;
+    for (size_t at = 0; n > 0 && at < size; at += n) {
+        n = letter_length(p + at, size - at);
     }
-    return true;
+    return n > 0;
 }
 
 /* isalpha() and its kin ask the locale; these do not. */
@@ -99,7 +105,10 @@ struct fby_shown fby_text_show(const char *text)
     size_t           n     = 0;
     for (; text[n] != '\0' && n < FBY_SHOWN_SIZE - 4; n++) {
         bool control  = (unsigned char)text[n] < 0x20 || text[n] == 0x7f;
-        shown.text[n] = control ? '?' : text[n];
+        shown.text[n] = text[n];
+        if (control) {
+            shown.text[n] = '?';
+        }
     }
     if (text[n] != '\0') {
         while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) {

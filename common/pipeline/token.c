@@ -7,12 +7,12 @@
 
 enum { FORMAT = 1, CHECKED = 121 /* bytes before the check */ };
 
-static const char PREFIX[]  = "fby1-";
-static const char LETTERS[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+static const char prefix[]  = "fby1-";
+static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                               "abcdefghijklmnopqrstuvwxyz0123456789-_";
 
 enum {
-    PREFIX_CHARS = sizeof(PREFIX) - 1,
+    PREFIX_CHARS = sizeof(prefix) - 1,
     BODY_CHARS   = FBY_TOKEN_BYTES / 3 * 4
 };
 _Static_assert(FBY_TOKEN_BYTES % 3 == 0, "base64 without padding");
@@ -48,30 +48,40 @@ char *fby_token_encode(
 {
     uint8_t bytes[FBY_TOKEN_BYTES];
     pack(token, bytes);
-    memcpy(out, PREFIX, PREFIX_CHARS);
+    memcpy(out, prefix, PREFIX_CHARS);
     char *at = out + PREFIX_CHARS;
     for (size_t i = 0; i < FBY_TOKEN_BYTES; i += 3) {
         uint32_t group = (uint32_t)bytes[i] << 16 |
                          (uint32_t)bytes[i + 1] << 8 | bytes[i + 2];
         for (int shift = 18; shift >= 0; shift -= 6) {
-            *at++ = LETTERS[group >> shift & 63];
+            *at++ = letters[group >> shift & 63];
         }
     }
     *at = '\0';
     return out;
 }
 
-/* False at a letter that is none of base64url's. */
-static bool from_letters(const char *text, uint8_t bytes[FBY_TOKEN_BYTES])
+/* 24 bits of 4 letters; above them when a letter is none of base64url's. */
+static uint32_t from_letters(const char *text)
+{
+    uint32_t group = 0;
+    for (int k = 0; k < 4; k++) {
+        const char *letter = strchr(letters, text[k]);
+        if (letter == NULL) {
+            return UINT32_MAX;
+        }
+        group = group << 6 | (uint32_t)(letter - letters);
+    }
+    return group;
+}
+
+/* BODY_CHARS letters to bytes; false when one is no letter. */
+static bool from_text(const char *text, uint8_t bytes[FBY_TOKEN_BYTES])
 {
     for (size_t i = 0; i < FBY_TOKEN_BYTES; i += 3) {
-        uint32_t group = 0;
-        for (int k = 0; k < 4; k++) {
-            const char *letter = memchr(LETTERS, *text++, 64);
-            if (letter == NULL) {
-                return false;
-            }
-            group = group << 6 | (uint32_t)(letter - LETTERS);
+        uint32_t group = from_letters(text + i / 3 * 4);
+        if (group == UINT32_MAX) {
+            return false;
         }
         fby_store_le(bytes + i, group >> 16, 1);
         fby_store_le(bytes + i + 1, group >> 8, 1);
@@ -94,7 +104,7 @@ static size_t trim(const char **text_p)
 
 static fby_err check_prefix(const char *text, size_t n, struct fby_why *why)
 {
-    if (n >= PREFIX_CHARS && memcmp(text, PREFIX, PREFIX_CHARS) == 0) {
+    if (n >= PREFIX_CHARS && memcmp(text, prefix, PREFIX_CHARS) == 0) {
         return FBY_OK;
     }
     if (n >= PREFIX_CHARS && memcmp(text, "fby", 3) == 0 && text[4] == '-') {
@@ -104,7 +114,7 @@ static fby_err check_prefix(const char *text, size_t n, struct fby_why *why)
     }
     return fby_because(why, FBY_USAGE,
         "'%s' is no token: a token is one word that begins with %s",
-        fby_text_show(text).text, PREFIX);
+        fby_text_show(text).text, prefix);
 }
 
 fby_err fby_token_decode(
@@ -121,7 +131,7 @@ fby_err fby_token_decode(
             PREFIX_CHARS + BODY_CHARS);
     }
     uint8_t bytes[FBY_TOKEN_BYTES];
-    if (!from_letters(text + PREFIX_CHARS, bytes)) {
+    if (!from_text(text + PREFIX_CHARS, bytes)) {
         return fby_because(why, FBY_USAGE,
             "the token holds something other than letters, digits, - and _");
     }

@@ -184,7 +184,7 @@ static fby_err syntax_error(const struct guard *g, const yaml_parser_t *parser)
         parser->context != NULL ? parser->context : "");
 }
 
-static const char EMPTY[] = "the file is empty";
+static const char empty_file[] = "the file is empty";
 
 static void start_parser(
     yaml_parser_t *parser, const struct fby_yaml_input *input)
@@ -241,7 +241,7 @@ static fby_err check_guarded(
     yaml_parser_delete(&parser);
     if (err == FBY_OK && g.documents == 0) {
         err = fby_yaml_wrong(
-            why, input->file, (struct fby_place){1, 1}, "%s", EMPTY);
+            why, input->file, (struct fby_place){1, 1}, "%s", empty_file);
     }
     return err;
 }
@@ -249,9 +249,10 @@ static fby_err check_guarded(
 fby_err fby_yaml_open(const struct fby_yaml_input *input, struct fby_yaml *out,
     struct fby_why *why)
 {
-    fby_err err = input->size > 0 ? check_text(input, why)
-                                  : fby_yaml_wrong(why, input->file,
-                                        (struct fby_place){1, 1}, "%s", EMPTY);
+    fby_err err = input->size > 0
+                      ? check_text(input, why)
+                      : fby_yaml_wrong(why, input->file,
+                            (struct fby_place){1, 1}, "%s", empty_file);
     if (err == FBY_OK) {
         err = check_guarded(input, why);
     }

@@ -9,7 +9,7 @@
 #include "common/pipeline/parse.h"
 
 /* Line numbers matter to the tests: add lines at the end. */
-static const char SAMPLE[] =
+static const char sample_file[] =
     "forebay: 1\n" /* 1 */
     "splits:\n"    /* 2 */
     "  train: {shards: \"in1k:t-{000..127}.tar\", shuffle: {block: 4},\n"
@@ -48,13 +48,13 @@ static inline fby_err parse_text(
     return fby_pipeline_parse(&input, out, why);
 }
 
-/* SAMPLE with the first `old` made `new`; free() it. */
+/* sample_file with the first `old` made `new`; free() it. */
 static inline char *changed(const char *old, const char *new)
 {
-    const char *at  = strstr(SAMPLE, old);
+    const char *at  = strstr(sample_file, old);
     char       *out = NULL;
-    if (at == NULL || asprintf(&out, "%.*s%s%s", (int)(at - SAMPLE), SAMPLE,
-                          new, at + strlen(old)) < 0) {
+    if (at == NULL || asprintf(&out, "%.*s%s%s", (int)(at - sample_file),
+                          sample_file, new, at + strlen(old)) < 0) {
         abort(); /* the test asks for a text that is not there */
     }
     return out;

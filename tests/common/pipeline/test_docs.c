@@ -8,8 +8,8 @@
 #include "common/pipeline/op.h"
 #include "tests/common/pipeline/sample.h"
 
-static const char FENCE[]     = "\n```yaml";
-static const char EXPECTING[] = " error: ";
+static const char fence[]     = "\n```yaml";
+static const char expecting[] = " error: ";
 
 static char *read_docs(void)
 {
@@ -34,8 +34,8 @@ static void check_block(const char *head, const char *body)
         fail_msg("an example is wrong: %s\n%s", why.text, body);
     }
     if (head[0] != '\0') {
-        assert_memory_equal(head, EXPECTING, strlen(EXPECTING));
-        if (strstr(why.text, head + strlen(EXPECTING)) == NULL) {
+        assert_memory_equal(head, expecting, strlen(expecting));
+        if (strstr(why.text, head + strlen(expecting)) == NULL) {
             fail_msg("expected%s\n     got %s", head, why.text);
         }
     }
@@ -44,8 +44,8 @@ static void check_block(const char *head, const char *body)
 /* How many blocks there were, of both kinds. */
 static void check_all(char *docs, unsigned *right, unsigned *wrong)
 {
-    for (char *at = docs; (at = strstr(at, FENCE)) != NULL;) {
-        char *head = at + strlen(FENCE);
+    for (char *at = docs; (at = strstr(at, fence)) != NULL;) {
+        char *head = at + strlen(fence);
         char *body = strchr(head, '\n');
         char *end  = strstr(body, "\n```\n");
         assert_non_null(end);

@@ -34,7 +34,7 @@ static const struct fby_field_delivery *delivery_of(
 static void a_file_with_every_key_becomes_content(void **state)
 {
     (void)state;
-    struct fby_split         *split = split_of(SAMPLE, "train");
+    struct fby_split         *split = split_of(sample_file, "train");
     const struct fby_content *c     = &split->content;
     assert_int_equal(c->source, FBY_SOURCE_SHARDS);
     assert_int_equal(c->shuffle, FBY_SHUFFLE_BLOCK);
@@ -53,7 +53,7 @@ static void a_file_with_every_key_becomes_content(void **state)
 static void fields_stand_in_byte_order_of_their_names(void **state)
 {
     (void)state;
-    struct fby_split *split   = split_of(SAMPLE, "train");
+    struct fby_split *split   = split_of(sample_file, "train");
     const char       *right[] = {"blob", "image", "kind", "label", "score"};
     for (size_t i = 0; i < 5; i++) {
         assert_string_equal(split->content.fields[i].name, right[i]);
@@ -64,8 +64,8 @@ static void fields_stand_in_byte_order_of_their_names(void **state)
 static void ops_with_only_belong_to_their_split(void **state)
 {
     (void)state;
-    struct fby_split               *train = split_of(SAMPLE, "train");
-    struct fby_split               *val   = split_of(SAMPLE, "val");
+    struct fby_split               *train = split_of(sample_file, "train");
+    struct fby_split               *val   = split_of(sample_file, "val");
     const struct fby_field_content *a     = field_of(train, "image");
     const struct fby_field_content *b     = field_of(val, "image");
     assert_int_equal(a->n_ops, 2);
@@ -85,8 +85,8 @@ static void ops_with_only_belong_to_their_split(void **state)
 static void labels_travel_in_the_smallest_type(void **state)
 {
     (void)state;
-    struct fby_split *train = split_of(SAMPLE, "train");
-    struct fby_split *val   = split_of(SAMPLE, "val");
+    struct fby_split *train = split_of(sample_file, "train");
+    struct fby_split *val   = split_of(sample_file, "val");
     assert_int_equal(field_of(train, "label")->wire_type, FBY_U16);
     assert_int_equal(field_of(train, "kind")->wire_type, FBY_U8);
     assert_true(field_of(train, "label")->one_hot);
@@ -106,7 +106,7 @@ static void labels_travel_in_the_smallest_type(void **state)
 static void delivery_keeps_what_decides_no_value(void **state)
 {
     (void)state;
-    struct fby_split                *split = split_of(SAMPLE, "train");
+    struct fby_split                *split = split_of(sample_file, "train");
     const struct fby_field_delivery *image = delivery_of(split, "image");
     const struct fby_field_content  *field = field_of(split, "image");
     assert_int_equal(image->dtype, FBY_BF16);
@@ -182,7 +182,7 @@ static void a_split_is_asked_for_by_name(void **state)
     struct fby_pipeline *pipeline = NULL;
     struct fby_split    *split    = NULL;
     struct fby_why       why      = {{0}};
-    assert_ok(parse_text(SAMPLE, &pipeline, &why));
+    assert_ok(parse_text(sample_file, &pipeline, &why));
     assert_int_equal(fby_pipeline_n_splits(pipeline), 2);
     assert_string_equal(fby_pipeline_split_name(pipeline, 1), "val");
     assert_int_equal(fby_pipeline_global_batch(pipeline), 24);
@@ -231,7 +231,7 @@ static void a_file_gives_its_folder_to_relative_paths(void **state)
 /* ---- what is wrong ---- */
 
 struct wrong {
-    const char *old; /* part of SAMPLE; NULL: the whole text */
+    const char *old; /* part of sample_file; NULL: the whole text */
     const char *new;
     const char *why;
 };
