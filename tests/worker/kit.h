@@ -1,0 +1,43 @@
+/* kit.h - a folder of pictures, a content over it, and the batches that a
+ * worker must make of them, computed here without any of its stages. */
+#ifndef FBY_TESTS_WORKER_KIT_H
+#define FBY_TESTS_WORKER_KIT_H
+
+#include "common/bytes.h"
+#include "proto/layout.h"
+#include "tests/worker/source/sandbox.h"
+#include "worker/job.h"
+#include "worker/prepared.h"
+
+enum { KIT_CLASSES = 3, KIT_EACH = 8, KIT_SAMPLES = 24, KIT_BATCH = 8 };
+
+struct kit {
+    struct sandbox      *sandbox;
+    struct fby_prepared *prepared;
+    struct fby_buffer    content; /* canonical bytes */
+    const char          *location;
+};
+
+/* KIT_SAMPLES JPEGs in KIT_CLASSES class folders of the sandbox's root `data`,
+ * and a content of an image and a label; `more` goes into the pipeline's image
+ * field, `rule` to its top level; both may be "". */
+void kit_open(struct kit *kit, struct sandbox *sandbox, const char *more,
+    const char *rule);
+void kit_close(struct kit *kit);
+
+/* Overwrite the JPEG of one sample with what is none. */
+void kit_spoil(const struct kit *kit, unsigned class_id, unsigned number);
+
+/* The same content over the data as it lies there now. */
+void kit_reopen(struct kit *kit);
+
+/* The raw bytes of all chosen fields, one after another as in `layout`. */
+struct fby_buffer kit_expect(
+    const struct fby_job_spec *spec, const struct fby_raw_layout *layout);
+
+/* Check one chunk's raw bytes against those of kit_expect. */
+void kit_check_chunk(const struct fby_raw_layout *layout,
+    const struct fby_buffer *expected, const struct fby_chunk *chunk,
+    const uint8_t *payload);
+
+#endif

@@ -1,0 +1,302 @@
+#include "tests/test.h"
+
+#include <poll.h>
+#include <stdlib.h>
+
+#include "tests/worker/kit.h"
+#include "worker/stages.h"
+
+enum { MEMORY = 64 << 20 };
+
+struct bench { /* the stages without the loop */
+    struct kit         kit;
+    struct fby_memory *memory;
+    struct fby_arenas *arenas;
+    struct fby_stages *stages;
+};
+
+static void bench_open(
+    struct bench *bench, void **state, const char *more, const char *rule)
+{
+    const struct fby_stages_config config = {.fetch_threads = 2,
+        .transform_threads                                  = 2,
+        .encode_threads                                     = 2,
+        .fetch_bytes                                        = 1 << 20};
+    kit_open(&bench->kit, *state, more, rule);
+    bench->memory = fby_memory_create(MEMORY);
+    assert_ok(fby_arenas_create(bench->memory, &bench->arenas));
+    assert_ok(fby_stages_create(&config, &bench->stages));
+}
+
+static void bench_close(struct bench *bench)
+{
+    fby_stages_destroy(&bench->stages);
+    fby_arenas_destroy(&bench->arenas);
+    assert_int_equal(fby_memory_counts(bench->memory).used, 0);
+    fby_memory_destroy(&bench->memory);
+    kit_close(&bench->kit);
+}
+
+static struct fby_job_spec spec_of(const struct bench *bench, uint64_t step)
+{
+    return (struct fby_job_spec){.prepared = bench->kit.prepared,
+        .seed                              = 5,
+        .epoch                             = 1,
+        .step                              = step,
+        .rows                              = KIT_BATCH};
+}
+
+static struct fby_job *start(
+    struct bench *bench, const struct fby_job_spec *spec)
+{
+    struct fby_job *job = NULL;
+    struct fby_why  why = {{0}};
+    assert_ok(fby_job_create(spec, bench->arenas, NULL, &job, &why));
+    fby_stages_start(bench->stages, job);
+    return job;
+}
+
+/* The next event, waiting for it; CTest's time-out guards. */
+static struct fby_stages_event next_event(struct bench *bench)
+{
+    struct fby_stages_event event;
+    struct pollfd           ready = {
+                  .fd = fby_stages_fd(bench->stages), .events = POLLIN};
+    while (!fby_stages_next(bench->stages, &event)) {
+        poll(&ready, 1, -1);
+        fby_stages_clear(bench->stages);
+    }
+    return event;
+}
+
+static struct fby_chunk head_of(const struct fby_job_chunk *chunk)
+{
+    return (struct fby_chunk){.filter = chunk->coding.filter,
+        .codec                        = chunk->coding.codec,
+        .field                        = chunk->field,
+        .number                       = chunk->number,
+        .raw_offset                   = chunk->span.raw_offset,
+        .raw_bytes                    = chunk->span.raw_bytes,
+        .wire_bytes                   = chunk->wire_bytes,
+        .raw_hash                     = chunk->raw_hash};
+}
+
+/* Take all chunks of `job` and compare each with the direct computation. */
+static void check_job(struct bench *bench, struct fby_job *job)
+{
+    struct fby_buffer expected = kit_expect(&job->spec, &job->layout);
+    for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
+        struct fby_stages_event event = next_event(bench);
+        assert_ptr_equal(event.job, job);
+        assert_non_null(event.chunk);
+        struct fby_chunk head = head_of(event.chunk);
+        kit_check_chunk(&job->layout, &expected, &head, event.chunk->payload);
+        fby_job_release(&event.job);
+    }
+    fby_buffer_fini(&expected);
+}
+
+static void a_batch_is_what_the_direct_computation_makes(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec spec = spec_of(&bench, step);
+        struct fby_job     *job  = start(&bench, &spec);
+        check_job(&bench, job);
+        assert_true(atomic_load(&job->transform_ns) > 0);
+        fby_job_release(&job);
+    }
+    struct fby_stages_counts counts;
+    do { /* a task is counted just after what it made can be seen */
+        counts = fby_stages_counts(bench.stages);
+    } while (counts.fetch.tasks < KIT_SAMPLES ||
+             counts.transform.tasks < KIT_SAMPLES);
+    assert_int_equal(counts.fetch.tasks, KIT_SAMPLES);
+    assert_int_equal(counts.transform.tasks, KIT_SAMPLES);
+    assert_true(counts.fetched_bytes > 0);
+    assert_int_equal(counts.op_calls[0], KIT_SAMPLES);
+    bench_close(&bench);
+}
+
+static void rows_and_fields_can_be_chosen(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job_spec spec = spec_of(&bench, 1);
+    spec.first_row           = 3;
+    spec.rows                = 2;
+    spec.fields              = 2; /* the label alone */
+    struct fby_job *job      = start(&bench, &spec);
+    assert_int_equal(job->layout.raw_bytes, 2);
+    check_job(&bench, job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+static void compressed_chunks_decode_to_the_same_bytes(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "      - resize: {size: 128}\n", "");
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    struct fby_job     *job  = NULL;
+    struct fby_why      why  = {{0}};
+    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    job->coding[0] = (struct fby_coding){FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4};
+    fby_stages_start(bench.stages, job);
+    check_job(&bench, job);
+    assert_int_equal(job->chunks[0].coding.codec, FBY_CODEC_LZ4);
+    assert_true(job->chunks[0].wire_bytes < job->chunks[0].span.raw_bytes);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+/* Rows above 2 MiB are cut; their pieces make room for the prefixes. */
+static void large_images_are_cut_into_chunks(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "      - resize: {size: [1000, 1100]}\n", "");
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    spec.rows                = 3;
+    struct fby_job *job      = start(&bench, &spec);
+    assert_true(job->layout.fields[0].rows_per_chunk == 0);
+    assert_true(job->layout.fields[0].chunks_per_row > 1);
+    check_job(&bench, job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+static void a_bad_sample_fails_the_batch_and_names_its_place(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    kit_spoil(&bench.kit, 1, 2);
+    kit_reopen(&bench.kit);
+    uint64_t failed = 0;
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec     spec = spec_of(&bench, step);
+        struct fby_job         *job  = start(&bench, &spec);
+        struct fby_stages_event event;
+        uint32_t                chunks = 0;
+        do {
+            event = next_event(&bench);
+            fby_job_release(&event.job);
+        } while (event.chunk != NULL && ++chunks < job->layout.n_chunks);
+        if (event.chunk == NULL) {
+            failed++;
+            assert_int_equal(job->failure.err, FBY_BAD_SAMPLE);
+            assert_int_equal(job->failure.sample, KIT_EACH + 2);
+            assert_non_null(strstr(job->failure.why.text, "c01/0002.jpg"));
+        }
+        fby_job_release(&job);
+    }
+    assert_int_equal(failed, 1);
+    bench_close(&bench);
+}
+
+static void a_bad_sample_is_substituted_when_that_is_the_rule(void **state)
+{
+    struct bench bench;
+    bench_open(
+        &bench, state, "", "on_bad_sample: {do: substitute, limit: 9}\n");
+    kit_spoil(&bench.kit, 1, 2);
+    kit_reopen(&bench.kit);
+    size_t substituted = 0;
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec spec = spec_of(&bench, step);
+        struct fby_job     *job  = start(&bench, &spec);
+        for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
+            struct fby_stages_event event = next_event(&bench);
+            assert_non_null(event.chunk);
+            fby_job_release(&event.job);
+        }
+        if (job->n_substituted > 0) {
+            const struct fby_job_substituted *one = &job->substituted[0];
+            assert_int_equal(one->original, KIT_EACH + 2);
+            assert_int_equal(one->original, job->samples[one->row]);
+            assert_true(one->substitute != one->original);
+            assert_non_null(strstr(one->text, "c01/0002.jpg"));
+        }
+        substituted += job->n_substituted;
+        fby_job_release(&job);
+    }
+    assert_int_equal(substituted, 1);
+    assert_int_equal(fby_stages_counts(bench.stages).substituted, 1);
+    bench_close(&bench);
+}
+
+static void a_file_that_changed_fails_as_stale(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    for (unsigned c = 0; c < KIT_CLASSES; c++) {
+        for (unsigned n = 0; n < KIT_EACH; n++) {
+            kit_spoil(&bench.kit, c, n);
+        }
+    }
+    struct fby_job_spec     spec  = spec_of(&bench, 0);
+    struct fby_job         *job   = start(&bench, &spec);
+    struct fby_stages_event event = next_event(&bench);
+    assert_null(event.chunk);
+    assert_int_equal(job->failure.err, FBY_STALE);
+    fby_job_release(&event.job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+static void a_cancelled_job_is_forgotten(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec spec = spec_of(&bench, step);
+        struct fby_job     *job  = start(&bench, &spec);
+        fby_stages_cancel(bench.stages, job);
+        assert_false(fby_job_is_working(job));
+        fby_job_release(&job);
+    }
+    assert_int_equal(fby_stages_counts(bench.stages).backlog_rows, 0);
+    bench_close(&bench); /* checks that all memory came back */
+}
+
+static void what_does_not_exist_is_refused_in_words(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job     *job  = NULL;
+    struct fby_why      why  = {{0}};
+    struct fby_job_spec spec = spec_of(&bench, 3);
+    assert_int_equal(
+        fby_job_create(&spec, bench.arenas, NULL, &job, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "step 3"));
+    spec           = spec_of(&bench, 0);
+    spec.first_row = 4;
+    spec.rows      = 5;
+    assert_int_equal(
+        fby_job_create(&spec, bench.arenas, NULL, &job, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "rows 4 to 9"));
+    spec        = spec_of(&bench, 0);
+    spec.fields = 4;
+    assert_int_equal(
+        fby_job_create(&spec, bench.arenas, NULL, &job, &why), FBY_CONFIG);
+    bench_close(&bench);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(a_batch_is_what_the_direct_computation_makes),
+        IN_SANDBOX(rows_and_fields_can_be_chosen),
+        IN_SANDBOX(compressed_chunks_decode_to_the_same_bytes),
+        IN_SANDBOX(large_images_are_cut_into_chunks),
+        IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_place),
+        IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
+        IN_SANDBOX(a_file_that_changed_fails_as_stale),
+        IN_SANDBOX(a_cancelled_job_is_forgotten),
+        IN_SANDBOX(what_does_not_exist_is_refused_in_words),
+    };
+    return cmocka_run_group_tests_name("worker.job", tests, NULL, NULL);
+}

@@ -1,0 +1,563 @@
+#include "tests/test.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "tests/worker/client.h"
+#include "worker/worker.h"
+
+struct world { /* a worker on a thread, and one client of it */
+    struct kit                kit;
+    struct client             client;
+    struct fby_worker_options options;
+    char                      root[128];
+    const char               *roots[1];
+    char                      endpoint[256];
+    pthread_t                 thread;
+    fby_err                   result;
+    struct fby_why            why;
+};
+
+static void *run_worker(void *opaque)
+{
+    struct world *world = opaque;
+    world->result       = fby_worker_run(&world->options, &world->why);
+    return NULL;
+}
+
+static void read_endpoint(struct world *world, int fd)
+{
+    FILE *file = fdopen(fd, "r");
+    assert_non_null(fgets(world->endpoint, sizeof(world->endpoint), file));
+    world->endpoint[strcspn(world->endpoint, "\n")] = '\0';
+    fclose(file);
+}
+
+/* Options of a small worker over the sandbox; a test may change them. */
+static void prepare(struct world *world, void **state)
+{
+    struct sandbox *sandbox = *state;
+    *world                  = (struct world){.result = FBY_SYS};
+    kit_open(&world->kit, sandbox, "", "");
+    snprintf(world->root, sizeof(world->root), "data=%s",
+        sandbox_path(sandbox, "data"));
+    world->roots[0]                  = world->root;
+    world->options                   = fby_worker_defaults();
+    world->options.roots             = world->roots;
+    world->options.n_roots           = 1;
+    world->options.cache_dir         = "";
+    world->options.memory_bytes      = 64 << 20;
+    world->options.stop_fd           = eventfd(0, 0);
+    world->options.transform_threads = 2;
+    world->options.fetch_threads     = 2;
+}
+
+static void start(struct world *world)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    world->options.ready_fd = ready[1];
+    pthread_create(&world->thread, NULL, run_worker, world);
+    read_endpoint(world, ready[0]);
+    client_open(&world->client, world->endpoint);
+}
+
+static void ask_to_stop(struct world *world)
+{
+    const uint64_t one = 1;
+    assert_int_equal(
+        write(world->options.stop_fd, &one, sizeof(one)), sizeof(one));
+}
+
+static void finish(struct world *world)
+{
+    ask_to_stop(world);
+    pthread_join(world->thread, NULL);
+    if (world->result != FBY_OK) {
+        fail_msg("%s", world->why.text);
+    }
+    client_close(&world->client);
+    close(world->options.stop_fd);
+    kit_close(&world->kit);
+}
+
+/* A worker that has opened the kit's content for its client. */
+static void start_opened(struct world *world, void **state)
+{
+    prepare(world, state);
+    start(world);
+    client_hello(&world->client);
+    client_content(&world->client, &world->kit);
+}
+
+static struct fby_job_spec spec_of(const struct world *world, uint64_t step)
+{
+    return (struct fby_job_spec){.prepared = world->kit.prepared,
+        .seed                              = 11,
+        .epoch                             = 2,
+        .step                              = step,
+        .rows                              = KIT_BATCH};
+}
+
+/* ---- The way it should go --------------------------------------------------- */
+
+static void batches_arrive_as_they_were_computed(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec   spec = spec_of(&world, step);
+        struct fby_request_id id   = client_request(&world.client, &spec);
+        client_take_batch(&world.client, &spec, id);
+    }
+    assert_int_equal(client_ping(&world.client), 0);
+    finish(&world);
+}
+
+static void opened_tells_digests_and_shards(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    client_hello(&world.client);
+    const struct fby_opened *opened = client_content(&world.client, &world.kit);
+    const struct fby_prepared *own  = world.kit.prepared;
+    assert_true(fby_digest_equal(&opened->data, &own->data_digest));
+    assert_true(fby_digest_equal(&opened->content, &own->content_digest));
+    assert_true(fby_digest_equal(&opened->fingerprint, &own->fingerprint));
+    assert_int_equal(opened->samples, KIT_SAMPLES);
+    assert_int_equal(opened->n_shards, fby_dataset_shards(own->dataset));
+    finish(&world);
+}
+
+static void parts_of_a_batch_can_be_asked_for(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    struct fby_job_spec spec = spec_of(&world, 1);
+    spec.first_row           = 6;
+    spec.rows                = 2;
+    spec.fields              = 1;
+    struct fby_request_id id = client_request(&world.client, &spec);
+    client_take_batch(&world.client, &spec, id);
+    finish(&world);
+}
+
+static void two_clients_of_the_same_rows_get_the_same_bytes(void **state)
+{
+    struct world  world;
+    struct client other;
+    start_opened(&world, state);
+    client_open(&other, world.endpoint);
+    client_hello(&other);
+    client_content(&other, &world.kit);
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec   spec   = spec_of(&world, step);
+        struct fby_request_id first  = client_request(&world.client, &spec);
+        struct fby_request_id second = client_request(&other, &spec);
+        client_take_batch(&world.client, &spec, first);
+        client_take_batch(&other, &spec, second);
+    }
+    client_close(&other);
+    finish(&world);
+}
+
+static void one_client_may_ask_twice_for_the_same_rows(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    world.client.silent          = true;
+    struct fby_job_spec   spec   = spec_of(&world, 0);
+    struct fby_request_id first  = client_request(&world.client, &spec);
+    struct fby_request_id second = client_request(&world.client, &spec);
+    assert_int_not_equal(first.value, second.value);
+    unsigned ends   = 0;
+    unsigned chunks = 0;
+    while (ends < 2) {
+        client_receive(&world.client);
+        const void *frame = zmq_msg_data(&world.client.frame);
+        size_t      size  = zmq_msg_size(&world.client.frame);
+        if (fby_frame_kind(frame, size) == FBY_FRAME_CHUNK) {
+            assert_true(fby_chunk_intact(frame, size));
+            chunks++;
+        } else {
+            ends += ((const uint8_t *)frame)[5] == FBY_MSG_END ? 1 : 0;
+        }
+    }
+    assert_int_equal(chunks, 4); /* an image and a label each */
+    finish(&world);
+}
+
+/* ---- Strangers --------------------------------------------------------------- */
+
+static void a_stranger_is_told_to_say_hello_first(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                                  .ping = {world.client.session, 1}});
+    const struct fby_message *answer =
+        client_hear(&world.client, FBY_MSG_HELLO_FIRST);
+    assert_int_equal(
+        answer->hello_first.session.value, world.client.session.value);
+    finish(&world);
+}
+
+static void no_common_version_is_refused(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_HELLO,
+                                  .hello = {.session = world.client.session,
+                                      .route         = {5},
+                                      .version_min   = 2,
+                                      .version_max   = 3,
+                                      .max_bytes     = 1,
+                                      .job           = "test",
+                                      .host          = "here"}});
+    const struct fby_refused *refused =
+        &client_hear(&world.client, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_VERSION);
+    assert_int_equal(refused->version_max, 1);
+    finish(&world);
+}
+
+static void garbage_is_dropped_and_the_worker_goes_on(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    client_send(&world.client, "", 0);
+    client_send(&world.client, "hello", 5);
+    client_send(&world.client, "FBYM\1\13\0\0\377\377\377", 11);
+    client_send(&world.client, "FBYM\1\310\0\0", 8);
+    client_send(&world.client, "FBYC\1\0\0\0", 8);
+    assert_int_equal(zmq_send(world.client.dealer, "a", 1, ZMQ_SNDMORE), 1);
+    assert_int_equal(zmq_send(world.client.dealer, "b", 1, 0), 1);
+    client_say(&world.client, /* a message that only workers send */
+        &(struct fby_message){
+            .type = FBY_MSG_LOST, .lost = {world.client.session, {9}}});
+    struct fby_job_spec   spec = spec_of(&world, 0);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    client_take_batch(&world.client, &spec, id);
+    finish(&world);
+}
+
+static void a_session_beyond_the_budget_is_refused(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    world.client.max_bytes = 40 << 20;
+    client_hello(&world.client);
+    struct client other;
+    client_open(&other, world.endpoint);
+    client_say(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
+                           .hello                  = {.session = other.session,
+                                                .route         = {5},
+                                                .version_min   = 1,
+                                                .version_max   = 1,
+                                                .max_bytes     = 40 << 20,
+                                                .job           = "test",
+                                                .host          = "here"}});
+    assert_int_equal(
+        client_hear(&other, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_FULL);
+    client_close(&other);
+    finish(&world);
+}
+
+/* ---- Requests that cannot be served ------------------------------------------ */
+
+static void unknown_content_is_asked_for(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    client_hello(&world.client);
+    struct fby_job_spec       spec = spec_of(&world, 0);
+    struct fby_request_id     id   = client_request(&world.client, &spec);
+    const struct fby_message *answer =
+        client_hear(&world.client, FBY_MSG_SEND_CONTENT);
+    assert_int_equal(answer->send_content.request.value, id.value);
+    client_content(&world.client, &world.kit);
+    id = client_request(&world.client, &spec);
+    client_take_batch(&world.client, &spec, id);
+    finish(&world);
+}
+
+static void other_data_and_other_arithmetic_are_named(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    struct fby_prepared *own  = world.kit.prepared;
+    struct fby_job_spec  spec = spec_of(&world, 0);
+    own->data_digest.bytes[0] ^= 1;
+    client_request(&world.client, &spec);
+    own->data_digest.bytes[0] ^= 1;
+    const struct fby_message *stale =
+        client_hear(&world.client, FBY_MSG_STALE_DATA);
+    assert_true(stale->stale_data.data.known);
+    assert_true(
+        fby_digest_equal(&stale->stale_data.data.digest, &own->data_digest));
+
+    own->fingerprint.bytes[0] ^= 1;
+    client_request(&world.client, &spec);
+    own->fingerprint.bytes[0] ^= 1;
+    const struct fby_message *wrong =
+        client_hear(&world.client, FBY_MSG_WRONG_FINGERPRINT);
+    assert_true(fby_digest_equal(
+        &wrong->wrong_fingerprint.fingerprint, &own->fingerprint));
+    finish(&world);
+}
+
+static void a_step_that_does_not_exist_is_named(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    struct fby_job_spec spec = spec_of(&world, 3);
+    client_request(&world.client, &spec);
+    const struct fby_cannot *cannot =
+        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
+    assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
+    assert_non_null(strstr(cannot->text, "step 3"));
+    finish(&world);
+}
+
+static void a_batch_that_does_not_fit_names_both_numbers(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    world.client.max_bytes = 1000;
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec spec = spec_of(&world, 0);
+    client_request(&world.client, &spec);
+    const struct fby_cannot *cannot =
+        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
+    assert_int_equal(cannot->code, FBY_CANNOT_FIT);
+    assert_non_null(strstr(cannot->text, "1000"));
+    finish(&world);
+}
+
+static void a_changed_file_is_stale_data_with_its_shard(void **state)
+{
+    struct world world;
+    start_opened(&world, state);
+    for (unsigned c = 0; c < KIT_CLASSES; c++) {
+        for (unsigned n = 0; n < KIT_EACH; n++) {
+            kit_spoil(&world.kit, c, n);
+        }
+    }
+    struct fby_job_spec   spec = spec_of(&world, 0);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    client_hear(&world.client, FBY_MSG_HEADER);
+    const struct fby_stale_data *stale =
+        &client_hear(&world.client, FBY_MSG_STALE_DATA)->stale_data;
+    assert_int_equal(stale->request.value, id.value);
+    assert_true(strlen(stale->shard) > 0);
+    assert_int_equal(client_ping(&world.client), 0);
+    finish(&world);
+}
+
+static enum fby_open_failed_code open_fails(
+    struct client *client, struct fby_blob content, const char *location)
+{
+    client_say(client, &(struct fby_message){.type = FBY_MSG_OPEN,
+                           .open = {.session = client->session,
+                               .open         = {3},
+                               .content      = content,
+                               .location     = location}});
+    const struct fby_open_failed *failed =
+        &client_hear(client, FBY_MSG_OPEN_FAILED)->open_failed;
+    assert_true(strlen(failed->text) > 0);
+    return failed->code;
+}
+
+static void what_must_not_be_opened_is_refused(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    start(&world);
+    client_hello(&world.client);
+    struct fby_blob content  = {world.kit.content.data, world.kit.content.size};
+    struct fby_blob nonsense = {(const uint8_t *)"nonsense", 8};
+    assert_int_equal(
+        open_fails(&world.client, content, "/etc"), FBY_OPEN_BAD_LOCATION);
+    assert_int_equal(open_fails(&world.client, content, "data:../cache"),
+        FBY_OPEN_BAD_LOCATION);
+    assert_int_equal(
+        open_fails(&world.client, content, "data:nowhere"), FBY_OPEN_NOTHING);
+    assert_int_equal(open_fails(&world.client, nonsense, "data:photos"),
+        FBY_OPEN_BAD_CONTENT);
+    finish(&world);
+}
+
+/* ---- Flow, routes, ends ------------------------------------------------------- */
+
+/* Beyond window and memory a client that takes nothing is told BUSY; the
+ * worker still serves it once it goes on. */
+static void a_client_that_stops_reading_is_told_busy(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    world.options.memory_bytes      = 1 << 20;
+    world.options.send_window_bytes = 1000;
+    world.options.drain_ns          = 1; /* it never takes the rest */
+    start(&world);
+    world.client.max_bytes = 64 << 10;
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    bool busy = false;
+    for (uint64_t epoch = 0; !busy && epoch < 60; epoch++) {
+        struct fby_job_spec spec = spec_of(&world, 0);
+        spec.epoch               = epoch;
+        client_request(&world.client, &spec);
+        client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                                      .ping = {world.client.session, epoch}});
+        const void *frame = NULL;
+        do { /* HEADERs and first chunks may come in between */
+            client_receive(&world.client);
+            frame = zmq_msg_data(&world.client.frame);
+            busy  = busy || ((const uint8_t *)frame)[5] == FBY_MSG_BUSY;
+        } while (memcmp(frame, "FBYM", 4) != 0 ||
+                 ((const uint8_t *)frame)[5] != FBY_MSG_PONG);
+    }
+    assert_true(busy);
+    finish(&world);
+}
+
+static void a_cancelled_request_is_no_longer_open(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    world.options.send_window_bytes = 1;
+    start(&world);
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec   spec = spec_of(&world, 0);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    client_hear(&world.client, FBY_MSG_HEADER);
+    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_CANCEL,
+                                  .cancel = {world.client.session, id}});
+    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                                  .ping = {world.client.session, 3}});
+    do { /* a chunk may have gone out before */
+        client_receive(&world.client);
+    } while (fby_frame_kind(zmq_msg_data(&world.client.frame),
+                 zmq_msg_size(&world.client.frame)) == FBY_FRAME_CHUNK);
+    struct fby_message pong;
+    struct fby_why     why = {{0}};
+    assert_ok(fby_message_decode(zmq_msg_data(&world.client.frame),
+        zmq_msg_size(&world.client.frame), &pong, &why));
+    assert_int_equal(pong.type, FBY_MSG_PONG);
+    assert_int_equal(pong.pong.open.n, 0);
+    fby_message_fini(&pong);
+    finish(&world);
+}
+
+static void after_a_reset_open_batches_start_again(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    world.options.send_window_bytes = 1;
+    start(&world);
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec   spec = spec_of(&world, 2);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    client_hear(&world.client, FBY_MSG_HEADER);
+    client_receive(&world.client); /* its first chunk; the rest has no credit */
+    client_reconnect(&world.client);
+    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
+                                  .ping = {world.client.session, 1}});
+    client_hear(&world.client, FBY_MSG_HELLO_FIRST);
+    const struct fby_welcome *welcome = client_hello(&world.client);
+    assert_int_equal(welcome->open.n, 1);
+    assert_int_equal(welcome->open.at[0].value, id.value);
+    client_take_batch(&world.client, &spec, id);
+    finish(&world);
+}
+
+static void a_leaving_worker_finishes_what_is_open(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    world.options.send_window_bytes = 1;
+    start(&world);
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec   spec = spec_of(&world, 2);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    assert_int_equal(
+        client_hear(&world.client, FBY_MSG_HEADER)->type, FBY_MSG_HEADER);
+    client_receive(&world.client); /* one chunk, no credit: it stays open */
+    world.client.received += zmq_msg_size(&world.client.frame);
+    ask_to_stop(&world);
+    client_hear(&world.client, FBY_MSG_LEAVE);
+    client_say(
+        &world.client, &(struct fby_message){.type = FBY_MSG_CREDIT,
+                           .credit = {world.client.session, world.client.route,
+                               world.client.received}});
+    client_receive(&world.client); /* its second chunk */
+    const struct fby_end *end = &client_hear(&world.client, FBY_MSG_END)->end;
+    assert_int_equal(end->request.value, id.value);
+    finish(&world);
+}
+
+static void what_cannot_be_finished_is_given_back(void **state)
+{
+    struct world world;
+    prepare(&world, state);
+    world.options.send_window_bytes = 1;
+    world.options.drain_ns          = 50 * FBY_NS_PER_MS;
+    start(&world);
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec   spec = spec_of(&world, 2);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    client_hear(&world.client, FBY_MSG_HEADER);
+    client_receive(&world.client); /* a chunk; without credit no more come */
+    ask_to_stop(&world);
+    client_hear(&world.client, FBY_MSG_LEAVE);
+    const struct fby_lost *lost =
+        &client_hear(&world.client, FBY_MSG_LOST)->lost;
+    assert_int_equal(lost->request.value, id.value);
+    finish(&world);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(batches_arrive_as_they_were_computed),
+        IN_SANDBOX(opened_tells_digests_and_shards),
+        IN_SANDBOX(parts_of_a_batch_can_be_asked_for),
+        IN_SANDBOX(two_clients_of_the_same_rows_get_the_same_bytes),
+        IN_SANDBOX(one_client_may_ask_twice_for_the_same_rows),
+        IN_SANDBOX(a_stranger_is_told_to_say_hello_first),
+        IN_SANDBOX(no_common_version_is_refused),
+        IN_SANDBOX(garbage_is_dropped_and_the_worker_goes_on),
+        IN_SANDBOX(a_session_beyond_the_budget_is_refused),
+        IN_SANDBOX(unknown_content_is_asked_for),
+        IN_SANDBOX(other_data_and_other_arithmetic_are_named),
+        IN_SANDBOX(a_step_that_does_not_exist_is_named),
+        IN_SANDBOX(a_batch_that_does_not_fit_names_both_numbers),
+        IN_SANDBOX(a_changed_file_is_stale_data_with_its_shard),
+        IN_SANDBOX(what_must_not_be_opened_is_refused),
+        IN_SANDBOX(a_client_that_stops_reading_is_told_busy),
+        IN_SANDBOX(a_cancelled_request_is_no_longer_open),
+        IN_SANDBOX(after_a_reset_open_batches_start_again),
+        IN_SANDBOX(a_leaving_worker_finishes_what_is_open),
+        IN_SANDBOX(what_cannot_be_finished_is_given_back),
+    };
+    return cmocka_run_group_tests_name("worker.shell", tests, NULL, NULL);
+}

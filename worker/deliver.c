@@ -1,0 +1,440 @@
+/* From the stages to the sessions, and from the sessions to their routes.
+ *
+ * A chunk's prefix names session and request, so it is written when the chunk
+ * is sent, into the head room before the payload. Bytes that ZeroMQ still holds
+ * must not change: when one chunk goes to two requests at a time, the second
+ * gets a copy, and waits if there is no memory for it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "worker/shell.h"
+
+/* ---- What the stages made ------------------------------------------------- */
+
+/* `auto` of the client that began the work learns from it. */
+static void learn(struct ask *ask, const struct fby_job_chunk *chunk)
+{
+    struct codings          *codings = &ask->peer->codings;
+    const struct fby_coding *wanted  = &chunk->job->coding[chunk->field];
+    if (ask->charged && chunk->field < codings->n &&
+        fby_digest_equal(
+            &codings->content, &chunk->job->spec.prepared->content_digest)) {
+        fby_auto_feed(&codings->autos[chunk->field], *wanted,
+            chunk->span.raw_bytes, chunk->wire_bytes);
+    }
+}
+
+static void chunk_ready(struct work *work, struct fby_job_chunk *chunk)
+{
+    struct fby_job *job = work->job;
+    chunk->ready        = true;
+    job->ready_chunks++;
+    bool all = job->ready_chunks == job->layout.n_chunks;
+    for (struct ask *ask = work->asks; ask != NULL; ask = ask->next_of_work) {
+        const struct fby_session_chunk told = {
+            chunk->index, FBY_CHUNK_PREFIX + chunk->wire_bytes};
+        learn(ask, chunk);
+        fby_err err =
+            fby_session_chunk_ready(ask->peer->session, ask->id, told);
+        if (err == FBY_OK && all) {
+            err = fby_session_all_ready(ask->peer->session, ask->id);
+        }
+        if (err != FBY_OK) {
+            fby_debug("CHUNK", "not wanted: %s", fby_strerror(err));
+        }
+    }
+}
+
+static struct fby_message stale_data(
+    const struct ask *ask, const struct fby_job *job)
+{
+    const struct fby_prepared *prepared = job->spec.prepared;
+    return (struct fby_message){.type = FBY_MSG_STALE_DATA,
+        .stale_data                   = {
+                              .session = ask->peer->id,
+                              .request = ask->id,
+                              .shard =
+                                  fby_dataset_shard_name(prepared->dataset, job->failure.shard),
+                              .text = job->failure.why.text,
+        }};
+}
+
+static enum fby_cannot_code cannot_code(fby_err err)
+{
+    if (err == FBY_BAD_SAMPLE) {
+        return FBY_CANNOT_SAMPLE;
+    }
+    return err == FBY_FULL ? FBY_CANNOT_MEMORY : FBY_CANNOT_IO;
+}
+
+static struct fby_message cannot(
+    const struct ask *ask, const struct fby_job *job)
+{
+    const struct fby_dataset     *dataset = job->spec.prepared->dataset;
+    const struct fby_job_failure *failure = &job->failure;
+    return (struct fby_message){.type = FBY_MSG_CANNOT,
+        .cannot                       = {
+                                  .session = ask->peer->id,
+                                  .request = ask->id,
+                                  .code    = cannot_code(failure->err),
+                                  .shard   = fby_dataset_shard_name(dataset, failure->shard),
+                                  .key     = fby_dataset_key(dataset, failure->sample),
+                                  .sample  = failure->sample,
+                                  .offset  = failure->offset,
+                                  .text    = failure->why.text,
+        }};
+}
+
+static void job_failed(struct shell *self, struct work *work)
+{
+    struct fby_job *job = fby_job_hold(work->job);
+    fby_warn("CANNOT", "step %llu: %s", (unsigned long long)job->spec.step,
+        job->failure.why.text);
+    for (struct ask *ask = work->asks, *next = NULL; ask != NULL; ask = next) {
+        next                       = ask->next_of_work;
+        struct peer       *peer    = ask->peer;
+        struct fby_message message = job->failure.err == FBY_STALE
+                                         ? stale_data(ask, job)
+                                         : cannot(ask, job);
+        self->counts.cannot++;
+        fby_shell_tell(self, peer, &message);
+        fby_session_drop(peer->session, ask->id);
+        fby_shell_ask_end(self, ask);
+    }
+    fby_job_release(&job);
+}
+
+void fby_shell_take_events(struct shell *self)
+{
+    struct fby_stages_event event;
+    fby_stages_clear(self->stages);
+    while (fby_stages_next(self->stages, &event)) {
+        struct work *work = fby_shell_work_of(self, event.job);
+        if (work != NULL && event.chunk != NULL) {
+            chunk_ready(work, event.chunk);
+        } else if (work != NULL) {
+            job_failed(self, work);
+        }
+        fby_job_release(&event.job);
+    }
+}
+
+/* ---- HEADER and END ------------------------------------------------------- */
+
+static struct fby_recipe recipe_of(
+    const struct fby_field_content *field, const struct fby_raw_field *raw)
+{
+    struct fby_recipe recipe = {
+        .one_hot   = field->one_hot,
+        .classes   = field->classes,
+        .smoothing = field->smoothing,
+    };
+    if (field->normalize && raw->shape.n_dims > 0) {
+        recipe.n_channels = raw->shape.dims[raw->shape.n_dims - 1];
+        memcpy(recipe.mean, field->mean, sizeof(recipe.mean));
+        memcpy(recipe.std, field->std, sizeof(recipe.std));
+    }
+    return recipe;
+}
+
+static void send_header(struct shell *self, const struct ask *ask)
+{
+    struct fby_header_field   fields[FBY_MAX_FIELDS];
+    const struct fby_job     *job     = ask->work->job;
+    const struct fby_content *content = &job->spec.prepared->content;
+    for (uint32_t i = 0; i < job->layout.n_fields; i++) {
+        const struct fby_field_content *field =
+            &content->fields[job->content_field[i]];
+        const struct fby_raw_field *raw = &job->layout.fields[i];
+        fields[i]                       = (struct fby_header_field){
+                                  .name      = field->name,
+                                  .encoding  = field->decode == FBY_DECODE_LABEL ? FBY_ENCODING_LABEL
+                                                                                 : FBY_ENCODING_DENSE,
+                                  .type      = raw->type,
+                                  .shape     = raw->shape,
+                                  .raw_bytes = raw->raw_bytes,
+                                  .n_chunks  = raw->n_chunks,
+                                  .recipe    = recipe_of(field, raw),
+        };
+    }
+    fby_shell_tell(self, ask->peer,
+        &(struct fby_message){.type = FBY_MSG_HEADER,
+            .header                 = {.session = ask->peer->id,
+                                .request        = ask->id,
+                                .epoch          = job->spec.epoch,
+                                .step           = job->spec.step,
+                                .first_row      = job->spec.first_row,
+                                .rows           = job->spec.rows,
+                                .fields         = fields,
+                                .n_fields       = job->layout.n_fields}});
+}
+
+static void sum_fields(
+    const struct fby_job *job, struct fby_sum sums[FBY_MAX_FIELDS])
+{
+    uint32_t  n      = job->layout.n_chunks;
+    uint64_t *hashes = fby_zalloc(n * sizeof(*hashes));
+    uint32_t  first  = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        hashes[i] = job->chunks[i].raw_hash;
+    }
+    for (uint32_t f = 0; f < job->layout.n_fields; f++) {
+        sums[f] = fby_field_sum(&job->layout, f, hashes + first);
+        first += job->layout.fields[f].n_chunks;
+    }
+    free(hashes);
+}
+
+static struct fby_substituted *list_substituted(const struct fby_job *job)
+{
+    const struct fby_dataset *dataset = job->spec.prepared->dataset;
+    struct fby_substituted   *list =
+        fby_zalloc(job->n_substituted * sizeof(*list));
+    for (size_t i = 0; i < job->n_substituted; i++) {
+        const struct fby_job_substituted *one = &job->substituted[i];
+        list[i]                               = (struct fby_substituted){
+                                          .row        = one->row,
+                                          .original   = one->original,
+                                          .substitute = one->substitute,
+                                          .shard      = fby_dataset_shard_name(
+                                                   dataset, fby_prepared_shard(job->spec.prepared, one->original)),
+                                          .key  = fby_dataset_key(dataset, one->original),
+                                          .text = one->text,
+        };
+    }
+    return list;
+}
+
+static struct fby_stage_times times_of(
+    const struct fby_job *job, int64_t now_ns)
+{
+    struct fby_stage_times times = {
+        .fetch     = atomic_load(&job->fetch_ns),
+        .transform = atomic_load(&job->transform_ns),
+        .encode    = atomic_load(&job->encode_ns),
+    };
+    uint64_t work = times.fetch + times.transform + times.encode;
+    uint64_t all  = (uint64_t)(now_ns - job->begun_ns);
+    times.wait    = all > work ? all - work : 0;
+    return times;
+}
+
+static void send_end(struct shell *self, struct ask *ask)
+{
+    struct fby_sum          sums[FBY_MAX_FIELDS];
+    const struct fby_job   *job         = ask->work->job;
+    struct fby_substituted *substituted = list_substituted(job);
+    uint64_t                wire_bytes  = 0;
+    for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
+        wire_bytes += FBY_CHUNK_PREFIX + job->chunks[i].wire_bytes;
+    }
+    sum_fields(job, sums);
+    fby_shell_tell(self, ask->peer,
+        &(struct fby_message){.type = FBY_MSG_END,
+            .end                    = {.session   = ask->peer->id,
+                                   .request       = ask->id,
+                                   .wire_bytes    = wire_bytes,
+                                   .sums          = sums,
+                                   .n_sums        = job->layout.n_fields,
+                                   .substituted   = substituted,
+                                   .n_substituted = job->n_substituted,
+                                   .times         = times_of(job, self->now_ns)}});
+    free(substituted);
+    self->counts.batches++;
+}
+
+/* ---- Chunks --------------------------------------------------------------- */
+
+static void write_prefix(struct fby_job_chunk *chunk, const struct ask *ask,
+    const uint8_t *payload, uint8_t *prefix)
+{
+    const struct fby_chunk head = {
+        .session    = ask->peer->id,
+        .request    = ask->id,
+        .filter     = chunk->coding.filter,
+        .codec      = chunk->coding.codec,
+        .field      = chunk->field,
+        .number     = chunk->number,
+        .raw_offset = chunk->span.raw_offset,
+        .raw_bytes  = chunk->span.raw_bytes,
+        .wire_bytes = chunk->wire_bytes,
+        .raw_hash   = chunk->raw_hash,
+    };
+    fby_chunk_write(&head, payload, prefix);
+}
+
+static bool is_another_request(
+    const struct fby_job_chunk *chunk, const struct ask *ask)
+{
+    return !fby_session_equal(chunk->session, ask->peer->id) ||
+           !fby_request_equal(chunk->request, ask->id);
+}
+
+/* The frame in the batch's own arena. */
+static fby_err lend_in_place(
+    struct fby_job_chunk *chunk, const struct ask *ask, zmq_msg_t *message)
+{
+    uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
+    if (is_another_request(chunk, ask)) {
+        write_prefix(chunk, ask, chunk->payload, frame);
+        chunk->session = ask->peer->id;
+        chunk->request = ask->id;
+    }
+    if (fby_fault("worker.corrupt_chunk", "chunk")) {
+        frame[FBY_CHUNK_PREFIX - 1] ^= 1U;
+        chunk->request = (struct fby_request_id){0}; /* written anew next */
+    }
+    return fby_arena_lend(chunk->job->arena, chunk->index, frame,
+        FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+}
+
+static fby_err lend_copy(struct shell *self, struct fby_job_chunk *chunk,
+    const struct ask *ask, zmq_msg_t *message)
+{
+    struct fby_arena           *copy = NULL;
+    const struct fby_arena_spec spec = {
+        .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
+    fby_err err = fby_arena_take(self->arenas, &spec, &copy);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint8_t *frame = fby_arena_data(copy);
+    memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
+    write_prefix(chunk, ask, frame + FBY_CHUNK_PREFIX, frame);
+    err = fby_arena_lend(copy, 0, frame, spec.size, message);
+    fby_arena_release(&copy);
+    self->counts.copied_chunks++;
+    return err;
+}
+
+static void die_if_told(const char *event)
+{
+    if (fby_fault("worker.exit", event)) {
+        raise(SIGKILL);
+    }
+    if (fby_fault("worker.stop", event)) {
+        raise(SIGSTOP);
+    }
+}
+
+static void send_frame(
+    struct shell *self, struct peer *peer, zmq_msg_t *message)
+{
+    const struct routing *to = &peer->routing;
+    if (zmq_send(self->router, to->bytes, to->size,
+            ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+        zmq_msg_send(message, self->router, ZMQ_DONTWAIT) < 0) {
+        zmq_msg_close(message);
+        fby_shell_route_lost(self, peer);
+    }
+}
+
+/* FBY_FULL: a copy is needed, and there is no memory for it now. */
+static fby_err send_chunk(
+    struct shell *self, struct ask *ask, struct fby_job_chunk *chunk)
+{
+    zmq_msg_t message;
+    bool      copy = is_another_request(chunk, ask) &&
+                fby_arena_is_lent(chunk->job->arena, chunk->index);
+    fby_err err = copy ? lend_copy(self, chunk, ask, &message)
+                       : lend_in_place(chunk, ask, &message);
+    if (err != FBY_OK) {
+        return err;
+    }
+    send_frame(self, ask->peer, &message);
+    self->counts.chunks++;
+    self->counts.raw_bytes += chunk->span.raw_bytes;
+    self->counts.wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    return FBY_OK;
+}
+
+static fby_err send_chunk_item(
+    struct shell *self, struct ask *ask, uint32_t index)
+{
+    struct fby_job_chunk *chunk = &ask->work->job->chunks[index];
+    struct peer          *peer  = ask->peer;
+    fby_err               err   = send_chunk(self, ask, chunk);
+    if (err == FBY_OK && peer->routing.size > 0 &&
+        fby_fault("worker.duplicate_chunk", "chunk") &&
+        send_chunk(self, ask, chunk) == FBY_OK) {
+        peer->doubled_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    }
+    if (err == FBY_OK) {
+        die_if_told("chunk");
+    }
+    return err;
+}
+
+/* ---- What sessions have to say -------------------------------------------- */
+
+static void send_lost(
+    struct shell *self, struct peer *peer, struct fby_request_id id)
+{
+    self->counts.lost++;
+    fby_shell_tell(self, peer,
+        &(struct fby_message){.type = FBY_MSG_LOST,
+            .lost                   = {.session = peer->id, .request = id}});
+}
+
+/* FBY_FULL: it must be tried again once memory was freed. */
+static fby_err send_item(
+    struct shell *self, struct peer *peer, const struct fby_session_item *item)
+{
+    struct ask *ask = fby_shell_ask(peer, item->id);
+    if (item->kind == FBY_SEND_LOST) {
+        send_lost(self, peer, item->id);
+    }
+    if (ask == NULL) {
+        return FBY_OK;
+    }
+    switch (item->kind) {
+    case FBY_SEND_HEADER:
+        send_header(self, ask);
+        return FBY_OK;
+    case FBY_SEND_CHUNK:
+        return send_chunk_item(self, ask, item->chunk);
+    case FBY_SEND_END:
+        send_end(self, ask);
+        fby_shell_ask_end(self, ask);
+        die_if_told("batch");
+        return FBY_OK;
+    case FBY_SEND_LOST:
+    default:
+        fby_shell_ask_end(self, ask);
+        return FBY_OK;
+    }
+}
+
+/* One item; false when there is nothing that can be sent now. */
+static bool send_next(struct shell *self, struct peer *peer)
+{
+    if (!peer->is_stuck &&
+        !fby_session_next(peer->session, self->now_ns, &peer->stuck)) {
+        return false;
+    }
+    struct fby_session_item item = peer->stuck;
+    peer->is_stuck               = false;
+    if (send_item(self, peer, &item) != FBY_OK) {
+        peer->is_stuck = true;
+        return false;
+    }
+    return true;
+}
+
+/* One item a peer in turn, so that a long batch delays nobody's short one. */
+void fby_shell_flush(struct shell *self)
+{
+    bool any = true;
+    while (any) {
+        any = false;
+        for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+            any = (!peer->has_left && send_next(self, peer)) || any;
+        }
+    }
+}

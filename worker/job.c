@@ -1,0 +1,305 @@
+#include "worker/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+
+/* ---- Layout --------------------------------------------------------------- */
+
+static size_t rounded_up(size_t bytes)
+{
+    return (bytes + FBY_CHUNK_PREFIX - 1) / FBY_CHUNK_PREFIX * FBY_CHUNK_PREFIX;
+}
+
+/* A chunk with its head room. */
+static size_t place_bytes(struct fby_span span)
+{
+    return FBY_CHUNK_PREFIX + rounded_up(span.raw_bytes);
+}
+
+uint64_t fby_job_bytes(const struct fby_raw_layout *layout)
+{
+    uint64_t bytes = 0;
+    for (uint32_t f = 0; f < layout->n_fields; f++) {
+        for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
+            bytes += place_bytes(fby_layout_chunk(layout, f, i));
+        }
+    }
+    return bytes;
+}
+
+static fby_err check_rows(const struct fby_job_spec *spec,
+    const struct fby_order *order, struct fby_why *why)
+{
+    uint64_t steps = fby_order_steps(order);
+    if (spec->step >= steps) {
+        return fby_because(why, FBY_USAGE,
+            "step %llu does not exist: an epoch has %llu",
+            (unsigned long long)spec->step, (unsigned long long)steps);
+    }
+    uint32_t rows = spec->prepared->content.global_batch;
+    if (spec->prepared->content.last == FBY_LAST_SHORT) {
+        rows = fby_order_rows(order, spec->step);
+    }
+    if (spec->first_row > rows || spec->rows > rows - spec->first_row) {
+        return fby_because(why, FBY_USAGE,
+            "rows %u to %llu of step %llu do not exist: it has %u",
+            spec->first_row, (unsigned long long)spec->first_row + spec->rows,
+            (unsigned long long)spec->step, rows);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_job_layout(const struct fby_job_spec *spec,
+    struct fby_raw_layout *out, struct fby_why *why)
+{
+    const struct fby_order *order = NULL;
+    fby_err                 err   = fby_prepared_order(
+                          spec->prepared, spec->seed, spec->epoch, &order, why);
+    if (err == FBY_OK) {
+        err = check_rows(spec, order, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    return fby_layout_of_content(
+        &spec->prepared->content, spec->fields, spec->rows, out, why);
+}
+
+/* ---- Making --------------------------------------------------------------- */
+
+static void number_fields(struct fby_job *self)
+{
+    uint32_t chosen = 0;
+    for (uint32_t i = 0; i < self->spec.prepared->content.n_fields; i++) {
+        if (self->spec.fields == 0 || (self->spec.fields >> i & 1) != 0) {
+            self->content_field[chosen++] = i;
+        }
+    }
+}
+
+static void place_chunks(struct fby_job *self)
+{
+    uint8_t              *at    = fby_arena_data(self->arena);
+    struct fby_job_chunk *chunk = self->chunks;
+    for (uint32_t f = 0; f < self->layout.n_fields; f++) {
+        for (uint32_t i = 0; i < self->layout.fields[f].n_chunks; i++) {
+            chunk->job     = self;
+            chunk->span    = fby_layout_chunk(&self->layout, f, i);
+            chunk->field   = (uint16_t)f;
+            chunk->number  = i;
+            chunk->index   = (uint32_t)(chunk - self->chunks);
+            chunk->payload = at + FBY_CHUNK_PREFIX;
+            atomic_init(&chunk->missing_rows, chunk->span.rows);
+            at += place_bytes(chunk->span);
+            chunk++;
+        }
+    }
+}
+
+static fby_err plan_rows(struct fby_job *self, struct fby_why *why)
+{
+    const struct fby_order *order = NULL;
+    fby_err                 err   = fby_prepared_order(
+                          self->spec.prepared, self->spec.seed, self->spec.epoch, &order, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    self->samples = fby_zalloc(self->spec.rows * sizeof(*self->samples));
+    if (self->spec.rows > 0) {
+        fby_order_fill(order, self->spec.step, self->spec.first_row,
+            self->spec.rows, self->samples);
+    }
+    return FBY_OK;
+}
+
+static fby_err build(struct fby_job *self, struct fby_arenas *arenas, void *tag,
+    struct fby_why *why)
+{
+    fby_err err = fby_job_layout(&self->spec, &self->layout, why);
+    if (err == FBY_OK) {
+        err = plan_rows(self, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    const struct fby_arena_spec spec = {
+        .size  = fby_job_bytes(&self->layout),
+        .slots = self->layout.n_chunks,
+        .tag   = tag,
+    };
+    err = fby_arena_take(arenas, &spec, &self->arena);
+    if (err != FBY_OK) {
+        return fby_because(
+            why, err, "no room for a batch of %zu bytes now", spec.size);
+    }
+    self->chunks = fby_zalloc(self->layout.n_chunks * sizeof(*self->chunks));
+    number_fields(self);
+    place_chunks(self);
+    return FBY_OK;
+}
+
+fby_err fby_job_create(const struct fby_job_spec *spec,
+    struct fby_arenas *arenas, void *tag, struct fby_job **out,
+    struct fby_why *why)
+{
+    struct fby_job *self = fby_zalloc(sizeof(*self));
+    self->spec           = *spec;
+    self->begun_ns       = fby_now_ns();
+    fby_prepared_hold(spec->prepared);
+    atomic_init(&self->holds, 1);
+    pthread_mutex_init(&self->lock, NULL);
+    fby_err err = build(self, arenas, tag, why);
+    if (err != FBY_OK) {
+        fby_job_release(&self);
+        return err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+struct fby_job *fby_job_hold(struct fby_job *self)
+{
+    atomic_fetch_add(&self->holds, 1);
+    return self;
+}
+
+void fby_job_release(struct fby_job **self_p)
+{
+    struct fby_job *self = *self_p;
+    *self_p              = NULL;
+    if (self == NULL || atomic_fetch_sub(&self->holds, 1) != 1) {
+        return;
+    }
+    for (size_t i = 0; i < self->n_substituted; i++) {
+        free(self->substituted[i].text);
+    }
+    free(self->substituted);
+    free(self->samples);
+    free(self->chunks);
+    pthread_mutex_destroy(&self->lock);
+    fby_prepared_release(&self->spec.prepared);
+    fby_arena_release(&self->arena);
+    free(self);
+}
+
+bool fby_job_is_same(
+    const struct fby_job *self, const struct fby_job_spec *spec)
+{
+    const struct fby_job_spec *own = &self->spec;
+    return own->prepared == spec->prepared && own->seed == spec->seed &&
+           own->epoch == spec->epoch && own->step == spec->step &&
+           own->first_row == spec->first_row && own->rows == spec->rows &&
+           own->fields == spec->fields;
+}
+
+/* ---- Its fate ------------------------------------------------------------- */
+
+static bool end(struct fby_job *self, enum fby_job_state state)
+{
+    int working = FBY_JOB_WORKING;
+    return atomic_compare_exchange_strong(&self->state, &working, (int)state);
+}
+
+bool fby_job_cancel(struct fby_job *self)
+{
+    return end(self, FBY_JOB_CANCELLED);
+}
+
+bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
+{
+    pthread_mutex_lock(&self->lock);
+    bool first = end(self, FBY_JOB_FAILED);
+    if (first) {
+        self->failure = *failure;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return first;
+}
+
+/* Kept in order of rows, because END lists them so. */
+void fby_job_note_substitute(struct fby_job *self, uint32_t row,
+    uint64_t substitute, const struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    size_t at         = self->n_substituted++;
+    self->substituted = fby_regrow(
+        self->substituted, self->n_substituted * sizeof(*self->substituted));
+    for (; at > 0 && self->substituted[at - 1].row > row; at--) {
+        self->substituted[at] = self->substituted[at - 1];
+    }
+    self->substituted[at] = (struct fby_job_substituted){.row = row,
+        .original   = self->samples[row],
+        .substitute = substitute,
+        .text       = fby_strdup(why->text)};
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* ---- Its bytes ------------------------------------------------------------ */
+
+static struct fby_job_chunk *chunk_of(
+    struct fby_job *self, uint32_t field, uint32_t number)
+{
+    return &self->chunks[fby_layout_index(&self->layout, field, number)];
+}
+
+/* A row that is cut into chunks is written in one piece that ends where its
+ * last chunk ends, so that the pieces only ever have to move down. */
+static uint8_t *start_of_cut_row(
+    struct fby_job *self, uint32_t field, uint32_t row)
+{
+    const struct fby_raw_field *raw   = &self->layout.fields[field];
+    uint32_t                    first = 0;
+    uint32_t                    n     = 0;
+    fby_layout_row_chunks(raw, row, &first, &n);
+    struct fby_job_chunk *last = chunk_of(self, field, first + n - 1);
+    return last->payload + last->span.raw_bytes - raw->row_bytes;
+}
+
+uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row)
+{
+    const struct fby_raw_field *raw = &self->layout.fields[field];
+    if (raw->rows_per_chunk == 0) {
+        return start_of_cut_row(self, field, row);
+    }
+    struct fby_job_chunk *chunk =
+        chunk_of(self, field, row / raw->rows_per_chunk);
+    return chunk->payload + (row % raw->rows_per_chunk) * raw->row_bytes;
+}
+
+/* Pull the pieces of a cut row apart, first one first, to make the head rooms.
+ * Each lands at or below where it was, and never beyond where the next one
+ * still lies. */
+static void spread_row(struct fby_job *self, uint32_t field, uint32_t row)
+{
+    const uint8_t *from  = start_of_cut_row(self, field, row);
+    uint32_t       first = 0;
+    uint32_t       n     = 0;
+    fby_layout_row_chunks(&self->layout.fields[field], row, &first, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_job_chunk *chunk = chunk_of(self, field, first + i);
+        memmove(chunk->payload, from, chunk->span.raw_bytes);
+        from += chunk->span.raw_bytes;
+    }
+}
+
+void fby_job_row_done(struct fby_job *self, uint32_t                    row,
+    void (*complete)(void *context, struct fby_job_chunk *chunk), void *context)
+{
+    for (uint32_t f = 0; f < self->layout.n_fields; f++) {
+        uint32_t first = 0;
+        uint32_t n     = 0;
+        if (self->layout.fields[f].rows_per_chunk == 0) {
+            spread_row(self, f, row);
+        }
+        fby_layout_row_chunks(&self->layout.fields[f], row, &first, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            struct fby_job_chunk *chunk = chunk_of(self, f, first + i);
+            if (atomic_fetch_sub(&chunk->missing_rows, 1) == 1) {
+                complete(context, chunk);
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+#include "worker/memory.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "common/mem.h"
+
+enum { PAGE = 4096, KEPT_BLOCKS = 64 };
+
+struct fby_memory {
+    pthread_mutex_t          lock; /* guards all below */
+    pthread_cond_t           given;
+    struct fby_memory_counts counts;
+    struct fby_block         kept[KEPT_BLOCKS]; /* oldest first */
+    size_t                   n_kept;
+    bool                     closed;
+};
+
+struct fby_memory *fby_memory_create(size_t limit_bytes)
+{
+    struct fby_memory *self = fby_zalloc(sizeof(*self));
+    self->counts.limit      = limit_bytes;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->given, NULL);
+    return self;
+}
+
+/* Take block `i` off the kept ones, keeping their order. */
+static struct fby_block unkeep(struct fby_memory *self, size_t i)
+{
+    struct fby_block block = self->kept[i];
+    self->n_kept--;
+    self->counts.kept -= block.size;
+    for (; i < self->n_kept; i++) {
+        self->kept[i] = self->kept[i + 1];
+    }
+    return block;
+}
+
+static void unmap_oldest(struct fby_memory *self)
+{
+    struct fby_block block = unkeep(self, 0);
+    munmap(block.data, block.size);
+}
+
+void fby_memory_destroy(struct fby_memory **self_p)
+{
+    struct fby_memory *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    assert(self->counts.used == 0);
+    while (self->n_kept > 0) {
+        unmap_oldest(self);
+    }
+    pthread_cond_destroy(&self->given);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+/* A kept block fits when it wastes at most an eighth. */
+static bool reuse(struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    for (size_t i = self->n_kept; i-- > 0;) {
+        size_t here = self->kept[i].size;
+        if (here >= size && here - size <= size / 8) {
+            *out = unkeep(self, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+static fby_err map_fresh(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    if (size > self->counts.limit - self->counts.used) {
+        return FBY_FULL;
+    }
+    while (self->counts.used + self->counts.kept + size > self->counts.limit) {
+        unmap_oldest(self);
+    }
+    void *data = mmap(
+        NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) {
+        return FBY_FULL;
+    }
+    *out = (struct fby_block){.data = data, .size = size};
+    return FBY_OK;
+}
+
+/* Whole pages, at least one; 0 when that is more than the pool can ever hold. */
+static size_t rounded(const struct fby_memory *self, size_t size)
+{
+    if (size > self->counts.limit) {
+        return 0;
+    }
+    size_t pages = size / PAGE + (size % PAGE != 0 || size == 0);
+    return pages * PAGE <= self->counts.limit ? pages * PAGE : 0;
+}
+
+static fby_err take_locked(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    if (!reuse(self, size, out)) {
+        fby_err err = map_fresh(self, size, out);
+        if (err != FBY_OK) {
+            return err;
+        }
+    }
+    self->counts.used += out->size;
+    if (self->counts.used > self->counts.peak) {
+        self->counts.peak = self->counts.used;
+    }
+    return FBY_OK;
+}
+
+fby_err fby_memory_try_take(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    size_t need = rounded(self, size);
+    if (need == 0) {
+        return FBY_FULL;
+    }
+    pthread_mutex_lock(&self->lock);
+    fby_err err = take_locked(self, need, out);
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+fby_err fby_memory_take(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    size_t need = rounded(self, size);
+    if (need == 0) {
+        return FBY_FULL;
+    }
+    pthread_mutex_lock(&self->lock);
+    fby_err err = FBY_FULL;
+    while (!self->closed && err == FBY_FULL) {
+        err = take_locked(self, need, out);
+        if (err == FBY_FULL && self->counts.used == 0) {
+            break; /* the system has none, and nobody will give any back */
+        }
+        if (err == FBY_FULL) {
+            pthread_cond_wait(&self->given, &self->lock);
+        }
+    }
+    if (self->closed && err == FBY_FULL) {
+        err = FBY_GONE;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+void fby_memory_give(struct fby_memory *self, struct fby_block *block)
+{
+    if (block->data == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&self->lock);
+    if (self->n_kept == KEPT_BLOCKS) {
+        unmap_oldest(self);
+    }
+    self->counts.used -= block->size;
+    self->counts.kept += block->size;
+    self->kept[self->n_kept++] = *block;
+    pthread_cond_broadcast(&self->given);
+    pthread_mutex_unlock(&self->lock);
+    *block = (struct fby_block){0};
+}
+
+void fby_memory_close(struct fby_memory *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->closed = true;
+    pthread_cond_broadcast(&self->given);
+    pthread_mutex_unlock(&self->lock);
+}
+
+struct fby_memory_counts fby_memory_counts(struct fby_memory *self)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_memory_counts counts = self->counts;
+    pthread_mutex_unlock(&self->lock);
+    return counts;
+}

@@ -1,0 +1,211 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+#include "worker/shell.h"
+
+/* ---- Answers -------------------------------------------------------------- */
+
+static enum fby_open_failed_code code_of(fby_err err)
+{
+    switch (err) {
+    case FBY_PROTO:
+        return FBY_OPEN_BAD_CONTENT;
+    case FBY_USAGE:
+        return FBY_OPEN_BAD_LOCATION;
+    case FBY_NOT_FOUND:
+        return FBY_OPEN_NOTHING;
+    case FBY_CONFIG:
+    case FBY_BAD_SAMPLE:
+        return FBY_OPEN_BAD_DATA;
+    case FBY_FULL:
+        return FBY_OPEN_BUSY;
+    case FBY_OK:
+    case FBY_AGAIN:
+    case FBY_TIMEOUT:
+    case FBY_STALE:
+    case FBY_GONE:
+    case FBY_IO:
+    case FBY_SYS:
+    default:
+        return FBY_OPEN_IO;
+    }
+}
+
+static void say_failed(struct shell *self, struct peer *peer,
+    struct fby_open_id id, fby_err err, const struct fby_why *why)
+{
+    fby_warn("OPEN-FAILED", "for %s: %s", peer->name, why->text);
+    fby_shell_tell(self, peer,
+        &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
+            .open_failed            = {.session = peer->id,
+                           .open                = id,
+                           .code                = code_of(err),
+                           .text                = why->text}});
+}
+
+static bool differs(
+    const struct fby_maybe_digest *expected, const struct fby_digest *here)
+{
+    return expected->known && !fby_digest_equal(&expected->digest, here);
+}
+
+static void say_differs(struct shell *self, const struct waiting_open *open,
+    const struct fby_prepared *prepared)
+{
+    fby_shell_tell(self, open->peer,
+        &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
+            .open_failed            = {
+                           .session     = open->peer->id,
+                           .open        = open->id,
+                           .code        = FBY_OPEN_DIFFERS,
+                           .data        = {true, prepared->data_digest},
+                           .fingerprint = {true, prepared->fingerprint},
+                           .text        = differs(&open->data, &prepared->data_digest)
+                                              ? "the data here is not the data asked for"
+                                              : "this worker decodes or transforms "
+                                                "differently",
+            }});
+}
+
+static struct fby_shard_info *shards_of(const struct fby_prepared *prepared)
+{
+    const struct fby_dataset *dataset = prepared->dataset;
+    uint32_t                  n       = fby_dataset_shards(dataset);
+    const uint32_t           *samples = fby_dataset_shard_samples(dataset);
+    struct fby_shard_info    *shards  = fby_zalloc(n * sizeof(*shards));
+    for (uint32_t i = 0; i < n; i++) {
+        shards[i] = (struct fby_shard_info){
+            .name    = fby_dataset_shard_name(dataset, i),
+            .digest  = fby_dataset_shard_digest(dataset, i),
+            .samples = samples[i],
+        };
+    }
+    return shards;
+}
+
+static void say_opened(struct shell *self, const struct waiting_open *open,
+    const struct fby_prepared *prepared)
+{
+    struct fby_shard_info *shards = shards_of(prepared);
+    fby_shell_tell(self, open->peer,
+        &(struct fby_message){.type = FBY_MSG_OPENED,
+            .opened                 = {
+                                .session     = open->peer->id,
+                                .open        = open->id,
+                                .content     = prepared->content_digest,
+                                .data        = prepared->data_digest,
+                                .fingerprint = prepared->fingerprint,
+                                .samples     = fby_dataset_samples(prepared->dataset),
+                                .shards      = shards,
+                                .n_shards    = fby_dataset_shards(prepared->dataset),
+            }});
+    free(shards);
+}
+
+static void say_result(struct shell *self, const struct waiting_open *open,
+    const struct fby_opening_state *state)
+{
+    if (state->err != FBY_OK) {
+        say_failed(self, open->peer, open->id, state->err, &state->why);
+    } else if (differs(&open->data, &state->prepared->data_digest) ||
+               differs(&open->fingerprint, &state->prepared->fingerprint)) {
+        say_differs(self, open, state->prepared);
+    } else {
+        say_opened(self, open, state->prepared);
+    }
+}
+
+/* ---- Waiting -------------------------------------------------------------- */
+
+static void forget(struct waiting_open **link)
+{
+    struct waiting_open *open = *link;
+    *link                     = open->next;
+    fby_opening_release(&open->opening);
+    free(open);
+}
+
+/* A client whose route broke asks again with the same id. */
+static void forget_repeated(
+    struct shell *self, const struct peer *peer, struct fby_open_id id)
+{
+    struct waiting_open **link = &self->opens;
+    while (*link != NULL) {
+        if ((*link)->peer == peer && fby_open_equal((*link)->id, id)) {
+            forget(link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}
+
+void fby_shell_open(
+    struct shell *self, struct peer *peer, const struct fby_open *open)
+{
+    struct fby_opening *opening = NULL;
+    struct fby_why      why     = {{0}};
+    fby_err err = fby_contents_open(self->contents, open->content.data,
+        open->content.size, open->location, &opening, &why);
+    if (err != FBY_OK) {
+        say_failed(self, peer, open->open, err, &why);
+        return;
+    }
+    forget_repeated(self, peer, open->open);
+    struct waiting_open *waiting = fby_zalloc(sizeof(*waiting));
+    *waiting                     = (struct waiting_open){.peer = peer,
+                            .id                                = open->open,
+                            .opening                           = opening,
+                            .data                              = open->data,
+                            .fingerprint                       = open->fingerprint,
+                            .next                              = self->opens};
+    self->opens                  = waiting;
+}
+
+void fby_shell_opens_ended(struct shell *self)
+{
+    fby_contents_clear(self->contents);
+    struct waiting_open **link = &self->opens;
+    while (*link != NULL) {
+        struct fby_opening_state state = fby_opening_state((*link)->opening);
+        if (state.ended) {
+            say_result(self, *link, &state);
+            forget(link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}
+
+static uint32_t capped(uint64_t n)
+{
+    return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+void fby_shell_opens_progress(struct shell *self)
+{
+    for (struct waiting_open *open = self->opens; open != NULL;
+         open                      = open->next) {
+        struct fby_opening_state state = fby_opening_state(open->opening);
+        uint64_t done = state.done < state.total ? state.done : state.total;
+        fby_shell_tell(self, open->peer,
+            &(struct fby_message){.type = FBY_MSG_SCANNING,
+                .scanning               = {.session = open->peer->id,
+                                  .open             = open->id,
+                                  .shards_done      = capped(done),
+                                  .shards_total     = capped(state.total)}});
+    }
+}
+
+void fby_shell_opens_forget(struct shell *self, const struct peer *peer)
+{
+    struct waiting_open **link = &self->opens;
+    while (*link != NULL) {
+        if (peer == NULL || (*link)->peer == peer) {
+            forget(link);
+        } else {
+            link = &(*link)->next;
+        }
+    }
+}

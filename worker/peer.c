@@ -1,0 +1,178 @@
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+#include "worker/shell.h"
+
+/* What a batch takes beyond its raw bytes: head rooms and rounding to pages. */
+static uint64_t with_overhead(uint64_t raw_bytes)
+{
+    return raw_bytes + raw_bytes / 64 + (64 << 10);
+}
+
+/* ---- Peers ---------------------------------------------------------------- */
+
+struct peer *fby_shell_peer(
+    const struct shell *self, struct fby_session_id session)
+{
+    struct peer *peer = self->peers;
+    while (peer != NULL && !fby_session_equal(peer->id, session)) {
+        peer = peer->next;
+    }
+    return peer;
+}
+
+struct peer *fby_shell_peer_add(
+    struct shell *self, const struct fby_hello *hello)
+{
+    struct fby_session *session = NULL;
+    uint64_t            wanted  = hello->max_bytes;
+    if (wanted > self->budget.total ||
+        fby_session_create(&self->session_config, &self->budget,
+            with_overhead(wanted), self->now_ns, &session) != FBY_OK) {
+        return NULL;
+    }
+    struct peer *peer = fby_zalloc(sizeof(*peer));
+    peer->id          = hello->session;
+    peer->session     = session;
+    peer->next        = self->peers;
+    self->peers       = peer;
+    snprintf(peer->name, sizeof(peer->name), "%.40s/%u at %.40s", hello->job,
+        hello->rank, hello->host);
+    fby_info("CLIENT-NEW", "%s", peer->name);
+    return peer;
+}
+
+static struct ask *first_open_ask(const struct peer *peer)
+{
+    struct ask *ask = peer->asks;
+    while (ask != NULL && ask->work == NULL) {
+        ask = ask->next_of_peer;
+    }
+    return ask;
+}
+
+void fby_shell_peer_bye(struct shell *self, struct peer *peer)
+{
+    struct ask *ask = NULL;
+    fby_session_bye(peer->session);
+    fby_shell_opens_forget(self, peer);
+    peer->is_stuck     = false;
+    peer->routing.size = 0;
+    while ((ask = first_open_ask(peer)) != NULL) {
+        fby_shell_ask_end(self, ask);
+    }
+    peer->has_left = true;
+}
+
+void fby_shell_peers_sweep(struct shell *self)
+{
+    struct peer **link = &self->peers;
+    while (*link != NULL) {
+        struct peer *peer = *link;
+        if (!peer->has_left &&
+            fby_session_expired(peer->session, self->now_ns)) {
+            fby_warn(
+                "CLIENT-SILENT", "%s: nothing heard for too long", peer->name);
+            fby_shell_peer_bye(self, peer);
+        }
+        if (peer->has_left && peer->asks == NULL) {
+            *link = peer->next;
+            fby_session_destroy(&peer->session);
+            free(peer);
+        } else {
+            link = &peer->next;
+        }
+    }
+}
+
+/* ---- Work ----------------------------------------------------------------- */
+
+struct work *fby_shell_work_of(
+    const struct shell *self, const struct fby_job *job)
+{
+    struct work *work = self->works;
+    while (work != NULL && work->job != job) {
+        work = work->next;
+    }
+    return work;
+}
+
+static void drop_work(struct shell *self, struct work *work)
+{
+    struct work **link = &self->works;
+    while (*link != work) {
+        link = &(*link)->next;
+    }
+    *link = work->next;
+    fby_stages_cancel(self->stages, work->job);
+    fby_job_release(&work->job);
+    free(work);
+}
+
+/* ---- Asks ----------------------------------------------------------------- */
+
+struct ask *fby_shell_ask_add(
+    struct peer *peer, struct fby_request_id id, uint32_t n_chunks)
+{
+    struct ask *ask   = fby_zalloc(sizeof(*ask));
+    ask->peer         = peer;
+    ask->id           = id;
+    ask->chunks       = fby_zalloc(n_chunks * sizeof(*ask->chunks));
+    ask->next_of_peer = peer->asks;
+    peer->asks        = ask;
+    return ask;
+}
+
+void fby_shell_ask_join(struct ask *ask, struct work *work)
+{
+    ask->work         = work;
+    ask->next_of_work = work->asks;
+    work->asks        = ask;
+}
+
+struct ask *fby_shell_ask(const struct peer *peer, struct fby_request_id id)
+{
+    struct ask *ask = peer->asks;
+    while (
+        ask != NULL && (ask->work == NULL || !fby_request_equal(ask->id, id))) {
+        ask = ask->next_of_peer;
+    }
+    return ask;
+}
+
+void fby_shell_ask_freed(void *shell, void *opaque)
+{
+    struct ask  *ask  = opaque;
+    struct ask **link = &ask->peer->asks;
+    (void)shell;
+    while (*link != ask) {
+        link = &(*link)->next_of_peer;
+    }
+    *link = ask->next_of_peer;
+    fby_session_freed(ask->peer->session, ask->id);
+    free(ask->chunks);
+    free(ask);
+}
+
+void fby_shell_ask_end(struct shell *self, struct ask *ask)
+{
+    struct work *work = ask->work;
+    struct ask **link = &work->asks;
+    while (*link != ask) {
+        link = &(*link)->next_of_work;
+    }
+    *link     = ask->next_of_work;
+    ask->work = NULL;
+    if (ask->peer->is_stuck &&
+        fby_request_equal(ask->peer->stuck.id, ask->id)) {
+        ask->peer->is_stuck = false;
+    }
+    if (!ask->charged) {
+        fby_shell_ask_freed(self, ask);
+    }
+    if (work->asks == NULL) {
+        drop_work(self, work);
+    }
+}

@@ -1,0 +1,116 @@
+#include "worker/prepared.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "common/pipeline/canon.h"
+#include "worker/transform/fingerprint.h"
+
+fby_err fby_prepared_create(const struct fby_content *content,
+    struct fby_dataset **dataset_p, struct fby_prepared **out,
+    struct fby_why *why)
+{
+    struct fby_digest fingerprint;
+    fby_err           err = fby_fingerprint(content, &fingerprint, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_prepared *self = fby_zalloc(sizeof(*self));
+    self->content             = *content;
+    self->content_digest      = fby_content_digest(content);
+    self->data_digest         = fby_dataset_digest(*dataset_p);
+    self->fingerprint         = fingerprint;
+    self->dataset             = *dataset_p;
+    *dataset_p                = NULL;
+    atomic_init(&self->holds, 1);
+    *out = self;
+    return FBY_OK;
+}
+
+struct fby_prepared *fby_prepared_hold(struct fby_prepared *self)
+{
+    atomic_fetch_add(&self->holds, 1);
+    return self;
+}
+
+void fby_prepared_release(struct fby_prepared **self_p)
+{
+    struct fby_prepared *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    if (atomic_fetch_sub(&self->holds, 1) != 1) {
+        return;
+    }
+    for (size_t i = 0; i < FBY_PREPARED_ORDERS; i++) {
+        fby_order_destroy(&self->orders[i].order);
+    }
+    fby_dataset_destroy(&self->dataset);
+    free(self);
+}
+
+/* The entry of this epoch, else the one to give up for it. */
+static struct fby_prepared_order *entry_for(
+    struct fby_prepared *self, uint64_t seed, uint64_t epoch)
+{
+    struct fby_prepared_order *oldest = &self->orders[0];
+    for (size_t i = 0; i < FBY_PREPARED_ORDERS; i++) {
+        struct fby_prepared_order *entry = &self->orders[i];
+        if (entry->order != NULL && entry->seed == seed &&
+            entry->epoch == epoch) {
+            return entry;
+        }
+        oldest = entry->used < oldest->used ? entry : oldest;
+    }
+    fby_order_destroy(&oldest->order);
+    oldest->seed  = seed;
+    oldest->epoch = epoch;
+    return oldest;
+}
+
+static struct fby_order_spec spec_of(
+    const struct fby_prepared *self, uint64_t seed, uint64_t epoch)
+{
+    const struct fby_content *content = &self->content;
+    return (struct fby_order_spec){
+        .samples       = fby_dataset_samples(self->dataset),
+        .shard_samples = fby_dataset_shard_samples(self->dataset),
+        .n_shards      = fby_dataset_shards(self->dataset),
+        .shuffle       = content->shuffle,
+        .block         = content->block,
+        .lanes         = content->lanes,
+        .slices        = content->slices,
+        .last          = content->last,
+        .global_batch  = content->global_batch,
+        .seed          = seed,
+        .epoch         = epoch,
+    };
+}
+
+fby_err fby_prepared_order(struct fby_prepared *self, uint64_t seed,
+    uint64_t epoch, const struct fby_order **out, struct fby_why *why)
+{
+    struct fby_prepared_order *entry = entry_for(self, seed, epoch);
+    if (entry->order == NULL) {
+        struct fby_order_spec spec = spec_of(self, seed, epoch);
+        fby_err               err = fby_order_create(&spec, &entry->order, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+    }
+    entry->used = ++self->tick;
+    *out        = entry->order;
+    return FBY_OK;
+}
+
+uint32_t fby_prepared_shard(const struct fby_prepared *self, uint64_t sample)
+{
+    const uint32_t *samples = fby_dataset_shard_samples(self->dataset);
+    uint32_t        last    = fby_dataset_shards(self->dataset) - 1;
+    uint32_t        shard   = 0;
+    while (shard < last && sample >= samples[shard]) {
+        sample -= samples[shard++];
+    }
+    return shard;
+}

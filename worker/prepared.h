@@ -1,0 +1,56 @@
+/* prepared.h - one content over one dataset, ready to make batches of.
+ *
+ * Constant once made, apart from a small cache of orders that belongs to the
+ * loop. Shared: jobs hold it while they work, the table of contents while it
+ * is known; a newer opening replaces it without disturbing them. */
+#ifndef FBY_WORKER_PREPARED_H
+#define FBY_WORKER_PREPARED_H
+
+#include <stdatomic.h>
+
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/types.h"
+#include "common/plan/order.h"
+#include "worker/source/dataset.h"
+
+enum { FBY_PREPARED_ORDERS = 4 };
+
+struct fby_prepared_order {  /* an entry of the cache */
+    struct fby_order *order; /* NULL: free */
+    uint64_t          seed, epoch;
+    uint64_t          used; /* tick of its last use */
+};
+
+struct fby_prepared {
+    struct fby_digest         content_digest;
+    struct fby_digest         data_digest;
+    struct fby_digest         fingerprint;
+    struct fby_content        content;
+    struct fby_dataset       *dataset; /* owned */
+    atomic_uint               holds;
+    struct fby_prepared_order orders[FBY_PREPARED_ORDERS]; /* the loop's */
+    uint64_t                  tick;                        /* the loop's */
+};
+
+/* Compute the fingerprint and bring the parts together, held once.
+ *
+ * Ownership: *dataset_p moves on FBY_OK.
+ * Errors:    as fby_fingerprint. */
+FBY_CHECKED fby_err fby_prepared_create(const struct fby_content *content,
+    struct fby_dataset **dataset_p, struct fby_prepared **out,
+    struct fby_why *why);
+
+struct fby_prepared *fby_prepared_hold(struct fby_prepared *self);
+/* Let go and set *self_p to NULL; the last one destroys. Any thread. */
+void fby_prepared_release(struct fby_prepared **self_p);
+
+/* The order of one epoch, borrowed until the next call. Thread: the loop.
+ * Errors: as fby_order_create. */
+FBY_CHECKED fby_err fby_prepared_order(struct fby_prepared *self, uint64_t seed,
+    uint64_t epoch, const struct fby_order **out, struct fby_why *why);
+
+/* The shard of a sample; walks over the shards, so for errors only. */
+uint32_t fby_prepared_shard(const struct fby_prepared *self, uint64_t sample);
+
+#endif

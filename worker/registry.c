@@ -1,0 +1,376 @@
+/* The server is told who is here, and that it still is. It remembers nothing
+ * across its restarts: a REGISTER_FIRST brings it up to date, and clients that
+ * are connected notice nothing. */
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/cores.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "worker/shell.h"
+
+/* After so many messages without an answer the connection is made anew: what
+ * waits in the old one would only be stale news. */
+enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16, MAX_COUNTERS = 64 };
+
+/* ---- The worker's own address --------------------------------------------- */
+
+static bool is_wildcard(const char *endpoint)
+{
+    return strncmp(endpoint, "tcp://0.0.0.0:", 14) == 0 ||
+           strncmp(endpoint, "tcp://[::]:", 11) == 0 ||
+           strncmp(endpoint, "tcp://*:", 8) == 0;
+}
+
+/* The address of this machine that the route to `peer` starts from. Connecting
+ * a datagram socket looks up the route and sends nothing. */
+static bool local_address(const struct addrinfo *peer, char *host, size_t size)
+{
+    struct sockaddr_storage own;
+    socklen_t               length = sizeof(own);
+    int fd = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return false;
+    }
+    bool found = connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
+                 getsockname(fd, (struct sockaddr *)&own, &length) == 0 &&
+                 getnameinfo((struct sockaddr *)&own, length, host,
+                     (socklen_t)size, NULL, 0, NI_NUMERICHOST) == 0;
+    close(fd);
+    return found;
+}
+
+/* "tcp://HOST:PORT" of a numeric endpoint, cut in two. */
+static bool cut(
+    const char *endpoint, char host[FBY_ENDPOINT_SIZE], const char **port)
+{
+    const char *start = endpoint + strlen("tcp://");
+    const char *colon = strrchr(endpoint, ':');
+    if (strncmp(endpoint, "tcp://", 6) != 0 || colon <= start) {
+        return false;
+    }
+    bool bracketed = *start == '[';
+    int  n         = (int)(colon - start) - (bracketed ? 2 : 0);
+    snprintf(host, FBY_ENDPOINT_SIZE, "%.*s", n, start + (bracketed ? 1 : 0));
+    *port = colon + 1;
+    return true;
+}
+
+static fby_err route_address(const char *server, const char *bound,
+    char out[FBY_ENDPOINT_SIZE], struct fby_why *why)
+{
+    char            host[FBY_ENDPOINT_SIZE];
+    char            own[NI_MAXHOST] = "";
+    const char     *server_port     = NULL;
+    const char     *own_port        = NULL;
+    struct addrinfo hints           = {
+                  .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_DGRAM};
+    struct addrinfo *peer = NULL;
+    if (cut(bound, host, &own_port) && cut(server, host, &server_port) &&
+        getaddrinfo(host, server_port, &hints, &peer) == 0) {
+        bool found = local_address(peer, own, sizeof(own));
+        freeaddrinfo(peer);
+        if (found) {
+            snprintf(out, FBY_ENDPOINT_SIZE,
+                strchr(own, ':') != NULL ? "tcp://[%.64s]:%s"
+                                         : "tcp://%.64s:%s",
+                own, own_port);
+            return FBY_OK;
+        }
+    }
+    return fby_because(why, FBY_CONFIG,
+        "cannot tell this machine's address on the route to %s; name it with "
+        "--advertise",
+        server);
+}
+
+static fby_err find_advertised(struct shell *self, struct fby_why *why)
+{
+    struct registry *registry = &self->registry;
+    if (self->options.advertise != NULL) {
+        return fby_endpoint_resolve(
+            self->options.advertise, registry->advertise, why);
+    }
+    if (is_wildcard(self->bound)) {
+        return route_address(
+            registry->endpoint, self->bound, registry->advertise, why);
+    }
+    snprintf(registry->advertise, FBY_ENDPOINT_SIZE, "%s", self->bound);
+    return FBY_OK;
+}
+
+/* ---- Connecting ------------------------------------------------------------ */
+
+static fby_err connect_anew(struct shell *self)
+{
+    const struct fby_socket_limits limits = {
+        .max_message_bytes = FBY_MESSAGE_SMALL, .receive_messages = 1000};
+    struct registry *registry = &self->registry;
+    fby_shell_registry_close(self);
+    registry->server     = (struct fby_instance_id){0};
+    registry->unanswered = 0;
+    registry->due_ns     = 0;
+    return fby_socket_connect(
+        self->zmq, registry->endpoint, &limits, &registry->socket);
+}
+
+fby_err fby_shell_registry_open(struct shell *self, struct fby_why *why)
+{
+    struct registry *registry = &self->registry;
+    if (self->options.server == NULL) {
+        return FBY_OK;
+    }
+    if (gethostname(registry->host, sizeof(registry->host) - 1) != 0) {
+        snprintf(registry->host, sizeof(registry->host), "unknown");
+    }
+    registry->heartbeat_ns = self->options.heartbeat_ns;
+    fby_err err =
+        fby_endpoint_resolve(self->options.server, registry->endpoint, why);
+    if (err == FBY_OK) {
+        err = find_advertised(self, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    err = connect_anew(self);
+    return err == FBY_OK ? err
+                         : fby_because(why, err, "cannot connect to server %s",
+                               registry->endpoint);
+}
+
+void fby_shell_registry_close(struct shell *self)
+{
+    if (self->registry.socket != NULL) {
+        zmq_close(self->registry.socket);
+        self->registry.socket = NULL;
+    }
+}
+
+/* ---- Telling --------------------------------------------------------------- */
+
+static void tell_server(struct shell *self, const struct fby_message *message)
+{
+    struct fby_why why = {{0}};
+    self->frame.size   = 0;
+    if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
+        fby_error("SEND", "%s cannot be said: %s",
+            fby_message_name(message->type), why.text);
+    } else if (zmq_send(self->registry.socket, self->frame.data,
+                   self->frame.size, ZMQ_DONTWAIT) < 0) {
+        fby_debug("SEND", "to the server: %s", zmq_strerror(errno));
+    }
+    self->registry.unanswered++;
+}
+
+static void say_register(struct shell *self)
+{
+    const char  *endpoint = self->registry.advertise;
+    uint32_t     n        = fby_roots_count(self->roots);
+    const char **names    = fby_zalloc(n * sizeof(*names));
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = fby_roots_name(self->roots, i);
+    }
+    tell_server(self, &(struct fby_message){.type = FBY_MSG_REGISTER,
+                          .enroll                 = {.instance = self->instance,
+                                              .endpoints       = {&endpoint, 1},
+                                              .host            = self->registry.host,
+                                              .pid             = (uint32_t)getpid(),
+                                              .cores           = fby_cores(),
+                                              .roots           = {names, n}}});
+    free(names);
+}
+
+struct counters {
+    struct fby_counter at[MAX_COUNTERS];
+    size_t             n;
+};
+
+static void count(struct counters *counters, const char *name, uint64_t value)
+{
+    counters->at[counters->n++] = (struct fby_counter){name, value};
+}
+
+#define COUNT_STAGE(counters, name, stage)                           \
+    do {                                                             \
+        count(counters, name ".tasks", (stage).tasks);               \
+        count(counters, name ".failures", (stage).failures);         \
+        count(counters, name ".threads", (stage).threads);           \
+        count(counters, name ".busy_ns", (uint64_t)(stage).busy_ns); \
+        count(counters, name ".cpu_ns", (uint64_t)(stage).cpu_ns);   \
+        count(counters, name ".wait_input_ns",                       \
+            (uint64_t)(stage).queue.wait_input_ns);                  \
+        count(counters, name ".wait_output_ns",                      \
+            (uint64_t)(stage).queue.wait_output_ns);                 \
+        count(counters, name ".queued", (stage).queue.occupancy);    \
+    } while (0)
+
+static void count_shell(struct counters *counters, const struct shell *self)
+{
+    const struct shell_counts *counts = &self->counts;
+    count(counters, "batches", counts->batches);
+    count(counters, "wire_bytes", counts->wire_bytes);
+    count(counters, "raw_bytes", counts->raw_bytes);
+    count(counters, "chunks", counts->chunks);
+    count(counters, "requests", counts->requests);
+    count(counters, "joined", counts->joined);
+    count(counters, "busy", counts->busy);
+    count(counters, "lost", counts->lost);
+    count(counters, "cannot", counts->cannot);
+    count(counters, "malformed", counts->malformed);
+    count(counters, "out_of_place", counts->out_of_place);
+    count(counters, "unknown_peers", counts->unknown_peers);
+    count(counters, "routes_lost", counts->routes_lost);
+    count(counters, "copied_chunks", counts->copied_chunks);
+    count(counters, "faults", fby_fault_count());
+}
+
+static void count_all(struct counters *counters, const struct shell *self)
+{
+    struct fby_stages_counts stages = fby_stages_counts(self->stages);
+    struct fby_memory_counts memory = fby_memory_counts(self->memory);
+    count_shell(counters, self);
+    COUNT_STAGE(counters, "fetch", stages.fetch);
+    COUNT_STAGE(counters, "transform", stages.transform);
+    COUNT_STAGE(counters, "encode", stages.encode);
+    count(counters, "backlog_rows", stages.backlog_rows);
+    count(counters, "fetched_bytes", stages.fetched_bytes);
+    count(counters, "substituted", stages.substituted);
+    count(counters, "memory.used", memory.used);
+    count(counters, "memory.limit", memory.limit);
+}
+
+static uint32_t count_sessions(const struct shell *self)
+{
+    uint32_t n = 0;
+    for (const struct peer *peer = self->peers; peer != NULL;
+         peer                    = peer->next) {
+        n += peer->has_left ? 0 : 1;
+    }
+    return n;
+}
+
+/* How full the transform threads are: the stage that machines are bought for.*/
+static uint32_t load_permille(struct shell *self)
+{
+    struct registry        *registry = &self->registry;
+    struct fby_stage_counts now     = fby_stages_counts(self->stages).transform;
+    int64_t                 busy_ns = now.busy_ns - registry->last_busy_ns;
+    int64_t elapsed_ns = (self->now_ns - registry->last_load_ns) * now.threads;
+    registry->last_busy_ns = now.busy_ns;
+    registry->last_load_ns = self->now_ns;
+    int64_t permille       = elapsed_ns > 0 ? busy_ns * 1000 / elapsed_ns : 0;
+    return permille < 1000 ? (uint32_t)permille : 1000;
+}
+
+static void say_heartbeat(struct shell *self)
+{
+    struct counters counters = {.n = 0};
+    count_all(&counters, self);
+    tell_server(self, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
+                          .heartbeat              = {.instance = self->instance,
+                                           .sessions           = count_sessions(self),
+                                           .load_permille      = load_permille(self),
+                                           .counters           = counters.at,
+                                           .n_counters         = counters.n}});
+}
+
+void fby_shell_registry_tick(struct shell *self)
+{
+    struct registry *registry = &self->registry;
+    if (registry->socket == NULL || self->leave_until_ns != 0 ||
+        self->now_ns < registry->due_ns) {
+        return;
+    }
+    if (registry->unanswered >= MAX_UNANSWERED &&
+        connect_anew(self) != FBY_OK) {
+        fby_error("SERVER-LOST", "cannot connect to %s", registry->endpoint);
+        return;
+    }
+    if (registry->server.value == 0) {
+        say_register(self);
+        registry->due_ns = self->now_ns + self->options.register_ns;
+    } else {
+        say_heartbeat(self);
+        registry->due_ns = self->now_ns + registry->heartbeat_ns;
+    }
+}
+
+void fby_shell_registry_leave(struct shell *self)
+{
+    if (self->registry.socket != NULL) {
+        tell_server(self, &(struct fby_message){.type = FBY_MSG_DEREGISTER,
+                              .deregister = {.instance = self->instance}});
+    }
+}
+
+/* ---- Being told ------------------------------------------------------------ */
+
+static void on_registered(
+    struct shell *self, const struct fby_registered *registered)
+{
+    struct registry *registry = &self->registry;
+    if (registry->server.value != registered->server.value) {
+        fby_info("REGISTERED", "at %s as %s", registry->endpoint,
+            registry->advertise);
+    }
+    registry->server = registered->server;
+    if (registered->heartbeat_ms > 0) {
+        registry->heartbeat_ns = registered->heartbeat_ms * FBY_NS_PER_MS;
+    }
+    registry->due_ns = self->now_ns + registry->heartbeat_ns;
+}
+
+static void on_register_first(struct shell *self)
+{
+    self->registry.server = (struct fby_instance_id){0};
+    self->registry.due_ns = self->now_ns;
+    if (fby_fault("worker.register_delay", "register_first")) {
+        self->registry.due_ns +=
+            fby_fault_param("worker.register_delay", "ms", 1000) *
+            FBY_NS_PER_MS;
+    }
+}
+
+static void take_answer(struct shell *self, const void *frame, size_t size)
+{
+    struct fby_message message;
+    struct fby_why     why = {{0}};
+    if (fby_message_decode(frame, size, &message, &why) != FBY_OK) {
+        self->counts.malformed++;
+        fby_debug("MESSAGE-REFUSED", "from the server: %s", why.text);
+        return;
+    }
+    self->registry.unanswered = 0;
+    if (message.type == FBY_MSG_REGISTERED) {
+        on_registered(self, &message.enrolled);
+    } else if (message.type == FBY_MSG_REGISTER_FIRST) {
+        on_register_first(self);
+    } else if (message.type != FBY_MSG_HEARTBEAT_OK) {
+        self->counts.out_of_place++;
+    }
+    fby_message_fini(&message);
+}
+
+void fby_shell_registry_receive(struct shell *self)
+{
+    for (int i = 0; i < MESSAGES_A_TURN && self->registry.socket != NULL; i++) {
+        zmq_msg_t frame;
+        zmq_msg_init(&frame);
+        bool got =
+            zmq_msg_recv(&frame, self->registry.socket, ZMQ_DONTWAIT) >= 0;
+        if (got) {
+            take_answer(self, zmq_msg_data(&frame), zmq_msg_size(&frame));
+        }
+        zmq_msg_close(&frame);
+        if (!got) {
+            return;
+        }
+    }
+}

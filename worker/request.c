@@ -1,0 +1,395 @@
+/* A request is answered at once when it cannot be served here; else it joins
+ * work on the same rows, or begins it. Whatever it says is checked against the
+ * content, because it comes from outside. */
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "worker/shell.h"
+
+struct incoming { /* a request on its way to an answer */
+    struct peer              *peer;
+    const struct fby_request *request;
+    struct fby_job_spec       spec;
+    struct fby_raw_layout     layout;
+    struct fby_coding         coding[FBY_MAX_FIELDS]; /* wanted, by field */
+};
+
+/* ---- Answers -------------------------------------------------------------- */
+
+static void say_busy(struct shell *self, const struct incoming *in)
+{
+    self->counts.busy++;
+    fby_shell_tell(self, in->peer,
+        &(struct fby_message){.type = FBY_MSG_BUSY,
+            .busy                   = {
+                                  .session = in->peer->id,
+                                  .request = in->request->request,
+                                  .retry_ms =
+                                      (uint32_t)(self->session_config.retry_ns / FBY_NS_PER_MS),
+            }});
+}
+
+static void say_lost(struct shell *self, const struct incoming *in)
+{
+    self->counts.lost++;
+    fby_shell_tell(self, in->peer,
+        &(struct fby_message){.type = FBY_MSG_LOST,
+            .lost                   = {
+                                  .session = in->peer->id, .request = in->request->request}});
+}
+
+static void say_cannot(struct shell *self, const struct incoming *in,
+    enum fby_cannot_code code, const char *text)
+{
+    self->counts.cannot++;
+    fby_warn("CANNOT", "for %s: %s", in->peer->name, text);
+    fby_shell_tell(self, in->peer,
+        &(struct fby_message){.type = FBY_MSG_CANNOT,
+            .cannot                 = {.session = in->peer->id,
+                                .request        = in->request->request,
+                                .code           = code,
+                                .shard          = "",
+                                .key            = "",
+                                .text           = text}});
+}
+
+/* The content is unknown here, or means other data or other arithmetic. */
+static void say_unknown(struct shell *self, const struct incoming *in,
+    const struct fby_prepared *nearest)
+{
+    const struct fby_request *request = in->request;
+    struct fby_message        answer  = {.type = FBY_MSG_SEND_CONTENT};
+    if (nearest == NULL) {
+        answer.send_content = (struct fby_send_content){
+            in->peer->id, request->request, request->content};
+    } else if (!fby_digest_equal(&nearest->data_digest, &request->data)) {
+        answer.type       = FBY_MSG_STALE_DATA;
+        answer.stale_data = (struct fby_stale_data){
+            .session = in->peer->id,
+            .request = request->request,
+            .data    = {true, nearest->data_digest},
+            .shard   = "",
+            .text    = "the data here is not the data asked for",
+        };
+    } else {
+        answer.type              = FBY_MSG_WRONG_FINGERPRINT;
+        answer.wrong_fingerprint = (struct fby_wrong_fingerprint){
+            in->peer->id, request->request, nearest->fingerprint};
+    }
+    fby_shell_tell(self, in->peer, &answer);
+}
+
+/* ---- Codings -------------------------------------------------------------- */
+
+static bool same_choices(const struct codings *codings,
+    const struct fby_request *request, uint32_t n)
+{
+    if (codings->n != n || codings->fields != request->fields ||
+        !fby_digest_equal(&codings->content, &request->content)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < request->n_choices; i++) {
+        if (codings->choices[i].filter != request->choices[i].filter ||
+            codings->choices[i].codec != request->choices[i].codec) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A client that changes its mind, or its content, starts to learn anew. */
+static void renew_codings(struct codings *codings, const struct incoming *in)
+{
+    const struct fby_request *request = in->request;
+    codings->content                  = request->content;
+    codings->fields                   = request->fields;
+    codings->n                        = in->layout.n_fields;
+    for (uint32_t i = 0; i < codings->n; i++) {
+        const struct fby_raw_field *field  = &in->layout.fields[i];
+        struct fby_choice           choice = {FBY_AUTO, FBY_AUTO};
+        if (request->n_choices > 0) {
+            choice = request->choices[i];
+        }
+        codings->choices[i] = choice;
+        fby_auto_init(&codings->autos[i], choice.filter, choice.codec,
+            fby_codec_params_of(field->type, &field->shape));
+    }
+}
+
+static bool understands(const struct peer *peer, struct fby_coding coding)
+{
+    return (peer->features & FBY_FEATURE_FILTER(coding.filter)) != 0 &&
+           (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
+}
+
+static void choose_codings(struct incoming *in)
+{
+    struct codings *codings = &in->peer->codings;
+    if (!same_choices(codings, in->request, in->layout.n_fields)) {
+        renew_codings(codings, in);
+    }
+    for (uint32_t i = 0; i < codings->n; i++) {
+        in->coding[i] = fby_auto_ask(&codings->autos[i]);
+        if (!understands(in->peer, in->coding[i])) {
+            in->coding[i] =
+                (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
+        }
+    }
+}
+
+/* Whether chunks coded for somebody else suit this client as well. */
+static bool suits(const struct incoming *in, const struct fby_job *job)
+{
+    for (uint32_t i = 0; i < in->layout.n_fields; i++) {
+        struct fby_choice choice = in->peer->codings.choices[i];
+        struct fby_coding coding = job->coding[i];
+        if (!understands(in->peer, coding) ||
+            (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
+            (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Work ----------------------------------------------------------------- */
+
+static struct work *find_work(struct shell *self, const struct incoming *in)
+{
+    struct work *work = self->works;
+    while (work != NULL &&
+           !(fby_job_is_working(work->job) &&
+               fby_job_is_same(work->job, &in->spec) && suits(in, work->job))) {
+        work = work->next;
+    }
+    return work;
+}
+
+/* Chunks that were ready before this request came. */
+static void catch_up(struct ask *ask)
+{
+    const struct fby_job *job     = ask->work->job;
+    struct fby_session   *session = ask->peer->session;
+    fby_err               err     = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < job->layout.n_chunks; i++) {
+        const struct fby_job_chunk *chunk = &job->chunks[i];
+        if (chunk->ready) {
+            err = fby_session_chunk_ready(session, ask->id,
+                (struct fby_session_chunk){
+                    i, FBY_CHUNK_PREFIX + chunk->wire_bytes});
+        }
+    }
+    if (err == FBY_OK && job->ready_chunks == job->layout.n_chunks) {
+        err = fby_session_all_ready(session, ask->id);
+    }
+    if (err != FBY_OK) {
+        fby_error("SESSION", "request %llu: %s",
+            (unsigned long long)ask->id.value, fby_strerror(err));
+    }
+}
+
+static void open_ask(struct ask *ask)
+{
+    if (fby_session_header(ask->peer->session, ask->id, ask->chunks,
+            ask->work->job->layout.n_chunks) == FBY_OK) {
+        catch_up(ask);
+    }
+}
+
+static struct work *work_add(struct shell *self, struct fby_job *job)
+{
+    struct work *work = fby_zalloc(sizeof(*work));
+    work->job         = job;
+    work->next        = self->works;
+    self->works       = work;
+    return work;
+}
+
+/* The ask is made before the job, because it is what the arena's memory, once
+ * free, is known by. */
+static fby_err begin_work(struct shell *self, const struct incoming *in)
+{
+    struct fby_job *job = NULL;
+    struct fby_why  why = {{0}};
+    struct ask     *ask =
+        fby_shell_ask_add(in->peer, in->request->request, in->layout.n_chunks);
+    fby_err err = fby_job_create(&in->spec, self->arenas, ask, &job, &why);
+    if (err != FBY_OK) {
+        fby_session_drop(in->peer->session, ask->id);
+        fby_shell_ask_freed(self, ask);
+        return err;
+    }
+    memcpy(job->coding, in->coding, sizeof(job->coding));
+    ask->charged = true;
+    fby_shell_ask_join(ask, work_add(self, job));
+    fby_stages_start(self->stages, job);
+    open_ask(ask);
+    return FBY_OK;
+}
+
+static void join_work(
+    struct shell *self, const struct incoming *in, struct work *work)
+{
+    struct ask *ask =
+        fby_shell_ask_add(in->peer, in->request->request, in->layout.n_chunks);
+    fby_shell_ask_join(ask, work);
+    self->counts.joined++;
+    open_ask(ask);
+}
+
+/* ---- Admission ------------------------------------------------------------ */
+
+/* Lower is sent first. Epochs beyond 2^24 only lose their order. */
+static uint64_t order_of(const struct fby_request *request)
+{
+    return (request->epoch & 0xffffff) << 40 |
+           (request->step & UINT64_C(0xffffffffff));
+}
+
+/* The one furthest beyond its entitlement gives way. */
+static void make_room(struct shell *self, const struct peer *asking)
+{
+    struct fby_session *sessions[256];
+    size_t              n = 0;
+    for (struct peer *peer = self->peers; peer != NULL && n < 256;
+         peer              = peer->next) {
+        sessions[n++] = peer->session;
+    }
+    struct fby_session *victim =
+        fby_session_victim(sessions, n, asking->session, self->now_ns);
+    struct peer *peer = self->peers;
+    while (victim != NULL && peer != NULL && peer->session != victim) {
+        peer = peer->next;
+    }
+    if (victim == NULL || peer == NULL) {
+        return;
+    }
+    struct fby_request_id shed = fby_session_shed(victim);
+    struct ask           *ask  = fby_shell_ask(peer, shed);
+    if (ask != NULL) {
+        fby_info("SHED", "a batch of %s", peer->name);
+        fby_shell_ask_end(self, ask);
+    }
+}
+
+static void say_too_large(struct shell *self, const struct incoming *in)
+{
+    struct fby_why why;
+    fby_because(&why, FBY_FULL,
+        "the batch takes %llu bytes, this worker may hold %llu (--memory)",
+        (unsigned long long)fby_job_bytes(&in->layout),
+        (unsigned long long)self->budget.total);
+    say_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
+}
+
+static void admit(struct shell *self, const struct incoming *in)
+{
+    struct work                     *work   = find_work(self, in);
+    const struct fby_session_request wanted = {
+        .id    = in->request->request,
+        .order = order_of(in->request),
+        .bytes = work == NULL ? fby_job_bytes(&in->layout) : 0,
+    };
+    switch (fby_session_request(in->peer->session, self->now_ns, &wanted)) {
+    case FBY_SESSION_ACCEPT:
+        self->counts.requests++;
+        if (work != NULL) {
+            join_work(self, in, work);
+        } else if (begin_work(self, in) != FBY_OK) {
+            say_busy(self, in);
+        }
+        break;
+    case FBY_SESSION_BUSY:
+        make_room(self, in->peer);
+        say_busy(self, in);
+        break;
+    case FBY_SESSION_TOO_LARGE:
+        say_too_large(self, in);
+        break;
+    case FBY_SESSION_LOST:
+        say_lost(self, in);
+        break;
+    case FBY_SESSION_REPEATED:
+    default:
+        self->counts.out_of_place++;
+        break;
+    }
+}
+
+/* All fields by name is the same as all fields. */
+static uint64_t normal_fields(
+    const struct fby_content *content, uint64_t fields)
+{
+    uint64_t all = (UINT64_C(1) << content->n_fields) - 1;
+    return fields == all ? 0 : fields;
+}
+
+/* What can be refused without looking at the budget. False: it was. */
+static bool check(struct shell *self, struct incoming *in)
+{
+    const struct fby_request *request = in->request;
+    struct fby_why            why     = {{0}};
+    if (fby_job_layout(&in->spec, &in->layout, &why) != FBY_OK) {
+        say_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
+        return false;
+    }
+    if (request->n_choices != 0 && request->n_choices != in->layout.n_fields) {
+        fby_because(&why, FBY_USAGE, "%u choices for %u fields",
+            request->n_choices, in->layout.n_fields);
+        say_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
+        return false;
+    }
+    if (in->layout.raw_bytes > request->max_bytes) {
+        fby_because(&why, FBY_FULL,
+            "the batch takes %llu bytes, the client has room for %llu",
+            (unsigned long long)in->layout.raw_bytes,
+            (unsigned long long)request->max_bytes);
+        say_cannot(self, in, FBY_CANNOT_FIT, why.text);
+        return false;
+    }
+    return true;
+}
+
+static bool refused_by_fault(struct shell *self, const struct incoming *in)
+{
+    if (fby_fault("worker.busy", "request")) {
+        say_busy(self, in);
+        return true;
+    }
+    if (fby_fault("worker.lost", "request")) {
+        say_lost(self, in);
+        return true;
+    }
+    return false;
+}
+
+void fby_shell_request(
+    struct shell *self, struct peer *peer, const struct fby_request *request)
+{
+    struct incoming      in      = {.peer = peer, .request = request};
+    struct fby_prepared *nearest = NULL;
+    if (refused_by_fault(self, &in)) {
+        return;
+    }
+    if (fby_contents_find(self->contents, &request->content, &request->data,
+            &request->fingerprint, &nearest) != FBY_OK) {
+        say_unknown(self, &in, nearest);
+        return;
+    }
+    in.spec = (struct fby_job_spec){
+        .prepared  = nearest,
+        .seed      = request->seed,
+        .epoch     = request->epoch,
+        .step      = request->step,
+        .first_row = request->first_row,
+        .rows      = request->rows,
+        .fields    = normal_fields(&nearest->content, request->fields),
+    };
+    if (check(self, &in)) {
+        choose_codings(&in);
+        admit(self, &in);
+    }
+}

@@ -1,0 +1,222 @@
+/* shell.h - the loop that owns a worker's sockets, and what its files share.
+ *
+ *   shell.c     the loop: poll, receive, events, timers, send; the start
+ *   answer.c    a handler for each message of a client
+ *   request.c   REQUEST: find or begin the work that makes the batch
+ *   opens.c     OPEN: wait for a dataset and tell what was found
+ *   deliver.c   what the stages made, to the sessions, and from there out
+ *   peer.c      clients and their requests, and how they end
+ *   registry.c  the server: registration, heartbeats
+ *   leave.c     the end: LEAVE, drain, give back
+ *
+ * Everything here belongs to the one thread of the loop. */
+#ifndef FBY_WORKER_SHELL_H
+#define FBY_WORKER_SHELL_H
+
+#include <stdbool.h>
+#include <zmq.h>
+
+#include "common/codec/auto.h"
+#include "common/socket.h"
+#include "proto/wire.h"
+#include "worker/contents.h"
+#include "worker/session.h"
+#include "worker/stages.h"
+#include "worker/worker.h"
+
+enum { FBY_ROUTING_MAX = 255 };
+
+struct routing { /* ZeroMQ's name of a connection */
+    uint8_t bytes[FBY_ROUTING_MAX];
+    size_t  size;
+};
+
+/* One batch in work and who asked for it. */
+struct work {
+    struct fby_job *job;  /* held */
+    struct ask     *asks; /* none: it is about to end */
+    struct work    *next;
+};
+
+/* One request of one client. The one that began the work is charged with its
+ * memory and stays until that is free; the others stay until they end. */
+struct ask {
+    struct peer              *peer;
+    struct fby_request_id     id;
+    struct work              *work;   /* NULL: ended */
+    struct fby_session_chunk *chunks; /* lent to the session */
+    bool                      charged;
+    struct ask               *next_of_work;
+    struct ask               *next_of_peer;
+};
+
+/* How one client wants its fields, and what `auto` learnt of them. */
+struct codings {
+    struct fby_digest content;
+    uint64_t          fields;
+    uint32_t          n; /* 0: nothing asked yet */
+    struct fby_choice choices[FBY_MAX_FIELDS];
+    struct fby_auto   autos[FBY_MAX_FIELDS];
+};
+
+struct peer { /* one session of one client */
+    struct fby_session_id   id;
+    struct routing          routing;
+    struct fby_session     *session;
+    uint64_t                features;
+    struct codings          codings;
+    struct ask             *asks;
+    struct fby_session_item stuck; /* waits for memory to be copied into */
+    bool                    is_stuck;
+    uint64_t doubled_bytes; /* on this route, by a fault that was asked for */
+    bool     has_left;      /* freed once its memory is */
+    char     name[96];      /* for people: "job/rank at host" */
+    struct peer *next;
+};
+
+struct waiting_open { /* a client that waits for an opening */
+    struct peer            *peer;
+    struct fby_open_id      id;
+    struct fby_opening     *opening;
+    struct fby_maybe_digest data, fingerprint; /* expected */
+    struct waiting_open    *next;
+};
+
+struct registry {                  /* the server, as the worker sees it */
+    void                  *socket; /* NULL: there is none */
+    char                   endpoint[FBY_ENDPOINT_SIZE];  /* its own */
+    char                   advertise[FBY_ENDPOINT_SIZE]; /* the worker's */
+    char                   host[FBY_HOST_MAX + 1];
+    struct fby_instance_id server; /* 0: not registered */
+    int64_t                heartbeat_ns;
+    int64_t                due_ns;     /* next REGISTER or HEARTBEAT */
+    uint32_t               unanswered; /* messages in a row */
+    int64_t                last_busy_ns, last_load_ns; /* of load_permille */
+};
+
+struct shell_counts {
+    uint64_t batches;    /* ENDs sent */
+    uint64_t wire_bytes; /* of chunk frames sent */
+    uint64_t raw_bytes;  /* in them */
+    uint64_t chunks;     /* sent */
+    uint64_t requests;   /* taken */
+    uint64_t joined;     /* of these, into work that was going on */
+    uint64_t busy, lost, cannot;
+    uint64_t malformed;       /* messages that are none */
+    uint64_t out_of_place;    /* messages that the protocol forbids here */
+    uint64_t unknown_peers;   /* HELLO_FIRST sent */
+    uint64_t routes_lost;     /* sends that failed */
+    uint64_t copied_chunks;   /* not sent in place */
+    uint64_t refused_clients; /* REFUSED sent */
+};
+
+struct shell {
+    struct fby_worker_options options; /* defaults filled in, timers divided */
+    struct fby_instance_id    instance;
+    struct fby_roots         *roots;
+    struct fby_contents      *contents;
+    struct fby_memory        *memory; /* of the arenas */
+    struct fby_arenas        *arenas;
+    struct fby_stages        *stages;
+    struct fby_budget         budget;
+    struct fby_session_config session_config;
+    void                     *zmq;
+    void                     *router;
+    char                      bound[FBY_ENDPOINT_SIZE];
+    struct registry           registry;
+    struct peer              *peers;
+    struct work              *works;
+    struct waiting_open      *opens;
+    struct fby_buffer         frame; /* a control message being sent */
+    struct shell_counts       counts;
+    int                       signal_fd; /* -1: none */
+    int64_t                   now_ns;    /* read once a turn */
+    int64_t                   progress_due_ns;
+    int64_t                   leave_until_ns; /* 0: not leaving */
+    bool                      done;
+};
+
+/* ---- answer.c ------------------------------------------------------------- */
+
+/* One frame from a client; never fails, only counts. */
+void fby_shell_take_frame(struct shell *self, const struct routing *from,
+    const void *frame, size_t size);
+
+/* Send `message` over a route. False: the route is gone, nothing more can
+ * be sent. A message that cannot be encoded is an error of ours: it is logged. */
+bool fby_shell_say(struct shell *self, const struct routing *to,
+    const struct fby_message *message);
+/* The route of `peer` is gone; its session goes on. */
+void fby_shell_route_lost(struct shell *self, struct peer *peer);
+/* Say it to a peer, if it has a route. */
+void fby_shell_tell(
+    struct shell *self, struct peer *peer, const struct fby_message *message);
+
+/* ---- request.c ------------------------------------------------------------ */
+
+void fby_shell_request(
+    struct shell *self, struct peer *peer, const struct fby_request *request);
+
+/* ---- opens.c -------------------------------------------------------------- */
+
+void fby_shell_open(
+    struct shell *self, struct peer *peer, const struct fby_open *open);
+/* Answer those whose opening ended. */
+void fby_shell_opens_ended(struct shell *self);
+/* SCANNING to those whose opening goes on. */
+void fby_shell_opens_progress(struct shell *self);
+/* Forget what `peer` (NULL: anybody) waits for. */
+void fby_shell_opens_forget(struct shell *self, const struct peer *peer);
+
+/* ---- deliver.c ------------------------------------------------------------ */
+
+/* What the stages made since last time. */
+void fby_shell_take_events(struct shell *self);
+/* Send what sessions have ready and credit for. */
+void fby_shell_flush(struct shell *self);
+
+/* ---- peer.c --------------------------------------------------------------- */
+
+struct peer *fby_shell_peer(
+    const struct shell *self, struct fby_session_id session);
+/* NULL, with FBY_FULL, when the budget entitles no further session. */
+struct peer *fby_shell_peer_add(
+    struct shell *self, const struct fby_hello *hello);
+/* It left or is taken for dead: nothing of it is open any more. It is freed
+ * once its memory is. */
+void fby_shell_peer_bye(struct shell *self, struct peer *peer);
+/* Free peers that left, say bye to those silent for too long. */
+void fby_shell_peers_sweep(struct shell *self);
+
+struct work *fby_shell_work_of(
+    const struct shell *self, const struct fby_job *job);
+/* A request, with room for what the session keeps of its chunks. */
+struct ask *fby_shell_ask_add(
+    struct peer *peer, struct fby_request_id id, uint32_t n_chunks);
+void fby_shell_ask_join(struct ask *ask, struct work *work);
+/* NULL when it ended. */
+struct ask *fby_shell_ask(const struct peer *peer, struct fby_request_id id);
+/* It is no longer open; work that nobody asks for any more is dropped. */
+void fby_shell_ask_end(struct shell *self, struct ask *ask);
+/* The memory of its batch is free (fby_arenas_collect). */
+void fby_shell_ask_freed(void *shell, void *ask);
+
+/* ---- registry.c ----------------------------------------------------------- */
+
+/* Connect to the server, when there is one. */
+FBY_CHECKED fby_err fby_shell_registry_open(
+    struct shell *self, struct fby_why *why);
+void fby_shell_registry_close(struct shell *self);
+void fby_shell_registry_receive(struct shell *self);
+/* Register or send a heartbeat when it is time to. */
+void fby_shell_registry_tick(struct shell *self);
+void fby_shell_registry_leave(struct shell *self);
+
+/* ---- leave.c -------------------------------------------------------------- */
+
+/* Begin to leave; called again, end now. */
+void fby_shell_leave(struct shell *self);
+/* Done when nothing is open, or when the time is up. */
+void fby_shell_leave_tick(struct shell *self);
+
+#endif

@@ -1,0 +1,264 @@
+#include "worker/stages_private.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "common/plan/substitute.h"
+
+/* ---- Building and joining -------------------------------------------------- */
+
+static fby_err next_task(void *context, void **out)
+{
+    struct fby_stages *self = context;
+    struct fby_task   *task = NULL;
+    fby_err            err  = fby_backlog_next(self->backlog, &task);
+    *out                    = task;
+    return err;
+}
+
+static void allocate(struct fby_stages *self)
+{
+    const struct fby_stages_config *config = &self->config;
+    /* Enough for every thread to hold one and for each queue to be full. */
+    self->backlog = fby_backlog_create(
+        config->fetch_threads + 3 * config->transform_threads);
+    self->fetch_memory  = fby_memory_create(config->fetch_bytes);
+    self->encode_memory = fby_memory_create(
+        config->encode_threads * fby_codec_bound(FBY_CODEC_LZ4, FBY_UNIT_MAX));
+    self->transformers =
+        fby_zalloc(config->transform_threads * sizeof(*self->transformers));
+    for (uint32_t i = 0; i < config->transform_threads; i++) {
+        self->transformers[i].transform = fby_transform_create();
+    }
+    self->scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
+        config->encode_threads * sizeof(*self->scratch));
+    self->last    = &self->first;
+    pthread_mutex_init(&self->lock, NULL);
+}
+
+static fby_err start_stage(struct fby_stages *self,
+    struct fby_stage_config config, struct fby_stage **out)
+{
+    config.context  = self;
+    config.capacity = 2 * (size_t)config.threads;
+    return fby_stage_create(&config, out);
+}
+
+static fby_err start_stages(struct fby_stages *self)
+{
+    fby_err err = start_stage(self,
+        (struct fby_stage_config){.name = "encode",
+            .threads                    = self->config.encode_threads,
+            .run                        = fby_encode_run},
+        &self->encode);
+    if (err == FBY_OK) {
+        err = start_stage(self,
+            (struct fby_stage_config){.name = "transform",
+                .threads                    = self->config.transform_threads,
+                .run                        = fby_transform_row},
+            &self->transform);
+    }
+    if (err == FBY_OK) {
+        err = start_stage(self,
+            (struct fby_stage_config){.name = "fetch",
+                .threads                    = self->config.fetch_threads,
+                .run                        = fby_fetch_run,
+                .next                       = next_task},
+            &self->fetch);
+    }
+    return err;
+}
+
+fby_err fby_stages_create(
+    const struct fby_stages_config *config, struct fby_stages **out)
+{
+    struct fby_stages *self = fby_zalloc(sizeof(*self));
+    self->config            = *config;
+    allocate(self);
+    self->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    fby_err err    = FBY_SYS;
+    if (self->event_fd >= 0 && self->scratch != NULL) {
+        err = start_stages(self);
+    }
+    if (err != FBY_OK) {
+        fby_stages_destroy(&self);
+        return err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_stages_destroy(struct fby_stages **self_p)
+{
+    struct fby_stages *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_backlog_close(self->backlog);
+    fby_memory_close(self->fetch_memory);
+    fby_stage_destroy(&self->fetch);
+    fby_stage_destroy(&self->transform);
+    fby_stage_destroy(&self->encode);
+
+    struct fby_stages_event left;
+    while (fby_stages_next(self, &left)) {
+        fby_job_release(&left.job);
+    }
+    for (uint32_t i = 0; i < self->config.transform_threads; i++) {
+        fby_transform_destroy(&self->transformers[i].transform);
+    }
+    fby_backlog_destroy(&self->backlog);
+    fby_memory_destroy(&self->fetch_memory);
+    fby_memory_destroy(&self->encode_memory);
+    pthread_mutex_destroy(&self->lock);
+    if (self->event_fd >= 0) {
+        close(self->event_fd);
+    }
+    free(self->transformers);
+    free(self->scratch);
+    free(self);
+}
+
+/* ---- The loop's side ------------------------------------------------------ */
+
+void fby_stages_start(struct fby_stages *self, struct fby_job *job)
+{
+    if (job->spec.rows > 0) {
+        fby_backlog_add(self->backlog, job);
+    }
+}
+
+void fby_stages_cancel(struct fby_stages *self, struct fby_job *job)
+{
+    if (fby_job_cancel(job)) {
+        fby_backlog_sweep(self->backlog);
+    }
+}
+
+int fby_stages_fd(const struct fby_stages *self)
+{
+    return self->event_fd;
+}
+
+void fby_stages_clear(struct fby_stages *self)
+{
+    uint64_t rung = 0;
+    if (read(self->event_fd, &rung, sizeof(rung)) < 0) {
+        return; /* nobody rang; looking is harmless */
+    }
+}
+
+bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out)
+{
+    pthread_mutex_lock(&self->lock);
+    struct ready_event *ready = self->first;
+    if (ready != NULL) {
+        self->first = ready->next;
+        if (self->first == NULL) {
+            self->last = &self->first;
+        }
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (ready == NULL) {
+        return false;
+    }
+    *out = ready->event;
+    free(ready);
+    return true;
+}
+
+void fby_stages_tell(
+    struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk)
+{
+    const uint64_t      one   = 1;
+    struct ready_event *ready = fby_zalloc(sizeof(*ready));
+    ready->event =
+        (struct fby_stages_event){.job = fby_job_hold(job), .chunk = chunk};
+    pthread_mutex_lock(&self->lock);
+    *self->last = ready;
+    self->last  = &ready->next;
+    pthread_mutex_unlock(&self->lock);
+    if (write(self->event_fd, &one, sizeof(one)) < 0) {
+        return; /* the counter is at its end: readable already */
+    }
+}
+
+struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
+{
+    struct fby_stages_counts counts = {
+        .fetch         = fby_stage_counts(self->fetch),
+        .transform     = fby_stage_counts(self->transform),
+        .encode        = fby_stage_counts(self->encode),
+        .backlog_rows  = fby_backlog_rows(self->backlog),
+        .fetched_bytes = atomic_load(&self->fetched_bytes),
+        .substituted   = atomic_load(&self->substituted),
+    };
+    for (size_t i = 0; i < FBY_STAGES_OPS; i++) {
+        counts.op_calls[i]  = atomic_load(&self->op_calls[i]);
+        counts.op_cpu_ns[i] = atomic_load(&self->op_cpu_ns[i]);
+    }
+    return counts;
+}
+
+/* ---- The end of a task ---------------------------------------------------- */
+
+void fby_stages_finish(struct fby_stages *self, struct fby_task *task)
+{
+    fby_memory_give(self->fetch_memory, &task->block);
+    fby_backlog_done(self->backlog, task);
+}
+
+/* "PLACE: what is wrong". */
+static struct fby_why with_place(const struct fby_task *task,
+    const struct fby_member *member, const struct fby_why *why)
+{
+    struct fby_why place = {{0}};
+    struct fby_why text  = *why;
+    fby_dataset_place(
+        task->job->spec.prepared->dataset, task->sample, member, &place);
+    fby_because_in(&text, FBY_OK, "%s", place.text);
+    return text;
+}
+
+fby_err fby_stages_fail(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err, const struct fby_why *why)
+{
+    struct fby_job        *job     = task->job;
+    struct fby_job_failure failure = {
+        .err    = err,
+        .sample = task->sample,
+        .shard  = fby_prepared_shard(job->spec.prepared, task->sample),
+        .offset = member != NULL ? member->offset : 0,
+        .why    = with_place(task, member, why),
+    };
+    if (fby_job_fail(job, &failure)) {
+        fby_backlog_sweep(self->backlog);
+        fby_stages_tell(self, job, NULL);
+    }
+    fby_stages_finish(self, task);
+    return err;
+}
+
+fby_err fby_stages_refuse(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, const struct fby_why *why)
+{
+    const struct fby_job_spec *spec = &task->job->spec;
+    if (spec->prepared->content.on_bad_sample != FBY_BAD_SUBSTITUTE ||
+        task->substitutes == FBY_MAX_SUBSTITUTES ||
+        !fby_job_is_working(task->job)) {
+        return fby_stages_fail(self, task, member, FBY_BAD_SAMPLE, why);
+    }
+    if (task->substitutes == 0) {
+        task->refused = with_place(task, member, why);
+    }
+    task->substitutes++;
+    task->sample = fby_plan_substitute(spec->seed, spec->epoch,
+        task->job->samples[task->row], task->substitutes,
+        fby_dataset_samples(spec->prepared->dataset));
+    fby_memory_give(self->fetch_memory, &task->block);
+    fby_backlog_again(self->backlog, task);
+    return FBY_BAD_SAMPLE;
+}

@@ -1,0 +1,67 @@
+/* stages_private.h - what the files of the stages share.
+ *
+ * stages.c builds and joins them, fetch.c reads members, transform.c makes
+ * values of them (substitutes included), encode.c makes chunks sendable. */
+#ifndef FBY_WORKER_STAGES_PRIVATE_H
+#define FBY_WORKER_STAGES_PRIVATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "common/codec/codec.h"
+#include "worker/backlog.h"
+#include "worker/stages.h"
+#include "worker/transform/field.h"
+
+struct transformer { /* one transform thread's */
+    struct fby_transform *transform;
+    struct fby_cost       told[FBY_STAGES_OPS]; /* counted already */
+};
+
+struct ready_event {
+    struct fby_stages_event event;
+    struct ready_event     *next;
+};
+
+struct fby_stages {
+    struct fby_stages_config  config;
+    struct fby_backlog       *backlog;
+    struct fby_memory        *fetch_memory;
+    struct fby_memory        *encode_memory;
+    struct fby_stage         *fetch;
+    struct fby_stage         *transform;
+    struct fby_stage         *encode;
+    struct transformer       *transformers;
+    struct fby_codec_scratch *scratch; /* one an encode thread */
+    int                       event_fd;
+    pthread_mutex_t           lock; /* guards the two below */
+    struct ready_event       *first;
+    struct ready_event      **last;
+    atomic_uint_fast64_t      fetched_bytes;
+    atomic_uint_fast64_t      substituted;
+    atomic_uint_fast64_t      op_calls[FBY_STAGES_OPS];
+    atomic_int_fast64_t       op_cpu_ns[FBY_STAGES_OPS];
+};
+
+fby_err fby_fetch_run(void *context, uint32_t thread, void *item);
+fby_err fby_transform_row(void *context, uint32_t thread, void *item);
+fby_err fby_encode_run(void *context, uint32_t thread, void *item);
+
+/* Tell the loop. `chunk` may be NULL; holds the job. Any thread. */
+void fby_stages_tell(
+    struct fby_stages *self, struct fby_job *job, struct fby_job_chunk *chunk);
+
+/* Give back what the task has and the task itself. */
+void fby_stages_finish(struct fby_stages *self, struct fby_task *task);
+
+/* The row cannot be made: end the job, which is told of once, and finish the
+ * task. `member` may be NULL. Returns `err`. */
+fby_err fby_stages_fail(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err, const struct fby_why *why);
+
+/* The sample's complete bytes are refused: fetch its next substitute, or fail
+ * as above. Returns FBY_BAD_SAMPLE. */
+fby_err fby_stages_refuse(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, const struct fby_why *why);
+
+#endif

@@ -1,0 +1,116 @@
+/* The second stage: decode, crop, scale and mirror one row, each field straight
+ * into its place in the batch's arena; chunks whose last row this was go on. */
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "worker/stages_private.h"
+
+static void pass_on(void *context, struct fby_job_chunk *chunk)
+{
+    struct fby_stages *self = context;
+    fby_job_hold(chunk->job);
+    if (fby_stage_put(self->encode, chunk) != FBY_OK) {
+        struct fby_job *job = chunk->job;
+        fby_job_release(&job);
+    }
+}
+
+static fby_err write_field(struct transformer *transformer,
+    struct fby_task *task, uint32_t chosen, struct fby_why *why)
+{
+    struct fby_job             *job  = task->job;
+    const struct fby_task_part *part = &task->parts[chosen];
+    uint32_t                    i    = job->content_field[chosen];
+    const struct fby_field_job  work = {
+         .field    = &job->spec.prepared->content.fields[i],
+         .bytes    = part->has_member ? task->block.data + part->offset : NULL,
+         .size     = part->size,
+         .class_id = part->class_id,
+         .seed     = job->spec.seed,
+         .epoch    = job->spec.epoch,
+         .sample   = task->sample,
+    };
+    fby_err err = fby_field_write(transformer->transform, &work,
+        fby_job_row(job, chosen, task->row), why);
+    if (err != FBY_OK) {
+        fby_because_in(why, err, "field %s", work.field->name);
+    }
+    return err;
+}
+
+/* Every field of the row; *at is the member that was at work. */
+static fby_err write_row(struct transformer *transformer, struct fby_task *task,
+    const struct fby_member **at, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
+        *at = task->parts[i].has_member ? &task->parts[i].member : NULL;
+        err = write_field(transformer, task, i, why);
+    }
+    return err;
+}
+
+static void count_ops(struct fby_stages *self, struct transformer *transformer)
+{
+    for (uint32_t id = 0; id < FBY_STAGES_OPS; id++) {
+        if (id > 0 && !fby_transform_knows(id)) {
+            continue;
+        }
+        struct fby_cost  now  = fby_transform_cost(transformer->transform, id);
+        struct fby_cost *told = &transformer->told[id];
+        atomic_fetch_add(&self->op_calls[id], now.calls - told->calls);
+        atomic_fetch_add(&self->op_cpu_ns[id], now.cpu_ns - told->cpu_ns);
+        *told = now;
+    }
+}
+
+static void be_slow_if_told(void)
+{
+    if (fby_fault("worker.slow", "sample")) {
+        int64_t ns = fby_fault_param("worker.slow", "ms", 10) * FBY_NS_PER_MS;
+        struct timespec pause = {ns / FBY_NS_PER_S, ns % FBY_NS_PER_S};
+        nanosleep(&pause, NULL);
+    }
+}
+
+static fby_err row_written(struct fby_stages *self, struct fby_task *task)
+{
+    if (task->substitutes > 0) {
+        fby_job_note_substitute(
+            task->job, task->row, task->sample, &task->refused);
+        atomic_fetch_add(&self->substituted, 1U);
+        fby_info("SUBSTITUTED", "by sample %llu: %s",
+            (unsigned long long)task->sample, task->refused.text);
+    }
+    fby_job_row_done(task->job, task->row, pass_on, self);
+    fby_stages_finish(self, task);
+    return FBY_OK;
+}
+
+fby_err fby_transform_row(void *context, uint32_t thread, void *item)
+{
+    struct fby_stages       *self        = context;
+    struct transformer      *transformer = &self->transformers[thread];
+    struct fby_task         *task        = item;
+    const struct fby_member *at          = NULL;
+    int64_t                  since       = fby_now_ns();
+    struct fby_why           why         = {{0}};
+    if (!fby_job_is_working(task->job)) {
+        fby_stages_finish(self, task);
+        return FBY_OK;
+    }
+    be_slow_if_told();
+    fby_err err = write_row(transformer, task, &at, &why);
+    count_ops(self, transformer);
+    atomic_fetch_add(
+        &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
+    if (err == FBY_OK) {
+        return row_written(self, task);
+    }
+    if (err == FBY_BAD_SAMPLE) {
+        return fby_stages_refuse(self, task, at, &why);
+    }
+    return fby_stages_fail(self, task, at, err, &why);
+}
