@@ -26,19 +26,25 @@ fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
     return err;
 }
 
+/* What does not fit is cut: the outer words, which say where, come first. */
 fby_err fby_because_in(
     struct fby_why *why, fby_err err, const char *format, ...)
 {
     if (why != NULL) {
-        char    inner[sizeof(why->text)];
-        va_list args;
-        memcpy(inner, why->text, sizeof(inner));
+        struct fby_why inner = *why;
+        va_list        args;
         va_start(args, format);
-        int n = vsnprintf(why->text, sizeof(why->text), format, args);
+        vsnprintf(why->text, sizeof(why->text), format, args);
         va_end(args);
-        if (n >= 0 && (size_t)n < sizeof(why->text)) {
-            snprintf(why->text + n, sizeof(why->text) - (size_t)n, ": %s",
-                inner[0] != '\0' ? inner : fby_strerror(err));
+        size_t      n = strlen(why->text);
+        const char *rest =
+            inner.text[0] != '\0' ? inner.text : fby_strerror(err);
+        if (n + 2 < sizeof(why->text)) {
+            memcpy(why->text + n, ": ", 3);
+            n += 2;
+            size_t fits = strnlen(rest, sizeof(why->text) - 1 - n);
+            memcpy(why->text + n, rest, fits);
+            why->text[n + fits] = '\0';
         }
     }
     return err;
