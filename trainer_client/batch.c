@@ -1,0 +1,189 @@
+/* batch.c - the public header's calls on a batch. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "trainer_client/shelf.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+PUBLIC enum forebay_status forebay_release(
+    struct forebay_batch **batch_p, void *stream)
+{
+    struct forebay_batch *batch = *batch_p;
+    (void)stream; /* the host has none */
+    *batch_p = NULL;
+    if (batch == NULL) {
+        return FOREBAY_OK;
+    }
+    if (!fby_shelf_is_ours(batch->shelf)) {
+        return FOREBAY_FORKED;
+    }
+    fby_batch_unref(batch);
+    return FOREBAY_OK;
+}
+
+PUBLIC uint64_t forebay_batch_epoch(const struct forebay_batch *batch)
+{
+    return batch->epoch;
+}
+
+PUBLIC uint64_t forebay_batch_step(const struct forebay_batch *batch)
+{
+    return batch->step;
+}
+
+PUBLIC uint32_t forebay_batch_rows(const struct forebay_batch *batch)
+{
+    return batch->rows;
+}
+
+PUBLIC uint32_t forebay_batch_first_row(const struct forebay_batch *batch)
+{
+    return batch->first_row;
+}
+
+PUBLIC const char *forebay_batch_token(const struct forebay_batch *batch)
+{
+    return batch->token;
+}
+
+PUBLIC const uint64_t *forebay_batch_samples(const struct forebay_batch *batch)
+{
+    return batch->samples;
+}
+
+PUBLIC const uint8_t *forebay_batch_valid(const struct forebay_batch *batch)
+{
+    return batch->valid;
+}
+
+PUBLIC uint32_t forebay_batch_n_substitutions(const struct forebay_batch *batch)
+{
+    return batch->n_substituted;
+}
+
+PUBLIC const struct forebay_substitution *forebay_batch_substitution(
+    const struct forebay_batch *batch, uint32_t i)
+{
+    return i < batch->n_substituted ? &batch->substituted[i] : NULL;
+}
+
+PUBLIC const uint8_t *forebay_batch_sample_digests(
+    const struct forebay_batch *batch)
+{
+    return batch->has_digests ? batch->digests[0].bytes : NULL;
+}
+
+PUBLIC const uint8_t *forebay_batch_digest(const struct forebay_batch *batch)
+{
+    return batch->has_digests ? batch->digest.bytes : NULL;
+}
+
+/* ---- tensors ------------------------------------------------------------- */
+
+PUBLIC uint32_t forebay_batch_n_fields(const struct forebay_batch *batch)
+{
+    return batch->n_tensors;
+}
+
+PUBLIC const char *forebay_batch_field_name(
+    const struct forebay_batch *batch, uint32_t i)
+{
+    return i < batch->n_tensors ? batch->tensors[i].name : NULL;
+}
+
+PUBLIC int32_t forebay_batch_field(
+    const struct forebay_batch *batch, const char *name)
+{
+    for (uint32_t i = 0; i < batch->n_tensors; i++) {
+        if (strcmp(batch->tensors[i].name, name) == 0) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+PUBLIC const DLTensor *forebay_batch_tensor(
+    const struct forebay_batch *batch, uint32_t i)
+{
+    return i < batch->n_tensors ? &batch->tensors[i].view : NULL;
+}
+
+static struct forebay_batch *shared(const struct forebay_batch *batch)
+{
+    union {
+        const struct forebay_batch *from;
+        struct forebay_batch       *to;
+    } same = {.from = batch}; /* its count of references is not its value */
+    fby_batch_ref(same.to);
+    return same.to;
+}
+
+static void let_go(void *batch)
+{
+    struct forebay_batch *held = batch;
+    if (fby_shelf_is_ours(held->shelf)) {
+        fby_batch_unref(held);
+    }
+}
+
+static void delete_versioned(DLManagedTensorVersioned *self)
+{
+    let_go(self->manager_ctx);
+    free(self);
+}
+
+static void delete_legacy(DLManagedTensor *self)
+{
+    let_go(self->manager_ctx);
+    free(self);
+}
+
+static enum forebay_status may_export(
+    const struct forebay_batch *batch, uint32_t i)
+{
+    if (!fby_shelf_is_ours(batch->shelf)) {
+        return FOREBAY_FORKED;
+    }
+    return i < batch->n_tensors ? FOREBAY_OK : FOREBAY_USAGE;
+}
+
+PUBLIC enum forebay_status forebay_batch_export(
+    const struct forebay_batch *batch, uint32_t i, uint32_t max_major,
+    DLManagedTensorVersioned **out)
+{
+    enum forebay_status status = may_export(batch, i);
+    if (status == FOREBAY_OK && max_major < DLPACK_MAJOR_VERSION) {
+        status = FOREBAY_USAGE;
+    }
+    if (status != FOREBAY_OK) {
+        return status;
+    }
+    DLManagedTensorVersioned *tensor = fby_zalloc(sizeof(*tensor));
+    *tensor                          = (DLManagedTensorVersioned){
+                                 .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+                                 .manager_ctx = shared(batch),
+                                 .deleter     = delete_versioned,
+                                 .dl_tensor   = batch->tensors[i].view,
+    };
+    *out = tensor;
+    return FOREBAY_OK;
+}
+
+PUBLIC enum forebay_status forebay_batch_export_legacy(
+    const struct forebay_batch *batch, uint32_t i, DLManagedTensor **out)
+{
+    enum forebay_status status = may_export(batch, i);
+    if (status != FOREBAY_OK) {
+        return status;
+    }
+    DLManagedTensor *tensor = fby_zalloc(sizeof(*tensor));
+    *tensor                 = (DLManagedTensor){
+                        .dl_tensor   = batch->tensors[i].view,
+                        .manager_ctx = shared(batch),
+                        .deleter     = delete_legacy,
+    };
+    *out = tensor;
+    return FOREBAY_OK;
+}

@@ -1,0 +1,242 @@
+/* forebay.c - the public header's calls on a stream. */
+#include "forebay/forebay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/codec/codec.h"
+#include "common/mem.h"
+#include "trainer_client/stream.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+PUBLIC const char *forebay_status_text(enum forebay_status status)
+{
+    static const char *const text[] = {
+        [FOREBAY_OK]      = "ok",
+        [FOREBAY_END]     = "the stream has ended",
+        [FOREBAY_TIMEOUT] = "nothing yet",
+        [FOREBAY_USAGE]   = "the call or an option is not allowed",
+        [FOREBAY_CONFIG]  = "pipeline, token, job or data do not fit together",
+        [FOREBAY_DATA]    = "a sample or shard cannot be delivered",
+        [FOREBAY_FULL]    = "the caller holds too many batches",
+        [FOREBAY_FORKED]  = "a child process used its parent's stream",
+        [FOREBAY_SYSTEM]  = "the operating system refused something",
+    };
+    size_t i = (size_t)status;
+    return i < sizeof(text) / sizeof(text[0]) ? text[i] : "unknown status";
+}
+
+PUBLIC const char *forebay_version(void)
+{
+    return FBY_VERSION;
+}
+
+static enum forebay_status status_of(fby_err err)
+{
+    switch (err) {
+    case FBY_OK:
+        return FOREBAY_OK;
+    case FBY_USAGE:
+    case FBY_NOT_FOUND:
+        return FOREBAY_USAGE;
+    case FBY_SYS:
+    case FBY_FULL:
+        return FOREBAY_SYSTEM;
+    case FBY_TIMEOUT:
+    case FBY_AGAIN:
+        return FOREBAY_TIMEOUT;
+    case FBY_BAD_SAMPLE:
+        return FOREBAY_DATA;
+    case FBY_STALE:
+    case FBY_PROTO:
+    case FBY_GONE:
+    case FBY_CONFIG:
+    case FBY_IO:
+        return FOREBAY_CONFIG;
+    }
+    return FOREBAY_SYSTEM;
+}
+
+static bool is_ours(const struct forebay *self)
+{
+    return self->pid == getpid();
+}
+
+/* ---- open and close ------------------------------------------------------ */
+
+static fby_err start(struct forebay *self, struct fby_why *why)
+{
+    const struct fby_setup       *setup  = &self->setup;
+    const struct fby_shelf_config config = {
+        .device         = setup->device,
+        .out_bytes      = setup->out_bytes,
+        .max_rows       = setup->max_rows,
+        .max_held_bytes = setup->max_held_bytes,
+    };
+    fby_err err = fby_shelf_create(&config, &self->shelf);
+    if (err != FBY_OK) {
+        return fby_because(why, err, "no file descriptor is left");
+    }
+    const struct fby_receiver_parts parts = {
+        .setup = setup, .desk = self->desk, .shelf = self->shelf};
+    return fby_receiver_create(&parts, &self->receiver, why);
+}
+
+static enum forebay_status wait_open(struct forebay *self,
+    const struct forebay_options *o, int64_t deadline_ns, struct fby_why *why)
+{
+    enum forebay_status status = fby_desk_wait_open(
+        self->desk, deadline_ns, o->on_scan, o->on_scan_arg, why);
+    if (status == FOREBAY_TIMEOUT) {
+        (void)fby_because_in(why, FBY_TIMEOUT, "not open after %.1f s",
+            (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
+    }
+    return status;
+}
+
+static enum forebay_status open_stream(struct forebay *self,
+    const struct forebay_options *given, struct fby_why *why)
+{
+    struct forebay_options o;
+    int64_t                begun_ns = fby_now_ns();
+    self->desk                      = fby_zalloc(sizeof(*self->desk));
+    fby_err err                     = fby_desk_init(self->desk);
+    if (err == FBY_OK) {
+        err = fby_options_read(given, &o, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_codec_self_test(why);
+    }
+    if (err == FBY_OK) {
+        err = fby_setup_init(&self->setup, &o, why);
+    }
+    if (err == FBY_OK) {
+        err = start(self, why);
+    }
+    if (err != FBY_OK) {
+        return status_of(err);
+    }
+    return wait_open(self, &o, begun_ns + self->setup.open_timeout_ns, why);
+}
+
+PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
+    char *error, size_t error_size, struct forebay **out)
+{
+    struct fby_why  why        = {""};
+    struct forebay *self       = fby_zalloc(sizeof(*self));
+    self->pid                  = getpid();
+    enum forebay_status status = open_stream(self, options, &why);
+    if (status != FOREBAY_OK) {
+        forebay_close(&self);
+    }
+    *out = self;
+    if (error != NULL && error_size > 0) {
+        bool silent = status != FOREBAY_OK && why.text[0] == '\0';
+        snprintf(error, error_size, "%s",
+            silent ? forebay_status_text(status) : why.text);
+    }
+    return status;
+}
+
+PUBLIC void forebay_close(struct forebay **self_p)
+{
+    struct forebay *self = *self_p;
+    *self_p              = NULL;
+    if (self == NULL || !is_ours(self)) {
+        return;
+    }
+    fby_receiver_destroy(&self->receiver);
+    fby_desk_fini(self->desk);
+    free(self->desk);
+    fby_shelf_leave(&self->shelf);
+    fby_setup_fini(&self->setup);
+    free(self);
+}
+
+/* ---- what it tells ------------------------------------------------------- */
+
+/* Copy a struct that begins with its size to a caller of another version. */
+static enum forebay_status hand_out(void *out, const void *from, size_t size)
+{
+    size_t given = 0;
+    memcpy(&given, out, sizeof(given));
+    if (given < sizeof(given)) {
+        return FOREBAY_USAGE;
+    }
+    size_t both = given < size ? given : size;
+    memset((uint8_t *)out + sizeof(given), 0, given - sizeof(given));
+    memcpy((uint8_t *)out + sizeof(given),
+        (const uint8_t *)from + sizeof(given), both - sizeof(given));
+    return FOREBAY_OK;
+}
+
+PUBLIC enum forebay_status forebay_info(
+    const struct forebay *self, struct forebay_info *out)
+{
+    if (!is_ours(self)) {
+        return FOREBAY_FORKED;
+    }
+    pthread_mutex_lock(&self->desk->lock);
+    enum forebay_status status =
+        hand_out(out, &self->desk->info, sizeof(self->desk->info));
+    pthread_mutex_unlock(&self->desk->lock);
+    return status;
+}
+
+PUBLIC const char *forebay_error(const struct forebay *self)
+{
+    static _Thread_local struct fby_why copy;
+    if (!is_ours(self)) {
+        return forebay_status_text(FOREBAY_FORKED);
+    }
+    pthread_mutex_lock(&self->desk->lock);
+    copy = self->desk->last;
+    pthread_mutex_unlock(&self->desk->lock);
+    return copy.text;
+}
+
+PUBLIC enum forebay_status forebay_stats(
+    const struct forebay *self, struct forebay_stats *out)
+{
+    if (!is_ours(self)) {
+        return FOREBAY_FORKED;
+    }
+    struct fby_shelf_counts counts = fby_shelf_counts(self->shelf);
+    pthread_mutex_lock(&self->desk->lock);
+    struct forebay_stats stats = self->desk->stats;
+    pthread_mutex_unlock(&self->desk->lock);
+    stats.batches_held = counts.held;
+    stats.held_bytes   = counts.held * self->setup.out_bytes;
+    return hand_out(out, &stats, sizeof(stats));
+}
+
+PUBLIC enum forebay_status forebay_stream_digest(
+    const struct forebay *self, uint8_t out[16])
+{
+    if (!is_ours(self)) {
+        return FOREBAY_FORKED;
+    }
+    if (!self->setup.digests) {
+        return FOREBAY_USAGE;
+    }
+    pthread_mutex_lock(&self->desk->lock);
+    struct fby_sum sum = fby_sum_end(&self->desk->digest);
+    pthread_mutex_unlock(&self->desk->lock);
+    memcpy(out, sum.bytes, sizeof(sum.bytes));
+    return FOREBAY_OK;
+}
+
+PUBLIC enum forebay_status forebay_next(struct forebay *self,
+    int64_t timeout_ns, void *stream, struct forebay_batch **out)
+{
+    (void)stream; /* the host has none */
+    *out = NULL;
+    if (!is_ours(self)) {
+        return FOREBAY_FORKED;
+    }
+    return fby_desk_next(self->desk, self->shelf, timeout_ns, out);
+}

@@ -1,0 +1,366 @@
+#include "trainer_client/setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/cores.h"
+#include "common/mem.h"
+#include "common/pipeline/canon.h"
+#include "common/pipeline/location.h"
+#include "common/plan/order.h"
+#include "common/socket.h"
+#include "proto/ids.h"
+
+enum { MAX_DECODE_THREADS = 4, MAX_ROOTS = 256 };
+
+/* ---- options ------------------------------------------------------------- */
+
+static bool all_zero(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+fby_err fby_options_read(const struct forebay_options *from,
+    struct forebay_options *out, struct fby_why *why)
+{
+    size_t given = from->struct_size;
+    if (given < sizeof(size_t) || given > 64 * sizeof(*out)) {
+        return fby_because(why, FBY_USAGE,
+            "struct_size is %zu; set it to sizeof(struct forebay_options)",
+            given);
+    }
+    size_t both = given < sizeof(*out) ? given : sizeof(*out);
+    if (!all_zero((const uint8_t *)from + both, given - both)) {
+        return fby_because(why, FBY_USAGE,
+            "an option is set that this version (%s) does not know",
+            FBY_VERSION);
+    }
+    *out = forebay_options();
+    memcpy(out, from, both);
+    return FBY_OK;
+}
+
+/* ---- pipeline ------------------------------------------------------------ */
+
+static fby_err load_pipeline(const struct forebay_options *o,
+    struct fby_pipeline **out, struct fby_why *why)
+{
+    char folder[FBY_PATH_SIZE];
+    if ((o->pipeline_path == NULL) == (o->pipeline_text == NULL)) {
+        return fby_because(
+            why, FBY_USAGE, "give either pipeline_path or pipeline_text");
+    }
+    if (o->pipeline_path != NULL) {
+        return fby_pipeline_load(o->pipeline_path, out, why);
+    }
+    if (getcwd(folder, sizeof(folder)) == NULL) {
+        return fby_because(why, FBY_SYS, "no current directory");
+    }
+    const struct fby_pipeline_text text = {
+        .text   = o->pipeline_text,
+        .size   = strlen(o->pipeline_text),
+        .name   = "pipeline",
+        .folder = folder,
+    };
+    return fby_pipeline_parse(&text, out, why);
+}
+
+static fby_err take_pipeline(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err      = load_pipeline(o, &pipeline, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    err = fby_pipeline_split(pipeline, o->split, &self->split, why);
+    if (err == FBY_OK) {
+        self->seed = o->has_seed ? o->seed : fby_pipeline_seed(pipeline);
+        fby_content_encode(&self->split->content, &self->content);
+        self->content_digest =
+            fby_digest_of(self->content.data, self->content.size);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+static fby_err take_location(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    char *texts[MAX_ROOTS];
+    if (fby_location_is_named(self->split->location.pattern)) {
+        self->location = self->split->location;
+        return FBY_OK;
+    }
+    if (o->n_roots > MAX_ROOTS) {
+        return fby_because(why, FBY_USAGE, "more than %d roots", MAX_ROOTS);
+    }
+    for (size_t i = 0; i < o->n_roots; i++) {
+        const struct forebay_root *root = &o->roots[i];
+        size_t size = strlen(root->name) + strlen(root->directory) + 2;
+        texts[i]    = fby_zalloc(size);
+        snprintf(texts[i], size, "%s=%s", root->name, root->directory);
+    }
+    const char *const *roots = (const char *const *)texts;
+    fby_err            err   = fby_location_root(
+                     &self->split->location, roots, o->n_roots, &self->location, why);
+    for (size_t i = 0; i < o->n_roots; i++) {
+        free(texts[i]);
+    }
+    return err;
+}
+
+/* ---- who we are, and where we begin -------------------------------------- */
+
+static fby_err take_rank(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    self->world = o->world == 0 ? 1 : o->world;
+    self->rank  = o->rank;
+    if (self->rank >= self->world) {
+        return fby_because(why, FBY_USAGE, "rank %u is not below world %u",
+            self->rank, self->world);
+    }
+    if (self->world > 1 && o->job == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "ranks find each other by job: name one");
+    }
+    if (o->job != NULL && (*o->job == '\0' || strlen(o->job) > 255)) {
+        return fby_because(why, FBY_USAGE, "job: a name of 1 to 255 bytes");
+    }
+    struct fby_id_text id = fby_id_text(fby_id_random());
+    snprintf(
+        self->job, sizeof(self->job), "%s", o->job != NULL ? o->job : id.text);
+    return fby_order_check_world(
+        self->split->content.global_batch, self->world, why);
+}
+
+static fby_err take_token(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    char have[17];
+    char want[17];
+    self->steps  = o->steps;
+    self->epochs = o->epochs;
+    if (o->token == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = fby_token_decode(o->token, &self->token, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (!fby_digest_equal(&self->token.content, &self->content_digest)) {
+        return fby_because(why, FBY_CONFIG,
+            "the token is of content %s, the pipeline's split is %s",
+            fby_hex(self->token.content.bytes, 8, have),
+            fby_hex(self->content_digest.bytes, 8, want));
+    }
+    if (o->has_seed && o->seed != self->token.seed) {
+        return fby_because(why, FBY_USAGE,
+            "seed %llu, but the token has seed %llu; leave the seed out",
+            (unsigned long long)o->seed, (unsigned long long)self->token.seed);
+    }
+    self->has_token = true;
+    self->seed      = self->token.seed;
+    return FBY_OK;
+}
+
+/* ---- fields -------------------------------------------------------------- */
+
+static fby_err find_field(const struct fby_content *content, const char *name,
+    uint32_t *out, struct fby_why *why)
+{
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (strcmp(content->fields[i].name, name) == 0) {
+            *out = i;
+            return FBY_OK;
+        }
+    }
+    char all[256] = "";
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "",
+            content->fields[i].name);
+    }
+    return fby_because(
+        why, FBY_USAGE, "no field %.63s; the pipeline has %s", name, all);
+}
+
+static fby_err select_fields(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    const struct fby_content *content = &self->split->content;
+    uint64_t                  all     = content->n_fields < 64
+                                            ? (UINT64_C(1) << content->n_fields) - 1
+                                            : UINT64_MAX;
+    uint64_t                  bits    = o->fields == NULL ? all : 0;
+    for (size_t i = 0; o->fields != NULL && i < o->n_fields; i++) {
+        uint32_t at  = 0;
+        fby_err  err = find_field(content, o->fields[i], &at, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+        bits |= UINT64_C(1) << at;
+    }
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if ((bits >> i & 1) != 0) {
+            self->field[self->n_fields++] = i;
+        }
+    }
+    if (self->n_fields == 0) {
+        return fby_because(why, FBY_USAGE, "fields: none is selected");
+    }
+    self->selected = bits == all ? 0 : bits;
+    return FBY_OK;
+}
+
+static fby_err override(struct fby_setup *self,
+    const struct forebay_output *output, struct fby_why *why)
+{
+    uint32_t at  = 0;
+    fby_err  err = find_field(&self->split->content, output->field, &at, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_field_delivery *delivery = &self->split->delivery.fields[at];
+    if (output->dtype != FOREBAY_DTYPE_PIPELINE) {
+        delivery->dtype = (enum fby_type)output->dtype;
+    }
+    if (output->layout != FOREBAY_LAYOUT_PIPELINE) {
+        delivery->layout = (enum fby_layout)output->layout;
+    }
+    return FBY_OK;
+}
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
+}
+
+static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
+{
+    const struct fby_content  *content  = &self->split->content;
+    const struct fby_delivery *delivery = &self->split->delivery;
+    self->max_rows                      = content->global_batch / self->world;
+    self->expansions = fby_zalloc(self->n_fields * sizeof(*self->expansions));
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        uint32_t at  = self->field[i];
+        fby_err  err = fby_expansion_init(&self->expansions[i],
+             &content->fields[at], &delivery->fields[at], why);
+        if (err != FBY_OK) {
+            return err;
+        }
+        self->out_offset[i] = self->out_bytes;
+        self->out_bytes +=
+            aligned(self->expansions[i].out_bytes * self->max_rows);
+    }
+    self->out_offset[self->n_fields] = self->out_bytes;
+    self->out_bytes += aligned(self->max_rows);
+    return fby_layout_of_content(
+        content, self->selected, self->max_rows, &self->layout, why);
+}
+
+static fby_err take_fields(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    fby_err err = select_fields(self, o, why);
+    for (size_t i = 0; i < o->n_outputs && err == FBY_OK; i++) {
+        err = override(self, &o->outputs[i], why);
+    }
+    return err == FBY_OK ? plan_fields(self, why) : err;
+}
+
+/* ---- limits -------------------------------------------------------------- */
+
+static uint64_t or_default(uint64_t value, uint64_t fallback)
+{
+    return value != 0 ? value : fallback;
+}
+
+static uint32_t threads_by_cores(void)
+{
+    uint32_t cores = fby_cores();
+    return cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS;
+}
+
+static fby_err take_limits(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    const char *device = o->device != NULL ? o->device : "host";
+    self->device       = fby_device_named(device);
+    if (self->device == NULL) {
+        return fby_because(why, FBY_USAGE,
+            "no device %.40s in this build; there is: host", device);
+    }
+    self->window_bytes   = or_default(o->window_bytes, UINT64_C(256) << 20);
+    self->window_batches = (uint32_t)or_default(o->window_batches, 16);
+    self->max_held_bytes = or_default(o->max_held_bytes, UINT64_C(1) << 30);
+    self->decode_threads =
+        o->decode_threads != 0 ? o->decode_threads : threads_by_cores();
+    self->open_timeout_ns =
+        o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
+    self->digests        = o->digests;
+    self->verify_decoded = o->verify_decoded;
+    if (self->decode_threads > 256 || self->window_batches > 4096) {
+        return fby_because(why, FBY_USAGE,
+            "at most 256 decode_threads and 4096 window_batches");
+    }
+    if (self->layout.raw_bytes > self->window_bytes) {
+        return fby_because(why, FBY_CONFIG,
+            "a batch has %llu bytes, window_bytes is %llu; raise it or make "
+            "the batch smaller",
+            (unsigned long long)self->layout.raw_bytes,
+            (unsigned long long)self->window_bytes);
+    }
+    if (self->out_bytes > self->max_held_bytes) {
+        return fby_because(why, FBY_CONFIG,
+            "a batch expands to %llu bytes, max_held_bytes is %llu; raise it",
+            (unsigned long long)self->out_bytes,
+            (unsigned long long)self->max_held_bytes);
+    }
+    return FBY_OK;
+}
+
+typedef fby_err take_fn(struct fby_setup *self,
+    const struct forebay_options *options, struct fby_why *why);
+
+static fby_err take_server(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    if (o->server == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "server: where to find workers, HOST:PORT");
+    }
+    return fby_endpoint_resolve(o->server, self->server, why);
+}
+
+fby_err fby_setup_init(struct fby_setup *out,
+    const struct forebay_options *options, struct fby_why *why)
+{
+    static take_fn *const steps[] = {take_pipeline, take_location, take_rank,
+        take_token, take_fields, take_limits, take_server};
+    fby_err               err     = FBY_OK;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        err = steps[i](out, options, why);
+        if (err != FBY_OK) {
+            break;
+        }
+    }
+    return err;
+}
+
+void fby_setup_fini(struct fby_setup *self)
+{
+    fby_split_destroy(&self->split);
+    fby_buffer_fini(&self->content);
+    free(self->expansions);
+    self->expansions = NULL;
+}

@@ -1,0 +1,74 @@
+/* setup.h - everything that is settled before a stream begins.
+ *
+ * Options, pipeline and token become one constant struct: what to ask for, how
+ * it is laid out on its way, and how it is expanded. Pure but for reading the
+ * pipeline file and resolving the server's name. */
+#ifndef FBY_CLIENT_SETUP_H
+#define FBY_CLIENT_SETUP_H
+
+#include "common/bytes.h"
+#include "common/err.h"
+#include "common/hash.h"
+#include "common/pipeline/parse.h"
+#include "common/pipeline/token.h"
+#include "common/socket.h"
+#include "forebay/forebay.h"
+#include "proto/layout.h"
+#include "trainer_client/device.h"
+#include "trainer_client/expansion.h"
+
+struct fby_setup {
+    char     server[FBY_ENDPOINT_SIZE]; /* numeric */
+    char     job[256];
+    uint32_t rank;
+    uint32_t world;
+    uint64_t seed;
+
+    struct fby_split   *split;
+    struct fby_buffer   content; /* canonical bytes */
+    struct fby_digest   content_digest;
+    struct fby_location location; /* NAME:path */
+    bool                has_token;
+    struct fby_token    token; /* epoch and step: where to begin */
+    uint64_t            steps; /* totals from epoch 0, step 0; 0: no end */
+    uint64_t            epochs;
+
+    uint64_t              selected; /* bit i: field i of the content; 0: all */
+    uint32_t              n_fields; /* selected */
+    uint32_t              field[FBY_MAX_FIELDS]; /* position in the content */
+    struct fby_expansion *expansions;            /* one each */
+    struct fby_raw_layout layout;                /* of a whole batch */
+    uint64_t out_offset[FBY_MAX_FIELDS + 1];     /* the last: `valid` */
+    uint64_t out_bytes;                          /* of a whole batch */
+    uint32_t max_rows;                           /* of this rank's batch */
+
+    const struct fby_device *device;
+    uint64_t                 window_bytes;
+    uint32_t                 window_batches;
+    uint64_t                 max_held_bytes;
+    uint32_t                 decode_threads;
+    int64_t                  open_timeout_ns;
+    bool                     digests;
+    bool                     verify_decoded;
+};
+
+/* Copy options of any version into `out`.
+ * Errors: FBY_USAGE when the struct is impossibly small, or sets an option
+ *         that this library does not know. */
+FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,
+    struct forebay_options *out, struct fby_why *why);
+
+/* Errors: FBY_USAGE, FBY_CONFIG, FBY_NOT_FOUND, FBY_IO; `why` says. Pass a
+ * zeroed `out`; fini copes with a half-made one. */
+FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
+    const struct forebay_options *options, struct fby_why *why);
+void                fby_setup_fini(struct fby_setup *self);
+
+/* The selected field's content and delivery. */
+static inline const struct fby_field_content *fby_setup_field(
+    const struct fby_setup *self, uint32_t i)
+{
+    return &self->split->content.fields[self->field[i]];
+}
+
+#endif

@@ -1,0 +1,254 @@
+#include "trainer_client/shelf.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+
+struct fby_shelf {
+    struct fby_shelf_config config;
+    pid_t                   pid;
+    struct fby_bell         bell;
+    pthread_mutex_t         lock;   /* guards all below */
+    struct forebay_batch   *free;   /* made and not in use */
+    uint32_t                usual;  /* slots kept for ever */
+    uint32_t                most;   /* slots that max_held_bytes allow */
+    uint32_t                made;   /* of the usual ones */
+    uint32_t                in_use; /* of all */
+    uint32_t                held;
+    uint64_t                overflow;
+    bool                    warned;
+    bool                    left; /* the stream is gone */
+};
+
+static uint32_t at_most(uint64_t value, uint32_t bound)
+{
+    return value < bound ? (uint32_t)value : bound;
+}
+
+fby_err fby_shelf_create(
+    const struct fby_shelf_config *config, struct fby_shelf **out)
+{
+    struct fby_shelf *self = fby_zalloc(sizeof(*self));
+    uint64_t          most = config->max_held_bytes / config->out_bytes;
+    self->config           = *config;
+    self->pid              = getpid();
+    self->most             = at_most(most == 0 ? 1 : most, UINT32_MAX);
+    self->usual            = at_most(self->most, FBY_OUTPUT_SLOTS);
+    self->bell             = fby_bell_open();
+    pthread_mutex_init(&self->lock, NULL);
+    if (self->bell.fd < 0) {
+        fby_shelf_leave(&self);
+        return FBY_SYS;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_batch_clear(struct forebay_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n_substituted; i++) {
+        union {
+            const char *from;
+            void       *to;
+        } cause = {.from = batch->substituted[i].cause};
+        free(cause.to);
+    }
+    free(batch->substituted);
+    batch->substituted   = NULL;
+    batch->n_substituted = 0;
+}
+
+static void destroy_batch(struct forebay_batch *batch)
+{
+    const struct fby_shelf_config *config = &batch->shelf->config;
+    fby_batch_clear(batch);
+    config->device->out_free(batch->memory, config->out_bytes);
+    free(batch->samples);
+    free(batch->valid);
+    free(batch->digests);
+    free(batch);
+}
+
+static fby_err make_batch(struct fby_shelf *self, struct forebay_batch **out)
+{
+    const struct fby_shelf_config *config = &self->config;
+    struct forebay_batch          *batch  = fby_zalloc(sizeof(*batch));
+    uint8_t *memory = config->device->out_alloc(config->out_bytes);
+    if (memory == NULL) {
+        free(batch);
+        return FBY_SYS;
+    }
+    batch->shelf   = self;
+    batch->memory  = memory;
+    batch->samples = fby_zalloc(config->max_rows * sizeof(*batch->samples));
+    batch->valid   = fby_zalloc(config->max_rows);
+    batch->digests = fby_zalloc(config->max_rows * sizeof(*batch->digests));
+    *out           = batch;
+    return FBY_OK;
+}
+
+/* The stream and every batch have let go; nobody else can come. */
+static void destroy_shelf(struct fby_shelf *self)
+{
+    while (self->free != NULL) {
+        struct forebay_batch *batch = self->free;
+        self->free                  = batch->next;
+        destroy_batch(batch);
+    }
+    fby_bell_close(&self->bell);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+void fby_shelf_leave(struct fby_shelf **self_p)
+{
+    struct fby_shelf *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    pthread_mutex_lock(&self->lock);
+    self->left = true;
+    bool last  = self->in_use == 0;
+    pthread_mutex_unlock(&self->lock);
+    if (last) {
+        destroy_shelf(self);
+    }
+}
+
+static fby_err take_further(struct fby_shelf *self, struct forebay_batch **out)
+{
+    fby_err err = make_batch(self, out);
+    if (err != FBY_OK) {
+        return err;
+    }
+    (*out)->overflow = true;
+    self->overflow++;
+    if (!self->warned) {
+        self->warned = true;
+        fby_warn("BATCHES-HELD",
+            "the trainer holds all %u output slots; going on with further "
+            "ones, up to %u",
+            self->usual, self->most);
+    }
+    return FBY_OK;
+}
+
+static fby_err take_locked(
+    struct fby_shelf *self, bool overflow, struct forebay_batch **out)
+{
+    if (self->free != NULL) {
+        *out       = self->free;
+        self->free = (*out)->next;
+        return FBY_OK;
+    }
+    if (self->made < self->usual) {
+        fby_err err = make_batch(self, out);
+        self->made += err == FBY_OK ? 1 : 0;
+        return err;
+    }
+    if (!overflow) {
+        return FBY_AGAIN;
+    }
+    return self->in_use < self->most ? take_further(self, out) : FBY_FULL;
+}
+
+fby_err fby_shelf_take(
+    struct fby_shelf *self, bool overflow, struct forebay_batch **out)
+{
+    pthread_mutex_lock(&self->lock);
+    fby_err err = take_locked(self, overflow, out);
+    self->in_use += err == FBY_OK ? 1 : 0;
+    pthread_mutex_unlock(&self->lock);
+    if (err == FBY_OK) {
+        struct forebay_batch *batch = *out;
+        batch->next                 = NULL;
+        batch->delivered            = false;
+        batch->done                 = false;
+        batch->err                  = FBY_OK;
+        atomic_store(&batch->refs, 1);
+    }
+    return err;
+}
+
+void fby_shelf_deliver(struct forebay_batch *batch)
+{
+    struct fby_shelf *self = batch->shelf;
+    pthread_mutex_lock(&self->lock);
+    batch->delivered = true;
+    self->held++;
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_batch_ref(struct forebay_batch *batch)
+{
+    atomic_fetch_add(&batch->refs, 1);
+}
+
+/* True when the shelf is to be destroyed. */
+static bool put_back(struct fby_shelf *self, struct forebay_batch *batch)
+{
+    pthread_mutex_lock(&self->lock);
+    self->in_use--;
+    self->held -= batch->delivered ? 1 : 0;
+    bool keep = !batch->overflow && !self->left;
+    if (keep) {
+        batch->next = self->free;
+        self->free  = batch;
+    }
+    bool last = self->left && self->in_use == 0;
+    if (!last) {
+        fby_bell_ring(&self->bell);
+    }
+    if (!keep) {
+        destroy_batch(batch);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return last;
+}
+
+void fby_batch_unref(struct forebay_batch *batch)
+{
+    if (atomic_fetch_sub(&batch->refs, 1) != 1) {
+        return;
+    }
+    struct fby_shelf *self = batch->shelf;
+    if (put_back(self, batch)) {
+        destroy_shelf(self);
+    }
+}
+
+bool fby_shelf_is_full(struct fby_shelf *self)
+{
+    pthread_mutex_lock(&self->lock);
+    bool full = self->held >= self->most;
+    pthread_mutex_unlock(&self->lock);
+    return full;
+}
+
+struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_shelf_counts counts = {
+        .held     = self->held,
+        .in_use   = self->in_use,
+        .overflow = self->overflow,
+    };
+    pthread_mutex_unlock(&self->lock);
+    return counts;
+}
+
+const struct fby_bell *fby_shelf_bell(const struct fby_shelf *self)
+{
+    return &self->bell;
+}
+
+bool fby_shelf_is_ours(const struct fby_shelf *self)
+{
+    return self->pid == getpid();
+}
