@@ -44,21 +44,18 @@ static void stamp(char *out, size_t size)
 }
 
 /* One write() a line, so that lines of several processes do not mix. */
-void fby_log(
-    enum fby_log_level level, const char *word, const char *format, ...)
+static void say(enum fby_log_level level, const char *word, const char *format,
+    va_list args)
 {
     static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
     if (level > settings.level) {
         return;
     }
-    char    time[64];
-    char    body[900];
-    char    line[1024];
-    va_list args;
+    char time[64];
+    char body[900];
+    char line[1200];
     stamp(time, sizeof(time));
-    va_start(args, format);
     vsnprintf(body, sizeof(body), format, args);
-    va_end(args);
     int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
         settings.colours ? colour[level] : "", time, settings.process,
         (int)getpid(), word, settings.colours ? "\033[0m" : "", body);
@@ -66,3 +63,17 @@ void fby_log(
         return; /* nobody is left to tell */
     }
 }
+
+#define LEVEL(name, level)                               \
+    void name(const char *word, const char *format, ...) \
+    {                                                    \
+        va_list args;                                    \
+        va_start(args, format);                          \
+        say(level, word, format, args);                  \
+        va_end(args);                                    \
+    }
+
+LEVEL(fby_error, FBY_LOG_ERROR)
+LEVEL(fby_warn, FBY_LOG_WARN)
+LEVEL(fby_info, FBY_LOG_INFO)
+LEVEL(fby_debug, FBY_LOG_DEBUG)

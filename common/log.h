@@ -13,12 +13,11 @@ enum fby_log_level { FBY_LOG_ERROR, FBY_LOG_WARN, FBY_LOG_INFO, FBY_LOG_DEBUG };
  * before threads start. FOREBAY_LOG=error|warn|info|debug overrides `level`. */
 void fby_log_init(const char *process, enum fby_log_level level);
 
-void fby_log(enum fby_log_level level, const char *word, const char *format,
-    ...) __attribute__((format(printf, 3, 4)));
+#define FBY_LOG_LIKE __attribute__((format(printf, 2, 3)))
 
-#define fby_error(word, ...) fby_log(FBY_LOG_ERROR, word, __VA_ARGS__)
-#define fby_warn(word, ...)  fby_log(FBY_LOG_WARN, word, __VA_ARGS__)
-#define fby_info(word, ...)  fby_log(FBY_LOG_INFO, word, __VA_ARGS__)
-#define fby_debug(word, ...) fby_log(FBY_LOG_DEBUG, word, __VA_ARGS__)
+void fby_error(const char *word, const char *format, ...) FBY_LOG_LIKE;
+void fby_warn(const char *word, const char *format, ...) FBY_LOG_LIKE;
+void fby_info(const char *word, const char *format, ...) FBY_LOG_LIKE;
+void fby_debug(const char *word, const char *format, ...) FBY_LOG_LIKE;
 
 #endif

@@ -82,16 +82,15 @@ class CommandLine(SystemTest):
     def test_index_says_what_it_found_and_finds_it_again(self):
         self.cluster.photos(number=32)
         pipeline = self.cluster.pipeline()
-        cache = self.cluster.path("cache")
-        first = forebay("index", "--pipeline", pipeline, "--cache", cache)
+        args = ("index", "--pipeline", pipeline, "--cache",
+                self.cluster.path("cache"), "--hash")
+        first = forebay(*args)
         self.assertEqual(first.returncode, 0, first.stderr)
-        self.assertIn("32 samples", first.stdout)
-        self.assertIn("(0 known before)", first.stdout)
-        again = forebay("index", "--pipeline", pipeline, "--cache", cache)
-        self.assertNotIn("(0 known before)", again.stdout)
-        hashed = forebay("index", "--pipeline", pipeline, "--cache", cache,
-                         "--hash")
-        self.assertIn("bytes hashed", hashed.stdout)
+        self.assertIn("train: 32 samples in 1 shards (0 known before)",
+                      first.stdout)
+        self.assertIn("bytes hashed", first.stdout)
+        again = forebay(*args)
+        self.assertIn("(1 known before)", again.stdout)
 
     def test_up_serves_until_it_is_told_to_end(self):
         self.cluster.photos(number=64)
