@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "common/handoff.h"
 #include "common/mem.h"
 
 struct slot { /* what a message carries as its hint */
@@ -149,6 +150,7 @@ static void message_done(void *data, void *hint)
 {
     (void)data;
     struct slot *slot = hint;
+    FBY_TSAN_ACQUIRE(slot);
     atomic_fetch_sub(&slot->in_flight, 1);
     let_go(slot->arena);
 }
@@ -159,6 +161,7 @@ fby_err fby_arena_lend(struct fby_arena *self, uint32_t slot, uint8_t *data,
     struct slot *lent = &self->slots[slot];
     atomic_fetch_add(&lent->in_flight, 1);
     atomic_fetch_add(&self->holds, 1);
+    FBY_TSAN_RELEASE(lent);
     if (zmq_msg_init_data(message, data, size, message_done, lent) != 0) {
         message_done(data, lent);
         return FBY_SYS;

@@ -17,7 +17,7 @@ struct fby_opening {
     struct fby_digest    digest;
     char                *location;
     unsigned             waiters;   /* the loop's */
-    bool                 collected; /* the loop's: its end was noticed */
+    bool                 noticed;   /* the loop's: its end was seen */
     atomic_bool          abandoned; /* the loop says, the thread obeys */
     atomic_bool          ended;     /* the thread says; then all is constant */
     atomic_uint_fast64_t done;
@@ -153,8 +153,18 @@ static bool same_names(
            fby_digest_equal(&a->data_digest, &b->data_digest);
 }
 
-/* Move or put `prepared` to the front; an equal older one gives way, and so does
- * the least recently used one when there is no room. */
+/* Put `prepared` first and move those before `at` back by one, over it. */
+static void put_first(
+    struct fby_contents *self, uint32_t at, struct fby_prepared *prepared)
+{
+    for (; at > 0; at--) {
+        self->known[at] = self->known[at - 1];
+    }
+    self->known[0] = prepared;
+}
+
+/* An equal older one gives way, and so does the least recently used one when
+ * there is no room. */
 static void remember(struct fby_contents *self, struct fby_prepared *prepared)
 {
     uint32_t at = 0;
@@ -170,8 +180,15 @@ static void remember(struct fby_contents *self, struct fby_prepared *prepared)
     } else {
         self->n_known++;
     }
-    memmove(&self->known[1], &self->known[0], at * sizeof(self->known[0]));
-    self->known[0] = prepared;
+    put_first(self, at, prepared);
+}
+
+static void notice_end(struct fby_contents *self, struct fby_opening *opening)
+{
+    if (!opening->noticed && opening->prepared != NULL) {
+        remember(self, opening->prepared);
+    }
+    opening->noticed = true;
 }
 
 /* Take notice of openings that ended, and free those nobody waits for. */
@@ -181,11 +198,8 @@ static void collect(struct fby_contents *self)
     while (*link != NULL) {
         struct fby_opening *opening = *link;
         bool                ended   = atomic_load(&opening->ended);
-        if (ended && !opening->collected) {
-            opening->collected = true;
-            if (opening->prepared != NULL) {
-                remember(self, opening->prepared);
-            }
+        if (ended) {
+            notice_end(self, opening);
         }
         if (ended && opening->waiters == 0) {
             *link = opening->next;
@@ -217,9 +231,11 @@ static struct fby_opening *find_going_on(struct fby_contents *self,
     return o;
 }
 
-static fby_err start(
-    struct fby_contents *self, struct fby_opening *opening, struct fby_why *why)
+/* Moves *opening_p on FBY_OK. */
+static fby_err start(struct fby_contents *self, struct fby_opening **opening_p,
+    struct fby_why *why)
 {
+    struct fby_opening *opening = *opening_p;
     if (fby_stage_try_put(self->openers, opening) != FBY_OK) {
         return fby_because(why, FBY_FULL,
             "this worker is opening %u datasets already; ask again later",
@@ -227,33 +243,42 @@ static fby_err start(
     }
     opening->next  = self->openings;
     self->openings = opening;
+    *opening_p     = NULL;
     return FBY_OK;
 }
 
-fby_err fby_contents_open(struct fby_contents *self, const void *bytes,
-    size_t size, const char *location, struct fby_opening **out,
-    struct fby_why *why)
+static struct fby_opening *new_opening(struct fby_contents *self,
+    const struct fby_digest *digest, const char *location)
 {
     struct fby_opening *opening = fby_zalloc(sizeof(*opening));
-    fby_err err       = fby_content_decode(bytes, size, &opening->content, why);
-    opening->contents = self;
-    opening->digest   = fby_digest_of(bytes, size);
-    opening->location = fby_strdup(location);
+    opening->contents           = self;
+    opening->digest             = *digest;
+    opening->location           = fby_strdup(location);
+    return opening;
+}
 
-    struct fby_opening *going_on =
-        err == FBY_OK ? find_going_on(self, &opening->digest, location) : NULL;
-    if (err == FBY_OK && going_on == NULL) {
-        err = start(self, opening, why);
+fby_err fby_contents_open(struct fby_contents *self,
+    const struct fby_blob *content, const char *location,
+    struct fby_opening **out, struct fby_why *why)
+{
+    struct fby_digest   digest = fby_digest_of(content->data, content->size);
+    struct fby_opening *shared = find_going_on(self, &digest, location);
+    if (shared == NULL) {
+        struct fby_opening *fresh = new_opening(self, &digest, location);
+        fby_err             err   = fby_content_decode(
+                          content->data, content->size, &fresh->content, why);
+        shared = fresh;
+        if (err == FBY_OK) {
+            err = start(self, &fresh, why);
+        }
+        if (err != FBY_OK) {
+            free_opening(fresh);
+            return err;
+        }
     }
-    if (err != FBY_OK || going_on != NULL) {
-        free_opening(opening);
-        opening = going_on;
-    }
-    if (err == FBY_OK) {
-        opening->waiters++;
-        *out = opening;
-    }
-    return err;
+    shared->waiters++;
+    *out = shared;
+    return FBY_OK;
 }
 
 struct fby_opening_state fby_opening_state(const struct fby_opening *self)
@@ -285,13 +310,6 @@ void fby_opening_release(struct fby_opening **self_p)
     }
 }
 
-static void move_to_front(struct fby_contents *self, uint32_t at)
-{
-    struct fby_prepared *prepared = self->known[at];
-    memmove(&self->known[1], &self->known[0], at * sizeof(self->known[0]));
-    self->known[0] = prepared;
-}
-
 fby_err fby_contents_find(struct fby_contents *self,
     const struct fby_digest *content, const struct fby_digest *data,
     const struct fby_digest *fingerprint, struct fby_prepared **nearest)
@@ -307,7 +325,7 @@ fby_err fby_contents_find(struct fby_contents *self,
             *nearest = known;
         }
         if (same_data) {
-            move_to_front(self, i);
+            put_first(self, i, known);
             return fby_digest_equal(&known->fingerprint, fingerprint)
                        ? FBY_OK
                        : FBY_NOT_FOUND;

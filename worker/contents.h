@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "common/err.h"
+#include "proto/wire.h"
 #include "worker/prepared.h"
 
 struct fby_contents_config {
@@ -36,12 +37,12 @@ void fby_contents_clear(struct fby_contents *self);
 
 struct fby_opening; /* one that ended or goes on; shared by who asked */
 
-/* Open `bytes` (canonical content) at `location`, or join who does.
+/* Open `content` (canonical bytes) at `location`, or join who does.
  *
  * Ownership: the caller lets go of *out with fby_opening_release.
  * Errors:    FBY_PROTO  not a content; FBY_FULL too many at once. */
 FBY_CHECKED fby_err fby_contents_open(struct fby_contents *self,
-    const void *bytes, size_t size, const char *location,
+    const struct fby_blob *content, const char *location,
     struct fby_opening **out, struct fby_why *why);
 
 struct fby_opening_state {

@@ -285,21 +285,27 @@ static void spread_row(struct fby_job *self, uint32_t field, uint32_t row)
     }
 }
 
-void fby_job_row_done(struct fby_job *self, uint32_t                    row,
-    void (*complete)(void *context, struct fby_job_chunk *chunk), void *context)
+static void chunks_done(struct fby_job *self, uint32_t field, uint32_t row,
+    const struct fby_job_sink *sink)
+{
+    uint32_t first = 0;
+    uint32_t n     = 0;
+    fby_layout_row_chunks(&self->layout.fields[field], row, &first, &n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_job_chunk *chunk = chunk_of(self, field, first + i);
+        if (atomic_fetch_sub(&chunk->missing_rows, 1) == 1) {
+            sink->complete(sink->context, chunk);
+        }
+    }
+}
+
+void fby_job_row_done(
+    struct fby_job *self, uint32_t row, const struct fby_job_sink *sink)
 {
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        uint32_t first = 0;
-        uint32_t n     = 0;
         if (self->layout.fields[f].rows_per_chunk == 0) {
             spread_row(self, f, row);
         }
-        fby_layout_row_chunks(&self->layout.fields[f], row, &first, &n);
-        for (uint32_t i = 0; i < n; i++) {
-            struct fby_job_chunk *chunk = chunk_of(self, f, first + i);
-            if (atomic_fetch_sub(&chunk->missing_rows, 1) == 1) {
-                complete(context, chunk);
-            }
-        }
+        chunks_done(self, f, row, sink);
     }
 }

@@ -132,10 +132,14 @@ void fby_job_note_substitute(struct fby_job *self, uint32_t row,
 /* Where row `row` of a chosen field is to be written, row_bytes contiguous. */
 uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row);
 
-/* All chosen fields of `row` are written: calls `complete` for each chunk that
- * thereby has all its rows. */
-void fby_job_row_done(struct fby_job *self, uint32_t row,
-    void (*complete)(void *context, struct fby_job_chunk *chunk),
-    void *context);
+struct fby_job_sink { /* who takes chunks that have all their rows */
+    void (*complete)(void *context, struct fby_job_chunk *chunk);
+    void *context;
+};
+
+/* All chosen fields of `row` are written: hands each chunk that thereby has all
+ * its rows to `sink`. */
+void fby_job_row_done(
+    struct fby_job *self, uint32_t row, const struct fby_job_sink *sink);
 
 #endif

@@ -146,8 +146,8 @@ void fby_shell_open(
 {
     struct fby_opening *opening = NULL;
     struct fby_why      why     = {{0}};
-    fby_err err = fby_contents_open(self->contents, open->content.data,
-        open->content.size, open->location, &opening, &why);
+    fby_err             err     = fby_contents_open(
+                        self->contents, &open->content, open->location, &opening, &why);
     if (err != FBY_OK) {
         say_failed(self, peer, open->open, err, &why);
         return;

@@ -142,11 +142,11 @@ struct ask *fby_shell_ask(const struct peer *peer, struct fby_request_id id)
     return ask;
 }
 
-void fby_shell_ask_freed(void *shell, void *opaque)
+void fby_shell_ask_freed(void *context, void *tag)
 {
-    struct ask  *ask  = opaque;
+    struct ask  *ask  = tag;
     struct ask **link = &ask->peer->asks;
-    (void)shell;
+    (void)context;
     while (*link != ask) {
         link = &(*link)->next_of_peer;
     }

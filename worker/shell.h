@@ -199,7 +199,7 @@ struct ask *fby_shell_ask(const struct peer *peer, struct fby_request_id id);
 /* It is no longer open; work that nobody asks for any more is dropped. */
 void fby_shell_ask_end(struct shell *self, struct ask *ask);
 /* The memory of its batch is free (fby_arenas_collect). */
-void fby_shell_ask_freed(void *shell, void *ask);
+void fby_shell_ask_freed(void *context, void *tag);
 
 /* ---- registry.c ----------------------------------------------------------- */
 

@@ -84,7 +84,8 @@ static fby_err row_written(struct fby_stages *self, struct fby_task *task)
         fby_info("SUBSTITUTED", "by sample %llu: %s",
             (unsigned long long)task->sample, task->refused.text);
     }
-    fby_job_row_done(task->job, task->row, pass_on, self);
+    const struct fby_job_sink sink = {.complete = pass_on, .context = self};
+    fby_job_row_done(task->job, task->row, &sink);
     fby_stages_finish(self, task);
     return FBY_OK;
 }

@@ -98,6 +98,19 @@ const struct fby_message *client_hear(
     return &client->message;
 }
 
+const struct fby_message *client_hear_at_last(
+    struct client *client, enum fby_message_type type)
+{
+    do {
+        client_receive(client);
+        if (fby_frame_kind(zmq_msg_data(&client->frame),
+                zmq_msg_size(&client->frame)) == FBY_FRAME_MESSAGE) {
+            decode(client);
+        }
+    } while (client->message.type != type);
+    return &client->message;
+}
+
 const struct fby_welcome *client_hello(struct client *client)
 {
     client->route    = fby_route_random();
@@ -136,12 +149,7 @@ const struct fby_opened *client_content(
                                           .open         = {1},
                                           .content      = {kit->content.data, kit->content.size},
                                           .location     = kit->location}});
-    do {
-        client_receive(client);
-        decode(client);
-    } while (client->message.type == FBY_MSG_SCANNING);
-    assert_int_equal(client->message.type, FBY_MSG_OPENED);
-    return &client->message.opened;
+    return &client_hear_at_last(client, FBY_MSG_OPENED)->opened;
 }
 
 struct fby_request_id client_request(

@@ -36,6 +36,9 @@ void client_say(struct client *client, const struct fby_message *message);
 /* The next frame, which must be a control message; of type `type`. */
 const struct fby_message *client_hear(
     struct client *client, enum fby_message_type type);
+/* The next control message of that type, after whatever comes before it. */
+const struct fby_message *client_hear_at_last(
+    struct client *client, enum fby_message_type type);
 /* The next frame, whichever it is. */
 void client_receive(struct client *client);
 

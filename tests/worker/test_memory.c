@@ -31,7 +31,8 @@ static void the_limit_is_never_passed(void **state)
     assert_int_equal(fby_memory_try_take(memory, MIB + 1, &more), FBY_FULL);
     assert_int_equal(fby_memory_take(memory, SIZE_MAX, &more), FBY_FULL);
     assert_ok(fby_memory_try_take(memory, MIB - PAGE, &most));
-    assert_int_equal(fby_memory_try_take(memory, 2 * PAGE, &more), FBY_FULL);
+    assert_int_equal(
+        fby_memory_try_take(memory, (size_t)2 * PAGE, &more), FBY_FULL);
     assert_ok(fby_memory_try_take(memory, PAGE, &more));
     struct fby_memory_counts counts = fby_memory_counts(memory);
     assert_int_equal(counts.used, MIB);
