@@ -136,18 +136,21 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
 
 /* ---- Its clock ------------------------------------------------------------
  * Time that the loop slept through is no time: it is taken off every `now_ns`,
- * so that no deadline moves and nobody is judged for it. */
+ * so that no deadline moves and nobody is judged for it. When it fell asleep is
+ * not known, so all since it was last awake is taken off: what waits in the
+ * sockets is read before anything is due. */
 
 void fby_w_enter(struct fby_window *w, int64_t now_ns)
 {
-    int64_t due  = w->told > w->clock ? w->told : w->clock;
-    int64_t late = now_ns > due ? now_ns - due : 0;
-    if (late > w->config.times.late_loop && !FBY_MUTANT(ignore_gap)) {
-        w->slept += late;
+    int64_t passed = now_ns > w->clock ? now_ns - w->clock : 0;
+    int64_t due    = w->told > w->clock ? w->told - w->clock : 0;
+    if (passed > due && passed - due > w->config.times.late_loop &&
+        !FBY_MUTANT(ignore_gap)) {
+        w->slept += passed;
         w->counters.gaps++;
     }
-    w->clock = now_ns > w->clock ? now_ns : w->clock;
-    w->now   = w->clock - w->slept;
+    w->clock += passed;
+    w->now = w->clock - w->slept;
 }
 
 int64_t fby_window_deadline(struct fby_window *self)
@@ -216,12 +219,15 @@ struct fby_request_id fby_w_new_id(struct fby_window *w)
 void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
     uint64_t fail_at)
 {
-    if (w->failure.cause != FBY_CAUSE_NONE) {
+    bool first = w->failure.cause == FBY_CAUSE_NONE;
+    if (!first && fail_at >= w->fail_at) {
         return;
     }
-    w->failure = *failure;
+    w->failure = *failure; /* of the lowest step: no other is reached */
     w->fail_at = fail_at;
-    fby_w_act(w, FBY_DO_FAIL, failure->peer);
+    if (first) {
+        fby_w_act(w, FBY_DO_FAIL, failure->peer);
+    }
 }
 
 const struct fby_window_failure *fby_window_failure(

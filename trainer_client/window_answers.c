@@ -431,8 +431,9 @@ void fby_window_lost(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
     struct slot *slot = refused_slot(self, now_ns, peer, id);
-    if (slot != NULL) { /* it would be asked again at once, for ever */
+    if (slot != NULL) {
         self->counters.lost++;
+        /* It may lose every request at once: better ask another. */
         fby_w_place(self, slot->at)->avoid = peer;
         fby_w_drop(self, slot, false);
     }

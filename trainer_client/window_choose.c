@@ -141,28 +141,26 @@ static unsigned kind_of(const struct fby_window *w, uint64_t bytes)
     return bytes < w->config.batch_bytes ? 1 : 0;
 }
 
-/* The 95th of 100 of at most KNOWN_TIMES numbers: how many may be above it is
- * small, so the largest are taken off one by one. */
+static uint32_t n_above(const struct times *t, uint32_t n, int64_t limit)
+{
+    uint32_t above = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        above += t->last[i] > limit;
+    }
+    return above;
+}
+
+/* The smallest of the last answers that at most one in 20 is above. */
 static int64_t p95_of(const struct times *t)
 {
     uint32_t n     = t->n < KNOWN_TIMES ? t->n : KNOWN_TIMES;
-    uint32_t above = n / 20;
-    int64_t  top[KNOWN_TIMES / 20 + 1];
-    uint32_t kept = 0;
+    int64_t  found = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t j = kept;
-        while (j > 0 && top[j - 1] < t->last[i]) {
-            if (j <= above) {
-                top[j] = top[j - 1];
-            }
-            j--;
-        }
-        if (j <= above) {
-            top[j] = t->last[i];
-            kept += kept <= above;
+        if (t->last[i] < found && n_above(t, n, t->last[i]) <= n / 20) {
+            found = t->last[i];
         }
     }
-    return top[above];
+    return found;
 }
 
 static void note_time(struct times *t, int64_t took_ns)

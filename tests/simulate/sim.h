@@ -248,7 +248,7 @@ void sim_client_start(struct sim *sim);
 void sim_client_join(struct sim *sim, int worker);
 void sim_client_message(
     struct sim *sim, int peer, const struct sim_message *message);
-void sim_client_decoded(struct sim *sim, int decode);
+void sim_client_decoded(struct sim *sim, int number);
 void sim_client_release(struct sim *sim, int slot);
 void sim_client_want(struct sim *sim);
 void sim_client_turn(struct sim *sim);

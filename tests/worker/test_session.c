@@ -1,0 +1,430 @@
+/* The session's rules, one at a time. */
+#include "tests/test.h"
+
+#include "common/clock.h"
+#include "worker/session.h"
+
+#define S FBY_NS_PER_S
+enum { BATCH = 100, MANY = 8 };
+
+struct driver {
+    struct fby_budget        budget;
+    struct fby_session      *s;
+    struct fby_session_chunk chunks[MANY][4];
+};
+
+static struct fby_session_config config(void)
+{
+    struct fby_session_config c = fby_session_defaults();
+    c.send_window               = 100;
+    c.max_batches               = MANY;
+    return c;
+}
+
+/* A worker with room for `batches`, and one session with a route. */
+static void begin(struct driver *d, uint64_t batches)
+{
+    struct fby_session_config c = config();
+    fby_budget_init(&d->budget, batches * BATCH);
+    assert_ok(fby_session_create(&c, &d->budget, BATCH, 0, &d->s));
+    fby_session_hello(d->s, 0, 7);
+}
+
+/* Everything is let go of, and nothing may stay charged. */
+static void finish(struct driver *d)
+{
+    fby_session_bye(d->s);
+    for (uint64_t id = 1; id < MANY; id++) {
+        fby_session_freed(d->s, (struct fby_request_id){id});
+    }
+    assert_true(fby_session_is_idle(d->s));
+    assert_int_equal(d->budget.charged, 0);
+    fby_session_destroy(&d->s);
+}
+
+static enum fby_session_answer request(
+    struct driver *d, uint64_t id, uint64_t order)
+{
+    return fby_session_request(d->s, 0,
+        &(struct fby_session_request){
+            .id = {id}, .order = order, .bytes = BATCH});
+}
+
+/* Make a batch of `n` chunks of `bytes` each, wholly. */
+static void make(struct driver *d, uint64_t id, uint32_t n, uint32_t bytes)
+{
+    struct fby_request_id which = {id};
+    assert_ok(fby_session_header(d->s, which, d->chunks[id], n));
+    for (uint32_t i = 0; i < n; i++) {
+        assert_ok(fby_session_chunk_ready(d->s, which,
+            (struct fby_session_chunk){.chunk = i, .wire_bytes = bytes}));
+    }
+    assert_ok(fby_session_all_ready(d->s, which));
+}
+
+static void expect(
+    struct driver *d, enum fby_session_item_kind kind, uint64_t id)
+{
+    struct fby_session_item item;
+    assert_true(fby_session_next(d->s, 0, &item));
+    assert_int_equal(item.kind, kind);
+    assert_int_equal(item.id.value, id);
+}
+
+static void expect_nothing(struct driver *d)
+{
+    struct fby_session_item item;
+    assert_false(fby_session_next(d->s, 0, &item));
+}
+
+static void a_batch_goes_out_as_header_chunks_and_end(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 5), FBY_SESSION_ACCEPT);
+    expect_nothing(&d);
+    make(&d, 1, 2, 10);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    assert_true(fby_session_is_open(d.s, (struct fby_request_id){1}));
+    expect(&d, FBY_SEND_END, 1);
+    assert_false(fby_session_is_open(d.s, (struct fby_request_id){1}));
+    assert_int_equal(fby_session_state(d.s).charged, BATCH);
+    finish(&d);
+}
+
+static void a_batch_without_chunks_is_header_and_end(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 0, 0);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_END, 1);
+    finish(&d);
+}
+
+static void no_more_than_the_window_is_sent_without_credit(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 3, 45);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    expect_nothing(&d);
+    assert_ok(fby_session_credit(d.s, 0, 7, 45));
+    expect(&d, FBY_SEND_CHUNK, 1);
+    expect(&d, FBY_SEND_END, 1);
+    finish(&d);
+}
+
+static void a_chunk_larger_than_the_window_goes_alone(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 2, 500);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    expect_nothing(&d);
+    assert_ok(fby_session_credit(d.s, 0, 7, 500));
+    expect(&d, FBY_SEND_CHUNK, 1);
+    finish(&d);
+}
+
+static void the_lowest_step_goes_first(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 9), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 3), FBY_SESSION_ACCEPT);
+    make(&d, 1, 1, 10);
+    make(&d, 2, 1, 10);
+    expect(&d, FBY_SEND_HEADER, 2);
+    expect(&d, FBY_SEND_CHUNK, 2);
+    expect(&d, FBY_SEND_END, 2);
+    expect(&d, FBY_SEND_HEADER, 1);
+    finish(&d);
+}
+
+static void what_is_not_ready_does_not_hold_up_the_next(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    assert_ok(
+        fby_session_header(d.s, (struct fby_request_id){1}, d.chunks[1], 1));
+    make(&d, 2, 1, 10);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_HEADER, 2);
+    expect(&d, FBY_SEND_CHUNK, 2);
+    finish(&d);
+}
+
+static void a_new_route_sends_open_batches_from_their_start(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 3, 45);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    fby_session_route_lost(d.s, 0);
+    expect_nothing(&d);
+    fby_session_hello(d.s, 0, 8);
+    assert_int_equal(fby_session_state(d.s).sent, 0);
+    expect(&d, FBY_SEND_HEADER, 1);
+    struct fby_session_item item;
+    assert_true(fby_session_next(d.s, 0, &item));
+    assert_int_equal(item.chunk, 0);
+    finish(&d);
+}
+
+static void credit_of_an_older_route_is_ignored(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 1, 50);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    assert_ok(fby_session_credit(d.s, 0, 6, 50));
+    assert_int_equal(fby_session_state(d.s).credited, 0);
+    finish(&d);
+}
+
+static void credit_for_more_than_was_sent_breaks_the_protocol(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(fby_session_credit(d.s, 0, 7, 1), FBY_PROTO);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 1, 50);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    assert_ok(fby_session_credit(d.s, 0, 7, 50));
+    assert_int_equal(fby_session_credit(d.s, 0, 7, 49), FBY_PROTO);
+    finish(&d);
+}
+
+static void an_id_is_accepted_once(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 0, 0), FBY_SESSION_REPEATED);
+    assert_int_equal(request(&d, 3, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 3, 0), FBY_SESSION_REPEATED);
+    assert_int_equal(request(&d, 2, 0), FBY_SESSION_REPEATED);
+    finish(&d);
+}
+
+static void beyond_the_budget_is_busy(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 2);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 3, 2), FBY_SESSION_BUSY);
+    fby_session_cancel(d.s, 0, (struct fby_request_id){1});
+    assert_int_equal(request(&d, 4, 2), FBY_SESSION_BUSY);
+    fby_session_freed(d.s, (struct fby_request_id){1});
+    assert_int_equal(request(&d, 5, 2), FBY_SESSION_ACCEPT);
+    finish(&d);
+}
+
+static void a_batch_larger_than_the_budget_is_told_so(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 1);
+    assert_int_equal(
+        fby_session_request(d.s, 0,
+            &(struct fby_session_request){.id = {1}, .bytes = BATCH + 1}),
+        FBY_SESSION_TOO_LARGE);
+    finish(&d);
+}
+
+static void a_worker_that_cannot_entitle_one_more_is_full(void **state)
+{
+    (void)state;
+    struct driver             d = {0};
+    struct fby_session_config c = config();
+    struct fby_session       *s = NULL;
+    begin(&d, 1);
+    assert_int_equal(fby_session_create(&c, &d.budget, BATCH, 0, &s), FBY_FULL);
+    assert_null(s);
+    finish(&d);
+    begin(&d, 1);
+    finish(&d);
+}
+
+static void a_cancelled_batch_is_not_sent_and_need_not_be_made(void **state)
+{
+    (void)state;
+    struct driver         d  = {0};
+    struct fby_request_id id = {1};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    fby_session_cancel(d.s, 0, id);
+    assert_int_equal(fby_session_header(d.s, id, d.chunks[1], 1), FBY_GONE);
+    expect_nothing(&d);
+    finish(&d);
+}
+
+static void chunks_are_counted_before_a_batch_is_complete(void **state)
+{
+    (void)state;
+    struct driver         d  = {0};
+    struct fby_request_id id = {1};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_ok(fby_session_header(d.s, id, d.chunks[1], 1));
+    assert_int_equal(fby_session_all_ready(d.s, id), FBY_USAGE);
+    assert_ok(fby_session_chunk_ready(d.s, id, (struct fby_session_chunk){0}));
+    assert_int_equal(
+        fby_session_chunk_ready(d.s, id, (struct fby_session_chunk){0}),
+        FBY_USAGE);
+    finish(&d);
+}
+
+static void open_requests_are_named(void **state)
+{
+    (void)state;
+    struct driver         d = {0};
+    struct fby_request_id named[MANY];
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    fby_session_cancel(d.s, 0, (struct fby_request_id){1});
+    assert_int_equal(fby_session_open(d.s, named, MANY), 1);
+    assert_int_equal(named[0].value, 2);
+    assert_int_equal(fby_session_open(d.s, named, 0), 0);
+    finish(&d);
+}
+
+static void the_surplus_of_one_gives_way_to_the_right_of_another(void **state)
+{
+    (void)state;
+    struct driver             d     = {0};
+    struct fby_session_config c     = config();
+    struct fby_session       *other = NULL;
+    begin(&d, 3);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 3, 2), FBY_SESSION_ACCEPT);
+    assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &other));
+    struct fby_session *const all[] = {d.s, other};
+    assert_ptr_equal(fby_session_victim(all, 2, other, 0), d.s);
+    assert_int_equal(fby_session_shed(d.s).value, 3);
+    expect(&d, FBY_SEND_LOST, 3);
+    fby_session_freed(d.s, (struct fby_request_id){3});
+    fby_session_freed(d.s, (struct fby_request_id){2});
+    assert_null(fby_session_victim(all, 2, other, 0));
+    fby_session_destroy(&other);
+    finish(&d);
+}
+
+static void a_stalled_surplus_gives_way_to_anybody(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 3);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    make(&d, 1, 2, 90);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    struct fby_session *const all[] = {d.s};
+    assert_null(fby_session_victim(all, 1, NULL, 0));
+    assert_ptr_equal(fby_session_victim(all, 1, NULL, 2 * S), d.s);
+    assert_int_equal(fby_session_shed(d.s).value, 2); /* 1 has begun */
+    assert_int_equal(fby_session_shed(d.s).value, 0);
+    finish(&d);
+}
+
+static void a_leaving_worker_finishes_but_takes_nothing_new(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    fby_session_leave(d.s);
+    assert_int_equal(request(&d, 3, 2), FBY_SESSION_LOST);
+    make(&d, 1, 1, 10);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_CHUNK, 1);
+    expect(&d, FBY_SEND_END, 1);
+    fby_session_give_back(d.s);
+    expect(&d, FBY_SEND_LOST, 2);
+    finish(&d);
+}
+
+static void a_silent_session_expires_sooner_without_a_route(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_false(fby_session_expired(d.s, 120 * S));
+    assert_true(fby_session_expired(d.s, 120 * S + 1));
+    fby_session_heard(d.s, 100 * S);
+    assert_false(fby_session_expired(d.s, 200 * S));
+    fby_session_route_lost(d.s, 200 * S);
+    assert_true(fby_session_expired(d.s, 200 * S));
+    finish(&d);
+}
+
+static void memory_that_goes_early_loses_the_batch(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    fby_session_freed(d.s, (struct fby_request_id){1});
+    expect(&d, FBY_SEND_LOST, 1);
+    assert_int_equal(fby_session_state(d.s).charged, 0);
+    finish(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_batch_goes_out_as_header_chunks_and_end),
+        cmocka_unit_test(a_batch_without_chunks_is_header_and_end),
+        cmocka_unit_test(no_more_than_the_window_is_sent_without_credit),
+        cmocka_unit_test(a_chunk_larger_than_the_window_goes_alone),
+        cmocka_unit_test(the_lowest_step_goes_first),
+        cmocka_unit_test(what_is_not_ready_does_not_hold_up_the_next),
+        cmocka_unit_test(a_new_route_sends_open_batches_from_their_start),
+        cmocka_unit_test(credit_of_an_older_route_is_ignored),
+        cmocka_unit_test(credit_for_more_than_was_sent_breaks_the_protocol),
+        cmocka_unit_test(an_id_is_accepted_once),
+        cmocka_unit_test(beyond_the_budget_is_busy),
+        cmocka_unit_test(a_batch_larger_than_the_budget_is_told_so),
+        cmocka_unit_test(a_worker_that_cannot_entitle_one_more_is_full),
+        cmocka_unit_test(a_cancelled_batch_is_not_sent_and_need_not_be_made),
+        cmocka_unit_test(chunks_are_counted_before_a_batch_is_complete),
+        cmocka_unit_test(open_requests_are_named),
+        cmocka_unit_test(the_surplus_of_one_gives_way_to_the_right_of_another),
+        cmocka_unit_test(a_stalled_surplus_gives_way_to_anybody),
+        cmocka_unit_test(a_leaving_worker_finishes_but_takes_nothing_new),
+        cmocka_unit_test(a_silent_session_expires_sooner_without_a_route),
+        cmocka_unit_test(memory_that_goes_early_loses_the_batch),
+    };
+    return cmocka_run_group_tests_name("worker.session", tests, NULL, NULL);
+}
