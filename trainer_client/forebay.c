@@ -209,8 +209,9 @@ PUBLIC enum forebay_status forebay_stats(
     pthread_mutex_lock(&self->desk->lock);
     struct forebay_stats stats = self->desk->stats;
     pthread_mutex_unlock(&self->desk->lock);
-    stats.batches_held = counts.held;
-    stats.held_bytes   = counts.held * self->setup.out_bytes;
+    stats.batches_held     = counts.held;
+    stats.held_bytes       = counts.held * self->setup.out_bytes;
+    stats.overflow_batches = counts.overflow;
     return hand_out(out, &stats, sizeof(stats));
 }
 

@@ -12,9 +12,8 @@
 static void put_token(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
-    uint64_t steps =
-        fby_order_steps(fby_r_order(r, assembly->wanted.epoch));
-    bool             last  = assembly->wanted.step + 1 == steps;
+    uint64_t steps = fby_order_steps(fby_r_order(r, assembly->wanted.epoch));
+    bool     last  = assembly->wanted.step + 1 == steps;
     struct fby_token token = {
         .content     = r->setup->content_digest,
         .data        = r->election.data.digest,
@@ -153,6 +152,7 @@ static void lay_down(struct fby_receiver *r, int slot)
     task->raw    = r->slots[slot];
     task->layout = &assembly->layout;
     task->batch  = batch;
+    fby_r_report(r); /* who has the batch, sees what led to it */
     fby_desk_put(r->desk, batch);
     fby_unpack_put(r->unpack, task);
 }
@@ -285,7 +285,6 @@ static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
 void fby_r_report(struct fby_receiver *r)
 {
     struct fby_window_counters counters = fby_window_counters(r->window);
-    struct fby_shelf_counts    shelf    = fby_shelf_counts(r->shelf);
     struct forebay_stats       stats    = {
                  .wire_bytes         = r->wire_bytes,
                  .hedges             = counters.hedges,
@@ -298,11 +297,8 @@ void fby_r_report(struct fby_receiver *r)
                  .busy               = counters.busy,
                  .suspects           = counters.suspects,
                  .reconnects         = counters.reconnects,
-                 .overflow_batches   = shelf.overflow,
                  .workers_in_use     = fby_window_usable(r->window),
                  .workers_left_aside = (uint32_t)counters.set_aside,
-                 .batches_held       = shelf.held,
-                 .held_bytes         = shelf.held * r->setup->out_bytes,
     };
     for (int i = 0; i < r->n_peers; i++) {
         stats.workers_known += r->peers[i].used ? 1 : 0;
