@@ -14,8 +14,6 @@
 
 #include "common/clock.h"
 
-extern char **environ;
-
 static fby_err spawn_in_own_group(struct fby_child *child, char **argv)
 {
     posix_spawnattr_t attributes;
@@ -37,43 +35,40 @@ static fby_err spawn_in_own_group(struct fby_child *child, char **argv)
     return FBY_OK;
 }
 
-/* argv points into `args` and the two buffers; posix_spawn only reads it. */
-static char **build_argv(
-    const struct fby_words *args, const char *fd, const char *parent)
+static void build_argv(
+    const struct fby_words *args, int ready_fd, struct fby_words *out)
 {
-    struct fby_words all = {0};
-    fby_words_add(&all, "forebay");
+    char number[16];
+    fby_words_add(out, "forebay");
     for (unsigned i = 0; i < args->n; i++) {
-        fby_words_add(&all, args->words[i]);
+        fby_words_add(out, args->words[i]);
     }
-    fby_words_add(&all, "--ready-fd");
-    fby_words_add(&all, fd);
-    fby_words_add(&all, "--parent");
-    fby_words_add(&all, parent);
-    return (char **)(uintptr_t)all.words;
+    snprintf(number, sizeof(number), "%d", ready_fd);
+    fby_words_add(out, "--ready-fd");
+    fby_words_add(out, number);
+    snprintf(number, sizeof(number), "%d", (int)getpid());
+    fby_words_add(out, "--parent");
+    fby_words_add(out, number);
 }
 
 fby_err fby_child_start(struct fby_child *child, const char *what,
     const struct fby_words *args, struct fby_why *why)
 {
-    int  ends[2];
-    char fd[16];
-    char parent[16];
-    *child = (struct fby_child){.ready_fd = -1};
+    int              ends[2];
+    struct fby_words argv = {0};
+    *child                = (struct fby_child){.ready_fd = -1};
     snprintf(child->what, sizeof(child->what), "%s", what);
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return fby_because(
             why, FBY_SYS, "no pipe for %s: %s", what, strerror(errno));
     }
     fcntl(ends[1], F_SETFD, 0); /* the child's end */
-    snprintf(fd, sizeof(fd), "%d", ends[1]);
-    snprintf(parent, sizeof(parent), "%d", (int)getpid());
-    char  **argv = build_argv(args, fd, parent);
-    fby_err err  = spawn_in_own_group(child, argv);
+    build_argv(args, ends[1], &argv);
+    fby_err err = spawn_in_own_group(child, argv.words);
     if (err != FBY_OK) {
         fby_because(why, err, "cannot start %s: %s", what, strerror(errno));
     }
-    free(argv);
+    fby_words_fini(&argv);
     close(ends[1]);
     child->ready_fd = ends[0];
     return err;

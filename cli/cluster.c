@@ -136,8 +136,9 @@ fby_err fby_cluster_start(const struct fby_cluster_options *options,
         return err;
     }
     /* A server that is started again must be found where it was. */
-    self->server_args.words[2] = self->children[0].endpoint;
-    *out                       = self;
+    fby_words_fini(&self->server_args);
+    build_server_args(self, self->children[0].endpoint);
+    *out = self;
     return FBY_OK;
 }
 
@@ -152,8 +153,8 @@ void fby_cluster_stop(struct fby_cluster **self_p)
     fby_children_stop(self->children, 1, grace_ns);
     free(self->children);
     free(self->parts);
-    free(self->worker_args.words);
-    free(self->server_args.words);
+    fby_words_fini(&self->worker_args);
+    fby_words_fini(&self->server_args);
     free(self);
 }
 

@@ -9,10 +9,10 @@
 #include "cli/child.h"
 
 struct fby_cluster_options {
-    const char        *listen;  /* of the server; NULL: any port on loopback */
-    unsigned           workers; /* how many */
-    unsigned           threads; /* a worker's; 0: the cores shared out */
-    const char *const *roots;   /* "NAME=DIR" ..., NULL at the end */
+    const char *listen;  /* of the server; NULL: any port on loopback */
+    unsigned    workers; /* how many */
+    unsigned    threads; /* a worker's; 0: the cores shared out */
+    char      **roots;   /* "NAME=DIR" ..., NULL at the end */
 };
 
 struct fby_cluster;

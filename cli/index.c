@@ -1,7 +1,6 @@
 /* index.c - `forebay index`: make the manifest of a source ahead of time. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/command.h"
 #include "cli/local.h"
@@ -105,7 +104,7 @@ static int run(int argc, char **argv)
     fby_option_parse(&argp, argc, argv, &o);
     fby_signals_catch();
     fby_err err = o.split != NULL ? index_split(&o, &why) : index_all(&o, &why);
-    free(o.data.words);
+    fby_words_fini(&o.data);
     if (fby_signals_caught() != 0) {
         return 128 + fby_signals_caught();
     }

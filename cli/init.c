@@ -26,6 +26,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct init_options *o = state->input;

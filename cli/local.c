@@ -35,7 +35,8 @@ static fby_err open_dataset(struct fby_local *self,
 {
     struct fby_location place;
     fby_err             err = fby_location_root(&self->split->location,
-                    self->served.words.words, self->served.n, &place, why);
+                    (const char *const *)self->served.words.words, self->served.n, &place,
+                    why);
     if (err != FBY_OK) {
         return err;
     }

@@ -77,8 +77,17 @@ void fby_option_parse(
 
 void fby_words_add(struct fby_words *list, const char *word)
 {
-    list->words =
-        fby_regrow(list->words, (list->n + 2) * sizeof(list->words[0]));
-    list->words[list->n++] = word;
+    size_t room            = (list->n + 2) * sizeof(list->words[0]);
+    list->words            = fby_regrow(list->words, room);
+    list->words[list->n++] = fby_strdup(word);
     list->words[list->n]   = NULL;
+}
+
+void fby_words_fini(struct fby_words *list)
+{
+    for (unsigned i = 0; i < list->n; i++) {
+        free(list->words[i]);
+    }
+    free(list->words);
+    *list = (struct fby_words){0};
 }

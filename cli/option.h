@@ -24,11 +24,12 @@ uint64_t fby_option_size(
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input);
 
-/* A list of words that grows; free with free(). `words` ends with NULL. */
+/* A list of copied words that grows; `words` ends with NULL. Start from {0}. */
 struct fby_words {
-    const char **words;
-    unsigned     n;
+    char   **words;
+    unsigned n;
 };
 void fby_words_add(struct fby_words *list, const char *word);
+void fby_words_fini(struct fby_words *list);
 
 #endif

@@ -77,12 +77,12 @@ static fby_err make_dir(const char *path, struct fby_why *why)
 }
 
 static fby_err write_photo(const struct photos_options *o, uint32_t number,
-    struct fby_buffer *jpeg, struct fby_why *why)
+    uint32_t label, struct fby_buffer *jpeg, struct fby_why *why)
 {
     char             path[4096];
     struct fby_photo photo = {
         .number      = number,
-        .label       = number % (uint32_t)o->classes,
+        .label       = label,
         .width       = (uint32_t)o->side,
         .height      = (uint32_t)o->side * 3 / 4,
         .progressive = number % 10 == 9,
@@ -113,8 +113,9 @@ static fby_err write_all(const struct photos_options *o, struct fby_why *why)
         snprintf(path, sizeof(path), "%s/c%02u", o->dir, i);
         err = make_dir(path, why);
     }
-    for (uint32_t i = 0; i < o->number && err == FBY_OK; i++) {
-        err = write_photo(o, i, &jpeg, why);
+    for (uint32_t i = 0, label = 0; i < o->number && err == FBY_OK; i++) {
+        err   = write_photo(o, i, label, &jpeg, why);
+        label = label + 1 < o->classes ? label + 1 : 0;
     }
     fby_buffer_fini(&jpeg);
     return err;

@@ -228,12 +228,12 @@ static fby_err row_object(
     uint32_t own    = fby_order_rows(self->order, self->options->step);
     json_t  *fields = json_object();
     json_t  *row    = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
-            (json_int_t)(self->first + i), "sample", (json_int_t)sample, "key",
+            (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
             fby_dataset_key(self->local.dataset, sample), "valid",
             (int)(self->first + i < own), "fields", fields);
     fby_err  err    = FBY_OK;
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
-        struct fby_field_plan plan;
+        struct fby_field_plan plan = {0};
         if (content->fields[f].decode != FBY_DECODE_RGB8) {
             continue;
         }
@@ -338,7 +338,7 @@ static int run(int argc, char **argv)
     struct fby_why      why  = {{0}};
     fby_option_parse(&argp, argc, argv, &o);
     fby_err err = plan(&self, &why);
-    free(o.local.data.words);
+    fby_words_fini(&o.local.data);
     if (err != FBY_OK) {
         fprintf(stderr, "forebay plan: %s\n", why.text);
     }

@@ -5,7 +5,6 @@
  * brings its own server and workers. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/bar.h"
@@ -72,7 +71,7 @@ static struct forebay_options stream_options(
     stream.token           = o->resume != NULL ? self->token : NULL;
     stream.steps           = o->steps;
     stream.epochs          = o->steps + o->epochs == 0 ? 1 : o->epochs;
-    stream.fields          = o->fields.words;
+    stream.fields          = (const char *const *)o->fields.words;
     stream.n_fields        = o->fields.n;
     stream.roots           = roots->roots;
     stream.n_roots         = roots->n;
@@ -281,8 +280,8 @@ static int run(int argc, char **argv)
             "  --resume %s\n",
             self.journal.token);
     }
-    free(o.data.words);
-    free(o.fields.words);
+    fby_words_fini(&o.data);
+    fby_words_fini(&o.fields);
     if (err != FBY_OK) {
         return FBY_EXIT_FAILED;
     }

@@ -27,11 +27,15 @@ static fby_err add_root(
     if (err != FBY_OK) {
         return err;
     }
-    fby_words_add(&self->words, fby_strdup(name_and_dir));
+    fby_words_add(&self->words, name_and_dir);
+    fby_words_add(&self->names, name);
+    fby_words_add(&self->dirs, directory);
     self->roots =
         fby_regrow(self->roots, (self->n + 1) * sizeof(self->roots[0]));
-    self->roots[self->n++] = (struct forebay_root){
-        .name = fby_strdup(name), .directory = fby_strdup(directory)};
+    self->roots[self->n] =
+        (struct forebay_root){.name = self->names.words[self->n],
+            .directory              = self->dirs.words[self->n]};
+    self->n++;
     return FBY_OK;
 }
 
@@ -108,12 +112,9 @@ fby_err fby_served_collect(struct fby_served *self,
 
 void fby_served_fini(struct fby_served *self)
 {
-    for (unsigned i = 0; i < self->n; i++) {
-        free((void *)(uintptr_t)self->words.words[i]);
-        free((void *)(uintptr_t)self->roots[i].name);
-        free((void *)(uintptr_t)self->roots[i].directory);
-    }
-    free(self->words.words);
+    fby_words_fini(&self->words);
+    fby_words_fini(&self->names);
+    fby_words_fini(&self->dirs);
     free(self->roots);
     *self = (struct fby_served){0};
 }

@@ -11,7 +11,9 @@
 #include "forebay/forebay.h"
 
 struct fby_served {
-    struct fby_words     words; /* "NAME=DIR", owned, for --data */
+    struct fby_words     words; /* "NAME=DIR", for --data */
+    struct fby_words     names; /* the same, cut */
+    struct fby_words     dirs;
     struct forebay_root *roots; /* the same, for forebay_open() */
     unsigned             n;
 };

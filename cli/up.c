@@ -1,6 +1,5 @@
 /* up.c - `forebay up`: a server and workers on this machine until Ctrl-C. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cluster.h"
@@ -137,7 +136,7 @@ static int run(int argc, char **argv)
     struct fby_why    why = {{0}};
     fby_option_parse(&argp, argc, argv, &o);
     fby_err err = up(&o, &why);
-    free(o.data.words);
+    fby_words_fini(&o.data);
     if (err != FBY_OK) {
         fprintf(stderr, "forebay up: %s\n", why.text);
         return FBY_EXIT_FAILED;

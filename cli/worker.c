@@ -2,7 +2,6 @@
 #include "worker/worker.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cli/child.h"
 #include "cli/command.h"
@@ -139,7 +138,7 @@ static fby_err serve(struct worker_command *self, struct fby_why *why)
     struct fby_served served = {0};
     fby_err           err = fby_served_collect(&served, &self->data, NULL, why);
     if (err == FBY_OK) {
-        self->worker.roots   = served.words.words;
+        self->worker.roots   = (const char *const *)served.words.words;
         self->worker.n_roots = served.words.n;
         self->worker.signals = true;
         err                  = fby_worker_run(&self->worker, why);
@@ -157,7 +156,7 @@ static int run(int argc, char **argv)
         return FBY_EXIT_FAILED;
     }
     fby_err err = serve(&self, &why);
-    free(self.data.words);
+    fby_words_fini(&self.data);
     if (err != FBY_OK) {
         fprintf(stderr, "forebay worker: %s\n", why.text);
     }

@@ -136,11 +136,15 @@ static void fill_workers(struct fby_directory *self,
 static bool has_news(
     const struct fby_directory *self, const struct fby_dir_session *session)
 {
-    return session->state == SESSION_JOINED && self->workers != NULL &&
-           session->told_version <
-               ((struct fby_dir_worker *)ELMT_FROM_HH(
-                    self->workers->hh.tbl, self->workers->hh.tbl->tail))
-                   ->version;
+    if (session->state != SESSION_JOINED) {
+        return false;
+    }
+    for (struct fby_dir_worker *w = self->workers; w != NULL; w = w->hh.next) {
+        if (w->version > session->told_version) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool fill_due(struct fby_directory *self,
@@ -162,11 +166,13 @@ static bool fill_due(struct fby_directory *self,
     return false;
 }
 
-bool fby_directory_due(struct fby_directory *self, struct fby_message *out)
+bool fby_directory_due(
+    struct fby_directory *self, struct fby_message *out, struct fby_route *to)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
         if (fill_due(self, s, out)) {
+            *to = s->route;
             return true;
         }
     }

@@ -40,6 +40,7 @@ struct fby_dir_session {
     int64_t                    seen_ns;
     int64_t                    waits_until_ns; /* WAITING */
     struct fby_join            asked;          /* its pointers are not kept */
+    struct fby_route           route;          /* where answers go */
     bool                       answer_due;
     enum fby_join_refused_code code; /* REFUSED */
     char                       text[512];
@@ -67,14 +68,29 @@ struct fby_directory {
     struct fby_worker_info     *delta; /* of the last WORKERS message */
 };
 
+/* The tables, in tables.c. Walk them by hh.next, in the order of adding. */
+struct fby_dir_worker *fby_table_worker(
+    const struct fby_directory *self, uint64_t instance);
+struct fby_dir_session *fby_table_session(
+    const struct fby_directory *self, uint64_t id);
+struct fby_dir_job *fby_table_job(
+    const struct fby_directory *self, const char *name);
+void fby_table_add_worker(
+    struct fby_directory *self, struct fby_dir_worker *worker);
+void fby_table_add_session(
+    struct fby_directory *self, struct fby_dir_session *session);
+void fby_table_add_job(struct fby_directory *self, struct fby_dir_job *job);
+void fby_table_del_worker(
+    struct fby_directory *self, struct fby_dir_worker *worker);
+void fby_table_del_session(
+    struct fby_directory *self, struct fby_dir_session *session);
+void fby_table_del_job(struct fby_directory *self, struct fby_dir_job *job);
+
+/* Forget and free; a session's job goes with its last session. */
 void fby_directory_forget_worker(
     struct fby_directory *self, struct fby_dir_worker *worker);
 void fby_directory_forget_session(
     struct fby_directory *self, struct fby_dir_session *session);
-
-/* NULL when there is none. */
-struct fby_dir_session *fby_directory_session(
-    const struct fby_directory *self, uint64_t id);
 
 /* Forget who was silent for a lease. */
 void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns);

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-#include <uthash.h>
 #include <zmq.h>
 
 #include "common/clock.h"
@@ -21,26 +20,17 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    MAX_TURN     = 256, /* messages taken before timers are looked at */
-    ROUTE_SIZE   = 256  /* bytes of a ROUTER's routing id, at most 255 */
+    MAX_TURN     = 256 /* messages taken before timers are looked at */
 };
 
 /* Whoever wakes later than this was away, and judges nobody by the gap. */
 static const int64_t longest_gap_ns  = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns = FBY_NS_PER_S / 2;
 
-struct route {              /* where a session's messages last came from */
-    uint64_t       session; /* key */
-    uint8_t        id[ROUTE_SIZE];
-    size_t         size;
-    UT_hash_handle hh;
-};
-
 struct server {
     struct fby_server_options options;
     struct fby_directory     *directory;
     struct fby_instance_id    instance;
-    struct route             *routes;
     void                     *zmq;
     void                     *socket;
     int                       signals; /* signalfd */
@@ -48,11 +38,6 @@ struct server {
     uint64_t                  refused_messages;
     bool                      stopping;
     struct fby_buffer         frame; /* scratch of send */
-};
-
-struct sender { /* of the message at hand */
-    uint8_t id[ROUTE_SIZE];
-    size_t  size;
 };
 
 struct fby_server_options fby_server_defaults(void)
@@ -68,7 +53,7 @@ struct fby_server_options fby_server_defaults(void)
 /* ---- sending ---- */
 
 /* A peer that is gone is told nothing; it will ask again. */
-static void send_to(struct server *self, const uint8_t *id, size_t size,
+static void send_to(struct server *self, const struct fby_route *to,
     const struct fby_message *message)
 {
     struct fby_why why;
@@ -77,49 +62,20 @@ static void send_to(struct server *self, const uint8_t *id, size_t size,
         fby_error("SEND", "%s: %s", fby_message_name(message->type), why.text);
         return;
     }
-    if (zmq_send(self->socket, id, size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0 &&
+    if (zmq_send(self->socket, to->id, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >=
+            0 &&
         zmq_send(self->socket, self->frame.data, self->frame.size,
             ZMQ_DONTWAIT) < 0) {
         fby_debug("SEND", "%s", zmq_strerror(errno));
     }
 }
 
-static void reply(struct server *self, const struct sender *to,
-    const struct fby_message *message)
-{
-    send_to(self, to->id, to->size, message);
-}
-
-static void remember_route(struct server *self, struct fby_session_id session,
-    const struct sender *from)
-{
-    struct route *route = NULL;
-    HASH_FIND(hh, self->routes, &session.value, sizeof(session.value), route);
-    if (route == NULL) {
-        route          = fby_zalloc(sizeof(*route));
-        route->session = session.value;
-        HASH_ADD(hh, self->routes, session, sizeof(route->session), route);
-    }
-    memcpy(route->id, from->id, from->size);
-    route->size = from->size;
-}
-
-static void forget_route(struct server *self, uint64_t session)
-{
-    struct route *route = NULL;
-    HASH_FIND(hh, self->routes, &session, sizeof(session), route);
-    if (route != NULL) {
-        HASH_DEL(self->routes, route);
-        free(route);
-    }
-}
-
 /* ---- one handler a message ---- */
 
-typedef void handler(struct server *self, const struct sender *from,
+typedef void handler(struct server *self, const struct fby_route *from,
     const struct fby_message *message);
 
-static void on_register(struct server *self, const struct sender *from,
+static void on_register(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     const struct fby_register *told = &message->enroll;
@@ -134,10 +90,10 @@ static void on_register(struct server *self, const struct sender *from,
                   .lease_ms     = (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS),
                   .heartbeat_ms = (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS),
     };
-    reply(self, from, &answer);
+    send_to(self, from, &answer);
 }
 
-static void on_heartbeat(struct server *self, const struct sender *from,
+static void on_heartbeat(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     struct fby_instance_id worker = message->heartbeat.instance;
@@ -150,53 +106,52 @@ static void on_heartbeat(struct server *self, const struct sender *from,
         answer.type           = FBY_MSG_REGISTER_FIRST;
         answer.register_first = (struct fby_register_first){.instance = worker};
     }
-    reply(self, from, &answer);
+    send_to(self, from, &answer);
 }
 
-static void on_deregister(struct server *self, const struct sender *from,
+static void on_deregister(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     (void)from;
     fby_directory_deregister(self->directory, message->deregister.instance);
 }
 
-static void on_join(struct server *self, const struct sender *from,
+static void on_join(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     const struct fby_join *join = &message->join;
-    if (fby_directory_join(self->directory, join, self->now_ns) != FBY_OK) {
+    if (fby_directory_join(self->directory, join, from, self->now_ns) !=
+        FBY_OK) {
         fby_warn("JOIN-REFUSED", "more than %d sessions", MAX_SESSIONS);
         return;
     }
-    remember_route(self, join->session, from);
 }
 
-static void on_renew(struct server *self, const struct sender *from,
+static void on_renew(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     const struct fby_renew *renew = &message->renew;
-    if (fby_directory_renew(self->directory, renew, self->now_ns) == FBY_OK) {
-        remember_route(self, renew->session, from);
+    if (fby_directory_renew(self->directory, renew, from, self->now_ns) ==
+        FBY_OK) {
         return;
     }
     struct fby_message answer = {.type = FBY_MSG_JOIN_FIRST};
     answer.join_first = (struct fby_join_first){.session = renew->session};
-    reply(self, from, &answer);
+    send_to(self, from, &answer);
 }
 
-static void on_unreachable(struct server *self, const struct sender *from,
+static void on_unreachable(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     (void)from;
     fby_directory_unreachable(self->directory, message->unreachable.instance);
 }
 
-static void on_quit(struct server *self, const struct sender *from,
+static void on_quit(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     (void)from;
     fby_directory_quit(self->directory, message->quit.session);
-    forget_route(self, message->quit.session.value);
 }
 
 static handler *const handlers[256] = {
@@ -218,7 +173,7 @@ static void refuse_message(struct server *self, const char *cause)
 }
 
 static void dispatch(
-    struct server *self, const struct sender *from, zmq_msg_t *frame)
+    struct server *self, const struct fby_route *from, zmq_msg_t *frame)
 {
     struct fby_message message;
     struct fby_why     why;
@@ -239,12 +194,12 @@ static void dispatch(
 /* A message is the sender's routing id and exactly one frame more. */
 static bool receive_one(struct server *self)
 {
-    struct sender from;
+    struct fby_route from;
     int n = zmq_recv(self->socket, from.id, sizeof(from.id), ZMQ_DONTWAIT);
     if (n < 0) {
         return false;
     }
-    from.size       = (size_t)n;
+    from.size       = (uint8_t)n;
     unsigned frames = 0;
     int      more   = 1;
     while (more != 0) {
@@ -281,7 +236,8 @@ static int64_t wait_ns(const struct server *self, int64_t now_ns)
 static void flush_answers(struct server *self)
 {
     struct fby_message message;
-    while (fby_directory_due(self->directory, &message)) {
+    struct fby_route   to;
+    while (fby_directory_due(self->directory, &message, &to)) {
         if (message.type == FBY_MSG_JOINED) {
             message.joined.server = self->instance;
             message.joined.lease_ms =
@@ -291,26 +247,7 @@ static void flush_answers(struct server *self)
         } else if (message.type == FBY_MSG_WORKERS) {
             message.workers.server = self->instance;
         }
-        uint64_t      session = fby_message_session(&message).value;
-        struct route *route   = NULL;
-        HASH_FIND(hh, self->routes, &session, sizeof(session), route);
-        if (route != NULL) {
-            send_to(self, route->id, route->size, &message);
-        }
-    }
-}
-
-static void forget_dead_routes(struct server *self)
-{
-    struct route *route = NULL;
-    struct route *next  = NULL;
-    HASH_ITER(hh, self->routes, route, next)
-    {
-        if (!fby_directory_knows(
-                self->directory, (struct fby_session_id){route->session})) {
-            HASH_DEL(self->routes, route);
-            free(route);
-        }
+        send_to(self, &to, &message);
     }
 }
 
@@ -338,7 +275,6 @@ static void turn(struct server *self)
     }
     fby_directory_tick(self->directory, self->now_ns);
     flush_answers(self);
-    forget_dead_routes(self);
 }
 
 static void say_ready(const struct server *self, const char *endpoint)
@@ -400,11 +336,6 @@ static fby_err open_server(struct server *self, struct fby_why *why)
 
 static void close_server(struct server *self)
 {
-    while (self->routes != NULL) {
-        struct route *route = self->routes;
-        HASH_DEL(self->routes, route);
-        free(route);
-    }
     if (self->socket != NULL) {
         zmq_close(self->socket);
     }

@@ -15,9 +15,9 @@ void fby_directory_forget_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
-    HASH_DEL(self->sessions, session);
+    fby_table_del_session(self, session);
     if (--job->sessions == 0) {
-        HASH_DEL(self->jobs, job);
+        fby_table_del_job(self, job);
         free(job->name);
         free(job->said_by);
         free(job);
@@ -123,14 +123,6 @@ static bool agrees(struct fby_directory *self, struct fby_dir_session *session)
 
 /* ---- sessions ---- */
 
-struct fby_dir_session *fby_directory_session(
-    const struct fby_directory *self, uint64_t id)
-{
-    struct fby_dir_session *session = NULL;
-    HASH_FIND(hh, self->sessions, &id, sizeof(id), session);
-    return session;
-}
-
 static struct fby_dir_session *find_in_job(struct fby_directory *self,
     const struct fby_dir_session *other, enum session_state state,
     bool same_rank)
@@ -148,12 +140,11 @@ static struct fby_dir_session *find_in_job(struct fby_directory *self,
 static struct fby_dir_job *find_or_make_job(
     struct fby_directory *self, const struct fby_join *join)
 {
-    struct fby_dir_job *job = NULL;
-    HASH_FIND_STR(self->jobs, join->job, job);
+    struct fby_dir_job *job = fby_table_job(self, join->job);
     if (job == NULL) {
         job       = fby_zalloc(sizeof(*job));
         job->name = fby_strdup(join->job);
-        HASH_ADD_KEYPTR(hh, self->jobs, job->name, strlen(job->name), job);
+        fby_table_add_job(self, job);
     }
     return job;
 }
@@ -170,7 +161,7 @@ static struct fby_dir_session *make_session(
     session->asked.job = session->asked.host = NULL;
     session->job                             = find_or_make_job(self, join);
     session->job->sessions++;
-    HASH_ADD(hh, self->sessions, id, sizeof(session->id), session);
+    fby_table_add_session(self, session);
     return session;
 }
 
@@ -196,11 +187,11 @@ static void admit(struct fby_directory *self, struct fby_dir_session *session)
     }
 }
 
-fby_err fby_directory_join(
-    struct fby_directory *self, const struct fby_join *join, int64_t now_ns)
+fby_err fby_directory_join(struct fby_directory *self,
+    const struct fby_join *join, const struct fby_route *from, int64_t now_ns)
 {
     struct fby_dir_session *session =
-        fby_directory_session(self, join->session.value);
+        fby_table_session(self, join->session.value);
     if (session == NULL) {
         if (HASH_COUNT(self->sessions) >= self->config.max_sessions) {
             return FBY_FULL;
@@ -215,6 +206,7 @@ fby_err fby_directory_join(
     } else {
         session->answer_due = session->state != SESSION_WAITING;
     }
+    session->route        = *from;
     session->seen_ns      = now_ns;
     session->told_version = 0;
     return FBY_OK;
@@ -247,14 +239,15 @@ static void check_pins(struct fby_directory *self,
     }
 }
 
-fby_err fby_directory_renew(
-    struct fby_directory *self, const struct fby_renew *renew, int64_t now_ns)
+fby_err fby_directory_renew(struct fby_directory *self,
+    const struct fby_renew *renew, const struct fby_route *from, int64_t now_ns)
 {
     struct fby_dir_session *session =
-        fby_directory_session(self, renew->session.value);
+        fby_table_session(self, renew->session.value);
     if (session == NULL) {
         return FBY_NOT_FOUND;
     }
+    session->route   = *from;
     session->seen_ns = now_ns;
     if (session->state != SESSION_JOINED) {
         return FBY_OK;
@@ -269,16 +262,10 @@ fby_err fby_directory_renew(
 
 void fby_directory_quit(struct fby_directory *self, struct fby_session_id id)
 {
-    struct fby_dir_session *session = fby_directory_session(self, id.value);
+    struct fby_dir_session *session = fby_table_session(self, id.value);
     if (session != NULL) {
         fby_directory_forget_session(self, session);
     }
-}
-
-bool fby_directory_knows(
-    const struct fby_directory *self, struct fby_session_id id)
-{
-    return fby_directory_session(self, id.value) != NULL;
 }
 
 static bool is_expired(const struct fby_directory *self,
@@ -290,10 +277,10 @@ static bool is_expired(const struct fby_directory *self,
 
 void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
 {
-    struct fby_dir_session *session = NULL;
-    struct fby_dir_session *next    = NULL;
-    HASH_ITER(hh, self->sessions, session, next)
-    {
+    struct fby_dir_session *next = NULL;
+    for (struct fby_dir_session *session = self->sessions; session != NULL;
+         session                         = next) {
+        next = session->hh.next;
         if (is_expired(self, session, now_ns)) {
             fby_info("SESSION-LATE", "job '%s' rank %u on %s",
                 session->job->name, session->rank, session->host);

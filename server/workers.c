@@ -8,21 +8,13 @@
 void fby_directory_forget_worker(
     struct fby_directory *self, struct fby_dir_worker *worker)
 {
-    HASH_DEL(self->workers, worker);
+    fby_table_del_worker(self, worker);
     for (size_t i = 0; i < worker->n_endpoints; i++) {
         free(worker->endpoints[i]);
     }
     free(worker->endpoints);
     free(worker->host);
     free(worker);
-}
-
-static struct fby_dir_worker *find_worker(
-    const struct fby_directory *self, uint64_t instance)
-{
-    struct fby_dir_worker *worker = NULL;
-    HASH_FIND(hh, self->workers, &instance, sizeof(instance), worker);
-    return worker;
 }
 
 static struct fby_dir_worker *copy_worker(const struct fby_register *told)
@@ -41,14 +33,15 @@ static struct fby_dir_worker *copy_worker(const struct fby_register *told)
 fby_err fby_directory_register(
     struct fby_directory *self, const struct fby_register *told, int64_t now_ns)
 {
-    struct fby_dir_worker *worker = find_worker(self, told->instance.value);
+    struct fby_dir_worker *worker =
+        fby_table_worker(self, told->instance.value);
     if (worker == NULL) {
         if (HASH_COUNT(self->workers) >= self->config.max_workers) {
             return FBY_FULL;
         }
         worker          = copy_worker(told);
         worker->version = ++self->version;
-        HASH_ADD(hh, self->workers, instance, sizeof(worker->instance), worker);
+        fby_table_add_worker(self, worker);
         fby_info("WORKER-NEW", "%s at %s on %s",
             fby_id_text(worker->instance).text,
             worker->n_endpoints > 0 ? worker->endpoints[0] : "?", worker->host);
@@ -60,7 +53,7 @@ fby_err fby_directory_register(
 fby_err fby_directory_heartbeat(
     struct fby_directory *self, struct fby_instance_id instance, int64_t now_ns)
 {
-    struct fby_dir_worker *worker = find_worker(self, instance.value);
+    struct fby_dir_worker *worker = fby_table_worker(self, instance.value);
     if (worker == NULL) {
         return FBY_NOT_FOUND;
     }
@@ -71,7 +64,7 @@ fby_err fby_directory_heartbeat(
 void fby_directory_deregister(
     struct fby_directory *self, struct fby_instance_id instance)
 {
-    struct fby_dir_worker *worker = find_worker(self, instance.value);
+    struct fby_dir_worker *worker = fby_table_worker(self, instance.value);
     if (worker != NULL) {
         fby_info("WORKER-LEFT", "%s on %s", fby_id_text(instance.value).text,
             worker->host);
@@ -82,7 +75,8 @@ void fby_directory_deregister(
 void fby_directory_unreachable(
     struct fby_directory *self, struct fby_instance_id instance)
 {
-    const struct fby_dir_worker *worker = find_worker(self, instance.value);
+    const struct fby_dir_worker *worker =
+        fby_table_worker(self, instance.value);
     self->counts.unreachable++;
     fby_warn("WORKER-UNREACHABLE", "%s on %s: a client cannot connect to it",
         fby_id_text(instance.value).text,
@@ -91,10 +85,10 @@ void fby_directory_unreachable(
 
 void fby_directory_expire_workers(struct fby_directory *self, int64_t now_ns)
 {
-    struct fby_dir_worker *worker = NULL;
-    struct fby_dir_worker *next   = NULL;
-    HASH_ITER(hh, self->workers, worker, next)
-    {
+    struct fby_dir_worker *next = NULL;
+    for (struct fby_dir_worker *worker = self->workers; worker != NULL;
+         worker                        = next) {
+        next = worker->hh.next;
         if (now_ns - worker->seen_ns > self->config.lease_ns) {
             fby_warn("WORKER-LATE", "%s on %s: no heartbeat for %.1f s",
                 fby_id_text(worker->instance).text, worker->host,

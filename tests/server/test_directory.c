@@ -6,7 +6,8 @@
 #include "common/clock.h"
 #include "server/directory.h"
 
-static const int64_t lease_ns = 10 * FBY_NS_PER_S;
+static const int64_t          lease_ns  = 10 * FBY_NS_PER_S;
+static const struct fby_route somewhere = {.id = "here", .size = 4};
 
 static int make_directory(void **state)
 {
@@ -59,7 +60,9 @@ static struct fby_renew renewing(uint64_t session, uint64_t sequence)
 static void expect_due(struct fby_directory *directory,
     enum fby_message_type type, uint64_t session, struct fby_message *out)
 {
-    assert_true(fby_directory_due(directory, out));
+    struct fby_route to;
+    assert_true(fby_directory_due(directory, out, &to));
+    assert_memory_equal(to.id, somewhere.id, somewhere.size);
     assert_int_equal(out->type, type);
     assert_int_equal(fby_message_session(out).value, session);
 }
@@ -67,7 +70,8 @@ static void expect_due(struct fby_directory *directory,
 static void expect_silence(struct fby_directory *directory)
 {
     struct fby_message message;
-    assert_false(fby_directory_due(directory, &message));
+    struct fby_route   to;
+    assert_false(fby_directory_due(directory, &message, &to));
 }
 
 static void join_ok(struct fby_directory *directory, uint64_t session,
@@ -75,7 +79,7 @@ static void join_ok(struct fby_directory *directory, uint64_t session,
 {
     struct fby_message    message;
     const struct fby_join join = joining(session, rank);
-    assert_ok(fby_directory_join(directory, &join, now_ns));
+    assert_ok(fby_directory_join(directory, &join, &somewhere, now_ns));
     expect_due(directory, FBY_MSG_JOINED, session, &message);
 }
 
@@ -84,7 +88,7 @@ static void join_refused(struct fby_directory *directory,
     const char *words)
 {
     struct fby_message message;
-    assert_ok(fby_directory_join(directory, join, 0));
+    assert_ok(fby_directory_join(directory, join, &somewhere, 0));
     expect_due(directory, FBY_MSG_JOIN_REFUSED, join->session.value, &message);
     assert_int_equal(message.join_refused.code, code);
     assert_non_null(strstr(message.join_refused.text, words));
@@ -120,7 +124,7 @@ static void a_lost_list_is_told_again_in_full(void **state)
     join_ok(*state, 7, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 7, &message);
     const struct fby_renew renew = renewing(7, 0);
-    assert_ok(fby_directory_renew(*state, &renew, 1));
+    assert_ok(fby_directory_renew(*state, &renew, &somewhere, 1));
     expect_due(*state, FBY_MSG_WORKERS, 7, &message);
     assert_true(message.workers.full);
 }
@@ -188,18 +192,18 @@ static void the_first_digest_told_is_the_jobs(void **state)
     struct fby_renew renew     = renewing(10, 0);
     renew.data.known           = true;
     renew.data.digest.bytes[0] = 9;
-    assert_ok(fby_directory_renew(*state, &renew, 1));
+    assert_ok(fby_directory_renew(*state, &renew, &somewhere, 1));
     expect_silence(*state);
 
     renew.session.value        = 11;
     renew.data.digest.bytes[0] = 8;
-    assert_ok(fby_directory_renew(*state, &renew, 1));
+    assert_ok(fby_directory_renew(*state, &renew, &somewhere, 1));
     expect_due(*state, FBY_MSG_JOIN_REFUSED, 11, &message);
     assert_int_equal(message.join_refused.code, FBY_JOIN_DATA);
 
     const struct fby_join late = joining(12, 1);
     fby_directory_quit(*state, (struct fby_session_id){11});
-    assert_ok(fby_directory_join(*state, &late, 2));
+    assert_ok(fby_directory_join(*state, &late, &somewhere, 2));
     expect_due(*state, FBY_MSG_JOINED, 12, &message);
     assert_true(message.joined.data.known);
     assert_int_equal(message.joined.data.digest.bytes[0], 9);
@@ -211,10 +215,10 @@ static void a_second_session_of_a_rank_is_refused_when_the_first_renews(
     struct fby_message message;
     join_ok(*state, 10, 0, 0);
     const struct fby_join second = joining(11, 0);
-    assert_ok(fby_directory_join(*state, &second, 1));
+    assert_ok(fby_directory_join(*state, &second, &somewhere, 1));
     expect_silence(*state);
     const struct fby_renew renew = renewing(10, 0);
-    assert_ok(fby_directory_renew(*state, &renew, 2));
+    assert_ok(fby_directory_renew(*state, &renew, &somewhere, 2));
     expect_due(*state, FBY_MSG_JOIN_REFUSED, 11, &message);
     assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
     assert_non_null(strstr(message.join_refused.text, "process 10"));
@@ -226,13 +230,15 @@ static void a_second_session_takes_the_rank_of_a_silent_first(void **state)
     join_ok(*state, 10, 0, 0);
     struct fby_join second = joining(11, 0);
     second.seed            = 77; /* nobody is left to differ from */
-    assert_ok(fby_directory_join(*state, &second, 1));
+    assert_ok(fby_directory_join(*state, &second, &somewhere, 1));
     fby_directory_tick(*state, lease_ns);
     expect_silence(*state);
     assert_true(fby_directory_deadline(*state) <= lease_ns + 1);
     fby_directory_tick(*state, lease_ns + 1);
     expect_due(*state, FBY_MSG_JOINED, 11, &message);
-    assert_false(fby_directory_knows(*state, (struct fby_session_id){10}));
+    const struct fby_renew late = renewing(10, 0);
+    assert_int_equal(
+        fby_directory_renew(*state, &late, &somewhere, 0), FBY_NOT_FOUND);
 }
 
 static void a_job_is_forgotten_with_its_last_session(void **state)
@@ -243,14 +249,15 @@ static void a_job_is_forgotten_with_its_last_session(void **state)
     struct fby_message message;
     struct fby_join    other = joining(12, 0);
     other.world              = 8;
-    assert_ok(fby_directory_join(*state, &other, 0));
+    assert_ok(fby_directory_join(*state, &other, &somewhere, 0));
     expect_due(*state, FBY_MSG_JOINED, 12, &message);
 }
 
 static void an_unknown_session_must_join_first(void **state)
 {
     const struct fby_renew renew = renewing(99, 0);
-    assert_int_equal(fby_directory_renew(*state, &renew, 0), FBY_NOT_FOUND);
+    assert_int_equal(
+        fby_directory_renew(*state, &renew, &somewhere, 0), FBY_NOT_FOUND);
 }
 
 static void a_join_said_twice_is_answered_twice(void **state)
@@ -260,28 +267,28 @@ static void a_join_said_twice_is_answered_twice(void **state)
     assert_int_equal(fby_directory_counts(*state).sessions, 1);
 }
 
-#define directory_test(test) \
+#define DIRECTORY_TEST(test) \
     cmocka_unit_test_setup_teardown(test, make_directory, destroy_directory)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        directory_test(
+        DIRECTORY_TEST(
             a_session_is_told_the_workers_once_and_new_ones_as_they_come),
-        directory_test(a_lost_list_is_told_again_in_full),
-        directory_test(
+        DIRECTORY_TEST(a_lost_list_is_told_again_in_full),
+        DIRECTORY_TEST(
             a_silent_worker_is_no_longer_listed_and_must_register_again),
-        directory_test(the_time_the_server_was_away_is_nobodys_fault),
-        directory_test(more_workers_than_allowed_are_refused),
-        directory_test(
+        DIRECTORY_TEST(the_time_the_server_was_away_is_nobodys_fault),
+        DIRECTORY_TEST(more_workers_than_allowed_are_refused),
+        DIRECTORY_TEST(
             ranks_that_differ_are_refused_with_both_values_and_hosts),
-        directory_test(the_first_digest_told_is_the_jobs),
-        directory_test(
+        DIRECTORY_TEST(the_first_digest_told_is_the_jobs),
+        DIRECTORY_TEST(
             a_second_session_of_a_rank_is_refused_when_the_first_renews),
-        directory_test(a_second_session_takes_the_rank_of_a_silent_first),
-        directory_test(a_job_is_forgotten_with_its_last_session),
-        directory_test(an_unknown_session_must_join_first),
-        directory_test(a_join_said_twice_is_answered_twice),
+        DIRECTORY_TEST(a_second_session_takes_the_rank_of_a_silent_first),
+        DIRECTORY_TEST(a_job_is_forgotten_with_its_last_session),
+        DIRECTORY_TEST(an_unknown_session_must_join_first),
+        DIRECTORY_TEST(a_join_said_twice_is_answered_twice),
     };
     return cmocka_run_group_tests_name("server.directory", tests, NULL, NULL);
 }
