@@ -166,7 +166,7 @@ enum fby_verdict {
     FBY_LATE,       /* an old id's: drop it */
     FBY_LATE_HEDGE, /* of the slower answer of a hedge: drop it */
     FBY_DUPLICATE,  /* came before (after a reconnect): drop it */
-    FBY_UNKNOWN,    /* no request of ours: drop it */
+    FBY_UNKNOWN,    /* nothing that this peer was asked: drop it */
     FBY_BREACH      /* the protocol forbids it; fby_window_proto was done */
 };
 
@@ -313,7 +313,7 @@ struct fby_window_counters {
     uint64_t late;        /* chunks of old ids */
     uint64_t late_hedge;  /* chunks of the slower answer of a hedge */
     uint64_t duplicates;  /* chunks that came twice */
-    uint64_t unknown;     /* messages for ids that were never asked */
+    uint64_t unknown;     /* messages for ids that the peer was not asked */
     uint64_t lost;        /* requests a worker gave back or did not know */
     uint64_t busy;        /* answers BUSY */
     uint64_t cannot;      /* answers CANNOT */

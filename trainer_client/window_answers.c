@@ -207,7 +207,8 @@ static enum fby_verdict breach(struct fby_window *w, int peer)
     return FBY_BREACH;
 }
 
-/* The slot an answer is for, or NULL and why not. */
+/* The slot an answer is for, or NULL and why not. An answer from a peer that
+ * was not asked may be honest, when two peers turn out to be one worker. */
 static struct slot *open_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
@@ -215,17 +216,14 @@ static struct slot *open_slot(struct fby_window *w, int peer,
     if (FBY_MUTANT(wrong_id) && slot == FBY_NO_SLOT) {
         slot = fby_window_slot(w, (struct fby_request_id){id.value + 1});
     }
-    if (id.value == 0 || id.value > w->newest) {
+    if (id.value == 0 || id.value > w->newest ||
+        (slot != FBY_NO_SLOT && w->slots[slot].peer != peer)) {
         w->counters.unknown++;
         *verdict = FBY_UNKNOWN;
         return NULL;
     }
     if (slot == FBY_NO_SLOT) {
         *verdict = find_loser(w, id) != NULL ? FBY_LATE_HEDGE : FBY_LATE;
-        return NULL;
-    }
-    if (w->slots[slot].peer != peer && !FBY_MUTANT(wrong_id)) {
-        *verdict = breach(w, peer);
         return NULL;
     }
     *verdict = FBY_TAKE;

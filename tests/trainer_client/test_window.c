@@ -619,6 +619,20 @@ static void ids_that_were_never_asked_are_unknown(void **state)
     fby_window_destroy(&d.w);
 }
 
+static void an_answer_from_a_peer_that_was_not_asked_is_dropped(void **state)
+{
+    (void)state;
+    struct driver     d = started(1, 2);
+    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(header(&d, &r, 1), FBY_TAKE);
+    r.peer = 1 - r.peer;
+    assert_int_equal(chunk(&d, &r, 0), FBY_UNKNOWN);
+    assert_int_equal(end(&d, &r, 1), FBY_UNKNOWN);
+    r.peer = 1 - r.peer;
+    assert_int_equal(chunk(&d, &r, 0), FBY_TAKE);
+    fby_window_destroy(&d.w);
+}
+
 static void more_chunks_than_a_batch_can_have_are_a_breach(void **state)
 {
     (void)state;
@@ -1032,6 +1046,7 @@ int main(void)
         cmocka_unit_test(
             a_breach_closes_the_peer_and_its_requests_go_elsewhere),
         cmocka_unit_test(ids_that_were_never_asked_are_unknown),
+        cmocka_unit_test(an_answer_from_a_peer_that_was_not_asked_is_dropped),
         cmocka_unit_test(more_chunks_than_a_batch_can_have_are_a_breach),
         cmocka_unit_test(a_peer_is_opened_at_first_use_and_closed_when_idle),
         cmocka_unit_test(an_unreachable_peer_is_reported_and_tried_again_later),
