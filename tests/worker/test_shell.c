@@ -1,129 +1,32 @@
 #include "tests/test.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "common/clock.h"
-#include "tests/worker/client.h"
-#include "worker/worker.h"
-
-struct world { /* a worker on a thread, and one client of it */
-    struct kit                kit;
-    struct client             client;
-    struct fby_worker_options options;
-    char                      root[128];
-    const char               *roots[1];
-    char                      endpoint[256];
-    pthread_t                 thread;
-    fby_err                   result;
-    struct fby_why            why;
-};
-
-static void *run_worker(void *opaque)
-{
-    struct world *world = opaque;
-    world->result       = fby_worker_run(&world->options, &world->why);
-    return NULL;
-}
-
-static void read_endpoint(struct world *world, int fd)
-{
-    FILE *file = fdopen(fd, "r");
-    assert_non_null(fgets(world->endpoint, sizeof(world->endpoint), file));
-    world->endpoint[strcspn(world->endpoint, "\n")] = '\0';
-    fclose(file);
-}
-
-/* Options of a small worker over the sandbox; a test may change them. */
-static void prepare(struct world *world, void **state)
-{
-    struct sandbox *sandbox = *state;
-    *world                  = (struct world){.result = FBY_SYS};
-    kit_open(&world->kit, sandbox, "", "");
-    snprintf(world->root, sizeof(world->root), "data=%s",
-        sandbox_path(sandbox, "data"));
-    world->roots[0]                  = world->root;
-    world->options                   = fby_worker_defaults();
-    world->options.roots             = world->roots;
-    world->options.n_roots           = 1;
-    world->options.cache_dir         = "";
-    world->options.memory_bytes      = 64 << 20;
-    world->options.stop_fd           = eventfd(0, 0);
-    world->options.transform_threads = 2;
-    world->options.fetch_threads     = 2;
-}
-
-static void start(struct world *world)
-{
-    int ready[2];
-    assert_int_equal(pipe(ready), 0);
-    world->options.ready_fd = ready[1];
-    pthread_create(&world->thread, NULL, run_worker, world);
-    read_endpoint(world, ready[0]);
-    client_open(&world->client, world->endpoint);
-}
-
-static void ask_to_stop(struct world *world)
-{
-    const uint64_t one = 1;
-    assert_int_equal(
-        write(world->options.stop_fd, &one, sizeof(one)), sizeof(one));
-}
-
-static void finish(struct world *world)
-{
-    ask_to_stop(world);
-    pthread_join(world->thread, NULL);
-    if (world->result != FBY_OK) {
-        fail_msg("%s", world->why.text);
-    }
-    client_close(&world->client);
-    close(world->options.stop_fd);
-    kit_close(&world->kit);
-}
-
-/* A worker that has opened the kit's content for its client. */
-static void start_opened(struct world *world, void **state)
-{
-    prepare(world, state);
-    start(world);
-    client_hello(&world->client);
-    client_content(&world->client, &world->kit);
-}
-
-static struct fby_job_spec spec_of(const struct world *world, uint64_t step)
-{
-    return (struct fby_job_spec){.prepared = world->kit.prepared,
-        .seed                              = 11,
-        .epoch                             = 2,
-        .step                              = step,
-        .rows                              = KIT_BATCH};
-}
+#include "tests/worker/world.h"
 
 /* ---- The way it should go --------------------------------------------------- */
 
 static void batches_arrive_as_they_were_computed(void **state)
 {
     struct world world;
-    start_opened(&world, state);
+    world_start_opened(&world, state);
     for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
-        struct fby_job_spec   spec = spec_of(&world, step);
+        struct fby_job_spec   spec = world_spec(&world, step);
         struct fby_request_id id   = client_request(&world.client, &spec);
         client_take_batch(&world.client, &spec, id);
     }
     assert_int_equal(client_ping(&world.client), 0);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void opened_tells_digests_and_shards(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     client_hello(&world.client);
     const struct fby_opened *opened = client_content(&world.client, &world.kit);
     const struct fby_prepared *own  = world.kit.prepared;
@@ -132,47 +35,47 @@ static void opened_tells_digests_and_shards(void **state)
     assert_true(fby_digest_equal(&opened->fingerprint, &own->fingerprint));
     assert_int_equal(opened->samples, KIT_SAMPLES);
     assert_int_equal(opened->n_shards, fby_dataset_shards(own->dataset));
-    finish(&world);
+    world_finish(&world);
 }
 
 static void parts_of_a_batch_can_be_asked_for(void **state)
 {
     struct world world;
-    start_opened(&world, state);
-    struct fby_job_spec spec = spec_of(&world, 1);
+    world_start_opened(&world, state);
+    struct fby_job_spec spec = world_spec(&world, 1);
     spec.first_row           = 6;
     spec.rows                = 2;
     spec.fields              = 1;
     struct fby_request_id id = client_request(&world.client, &spec);
     client_take_batch(&world.client, &spec, id);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void two_clients_of_the_same_rows_get_the_same_bytes(void **state)
 {
     struct world  world;
     struct client other;
-    start_opened(&world, state);
+    world_start_opened(&world, state);
     client_open(&other, world.endpoint);
     client_hello(&other);
     client_content(&other, &world.kit);
     for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
-        struct fby_job_spec   spec   = spec_of(&world, step);
+        struct fby_job_spec   spec   = world_spec(&world, step);
         struct fby_request_id first  = client_request(&world.client, &spec);
         struct fby_request_id second = client_request(&other, &spec);
         client_take_batch(&world.client, &spec, first);
         client_take_batch(&other, &spec, second);
     }
     client_close(&other);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void one_client_may_ask_twice_for_the_same_rows(void **state)
 {
     struct world world;
-    start_opened(&world, state);
+    world_start_opened(&world, state);
     world.client.silent          = true;
-    struct fby_job_spec   spec   = spec_of(&world, 0);
+    struct fby_job_spec   spec   = world_spec(&world, 0);
     struct fby_request_id first  = client_request(&world.client, &spec);
     struct fby_request_id second = client_request(&world.client, &spec);
     assert_int_not_equal(first.value, second.value);
@@ -190,7 +93,7 @@ static void one_client_may_ask_twice_for_the_same_rows(void **state)
         }
     }
     assert_int_equal(chunks, 4); /* an image and a label each */
-    finish(&world);
+    world_finish(&world);
 }
 
 /* ---- Strangers --------------------------------------------------------------- */
@@ -198,22 +101,22 @@ static void one_client_may_ask_twice_for_the_same_rows(void **state)
 static void a_stranger_is_told_to_say_hello_first(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
                                   .ping = {world.client.session, 1}});
     const struct fby_message *answer =
         client_hear(&world.client, FBY_MSG_HELLO_FIRST);
     assert_int_equal(
         answer->hello_first.session.value, world.client.session.value);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void no_common_version_is_refused(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     client_say(&world.client, &(struct fby_message){.type = FBY_MSG_HELLO,
                                   .hello = {.session = world.client.session,
                                       .route         = {5},
@@ -226,13 +129,13 @@ static void no_common_version_is_refused(void **state)
         &client_hear(&world.client, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(refused->version_max, 1);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void garbage_is_dropped_and_the_worker_goes_on(void **state)
 {
     struct world world;
-    start_opened(&world, state);
+    world_start_opened(&world, state);
     client_send(&world.client, "", 0);
     client_send(&world.client, "hello", 5);
     client_send(&world.client, "FBYM\1\13\0\0\377\377\377", 11);
@@ -243,17 +146,17 @@ static void garbage_is_dropped_and_the_worker_goes_on(void **state)
     client_say(&world.client, /* a message that only workers send */
         &(struct fby_message){
             .type = FBY_MSG_LOST, .lost = {world.client.session, {9}}});
-    struct fby_job_spec   spec = spec_of(&world, 0);
+    struct fby_job_spec   spec = world_spec(&world, 0);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_take_batch(&world.client, &spec, id);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void a_session_beyond_the_budget_is_refused(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     world.client.max_bytes = 40 << 20;
     client_hello(&world.client);
     struct client other;
@@ -269,7 +172,7 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     assert_int_equal(
         client_hear(&other, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_FULL);
     client_close(&other);
-    finish(&world);
+    world_finish(&world);
 }
 
 /* ---- Requests that cannot be served ------------------------------------------ */
@@ -277,10 +180,10 @@ static void a_session_beyond_the_budget_is_refused(void **state)
 static void unknown_content_is_asked_for(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     client_hello(&world.client);
-    struct fby_job_spec       spec = spec_of(&world, 0);
+    struct fby_job_spec       spec = world_spec(&world, 0);
     struct fby_request_id     id   = client_request(&world.client, &spec);
     const struct fby_message *answer =
         client_hear(&world.client, FBY_MSG_SEND_CONTENT);
@@ -288,15 +191,15 @@ static void unknown_content_is_asked_for(void **state)
     client_content(&world.client, &world.kit);
     id = client_request(&world.client, &spec);
     client_take_batch(&world.client, &spec, id);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void other_data_and_other_arithmetic_are_named(void **state)
 {
     struct world world;
-    start_opened(&world, state);
+    world_start_opened(&world, state);
     struct fby_prepared *own  = world.kit.prepared;
-    struct fby_job_spec  spec = spec_of(&world, 0);
+    struct fby_job_spec  spec = world_spec(&world, 0);
     own->data_digest.bytes[0] ^= 1;
     client_request(&world.client, &spec);
     own->data_digest.bytes[0] ^= 1;
@@ -313,56 +216,56 @@ static void other_data_and_other_arithmetic_are_named(void **state)
         client_hear(&world.client, FBY_MSG_WRONG_FINGERPRINT);
     assert_true(fby_digest_equal(
         &wrong->wrong_fingerprint.fingerprint, &own->fingerprint));
-    finish(&world);
+    world_finish(&world);
 }
 
 static void a_step_that_does_not_exist_is_named(void **state)
 {
     struct world world;
-    start_opened(&world, state);
-    struct fby_job_spec spec = spec_of(&world, 3);
+    world_start_opened(&world, state);
+    struct fby_job_spec spec = world_spec(&world, 3);
     client_request(&world.client, &spec);
     const struct fby_cannot *cannot =
         &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_non_null(strstr(cannot->text, "step 3"));
-    finish(&world);
+    world_finish(&world);
 }
 
 static void a_batch_that_does_not_fit_names_both_numbers(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     world.client.max_bytes = 1000;
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
-    struct fby_job_spec spec = spec_of(&world, 0);
+    struct fby_job_spec spec = world_spec(&world, 0);
     client_request(&world.client, &spec);
     const struct fby_cannot *cannot =
         &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->code, FBY_CANNOT_FIT);
     assert_non_null(strstr(cannot->text, "1000"));
-    finish(&world);
+    world_finish(&world);
 }
 
 static void a_changed_file_is_stale_data_with_its_shard(void **state)
 {
     struct world world;
-    start_opened(&world, state);
+    world_start_opened(&world, state);
     for (unsigned c = 0; c < KIT_CLASSES; c++) {
         for (unsigned n = 0; n < KIT_EACH; n++) {
             kit_spoil(&world.kit, c, n);
         }
     }
-    struct fby_job_spec          spec = spec_of(&world, 0);
+    struct fby_job_spec          spec = world_spec(&world, 0);
     struct fby_request_id        id   = client_request(&world.client, &spec);
     const struct fby_stale_data *stale =
         &client_hear_at_last(&world.client, FBY_MSG_STALE_DATA)->stale_data;
     assert_int_equal(stale->request.value, id.value);
     assert_true(strlen(stale->shard) > 0);
     assert_int_equal(client_ping(&world.client), 0);
-    finish(&world);
+    world_finish(&world);
 }
 
 static enum fby_open_failed_code open_fails(
@@ -382,8 +285,8 @@ static enum fby_open_failed_code open_fails(
 static void what_must_not_be_opened_is_refused(void **state)
 {
     struct world world;
-    prepare(&world, state);
-    start(&world);
+    world_prepare(&world, state);
+    world_start(&world);
     client_hello(&world.client);
     struct fby_blob content  = {world.kit.content.data, world.kit.content.size};
     struct fby_blob nonsense = {(const uint8_t *)"nonsense", 8};
@@ -395,7 +298,7 @@ static void what_must_not_be_opened_is_refused(void **state)
         open_fails(&world.client, content, "data:nowhere"), FBY_OPEN_NOTHING);
     assert_int_equal(open_fails(&world.client, nonsense, "data:photos"),
         FBY_OPEN_BAD_CONTENT);
-    finish(&world);
+    world_finish(&world);
 }
 
 /* ---- Flow, routes, ends ------------------------------------------------------- */
@@ -405,17 +308,17 @@ static void what_must_not_be_opened_is_refused(void **state)
 static void a_client_that_stops_reading_is_told_busy(void **state)
 {
     struct world world;
-    prepare(&world, state);
+    world_prepare(&world, state);
     world.options.memory_bytes      = 1 << 20;
     world.options.send_window_bytes = 1000;
     world.options.drain_ns          = 1; /* it never takes the rest */
-    start(&world);
+    world_start(&world);
     world.client.max_bytes = 64 << 10;
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
     bool busy = false;
     for (uint64_t epoch = 0; !busy && epoch < 60; epoch++) {
-        struct fby_job_spec spec = spec_of(&world, 0);
+        struct fby_job_spec spec = world_spec(&world, 0);
         spec.epoch               = epoch;
         client_request(&world.client, &spec);
         client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
@@ -429,18 +332,18 @@ static void a_client_that_stops_reading_is_told_busy(void **state)
                  ((const uint8_t *)frame)[5] != FBY_MSG_PONG);
     }
     assert_true(busy);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void a_cancelled_request_is_no_longer_open(void **state)
 {
     struct world world;
-    prepare(&world, state);
+    world_prepare(&world, state);
     world.options.send_window_bytes = 1;
-    start(&world);
+    world_start(&world);
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
-    struct fby_job_spec   spec = spec_of(&world, 0);
+    struct fby_job_spec   spec = world_spec(&world, 0);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_hear(&world.client, FBY_MSG_HEADER);
     client_say(&world.client, &(struct fby_message){.type = FBY_MSG_CANCEL,
@@ -450,18 +353,18 @@ static void a_cancelled_request_is_no_longer_open(void **state)
     const struct fby_message *pong = /* a chunk may have gone out before */
         client_hear_at_last(&world.client, FBY_MSG_PONG);
     assert_int_equal(pong->pong.open.n, 0);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void after_a_reset_open_batches_start_again(void **state)
 {
     struct world world;
-    prepare(&world, state);
+    world_prepare(&world, state);
     world.options.send_window_bytes = 1;
-    start(&world);
+    world_start(&world);
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
-    struct fby_job_spec   spec = spec_of(&world, 2);
+    struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_hear(&world.client, FBY_MSG_HEADER);
     client_receive(&world.client); /* its first chunk; the rest has no credit */
@@ -473,24 +376,24 @@ static void after_a_reset_open_batches_start_again(void **state)
     assert_int_equal(welcome->open.n, 1);
     assert_int_equal(welcome->open.at[0].value, id.value);
     client_take_batch(&world.client, &spec, id);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void a_leaving_worker_finishes_what_is_open(void **state)
 {
     struct world world;
-    prepare(&world, state);
+    world_prepare(&world, state);
     world.options.send_window_bytes = 1;
-    start(&world);
+    world_start(&world);
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
-    struct fby_job_spec   spec = spec_of(&world, 2);
+    struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     assert_int_equal(
         client_hear(&world.client, FBY_MSG_HEADER)->type, FBY_MSG_HEADER);
     client_receive(&world.client); /* one chunk, no credit: it stays open */
     world.client.received += zmq_msg_size(&world.client.frame);
-    ask_to_stop(&world);
+    world_ask_to_stop(&world);
     client_hear(&world.client, FBY_MSG_LEAVE);
     client_say(
         &world.client, &(struct fby_message){.type = FBY_MSG_CREDIT,
@@ -499,28 +402,28 @@ static void a_leaving_worker_finishes_what_is_open(void **state)
     client_receive(&world.client); /* its second chunk */
     const struct fby_end *end = &client_hear(&world.client, FBY_MSG_END)->end;
     assert_int_equal(end->request.value, id.value);
-    finish(&world);
+    world_finish(&world);
 }
 
 static void what_cannot_be_finished_is_given_back(void **state)
 {
     struct world world;
-    prepare(&world, state);
+    world_prepare(&world, state);
     world.options.send_window_bytes = 1;
     world.options.drain_ns          = 50 * FBY_NS_PER_MS;
-    start(&world);
+    world_start(&world);
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
-    struct fby_job_spec   spec = spec_of(&world, 2);
+    struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_hear(&world.client, FBY_MSG_HEADER);
     client_receive(&world.client); /* a chunk; without credit no more come */
-    ask_to_stop(&world);
+    world_ask_to_stop(&world);
     client_hear(&world.client, FBY_MSG_LEAVE);
     const struct fby_lost *lost =
         &client_hear(&world.client, FBY_MSG_LOST)->lost;
     assert_int_equal(lost->request.value, id.value);
-    finish(&world);
+    world_finish(&world);
 }
 
 #define IN_SANDBOX(test) \

@@ -1,0 +1,201 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "tests/worker/world.h"
+
+enum { PATIENCE_MS = 20000 };
+
+struct server { /* the test in a server's place */
+    void              *zmq;
+    void              *router;
+    char               endpoint[64];
+    uint8_t            worker[256]; /* who spoke last */
+    size_t             worker_size;
+    struct fby_message message;
+};
+
+static void server_open(struct server *server)
+{
+    const int patience_ms = PATIENCE_MS;
+    size_t    size        = sizeof(server->endpoint);
+    *server               = (struct server){.zmq = zmq_ctx_new()};
+    server->router        = zmq_socket(server->zmq, ZMQ_ROUTER);
+    zmq_setsockopt(
+        server->router, ZMQ_RCVTIMEO, &patience_ms, sizeof(patience_ms));
+    assert_int_equal(zmq_bind(server->router, "tcp://127.0.0.1:*"), 0);
+    zmq_getsockopt(server->router, ZMQ_LAST_ENDPOINT, server->endpoint, &size);
+}
+
+static void forget_message(struct server *server)
+{
+    if (server->message.type != 0) {
+        fby_message_fini(&server->message);
+        server->message.type = 0;
+    }
+}
+
+static void server_close(struct server *server)
+{
+    forget_message(server);
+    zmq_close(server->router);
+    zmq_ctx_term(server->zmq);
+}
+
+/* The next message of that type; heartbeats may come before it. */
+static const struct fby_message *hear(
+    struct server *server, enum fby_message_type type)
+{
+    static uint8_t frame[FBY_MESSAGE_SMALL];
+    struct fby_why why = {{0}};
+    do {
+        int n =
+            zmq_recv(server->router, server->worker, sizeof(server->worker), 0);
+        assert_true(n > 0);
+        server->worker_size = (size_t)n;
+        n                   = zmq_recv(server->router, frame, sizeof(frame), 0);
+        assert_true(n > 0 && (size_t)n <= sizeof(frame));
+        forget_message(server);
+        assert_ok(fby_message_decode(frame, (size_t)n, &server->message, &why));
+    } while (server->message.type != type);
+    return &server->message;
+}
+
+static void say(struct server *server, const struct fby_message *message)
+{
+    struct fby_buffer frame = {0};
+    struct fby_why    why   = {{0}};
+    assert_ok(fby_message_encode(message, &frame, &why));
+    zmq_send(server->router, server->worker, server->worker_size, ZMQ_SNDMORE);
+    zmq_send(server->router, frame.data, frame.size, 0);
+    fby_buffer_fini(&frame);
+}
+
+static void say_registered(struct server *server, struct fby_instance_id worker)
+{
+    say(server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
+                    .enrolled               = {.instance = worker,
+                                      .server            = {77},
+                                      .lease_ms          = 1000,
+                                      .heartbeat_ms      = 5}});
+}
+
+static uint64_t counter(const struct fby_heartbeat *heartbeat, const char *name)
+{
+    for (size_t i = 0; i < heartbeat->n_counters; i++) {
+        if (strcmp(heartbeat->counters[i].name, name) == 0) {
+            return heartbeat->counters[i].value;
+        }
+    }
+    fail_msg("no counter %s", name);
+    return 0;
+}
+
+static void a_worker_registers_and_counts_in_heartbeats(void **state)
+{
+    struct world  world;
+    struct server server;
+    server_open(&server);
+    world_prepare(&world, state);
+    world.options.server = server.endpoint;
+    world_start(&world);
+
+    const struct fby_register *enroll =
+        &hear(&server, FBY_MSG_REGISTER)->enroll;
+    assert_int_equal(enroll->endpoints.n, 1);
+    assert_string_equal(enroll->endpoints.at[0], world.endpoint);
+    assert_int_equal(enroll->roots.n, 1);
+    assert_string_equal(enroll->roots.at[0], "data");
+    assert_true(enroll->cores >= 1);
+    say_registered(&server, enroll->instance);
+
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec   spec = world_spec(&world, 0);
+    struct fby_request_id id   = client_request(&world.client, &spec);
+    client_take_batch(&world.client, &spec, id);
+    const struct fby_heartbeat *heartbeat = NULL;
+    do {
+        heartbeat = &hear(&server, FBY_MSG_HEARTBEAT)->heartbeat;
+    } while (counter(heartbeat, "batches") == 0);
+    assert_int_equal(heartbeat->sessions, 1);
+    assert_int_equal(counter(heartbeat, "requests"), 1);
+    assert_int_equal(counter(heartbeat, "transform.tasks"), KIT_BATCH);
+    assert_true(counter(heartbeat, "raw_bytes") > 0);
+    world_finish(&world);
+    server_close(&server);
+}
+
+static void a_server_that_forgot_is_told_again(void **state)
+{
+    struct world  world;
+    struct server server;
+    server_open(&server);
+    world_prepare(&world, state);
+    world.options.server = server.endpoint;
+    world_start(&world);
+    struct fby_instance_id worker =
+        hear(&server, FBY_MSG_REGISTER)->enroll.instance;
+    say_registered(&server, worker);
+    hear(&server, FBY_MSG_HEARTBEAT);
+    say(&server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
+                     .register_first         = {worker}});
+    assert_int_equal(
+        hear(&server, FBY_MSG_REGISTER)->enroll.instance.value, worker.value);
+    world_finish(&world);
+    server_close(&server);
+}
+
+static void a_leaving_worker_says_so_to_the_server(void **state)
+{
+    struct world  world;
+    struct server server;
+    server_open(&server);
+    world_prepare(&world, state);
+    world.options.server = server.endpoint;
+    world_start(&world);
+    struct fby_instance_id worker =
+        hear(&server, FBY_MSG_REGISTER)->enroll.instance;
+    say_registered(&server, worker);
+    world_ask_to_stop(&world);
+    assert_int_equal(
+        hear(&server, FBY_MSG_DEREGISTER)->deregister.instance.value,
+        worker.value);
+    world_finish(&world);
+    server_close(&server);
+}
+
+/* It has to name an address that others can use, not a wildcard. */
+static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
+{
+    struct world  world;
+    struct server server;
+    server_open(&server);
+    world_prepare(&world, state);
+    world.options.server = server.endpoint;
+    world.options.listen = "tcp://0.0.0.0:*";
+    world_start(&world);
+    const struct fby_register *enroll =
+        &hear(&server, FBY_MSG_REGISTER)->enroll;
+    const char *port = strrchr(world.endpoint, ':');
+    assert_int_equal(
+        strncmp(enroll->endpoints.at[0], "tcp://127.0.0.1:", 16), 0);
+    assert_string_equal(strrchr(enroll->endpoints.at[0], ':'), port);
+    world_finish(&world);
+    server_close(&server);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(a_worker_registers_and_counts_in_heartbeats),
+        IN_SANDBOX(a_server_that_forgot_is_told_again),
+        IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
+        IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
+    };
+    return cmocka_run_group_tests_name("worker.registry", tests, NULL, NULL);
+}
