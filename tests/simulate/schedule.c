@@ -231,13 +231,13 @@ static void draw_config(struct sim *sim)
     c->budget_batches  = (uint32_t)sim_between(sim, 1, 8);
     c->steps_per_epoch = (uint64_t)sim_between(sim, 1, 12);
     c->first           = (uint64_t)sim_between(sim, 0, 20);
-    c->total           = c->first + (uint64_t)sim_between(sim, 4, 24);
+    c->total           = c->first + (uint64_t)sim_between(sim, 4, 48);
     c->delay_ns        = sim_between(sim, 10, 5000) * FBY_NS_PER_US;
     c->interval_ns     = sim_between(sim, 0, 30) * FBY_NS_PER_MS;
     c->decode_ns       = sim_between(sim, 0, 4) * FBY_NS_PER_MS;
     c->hold_ns         = sim_between(sim, 0, 10) * FBY_NS_PER_MS;
-    c->n_faults        = (uint32_t)sim_between(sim, 0, 10);
-    c->faults_end_ns   = sim->now + sim_between(sim, 1, 900) * FBY_NS_PER_MS;
+    c->n_faults        = (uint32_t)sim_between(sim, 0, 20);
+    c->faults_end_ns   = sim->now + sim_between(sim, 1, 2500) * FBY_NS_PER_MS;
     c->cannot          = c->n_workers > 1 && sim_chance(sim, 5);
 }
 
