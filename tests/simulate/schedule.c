@@ -46,7 +46,8 @@ uint64_t sim_value_of(uint64_t step, uint32_t chunk)
 
 /* ---- Saying --------------------------------------------------------------- */
 
-static void print_line(int64_t now, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void print_line(
+    int64_t now, const char *format, va_list args)
 {
     printf("%12.3f ms  ", (double)now / 1e6);
     /* clang 14 loses track of va_start in the caller:
