@@ -1,6 +1,7 @@
 # Thin: what a person types. CMake does the work (see CMakePresets.json).
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
+#   make bench  build, measure this machine (docs/performance.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
 
@@ -32,6 +33,9 @@ test-long:
 lint:
 	@tools/install-packages lint
 	@tools/lint
+
+bench: build
+	@for name in order pauses frozen; do build/bench/$$name || exit 1; done
 
 clean:
 	rm -rf build build-*

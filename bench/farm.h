@@ -1,0 +1,76 @@
+/* farm.h - real `forebay` processes on loopback, for as long as a bench runs.
+ *
+ * A farm is a temporary directory with pictures of the project's own generator
+ * and a pipeline file, and the server and workers that serve it; consumers are
+ * `forebay pull`. A part's standard output is a pipe to us: it says where it
+ * listens, or a line for each step it took. Whatever ends the bench also kills
+ * its parts, stopped ones too. What cannot work ends the bench with a message;
+ * the directory then stays, with the parts' own messages in its file `log`.
+ * All calls come from the main thread. */
+#ifndef FBY_BENCH_FARM_H
+#define FBY_BENCH_FARM_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bench_part {
+    pid_t       pid;   /* 0: none */
+    int         out;   /* we read its standard output here */
+    const char *log;   /* the file its messages go to; the farm's */
+    uint64_t    steps; /* lines read, of a consumer */
+};
+
+struct bench_pictures {
+    uint64_t number;
+    uint64_t side;  /* width in pixels */
+    uint64_t crop;  /* random_resized_crop to this side */
+    uint64_t batch; /* rows of a batch */
+};
+
+enum { BENCH_MAX_WORKERS = 8 };
+
+struct bench_farm {
+    char              dir[64];
+    char              pipeline[96]; /* the file */
+    char              photos[96];   /* the directory; root "d" of workers */
+    char              log[96];      /* messages of all parts */
+    char              server[256];  /* where it listens */
+    struct bench_part directory;    /* the server */
+    struct bench_part workers[BENCH_MAX_WORKERS];
+    unsigned          n_workers;
+};
+
+/* Make directory, pictures and pipeline; nothing runs yet. */
+void bench_farm_make(
+    struct bench_farm *self, const struct bench_pictures *pictures);
+void bench_farm_remove(struct bench_farm *self);
+
+/* Run the server and workers. `threads` is a worker's, 0: one a core; `memory`
+ * its budget, such as "64M". */
+void bench_farm_start(struct bench_farm *self, unsigned workers,
+    unsigned threads, const char *memory);
+/* Kill them. */
+void bench_farm_stop(struct bench_farm *self);
+
+/* A consumer that takes batches without end, one each `step_ms`. */
+void bench_pull_start(struct bench_part *self, const struct bench_farm *farm,
+    const char *step_ms);
+
+/* Read its lines until it has taken `steps` in all. */
+void bench_pull_until(struct bench_part *self, uint64_t steps);
+
+/* Steps a second over the next `for_ns`. */
+double bench_pull_rate(struct bench_part *self, int64_t for_ns);
+
+/* End it at once; nothing happens when it does not run. */
+void bench_part_kill(struct bench_part *self);
+
+/* Stop it (SIGSTOP), or let it go on. Any thread. */
+void bench_part_freeze(const struct bench_part *self);
+void bench_part_thaw(const struct bench_part *self);
+
+/* Its memory that is in RAM, bytes, and its CPU time so far. */
+uint64_t bench_rss_bytes(const struct bench_part *self);
+int64_t  bench_cpu_ns(const struct bench_part *self);
+
+#endif

@@ -1,0 +1,137 @@
+/* order.c - what it costs to know which sample stands where.
+ *
+ * Fills batch after batch of 1,024 rows, as clients and workers do, at random
+ * steps of ever larger data sets. The permutation is computed, never stored:
+ * time must not grow with the number of samples, and memory not at all. */
+#include "common/plan/order.h"
+
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench/bench.h"
+#include "common/clock.h"
+#include "common/mem.h"
+
+enum { BATCH = 1024, MAX_ROUNDS = 99, N_SHARDS = 4096, SHARDS_PER_BLOCK = 4 };
+
+static uint64_t indices = 4000000;
+static uint64_t rounds  = 7;
+static uint64_t seed    = 1;
+static uint32_t shards[N_SHARDS];
+
+static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
+{
+    struct fby_why        why = {{0}};
+    struct fby_order     *order;
+    struct fby_order_spec spec = {
+        .samples       = samples,
+        .shard_samples = shards,
+        .n_shards      = N_SHARDS,
+        .shuffle       = shuffle,
+        .block         = SHARDS_PER_BLOCK,
+        .last          = FBY_LAST_DROP,
+        .global_batch  = BATCH,
+        .seed          = seed,
+    };
+    for (size_t i = 0; i < N_SHARDS; i++) {
+        shards[i] = (uint32_t)(samples / N_SHARDS);
+    }
+    if (fby_order_create(&spec, &order, &why) != FBY_OK) {
+        bench_die("%s", why.text);
+    }
+    return order;
+}
+
+static double fill_ns(const struct fby_order *order, uint64_t *state)
+{
+    static uint64_t samples[BATCH];
+    uint64_t        batches = (indices + BATCH - 1) / BATCH;
+    int64_t         begun   = fby_now_ns();
+    for (uint64_t i = 0; i < batches; i++) {
+        uint64_t step = bench_random(state) % fby_order_steps(order);
+        fby_order_fill(order, step, 0, BATCH, samples);
+    }
+    return (double)(fby_now_ns() - begun) / (double)(batches * BATCH);
+}
+
+/* Bytes that one order of this size takes from the heap. */
+static double order_bytes(enum fby_shuffle shuffle, uint64_t samples)
+{
+    size_t            before = mallinfo2().uordblks;
+    struct fby_order *order  = make_order(shuffle, samples);
+    size_t            after  = mallinfo2().uordblks;
+    fby_order_destroy(&order);
+    return (double)(after - before);
+}
+
+static double measure(
+    const char *name, enum fby_shuffle shuffle, uint64_t samples)
+{
+    double            ns[MAX_ROUNDS];
+    uint64_t          state = seed;
+    struct fby_order *order = make_order(shuffle, samples);
+    for (uint64_t i = 0; i < rounds; i++) {
+        ns[i] = fill_ns(order, &state);
+    }
+    fby_order_destroy(&order);
+    bench_row(name, "%14" PRIu64 "  %7.1f  %5.1f %%  %8.0f", samples,
+        bench_median(ns, rounds), bench_noise(ns, rounds),
+        order_bytes(shuffle, samples));
+    return bench_median(ns, rounds);
+}
+
+/* The slowest of all sizes. */
+static double measure_all(
+    const char *name, enum fby_shuffle shuffle, const uint64_t *sizes)
+{
+    double slowest = 0;
+    for (; *sizes != 0; sizes++) {
+        double ns = measure(name, shuffle, *sizes);
+        slowest   = ns > slowest ? ns : slowest;
+    }
+    return slowest;
+}
+
+static double bytes_per_sample(
+    enum fby_shuffle shuffle, uint64_t few, uint64_t many)
+{
+    return (order_bytes(shuffle, many) - order_bytes(shuffle, few)) /
+           (double)(many - few);
+}
+
+int main(int argc, char **argv)
+{
+    static const uint64_t full[] = {
+        1281167, UINT64_C(1) << 30, UINT64_C(1000000000000), 0};
+    static const uint64_t block[] = {
+        UINT64_C(1) << 22, UINT64_C(1) << 30, UINT64_C(1) << 40, 0};
+    const struct bench_option options[] = {
+        {
+            "indices",
+            &indices,
+            BATCH,
+            UINT32_MAX,
+            "Indices a round",
+        },
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds of each size"},
+        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps"},
+        {0},
+    };
+    bench_options(argc, argv, options,
+        "Time and memory of the order of samples: full shuffle, and blocks "
+        "of 4 of 4,096 shards; batches of 1,024 rows at random steps.");
+    bench_row("order", "%14s  %7s  %7s  %8s", "samples", "ns/index", "noise",
+        "bytes");
+    double full_ns  = measure_all("full", FBY_SHUFFLE_FULL, full);
+    double block_ns = measure_all("block", FBY_SHUFFLE_BLOCK, block);
+    bench_goal("order.full_ns", full_ns, BENCH_AT_MOST, 150);
+    bench_goal("order.block_ns", block_ns, BENCH_AT_MOST, 150);
+    bench_goal("order.full_bytes",
+        bytes_per_sample(FBY_SHUFFLE_FULL, full[0], full[2]), BENCH_AT_MOST, 0);
+    bench_goal("order.block_bytes",
+        bytes_per_sample(FBY_SHUFFLE_BLOCK, block[0], block[2]), BENCH_AT_MOST,
+        0);
+    return 0;
+}
