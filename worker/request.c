@@ -82,87 +82,14 @@ static void say_unknown(struct shell *self, const struct incoming *in,
     fby_shell_tell(self, in->peer, &answer);
 }
 
-/* ---- Codings -------------------------------------------------------------- */
-
-static bool same_choices(const struct codings *codings,
-    const struct fby_request *request, uint32_t n)
-{
-    if (codings->n != n || codings->fields != request->fields ||
-        !fby_digest_equal(&codings->content, &request->content)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < request->n_choices; i++) {
-        if (codings->choices[i].filter != request->choices[i].filter ||
-            codings->choices[i].codec != request->choices[i].codec) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A client that changes its mind, or its content, starts to learn anew. */
-static void renew_codings(struct codings *codings, const struct incoming *in)
-{
-    const struct fby_request *request = in->request;
-    codings->content                  = request->content;
-    codings->fields                   = request->fields;
-    codings->n                        = in->layout.n_fields;
-    for (uint32_t i = 0; i < codings->n; i++) {
-        const struct fby_raw_field *field  = &in->layout.fields[i];
-        struct fby_choice           choice = {FBY_AUTO, FBY_AUTO};
-        if (request->n_choices > 0) {
-            choice = request->choices[i];
-        }
-        codings->choices[i] = choice;
-        fby_auto_init(&codings->autos[i], choice.filter, choice.codec,
-            fby_codec_params_of(field->type, &field->shape));
-    }
-}
-
-static bool understands(const struct peer *peer, struct fby_coding coding)
-{
-    return (peer->features & FBY_FEATURE_FILTER(coding.filter)) != 0 &&
-           (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
-}
-
-static void choose_codings(struct incoming *in)
-{
-    struct codings *codings = &in->peer->codings;
-    if (!same_choices(codings, in->request, in->layout.n_fields)) {
-        renew_codings(codings, in);
-    }
-    for (uint32_t i = 0; i < codings->n; i++) {
-        in->coding[i] = fby_auto_ask(&codings->autos[i]);
-        if (!understands(in->peer, in->coding[i])) {
-            in->coding[i] =
-                (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
-        }
-    }
-}
-
-/* Whether chunks coded for somebody else suit this client as well. */
-static bool suits(const struct incoming *in, const struct fby_job *job)
-{
-    for (uint32_t i = 0; i < in->layout.n_fields; i++) {
-        struct fby_choice choice = in->peer->codings.choices[i];
-        struct fby_coding coding = job->coding[i];
-        if (!understands(in->peer, coding) ||
-            (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
-            (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- Work ----------------------------------------------------------------- */
 
 static struct work *find_work(struct shell *self, const struct incoming *in)
 {
     struct work *work = self->works;
-    while (work != NULL &&
-           !(fby_job_is_working(work->job) &&
-               fby_job_is_same(work->job, &in->spec) && suits(in, work->job))) {
+    while (work != NULL && !(fby_job_is_working(work->job) &&
+                               fby_job_is_same(work->job, &in->spec) &&
+                               fby_shell_codings_suit(in->peer, work->job))) {
         work = work->next;
     }
     return work;
@@ -389,7 +316,7 @@ void fby_shell_request(
         .fields    = normal_fields(&nearest->content, request->fields),
     };
     if (check(self, &in)) {
-        choose_codings(&in);
+        fby_shell_codings(peer, request, &in.layout, in.coding);
         admit(self, &in);
     }
 }

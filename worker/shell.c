@@ -1,47 +1,17 @@
+/* One turn of the loop, in phases of a fixed order. */
 #include "worker/shell.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/codec/codec.h"
-#include "common/cores.h"
 #include "common/log.h"
-#include "common/timer.h"
 
-enum {
-    MESSAGES_A_TURN  = 64,
-    RECEIVE_MESSAGES = 1000, /* of one client, waiting in ZeroMQ */
-    KNOWN_CONTENTS   = 8,
-    OPENERS          = 2,
-    WAITING_OPENINGS = 16,
-    LAST_MOMENT_MS   = 1000 /* for what ZeroMQ holds when we end */
-};
+enum { MESSAGES_A_TURN = 64 };
 
 static const int64_t longest_wait_ns = FBY_NS_PER_S;
-
-struct fby_worker_options fby_worker_defaults(void)
-{
-    return (struct fby_worker_options){
-        .listen            = "tcp://127.0.0.1:*",
-        .memory_bytes      = UINT64_C(1) << 30,
-        .send_window_bytes = UINT64_C(16) << 20,
-        .ready_fd          = -1,
-        .stop_fd           = -1,
-        .heartbeat_ns      = FBY_NS_PER_S,
-        .register_ns       = FBY_NS_PER_S,
-        .drain_ns          = 25 * FBY_NS_PER_S,
-        .progress_ns       = FBY_NS_PER_S / 2,
-    };
-}
-
-/* ---- One turn of the loop -------------------------------------------------- */
 
 /* A message is the sender's routing id and exactly one frame more; whatever
  * else comes is taken off the socket and counted. */
@@ -125,7 +95,7 @@ static bool watches_stop(const struct shell *self)
     return self->options.stop_fd >= 0 && self->leave_until_ns == 0;
 }
 
-static void turn(struct shell *self)
+void fby_shell_turn(struct shell *self)
 {
     enum { ROUTER, STAGES, ARENAS, CONTENTS, SIGNALS, STOP, SERVER, N };
     zmq_pollitem_t items[N] = {
@@ -161,219 +131,4 @@ static void turn(struct shell *self)
     run_timers(self);
     fby_shell_flush(self);
     fby_shell_leave_tick(self);
-}
-
-/* ---- The start -------------------------------------------------------------- */
-
-static uint32_t or_default(uint32_t given, uint32_t fallback)
-{
-    return given > 0 ? given : fallback;
-}
-
-static void fill_in(struct fby_worker_options *options)
-{
-    uint32_t cores             = fby_cores();
-    options->transform_threads = or_default(options->transform_threads, cores);
-    options->fetch_threads =
-        or_default(options->fetch_threads, 2 * cores > 4 ? 2 * cores : 4);
-    options->encode_threads =
-        or_default(options->encode_threads, (cores + 1) / 2);
-    options->heartbeat_ns = fby_timer_ns(options->heartbeat_ns);
-    options->register_ns  = fby_timer_ns(options->register_ns);
-    options->drain_ns     = fby_timer_ns(options->drain_ns);
-    options->progress_ns  = fby_timer_ns(options->progress_ns);
-}
-
-static struct fby_session_config session_config(
-    const struct fby_worker_options *options)
-{
-    struct fby_session_config config = fby_session_defaults();
-    config.send_window               = options->send_window_bytes;
-    config.retry_ns                  = fby_timer_ns(config.retry_ns);
-    config.silent_ns                 = fby_timer_ns(config.silent_ns);
-    config.routeless_ns              = fby_timer_ns(config.routeless_ns);
-    config.stalled_ns                = fby_timer_ns(config.stalled_ns);
-    return config;
-}
-
-static fby_err open_roots(struct shell *self, struct fby_why *why)
-{
-    fby_err err = FBY_OK;
-    self->roots = fby_roots_create();
-    for (size_t i = 0; err == FBY_OK && i < self->options.n_roots; i++) {
-        err = fby_roots_add(self->roots, self->options.roots[i], why);
-    }
-    return err;
-}
-
-/* The budget is less than the pool, because blocks are reused for batches that
- * are a little smaller, and now and then a chunk is copied. */
-static fby_err open_memory(struct shell *self, struct fby_why *why)
-{
-    uint64_t fetch = self->options.memory_bytes / 8;
-    uint64_t arena = self->options.memory_bytes - fetch;
-    self->memory   = fby_memory_create(arena);
-    fby_budget_init(&self->budget, arena / 16 * 13);
-    fby_err err = fby_arenas_create(self->memory, &self->arenas);
-    if (err == FBY_OK) {
-        err = fby_stages_create(
-            &(struct fby_stages_config){
-                .fetch_threads     = self->options.fetch_threads,
-                .transform_threads = self->options.transform_threads,
-                .encode_threads    = self->options.encode_threads,
-                .fetch_bytes       = fetch},
-            &self->stages);
-    }
-    if (err == FBY_OK) {
-        err = fby_contents_create(
-            &(struct fby_contents_config){.roots = self->roots,
-                .cache_dir                       = self->options.cache_dir,
-                .hash                            = self->options.hash,
-                .threads                         = OPENERS,
-                .waiting                         = WAITING_OPENINGS,
-                .known                           = KNOWN_CONTENTS},
-            &self->contents);
-    }
-    return err == FBY_OK ? err
-                         : fby_because(why, err, "cannot start threads: %s",
-                               strerror(errno));
-}
-
-static fby_err open_sockets(struct shell *self, struct fby_why *why)
-{
-    const struct fby_socket_limits limits = {
-        .max_message_bytes = FBY_MESSAGE_MAX,
-        .receive_messages  = RECEIVE_MESSAGES,
-        .dead_peer_ms =
-            (int)(self->session_config.routeless_ns / FBY_NS_PER_MS),
-    };
-    self->zmq = zmq_ctx_new();
-    if (self->zmq == NULL) {
-        return fby_because(
-            why, FBY_SYS, "no ZeroMQ context: %s", zmq_strerror(errno));
-    }
-    fby_err err = fby_socket_bind(self->zmq, self->options.listen, &limits,
-        self->bound, &self->router, why);
-    return err == FBY_OK ? fby_shell_registry_open(self, why) : err;
-}
-
-/* Threads made from here on inherit the mask. */
-static fby_err open_signals(struct shell *self, struct fby_why *why)
-{
-    sigset_t set;
-    if (!self->options.signals) {
-        return FBY_OK;
-    }
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    self->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return self->signal_fd >= 0
-               ? FBY_OK
-               : fby_because(why, FBY_SYS, "no signalfd: %s", strerror(errno));
-}
-
-static void say_ready(struct shell *self)
-{
-    char line[FBY_ENDPOINT_SIZE + 1];
-    int  n = snprintf(line, sizeof(line), "%s\n", self->bound);
-    if (self->options.ready_fd >= 0) {
-        if (write(self->options.ready_fd, line, (size_t)n) != n) {
-            fby_warn("READY", "nobody reads the ready descriptor");
-        }
-        close(self->options.ready_fd);
-    }
-    fby_info("WORKER-READY", "%s", self->bound);
-    if (!fby_endpoint_is_loopback(self->bound)) {
-        fby_warn("LISTENS-OPENLY",
-            "%s: whoever reaches this port can read everything below the "
-            "--data directories as pictures, labels and bytes; there are no "
-            "keys yet, so keep it in a trusted network",
-            self->bound);
-    }
-}
-
-static fby_err open_shell(struct shell *self, struct fby_why *why)
-{
-    self->instance       = fby_instance_random();
-    self->session_config = session_config(&self->options);
-    self->now_ns         = fby_now_ns();
-    fby_err err          = fby_codec_self_test(why);
-    if (err == FBY_OK) {
-        err = open_signals(self, why);
-    }
-    if (err == FBY_OK) {
-        err = open_roots(self, why);
-    }
-    if (err == FBY_OK) {
-        err = open_memory(self, why);
-    }
-    if (err == FBY_OK) {
-        err = open_sockets(self, why);
-    }
-    return err;
-}
-
-/* ---- The end ---------------------------------------------------------------- */
-
-static void close_sockets(struct shell *self)
-{
-    const int linger_ms = LAST_MOMENT_MS;
-    if (self->router != NULL) {
-        zmq_setsockopt(self->router, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
-        zmq_close(self->router);
-    }
-    if (self->registry.socket != NULL) {
-        zmq_setsockopt(
-            self->registry.socket, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
-    }
-    fby_shell_registry_close(self);
-    if (self->zmq != NULL) {
-        zmq_ctx_term(self->zmq);
-    }
-}
-
-static void say_bye_to_all(struct shell *self)
-{
-    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
-        fby_shell_peer_bye(self, peer);
-    }
-}
-
-/* Jobs end first, then the threads that might hold them, then the sockets that
- * might hold their memory; only then everything has come back. */
-static void close_shell(struct shell *self)
-{
-    say_bye_to_all(self);
-    fby_stages_destroy(&self->stages);
-    close_sockets(self);
-    if (self->arenas != NULL) {
-        fby_arenas_collect(self->arenas, fby_shell_ask_freed, self);
-    }
-    fby_shell_peers_sweep(self);
-    fby_contents_destroy(&self->contents);
-    fby_arenas_destroy(&self->arenas);
-    fby_memory_destroy(&self->memory);
-    fby_roots_destroy(&self->roots);
-    fby_buffer_fini(&self->frame);
-    if (self->signal_fd >= 0) {
-        close(self->signal_fd);
-    }
-}
-
-fby_err fby_worker_run(
-    const struct fby_worker_options *options, struct fby_why *why)
-{
-    struct shell self = {.options = *options, .signal_fd = -1};
-    fill_in(&self.options);
-    fby_err err = open_shell(&self, why);
-    if (err == FBY_OK) {
-        say_ready(&self);
-    }
-    while (err == FBY_OK && !self.done) {
-        turn(&self);
-    }
-    close_shell(&self);
-    return err;
 }

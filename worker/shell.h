@@ -1,12 +1,15 @@
 /* shell.h - the loop that owns a worker's sockets, and what its files share.
  *
- *   shell.c     the loop: poll, receive, events, timers, send; the start
+ *   worker.c    the start and the end
+ *   shell.c     one turn of the loop: poll, receive, events, timers, send
  *   answer.c    a handler for each message of a client
  *   request.c   REQUEST: find or begin the work that makes the batch
+ *   codings.c   how its fields travel
  *   opens.c     OPEN: wait for a dataset and tell what was found
- *   deliver.c   what the stages made, to the sessions, and from there out
+ *   events.c    what the stages made, to the sessions
+ *   deliver.c   what the sessions have to say, out
  *   peer.c      clients and their requests, and how they end
- *   registry.c  the server: registration, heartbeats
+ *   registry.c  the server: registration, heartbeats; counters.c what they say
  *   leave.c     the end: LEAVE, drain, give back
  *
  * Everything here belongs to the one thread of the loop. */
@@ -136,6 +139,11 @@ struct shell {
     bool                      done;
 };
 
+/* ---- shell.c -------------------------------------------------------------- */
+
+/* Wait for something to happen, and do all that is to be done then. */
+void fby_shell_turn(struct shell *self);
+
 /* ---- answer.c ------------------------------------------------------------- */
 
 /* One frame from a client; never fails, only counts. */
@@ -157,6 +165,17 @@ void fby_shell_tell(
 void fby_shell_request(
     struct shell *self, struct peer *peer, const struct fby_request *request);
 
+/* ---- codings.c ------------------------------------------------------------ */
+
+/* The coding of each chosen field of the batch that `peer` asks for. */
+void fby_shell_codings(struct peer *peer, const struct fby_request *request,
+    const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS]);
+/* Whether chunks coded for somebody else suit the last request of `peer`. */
+bool fby_shell_codings_suit(const struct peer *peer, const struct fby_job *job);
+/* A chunk coded for `peer` is encoded: `auto` learns what that saved. */
+void fby_shell_codings_learn(
+    struct peer *peer, const struct fby_job_chunk *chunk);
+
 /* ---- opens.c -------------------------------------------------------------- */
 
 void fby_shell_open(
@@ -168,7 +187,7 @@ void fby_shell_opens_progress(struct shell *self);
 /* Forget what `peer` (NULL: anybody) waits for. */
 void fby_shell_opens_forget(struct shell *self, const struct peer *peer);
 
-/* ---- deliver.c ------------------------------------------------------------ */
+/* ---- events.c, deliver.c -------------------------------------------------- */
 
 /* What the stages made since last time. */
 void fby_shell_take_events(struct shell *self);
@@ -211,6 +230,16 @@ void fby_shell_registry_receive(struct shell *self);
 /* Register or send a heartbeat when it is time to. */
 void fby_shell_registry_tick(struct shell *self);
 void fby_shell_registry_leave(struct shell *self);
+
+/* ---- counters.c ----------------------------------------------------------- */
+
+enum { FBY_SHELL_COUNTERS = 64 };
+struct fby_shell_counters {
+    struct fby_counter at[FBY_SHELL_COUNTERS];
+    size_t             n;
+};
+void fby_shell_count(
+    const struct shell *self, struct fby_shell_counters *counters);
 
 /* ---- leave.c -------------------------------------------------------------- */
 

@@ -1,0 +1,85 @@
+/* Which filter and codec each field travels in. The client may say; where it
+ * leaves the choice, what was saved on earlier chunks decides. */
+#include "worker/shell.h"
+
+static bool same_choices(const struct codings *codings,
+    const struct fby_request *request, uint32_t n)
+{
+    if (codings->n != n || codings->fields != request->fields ||
+        !fby_digest_equal(&codings->content, &request->content)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < request->n_choices; i++) {
+        if (codings->choices[i].filter != request->choices[i].filter ||
+            codings->choices[i].codec != request->choices[i].codec) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A client that changes its mind, or its content, starts to learn anew. */
+static void renew(struct codings *codings, const struct fby_request *request,
+    const struct fby_raw_layout *layout)
+{
+    codings->content = request->content;
+    codings->fields  = request->fields;
+    codings->n       = layout->n_fields;
+    for (uint32_t i = 0; i < codings->n; i++) {
+        const struct fby_raw_field *field  = &layout->fields[i];
+        struct fby_choice           choice = {FBY_AUTO, FBY_AUTO};
+        if (request->n_choices > 0) {
+            choice = request->choices[i];
+        }
+        codings->choices[i] = choice;
+        fby_auto_init(&codings->autos[i], choice.filter, choice.codec,
+            fby_codec_params_of(field->type, &field->shape));
+    }
+}
+
+static bool understands(const struct peer *peer, struct fby_coding coding)
+{
+    return (peer->features & FBY_FEATURE_FILTER(coding.filter)) != 0 &&
+           (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
+}
+
+void fby_shell_codings(struct peer *peer, const struct fby_request *request,
+    const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS])
+{
+    struct codings *codings = &peer->codings;
+    if (!same_choices(codings, request, layout->n_fields)) {
+        renew(codings, request, layout);
+    }
+    for (uint32_t i = 0; i < codings->n; i++) {
+        out[i] = fby_auto_ask(&codings->autos[i]);
+        if (!understands(peer, out[i])) {
+            out[i] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
+        }
+    }
+}
+
+bool fby_shell_codings_suit(const struct peer *peer, const struct fby_job *job)
+{
+    for (uint32_t i = 0; i < job->layout.n_fields; i++) {
+        struct fby_coding coding = job->coding[i];
+        struct fby_choice choice = peer->codings.choices[i];
+        if (!understands(peer, coding) ||
+            (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
+            (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void fby_shell_codings_learn(
+    struct peer *peer, const struct fby_job_chunk *chunk)
+{
+    struct codings       *codings = &peer->codings;
+    const struct fby_job *job     = chunk->job;
+    if (chunk->field < codings->n && fby_digest_equal(&codings->content,
+                                         &job->spec.prepared->content_digest)) {
+        fby_auto_feed(&codings->autos[chunk->field], job->coding[chunk->field],
+            chunk->span.raw_bytes, chunk->wire_bytes);
+    }
+}
