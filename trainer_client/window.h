@@ -37,7 +37,8 @@ struct fby_window_times {
     int64_t backoff_max; /* doubled, with jitter, up to: 30 s */
     int64_t idle;        /* without requests, then closed: 60 s */
     int64_t hedge_min;   /* never hedge earlier: 20 ms */
-    int64_t hedge_first; /* while fewer than 20 answers are known: 1 s */
+    int64_t hedge_first; /* the same while fewer than 20 answers are known,
+                            of which twice the longest counts too: 1 s */
     int64_t hedge_span;  /* over which hedges are rationed: 10 s */
     int64_t suspect;     /* silence after a hedge's PING: 100 ms */
     int64_t late_loop;   /* a loop that wakes later adds it to all: 500 ms */

@@ -203,10 +203,8 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
 {
     const struct times            *t     = &w->answers[kind_of(w, bytes)];
     const struct fby_window_times *times = &w->config.times;
-    if (t->n < ENOUGH_TIMES) {
-        return times->hedge_first;
-    }
-    return 2 * t->p95 > times->hedge_min ? 2 * t->p95 : times->hedge_min;
+    int64_t least = t->n < ENOUGH_TIMES ? times->hedge_first : times->hedge_min;
+    return t->n > 0 && 2 * t->p95 > least ? 2 * t->p95 : least;
 }
 
 /* ---- How many hedges ------------------------------------------------------ */

@@ -797,6 +797,20 @@ static struct driver warm(struct fby_action *out)
     return d;
 }
 
+static void slow_first_answers_put_the_first_hedges_off(void **state)
+{
+    (void)state;
+    struct driver           d = started(1, 2);
+    struct fby_window_batch batch;
+    struct fby_action       r = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(fby_window_hedge_after(d.w), 1000 * MS);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    wait(&d, 900 * MS);
+    answer(&d, &r);
+    take_and_release(&d, 0);
+    assert_int_equal(fby_window_hedge_after(d.w), 1800 * MS);
+}
+
 static void a_late_step_is_hedged_with_a_ping(void **state)
 {
     (void)state;
@@ -1056,6 +1070,7 @@ int main(void)
         cmocka_unit_test(without_workers_it_says_so_every_few_seconds),
         cmocka_unit_test(credit_reports_every_byte_also_of_dropped_chunks),
         cmocka_unit_test(credit_starts_at_zero_on_a_new_route),
+        cmocka_unit_test(slow_first_answers_put_the_first_hedges_off),
         cmocka_unit_test(a_late_step_is_hedged_with_a_ping),
         cmocka_unit_test(the_slower_answer_of_a_hedge_is_dropped),
         cmocka_unit_test(two_answers_that_differ_name_both_workers),
