@@ -168,34 +168,44 @@ static fby_err not_pinned(const struct fby_election *self, struct fby_why *why)
         c->who, show(data ? &c->data : &c->fingerprint).text);
 }
 
-fby_err fby_election_decide(const struct fby_election *self, bool all,
-    const struct fby_candidate **out, struct fby_why *why)
+struct poll { /* the two candidates with most votes that fit the pins */
+    const struct fby_candidate *best;
+    const struct fby_candidate *second;
+};
+
+static struct poll count(const struct fby_election *self)
 {
-    const struct fby_candidate *best   = NULL;
-    const struct fby_candidate *second = NULL;
+    struct poll poll = {NULL, NULL};
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_candidate *c = &self->candidates[i];
         if (!matches(&self->data, &c->data) ||
             !matches(&self->fingerprint, &c->fingerprint)) {
             continue;
         }
-        if (best == NULL || c->votes > best->votes) {
-            second = best;
-            best   = c;
-        } else if (second == NULL || c->votes > second->votes) {
-            second = c;
+        if (poll.best == NULL || c->votes > poll.best->votes) {
+            poll.second = poll.best;
+            poll.best   = c;
+        } else if (poll.second == NULL || c->votes > poll.second->votes) {
+            poll.second = c;
         }
     }
-    bool pinned = self->data.known && self->fingerprint.known;
-    if (self->n == 0 || (!all && !(pinned && best != NULL))) {
+    return poll;
+}
+
+fby_err fby_election_decide(const struct fby_election *self, bool all,
+    const struct fby_candidate **out, struct fby_why *why)
+{
+    struct poll poll   = count(self);
+    bool        pinned = self->data.known && self->fingerprint.known;
+    if (self->n == 0 || (!all && !(pinned && poll.best != NULL))) {
         return FBY_AGAIN;
     }
-    if (best == NULL) {
+    if (poll.best == NULL) {
         return not_pinned(self, why);
     }
-    if (second != NULL && second->votes == best->votes) {
-        return tie(best, second, why);
+    if (poll.second != NULL && poll.second->votes == poll.best->votes) {
+        return tie(poll.best, poll.second, why);
     }
-    *out = best;
+    *out = poll.best;
     return FBY_OK;
 }

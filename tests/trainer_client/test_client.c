@@ -24,10 +24,10 @@ static struct digest stream_digest(struct rig *rig, int steps)
     return digest;
 }
 
-static struct digest undisturbed(uint32_t size)
+static struct digest undisturbed(void)
 {
     struct rig rig;
-    rig_begin(&rig, size, "drop");
+    rig_begin(&rig, SIZE, "drop");
     rig_add(&rig, (struct fake_behaviour){0});
     struct digest digest = stream_digest(&rig, STEPS);
     rig_end(&rig);
@@ -143,7 +143,7 @@ static void the_info_says_what_was_opened(void **state)
 static void workers_codecs_and_threads_change_no_byte(void **state)
 {
     (void)state;
-    struct digest want = undisturbed(SIZE);
+    struct digest want = undisturbed();
     for (uint32_t i = 0; i < 4; i++) {
         struct rig rig;
         rig_begin(&rig, SIZE, "drop");
@@ -179,24 +179,23 @@ static void without_faults_nothing_is_asked_twice(void **state)
 }
 
 /* One worker misbehaves, another does not. */
-static void survive(
-    const struct fake_behaviour *bad, uint32_t size, const struct digest *want)
+static void survive(const struct fake_behaviour *bad, const struct digest *want)
 {
     struct rig rig;
-    rig_begin(&rig, size, "drop");
+    rig_begin(&rig, SIZE, "drop");
     struct fake_worker *worker = rig_add(&rig, *bad);
     rig_add(&rig, (struct fake_behaviour){0});
     struct digest got = stream_digest(&rig, STEPS);
     assert_same(&got, want);
-    assert_true(fake_worker_requests(worker) == 0 ||
-                fake_worker_effects(worker) > 0 || bad->backwards);
+    assert_true(
+        fake_worker_requests(worker) == 0 || fake_worker_effects(worker) > 0);
     rig_end(&rig);
 }
 
 static void refusals_change_no_byte(void **state)
 {
     (void)state;
-    struct digest               want  = undisturbed(SIZE);
+    struct digest               want  = undisturbed();
     const struct fake_behaviour bad[] = {
         {.busy_every = 1},
         {.lost_every = 1},
@@ -206,14 +205,14 @@ static void refusals_change_no_byte(void **state)
         {.stale = true},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        survive(&bad[i], SIZE, &want);
+        survive(&bad[i], &want);
     }
 }
 
 static void damage_on_the_way_changes_no_byte(void **state)
 {
     (void)state;
-    struct digest               want  = undisturbed(SIZE);
+    struct digest               want  = undisturbed();
     const struct fake_behaviour bad[] = {
         {.corrupt_every = 1},
         {.twice_every = 1},
@@ -223,16 +222,28 @@ static void damage_on_the_way_changes_no_byte(void **state)
         {.header_every = 1},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        survive(&bad[i], SIZE, &want);
+        survive(&bad[i], &want);
     }
+}
+
+/* Two chunks a batch, from the last to the first. */
+static struct digest large_digest(bool backwards)
+{
+    struct rig rig;
+    rig_begin(&rig, 200, "drop");
+    rig.options.window_batches = 2;
+    rig_add(&rig, (struct fake_behaviour){.backwards = backwards, .codec = 1});
+    struct digest digest = stream_digest(&rig, 3);
+    rig_end(&rig);
+    return digest;
 }
 
 static void chunks_may_come_in_any_order(void **state)
 {
     (void)state;
-    struct digest               want = undisturbed(224);
-    const struct fake_behaviour bad  = {.backwards = true, .codec = 1};
-    survive(&bad, 224, &want);
+    struct digest want = large_digest(false);
+    struct digest got  = large_digest(true);
+    assert_same(&got, &want);
 }
 
 static void garbage_and_damage_are_counted(void **state)
@@ -351,7 +362,7 @@ static void padding_rows_are_not_valid(void **state)
 static void selected_fields_come_alone(void **state)
 {
     (void)state;
-    struct digest     all = undisturbed(SIZE);
+    struct digest     all = undisturbed();
     struct rig        rig;
     const char *const fields[] = {"label"};
     rig_begin(&rig, SIZE, "drop");
@@ -374,7 +385,7 @@ static void selected_fields_come_alone(void **state)
 static void a_worker_of_other_data_is_left_aside(void **state)
 {
     (void)state;
-    struct digest want = undisturbed(SIZE);
+    struct digest want = undisturbed();
     struct rig    rig;
     rig_begin(&rig, SIZE, "drop");
     rig_add(&rig, (struct fake_behaviour){0});

@@ -6,10 +6,9 @@
  * Version 2.0: http://www.apache.org/licenses/LICENSE-2.0). Names and order
  * follow it so that tensors can be handed to any consumer; the words are ours.
  * A program that brings its own dlpack.h includes that one first. */
+/* The names are the ABI's, not ours. NOLINTBEGIN */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
-/* The names are the ABI's, not ours. */
-/* NOLINTBEGIN */
 
 #include <stdint.h>
 
@@ -83,5 +82,5 @@ typedef struct DLManagedTensorVersioned {
 }
 #endif
 
-/* NOLINTEND */
 #endif
+/* NOLINTEND */
