@@ -378,8 +378,8 @@ static void send_garbage(struct fake_worker *w, const uint8_t *frame)
     send_frame(w->socket, &w->route, junk, 0);
     memcpy(junk, frame, FBY_CHUNK_PREFIX); /* a cut chunk */
     send_frame(w->socket, &w->route, junk, 70);
-    memcpy(junk, "FBYM", 4); /* a message that is none */
-    junk[4] = 1;
+    static const uint8_t head[5] = {'F', 'B', 'Y', 'M', 1};
+    memcpy(junk, head, sizeof(head)); /* a message that is none */
     send_frame(w->socket, &w->route, junk, sizeof(junk));
 }
 
@@ -430,8 +430,8 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
 
 static void send_end(struct fake_worker *w, const struct batch *b)
 {
-    struct fby_sum  sums[FBY_MAX_FIELDS];
-    const uint64_t *hashes = b->hashes;
+    struct fby_sum  sums[FBY_MAX_FIELDS] = {{{0}}};
+    const uint64_t *hashes               = b->hashes;
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         sums[f] = fby_field_sum(&b->layout, f, hashes);
         hashes += b->layout.fields[f].n_chunks;

@@ -102,11 +102,13 @@ static void the_batchs_digests_are_those_of_the_documented_bytes(void **state)
         labels[row]     = (uint8_t)(sample % 10);
         const struct fby_digest_field fields[2] = {
             {"image", FBY_U8, {3, {SIZE, SIZE, 3}},
-                forebay_batch_tensor(batch, 0)->data, SIZE * SIZE * 3},
+                forebay_batch_tensor(batch, 0)->data,
+                UINT64_C(3) * SIZE * SIZE},
             {"label", FBY_U8, {0, {0}}, labels, 1},
         };
         sums[row] = fby_sample_digest(sample, fields, 2, row);
-        assert_memory_equal(forebay_batch_sample_digests(batch) + 16 * row,
+        assert_memory_equal(
+            forebay_batch_sample_digests(batch) + (size_t)16 * row,
             sums[row].bytes, 16);
     }
     struct fby_sum step = fby_step_digest(0, 0, sums, RIG_BATCH);
@@ -305,8 +307,8 @@ static void rank_digests(
         uint32_t              rows  = forebay_batch_rows(batch);
         uint32_t              first = forebay_batch_first_row(batch);
         if (rows > 0) {
-            memcpy(out + (step * RIG_BATCH + first) * 16,
-                forebay_batch_sample_digests(batch), rows * 16);
+            memcpy(out + ((size_t)step * RIG_BATCH + first) * 16,
+                forebay_batch_sample_digests(batch), (size_t)rows * 16);
         }
         forebay_release(&batch, NULL);
     }
@@ -552,8 +554,9 @@ static void impossible_labels_fail_by_name(void **state)
     struct rig            rig;
     struct forebay_batch *batch = NULL;
     rig_begin(&rig, SIZE, "drop");
-    char *label = strstr(rig.text, "classes: 10}");
-    strcpy(label, "one_hot: {classes: 10}}\n");
+    char  *label = strstr(rig.text, "classes: 10}");
+    size_t room  = sizeof(rig.text) - (size_t)(label - rig.text);
+    snprintf(label, room, "one_hot: {classes: 10}}\n");
     rig_add(&rig, (struct fake_behaviour){.wrong_label = true});
     rig_open(&rig);
     assert_int_equal(

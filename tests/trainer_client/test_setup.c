@@ -5,7 +5,7 @@
 
 #include "trainer_client/setup.h"
 
-static const char PIPELINE[] =
+static const char pipeline_text[] =
     "forebay: 1\n"
     "splits: {train: {shards: \"in1k:t-{0..3}.tar\", shuffle: full,"
     " last: drop}}\n"
@@ -21,7 +21,7 @@ static struct forebay_options usable(void)
 {
     struct forebay_options o = forebay_options();
     o.server                 = "localhost:7070";
-    o.pipeline_text          = PIPELINE;
+    o.pipeline_text          = pipeline_text;
     return o;
 }
 
@@ -98,7 +98,7 @@ static void defaults_make_a_usable_setup(void **state)
     assert_int_equal(setup.n_fields, 2);
     assert_int_equal(setup.seed, 7);
     assert_int_equal(setup.layout.raw_bytes, 24 * (16 * 16 * 3 + 1));
-    assert_true(setup.out_bytes >= 24 * (16 * 16 * 3 * 2 + 8 + 1));
+    assert_true(setup.out_bytes >= UINT64_C(24) * (16 * 16 * 3 * 2 + 8 + 1));
     assert_non_null(strstr(setup.server, ":7070"));
     assert_int_equal(strlen(setup.job), 16);
     fby_setup_fini(&setup);
@@ -183,11 +183,14 @@ static void a_token_of_another_pipeline_or_seed_is_refused(void **state)
 static void plain_paths_need_a_root(void **state)
 {
     (void)state;
-    char                     *text = strdup(PIPELINE);
+    char                     *text = strdup(pipeline_text);
     const struct forebay_root root = {"photos", "/data/sets"};
     struct forebay_options    o    = usable();
     struct fby_setup          setup;
-    memcpy(strstr(text, "in1k:t-{0..3}.tar"), "/data/sets/aa.tar", 17);
+    char                     *at = strstr(text, "in1k:t-{0..3}.tar");
+    for (const char *c = "/data/sets/aa.tar"; *c != '\0'; c++) {
+        *at++ = *c;
+    }
     o.pipeline_text = text;
     refused(&o, "/data/sets");
     o.roots   = &root;
