@@ -60,7 +60,8 @@ function(fby_test path)
     target_compile_definitions(test_${target} PRIVATE
         FBY_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/golden")
     add_test(NAME ${name} COMMAND test_${target})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit)
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit
+        ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
 endfunction()
 
 # fby_fuzz(tar fby_source ...): tests/fuzz/fuzz_tar.c, seeds in

@@ -132,7 +132,7 @@ fby_err fby_chunk_check(const struct fby_chunk *chunk,
             "chunk %" PRIu32 " of field %d: there is none in this batch",
             chunk->number, chunk->field);
     }
-    struct fby_span span =
+    struct fby_raw_span span =
         fby_layout_chunk(layout, chunk->field, chunk->number);
     if (chunk->raw_offset != span.raw_offset ||
         chunk->raw_bytes != span.raw_bytes) {

@@ -214,7 +214,7 @@ fby_err fby_layout_of_header(const struct fby_header *header,
     return err;
 }
 
-struct fby_span fby_layout_chunk(
+struct fby_raw_span fby_layout_chunk(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
 {
     const struct fby_raw_field *f = &layout->fields[field];
@@ -222,15 +222,15 @@ struct fby_span fby_layout_chunk(
         uint32_t first = number * f->rows_per_chunk;
         uint32_t rows =
             (uint32_t)least(f->rows_per_chunk, layout->rows - first);
-        return (struct fby_span){.raw_offset = first * f->row_bytes,
-            .raw_bytes                       = (uint32_t)(rows * f->row_bytes),
-            .first_row                       = first,
-            .rows                            = rows};
+        return (struct fby_raw_span){.raw_offset = first * f->row_bytes,
+            .raw_bytes = (uint32_t)(rows * f->row_bytes),
+            .first_row = first,
+            .rows      = rows};
     }
     uint32_t row  = number / f->chunks_per_row;
     uint32_t part = number % f->chunks_per_row;
     uint64_t skip = (uint64_t)part * f->chunk_bytes;
-    return (struct fby_span){.raw_offset = row * f->row_bytes + skip,
+    return (struct fby_raw_span){.raw_offset = row * f->row_bytes + skip,
         .raw_bytes = (uint32_t)least(f->chunk_bytes, f->row_bytes - skip),
         .first_row = row,
         .rows      = 1};
@@ -260,8 +260,8 @@ struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
     struct fby_sum_state state;
     fby_sum_begin(&state);
     for (uint32_t i = 0; i < layout->fields[field].n_chunks; i++) {
-        struct fby_span span = fby_layout_chunk(layout, field, i);
-        uint8_t         line[20];
+        struct fby_raw_span span = fby_layout_chunk(layout, field, i);
+        uint8_t             line[20];
         fby_store_le(line, span.raw_offset, 8);
         fby_store_le(line + 8, span.raw_bytes, 4);
         fby_store_le(line + 12, raw_hashes[i], 8);

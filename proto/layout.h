@@ -72,14 +72,14 @@ FBY_CHECKED fby_err fby_layout_of_header(const struct fby_header *header,
     struct fby_raw_layout *out, struct fby_why *why);
 
 /* Where a chunk lies in its field. */
-struct fby_span {
+struct fby_raw_span {
     uint64_t raw_offset; /* in the field */
     uint32_t raw_bytes;
     uint32_t first_row, rows; /* touched; rows is 1 for a part of a row */
 };
 
 /* Chunk `number` (< n_chunks) of a field. */
-struct fby_span fby_layout_chunk(
+struct fby_raw_span fby_layout_chunk(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
 
 /* The chunks that hold bytes of `row`: *n of them from *first on. */

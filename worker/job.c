@@ -14,7 +14,7 @@ static size_t rounded_up(size_t bytes)
 }
 
 /* A chunk with its head room. */
-static size_t place_bytes(struct fby_span span)
+static size_t place_bytes(struct fby_raw_span span)
 {
     return FBY_CHUNK_PREFIX + rounded_up(span.raw_bytes);
 }

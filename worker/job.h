@@ -33,17 +33,17 @@ struct fby_job_spec {
 struct fby_job;
 
 struct fby_job_chunk {
-    struct fby_job   *job;
-    struct fby_span   span;
-    uint16_t          field;  /* among the chosen ones */
-    uint32_t          number; /* in the field */
-    uint32_t          index;  /* in the batch; its slot in the arena */
-    atomic_uint       missing_rows;
-    uint8_t          *payload;    /* raw until encoded; 64 free bytes before */
-    struct fby_coding coding;     /* once encoded */
-    uint32_t          wire_bytes; /* once encoded, of the payload */
-    uint64_t          raw_hash;   /* once encoded */
-    bool              ready;      /* the loop's: it was seen encoded */
+    struct fby_job     *job;
+    struct fby_raw_span span;
+    uint16_t            field;  /* among the chosen ones */
+    uint32_t            number; /* in the field */
+    uint32_t            index;  /* in the batch; its slot in the arena */
+    atomic_uint         missing_rows;
+    uint8_t            *payload; /* raw until encoded; 64 free bytes before */
+    struct fby_coding   coding;  /* once encoded */
+    uint32_t            wire_bytes; /* once encoded, of the payload */
+    uint64_t            raw_hash;   /* once encoded */
+    bool                ready;      /* the loop's: it was seen encoded */
     /* The loop's: whose prefix stands before the payload; 0: nobody's. */
     struct fby_session_id session;
     struct fby_request_id request;

@@ -20,7 +20,7 @@ static void check_layout(const struct fby_raw_layout *layout)
             continue;
         }
         for (uint32_t i = 0; i < field->n_chunks; i++) {
-            struct fby_span span = fby_layout_chunk(layout, f, i);
+            struct fby_raw_span span = fby_layout_chunk(layout, f, i);
             if (span.raw_offset != at || span.raw_bytes == 0) {
                 abort();
             }

@@ -16,7 +16,8 @@ static struct fby_raw_layout one_field(
     return layout;
 }
 
-static struct fby_span chunk(const struct fby_raw_layout *layout, uint32_t i)
+static struct fby_raw_span chunk(
+    const struct fby_raw_layout *layout, uint32_t i)
 {
     return fby_layout_chunk(layout, 0, i);
 }
@@ -102,7 +103,7 @@ static void chunks_tile_the_field(const struct fby_raw_layout *layout)
     const struct fby_raw_field *field = &layout->fields[0];
     uint64_t                    at    = 0;
     for (uint32_t i = 0; i < field->n_chunks; i++) {
-        struct fby_span span = chunk(layout, i);
+        struct fby_raw_span span = chunk(layout, i);
         assert_true(span.raw_offset == at);
         assert_in_range(span.raw_bytes, 1, field->chunk_bytes);
         assert_true(span.rows > 1 || span.raw_bytes <= field->row_bytes);

@@ -297,7 +297,9 @@ class SystemTest(unittest.TestCase):
         for key in ("rerequests", "late_chunks", "checksum_failures", "lost",
                     "protocol_errors"):
             self.assertEqual(result[key], 0, key)
-        self.assertLessEqual(result["hedges"], result["steps"] * 0.01, "hedges")
+        if SLOW == 1:  # a sanitizer's pauses are slow enough to be hedged
+            self.assertLessEqual(
+                result["hedges"], result["steps"] * 0.01, "hedges")
 
 
 def main():

@@ -411,17 +411,17 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         uint32_t n = b->layout.fields[f].n_chunks;
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t         number = w->does.backwards ? n - 1 - i : i;
-            struct fby_span  span   = fby_layout_chunk(&b->layout, f, number);
-            struct fby_chunk chunk  = {
-                 .session    = b->request->session,
-                 .request    = b->request->request,
-                 .filter     = w->does.filter,
-                 .codec      = w->does.codec,
-                 .field      = (uint16_t)f,
-                 .number     = number,
-                 .raw_offset = span.raw_offset,
-                 .raw_bytes  = span.raw_bytes,
+            uint32_t            number = w->does.backwards ? n - 1 - i : i;
+            struct fby_raw_span span  = fby_layout_chunk(&b->layout, f, number);
+            struct fby_chunk    chunk = {
+                   .session    = b->request->session,
+                   .request    = b->request->request,
+                   .filter     = w->does.filter,
+                   .codec      = w->does.codec,
+                   .field      = (uint16_t)f,
+                   .number     = number,
+                   .raw_offset = span.raw_offset,
+                   .raw_bytes  = span.raw_bytes,
             };
             send_chunk(w, b, &chunk);
         }
