@@ -35,7 +35,10 @@ lint:
 	@tools/lint
 
 bench: build
-	@for name in order pauses frozen; do build/bench/$$name || exit 1; done
+	@build/bench/order
+	@build/bench/pauses
+	@build/bench/pauses --window 2
+	@build/bench/frozen
 
 clean:
 	rm -rf build build-*
