@@ -44,8 +44,8 @@ static void stamp(char *out, size_t size)
 }
 
 /* One write() a line, so that lines of several processes do not mix. */
-static void say(enum fby_log_level level, const char *word, const char *format,
-    va_list args)
+__attribute__((format(printf, 3, 0))) static void say(enum fby_log_level level,
+    const char *word, const char *format, va_list args)
 {
     static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
     if (level > settings.level) {
