@@ -6,6 +6,8 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
+enum { SUBSTITUTED_BYTES = 64 }; /* of an entry of END beside its names */
+
 /* ---- Layout --------------------------------------------------------------- */
 
 static size_t rounded_up(size_t bytes)
@@ -219,22 +221,52 @@ bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
     return first;
 }
 
-/* Kept in order of rows, because END lists them so. */
-void fby_job_note_substitute(struct fby_job *self, uint32_t row,
-    uint64_t substitute, const struct fby_why *why)
+/* What naming a substituted row takes in END, at most. */
+static size_t named_bytes(
+    const struct fby_job *self, uint32_t row, const struct fby_why *cause)
 {
-    pthread_mutex_lock(&self->lock);
+    const struct fby_prepared *prepared = self->spec.prepared;
+    uint64_t                   sample   = self->samples[row];
+    uint32_t                   shard    = fby_prepared_shard(prepared, sample);
+    return strlen(fby_dataset_shard_name(prepared->dataset, shard)) +
+           strlen(fby_dataset_key(prepared->dataset, sample)) +
+           strlen(cause->text) + SUBSTITUTED_BYTES;
+}
+
+/* Kept in order of rows, because END lists them so. */
+static void add_substituted(
+    struct fby_job *self, const struct fby_job_substituted *one)
+{
     size_t at         = self->n_substituted++;
     self->substituted = fby_regrow(
         self->substituted, self->n_substituted * sizeof(*self->substituted));
-    for (; at > 0 && self->substituted[at - 1].row > row; at--) {
+    for (; at > 0 && self->substituted[at - 1].row > one->row; at--) {
         self->substituted[at] = self->substituted[at - 1];
     }
-    self->substituted[at] = (struct fby_job_substituted){.row = row,
-        .original   = self->samples[row],
-        .substitute = substitute,
-        .text       = fby_strdup(why->text)};
+    self->substituted[at] = *one;
+}
+
+fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
+    uint64_t substitute, const struct fby_why *cause, struct fby_why *why)
+{
+    fby_err err   = FBY_OK;
+    size_t  bytes = named_bytes(self, row, cause);
+    pthread_mutex_lock(&self->lock);
+    self->substituted_bytes += bytes;
+    if (self->n_substituted == FBY_SUBSTITUTED ||
+        self->substituted_bytes > FBY_MESSAGE_MAX / 2) {
+        err = fby_because(why, FBY_FULL,
+            "more than %zu rows of this batch need a substitute, one of them "
+            "because %.200s",
+            self->n_substituted, cause->text);
+    } else {
+        add_substituted(self, &(struct fby_job_substituted){.row = row,
+                                  .original   = self->samples[row],
+                                  .substitute = substitute,
+                                  .text       = fby_strdup(cause->text)});
+    }
     pthread_mutex_unlock(&self->lock);
+    return err;
 }
 
 /* ---- Its bytes ------------------------------------------------------------ */

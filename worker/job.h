@@ -90,6 +90,7 @@ struct fby_job {
     struct fby_job_failure      failure;
     struct fby_job_substituted *substituted;
     size_t                      n_substituted;
+    size_t                      substituted_bytes; /* of their names in END */
 };
 
 /* Bytes of arena that a batch of this layout takes. */
@@ -125,9 +126,10 @@ static inline bool fby_job_is_working(const struct fby_job *self)
 bool fby_job_cancel(struct fby_job *self);
 bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure);
 
-/* Note that `row` holds `substitute`'s values because `why`. */
-void fby_job_note_substitute(struct fby_job *self, uint32_t row,
-    uint64_t substitute, const struct fby_why *why);
+/* Note that `row` holds `substitute`'s values because `cause`.
+ * Errors: FBY_FULL, an END could not name so many; `why` says how many. */
+FBY_CHECKED fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
+    uint64_t substitute, const struct fby_why *cause, struct fby_why *why);
 
 /* Where row `row` of a chosen field is to be written, row_bytes contiguous. */
 uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row);

@@ -75,14 +75,25 @@ static void be_slow_if_told(void)
     }
 }
 
+static fby_err note_substitute(
+    struct fby_stages *self, const struct fby_task *task, struct fby_why *why)
+{
+    fby_err err = fby_job_note_substitute(
+        task->job, task->row, task->sample, &task->refused, why);
+    if (err != FBY_OK) {
+        return FBY_BAD_SAMPLE;
+    }
+    atomic_fetch_add(&self->substituted, 1U);
+    fby_info("SUBSTITUTED", "by sample %llu: %s",
+        (unsigned long long)task->sample, task->refused.text);
+    return FBY_OK;
+}
+
 static fby_err row_written(struct fby_stages *self, struct fby_task *task)
 {
-    if (task->substitutes > 0) {
-        fby_job_note_substitute(
-            task->job, task->row, task->sample, &task->refused);
-        atomic_fetch_add(&self->substituted, 1U);
-        fby_info("SUBSTITUTED", "by sample %llu: %s",
-            (unsigned long long)task->sample, task->refused.text);
+    struct fby_why why = {{0}};
+    if (task->substitutes > 0 && note_substitute(self, task, &why) != FBY_OK) {
+        return fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
     }
     const struct fby_job_sink sink = {.complete = pass_on, .context = self};
     fby_job_row_done(task->job, task->row, &sink);

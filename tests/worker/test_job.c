@@ -225,6 +225,27 @@ static void a_bad_sample_is_substituted_when_that_is_the_rule(void **state)
     bench_close(&bench);
 }
 
+static void more_substitutes_than_end_can_name_are_refused(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job_spec  spec  = spec_of(&bench, 0);
+    struct fby_job      *job   = NULL;
+    struct fby_why       why   = {{0}};
+    const struct fby_why cause = {"c01/0002.jpg: truncated"};
+    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    for (uint32_t i = 0; i < FBY_SUBSTITUTED; i++) {
+        assert_ok(fby_job_note_substitute(job, i % KIT_BATCH, 1, &cause, &why));
+    }
+    assert_int_equal(
+        fby_job_note_substitute(job, 0, 1, &cause, &why), FBY_FULL);
+    assert_non_null(strstr(why.text, "more than 1024 rows"));
+    assert_non_null(strstr(why.text, "c01/0002.jpg"));
+    assert_int_equal(job->n_substituted, FBY_SUBSTITUTED);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void a_file_that_changed_fails_as_stale(void **state)
 {
     struct bench bench;
@@ -294,6 +315,7 @@ int main(void)
         IN_SANDBOX(large_images_are_cut_into_chunks),
         IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_place),
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
+        IN_SANDBOX(more_substitutes_than_end_can_name_are_refused),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),
         IN_SANDBOX(what_does_not_exist_is_refused_in_words),
