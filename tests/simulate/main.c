@@ -113,6 +113,29 @@ static bool run_traced(const struct options *o)
     return false;
 }
 
+static void print_help(const char *program)
+{
+    printf(
+        "Usage: %s [OPTION...]\n"
+        "Run window and session against each other through random faults, "
+        "in virtual time.\n\n"
+        "  --schedules N     how many schedules (default 20000)\n"
+        "  --seed S          the first one's seed (default 1)\n"
+        "  --jobs N          processes (default 1)\n"
+        "  --bounds N        instead: N of each kind with a bound on waits\n"
+        "  --one SEED        instead: this one, as a failure printed it\n"
+        "  --kind NAME       of --one: schedule, paused-worker, slow-worker "
+        "or paused-client\n"
+        "  --trace           of --one: print every event\n"
+        "  --mutate NAME     simulate_mutants only: make this mistake; exit 0 "
+        "when it is found\n\n"
+        "Examples:\n"
+        "  simulate --schedules 1000000 --jobs 2\n"
+        "  simulate --one 11400714819323198485 --trace\n"
+        "  simulate_mutants --mutate forget_credit --schedules 20000\n",
+        program);
+}
+
 static void parse(int argc, char **argv, struct options *o)
 {
     static const struct option known[] = {
@@ -124,6 +147,7 @@ static void parse(int argc, char **argv, struct options *o)
         {"mutate", required_argument, NULL, 'm'},
         {"kind", required_argument, NULL, 'k'},
         {"trace", no_argument, NULL, 't'},
+        {"help", no_argument, NULL, 'h'},
         {0},
     };
     int option = 0;
@@ -154,6 +178,9 @@ static void parse(int argc, char **argv, struct options *o)
         case 't':
             o->trace = true;
             break;
+        case 'h':
+            print_help(argv[0]);
+            exit(0);
         default:
             exit(2);
         }

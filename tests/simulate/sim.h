@@ -211,7 +211,6 @@ struct sim {
     uint64_t           newest;    /* highest request id */
     bool               done;
     bool               failed; /* the window said FAIL, and may */
-    uint32_t           n_faults_left;
 };
 
 /* heap.c */
