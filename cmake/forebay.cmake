@@ -12,6 +12,10 @@ foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
 endforeach()
 find_package(Threads REQUIRED)
 
+# Only tests run Python: the distribution's, which python3-pil belongs to. It
+# is not looked for here, since the programs build without it.
+set(FBY_PYTHON /usr/bin/python3 CACHE FILEPATH "the tests' interpreter")
+
 # Everything hand-written links this; generated code does not.
 add_library(fby_flags INTERFACE)
 target_include_directories(fby_flags INTERFACE ${CMAKE_SOURCE_DIR})
@@ -66,11 +70,15 @@ endfunction()
 
 # fby_fuzz(tar fby_source ...): tests/fuzz/fuzz_tar.c, seeds in
 # tests/fuzz/corpus/tar; only in the fuzz build.
+if(FBY_FUZZ)
+    add_custom_target(fuzzers)
+endif()
 function(fby_fuzz name)
     if(FBY_FUZZ)
         add_executable(fuzz_${name}
             ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
         target_link_libraries(fuzz_${name} PRIVATE fby_flags ${ARGN})
         target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+        add_dependencies(fuzzers fuzz_${name})
     endif()
 endfunction()
