@@ -1,7 +1,8 @@
 #include "cli/report.h"
 
 #include <jansson.h>
-#include <stdlib.h>
+#include <stdbool.h>
+#include <string.h>
 
 static double per(double amount, double unit)
 {
@@ -27,27 +28,57 @@ static void print_rates(const struct fby_report *report, FILE *out)
     double                      images = (double)s->images;
     double                      raw    = (double)s->raw_bytes;
     double                      wire   = (double)s->wire_bytes;
+    double                      waited = (double)s->wait_ns / 1e9;
     print_row(out, "delivered", "%llu images in %llu steps, %.2f s",
         (unsigned long long)s->images, (unsigned long long)s->steps,
         report->seconds);
-    print_row(out, "rate", "%.1f images/s", per(images, report->seconds));
-    print_row(out, "raw", "%.1f MB/s, %.0f bytes an image",
+    print_row(out, "rate", "%9.1f images/s", per(images, report->seconds));
+    print_row(out, "raw", "%9.1f MB/s %10.0f bytes an image",
         per(raw, report->seconds) / 1e6, per(raw, images));
-    print_row(out, "on the wire", "%.1f MB/s, %.0f bytes an image",
-        per(wire, report->seconds) / 1e6, per(wire, images));
-    print_row(out, "waited for data", "%.2f s", (double)s->wait_ns / 1e9);
+    print_row(out, "on the wire", "%9.1f MB/s %10.0f bytes an image, %.0f %%",
+        per(wire, report->seconds) / 1e6, per(wire, images),
+        100 * per(wire, raw));
+    print_row(out, "waited for data", "%9.2f s    %10.0f %% of the time",
+        waited, 100 * per(waited, report->seconds));
+}
+
+/* "worker.wait": a batch stood in a worker's queue; nobody worked on it. */
+static bool is_waiting(const struct forebay_stage *stage)
+{
+    const char *dot = strrchr(stage->name, '.');
+    return dot != NULL && strcmp(dot, ".wait") == 0;
+}
+
+static double work_seconds(const struct forebay_stats *s)
+{
+    double total = 0;
+    for (uint32_t i = 0; i < s->n_stages; i++) {
+        if (!is_waiting(&s->stages[i])) {
+            total += (double)s->stages[i].busy_ns / 1e9;
+        }
+    }
+    return total;
 }
 
 static void print_stages(const struct forebay_stats *s, FILE *out)
 {
-    int64_t total_ns = 0;
+    double work = work_seconds(s);
+    print_row(out, "work, all threads", "%9.2f s, by stage:", work);
     for (uint32_t i = 0; i < s->n_stages; i++) {
-        total_ns += s->stages[i].busy_ns;
+        const struct forebay_stage *stage = &s->stages[i];
+        double                      busy  = (double)stage->busy_ns / 1e9;
+        if (is_waiting(stage)) {
+            continue;
+        }
+        fprintf(out, "    %-17s %8.2f s    %10.0f %%\n", stage->name, busy,
+            100 * per(busy, work));
     }
     for (uint32_t i = 0; i < s->n_stages; i++) {
-        double busy = (double)s->stages[i].busy_ns;
-        print_row(out, s->stages[i].name, "%8.2f s  %3.0f %%", busy / 1e9,
-            100 * per(busy, (double)total_ns));
+        if (is_waiting(&s->stages[i])) {
+            print_row(out, s->stages[i].name,
+                "%9.2f s, batches in queues (no work)",
+                (double)s->stages[i].busy_ns / 1e9);
+        }
     }
 }
 

@@ -1,0 +1,87 @@
+/* The table at the end of a pull: what people read. */
+#include "cli/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/test.h"
+
+static struct fby_report example(void)
+{
+    struct fby_report report = {
+        .stats   = {.images = 600,
+              .steps        = 10,
+              .raw_bytes    = 90000000,
+              .wire_bytes   = 63000000,
+              .wait_ns      = 500000000,
+              .n_stages     = 3,
+              .stages       = {{"worker.transform", 3000000000},
+                        {"worker.wait", 9000000000}, {"client.expand", 1000000000}}},
+        .seconds = 2,
+        .digest  = "00112233445566778899aabbccddeeff",
+        .token   = "fby1-x",
+    };
+    return report;
+}
+
+static char *table_of(const struct fby_report *report)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *out  = open_memstream(&text, &size);
+    assert_non_null(out);
+    fby_report_table(report, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void assert_has(const char *text, const char *line)
+{
+    if (strstr(text, line) == NULL) {
+        fail_msg("no '%s' in\n%s", line, text);
+    }
+}
+
+static void rates_are_of_the_run_and_sizes_of_an_image(void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    char             *text   = table_of(&report);
+    assert_has(text, "300.0 images/s\n");
+    assert_has(text, "45.0 MB/s     150000 bytes an image\n");
+    assert_has(text, "31.5 MB/s     105000 bytes an image, 70 %\n");
+    assert_has(text, "0.50 s            25 % of the time\n");
+    free(text);
+}
+
+static void waiting_is_no_share_of_the_work(void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    char             *text   = table_of(&report);
+    assert_has(text, "4.00 s, by stage:\n");
+    assert_has(text, "3.00 s            75 %\n");
+    assert_has(text, "1.00 s            25 %\n");
+    assert_has(text, "9.00 s, batches in queues (no work)\n");
+    free(text);
+}
+
+static void a_run_without_a_batch_divides_by_nothing(void **state)
+{
+    (void)state;
+    struct fby_report report = {.token = ""};
+    char             *text   = table_of(&report);
+    assert_has(text, "0.0 images/s\n");
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_are_of_the_run_and_sizes_of_an_image),
+        cmocka_unit_test(waiting_is_no_share_of_the_work),
+        cmocka_unit_test(a_run_without_a_batch_divides_by_nothing),
+    };
+    return cmocka_run_group_tests_name("cli.report", tests, NULL, NULL);
+}
