@@ -4,6 +4,7 @@
 #   make bench  build, measure this machine (docs/performance.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
+demo: export DATA := $(DATA)
 
 .PHONY: build setup demo test test-long lint bench clean
 
@@ -11,14 +12,23 @@ build:
 	@command -v cmake >/dev/null && command -v ninja >/dev/null || { \
 	    echo "make: cmake and ninja are needed; 'make setup' installs" \
 	         "what Forebay needs" >&2; exit 1; }
-	@[ -f build/build.ninja ] || cmake --preset release >/dev/null
+	@[ -f build/build.ninja ] || { \
+	    echo "Configuring build/"; cmake --preset release >/dev/null; } || { \
+	    echo "make: is a package missing? 'make setup' installs what Forebay" \
+	         "needs" >&2; exit 1; }
 	@cmake --build build
 
 setup:
 	@tools/install-packages build
 
-demo: setup build
-	@tools/demo $(DATA)
+demo:
+	@[ -z "$$DATA" ] || [ -d "$$DATA" ] || { \
+	    echo "make demo: DATA=$$DATA: there is no such folder; name one that" \
+	         "has a folder of images for each class, or tar shards" >&2; \
+	    exit 1; }
+	@tools/install-packages build
+	@$(MAKE) build
+	@tools/demo "$$DATA"
 
 test:
 	@tools/install-packages test
