@@ -125,21 +125,12 @@ struct plan {
 
 static fby_err make_order(struct plan *self, struct fby_why *why)
 {
-    const struct fby_content   *content = &self->local.split->content;
-    const struct fby_dataset   *dataset = self->local.dataset;
-    const struct fby_order_spec spec    = {
-           .samples       = fby_dataset_samples(dataset),
-           .shard_samples = fby_dataset_shard_samples(dataset),
-           .n_shards      = fby_dataset_shards(dataset),
-           .shuffle       = content->shuffle,
-           .block         = content->block,
-           .lanes         = content->lanes,
-           .slices        = content->slices,
-           .last          = content->last,
-           .global_batch  = content->global_batch,
-           .seed          = self->seed,
-           .epoch         = self->options->epoch,
-    };
+    const struct fby_dataset *dataset = self->local.dataset;
+    struct fby_order_spec     spec    = fby_order_spec_of(
+               &self->local.split->content, self->seed, self->options->epoch);
+    spec.samples       = fby_dataset_samples(dataset);
+    spec.shard_samples = fby_dataset_shard_samples(dataset);
+    spec.n_shards      = fby_dataset_shards(dataset);
     return fby_order_create(&spec, &self->order, why);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "common/utf8.h"
 #include "proto/text.h"
 #include "proto/wire.h"
 
@@ -219,7 +220,7 @@ static bool check_name(const struct column *c, const void *record)
 {
     const char *text = text_of(c, record);
     size_t      size = strlen(text);
-    return within(c, size) && text_is_utf8(text, size);
+    return within(c, size) && fby_is_utf8(text, size);
 }
 
 static bool check_text(const struct column *c, const void *record)
@@ -456,7 +457,7 @@ static bool check_names(const struct column *c, const void *record)
     }
     for (size_t i = 0; i < n; i++) {
         size_t size = strlen(names[i]);
-        if (size == 0 || size > c->name_max || !text_is_utf8(names[i], size)) {
+        if (size == 0 || size > c->name_max || !fby_is_utf8(names[i], size)) {
             return false;
         }
     }

@@ -9,25 +9,6 @@
 #include "common/bytes.h"
 #include "proto/wire.h"
 
-uint32_t fby_type_bytes(enum fby_type type)
-{
-    switch (type) {
-    case FBY_U8:
-        return 1;
-    case FBY_U16:
-    case FBY_F16:
-    case FBY_BF16:
-        return 2;
-    case FBY_I32:
-    case FBY_F32:
-    case FBY_U32:
-        return 4;
-    case FBY_I64:
-        return 8;
-    }
-    return 0;
-}
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;

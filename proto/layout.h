@@ -48,9 +48,6 @@ struct fby_raw_layout {
     struct fby_raw_field fields[FBY_MAX_FIELDS];
 };
 
-/* Bytes of one element of `type`; 0 for a number that is no type. */
-uint32_t fby_type_bytes(enum fby_type type);
-
 /* Lay out `rows` rows. In: fields[i].type and .shape, n_fields and rows of
  * *layout; out: everything else. Pure; any thread.
  * Errors: FBY_CONFIG  a limit above is exceeded, or a shape is not whole;

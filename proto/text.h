@@ -1,4 +1,4 @@
-/* text.h - is this UTF-8, and making it so.
+/* text.h - texts for people: are they fit to show, and making them so.
  *
  * Names that are not UTF-8 are refused; what is said to people is mended
  * instead, because a damaged sentence is still better than none.
@@ -10,11 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Whether `size` bytes are UTF-8 (RFC 3629: shortest form, no surrogates)
- * without NUL. */
-bool text_is_utf8(const void *text, size_t size);
-
-/* Whether they are that, without control characters (C0 and DEL). */
+/* Whether `size` bytes are UTF-8 without control characters (C0 and DEL). */
 bool text_is_plain(const void *text, size_t size);
 
 /* Write at most `max` bytes of `text`, up to its NUL, to `out`: control

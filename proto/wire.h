@@ -112,6 +112,17 @@ struct fby_maybe_digest {
 #define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
 #define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
 
+/* Every filter, codec and encoding of this version. */
+#define FBY_FEATURES                                  \
+    (FBY_FEATURE_FILTER(FBY_FILTER_NONE) |            \
+        FBY_FEATURE_FILTER(FBY_FILTER_DELTA) |        \
+        FBY_FEATURE_FILTER(FBY_FILTER_BYTE_SHUFFLE) | \
+        FBY_FEATURE_FILTER(FBY_FILTER_BIT_SHUFFLE) |  \
+        FBY_FEATURE_CODEC(FBY_CODEC_STORE) |          \
+        FBY_FEATURE_CODEC(FBY_CODEC_LZ4) |            \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |    \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL))
+
 struct fby_hello { /* client > worker */
     struct fby_session_id session;
     struct fby_route_id   route; /* fresh in each HELLO */

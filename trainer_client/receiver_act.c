@@ -8,20 +8,6 @@
 #include "common/log.h"
 #include "trainer_client/sockets.h"
 
-/* Every filter, codec and encoding that this client takes. */
-static uint64_t features(void)
-{
-    static const uint64_t all = FBY_FEATURE_FILTER(FBY_FILTER_NONE) |
-                                FBY_FEATURE_FILTER(FBY_FILTER_DELTA) |
-                                FBY_FEATURE_FILTER(FBY_FILTER_BYTE_SHUFFLE) |
-                                FBY_FEATURE_FILTER(FBY_FILTER_BIT_SHUFFLE) |
-                                FBY_FEATURE_CODEC(FBY_CODEC_STORE) |
-                                FBY_FEATURE_CODEC(FBY_CODEC_LZ4) |
-                                FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |
-                                FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL);
-    return all;
-}
-
 typedef void act_fn(struct fby_receiver *r, const struct fby_action *action);
 
 /* The longest frame that a worker may send: a chunk of this stream, coded as
@@ -56,7 +42,7 @@ static void act_hello(struct fby_receiver *r, const struct fby_action *action)
                                          .route       = {action->number},
                                          .version_min = FBY_PROTOCOL_VERSION,
                                          .version_max = FBY_PROTOCOL_VERSION,
-                                         .features    = features(),
+                                         .features    = FBY_FEATURES,
                                          .max_bytes   = r->setup->layout.raw_bytes,
                                          .job         = r->setup->job,
                                          .rank        = r->setup->rank,

@@ -181,20 +181,12 @@ void fby_r_scanning(
 static struct fby_order_spec order_spec(
     const struct fby_receiver *r, uint64_t epoch)
 {
-    const struct fby_content *content = &r->setup->split->content;
-    return (struct fby_order_spec){
-        .samples       = r->samples,
-        .shard_samples = r->shard_samples,
-        .n_shards      = r->n_shards,
-        .shuffle       = content->shuffle,
-        .block         = content->block,
-        .lanes         = content->lanes,
-        .slices        = content->slices,
-        .last          = content->last,
-        .global_batch  = content->global_batch,
-        .seed          = r->setup->seed,
-        .epoch         = epoch,
-    };
+    struct fby_order_spec spec =
+        fby_order_spec_of(&r->setup->split->content, r->setup->seed, epoch);
+    spec.samples       = r->samples;
+    spec.shard_samples = r->shard_samples;
+    spec.n_shards      = r->n_shards;
+    return spec;
 }
 
 /* Cannot fail: the first epoch's order was made, and epochs differ only in

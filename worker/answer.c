@@ -66,18 +66,6 @@ static void refuse(struct shell *self, const struct routing *to,
 
 /* ---- HELLO ---------------------------------------------------------------- */
 
-static uint64_t features(void)
-{
-    return FBY_FEATURE_FILTER(FBY_FILTER_NONE) |
-           FBY_FEATURE_FILTER(FBY_FILTER_DELTA) |
-           FBY_FEATURE_FILTER(FBY_FILTER_BYTE_SHUFFLE) |
-           FBY_FEATURE_FILTER(FBY_FILTER_BIT_SHUFFLE) |
-           FBY_FEATURE_CODEC(FBY_CODEC_STORE) |
-           FBY_FEATURE_CODEC(FBY_CODEC_LZ4) |
-           FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |
-           FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL);
-}
-
 static void welcome(
     struct shell *self, struct peer *peer, const struct fby_hello *hello)
 {
@@ -134,7 +122,7 @@ static void take_hello(struct shell *self, const struct routing *from,
         return;
     }
     peer->routing       = *from;
-    peer->features      = hello->features & features();
+    peer->features      = hello->features & FBY_FEATURES;
     peer->is_stuck      = false;
     peer->doubled_bytes = 0;
     fby_session_hello(peer->session, self->now_ns, hello->route.value);

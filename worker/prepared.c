@@ -72,20 +72,11 @@ static struct fby_prepared_order *entry_for(
 static struct fby_order_spec spec_of(
     const struct fby_prepared *self, uint64_t seed, uint64_t epoch)
 {
-    const struct fby_content *content = &self->content;
-    return (struct fby_order_spec){
-        .samples       = fby_dataset_samples(self->dataset),
-        .shard_samples = fby_dataset_shard_samples(self->dataset),
-        .n_shards      = fby_dataset_shards(self->dataset),
-        .shuffle       = content->shuffle,
-        .block         = content->block,
-        .lanes         = content->lanes,
-        .slices        = content->slices,
-        .last          = content->last,
-        .global_batch  = content->global_batch,
-        .seed          = seed,
-        .epoch         = epoch,
-    };
+    struct fby_order_spec spec = fby_order_spec_of(&self->content, seed, epoch);
+    spec.samples               = fby_dataset_samples(self->dataset);
+    spec.shard_samples         = fby_dataset_shard_samples(self->dataset);
+    spec.n_shards              = fby_dataset_shards(self->dataset);
+    return spec;
 }
 
 fby_err fby_prepared_order(struct fby_prepared *self, uint64_t seed,

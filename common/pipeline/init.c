@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/pipeline/text.h"
+#include "common/utf8.h"
 
 static void put(struct fby_buffer *out, const char *text)
 {
@@ -157,7 +158,7 @@ fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
 {
     char   extensions[200];
     size_t n = list(s, is_jpeg, extensions, sizeof(extensions));
-    if (!fby_text_is_utf8(s->path, strlen(s->path))) {
+    if (!fby_is_utf8(s->path, strlen(s->path))) {
         return fby_because(why, FBY_CONFIG,
             "the path is not UTF-8 text, as a pipeline file must be");
     }

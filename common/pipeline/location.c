@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/pipeline/text.h"
+#include "common/utf8.h"
 
 /* ---- NAME:path ---- */
 
@@ -54,7 +55,7 @@ static fby_err check_text(const char *pattern, struct fby_why *why)
         return fby_because(why, FBY_CONFIG,
             "a location has 1 to %d bytes, not %zu", FBY_PATH_SIZE - 1, n);
     }
-    if (!fby_text_is_utf8(pattern, n)) {
+    if (!fby_is_utf8(pattern, n)) {
         return fby_because(why, FBY_CONFIG, "a location is UTF-8 text");
     }
     return FBY_OK;

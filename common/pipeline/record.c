@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "common/pipeline/text.h"
+#include "common/utf8.h"
 
 /* ---- writing ---- */
 
@@ -221,7 +221,7 @@ void fby_record_text(
     out[0]               = '\0';
     if (span.size >= capacity) {
         fby_record_refuse(r, key, "is too long a text");
-    } else if (!fby_text_is_utf8(span.data, span.size)) {
+    } else if (!fby_is_utf8(span.data, span.size)) {
         fby_record_refuse(r, key, "is not UTF-8 without NUL");
     } else if (span.size > 0) {
         memcpy(out, span.data, span.size);

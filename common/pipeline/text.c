@@ -1,58 +1,8 @@
 #include "common/pipeline/text.h"
 
-#include <stdint.h>
 #include <string.h>
 
 #include "common/pipeline/types.h"
-
-/* Bytes of the sequence that begins with `lead`; 0 for no lead byte. */
-static size_t sequence_length(uint8_t lead)
-{
-    if (lead < 0x80) {
-        return lead != 0 ? 1 : 0;
-    }
-    if (lead >= 0xc2 && lead < 0xe0) {
-        return 2;
-    }
-    if (lead >= 0xe0 && lead < 0xf0) {
-        return 3;
-    }
-    return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
-}
-
-/* The second byte excludes overlong forms, surrogates and what lies beyond
- * U+10FFFF; the others are free. */
-static bool second_fits(uint8_t lead, uint8_t second)
-{
-    uint8_t low  = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    uint8_t high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    return second >= low && second <= high;
-}
-
-/* Bytes of the letter at `p`, of which `left` are there; 0 when it is none. */
-static size_t letter_length(const uint8_t *p, size_t left)
-{
-    size_t n = sequence_length(p[0]);
-    if (n == 0 || n > left || (n > 1 && !second_fits(p[0], p[1]))) {
-        return 0;
-    }
-    for (size_t i = 2; i < n; i++) {
-        if ((p[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return n;
-}
-
-bool fby_text_is_utf8(const void *data, size_t size)
-{
-    const uint8_t *p = data;
-    size_t         n = 1;
-    for (size_t at = 0; n > 0 && at < size; at += n) {
-        n = letter_length(p + at, size - at);
-    }
-    return n > 0;
-}
 
 /* isalpha() and its kin ask the locale; these do not. */
 static bool is_lower(char c)

@@ -5,9 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Well-formed UTF-8 (no surrogates, no overlong forms) without NUL. */
-bool fby_text_is_utf8(const void *data, size_t size);
-
 /* A name of a field, split or group: a letter or `_`, then letters, digits,
  * `_` and `-`; at most 63 bytes. ASCII only. */
 bool fby_text_is_name(const char *text);

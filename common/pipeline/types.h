@@ -63,6 +63,27 @@ enum fby_type {
     FBY_F32  = 7,
     FBY_U32  = 8 /* label: smallest of u8, u16, u32 that holds the ids */
 };
+
+/* Bytes of one element of `type`; 0 for a number that is no type. */
+static inline uint32_t fby_type_bytes(enum fby_type type)
+{
+    switch (type) {
+    case FBY_U8:
+        return 1;
+    case FBY_U16:
+    case FBY_F16:
+    case FBY_BF16:
+        return 2;
+    case FBY_I32:
+    case FBY_F32:
+    case FBY_U32:
+        return 4;
+    case FBY_I64:
+        return 8;
+    }
+    return 0;
+}
+
 enum fby_layout {
     FBY_LAYOUT_HWC           = 1,
     FBY_LAYOUT_CHW           = 2,

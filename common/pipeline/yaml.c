@@ -10,6 +10,7 @@
 
 #include "common/pipeline/nearest.h"
 #include "common/pipeline/text.h"
+#include "common/utf8.h"
 
 /* ---- errors ---- */
 
@@ -222,7 +223,7 @@ static fby_err check_text(
         const char *line = input->text + from;
         const char *end  = memchr(line, '\n', input->size - from);
         n = end != NULL ? (size_t)(end - line) + 1 : input->size - from;
-        if (!fby_text_is_utf8(line, n)) {
+        if (!fby_is_utf8(line, n)) {
             return fby_yaml_wrong(why, input->file, at,
                 "this line is not UTF-8 text without NUL");
         }

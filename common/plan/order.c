@@ -215,6 +215,21 @@ static void set_blocks(
     set_lanes(self, spec);
 }
 
+struct fby_order_spec fby_order_spec_of(
+    const struct fby_content *content, uint64_t seed, uint64_t epoch)
+{
+    return (struct fby_order_spec){
+        .shuffle      = content->shuffle,
+        .block        = content->block,
+        .lanes        = content->lanes,
+        .slices       = content->slices,
+        .last         = content->last,
+        .global_batch = content->global_batch,
+        .seed         = seed,
+        .epoch        = epoch,
+    };
+}
+
 fby_err fby_order_create(const struct fby_order_spec *spec,
     struct fby_order **out, struct fby_why *why)
 {

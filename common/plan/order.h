@@ -26,6 +26,11 @@ struct fby_order_spec {
 
 struct fby_order;
 
+/* What `content` says of the order; the samples and shards of its dataset are
+ * the caller's to add. */
+struct fby_order_spec fby_order_spec_of(
+    const struct fby_content *content, uint64_t seed, uint64_t epoch);
+
 /* Batches of an epoch of N samples in batches of n rows: floor(N / n), one
  * more with `pad` and `short` if n does not divide N; 0 when n is 0. */
 uint64_t fby_order_count_steps(

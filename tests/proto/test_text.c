@@ -1,51 +1,6 @@
 #include "tests/test.h"
 
-#include <string.h>
-
 #include "proto/text.h"
-
-static void takes(const char *text)
-{
-    assert_true(text_is_utf8(text, strlen(text)));
-}
-
-static void refuses(const char *text)
-{
-    assert_false(text_is_utf8(text, strlen(text)));
-}
-
-static void the_ends_of_each_length_are_utf8(void **state)
-{
-    (void)state;
-    takes("");
-    takes("\x01\x7f");
-    takes("\xc2\x80\xdf\xbf");
-    takes("\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf");
-    takes("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
-}
-
-static void long_forms_surrogates_and_cut_characters_are_not(void **state)
-{
-    (void)state;
-    refuses("\x80");
-    refuses("\xc1\xbf");
-    refuses("\xc2");
-    refuses("\xc2z");
-    refuses("\xe0\x9f\xbf");
-    refuses("\xed\xa0\x80");
-    refuses("\xe1\x80");
-    refuses("\xe1\x80z");
-    refuses("\xf0\x8f\xbf\xbf");
-    refuses("\xf4\x90\x80\x80");
-    refuses("\xf5\x80\x80\x80");
-    refuses("\xf1\x80\x80z");
-}
-
-static void nul_is_not_text(void **state)
-{
-    (void)state;
-    assert_false(text_is_utf8("a\0b", 3));
-}
 
 static void plain_text_has_no_control_characters(void **state)
 {
@@ -84,9 +39,6 @@ static void mended_bytes_are_always_plain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_ends_of_each_length_are_utf8),
-        cmocka_unit_test(long_forms_surrogates_and_cut_characters_are_not),
-        cmocka_unit_test(nul_is_not_text),
         cmocka_unit_test(plain_text_has_no_control_characters),
         cmocka_unit_test(mending_replaces_and_never_cuts_a_character),
         cmocka_unit_test(mended_bytes_are_always_plain),

@@ -6,6 +6,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/text.h"
+#include "common/utf8.h"
 
 static int64_t nanoseconds(struct timespec t)
 {
@@ -332,7 +333,7 @@ static bool is_one_line(const char *text)
 fby_err fby_name_check(
     const char *name, const struct fby_name_parts *parts, struct fby_why *why)
 {
-    if (!fby_text_is_utf8(name, strlen(name)) || !is_one_line(name)) {
+    if (!fby_is_utf8(name, strlen(name)) || !is_one_line(name)) {
         return fby_because(why, FBY_CONFIG,
             "the name %s is not UTF-8 without control characters",
             fby_text_show(name).text);

@@ -12,28 +12,9 @@
 #include "worker/transform/scalar.h"
 #include "worker/transform/workshop.h"
 
-static size_t type_bytes(enum fby_type type)
-{
-    switch (type) {
-    case FBY_U8:
-        return 1;
-    case FBY_U16:
-    case FBY_F16:
-    case FBY_BF16:
-        return 2;
-    case FBY_I32:
-    case FBY_F32:
-    case FBY_U32:
-        return 4;
-    case FBY_I64:
-        return 8;
-    }
-    return 0;
-}
-
 size_t fby_field_bytes(const struct fby_field_content *field)
 {
-    size_t bytes = type_bytes(field->wire_type);
+    size_t bytes = fby_type_bytes(field->wire_type);
     for (uint32_t i = 0; i < field->shape.n_dims && i < FBY_MAX_DIMS; i++) {
         bytes *= field->shape.dims[i];
     }

@@ -4,25 +4,7 @@
 
 #include "common/pipeline/nearest.h"
 #include "common/pipeline/text.h"
-
-static bool utf8(const char *text)
-{
-    return fby_text_is_utf8(text, strlen(text));
-}
-
-static void utf8_is_told_from_other_bytes(void **state)
-{
-    (void)state;
-    assert_true(utf8(""));
-    assert_true(utf8("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xf4\x8f\xbf\xbf"));
-    static const char *const wrong[] = {"\x80", "\xc3", "\xc0\xaf", "\xc1\xbf",
-        "\xe0\x80\xaf", "\xed\xa0\x80", "\xf0\x80\x80\xaf", "\xf4\x90\x80\x80",
-        "\xf5\x80\x80\x80", "\xe2\x82", "\xe2\x28\xa1", "\xff"};
-    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        assert_false(utf8(wrong[i]));
-    }
-    assert_false(fby_text_is_utf8("a\0b", 3));
-}
+#include "common/utf8.h"
 
 static void names_are_short_ascii_words(void **state)
 {
@@ -63,7 +45,7 @@ static void a_text_is_shown_on_one_short_line(void **state)
     struct fby_shown shown = fby_text_show(long_text);
     assert_int_equal(strlen(shown.text), 62);
     assert_string_equal(shown.text + 57, "xx...");
-    assert_true(utf8(shown.text));
+    assert_true(fby_is_utf8(shown.text, strlen(shown.text)));
 }
 
 static const char *near(const char *word)
@@ -99,7 +81,6 @@ static void a_word_that_is_near_to_none_has_no_nearest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(utf8_is_told_from_other_bytes),
         cmocka_unit_test(names_are_short_ascii_words),
         cmocka_unit_test(extensions_are_lower_case_with_inner_dots),
         cmocka_unit_test(a_text_is_shown_on_one_short_line),

@@ -1,0 +1,70 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/utf8.h"
+
+static void takes(const char *text)
+{
+    assert_true(fby_is_utf8(text, strlen(text)));
+}
+
+static void refuses(const char *text)
+{
+    assert_false(fby_is_utf8(text, strlen(text)));
+}
+
+static void the_ends_of_each_length_are_utf8(void **state)
+{
+    (void)state;
+    takes("");
+    takes("\x01\x7f");
+    takes("\xc2\x80\xdf\xbf");
+    takes("\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf");
+    takes("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
+}
+
+static void long_forms_surrogates_and_cut_characters_are_not(void **state)
+{
+    (void)state;
+    refuses("\x80");
+    refuses("\xc1\xbf");
+    refuses("\xc2");
+    refuses("\xc2z");
+    refuses("\xe0\x9f\xbf");
+    refuses("\xed\xa0\x80");
+    refuses("\xe1\x80");
+    refuses("\xe1\x80z");
+    refuses("\xf0\x8f\xbf\xbf");
+    refuses("\xf4\x90\x80\x80");
+    refuses("\xf5\x80\x80\x80");
+    refuses("\xf1\x80\x80z");
+}
+
+static void nul_is_not_text(void **state)
+{
+    (void)state;
+    assert_false(fby_is_utf8("a\0b", 3));
+}
+
+static void a_character_has_as_many_bytes_as_it_says(void **state)
+{
+    (void)state;
+    assert_int_equal(fby_utf8_length("az", 2), 1);
+    assert_int_equal(fby_utf8_length("\xc3\xa9z", 3), 2);
+    assert_int_equal(fby_utf8_length("\xe2\x82\xac", 3), 3);
+    assert_int_equal(fby_utf8_length("\xe2\x82\xac", 2), 0);
+    assert_int_equal(fby_utf8_length("\xf0\x9f\x98\x80", 4), 4);
+    assert_int_equal(fby_utf8_length("", 1), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_ends_of_each_length_are_utf8),
+        cmocka_unit_test(long_forms_surrogates_and_cut_characters_are_not),
+        cmocka_unit_test(nul_is_not_text),
+        cmocka_unit_test(a_character_has_as_many_bytes_as_it_says),
+    };
+    return cmocka_run_group_tests_name("common.utf8", tests, NULL, NULL);
+}
