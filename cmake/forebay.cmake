@@ -64,7 +64,11 @@ function(fby_test path)
     target_compile_definitions(test_${target} PRIVATE
         FBY_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/golden")
     add_test(NAME ${name} COMMAND test_${target})
-    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS unit
+    set(timeout 120)
+    if(FBY_SANITIZE)
+        set(timeout 600)
+    endif()
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS unit
         ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
 endfunction()
 

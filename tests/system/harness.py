@@ -8,6 +8,7 @@ one a step. Nothing here sleeps.
 Timers of the protocol are divided by ten (FOREBAY_TIME_DIVISOR) unless
 FOREBAY_TEST_LONG is set."""
 
+import fcntl
 import json
 import os
 import pathlib
@@ -83,6 +84,14 @@ class Part:
         """How often a fault point took effect here."""
         return self.text().count(" FAULT ")
 
+    def ended_within(self, duration_s):
+        """Wait for its end, but not longer."""
+        try:
+            self.process.wait(duration_s * SLOW)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -140,6 +149,8 @@ class Pull:
         cluster.pulls.append(self)
         if watched:
             self.fifo = os.open(self.digests, os.O_RDONLY | os.O_NONBLOCK)
+            # Small, so that the consumer is never far ahead of its watcher.
+            fcntl.fcntl(self.fifo, fcntl.F_SETPIPE_SZ, 4096)
             self.pending = b""
 
     def step(self, deadline_s=None):

@@ -1,5 +1,6 @@
 """The command line: help, exit codes, the files it writes."""
 
+import os
 import subprocess
 import unittest
 
@@ -14,6 +15,10 @@ def forebay(*args):
 
 
 class CommandLine(SystemTest):
+    def pictures(self, **changes):
+        self.cluster.photos(number=32)
+        return self.cluster.pipeline(**changes)
+
     def test_every_command_has_help_with_examples(self):
         overview = forebay("--help")
         self.assertEqual(overview.returncode, 0)
@@ -91,6 +96,69 @@ class CommandLine(SystemTest):
         self.assertIn("bytes hashed", first.stdout)
         again = forebay(*args)
         self.assertIn("(1 known before)", again.stdout)
+
+    def test_output_that_cannot_be_written_is_a_failure(self):
+        pipeline = self.pictures()
+        for args in (("--help",), ("--version",), ("pull", "--help"),
+                     ("plan", "-p", pipeline), ("index", "-p", pipeline),
+                     ("pull", "-p", pipeline),
+                     ("pull", "-p", pipeline, "--json")):
+            with open("/dev/full", "wb") as full:
+                shown = subprocess.run(
+                    [FOREBAY, *map(str, args)], stdout=full, check=False,
+                    stderr=subprocess.PIPE, text=True, env=self.cluster.env,
+                    timeout=120)
+            self.assertEqual(shown.returncode, 1, args)
+            self.assertIn("standard output: No space left", shown.stderr)
+
+    def test_closed_standard_streams_are_not_taken_by_other_files(self):
+        digests = self.cluster.path("digests")
+        shown = subprocess.run(
+            [FOREBAY, "pull", "-p", self.pictures(), "--digests", digests],
+            check=False, env=self.cluster.env, timeout=120, close_fds=False,
+            preexec_fn=lambda: [os.close(fd) for fd in (0, 1, 2)])
+        self.assertEqual(shown.returncode, 1)
+        for line in digests.read_text().splitlines():
+            self.assertRegex(line, "^0 [01] 0 16 [0-9a-f]{32}( [0-9]+:[0-9a-f]{32}){16}$")
+
+    def test_a_token_file_that_is_a_device_or_pipe_stays_one(self):
+        pipeline = self.pictures()
+        device = self.cluster.path("device")
+        device.symlink_to("/dev/full")
+        shown = forebay("pull", "-p", pipeline, "--token-file", device)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("No space left", shown.stderr)
+        self.assertTrue(device.is_symlink())
+        shown = forebay("pull", "-p", pipeline, "--token-file", "/dev/stderr")
+        self.assertEqual(shown.returncode, 0)
+        self.assertEqual(shown.stderr.count("fby1-"), 3)
+
+    def test_the_newest_token_is_kept_when_a_run_fails(self):
+        pipeline = self.pictures(shuffle="none", batch=4)
+        victim = sorted(self.cluster.root.rglob("*.jpg"))[20]
+        victim.write_bytes(b"no picture")
+        token = self.cluster.path("token")
+        shown = forebay("pull", "-p", pipeline, "--token-file", token,
+                        "--token-every", 1000, "--workers", 1)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn(victim.name, shown.stderr)
+        self.assertTrue(token.read_text().startswith("fby1-"))
+
+    def test_a_root_that_is_nowhere_said_is_wrong_usage(self):
+        path = self.cluster.path("named.yaml")
+        path.write_text('forebay: 1\nsplits: {train: {folder: "in1k:a"}}\n'
+                        "global_batch: 2\nfields: {label: {from: folder}}\n")
+        for command in ("pull", "up"):
+            shown = forebay(command, "-p", path)
+            self.assertEqual(shown.returncode, 2, command)
+            self.assertIn("--data in1k=DIR", shown.stderr)
+
+    def test_an_address_that_cannot_be_listened_on_is_wrong_usage(self):
+        for address in ("foo", "tcp://127.0.0.1", "tcp://127.0.0.1:65536",
+                        "tcp://127.0.0.1:x", "tcp://:1", "ipc:///tmp/x"):
+            shown = forebay("server", "--listen", address)
+            self.assertEqual(shown.returncode, 2, address)
+            self.assertIn(f"'{address}'; write tcp://", shown.stderr)
 
     def test_up_serves_until_it_is_told_to_end(self):
         self.cluster.photos(number=64)

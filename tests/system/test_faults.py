@@ -31,13 +31,13 @@ class Faults(SystemTest):
 
     def test_workers_killed_in_the_middle_of_batches_again_and_again(self):
         self.cluster.start(1)
-        pull = self.pull("--step-ms", 30)
+        pull = self.pull("--step-ms", 5)
         for after in (3, 7, 2, 5):
             worker = self.cluster.start_worker(
                 faults=f"worker.exit:after_chunk={after}")
-            worker.process.wait(60)
+            while not worker.ended_within(0.1):
+                pull.step()
             self.assertEqual(worker.faults(), 1)
-            pull.step()
         result = self.assert_same(pull)
         self.assertGreater(result["rerequests"], 0)
 
