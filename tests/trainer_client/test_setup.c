@@ -20,7 +20,7 @@ static const char pipeline_text[] =
 static struct forebay_options usable(void)
 {
     struct forebay_options o = forebay_options();
-    o.server                 = "localhost:7070";
+    o.server                 = "127.0.0.1:7070";
     o.pipeline_text          = pipeline_text;
     return o;
 }
