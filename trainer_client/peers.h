@@ -30,6 +30,7 @@ struct fby_peer {
     struct fby_digest      data;        /* answer: opened */
     struct fby_digest      fingerprint; /* likewise */
     char                   text[256];   /* answer: failed */
+    char                   refusal[256]; /* why it had no room; "": it has */
     uint32_t               scan_done, scan_total;
 };
 

@@ -177,22 +177,33 @@ static uint32_t count_known(const struct fby_receiver *r)
     return n;
 }
 
+/* A worker to name: one that said why it has no room, else any. */
+static const struct fby_peer *telling_peer(const struct fby_receiver *r)
+{
+    const struct fby_peer *one = NULL;
+    for (int i = 0; i < r->n_peers; i++) {
+        const struct fby_peer *p = &r->peers[i];
+        if (p->used && (one == NULL || p->refusal[0] != '\0')) {
+            one = p;
+        }
+    }
+    return one;
+}
+
 static void act_no_workers(
     struct fby_receiver *r, const struct fby_action *action)
 {
     (void)action;
     struct fby_why text  = {""};
     uint32_t       known = count_known(r);
-    const char    *one   = "";
-    for (int i = 0; i < r->n_peers && *one == '\0'; i++) {
-        one = r->peers[i].used ? r->peers[i].who : "";
-    }
     if (known == 0) {
         (void)fby_because(&text, FBY_AGAIN,
             "no worker: the server %s has none registered", r->setup->server);
     } else {
+        const struct fby_peer *one = telling_peer(r);
         (void)fby_because(&text, FBY_AGAIN,
-            "no worker: none of %u can be asked now, such as %s", known, one);
+            "no worker: none of %u can be asked now, such as %s%s%s", known,
+            one->who, one->refusal[0] != '\0' ? ": " : "", one->refusal);
     }
     r->warned_alone = true;
     fby_warn("NO-WORKERS", "%s", text.text);

@@ -25,6 +25,7 @@ static void on_welcome(
     if (!fby_instance_equal(r->peers[peer].instance, w->instance)) {
         r->peers[peer].instance = w->instance; /* restarted at its address */
     }
+    r->peers[peer].refusal[0] = '\0';
     fby_window_welcome(r->window, r->now_ns, peer, &welcome);
 }
 
@@ -39,9 +40,11 @@ static void on_refused(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
     const struct fby_refused *refused = &m->refused;
+    struct fby_peer          *p       = &r->peers[peer];
     switch (refused->code) {
     case FBY_REFUSED_FULL:
-        fby_warn("WORKER-FULL", "%s: %s", r->peers[peer].who, refused->text);
+        snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
+        fby_warn("WORKER-FULL", "%s: %s", p->who, refused->text);
         fby_window_full(r->window, r->now_ns, peer);
         return;
     case FBY_REFUSED_LEAVING:

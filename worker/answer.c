@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <stdio.h>
 
 #include "common/log.h"
 #include "worker/shell.h"
@@ -94,16 +93,10 @@ static struct peer *admit(struct shell *self, const struct routing *from,
             "this worker is leaving");
         return NULL;
     }
-    peer = peer == NULL ? fby_shell_peer_add(self, hello) : NULL;
+    struct fby_why why = {"its last session is not forgotten yet"};
+    peer = peer == NULL ? fby_shell_peer_add(self, hello, &why) : NULL;
     if (peer == NULL) {
-        char text[160];
-        snprintf(text, sizeof(text),
-            "no room for a session with batches of %llu bytes: %llu of %llu "
-            "bytes are promised to others",
-            (unsigned long long)hello->max_bytes,
-            (unsigned long long)self->budget.entitled,
-            (unsigned long long)self->budget.total);
-        refuse(self, from, hello->session, FBY_REFUSED_FULL, text);
+        refuse(self, from, hello->session, FBY_REFUSED_FULL, why.text);
     }
     return peer;
 }

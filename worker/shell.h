@@ -198,9 +198,9 @@ void fby_shell_flush(struct shell *self);
 
 struct peer *fby_shell_peer(
     const struct shell *self, struct fby_session_id session);
-/* NULL, with FBY_FULL, when the budget entitles no further session. */
+/* NULL when the budget entitles no further session; `why` has the numbers. */
 struct peer *fby_shell_peer_add(
-    struct shell *self, const struct fby_hello *hello);
+    struct shell *self, const struct fby_hello *hello, struct fby_why *why);
 /* It left or is taken for dead: nothing of it is open any more. It is freed
  * once its memory is. */
 void fby_shell_peer_bye(struct shell *self, struct peer *peer);

@@ -22,6 +22,16 @@ class Inputs(SystemTest):
             self.assertIn(str(word), pull.error)
         return pull
 
+    def test_less_memory_than_a_batch_takes_is_said_with_both_numbers(self):
+        self.cluster.start_server()
+        self.cluster.start_worker("--memory", "100K")
+        pull = self.cluster.pull(self.cluster.pipeline(),
+                                 "--open-timeout-ms", 2000)
+        pull.finish(code=1)
+        last = pull.error.splitlines()[-1]
+        self.assertIn("a batch of 196672 bytes", last)
+        self.assertIn("may hold, which is 72800 bytes", last)
+
     def tars(self, text_of_label=lambda i: str(i % 4), count=2):
         shards = self.cluster.path("shards")
         shards.mkdir(exist_ok=True)

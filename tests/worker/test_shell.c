@@ -152,6 +152,27 @@ static void garbage_is_dropped_and_the_worker_goes_on(void **state)
     world_finish(&world);
 }
 
+/* HELLO of another client with batches of `max_bytes`: REFUSED, and its text. */
+static void check_full(
+    const struct world *world, uint64_t max_bytes, const char *text)
+{
+    struct client other;
+    client_open(&other, world->endpoint);
+    client_say(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
+                           .hello                  = {.session = other.session,
+                                                .route         = {5},
+                                                .version_min   = 1,
+                                                .version_max   = 1,
+                                                .max_bytes     = max_bytes,
+                                                .job           = "test",
+                                                .host          = "here"}});
+    const struct fby_refused *refused =
+        &client_hear(&other, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_FULL);
+    assert_non_null(strstr(refused->text, text));
+    client_close(&other);
+}
+
 static void a_session_beyond_the_budget_is_refused(void **state)
 {
     struct world world;
@@ -159,19 +180,9 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     world_start(&world);
     world.client.max_bytes = 40 << 20;
     client_hello(&world.client);
-    struct client other;
-    client_open(&other, world.endpoint);
-    client_say(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
-                           .hello                  = {.session = other.session,
-                                                .route         = {5},
-                                                .version_min   = 1,
-                                                .version_max   = 1,
-                                                .max_bytes     = 40 << 20,
-                                                .job           = "test",
-                                                .host          = "here"}});
-    assert_int_equal(
-        client_hear(&other, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_FULL);
-    client_close(&other);
+    check_full(&world, 40 << 20, "promised to others");
+    check_full(&world, 60 << 20, "a batch of 62914560 bytes");
+    check_full(&world, UINT64_MAX, "raise its --memory");
     world_finish(&world);
 }
 
