@@ -110,7 +110,7 @@ static int run(int argc, char **argv)
     }
     if (err != FBY_OK) {
         fprintf(stderr, "forebay index: %s\n", why.text);
-        return FBY_EXIT_FAILED;
+        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
     }
     return FBY_EXIT_DONE;
 }

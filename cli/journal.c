@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/hash.h"
 
@@ -45,10 +46,20 @@ static void print_line(FILE *out, const struct forebay_batch *batch)
     fputc('\n', out);
 }
 
-static fby_err write_token(struct fby_journal *self, struct fby_why *why)
+/* A device, a pipe or a link stays what it is and is written to; anything else
+ * is replaced whole, so that it never holds half a token. */
+static bool is_replaced(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) != 0 || S_ISREG(st.st_mode);
+}
+
+static fby_err write_token(const struct fby_journal *self, struct fby_why *why)
 {
     char part[4096];
-    int  n = snprintf(part, sizeof(part), "%s.part", self->token_path);
+    bool replaced = is_replaced(self->token_path);
+    int  n        = snprintf(
+                part, sizeof(part), "%s%s", self->token_path, replaced ? ".part" : "");
     if (n < 0 || (size_t)n >= sizeof(part)) {
         errno = ENAMETOOLONG;
         return failed(why, self->token_path);
@@ -58,7 +69,8 @@ static fby_err write_token(struct fby_journal *self, struct fby_why *why)
         return failed(why, part);
     }
     fprintf(file, "%s\n", self->token);
-    if (fclose(file) != 0 || rename(part, self->token_path) != 0) {
+    if (fclose(file) != 0 ||
+        (replaced && rename(part, self->token_path) != 0)) {
         return failed(why, self->token_path);
     }
     return FBY_OK;
@@ -67,15 +79,15 @@ static fby_err write_token(struct fby_journal *self, struct fby_why *why)
 fby_err fby_journal_batch(struct fby_journal *self,
     const struct forebay_batch *batch, struct fby_why *why)
 {
-    snprintf(
-        self->token, sizeof(self->token), "%s", forebay_batch_token(batch));
-    self->steps++;
     if (self->digests != NULL) {
         print_line(self->digests, batch);
         if (fflush(self->digests) != 0) {
             return failed(why, self->digests_path);
         }
     }
+    snprintf(
+        self->token, sizeof(self->token), "%s", forebay_batch_token(batch));
+    self->steps++;
     if (self->token_path != NULL && self->steps % self->token_every == 0) {
         return write_token(self, why);
     }

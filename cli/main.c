@@ -1,8 +1,13 @@
 /* main.c - the `forebay` executable: pick the subcommand and run it. */
+#include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sodium.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "common/log.h"
@@ -73,8 +78,35 @@ static void keep_large_blocks(void)
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
+/* A standard stream that was closed is held open, so that no socket or file
+ * gets its number and with it what is printed. Writing to this standard output
+ * fails, as it should. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            int flags = fd == STDERR_FILENO ? O_WRONLY : O_RDONLY;
+            (void)open("/dev/null", flags); /* the lowest free number: fd */
+        }
+    }
+}
+
+/* What was printed is there, or the exit code says that it is not. */
+static void close_output(void)
+{
+    bool lost = ferror(stdout) != 0;
+    errno     = 0;
+    if (fclose(stdout) != 0 || lost) {
+        fprintf(stderr, "forebay: cannot write standard output: %s\n",
+            errno != 0 ? strerror(errno) : "an earlier write failed");
+        _exit(FBY_EXIT_FAILED);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_streams();
+    atexit(close_output);
     keep_large_blocks();
     if (sodium_init() < 0) {
         fputs("forebay: libsodium cannot start on this machine\n", stderr);

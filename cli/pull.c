@@ -229,9 +229,11 @@ static fby_err run_stream(struct pull *self, struct fby_why *why)
         err = take_batches(self, why);
     }
     fby_bar_end(&self->bar);
-    if (err == FBY_OK) {
-        err = fby_journal_close(&self->journal, why);
-    }
+    /* Whatever ended it: the newest token is kept. */
+    struct fby_why second = {{0}};
+    fby_err        closed =
+        fby_journal_close(&self->journal, err == FBY_OK ? why : &second);
+    err = err == FBY_OK ? closed : err;
     if (self->journal.steps > 0 || err == FBY_OK) {
         report(self);
     }
@@ -283,7 +285,7 @@ static int run(int argc, char **argv)
     fby_words_fini(&o.data);
     fby_words_fini(&o.fields);
     if (err != FBY_OK) {
-        return FBY_EXIT_FAILED;
+        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
     }
     return fby_signals_caught() != 0 ? 128 + fby_signals_caught()
                                      : FBY_EXIT_DONE;

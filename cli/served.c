@@ -66,7 +66,7 @@ static fby_err add_split(
     char directory[FBY_PATH_SIZE];
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
     if (fby_location_is_named(split->location.pattern)) {
-        return FBY_OK;
+        return FBY_OK; /* the root that it names is given as --data */
     }
     fby_err err = fby_location_plain_base(
         &split->location, split->content.source, directory, why);
@@ -75,6 +75,15 @@ static fby_err add_split(
     }
     snprintf(text, sizeof(text), "data%u=%s", self->n, directory);
     return add_root(self, text, why);
+}
+
+/* All splits name roots, and none was given. */
+static fby_err need_root(const char *pattern, struct fby_why *why)
+{
+    return fby_because(why, FBY_USAGE,
+        "the data lies at '%s'; say where that is on this machine: --data "
+        "%.*s=DIR",
+        pattern, (int)strcspn(pattern, ":"), pattern);
 }
 
 static fby_err add_pipeline(
@@ -89,6 +98,9 @@ static fby_err add_pipeline(
                                 pipeline, fby_pipeline_split_name(pipeline, i), &split, why);
         if (err == FBY_OK) {
             err = add_split(self, split, why);
+        }
+        if (err == FBY_OK && self->n == 0 && i + 1 == n) {
+            err = need_root(split->location.pattern, why);
         }
         fby_split_destroy(&split);
     }

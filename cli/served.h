@@ -19,8 +19,9 @@ struct fby_served {
 };
 
 /* Collect the roots given as --data and, when `pipeline` is not NULL, one for
- * each plain path of its splits.
- * Errors: FBY_USAGE (a wrong --data), FBY_CONFIG, FBY_IO (the file). */
+ * each plain path of its splits: then there is at least one.
+ * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
+ * file). */
 FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
     const struct fby_words *data, const char *pipeline, struct fby_why *why);
 void                fby_served_fini(struct fby_served *self);

@@ -62,9 +62,10 @@ static int run(int argc, char **argv)
     if (fby_child_follow(self.parent) != FBY_OK) {
         return FBY_EXIT_FAILED;
     }
-    if (fby_server_run(&self.server, &why) != FBY_OK) {
+    fby_err err = fby_server_run(&self.server, &why);
+    if (err != FBY_OK) {
         fprintf(stderr, "forebay server: %s\n", why.text);
-        return FBY_EXIT_FAILED;
+        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
     }
     return FBY_EXIT_DONE;
 }

@@ -139,7 +139,7 @@ static int run(int argc, char **argv)
     fby_words_fini(&o.data);
     if (err != FBY_OK) {
         fprintf(stderr, "forebay up: %s\n", why.text);
-        return FBY_EXIT_FAILED;
+        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
     }
     return FBY_EXIT_DONE;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <zmq.h>
@@ -44,6 +45,20 @@ static void close_keeping_errno(void *socket)
     errno = cause;
 }
 
+/* libzmq cuts a port beyond 65535 to 16 bits and listens somewhere else. */
+static bool may_listen_on(const char *endpoint)
+{
+    const char *colon = strrchr(endpoint, ':');
+    if (strncmp(endpoint, "tcp://", 6) != 0 || colon < endpoint + 7) {
+        return false;
+    }
+    const char *port = colon + 1;
+    size_t      n    = strlen(port);
+    return strcmp(port, "*") == 0 ||
+           (n >= 1 && n <= 5 && strspn(port, "0123456789") == n &&
+               strtoul(port, NULL, 10) <= UINT16_MAX);
+}
+
 static fby_err bind_router(void *socket, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE])
 {
@@ -64,6 +79,12 @@ fby_err fby_socket_bind(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE],
     void **out, struct fby_why *why)
 {
+    if (!may_listen_on(endpoint)) {
+        return fby_because(why, FBY_USAGE,
+            "cannot listen on '%s'; write tcp://ADDRESS:PORT, PORT up to 65535 "
+            "or * for any free one",
+            endpoint);
+    }
     void *socket = zmq_socket(zmq, ZMQ_ROUTER);
     if (socket == NULL) {
         return fby_because(why, FBY_SYS, "no socket: %s", zmq_strerror(errno));

@@ -26,7 +26,8 @@ struct fby_socket_limits {
  * `bound` gets the endpoint with its port.
  *
  * Ownership: zmq_close(*out).     Thread: of the caller, from then on.
- * Errors: FBY_CONFIG the address cannot be bound, with the cause; FBY_SYS. */
+ * Errors: FBY_USAGE no such form; FBY_CONFIG the address cannot be bound, with
+ * the cause; FBY_SYS. */
 FBY_CHECKED fby_err fby_socket_bind(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, char bound[FBY_ENDPOINT_SIZE],
     void **out, struct fby_why *why);

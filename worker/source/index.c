@@ -126,6 +126,11 @@ static void store_cache(const struct fby_build *b)
     struct fby_cached what = {
         .shards = out->shards, .count = out->n_shards, .hashed = out->hashed};
     if (!cache_file(b, path)) {
+        if (b->spec->cache_dir == NULL) { /* "" wants none */
+            fby_warn("CACHE-NONE",
+                "nowhere to keep the manifest: set FOREBAY_CACHE_DIR or HOME; "
+                "the next open indexes again");
+        }
         return;
     }
     if (fby_cache_store(path, (const char *)b->source.data, &what, &why) !=
