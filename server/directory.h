@@ -63,7 +63,8 @@ void fby_directory_unreachable(
 /* A session asks to be rank `join->rank` of a job. The answer becomes due:
  * JOINED, JOIN_REFUSED, or, while another session holds the rank, one of them
  * after at most one lease: refused if that one renews, joined if not. `from`
- * is where answers go from now on, here and in renew. A job is what its live sessions agree on; without any it is forgotten.
+ * is where answers go from now on, here and in renew. A job is what its live
+ * sessions agree on; without any it is forgotten.
  * Errors: FBY_FULL when there are max_sessions already. */
 FBY_CHECKED fby_err fby_directory_join(struct fby_directory *self,
     const struct fby_join *join, const struct fby_route *from, int64_t now_ns);
@@ -90,8 +91,8 @@ void fby_directory_tick(struct fby_directory *self, int64_t now_ns);
 int64_t fby_directory_deadline(const struct fby_directory *self);
 
 /* One thing that is due to a session, and where it goes; false when nothing
- * is. The message's pointers lead into the directory and hold until its next call; `server` and
- * the times of JOINED are the caller's to fill. */
+ * is. The message's pointers lead into the directory and hold until its next
+ * call; `server` and the times of JOINED are the caller's to fill. */
 bool fby_directory_due(
     struct fby_directory *self, struct fby_message *out, struct fby_route *to);
 

@@ -25,7 +25,7 @@ struct fby_dir_worker {
 enum session_state {
     SESSION_WAITING, /* another session holds its rank */
     SESSION_JOINED,
-    SESSION_REFUSED /* forgotten once it was told */
+    SESSION_REFUSED /* told again when it asks again; forgotten when late */
 };
 
 struct fby_dir_job;

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 enum {
     MAX_WORKERS  = 8192,
     MAX_SESSIONS = 8192,
-    MAX_TURN     = 256 /* messages taken before timers are looked at */
+    MAX_TURN     = 256, /* messages taken before timers are looked at */
+    MAX_WAITING  = 1000 /* messages from or to one peer; more are lost */
 };
 
 /* Whoever wakes later than this was away, and judges nobody by the gap. */
@@ -316,6 +318,8 @@ static fby_err open_server(struct server *self, struct fby_why *why)
     };
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
+        .receive_messages  = MAX_WAITING,
+        .send_messages     = MAX_WAITING,
         .ping_ms           = (int)(self->options.heartbeat_ns / FBY_NS_PER_MS),
     };
     char bound[FBY_ENDPOINT_SIZE];
@@ -332,6 +336,17 @@ static fby_err open_server(struct server *self, struct fby_why *why)
         say_ready(self, bound);
     }
     return err;
+}
+
+static void say_ended(const struct server *self)
+{
+    struct fby_directory_counts n = fby_directory_counts(self->directory);
+    fby_info("SERVER-ENDED",
+        "messages refused %" PRIu64 ", joins refused %" PRIu64
+        ", late workers %" PRIu64 ", late sessions %" PRIu64
+        ", told unreachable %" PRIu64,
+        self->refused_messages, n.refused, n.expired_workers,
+        n.expired_sessions, n.unreachable);
 }
 
 static void close_server(struct server *self)
@@ -358,6 +373,9 @@ fby_err fby_server_run(
     fby_err err               = open_server(&self, why);
     while (err == FBY_OK && !self.stopping) {
         turn(&self);
+    }
+    if (err == FBY_OK) {
+        say_ended(&self);
     }
     close_server(&self);
     return err;

@@ -1,4 +1,5 @@
-/* tables.c - the directory's hash tables, and the only use of uthash's macros. */
+/* tables.c - the directory's hash tables, and the only use of uthash's
+ * macros. */
 #include <string.h>
 
 #include "server/directory_state.h"

@@ -38,6 +38,7 @@ static void count_shell(
     count(counters, "malformed", counts->malformed);
     count(counters, "out_of_place", counts->out_of_place);
     count(counters, "unknown_peers", counts->unknown_peers);
+    count(counters, "refused_clients", counts->refused_clients);
     count(counters, "routes_lost", counts->routes_lost);
     count(counters, "copied_chunks", counts->copied_chunks);
     count(counters, "faults", fby_fault_count());

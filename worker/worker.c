@@ -3,6 +3,7 @@
 #include "worker/worker.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 #include "worker/shell.h"
 
 enum {
-    RECEIVE_MESSAGES = 1000, /* of one client, waiting in ZeroMQ */
+    RECEIVE_MESSAGES = 1000,   /* of one client, waiting in ZeroMQ */
+    SEND_MESSAGES    = 100000, /* likewise; far beyond what windows let wait */
     KNOWN_CONTENTS   = 8,
     OPENERS          = 2,
     WAITING_OPENINGS = 16,
@@ -121,6 +123,7 @@ static fby_err open_sockets(struct shell *self, struct fby_why *why)
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
         .receive_messages  = RECEIVE_MESSAGES,
+        .send_messages     = SEND_MESSAGES,
         .dead_peer_ms =
             (int)(self->session_config.routeless_ns / FBY_NS_PER_MS),
     };
@@ -211,6 +214,15 @@ static void close_sockets(struct shell *self)
     }
 }
 
+static void say_ended(const struct shell *self)
+{
+    const struct shell_counts *n = &self->counts;
+    fby_info("WORKER-ENDED",
+        "batches %" PRIu64 ", messages refused %" PRIu64
+        ", clients refused %" PRIu64,
+        n->batches, n->malformed + n->out_of_place, n->refused_clients);
+}
+
 static void say_bye_to_all(struct shell *self)
 {
     for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
@@ -250,6 +262,9 @@ fby_err fby_worker_run(
     }
     while (err == FBY_OK && !self.done) {
         fby_shell_turn(&self);
+    }
+    if (err == FBY_OK) {
+        say_ended(&self);
     }
     close_shell(&self);
     return err;

@@ -3,12 +3,13 @@
 import os
 import pathlib
 import random
+import re
 import socket
 import struct
 import unittest
 
 import zmtp
-from harness import SystemTest
+from harness import SLOW, SystemTest
 
 FRAMES = pathlib.Path(__file__).parents[1] / "golden" / "frames"
 
@@ -58,6 +59,13 @@ class Hostile(SystemTest):
         for part in self.cluster.parts:
             self.assertIsNone(part.process.poll(), part.text())
 
+    def assert_counted(self, least):
+        """Each part says at its end how many messages it refused."""
+        for part in reversed(self.cluster.parts):
+            self.assertEqual(part.terminate(), 0)
+            counted = re.search(r"-ENDED .*messages refused (\d+)", part.text())
+            self.assertGreaterEqual(int(counted.group(1)), least, part.text())
+
     def test_bytes_that_are_no_handshake(self):
         for port in self.ports:
             for data in (b"", b"GET / HTTP/1.0\r\n\r\n",
@@ -78,6 +86,7 @@ class Hostile(SystemTest):
             peer.send(*([b""] * 200))
             peer.close()
         self.assert_undisturbed()
+        self.assert_counted(20)
 
     def test_recorded_messages_in_any_order_to_anybody(self):
         frames = recorded_frames()
@@ -89,6 +98,7 @@ class Hostile(SystemTest):
                     peer.send(data)
                 peer.close()
         self.assert_undisturbed()
+        self.assert_counted(50)
 
     def test_damaged_messages(self):
         frames = recorded_frames()
@@ -98,6 +108,7 @@ class Hostile(SystemTest):
                 peer.send(data)
             peer.close()
         self.assert_undisturbed()
+        self.assert_counted(1000)
 
     def test_an_oversized_message_cuts_its_own_connection(self):
         for port in self.ports:
@@ -107,6 +118,19 @@ class Hostile(SystemTest):
             with self.assertRaises((ConnectionError, OSError)):
                 while True:
                     peer.receive()
+            peer.close()
+        self.assert_undisturbed()
+
+    def test_a_peer_that_asks_and_never_reads_costs_a_bounded_amount(self):
+        pings = zmtp.frame(next(
+            f for f in recorded_frames() if f[5] == 5)) * 1000
+        for part in (self.workers[0], self.cluster.server):
+            peer = zmtp.Peer(part.port)
+            before = part.rss_bytes()
+            for _ in range(800):
+                peer.socket.sendall(pings)
+            self.pull.steps(20)
+            self.assertLess(part.rss_bytes() - before, (32 << 20) * SLOW)
             peer.close()
         self.assert_undisturbed()
 
