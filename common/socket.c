@@ -27,7 +27,7 @@ static bool set_common(void *socket, const struct fby_socket_limits *limits)
     return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max)) == 0 &&
            set_int(socket, ZMQ_LINGER, 0) &&
            set_int(socket, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) &&
-           set_int(socket, ZMQ_SNDHWM, 0) &&
+           set_int(socket, ZMQ_SNDHWM, limits->send_messages) &&
            set_int(socket, ZMQ_RCVHWM, limits->receive_messages) &&
            set_int(socket, ZMQ_TCP_KEEPALIVE, 1) &&
            (limits->dead_peer_ms == 0 ||

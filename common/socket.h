@@ -16,13 +16,15 @@ enum { FBY_ENDPOINT_SIZE = 256 }; /* with NUL */
 
 struct fby_socket_limits {
     int64_t max_message_bytes; /* longer ones cut the connection */
-    int     receive_messages;  /* high-water mark; 0: none */
+    int     receive_messages;  /* high-water mark of a peer; 0: none */
+    int     send_messages;     /* likewise: beyond it sending fails */
     int     dead_peer_ms; /* TCP gives up on unacknowledged data; 0: system */
     int     ping_ms;      /* ZeroMQ's own heartbeat; 0: none */
 };
 
 /* A ROUTER bound to `endpoint` ("tcp://127.0.0.1:*" picks a port); it refuses
- * to send to unknown peers (EHOSTUNREACH) and has no send limit of its own.
+ * to send to unknown peers (EHOSTUNREACH), and to those that do not read
+ * (EAGAIN).
  * `bound` gets the endpoint with its port.
  *
  * Ownership: zmq_close(*out).     Thread: of the caller, from then on.
