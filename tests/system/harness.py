@@ -80,6 +80,13 @@ class Part:
     def text(self):
         return self.log.read_text(errors="replace")
 
+    def wait_for_text(self, words):
+        """Until its log says so."""
+        until = time.monotonic() + DEADLINE
+        while words not in self.text():
+            if time.monotonic() > until or self.ended_within(0.02):
+                raise AssertionError(f"never said '{words}': {self.text()}")
+
     def faults(self):
         """How often a fault point took effect here."""
         return self.text().count(" FAULT ")

@@ -56,9 +56,7 @@ class Faults(SystemTest):
         pull.steps(3)
         workers[0].stop()
         pull.steps(40)
-        while "WORKER-LATE" not in self.cluster.server.text():
-            pull.process.poll()
-            self.assertIsNone(self.cluster.server.process.poll())
+        self.cluster.server.wait_for_text("WORKER-LATE")
         workers[0].resume()
         self.assert_same(pull)
 
@@ -75,6 +73,8 @@ class Faults(SystemTest):
         pull.steps(10)
         self.cluster.start_server(listen=server.endpoint)
         result = self.assert_same(pull)
+        for worker in workers:
+            worker.wait_for_text(" FAULT worker.register_delay")
         self.assertEqual(result["reconnects"], 0)
         self.assertEqual(result["rerequests"], 0)
 

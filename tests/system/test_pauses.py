@@ -103,6 +103,22 @@ class Memory(SystemTest):
         self.assertLess(worker.rss_bytes(), (self.BUDGET + (128 << 20)) * SLOW)
         self.assertIsNone(pull.process.poll())
 
+    def test_a_consumer_frozen_in_a_batch_does_not_hold_up_others(self):
+        worker = self.start()
+        frozen = self.cluster.pull(self.pipeline, "--epochs", 1000, "--window",
+                                   "16M", watched=True)
+        frozen.steps(5)
+        frozen.process.send_signal(signal.SIGSTOP)
+        other = self.cluster.pull(
+            self.pipeline, "--epochs", 200, "--window", "16M", watched=True)
+        other.steps(50)
+        before = worker.rss_bytes()
+        result = other.finish()
+        self.assertEqual(result["steps"], 600)
+        self.assertLess(worker.rss_bytes() - before, (16 << 20) * SLOW)
+        frozen.process.send_signal(signal.SIGCONT)
+        frozen.steps(20)
+
     def test_memory_is_flat_over_thousands_of_batches(self):
         pipeline = self.cluster.pipeline(batch=8)
         worker = self.start()
