@@ -7,6 +7,8 @@
 #include "common/pipeline/text.h"
 #include "common/utf8.h"
 
+enum { BATCH = 64 }; /* global_batch */
+
 static void put(struct fby_buffer *out, const char *text)
 {
     fby_put_bytes(out, text, strlen(text));
@@ -87,6 +89,12 @@ static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
     put(out, "forebay: 1                  # version of this format\n\n");
 }
 
+/* Fewer samples than that would make no batch at all with `last: drop`. */
+static bool fills_a_batch(const struct fby_init_summary *s)
+{
+    return s->samples == 0 || s->samples >= BATCH;
+}
+
 static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     put(out, "splits:\n  train:\n    ");
@@ -95,11 +103,16 @@ static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
     put(out,
         "\n"
         "    shuffle: full           # or none, or {block: 4}: 4 shards at a "
-        "time\n"
-        "    last: drop              # or pad, or short: what the last batch "
-        "does\n"
+        "time\n");
+    put(out, fills_a_batch(s)
+                 ? "    last: drop              # or pad, or short"
+                 : "    last: short             # or pad, or drop");
+    put_line(out,
+        ": what the last batch does\n"
         "  # val: {folder: PATH, shuffle: none, last: pad}\n\n"
-        "global_batch: 64            # shared by all ranks\n"
+        "global_batch: %-3d           # shared by all ranks\n",
+        BATCH);
+    put(out,
         "seed: 0\n"
         "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n");
 }

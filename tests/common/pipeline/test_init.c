@@ -43,6 +43,28 @@ static void the_text_for_a_folder_works_at_once(void **state)
     free(text);
 }
 
+static void fewer_samples_than_a_batch_make_a_short_one(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
+        .path                                = "/d",
+        .samples                             = 63,
+        .classes                             = 2,
+        .extensions                          = found,
+        .n_extensions                        = 1};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, "train");
+    assert_int_equal(split->content.last, FBY_LAST_SHORT);
+    fby_split_destroy(&split);
+    free(text);
+    summary.samples = 64;
+    text            = text_of(&summary);
+    split           = split_of(text, "train");
+    assert_int_equal(split->content.last, FBY_LAST_DROP);
+    fby_split_destroy(&split);
+    free(text);
+}
+
 static void the_text_for_shards_works_at_once(void **state)
 {
     (void)state;
@@ -120,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_for_a_folder_works_at_once),
+        cmocka_unit_test(fewer_samples_than_a_batch_make_a_short_one),
         cmocka_unit_test(the_text_for_shards_works_at_once),
         cmocka_unit_test(shards_without_labels_get_no_label),
         cmocka_unit_test(the_val_split_in_its_comments_is_right_too),
