@@ -225,6 +225,9 @@ static fby_err run_stream(struct pull *self, struct fby_why *why)
     self->heard_ns = self->start_ns;
     fby_err err    = fby_journal_open(
            &self->journal, o->digests, o->token_file, o->token_every, why);
+    /* Until a batch has one: it ended before, or nothing was left to do. */
+    snprintf(
+        self->journal.token, sizeof(self->journal.token), "%s", self->token);
     if (err == FBY_OK) {
         err = take_batches(self, why);
     }
@@ -267,6 +270,20 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     return err;
 }
 
+static void say_interrupted(const char *token)
+{
+    if (token[0] == '\0') {
+        fputs("forebay pull: ended by signal before the first batch; there is "
+              "nothing to go on from\n",
+            stderr);
+        return;
+    }
+    fprintf(stderr,
+        "forebay pull: ended by signal; go on with\n"
+        "  --resume %s\n",
+        token);
+}
+
 static int run(int argc, char **argv)
 {
     struct fby_pull_options o;
@@ -277,10 +294,7 @@ static int run(int argc, char **argv)
     if (err != FBY_OK) {
         fprintf(stderr, "forebay pull: %s\n", why.text);
     } else if (fby_signals_caught() != 0) {
-        fprintf(stderr,
-            "forebay pull: ended by signal; go on with\n"
-            "  --resume %s\n",
-            self.journal.token);
+        say_interrupted(self.journal.token);
     }
     fby_words_fini(&o.data);
     fby_words_fini(&o.fields);

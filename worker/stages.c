@@ -242,14 +242,29 @@ fby_err fby_stages_fail(struct fby_stages *self, struct fby_task *task,
     return err;
 }
 
+static fby_err fail_after_substitutes(struct fby_stages *self,
+    struct fby_task *task, const struct fby_member *member,
+    const struct fby_why *cause)
+{
+    struct fby_why why;
+    fby_err        err = fby_because(&why, FBY_BAD_SAMPLE,
+               "%s; it is the last of %u substitutes of sample %llu, and none can be "
+                      "used: too many samples are bad",
+               cause->text, task->substitutes,
+               (unsigned long long)task->job->samples[task->row]);
+    return fby_stages_fail(self, task, member, err, &why);
+}
+
 fby_err fby_stages_refuse(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, const struct fby_why *why)
 {
     const struct fby_job_spec *spec = &task->job->spec;
     if (spec->prepared->content.on_bad_sample != FBY_BAD_SUBSTITUTE ||
-        task->substitutes == FBY_MAX_SUBSTITUTES ||
         !fby_job_is_working(task->job)) {
         return fby_stages_fail(self, task, member, FBY_BAD_SAMPLE, why);
+    }
+    if (task->substitutes == FBY_MAX_SUBSTITUTES) {
+        return fail_after_substitutes(self, task, member, why);
     }
     if (task->substitutes == 0) {
         task->refused = with_place(task, member, why);

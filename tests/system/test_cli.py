@@ -1,5 +1,6 @@
 """The command line: help, exit codes, the files it writes."""
 
+import json
 import os
 import subprocess
 import unittest
@@ -143,6 +144,18 @@ class CommandLine(SystemTest):
         self.assertEqual(shown.returncode, 1)
         self.assertIn(victim.name, shown.stderr)
         self.assertTrue(token.read_text().startswith("fby1-"))
+
+    def test_where_nothing_is_left_the_token_stays(self):
+        pipeline = self.pictures()
+        token = self.cluster.path("token")
+        first = forebay("pull", "-p", pipeline, "--token-file", token)
+        self.assertEqual(first.returncode, 0, first.stderr)
+        again = forebay("pull", "-p", pipeline, "--resume", f"@{token}",
+                        "--epochs", 1, "--json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        result = json.loads(again.stdout)
+        self.assertEqual(result["steps"], 0)
+        self.assertEqual(result["token"], token.read_text().strip())
 
     def test_a_root_that_is_nowhere_said_is_wrong_usage(self):
         path = self.cluster.path("named.yaml")

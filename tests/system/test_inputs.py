@@ -80,6 +80,13 @@ class Inputs(SystemTest):
             PIPELINE + "on_bad_sample: {{do: substitute, limit: 2}}\n"),
             "limit")
 
+    def test_where_no_substitute_is_good_either_it_says_so(self):
+        for victim in self.files:
+            victim.write_bytes(b"no picture")
+        self.fails(self.cluster.pipeline(
+            PIPELINE + "on_bad_sample: substitute\n"),
+            "last of 8 substitutes of sample", "too many samples are bad")
+
     def test_a_truncated_tar_is_named(self):
         shards, pipeline = self.tars()
         victim = shards / "t-1.tar"
@@ -110,25 +117,55 @@ class Inputs(SystemTest):
         (shards / "t-0.tar").unlink()
         self.fails(pipeline, "t-0.tar")
 
-    def changed_during_a_run(self, change):
+    def ends_by_name_when_changed(self, change):
+        """A run whose shard t-1.tar changes: never other bytes."""
         shards, pipeline = self.tars()
         self.cluster.root = shards
+        calm = self.cluster.pull_alone(pipeline, "--epochs", 50)
+        calm.finish()
         self.cluster.start(1, "--memory", "64M")
         pull = self.cluster.pull(pipeline, "--epochs", 50, "--step-ms", 20,
                                  "--window", "1M", watched=True)
         pull.steps(6)
         change(shards / "t-1.tar")
-        pull.finish(code=None)
-        calm = self.cluster.pull_alone(pipeline, "--steps", 1)
-        calm.finish(code=None)
-        return pull
+        pull.finish(code=1)
+        self.assertIn("t-1.tar", pull.error)
+        self.assertEqual(pull.lines, calm.lines[:len(pull.lines)])
 
     def test_a_shard_appended_to_during_a_run_ends_it_by_name(self):
         def append(path):
             with open(path, "ab") as file:
                 file.write(bytes(10240))
-        pull = self.changed_during_a_run(append)
-        self.assertEqual(pull.process.returncode, 1)
+        self.ends_by_name_when_changed(append)
+
+    def test_a_shard_replaced_during_a_run_ends_it_by_name(self):
+        def replace(path):
+            stat = path.stat()
+            other = path.with_suffix(".new")
+            data = bytearray(path.read_bytes())
+            data[len(data) // 2] ^= 1
+            other.write_bytes(data)
+            os.utime(other, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+            other.rename(path)
+        self.ends_by_name_when_changed(replace)
+
+    def test_a_worker_without_a_shard_is_left_aside_and_named(self):
+        shards, _ = self.tars()
+        poor = self.cluster.path("poor")
+        shutil.copytree(shards, poor)
+        (poor / "t-1.tar").unlink()
+        text = PIPELINE.replace('folder: "{root}"',
+                                'shards: "data:t-{{0..1}}.tar"')
+        pipeline = self.cluster.pipeline(
+            text.replace("from: folder", "from: cls"), name="two.yaml")
+        self.cluster.start_server()
+        self.cluster.start_worker(root=shards)
+        lacking = self.cluster.start_worker(root=poor)
+        pull = self.cluster.pull(pipeline, "--epochs", 2)
+        result = pull.finish()
+        self.assertEqual(result["workers_left_aside"], 1)
+        self.assertEqual(result["images"], 128)
+        self.assertIn(lacking.endpoint, pull.error)
         self.assertIn("t-1.tar", pull.error)
 
     def test_a_worker_with_other_bytes_is_left_aside_and_named(self):
@@ -155,6 +192,7 @@ class Inputs(SystemTest):
         result = pull.finish()
         self.assertEqual(result["workers_left_aside"], 1)
         self.assertEqual(result["images"], 128)
+        self.assertIn(self.cluster.parts[-1].endpoint, pull.error)
 
     def test_paths_outside_a_root_are_refused_by_name(self):
         outside = self.cluster.path("outside")
