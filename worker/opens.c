@@ -127,7 +127,7 @@ static void forget(struct waiting_open **link)
     free(open);
 }
 
-/* A client whose route broke asks again with the same id. */
+/* An id said twice, which the protocol forbids, is answered once. */
 static void forget_repeated(
     struct shell *self, const struct peer *peer, struct fby_open_id id)
 {

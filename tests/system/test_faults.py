@@ -4,7 +4,7 @@ import signal
 import unittest
 
 import proxy
-from harness import SystemTest, seconds
+from harness import SLOW, SystemTest, seconds
 
 
 class Faults(SystemTest):
@@ -29,6 +29,14 @@ class Faults(SystemTest):
         self.assertEqual(pull.lines, self.calm)
         return result
 
+    def pull_slowly(self, *args):
+        """A consumer that outlasts two leases."""
+        return self.pull("--step-ms", int(seconds(0.3) * 1000 * SLOW), *args)
+
+    def assert_under_way(self, pull):
+        """What was done to the cluster was done in the stream's midst."""
+        self.assertIsNone(pull.process.poll())
+
     def test_workers_killed_in_the_middle_of_batches_again_and_again(self):
         self.cluster.start_server()
         pull = None
@@ -44,21 +52,22 @@ class Faults(SystemTest):
 
     def test_all_workers_killed_from_outside_and_others_joining(self):
         workers = self.cluster.start(2)
-        pull = self.pull()
+        pull = self.pull_slowly()
         for _ in range(3):
             pull.steps(5)
             workers.append(self.cluster.start_worker())
             workers.pop(0).kill()
+            self.assert_under_way(pull)
         self.assert_same(pull)
 
     def test_a_worker_stopped_for_longer_than_its_lease(self):
         workers = self.cluster.start(2)
-        pull = self.pull()
+        pull = self.pull_slowly()
         pull.steps(3)
         workers[0].stop()
-        pull.steps(40)
         self.cluster.server.wait_for_text("WORKER-LATE")
         workers[0].resume()
+        self.assert_under_way(pull)
         self.assert_same(pull)
 
     def test_the_server_killed_and_restarted(self):
@@ -68,14 +77,16 @@ class Faults(SystemTest):
         for _ in range(2):
             workers.append(self.cluster.start_worker(
                 faults=f"worker.register_delay:ms={delay_ms}"))
-        pull = self.pull("--step-ms", 20)
+        pull = self.pull_slowly()
         pull.steps(10)
         server.kill()
         pull.steps(10)
-        self.cluster.start_server(listen=server.endpoint)
-        result = self.assert_same(pull)
+        again = self.cluster.start_server(listen=server.endpoint)
         for worker in workers:
             worker.wait_for_text(" FAULT worker.register_delay")
+        again.wait_for_text("WORKER-NEW")
+        self.assert_under_way(pull)
+        result = self.assert_same(pull)
         self.assertEqual(result["reconnects"], 0)
         self.assertEqual(result["rerequests"], 0)
 
@@ -104,21 +115,24 @@ class Faults(SystemTest):
         pull = self.pull("--step-ms", 20)
         self.assert_same(pull)
         self.assertGreater(sum(p.resets for p in proxies), 3)
+        self.assertGreater(cut.resets, 1)
 
     def test_a_worker_restarted_on_its_port(self):
         worker = self.cluster.start(1)[0]
-        pull = self.pull("--step-ms", 10)
+        pull = self.pull_slowly()
         for _ in range(3):
             pull.steps(5)
             worker.kill()
+            self.assert_under_way(pull)
             worker = self.cluster.start_worker("--listen", worker.endpoint)
+            worker.wait_for_text("CLIENT-NEW")
         self.assert_same(pull)
 
     def test_a_consumer_killed_and_resumed_from_its_token(self):
         self.cluster.start(2)
         token = self.cluster.path("token")
         lines = []
-        args = ["--job", "j", "--token-file", token]
+        args = ["--job", "j", "--step-ms", 20, "--token-file", token]
         for _ in range(3):
             pull = self.pull(*args)
             pull.steps(7)
@@ -128,8 +142,8 @@ class Faults(SystemTest):
             # The token is written after the digest line of its batch.
             done = self.token_steps(text)
             lines += pull.lines[:done - len(lines)]
-            args = ["--job", "j", "--token-file", token, "--resume",
-                    f"@{token}"]
+            args = ["--job", "j", "--step-ms", 20, "--token-file", token,
+                    "--resume", f"@{token}"]
         pull = self.pull(*args)
         pull.finish()
         self.assertEqual(lines + pull.lines, self.calm)
@@ -160,6 +174,8 @@ class Faults(SystemTest):
         pull = self.pull("--step-ms", 10)
         pull.steps(10)
         self.assertEqual(workers[0].terminate(), 0)
+        self.assertIn("LEAVING", workers[0].text())
+        self.assert_under_way(pull)
         self.assert_same(pull)
 
     def test_ctrl_c_ends_with_the_token_to_go_on_from(self):
