@@ -2,6 +2,8 @@
  *
  * One event, one line, opened by a stable upper-case word to grep for:
  *     12:04:31.250 worker[812] WORKER-LOST 7f3a...: heartbeat 10.2 s late
+ * Of one word at most 100 lines are written in 10 s, errors and debug lines
+ * apart; the next one says how many were left out (log_limit.h).
  * Logged once, where it is first known; callers return the error. Colours only
  * on a terminal and never with NO_COLOR. Any thread. */
 #ifndef FBY_COMMON_LOG_H
