@@ -2,11 +2,13 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "common/clock.h"
 
-enum { BAR_WIDTH = 24 };
+enum { BAR_WIDTH = 24, BAR_LEAST = 4, USUAL_COLUMNS = 80 };
 
 static const int64_t redraw_ns = FBY_NS_PER_S / 10;
 static const int64_t line_ns   = 10 * FBY_NS_PER_S;
@@ -55,19 +57,39 @@ void fby_bar_text(const struct fby_bar_state *state, int64_t elapsed_ns,
         (double)state->images / elapsed, eta, waited, 100 * waited / elapsed);
 }
 
+uint32_t fby_bar_cells(uint32_t columns, uint32_t text_length)
+{
+    uint32_t taken = text_length + 2; /* a space, and the last column */
+    uint32_t cells = columns > taken ? columns - taken : 0;
+    cells          = cells < BAR_WIDTH ? cells : BAR_WIDTH;
+    return cells >= BAR_LEAST ? cells : 0;
+}
+
+static uint32_t terminal_columns(void)
+{
+    struct winsize size;
+    bool           known =
+        ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col : USUAL_COLUMNS;
+}
+
+/* A line that wraps could not be wiped: it is cut to the terminal's width. */
 static void draw_bar(const struct fby_bar *self,
     const struct fby_bar_state *state, const char *text)
 {
-    char bar[BAR_WIDTH + 1] = "";
+    char     bar[BAR_WIDTH + 1] = "";
+    uint32_t columns            = terminal_columns();
+    uint32_t cells              = 0;
     if (state->total > 0) {
-        uint64_t full = state->steps * BAR_WIDTH / state->total;
-        for (unsigned i = 0; i < BAR_WIDTH; i++) {
+        cells         = fby_bar_cells(columns, (uint32_t)strlen(text));
+        uint64_t full = state->steps * cells / state->total;
+        for (unsigned i = 0; i < cells; i++) {
             bar[i] = i < full ? '#' : '.';
         }
-        bar[BAR_WIDTH] = '\0';
     }
-    fprintf(stderr, "\r\033[K%s%s%s %s", self->colours ? "\033[32m" : "", bar,
-        self->colours ? "\033[0m" : "", text);
+    fprintf(stderr, "\r\033[K%s%s%s%s%.*s", self->colours ? "\033[32m" : "",
+        bar, self->colours ? "\033[0m" : "", cells > 0 ? " " : "",
+        (int)columns - 1, text);
     fflush(stderr);
 }
 

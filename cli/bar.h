@@ -37,4 +37,8 @@ void fby_bar_end(struct fby_bar *self);
 void fby_bar_text(const struct fby_bar_state *state, int64_t elapsed_ns,
     char *out, uint32_t size);
 
+/* How many cells of bar stand beside the text without the line wrapping; 0 when
+ * there is no room for one. Pure. */
+uint32_t fby_bar_cells(uint32_t columns, uint32_t text_length);
+
 #endif

@@ -35,12 +35,23 @@ static void before_the_first_step_nothing_is_divided_by_zero(void **state)
     assert_string_equal(text, "step 0/40  0 images/s  waited 0.0 s (0 %)");
 }
 
+static void bar_and_text_fit_the_terminal(void **state)
+{
+    (void)state;
+    assert_int_equal(fby_bar_cells(200, 58), 24);
+    assert_int_equal(fby_bar_cells(80, 58), 20);
+    assert_int_equal(fby_bar_cells(80, 74), 4);
+    assert_int_equal(fby_bar_cells(80, 75), 0);
+    assert_int_equal(fby_bar_cells(20, 58), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_has_rate_eta_and_time_waited),
         cmocka_unit_test(without_an_end_there_is_no_eta),
         cmocka_unit_test(before_the_first_step_nothing_is_divided_by_zero),
+        cmocka_unit_test(bar_and_text_fit_the_terminal),
     };
     return cmocka_run_group_tests_name("cli.bar", tests, NULL, NULL);
 }
