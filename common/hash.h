@@ -45,7 +45,7 @@ void fby_digest_add(
 struct fby_digest fby_digest_end(struct fby_digest_state *state);
 
 /* XXH3, seed 0. Any thread. */
-uint64_t       fby_xxh64(const void *data, size_t size);
+uint64_t fby_xxh64(const void *data, size_t size);
 /* ... of `a` and `b`, one after the other. */
 uint64_t fby_xxh64_two(
     const void *a, size_t a_size, const void *b, size_t b_size);

@@ -12,8 +12,8 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "trainer_client/bell.h"
 #include "forebay/forebay.h"
+#include "trainer_client/bell.h"
 
 enum { FBY_DESK_AHEAD = 2 }; /* batches laid down and not taken */
 

@@ -27,9 +27,9 @@ struct fby_peer {
     struct fby_open_id     open;      /* of the last OPEN */
     int64_t                reopen_ns; /* ask again then; 0: no */
     enum fby_peer_answer   answer;
-    struct fby_digest      data;        /* answer: opened */
-    struct fby_digest      fingerprint; /* likewise */
-    char                   text[256];   /* answer: failed */
+    struct fby_digest      data;         /* answer: opened */
+    struct fby_digest      fingerprint;  /* likewise */
+    char                   text[256];    /* answer: failed */
     char                   refusal[256]; /* why it had no room; "": it has */
     uint32_t               scan_done, scan_total;
 };
