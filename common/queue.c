@@ -89,7 +89,7 @@ static fby_err append(struct fby_queue *self, void *item)
 static fby_err take(struct fby_queue *self, void **out)
 {
     if (is_empty(self)) {
-        return self->closed ? FBY_GONE : FBY_AGAIN;
+        return FBY_GONE; /* nobody waited for it in vain: it is closed */
     }
     *out       = self->ring[self->head];
     self->head = (self->head + 1) % self->counts.capacity;
@@ -119,14 +119,6 @@ fby_err fby_queue_pop(struct fby_queue *self, void **out)
 {
     pthread_mutex_lock(&self->lock);
     wait_while(self, &self->not_empty, is_empty, &self->counts.wait_input_ns);
-    fby_err err = take(self, out);
-    pthread_mutex_unlock(&self->lock);
-    return err;
-}
-
-fby_err fby_queue_try_pop(struct fby_queue *self, void **out)
-{
-    pthread_mutex_lock(&self->lock);
     fby_err err = take(self, out);
     pthread_mutex_unlock(&self->lock);
     return err;

@@ -43,9 +43,6 @@ FBY_CHECKED fby_err fby_queue_try_push(struct fby_queue *self, void *item);
  * Errors: FBY_GONE the queue is closed and empty. */
 FBY_CHECKED fby_err fby_queue_pop(struct fby_queue *self, void **out);
 
-/* The same without waiting: FBY_AGAIN when there is none. */
-FBY_CHECKED fby_err fby_queue_try_pop(struct fby_queue *self, void **out);
-
 /* Refuse further items and wake all who wait. May be called twice. */
 void fby_queue_close(struct fby_queue *self);
 

@@ -25,20 +25,3 @@ struct fby_id_text fby_id_text(uint64_t value)
     fby_hex(bytes, sizeof(bytes), id.text);
     return id;
 }
-
-bool fby_id_parse(const char *text, uint64_t *out)
-{
-    uint8_t  bytes[8];
-    uint64_t value = 0;
-    if (!fby_unhex(text, bytes, sizeof(bytes))) {
-        return false;
-    }
-    for (unsigned i = 0; i < 8; i++) {
-        value = value << 8 | bytes[i];
-    }
-    if (value == 0) {
-        return false;
-    }
-    *out = value;
-    return true;
-}

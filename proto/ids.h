@@ -26,10 +26,6 @@ static inline bool fby_session_equal(
 {
     return a.value == b.value;
 }
-static inline bool fby_route_equal(struct fby_route_id a, struct fby_route_id b)
-{
-    return a.value == b.value;
-}
 static inline bool fby_request_equal(
     struct fby_request_id a, struct fby_request_id b)
 {
@@ -66,8 +62,5 @@ struct fby_id_text {
     char text[17]; /* ends with NUL */
 };
 struct fby_id_text fby_id_text(uint64_t value);
-
-/* Parse exactly what fby_id_text writes; false for anything else and for 0. */
-bool fby_id_parse(const char *text, uint64_t *out);
 
 #endif

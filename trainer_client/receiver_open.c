@@ -283,7 +283,7 @@ static void fill_info(const struct fby_receiver *r,
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
     fby_hex(r->election.data.digest.bytes, 32, info->data_digest);
     fby_hex(r->election.fingerprint.digest.bytes, 32, info->fingerprint);
-    snprintf(info->job, sizeof(info->job), "%.63s", setup->job);
+    snprintf(info->job, sizeof(info->job), "%s", setup->job);
 }
 
 static fby_err start_window(struct fby_receiver *r, struct fby_why *why)

@@ -64,11 +64,4 @@ FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_why *why);
 void                fby_setup_fini(struct fby_setup *self);
 
-/* The selected field's content and delivery. */
-static inline const struct fby_field_content *fby_setup_field(
-    const struct fby_setup *self, uint32_t i)
-{
-    return &self->split->content.fields[self->field[i]];
-}
-
 #endif

@@ -5,8 +5,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "common/handoff.h"
 #include "common/mem.h"
+#include "common/tsan.h"
 
 struct slot { /* what a message carries as its hint */
     struct fby_arena *arena;

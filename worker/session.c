@@ -473,11 +473,6 @@ bool fby_session_expired(const struct fby_session *self, int64_t now_ns)
     return now_ns - self->heard_ns > limit;
 }
 
-bool fby_session_is_idle(const struct fby_session *self)
-{
-    return self->n_open == 0 && self->share.charged == 0;
-}
-
 struct fby_session_state fby_session_state(const struct fby_session *self)
 {
     return (struct fby_session_state){

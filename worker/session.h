@@ -165,8 +165,6 @@ void fby_session_give_back(struct fby_session *self);
 /* Silent for so long that it is over: the shell says bye, and destroys it once
  * nothing is charged. */
 bool fby_session_expired(const struct fby_session *self, int64_t now_ns);
-/* Nothing open and nothing charged. */
-bool fby_session_is_idle(const struct fby_session *self);
 
 struct fby_session_state { /* for counters and tests */
     uint64_t route;        /* 0: none */

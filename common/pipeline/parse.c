@@ -468,11 +468,6 @@ const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i)
     return self->splits[i].name;
 }
 
-uint32_t fby_pipeline_global_batch(const struct fby_pipeline *self)
-{
-    return (uint32_t)self->global_batch;
-}
-
 uint64_t fby_pipeline_seed(const struct fby_pipeline *self)
 {
     return (uint64_t)self->seed;

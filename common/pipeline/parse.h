@@ -37,7 +37,6 @@ void                fby_pipeline_destroy(struct fby_pipeline **self_p);
 /* Splits stand in the order of the file. */
 size_t      fby_pipeline_n_splits(const struct fby_pipeline *self);
 const char *fby_pipeline_split_name(const struct fby_pipeline *self, size_t i);
-uint32_t    fby_pipeline_global_batch(const struct fby_pipeline *self);
 uint64_t    fby_pipeline_seed(const struct fby_pipeline *self);
 
 /* The split called `name`; NULL stands for the only one, or for `train`.

@@ -185,7 +185,6 @@ static void a_split_is_asked_for_by_name(void **state)
     assert_ok(parse_text(sample_file, &pipeline, &why));
     assert_int_equal(fby_pipeline_n_splits(pipeline), 2);
     assert_string_equal(fby_pipeline_split_name(pipeline, 1), "val");
-    assert_int_equal(fby_pipeline_global_batch(pipeline), 24);
     assert_int_equal(fby_pipeline_seed(pipeline), 42);
     assert_int_equal(
         fby_pipeline_split(pipeline, "vla", &split, &why), FBY_USAGE);

@@ -179,7 +179,7 @@ struct forebay_info {
     char     content_digest[65]; /* hex */
     char     data_digest[65];    /* hex */
     char     fingerprint[65];    /* hex */
-    char     job[64];
+    char     job[256];
 };
 
 enum forebay_status forebay_info(
