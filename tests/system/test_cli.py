@@ -173,6 +173,21 @@ class CommandLine(SystemTest):
             self.assertEqual(shown.returncode, 2, address)
             self.assertIn(f"'{address}'; write tcp://", shown.stderr)
 
+    def test_listening_beyond_loopback_says_what_that_exposes(self):
+        self.cluster.photos(number=4)
+        server = self.cluster.start_server(listen="tcp://0.0.0.0:*")
+        server.wait_for_text("keep it in a trusted network")
+        self.assertRegex(server.text(), "LISTENS-OPENLY .*register workers")
+        server.endpoint = f"tcp://127.0.0.1:{server.port}"
+        worker = self.cluster.start_worker("--listen", "tcp://0.0.0.0:*")
+        worker.wait_for_text("keep it in a trusted network")
+        self.assertRegex(worker.text(), "LISTENS-OPENLY .*can read")
+        for part in (self.cluster.start_server(),
+                     self.cluster.start_worker()):
+            self.assertTrue(part.endpoint.startswith("tcp://127.0.0.1:"))
+            part.wait_for_text("-READY")
+            self.assertNotIn("LISTENS-OPENLY", part.text())
+
     def test_up_serves_until_it_is_told_to_end(self):
         self.cluster.photos(number=64)
         pipeline = self.cluster.pipeline()

@@ -93,6 +93,27 @@ class Stream(SystemTest):
                                  "--resume", first["token"])
         self.assertEqual(head.lines + tail.lines, whole)
 
+    def test_a_split_is_picked_by_its_name(self):
+        text = harness.PIPELINE.replace(
+            "global_batch", '  val: {{folder: "{root}", shuffle: none, '
+            'last: pad}}\nglobal_batch').replace(
+                "{{size: 64}}", "{{size: 64, only: train}}").replace(
+                "      - horizontal_flip: {{p: 0.5}}",
+                "      - horizontal_flip: {{p: 0.5, only: train}}\n"
+                "      - resize: {{size: 48, only: val}}")
+        pipeline = self.cluster.pipeline(text, batch=40, name="two.yaml")
+        train, _ = self.run_alone(pipeline)
+        named, _ = self.run_alone(pipeline, "--split", "train")
+        self.assertEqual(train.lines, named.lines)
+        self.assertEqual(len(train.lines), 4)
+        val, _ = self.run_alone(pipeline, "--split", "val")
+        samples = [int(pair.split(":")[0]) for line in val.lines
+                   for pair in line.split()[5:]]
+        self.assertEqual(samples, [*range(192), *range(8)])
+        other = self.cluster.pull_alone(pipeline, "--split", "vale")
+        other.finish(code=1)
+        self.assertIn("did you mean 'val'", other.error)
+
     def test_tar_shards_are_streamed_as_folders_are(self):
         shards = self.cluster.path("shards")
         shards.mkdir()
