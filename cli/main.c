@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -78,6 +79,16 @@ static void keep_large_blocks(void)
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
 }
 
+/* Connections and data take one each; many systems start with 1,024. */
+static void allow_many_files(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+}
+
 /* A standard stream that was closed is held open, so that no socket or file
  * gets its number and with it what is printed. Writing to this standard output
  * fails, as it should. */
@@ -108,6 +119,7 @@ int main(int argc, char **argv)
     hold_standard_streams();
     atexit(close_output);
     keep_large_blocks();
+    allow_many_files();
     if (sodium_init() < 0) {
         fputs("forebay: libsodium cannot start on this machine\n", stderr);
         return FBY_EXIT_FAILED;

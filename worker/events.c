@@ -1,4 +1,5 @@
 /* From the stages to the sessions: chunks that are ready, jobs that failed. */
+#include "common/clock.h"
 #include "common/log.h"
 #include "worker/shell.h"
 
@@ -65,18 +66,38 @@ static struct fby_message cannot(
         }};
 }
 
+/* What the system had none of may be there a moment later. */
+static struct fby_message busy(const struct shell *self, const struct ask *ask)
+{
+    const int64_t retry_ns = self->session_config.retry_ns;
+    return (struct fby_message){.type = FBY_MSG_BUSY,
+        .busy                         = {.session = ask->peer->id,
+                                    .request      = ask->id,
+                                    .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)}};
+}
+
+static struct fby_message say_failed(struct shell *self, const struct ask *ask)
+{
+    const struct fby_job *job = ask->work->job;
+    if (job->failure.err == FBY_AGAIN) {
+        self->counts.busy++;
+        return busy(self, ask);
+    }
+    self->counts.cannot++;
+    return job->failure.err == FBY_STALE ? stale_data(ask, job)
+                                         : cannot(ask, job);
+}
+
 static void job_failed(struct shell *self, struct work *work)
 {
     struct fby_job *job = fby_job_hold(work->job);
-    fby_warn("CANNOT", "step %llu: %s", (unsigned long long)job->spec.step,
+    fby_warn(job->failure.err == FBY_AGAIN ? "NOT-NOW" : "CANNOT",
+        "step %llu: %s", (unsigned long long)job->spec.step,
         job->failure.why.text);
     for (struct ask *ask = work->asks, *next = NULL; ask != NULL; ask = next) {
         next                       = ask->next_of_work;
         struct peer       *peer    = ask->peer;
-        struct fby_message message = job->failure.err == FBY_STALE
-                                         ? stale_data(ask, job)
-                                         : cannot(ask, job);
-        self->counts.cannot++;
+        struct fby_message message = say_failed(self, ask);
         fby_shell_tell(self, peer, &message);
         fby_session_drop(peer->session, ask->id);
         fby_shell_ask_end(self, ask);

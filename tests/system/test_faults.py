@@ -1,5 +1,6 @@
 """The same stream, whatever happens to server, workers and connections."""
 
+import resource
 import signal
 import unittest
 
@@ -168,6 +169,19 @@ class Faults(SystemTest):
                 result = self.assert_same(self.pull())
                 self.assertGreater(worker.faults(), 0)
                 self.assertGreater(result[counter], 0)
+
+    def test_a_worker_without_files_to_open_is_busy_until_there_are_some(self):
+        worker = self.cluster.start(1)[0]
+        pid, files = worker.process.pid, resource.RLIMIT_NOFILE
+        limits = resource.prlimit(pid, files)
+        pull = self.pull("--step-ms", 10)
+        pull.steps(3)
+        resource.prlimit(pid, files, (16, limits[1]))
+        while "NOT-NOW" not in worker.text():
+            self.assertIsNone(pull.process.poll())
+        resource.prlimit(pid, files, limits)
+        result = self.assert_same(pull)
+        self.assertGreater(result["busy"], 0)
 
     def test_a_worker_that_leaves_gives_its_work_back(self):
         workers = self.cluster.start(2)

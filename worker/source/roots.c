@@ -234,6 +234,11 @@ static fby_err say_why_not(
     case ELOOP:
         return fby_because(
             why, FBY_USAGE, "%s:%s is a loop of links", root->name, path);
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+        return fby_because(why, FBY_AGAIN, "cannot open %s:%s now: %s",
+            root->name, path, strerror(errno));
     default:
         return fby_because(why, FBY_IO, "cannot open %s:%s: %s", root->name,
             path, strerror(errno));
