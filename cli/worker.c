@@ -152,6 +152,7 @@ static int run(int argc, char **argv)
     struct worker_command self = {.worker = fby_worker_defaults()};
     struct fby_why        why  = {{0}};
     fby_option_parse(&argp, argc, argv, &self);
+    fby_log_init("worker", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_follow(self.parent) != FBY_OK) {
         return FBY_EXIT_FAILED;
     }

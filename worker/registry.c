@@ -222,6 +222,18 @@ static void say_heartbeat(struct shell *self)
                                            .n_counters         = counters.n}});
 }
 
+static fby_err give_up_connection(struct shell *self)
+{
+    struct registry *registry = &self->registry;
+    if (!registry->silent) {
+        registry->silent = true;
+        fby_warn("SERVER-SILENT",
+            "no answer from %s; asking again until one comes",
+            registry->endpoint);
+    }
+    return connect_anew(self);
+}
+
 void fby_shell_registry_tick(struct shell *self)
 {
     struct registry *registry = &self->registry;
@@ -230,7 +242,7 @@ void fby_shell_registry_tick(struct shell *self)
         return;
     }
     if (registry->unanswered >= MAX_UNANSWERED &&
-        connect_anew(self) != FBY_OK) {
+        give_up_connection(self) != FBY_OK) {
         fby_error("SERVER-LOST", "cannot connect to %s", registry->endpoint);
         return;
     }
@@ -289,6 +301,7 @@ static void take_answer(struct shell *self, const void *frame, size_t size)
         return;
     }
     self->registry.unanswered = 0;
+    self->registry.silent     = false;
     if (message.type == FBY_MSG_REGISTERED) {
         on_registered(self, &message.enrolled);
     } else if (message.type == FBY_MSG_REGISTER_FIRST) {

@@ -190,12 +190,17 @@ static const char empty_file[] = "the file is empty";
 static void start_parser(
     yaml_parser_t *parser, const struct fby_yaml_input *input)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin with it */
+    size_t            skip   = sizeof(mark) - 1;
+    if (input->size < skip || memcmp(input->text, mark, skip) != 0) {
+        skip = 0;
+    }
     if (!yaml_parser_initialize(parser)) {
         abort(); /* as common/mem.h: out of memory */
     }
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(
-        parser, (const unsigned char *)input->text, input->size);
+        parser, (const unsigned char *)input->text + skip, input->size - skip);
 }
 
 static fby_err check_events(struct guard *g, yaml_parser_t *parser)

@@ -2,10 +2,11 @@
 
 import json
 import os
+import shlex
 import subprocess
 import unittest
 
-from harness import FOREBAY, SystemTest
+from harness import FOREBAY, SystemTest, read_line
 
 COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "index", "photos")
 
@@ -188,18 +189,30 @@ class CommandLine(SystemTest):
             part.wait_for_text("-READY")
             self.assertNotIn("LISTENS-OPENLY", part.text())
 
+    def test_a_worker_says_when_no_server_answers(self):
+        worker = subprocess.Popen(
+            [FOREBAY, "worker", "--server", "tcp://127.0.0.1:9", "--data",
+             f"d={self.cluster.dir}"], stderr=subprocess.PIPE,
+            env=dict(self.cluster.env, FOREBAY_LOG=""))
+        self.addCleanup(worker.stderr.close)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        self.assertIn("WORKER-READY", read_line(worker.stderr.fileno(), 60))
+        line = read_line(worker.stderr.fileno(), 60)
+        self.assertIn("SERVER-SILENT no answer from tcp://127.0.0.1:9", line)
+
     def test_up_serves_until_it_is_told_to_end(self):
-        self.cluster.photos(number=64)
-        pipeline = self.cluster.pipeline()
+        self.cluster.photos(number=64, name="it's my data")
+        pipeline = self.cluster.pipeline(name="my pipeline.yaml")
         up = subprocess.Popen(
             [FOREBAY, "up", "--pipeline", pipeline, "--listen",
              "tcp://127.0.0.1:*"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=self.cluster.env)
         self.addCleanup(up.kill)
         self.assertIn(b"2 workers", up.stdout.readline())
-        words = up.stdout.readline().split()[1:]
+        words = shlex.split(up.stdout.readline().decode())[1:]
         result = subprocess.run(
-            [FOREBAY, *map(bytes.decode, words), "--json"],
+            [FOREBAY, *words, "--json"],
             capture_output=True, check=False, env=self.cluster.env,
             timeout=120)
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -325,6 +325,26 @@ static void bytes_that_are_no_text_are_refused_with_their_line(void **state)
     assert_string_equal(why.text, "p.yaml:1:1: the file is empty");
 }
 
+static void a_byte_order_mark_is_passed_over(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p   = NULL;
+    struct fby_why       why = {{0}};
+    static const char    with_mark[] =
+        "\xef\xbb\xbf"
+        "forebay: 1\nsplits: {a: {folder: b}}\nglobal_batch: 1\n"
+        "fields: {l: {from: folder}}\n";
+    static const char        wrong[] = "\xef\xbb\xbf"
+                                       "forebax: 1\n";
+    struct fby_pipeline_text good    = {
+           with_mark, sizeof(with_mark) - 1, "p", "/"};
+    struct fby_pipeline_text bad = {wrong, sizeof(wrong) - 1, "p", "/"};
+    assert_int_equal(fby_pipeline_parse(&good, &p, &why), FBY_OK);
+    fby_pipeline_destroy(&p);
+    assert_int_equal(fby_pipeline_parse(&bad, &p, &why), FBY_CONFIG);
+    assert_non_null(strstr(why.text, "p:1:1: key 'forebax'"));
+}
+
 static void a_file_beyond_one_mebibyte_is_refused(void **state)
 {
     (void)state;
@@ -357,6 +377,7 @@ int main(void)
         cmocka_unit_test(a_number_is_read_only_if_it_is_wholly_one),
         cmocka_unit_test(reals_are_json_numbers_in_range),
         cmocka_unit_test(bytes_that_are_no_text_are_refused_with_their_line),
+        cmocka_unit_test(a_byte_order_mark_is_passed_over),
         cmocka_unit_test(a_file_beyond_one_mebibyte_is_refused),
     };
     return cmocka_run_group_tests_name(
