@@ -111,8 +111,9 @@ static void say_found(const struct init_options *o,
             guess->splits[i].name, guess->splits[i].pattern);
     }
     if (o->output != NULL) {
-        fprintf(stderr, "wrote %s; try: forebay pull --pipeline %s\n",
-            o->output, o->output);
+        fprintf(stderr, "wrote %s; try: forebay pull --pipeline ", o->output);
+        fby_option_print_word(stderr, o->output);
+        fputc('\n', stderr);
     }
 }
 

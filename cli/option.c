@@ -75,6 +75,25 @@ void fby_option_parse(
     }
 }
 
+void fby_option_print_word(FILE *out, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789_-+=./:,@%";
+    if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            fputs("'\\'", out);
+        }
+        fputc(*word, out);
+    }
+    fputc('\'', out);
+}
+
 void fby_words_add(struct fby_words *list, const char *word)
 {
     size_t room            = (list->n + 2) * sizeof(list->words[0]);

@@ -7,6 +7,7 @@
 
 #include <argp.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A whole decimal number from `min` to `max`; `name` is the option's. */
 uint64_t fby_option_u64(const struct argp_state *state, const char *name,
@@ -23,6 +24,10 @@ uint64_t fby_option_size(
 /* Parse with argp the way all commands do. */
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input);
+
+/* Print a word of a command that people paste into a shell: quoted if need be.
+ */
+void fby_option_print_word(FILE *out, const char *word);
 
 /* A list of copied words that grows; `words` ends with NULL. Start from {0}. */
 struct fby_words {

@@ -93,11 +93,13 @@ static const struct argp argp = {options, parse_option, NULL,
 static void say_how_to_use(const struct up_options *o,
     const struct fby_cluster *cluster, const struct fby_served *served)
 {
-    printf("forebay up: %u workers; use it with\n  forebay pull --pipeline %s "
-           "--server %s",
-        o->workers, o->pipeline, fby_cluster_server(cluster));
+    printf("forebay up: %u workers; use it with\n  forebay pull --pipeline ",
+        o->workers);
+    fby_option_print_word(stdout, o->pipeline);
+    printf(" --server %s", fby_cluster_server(cluster));
     for (unsigned i = 0; i < served->n; i++) {
-        printf(" --data %s", served->words.words[i]);
+        printf(" --data ");
+        fby_option_print_word(stdout, served->words.words[i]);
     }
     printf("\n");
     fflush(stdout);
