@@ -67,7 +67,13 @@ fby_err fby_local_open(struct fby_local *self,
     if (err == FBY_OK) {
         err = add_roots(self, why);
     }
-    return err == FBY_OK ? open_dataset(self, options, why) : err;
+    if (err == FBY_OK) {
+        err = open_dataset(self, options, why);
+    }
+    if (err != FBY_OK) {
+        fby_served_explain(&self->served, why);
+    }
+    return err;
 }
 
 void fby_local_close(struct fby_local *self)

@@ -264,6 +264,9 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     if (err == FBY_OK) {
         err = run_stream(self, why);
     }
+    if (err != FBY_OK) {
+        fby_served_explain(&roots, why);
+    }
     forebay_close(&self->stream);
     fby_cluster_stop(&self->cluster);
     fby_served_fini(&roots);

@@ -116,10 +116,25 @@ fby_err fby_served_collect(struct fby_served *self,
     for (unsigned i = 0; i < data->n && err == FBY_OK; i++) {
         err = add_option(self, data->words[i], why);
     }
+    self->given = self->n;
     if (err == FBY_OK && pipeline != NULL) {
         err = add_pipeline(self, pipeline, why);
     }
     return err;
+}
+
+void fby_served_explain(const struct fby_served *self, struct fby_why *why)
+{
+    for (unsigned i = self->given; i < self->n; i++) {
+        const struct forebay_root *root = &self->roots[i];
+        char                       mention[FBY_NAME_SIZE + 1];
+        size_t                     used = strlen(why->text);
+        snprintf(mention, sizeof(mention), "%s:", root->name);
+        if (strstr(why->text, mention) != NULL) {
+            snprintf(why->text + used, sizeof(why->text) - used, "; %s is %s",
+                root->name, root->directory);
+        }
+    }
 }
 
 void fby_served_fini(struct fby_served *self)

@@ -16,6 +16,7 @@ struct fby_served {
     struct fby_words     dirs;
     struct forebay_root *roots; /* the same, for forebay_open() */
     unsigned             n;
+    unsigned given; /* of these, by --data; the rest got a name here */
 };
 
 /* Collect the roots given as --data and, when `pipeline` is not NULL, one for
@@ -25,5 +26,9 @@ struct fby_served {
 FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
     const struct fby_words *data, const char *pipeline, struct fby_why *why);
 void                fby_served_fini(struct fby_served *self);
+
+/* Nobody chose the names of the roots made here: say after an error that tells
+ * of one which directory it is. */
+void fby_served_explain(const struct fby_served *self, struct fby_why *why);
 
 #endif

@@ -97,7 +97,7 @@ class Inputs(SystemTest):
         empty = self.cluster.path("empty")
         empty.mkdir()
         self.cluster.root = empty
-        self.fails(self.cluster.pipeline(), empty.name)
+        self.fails(self.cluster.pipeline(), f"is {empty}", "one folder a class")
 
     def test_a_label_that_is_no_number_is_named(self):
         _, pipeline = self.tars(
