@@ -53,8 +53,7 @@ static fby_err open_dataset(struct fby_opening *self, struct fby_dataset **out)
     const struct fby_dataset_spec     spec   = {.roots = config->roots,
               .kind                                    = self->content.source,
               .pattern                                 = self->location,
-              .cache_dir                               = config->cache_dir,
-              .hash                                    = config->hash};
+              .cache_dir                               = config->cache_dir};
     const struct fby_progress progress = {.fn = note_progress, .arg = self};
     return fby_dataset_open(&spec, progress, out, &self->why);
 }

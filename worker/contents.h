@@ -18,7 +18,6 @@
 struct fby_contents_config {
     const struct fby_roots *roots; /* borrowed until destroy */
     const char             *cache_dir;
-    bool                    hash;
     uint32_t                threads; /* openings at a time */
     uint32_t                waiting; /* openings that may wait for a thread */
     uint32_t                known;   /* contents to remember */

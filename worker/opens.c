@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,22 +86,40 @@ static struct fby_shard_info *shards_of(const struct fby_prepared *prepared)
     return shards;
 }
 
+/* Whether `message` can be said at all: a list of shards may be too long. */
+static bool can_be_said(const struct fby_message *message, struct fby_why *why)
+{
+    struct fby_buffer frame = {0};
+    fby_err           err   = fby_message_encode(message, &frame, why);
+    fby_buffer_fini(&frame);
+    return err == FBY_OK;
+}
+
 static void say_opened(struct shell *self, const struct waiting_open *open,
     const struct fby_prepared *prepared)
 {
+    struct fby_why         why    = {{0}};
     struct fby_shard_info *shards = shards_of(prepared);
-    fby_shell_tell(self, open->peer,
-        &(struct fby_message){.type = FBY_MSG_OPENED,
-            .opened                 = {
-                                .session     = open->peer->id,
-                                .open        = open->id,
-                                .content     = prepared->content_digest,
-                                .data        = prepared->data_digest,
-                                .fingerprint = prepared->fingerprint,
-                                .samples     = fby_dataset_samples(prepared->dataset),
-                                .shards      = shards,
-                                .n_shards    = fby_dataset_shards(prepared->dataset),
-            }});
+    struct fby_message     opened = {.type = FBY_MSG_OPENED,
+            .opened                        = {
+                                       .session     = open->peer->id,
+                                       .open        = open->id,
+                                       .content     = prepared->content_digest,
+                                       .data        = prepared->data_digest,
+                                       .fingerprint = prepared->fingerprint,
+                                       .samples     = fby_dataset_samples(prepared->dataset),
+                                       .shards      = shards,
+                                       .n_shards    = fby_dataset_shards(prepared->dataset),
+        }};
+    if (can_be_said(&opened, &why)) {
+        fby_shell_tell(self, open->peer, &opened);
+    } else {
+        (void)fby_because_in(&why, FBY_CONFIG,
+            "the list of %" PRIu32 " shards is too long; make fewer or name "
+            "them shorter",
+            fby_dataset_shards(prepared->dataset));
+        say_failed(self, open->peer, open->id, FBY_CONFIG, &why);
+    }
     free(shards);
 }
 

@@ -107,7 +107,6 @@ static fby_err open_memory(struct shell *self, struct fby_why *why)
         err = fby_contents_create(
             &(struct fby_contents_config){.roots = self->roots,
                 .cache_dir                       = self->options.cache_dir,
-                .hash                            = self->options.hash,
                 .threads                         = OPENERS,
                 .waiting                         = WAITING_OPENINGS,
                 .known                           = KNOWN_CONTENTS},

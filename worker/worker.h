@@ -21,8 +21,7 @@ struct fby_worker_options {
                                      bound one */
     const char *const *roots;     /* "NAME=DIR" each */
     size_t             n_roots;
-    const char        *cache_dir; /* of manifests; NULL: the user's */
-    bool               hash;      /* hash every byte of the data when opening */
+    const char        *cache_dir;         /* of manifests; NULL: the user's */
     uint32_t           fetch_threads;     /* 0: two a core, at least 4 */
     uint32_t           transform_threads; /* 0: one a core */
     uint32_t           encode_threads;    /* 0: one for two cores */

@@ -3,8 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/pipeline/canon.h"
+#include "common/pipeline/parse.h"
 #include "tests/worker/world.h"
 
 /* ---- The way it should go --------------------------------------------------- */
@@ -312,6 +315,61 @@ static void what_must_not_be_opened_is_refused(void **state)
     world_finish(&world);
 }
 
+/* `n` shards with one sample each and names of thousands of bytes. */
+static void make_long_names(const struct sandbox *sandbox, int n)
+{
+    char dir[4096] = "data/d0";
+    for (int i = 0; i < 14; i++) {
+        size_t used = strlen(dir);
+        dir[used++] = '/';
+        memset(dir + used, 'a', 250);
+        dir[used + 250] = '\0';
+    }
+    sandbox_shard(sandbox, "data/one.tar", 0, 1);
+    sandbox_mkdir(sandbox, dir);
+    for (int i = 0; i < n; i++) {
+        char path[4200];
+        snprintf(path, sizeof(path), "%s/%04d.tar", dir, i);
+        assert_int_equal(link(sandbox_path(sandbox, "data/one.tar"),
+                             sandbox_path(sandbox, path)),
+            0);
+    }
+}
+
+/* The list of shards would be longer than a message may be: the client is told
+ * so, instead of waiting for an OPENED that cannot be said. */
+static void a_list_of_shards_too_long_to_say_is_refused(void **state)
+{
+    struct world                   world;
+    const struct fby_pipeline_text text     = {.name = "p.yaml",
+            .folder                                  = "/",
+            .text = "{forebay: 1, global_batch: 1, splits: {s: {shards: a.tar}},"
+                        " fields: {x: {from: cls}}}"};
+    struct fby_pipeline_text       whole    = text;
+    struct fby_pipeline           *pipeline = NULL;
+    struct fby_split              *split    = NULL;
+    struct fby_buffer              bytes    = {0};
+    struct fby_why                 why      = {{0}};
+    whole.size                              = strlen(text.text);
+    assert_ok(fby_pipeline_parse(&whole, &pipeline, &why));
+    assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
+    fby_content_encode(&split->content, &bytes);
+    world_prepare(&world, state);
+    make_long_names(*state, 2400);
+    world_start(&world);
+    client_hello(&world.client);
+    const char location[] = "data:d*"
+                            "/*/*/*/*/*/*/*/*/*/*/*/*/*/*"
+                            "/*.tar";
+    assert_int_equal(open_fails(&world.client,
+                         (struct fby_blob){bytes.data, bytes.size}, location),
+        FBY_OPEN_BAD_DATA);
+    fby_buffer_fini(&bytes);
+    fby_split_destroy(&split);
+    fby_pipeline_destroy(&pipeline);
+    world_finish(&world);
+}
+
 /* ---- Flow, routes, ends ------------------------------------------------------- */
 
 /* Beyond window and memory a client that takes nothing is told BUSY; the
@@ -458,6 +516,7 @@ int main(void)
         IN_SANDBOX(a_batch_that_does_not_fit_names_both_numbers),
         IN_SANDBOX(a_changed_file_is_stale_data_with_its_shard),
         IN_SANDBOX(what_must_not_be_opened_is_refused),
+        IN_SANDBOX(a_list_of_shards_too_long_to_say_is_refused),
         IN_SANDBOX(a_client_that_stops_reading_is_told_busy),
         IN_SANDBOX(a_cancelled_request_is_no_longer_open),
         IN_SANDBOX(after_a_reset_open_batches_start_again),
