@@ -1,3 +1,6 @@
+/* What is said to clients, and a handler for each message of theirs. A message
+ * that the protocol forbids at its place is counted and dropped; one from a
+ * routing id that nobody has greeted from is answered by HELLO_FIRST. */
 #include <errno.h>
 
 #include "common/log.h"
@@ -5,7 +8,7 @@
 
 enum { OPEN_IDS = 1024 };
 
-/* ---- Sending -------------------------------------------------------------- */
+/* ---- Sending ------------------------------------------------------------- */
 
 bool fby_shell_say(struct shell *self, const struct routing *to,
     const struct fby_message *message)
@@ -63,7 +66,7 @@ static void refuse(struct shell *self, const struct routing *to,
                                .text            = text}});
 }
 
-/* ---- HELLO ---------------------------------------------------------------- */
+/* ---- HELLO --------------------------------------------------------------- */
 
 static void welcome(
     struct shell *self, struct peer *peer, const struct fby_hello *hello)
@@ -122,7 +125,7 @@ static void take_hello(struct shell *self, const struct routing *from,
     welcome(self, peer, hello);
 }
 
-/* ---- The messages of a known route ---------------------------------------- */
+/* ---- The messages of a known route --------------------------------------- */
 
 static void on_ping(
     struct shell *self, struct peer *peer, const struct fby_message *message)
@@ -194,7 +197,7 @@ static handler *const handlers[256] = {
     [FBY_MSG_BYE]     = on_bye,
 };
 
-/* ---- Dispatch ------------------------------------------------------------- */
+/* ---- Dispatch ------------------------------------------------------------ */
 
 static bool same_route(const struct routing *a, const struct routing *b)
 {

@@ -46,7 +46,7 @@ void fby_backlog_destroy(struct fby_backlog **self_p)
     free(self);
 }
 
-/* ---- The order ------------------------------------------------------------ */
+/* ---- The order ----------------------------------------------------------- */
 
 static bool same_stream(const struct fby_job *a, const struct fby_job *b)
 {
@@ -102,7 +102,7 @@ static struct fby_job *first_job(const struct fby_backlog *self)
     return first;
 }
 
-/* ---- Jobs in and out ------------------------------------------------------ */
+/* ---- Jobs in and out ----------------------------------------------------- */
 
 static void unlink_job(struct fby_backlog *self, struct fby_job *job)
 {
@@ -152,7 +152,7 @@ uint64_t fby_backlog_rows(struct fby_backlog *self)
     return rows;
 }
 
-/* ---- Tasks ---------------------------------------------------------------- */
+/* ---- Tasks --------------------------------------------------------------- */
 
 static struct fby_task *pop(struct fby_task **list)
 {

@@ -37,7 +37,7 @@ struct fby_contents {
     int                        event_fd;
 };
 
-/* ---- On a thread of its own ----------------------------------------------- */
+/* ---- On a thread of its own ---------------------------------------------- */
 
 static bool note_progress(void *arg, uint64_t done, uint64_t total)
 {
@@ -81,7 +81,7 @@ static fby_err run_opening(void *context, uint32_t thread, void *item)
     return err;
 }
 
-/* ---- On the loop ---------------------------------------------------------- */
+/* ---- On the loop --------------------------------------------------------- */
 
 fby_err fby_contents_create(
     const struct fby_contents_config *config, struct fby_contents **out)

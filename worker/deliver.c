@@ -15,7 +15,7 @@
 #include "common/mem.h"
 #include "worker/shell.h"
 
-/* ---- HEADER and END ------------------------------------------------------- */
+/* ---- HEADER and END ------------------------------------------------------ */
 
 static struct fby_recipe recipe_of(
     const struct fby_field_content *field, const struct fby_raw_field *raw)
@@ -139,7 +139,7 @@ static void send_end(struct shell *self, struct ask *ask)
     self->counts.batches++;
 }
 
-/* ---- Chunks --------------------------------------------------------------- */
+/* ---- Chunks -------------------------------------------------------------- */
 
 static void write_prefix(struct fby_job_chunk *chunk, const struct ask *ask,
     const uint8_t *payload, uint8_t *prefix)
@@ -261,7 +261,7 @@ static fby_err send_chunk_item(
     return err;
 }
 
-/* ---- What sessions have to say -------------------------------------------- */
+/* ---- What sessions have to say ------------------------------------------- */
 
 static void send_lost(
     struct shell *self, struct peer *peer, struct fby_request_id id)

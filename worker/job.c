@@ -8,7 +8,7 @@
 
 enum { SUBSTITUTED_BYTES = 64 }; /* of an entry of END beside its names */
 
-/* ---- Layout --------------------------------------------------------------- */
+/* ---- Layout -------------------------------------------------------------- */
 
 static size_t rounded_up(size_t bytes)
 {
@@ -70,7 +70,7 @@ fby_err fby_job_layout(const struct fby_job_spec *spec,
         &spec->prepared->content, spec->fields, spec->rows, out, why);
 }
 
-/* ---- Making --------------------------------------------------------------- */
+/* ---- Making -------------------------------------------------------------- */
 
 static void number_fields(struct fby_job *self)
 {
@@ -197,7 +197,7 @@ bool fby_job_is_same(
            own->fields == spec->fields;
 }
 
-/* ---- Its fate ------------------------------------------------------------- */
+/* ---- Its fate ------------------------------------------------------------ */
 
 static bool end(struct fby_job *self, enum fby_job_state state)
 {
@@ -269,7 +269,7 @@ fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
     return err;
 }
 
-/* ---- Its bytes ------------------------------------------------------------ */
+/* ---- Its bytes ----------------------------------------------------------- */
 
 static struct fby_job_chunk *chunk_of(
     struct fby_job *self, uint32_t field, uint32_t number)

@@ -1,3 +1,6 @@
+/* OPEN: clients wait for an opening (contents.h), are told how far it is, and
+ * then what was found or why not. One that leaves gives up its wait, and an
+ * opening that nobody waits for is given up. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,7 +9,7 @@
 #include "common/mem.h"
 #include "worker/shell.h"
 
-/* ---- Answers -------------------------------------------------------------- */
+/* ---- Answers ------------------------------------------------------------- */
 
 static enum fby_open_failed_code code_of(fby_err err)
 {
@@ -136,7 +139,7 @@ static void say_result(struct shell *self, const struct waiting_open *open,
     }
 }
 
-/* ---- Waiting -------------------------------------------------------------- */
+/* ---- Waiting ------------------------------------------------------------- */
 
 static void forget(struct waiting_open **link)
 {

@@ -1,3 +1,6 @@
+/* Clients and what they asked for: a peer is one session of one client, an ask
+ * one request of it, and the work that makes the batch may have many asks. What
+ * is charged stays until its memory is free, also after its peer has left. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,7 +14,7 @@ static uint64_t with_overhead(uint64_t raw_bytes)
     return raw_bytes + raw_bytes / 64 + (64 << 10);
 }
 
-/* ---- Peers ---------------------------------------------------------------- */
+/* ---- Peers --------------------------------------------------------------- */
 
 struct peer *fby_shell_peer(
     const struct shell *self, struct fby_session_id session)
@@ -108,7 +111,7 @@ void fby_shell_peers_sweep(struct shell *self)
     }
 }
 
-/* ---- Work ----------------------------------------------------------------- */
+/* ---- Work ---------------------------------------------------------------- */
 
 struct work *fby_shell_work_of(
     const struct shell *self, const struct fby_job *job)
@@ -132,7 +135,7 @@ static void drop_work(struct shell *self, struct work *work)
     free(work);
 }
 
-/* ---- Asks ----------------------------------------------------------------- */
+/* ---- Asks ---------------------------------------------------------------- */
 
 struct ask *fby_shell_ask_add(
     struct peer *peer, struct fby_request_id id, uint32_t n_chunks)

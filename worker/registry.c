@@ -20,7 +20,7 @@
  * waits in the old one would only be stale news. */
 enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16 };
 
-/* ---- The worker's own address --------------------------------------------- */
+/* ---- The worker's own address -------------------------------------------- */
 
 static bool is_wildcard(const char *endpoint)
 {
@@ -106,7 +106,7 @@ static fby_err find_advertised(struct shell *self, struct fby_why *why)
     return FBY_OK;
 }
 
-/* ---- Connecting ------------------------------------------------------------ */
+/* ---- Connecting ---------------------------------------------------------- */
 
 static fby_err connect_anew(struct shell *self)
 {
@@ -153,7 +153,7 @@ void fby_shell_registry_close(struct shell *self)
     }
 }
 
-/* ---- Telling --------------------------------------------------------------- */
+/* ---- Telling ------------------------------------------------------------- */
 
 static void tell_server(struct shell *self, const struct fby_message *message)
 {
@@ -263,7 +263,7 @@ void fby_shell_registry_leave(struct shell *self)
     }
 }
 
-/* ---- Being told ------------------------------------------------------------ */
+/* ---- Being told ---------------------------------------------------------- */
 
 static void on_registered(
     struct shell *self, const struct fby_registered *registered)

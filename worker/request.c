@@ -17,7 +17,7 @@ struct incoming { /* a request on its way to an answer */
     struct fby_coding         coding[FBY_MAX_FIELDS]; /* wanted, by field */
 };
 
-/* ---- Answers -------------------------------------------------------------- */
+/* ---- Answers ------------------------------------------------------------- */
 
 static void say_busy(struct shell *self, const struct incoming *in)
 {
@@ -82,7 +82,7 @@ static void say_unknown(struct shell *self, const struct incoming *in,
     fby_shell_tell(self, in->peer, &answer);
 }
 
-/* ---- Work ----------------------------------------------------------------- */
+/* ---- Work ---------------------------------------------------------------- */
 
 static struct work *find_work(struct shell *self, const struct incoming *in)
 {
@@ -167,7 +167,7 @@ static void join_work(
     open_ask(ask);
 }
 
-/* ---- Admission ------------------------------------------------------------ */
+/* ---- Admission ----------------------------------------------------------- */
 
 /* Lower is sent first. Epochs beyond 2^24 only lose their order. */
 static uint64_t order_of(const struct fby_request *request)

@@ -247,7 +247,7 @@ void fby_session_bye(struct fby_session *self)
     fby_budget_leave(self->budget, &self->share);
 }
 
-/* ---- Its batches ---------------------------------------------------------- */
+/* ---- Its batches --------------------------------------------------------- */
 
 fby_err fby_session_header(struct fby_session *self, struct fby_request_id id,
     struct fby_session_chunk *chunks, uint32_t n_chunks)
@@ -396,7 +396,7 @@ void fby_session_route_lost(struct fby_session *self, int64_t now_ns)
     self->route = 0;
 }
 
-/* ---- Memory, time, end ---------------------------------------------------- */
+/* ---- Memory, time, end --------------------------------------------------- */
 
 static struct batch *highest_waiting(const struct fby_session *self)
 {

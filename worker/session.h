@@ -86,7 +86,7 @@ void fby_session_heard(struct fby_session *self, int64_t now_ns);
 /* BYE: nothing is open any more, and its entitlement ends. */
 void fby_session_bye(struct fby_session *self);
 
-/* ---- Its batches ---------------------------------------------------------- */
+/* ---- Its batches --------------------------------------------------------- */
 
 /* A chunk in the order in which it became ready. */
 struct fby_session_chunk {
@@ -144,7 +144,7 @@ bool fby_session_next(
 /* EAGAIN or EHOSTUNREACH: the route is gone, the session is not. */
 void fby_session_route_lost(struct fby_session *self, int64_t now_ns);
 
-/* ---- Memory, time, end ---------------------------------------------------- */
+/* ---- Memory, time, end --------------------------------------------------- */
 
 /* Whose surplus gives way when `asking` was refused although it is below its
  * entitlement, or when others stall: the session furthest beyond its own that

@@ -140,12 +140,12 @@ struct shell {
     bool                      done;
 };
 
-/* ---- shell.c -------------------------------------------------------------- */
+/* ---- shell.c ------------------------------------------------------------- */
 
 /* Wait for something to happen, and do all that is to be done then. */
 void fby_shell_turn(struct shell *self);
 
-/* ---- answer.c ------------------------------------------------------------- */
+/* ---- answer.c ------------------------------------------------------------ */
 
 /* One frame from a client; never fails, only counts. */
 void fby_shell_take_frame(struct shell *self, const struct routing *from,
@@ -161,12 +161,12 @@ void fby_shell_route_lost(struct shell *self, struct peer *peer);
 void fby_shell_tell(
     struct shell *self, struct peer *peer, const struct fby_message *message);
 
-/* ---- request.c ------------------------------------------------------------ */
+/* ---- request.c ----------------------------------------------------------- */
 
 void fby_shell_request(
     struct shell *self, struct peer *peer, const struct fby_request *request);
 
-/* ---- codings.c ------------------------------------------------------------ */
+/* ---- codings.c ----------------------------------------------------------- */
 
 /* The coding of each chosen field of the batch that `peer` asks for. */
 void fby_shell_codings(struct peer *peer, const struct fby_request *request,
@@ -177,7 +177,7 @@ bool fby_shell_codings_suit(const struct peer *peer, const struct fby_job *job);
 void fby_shell_codings_learn(
     struct peer *peer, const struct fby_job_chunk *chunk);
 
-/* ---- opens.c -------------------------------------------------------------- */
+/* ---- opens.c ------------------------------------------------------------- */
 
 void fby_shell_open(
     struct shell *self, struct peer *peer, const struct fby_open *open);
@@ -188,14 +188,14 @@ void fby_shell_opens_progress(struct shell *self);
 /* Forget what `peer` (NULL: anybody) waits for. */
 void fby_shell_opens_forget(struct shell *self, const struct peer *peer);
 
-/* ---- events.c, deliver.c -------------------------------------------------- */
+/* ---- events.c, deliver.c ------------------------------------------------- */
 
 /* What the stages made since last time. */
 void fby_shell_take_events(struct shell *self);
 /* Send what sessions have ready and credit for. */
 void fby_shell_flush(struct shell *self);
 
-/* ---- peer.c --------------------------------------------------------------- */
+/* ---- peer.c -------------------------------------------------------------- */
 
 struct peer *fby_shell_peer(
     const struct shell *self, struct fby_session_id session);
@@ -221,7 +221,7 @@ void fby_shell_ask_end(struct shell *self, struct ask *ask);
 /* The memory of its batch is free (fby_arenas_collect). */
 void fby_shell_ask_freed(void *context, void *tag);
 
-/* ---- registry.c ----------------------------------------------------------- */
+/* ---- registry.c ---------------------------------------------------------- */
 
 /* Connect to the server, when there is one. */
 FBY_CHECKED fby_err fby_shell_registry_open(
@@ -232,7 +232,7 @@ void fby_shell_registry_receive(struct shell *self);
 void fby_shell_registry_tick(struct shell *self);
 void fby_shell_registry_leave(struct shell *self);
 
-/* ---- counters.c ----------------------------------------------------------- */
+/* ---- counters.c ---------------------------------------------------------- */
 
 enum { FBY_SHELL_COUNTERS = 64 };
 struct fby_shell_counters {
@@ -242,7 +242,7 @@ struct fby_shell_counters {
 void fby_shell_count(
     const struct shell *self, struct fby_shell_counters *counters);
 
-/* ---- leave.c -------------------------------------------------------------- */
+/* ---- leave.c ------------------------------------------------------------- */
 
 /* Begin to leave; called again, end now. */
 void fby_shell_leave(struct shell *self);

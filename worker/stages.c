@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "common/plan/substitute.h"
 
-/* ---- Building and joining -------------------------------------------------- */
+/* ---- Building and joining ------------------------------------------------ */
 
 static fby_err next_task(void *context, void **out)
 {
@@ -122,7 +122,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     free(self);
 }
 
-/* ---- The loop's side ------------------------------------------------------ */
+/* ---- The loop's side ----------------------------------------------------- */
 
 void fby_stages_start(struct fby_stages *self, struct fby_job *job)
 {
@@ -203,7 +203,7 @@ struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
     return counts;
 }
 
-/* ---- The end of a task ---------------------------------------------------- */
+/* ---- The end of a task --------------------------------------------------- */
 
 void fby_stages_finish(struct fby_stages *self, struct fby_task *task)
 {

@@ -42,7 +42,7 @@ struct fby_worker_options fby_worker_defaults(void)
     };
 }
 
-/* ---- The start -------------------------------------------------------------- */
+/* ---- The start ----------------------------------------------------------- */
 
 static uint32_t or_default(uint32_t given, uint32_t fallback)
 {
@@ -194,7 +194,7 @@ static fby_err open_shell(struct shell *self, struct fby_why *why)
     return err;
 }
 
-/* ---- The end ---------------------------------------------------------------- */
+/* ---- The end ------------------------------------------------------------- */
 
 static void close_sockets(struct shell *self)
 {

@@ -4,7 +4,7 @@
 
 enum { BATCH_BYTES = 1000 };
 
-/* ---- Start ---------------------------------------------------------------- */
+/* ---- Start --------------------------------------------------------------- */
 
 static uint64_t locality(const void *context, uint64_t epoch, uint64_t step)
 {
@@ -61,7 +61,7 @@ void sim_client_join(struct sim *sim, int worker)
     sim->peers[peer].worker = worker;
 }
 
-/* ---- Actions -------------------------------------------------------------- */
+/* ---- Actions ------------------------------------------------------------- */
 
 static void check_request(struct sim *sim, const struct fby_action *action)
 {
@@ -167,7 +167,7 @@ static void act(struct sim *sim, const struct fby_action *action)
     }
 }
 
-/* ---- The consumer --------------------------------------------------------- */
+/* ---- The consumer -------------------------------------------------------- */
 
 static void check_batch(struct sim *sim, const struct fby_window_batch *batch)
 {
@@ -232,7 +232,7 @@ void sim_client_release(struct sim *sim, int slot)
     sim_client_turn(sim);
 }
 
-/* ---- Decoding ------------------------------------------------------------- */
+/* ---- Decoding ------------------------------------------------------------ */
 
 static struct sim_decode *free_decode(struct sim *sim)
 {
@@ -279,7 +279,7 @@ void sim_client_decoded(struct sim *sim, int number)
     sim_client_turn(sim);
 }
 
-/* ---- Messages ------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 static void chunk(struct sim *sim, int peer, const struct sim_message *message)
 {
@@ -401,7 +401,7 @@ void sim_client_message(
     sim_client_turn(sim);
 }
 
-/* ---- A turn --------------------------------------------------------------- */
+/* ---- A turn -------------------------------------------------------------- */
 
 static void drain(struct sim *sim)
 {

@@ -8,7 +8,7 @@
 enum { MOST_EVENTS = 200000 };
 #define CALM_NS (60 * FBY_NS_PER_S) /* to finish in, once faults end */
 
-/* ---- Chance --------------------------------------------------------------- */
+/* ---- Chance -------------------------------------------------------------- */
 
 static uint64_t mixed(uint64_t z)
 {
@@ -44,7 +44,7 @@ uint64_t sim_value_of(uint64_t step, uint32_t chunk)
     return mixed(step * SIM_CHUNKS + chunk + 1) | 2;
 }
 
-/* ---- Saying --------------------------------------------------------------- */
+/* ---- Saying -------------------------------------------------------------- */
 
 __attribute__((format(printf, 2, 0))) static void print_line(
     int64_t now, const char *format, va_list args)
@@ -85,7 +85,7 @@ static void trace_message(
         (unsigned long long)m->id.value, m->chunk);
 }
 
-/* ---- One event ------------------------------------------------------------ */
+/* ---- One event ----------------------------------------------------------- */
 
 static void arrive(struct sim *sim, const struct sim_event *event)
 {
@@ -187,7 +187,7 @@ void sim_step(struct sim *sim)
     }
 }
 
-/* ---- One schedule --------------------------------------------------------- */
+/* ---- One schedule -------------------------------------------------------- */
 
 void sim_begin(struct sim *sim, uint64_t seed, bool trace)
 {

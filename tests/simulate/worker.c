@@ -23,7 +23,7 @@ static void say_about(struct sim *sim, int worker, enum sim_message_kind kind,
             .kind = kind, .id = id, .number = 50 * FBY_NS_PER_MS});
 }
 
-/* ---- Life ----------------------------------------------------------------- */
+/* ---- Life ---------------------------------------------------------------- */
 
 void sim_worker_start(struct sim *sim, int worker)
 {
@@ -94,7 +94,7 @@ void sim_worker_leave(struct sim *sim, int worker)
     }
 }
 
-/* ---- Another client of the same worker ------------------------------------ */
+/* ---- Another client of the same worker ----------------------------------- */
 
 /* It wants one batch's worth, which is its right; who has more gives way. */
 void sim_worker_ghost(struct sim *sim, int worker)
@@ -132,7 +132,7 @@ void sim_worker_unghost(struct sim *sim, const struct sim_event *event)
     w->ghost_id = 0;
 }
 
-/* ---- Making --------------------------------------------------------------- */
+/* ---- Making -------------------------------------------------------------- */
 
 static int64_t chunk_time(
     struct sim *sim, const struct sim_worker *w, const struct sim_job *job)
@@ -221,7 +221,7 @@ static bool swallows(struct sim_worker *w)
     return swallow;
 }
 
-/* ---- Sending -------------------------------------------------------------- */
+/* ---- Sending ------------------------------------------------------------- */
 
 static const struct sim_job *job_of(
     const struct sim_worker *w, struct fby_request_id id)
@@ -333,7 +333,7 @@ void sim_worker_pump(struct sim *sim, int worker)
     check_bytes(sim, w);
 }
 
-/* ---- Messages ------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 static void name_open(struct sim_worker *w, struct sim_message *message)
 {

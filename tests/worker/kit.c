@@ -115,7 +115,7 @@ void kit_spoil(const struct kit *kit, unsigned class_id, unsigned number)
         kit->sandbox, path_of(class_id, number), "no picture at all");
 }
 
-/* ---- What a worker must make ----------------------------------------------- */
+/* ---- What a worker must make --------------------------------------------- */
 
 static uint8_t *read_member(struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field, size_t *size)

@@ -10,7 +10,7 @@
 #include "common/pipeline/parse.h"
 #include "tests/worker/world.h"
 
-/* ---- The way it should go --------------------------------------------------- */
+/* ---- The way it should go ------------------------------------------------ */
 
 static void batches_arrive_as_they_were_computed(void **state)
 {
@@ -99,7 +99,7 @@ static void one_client_may_ask_twice_for_the_same_rows(void **state)
     world_finish(&world);
 }
 
-/* ---- Strangers --------------------------------------------------------------- */
+/* ---- Strangers ----------------------------------------------------------- */
 
 static void a_stranger_is_told_to_say_hello_first(void **state)
 {
@@ -189,7 +189,7 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     world_finish(&world);
 }
 
-/* ---- Requests that cannot be served ------------------------------------------ */
+/* ---- Requests that cannot be served -------------------------------------- */
 
 static void unknown_content_is_asked_for(void **state)
 {
@@ -370,7 +370,7 @@ static void a_list_of_shards_too_long_to_say_is_refused(void **state)
     world_finish(&world);
 }
 
-/* ---- Flow, routes, ends ------------------------------------------------------- */
+/* ---- Flow, routes, ends -------------------------------------------------- */
 
 /* Beyond window and memory a client that takes nothing is told BUSY; the
  * worker still serves it once it goes on. */

@@ -1,3 +1,5 @@
+/* Tars into shards: one job a tar, in parallel. Of a tar that the cache knows
+ * with the same stamp nothing is read; any other one is scanned. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -335,7 +335,7 @@ static void opening_can_be_given_up(void **state)
     assert_null(ds);
 }
 
-/* ---- Many readers ---------------------------------------------------------- */
+/* ---- Many readers -------------------------------------------------------- */
 
 struct readers {
     struct fby_dataset *ds;
