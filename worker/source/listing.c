@@ -45,9 +45,11 @@ static fby_err stat_entry(const struct fby_root *root, int dir,
     const char *slash = strrchr(path, '/');
     const char *name  = slash != NULL ? slash + 1 : path;
     if (fstatat(dir, name, st, AT_SYMLINK_NOFOLLOW) != 0) {
-        return fby_because(why, errno == ENOENT ? FBY_NOT_FOUND : FBY_IO,
-            "cannot stat %s:%s: %s", fby_root_name(root), path,
-            strerror(errno));
+        fby_err err = errno == ENOENT   ? FBY_NOT_FOUND
+                      : errno == EACCES ? FBY_CONFIG
+                                        : FBY_IO;
+        return fby_because(why, err, "cannot stat %s:%s: %s",
+            fby_root_name(root), path, strerror(errno));
     }
     return S_ISLNK(st->st_mode) ? stat_link(root, path, st, why) : FBY_OK;
 }

@@ -234,6 +234,10 @@ static fby_err say_why_not(
     case ELOOP:
         return fby_because(
             why, FBY_USAGE, "%s:%s is a loop of links", root->name, path);
+    case EACCES:
+    case ENAMETOOLONG: /* waiting changes neither */
+        return fby_because(why, FBY_CONFIG, "cannot open %s:%s: %s", root->name,
+            path, strerror(errno));
     case EMFILE:
     case ENFILE:
     case ENOMEM:

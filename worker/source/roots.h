@@ -43,6 +43,7 @@ enum fby_root_want { FBY_WANT_FILE, FBY_WANT_DIR, FBY_WANT_EITHER };
  *
  * Errors: FBY_NOT_FOUND  there is nothing of that name, or of that type
  *         FBY_USAGE      the path or a link in it leads out of the root
+ *         FBY_CONFIG     no permission, or a name beyond the file system's
  *         FBY_AGAIN      too many files are open, or no memory is left
  *         FBY_IO         anything else the system says */
 FBY_CHECKED fby_err fby_root_open(const struct fby_root *root, const char *path,

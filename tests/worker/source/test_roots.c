@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,6 +110,23 @@ static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
     assert_says(&why, "data:missing.tar is not there");
 }
 
+static void what_may_not_be_read_is_refused_for_good(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    char                  name[300];
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    assert_int_equal(try_open(sb, name, &why), FBY_CONFIG);
+    assert_says(&why, "File name too long");
+    sandbox_write_text(sb, "data/a.txt", "");
+    assert_int_equal(chmod(sandbox_path(sb, "data/a.txt"), 0), 0);
+    setfsuid(65534); /* root may read all */
+    assert_int_equal(try_open(sb, "a.txt", &why), FBY_CONFIG);
+    setfsuid(geteuid());
+    assert_says(&why, "cannot open data:a.txt: Permission denied");
+}
+
 static void an_unknown_root_is_told_what_there_is(void **state)
 {
     const struct sandbox  *sb   = *state;
@@ -151,6 +169,7 @@ int main(void)
         TEST(links_that_stay_beneath_the_root_are_followed),
         TEST(a_loop_of_links_is_an_error),
         TEST(a_pipe_or_a_folder_is_no_file_and_nothing_waits),
+        TEST(what_may_not_be_read_is_refused_for_good),
         TEST(an_unknown_root_is_told_what_there_is),
         TEST(a_root_must_be_a_directory_with_a_name_of_its_own),
     };
