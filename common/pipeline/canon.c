@@ -323,10 +323,10 @@ static fby_err compare(const struct fby_content *content,
 fby_err fby_content_decode(const void *bytes, size_t size,
     struct fby_content *out, struct fby_why *why)
 {
-    if (size > FBY_CONTENT_MAX_BYTES) {
+    if (size > FBY_MAX_CONTENT) {
         return fby_because(why, FBY_PROTO,
             "content: %zu bytes, more than the limit of %d", size,
-            FBY_CONTENT_MAX_BYTES);
+            FBY_MAX_CONTENT);
     }
     struct fby_record r = fby_record_begin(bytes, size);
     memset(out, 0, sizeof(*out));

@@ -12,16 +12,16 @@
 #include "common/pipeline/types.h"
 
 enum {
-    FBY_CONTENT_FORMAT    = 1,
-    FBY_ORDER_VERSION     = 1,      /* of proto/PROTOCOL.md, "Order" */
-    FBY_CONTENT_MAX_BYTES = 1 << 20 /* a decoder refuses more */
+    FBY_CONTENT_FORMAT = 1,
+    FBY_ORDER_VERSION  = 1 /* of proto/PROTOCOL.md, "Order" */
 };
 
 /* Append the canonical bytes of a valid content to `out`. */
 void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out);
 
-/* Errors: FBY_PROTO, `why` names the key. *out is written only on FBY_OK;
+/* At most FBY_MAX_CONTENT bytes.
+ * Errors: FBY_PROTO, `why` names the key. *out is written only on FBY_OK;
  * struct fby_content is large: keep it on the heap. */
 FBY_CHECKED fby_err fby_content_decode(const void *bytes, size_t size,
     struct fby_content *out, struct fby_why *why);
