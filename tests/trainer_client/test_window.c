@@ -200,7 +200,7 @@ static struct fby_window_counters counters(const struct driver *d)
     return fby_window_counters(d->w);
 }
 
-/* ---- Config --------------------------------------------------------------- */
+/* ---- Config -------------------------------------------------------------- */
 
 static void a_batch_that_never_fits_is_refused_with_both_numbers(void **state)
 {
@@ -229,7 +229,7 @@ static void a_first_step_beyond_the_epoch_is_refused(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- The window ----------------------------------------------------------- */
+/* ---- The window ---------------------------------------------------------- */
 
 static void no_more_is_asked_than_slots_and_bytes_allow(void **state)
 {
@@ -316,7 +316,7 @@ static void a_batch_without_chunks_is_complete_at_its_end(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Asking again --------------------------------------------------------- */
+/* ---- Asking again -------------------------------------------------------- */
 
 static void a_lost_request_is_asked_again_under_a_new_id(void **state)
 {
@@ -487,7 +487,7 @@ static void a_step_that_is_always_corrupt_fails_in_the_end(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Refusals ------------------------------------------------------------- */
+/* ---- Refusals ------------------------------------------------------------ */
 
 static void a_busy_worker_is_left_alone_until_it_said(void **state)
 {
@@ -642,7 +642,7 @@ static void more_chunks_than_a_batch_can_have_are_a_breach(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Peers ---------------------------------------------------------------- */
+/* ---- Peers --------------------------------------------------------------- */
 
 static void a_peer_is_opened_at_first_use_and_closed_when_idle(void **state)
 {
@@ -773,7 +773,7 @@ static void credit_starts_at_zero_on_a_new_route(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Hedges --------------------------------------------------------------- */
+/* ---- Hedges -------------------------------------------------------------- */
 
 /* Two workers, both known to answer in 10 ms; a consumer that waits. Step 30
  * was just asked; *out is its request. */
@@ -949,7 +949,7 @@ static void hedges_are_rationed(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Time ----------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 static void a_loop_that_slept_judges_nobody(void **state)
 {
