@@ -85,6 +85,18 @@ class Stream(SystemTest):
             for epoch in seen.values():
                 self.assertEqual(epoch, collections.Counter(range(192)))
 
+    def test_steps_and_epochs_are_totals_and_the_first_reached_ends_it(self):
+        pipeline = self.cluster.pipeline()
+        whole = self.run_alone(pipeline, "--epochs", 2)[0].lines
+        for steps, epochs, total in ((7, 2, 7), (100, 1, 12), (24, 3, 24)):
+            pull, result = self.run_alone(
+                pipeline, "--steps", steps, "--epochs", epochs)
+            self.assertEqual(pull.lines, whole[:total])
+            self.assertEqual(result["steps"], total)
+        tail, result = self.run_alone(pipeline, "--steps", 15, "--epochs", 1,
+                                      "--resume", result["token"])
+        self.assertEqual((tail.lines, result["images"]), ([], 0))
+
     def test_resume_goes_on_where_it_was(self):
         pipeline = self.cluster.pipeline()
         whole = self.run_alone(pipeline, "--epochs", 3)[0].lines
