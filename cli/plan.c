@@ -274,6 +274,15 @@ static void print_row(const json_t *row)
     }
 }
 
+/* Numbers of this JSON library end at 2^63 - 1; seeds beyond it are text. */
+static json_t *seed_value(uint64_t seed)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, seed);
+    return seed <= INT64_MAX ? json_integer((json_int_t)seed)
+                             : json_string(text);
+}
+
 static fby_err print_rows(struct plan *self, struct fby_why *why)
 {
     const struct plan_options *o    = self->options;
@@ -287,8 +296,8 @@ static fby_err print_rows(struct plan *self, struct fby_why *why)
         }
         json_array_append_new(rows, row);
     }
-    json_t *all = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "seed",
-        (json_int_t)self->seed, "epoch", (json_int_t)o->epoch, "step",
+    json_t *all = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
+        seed_value(self->seed), "epoch", (json_int_t)o->epoch, "step",
         (json_int_t)o->step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
         (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);

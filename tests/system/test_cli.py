@@ -189,6 +189,13 @@ class CommandLine(SystemTest):
             part.wait_for_text("-READY")
             self.assertNotIn("LISTENS-OPENLY", part.text())
 
+    def test_a_seed_beyond_what_is_signed_stays_what_it_is(self):
+        pipeline = self.pictures()
+        for seed in (0, 2 ** 63 - 1, 2 ** 63, 2 ** 64 - 1):
+            shown = forebay("plan", "-p", pipeline, "--seed", seed, "--json")
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertEqual(int(json.loads(shown.stdout)["seed"]), seed)
+
     def test_a_worker_says_when_no_server_answers(self):
         worker = subprocess.Popen(
             [FOREBAY, "worker", "--server", "tcp://127.0.0.1:9", "--data",
