@@ -79,7 +79,8 @@ void fby_desk_done(struct fby_desk *self, struct forebay_batch *batch,
 void fby_desk_opened(struct fby_desk *self, const struct forebay_info *info)
 {
     pthread_mutex_lock(&self->lock);
-    self->info = *info;
+    self->info   = *info;
+    self->opened = true;
     if (self->phase == FBY_PHASE_OPENING) {
         self->phase = FBY_PHASE_STREAMING;
     }
@@ -184,7 +185,7 @@ enum forebay_status fby_desk_wait_open(struct fby_desk *self,
     if (self->phase == FBY_PHASE_OPENING) {
         status = FOREBAY_TIMEOUT;
         *why   = self->waiting;
-    } else if (self->phase == FBY_PHASE_FAILED) {
+    } else if (self->phase == FBY_PHASE_FAILED && !self->opened) {
         status = self->failure;
         *why   = self->why;
     }

@@ -42,6 +42,7 @@ struct fby_desk {
     bool                  hungry; /* a call found nothing */
     uint64_t              scan_done;
     uint64_t              scan_total;
+    bool                  opened; /* info is there; a failure is next's */
     struct forebay_info   info;
     struct forebay_stats  stats; /* of the receiver, and of deliveries */
     struct fby_sum_state  digest;
@@ -80,7 +81,8 @@ void fby_desk_report(
 
 /* ---- the trainer's side -------------------------------------------------- */
 
-/* Until streaming or failed; the deadline is on the monotonic clock. */
+/* Until streaming or failed; the deadline is on the monotonic clock. What fails
+ * once it was opened is told by the next call, however soon it failed. */
 typedef void        fby_scan_fn(void *arg, uint64_t done, uint64_t total);
 enum forebay_status fby_desk_wait_open(struct fby_desk *self,
     int64_t deadline_ns, fby_scan_fn *on_scan, void *arg, struct fby_why *why);
