@@ -126,9 +126,15 @@ static void on_cannot(
 static void on_stale(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
-    char text[400];
-    snprintf(text, sizeof(text), "shard %.150s is not as it was opened: %.200s",
-        m->stale_data.shard, m->stale_data.text);
+    const struct fby_stale_data *stale = &m->stale_data;
+    char                         text[400];
+    if (stale->shard[0] != '\0') {
+        snprintf(text, sizeof(text),
+            "shard %.150s is not as it was opened: %.200s", stale->shard,
+            stale->text);
+    } else {
+        snprintf(text, sizeof(text), "%.200s", stale->text);
+    }
     fby_r_set_aside(r, peer, FBY_R_STALE, text);
 }
 

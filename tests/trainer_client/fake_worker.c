@@ -482,7 +482,7 @@ static bool refuse_always(
          .stale_data                         = {
                                      .session = request->session,
                                      .request = request->request,
-                                     .shard   = "train-0.tar",
+                                     .shard   = w->does.unnamed ? "" : "train-0.tar",
                                      .text    = "it has another size",
         }};
     if (w->does.cannot || w->does.stale) {

@@ -36,6 +36,7 @@ struct fake_behaviour {
     bool     backwards;     /* chunks from the last to the first */
     bool     cannot;        /* every REQUEST: CANNOT, a bad sample */
     bool     stale;         /* every REQUEST: STALE_DATA */
+    bool     unnamed;       /* likewise, naming no shard */
     bool     no_source;     /* OPEN: OPEN_FAILED, nothing there */
     bool     wrong_label;   /* labels beyond the classes */
 };

@@ -509,19 +509,28 @@ static void a_bad_sample_fails_with_its_place(void **state)
     rig_end(&rig);
 }
 
+/* The only worker has other data, of which it names a shard or none. */
+static void check_stale(bool unnamed)
+{
+    struct rig            rig;
+    struct forebay_batch *batch = NULL;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){.stale = true, .unnamed = unnamed});
+    rig_open(&rig);
+    assert_int_equal(
+        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_CONFIG);
+    const char *error = forebay_error(rig.stream);
+    assert_non_null(strstr(error, "another size"));
+    assert_non_null(strstr(error, "worker here"));
+    assert_int_equal(strstr(error, "shard") == NULL, unnamed);
+    rig_end(&rig);
+}
+
 static void when_all_workers_are_set_aside_next_names_the_last(void **state)
 {
     (void)state;
-    struct rig rig;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){.stale = true});
-    rig_open(&rig);
-    struct forebay_batch *batch = NULL;
-    assert_int_equal(
-        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_CONFIG);
-    assert_non_null(strstr(forebay_error(rig.stream), "another size"));
-    assert_non_null(strstr(forebay_error(rig.stream), "worker here"));
-    rig_end(&rig);
+    check_stale(false);
+    check_stale(true);
 }
 
 static void substitutes_are_listed_and_limited(void **state)
