@@ -809,6 +809,7 @@ static void slow_first_answers_put_the_first_hedges_off(void **state)
     answer(&d, &r);
     take_and_release(&d, 0);
     assert_int_equal(fby_window_hedge_after(d.w), 1800 * MS);
+    fby_window_destroy(&d.w);
 }
 
 static void a_late_step_is_hedged_with_a_ping(void **state)
