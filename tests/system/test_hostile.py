@@ -84,7 +84,7 @@ class Hostile(SystemTest):
                 peer.send(b"FBYC" + self.rng.randbytes(size))
             peer.send(b"a", b"b", b"c")
             peer.send(*([b""] * 200))
-            peer.close()
+            peer.finish()
         self.assert_undisturbed()
         self.assert_counted(20)
 
@@ -96,7 +96,7 @@ class Hostile(SystemTest):
                 peer = zmtp.Peer(port)
                 for data in self.rng.sample(frames, len(frames)):
                     peer.send(data)
-                peer.close()
+                peer.finish()
         self.assert_undisturbed()
         self.assert_counted(5)
 
@@ -106,7 +106,7 @@ class Hostile(SystemTest):
             peer = zmtp.Peer(port)
             for data in mutations(frames, self.rng, 3000):
                 peer.send(data)
-            peer.close()
+            peer.finish()
         self.assert_undisturbed()
         self.assert_counted(1000)
 

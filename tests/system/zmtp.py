@@ -57,3 +57,14 @@ class Peer:
 
     def close(self):
         self.socket.close()
+
+    def finish(self):
+        """Close once all that was sent has been read: with answers unread, a
+        plain close resets the connection and what is on its way is lost."""
+        try:
+            self.socket.shutdown(socket.SHUT_WR)
+            while self.socket.recv(1 << 16):
+                pass
+        except OSError:
+            pass  # cut by the other side, which had enough
+        self.close()
