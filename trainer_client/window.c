@@ -63,8 +63,9 @@ static void allocate(struct fby_window *w)
     w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));
     /* What one tick can cause: a peer given up and another connected, each
      * request cancelled and asked again, and a few of its own. */
-    w->max_actions = 6 * c->max_peers + 4 * (uint32_t)w->n_slots + 64;
-    w->actions     = fby_zalloc(w->max_actions * sizeof(*w->actions));
+    w->max_actions =
+        6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
+    w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
 
     size_t chunk_words = (c->max_chunks + 63) / 64;
     size_t peer_words  = (c->max_peers + 63) / 64;
@@ -278,8 +279,11 @@ fby_err fby_window_take(
     if (self->cursor >= self->fail_at) {
         return FBY_IO;
     }
-    if (self->stopped || (self->started && self->cursor >= self->plan.total)) {
+    if (self->stopped) {
         return FBY_GONE;
+    }
+    if (fby_w_is_over(self)) {
+        return fby_w_audits_open(self) ? FBY_AGAIN : FBY_GONE;
     }
     fby_w_wish(self);
     if (!self->started || self->cursor >= self->reserved) {

@@ -7,6 +7,9 @@
  * create. What it promises, whatever the workers and the network do:
  *   - every step of the stream is taken exactly once, in order;
  *   - a request id is used once; an answer to an old id changes nothing;
+ *   - every `audit`-th step, counted from epoch 0 step 0, is asked of a second
+ *     peer too, and where two answers differ the stream fails; an audit holds
+ *     no slot and no bytes, and is skipped when no other peer can be asked;
  *   - no more than max_batches slots and max_bytes are in use, one extra slot
  *     for a hedge apart; a slot is given to a new request only after every
  *     chunk taken for the old one was reported back with fby_window_decoded.
@@ -28,6 +31,7 @@
 struct fby_window;
 
 enum { FBY_NO_PEER = -1, FBY_NO_SLOT = -1 };
+enum { FBY_AUDITS = 16 }; /* open at a time; further ones are skipped */
 
 /* Timers; all fields are nanoseconds. */
 struct fby_window_times {
@@ -55,6 +59,8 @@ struct fby_window_config {
     uint32_t                max_peers;   /* known at a time */
     uint32_t                open_peers;  /* connected before start: 16 */
     uint64_t                seed;        /* of route nonces and of jitter */
+    uint64_t                audit;       /* each such step's second answer is
+                                            compared too; 0: of none */
     struct fby_window_times times;
 };
 
@@ -166,6 +172,7 @@ enum fby_verdict {
     FBY_TAKE,       /* it belongs into the request's slot */
     FBY_LATE,       /* an old id's: drop it */
     FBY_LATE_HEDGE, /* of the slower answer of a hedge: drop it */
+    FBY_AUDIT,      /* of an audit: drop it */
     FBY_DUPLICATE,  /* came before (after a reconnect): drop it */
     FBY_UNKNOWN,    /* nothing that this peer was asked: drop it */
     FBY_BREACH      /* the protocol forbids it; fby_window_proto was done */
@@ -194,7 +201,8 @@ struct fby_window_end {
     struct fby_sum content; /* a hash of all END says about the content */
 };
 /* END. With chunks missing, or `matches` false, the answer is corrupt and is
- * asked for again. FBY_LATE_HEDGE: compared with the answer that was faster. */
+ * asked for again. FBY_LATE_HEDGE: compared with the answer that was faster;
+ * FBY_AUDIT: with the answer that is delivered. */
 enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end);
 
@@ -232,7 +240,9 @@ struct fby_window_batch {
     int                   peer; /* that made it */
 };
 /* The next batch in order. Call it as soon as the consumer wants one, also
- * when there is none: how fast it asks decides whether a hedge pays.
+ * when there is none: how fast it asks decides whether a hedge pays. The end
+ * waits for audits that are still open, each for 1 s from when it was asked
+ * for, or as long as a hedge would be put off.
  * Errors: FBY_AGAIN  it is not there yet
  *         FBY_GONE   the stream's end
  *         FBY_IO     the stream failed: fby_window_failure */
@@ -251,7 +261,7 @@ enum fby_window_cause {
 struct fby_window_failure {
     enum fby_window_cause cause;
     int                   code;  /* the shell's own; 0: none */
-    int                   peer;  /* or FBY_NO_PEER */
+    int                   peer;  /* or FBY_NO_PEER; of DIFFERENT: it is gone */
     int                   other; /* the second of DIFFERENT, or FBY_NO_PEER */
     uint64_t              epoch; /* of the step it happened to */
     uint64_t              step;
@@ -268,7 +278,8 @@ enum fby_action_kind {
     FBY_DO_CONNECT,     /* make a socket for the peer */
     FBY_DO_HELLO,       /* `number`: route nonce */
     FBY_DO_OPEN,        /* send the content */
-    FBY_DO_REQUEST,     /* id, epoch, step, slot, bytes: its max_bytes */
+    FBY_DO_REQUEST,     /* id, epoch, step, bytes: its max_bytes; slot, or
+                           FBY_NO_SLOT for an audit */
     FBY_DO_CANCEL,      /* id */
     FBY_DO_PING,        /* `number`: seq */
     FBY_DO_CREDIT,      /* `number`: total bytes on `route` */
@@ -306,26 +317,28 @@ int64_t fby_window_deadline(struct fby_window *self);
 /* ---- What it can tell ---------------------------------------------------- */
 
 struct fby_window_counters {
-    uint64_t delivered;   /* batches taken */
-    uint64_t requests;    /* all, hedges too */
-    uint64_t hedges;      /* second requests for a step */
-    uint64_t hedges_won;  /* that came first */
-    uint64_t rerequests;  /* after a loss of any kind; no hedges, no BUSY */
-    uint64_t late;        /* chunks of old ids */
-    uint64_t late_hedge;  /* chunks of the slower answer of a hedge */
-    uint64_t duplicates;  /* chunks that came twice */
-    uint64_t unknown;     /* messages for ids that the peer was not asked */
-    uint64_t lost;        /* requests a worker gave back or did not know */
-    uint64_t busy;        /* answers BUSY */
-    uint64_t cannot;      /* answers CANNOT */
-    uint64_t corrupt;     /* answers with a bad chunk or END */
-    uint64_t suspects;    /* times a worker stood silent after a PING */
-    uint64_t restarts;    /* times a peer came back as another instance */
-    uint64_t reconnects;  /* routes made anew to the same instance */
-    uint64_t unreachable; /* times a peer was given up for a while */
-    uint64_t set_aside;   /* peers */
-    uint64_t breaches;    /* of the protocol */
-    uint64_t gaps;        /* times the shell itself slept */
+    uint64_t delivered;      /* batches taken */
+    uint64_t requests;       /* all, hedges and audits too */
+    uint64_t hedges;         /* second requests for a step */
+    uint64_t hedges_won;     /* that came first */
+    uint64_t rerequests;     /* after a loss of any kind; no hedges, no BUSY */
+    uint64_t late;           /* chunks of old ids */
+    uint64_t late_hedge;     /* chunks of the slower answer of a hedge */
+    uint64_t duplicates;     /* chunks that came twice */
+    uint64_t unknown;        /* messages for ids that the peer was not asked */
+    uint64_t lost;           /* requests a worker gave back or did not know */
+    uint64_t busy;           /* answers BUSY */
+    uint64_t cannot;         /* answers CANNOT */
+    uint64_t corrupt;        /* answers with a bad chunk or END */
+    uint64_t suspects;       /* times a worker stood silent after a PING */
+    uint64_t restarts;       /* times a peer came back as another instance */
+    uint64_t reconnects;     /* routes made anew to the same instance */
+    uint64_t unreachable;    /* times a peer was given up for a while */
+    uint64_t set_aside;      /* peers */
+    uint64_t breaches;       /* of the protocol */
+    uint64_t gaps;           /* times the shell itself slept */
+    uint64_t audits;         /* steps whose second answer was compared */
+    uint64_t audits_skipped; /* due, but no second answer came in time */
 };
 struct fby_window_counters fby_window_counters(const struct fby_window *self);
 

@@ -28,12 +28,10 @@ bool fby_window_has_all(const struct fby_window *self, struct fby_request_id id)
 
 /* ---- Giving up ------------------------------------------------------------ */
 
-/* The peer no longer owes the answer. */
-static void disown(struct fby_window *w, const struct slot *slot)
+void fby_w_disown(struct fby_window *w, int peer, uint64_t bytes)
 {
-    struct peer *peer = &w->peers[slot->peer];
-    peer->n_open--;
-    peer->owed -= slot->bytes;
+    w->peers[peer].n_open--;
+    w->peers[peer].owed -= bytes;
 }
 
 /* A slot that no place needs is free once all its chunks are back. */
@@ -49,7 +47,7 @@ static void end_request(struct fby_window *w, struct slot *slot, bool tell)
     if (!fby_w_is_open(slot)) {
         return;
     }
-    disown(w, slot);
+    fby_w_disown(w, slot->peer, slot->bytes);
     if (tell && fby_w_is_connected(peer) && peer->state != PEER_GREETING) {
         fby_w_act(w, FBY_DO_CANCEL, slot->peer)->id = slot->id;
     }
@@ -73,7 +71,7 @@ void fby_w_drop(struct fby_window *w, struct slot *slot, bool tell)
     place->again = true;
 }
 
-static bool names(
+bool fby_w_names(
     const struct fby_request_id *open, size_t n_open, struct fby_request_id id)
 {
     for (size_t i = 0; i < n_open; i++) {
@@ -91,11 +89,12 @@ void fby_w_drop_unnamed(struct fby_window *w, struct peer *peer,
     for (int i = 0; i < w->n_slots; i++) {
         struct slot *slot = &w->slots[i];
         if (fby_w_is_open(slot) && slot->peer == number &&
-            slot->sent < sent_before && !names(open, n_open, slot->id)) {
+            slot->sent < sent_before && !fby_w_names(open, n_open, slot->id)) {
             w->counters.lost++;
             fby_w_drop(w, slot, false);
         }
     }
+    fby_w_audits_drop_unnamed(w, number, sent_before, open, n_open);
 }
 
 void fby_w_drop_all(struct fby_window *w, struct peer *peer)
@@ -126,17 +125,16 @@ static void corrupt(struct fby_window *w, struct slot *slot)
 
 /* ---- Hedges --------------------------------------------------------------- */
 
-static void differ(
-    struct fby_window *w, const struct loser *loser, struct fby_request_id id)
+void fby_w_differ(struct fby_window *w, const struct difference *difference)
 {
     fby_w_fail(w,
         &(struct fby_window_failure){
             .cause = FBY_CAUSE_DIFFERENT,
-            .peer  = loser->winner_peer,
-            .other = loser->peer,
-            .epoch = loser->at / w->plan.steps_per_epoch,
-            .step  = loser->at % w->plan.steps_per_epoch,
-            .id    = id,
+            .peer  = difference->peer,
+            .other = difference->other,
+            .epoch = difference->at / w->plan.steps_per_epoch,
+            .step  = difference->at % w->plan.steps_per_epoch,
+            .id    = difference->id,
         },
         0);
 }
@@ -145,7 +143,12 @@ static void compare(struct fby_window *w, const struct loser *loser,
     const struct fby_sum *content)
 {
     if (!fby_sum_equal(&loser->content, content)) {
-        differ(w, loser, loser->id);
+        fby_w_differ(w, &(struct difference){
+                            .at    = loser->at,
+                            .peer  = loser->winner_peer,
+                            .other = loser->peer,
+                            .id    = loser->id,
+                        });
     }
 }
 
@@ -183,12 +186,26 @@ static const struct loser *find_loser(
     return NULL;
 }
 
+void fby_w_losers_forget(struct fby_window *w, int peer)
+{
+    for (uint32_t i = 0; i < LOSERS && i < w->n_losers; i++) {
+        struct loser *loser = &w->losers[i];
+        if (loser->peer == peer) {
+            loser->peer = FBY_NO_PEER;
+        }
+        if (loser->winner_peer == peer) {
+            loser->winner_peer = FBY_NO_PEER;
+        }
+    }
+}
+
 static void complete(struct fby_window *w, struct slot *slot)
 {
     struct place *place = fby_w_place(w, slot->at);
     int           self  = (int)(slot - w->slots);
 
     fby_w_slot_state(w, slot, SLOT_READY);
+    fby_w_audit_main(w, slot);
     if (place->hedge == FBY_NO_SLOT) {
         return;
     }
@@ -207,6 +224,12 @@ static enum fby_verdict breach(struct fby_window *w, int peer)
     return FBY_BREACH;
 }
 
+static enum fby_verdict late_verdict(
+    const struct fby_window *w, struct fby_request_id id)
+{
+    return find_loser(w, id) != NULL ? FBY_LATE_HEDGE : FBY_LATE;
+}
+
 /* The slot an answer is for, or NULL and why not. An answer from a peer that
  * was not asked may be honest, when two peers turn out to be one worker. */
 static struct slot *open_slot(struct fby_window *w, int peer,
@@ -216,14 +239,16 @@ static struct slot *open_slot(struct fby_window *w, int peer,
     if (FBY_MUTANT(wrong_id) && slot == FBY_NO_SLOT) {
         slot = fby_window_slot(w, (struct fby_request_id){id.value + 1});
     }
+    const struct audit *audit = fby_w_audit(w, id);
     if (id.value == 0 || id.value > w->newest ||
-        (slot != FBY_NO_SLOT && w->slots[slot].peer != peer)) {
+        (slot != FBY_NO_SLOT && w->slots[slot].peer != peer) ||
+        (audit != NULL && audit->peer != peer)) {
         w->counters.unknown++;
         *verdict = FBY_UNKNOWN;
         return NULL;
     }
     if (slot == FBY_NO_SLOT) {
-        *verdict = find_loser(w, id) != NULL ? FBY_LATE_HEDGE : FBY_LATE;
+        *verdict = audit != NULL ? FBY_AUDIT : late_verdict(w, id);
         return NULL;
     }
     *verdict = FBY_TAKE;
@@ -315,17 +340,12 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     return verdict;
 }
 
-static enum fby_verdict end_late(
-    struct fby_window *w, const struct fby_window_end *end)
+static void end_late(struct fby_window *w, const struct fby_window_end *end)
 {
     const struct loser *loser = find_loser(w, end->id);
-    if (loser == NULL) {
-        return FBY_LATE;
-    }
-    if (loser->peer == end->peer) {
+    if (loser != NULL && loser->peer == end->peer) {
         compare(w, loser, &end->content);
     }
-    return FBY_LATE_HEDGE;
 }
 
 static void end_slot(
@@ -336,7 +356,7 @@ static void end_slot(
         return;
     }
     fby_w_measure(w, slot);
-    disown(w, slot);
+    fby_w_disown(w, slot->peer, slot->bytes);
     slot->content = end->content;
     fby_w_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
@@ -352,8 +372,13 @@ enum fby_verdict fby_window_end(
         return verdict;
     }
     struct slot *slot = open_slot(self, end->peer, end->id, &verdict);
+    if (verdict == FBY_LATE_HEDGE) {
+        end_late(self, end);
+    } else if (verdict == FBY_AUDIT) {
+        fby_w_audit_end(self, end->id, &end->content);
+    }
     if (slot == NULL) {
-        return verdict == FBY_LATE_HEDGE ? end_late(self, end) : verdict;
+        return verdict;
     }
     if (slot->state == SLOT_ASKED) {
         return breach(self, end->peer);
@@ -394,23 +419,25 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 
 /* ---- Refusals ------------------------------------------------------------- */
 
-/* The open request a refusal is about, or NULL. */
-static struct slot *refused_slot(
-    struct fby_window *w, int64_t now_ns, int peer, struct fby_request_id id)
+/* Is a refusal about an open request? *out is its slot, or NULL: an audit's,
+ * of which nothing is left to do. */
+static bool is_refused(
+    struct fby_window *w, int peer, struct fby_request_id id, struct slot **out)
 {
-    if (!enter(w, now_ns, peer)) {
-        return NULL;
-    }
     enum fby_verdict verdict = FBY_LATE;
     struct slot     *slot    = open_slot(w, peer, id, &verdict);
-    return slot != NULL && fby_w_is_open(slot) ? slot : NULL;
+    *out                     = slot;
+    if (verdict == FBY_AUDIT) {
+        return fby_w_audit_skip(w, id);
+    }
+    return slot != NULL && fby_w_is_open(slot);
 }
 
 void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int64_t retry_ns)
 {
-    struct slot *slot = refused_slot(self, now_ns, peer, id);
-    if (slot == NULL) {
+    struct slot *slot = NULL;
+    if (!enter(self, now_ns, peer) || !is_refused(self, peer, id, &slot)) {
         return;
     }
     const struct fby_window_times *t = &self->config.times;
@@ -418,7 +445,9 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     self->counters.busy++;
     self->peers[peer].busy_ns =
         self->now + (wait < t->backoff_max ? wait : t->backoff_max);
-
+    if (slot == NULL) {
+        return;
+    }
     struct place *place = fby_w_place(self, slot->at);
     bool          again = place->again;
     fby_w_drop(self, slot, false);
@@ -428,9 +457,12 @@ void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
 void fby_window_lost(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
-    struct slot *slot = refused_slot(self, now_ns, peer, id);
+    struct slot *slot = NULL;
+    if (!enter(self, now_ns, peer) || !is_refused(self, peer, id, &slot)) {
+        return;
+    }
+    self->counters.lost++;
     if (slot != NULL) {
-        self->counters.lost++;
         /* It may lose every request at once: better ask another. */
         fby_w_place(self, slot->at)->avoid = peer;
         fby_w_drop(self, slot, false);
@@ -440,12 +472,15 @@ void fby_window_lost(
 void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int code)
 {
-    struct slot *slot = refused_slot(self, now_ns, peer, id);
+    struct slot *slot = NULL;
+    if (!enter(self, now_ns, peer) || !is_refused(self, peer, id, &slot)) {
+        return;
+    }
+    self->counters.cannot++;
     if (slot == NULL) {
         return;
     }
     struct place *place = fby_w_place(self, slot->at);
-    self->counters.cannot++;
     fby_w_set_bit(place->refused, (uint32_t)peer);
     place->refuser = peer;
     place->code    = code;

@@ -24,14 +24,36 @@ static void clear_taken(const struct fby_window *w, struct slot *slot)
     memset(slot->taken, 0, words * sizeof(*slot->taken));
 }
 
-static void request(
-    struct fby_window *w, struct slot *slot, int number, bool hedge)
+struct fby_action *fby_w_request(
+    struct fby_window *w, int peer, uint64_t at, uint64_t bytes)
 {
-    struct peer *peer = &w->peers[number];
+    struct peer *p = &w->peers[peer];
 
-    slot->id        = fby_w_new_id(w);
-    slot->peer      = number;
-    slot->sent      = ++w->sends;
+    p->since_ns = p->n_open == 0 ? w->now : p->since_ns;
+    p->n_open++;
+    p->owed += bytes;
+    p->used_ns = w->now;
+    w->sends++;
+    w->counters.requests++;
+
+    struct fby_action *action = fby_w_act(w, FBY_DO_REQUEST, peer);
+    action->id                = fby_w_new_id(w);
+    action->epoch             = at / w->plan.steps_per_epoch;
+    action->step              = at % w->plan.steps_per_epoch;
+    action->bytes             = bytes;
+    return action;
+}
+
+static void request(
+    struct fby_window *w, struct slot *slot, int peer, bool hedge)
+{
+    struct fby_action *action = fby_w_request(w, peer, slot->at, slot->bytes);
+
+    action->slot    = (int)(slot - w->slots);
+    action->hedge   = hedge;
+    slot->id        = action->id;
+    slot->peer      = peer;
+    slot->sent      = w->sends;
     slot->asked_ns  = w->now;
     slot->hedged    = false;
     slot->n_chunks  = 0;
@@ -39,20 +61,7 @@ static void request(
     slot->n_decoded = 0;
     clear_taken(w, slot);
     fby_w_slot_state(w, slot, SLOT_ASKED);
-    peer->since_ns = peer->n_open == 0 ? w->now : peer->since_ns;
-    peer->n_open++;
-    peer->owed += slot->bytes;
-    peer->used_ns = w->now;
-    w->counters.requests++;
     fby_w_count_request(w, hedge);
-
-    struct fby_action *action = fby_w_act(w, FBY_DO_REQUEST, number);
-    action->id                = slot->id;
-    action->epoch             = slot->at / w->plan.steps_per_epoch;
-    action->step              = slot->at % w->plan.steps_per_epoch;
-    action->slot              = (int)(slot - w->slots);
-    action->bytes             = slot->bytes;
-    action->hedge             = hedge;
 }
 
 /* ---- Steps without a request ---------------------------------------------- */
@@ -115,6 +124,7 @@ static bool ask(struct fby_window *w, struct slot *slot)
     w->counters.rerequests += place->again;
     place->again = false;
     request(w, slot, peer, false);
+    fby_w_audit_begin(w, slot);
     return true;
 }
 
@@ -190,6 +200,7 @@ static void reserve(struct fby_window *w, struct slot *slot, uint64_t bytes)
     place->corrupt = 0;
     place->code    = 0;
     place->again   = false;
+    place->audited = false;
     size_t words   = (w->config.max_peers + 63) / 64;
     memset(place->refused, 0, words * sizeof(*place->refused));
     fby_w_slot_state(w, slot, SLOT_RESERVED);
@@ -287,6 +298,7 @@ void fby_w_ask_tick(struct fby_window *w)
     ask_places(w);
     ask_new(w);
     mind_lowest_missing(w);
+    fby_w_audits_tick(w);
 }
 
 /* ---- When to look again --------------------------------------------------- */
@@ -337,5 +349,7 @@ int64_t fby_w_ask_deadline(const struct fby_window *w)
     }
     int64_t busy   = busy_deadline(w);
     int64_t lowest = lowest_deadline(w);
-    return busy < lowest ? busy : lowest;
+    int64_t audits = fby_w_audits_deadline(w);
+    int64_t first  = busy < lowest ? busy : lowest;
+    return first < audits ? first : audits;
 }

@@ -177,19 +177,24 @@ static double blend(double old, double sample)
 
 /* Called at END. Between two ENDs of a peer that had work all the while lies
  * one service time; an idle one needed the whole wait. */
-void fby_w_measure(struct fby_window *w, const struct slot *slot)
+void fby_w_measure_pace(
+    struct fby_window *w, int peer, uint64_t bytes, int64_t asked_ns)
 {
-    struct peer *peer = &w->peers[slot->peer];
-    int64_t      began =
-        peer->since_ns > slot->asked_ns ? peer->since_ns : slot->asked_ns;
-    note_time(&w->answers[kind_of(w, slot->bytes)], w->now - slot->asked_ns);
-    if (slot->bytes > 0) {
-        double pace = (double)(w->now - began + 1) / (double)slot->bytes;
-        peer->pace  = blend(peer->pace, pace);
+    struct peer *p     = &w->peers[peer];
+    int64_t      began = p->since_ns > asked_ns ? p->since_ns : asked_ns;
+    if (bytes > 0) {
+        double pace = (double)(w->now - began + 1) / (double)bytes;
+        p->pace     = blend(p->pace, pace);
         w->pace     = blend(w->pace, pace);
     }
-    peer->done_ns  = w->now;
-    peer->since_ns = w->now;
+    p->done_ns  = w->now;
+    p->since_ns = w->now;
+}
+
+void fby_w_measure(struct fby_window *w, const struct slot *slot)
+{
+    note_time(&w->answers[kind_of(w, slot->bytes)], w->now - slot->asked_ns);
+    fby_w_measure_pace(w, slot->peer, slot->bytes, slot->asked_ns);
 }
 
 /* Its answer was not waited for: it is at least this slow. */

@@ -120,6 +120,8 @@ static void forget(struct fby_window *w, struct peer *peer)
     uint32_t number = (uint32_t)fby_w_peer_number(w, peer);
     say(w, FBY_DO_GONE, peer);
     set_state(w, peer, PEER_FREE);
+    fby_w_audits_forget(w, (int)number);
+    fby_w_losers_forget(w, (int)number);
     for (uint32_t i = 0; i < w->config.max_batches; i++) {
         w->places[i].refused[number / 64] &= ~(UINT64_C(1) << number % 64);
         if (w->places[i].avoid == (int)number) {
@@ -134,6 +136,7 @@ static void cut(struct fby_window *w, struct peer *peer, enum peer_state next)
     bool connected = fby_w_is_connected(peer);
     set_state(w, peer, next);
     fby_w_drop_all(w, peer);
+    assert(peer->n_open == 0 && peer->owed == 0);
     peer->uncredited_ns = 0;
     peer->probe_ns      = 0;
     peer->suspect       = false;
@@ -288,9 +291,13 @@ static void note_instance(
 static void cancel_unknown(
     struct fby_window *w, const struct peer *peer, struct fby_request_id id)
 {
-    int slot = fby_window_slot(w, id);
-    if (slot == FBY_NO_SLOT || w->slots[slot].peer != peer - w->peers) {
-        fby_w_act(w, FBY_DO_CANCEL, fby_w_peer_number(w, peer))->id = id;
+    int                 number = fby_w_peer_number(w, peer);
+    int                 slot   = fby_window_slot(w, id);
+    const struct audit *audit  = fby_w_audit(w, id);
+    bool asked = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
+                 (audit != NULL && audit->peer == number);
+    if (!asked) {
+        fby_w_act(w, FBY_DO_CANCEL, number)->id = id;
     }
 }
 
@@ -451,6 +458,10 @@ void fby_window_send_content(
     int slot = fby_window_slot(self, id);
     if (slot != FBY_NO_SLOT && self->slots[slot].peer == peer) {
         fby_w_drop(self, &self->slots[slot], false);
+    }
+    const struct audit *audit = fby_w_audit(self, id);
+    if (audit != NULL && audit->peer == peer) {
+        (void)fby_w_audit_skip(self, id);
     }
     p->opened = false;
     if (p->state == PEER_READY) {

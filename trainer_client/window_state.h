@@ -10,7 +10,8 @@
  *        window_peers.c   the life of a peer
  *        window_answers.c messages that answer a request
  *        window_choose.c  which peer, how fast, when late
- *        window_ask.c     asking, asking again, hedging; the tick's work */
+ *        window_ask.c     asking, asking again, hedging; the tick's work
+ *        window_audit.c   second answers, asked for to be compared */
 #ifndef FBY_TRAINER_CLIENT_WINDOW_STATE_H
 #define FBY_TRAINER_CLIENT_WINDOW_STATE_H
 
@@ -62,6 +63,7 @@ struct place {
     int       refuser; /* the last peer that cannot, or FBY_NO_PEER */
     int       code;    /* why */
     bool      again;   /* the next request repeats one that was lost */
+    bool      audited; /* its audit was begun, or skipped */
     uint64_t *refused; /* bit per peer that cannot */
 };
 
@@ -127,6 +129,19 @@ struct loser { /* the slower answer of a hedge, dropped */
     struct fby_sum        content; /* of the winner */
 };
 
+struct audit { /* a second answer to a step, to be compared and dropped */
+    struct fby_request_id id;   /* 0: no audit */
+    int                   peer; /* or FBY_NO_PEER: gone since its END */
+    uint64_t              at;
+    uint64_t              bytes;
+    uint64_t              sent; /* as of a slot */
+    int64_t               asked_ns;
+    bool                  ended;     /* the second answer is known */
+    bool                  main;      /* the one that is delivered is */
+    int                   main_peer; /* or FBY_NO_PEER: gone since */
+    struct fby_sum        content;   /* of the one known */
+};
+
 struct fby_window {
     struct fby_window_config   config;
     struct fby_window_plan     plan;
@@ -165,6 +180,7 @@ struct fby_window {
     struct span  spans[SPANS];
     struct loser losers[LOSERS];
     uint32_t     n_losers;
+    struct audit audits[FBY_AUDITS];
 
     struct fby_action *actions; /* ring */
     uint32_t           n_actions;
@@ -197,6 +213,12 @@ static inline struct slot *fby_w_slot(const struct fby_window *w, int slot)
 static inline bool fby_w_is_open(const struct slot *slot)
 {
     return slot->state == SLOT_ASKED || slot->state == SLOT_FILLING;
+}
+
+/* The last batch was taken. */
+static inline bool fby_w_is_over(const struct fby_window *w)
+{
+    return w->started && w->cursor >= w->plan.total;
 }
 
 static inline bool fby_w_has_bit(const uint64_t *bits, uint32_t i)
@@ -232,13 +254,29 @@ void fby_w_drop_unnamed(struct fby_window *w, struct peer *peer,
     uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
 void fby_w_drop_all(struct fby_window *w, struct peer *peer);
 void fby_w_settle(struct fby_window *w, struct slot *slot);
+/* The peer no longer owes an answer of so many bytes. */
+void fby_w_disown(struct fby_window *w, int peer, uint64_t bytes);
+bool fby_w_names(
+    const struct fby_request_id *open, size_t n_open, struct fby_request_id id);
+/* Two answers to one step differ: the stream fails. */
+struct difference { /* what the failure says of them */
+    uint64_t              at;
+    int                   peer;
+    int                   other;
+    struct fby_request_id id;
+};
+void fby_w_differ(struct fby_window *w, const struct difference *difference);
+/* The number will name another peer. */
+void fby_w_losers_forget(struct fby_window *w, int peer);
 
 /* window_choose.c */
 enum choose_among { AMONG_READY, AMONG_REACHABLE };
-int     fby_w_choose(struct fby_window *w, const struct slot *slot, int except,
-        enum choose_among among);
-bool    fby_w_all_refused(struct fby_window *w, const struct place *place);
-void    fby_w_measure(struct fby_window *w, const struct slot *slot);
+int  fby_w_choose(struct fby_window *w, const struct slot *slot, int except,
+     enum choose_among among);
+bool fby_w_all_refused(struct fby_window *w, const struct place *place);
+void fby_w_measure(struct fby_window *w, const struct slot *slot);
+void fby_w_measure_pace(
+    struct fby_window *w, int peer, uint64_t bytes, int64_t asked_ns);
 void    fby_w_measure_slow(struct fby_window *w, struct peer *peer);
 int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
 bool    fby_w_may_hedge(struct fby_window *w);
@@ -250,6 +288,30 @@ bool    fby_w_in_demand(const struct fby_window *w, uint32_t ready);
 /* window_ask.c */
 void    fby_w_ask_tick(struct fby_window *w);
 int64_t fby_w_ask_deadline(const struct fby_window *w);
+/* A REQUEST of its own id, of which the peer owes the answer from now on. */
+struct fby_action *fby_w_request(
+    struct fby_window *w, int peer, uint64_t at, uint64_t bytes);
+
+/* window_audit.c */
+/* The slot's request was sent: ask another peer too, if an audit is due. */
+void fby_w_audit_begin(struct fby_window *w, const struct slot *slot);
+/* The slot's answer will be delivered. */
+void fby_w_audit_main(struct fby_window *w, const struct slot *slot);
+/* END of an audit's answer. */
+void fby_w_audit_end(struct fby_window *w, struct fby_request_id id,
+    const struct fby_sum *content);
+/* NULL: no audit's id. */
+const struct audit *fby_w_audit(
+    const struct fby_window *w, struct fby_request_id id);
+/* It is not going to be answered. False: it was already. */
+bool fby_w_audit_skip(struct fby_window *w, struct fby_request_id id);
+/* The same of all of a peer's, as fby_w_drop_unnamed. */
+void    fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
+       uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
+void    fby_w_audits_forget(struct fby_window *w, int peer);
+bool    fby_w_audits_open(const struct fby_window *w);
+void    fby_w_audits_tick(struct fby_window *w);
+int64_t fby_w_audits_deadline(const struct fby_window *w);
 
 #define FBY_W_NEVER INT64_MAX
 

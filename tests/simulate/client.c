@@ -21,6 +21,7 @@ static struct fby_window_config window_config(const struct sim *sim)
     c.max_chunks               = SIM_CHUNKS;
     c.max_peers                = SIM_PEERS;
     c.seed                     = sim->seed;
+    c.audit                    = sim->config.audit;
     c.times.backoff            = 250 * FBY_NS_PER_MS;
     c.times.backoff_max        = 2 * FBY_NS_PER_S;
     return c;
@@ -63,16 +64,44 @@ void sim_client_join(struct sim *sim, int worker)
 
 /* ---- Actions ------------------------------------------------------------- */
 
-static void check_request(struct sim *sim, const struct fby_action *action)
+static void check_slot(
+    struct sim *sim, const struct fby_action *action, struct sim_asked *asked)
 {
-    const struct sim_slot *slot = &sim->slots[action->slot];
-    if (action->id.value <= sim->newest) {
-        sim_fail(sim, "a request id is used twice");
-    }
+    struct sim_slot *slot = &sim->slots[action->slot];
     if (slot->decoding > 0 || slot->held) {
         sim_fail(sim, "a slot in use is given to a new request");
     }
+    memset(slot->value, 0, sizeof(slot->value));
+    asked->peer = action->peer;
+}
+
+static void check_audit(struct sim *sim, const struct fby_action *action,
+    struct sim_asked *asked, uint64_t step)
+{
+    if (sim->config.audit == 0 || step % sim->config.audit != 0 ||
+        asked->audited || action->hedge) {
+        sim_fail(sim, "an audit is asked for that is not due");
+    }
+    if (asked->peer == action->peer) {
+        sim_fail(sim, "a worker is asked to audit itself");
+    }
+    asked->audited = true;
+}
+
+static void check_request(
+    struct sim *sim, const struct fby_action *action, uint64_t step)
+{
+    struct sim_asked *asked =
+        &sim->asked[(step - sim->config.first) % SIM_STEPS];
+    if (action->id.value <= sim->newest) {
+        sim_fail(sim, "a request id is used twice");
+    }
     sim->newest = action->id.value;
+    if (action->slot == FBY_NO_SLOT) {
+        check_audit(sim, action, asked, step);
+    } else {
+        check_slot(sim, action, asked);
+    }
 }
 
 static void ask(struct sim *sim, const struct fby_action *action)
@@ -81,9 +110,7 @@ static void ask(struct sim *sim, const struct fby_action *action)
     sim_trace(sim, "  request %llu of step %llu to peer %d, slot %d%s",
         (unsigned long long)action->id.value, (unsigned long long)step,
         action->peer, action->slot, action->hedge ? ", hedge" : "");
-    check_request(sim, action);
-    memset(sim->slots[action->slot].value, 0,
-        sizeof(sim->slots[action->slot].value));
+    check_request(sim, action, step);
     (void)sim_send_up(sim, action->peer,
         &(struct sim_message){
             .kind = SIM_REQUEST, .id = action->id, .number = step});
@@ -201,6 +228,22 @@ static void deliver(struct sim *sim, const struct fby_window_batch *batch)
     sim_push(sim, sim->now + next, SIM_WANT, 0, 0);
 }
 
+static void check_end(struct sim *sim)
+{
+    const struct sim_config   *config = &sim->config;
+    struct fby_window_counters c      = fby_window_counters(sim->window);
+    uint64_t                   due    = 0;
+    for (uint64_t at = config->first; at < config->total; at++) {
+        due += config->audit != 0 && at % config->audit == 0;
+    }
+    if (sim->cursor != config->total) {
+        sim_fail(sim, "the stream ends before its end");
+    }
+    if (c.audits + c.audits_skipped != due) {
+        sim_fail(sim, "an audit is neither made nor skipped");
+    }
+}
+
 static void consume(struct sim *sim)
 {
     struct fby_window_batch batch;
@@ -212,8 +255,8 @@ static void consume(struct sim *sim)
         deliver(sim, &batch);
     } else if (err != FBY_AGAIN) {
         sim->done = true;
-        if (err == FBY_GONE && sim->cursor != sim->config.total) {
-            sim_fail(sim, "the stream ends before its end");
+        if (err == FBY_GONE) {
+            check_end(sim);
         }
     }
 }

@@ -197,6 +197,7 @@ void sim_begin(struct sim *sim, uint64_t seed, bool trace)
     memset(sim->workers, 0, sizeof(sim->workers));
     memset(sim->decodes, 0, sizeof(sim->decodes));
     memset(sim->slots, 0, sizeof(sim->slots));
+    memset(sim->asked, 0, sizeof(sim->asked));
     for (int i = 0; i < SIM_PEERS; i++) {
         struct sim_peer *p = &sim->peers[i];
         p->worker          = -1;
@@ -240,6 +241,7 @@ static void draw_config(struct sim *sim)
     c->n_faults        = (uint32_t)sim_between(sim, 0, 20);
     c->faults_end_ns   = sim->now + sim_between(sim, 1, 2500) * FBY_NS_PER_MS;
     c->cannot          = c->n_workers > 1 && sim_chance(sim, 5);
+    c->audit = sim_chance(sim, 50) ? (uint64_t)sim_between(sim, 1, 4) : 0;
 }
 
 static void start_workers(struct sim *sim)

@@ -26,12 +26,13 @@
 enum {
     SIM_WORKERS = 4,
     SIM_PEERS   = 12,
-    SIM_JOBS    = 24, /* of a worker */
+    SIM_JOBS    = 32, /* of a worker */
     SIM_CHUNKS  = 8,  /* of a batch */
     SIM_SLOTS   = 17,
-    SIM_NAMED   = 24,  /* open ids in a message */
+    SIM_NAMED   = 32,  /* open ids in a message */
     SIM_QUEUE   = 256, /* messages in a link */
-    SIM_DECODES = 256
+    SIM_DECODES = 256,
+    SIM_STEPS   = 128 /* from the first on, of a stream with audits */
 };
 
 enum sim_message_kind {
@@ -139,6 +140,11 @@ struct sim_slot {
     uint64_t value[SIM_CHUNKS];
 };
 
+struct sim_asked { /* of a step */
+    bool audited;
+    int  peer; /* last */
+};
+
 enum sim_event_kind {
     SIM_AT_WORKER, /* a: peer, b: connection */
     SIM_AT_CLIENT, /* the same */
@@ -184,6 +190,7 @@ struct sim_config { /* of one schedule */
     uint32_t n_faults;
     int64_t  faults_end_ns;
     bool     cannot;
+    uint64_t audit;
 };
 
 struct sim {
@@ -209,6 +216,7 @@ struct sim {
     int64_t            worst_ns;  /* longest wait of the consumer */
     uint64_t           cursor;    /* next step to take */
     uint64_t           newest;    /* highest request id */
+    struct sim_asked   asked[SIM_STEPS];
     bool               done;
     bool               failed; /* the window said FAIL, and may */
 };

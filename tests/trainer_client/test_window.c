@@ -133,16 +133,23 @@ static void start_at(struct driver *d, uint64_t per_epoch, uint64_t total)
     turn(d);
 }
 
-/* `n` workers, instances 1 to n, peers 0 to n - 1, and the first requests. */
-static struct driver started(uint32_t batches, uint64_t n)
+/* `n` workers, instances 1 to n, peers 0 to n - 1, and the first requests;
+ * every `audit`-th step is asked of two of them. */
+static struct driver audited(uint32_t batches, uint64_t n, uint64_t audit)
 {
     struct fby_window_config c = config_of(batches);
-    struct driver            d = driver_of(&c);
+    c.audit                    = audit;
+    struct driver d            = driver_of(&c);
     for (uint64_t i = 1; i <= n; i++) {
         (void)join(&d, i);
     }
     start_at(&d, 1000000, UINT64_MAX);
     return d;
+}
+
+static struct driver started(uint32_t batches, uint64_t n)
+{
+    return audited(batches, n, 0);
 }
 
 static enum fby_verdict chunk(
@@ -868,6 +875,24 @@ static void two_answers_that_differ_name_both_workers(void **state)
     fby_window_destroy(&d.w);
 }
 
+static void a_winner_that_is_gone_is_not_named_as_another(void **state)
+{
+    (void)state;
+    struct fby_action slow;
+    struct driver     d = warm(&slow);
+    wait(&d, 20 * MS);
+    struct fby_action hedge = act(&d, FBY_DO_REQUEST, 0);
+    answer(&d, &hedge);
+    fby_window_peer_unlist(d.w, d.now, hedge.peer);
+    fby_window_unreachable(d.w, d.now, hedge.peer);
+    assert_int_equal(add(&d, 77), hedge.peer); /* the number's next owner */
+    assert_int_equal(end(&d, &slow, 2), FBY_LATE_HEDGE);
+    assert_non_null(fby_window_failure(d.w));
+    assert_int_equal(fby_window_failure(d.w)->peer, FBY_NO_PEER);
+    assert_int_equal(fby_window_failure(d.w)->other, slow.peer);
+    fby_window_destroy(&d.w);
+}
+
 static void a_silent_worker_is_suspect_and_its_step_stays_with_the_hedge(
     void **state)
 {
@@ -947,6 +972,308 @@ static void hedges_are_rationed(void **state)
         (void)fby_window_deadline(d.w);
     }
     assert_int_equal(counters(&d).hedges, 2);
+    fby_window_destroy(&d.w);
+}
+
+/* ---- Audits --------------------------------------------------------------- */
+
+static void every_nth_step_is_asked_of_two_workers(void **state)
+{
+    (void)state;
+    struct driver d = audited(5, 2, 3);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 7);
+    for (int i = 0; i < 7; i++) {
+        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        if (r.slot != FBY_NO_SLOT) {
+            continue;
+        }
+        struct fby_action main = act(&d, FBY_DO_REQUEST, i - 1);
+        assert_int_equal(r.step % 3, 0);
+        assert_int_equal(r.step, main.step);
+        assert_int_not_equal(r.peer, main.peer);
+        assert_true(r.id.value > main.id.value);
+    }
+    assert_int_equal(fby_window_bytes(d.w), 5 * BATCH);
+    fby_window_destroy(&d.w);
+}
+
+static void equal_answers_pass_and_the_second_is_dropped(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    take_and_release(&d, 0); /* which did not wait for the second */
+    assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
+    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    assert_null(fby_window_failure(d.w));
+    assert_int_equal(counters(&d).audits, 1);
+    assert_int_equal(counters(&d).audits_skipped, 0);
+    assert_int_equal(counters(&d).late + counters(&d).late_hedge, 0);
+    fby_window_destroy(&d.w);
+}
+
+static void a_second_answer_counts_for_credit(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
+    wait(&d, 5 * MS);
+    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).peer, second.peer);
+    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).number, 10);
+    fby_window_destroy(&d.w);
+}
+
+static void assert_differ(
+    const struct driver *d, const struct fby_action *main, int peer, int other)
+{
+    const struct fby_window_failure *f = fby_window_failure(d->w);
+    assert_non_null(f);
+    assert_int_equal(f->cause, FBY_CAUSE_DIFFERENT);
+    assert_int_equal(f->peer, peer);
+    assert_int_equal(f->other, other);
+    assert_int_equal(f->step, main->step);
+    assert_int_equal(counters(d).audits, 1);
+}
+
+static void an_audit_that_differs_names_both_workers(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    assert_int_equal(end(&d, &second, 2), FBY_AUDIT);
+    assert_differ(&d, &main, main.peer, second.peer);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_FAIL, FBY_NO_PEER), 1);
+    fby_window_destroy(&d.w);
+}
+
+static void a_second_answer_that_came_first_is_compared_too(void **state)
+{
+    (void)state;
+    struct driver           d      = audited(1, 2, 1);
+    struct fby_action       main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_window_batch batch;
+    assert_int_equal(end(&d, &second, 2), FBY_AUDIT);
+    assert_null(fby_window_failure(d.w));
+    answer(&d, &main);
+    assert_differ(&d, &main, main.peer, second.peer);
+    assert_int_equal(take(&d, &batch), FBY_IO); /* not delivered */
+    fby_window_destroy(&d.w);
+}
+
+static void a_worker_that_is_gone_is_not_named_as_another(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    fby_window_peer_unlist(d.w, d.now, main.peer);
+    fby_window_unreachable(d.w, d.now, main.peer);
+    turn(&d);
+    assert_int_equal(add(&d, 77), main.peer); /* the number's next owner */
+    assert_int_equal(end(&d, &second, 2), FBY_AUDIT);
+    assert_differ(&d, &main, FBY_NO_PEER, second.peer);
+    fby_window_destroy(&d.w);
+}
+
+static void a_lone_worker_is_not_audited(void **state)
+{
+    (void)state;
+    struct driver     d    = audited(1, 1, 1);
+    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+    assert_int_equal(counters(&d).audits_skipped, 1);
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    assert_int_equal(counters(&d).audits, 0);
+    fby_window_destroy(&d.w);
+}
+
+static void say_busy(struct driver *d, const struct fby_action *r)
+{
+    fby_window_busy(d->w, d->now, r->peer, r->id, 40 * MS);
+}
+
+static void say_lost(struct driver *d, const struct fby_action *r)
+{
+    fby_window_lost(d->w, d->now, r->peer, r->id);
+}
+
+static void say_cannot(struct driver *d, const struct fby_action *r)
+{
+    fby_window_cannot(d->w, d->now, r->peer, r->id, 7);
+}
+
+static void ask_for_content(struct driver *d, const struct fby_action *r)
+{
+    fby_window_send_content(d->w, d->now, r->peer, r->id);
+}
+
+static void die(struct driver *d, const struct fby_action *r)
+{
+    fby_window_unreachable(d->w, d->now, r->peer);
+}
+
+static void come_again_without_it(struct driver *d, const struct fby_action *r)
+{
+    fby_window_hello_first(d->w, d->now, r->peer);
+    turn(d);
+    welcome(d, r->peer, (uint64_t)r->peer + 1, NULL, 0);
+}
+
+static void an_audit_that_is_not_answered_is_skipped(void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        say_busy, say_lost, say_cannot, ask_for_content, die,
+        come_again_without_it};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        ways[i](&d, &second);
+        assert_int_equal(counters(&d).audits_skipped, 1);
+        turn(&d);
+        assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 0);
+        answer(&d, &main);
+        take_and_release(&d, 0);
+        assert_int_equal(counters(&d).audits + counters(&d).rerequests, 0);
+        fby_window_destroy(&d.w);
+    }
+}
+
+static void an_audit_goes_on_after_a_reconnect(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    fby_window_hello_first(d.w, d.now, second.peer);
+    turn(&d);
+    welcome(&d, second.peer, (uint64_t)second.peer + 1, &second.id, 1);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_CANCEL, FBY_NO_PEER), 0);
+    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(counters(&d).audits, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void a_step_is_not_audited_by_the_worker_that_made_it(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    fby_window_lost(d.w, d.now, main.peer, main.id);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+    struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(again.peer, second.peer);
+    answer(&d, &again);
+    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(counters(&d).audits, 0);
+    assert_int_equal(counters(&d).audits_skipped, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void an_audit_is_no_hedge(void **state)
+{
+    (void)state;
+    struct driver           d    = audited(1, 2, 1);
+    struct fby_action       main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_window_batch batch;
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    wait(&d, 900 * MS); /* without its answer */
+    assert_int_equal(counters(&d).hedges + counters(&d).suspects, 0);
+    assert_int_equal(count(&d, FBY_DO_PING, FBY_NO_PEER), 0);
+    fby_window_destroy(&d.w);
+}
+
+static void audits_do_not_buy_hedges(void **state)
+{
+    (void)state;
+    struct fby_window_batch batch;
+    struct driver           d = audited(1, 2, 1);
+    for (uint64_t step = 0; step < 70; step++) {
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        assert_int_equal(take(&d, &batch), FBY_AGAIN);
+        bool slow = step >= 30 && step < 40;
+        wait(&d, slow ? 50 * MS : 10 * MS);
+        fby_window_heard(d.w, d.now, 0);
+        fby_window_heard(d.w, d.now, 1);
+        answer(&d, &main);
+        assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+        take_and_release(&d, step);
+        turn(&d);
+    }
+    assert_in_range(counters(&d).hedges, 1, 2);
+    assert_int_equal(counters(&d).audits, 70);
+    fby_window_destroy(&d.w);
+}
+
+static void more_audits_than_are_remembered_are_skipped(void **state)
+{
+    (void)state;
+    struct driver d = audited(FBY_AUDITS + 4, 2, 1);
+    assert_int_equal(
+        count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2 * FBY_AUDITS + 4);
+    assert_int_equal(counters(&d).audits_skipped, 4);
+    fby_window_destroy(&d.w);
+}
+
+/* One step, delivered; *out is its audit, still open. */
+static struct driver at_the_end(struct fby_action *out)
+{
+    struct fby_window_config c = config_of(1);
+    c.audit                    = 1;
+    struct driver d            = driver_of(&c);
+    (void)join(&d, 1);
+    (void)join(&d, 2);
+    start_at(&d, 1, 1);
+    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    *out                   = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    return d;
+}
+
+static void the_end_comes_after_the_last_audit(void **state)
+{
+    (void)state;
+    struct fby_action       second;
+    struct fby_window_batch batch;
+    struct driver           d = at_the_end(&second);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(take(&d, &batch), FBY_GONE);
+    assert_int_equal(counters(&d).audits, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void the_end_waits_a_second_for_an_audit_and_no_longer(void **state)
+{
+    (void)state;
+    struct fby_action       second;
+    struct fby_window_batch batch;
+    struct driver           d = at_the_end(&second);
+    wait(&d, 999 * MS);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    wait(&d, 1 * MS);
+    assert_int_equal(take(&d, &batch), FBY_GONE);
+    assert_int_equal(counters(&d).audits_skipped, 1);
     fby_window_destroy(&d.w);
 }
 
@@ -1075,12 +1402,28 @@ int main(void)
         cmocka_unit_test(a_late_step_is_hedged_with_a_ping),
         cmocka_unit_test(the_slower_answer_of_a_hedge_is_dropped),
         cmocka_unit_test(two_answers_that_differ_name_both_workers),
+        cmocka_unit_test(a_winner_that_is_gone_is_not_named_as_another),
         cmocka_unit_test(
             a_silent_worker_is_suspect_and_its_step_stays_with_the_hedge),
         cmocka_unit_test(a_busy_worker_gets_no_hedge),
         cmocka_unit_test(while_few_answers_are_known_a_hedge_waits_a_second),
         cmocka_unit_test(a_lone_worker_keeps_its_requests_while_suspect),
         cmocka_unit_test(hedges_are_rationed),
+        cmocka_unit_test(every_nth_step_is_asked_of_two_workers),
+        cmocka_unit_test(equal_answers_pass_and_the_second_is_dropped),
+        cmocka_unit_test(a_second_answer_counts_for_credit),
+        cmocka_unit_test(an_audit_that_differs_names_both_workers),
+        cmocka_unit_test(a_second_answer_that_came_first_is_compared_too),
+        cmocka_unit_test(a_worker_that_is_gone_is_not_named_as_another),
+        cmocka_unit_test(a_lone_worker_is_not_audited),
+        cmocka_unit_test(an_audit_that_is_not_answered_is_skipped),
+        cmocka_unit_test(an_audit_goes_on_after_a_reconnect),
+        cmocka_unit_test(a_step_is_not_audited_by_the_worker_that_made_it),
+        cmocka_unit_test(an_audit_is_no_hedge),
+        cmocka_unit_test(audits_do_not_buy_hedges),
+        cmocka_unit_test(more_audits_than_are_remembered_are_skipped),
+        cmocka_unit_test(the_end_comes_after_the_last_audit),
+        cmocka_unit_test(the_end_waits_a_second_for_an_audit_and_no_longer),
         cmocka_unit_test(a_loop_that_slept_judges_nobody),
         cmocka_unit_test(steps_of_one_block_prefer_one_worker),
         cmocka_unit_test(requests_spread_over_workers_of_equal_speed),
