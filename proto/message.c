@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/hash.h"
 #include "proto/tables.h"
 #include "proto/wire.h"
 
@@ -126,4 +127,22 @@ fby_err fby_message_decode(const void *frame, size_t size,
 void fby_message_fini(struct fby_message *message)
 {
     arena_free(&message->owned.blocks);
+}
+
+uint64_t fby_request_sum(const struct fby_request *request)
+{
+    enum { DIGEST = sizeof(request->content.bytes) };
+    uint8_t  bytes[3 * DIGEST + 4 * 8 + 2 * 4];
+    uint8_t *at = bytes;
+    memcpy(at, request->content.bytes, DIGEST);
+    memcpy(at + DIGEST, request->data.bytes, DIGEST);
+    memcpy(at + 2 * DIGEST, request->fingerprint.bytes, DIGEST);
+    at += 3 * DIGEST;
+    fby_store_le(at, request->seed, 8);
+    fby_store_le(at + 8, request->epoch, 8);
+    fby_store_le(at + 16, request->step, 8);
+    fby_store_le(at + 24, request->first_row, 4);
+    fby_store_le(at + 28, request->rows, 4);
+    fby_store_le(at + 32, request->fields, 8);
+    return fby_xxh64(bytes, sizeof(bytes));
 }

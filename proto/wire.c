@@ -284,6 +284,7 @@ static const struct column header_columns[] = {
     U32(5, header, first_row, 0, FBY_ROWS_MAX - 1),
     U32(6, header, rows, 1, FBY_ROWS_MAX),
     RECORDS(7, header, fields, 1, FBY_MAX_FIELDS, header_field),
+    U64(8, header, asked, 0, UINT64_MAX),
 };
 
 static const struct column substituted_columns[] = {

@@ -336,6 +336,7 @@ struct fby_header { /* worker > client: before the first chunk */
     uint32_t                       first_row, rows;
     const struct fby_header_field *fields; /* in byte order of names */
     size_t                         n_fields;
+    uint64_t                       asked; /* fby_request_sum of the REQUEST */
 };
 
 struct fby_substituted {    /* one row that holds another sample's values */
@@ -565,6 +566,12 @@ FBY_CHECKED fby_err fby_message_encode(const struct fby_message *message,
 FBY_CHECKED fby_err fby_message_decode(const void *frame, size_t size,
     struct fby_message *out, struct fby_why *why);
 void                fby_message_fini(struct fby_message *message);
+
+/* XXH3-64 over what a REQUEST asks for: content, data, fingerprint (32 bytes
+ * each), seed, epoch, step (u64), first_row, rows (u32), fields (u64). The
+ * worker says in HEADER what it understood, so that a REQUEST that was damaged
+ * on its way never passes for the one that was sent. */
+uint64_t fby_request_sum(const struct fby_request *request);
 
 /* What a frame claims to be, from its first bytes. */
 enum fby_frame_kind {

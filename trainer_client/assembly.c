@@ -131,6 +131,10 @@ fby_err fby_assembly_header(const struct fby_assembly *self,
             (unsigned long long)header->epoch, (unsigned long long)header->step,
             header->first_row, header->rows);
     }
+    if (header->asked != wanted->asked) {
+        return fby_because(why, FBY_PROTO,
+            "HEADER: the worker understood another request than was sent");
+    }
     if (header->n_fields != self->layout.n_fields) {
         return fby_because(why, FBY_PROTO, "HEADER: %zu fields, not %u",
             header->n_fields, self->layout.n_fields);

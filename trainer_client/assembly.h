@@ -19,6 +19,7 @@ struct fby_wanted {
     uint32_t                  first_row, rows;
     const struct fby_content *content;
     uint64_t                  selected; /* bit i: field i of the content */
+    uint64_t                  asked;    /* fby_request_sum of the REQUEST */
 };
 
 struct fby_assembly {

@@ -69,10 +69,10 @@ static void put_choices(
     }
 }
 
-static void act_request(struct fby_receiver *r, const struct fby_action *action)
+static struct fby_wanted wanted_of(
+    const struct fby_receiver *r, const struct fby_action *action)
 {
     const struct fby_setup *setup  = r->setup;
-    struct fby_why          why    = {""};
     struct fby_wanted       wanted = {
               .id       = action->id,
               .epoch    = action->epoch,
@@ -82,33 +82,59 @@ static void act_request(struct fby_receiver *r, const struct fby_action *action)
     };
     fby_order_rank_rows(fby_r_order(r, action->epoch), action->step,
         setup->rank, setup->world, &wanted.first_row, &wanted.rows);
-    struct fby_assembly *assembly = &r->assemblies[action->slot];
-    if (fby_assembly_begin(assembly, &wanted, &why) != FBY_OK) {
-        fby_r_fail(r, FOREBAY_CONFIG, &why);
-        return;
-    }
-    if (wanted.rows == 0) {
-        r->empty[r->n_empty++] =
-            (struct fby_r_empty){.peer = action->peer, .id = action->id};
-        return;
-    }
-    struct fby_message request = {.type = FBY_MSG_REQUEST,
-        .request                        = {
-                                   .session     = r->session,
-                                   .request     = action->id,
-                                   .content     = setup->content_digest,
-                                   .data        = r->membership.join.data.digest,
-                                   .fingerprint = r->membership.join.fingerprint.digest,
-                                   .seed        = setup->seed,
-                                   .epoch       = action->epoch,
-                                   .step        = action->step,
-                                   .first_row   = wanted.first_row,
-                                   .rows        = wanted.rows,
-                                   .fields      = setup->selected,
-                                   .max_bytes   = setup->layout.raw_bytes,
+    return wanted;
+}
+
+static struct fby_message request_of(
+    const struct fby_receiver *r, const struct fby_wanted *wanted)
+{
+    const struct fby_setup *setup   = r->setup;
+    struct fby_message      request = {.type = FBY_MSG_REQUEST,
+             .request                        = {
+                                        .session     = r->session,
+                                        .request     = wanted->id,
+                                        .content     = setup->content_digest,
+                                        .data        = r->membership.join.data.digest,
+                                        .fingerprint = r->membership.join.fingerprint.digest,
+                                        .seed        = setup->seed,
+                                        .epoch       = wanted->epoch,
+                                        .step        = wanted->step,
+                                        .first_row   = wanted->first_row,
+                                        .rows        = wanted->rows,
+                                        .fields      = setup->selected,
+                                        .max_bytes   = setup->layout.raw_bytes,
         }};
     put_choices(setup, &request.request);
-    fby_r_to_peer(r, action->peer, &request);
+    return request;
+}
+
+/* An audit's answer is gathered nowhere: it has no slot. */
+static bool gather_answer(
+    struct fby_receiver *r, int slot, const struct fby_wanted *wanted)
+{
+    struct fby_why why = {""};
+    if (slot != FBY_NO_SLOT &&
+        fby_assembly_begin(&r->assemblies[slot], wanted, &why) != FBY_OK) {
+        fby_r_fail(r, FOREBAY_CONFIG, &why);
+        return false;
+    }
+    return true;
+}
+
+static void act_request(struct fby_receiver *r, const struct fby_action *action)
+{
+    struct fby_wanted  wanted  = wanted_of(r, action);
+    struct fby_message request = request_of(r, &wanted);
+    wanted.asked               = fby_request_sum(&request.request);
+    if (!gather_answer(r, action->slot, &wanted)) {
+        return;
+    }
+    if (wanted.rows > 0) {
+        fby_r_to_peer(r, action->peer, &request);
+    } else {
+        r->empty[r->n_empty++] =
+            (struct fby_r_empty){.peer = action->peer, .id = action->id};
+    }
 }
 
 static void act_cancel(struct fby_receiver *r, const struct fby_action *action)

@@ -62,7 +62,8 @@ static void send_header(struct shell *self, const struct ask *ask)
                                 .first_row      = job->spec.first_row,
                                 .rows           = job->spec.rows,
                                 .fields         = fields,
-                                .n_fields       = job->layout.n_fields}});
+                                .n_fields       = job->layout.n_fields,
+                                .asked          = ask->asked}});
 }
 
 static void sum_fields(

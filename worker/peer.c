@@ -138,11 +138,12 @@ static void drop_work(struct shell *self, struct work *work)
 /* ---- Asks ---------------------------------------------------------------- */
 
 struct ask *fby_shell_ask_add(
-    struct peer *peer, struct fby_request_id id, uint32_t n_chunks)
+    struct peer *peer, const struct fby_request *request, uint32_t n_chunks)
 {
     struct ask *ask   = fby_zalloc(sizeof(*ask));
     ask->peer         = peer;
-    ask->id           = id;
+    ask->id           = request->request;
+    ask->asked        = fby_request_sum(request);
     ask->chunks       = fby_zalloc(n_chunks * sizeof(*ask->chunks));
     ask->next_of_peer = peer->asks;
     peer->asks        = ask;

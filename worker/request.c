@@ -142,7 +142,7 @@ static fby_err begin_work(struct shell *self, const struct incoming *in)
     struct fby_job *job = NULL;
     struct fby_why  why = {{0}};
     struct ask     *ask =
-        fby_shell_ask_add(in->peer, in->request->request, in->layout.n_chunks);
+        fby_shell_ask_add(in->peer, in->request, in->layout.n_chunks);
     fby_err err = fby_job_create(&in->spec, self->arenas, ask, &job, &why);
     if (err != FBY_OK) {
         fby_session_drop(in->peer->session, ask->id);
@@ -161,7 +161,7 @@ static void join_work(
     struct shell *self, const struct incoming *in, struct work *work)
 {
     struct ask *ask =
-        fby_shell_ask_add(in->peer, in->request->request, in->layout.n_chunks);
+        fby_shell_ask_add(in->peer, in->request, in->layout.n_chunks);
     fby_shell_ask_join(ask, work);
     self->counts.joined++;
     open_ask(ask);

@@ -46,6 +46,7 @@ struct work {
 struct ask {
     struct peer              *peer;
     struct fby_request_id     id;
+    uint64_t                  asked;  /* fby_request_sum, for HEADER */
     struct work              *work;   /* NULL: ended */
     struct fby_session_chunk *chunks; /* lent to the session */
     bool                      charged;
@@ -212,7 +213,7 @@ struct work *fby_shell_work_of(
     const struct shell *self, const struct fby_job *job);
 /* A request, with room for what the session keeps of its chunks. */
 struct ask *fby_shell_ask_add(
-    struct peer *peer, struct fby_request_id id, uint32_t n_chunks);
+    struct peer *peer, const struct fby_request *request, uint32_t n_chunks);
 void fby_shell_ask_join(struct ask *ask, struct work *work);
 /* NULL when it ended. */
 struct ask *fby_shell_ask(const struct peer *peer, struct fby_request_id id);

@@ -221,6 +221,7 @@ static inline void example_of_request(struct fby_message *m)
         m->header.rows      = 64;
         m->header.fields    = example_fields;
         m->header.n_fields  = 2;
+        m->header.asked     = UINT64_C(0x0123456789abcdef);
         break;
     case FBY_MSG_END:
         m->end.wire_bytes    = 9634000;

@@ -327,17 +327,19 @@ static void send_header(struct fake_worker *w, const struct batch *b)
         fields[f].n_chunks  = b->layout.fields[f].n_chunks;
         put_recipe(&fields[f].recipe, c);
     }
-    bool                     wrong  = due(w, w->does.header_every, requests);
-    const struct fby_message header = {.type = FBY_MSG_HEADER,
-        .header                              = {
-                                         .session   = b->request->session,
-                                         .request   = b->request->request,
-                                         .epoch     = b->request->epoch,
-                                         .step      = b->request->step + (wrong ? 1 : 0),
-                                         .first_row = b->request->first_row,
-                                         .rows      = b->request->rows,
-                                         .fields    = fields,
-                                         .n_fields  = b->layout.n_fields,
+    bool                     wrong   = due(w, w->does.header_every, requests);
+    bool                     damaged = due(w, w->does.asked_every, requests);
+    const struct fby_message header  = {.type = FBY_MSG_HEADER,
+         .header                              = {
+                                          .session   = b->request->session,
+                                          .request   = b->request->request,
+                                          .epoch     = b->request->epoch,
+                                          .step      = b->request->step + (wrong ? 1 : 0),
+                                          .first_row = b->request->first_row,
+                                          .rows      = b->request->rows,
+                                          .fields    = fields,
+                                          .n_fields  = b->layout.n_fields,
+                                          .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
         }};
     answer(w, &header);
 }

@@ -222,6 +222,7 @@ static void damage_on_the_way_changes_no_byte(void **state)
         {.garbage_every = 1},
         {.sum_every = 1},
         {.header_every = 1},
+        {.asked_every = 1},
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         survive(&bad[i], &want);
