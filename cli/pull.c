@@ -78,6 +78,7 @@ static struct forebay_options stream_options(
     stream.window_bytes    = o->window_bytes;
     stream.open_timeout_ns = o->open_timeout_ns;
     stream.digests         = true;
+    stream.audit           = o->audit;
     stream.on_scan         = show_scan;
     return stream;
 }

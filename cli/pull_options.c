@@ -24,6 +24,7 @@ enum option_key {
     KEY_DATA,
     KEY_FIELD,
     KEY_WINDOW,
+    KEY_AUDIT,
     KEY_OPEN_TIMEOUT,
     KEY_JSON
 };
@@ -50,6 +51,10 @@ static const struct argp_option options[] = {
     {"step-ms", KEY_STEP_MS, "X", 0,
         "Hold each batch for X ms, as a training step would", 1},
     {"window", KEY_WINDOW, "SIZE", 0, "Bytes asked for ahead (default 256M)",
+        1},
+    {"audit", KEY_AUDIT, "N", 0,
+        "Ask a second worker for every N-th step too, and fail where the two "
+        "make different values (default 0: never)",
         1},
     {"open-timeout-ms", KEY_OPEN_TIMEOUT, "X", 0,
         "Give up opening after X ms (default 60000)", 1},
@@ -131,6 +136,9 @@ static bool parse_amount(int key, const char *arg, struct argp_state *state,
     case KEY_TOKEN_EVERY:
         o->token_every =
             fby_option_u64(state, "--token-every", arg, 1, UINT32_MAX);
+        return true;
+    case KEY_AUDIT:
+        o->audit = fby_option_u64(state, "--audit", arg, 0, INT64_MAX);
         return true;
     case KEY_STEP_MS:
         o->step_ns = fby_option_ms(state, "--step-ms", arg);

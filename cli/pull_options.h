@@ -25,6 +25,7 @@ struct fby_pull_options {
     uint64_t         world;
     uint64_t         token_every;
     uint64_t         window_bytes;
+    uint64_t         audit;
     int64_t          step_ns;
     int64_t          open_timeout_ns;
     bool             has_seed;

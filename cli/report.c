@@ -87,6 +87,11 @@ static void print_events(const struct forebay_stats *s, FILE *out)
     print_row(out, "asked again", "%llu (hedges %llu, lost %llu, busy %llu)",
         (unsigned long long)s->rerequests, (unsigned long long)s->hedges,
         (unsigned long long)s->lost, (unsigned long long)s->busy);
+    if (s->audits + s->audits_skipped > 0) {
+        print_row(out, "audited", "%llu steps, %llu skipped",
+            (unsigned long long)s->audits,
+            (unsigned long long)s->audits_skipped);
+    }
     if (s->substituted > 0) {
         print_row(
             out, "substituted", "%llu", (unsigned long long)s->substituted);
@@ -137,6 +142,8 @@ static void set_counts(json_t *object, const struct forebay_stats *s)
     set_count(object, "busy", s->busy);
     set_count(object, "suspects", s->suspects);
     set_count(object, "reconnects", s->reconnects);
+    set_count(object, "audits", s->audits);
+    set_count(object, "audits_skipped", s->audits_skipped);
     set_count(object, "workers", s->workers_known);
     set_count(object, "workers_in_use", s->workers_in_use);
     set_count(object, "workers_left_aside", s->workers_left_aside);

@@ -197,6 +197,7 @@ static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
     config.batch_bytes              = r->setup->layout.raw_bytes;
     config.max_chunks               = r->setup->layout.n_chunks;
     config.seed                     = fby_id_random();
+    config.audit                    = r->setup->audit;
     divide_times(&config.times);
     r->n_peers   = (int)config.max_peers;
     r->n_slots   = config.max_batches + 1;
@@ -211,7 +212,7 @@ static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
     const struct fby_setup *setup = r->setup;
     r->assemblies = fby_zalloc(r->n_slots * sizeof(*r->assemblies));
     r->slots      = fby_zalloc(r->n_slots * sizeof(*r->slots));
-    r->empty      = fby_zalloc(r->n_slots * sizeof(*r->empty));
+    r->empty      = fby_zalloc((r->n_slots + FBY_AUDITS) * sizeof(*r->empty));
     for (uint32_t i = 0; i < r->n_slots; i++) {
         fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
         r->slots[i] = setup->device->raw_alloc(setup->layout.slot_bytes);

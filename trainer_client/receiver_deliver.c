@@ -159,6 +159,11 @@ static void lay_down(struct fby_receiver *r, int slot)
 
 /* ---- failures ------------------------------------------------------------ */
 
+static const char *name_of(const struct fby_receiver *r, int peer)
+{
+    return peer != FBY_NO_PEER ? r->peers[peer].who : "a worker that is gone";
+}
+
 void fby_r_window_failed(struct fby_receiver *r)
 {
     const struct fby_window_failure *f      = fby_window_failure(r->window);
@@ -171,7 +176,7 @@ void fby_r_window_failed(struct fby_receiver *r)
     case FBY_CAUSE_DIFFERENT:
         (void)fby_because(&why, FBY_PROTO,
             "%.150s and %.150s made different values of epoch %llu step %llu",
-            r->peers[f->peer].who, r->peers[f->other].who,
+            name_of(r, f->peer), name_of(r, f->other),
             (unsigned long long)f->epoch, (unsigned long long)f->step);
         break;
     case FBY_CAUSE_CORRUPT:
@@ -179,7 +184,7 @@ void fby_r_window_failed(struct fby_receiver *r)
             "epoch %llu step %llu arrived damaged again and again, last from "
             "%.200s",
             (unsigned long long)f->epoch, (unsigned long long)f->step,
-            f->peer != FBY_NO_PEER ? r->peers[f->peer].who : "a worker");
+            name_of(r, f->peer));
         break;
     case FBY_CAUSE_ASIDE:
         status = FOREBAY_CONFIG;
@@ -299,6 +304,8 @@ void fby_r_report(struct fby_receiver *r)
                  .reconnects         = counters.reconnects,
                  .workers_in_use     = fby_window_usable(r->window),
                  .workers_left_aside = (uint32_t)counters.set_aside,
+                 .audits             = counters.audits,
+                 .audits_skipped     = counters.audits_skipped,
     };
     for (int i = 0; i < r->n_peers; i++) {
         stats.workers_known += r->peers[i].used ? 1 : 0;

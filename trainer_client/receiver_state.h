@@ -76,7 +76,7 @@ struct fby_receiver {
     uint8_t             **slots;      /* raw memory */
     uint32_t              n_slots;
     struct fby_r_orders  *orders;
-    struct fby_r_empty   *empty; /* as many as slots */
+    struct fby_r_empty   *empty; /* as many as slots and audits */
     uint32_t              n_empty;
     struct forebay_batch *spare; /* taken from the shelf, not yet filled */
 

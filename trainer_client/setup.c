@@ -309,6 +309,7 @@ static fby_err take_limits(struct fby_setup *self,
         o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
     self->digests        = o->digests;
     self->verify_decoded = o->verify_decoded;
+    self->audit          = o->audit;
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");

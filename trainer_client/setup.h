@@ -50,6 +50,7 @@ struct fby_setup {
     int64_t                  open_timeout_ns;
     bool                     digests;
     bool                     verify_decoded;
+    uint64_t                 audit;
 };
 
 /* Copy options of any version into `out`.

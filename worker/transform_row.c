@@ -75,6 +75,14 @@ static void be_slow_if_told(void)
     }
 }
 
+/* Other values than every other worker makes of the sample. */
+static void be_wrong_if_told(struct fby_task *task)
+{
+    if (fby_fault("worker.wrong_bytes", "sample")) {
+        *fby_job_row(task->job, 0, task->row) ^= 1U;
+    }
+}
+
 static fby_err note_substitute(
     struct fby_stages *self, const struct fby_task *task, struct fby_why *why)
 {
@@ -95,6 +103,7 @@ static fby_err row_written(struct fby_stages *self, struct fby_task *task)
     if (task->substitutes > 0 && note_substitute(self, task, &why) != FBY_OK) {
         return fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
     }
+    be_wrong_if_told(task);
     const struct fby_job_sink sink = {.complete = pass_on, .context = self};
     fby_job_row_done(task->job, task->row, &sink);
     fby_stages_finish(self, task);

@@ -66,6 +66,20 @@ static void waiting_is_no_share_of_the_work(void **state)
     free(text);
 }
 
+static void audits_are_named_where_there_are_any(void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    char             *text   = table_of(&report);
+    assert_null(strstr(text, "audited"));
+    free(text);
+    report.stats.audits         = 7;
+    report.stats.audits_skipped = 2;
+    text                        = table_of(&report);
+    assert_has(text, "audited            7 steps, 2 skipped\n");
+    free(text);
+}
+
 static void a_run_without_a_batch_divides_by_nothing(void **state)
 {
     (void)state;
@@ -81,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_are_of_the_run_and_sizes_of_an_image),
         cmocka_unit_test(waiting_is_no_share_of_the_work),
+        cmocka_unit_test(audits_are_named_where_there_are_any),
         cmocka_unit_test(a_run_without_a_batch_divides_by_nothing),
     };
     return cmocka_run_group_tests_name("cli.report", tests, NULL, NULL);

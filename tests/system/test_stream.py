@@ -126,6 +126,36 @@ class Stream(SystemTest):
         other.finish(code=1)
         self.assertIn("did you mean 'val'", other.error)
 
+    def test_audits_compare_two_workers_and_change_nothing(self):
+        pipeline = self.cluster.pipeline()
+        calm, whole = self.run_alone(pipeline, "--epochs", 2)
+        self.assertEqual(whole["audits"] + whole["audits_skipped"], 0)
+        pull, result = self.run_alone(
+            pipeline, "--epochs", 2, "--workers", 2, "--audit", 3)
+        self.assertEqual(pull.lines, calm.lines)
+        self.assertEqual(result["digest"], whole["digest"])
+        self.assertGreater(result["audits"], 0)
+        self.assertEqual(result["audits"] + result["audits_skipped"], 24 / 3)
+        self.assert_sound(result)
+        alone = self.run_alone(
+            pipeline, "--epochs", 2, "--workers", 1, "--audit", 3)[1]
+        self.assertEqual(alone["audits"], 0)
+        self.assertEqual(alone["audits_skipped"], 24 / 3)
+        self.assertEqual(alone["digest"], whole["digest"])
+
+    def test_an_audit_finds_a_worker_that_makes_other_bytes(self):
+        self.cluster.start_server()
+        right = self.cluster.start_worker()
+        wrong = self.cluster.start_worker(
+            faults="worker.wrong_bytes:every_sample=5")
+        pull = self.cluster.pull(self.cluster.pipeline(), "--epochs", 20,
+                                 "--audit", 1)
+        pull.finish(code=1)
+        self.assertGreater(wrong.faults(), 0)
+        self.assertIn("made different values of epoch", pull.error)
+        for worker in (right, wrong):
+            self.assertIn(worker.endpoint, pull.error)
+
     def test_tar_shards_are_streamed_as_folders_are(self):
         shards = self.cluster.path("shards")
         shards.mkdir()

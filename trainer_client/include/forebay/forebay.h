@@ -137,6 +137,10 @@ struct forebay_options {
      * a source for the first time: shards done of shards in all. */
     void (*on_scan)(void *arg, uint64_t done, uint64_t total);
     void *on_scan_arg;
+
+    /* Every audit-th step from epoch 0 step 0 is asked of a second worker too,
+     * and fails the stream where the two give different values. 0: none. */
+    uint64_t audit;
 };
 
 /* Options with every default. */
@@ -310,6 +314,9 @@ struct forebay_stats {
 
     uint32_t             n_stages;
     struct forebay_stage stages[FOREBAY_MAX_STAGES];
+
+    uint64_t audits;         /* steps of which two answers were compared */
+    uint64_t audits_skipped; /* due, but without a second answer in time */
 };
 
 /* Fill `out` (its struct_size set by the caller). */
