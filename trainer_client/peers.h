@@ -26,6 +26,7 @@ struct fby_peer {
     char                   who[320];  /* "host (endpoint)", for people */
     struct fby_open_id     open;      /* of the last OPEN */
     int64_t                reopen_ns; /* ask again then; 0: no */
+    int64_t                open_ns;   /* of the last OPEN, or SCANNING to it */
     enum fby_peer_answer   answer;
     struct fby_digest      data;         /* answer: opened */
     struct fby_digest      fingerprint;  /* likewise */

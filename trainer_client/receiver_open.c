@@ -18,6 +18,8 @@
 
 /* After the last answer: others may register just now. */
 #define SETTLE_NS (300 * FBY_NS_PER_MS)
+/* How long one that says nothing after OPEN is waited for. */
+#define MUTE_NS   (5 * FBY_NS_PER_S)
 #define REOPEN_NS (500 * FBY_NS_PER_MS)
 
 /* ---- asking -------------------------------------------------------------- */
@@ -60,6 +62,7 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
     struct fby_peer *p            = &r->peers[peer];
     p->open                       = (struct fby_open_id){++r->opens};
     p->reopen_ns                  = 0;
+    p->open_ns                    = r->now_ns;
     const struct fby_message open = {.type = FBY_MSG_OPEN,
         .open                              = {
                                          .session     = r->session,
@@ -165,6 +168,7 @@ void fby_r_scanning(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
+    p->open_ns    = r->now_ns;
     p->scan_done  = scanning->shards_done;
     p->scan_total = scanning->shards_total;
     if (!r->opened) {
@@ -339,14 +343,23 @@ static void bind_stream(
     }
 }
 
+/* It was asked to open long ago and says nothing, not even that it scans:
+ * others are not kept waiting for it. */
+static bool is_mute(const struct fby_receiver *r, const struct fby_peer *p)
+{
+    return p->answer == FBY_PEER_SILENT && p->open_ns != 0 &&
+           r->now_ns - p->open_ns > fby_timer_ns(MUTE_NS);
+}
+
 /* Every worker we knocked at has answered, or is not there. */
 static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
 {
     uint32_t known = 0;
     for (int i = 0; i < r->n_peers; i++) {
-        const struct fby_peer *p = &r->peers[i];
-        bool                   asked =
-            p->used && (p->socket != NULL || p->answer != FBY_PEER_SILENT);
+        const struct fby_peer *p     = &r->peers[i];
+        bool                   asked = p->used &&
+                     (p->socket != NULL || p->answer != FBY_PEER_SILENT) &&
+                     !is_mute(r, p);
         if (asked && p->answer == FBY_PEER_SILENT) {
             return false;
         }

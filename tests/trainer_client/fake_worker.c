@@ -186,6 +186,10 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
                                     .code    = FBY_OPEN_NOTHING,
                                     .text    = "nothing lies at in1k:train",
         }};
+    if (w->does.mute) {
+        atomic_fetch_add(&w->effects, 1);
+        return;
+    }
     if (w->does.no_source) {
         atomic_fetch_add(&w->effects, 1);
         answer(w, &failed);

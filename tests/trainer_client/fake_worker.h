@@ -39,6 +39,7 @@ struct fake_behaviour {
     bool     stale;         /* every REQUEST: STALE_DATA */
     bool     unnamed;       /* likewise, naming no shard */
     bool     no_source;     /* OPEN: OPEN_FAILED, nothing there */
+    bool     mute;          /* OPEN: no answer at all */
     bool     wrong_label;   /* labels beyond the classes */
 };
 

@@ -445,6 +445,18 @@ static void a_source_that_is_nowhere_is_an_error_that_names_it(void **state)
     rig_end(&rig);
 }
 
+static void a_worker_that_never_opens_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){.mute = true});
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    rig_skip(&rig, STEPS);
+    rig_end(&rig);
+}
+
 static void without_a_worker_open_says_so_in_time(void **state)
 {
     (void)state;
@@ -765,6 +777,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_tie_names_both_workers_and_the_shard),
         cmocka_unit_test(the_jobs_pin_decides_against_the_majority),
         cmocka_unit_test(a_source_that_is_nowhere_is_an_error_that_names_it),
+        cmocka_unit_test(a_worker_that_never_opens_keeps_nobody_waiting),
         cmocka_unit_test(without_a_worker_open_says_so_in_time),
         cmocka_unit_test(what_the_server_refuses_is_told_in_its_words),
         cmocka_unit_test(scanning_is_told_while_open_waits),
