@@ -180,7 +180,8 @@ static void on_end(
          .id      = e->request,
          .content = fby_end_content(e),
     };
-    if (slot != FBY_NO_SLOT && fby_window_has_all(r->window, e->request)) {
+    if (slot != FBY_NO_SLOT &&
+        fby_window_has_all(r->window, peer, e->request)) {
         end.matches = fby_assembly_end(&r->assemblies[slot], e, &why);
     }
     if (why.text[0] != '\0') {

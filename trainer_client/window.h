@@ -214,9 +214,9 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 /* The slot in which the answer to `id` is gathered, or FBY_NO_SLOT. */
 int fby_window_slot(const struct fby_window *self, struct fby_request_id id);
 
-/* All chunks of `id` are taken (so END can be compared). */
+/* `peer` was asked `id`, and all its chunks are taken: END can be compared. */
 bool fby_window_has_all(
-    const struct fby_window *self, struct fby_request_id id);
+    const struct fby_window *self, int peer, struct fby_request_id id);
 
 void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int64_t retry_ns);

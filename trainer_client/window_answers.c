@@ -19,10 +19,12 @@ int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
     return FBY_NO_SLOT;
 }
 
-bool fby_window_has_all(const struct fby_window *self, struct fby_request_id id)
+bool fby_window_has_all(
+    const struct fby_window *self, int peer, struct fby_request_id id)
 {
     int slot = fby_window_slot(self, id);
-    return slot != FBY_NO_SLOT && self->slots[slot].state != SLOT_ASKED &&
+    return slot != FBY_NO_SLOT && self->slots[slot].peer == peer &&
+           self->slots[slot].state != SLOT_ASKED &&
            self->slots[slot].n_taken == self->slots[slot].n_chunks;
 }
 
