@@ -389,7 +389,7 @@ static const struct column joined_columns[] = {
 
 static const struct column join_refused_columns[] = {
     ID(1, join_refused, session),
-    U32(2, join_refused, code, FBY_JOIN_WORLD, FBY_JOIN_TAKEN),
+    U32(2, join_refused, code, FBY_JOIN_WORLD, FBY_JOIN_FULL),
     TEXT(3, join_refused, text),
 };
 

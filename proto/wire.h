@@ -443,7 +443,8 @@ enum fby_join_refused_code {
     FBY_JOIN_DATA        = 4,
     FBY_JOIN_FINGERPRINT = 5,
     FBY_JOIN_START       = 6,
-    FBY_JOIN_TAKEN       = 7 /* the rank has a live session */
+    FBY_JOIN_TAKEN       = 7, /* the rank has a live session */
+    FBY_JOIN_FULL        = 8  /* the server knows too many sessions */
 };
 struct fby_join_refused { /* server > client */
     struct fby_session_id      session;

@@ -118,14 +118,27 @@ static void on_deregister(struct server *self, const struct fby_route *from,
     fby_directory_deregister(self->directory, message->deregister.instance);
 }
 
+static void refuse_join(struct server *self, const struct fby_route *to,
+    const struct fby_join *join)
+{
+    struct fby_message answer = {.type = FBY_MSG_JOIN_REFUSED};
+    char               text[128];
+    snprintf(text, sizeof(text),
+        "this server has %d sessions already and takes no more; start another",
+        MAX_SESSIONS);
+    answer.join_refused = (struct fby_join_refused){
+        .session = join->session, .code = FBY_JOIN_FULL, .text = text};
+    fby_warn("JOIN-REFUSED", "%s", text);
+    send_to(self, to, &answer);
+}
+
 static void on_join(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     const struct fby_join *join = &message->join;
     if (fby_directory_join(self->directory, join, from, self->now_ns) !=
         FBY_OK) {
-        fby_warn("JOIN-REFUSED", "more than %d sessions", MAX_SESSIONS);
-        return;
+        refuse_join(self, from, join);
     }
 }
 

@@ -1,6 +1,7 @@
 """The same stream, whoever makes it (without faults)."""
 
 import collections
+import socket
 import subprocess
 import unittest
 
@@ -155,6 +156,22 @@ class Stream(SystemTest):
         self.assertIn("made different values of epoch", pull.error)
         for worker in (right, wrong):
             self.assertIn(worker.endpoint, pull.error)
+
+    def test_ipv6_and_host_names_reach_the_same_stream(self):
+        try:
+            socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        except OSError:
+            self.skipTest("no IPv6 on this machine")
+        pipeline = self.cluster.pipeline()
+        digest = self.digest(pipeline)
+        self.cluster.start_server(listen="tcp://[::1]:*")
+        self.cluster.start_worker("--listen", "tcp://[::1]:*")
+        pull = self.cluster.pull(pipeline)
+        self.assertEqual(pull.finish()["digest"], digest)
+        self.cluster.start(1)
+        self.cluster.server.endpoint = f"localhost:{self.cluster.server.port}"
+        pull = self.cluster.pull(pipeline)
+        self.assertEqual(pull.finish()["digest"], digest)
 
     def test_tar_shards_are_streamed_as_folders_are(self):
         shards = self.cluster.path("shards")
