@@ -79,6 +79,7 @@ static struct forebay_options stream_options(
     stream.open_timeout_ns = o->open_timeout_ns;
     stream.digests         = true;
     stream.audit           = o->audit;
+    stream.verify_decoded  = o->verify;
     stream.on_scan         = show_scan;
     return stream;
 }

@@ -26,6 +26,7 @@ enum option_key {
     KEY_WINDOW,
     KEY_AUDIT,
     KEY_OPEN_TIMEOUT,
+    KEY_VERIFY,
     KEY_JSON
 };
 
@@ -70,6 +71,8 @@ static const struct argp_option options[] = {
     {NULL, 0, NULL, 0, "What is said:", 3},
     {"digests", KEY_DIGESTS, "FILE", 0,
         "Write a line a step: epoch, step, first row, rows, digests", 3},
+    {"verify", KEY_VERIFY, NULL, 0,
+        "Also hash every chunk once it is decompressed", 3},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object instead of a table", 3},
     {0},
 };
@@ -183,6 +186,9 @@ static bool parse_name(int key, char *arg, struct fby_pull_options *o)
         return true;
     case KEY_FIELD:
         fby_words_add(&o->fields, arg);
+        return true;
+    case KEY_VERIFY:
+        o->verify = true;
         return true;
     case KEY_JSON:
         o->json = true;

@@ -30,6 +30,7 @@ struct fby_pull_options {
     int64_t          open_timeout_ns;
     bool             has_seed;
     bool             json;
+    bool             verify;
 };
 
 /* Read and check the command line; ends the program with 2 when it is wrong.

@@ -148,7 +148,8 @@ class Pull:
         if faults:
             variables["FOREBAY_FAULT"] = faults
         self.process = subprocess.Popen(
-            [FOREBAY, "pull", *args, "--json", "--digests", str(self.digests)],
+            [FOREBAY, "pull", *args, "--json", "--verify", "--digests",
+             str(self.digests)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables)
         self.lines = []
         self.error = ""
