@@ -48,6 +48,11 @@ fields:
 """
 
 
+# For a process that must call nobody silent who merely waits for a core: it
+# keeps the real timers.
+PATIENT = {"FOREBAY_TIME_DIVISOR": "1"}
+
+
 def seconds(normal):
     """A time of the protocol, as the processes under test have it."""
     return normal / DIVISOR

@@ -5,7 +5,7 @@ import signal
 import unittest
 
 import proxy
-from harness import SLOW, SystemTest, seconds
+from harness import PATIENT, SLOW, SystemTest, seconds
 
 
 class Faults(SystemTest):
@@ -30,9 +30,10 @@ class Faults(SystemTest):
         self.assertEqual(pull.lines, self.calm)
         return result
 
-    def pull_slowly(self, *args):
+    def pull_slowly(self, *args, **options):
         """A consumer that outlasts two leases."""
-        return self.pull("--step-ms", int(seconds(0.3) * 1000 * SLOW), *args)
+        return self.pull("--step-ms", int(seconds(0.3) * 1000 * SLOW), *args,
+                         **options)
 
     def assert_under_way(self, pull):
         """What was done to the cluster was done in the stream's midst."""
@@ -78,7 +79,7 @@ class Faults(SystemTest):
         for _ in range(2):
             workers.append(self.cluster.start_worker(
                 faults=f"worker.register_delay:ms={delay_ms}"))
-        pull = self.pull_slowly()
+        pull = self.pull_slowly(env=PATIENT)
         pull.steps(10)
         server.kill()
         pull.steps(10)

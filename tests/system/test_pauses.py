@@ -4,7 +4,7 @@ import random
 import signal
 import unittest
 
-from harness import SLOW, SystemTest, seconds
+from harness import PATIENT, SLOW, SystemTest, seconds
 
 
 class Pauses(SystemTest):
@@ -20,7 +20,8 @@ class Pauses(SystemTest):
     def test_a_client_stopped_for_a_minute_declares_nobody_dead(self):
         self.cluster.start(2)
         pull = self.cluster.pull(self.pipeline, "--epochs", 4, "--window",
-                                 "4M", "--step-ms", 5, watched=True)
+                                 "4M", "--step-ms", 5, watched=True,
+                                 env=PATIENT)
         pull.steps(5)
         pull.process.send_signal(signal.SIGSTOP)
         self.wait(seconds(60))
@@ -33,7 +34,8 @@ class Pauses(SystemTest):
     def test_a_server_stopped_for_a_minute_declares_nobody_dead(self):
         self.cluster.start(2)
         pull = self.cluster.pull(self.pipeline, "--epochs", 1000, "--window",
-                                 "4M", "--step-ms", 5, watched=True)
+                                 "4M", "--step-ms", 5, watched=True,
+                                 env=PATIENT)
         pull.steps(5)
         self.cluster.server.stop()
         self.wait(seconds(60))

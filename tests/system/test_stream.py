@@ -19,6 +19,7 @@ class Stream(SystemTest):
 
     def setUp(self):
         super().setUp()
+        self.cluster.env.update(harness.PATIENT)
         self.cluster.photos()
 
     def test_workers_threads_and_codecs_do_not_change_it(self):
