@@ -131,13 +131,11 @@ void fby_message_fini(struct fby_message *message)
 
 uint64_t fby_request_sum(const struct fby_request *request)
 {
-    enum { DIGEST = sizeof(request->content.bytes) };
-    uint8_t  bytes[3 * DIGEST + 4 * 8 + 2 * 4];
-    uint8_t *at = bytes;
-    memcpy(at, request->content.bytes, DIGEST);
-    memcpy(at + DIGEST, request->data.bytes, DIGEST);
-    memcpy(at + 2 * DIGEST, request->fingerprint.bytes, DIGEST);
-    at += 3 * DIGEST;
+    const struct fby_digest digests[] = {
+        request->content, request->data, request->fingerprint};
+    uint8_t  bytes[sizeof(digests) + 40];
+    uint8_t *at = bytes + sizeof(digests);
+    memcpy(bytes, digests, sizeof(digests));
     fby_store_le(at, request->seed, 8);
     fby_store_le(at + 8, request->epoch, 8);
     fby_store_le(at + 16, request->step, 8);
