@@ -246,6 +246,7 @@ static bool take_one(struct fby_receiver *r)
     fby_err err = fby_window_take(r->window, r->now_ns, &taken);
     if (err == FBY_GONE) {
         r->over = true;
+        fby_r_report(r); /* whoever sees the end sees all of it counted */
         fby_desk_end(r->desk);
     } else if (err == FBY_IO) {
         fby_r_window_failed(r);
