@@ -72,12 +72,12 @@ static void count_event(struct point *point, const struct param *param)
 
 static bool add_param(struct point *point, const char *text)
 {
-    struct param *param = &point->params[point->n_params];
-    if (point->n_params == MAX_PARAMS || !read_param(text, param)) {
+    struct param param;
+    if (point->n_params == MAX_PARAMS || !read_param(text, &param)) {
         return false;
     }
-    count_event(point, param);
-    point->n_params++;
+    count_event(point, &param);
+    point->params[point->n_params++] = param;
     return true;
 }
 
