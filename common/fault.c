@@ -18,9 +18,9 @@ struct param {
 
 struct point {
     char             name[WORD_SIZE];
-    char             event[WORD_SIZE]; /* counted; "": it is simply on */
-    int64_t          after;            /* due from this one on; or */
-    int64_t          every;            /* due at each of so many */
+    const char      *event; /* counted, in `params`; NULL: it is simply on */
+    int64_t          after; /* due from this one on; or */
+    int64_t          every; /* due at each of so many */
     struct param     params[MAX_PARAMS];
     unsigned         n_params;
     _Atomic uint64_t events;
@@ -63,10 +63,10 @@ static void count_event(struct point *point, const struct param *param)
     const char *every = event_of(param, "every_");
     if (after != NULL) {
         point->after = param->value;
-        snprintf(point->event, sizeof(point->event), "%s", after);
+        point->event = after;
     } else if (every != NULL) {
         point->every = param->value;
-        snprintf(point->event, sizeof(point->event), "%s", every);
+        point->event = every;
     }
 }
 
@@ -76,8 +76,9 @@ static bool add_param(struct point *point, const char *text)
     if (point->n_params == MAX_PARAMS || !read_param(text, &param)) {
         return false;
     }
-    count_event(point, &param);
-    point->params[point->n_params++] = param;
+    struct param *kept = &point->params[point->n_params++];
+    *kept              = param;
+    count_event(point, kept);
     return true;
 }
 
@@ -154,7 +155,7 @@ int64_t fby_fault_param(const char *point, const char *key, int64_t fallback)
 /* Counts the event; is the fault due at it? */
 static bool is_due(struct point *point, const char *event)
 {
-    if (point->event[0] == '\0') {
+    if (point->event == NULL) {
         return true;
     }
     if (strcmp(point->event, event) != 0) {
