@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/local.h"
 #include "cli/signals.h"
+#include "common/plural.h"
 
 enum option_key {
     KEY_PIPELINE = 'p',
@@ -72,10 +73,10 @@ static fby_err index_split(
     fby_err          err = fby_local_open(&local, o, why);
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
-        printf("%s: %" PRIu64 " samples in %" PRIu32 " shards (%" PRIu32
-               " known before), data digest %s%s\n",
-            o->split, fby_dataset_samples(local.dataset),
-            fby_dataset_shards(local.dataset),
+        printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
+            o->split,
+            fby_plural(fby_dataset_samples(local.dataset), "sample").text,
+            fby_plural(fby_dataset_shards(local.dataset), "shard").text,
             fby_dataset_reused(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");

@@ -7,6 +7,7 @@
 #include "cli/served.h"
 #include "cli/signals.h"
 #include "common/clock.h"
+#include "common/plural.h"
 
 enum option_key {
     KEY_PIPELINE = 'p',
@@ -93,8 +94,8 @@ static const struct argp argp = {options, parse_option, NULL,
 static void say_how_to_use(const struct up_options *o,
     const struct fby_cluster *cluster, const struct fby_served *served)
 {
-    printf("forebay up: %u workers; use it with\n  forebay pull --pipeline ",
-        o->workers);
+    printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
+        fby_plural(o->workers, "worker").text);
     fby_option_print_word(stdout, o->pipeline);
     printf(" --server %s", fby_cluster_server(cluster));
     for (unsigned i = 0; i < served->n; i++) {

@@ -64,7 +64,7 @@ static int stop_server(void **state)
     struct world *world = *state;
     zmq_close(world->peer);
     zmq_ctx_term(world->zmq);
-    pthread_kill(world->thread, SIGTERM);
+    pthread_kill(world->thread, SIGINT);
     pthread_join(world->thread, NULL);
     assert_ok(world->ended);
     return 0;
