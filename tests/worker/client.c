@@ -113,7 +113,7 @@ const struct fby_message *client_hear_at_last(
 
 const struct fby_welcome *client_hello(struct client *client)
 {
-    client->route    = fby_route_random();
+    client->route    = (struct fby_route_id){fby_id_random()};
     client->received = 0;
     client_say(client, &(struct fby_message){.type = FBY_MSG_HELLO,
                            .hello = {.session = client->session,
