@@ -142,11 +142,17 @@ class Part(Process):
         self.process.terminate()
         return self.process.wait(DEADLINE)
 
-    def rss_bytes(self):
+    def memory_bytes(self, name):
         for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmRSS:"):
+            if line.startswith(name + ":"):
                 return int(line.split()[1]) * 1024
-        raise AssertionError("no VmRSS")
+        raise AssertionError("no " + name)
+
+    def rss_bytes(self):
+        return self.memory_bytes("VmRSS")
+
+    def peak_bytes(self):
+        return self.memory_bytes("VmHWM")
 
 
 def read_line(fd, deadline_s):

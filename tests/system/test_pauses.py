@@ -3,6 +3,8 @@
 import signal
 import unittest
 
+from PIL import Image
+
 from harness import PATIENT, SLOW, SystemTest, seconds
 
 
@@ -145,6 +147,22 @@ class Memory(SystemTest):
         self.assertLess(worker.rss_bytes() - before, (16 << 20) * SLOW)
         frozen.resume()
         frozen.steps(20)
+
+    def test_pictures_are_decoded_within_the_budget(self):
+        folder = self.cluster.path("large") / "c0"
+        folder.mkdir(parents=True)
+        picture = Image.effect_noise((1150, 1150), 60).convert("RGB")
+        for i in range(64):
+            picture.save(folder / f"{i}.jpg", quality=50, progressive=True)
+        self.cluster.root = folder.parent
+        self.cluster.start_server()
+        worker = self.cluster.start_worker(
+            "--memory", "64M", "--threads", "32", "--fetch-threads", "4")
+        self.cluster.pull(self.cluster.pipeline(batch=32), "--epochs",
+                          2).finish()
+        self.assertIn("MEMORY-WAIT", worker.text())
+        self.assertLess(worker.peak_bytes(),
+                        (self.BUDGET + (24 << 20)) * SLOW)
 
     def test_memory_is_flat_over_thousands_of_batches(self):
         pipeline = self.cluster.pipeline(batch=8)

@@ -81,14 +81,25 @@ static struct reach weigh(const struct sides *s, uint64_t o, uint32_t *weights)
     return (struct reach){(uint32_t)first, n};
 }
 
-/* Weights of one axis into `scratch`: at most 2 ceil(from / to) + 1 each. */
+/* Source pixels under one triangle, at most. */
+static uint32_t most_under(uint32_t from, uint32_t to)
+{
+    return 2 * ((from + to - 1) / to) + 1;
+}
+
+static size_t axis_bytes(uint32_t from, uint32_t to)
+{
+    size_t weights = (size_t)most_under(from, to) * sizeof(uint32_t);
+    return to * (sizeof(struct reach) + weights);
+}
+
+/* Weights of one axis into `scratch`. */
 static fby_err plan_axis(
     struct fby_scratch *scratch, uint32_t from, uint32_t to, struct axis *out)
 {
     struct sides sides = {from, to};
-    size_t       most  = 2 * (((size_t)from + to - 1) / to) + 1;
-    size_t       head  = sizeof(struct reach) * to;
-    fby_err      err   = fby_scratch_need(scratch, head + most * to * 4);
+    size_t       most  = most_under(from, to);
+    fby_err      err   = fby_scratch_need(scratch, axis_bytes(from, to));
     if (err != FBY_OK) {
         return err;
     }
@@ -199,9 +210,16 @@ static bool sides_fit(const struct fby_image *image)
     return side_fits(image->width) && side_fits(image->height);
 }
 
+/* Rows scaled in x that one result row rests on, at most. */
+static uint32_t rows_in_ring(uint32_t from, uint32_t to)
+{
+    uint32_t most = most_under(from, to);
+    return most < from ? most : from;
+}
+
 static fby_err plan_ring(struct fby_resizer *self, struct passes *p)
 {
-    p->n_ring   = p->y.most < p->in->height ? p->y.most : p->in->height;
+    p->n_ring   = rows_in_ring(p->in->height, p->y.n);
     size_t size = p->n_ring * p->row_bytes;
     if (size > FBY_RESIZE_MAX_RING_BYTES) {
         return FBY_FULL;
@@ -231,9 +249,20 @@ fby_err fby_resize(struct fby_resizer *self, const struct fby_image *in,
     return err;
 }
 
-void fby_resizer_trim(struct fby_resizer *self, size_t keep_bytes)
+struct fby_resize_need fby_resize_need(
+    const struct fby_image *in, const struct fby_image *out)
 {
-    fby_scratch_trim(&self->weights[0], keep_bytes);
-    fby_scratch_trim(&self->weights[1], keep_bytes);
-    fby_scratch_trim(&self->rows, keep_bytes);
+    return (struct fby_resize_need){
+        .weights = {axis_bytes(in->width, out->width),
+            axis_bytes(in->height, out->height)},
+        .rows =
+            fby_image_bytes(out->width, rows_in_ring(in->height, out->height)),
+    };
+}
+
+void fby_resizer_fini(struct fby_resizer *self)
+{
+    fby_scratch_fini(&self->weights[0]);
+    fby_scratch_fini(&self->weights[1]);
+    fby_scratch_fini(&self->rows);
 }

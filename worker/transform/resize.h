@@ -33,6 +33,13 @@ struct fby_resizer {
 FBY_CHECKED fby_err fby_resize(struct fby_resizer *self,
     const struct fby_image *in, const struct fby_image *out);
 
-void fby_resizer_trim(struct fby_resizer *self, size_t keep_bytes);
+void fby_resizer_fini(struct fby_resizer *self);
+
+/* Bytes that its scratch memory has to hold for one resize. */
+struct fby_resize_need {
+    uint64_t weights[2], rows;
+};
+struct fby_resize_need fby_resize_need(
+    const struct fby_image *in, const struct fby_image *out);
 
 #endif
