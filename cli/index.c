@@ -46,6 +46,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_HASH:
         o->hash = true;
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required");

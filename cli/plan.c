@@ -91,6 +91,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_WORLD:
         o->world = fby_option_u64(state, "--world", arg, 1, 65536);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->local.pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required");

@@ -65,6 +65,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_DATA:
         fby_words_add(&o->data, arg);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required; 'forebay init "

@@ -38,6 +38,9 @@ class CommandLine(SystemTest):
                 (("pull", "-p", "x", "--rank", "2", "--world", "2"), "--world"),
                 (("pull", "-p", "x", "--steps", "4x"), "4x"),
                 (("worker",), "--data"), (("init",), "directory"),
+                (("worker", "--data", "d=/"), "--server"),
+                (("pull", "p.yaml"), "did you mean --pipeline p.yaml"),
+                (("server", "tcp://127.0.0.1:1"), "belongs to no option"),
                 (("up", "-p", "x", "--listen", "tcp://*:7070"), "address")):
             shown = forebay(*args)
             self.assertEqual(shown.returncode, 2, args)
