@@ -14,7 +14,7 @@
 #include "common/plan/fixed.h"
 #include "common/plan/key.h"
 
-enum { LANES = 4 };
+enum { ABREAST = 4 /* cells that pass side by side */ };
 
 struct fby_permutation_key fby_permutation_key(
     uint64_t seed, uint64_t epoch, const char *purpose)
@@ -85,8 +85,8 @@ static inline uint64_t add_mod(uint64_t a, uint64_t b, uint64_t size)
 static inline void forth(
     const struct fby_permutation *p, uint64_t *cells, uint32_t n)
 {
-    uint64_t row[LANES];
-    uint64_t column[LANES];
+    uint64_t row[ABREAST];
+    uint64_t column[ABREAST];
     for (uint32_t k = 0; k < n; k++) {
         row[k]    = cells[k] / p->columns;
         column[k] = cells[k] % p->columns;
@@ -112,20 +112,27 @@ uint64_t fby_permutation_at(const struct fby_permutation *p, uint64_t position)
     return position;
 }
 
+/* What stands at ABREAST positions from `first` on. */
+static void at_abreast(
+    const struct fby_permutation *p, uint64_t first, uint64_t *elements)
+{
+    for (uint64_t k = 0; k < ABREAST; k++) {
+        elements[k] = first + k;
+    }
+    forth(p, elements, ABREAST);
+    for (uint64_t k = 0; k < ABREAST; k++) {
+        if (elements[k] >= p->n) {
+            elements[k] = fby_permutation_at(p, elements[k]);
+        }
+    }
+}
+
 void fby_permutation_run(const struct fby_permutation *p, uint64_t first,
     uint64_t n, uint64_t *elements)
 {
     uint64_t done = 0;
-    for (; n - done >= LANES; done += LANES) {
-        for (uint64_t k = done; k < done + LANES; k++) {
-            elements[k] = first + k;
-        }
-        forth(p, elements + done, LANES);
-        for (uint64_t k = done; k < done + LANES; k++) {
-            if (elements[k] >= p->n) {
-                elements[k] = fby_permutation_at(p, elements[k]);
-            }
-        }
+    for (; n - done >= ABREAST; done += ABREAST) {
+        at_abreast(p, first + done, elements + done);
     }
     for (; done < n; done++) {
         elements[done] = fby_permutation_at(p, first + done);
