@@ -65,7 +65,8 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay index --pipeline p.yaml\n"
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same at first sight; what they find is kept under\n"
-    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay.",
+    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
+    "folder of images only hashes are kept; it is listed at each opening.",
     NULL, NULL, NULL};
 
 static fby_err index_split(
