@@ -112,10 +112,9 @@ static void on_cannot(
 {
     const struct fby_cannot *c = &m->cannot;
     if (c->shard[0] != '\0') {
-        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE,
-            "%.80s: shard %.90s, sample %llu (%.80s) at offset %llu: %.200s",
-            r->setup->location.pattern, c->shard, (unsigned long long)c->sample,
-            c->key, (unsigned long long)c->offset, c->text);
+        /* the text names shard or file, sample and offset */
+        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE, "in %.120s, %.380s",
+            r->setup->location.pattern, c->text);
     } else {
         (void)fby_because(
             &r->cannot, FBY_IO, "%.180s: %.300s", r->peers[peer].who, c->text);
@@ -130,9 +129,8 @@ static void on_stale(
     const struct fby_stale_data *stale = &m->stale_data;
     char                         text[400];
     if (stale->shard[0] != '\0') {
-        snprintf(text, sizeof(text),
-            "shard %.150s is not as it was opened: %.200s", stale->shard,
-            stale->text);
+        snprintf(
+            text, sizeof(text), "not as it was opened: %.350s", stale->text);
     } else {
         snprintf(text, sizeof(text), "%.200s", stale->text);
     }

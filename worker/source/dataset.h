@@ -100,10 +100,10 @@ FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
  *
  * Blocks: for the file system; no lock is held meanwhile.
  * Errors: FBY_FULL   size < member->size
- *         FBY_STALE  the file is no longer the one that was indexed: `why`
- *                    names it and says what happened to it; the buffer's
- *                    contents are then of no use
- *         FBY_IO     with the place */
+ *         FBY_STALE  the file is no longer the one that was indexed; the
+ *                    buffer's contents are then of no use
+ *         FBY_IO
+ *         `why` says what happened; fby_dataset_place says where. */
 FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
     struct fby_why *why);
