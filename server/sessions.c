@@ -11,10 +11,19 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
+static void set_state(struct fby_directory *self,
+    struct fby_dir_session *session, enum session_state state)
+{
+    self->waiting -= session->state == SESSION_WAITING;
+    self->waiting += state == SESSION_WAITING;
+    session->state = state;
+}
+
 void fby_directory_forget_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
+    set_state(self, session, SESSION_NEW);
     fby_table_del_session(self, session);
     if (--job->sessions == 0) {
         fby_table_del_job(self, job);
@@ -31,7 +40,7 @@ void fby_directory_forget_session(
 static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     enum fby_join_refused_code code)
 {
-    session->state      = SESSION_REFUSED;
+    set_state(self, session, SESSION_REFUSED);
     session->code       = code;
     session->answer_due = true;
     self->counts.refused++;
@@ -127,6 +136,9 @@ static struct fby_dir_session *find_in_job(struct fby_directory *self,
     const struct fby_dir_session *other, enum session_state state,
     bool same_rank)
 {
+    if (state == SESSION_WAITING && self->waiting == 0) {
+        return NULL; /* asked at every renewal, and nearly always so */
+    }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
         if (s != other && s->job == other->job && s->state == state &&
@@ -182,7 +194,7 @@ static void admit(struct fby_directory *self, struct fby_dir_session *session)
         set_facts(session);
     }
     if (agrees(self, session)) {
-        session->state      = SESSION_JOINED;
+        set_state(self, session, SESSION_JOINED);
         session->answer_due = true;
     }
 }
@@ -198,7 +210,7 @@ fby_err fby_directory_join(struct fby_directory *self,
         }
         session = make_session(self, join);
         if (find_in_job(self, session, SESSION_JOINED, true) != NULL) {
-            session->state          = SESSION_WAITING;
+            set_state(self, session, SESSION_WAITING);
             session->waits_until_ns = now_ns + self->config.lease_ns;
         } else {
             admit(self, session);
@@ -290,6 +302,19 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     }
 }
 
+/* Others that wait for the same rank now wait for its new holder. */
+static void wait_anew(struct fby_directory *self,
+    const struct fby_dir_session *holder, int64_t now_ns)
+{
+    for (struct fby_dir_session *s = self->sessions; s != NULL;
+         s                         = s->hh.next) {
+        if (s->state == SESSION_WAITING && s->job == holder->job &&
+            s->rank == holder->rank) {
+            s->waits_until_ns = now_ns + self->config.lease_ns;
+        }
+    }
+}
+
 void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
@@ -305,6 +330,7 @@ void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
             }
             s->seen_ns = now_ns;
             admit(self, s);
+            wait_anew(self, s, now_ns);
             return; /* the list has changed; the next tick goes on */
         }
     }
