@@ -315,23 +315,35 @@ static void wait_anew(struct fby_directory *self,
     }
 }
 
-void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
+/* A session that waits and whose rank is free, or held by one that was silent
+ * all the time; that one is forgotten. */
+static struct fby_dir_session *next_to_admit(
+    struct fby_directory *self, int64_t now_ns)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
+        struct fby_dir_session *holder = NULL;
         if (s->state != SESSION_WAITING) {
             continue;
         }
-        struct fby_dir_session *holder =
-            find_in_job(self, s, SESSION_JOINED, true);
-        if (holder == NULL || now_ns >= s->waits_until_ns) {
-            if (holder != NULL) {
-                fby_directory_forget_session(self, holder);
-            }
-            s->seen_ns = now_ns;
-            admit(self, s);
-            wait_anew(self, s, now_ns);
-            return; /* the list has changed; the next tick goes on */
+        holder = find_in_job(self, s, SESSION_JOINED, true);
+        if (holder == NULL) {
+            return s;
         }
+        if (now_ns >= s->waits_until_ns) {
+            fby_directory_forget_session(self, holder);
+            return s;
+        }
+    }
+    return NULL;
+}
+
+void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
+{
+    struct fby_dir_session *session = NULL;
+    while ((session = next_to_admit(self, now_ns)) != NULL) {
+        session->seen_ns = now_ns;
+        admit(self, session);
+        wait_anew(self, session, now_ns);
     }
 }
