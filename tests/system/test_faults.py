@@ -56,6 +56,15 @@ class Faults(SystemTest):
         result = self.assert_same(pull)
         self.assertGreater(result["rerequests"], 0)
 
+    def test_workers_of_an_own_cluster_are_started_again(self):
+        pull = self.cluster.pull_alone(
+            self.pipeline, "--epochs", self.EPOCHS,
+            faults="worker.exit:after_chunk=51")
+        result = self.assert_same(pull)
+        self.assertGreaterEqual(pull.faults("worker.exit"), 2)
+        self.assertRegex(pull.error, "CHILD-ENDED worker [12] was killed")
+        self.assertGreater(result["rerequests"], 0)
+
     def test_workers_killed_at_random_moments_and_others_joining(self):
         workers = self.cluster.start(2)
         pull = self.pull_slowly()
