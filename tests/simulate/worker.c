@@ -9,7 +9,7 @@ static void say(struct sim *sim, int worker, const struct sim_message *message)
     struct sim_worker *w = &sim->workers[worker];
     if (w->route < 0 || !sim_send_down(sim, w->route, w->connection, message)) {
         if (w->session != NULL) {
-            fby_session_route_lost(w->session, sim->now);
+            fby_session_route_lost(w->session);
         }
         w->route = -1;
     }

@@ -105,16 +105,6 @@ struct fby_digest fby_dataset_shard_digest(
     return self->digests[shard];
 }
 
-uint32_t fby_dataset_classes(const struct fby_dataset *self)
-{
-    return self->index.n_classes;
-}
-
-const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id)
-{
-    return self->index.classes[id].name;
-}
-
 /* A sample's shard, and its number within it. */
 struct where {
     const struct fby_shard *shard;
@@ -139,6 +129,11 @@ static struct where find(const struct fby_dataset *self, uint64_t sample)
         .shard_number = low,
         .sample       = (uint32_t)(sample - self->first[low]),
     };
+}
+
+uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample)
+{
+    return find(self, sample).shard_number;
 }
 
 const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample)

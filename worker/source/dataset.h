@@ -71,14 +71,14 @@ const char     *fby_dataset_shard_name(
 struct fby_digest fby_dataset_shard_digest(
     const struct fby_dataset *self, uint32_t shard);
 
-/* Class folders in order of their ids; none in a tar dataset. */
-uint32_t    fby_dataset_classes(const struct fby_dataset *self);
-const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id);
+/* The shard that a sample lies in. */
+uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample);
 
 /* The key of a sample, "c00/0001"; lives as long as `self`. */
 const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample);
 
-/* The id of a folder sample's class; 0 in a tar dataset (ask classes() > 0). */
+/* The id of a folder sample's class, which is the folder's place among them in
+ * byte order; 0 in a tar dataset. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
 /* One member of one sample: where its bytes lie. */
