@@ -365,13 +365,13 @@ static bool is_refused(struct client *client)
 /* Opening takes a moment, so some of many OPENs wait for it. */
 static void one_client_may_not_wait_for_any_number_of_openings(void **state)
 {
-    enum { BURST = 32 };
+    enum { BURST = 32, ENOUGH = 100 * BURST };
     struct world world;
     bool         refused = false;
     world_prepare(&world, state);
     world_start(&world);
     client_hello(&world.client);
-    for (uint64_t id = 1; !refused && id < 100 * BURST; id += BURST) {
+    for (uint64_t id = 1; !refused && id < ENOUGH; id += BURST) {
         for (uint64_t i = 0; i < BURST; i++) {
             client_say(
                 &world.client, &(struct fby_message){.type = FBY_MSG_OPEN,

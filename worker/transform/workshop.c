@@ -47,16 +47,15 @@ static fby_err borrow(
 {
     struct fby_allowance *allowance = self->limits.allowance;
     uint64_t              share     = self->limits.share;
+    uint64_t              most      = share + fby_allowance_limit(allowance);
     fby_err               err = fby_allowance_take(allowance, bytes - share);
     if (err == FBY_OK) {
         self->borrowed = bytes - share;
     } else if (err == FBY_FULL) {
         fby_because(why, err,
-            "decoding it takes %llu bytes, this worker has %llu for that; "
-            "raise "
+            "decoding it takes %llu bytes, this worker has %llu for that; raise "
             "its --memory",
-            (unsigned long long)bytes,
-            (unsigned long long)(share + fby_allowance_limit(allowance)));
+            (unsigned long long)bytes, (unsigned long long)most);
     }
     return err;
 }
