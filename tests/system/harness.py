@@ -104,9 +104,6 @@ class Process:
         self.process.kill()
         self.process.wait()
 
-    def stop(self):
-        self.process.send_signal(signal.SIGSTOP)
-
     def resume(self):
         self.process.send_signal(signal.SIGCONT)
 
