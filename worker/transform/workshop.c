@@ -53,7 +53,7 @@ static fby_err borrow(
         self->borrowed = bytes - share;
     } else if (err == FBY_FULL) {
         fby_because(why, err,
-            "decoding it takes %llu bytes, this worker has %llu for that; raise "
+            "decoding it takes %llu bytes, this worker has %llu for it; raise "
             "its --memory",
             (unsigned long long)bytes, (unsigned long long)most);
     }
