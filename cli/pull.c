@@ -53,6 +53,12 @@ static void show_scan(void *arg, uint64_t done, uint64_t total)
     fby_headway_show(arg, done, total);
 }
 
+static bool is_interrupted(void *arg)
+{
+    (void)arg;
+    return fby_signals_caught() != 0;
+}
+
 static struct forebay_options stream_options(
     const struct pull *self, const struct fby_served *roots)
 {
@@ -79,9 +85,11 @@ static struct forebay_options stream_options(
     stream.digests         = true;
     stream.audit           = o->audit;
     stream.verify_decoded  = o->verify;
+    stream.give_up         = is_interrupted;
     return stream;
 }
 
+/* Interrupted, there is no stream, and no error. */
 static fby_err open_stream(
     struct pull *self, const struct fby_served *roots, struct fby_why *why)
 {
@@ -93,7 +101,7 @@ static fby_err open_stream(
         forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
     fby_headway_end(&headway);
     if (status != FOREBAY_OK) {
-        return FBY_CONFIG;
+        return status == FOREBAY_INTERRUPTED ? FBY_OK : FBY_CONFIG;
     }
     self->info.struct_size = sizeof(self->info);
     forebay_info(self->stream, &self->info);
@@ -222,7 +230,6 @@ static void report(struct pull *self)
 
 static fby_err run_stream(struct pull *self, struct fby_why *why)
 {
-    fby_signals_catch();
     self->start_ns = fby_now_ns();
     self->bar      = fby_bar_begin(self->start_ns);
     self->heard_ns = self->start_ns;
@@ -276,9 +283,10 @@ static fby_err pull(struct pull *self, struct fby_why *why)
         err = start_cluster(self, &roots, why);
     }
     if (err == FBY_OK) {
+        fby_signals_catch();
         err = open_stream(self, &roots, why);
     }
-    if (err == FBY_OK) {
+    if (err == FBY_OK && self->stream != NULL) {
         err = run_stream(self, why);
     }
     err = close_journal(self, err, why);
@@ -291,8 +299,13 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     return err;
 }
 
-static void say_interrupted(const char *token)
+static void say_interrupted(const struct pull *self)
 {
+    const char *token = self->journal.token;
+    if (self->info.struct_size == 0) {
+        fputs("forebay pull: interrupted before the stream was open\n", stderr);
+        return;
+    }
     if (token[0] == '\0') {
         fputs("forebay pull: ended by signal before the first batch; there is "
               "nothing to go on from\n",
@@ -315,7 +328,7 @@ static int run(int argc, char **argv)
     if (err != FBY_OK) {
         fprintf(stderr, "forebay pull: %s\n", why.text);
     } else if (fby_signals_caught() != 0) {
-        say_interrupted(self.journal.token);
+        say_interrupted(&self);
     }
     fby_words_fini(&o.data);
     fby_words_fini(&o.fields);

@@ -6,6 +6,9 @@
 #include "common/clock.h"
 #include "trainer_client/shelf.h"
 
+/* Between two looks at whether the caller gives up. */
+#define LOOK_NS (FBY_NS_PER_S / 10)
+
 fby_err fby_desk_init(struct fby_desk *self)
 {
     pthread_condattr_t monotonic;
@@ -164,30 +167,51 @@ static bool wait_changed(struct fby_desk *self, int64_t deadline_ns)
     return pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0;
 }
 
-enum forebay_status fby_desk_wait_open(struct fby_desk *self,
-    int64_t deadline_ns, fby_scan_fn *on_scan, void *arg, struct fby_why *why)
+/* Call back, without the lock; false: give up. */
+static bool ask_watch(
+    struct fby_desk *self, const struct fby_open_watch *watch, uint64_t *told)
+{
+    uint64_t done = self->scan_done;
+    uint64_t all  = self->scan_total;
+    pthread_mutex_unlock(&self->lock);
+    if (watch->on_scan != NULL && all > 0 && done != *told) {
+        *told = done;
+        watch->on_scan(watch->on_scan_arg, done, all);
+    }
+    bool go_on = watch->give_up == NULL || !watch->give_up(watch->give_up_arg);
+    pthread_mutex_lock(&self->lock);
+    return go_on;
+}
+
+static enum forebay_status wait_open_locked(
+    struct fby_desk *self, const struct fby_open_watch *watch)
 {
     uint64_t told = UINT64_MAX;
-    bool     time = true;
-    pthread_mutex_lock(&self->lock);
-    while (self->phase == FBY_PHASE_OPENING && time) {
-        time          = wait_changed(self, deadline_ns);
-        uint64_t done = self->scan_done;
-        uint64_t all  = self->scan_total;
-        if (on_scan != NULL && all > 0 && done != told) {
-            told = done;
-            pthread_mutex_unlock(&self->lock);
-            on_scan(arg, done, all);
-            pthread_mutex_lock(&self->lock);
+    while (self->phase == FBY_PHASE_OPENING) {
+        int64_t look_ns = fby_now_ns() + LOOK_NS;
+        int64_t left_ns = watch->deadline_ns - fby_now_ns();
+        (void)wait_changed(
+            self, left_ns < LOOK_NS ? watch->deadline_ns : look_ns);
+        if (!ask_watch(self, watch, &told)) {
+            return FOREBAY_INTERRUPTED;
+        }
+        if (left_ns <= 0 && self->phase == FBY_PHASE_OPENING) {
+            return FOREBAY_TIMEOUT;
         }
     }
-    enum forebay_status status = FOREBAY_OK;
-    if (self->phase == FBY_PHASE_OPENING) {
-        status = FOREBAY_TIMEOUT;
-        *why   = self->waiting;
-    } else if (self->phase == FBY_PHASE_FAILED && !self->opened) {
-        status = self->failure;
-        *why   = self->why;
+    return self->phase == FBY_PHASE_FAILED && !self->opened ? self->failure
+                                                            : FOREBAY_OK;
+}
+
+enum forebay_status fby_desk_wait_open(struct fby_desk *self,
+    const struct fby_open_watch *watch, struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    enum forebay_status status = wait_open_locked(self, watch);
+    if (status == FOREBAY_TIMEOUT) {
+        *why = self->waiting;
+    } else if (status != FOREBAY_OK && status != FOREBAY_INTERRUPTED) {
+        *why = self->why;
     }
     pthread_mutex_unlock(&self->lock);
     return status;

@@ -81,11 +81,19 @@ void fby_desk_report(
 
 /* ---- the trainer's side -------------------------------------------------- */
 
-/* Until streaming or failed; the deadline is on the monotonic clock. What fails
- * once it was opened is told by the next call, however soon it failed. */
-typedef void        fby_scan_fn(void *arg, uint64_t done, uint64_t total);
+struct fby_open_watch {  /* how long to wait, and whom to ask meanwhile */
+    int64_t deadline_ns; /* on the monotonic clock */
+    void (*on_scan)(void *arg, uint64_t done, uint64_t total); /* or NULL */
+    void *on_scan_arg;
+    bool (*give_up)(void *arg); /* or NULL */
+    void *give_up_arg;
+};
+
+/* Until streaming, failed, or given up; what is watched is called without the
+ * lock. What fails once it was opened is told by the next call, however soon
+ * it failed. */
 enum forebay_status fby_desk_wait_open(struct fby_desk *self,
-    int64_t deadline_ns, fby_scan_fn *on_scan, void *arg, struct fby_why *why);
+    const struct fby_open_watch *watch, struct fby_why *why);
 
 /* As forebay_next. */
 enum forebay_status fby_desk_next(struct fby_desk *self,

@@ -16,15 +16,16 @@
 PUBLIC const char *forebay_status_text(enum forebay_status status)
 {
     static const char *const text[] = {
-        [FOREBAY_OK]      = "ok",
-        [FOREBAY_END]     = "the stream has ended",
-        [FOREBAY_TIMEOUT] = "nothing yet",
-        [FOREBAY_USAGE]   = "the call or an option is not allowed",
-        [FOREBAY_CONFIG]  = "pipeline, token, job or data do not fit together",
-        [FOREBAY_DATA]    = "a sample or shard cannot be delivered",
-        [FOREBAY_FULL]    = "the caller holds too many batches",
-        [FOREBAY_FORKED]  = "a child process used its parent's stream",
-        [FOREBAY_SYSTEM]  = "the operating system refused something",
+        [FOREBAY_OK]          = "ok",
+        [FOREBAY_END]         = "the stream has ended",
+        [FOREBAY_TIMEOUT]     = "nothing yet",
+        [FOREBAY_USAGE]       = "the call or an option is not allowed",
+        [FOREBAY_CONFIG]      = "pipeline, token, job or data do not fit together",
+        [FOREBAY_DATA]        = "a sample or shard cannot be delivered",
+        [FOREBAY_FULL]        = "the caller holds too many batches",
+        [FOREBAY_FORKED]      = "a child process used its parent's stream",
+        [FOREBAY_SYSTEM]      = "the operating system refused something",
+        [FOREBAY_INTERRUPTED] = "interrupted before the stream was open",
     };
     size_t i = (size_t)status;
     return i < sizeof(text) / sizeof(text[0]) ? text[i] : "unknown status";
@@ -89,8 +90,14 @@ static fby_err start(struct forebay *self, struct fby_why *why)
 static enum forebay_status wait_open(struct forebay *self,
     const struct forebay_options *o, int64_t deadline_ns, struct fby_why *why)
 {
-    enum forebay_status status = fby_desk_wait_open(
-        self->desk, deadline_ns, o->on_scan, o->on_scan_arg, why);
+    const struct fby_open_watch watch = {
+        .deadline_ns = deadline_ns,
+        .on_scan     = o->on_scan,
+        .on_scan_arg = o->on_scan_arg,
+        .give_up     = o->give_up,
+        .give_up_arg = o->give_up_arg,
+    };
+    enum forebay_status status = fby_desk_wait_open(self->desk, &watch, why);
     if (status == FOREBAY_TIMEOUT) {
         (void)fby_because_in(why, FBY_TIMEOUT, "not open after %.1f s",
             (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);

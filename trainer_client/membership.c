@@ -36,13 +36,23 @@ static void renew(const struct fby_membership *self, struct fby_message *out)
     };
 }
 
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 bool fby_membership_tick(
     struct fby_membership *self, int64_t now_ns, struct fby_message *out)
 {
     if (now_ns < self->due_ns) {
         return false;
     }
-    if (self->server.value == 0) {
+    if (self->refused) {
+        out->type     = FBY_MSG_QUIT;
+        out->quit     = (struct fby_quit){.session = self->join.session};
+        self->refused = false;
+        self->due_ns  = now_ns + later(self->lease_ns, self->retry_ns);
+    } else if (self->server.value == 0) {
         out->type    = FBY_MSG_JOIN;
         out->join    = self->join;
         self->due_ns = now_ns + self->retry_ns;
@@ -62,6 +72,7 @@ void fby_membership_joined(struct fby_membership *self,
             self->join.rank, self->join.world);
     }
     self->server       = joined->server;
+    self->lease_ns     = (int64_t)joined->lease_ms * FBY_NS_PER_MS;
     self->heartbeat_ns = (int64_t)joined->heartbeat_ms * FBY_NS_PER_MS;
     if (self->heartbeat_ns < FBY_NS_PER_MS) {
         self->heartbeat_ns = FBY_NS_PER_MS;
@@ -75,6 +86,13 @@ void fby_membership_join_first(struct fby_membership *self, int64_t now_ns)
         self->server = (struct fby_instance_id){0};
         self->due_ns = now_ns;
     }
+}
+
+void fby_membership_refused(struct fby_membership *self, int64_t now_ns)
+{
+    self->server  = (struct fby_instance_id){0};
+    self->refused = true;
+    self->due_ns  = now_ns;
 }
 
 bool fby_membership_workers(struct fby_membership *self,

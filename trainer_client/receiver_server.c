@@ -22,13 +22,29 @@ static void on_joined(struct fby_receiver *r, const struct fby_message *m)
     }
 }
 
+/* Ranks of one job with different data make no one stream. All else was agreed
+ * on when we joined first: a server that refuses it later has lost its memory,
+ * and met somebody else before us. */
+static bool is_fatal(
+    const struct fby_receiver *r, enum fby_join_refused_code code)
+{
+    return !r->opened || code == FBY_JOIN_DATA || code == FBY_JOIN_FINGERPRINT;
+}
+
 static void on_refused(struct fby_receiver *r, const struct fby_message *m)
 {
-    struct fby_why why = {""};
+    const struct fby_join_refused *refused = &m->join_refused;
+    struct fby_why                 why     = {""};
     (void)fby_because(
-        &why, FBY_CONFIG, "the server refused: %.400s", m->join_refused.text);
-    fby_error("JOIN-REFUSED", "%s", why.text);
-    fby_r_fail(r, FOREBAY_CONFIG, &why);
+        &why, FBY_CONFIG, "the server refused: %.400s", refused->text);
+    if (is_fatal(r, refused->code)) {
+        fby_error("JOIN-REFUSED", "%s", why.text);
+        fby_r_fail(r, FOREBAY_CONFIG, &why);
+    } else {
+        fby_warn("JOIN-REFUSED",
+            "%s; going on with the workers known, and asking again", why.text);
+        fby_membership_refused(&r->membership, r->now_ns);
+    }
 }
 
 static void on_join_first(struct fby_receiver *r, const struct fby_message *m)

@@ -3,6 +3,8 @@
 import json
 import os
 import shlex
+import signal
+import socket
 import subprocess
 import unittest
 
@@ -226,6 +228,22 @@ class CommandLine(SystemTest):
         self.assertIn("WORKER-READY", read_line(worker.stderr.fileno(), 60))
         line = read_line(worker.stderr.fileno(), 60)
         self.assertIn("SERVER-SILENT no answer from tcp://127.0.0.1:9", line)
+
+    def test_interrupted_before_the_stream_is_open_pull_says_so(self):
+        pipeline = self.pictures()
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            pull = subprocess.Popen(
+                [FOREBAY, "pull", "--pipeline", pipeline, "--server",
+                 f"127.0.0.1:{silent.getsockname()[1]}", "--data",
+                 f"d={self.cluster.root}"], stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE, text=True)
+            self.addCleanup(pull.kill)
+            silent.settimeout(60)
+            silent.accept()[0].close()
+            pull.send_signal(signal.SIGINT)
+            said = pull.communicate(timeout=60)[1]
+        self.assertEqual(pull.returncode, 130, said)
+        self.assertIn("interrupted before the stream was open", said)
 
     def test_up_serves_until_it_is_told_to_end(self):
         self.cluster.photos(number=64, name="it's my data")

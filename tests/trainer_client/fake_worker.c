@@ -638,6 +638,7 @@ struct fake_server {
     pthread_t       thread;
     atomic_bool     stop;
     atomic_uint     joins;
+    atomic_uint     quits;
     pthread_mutex_t lock; /* guards all below */
     uint64_t        instance;
     uint64_t        session; /* the one that joined; 0: none */
@@ -645,6 +646,7 @@ struct fake_server {
     char            endpoints[MAX_WORKERS][64];
     uint64_t        instances[MAX_WORKERS];
     uint32_t        n;
+    int             code; /* of the refusal */
     char            refusal[256];
     bool            pinned;
     uint8_t         data_salt;
@@ -680,7 +682,7 @@ static void say_joined(struct fake_server *s, const struct route *to)
         .joined                        = {
                                    .session      = {s->session},
                                    .server       = {s->instance},
-                                   .lease_ms     = 10000,
+                                   .lease_ms     = 200,
                                    .heartbeat_ms = 20,
         }};
     if (s->pinned) {
@@ -703,7 +705,7 @@ static void on_join(struct fake_server *s, const struct route *from,
     const struct fby_message refused = {.type = FBY_MSG_JOIN_REFUSED,
         .join_refused                         = {
                                     .session = join->session,
-                                    .code    = FBY_JOIN_TAKEN,
+                                    .code    = (enum fby_join_refused_code)s->code,
                                     .text    = s->refusal,
         }};
     send_message(s->socket, from, &refused);
@@ -735,6 +737,8 @@ static void *server_main(void *opaque)
             on_join(s, &from, &m.join);
         } else if (m.type == FBY_MSG_RENEW) {
             on_renew(s, &from, &m.renew);
+        } else if (m.type == FBY_MSG_QUIT) {
+            atomic_fetch_add(&s->quits, 1);
         }
         pthread_mutex_unlock(&s->lock);
         fby_message_fini(&m);
@@ -803,9 +807,10 @@ void fake_server_add(struct fake_server *self, const struct fake_worker *worker)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fake_server_refuse(struct fake_server *self, const char *text)
+void fake_server_refuse(struct fake_server *self, int code, const char *text)
 {
     pthread_mutex_lock(&self->lock);
+    self->code = code;
     snprintf(self->refusal, sizeof(self->refusal), "%s", text);
     pthread_mutex_unlock(&self->lock);
 }
@@ -821,4 +826,9 @@ void fake_server_pin(struct fake_server *self, uint8_t data_salt)
 uint32_t fake_server_joins(struct fake_server *self)
 {
     return atomic_load(&self->joins);
+}
+
+uint32_t fake_server_quits(struct fake_server *self)
+{
+    return atomic_load(&self->quits);
 }

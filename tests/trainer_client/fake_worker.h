@@ -66,10 +66,12 @@ const char *fake_server_endpoint(const struct fake_server *self);
 /* Workers are told to sessions when they renew. */
 void fake_server_add(
     struct fake_server *self, const struct fake_worker *worker);
-/* Every JOIN is refused with this text. */
-void fake_server_refuse(struct fake_server *self, const char *text);
+/* Every JOIN is refused with this code (of fby_join_refused_code) and text;
+ * "": none is any more. */
+void fake_server_refuse(struct fake_server *self, int code, const char *text);
 /* Digests it says the job has, made with these salts. */
 void     fake_server_pin(struct fake_server *self, uint8_t data_salt);
 uint32_t fake_server_joins(struct fake_server *self);
+uint32_t fake_server_quits(struct fake_server *self);
 
 #endif

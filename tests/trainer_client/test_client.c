@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "proto/wire.h"
 #include "trainer_client/digest.h"
 
 enum { SIZE = 8, STEPS = 12 };
@@ -547,9 +548,31 @@ static void what_the_server_refuses_is_told_in_its_words(void **state)
     (void)state;
     struct rig rig;
     rig_begin(&rig, SIZE, "drop");
-    fake_server_refuse(rig.server, "rank 0 is taken by node7, process 12");
+    fake_server_refuse(
+        rig.server, FBY_JOIN_TAKEN, "rank 0 is taken by node7, process 12");
     assert_int_equal(rig_try_open(&rig), FOREBAY_CONFIG);
     assert_non_null(strstr(rig.error, "rank 0 is taken by node7"));
+    rig_end(&rig);
+}
+
+static bool give_up_at_third(void *arg)
+{
+    int *asked = arg;
+    return ++*asked == 3;
+}
+
+static void open_can_be_given_up(void **state)
+{
+    (void)state;
+    struct rig rig;
+    int        asked = 0;
+    rig_begin(&rig, SIZE, "drop");
+    rig.options.give_up     = give_up_at_third;
+    rig.options.give_up_arg = &asked;
+    assert_int_equal(rig_try_open(&rig), FOREBAY_INTERRUPTED);
+    assert_string_equal(rig.error, "interrupted before the stream was open");
+    assert_int_equal(asked, 3);
+    assert_null(rig.stream);
     rig_end(&rig);
 }
 
@@ -679,6 +702,50 @@ static void a_server_restarted_is_joined_again_in_silence(void **state)
     }
     assert_true(fake_worker_requests(late) > 0);
     assert_true(fake_server_joins(rig.server) >= 2);
+    rig_end(&rig);
+}
+
+/* Another run took the place, and leaves it. */
+static void a_server_that_forgot_us_and_refuses_stops_no_stream(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    fake_server_refuse(rig.server, FBY_JOIN_TAKEN, "rank 0 is taken by node7");
+    fake_server_restart(rig.server);
+    int64_t patience = fby_now_ns() + RIG_PATIENCE;
+    while (fake_server_quits(rig.server) < 2 && fby_now_ns() < patience) {
+        rig_skip(&rig, 1);
+    }
+    assert_true(fake_server_quits(rig.server) >= 2);
+    fake_server_refuse(rig.server, 0, "");
+    struct fake_worker *late = rig_add(&rig, (struct fake_behaviour){0});
+    while (fake_worker_requests(late) == 0 && fby_now_ns() < patience) {
+        rig_skip(&rig, 1);
+    }
+    assert_true(fake_worker_requests(late) > 0);
+    rig_end(&rig);
+}
+
+static void a_job_whose_ranks_have_other_data_fails_at_any_time(void **state)
+{
+    (void)state;
+    struct rig            rig;
+    struct forebay_batch *batch  = NULL;
+    enum forebay_status   status = FOREBAY_OK;
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    fake_server_refuse(rig.server, FBY_JOIN_DATA, "rank 1 has other data");
+    fake_server_restart(rig.server);
+    while (status == FOREBAY_OK) {
+        status = forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch);
+        forebay_release(&batch, NULL);
+    }
+    assert_int_equal(status, FOREBAY_CONFIG);
+    assert_non_null(strstr(forebay_error(rig.stream), "rank 1 has other data"));
     rig_end(&rig);
 }
 
@@ -858,12 +925,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_worker_that_never_opens_keeps_nobody_waiting),
         cmocka_unit_test(without_a_worker_open_says_so_in_time),
         cmocka_unit_test(what_the_server_refuses_is_told_in_its_words),
+        cmocka_unit_test(open_can_be_given_up),
         cmocka_unit_test(scanning_is_told_while_open_waits),
         cmocka_unit_test(a_bad_sample_fails_with_its_place),
         cmocka_unit_test(when_all_workers_are_set_aside_next_names_the_last),
         cmocka_unit_test(substitutes_are_listed_and_limited),
         cmocka_unit_test(impossible_labels_fail_by_name),
         cmocka_unit_test(a_server_restarted_is_joined_again_in_silence),
+        cmocka_unit_test(a_server_that_forgot_us_and_refuses_stops_no_stream),
+        cmocka_unit_test(a_job_whose_ranks_have_other_data_fails_at_any_time),
         cmocka_unit_test(with_all_workers_gone_next_says_so_and_then_goes_on),
         cmocka_unit_test(held_batches_go_beyond_the_slots_up_to_the_cap),
         cmocka_unit_test(batches_and_tensors_outlive_the_stream),

@@ -43,15 +43,16 @@ struct forebay;       /* an open stream */
 struct forebay_batch; /* one batch of it */
 
 enum forebay_status {
-    FOREBAY_OK      = 0,
-    FOREBAY_END     = 1, /* the stream's end, not an error */
-    FOREBAY_TIMEOUT = 2, /* nothing yet; call again */
-    FOREBAY_USAGE   = 3, /* the call or an option is not allowed */
-    FOREBAY_CONFIG  = 4, /* pipeline, token, job or data do not fit together */
-    FOREBAY_DATA    = 5, /* a sample or shard cannot be delivered */
-    FOREBAY_FULL    = 6, /* the caller holds too many batches */
-    FOREBAY_FORKED  = 7, /* a child process used its parent's stream */
-    FOREBAY_SYSTEM  = 8  /* the operating system refused something */
+    FOREBAY_OK          = 0,
+    FOREBAY_END         = 1, /* the stream's end, not an error */
+    FOREBAY_TIMEOUT     = 2, /* nothing yet; call again */
+    FOREBAY_USAGE       = 3, /* the call or an option is not allowed */
+    FOREBAY_CONFIG      = 4, /* pipeline, token, job or data do not fit together */
+    FOREBAY_DATA        = 5, /* a sample or shard cannot be delivered */
+    FOREBAY_FULL        = 6, /* the caller holds too many batches */
+    FOREBAY_FORKED      = 7, /* a child process used its parent's stream */
+    FOREBAY_SYSTEM      = 8, /* the operating system refused something */
+    FOREBAY_INTERRUPTED = 9 /* forebay_open() was given up by its caller */
 };
 
 /* Static text, never NULL. */
@@ -141,6 +142,12 @@ struct forebay_options {
     /* Every audit-th step from epoch 0 step 0 is asked of a second worker too,
      * and fails the stream where the two give different values. 0: none. */
     uint64_t audit;
+
+    /* Called on the thread that is in forebay_open(), about ten times a
+     * second while it waits: true ends it with FOREBAY_INTERRUPTED. For
+     * Ctrl-C: a signal handler sets a flag, this looks at it. */
+    bool (*give_up)(void *arg);
+    void *give_up_arg;
 };
 
 /* Options with every default. */
@@ -157,7 +164,8 @@ static inline struct forebay_options forebay_options(void)
  * Ownership: *out is the caller's, for forebay_close(); NULL on failure.
  * Blocks:    until workers have opened the source, at most open_timeout_ns.
  * Errors:    FOREBAY_USAGE, FOREBAY_CONFIG, FOREBAY_TIMEOUT (no server, no
- *            worker, or still scanning), FOREBAY_SYSTEM; `error` (may be
+ *            worker, or still scanning), FOREBAY_INTERRUPTED (give_up
+ *            said so), FOREBAY_SYSTEM; `error` (may be
  *            NULL) then says in one line what is wrong and what would be
  *            right, cut to `error_size` with its NUL. */
 enum forebay_status forebay_open(const struct forebay_options *options,
