@@ -1,0 +1,431 @@
+/* Second answers that are asked for only to be compared. */
+#include "tests/trainer_client/window_driver.h"
+
+static void every_nth_step_is_asked_of_two_workers(void **state)
+{
+    (void)state;
+    struct driver d = audited(5, 2, 3);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 7);
+    for (int i = 0; i < 7; i++) {
+        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        if (r.slot != FBY_NO_SLOT) {
+            continue;
+        }
+        struct fby_action main = act(&d, FBY_DO_REQUEST, i - 1);
+        assert_int_equal(r.step % 3, 0);
+        assert_int_equal(r.step, main.step);
+        assert_int_not_equal(r.peer, main.peer);
+        assert_true(r.id.value > main.id.value);
+    }
+    assert_int_equal(fby_window_bytes(d.w), 5 * BATCH);
+    fby_window_destroy(&d.w);
+}
+
+static void equal_answers_pass_and_the_second_is_dropped(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    take_and_release(&d, 0); /* which did not wait for the second */
+    answer_audit(&d, &second, 1);
+    assert_null(fby_window_failure(d.w));
+    assert_int_equal(counters(&d).audits, 1);
+    assert_int_equal(counters(&d).audits_skipped, 0);
+    assert_int_equal(counters(&d).late + counters(&d).late_hedge, 0);
+    fby_window_destroy(&d.w);
+}
+
+static void a_second_answer_counts_for_credit(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
+    wait(&d, 5 * MS);
+    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).peer, second.peer);
+    assert_int_equal(act(&d, FBY_DO_CREDIT, 0).number, 10);
+    fby_window_destroy(&d.w);
+}
+
+static void assert_differ(
+    const struct driver *d, const struct fby_action *main, int peer, int other)
+{
+    const struct fby_window_failure *f = fby_window_failure(d->w);
+    assert_non_null(f);
+    assert_int_equal(f->cause, FBY_CAUSE_DIFFERENT);
+    assert_int_equal(f->peer, peer);
+    assert_int_equal(f->other, other);
+    assert_int_equal(f->step, main->step);
+    assert_int_equal(counters(d).audits, 1);
+}
+
+static void an_audit_that_differs_names_both_workers(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    answer_audit(&d, &second, 2);
+    assert_differ(&d, &main, main.peer, second.peer);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_FAIL, FBY_NO_PEER), 1);
+    fby_window_destroy(&d.w);
+}
+
+static void a_second_answer_that_came_first_is_compared_too(void **state)
+{
+    (void)state;
+    struct driver           d      = audited(1, 2, 1);
+    struct fby_action       main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action       second = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_window_batch batch;
+    answer_audit(&d, &second, 2);
+    assert_null(fby_window_failure(d.w));
+    answer(&d, &main);
+    assert_differ(&d, &main, main.peer, second.peer);
+    assert_int_equal(take(&d, &batch), FBY_IO); /* not delivered */
+    fby_window_destroy(&d.w);
+}
+
+/* ---- damaged second answers ---- */
+
+static void end_that_does_not_match(
+    struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 1), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
+    assert_true(fby_window_has_all(d->w, r->peer, r->id));
+    assert_int_equal(fby_window_end(d->w, d->now,
+                         &(struct fby_window_end){
+                             .peer = r->peer, .id = r->id, .content = {{2}}}),
+        FBY_AUDIT);
+}
+
+static void end_before_all_chunks(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 1), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 1), FBY_DUPLICATE);
+    assert_false(fby_window_has_all(d->w, r->peer, r->id));
+    assert_int_equal(end(d, r, 2), FBY_AUDIT);
+}
+
+static void chunk_that_is_damaged(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
+    assert_int_equal(fby_window_audit(d->w, r->id), 0);
+    fby_window_audit_damaged(d->w, d->now, r->id);
+    assert_int_equal(fby_window_audit(d->w, r->id), FBY_NO_SLOT);
+    assert_int_equal(chunk(d, r, 1), FBY_LATE);
+    assert_int_equal(end(d, r, 2), FBY_LATE);
+}
+
+static void a_damaged_second_answer_is_not_compared(void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        end_that_does_not_match, end_before_all_chunks, chunk_that_is_damaged};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        ways[i](&d, &second);
+        turn(&d);
+        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).id.value, second.id.value);
+        answer(&d, &main);
+        take_and_release(&d, 0);
+        assert_null(fby_window_failure(d.w));
+        assert_int_equal(counters(&d).corrupt, 1);
+        assert_int_equal(counters(&d).audits_skipped, 1);
+        assert_int_equal(counters(&d).audits + counters(&d).rerequests, 0);
+        fby_window_destroy(&d.w);
+    }
+}
+
+static void chunk_before_header(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(chunk(d, r, 0), FBY_BREACH);
+}
+
+static void end_before_header(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(end(d, r, 1), FBY_BREACH);
+}
+
+static void another_number_of_chunks(
+    struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(header(d, r, 3), FBY_BREACH);
+}
+
+static void too_many_chunks(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 9), FBY_BREACH);
+}
+
+static void chunk_beyond_the_last(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 2), FBY_BREACH);
+}
+
+static void a_second_answer_that_breaks_the_protocol_closes_its_peer(
+    void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        chunk_before_header, end_before_header, another_number_of_chunks,
+        too_many_chunks, chunk_beyond_the_last};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        ways[i](&d, &second);
+        turn(&d);
+        assert_int_equal(count(&d, FBY_DO_CLOSE, second.peer), 1);
+        assert_int_equal(counters(&d).breaches, 1);
+        assert_int_equal(counters(&d).audits_skipped, 1);
+        assert_null(fby_window_failure(d.w));
+        fby_window_destroy(&d.w);
+    }
+}
+
+static void a_worker_that_is_gone_is_not_named_as_another(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    fby_window_peer_unlist(d.w, d.now, main.peer);
+    fby_window_unreachable(d.w, d.now, main.peer);
+    turn(&d);
+    assert_int_equal(add(&d, 77), main.peer); /* the number's next owner */
+    answer_audit(&d, &second, 2);
+    assert_differ(&d, &main, FBY_NO_PEER, second.peer);
+    fby_window_destroy(&d.w);
+}
+
+static void a_lone_worker_is_not_audited(void **state)
+{
+    (void)state;
+    struct driver     d    = audited(1, 1, 1);
+    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+    assert_int_equal(counters(&d).audits_skipped, 1);
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    assert_int_equal(counters(&d).audits, 0);
+    fby_window_destroy(&d.w);
+}
+
+static void say_busy(struct driver *d, const struct fby_action *r)
+{
+    fby_window_busy(d->w, d->now, r->peer, r->id, 40 * MS);
+}
+
+static void say_lost(struct driver *d, const struct fby_action *r)
+{
+    fby_window_lost(d->w, d->now, r->peer, r->id);
+}
+
+static void say_cannot(struct driver *d, const struct fby_action *r)
+{
+    fby_window_cannot(d->w, d->now, r->peer, r->id, 7);
+}
+
+static void ask_for_content(struct driver *d, const struct fby_action *r)
+{
+    fby_window_send_content(d->w, d->now, r->peer, r->id);
+}
+
+static void die(struct driver *d, const struct fby_action *r)
+{
+    fby_window_unreachable(d->w, d->now, r->peer);
+}
+
+static void come_again_without_it(struct driver *d, const struct fby_action *r)
+{
+    fby_window_hello_first(d->w, d->now, r->peer);
+    turn(d);
+    welcome(d, r->peer, (uint64_t)r->peer + 1, NULL, 0);
+}
+
+static void an_audit_that_is_not_answered_is_skipped(void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        say_busy, say_lost, say_cannot, ask_for_content, die,
+        come_again_without_it};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        ways[i](&d, &second);
+        assert_int_equal(counters(&d).audits_skipped, 1);
+        turn(&d);
+        assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 0);
+        answer(&d, &main);
+        take_and_release(&d, 0);
+        assert_int_equal(counters(&d).audits + counters(&d).rerequests, 0);
+        fby_window_destroy(&d.w);
+    }
+}
+
+static void an_audit_goes_on_after_a_reconnect(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    fby_window_hello_first(d.w, d.now, second.peer);
+    turn(&d);
+    welcome(&d, second.peer, (uint64_t)second.peer + 1, &second.id, 1);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_CANCEL, FBY_NO_PEER), 0);
+    answer_audit(&d, &second, 1);
+    assert_int_equal(counters(&d).audits, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void a_step_is_not_audited_by_the_worker_that_made_it(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    fby_window_lost(d.w, d.now, main.peer, main.id);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+    struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(again.peer, second.peer);
+    answer(&d, &again);
+    answer_audit(&d, &second, 1);
+    assert_int_equal(counters(&d).audits, 0);
+    assert_int_equal(counters(&d).audits_skipped, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void an_audit_is_no_hedge(void **state)
+{
+    (void)state;
+    struct driver           d    = audited(1, 2, 1);
+    struct fby_action       main = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_window_batch batch;
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    wait(&d, 900 * MS); /* without its answer */
+    assert_int_equal(counters(&d).hedges + counters(&d).suspects, 0);
+    assert_int_equal(count(&d, FBY_DO_PING, FBY_NO_PEER), 0);
+    fby_window_destroy(&d.w);
+}
+
+static void audits_do_not_buy_hedges(void **state)
+{
+    (void)state;
+    struct fby_window_batch batch;
+    struct driver           d = audited(1, 2, 1);
+    for (uint64_t step = 0; step < 70; step++) {
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        assert_int_equal(take(&d, &batch), FBY_AGAIN);
+        bool slow = step >= 30 && step < 40;
+        wait(&d, slow ? 50 * MS : 10 * MS);
+        fby_window_heard(d.w, d.now, 0);
+        fby_window_heard(d.w, d.now, 1);
+        answer(&d, &main);
+        answer_audit(&d, &second, 1);
+        take_and_release(&d, step);
+        turn(&d);
+    }
+    assert_in_range(counters(&d).hedges, 1, 2);
+    assert_int_equal(counters(&d).audits, 70);
+    fby_window_destroy(&d.w);
+}
+
+static void more_audits_than_are_remembered_are_skipped(void **state)
+{
+    (void)state;
+    struct driver d = audited(FBY_AUDITS + 4, 2, 1);
+    assert_int_equal(
+        count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2 * FBY_AUDITS + 4);
+    assert_int_equal(counters(&d).audits_skipped, 4);
+    fby_window_destroy(&d.w);
+}
+
+/* One step, delivered; *out is its audit, still open. */
+static struct driver at_the_end(struct fby_action *out)
+{
+    struct fby_window_config c = config_of(1);
+    c.audit                    = 1;
+    struct driver d            = driver_of(&c);
+    (void)join(&d, 1);
+    (void)join(&d, 2);
+    start_at(&d, 1, 1);
+    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
+    *out                   = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    return d;
+}
+
+static void the_end_comes_after_the_last_audit(void **state)
+{
+    (void)state;
+    struct fby_action       second;
+    struct fby_window_batch batch;
+    struct driver           d = at_the_end(&second);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    answer_audit(&d, &second, 1);
+    assert_int_equal(take(&d, &batch), FBY_GONE);
+    assert_int_equal(counters(&d).audits, 1);
+    fby_window_destroy(&d.w);
+}
+
+static void the_end_waits_a_second_for_an_audit_and_no_longer(void **state)
+{
+    (void)state;
+    struct fby_action       second;
+    struct fby_window_batch batch;
+    struct driver           d = at_the_end(&second);
+    wait(&d, 999 * MS);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    wait(&d, 1 * MS);
+    assert_int_equal(take(&d, &batch), FBY_GONE);
+    assert_int_equal(counters(&d).audits_skipped, 1);
+    fby_window_destroy(&d.w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_nth_step_is_asked_of_two_workers),
+        cmocka_unit_test(equal_answers_pass_and_the_second_is_dropped),
+        cmocka_unit_test(a_second_answer_counts_for_credit),
+        cmocka_unit_test(an_audit_that_differs_names_both_workers),
+        cmocka_unit_test(a_second_answer_that_came_first_is_compared_too),
+        cmocka_unit_test(a_damaged_second_answer_is_not_compared),
+        cmocka_unit_test(
+            a_second_answer_that_breaks_the_protocol_closes_its_peer),
+        cmocka_unit_test(a_worker_that_is_gone_is_not_named_as_another),
+        cmocka_unit_test(a_lone_worker_is_not_audited),
+        cmocka_unit_test(an_audit_that_is_not_answered_is_skipped),
+        cmocka_unit_test(an_audit_goes_on_after_a_reconnect),
+        cmocka_unit_test(a_step_is_not_audited_by_the_worker_that_made_it),
+        cmocka_unit_test(an_audit_is_no_hedge),
+        cmocka_unit_test(audits_do_not_buy_hedges),
+        cmocka_unit_test(more_audits_than_are_remembered_are_skipped),
+        cmocka_unit_test(the_end_comes_after_the_last_audit),
+        cmocka_unit_test(the_end_waits_a_second_for_an_audit_and_no_longer),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.window_audit", tests, NULL, NULL);
+}

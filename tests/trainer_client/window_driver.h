@@ -1,0 +1,227 @@
+/* window_driver.h - a small shell around the window under test.
+ *
+ * It keeps the time, and remembers the actions of the last turn. Workers are
+ * instances 1 to n, and answer with one chunk unless a test says otherwise. */
+#ifndef FBY_TESTS_WINDOW_DRIVER_H
+#define FBY_TESTS_WINDOW_DRIVER_H
+
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "trainer_client/window.h"
+
+#define MS FBY_NS_PER_MS
+#define S  FBY_NS_PER_S
+enum { BATCH = 1000, MANY = 256, PEERS = 8 };
+
+struct driver {
+    struct fby_window *w;
+    int64_t            now;
+    struct fby_action  acts[MANY];
+    int                n_acts;
+};
+
+static inline struct fby_window_config config_of(uint32_t batches)
+{
+    struct fby_window_config c = fby_window_defaults();
+    c.max_batches              = batches;
+    c.max_bytes                = (uint64_t)batches * BATCH;
+    c.batch_bytes              = BATCH;
+    c.max_chunks               = 8;
+    c.max_peers                = PEERS;
+    c.seed                     = 1;
+    return c;
+}
+
+static inline void turn(struct driver *d)
+{
+    d->n_acts = 0;
+    fby_window_tick(d->w, d->now);
+    while (fby_window_next(d->w, &d->acts[d->n_acts])) {
+        d->n_acts++;
+        assert_true(d->n_acts < MANY);
+    }
+    int64_t due = fby_window_deadline(d->w);
+    assert_true(due > d->now);
+}
+
+/* Ticks at every deadline on the way, as the shell does. */
+static inline void wait(struct driver *d, int64_t ns)
+{
+    int64_t end = d->now + ns;
+    int     n   = 0;
+    while (fby_window_deadline(d->w) <= end) {
+        struct fby_action kept[MANY];
+        d->now = fby_window_deadline(d->w);
+        memcpy(kept, d->acts, sizeof(kept));
+        turn(d);
+        memcpy(&kept[n], d->acts, (size_t)d->n_acts * sizeof(kept[0]));
+        n += d->n_acts;
+        memcpy(d->acts, kept, sizeof(kept));
+        assert_true(n < MANY / 2);
+    }
+    d->now    = end;
+    d->n_acts = n;
+}
+
+static inline int count(
+    const struct driver *d, enum fby_action_kind kind, int peer)
+{
+    int n = 0;
+    for (int i = 0; i < d->n_acts; i++) {
+        n += d->acts[i].kind == kind &&
+             (peer == FBY_NO_PEER || d->acts[i].peer == peer);
+    }
+    return n;
+}
+
+/* The `nth` action of a kind in the last turn; fails when there is none. */
+static inline struct fby_action act(
+    const struct driver *d, enum fby_action_kind kind, int nth)
+{
+    for (int i = 0; i < d->n_acts; i++) {
+        if (d->acts[i].kind == kind && nth-- == 0) {
+            return d->acts[i];
+        }
+    }
+    fail_msg("action %d did not come", (int)kind);
+    return (struct fby_action){0};
+}
+
+static inline void welcome(struct driver *d, int peer, uint64_t instance,
+    const struct fby_request_id *open, size_t n_open)
+{
+    fby_window_welcome(d->w, d->now, peer,
+        &(struct fby_window_welcome){.instance = {instance},
+            .route                             = act(d, FBY_DO_HELLO, 0).number,
+            .send_window                       = 1000,
+            .open                              = open,
+            .n_open                            = n_open});
+}
+
+static inline int add(struct driver *d, uint64_t instance)
+{
+    int peer = FBY_NO_PEER;
+    assert_ok(fby_window_peer_add(
+        d->w, d->now, (struct fby_instance_id){instance}, instance, &peer));
+    return peer;
+}
+
+/* A peer that may be asked, while the window has not started. */
+static inline int join(struct driver *d, uint64_t instance)
+{
+    int peer = add(d, instance);
+    turn(d);
+    welcome(d, peer, instance, NULL, 0);
+    turn(d);
+    assert_int_equal(count(d, FBY_DO_OPEN, peer), 1);
+    fby_window_opened(d->w, d->now, peer);
+    return peer;
+}
+
+static inline struct driver driver_of(const struct fby_window_config *config)
+{
+    struct driver  d = {.now = S};
+    struct fby_why why;
+    assert_ok(fby_window_create(config, d.now, &d.w, &why));
+    return d;
+}
+
+static inline void start_at(
+    struct driver *d, uint64_t per_epoch, uint64_t total)
+{
+    struct fby_why         why;
+    struct fby_window_plan plan = {
+        .steps_per_epoch = per_epoch, .total = total};
+    assert_ok(fby_window_start(d->w, d->now, &plan, &why));
+    turn(d);
+}
+
+/* `n` workers, instances 1 to n, peers 0 to n - 1, and the first requests;
+ * every `audit`-th step is asked of two of them. */
+static inline struct driver audited(
+    uint32_t batches, uint64_t n, uint64_t audit)
+{
+    struct fby_window_config c = config_of(batches);
+    c.audit                    = audit;
+    struct driver d            = driver_of(&c);
+    for (uint64_t i = 1; i <= n; i++) {
+        (void)join(&d, i);
+    }
+    start_at(&d, 1000000, UINT64_MAX);
+    return d;
+}
+
+static inline struct driver started(uint32_t batches, uint64_t n)
+{
+    return audited(batches, n, 0);
+}
+
+static inline enum fby_verdict chunk(
+    struct driver *d, const struct fby_action *r, uint32_t number)
+{
+    return fby_window_chunk(d->w, d->now,
+        &(struct fby_window_chunk){
+            .peer = r->peer, .id = r->id, .chunk = number, .wire_bytes = 10});
+}
+
+static inline enum fby_verdict end(
+    struct driver *d, const struct fby_action *r, uint8_t content)
+{
+    return fby_window_end(d->w, d->now,
+        &(struct fby_window_end){.peer = r->peer,
+            .id                        = r->id,
+            .matches                   = true,
+            .content                   = {{content}}});
+}
+
+static inline void decoded(
+    struct driver *d, const struct fby_action *r, bool ok)
+{
+    fby_window_decoded(d->w, d->now, r->slot, r->id, ok);
+}
+
+static inline enum fby_verdict header(
+    struct driver *d, const struct fby_action *r, uint32_t n)
+{
+    return fby_window_header(d->w, d->now, r->peer, r->id, n);
+}
+
+static inline void answer(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 1), FBY_TAKE);
+    assert_int_equal(chunk(d, r, 0), FBY_TAKE);
+    decoded(d, r, true);
+    assert_int_equal(end(d, r, 1), FBY_TAKE);
+}
+
+/* The whole answer to an audit. */
+static inline void answer_audit(
+    struct driver *d, const struct fby_action *r, uint8_t content)
+{
+    assert_int_equal(header(d, r, 1), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
+    assert_int_equal(end(d, r, content), FBY_AUDIT);
+}
+
+static inline fby_err take(struct driver *d, struct fby_window_batch *out)
+{
+    return fby_window_take(d->w, d->now, out);
+}
+
+static inline void take_and_release(struct driver *d, uint64_t step)
+{
+    struct fby_window_batch batch;
+    assert_ok(take(d, &batch));
+    assert_int_equal(batch.step, step);
+    fby_window_release(d->w, d->now, batch.slot);
+}
+
+static inline struct fby_window_counters counters(const struct driver *d)
+{
+    return fby_window_counters(d->w);
+}
+
+#endif
