@@ -1,7 +1,7 @@
 /* What is said to clients, and a handler for each message of theirs. A message
  * that the protocol forbids at its place is counted and dropped; one from a
  * routing id that nobody has greeted from is answered by HELLO_FIRST. */
-#include <errno.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"

@@ -1,6 +1,5 @@
 #include "worker/contents.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,13 +4,10 @@
  * is sent, into the head room before the payload. Bytes that ZeroMQ still holds
  * must not change: when one chunk goes to two requests at a time, the second
  * gets a copy, and waits if there is no memory for it. */
-#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "common/clock.h"
 #include "common/fault.h"
-#include "common/log.h"
 #include "common/mem.h"
 #include "worker/shell.h"
 

@@ -1,5 +1,4 @@
 /* From the stages to the sessions: chunks that are ready, jobs that failed. */
-#include "common/clock.h"
 #include "common/log.h"
 #include "worker/shell.h"
 

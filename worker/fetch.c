@@ -64,8 +64,10 @@ static fby_err locate(
         return FBY_OK;
     }
     if (part->member.size > FBY_ROW_BYTES) {
-        return fby_because(why, FBY_FULL, "member of %llu bytes",
-            (unsigned long long)part->member.size);
+        return fby_because(why, FBY_FULL,
+            "a member of %llu bytes; at most %llu are read",
+            (unsigned long long)part->member.size,
+            (unsigned long long)FBY_ROW_BYTES);
     }
     part->has_member = true;
     part->offset     = *end;
@@ -94,7 +96,8 @@ static fby_err take_block(struct fby_stages *self, struct fby_task *task,
                             size < limit ? size : limit, &task->block);
     if (err == FBY_FULL) {
         fby_because(why, err,
-            "a sample of %zu bytes is more than the %zu this worker may read",
+            "a sample of %zu bytes is more than the %zu this worker may read; "
+            "raise its --memory",
             bytes, limit);
     }
     return err;

@@ -1,7 +1,6 @@
 /* Leaving: say so, take nothing new, finish what is open, and after the time
  * for that give the rest back as LOST. What ZeroMQ still holds when the socket
  * closes is given a last moment to go out. */
-#include "common/clock.h"
 #include "common/log.h"
 #include "worker/shell.h"
 

@@ -16,6 +16,8 @@ struct fby_memory {
     struct fby_memory_counts counts;
     struct fby_block         kept[KEPT_BLOCKS]; /* oldest first */
     size_t                   n_kept;
+    uint64_t                 next_turn; /* of who asks next and may wait */
+    uint64_t                 turn;      /* of who is served next */
     bool                     closed;
 };
 
@@ -132,6 +134,31 @@ fby_err fby_memory_try_take(
     return err;
 }
 
+/* When the system has none and nobody will give any back, waiting is vain. */
+static fby_err take_in_turn(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    uint64_t turn = self->next_turn++;
+    fby_err  err  = FBY_AGAIN;
+    while (!self->closed && err == FBY_AGAIN) {
+        if (self->turn == turn) {
+            err = take_locked(self, size, out);
+        }
+        if (err == FBY_FULL && self->counts.used > 0) {
+            err = FBY_AGAIN;
+        }
+        if (err == FBY_AGAIN) {
+            pthread_cond_wait(&self->given, &self->lock);
+        }
+    }
+    if (err == FBY_AGAIN) {
+        return FBY_GONE;
+    }
+    self->turn++;
+    pthread_cond_broadcast(&self->given);
+    return err;
+}
+
 fby_err fby_memory_take(
     struct fby_memory *self, size_t size, struct fby_block *out)
 {
@@ -140,19 +167,7 @@ fby_err fby_memory_take(
         return FBY_FULL;
     }
     pthread_mutex_lock(&self->lock);
-    fby_err err = FBY_FULL;
-    while (!self->closed && err == FBY_FULL) {
-        err = take_locked(self, need, out);
-        if (err == FBY_FULL && self->counts.used == 0) {
-            break; /* the system has none, and nobody will give any back */
-        }
-        if (err == FBY_FULL) {
-            pthread_cond_wait(&self->given, &self->lock);
-        }
-    }
-    if (self->closed && err == FBY_FULL) {
-        err = FBY_GONE;
-    }
+    fby_err err = take_in_turn(self, need, out);
     pthread_mutex_unlock(&self->lock);
     return err;
 }

@@ -37,7 +37,8 @@ void fby_memory_destroy(struct fby_memory **self_p);
 FBY_CHECKED fby_err fby_memory_try_take(
     struct fby_memory *self, size_t size, struct fby_block *out);
 
-/* The same, waiting until others have given back enough.
+/* The same, waiting until others have given back enough; in the order of
+ * asking, so that a large block is not passed by small ones for ever.
  *
  * Errors: FBY_FULL   it can never fit
  *         FBY_GONE   the pool was closed */

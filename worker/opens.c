@@ -2,7 +2,6 @@
  * then what was found or why not. One that leaves gives up its wait, and an
  * opening that nobody waits for is given up. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "common/log.h"

@@ -1,9 +1,8 @@
 /* A request is answered at once when it cannot be served here; else it joins
  * work on the same rows, or begins it. Whatever it says is checked against the
  * content, because it comes from outside. */
-#include <stdlib.h>
+#include <string.h>
 
-#include "common/clock.h"
 #include "common/fault.h"
 #include "common/log.h"
 #include "common/mem.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/mem.h"
 #include "common/pipeline/text.h"
 #include "worker/source/folder.h"
 #include "worker/source/listing.h"

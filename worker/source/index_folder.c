@@ -2,8 +2,6 @@
  * parts of 1,024 samples. Names and stamps are all that takes; only with --hash
  * are files read, and not those of parts that the cache knows with the same
  * stamps. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "worker/source/index_build.h"

@@ -1,13 +1,9 @@
 #include "worker/source/parallel.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/cores.h"
-#include "common/mem.h"
 
 enum { MAX_THREADS = 16, REPORT_EVERY_MS = 100 };
 
