@@ -1,5 +1,6 @@
 #include "tests/worker/transform/foreign.h"
 #include "tests/worker/transform/pictures.h"
+#include "worker/transform/orient.h"
 
 static struct fby_scratch scratch[2];
 
@@ -63,6 +64,61 @@ static void every_orientation_ends_upright(void **state)
         assert_int_equal(number, 77 + orientation);
         fby_buffer_fini(&file);
     }
+}
+
+/* Its own memory. */
+static struct fby_image copy_of(struct fby_image image)
+{
+    struct fby_image copy = new_picture(image.width, image.height);
+    memcpy(copy.pixels, image.pixels, image.stride * image.height);
+    return copy;
+}
+
+/* Turned on the way, strip by strip, or as a whole afterwards: the same. */
+static void every_row_of_a_turned_picture_is_where_it_belongs(void **state)
+{
+    (void)state;
+    enum { VALUE_AT = 28 /* of the orientation, in an APP1 segment */ };
+    for (uint32_t k = 2; k <= 8; k++) {
+        struct fby_buffer file   = photo_file((struct fby_photo){
+              .number = k, .width = 70, .height = 53, .orientation = k});
+        struct fby_image  turned = copy_of(decode_ok(&file));
+        struct fby_image  whole  = new_picture(70, 53);
+        file.data[find_segment(&file, 0xe1) + VALUE_AT] = 1;
+        struct fby_image stored                         = decode_ok(&file);
+        fby_orient(&stored, 0, k, &whole);
+        assert_same_picture(&whole, &turned);
+        free(turned.pixels);
+        free(whole.pixels);
+        fby_buffer_fini(&file);
+    }
+}
+
+/* Put `size` bytes behind the file's first marker. */
+static void insert(struct fby_buffer *file, const char *bytes, size_t size)
+{
+    struct fby_buffer longer = {0};
+    fby_put_bytes(&longer, file->data, 2);
+    fby_put_bytes(&longer, bytes, size);
+    fby_put_bytes(&longer, file->data + 2, file->size - 2);
+    fby_buffer_fini(file);
+    *file = longer;
+}
+
+static void segments_that_are_no_exif_are_passed_over(void **state)
+{
+    (void)state;
+    struct fby_buffer file = photo_file(
+        (struct fby_photo){.width = 60, .height = 40, .orientation = 6});
+    struct fby_image upright = copy_of(decode_ok(&file));
+    insert(&file, "\xff\xe1\0\x09http://", 11);
+    insert(&file, "\xff\xe1\0\x02", 4); /* nothing but its length */
+    struct fby_image image = decode_ok(&file);
+    assert_same_picture(&upright, &image);
+    free(upright.pixels);
+    file.size = 6; /* in the middle of a segment */
+    assert_head_refused(as_jpeg(&file), "Premature end");
+    fby_buffer_fini(&file);
 }
 
 static void the_header_tells_the_size_of_the_decoded_picture(void **state)
@@ -275,6 +331,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(every_orientation_ends_upright, give_back),
+        cmocka_unit_test_teardown(
+            every_row_of_a_turned_picture_is_where_it_belongs, give_back),
+        cmocka_unit_test_teardown(
+            segments_that_are_no_exif_are_passed_over, give_back),
         cmocka_unit_test_teardown(
             the_header_tells_the_size_of_the_decoded_picture, give_back),
         cmocka_unit_test_teardown(
