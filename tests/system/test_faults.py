@@ -93,14 +93,14 @@ class Faults(SystemTest):
     def test_the_server_killed_and_restarted(self):
         delay_ms = int(seconds(5) * 1000)
         workers = []
-        server = self.cluster.start_server(faults="server.exit:after_renew=5")
+        server = self.cluster.start_server(faults="server.exit:after_renew=3")
         for _ in range(2):
             workers.append(self.cluster.start_worker(
                 faults=f"worker.register_delay:ms={delay_ms}"))
         pull = self.pull_slowly(env=PATIENT)
         server.wait_killed()
         self.assertEqual(server.faults("server.exit"), 1)
-        pull.steps(20)
+        pull.steps(10)
         again = self.cluster.start_server(listen=server.endpoint)
         if SLOW == 1:  # a slow restart is silence: they register by themselves
             for worker in workers:
