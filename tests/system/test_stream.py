@@ -25,22 +25,23 @@ class Stream(SystemTest):
     def test_workers_threads_and_codecs_do_not_change_it(self):
         pipeline = self.cluster.pipeline()
         first, result = self.run_alone(
-            pipeline, "--workers", 1, "--epochs", 2)
+            pipeline, "--workers", 1, "--epochs", 4)
         self.assert_sound(result)
-        self.assertEqual(result["images"], 2 * 192)
-        self.assertEqual(len(first.lines), 24)
+        self.assertEqual(result["images"], 4 * 192)
+        self.assertEqual(len(first.lines), 48)
         for args in (("--workers", 2), ("--workers", 4),
                      ("--workers", 1, "--threads", 1),
                      ("--workers", 2, "--threads", 3),
                      ("--window", "2M")):
-            other, again = self.run_alone(pipeline, *args, "--epochs", 2)
+            other, again = self.run_alone(pipeline, *args, "--epochs", 4)
             self.assertEqual(again["digest"], result["digest"], args)
             self.assertEqual(other.lines, first.lines, args)
             self.assert_sound(again)
         for codec in ("store", "lz4"):
             other = self.cluster.pipeline(name="c.yaml", codec=codec)
-            again = self.run_alone(other, "--epochs", 2)[1]
+            again = self.run_alone(other, "--epochs", 4)[1]
             self.assertEqual(again["digest"], result["digest"], codec)
+            self.assert_sound(again)
 
     def test_seed_op_epoch_and_input_change_it(self):
         pipeline = self.cluster.pipeline()
