@@ -87,11 +87,12 @@ static void fail_when_refused(struct fby_window *w, const struct slot *slot)
     if (place->refuser == FBY_NO_PEER || !fby_w_all_refused(w, place)) {
         return;
     }
+    bool there = fby_w_has_bit(place->refused, (uint32_t)place->refuser);
     fby_w_fail(w,
         &(struct fby_window_failure){
             .cause = FBY_CAUSE_CANNOT,
             .code  = place->code,
-            .peer  = place->refuser,
+            .peer  = there ? place->refuser : FBY_NO_PEER,
             .other = FBY_NO_PEER,
             .epoch = slot->at / w->plan.steps_per_epoch,
             .step  = slot->at % w->plan.steps_per_epoch,

@@ -6,12 +6,15 @@
  * holds one request and what came of it. Peers know only how much they owe;
  * what they owe is found in the slots, which are few.
  *
- * Files: window.c         create, consumer, clock, what it can tell
- *        window_peers.c   the life of a peer
- *        window_answers.c messages that answer a request
- *        window_choose.c  which peer, how fast, when late
- *        window_ask.c     asking, asking again, hedging; the tick's work
- *        window_audit.c   second answers, asked for to be compared */
+ * Files: window.c          create, consumer, clock, what it can tell
+ *        window_peers.c    the life of a peer
+ *        window_messages.c what a peer says of itself
+ *        window_timers.c   what is due at a peer
+ *        window_answers.c  messages that answer a request
+ *        window_drop.c     requests given up, answers complete
+ *        window_choose.c   which peer, how fast, when late
+ *        window_ask.c      asking, asking again, hedging; the tick's work
+ *        window_audit.c    second answers, asked for to be compared */
 #ifndef FBY_TRAINER_CLIENT_WINDOW_STATE_H
 #define FBY_TRAINER_CLIENT_WINDOW_STATE_H
 
@@ -125,7 +128,6 @@ struct span {
 struct loser { /* the slower answer of a hedge, dropped */
     struct fby_request_id id;
     int                   peer;
-    struct fby_request_id winner;
     int                   winner_peer;
     uint64_t              at;
     struct fby_sum        content; /* of the winner */
@@ -251,15 +253,40 @@ bool              fby_w_is_connected(const struct peer *peer);
 void              fby_w_heard(struct fby_window *w, struct peer *peer);
 void              fby_w_ping(struct fby_window *w, struct peer *peer);
 void              fby_w_connect(struct fby_window *w, struct peer *peer);
-void              fby_w_peers_tick(struct fby_window *w);
-int64_t           fby_w_peers_deadline(const struct fby_window *w);
 static inline int fby_w_peer_number(
     const struct fby_window *w, const struct peer *peer)
 {
     return (int)(peer - w->peers);
 }
 
-/* window_answers.c */
+/* The peer an event is about, heard from; NULL, and the event is to be ignored,
+ * unless it is connected. */
+struct peer *fby_w_enter_peer(struct fby_window *w, int64_t now_ns, int peer);
+struct peer *fby_w_find_instance(
+    struct fby_window *w, struct fby_instance_id instance);
+void fby_w_peer_state(
+    const struct fby_window *w, struct peer *peer, enum peer_state state);
+void fby_w_say(
+    struct fby_window *w, enum fby_action_kind kind, const struct peer *peer);
+void fby_w_say_hello(struct fby_window *w, struct peer *peer);
+/* The first HELLO of a greeting. */
+void fby_w_greet(struct fby_window *w, struct peer *peer);
+/* Its number is free. */
+void fby_w_forget(struct fby_window *w, struct peer *peer);
+/* CLOSE; what it owed is asked for elsewhere. */
+void fby_w_cut(struct fby_window *w, struct peer *peer, enum peer_state next);
+/* The same with BYE: over for good, in order. */
+void fby_w_part(struct fby_window *w, struct peer *peer, enum peer_state next);
+/* Cut, then wait, each time twice as long. */
+void fby_w_back_off(struct fby_window *w, struct peer *peer);
+/* The same, and UNREACHABLE. */
+void fby_w_give_up(struct fby_window *w, struct peer *peer);
+
+/* window_timers.c */
+void    fby_w_peers_tick(struct fby_window *w);
+int64_t fby_w_peers_deadline(const struct fby_window *w);
+
+/* window_drop.c */
 /* Give up a request: its place waits for another one, or goes on with the
  * hedge. `tell` sends CANCEL. */
 void fby_w_drop(struct fby_window *w, struct slot *slot, bool tell);
@@ -282,6 +309,15 @@ struct difference { /* what the failure says of them */
     struct fby_request_id id;
 };
 void fby_w_differ(struct fby_window *w, const struct difference *difference);
+/* A chunk or END of it is bad: asked for again, and failed in the end. */
+void fby_w_corrupt(struct fby_window *w, struct slot *slot);
+/* END is here and all is decoded: it is to be delivered. */
+void fby_w_complete(struct fby_window *w, struct slot *slot);
+/* NULL: not the slower answer of a hedge. */
+const struct loser *fby_w_loser(
+    const struct fby_window *w, struct fby_request_id id);
+void fby_w_compare_loser(struct fby_window *w, const struct loser *loser,
+    const struct fby_sum *content);
 /* The number will name another peer. */
 void fby_w_losers_forget(struct fby_window *w, int peer);
 
