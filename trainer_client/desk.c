@@ -253,17 +253,18 @@ static enum forebay_status all_held(
 static enum forebay_status look(
     struct fby_desk *self, struct fby_shelf *shelf, struct forebay_batch **out)
 {
-    if (self->first != NULL) {
-        return self->first->done ? deliver(self, out) : FOREBAY_TIMEOUT;
+    bool empty = self->first == NULL;
+    if (!empty && self->first->done) {
+        return deliver(self, out);
     }
-    if (self->phase == FBY_PHASE_FAILED) {
+    if (empty && self->phase == FBY_PHASE_FAILED) {
         self->last = self->why;
         return self->failure;
     }
-    if (self->phase == FBY_PHASE_ENDED) {
+    if (empty && self->phase == FBY_PHASE_ENDED) {
         return FOREBAY_END;
     }
-    if (fby_shelf_is_full(shelf)) {
+    if (empty && fby_shelf_is_full(shelf)) {
         return all_held(self, shelf);
     }
     self->last = self->waiting;
@@ -278,7 +279,8 @@ enum forebay_status fby_desk_next(struct fby_desk *self,
     struct fby_shelf *shelf, int64_t timeout_ns, struct forebay_batch **out)
 {
     int64_t begun_ns = timeout_ns == 0 ? 0 : fby_now_ns();
-    int64_t until    = timeout_ns < 0 ? -1 : begun_ns + timeout_ns;
+    bool    ever     = timeout_ns < 0 || timeout_ns > INT64_MAX - begun_ns;
+    int64_t until    = ever ? -1 : begun_ns + timeout_ns;
     bool    time     = timeout_ns != 0;
     pthread_mutex_lock(&self->lock);
     enum forebay_status status = look(self, shelf, out);

@@ -14,11 +14,6 @@ static uint64_t elements(const struct fby_shape *shape)
     return n;
 }
 
-uint64_t fby_field_raw_bytes(const struct fby_field_content *field)
-{
-    return elements(&field->shape) * fby_type_bytes(field->wire_type);
-}
-
 static bool is_float(enum fby_type type)
 {
     return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
@@ -143,7 +138,7 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         .to        = delivery->dtype,
         .layout    = delivery->layout,
         .shape     = field->shape,
-        .raw_bytes = fby_field_raw_bytes(field),
+        .raw_bytes = elements(&field->shape) * fby_type_bytes(field->wire_type),
         .out_bytes = elements(&field->shape) * fby_type_bytes(delivery->dtype),
     };
     if (fby_type_bytes(self->from) == 0 || fby_type_bytes(self->to) == 0) {

@@ -38,9 +38,6 @@ struct fby_expansion {
     uint32_t table[FBY_MAX_CHANNELS][256];
 };
 
-/* Bytes of one sample of a field on the wire, before encoding. */
-uint64_t fby_field_raw_bytes(const struct fby_field_content *field);
-
 /* Normalisation: scale = 1 / (255 std), offset = -mean / std, both computed in
  * binary64 and rounded once to binary32. One-hot: on = 1 - s + s / classes,
  * off = s / classes, likewise, then rounded to `to`.

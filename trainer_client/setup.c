@@ -307,6 +307,9 @@ static fby_err take_limits(struct fby_setup *self,
         o->decode_threads != 0 ? o->decode_threads : threads_by_cores();
     self->open_timeout_ns =
         o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
+    if (self->open_timeout_ns > INT64_MAX / 2) {
+        self->open_timeout_ns = INT64_MAX / 2; /* a deadline can be made */
+    }
     self->digests        = o->digests;
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;

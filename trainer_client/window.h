@@ -359,7 +359,5 @@ uint32_t fby_window_ready(const struct fby_window *self);
 int64_t fby_window_hedge_after(const struct fby_window *self);
 /* Raw bytes of all slots in use. */
 uint64_t fby_window_bytes(const struct fby_window *self);
-/* Name of the state of a peer, for logs ("ready"); static text. */
-const char *fby_window_peer_state(const struct fby_window *self, int peer);
 
 #endif

@@ -45,14 +45,6 @@ bool fby_w_is_connected(const struct peer *peer)
     return states[peer->state].connected;
 }
 
-const char *fby_window_peer_state(const struct fby_window *self, int peer)
-{
-    if (peer < 0 || peer >= self->n_peers) {
-        return states[PEER_FREE].name;
-    }
-    return states[self->peers[peer].state].name;
-}
-
 struct peer *fby_w_enter_peer(struct fby_window *w, int64_t now_ns, int peer)
 {
     fby_w_enter(w, now_ns);

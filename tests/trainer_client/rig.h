@@ -80,6 +80,14 @@ static inline void rig_open(struct rig *rig)
     }
 }
 
+/* An open stream of one honest worker. */
+static inline void rig_stream(struct rig *rig, uint32_t size)
+{
+    rig_begin(rig, size, "drop");
+    rig_add(rig, (struct fake_behaviour){0});
+    rig_open(rig);
+}
+
 static inline void rig_end(struct rig *rig)
 {
     forebay_close(&rig->stream);
@@ -116,12 +124,27 @@ static inline struct forebay_stats rig_stats(const struct rig *rig)
     return stats;
 }
 
-static inline void rig_assert_end(struct rig *rig)
+/* The next call brings no batch but `status`; its words. */
+static inline const char *rig_assert_next(
+    struct rig *rig, enum forebay_status status)
 {
     struct forebay_batch *batch = NULL;
     assert_int_equal(
-        forebay_next(rig->stream, RIG_PATIENCE, NULL, &batch), FOREBAY_END);
+        forebay_next(rig->stream, RIG_PATIENCE, NULL, &batch), status);
     assert_null(batch);
+    return forebay_error(rig->stream);
+}
+
+/* The same, after the batches before it. */
+static inline const char *rig_assert_fails(
+    struct rig *rig, enum forebay_status status)
+{
+    struct forebay_batch *batch = NULL;
+    while (
+        forebay_next(rig->stream, RIG_PATIENCE, NULL, &batch) == FOREBAY_OK) {
+        forebay_release(&batch, NULL);
+    }
+    return rig_assert_next(rig, status);
 }
 
 #endif

@@ -84,7 +84,7 @@ static void every_value_is_that_of_its_sample_and_each_comes_once(void **state)
         }
         forebay_release(&batch, NULL);
     }
-    rig_assert_end(&rig);
+    rig_assert_next(&rig, FOREBAY_END);
     rig_end(&rig);
 }
 
@@ -93,9 +93,7 @@ static void the_batchs_digests_are_those_of_the_documented_bytes(void **state)
     (void)state;
     struct rig     rig;
     struct fby_sum sums[RIG_BATCH];
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     struct forebay_batch *batch  = rig_next(&rig);
     uint8_t              *labels = calloc(RIG_BATCH, 1);
     for (uint32_t row = 0; row < RIG_BATCH; row++) {
@@ -137,7 +135,7 @@ static void the_info_says_what_was_opened(void **state)
     assert_int_equal(info.seed, 7);
     assert_int_equal(strlen(info.data_digest), 64);
     rig_skip(&rig, 7);
-    rig_assert_end(&rig);
+    rig_assert_next(&rig, FOREBAY_END);
     rig_end(&rig);
 }
 
@@ -165,9 +163,7 @@ static void without_faults_nothing_is_asked_twice(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     rig_skip(&rig, 40);
     struct forebay_stats stats = rig_stats(&rig);
     assert_int_equal(stats.steps, 40);
@@ -286,7 +282,7 @@ static void two_honest_workers_pass_every_audit(void **state)
     rig.options.steps = STEPS;
     rig_open(&rig);
     rig_skip(&rig, STEPS);
-    rig_assert_end(&rig);
+    rig_assert_next(&rig, FOREBAY_END);
     struct forebay_stats stats = rig_stats(&rig);
     assert_int_equal(stats.audits + stats.audits_skipped, STEPS);
     assert_true(stats.audits > 0);
@@ -323,17 +319,10 @@ static void other_values_in_an_audit_name_both_workers_and_the_step(
     void **state)
 {
     (void)state;
-    struct rig            rig;
-    struct forebay_batch *batch  = NULL;
-    enum forebay_status   status = FOREBAY_OK;
+    struct rig rig;
     audit_with(&rig, (struct fake_behaviour){.value_salt = 1});
     rig_open(&rig);
-    while (status == FOREBAY_OK) {
-        status = forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch);
-        forebay_release(&batch, NULL);
-    }
-    assert_int_equal(status, FOREBAY_DATA);
-    const char *error = forebay_error(rig.stream);
+    const char *error = rig_assert_fails(&rig, FOREBAY_DATA);
     assert_non_null(strstr(error, "different values of epoch"));
     assert_non_null(strstr(error, fake_worker_endpoint(rig.workers[0])));
     assert_non_null(strstr(error, fake_worker_endpoint(rig.workers[1])));
@@ -348,9 +337,7 @@ static void a_token_goes_on_right_after_its_batch(void **state)
     struct rig rig;
     uint8_t    want[STEPS][16];
     char       token[256] = "";
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     for (int i = 0; i < STEPS; i++) {
         struct forebay_batch *batch = rig_next(&rig);
         memcpy(want[i], forebay_batch_digest(batch), 16);
@@ -603,15 +590,12 @@ static void scanning_is_told_while_open_waits(void **state)
 static void a_bad_sample_fails_with_its_place(void **state)
 {
     (void)state;
-    struct rig            rig;
-    struct forebay_batch *batch = NULL;
+    struct rig rig;
     rig_begin(&rig, SIZE, "drop");
     rig_add(&rig, (struct fake_behaviour){.cannot = true});
     rig_add(&rig, (struct fake_behaviour){.cannot = true});
     rig_open(&rig);
-    assert_int_equal(
-        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_DATA);
-    const char *error = forebay_error(rig.stream);
+    const char *error = rig_assert_next(&rig, FOREBAY_DATA);
     assert_non_null(strstr(error, "train-0.tar"));
     assert_non_null(strstr(error, "0007"));
     assert_non_null(strstr(error, "512"));
@@ -622,14 +606,11 @@ static void a_bad_sample_fails_with_its_place(void **state)
 /* The only worker has other data, of which it names a shard or none. */
 static void check_stale(bool unnamed)
 {
-    struct rig            rig;
-    struct forebay_batch *batch = NULL;
+    struct rig rig;
     rig_begin(&rig, SIZE, "drop");
     rig_add(&rig, (struct fake_behaviour){.stale = true, .unnamed = unnamed});
     rig_open(&rig);
-    assert_int_equal(
-        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_CONFIG);
-    const char *error = forebay_error(rig.stream);
+    const char *error = rig_assert_next(&rig, FOREBAY_CONFIG);
     assert_non_null(strstr(error, "another size"));
     assert_non_null(strstr(error, "worker here"));
     assert_int_equal(strstr(error, "shard") == NULL, unnamed);
@@ -661,26 +642,21 @@ static void substitutes_are_listed_and_limited(void **state)
         assert_non_null(strstr(one->cause, "cut short"));
         forebay_release(&batch, NULL);
     }
-    assert_int_equal(
-        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_DATA);
-    assert_non_null(strstr(forebay_error(rig.stream), "limit 5"));
+    assert_non_null(strstr(rig_assert_next(&rig, FOREBAY_DATA), "limit 5"));
     rig_end(&rig);
 }
 
 static void impossible_labels_fail_by_name(void **state)
 {
     (void)state;
-    struct rig            rig;
-    struct forebay_batch *batch = NULL;
+    struct rig rig;
     rig_begin(&rig, SIZE, "drop");
     char  *label = strstr(rig.text, "classes: 10}");
     size_t room  = sizeof(rig.text) - (size_t)(label - rig.text);
     snprintf(label, room, "one_hot: {classes: 10}}\n");
     rig_add(&rig, (struct fake_behaviour){.wrong_label = true});
     rig_open(&rig);
-    assert_int_equal(
-        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_DATA);
-    assert_non_null(strstr(forebay_error(rig.stream), "label"));
+    assert_non_null(strstr(rig_assert_next(&rig, FOREBAY_DATA), "label"));
     rig_end(&rig);
 }
 
@@ -690,9 +666,7 @@ static void a_server_restarted_is_joined_again_in_silence(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     rig_skip(&rig, 2);
     fake_server_restart(rig.server);
     struct fake_worker *late     = rig_add(&rig, (struct fake_behaviour){0});
@@ -710,9 +684,7 @@ static void a_server_that_forgot_us_and_refuses_stops_no_stream(void **state)
 {
     (void)state;
     struct rig rig;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     fake_server_refuse(rig.server, FBY_JOIN_TAKEN, "rank 0 is taken by node7");
     fake_server_restart(rig.server);
     int64_t patience = fby_now_ns() + RIG_PATIENCE;
@@ -732,20 +704,12 @@ static void a_server_that_forgot_us_and_refuses_stops_no_stream(void **state)
 static void a_job_whose_ranks_have_other_data_fails_at_any_time(void **state)
 {
     (void)state;
-    struct rig            rig;
-    struct forebay_batch *batch  = NULL;
-    enum forebay_status   status = FOREBAY_OK;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    struct rig rig;
+    rig_stream(&rig, SIZE);
     fake_server_refuse(rig.server, FBY_JOIN_DATA, "rank 1 has other data");
     fake_server_restart(rig.server);
-    while (status == FOREBAY_OK) {
-        status = forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch);
-        forebay_release(&batch, NULL);
-    }
-    assert_int_equal(status, FOREBAY_CONFIG);
-    assert_non_null(strstr(forebay_error(rig.stream), "rank 1 has other data"));
+    assert_non_null(strstr(
+        rig_assert_fails(&rig, FOREBAY_CONFIG), "rank 1 has other data"));
     rig_end(&rig);
 }
 
@@ -755,9 +719,7 @@ static void with_all_workers_gone_next_says_so_and_then_goes_on(void **state)
     struct rig            rig;
     struct forebay_batch *batch  = NULL;
     enum forebay_status   status = FOREBAY_OK;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     rig_skip(&rig, 1);
     fake_worker_stop(&rig.workers[0]);
     int64_t patience = fby_now_ns() + RIG_PATIENCE;
@@ -791,9 +753,8 @@ static void held_batches_go_beyond_the_slots_up_to_the_cap(void **state)
     for (int i = 0; i < CAP; i++) {
         held[i] = rig_next(&rig);
     }
-    assert_int_equal(
-        forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch), FOREBAY_FULL);
-    assert_non_null(strstr(forebay_error(rig.stream), "hold 7 batches"));
+    assert_non_null(
+        strstr(rig_assert_next(&rig, FOREBAY_FULL), "hold 7 batches"));
     struct forebay_stats stats = rig_stats(&rig);
     assert_int_equal(stats.batches_held, CAP);
     assert_int_equal(stats.overflow_batches, CAP - 4);
@@ -814,9 +775,7 @@ static void batches_and_tensors_outlive_the_stream(void **state)
     struct rig                rig;
     DLManagedTensorVersioned *tensor = NULL;
     DLManagedTensor          *legacy = NULL;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     struct forebay_batch *first  = rig_next(&rig);
     struct forebay_batch *second = rig_next(&rig);
     assert_int_equal(forebay_batch_export(first, 0, 0, &tensor), FOREBAY_USAGE);
@@ -861,9 +820,7 @@ static void a_forked_child_is_told_so_and_harms_nothing(void **state)
     (void)state;
     struct rig rig;
     int        status = 0;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
+    rig_stream(&rig, SIZE);
     struct forebay_batch *batch = rig_next(&rig);
     pid_t                 pid   = fork();
     if (pid == 0) {

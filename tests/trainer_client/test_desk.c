@@ -141,6 +141,35 @@ static void batches_are_taken_in_order_once_their_values_are_there(void **state)
     end(&c);
 }
 
+static void what_is_waited_for_is_said_anew_each_time(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *none = NULL;
+    begin(&c);
+    fby_desk_waiting(&c.desk, "no worker");
+    assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
+    assert_string_equal(c.desk.last.text, "no worker");
+    fby_desk_waiting(&c.desk, "");
+    lay_down(&c, 0);
+    assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
+    assert_string_equal(c.desk.last.text, "the next batch is not there yet");
+    end(&c);
+}
+
+static void a_timeout_may_be_as_long_as_a_number_can_be(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *batch = NULL;
+    begin(&c);
+    finish(&c, lay_down(&c, 0), FBY_OK);
+    assert_int_equal(
+        fby_desk_next(&c.desk, c.shelf, INT64_MAX, &batch), FOREBAY_OK);
+    fby_batch_unref(batch);
+    end(&c);
+}
+
 static void what_lies_there_comes_before_the_end_or_a_failure(void **state)
 {
     (void)state;
@@ -224,6 +253,8 @@ int main(void)
         cmocka_unit_test(a_failure_after_it_was_open_is_nexts),
         cmocka_unit_test(
             batches_are_taken_in_order_once_their_values_are_there),
+        cmocka_unit_test(what_is_waited_for_is_said_anew_each_time),
+        cmocka_unit_test(a_timeout_may_be_as_long_as_a_number_can_be),
         cmocka_unit_test(what_lies_there_comes_before_the_end_or_a_failure),
         cmocka_unit_test(values_that_cannot_be_made_fail_the_stream),
         cmocka_unit_test(a_trainer_that_holds_all_is_told_so),
