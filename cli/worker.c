@@ -49,7 +49,7 @@ static const struct argp_option options[] = {
     {"fetch-threads", KEY_FETCH_THREADS, "N", 0, "Threads that read", 1},
     {"encode-threads", KEY_ENCODE_THREADS, "N", 0, "Threads that compress", 1},
     {"memory", KEY_MEMORY, "SIZE", 0,
-        "Batches held at most, all trainers together (default 1G)", 1},
+        "For samples and batches, all trainers together (default 1G)", 1},
     {"send-window", KEY_SEND_WINDOW, "SIZE", 0,
         "Bytes sent ahead of a trainer's credit (default 16M)", 1},
     {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 1},
