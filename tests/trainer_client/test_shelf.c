@@ -5,7 +5,8 @@
 
 #include "trainer_client/shelf.h"
 
-enum { SLOT = 1000, MOST = 6 };
+enum { MOST = 6 };
+#define SLOT UINT64_C(1000) /* bytes */
 
 static struct fby_shelf *shelf_of(uint64_t max_held_bytes)
 {
