@@ -614,11 +614,6 @@ const char *fake_worker_endpoint(const struct fake_worker *self)
     return self->endpoint;
 }
 
-uint64_t fake_worker_instance(const struct fake_worker *self)
-{
-    return self->instance.value;
-}
-
 uint32_t fake_worker_effects(struct fake_worker *self)
 {
     return atomic_load(&self->effects);

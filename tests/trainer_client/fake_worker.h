@@ -50,7 +50,6 @@ struct fake_worker *fake_worker_start(const struct fake_behaviour *behaviour);
 /* Stops it at once, like kill -9. */
 void        fake_worker_stop(struct fake_worker **self_p);
 const char *fake_worker_endpoint(const struct fake_worker *self);
-uint64_t    fake_worker_instance(const struct fake_worker *self);
 /* How often a behaviour took effect. */
 uint32_t fake_worker_effects(struct fake_worker *self);
 uint32_t fake_worker_requests(struct fake_worker *self);
