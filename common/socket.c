@@ -31,11 +31,7 @@ static bool set_common(void *socket, const struct fby_socket_limits *limits)
            set_int(socket, ZMQ_RCVHWM, limits->receive_messages) &&
            set_int(socket, ZMQ_TCP_KEEPALIVE, 1) &&
            (limits->dead_peer_ms == 0 ||
-               set_int(socket, ZMQ_TCP_MAXRT, limits->dead_peer_ms)) &&
-           (limits->ping_ms == 0 ||
-               (set_int(socket, ZMQ_HEARTBEAT_IVL, limits->ping_ms) &&
-                   set_int(
-                       socket, ZMQ_HEARTBEAT_TIMEOUT, 10 * limits->ping_ms)));
+               set_int(socket, ZMQ_TCP_MAXRT, limits->dead_peer_ms));
 }
 
 static void close_keeping_errno(void *socket)

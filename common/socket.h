@@ -3,7 +3,14 @@
  * The library's defaults are unsafe on an open port: messages of any size,
  * handshakes that never end, a close that waits for a dead peer. Every TCP
  * socket of the project is made here. Endpoints are numeric before ZeroMQ sees
- * them: its I/O thread would otherwise resolve names at every connect. */
+ * them: its I/O thread would otherwise resolve names at every connect.
+ *
+ * ZeroMQ's own heartbeat stays off. When a connection breaks while its queue is
+ * full, libzmq (4.3.4 and later) aborts the process at the next one; messages
+ * of ours say who is alive, and TCP gives up on those who do not acknowledge.
+ * A connecting socket must never fill its queue either: libzmq aborts when it
+ * reads on after a reconnect. Its high-water mark is for strangers, far beyond
+ * what flow control lets wait. */
 #ifndef FBY_COMMON_SOCKET_H
 #define FBY_COMMON_SOCKET_H
 
@@ -19,7 +26,6 @@ struct fby_socket_limits {
     int     receive_messages;  /* high-water mark of a peer; 0: none */
     int     send_messages;     /* likewise: beyond it sending fails */
     int     dead_peer_ms; /* TCP gives up on unacknowledged data; 0: system */
-    int     ping_ms;      /* ZeroMQ's own heartbeat; 0: none */
 };
 
 /* A ROUTER bound to `endpoint` ("tcp://127.0.0.1:*" picks a port); it refuses

@@ -349,7 +349,7 @@ static fby_err open_server(struct server *self, struct fby_why *why)
         .max_message_bytes = FBY_MESSAGE_MAX,
         .receive_messages  = MAX_WAITING,
         .send_messages     = MAX_WAITING,
-        .ping_ms           = (int)(self->options.heartbeat_ns / FBY_NS_PER_MS),
+        .dead_peer_ms      = (int)(self->options.lease_ns / FBY_NS_PER_MS),
     };
     char bound[FBY_ENDPOINT_SIZE];
     self->directory = fby_directory_create(&config);

@@ -16,15 +16,15 @@
 PUBLIC const char *forebay_status_text(enum forebay_status status)
 {
     static const char *const text[] = {
-        [FOREBAY_OK]          = "ok",
-        [FOREBAY_END]         = "the stream has ended",
-        [FOREBAY_TIMEOUT]     = "nothing yet",
-        [FOREBAY_USAGE]       = "the call or an option is not allowed",
-        [FOREBAY_CONFIG]      = "pipeline, token, job or data do not fit together",
-        [FOREBAY_DATA]        = "a sample or shard cannot be delivered",
-        [FOREBAY_FULL]        = "the caller holds too many batches",
-        [FOREBAY_FORKED]      = "a child process used its parent's stream",
-        [FOREBAY_SYSTEM]      = "the operating system refused something",
+        [FOREBAY_OK]      = "ok",
+        [FOREBAY_END]     = "the stream has ended",
+        [FOREBAY_TIMEOUT] = "nothing yet",
+        [FOREBAY_USAGE]   = "the call or an option is not allowed",
+        [FOREBAY_CONFIG]  = "pipeline, token, job or data do not fit together",
+        [FOREBAY_DATA]    = "a sample or shard cannot be delivered",
+        [FOREBAY_FULL]    = "the caller holds too many batches",
+        [FOREBAY_FORKED]  = "a child process used its parent's stream",
+        [FOREBAY_SYSTEM]  = "the operating system refused something",
         [FOREBAY_INTERRUPTED] = "interrupted before the stream was open",
     };
     size_t i = (size_t)status;

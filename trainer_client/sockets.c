@@ -7,19 +7,18 @@
 #include "common/socket.h"
 #include "common/timer.h"
 
-enum { LINGER_MS = 200, QUEUE = 1000 };
+enum { LINGER_MS = 200, QUEUE = 100000 /* messages */ };
 
-/* A long message delays ZeroMQ's own heartbeat: it may only find out what
- * nobody else can, a peer whose machine is gone. */
+/* What is said each second is not acknowledged by a machine that is gone. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
 {
-    int64_t ping_ns = fby_timer_ns(10 * FBY_NS_PER_S);
+    int64_t dead_ns = fby_timer_ns(30 * FBY_NS_PER_S);
     void   *socket  = NULL;
 
     const struct fby_socket_limits limits = {
         .max_message_bytes = max_frame,
         .receive_messages  = QUEUE,
-        .ping_ms           = (int)(ping_ns / FBY_NS_PER_MS),
+        .dead_peer_ms      = (int)(dead_ns / FBY_NS_PER_MS),
     };
     if (fby_socket_connect(zmq, endpoint, &limits, &socket) != FBY_OK) {
         fby_warn("NO-SOCKET", "%s: %s", endpoint, zmq_strerror(zmq_errno()));

@@ -18,7 +18,7 @@
 
 /* After so many messages without an answer the connection is made anew: what
  * waits in the old one would only be stale news. */
-enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16 };
+enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16, QUEUE = 100000 };
 
 /* ---- The worker's own address -------------------------------------------- */
 
@@ -117,7 +117,7 @@ static fby_err find_advertised(struct shell *self, struct fby_why *why)
 static fby_err connect_anew(struct shell *self)
 {
     const struct fby_socket_limits limits = {
-        .max_message_bytes = FBY_MESSAGE_SMALL, .receive_messages = 1000};
+        .max_message_bytes = FBY_MESSAGE_SMALL, .receive_messages = QUEUE};
     struct registry *registry = &self->registry;
     fby_shell_registry_close(self);
     registry->server     = (struct fby_instance_id){0};

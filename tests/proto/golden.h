@@ -44,9 +44,10 @@ static inline void golden_read(const char *name, struct fby_buffer *out)
     char  line[2 * GOLDEN_LINE + 2];
     while (fgets(line, sizeof(line), file) != NULL) {
         for (const char *at = line; *at != '\n'; at += 2) {
-            unsigned byte = 0;
-            assert_int_equal(sscanf(at, "%2x", &byte), 1);
-            fby_put_u8(out, (uint8_t)byte);
+            const char pair[3] = {at[0], at[1], '\0'};
+            char      *end     = NULL;
+            fby_put_u8(out, (uint8_t)strtoul(pair, &end, 16));
+            assert_ptr_equal(end, pair + 2);
         }
     }
     fclose(file);

@@ -43,15 +43,15 @@ struct forebay;       /* an open stream */
 struct forebay_batch; /* one batch of it */
 
 enum forebay_status {
-    FOREBAY_OK          = 0,
-    FOREBAY_END         = 1, /* the stream's end, not an error */
-    FOREBAY_TIMEOUT     = 2, /* nothing yet; call again */
-    FOREBAY_USAGE       = 3, /* the call or an option is not allowed */
-    FOREBAY_CONFIG      = 4, /* pipeline, token, job or data do not fit together */
-    FOREBAY_DATA        = 5, /* a sample or shard cannot be delivered */
-    FOREBAY_FULL        = 6, /* the caller holds too many batches */
-    FOREBAY_FORKED      = 7, /* a child process used its parent's stream */
-    FOREBAY_SYSTEM      = 8, /* the operating system refused something */
+    FOREBAY_OK      = 0,
+    FOREBAY_END     = 1, /* the stream's end, not an error */
+    FOREBAY_TIMEOUT = 2, /* nothing yet; call again */
+    FOREBAY_USAGE   = 3, /* the call or an option is not allowed */
+    FOREBAY_CONFIG  = 4, /* pipeline, token, job or data do not fit together */
+    FOREBAY_DATA    = 5, /* a sample or shard cannot be delivered */
+    FOREBAY_FULL    = 6, /* the caller holds too many batches */
+    FOREBAY_FORKED  = 7, /* a child process used its parent's stream */
+    FOREBAY_SYSTEM  = 8, /* the operating system refused something */
     FOREBAY_INTERRUPTED = 9 /* forebay_open() was given up by its caller */
 };
 
