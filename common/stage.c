@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/mem.h"
@@ -48,11 +50,22 @@ static fby_err next_item(struct fby_stage *self, void **out)
     return err;
 }
 
+/* On Linux each thread has a niceness of its own; it starts with its maker's. */
+static void stand_back(int by)
+{
+    id_t thread = (id_t)gettid();
+    if (by > 0) {
+        (void)setpriority(
+            PRIO_PROCESS, thread, getpriority(PRIO_PROCESS, thread) + by);
+    }
+}
+
 static void *thread_main(void *opaque)
 {
     struct worker_thread *thread = opaque;
     struct fby_stage     *self   = thread->stage;
     void                 *item   = NULL;
+    stand_back(self->config.nice);
     while (next_item(self, &item) == FBY_OK) {
         run_one(self, thread->number, item);
     }

@@ -28,6 +28,7 @@ struct fby_stage_config {
     const char *name; /* of the threads, at most 11 characters; borrowed */
     uint32_t    threads;
     size_t      capacity; /* of the queue, in items */
+    int         nice; /* how far the threads stand back for others, 0 to 19 */
     /* Work on `item`, which is now the function's; `thread` is 0 .. threads-1,
      * for scratch memory that belongs to one thread. */
     fby_err (*run)(void *context, uint32_t thread, void *item);

@@ -10,7 +10,10 @@
 enum {
     SMALL_SHARE =
         8 << 20, /* bytes of a transform thread: see share_of_thread */
-    LARGE_SHARE = 64 << 20
+    LARGE_SHARE = 64 << 20,
+    /* Niceness. Who waits for an answer, here or in the trainer next door, comes
+     * before who computes; with the cores to ourselves it costs nothing. */
+    STAND_BACK = 5
 };
 
 /* ---- Building and joining ------------------------------------------------ */
@@ -73,6 +76,7 @@ static fby_err start_stage(struct fby_stages *self,
 {
     config.context  = self;
     config.capacity = 2 * (size_t)config.threads;
+    config.nice     = STAND_BACK;
     return fby_stage_create(&config, out);
 }
 

@@ -1,6 +1,8 @@
 #include "tests/test.h"
 
 #include <stdatomic.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/stage.h"
 
@@ -135,6 +137,38 @@ static void a_stage_may_draw_from_a_source_of_its_own(void **state)
     assert_int_equal(atomic_load(&source.worked), ITEMS);
 }
 
+static int own_nice(void)
+{
+    return getpriority(PRIO_PROCESS, (id_t)gettid());
+}
+
+static fby_err tell_nice(void *context, uint32_t thread, void *item)
+{
+    (void)thread;
+    (void)item;
+    atomic_store((atomic_int *)context, own_nice());
+    return FBY_OK;
+}
+
+static void threads_stand_back_as_far_as_they_are_told(void **state)
+{
+    (void)state;
+    struct fby_stage *stage = NULL;
+    atomic_int        seen  = -100;
+    int               mine  = own_nice();
+    assert_ok(fby_stage_create(&(struct fby_stage_config){.name = "back",
+                                   .threads                     = 1,
+                                   .capacity                    = 1,
+                                   .nice                        = 3,
+                                   .run                         = tell_nice,
+                                   .context                     = &seen},
+        &stage));
+    assert_ok(fby_stage_put(stage, &numbers[0]));
+    fby_stage_destroy(&stage);
+    assert_int_equal(atomic_load(&seen), mine + 3 < 19 ? mine + 3 : 19);
+    assert_int_equal(own_nice(), mine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +176,7 @@ int main(void)
         cmocka_unit_test(chained_stages_pass_each_item_once),
         cmocka_unit_test(counters_tell_tasks_failures_and_time),
         cmocka_unit_test(a_stage_may_draw_from_a_source_of_its_own),
+        cmocka_unit_test(threads_stand_back_as_far_as_they_are_told),
     };
     return cmocka_run_group_tests_name("common.stage", tests, NULL, NULL);
 }
