@@ -32,7 +32,8 @@
 struct fby_window;
 
 enum { FBY_NO_PEER = -1, FBY_NO_SLOT = -1 };
-enum { FBY_AUDITS = 16 }; /* open at a time; further ones are skipped */
+enum { FBY_AUDITS = 16 };     /* open at a time; further ones are skipped */
+enum { FBY_CORRUPT_MAX = 8 }; /* damaged answers after which a step fails */
 
 /* Timers; all fields are nanoseconds. */
 struct fby_window_times {

@@ -93,7 +93,7 @@ void fby_w_corrupt(struct fby_window *w, struct slot *slot)
 
     w->counters.corrupt++;
     place->avoid = slot->peer;
-    if (++place->corrupt >= CORRUPT_MAX) {
+    if (++place->corrupt >= FBY_CORRUPT_MAX) {
         fby_w_fail(w,
             &(struct fby_window_failure){
                 .cause = FBY_CAUSE_CORRUPT,

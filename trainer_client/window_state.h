@@ -28,8 +28,7 @@ enum {
     KNOWN_TIMES  = 64, /* last answers of a kind, for their p95 */
     ENOUGH_TIMES = 20,
     SPANS        = 10, /* parts of the time over which hedges are rationed */
-    LOSERS       = 64, /* slower answers of hedges that are remembered */
-    CORRUPT_MAX  = 8   /* damaged answers for one step before it fails */
+    LOSERS       = 64  /* slower answers of hedges that are remembered */
 };
 
 enum slot_state {

@@ -91,8 +91,7 @@ static void check_audit(struct sim *sim, const struct fby_action *action,
 static void check_request(
     struct sim *sim, const struct fby_action *action, uint64_t step)
 {
-    struct sim_asked *asked =
-        &sim->asked[(step - sim->config.first) % SIM_STEPS];
+    struct sim_asked *asked = sim_asked(sim, step);
     if (action->id.value <= sim->newest) {
         sim_fail(sim, "a request id is used twice");
     }
@@ -134,11 +133,21 @@ static void gone(struct sim *sim, int peer)
     sim_push(sim, sim->now + 500 * FBY_NS_PER_MS, SIM_JOIN, worker, 0);
 }
 
+/* A step that all refuse, or that came damaged too often. */
+static bool may_fail(struct sim *sim, const struct fby_window_failure *failure)
+{
+    uint64_t step =
+        failure->epoch * sim->config.steps_per_epoch + failure->step;
+    return failure->cause == FBY_CAUSE_CORRUPT
+               ? sim_asked(sim, step)->spoilt >= FBY_CORRUPT_MAX
+               : failure->cause == FBY_CAUSE_CANNOT && sim->config.cannot;
+}
+
 static void failed(struct sim *sim)
 {
     const struct fby_window_failure *f = fby_window_failure(sim->window);
     sim->failed                        = true;
-    if (f == NULL || f->cause != FBY_CAUSE_CANNOT || !sim->config.cannot) {
+    if (f == NULL || !may_fail(sim, f)) {
         sim_fail(sim, "the stream fails without a reason");
     }
 }

@@ -142,8 +142,9 @@ struct sim_slot {
 };
 
 struct sim_asked { /* of a step */
-    bool audited;
-    int  peer; /* last */
+    bool     audited;
+    int      peer;   /* last */
+    uint32_t spoilt; /* answers that came damaged */
 };
 
 enum sim_event_kind {
@@ -221,6 +222,11 @@ struct sim {
     bool               done;
     bool               failed; /* the window said FAIL, and may */
 };
+
+static inline struct sim_asked *sim_asked(struct sim *sim, uint64_t step)
+{
+    return &sim->asked[(step - sim->config.first) % SIM_STEPS];
+}
 
 /* heap.c */
 void sim_push(struct sim *sim, int64_t at_ns, enum sim_event_kind kind, int a,

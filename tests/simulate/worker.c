@@ -250,6 +250,7 @@ static void send_chunk(struct sim *sim, int worker, const struct sim_job *job,
     if (w->n_corrupt > 0) {
         w->n_corrupt--;
         message.value ^= 1;
+        sim_asked(sim, job->step)->spoilt++;
         message.id.value = sim_chance(sim, 20) ? 0 : message.id.value;
     }
     say(sim, worker, &message);
@@ -265,6 +266,7 @@ static void send_end(struct sim *sim, int worker, const struct sim_job *job)
     struct sim_worker *w   = &sim->workers[worker];
     bool               bad = w->n_bad_end > 0;
     w->n_bad_end -= bad;
+    sim_asked(sim, job->step)->spoilt += bad;
     say(sim, worker,
         &(struct sim_message){
             .kind  = SIM_END,
