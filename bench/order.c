@@ -114,9 +114,10 @@ int main(int argc, char **argv)
             BATCH,
             UINT32_MAX,
             "Indices a round",
+            NULL,
         },
-        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds of each size"},
-        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps"},
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds of each size", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps", NULL},
         {0},
     };
     bench_options(argc, argv, options,

@@ -272,12 +272,15 @@ int main(int argc, char **argv)
 {
     struct bench_farm         farm;
     const struct bench_option options[] = {
-        {"pauses", &pauses, 1, 10000, "How often a worker is stopped (50)"},
-        {"seed", &seed, 0, UINT64_MAX, "Of who is stopped when (1)"},
-        {"batches", &batches, 4, 100000, "To measure what is usual (200)"},
-        {"calm-s", &calm_s, 1, 3600, "Seconds before the first stop (20)"},
-        {"window", &window, 2, 1024, "Batches asked for ahead (8)"},
-        {"pictures", &pictures, 64, 1000000, "In the data set (600)"},
+        {"pauses", &pauses, 1, 10000, "How often a worker is stopped (50)",
+            NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of who is stopped when (1)", NULL},
+        {"batches", &batches, 4, 100000, "To measure what is usual (200)",
+            NULL},
+        {"calm-s", &calm_s, 1, 3600, "Seconds before the first stop (20)",
+            NULL},
+        {"window", &window, 2, 1024, "Batches asked for ahead (8)", NULL},
+        {"pictures", &pictures, 64, 1000000, "In the data set (600)", NULL},
         {0},
     };
     bench_options(argc, argv, options,

@@ -247,8 +247,15 @@ static void unpack(const struct photo_kernel *kernel, struct photo_size size,
     }
 }
 
-static void store(const struct photo_kernel *kernel, struct photo_size size,
-    struct scratch *scratch, uint8_t *pixels, size_t stride)
+struct tile { /* being decoded */
+    const struct photo_kernel *kernel;
+    struct photo_size          size;
+    size_t                     offset; /* of its first pixel, interleaved */
+};
+
+static void store_pixels(const struct photo_kernel *kernel,
+    struct photo_size size, struct scratch *scratch, uint8_t *pixels,
+    size_t stride)
 {
     for (uint32_t y = 0; y < size.height; y++) {
         struct rows rows = rows_at(scratch, y);
@@ -259,6 +266,42 @@ static void store(const struct photo_kernel *kernel, struct photo_size size,
         }
         pixels += stride;
     }
+}
+
+static void add(const uint8_t *restrict a, const uint8_t *restrict b,
+    uint32_t n, uint8_t *restrict sum)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        sum[i] = (uint8_t)(a[i] + b[i]);
+    }
+}
+
+/* R, G and B `plane` bytes apart. */
+static void store_planes(struct photo_size size, struct scratch *scratch,
+    uint8_t *pixels, size_t stride, size_t plane)
+{
+    for (uint32_t y = 0; y < size.height; y++) {
+        struct rows rows = rows_at(scratch, y);
+        add(rows.of[0], rows.of[1], size.width, pixels);
+        memcpy(pixels + plane, rows.of[0], size.width);
+        add(rows.of[0], rows.of[2], size.width, pixels + 2 * plane);
+        pixels += stride;
+    }
+}
+
+static void store(const struct fby_photo *photo, bool planar,
+    const struct tile *tile, struct scratch *scratch, uint8_t *raw)
+{
+    size_t plane = (size_t)photo->width * photo->height;
+    if (!planar || photo->planes == 1) {
+        store_pixels(tile->kernel, tile->size, scratch, raw + tile->offset,
+            (size_t)photo->width * photo->planes);
+        return;
+    }
+    size_t pixel = tile->offset / photo->planes;
+    size_t image = pixel / plane;
+    store_planes(tile->size, scratch,
+        raw + pixel + image * (photo->planes - 1) * plane, photo->width, plane);
 }
 
 /* Tile `i` where kernels may read beyond its end. */
@@ -274,21 +317,32 @@ static const uint8_t *tile_bytes(
     return scratch->tail;
 }
 
-bool fby_photo_decode(const struct fby_photo *photo, const uint8_t *payload,
-    size_t size, uint8_t *raw, void *scratch)
+static bool decode(const struct fby_photo *photo, bool planar,
+    struct fby_reader payload, uint8_t *raw, void *scratch)
 {
-    const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
-    struct grid                grid   = grid_of(photo);
-    size_t                     stride = (size_t)photo->width * photo->planes;
-    if (!is_whole(photo, &grid, kernel, fby_reader(payload, size))) {
+    struct grid grid = grid_of(photo);
+    struct tile tile = {.kernel = photo_kernel_of(fby_simd())};
+    if (!is_whole(photo, &grid, tile.kernel, payload)) {
         return false;
     }
     struct scratch *work = clear_borders(scratch);
     for (size_t i = 0; i < grid.n; i++) {
-        size_t            offset;
-        struct photo_size tile = tile_at(photo, &grid, i, &offset);
-        unpack(kernel, tile, tile_bytes(payload, size, i, work), work);
-        store(kernel, tile, work, raw + offset, stride);
+        tile.size = tile_at(photo, &grid, i, &tile.offset);
+        unpack(tile.kernel, tile.size,
+            tile_bytes(payload.at, payload.left, i, work), work);
+        store(photo, planar, &tile, work, raw);
     }
     return true;
+}
+
+bool fby_photo_decode(const struct fby_photo *photo, const uint8_t *payload,
+    size_t size, uint8_t *raw, void *scratch)
+{
+    return decode(photo, false, fby_reader(payload, size), raw, scratch);
+}
+
+bool fby_photo_decode_planar(const struct fby_photo *photo,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
+{
+    return decode(photo, true, fby_reader(payload, size), raw, scratch);
 }

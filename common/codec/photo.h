@@ -44,4 +44,8 @@ size_t fby_photo_encode(const struct fby_photo *photo, const uint8_t *raw,
 bool fby_photo_decode(const struct fby_photo *photo, const uint8_t *payload,
     size_t size, uint8_t *raw, void *scratch);
 
+/* The same to planes: of each image all of R, then G, then B. */
+bool fby_photo_decode_planar(const struct fby_photo *photo,
+    const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
+
 #endif

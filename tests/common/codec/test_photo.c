@@ -79,12 +79,38 @@ static bool decodes(const struct sample *s, uint8_t *raw)
     return fby_photo_decode(&s->photo, s->payload, s->size, raw, scratch());
 }
 
+/* Pixel `i` of an image of `n` in planes is that of the interleaved one. */
+static void same_pixels(
+    const uint8_t *planar, const uint8_t *raw, size_t n, uint32_t planes)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t p = 0; p < planes; p++) {
+            assert_int_equal(planar[p * n + i], raw[i * planes + p]);
+        }
+    }
+}
+
+static void decodes_to_planes(const struct sample *s)
+{
+    const struct fby_photo *photo  = &s->photo;
+    size_t                  pixels = (size_t)photo->width * photo->height;
+    uint8_t                *planar = malloc(s->raw_size);
+    assert_true(
+        fby_photo_decode_planar(photo, s->payload, s->size, planar, scratch()));
+    for (uint32_t i = 0; i < photo->images; i++) {
+        size_t at = i * pixels * photo->planes;
+        same_pixels(planar + at, s->raw + at, pixels, photo->planes);
+    }
+    free(planar);
+}
+
 static void survives(struct fby_photo photo, enum content content)
 {
     struct sample s    = encoded(photo, content);
     uint8_t      *back = malloc(s.raw_size);
     assert_true(decodes(&s, back));
     assert_memory_equal(back, s.raw, s.raw_size);
+    decodes_to_planes(&s);
     free(back);
     drop(&s);
 }
