@@ -8,10 +8,12 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,18 +25,19 @@ static const int64_t patience_ns = 60 * FBY_NS_PER_S;
 static const char pipeline_format[] =
     "forebay: 1\n"
     "splits:\n"
-    "  train: {folder: \"%s\", shuffle: full, last: drop}\n"
+    "  train: {%s, shuffle: full, last: drop}\n"
     "global_batch: %" PRIu64 "\n"
     "seed: 42\n"
     "fields:\n"
     "  image:\n"
     "    from: [jpg]\n"
     "    decode: rgb8\n"
-    "    dct_scale: off\n"
+    "%s"
     "    ops:\n"
     "      - random_resized_crop: {size: %" PRIu64 "}\n"
     "      - horizontal_flip: {p: 0.5}\n"
-    "  label: {from: folder}\n";
+    "%s"
+    "  label: {from: %s}\n";
 
 /* ---- processes ----------------------------------------------------------- */
 
@@ -189,8 +192,7 @@ static void make_photos(
     }
 }
 
-void bench_farm_make(
-    struct bench_farm *self, const struct bench_pictures *pictures)
+void bench_farm_begin(struct bench_farm *self)
 {
     *self = (struct bench_farm){.dir = "/tmp/forebay-bench-XXXXXX"};
     if (mkdtemp(self->dir) == NULL) {
@@ -199,16 +201,47 @@ void bench_farm_make(
     snprintf(self->photos, sizeof(self->photos), "%s/photos", self->dir);
     snprintf(self->pipeline, sizeof(self->pipeline), "%s/p.yaml", self->dir);
     snprintf(self->log, sizeof(self->log), "%s/log", self->dir);
-    FILE *file = fopen(self->pipeline, "w");
+    setenv("FOREBAY_CACHE_DIR", self->dir, 1);
+    setenv("FOREBAY_LOG", "error", 0);
+}
+
+void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
+{
+    va_list args;
+    FILE   *file = fopen(self->pipeline, "w");
     if (file == NULL) {
         bench_die("%s: %s", self->pipeline, strerror(errno));
     }
-    fprintf(
-        file, pipeline_format, self->photos, pictures->batch, pictures->crop);
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
     fclose(file);
-    setenv("FOREBAY_CACHE_DIR", self->dir, 1);
-    setenv("FOREBAY_LOG", "error", 0);
+}
+
+void bench_farm_make(
+    struct bench_farm *self, const struct bench_pictures *pictures)
+{
+    char source[128];
+    bench_farm_begin(self);
+    snprintf(source, sizeof(source), "folder: \"%s\"", self->photos);
+    bench_farm_pipeline(self, pipeline_format, source, pictures->batch,
+        "    dct_scale: off\n", pictures->crop, "", "folder");
     make_photos(self, pictures);
+}
+
+void bench_farm_make_shards(struct bench_farm *self,
+    const struct bench_album *album, const struct bench_shards *how)
+{
+    char source[160];
+    bench_farm_begin(self);
+    if (mkdir(self->photos, 0777) != 0) {
+        bench_die("%s: %s", self->photos, strerror(errno));
+    }
+    snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
+        self->photos, how->shards - 1);
+    bench_farm_pipeline(self, pipeline_format, source, how->batch, "",
+        how->crop, "    wire: {codec: auto}\n", "cls");
+    bench_album_shards(album, self->photos, how->shards, how->times);
 }
 
 static int remove_entry(
@@ -244,13 +277,18 @@ static void start_worker(
     hear_endpoint(worker, endpoint, sizeof(endpoint));
 }
 
-void bench_farm_start(struct bench_farm *self, unsigned workers,
-    unsigned threads, const char *memory)
+void bench_farm_start_server(struct bench_farm *self)
 {
     start(self, &self->directory,
         (const char *const[]){"forebay", "server", "--listen",
             "tcp://127.0.0.1:*", "--ready-fd", "1", NULL});
     hear_endpoint(&self->directory, self->server, sizeof(self->server));
+}
+
+void bench_farm_start(struct bench_farm *self, unsigned workers,
+    unsigned threads, const char *memory)
+{
+    bench_farm_start_server(self);
     for (unsigned i = 0; i < workers; i++) {
         start_worker(self, threads, memory);
     }
@@ -262,6 +300,26 @@ void bench_farm_stop(struct bench_farm *self)
         bench_part_kill(&self->workers[--self->n_workers]);
     }
     bench_part_kill(&self->directory);
+}
+
+void bench_farm_run(const struct bench_farm *self, const char *const *args,
+    char *out, size_t size)
+{
+    struct bench_part part;
+    size_t            used   = 0;
+    int               status = 0;
+    ssize_t           n      = 1;
+    start(self, &part, args);
+    while (n > 0 && used + 1 < size) {
+        n = read(part.out, out + used, size - used - 1);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    out[used] = '\0';
+    waitpid(part.pid, &status, 0);
+    close(part.out);
+    if (status != 0) {
+        bench_die("forebay %s failed; see %s", args[1], self->log);
+    }
 }
 
 /* ---- consumers ----------------------------------------------------------- */

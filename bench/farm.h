@@ -13,6 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "bench/album.h"
+
 struct bench_part {
     pid_t       pid;   /* 0: none */
     int         out;   /* we read its standard output here */
@@ -25,6 +27,13 @@ struct bench_pictures {
     uint64_t side;  /* width in pixels */
     uint64_t crop;  /* random_resized_crop to this side */
     uint64_t batch; /* rows of a batch */
+};
+
+struct bench_shards { /* of an album's pictures */
+    unsigned shards;  /* tar files */
+    unsigned times;   /* each picture stands in them */
+    uint64_t crop;    /* random_resized_crop to this side */
+    uint64_t batch;   /* rows of a batch */
 };
 
 enum { BENCH_MAX_WORKERS = 8 };
@@ -43,14 +52,31 @@ struct bench_farm {
 /* Make directory, pictures and pipeline; nothing runs yet. */
 void bench_farm_make(
     struct bench_farm *self, const struct bench_pictures *pictures);
+/* The same with these pictures, in tar files that lie in the page cache then;
+ * `codec: auto`, and every other key at its default. */
+void bench_farm_make_shards(struct bench_farm *self,
+    const struct bench_album *album, const struct bench_shards *how);
+
+/* Only the directory; then a pipeline file of one's own. */
+void bench_farm_begin(struct bench_farm *self);
+void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 void bench_farm_remove(struct bench_farm *self);
 
 /* Run the server and workers. `threads` is a worker's, 0: one a core; `memory`
  * its budget, such as "64M". */
 void bench_farm_start(struct bench_farm *self, unsigned workers,
     unsigned threads, const char *memory);
+/* Only the server. */
+void bench_farm_start_server(struct bench_farm *self);
 /* Kill them. */
 void bench_farm_stop(struct bench_farm *self);
+
+/* Run `forebay` with `args` ("forebay" first, NULL last) to its end, and take
+ * its standard output as text of less than `size` bytes. */
+void bench_farm_run(const struct bench_farm *self, const char *const *args,
+    char *out, size_t size);
 
 /* A consumer that takes batches without end, one each `step_ms`. */
 void bench_pull_start(struct bench_part *self, const struct bench_farm *farm,
