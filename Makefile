@@ -1,12 +1,13 @@
 # Thin: what a person types. CMake does the work (see CMakePresets.json).
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
-#   make bench  build, measure this machine (docs/performance.md)
+#   make bench  build, measure this machine (docs/performance.md); 'bench-long'
+#               measures what takes long
 MAKEFLAGS += --no-print-directory
 DATA ?=
-demo: export DATA := $(DATA)
+demo bench: export DATA := $(DATA)
 
-.PHONY: build setup demo test test-long lint bench clean
+.PHONY: build setup demo test test-long lint bench bench-long clean
 
 build:
 	@command -v cmake >/dev/null && command -v ninja >/dev/null || { \
@@ -45,7 +46,12 @@ lint:
 	@tools/lint
 
 bench: build
-	@build/bench/order
+	@[ -z "$$DATA" ] || [ -d "$$DATA" ] || { \
+	    echo "make bench: DATA=$$DATA: there is no such folder; name one of" \
+	         "photographs" >&2; exit 1; }
+	@bench/run build "$$DATA"
+
+bench-long: build
 	@build/bench/pauses
 	@build/bench/pauses --window 2
 	@build/bench/frozen

@@ -91,6 +91,10 @@ void bench_trust(double noise, uint32_t cores);
 /* CPU time of this process, all threads. */
 int64_t bench_own_cpu_ns(void);
 
+/* Wait until this process has used hardly any for 20 ms: what its threads had
+ * to do is done. */
+void bench_settle(void);
+
 /* ---- what is printed ----------------------------------------------------- */
 
 /* "  name    text" on standard output. */

@@ -102,3 +102,12 @@ int64_t bench_own_cpu_ns(void)
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
     return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
 }
+
+void bench_settle(void)
+{
+    int64_t before = INT64_MIN / 2;
+    while (bench_own_cpu_ns() - before > FBY_NS_PER_MS / 2) {
+        before = bench_own_cpu_ns();
+        bench_sleep_until(fby_now_ns() + 20 * FBY_NS_PER_MS);
+    }
+}

@@ -83,6 +83,7 @@ static double receive(void *arg)
     struct desk *self  = arg;
     size_t       slot  = self->stock.layout.raw_bytes;
     size_t       slots = WINDOW / slot;
+    bench_settle();
     struct start start = start_now(bench_raw_cpu_ns(&self->raw));
     bench_raw_ask(&self->raw, self->batches);
     for (uint64_t i = 0; i < self->batches; i++) {
@@ -141,6 +142,8 @@ static void run(struct desk *self)
         "%5.2f GB/s, noise %.1f %%, %.2f "
         "cores",
         result.b.median, result.b.noise, self->raw_cores);
+    bench_row("CPU of both processes", "%.3f and %.3f s/GB",
+        self->ready_cores / result.a.median, self->raw_cores / result.b.median);
     bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
         result.ratio.median, result.ratio.noise, pairs);
     bench_trust(result.ratio.noise, 2);
