@@ -17,8 +17,11 @@
 #include "bench/stream.h"
 #include "common/mem.h"
 
-enum { ROWS = 104, WINDOW = 64 << 20 };
+enum { ROWS = 104 };
 enum { FILTER_PHOTO = 4, CODEC_PACK = 2 };
+
+static const uint64_t window      = 64 << 20; /* bytes */
+static const size_t   frame_bytes = 4 << 20;  /* of any frame, at most */
 
 static uint64_t    pairs = 7;
 static uint64_t    mib   = 1024;
@@ -87,7 +90,7 @@ static double receive(void *arg)
 {
     struct desk *self  = arg;
     size_t       slot  = self->stock.layout.raw_bytes;
-    size_t       slots = WINDOW / slot;
+    size_t       slots = window / slot;
     int64_t      begun;
     bench_settle();
     begun = bench_own_cpu_ns();
@@ -101,9 +104,9 @@ static double receive(void *arg)
 static void begin(struct desk *self)
 {
     struct forebay_options options = forebay_options();
-    options.window_bytes           = WINDOW;
+    options.window_bytes           = window;
     self->batches = (mib << 20) / self->stock.layout.raw_bytes + 1;
-    self->lying   = 2 * WINDOW / self->stock.layout.raw_bytes;
+    self->lying   = 2 * window / self->stock.layout.raw_bytes;
     bench_farm_begin(&self->farm);
     bench_ready_pipeline(&self->farm, &self->stock);
     bench_farm_start_server(&self->farm);
@@ -181,8 +184,8 @@ int main(int argc, char **argv)
     uint8_t *pixels = fby_zalloc((size_t)ROWS * BENCH_CROP_BYTES);
     bench_album_crops(&album, seed, ROWS, pixels, NULL);
     desk.pixels = pixels;
-    desk.slots  = fby_zalloc(WINDOW);
-    desk.frame  = fby_zalloc(2 * FBY_CHUNK_RAW);
+    desk.slots  = fby_zalloc(window);
+    desk.frame  = fby_zalloc(frame_bytes);
     run(&desk, &album);
     free(pixels);
     free(desk.slots);

@@ -18,6 +18,9 @@
 #include "proto/frame.h"
 
 enum { CHUNK_CROPS = FBY_CHUNK_RAW / BENCH_CROP_BYTES };
+static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
+
+static const size_t plane_bytes = (size_t)BENCH_CROP * BENCH_CROP;
 
 static uint64_t    crops = 1024;
 static uint64_t    seed  = 1;
@@ -60,19 +63,18 @@ static uint64_t lz4_bytes(const uint8_t *raw, size_t size, uint8_t *out)
 
 static void split(const uint8_t *crop, uint8_t *planes)
 {
-    enum { N = BENCH_CROP * BENCH_CROP };
-    for (size_t i = 0; i < N; i++) {
-        uint8_t g         = crop[3 * i + 1];
-        planes[i]         = g;
-        planes[N + i]     = (uint8_t)(crop[3 * i] - g);
-        planes[2 * N + i] = (uint8_t)(crop[3 * i + 2] - g);
+    for (size_t i = 0; i < plane_bytes; i++) {
+        uint8_t g                   = crop[3 * i + 1];
+        planes[i]                   = g;
+        planes[plane_bytes + i]     = (uint8_t)(crop[3 * i] - g);
+        planes[2 * plane_bytes + i] = (uint8_t)(crop[3 * i + 2] - g);
     }
 }
 
 static uint8_t fold(int residue)
 {
-    int value = (int8_t)(uint8_t)residue;
-    return (uint8_t)(value < 0 ? -2 * value - 1 : 2 * value);
+    unsigned value = (unsigned)residue & 0xff;
+    return (uint8_t)(value < 128 ? 2 * value : 511 - 2 * value);
 }
 
 static void filter_plane(const uint8_t *plane, uint8_t *out)
@@ -93,7 +95,7 @@ static void filter(const uint8_t *crop, uint8_t *out)
     static uint8_t planes[BENCH_CROP_BYTES];
     split(crop, planes);
     for (size_t p = 0; p < 3; p++) {
-        size_t at = p * BENCH_CROP * BENCH_CROP;
+        size_t at = p * plane_bytes;
         filter_plane(planes + at, out + at);
     }
 }
@@ -121,11 +123,9 @@ static void add_chunk(struct sizes *sizes, const uint8_t *raw, uint32_t images,
 
 static struct sizes measure(const uint8_t *raw, size_t n)
 {
-    struct sizes sizes = {0};
-    size_t       room_bytes =
-        2 * fby_codec_bound(FBY_CODEC_LZ4, CHUNK_CROPS * BENCH_CROP_BYTES);
-    const struct room room = {
-        fby_zalloc(CHUNK_CROPS * BENCH_CROP_BYTES), fby_zalloc(room_bytes)};
+    struct sizes sizes      = {0};
+    size_t       room_bytes = 2 * fby_codec_bound(FBY_CODEC_LZ4, chunk_bytes);
+    const struct room room  = {fby_zalloc(chunk_bytes), fby_zalloc(room_bytes)};
     for (size_t i = 0; i < n; i += CHUNK_CROPS) {
         size_t images = n - i < CHUNK_CROPS ? n - i : CHUNK_CROPS;
         add_chunk(&sizes, raw + i * BENCH_CROP_BYTES, (uint32_t)images, &room);

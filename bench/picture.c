@@ -116,22 +116,26 @@ static struct fby_box draw_box(
     return box;
 }
 
+static void crop_one(struct darkroom *self, const struct bench_file *file,
+    const struct fby_box *box, uint8_t *pixels)
+{
+    struct fby_image       image  = develop(self, file);
+    const struct fby_image window = window_of(&image, box);
+    struct fby_image       crop   = {.stride = (size_t)BENCH_CROP * FBY_RGB,
+                .width                       = BENCH_CROP,
+                .height                      = BENCH_CROP};
+    crop.pixels                   = pixels;
+    scale(self, &window, &crop);
+}
+
 void bench_album_crops(const struct bench_album *self, uint64_t seed, size_t n,
     uint8_t *out, bool *upscaled)
 {
     struct darkroom room = {0};
     for (size_t i = 0; i < n; i++) {
-        const struct bench_file *file   = &self->files[i % self->n];
-        struct fby_box           box    = draw_box(file, seed, i);
-        struct fby_image         image  = develop(&room, file);
-        struct fby_image         window = window_of(&image, &box);
-        const struct fby_image   crop   = {
-                .pixels = out + i * BENCH_CROP_BYTES,
-                .stride = (size_t)BENCH_CROP * FBY_RGB,
-                .width  = BENCH_CROP,
-                .height = BENCH_CROP,
-        };
-        scale(&room, &window, &crop);
+        const struct bench_file *file = &self->files[i % self->n];
+        struct fby_box           box  = draw_box(file, seed, i);
+        crop_one(&room, file, &box, out + i * BENCH_CROP_BYTES);
         if (upscaled != NULL) {
             upscaled[i] = box.w < BENCH_CROP || box.h < BENCH_CROP;
         }

@@ -71,23 +71,46 @@ static bool send_batch(
     return true;
 }
 
+struct ring { /* of copies of a batch */
+    uint8_t *copies;
+    size_t   n, next;
+};
+
+static struct ring make_ring(const struct bench_stock *stock)
+{
+    struct ring ring = {.n = 1};
+    while (ring.n * stock->bytes < COPIES_BYTES) {
+        ring.n++;
+    }
+    ring.copies = aligned_alloc(64, ring.n * stock->bytes);
+    for (size_t i = 0; i < ring.n; i++) {
+        memcpy(ring.copies + i * stock->bytes, stock->payloads, stock->bytes);
+    }
+    return ring;
+}
+
+static bool send_batches(
+    int fd, const struct bench_stock *stock, struct ring *ring, bool hash)
+{
+    uint64_t wanted;
+    if (recv(fd, &wanted, sizeof(wanted), MSG_WAITALL) != sizeof(wanted)) {
+        return false;
+    }
+    for (; wanted > 0; wanted--) {
+        uint8_t *copy = ring->copies + ring->next * stock->bytes;
+        if (!send_batch(fd, stock, copy, hash)) {
+            return false;
+        }
+        ring->next = (ring->next + 1) % ring->n;
+    }
+    return true;
+}
+
 static _Noreturn void serve(int fd, const struct bench_stock *stock, bool hash)
 {
-    size_t   n      = COPIES_BYTES / stock->bytes + 1;
-    uint8_t *copies = aligned_alloc(64, n * stock->bytes);
-    uint64_t wanted;
-    size_t   at = 0;
+    struct ring ring = make_ring(stock);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (size_t i = 0; i < n; i++) {
-        memcpy(copies + i * stock->bytes, stock->payloads, stock->bytes);
-    }
-    while (recv(fd, &wanted, sizeof(wanted), MSG_WAITALL) == sizeof(wanted)) {
-        for (; wanted > 0; wanted--) {
-            if (!send_batch(fd, stock, copies + at * stock->bytes, hash)) {
-                _exit(1);
-            }
-            at = (at + 1) % n;
-        }
+    while (send_batches(fd, stock, &ring, hash)) {
     }
     _exit(0);
 }

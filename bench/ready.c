@@ -135,7 +135,7 @@ static long wait_ms(const struct yard *self, int64_t now_ns)
 static void turn(struct yard *self)
 {
     zmq_pollitem_t items[2 * BENCH_MAX_WORKERS];
-    for (unsigned i = 0; i < self->n; i++) {
+    for (size_t i = 0; i < self->n; i++) {
         items[2 * i] = (zmq_pollitem_t){
             .socket = self->workers[i].router, .events = ZMQ_POLLIN};
         items[2 * i + 1] = (zmq_pollitem_t){

@@ -69,8 +69,9 @@ bool bench_stock_make(struct bench_stock *self, struct fby_coding coding,
         return false;
     }
     lay_out(self, rows, side);
-    uint32_t n     = self->layout.n_chunks;
-    size_t   room  = fby_codec_bound(coding.codec, FBY_CHUNK_RAW) + 2 * ALIGN;
+    uint32_t n = self->layout.n_chunks;
+    size_t   room =
+        fby_codec_bound(coding.codec, FBY_CHUNK_RAW) + 2 * (size_t)ALIGN;
     self->blocks   = fby_zalloc(n * sizeof(*self->blocks));
     self->hashes   = fby_zalloc(n * sizeof(*self->hashes));
     self->payloads = aligned_alloc(ALIGN, (n * room + ALIGN) / ALIGN * ALIGN);

@@ -15,7 +15,9 @@
 #include "common/cores.h"
 #include "common/mem.h"
 
-enum { ROWS = 104, SIDE = 224, WINDOW = 64 << 20 };
+enum { ROWS = 104, SIDE = 224 };
+
+static const uint64_t window = 64 << 20; /* bytes */
 
 static uint64_t pairs = 9;
 static uint64_t mib   = 2048;
@@ -82,7 +84,7 @@ static double receive(void *arg)
 {
     struct desk *self  = arg;
     size_t       slot  = self->stock.layout.raw_bytes;
-    size_t       slots = WINDOW / slot;
+    size_t       slots = window / slot;
     bench_settle();
     struct start start = start_now(bench_raw_cpu_ns(&self->raw));
     bench_raw_ask(&self->raw, self->batches);
@@ -98,7 +100,7 @@ static void prepare(struct desk *self)
     struct forebay_options options = forebay_options();
     size_t                 n       = (size_t)ROWS * SIDE * SIDE * 3;
     uint8_t               *pixels  = fby_zalloc(n);
-    options.window_bytes           = WINDOW;
+    options.window_bytes           = window;
     for (size_t i = 0; i < n; i++) {
         pixels[i] = (uint8_t)bench_random(&random);
     }
@@ -109,8 +111,8 @@ static void prepare(struct desk *self)
     }
     free(pixels);
     self->batches = (mib << 20) / n + 1;
-    self->lying   = 2 * WINDOW / n;
-    self->slots   = fby_zalloc(WINDOW);
+    self->lying   = 2 * window / n;
+    self->slots   = fby_zalloc(window);
     bench_farm_begin(&self->farm);
     bench_ready_pipeline(&self->farm, &self->stock);
     bench_farm_start_server(&self->farm);
