@@ -9,6 +9,7 @@
 #include "cli/local.h"
 #include "common/mem.h"
 #include "common/plan/order.h"
+#include "common/plural.h"
 #include "worker/transform/field.h"
 
 enum option_key {
@@ -90,6 +91,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_WORLD:
         o->world = fby_option_u64(state, "--world", arg, 1, 65536);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->local.pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required");
@@ -145,8 +149,8 @@ static fby_err choose_rows(struct plan *self, struct fby_why *why)
     }
     if (o->step >= steps) {
         return fby_because(why, FBY_USAGE,
-            "--step %" PRIu64 ": an epoch has %" PRIu64 " steps, from 0",
-            o->step, steps);
+            "--step %" PRIu64 ": an epoch has %s, from 0", o->step,
+            fby_plural(steps, "step").text);
     }
     fby_order_rank_rows(self->order, o->step, (uint32_t)o->rank,
         (uint32_t)o->world, &self->first, &self->rows);

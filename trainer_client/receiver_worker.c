@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/fault.h"
 #include "common/log.h"
 
 static void on_welcome(
@@ -247,6 +248,7 @@ void fby_r_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     size_t             size = zmq_msg_size(frame);
     if (fby_frame_kind(data, size) == FBY_FRAME_CHUNK) {
         fby_r_chunk(r, peer, frame);
+        fby_fault_end("client.exit", "client.stop", "chunk");
         return;
     }
     if (fby_message_decode(data, size, &message, &why) != FBY_OK) {

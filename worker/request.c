@@ -206,7 +206,8 @@ static void say_too_large(struct shell *self, const struct incoming *in)
 {
     struct fby_why why;
     fby_because(&why, FBY_FULL,
-        "the batch takes %llu bytes, this worker may hold %llu (--memory)",
+        "the batch takes %llu bytes, this worker has %llu for batches; raise "
+        "its --memory or make the batch smaller",
         (unsigned long long)fby_job_bytes(&in->layout),
         (unsigned long long)self->budget.total);
     say_cannot(self, in, FBY_CANNOT_MEMORY, why.text);

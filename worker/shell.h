@@ -96,6 +96,7 @@ struct registry {                  /* the server, as the worker sees it */
     int64_t                due_ns;     /* next REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages in a row */
     bool                   silent;     /* said so, and nothing came since */
+    bool                   refused;    /* said so, and not registered since */
     int64_t                last_busy_ns, last_load_ns; /* of load_permille */
 };
 

@@ -151,9 +151,9 @@ struct fby_field_content {
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
-    uint32_t             block;  /* K of shuffle block */
-    uint32_t             lanes;  /* 0: default */
-    uint32_t             slices; /* 0: default */
+    uint32_t             block; /* K; this and the next two: 0 else */
+    uint32_t             lanes;
+    uint32_t             slices; /* divides global_batch */
     enum fby_last        last;
     uint32_t             global_batch;
     enum fby_bad_sample  on_bad_sample;

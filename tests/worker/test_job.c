@@ -21,7 +21,9 @@ static void bench_open(
     const struct fby_stages_config config = {.fetch_threads = 2,
         .transform_threads                                  = 2,
         .encode_threads                                     = 2,
-        .fetch_bytes                                        = 1 << 20};
+        .fetch_bytes                                        = 1 << 20,
+        .scratch_bytes                                      = 1 << 20,
+        .encode_bytes                                       = 8 << 20};
     kit_open(&bench->kit, *state, more, rule);
     bench->memory = fby_memory_create(MEMORY);
     assert_ok(fby_arenas_create(bench->memory, &bench->arenas));

@@ -102,21 +102,23 @@ struct walk {
     struct fby_why          *why;
 };
 
-static bool scales(const struct walk *walk, uint32_t i)
+static bool scales(const struct fby_op_run *run, uint32_t i)
 {
-    return applies[walk->run->uses[i].op->id] == apply_scale;
+    return applies[run->uses[i].op->id] == apply_scale;
 }
 
 /* After the last op that scales, crops can only narrow: if its picture has the
  * result's size, it is the result but for mirroring. */
-static bool is_last_to_scale(const struct walk *walk, uint32_t i)
+static bool makes_result(
+    const struct fby_op_run *run, uint32_t i, const struct fby_image *out)
 {
-    for (uint32_t k = i + 1; k < walk->run->n_ops; k++) {
-        if (scales(walk, k)) {
+    for (uint32_t k = i + 1; k < run->n_ops; k++) {
+        if (scales(run, k)) {
             return false;
         }
     }
-    return true;
+    return run->plans[i].out_w == out->width &&
+           run->plans[i].out_h == out->height;
 }
 
 /* Where op i makes its pixels: the caller's memory or the scratch buffer that
@@ -125,8 +127,7 @@ static fby_err find_room(struct fby_transform *self, struct walk *walk,
     uint32_t i, struct fby_image *out)
 {
     const struct fby_op_plan *plan = &walk->run->plans[i];
-    if (is_last_to_scale(walk, i) && plan->out_w == walk->out.width &&
-        plan->out_h == walk->out.height) {
+    if (makes_result(walk->run, i, &walk->out)) {
         *out = walk->out;
         return FBY_OK;
     }
@@ -143,7 +144,7 @@ static fby_err check_op(const struct walk *walk, uint32_t i)
             "op %u of the field is not one this worker can do", i);
     }
     if (!box_fits(plan, &walk->picture) ||
-        (!scales(walk, i) &&
+        (!scales(walk->run, i) &&
             (plan->w != plan->out_w || plan->h != plan->out_h))) {
         return fby_because(walk->why, FBY_USAGE,
             "%s: its plan does not fit a picture of %u x %u pixels", op->name,
@@ -178,7 +179,8 @@ static fby_err do_op(struct fby_transform *self, struct walk *walk, uint32_t i)
     const struct fby_op *op    = walk->run->uses[i].op;
     int64_t              began = fby_thread_cpu_ns();
     struct fby_image     room  = {0};
-    fby_err err = scales(walk, i) ? find_room(self, walk, i, &room) : FBY_OK;
+    fby_err              err =
+        scales(walk->run, i) ? find_room(self, walk, i, &room) : FBY_OK;
     if (err == FBY_OK) {
         err =
             applies[op->id](self, &walk->run->plans[i], &room, &walk->picture);
@@ -212,44 +214,131 @@ fby_err fby_transform_run(struct fby_transform *self,
     return err;
 }
 
-struct fby_transform *fby_transform_create(void)
+/* ---- Memory -------------------------------------------------------------- */
+
+static void at_least(uint64_t *bytes, uint64_t wanted)
 {
-    return fby_zalloc(sizeof(struct fby_transform));
+    *bytes = *bytes > wanted ? *bytes : wanted;
 }
 
-static void trim(struct fby_transform *self, size_t keep_bytes)
+/* What op i needs; as find_room and fby_resize take it. */
+static void need_of_op(const struct fby_op_run *run, uint32_t i,
+    const struct fby_image *out, uint32_t *n_made, struct fby_need *need)
+{
+    const struct fby_op_plan *plan = &run->plans[i];
+    const struct fby_image    from = {.width = plan->w, .height = plan->h};
+    const struct fby_image to = {.width = plan->out_w, .height = plan->out_h};
+    struct fby_resize_need resize = fby_resize_need(&from, &to);
+    at_least(&need->resize.weights[0], resize.weights[0]);
+    at_least(&need->resize.weights[1], resize.weights[1]);
+    at_least(&need->resize.rows, resize.rows);
+    if (!makes_result(run, i, out)) {
+        at_least(&need->made[(*n_made)++ % 2],
+            fby_image_bytes(plan->out_w, plan->out_h));
+    }
+}
+
+void fby_transform_need(const struct fby_op_run *run,
+    const struct fby_image *out, struct fby_need *need)
+{
+    uint32_t n_made = 0;
+    for (uint32_t i = 0; i < run->n_ops; i++) {
+        if (fby_transform_knows(run->uses[i].op->id) && scales(run, i)) {
+            need_of_op(run, i, out, &n_made, need);
+        }
+    }
+}
+
+struct fby_transform *fby_transform_create(
+    const struct fby_transform_limits *limits)
+{
+    const struct fby_transform_limits none = {.share = UINT64_MAX};
+    struct fby_transform             *self = fby_zalloc(sizeof(*self));
+    self->limits                           = limits != NULL ? *limits : none;
+    return self;
+}
+
+static void give_back(struct fby_transform *self)
 {
     for (int i = 0; i < 2; i++) {
-        fby_scratch_trim(&self->decoded[i], keep_bytes);
-        fby_scratch_trim(&self->made[i], keep_bytes);
+        fby_scratch_fini(&self->decoded[i]);
+        fby_scratch_fini(&self->made[i]);
     }
-    fby_resizer_trim(&self->resizer, keep_bytes);
+    fby_resizer_fini(&self->resizer);
 }
 
-static size_t held_bytes(const struct fby_transform *self)
+static uint64_t held(const struct fby_scratch *scratch, uint64_t needed)
+{
+    return scratch->size_bytes > needed ? scratch->size_bytes : needed;
+}
+
+/* Bytes it holds once `need` was taken. */
+static uint64_t held_with(
+    const struct fby_transform *self, const struct fby_need *need)
 {
     const struct fby_resizer *resizer = &self->resizer;
-    return self->decoded[0].size_bytes + self->decoded[1].size_bytes +
-           self->made[0].size_bytes + self->made[1].size_bytes +
-           resizer->weights[0].size_bytes + resizer->weights[1].size_bytes +
-           resizer->rows.size_bytes;
+
+    uint64_t bytes = need->libraries;
+    for (int i = 0; i < 2; i++) {
+        bytes += held(&self->decoded[i], need->decoded[i]) +
+                 held(&self->made[i], need->made[i]) +
+                 held(&resizer->weights[i], need->resize.weights[i]);
+    }
+    return bytes + held(&resizer->rows, need->resize.rows);
+}
+
+static fby_err borrow(
+    struct fby_transform *self, uint64_t bytes, struct fby_why *why)
+{
+    struct fby_allowance *allowance = self->limits.allowance;
+    uint64_t              share     = self->limits.share;
+    fby_err               err = fby_allowance_take(allowance, bytes - share);
+    if (err == FBY_OK) {
+        self->borrowed = bytes - share;
+    } else if (err == FBY_FULL) {
+        fby_because(why, err,
+            "decoding it takes %llu bytes, this worker has %llu for that; "
+            "raise "
+            "its --memory",
+            (unsigned long long)bytes,
+            (unsigned long long)(share + fby_allowance_limit(allowance)));
+    }
+    return err;
+}
+
+fby_err fby_transform_reserve(struct fby_transform *self,
+    const struct fby_need *need, struct fby_why *why)
+{
+    uint64_t bytes = held_with(self, need);
+    if (bytes > self->limits.share) {
+        give_back(self);
+        bytes = held_with(self, need);
+    }
+    return bytes > self->limits.share ? borrow(self, bytes, why) : FBY_OK;
 }
 
 void fby_transform_rest(struct fby_transform *self)
 {
-    if (held_bytes(self) > FBY_TRANSFORM_KEEP_BYTES) {
-        trim(self, 0);
+    const struct fby_need nothing = {0};
+    if (held_with(self, &nothing) > self->limits.share) {
+        give_back(self);
+    }
+    if (self->borrowed > 0) {
+        fby_allowance_give(self->limits.allowance, self->borrowed);
+        self->borrowed = 0;
     }
 }
 
 void fby_transform_destroy(struct fby_transform **self_p)
 {
     if (*self_p != NULL) {
-        trim(*self_p, 0);
+        give_back(*self_p);
         free(*self_p);
         *self_p = NULL;
     }
 }
+
+/* ---- Costs --------------------------------------------------------------- */
 
 void fby_transform_charge(
     struct fby_transform *self, uint32_t op_id, int64_t cpu_ns)

@@ -58,7 +58,8 @@ static fby_err try_file(struct fby_transform *transform,
     struct fby_digest_state *hash, struct fby_jpeg_file file)
 {
     struct fby_image picture = {0};
-    fby_err err    = fby_jpeg_decode(&file, transform->decoded, &picture, NULL);
+    fby_err          err =
+        fby_jpeg_decode(&file, NULL, transform->decoded, &picture, NULL);
     fby_err broken = add_outcome(hash, err);
     if (err == FBY_OK) {
         add_picture(hash, &picture);
@@ -184,8 +185,8 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     const struct fby_op_use *use, uint64_t sample)
 {
     struct fby_image picture = {0};
-    fby_err          err     = fby_jpeg_decode(
-                     &fby_probes[sample / DRAWS], bench->transform->decoded, &picture, NULL);
+    fby_err          err = fby_jpeg_decode(&fby_probes[sample / DRAWS], NULL,
+                 bench->transform->decoded, &picture, NULL);
     if (err != FBY_OK) {
         return add_outcome(hash, err);
     }
@@ -282,7 +283,7 @@ static fby_err try_ops(struct bench *bench)
 
 static fby_err try_all(void)
 {
-    struct bench bench = {.transform = fby_transform_create()};
+    struct bench bench = {.transform = fby_transform_create(NULL)};
     fby_err      err   = FBY_OK;
     for (int i = FBY_DECODE_RGB8; i < N_DECODERS && err == FBY_OK; i++) {
         err = try_decoder(
@@ -291,7 +292,7 @@ static fby_err try_all(void)
     if (err == FBY_OK) {
         err = try_ops(&bench);
     }
-    fby_scratch_trim(&bench.result, 0);
+    fby_scratch_fini(&bench.result);
     fby_transform_destroy(&bench.transform);
     return err;
 }

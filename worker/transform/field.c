@@ -1,9 +1,8 @@
-/* field.c - a picture is planned from its size, then decoded and run through
+/* field.c - a picture is planned from its header, then decoded and run through
  * its ops; the other decoders are in scalar.c.
  *
- * The plans are made twice over the same code, from the header for
- * `forebay plan` and from the decoded picture here: the sides agree, since
- * both come from the file's own head. */
+ * Between header and pixels the decoder asks whether it may go on: then the
+ * plans are made, and with them it is known how much memory it will take. */
 #include "worker/transform/field.h"
 
 #include "common/clock.h"
@@ -76,16 +75,59 @@ fby_err fby_field_plan(const struct fby_field_job *job,
         return FBY_OK;
     }
     struct fby_jpeg_file file = {job->bytes, job->size};
-    fby_err err = fby_jpeg_size(&file, &out->width, &out->height, why);
-    return err == FBY_OK ? plan_ops(job, out, why) : err;
+    struct fby_jpeg_head head;
+    fby_err              err = fby_jpeg_read_head(&file, &head, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    out->width  = head.width;
+    out->height = head.height;
+    return plan_ops(job, out, why);
 }
 
-static fby_err decode(struct fby_transform *transform,
-    const struct fby_field_job *job, struct fby_image *out, struct fby_why *why)
+/* A picture in work. */
+struct picture {
+    struct fby_transform       *transform;
+    const struct fby_field_job *job;
+    struct fby_field_plan       plan;
+    struct fby_image            out;
+};
+
+static struct fby_op_run run_of(const struct picture *work)
 {
-    struct fby_jpeg_file file  = {job->bytes, job->size};
-    int64_t              began = fby_thread_cpu_ns();
-    fby_err err = fby_jpeg_decode(&file, transform->decoded, out, why);
+    return (struct fby_op_run){
+        work->job->field->ops, work->plan.plans, work->plan.n_ops};
+}
+
+/* Its header is read: plan, and reserve the memory. */
+static fby_err on_head(
+    void *arg, const struct fby_jpeg_head *head, struct fby_why *why)
+{
+    struct picture *work = arg;
+    struct fby_need need = {
+        .decoded   = {head->scratch_bytes[0], head->scratch_bytes[1]},
+        .libraries = head->library_bytes,
+    };
+    work->plan.width  = head->width;
+    work->plan.height = head->height;
+    fby_err err       = plan_ops(work->job, &work->plan, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_op_run run = run_of(work);
+    fby_transform_need(&run, &work->out, &need);
+    return fby_transform_reserve(work->transform, &need, why);
+}
+
+static fby_err decode(
+    struct picture *work, struct fby_image *out, struct fby_why *why)
+{
+    struct fby_transform      *transform = work->transform;
+    const struct fby_jpeg_file file      = {work->job->bytes, work->job->size};
+    const struct fby_jpeg_gate gate      = {on_head, work};
+
+    int64_t began = fby_thread_cpu_ns();
+    fby_err err   = fby_jpeg_decode(&file, &gate, transform->decoded, out, why);
     fby_transform_charge(
         transform, FBY_COST_DECODE, fby_thread_cpu_ns() - began);
     return err;
@@ -94,19 +136,32 @@ static fby_err decode(struct fby_transform *transform,
 static fby_err write_picture(struct fby_transform *transform,
     const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
 {
+    struct picture   work    = {.transform = transform, .job = job, .out = out};
     struct fby_image picture = {0};
-    fby_err          err     = decode(transform, job, &picture, why);
-    if (err != FBY_OK) {
-        return err;
+    fby_err          err     = decode(&work, &picture, why);
+    if (err == FBY_OK) {
+        struct fby_op_run run = run_of(&work);
+        err = fby_transform_run(transform, &run, picture, out, why);
     }
-    struct fby_field_plan plan = {
-        .width = picture.width, .height = picture.height};
-    err = plan_ops(job, &plan, why);
-    if (err != FBY_OK) {
-        return err;
+    fby_transform_rest(transform);
+    return err;
+}
+
+/* A parser makes objects of the text. */
+static fby_err write_number(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_need need = {
+        .libraries = (uint64_t)job->size * FBY_JSON_BYTES_PER_BYTE};
+    fby_err err = FBY_OK;
+    if (job->size <= FBY_JSON_MAX_BYTES) { /* else it is refused at once */
+        err = fby_transform_reserve(transform, &need, why);
     }
-    struct fby_op_run run = {job->field->ops, plan.plans, plan.n_ops};
-    return fby_transform_run(transform, &run, picture, out, why);
+    if (err == FBY_OK) {
+        err = fby_number_write(job, dst, why);
+    }
+    fby_transform_rest(transform);
+    return err;
 }
 
 static struct fby_image picture_at(
@@ -120,16 +175,13 @@ static struct fby_image picture_at(
 fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    fby_err err;
     switch (job->field->decode) {
     case FBY_DECODE_RGB8:
-        err = write_picture(transform, job, picture_at(dst, job->field), why);
-        fby_transform_rest(transform);
-        return err;
+        return write_picture(transform, job, picture_at(dst, job->field), why);
     case FBY_DECODE_LABEL:
         return fby_label_write(job, dst, why);
     case FBY_DECODE_NUMBER:
-        return fby_number_write(job, dst, why);
+        return write_number(transform, job, dst, why);
     case FBY_DECODE_BYTES:
         return fby_bytes_write(job, dst, why);
     }

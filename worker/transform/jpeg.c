@@ -15,7 +15,12 @@
 
 #include "worker/transform/orient.h"
 
-enum { APP1 = JPEG_APP0 + 1, SEGMENT_BYTES = 0xffff, ROWS_AT_ONCE = 16 };
+enum {
+    APP1          = JPEG_APP0 + 1,
+    ROWS_AT_ONCE  = 16,        /* of a picture that is turned */
+    FIXED_BYTES   = 128 << 10, /* tables and the like, of any file */
+    ROWS_BUFFERED = 32         /* in the library, of all channels, at most */
+};
 
 struct decoder {
     struct jpeg_decompress_struct jpeg;
@@ -24,7 +29,7 @@ struct decoder {
     jmp_buf                       leave;
     struct fby_why               *why;
     fby_err                       err;
-    uint32_t                      orientation; /* 1 to 8 */
+    uint32_t orientation; /* 1 to 8; 0: no EXIF block was met */
 };
 
 static _Noreturn void leave(struct decoder *d, fby_err err)
@@ -74,6 +79,27 @@ static void no_output(j_common_ptr jpeg)
     (void)jpeg;
 }
 
+/* The first EXIF block counts. It is looked at where it lies, in the file: the
+ * library would keep a copy of every segment, as many as a file has. It is
+ * passed over as the library passes others: the length counts itself, and the
+ * end of the file shows by itself. */
+static boolean on_app1(j_decompress_ptr jpeg)
+{
+    struct decoder         *d      = jpeg->client_data;
+    struct jpeg_source_mgr *source = jpeg->src;
+    const uint8_t          *bytes  = source->next_input_byte;
+    size_t                  left   = source->bytes_in_buffer;
+    size_t                  size   = 2;
+    if (left >= 2 && (bytes[0] << 8 | bytes[1]) > 2) {
+        size = (size_t)(bytes[0] << 8 | bytes[1]);
+    }
+    if (d->orientation == 0 && size <= left) {
+        d->orientation = fby_exif_orientation(bytes + 2, size - 2);
+    }
+    source->skip_input_data(jpeg, (long)size);
+    return TRUE;
+}
+
 /* jpeg_create_decompress clears the struct but for `err` and `client_data`;
  * it may already leave, for want of memory. */
 static void open_decoder(struct decoder *d)
@@ -86,17 +112,6 @@ static void open_decoder(struct decoder *d)
     d->progress.progress_monitor = on_progress;
     jpeg_create_decompress(&d->jpeg);
     d->jpeg.progress = &d->progress;
-}
-
-static uint32_t find_orientation(const struct jpeg_decompress_struct *jpeg)
-{
-    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m != NULL; m = m->next) {
-        uint32_t orientation = fby_exif_orientation(m->data, m->data_length);
-        if (orientation != 0) {
-            return orientation;
-        }
-    }
-    return 1;
 }
 
 static const char *refused_colour(J_COLOR_SPACE space)
@@ -126,13 +141,21 @@ static void check_kind(struct decoder *d)
     }
 }
 
-/* Coefficients of all blocks, which a file in several scans is held as. */
+static uint64_t rounded_up(uint64_t value, int step)
+{
+    uint64_t wide = (uint64_t)step;
+    return (value + wide - 1) / wide * wide;
+}
+
+/* Coefficients of all blocks, which a file in several scans is held as: whole
+ * groups of blocks, as the library rounds them. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg)
 {
     uint64_t blocks = 0;
     for (int i = 0; i < jpeg->num_components; i++) {
         const jpeg_component_info *part = &jpeg->comp_info[i];
-        blocks += (uint64_t)part->width_in_blocks * part->height_in_blocks;
+        blocks += rounded_up(part->width_in_blocks, part->h_samp_factor) *
+                  rounded_up(part->height_in_blocks, part->v_samp_factor);
     }
     return blocks * sizeof(JBLOCK);
 }
@@ -170,12 +193,32 @@ static void read_header(struct decoder *d, const struct fby_jpeg_file *file)
             d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG file holds no byte"));
     }
     open_decoder(d);
-    jpeg_save_markers(&d->jpeg, APP1, SEGMENT_BYTES);
+    jpeg_set_marker_processor(&d->jpeg, APP1, on_app1);
     jpeg_mem_src(&d->jpeg, file->bytes, file->size);
     jpeg_read_header(&d->jpeg, TRUE);
     check_kind(d);
     check_size(d, file->size);
-    d->orientation = find_orientation(&d->jpeg);
+    d->orientation = d->orientation == 0 ? 1 : d->orientation;
+}
+
+static struct fby_jpeg_head head_of(struct decoder *d)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+
+    bool     turns = fby_orientation_turns(d->orientation);
+    uint32_t w     = jpeg->image_width;
+    uint32_t h     = jpeg->image_height;
+    uint64_t rows =
+        fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
+    return (struct fby_jpeg_head){
+        .width         = turns ? h : w,
+        .height        = turns ? w : h,
+        .scratch_bytes = {fby_image_bytes(w, h),
+            d->orientation != 1 ? fby_image_bytes(w, ROWS_AT_ONCE) : 0},
+        .library_bytes =
+            FIXED_BYTES + rows +
+            (jpeg_has_multiple_scans(jpeg) ? coefficient_bytes(jpeg) : 0),
+    };
 }
 
 static void start_decoding(struct decoder *d)
@@ -185,23 +228,6 @@ static void start_decoding(struct decoder *d)
     d->jpeg.do_fancy_upsampling = TRUE;
     d->jpeg.do_block_smoothing  = FALSE;
     jpeg_start_decompress(&d->jpeg);
-}
-
-static void read_rows(struct decoder *d, const struct fby_image *out)
-{
-    while (d->jpeg.output_scanline < out->height) {
-        JSAMPROW rows[ROWS_AT_ONCE];
-        uint32_t first = d->jpeg.output_scanline;
-        uint32_t n     = out->height - first;
-        n              = n < ROWS_AT_ONCE ? n : ROWS_AT_ONCE;
-        for (uint32_t i = 0; i < n; i++) {
-            rows[i] = out->pixels + (first + i) * out->stride;
-        }
-        if (jpeg_read_scanlines(&d->jpeg, rows, n) == 0) {
-            leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                         "JPEG ends at row %u of %u", first, out->height));
-        }
-    }
 }
 
 static void take_memory(struct decoder *d, struct fby_scratch *scratch,
@@ -214,41 +240,77 @@ static void take_memory(struct decoder *d, struct fby_scratch *scratch,
     }
 }
 
-static void put_upright(
-    struct decoder *d, struct fby_scratch *scratch, struct fby_image *image)
+/* The next rows, up to as many as `rows` has. */
+static uint32_t read_rows(struct decoder *d, const struct fby_image *rows)
 {
-    struct fby_image stored  = *image;
-    struct fby_image upright = {0};
-    bool             turns   = fby_orientation_turns(d->orientation);
-    take_memory(d, scratch, turns ? stored.height : stored.width,
-        turns ? stored.width : stored.height, &upright);
-    fby_orient(&stored, d->orientation, &upright);
-    *image = upright;
+    JSAMPROW at[ROWS_AT_ONCE];
+    uint32_t first = d->jpeg.output_scanline;
+    uint32_t n     = rows->height < ROWS_AT_ONCE ? rows->height : ROWS_AT_ONCE;
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] = rows->pixels + i * rows->stride;
+    }
+    n = jpeg_read_scanlines(&d->jpeg, at, n);
+    if (n == 0) {
+        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
+                     "JPEG ends at row %u of %u", first, d->jpeg.image_height));
+    }
+    return n;
 }
 
-/* What a call asks of the decoder; `scratch` is NULL for the size alone. */
+static void read_upright(struct decoder *d, const struct fby_image *out)
+{
+    while (d->jpeg.output_scanline < out->height) {
+        uint32_t         first = d->jpeg.output_scanline;
+        struct fby_image rest  = *out;
+        rest.pixels += first * out->stride;
+        rest.height -= first;
+        (void)read_rows(d, &rest);
+    }
+}
+
+/* A strip of rows at a time: a second picture would need as much memory. */
+static void read_turned(
+    struct decoder *d, struct fby_scratch *scratch, const struct fby_image *out)
+{
+    struct fby_image strip;
+    take_memory(d, scratch, d->jpeg.image_width, ROWS_AT_ONCE, &strip);
+    while (d->jpeg.output_scanline < d->jpeg.image_height) {
+        uint32_t         first = d->jpeg.output_scanline;
+        struct fby_image rows  = strip;
+        rows.height            = read_rows(d, &strip);
+        fby_orient(&rows, first, d->orientation, out);
+    }
+}
+
+/* What a call asks of the decoder; `scratch` is NULL for the head alone. */
 struct wish {
     const struct fby_jpeg_file *file;
+    const struct fby_jpeg_gate *gate;
     struct fby_scratch         *scratch;
+    struct fby_jpeg_head       *head;
     struct fby_image           *out;
 };
 
 static void do_wish(struct decoder *d, const struct wish *wish)
 {
-    struct fby_image *out = wish->out;
+    const struct fby_jpeg_gate *gate = wish->gate;
     read_header(d, wish->file);
+    *wish->head = head_of(d);
     if (wish->scratch == NULL) {
-        bool turns  = fby_orientation_turns(d->orientation);
-        out->width  = turns ? d->jpeg.image_height : d->jpeg.image_width;
-        out->height = turns ? d->jpeg.image_width : d->jpeg.image_height;
         return;
     }
+    fby_err err =
+        gate != NULL ? gate->fn(gate->arg, wish->head, d->why) : FBY_OK;
+    if (err != FBY_OK) {
+        leave(d, err);
+    }
     take_memory(
-        d, &wish->scratch[0], d->jpeg.image_width, d->jpeg.image_height, out);
+        d, &wish->scratch[0], wish->head->width, wish->head->height, wish->out);
     start_decoding(d);
-    read_rows(d, out);
-    if (d->orientation != 1) {
-        put_upright(d, &wish->scratch[1], out);
+    if (d->orientation == 1) {
+        read_upright(d, wish->out);
+    } else {
+        read_turned(d, &wish->scratch[1], wish->out);
     }
 }
 
@@ -262,25 +324,25 @@ static fby_err run(struct decoder *d, const struct wish *wish)
     return d->err;
 }
 
-fby_err fby_jpeg_size(const struct fby_jpeg_file *file, uint32_t *out_width,
-    uint32_t *out_height, struct fby_why *why)
+fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
+    struct fby_jpeg_head *out, struct fby_why *why)
 {
-    struct decoder   d     = {.why = why};
-    struct fby_image image = {0};
-    fby_err          err   = run(&d, &(struct wish){file, NULL, &image});
-    if (err == FBY_OK) {
-        *out_width  = image.width;
-        *out_height = image.height;
-    }
-    return err;
+    struct decoder d = {.why = why};
+    return run(&d, &(struct wish){.file = file, .head = out});
 }
 
 fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
-    struct fby_scratch scratch[2], struct fby_image *out, struct fby_why *why)
+    const struct fby_jpeg_gate *gate, struct fby_scratch scratch[2],
+    struct fby_image *out, struct fby_why *why)
 {
-    struct decoder   d     = {.why = why};
-    struct fby_image image = {0};
-    fby_err          err   = run(&d, &(struct wish){file, scratch, &image});
+    struct decoder       d     = {.why = why};
+    struct fby_jpeg_head head  = {0};
+    struct fby_image     image = {0};
+    fby_err              err   = run(&d, &(struct wish){.file = file,
+                                             .gate            = gate,
+                                             .scratch         = scratch,
+                                             .head            = &head,
+                                             .out             = &image});
     if (err == FBY_OK) {
         *out = image;
     }

@@ -1,4 +1,4 @@
-/* jpeg.h - one JPEG in memory to RGB, or only its size.
+/* jpeg.h - one JPEG in memory to RGB, or only what its header says.
  *
  * The values are fixed by the file alone: accurate integer DCT, fancy
  * upsampling, no block smoothing, EXIF orientation applied, grey spread over
@@ -34,18 +34,35 @@ struct fby_jpeg_file {
     size_t         size;
 };
 
-/* Width and height after orientation, from the header alone; pixel data is
- * not looked at. Any thread.
- * Errors: FBY_BAD_SAMPLE as in the file's head, FBY_FULL. */
-FBY_CHECKED fby_err fby_jpeg_size(const struct fby_jpeg_file *file,
-    uint32_t *out_width, uint32_t *out_height, struct fby_why *why);
+struct fby_jpeg_head {
+    uint32_t width; /* pixels, upright: after orientation */
+    uint32_t height;
+    uint64_t scratch_bytes[2]; /* what decoding needs of each scratch memory */
+    uint64_t library_bytes;    /* and libjpeg beside it, at most */
+};
 
-/* Decode the whole picture into scratch[0] or, if it has to be turned,
- * scratch[1]; *out is a view of that buffer.
+/* Read the header alone; pixel data is not looked at. Any thread.
+ * Errors: FBY_BAD_SAMPLE as in the file's head, FBY_FULL. */
+FBY_CHECKED fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
+    struct fby_jpeg_head *out, struct fby_why *why);
+
+/* Asked once the header is read, before memory is taken for what it announces;
+ * anything but FBY_OK ends the decoding with it. */
+struct fby_jpeg_gate {
+    fby_err (*fn)(
+        void *arg, const struct fby_jpeg_head *head, struct fby_why *why);
+    void *arg;
+};
+
+/* Decode the whole picture, upright, into scratch[0]; *out is a view of it.
+ * scratch[1] is for the rows of a picture that is turned on the way. `gate`
+ * may be NULL.
  *
  * Thread: any, with its own scratch.
- * Errors: FBY_BAD_SAMPLE with the cause; FBY_FULL when memory is short. */
+ * Errors: FBY_BAD_SAMPLE with the cause; FBY_FULL when memory is short; the
+ *         gate's. */
 FBY_CHECKED fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
-    struct fby_scratch scratch[2], struct fby_image *out, struct fby_why *why);
+    const struct fby_jpeg_gate *gate, struct fby_scratch scratch[2],
+    struct fby_image *out, struct fby_why *why);
 
 #endif

@@ -113,13 +113,14 @@ static struct turn turn_of(uint32_t orientation, const struct fby_image *out)
     }
 }
 
-void fby_orient(const struct fby_image *in, uint32_t orientation,
-    const struct fby_image *out)
+void fby_orient(const struct fby_image *in, uint32_t first_row,
+    uint32_t orientation, const struct fby_image *out)
 {
     struct turn turn = turn_of(orientation, out);
     for (uint32_t y = 0; y < in->height; y++) {
         const uint8_t *from = in->pixels + y * in->stride;
-        uint8_t       *to   = out->pixels + turn.first + y * turn.down;
+        uint8_t       *to =
+            out->pixels + turn.first + (ptrdiff_t)(first_row + y) * turn.down;
         for (uint32_t x = 0; x < in->width; x++) {
             memcpy(to, from, FBY_RGB);
             from += FBY_RGB;

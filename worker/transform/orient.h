@@ -20,9 +20,10 @@ static inline bool fby_orientation_turns(uint32_t orientation)
     return orientation >= 5 && orientation <= 8;
 }
 
-/* Write `in`, put upright, to `out`, which has its own memory and the sides
- * of `in`, swapped where the orientation turns. */
-void fby_orient(const struct fby_image *in, uint32_t orientation,
-    const struct fby_image *out);
+/* Write `in`, which are rows of a stored picture from `first_row` on, to their
+ * places in `out`, the whole upright picture: its sides are those of the
+ * stored one, swapped where the orientation turns. */
+void fby_orient(const struct fby_image *in, uint32_t first_row,
+    uint32_t orientation, const struct fby_image *out);
 
 #endif

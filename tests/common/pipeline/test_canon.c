@@ -246,6 +246,14 @@ static void a_stranger_s_content_obeys_the_rules_of_files(void **state)
     refused(c,
         "content: field 'image': from: '../x' is no extension to look for "
         "here");
+    memcpy(image->from[0], "a.png", 6);
+    refused(c,
+        "content: field 'image': from: 'a.png' is no extension to look for "
+        "here");
+    memcpy(image->from[0], image->from[1], FBY_NAME_SIZE);
+    refused(c,
+        "content: field 'image': from: 'jpeg' is no extension to look for "
+        "here");
     *image         = kept;
     image->classes = 3;
     refused(c, "content: field 'image': holds a value that its decoder does "

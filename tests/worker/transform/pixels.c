@@ -71,7 +71,7 @@ static void decode_one(struct fby_scratch scratch[2])
     uint8_t *bytes = fby_zalloc(size);
     take(bytes, size);
     struct fby_jpeg_file file = {bytes, size};
-    if (fby_jpeg_decode(&file, scratch, &out, &why) != FBY_OK) {
+    if (fby_jpeg_decode(&file, NULL, scratch, &out, &why) != FBY_OK) {
         stop(why.text);
     }
     uint8_t head[8];
@@ -96,8 +96,8 @@ int main(void)
         }
         fflush(stdout);
     }
-    fby_resizer_trim(&resizer, 0);
-    fby_scratch_trim(&scratch[0], 0);
-    fby_scratch_trim(&scratch[1], 0);
+    fby_resizer_fini(&resizer);
+    fby_scratch_fini(&scratch[0]);
+    fby_scratch_fini(&scratch[1]);
     return 0;
 }

@@ -6,8 +6,8 @@ static struct fby_scratch scratch[2];
 static int give_back(void **state)
 {
     (void)state;
-    fby_scratch_trim(&scratch[0], 0);
-    fby_scratch_trim(&scratch[1], 0);
+    fby_scratch_fini(&scratch[0]);
+    fby_scratch_fini(&scratch[1]);
     return 0;
 }
 
@@ -16,7 +16,7 @@ static struct fby_image decode_ok(const struct fby_buffer *file)
     struct fby_jpeg_file jpeg  = as_jpeg(file);
     struct fby_image     image = {0};
     struct fby_why       why   = {0};
-    if (fby_jpeg_decode(&jpeg, scratch, &image, &why) != FBY_OK) {
+    if (fby_jpeg_decode(&jpeg, NULL, scratch, &image, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
     return image;
@@ -28,7 +28,7 @@ static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
     struct fby_image image = {0};
     struct fby_why   why   = {0};
     assert_int_equal(
-        fby_jpeg_decode(&jpeg, scratch, &image, &why), FBY_BAD_SAMPLE);
+        fby_jpeg_decode(&jpeg, NULL, scratch, &image, &why), FBY_BAD_SAMPLE);
     if (strstr(why.text, words) == NULL) {
         fail_msg("'%s' does not say '%s'", why.text, words);
     }
@@ -38,13 +38,11 @@ static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
 /* The same, already by the header. */
 static void assert_head_refused(struct fby_jpeg_file jpeg, const char *words)
 {
-    uint32_t       width  = 7;
-    uint32_t       height = 7;
-    struct fby_why why    = {0};
-    assert_int_equal(
-        fby_jpeg_size(&jpeg, &width, &height, &why), FBY_BAD_SAMPLE);
+    struct fby_jpeg_head head = {.width = 7};
+    struct fby_why       why  = {0};
+    assert_int_equal(fby_jpeg_read_head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
     assert_non_null(strstr(why.text, words));
-    assert_int_equal(width, 7);
+    assert_int_equal(head.width, 7);
     assert_refused(jpeg, words);
 }
 
@@ -71,20 +69,19 @@ static void the_header_tells_the_size_of_the_decoded_picture(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 40; i++) {
-        struct fby_buffer    file   = photo_file((struct fby_photo){.number = i,
-                 .width       = 1 + i * 5,
-                 .height      = 1 + i * 3,
-                 .orientation = i % 9,
-                 .progressive = i % 2 == 0,
-                 .sampling    = (enum fby_photo_sampling)(i % 5)});
-        struct fby_jpeg_file jpeg   = as_jpeg(&file);
-        struct fby_image     image  = decode_ok(&file);
-        uint32_t             width  = 0;
-        uint32_t             height = 0;
-        assert_ok(fby_jpeg_size(&jpeg, &width, &height, NULL));
-        assert_int_equal(width, image.width);
-        assert_int_equal(height, image.height);
-        assert_int_equal(width, 1 + i * 5);
+        struct fby_buffer    file  = photo_file((struct fby_photo){.number = i,
+                .width       = 1 + i * 5,
+                .height      = 1 + i * 3,
+                .orientation = i % 9,
+                .progressive = i % 2 == 0,
+                .sampling    = (enum fby_photo_sampling)(i % 5)});
+        struct fby_jpeg_file jpeg  = as_jpeg(&file);
+        struct fby_image     image = decode_ok(&file);
+        struct fby_jpeg_head head;
+        assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+        assert_int_equal(head.width, image.width);
+        assert_int_equal(head.height, image.height);
+        assert_int_equal(head.width, 1 + i * 5);
         fby_buffer_fini(&file);
     }
 }
@@ -265,7 +262,7 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
         struct fby_jpeg_file jpeg  = as_jpeg(&file);
         struct fby_image     image = {0};
         file.data[at] ^= 0x5a;
-        fby_err err   = fby_jpeg_decode(&jpeg, scratch, &image, NULL);
+        fby_err err   = fby_jpeg_decode(&jpeg, NULL, scratch, &image, NULL);
         file.data[at] = kept;
         assert_true(err == FBY_OK || err == FBY_BAD_SAMPLE);
         refused += err == FBY_BAD_SAMPLE;

@@ -7,7 +7,7 @@ static struct fby_resizer resizer;
 static int give_back(void **state)
 {
     (void)state;
-    fby_resizer_trim(&resizer, 0);
+    fby_resizer_fini(&resizer);
     return 0;
 }
 
