@@ -47,7 +47,9 @@ enum fby_shuffle {
 };
 enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
 enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
-enum fby_dct_scale { FBY_DCT_OFF = 1 /* faithful 2, fast 3: reserved */ };
+/* Whether a picture may be decoded smaller than it is: while it is at least
+ * twice as large as its result, or at least as large. */
+enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
     FBY_DECODE_RGB8   = 1, /* JPEG -> u8 [h, w, 3] */
     FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */

@@ -58,8 +58,7 @@ static fby_err try_file(struct fby_transform *transform,
     struct fby_digest_state *hash, struct fby_jpeg_file file)
 {
     struct fby_image picture = {0};
-    fby_err          err =
-        fby_jpeg_decode(&file, NULL, transform->decoded, &picture, NULL);
+    fby_err err = fby_jpeg_decode(&file, &transform->made[0], &picture, NULL);
     fby_err broken = add_outcome(hash, err);
     if (err == FBY_OK) {
         add_picture(hash, &picture);
@@ -177,6 +176,7 @@ static void add_plan(
 /* A bench to try ops on. */
 struct bench {
     struct fby_transform *transform;
+    struct fby_scratch    picture;
     struct fby_scratch    result;
 };
 
@@ -185,8 +185,8 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     const struct fby_op_use *use, uint64_t sample)
 {
     struct fby_image picture = {0};
-    fby_err          err = fby_jpeg_decode(&fby_probes[sample / DRAWS], NULL,
-                 bench->transform->decoded, &picture, NULL);
+    fby_err          err     = fby_jpeg_decode(
+                     &fby_probes[sample / DRAWS], &bench->picture, &picture, NULL);
     if (err != FBY_OK) {
         return add_outcome(hash, err);
     }
@@ -292,6 +292,7 @@ static fby_err try_all(void)
     if (err == FBY_OK) {
         err = try_ops(&bench);
     }
+    fby_scratch_fini(&bench.picture);
     fby_scratch_fini(&bench.result);
     fby_transform_destroy(&bench.transform);
     return err;

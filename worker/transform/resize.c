@@ -154,7 +154,11 @@ fby_err fby_resizer_begin(struct fby_resizer *self,
         spec->x.n != out->width || spec->y.n != out->height) {
         return FBY_USAGE;
     }
-    fby_err err = fby_scratch_need(&self->memory, fby_resize_bytes(spec));
+    uint64_t bytes = fby_resize_bytes(spec);
+    if (bytes > FBY_RESIZE_MAX_BYTES) {
+        return FBY_FULL;
+    }
+    fby_err err = fby_scratch_need(&self->memory, bytes);
     if (err != FBY_OK) {
         return err;
     }

@@ -12,8 +12,9 @@
 #include "worker/transform/weights.h"
 
 enum {
-    FBY_RESIZE_MAX_SIDE  = 65535, /* of source and result */
-    FBY_RESIZE_ROW_SLACK = 32     /* bytes after a row that are read */
+    FBY_RESIZE_MAX_SIDE  = 65535,     /* of source and result */
+    FBY_RESIZE_MAX_BYTES = 256 << 20, /* of its memory */
+    FBY_RESIZE_ROW_SLACK = 32         /* bytes after a row that are read */
 };
 
 struct fby_resize_spec {
@@ -49,7 +50,8 @@ uint64_t fby_resize_bytes(const struct fby_resize_spec *spec);
  * (spec's x.n by y.n), which overlaps no source row.
  *
  * Thread: any, with its own resizer.   Allocates: only while it grows.
- * Errors: FBY_FULL when memory is short; FBY_USAGE for sides that cannot be. */
+ * Errors: FBY_FULL when memory is short or more than FBY_RESIZE_MAX_BYTES
+ *         would be needed; FBY_USAGE for sides that cannot be. */
 FBY_CHECKED fby_err fby_resizer_begin(struct fby_resizer *self,
     const struct fby_resize_spec *spec, const struct fby_image *out);
 

@@ -181,11 +181,11 @@ static inline __attribute__((always_inline)) void across_pairs(
     const struct quad    *quads   = (void *)((uint8_t *)x->prepared + STEP);
     const struct factors *factors = factors_of(x, plan);
     for (uint32_t q = 0; q < plan.n_quads; q++) {
-        const uint32_t *from  = quads[q].from;
-        __m256i         first = two_results(
-                    in + from[0], in + from[1], factors, plan.n_pairs);
-        __m256i second = two_results(
-            in + from[2], in + from[3], factors + 1, plan.n_pairs);
+        const uint32_t *from = quads[q].from;
+        __m256i         first =
+            two_results(in + from[0], in + from[1], factors, plan.n_pairs);
+        __m256i second =
+            two_results(in + from[2], in + from[3], factors + 1, plan.n_pairs);
         save_four(first, second, out);
         factors += 2 * (size_t)plan.n_pairs;
         out += 4 * (size_t)FBY_RGB;

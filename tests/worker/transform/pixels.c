@@ -52,9 +52,10 @@ static void resize_one(struct fby_resizer *resizer)
     uint8_t         *result = fby_zalloc(size);
     struct fby_image in     = {
             pixels + n[3] * stride + (size_t)n[2] * FBY_RGB, stride, n[4], n[5]};
-    struct fby_image out = {result, (size_t)n[6] * FBY_RGB, n[6], n[7]};
+    struct fby_image       out  = {result, (size_t)n[6] * FBY_RGB, n[6], n[7]};
+    struct fby_resize_spec spec = fby_resize_whole(&in, &out);
     take(pixels, stride * n[1]);
-    if (fby_resize(resizer, &in, &out) != FBY_OK) {
+    if (fby_resize(resizer, &in, &spec, &out) != FBY_OK) {
         stop("resize failed");
     }
     give(result, size);
@@ -62,7 +63,7 @@ static void resize_one(struct fby_resizer *resizer)
     free(result);
 }
 
-static void decode_one(struct fby_scratch scratch[2])
+static void decode_one(struct fby_scratch *scratch)
 {
     uint32_t         size = 0;
     struct fby_why   why  = {0};
@@ -71,7 +72,7 @@ static void decode_one(struct fby_scratch scratch[2])
     uint8_t *bytes = fby_zalloc(size);
     take(bytes, size);
     struct fby_jpeg_file file = {bytes, size};
-    if (fby_jpeg_decode(&file, NULL, scratch, &out, &why) != FBY_OK) {
+    if (fby_jpeg_decode(&file, scratch, &out, &why) != FBY_OK) {
         stop(why.text);
     }
     uint8_t head[8];
@@ -84,20 +85,19 @@ static void decode_one(struct fby_scratch scratch[2])
 
 int main(void)
 {
-    struct fby_resizer resizer    = {0};
-    struct fby_scratch scratch[2] = {{0}};
+    struct fby_resizer resizer = {0};
+    struct fby_scratch scratch = {0};
     for (int command = getchar(); command != EOF; command = getchar()) {
         if (command == 'R') {
             resize_one(&resizer);
         } else if (command == 'D') {
-            decode_one(scratch);
+            decode_one(&scratch);
         } else {
             stop("no such command");
         }
         fflush(stdout);
     }
     fby_resizer_fini(&resizer);
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
+    fby_scratch_fini(&scratch);
     return 0;
 }

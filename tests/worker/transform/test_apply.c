@@ -200,13 +200,15 @@ static void what_ops_need_is_what_they_take(void **state)
     struct fby_image                in       = new_picture(40, 30);
     struct fby_image                out      = new_picture(20, 20);
     struct fby_need                 need     = {.libraries = 0};
-    fby_transform_need(&run, &out, &need);
+    struct fby_walk                 walk;
+    assert_ok(
+        fby_walk_plan(&run, (struct fby_size){40, 30}, &out, &walk, NULL));
+    fby_walk_need(&walk, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {
         assert_holds(&fresh->made[i], need.made[i]);
-        assert_holds(&fresh->resizer.weights[i], need.resize.weights[i]);
     }
-    assert_holds(&fresh->resizer.rows, need.resize.rows);
+    assert_holds(&fresh->resizer.memory, need.resize);
     fby_transform_destroy(&fresh);
     free(in.pixels);
     free(out.pixels);

@@ -1,13 +1,12 @@
 #include "tests/worker/transform/foreign.h"
 #include "tests/worker/transform/pictures.h"
 
-static struct fby_scratch scratch[2];
+static struct fby_scratch scratch;
 
 static int give_back(void **state)
 {
     (void)state;
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
+    fby_scratch_fini(&scratch);
     return 0;
 }
 
@@ -16,7 +15,7 @@ static struct fby_image decode_ok(const struct fby_buffer *file)
     struct fby_jpeg_file jpeg  = as_jpeg(file);
     struct fby_image     image = {0};
     struct fby_why       why   = {0};
-    if (fby_jpeg_decode(&jpeg, NULL, scratch, &image, &why) != FBY_OK) {
+    if (fby_jpeg_decode(&jpeg, &scratch, &image, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
     return image;
@@ -28,7 +27,7 @@ static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
     struct fby_image image = {0};
     struct fby_why   why   = {0};
     assert_int_equal(
-        fby_jpeg_decode(&jpeg, NULL, scratch, &image, &why), FBY_BAD_SAMPLE);
+        fby_jpeg_decode(&jpeg, &scratch, &image, &why), FBY_BAD_SAMPLE);
     if (strstr(why.text, words) == NULL) {
         fail_msg("'%s' does not say '%s'", why.text, words);
     }
@@ -174,7 +173,7 @@ static void a_small_file_cannot_claim_a_large_picture(void **state)
     assert_head_refused(as_jpeg(&file), "at most 67108864");
     claim_sides(&file, 0xc0, 8000, 8000);
     assert_head_refused(as_jpeg(&file), "cannot be");
-    assert_int_equal(scratch[0].size_bytes, 0); /* no memory was taken */
+    assert_int_equal(scratch.size_bytes, 0); /* no memory was taken */
     fby_buffer_fini(&file);
 }
 
@@ -262,7 +261,7 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
         struct fby_jpeg_file jpeg  = as_jpeg(&file);
         struct fby_image     image = {0};
         file.data[at] ^= 0x5a;
-        fby_err err   = fby_jpeg_decode(&jpeg, NULL, scratch, &image, NULL);
+        fby_err err   = fby_jpeg_decode(&jpeg, &scratch, &image, NULL);
         file.data[at] = kept;
         assert_true(err == FBY_OK || err == FBY_BAD_SAMPLE);
         refused += err == FBY_BAD_SAMPLE;
