@@ -333,14 +333,13 @@ static uint32_t crop_columns(struct decoder *d, const struct area *area)
     return area->x - x;
 }
 
-/* Pass over the groups of blocks above the area, but for one. The library is
- * right about that only once, and from row 0. */
+/* Pass over the rows above the area. The library is right about that only once
+ * and from row 0; it decodes by itself the group of blocks that the first row
+ * of the area looks up to. */
 static void skip_rows(struct decoder *d, const struct area *area)
 {
-    struct jpeg_decompress_struct *jpeg = &d->jpeg;
-    uint32_t group = group_of(jpeg->max_v_samp_factor, area->unit);
-    if (area->y >= 2 * group) {
-        jpeg_skip_scanlines(jpeg, (area->y / group - 1) * group);
+    if (area->y > 0) {
+        jpeg_skip_scanlines(&d->jpeg, area->y);
     }
 }
 
