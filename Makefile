@@ -1,6 +1,7 @@
 # Thin: what a person types. CMake does the work (see CMakePresets.json).
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
+#   make test-long  the tests of real processes with the protocol's real timers
 #   make bench  build, measure this machine (docs/performance.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=

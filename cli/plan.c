@@ -181,9 +181,6 @@ static fby_err plan_field(struct plan *self, uint64_t sample,
     }
     err = fby_dataset_read(
         self->local.dataset, &member, self->bytes, self->n_bytes, why);
-    if (err != FBY_OK) {
-        return err;
-    }
     const struct fby_field_job job = {
         .field  = field,
         .bytes  = self->bytes,
@@ -192,7 +189,15 @@ static fby_err plan_field(struct plan *self, uint64_t sample,
         .epoch  = self->options->epoch,
         .sample = sample,
     };
-    return fby_field_plan(&job, out, why);
+    if (err == FBY_OK) {
+        err = fby_field_plan(&job, out, why);
+    }
+    if (err != FBY_OK) {
+        struct fby_why place = {{0}};
+        fby_dataset_place(self->local.dataset, sample, &member, &place);
+        fby_because_in(why, err, "%s", place.text);
+    }
+    return err;
 }
 
 static json_t *op_object(

@@ -10,6 +10,7 @@
 #include "cli/bar.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/headway.h"
 #include "cli/journal.h"
 #include "cli/pull_options.h"
 #include "cli/report.h"
@@ -17,7 +18,6 @@
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/hash.h"
-#include "common/plural.h"
 #include "forebay/forebay.h"
 
 enum { TOKEN_SIZE = 512 };
@@ -50,9 +50,7 @@ static fby_err start_cluster(
 
 static void show_scan(void *arg, uint64_t done, uint64_t total)
 {
-    (void)arg;
-    fprintf(stderr, "looking at the data: %" PRIu64 " of %s\n", done,
-        fby_plural(total, "shard").text);
+    fby_headway_show(arg, done, total);
 }
 
 static struct forebay_options stream_options(
@@ -81,16 +79,19 @@ static struct forebay_options stream_options(
     stream.digests         = true;
     stream.audit           = o->audit;
     stream.verify_decoded  = o->verify;
-    stream.on_scan         = show_scan;
     return stream;
 }
 
 static fby_err open_stream(
     struct pull *self, const struct fby_served *roots, struct fby_why *why)
 {
-    struct forebay_options stream = stream_options(self, roots);
-    enum forebay_status    status =
+    struct forebay_options stream  = stream_options(self, roots);
+    struct fby_headway     headway = fby_headway_begin("looking at the data");
+    stream.on_scan                 = show_scan;
+    stream.on_scan_arg             = &headway;
+    enum forebay_status status =
         forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+    fby_headway_end(&headway);
     if (status != FOREBAY_OK) {
         return FBY_CONFIG;
     }

@@ -162,7 +162,8 @@ void fby_report_json(const struct fby_report *report, FILE *out)
     json_object_set_new(object, "digest", json_string(report->digest));
     json_object_set_new(object, "token", json_string(report->token));
     json_object_set_new(object, "stages", stages_object(&report->stats));
-    json_dumpf(object, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    json_dumpf(object, out,
+        JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
     fputc('\n', out);
     json_decref(object);
 }

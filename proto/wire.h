@@ -252,7 +252,7 @@ struct fby_send_content { /* worker > client: OPEN it, then ask again */
     struct fby_digest     content;
 };
 
-struct fby_busy { /* worker > client: nothing was begun */
+struct fby_busy { /* worker > client: not now; nothing of it is kept */
     struct fby_session_id session;
     struct fby_request_id request;
     uint32_t              retry_ms;
@@ -541,7 +541,7 @@ struct fby_message {
     struct {
         void *blocks;                    /* allocated, freed by fini */
         _Alignas(16) uint8_t room[1024]; /* the first bytes are taken here */
-    } owned; /* wire.c's; all zero or unset before decode */
+    } owned;                             /* message.c's; set by decode */
 };
 
 /* "HELLO", "HELLO_FIRST", ...; "?" for a number that is no type. */

@@ -93,7 +93,7 @@ static struct fby_substituted *list_substituted(const struct fby_job *job)
                                           .original   = one->original,
                                           .substitute = one->substitute,
                                           .shard      = fby_dataset_shard_name(
-                                                   dataset, fby_prepared_shard(job->spec.prepared, one->original)),
+                                                   dataset, fby_dataset_shard_of(dataset, one->original)),
                                           .key  = fby_dataset_key(dataset, one->original),
                                           .text = one->text,
         };

@@ -95,6 +95,12 @@ static fby_err find_advertised(struct shell *self, struct fby_why *why)
 {
     struct registry *registry = &self->registry;
     if (self->options.advertise != NULL) {
+        if (is_wildcard(self->options.advertise)) {
+            return fby_because(why, FBY_USAGE,
+                "nobody can connect to %s; --advertise takes the address that "
+                "trainers see",
+                self->options.advertise);
+        }
         return fby_endpoint_resolve(
             self->options.advertise, registry->advertise, why);
     }

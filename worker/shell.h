@@ -163,6 +163,10 @@ void fby_shell_route_lost(struct shell *self, struct peer *peer);
 void fby_shell_tell(
     struct shell *self, struct peer *peer, const struct fby_message *message);
 
+/* BUSY to a request: what there is none of now may be there a moment later. */
+void fby_shell_say_busy(
+    struct shell *self, struct peer *peer, struct fby_request_id id);
+
 /* ---- request.c ----------------------------------------------------------- */
 
 void fby_shell_request(

@@ -263,7 +263,8 @@ void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
     struct fby_job_failure failure = {
         .err    = err,
         .sample = task->sample,
-        .shard  = fby_prepared_shard(job->spec.prepared, task->sample),
+        .shard =
+            fby_dataset_shard_of(job->spec.prepared->dataset, task->sample),
         .offset = member != NULL ? member->offset : 0,
         .why    = with_place(task, member, why),
     };

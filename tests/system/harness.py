@@ -6,7 +6,18 @@ says where it listens on a pipe, a consumer's digest lines come through a FIFO,
 one a step. Nothing here sleeps.
 
 Timers of the protocol are divided by ten (FOREBAY_TIME_DIVISOR) unless
-FOREBAY_TEST_LONG is set."""
+FOREBAY_TEST_LONG is set.
+
+Faults are named points in the programs (`faults=`, see common/fault.h), and a
+test asserts that they took effect. The points, with what they count:
+    worker.exit, worker.stop                    chunk sent
+    client.exit, client.stop                    chunk received
+    server.exit, server.stop                    renew of a client
+    worker.corrupt_chunk, .duplicate_chunk      chunk sent
+    worker.busy, .lost                          request
+    worker.slow (ms=), .wrong_bytes             sample
+    worker.register_delay (ms=)                 register_first
+Connections are cut by a proxy, which counts its cuts."""
 
 import fcntl
 import json

@@ -56,6 +56,15 @@ class Faults(SystemTest):
         result = self.assert_same(pull)
         self.assertGreater(result["rerequests"], 0)
 
+    def test_workers_of_an_own_cluster_are_started_again(self):
+        pull = self.cluster.pull_alone(
+            self.pipeline, "--epochs", self.EPOCHS,
+            faults="worker.exit:after_chunk=51")
+        result = self.assert_same(pull)
+        self.assertGreaterEqual(pull.faults("worker.exit"), 2)
+        self.assertRegex(pull.error, "CHILD-ENDED worker [12] was killed")
+        self.assertGreater(result["rerequests"], 0)
+
     def test_workers_killed_at_random_moments_and_others_joining(self):
         workers = self.cluster.start(2)
         pull = self.pull_slowly()
@@ -179,7 +188,8 @@ class Faults(SystemTest):
             faults="worker.duplicate_chunk:every_chunk=7")
         result = self.assert_same(self.pull())
         self.assertGreater(worker.faults("worker.duplicate_chunk"), 0)
-        self.assertEqual(result["rerequests"], 0)
+        if SLOW == 1:  # under a sanitizer workers do fall silent
+            self.assertEqual(result["rerequests"], 0)
 
     def test_corrupt_lost_busy_and_late_answers_are_asked_again(self):
         for fault, counter in (

@@ -231,6 +231,17 @@ static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
     server_close(&server);
 }
 
+static void an_address_nobody_can_connect_to_is_not_advertised(void **state)
+{
+    (void)state;
+    struct fby_worker_options options = fby_worker_defaults();
+    struct fby_why            why     = {{0}};
+    options.server                    = "tcp://127.0.0.1:1";
+    options.advertise                 = "tcp://0.0.0.0:7000";
+    assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "tcp://0.0.0.0:7000"));
+}
+
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
@@ -242,6 +253,7 @@ int main(void)
         IN_SANDBOX(a_worker_that_is_refused_asks_again),
         IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
         IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
+        cmocka_unit_test(an_address_nobody_can_connect_to_is_not_advertised),
     };
     return cmocka_run_group_tests_name("worker.registry", tests, NULL, NULL);
 }

@@ -351,6 +351,45 @@ static void what_must_not_be_opened_is_refused(void **state)
     world_finish(&world);
 }
 
+/* OPEN_FAILED comes, or OPENED. */
+static bool is_refused(struct client *client)
+{
+    uint8_t type = 0;
+    while (type != FBY_MSG_OPENED && type != FBY_MSG_OPEN_FAILED) {
+        client_receive(client);
+        type = ((const uint8_t *)zmq_msg_data(&client->frame))[5];
+    }
+    return type == FBY_MSG_OPEN_FAILED;
+}
+
+/* Opening takes a moment, so some of many OPENs wait for it. */
+static void one_client_may_not_wait_for_any_number_of_openings(void **state)
+{
+    enum { BURST = 32, ENOUGH = 100 * BURST };
+    struct world world;
+    bool         refused = false;
+    world_prepare(&world, state);
+    world_start(&world);
+    client_hello(&world.client);
+    for (uint64_t id = 1; !refused && id < ENOUGH; id += BURST) {
+        for (uint64_t i = 0; i < BURST; i++) {
+            client_say(
+                &world.client, &(struct fby_message){.type = FBY_MSG_OPEN,
+                                   .open = {.session = world.client.session,
+                                       .open         = {id + i},
+                                       .content      = {world.kit.content.data,
+                                                world.kit.content.size},
+                                       .location     = world.kit.location}});
+        }
+        for (uint64_t i = 0; i < BURST; i++) {
+            refused = is_refused(&world.client) || refused;
+        }
+    }
+    assert_true(refused);
+    client_content(&world.client, &world.kit);
+    world_finish(&world);
+}
+
 /* `n` shards with one sample each and names of thousands of bytes. */
 static void make_long_names(const struct sandbox *sandbox, int n)
 {
@@ -556,6 +595,7 @@ int main(void)
         IN_SANDBOX(a_batch_that_does_not_fit_names_both_numbers),
         IN_SANDBOX(a_changed_file_is_stale_data_with_its_shard),
         IN_SANDBOX(what_must_not_be_opened_is_refused),
+        IN_SANDBOX(one_client_may_not_wait_for_any_number_of_openings),
         IN_SANDBOX(a_list_of_shards_too_long_to_say_is_refused),
         IN_SANDBOX(a_client_that_stops_reading_is_told_busy),
         IN_SANDBOX(a_cancelled_request_is_no_longer_open),

@@ -23,7 +23,7 @@ enum {
 
 /* ---- what is hashed ---- */
 
-static void add_number(
+void fby_behaviour_add(
     struct fby_digest_state *hash, uint64_t value, size_t width)
 {
     uint8_t bytes[8];
@@ -37,15 +37,15 @@ static fby_err add_outcome(struct fby_digest_state *hash, fby_err err)
     if (err != FBY_OK && err != FBY_BAD_SAMPLE) {
         return err;
     }
-    add_number(hash, err != FBY_OK, 1);
+    fby_behaviour_add(hash, err != FBY_OK, 1);
     return FBY_OK;
 }
 
 static void add_picture(
     struct fby_digest_state *hash, const struct fby_image *image)
 {
-    add_number(hash, image->width, 4);
-    add_number(hash, image->height, 4);
+    fby_behaviour_add(hash, image->width, 4);
+    fby_behaviour_add(hash, image->height, 4);
     for (uint32_t y = 0; y < image->height; y++) {
         fby_digest_add(hash, image->pixels + y * image->stride,
             (size_t)image->width * FBY_RGB);
@@ -168,9 +168,9 @@ static void add_plan(
     const uint32_t numbers[] = {
         plan->x, plan->y, plan->w, plan->h, plan->out_w, plan->out_h};
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        add_number(hash, numbers[i], 4);
+        fby_behaviour_add(hash, numbers[i], 4);
     }
-    add_number(hash, plan->flip, 1);
+    fby_behaviour_add(hash, plan->flip, 1);
 }
 
 /* A bench to try ops on. */

@@ -19,4 +19,8 @@ FBY_CHECKED fby_err fby_behaviours_try(void);
 const struct fby_digest *fby_behaviour_of_decoder(enum fby_decode decode);
 const struct fby_digest *fby_behaviour_of_op(uint32_t op_id);
 
+/* Add a number to a hash, in `width` bytes, little-endian. */
+void fby_behaviour_add(
+    struct fby_digest_state *hash, uint64_t value, size_t width);
+
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bytes.h"
 #include "common/pipeline/op.h"
 #include "worker/transform/behaviour.h"
 
@@ -89,27 +88,19 @@ static fby_err gather(const struct fby_content *content,
     return err;
 }
 
-static void add_number(
-    struct fby_digest_state *hash, uint64_t value, size_t width)
-{
-    uint8_t bytes[8];
-    fby_store_le(bytes, value, width);
-    fby_digest_add(hash, bytes, width);
-}
-
 static struct fby_digest digest_entries(const struct entries *entries)
 {
     struct fby_digest_state hash;
     fby_digest_begin(&hash);
     fby_digest_add(&hash, "FBYP", 4);
-    add_number(&hash, FORMAT_VERSION, 2);
-    add_number(&hash, entries->n, 2);
+    fby_behaviour_add(&hash, FORMAT_VERSION, 2);
+    fby_behaviour_add(&hash, entries->n, 2);
     for (size_t i = 0; i < entries->n; i++) {
         const struct entry *entry = &entries->at[i];
-        add_number(&hash, entry->kind, 1);
-        add_number(&hash, strlen(entry->name), 1);
+        fby_behaviour_add(&hash, entry->kind, 1);
+        fby_behaviour_add(&hash, strlen(entry->name), 1);
         fby_digest_add(&hash, entry->name, strlen(entry->name));
-        add_number(&hash, entry->version, 4);
+        fby_behaviour_add(&hash, entry->version, 4);
         fby_digest_add(
             &hash, entry->behaviour->bytes, sizeof(entry->behaviour->bytes));
     }

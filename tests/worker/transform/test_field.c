@@ -399,6 +399,8 @@ static void ops_may_not_blow_a_picture_up_without_bound(void **state)
     fby_buffer_fini(&file);
 }
 
+enum { PIXEL_BYTES = 96 * 64 * 3, COEFFICIENT_BYTES = 2 * PIXEL_BYTES };
+
 /* A photograph of 96 x 64 pixels with limits: what it may borrow is `more`. */
 static fby_err write_limited(
     struct fby_photo photo, uint64_t more, struct fby_why *why)
@@ -427,7 +429,7 @@ static void a_picture_takes_no_more_memory_than_it_may(void **state)
     struct fby_why why = {{0}};
     assert_ok(write_limited((struct fby_photo){.number = 1}, 1 << 20, NULL));
     assert_int_equal(
-        write_limited((struct fby_photo){.number = 1}, 96 * 64 * 3, &why),
+        write_limited((struct fby_photo){.number = 1}, PIXEL_BYTES, &why),
         FBY_FULL);
     assert_non_null(strstr(why.text, "--memory"));
 }
@@ -456,7 +458,7 @@ static void coefficients_and_turning_count(void **state)
     uint64_t progressive = least_memory(
         (struct fby_photo){.sampling = FBY_PHOTO_444, .progressive = true});
     assert_true(turned > plain);
-    assert_true(progressive >= plain + 96 * 64 * 3 * 2 - 2048);
+    assert_true(progressive >= plain + COEFFICIENT_BYTES - 2048);
 }
 
 int main(void)
