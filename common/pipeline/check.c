@@ -191,10 +191,10 @@ static fby_err check_image(
     const struct fby_field_content *field, struct fby_why *why)
 {
     struct fby_shape shape = field->shape;
-    if (field->dct_scale != FBY_DCT_OFF || field->wire_type != FBY_U8 ||
-        is_folder(field)) {
+    if (field->dct_scale < FBY_DCT_OFF || field->dct_scale > FBY_DCT_FAST ||
+        field->wire_type != FBY_U8 || is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
-            "an rgb8 field comes from a member, with dct_scale off and wire "
+            "an rgb8 field comes from a member, with a dct_scale and wire "
             "type u8");
     }
     if (shape.dims[0] == 0 || shape.dims[1] == 0) {

@@ -186,9 +186,11 @@ static fby_err check_picture_files(
 static fby_err settle_picture(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    bool normalized  = field->normalize.given;
-    field->dct_scale = FBY_DCT_OFF;
-    fby_err err      = check_picture_files(yaml, field);
+    bool    normalized = field->normalize.given;
+    fby_err err        = check_picture_files(yaml, field);
+    if (field->dct_scale == 0) {
+        field->dct_scale = FBY_DCT_FAITHFUL;
+    }
     if (err == FBY_OK) {
         err = settle_wire(
             yaml, field, FBY_U8, "rgb8 pictures travel as u8; use type: u8");
