@@ -1,8 +1,9 @@
 # Thin: what a person types. CMake does the work (see CMakePresets.json).
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
-#   make bench  build, measure this machine (docs/performance.md); 'bench-long'
-#               measures what takes long
+#   make test-long  the tests of real processes with the protocol's real timers
+#   make bench  build, measure this machine (docs/performance.md)
+#   make bench-long  the benches that take minutes each
 MAKEFLAGS += --no-print-directory
 DATA ?=
 demo bench: export DATA := $(DATA)

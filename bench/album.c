@@ -56,7 +56,7 @@ static void read_file(const char *path, struct bench_file *out)
 }
 
 /* Whether a worker takes all of it. */
-static bool is_good(struct bench_file *self, struct fby_scratch scratch[2])
+static bool is_good(struct bench_file *self, struct fby_scratch *scratch)
 {
     struct fby_why             why = {{0}};
     struct fby_image           image;
@@ -68,7 +68,7 @@ static bool is_good(struct bench_file *self, struct fby_scratch scratch[2])
 }
 
 /* Take the file at files[n] or leave it out. */
-static void keep(struct bench_album *self, struct fby_scratch scratch[2])
+static void keep(struct bench_album *self, struct fby_scratch *scratch)
 {
     struct bench_file *file = &self->files[self->n];
     if (is_good(file, scratch)) {
@@ -79,7 +79,7 @@ static void keep(struct bench_album *self, struct fby_scratch scratch[2])
 }
 
 static void load_folder(
-    struct bench_album *self, const char *dir, struct fby_scratch scratch[2])
+    struct bench_album *self, const char *dir, struct fby_scratch *scratch)
 {
     if (nftw(dir, note_path, 16, FTW_PHYS) != 0) {
         bench_die("%s: %s", dir, strerror(errno));
@@ -93,7 +93,7 @@ static void load_folder(
     paths.n = 0;
 }
 
-static void make_files(struct bench_album *self, struct fby_scratch scratch[2])
+static void make_files(struct bench_album *self, struct fby_scratch *scratch)
 {
     for (uint32_t i = 0; i < SYNTHETIC; i++) {
         struct fby_buffer      jpeg  = {0};
@@ -120,16 +120,15 @@ static double mean_megapixels(const struct bench_album *self)
 
 void bench_album_load(struct bench_album *self, const char *dir)
 {
-    struct fby_scratch scratch[2] = {{0}};
-    *self = (struct bench_album){.synthetic = dir == NULL,
-        .files = fby_zalloc(MAX_FILES * sizeof(*self->files))};
+    struct fby_scratch scratch = {0};
+    *self                      = (struct bench_album){.synthetic = dir == NULL,
+                             .files = fby_zalloc(MAX_FILES * sizeof(*self->files))};
     if (dir != NULL) {
-        load_folder(self, dir, scratch);
+        load_folder(self, dir, &scratch);
     } else {
-        make_files(self, scratch);
+        make_files(self, &scratch);
     }
-    fby_scratch_trim(&scratch[0], 0);
-    fby_scratch_trim(&scratch[1], 0);
+    fby_scratch_fini(&scratch);
     if (self->n == 0) {
         bench_die("%s: there is no JPEG file that can be used", dir);
     }

@@ -21,10 +21,10 @@ static uint64_t    pairs = 9;
 static uint64_t    seed  = 1;
 static const char *data;
 
-static const struct fby_photo photo = {.images = CHUNK_CROPS,
-    .width                                     = BENCH_CROP,
-    .height                                    = BENCH_CROP,
-    .planes                                    = 3};
+static const struct fby_pictures photo = {.images = CHUNK_CROPS,
+    .width                                        = BENCH_CROP,
+    .height                                       = BENCH_CROP,
+    .planes                                       = 3};
 
 struct desk {
     uint8_t *raw;

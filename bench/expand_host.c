@@ -25,10 +25,10 @@ static uint64_t    images = 0; /* 0: as many as fill four times the cache */
 static uint64_t    seed   = 1;
 static const char *data;
 
-static const struct fby_photo photo = {.images = CHUNK_CROPS,
-    .width                                     = BENCH_CROP,
-    .height                                    = BENCH_CROP,
-    .planes                                    = 3};
+static const struct fby_pictures photo = {.images = CHUNK_CROPS,
+    .width                                        = BENCH_CROP,
+    .height                                       = BENCH_CROP,
+    .planes                                       = 3};
 
 struct desk {
     uint32_t             images;

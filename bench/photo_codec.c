@@ -35,10 +35,10 @@ struct sizes { /* bytes of everything */
 static uint64_t pack_bytes(const uint8_t *raw, uint32_t images, uint8_t *out)
 {
     _Alignas(64) static uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
-    const struct fby_photo      photo = {.images = images,
-             .width                              = BENCH_CROP,
-             .height                             = BENCH_CROP,
-             .planes                             = 3};
+    const struct fby_pictures   photo = {.images = images,
+          .width                                 = BENCH_CROP,
+          .height                                = BENCH_CROP,
+          .planes                                = 3};
     return FBY_CHUNK_PREFIX + fby_photo_encode(&photo, raw, out, scratch);
 }
 

@@ -55,17 +55,16 @@ void bench_album_decode(const struct bench_album *self, size_t first, size_t n)
 /* ---- crops --------------------------------------------------------------- */
 
 struct darkroom {
-    struct fby_scratch decoded[2];
+    struct fby_scratch decoded;
     struct fby_scratch scaled;
     struct fby_resizer resizer;
 };
 
 static void leave(struct darkroom *self)
 {
-    fby_scratch_trim(&self->decoded[0], 0);
-    fby_scratch_trim(&self->decoded[1], 0);
-    fby_scratch_trim(&self->scaled, 0);
-    fby_resizer_trim(&self->resizer, 0);
+    fby_scratch_fini(&self->decoded);
+    fby_scratch_fini(&self->scaled);
+    fby_resizer_fini(&self->resizer);
 }
 
 static struct fby_image develop(
@@ -74,7 +73,7 @@ static struct fby_image develop(
     struct fby_image           image;
     struct fby_why             why  = {{0}};
     const struct fby_jpeg_file jpeg = {file->bytes, file->size};
-    if (fby_jpeg_decode(&jpeg, self->decoded, &image, &why) != FBY_OK) {
+    if (fby_jpeg_decode(&jpeg, &self->decoded, &image, &why) != FBY_OK) {
         bench_die("%s", why.text);
     }
     return image;
@@ -95,7 +94,8 @@ static struct fby_image window_of(
 static void scale(struct darkroom *self, const struct fby_image *from,
     const struct fby_image *to)
 {
-    if (fby_resize(&self->resizer, from, to) != FBY_OK) {
+    const struct fby_resize_spec whole = fby_resize_whole(from, to);
+    if (fby_resize(&self->resizer, from, &whole, to) != FBY_OK) {
         bench_die("a picture cannot be scaled");
     }
 }

@@ -79,8 +79,11 @@ static fby_err read_endpoint(
 {
     int64_t       left_ns = deadline_ns - fby_now_ns();
     struct pollfd wait    = {.fd = child->ready_fd, .events = POLLIN};
-    if (left_ns <= 0 || poll(&wait, 1, (int)(left_ns / FBY_NS_PER_MS)) == 0) {
+    if (left_ns <= 0) {
         return FBY_TIMEOUT;
+    }
+    if (poll(&wait, 1, (int)(left_ns / FBY_NS_PER_MS) + 1) <= 0) {
+        return FBY_AGAIN; /* too early, or a signal */
     }
     ssize_t n = read(child->ready_fd, child->endpoint + *used,
         sizeof(child->endpoint) - 1 - *used);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/cores.h"
@@ -182,6 +183,9 @@ static void restart_child(struct fby_cluster *self, unsigned i)
 {
     struct fby_child old = self->children[i];
     struct fby_why   why = {{0}};
+    if (old.ready_fd >= 0) {
+        close(old.ready_fd);
+    }
     if (start_child(self, i, &why) != FBY_OK) {
         fby_error("CHILD-LOST", "%s", why.text);
     }

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/local.h"
 #include "cli/signals.h"
+#include "common/plural.h"
 
 enum option_key {
     KEY_PIPELINE = 'p',
@@ -45,6 +46,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_HASH:
         o->hash = true;
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required");
@@ -61,7 +65,8 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay index --pipeline p.yaml\n"
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same at first sight; what they find is kept under\n"
-    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay.",
+    "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
+    "folder of images only hashes are kept; it is listed at each opening.",
     NULL, NULL, NULL};
 
 static fby_err index_split(
@@ -72,10 +77,10 @@ static fby_err index_split(
     fby_err          err = fby_local_open(&local, o, why);
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
-        printf("%s: %" PRIu64 " samples in %" PRIu32 " shards (%" PRIu32
-               " known before), data digest %s%s\n",
-            o->split, fby_dataset_samples(local.dataset),
-            fby_dataset_shards(local.dataset),
+        printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
+            o->split,
+            fby_plural(fby_dataset_samples(local.dataset), "sample").text,
+            fby_plural(fby_dataset_shards(local.dataset), "shard").text,
             fby_dataset_reused(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/option.h"
 #include "common/pipeline/init.h"
+#include "common/plural.h"
 #include "worker/source/guess.h"
 
 enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f' };
@@ -96,14 +97,15 @@ static fby_err write_text(const struct init_options *o,
 static void say_found(const struct init_options *o,
     const struct fby_guess_split *split, const struct fby_guess *guess)
 {
-    fprintf(stderr, "found %s%llu samples", split->counted_all ? "" : "over ",
-        (unsigned long long)split->samples);
+    fprintf(stderr, "found %s%s", split->counted_all ? "" : "over ",
+        fby_plural(split->samples, "sample").text);
     if (split->shards > 0) {
-        fprintf(stderr, " in %s%u tar shards",
-            split->counted_all ? "" : "the first of ", split->shards);
+        fprintf(stderr, " in %s%s", split->counted_all ? "" : "the first of ",
+            fby_plural(split->shards, "tar shard").text);
     }
     if (split->classes > 0) {
-        fprintf(stderr, " in %u class folders", split->classes);
+        fprintf(
+            stderr, " in %s", fby_plural(split->classes, "class folder").text);
     }
     fputc('\n', stderr);
     for (uint32_t i = 1; i < guess->n_splits; i++) {

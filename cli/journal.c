@@ -4,29 +4,15 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "common/hash.h"
 
-enum { SUM_SIZE = 16 };
+enum { SUM_SIZE = 16, PATH_ROOM = 4096 };
 
 static fby_err failed(struct fby_why *why, const char *path)
 {
     return fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
-}
-
-fby_err fby_journal_open(struct fby_journal *self, const char *digests_path,
-    const char *token_path, uint64_t token_every, struct fby_why *why)
-{
-    *self = (struct fby_journal){.digests_path = digests_path,
-        .token_path                            = token_path,
-        .token_every                           = token_every};
-    if (digests_path != NULL) {
-        self->digests = fopen(digests_path, "w");
-        if (self->digests == NULL) {
-            return failed(why, digests_path);
-        }
-    }
-    return FBY_OK;
 }
 
 static void print_line(FILE *out, const struct forebay_batch *batch)
@@ -54,14 +40,62 @@ static bool is_replaced(const char *path)
     return lstat(path, &st) != 0 || S_ISREG(st.st_mode);
 }
 
+/* Where the token is written first: beside its file, or there at once. */
+static bool part_path(const char *path, bool replaced, char out[PATH_ROOM])
+{
+    int n = snprintf(out, PATH_ROOM, "%s%s", path, replaced ? ".part" : "");
+    if (n < 0 || n >= PATH_ROOM) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    return true;
+}
+
+/* Before hours of work, not after them. What is no file is not opened: that
+ * could wait for a reader, or be taken by it for the end. */
+static fby_err check_token_path(const char *path, struct fby_why *why)
+{
+    char        part[PATH_ROOM];
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        errno = EISDIR;
+        return failed(why, path);
+    }
+    if (!is_replaced(path)) {
+        return access(path, W_OK) == 0 ? FBY_OK : failed(why, path);
+    }
+    if (!part_path(path, true, part)) {
+        return failed(why, path);
+    }
+    FILE *file = fopen(part, "w");
+    if (file == NULL) {
+        return failed(why, part);
+    }
+    fclose(file);
+    unlink(part);
+    return FBY_OK;
+}
+
+fby_err fby_journal_open(struct fby_journal *self, const char *digests_path,
+    const char *token_path, uint64_t token_every, struct fby_why *why)
+{
+    *self = (struct fby_journal){.digests_path = digests_path,
+        .token_path                            = token_path,
+        .token_every                           = token_every};
+    fby_err err =
+        token_path != NULL ? check_token_path(token_path, why) : FBY_OK;
+    if (err == FBY_OK && digests_path != NULL) {
+        self->digests = fopen(digests_path, "w");
+        err = self->digests != NULL ? FBY_OK : failed(why, digests_path);
+    }
+    return err;
+}
+
 static fby_err write_token(const struct fby_journal *self, struct fby_why *why)
 {
-    char part[4096];
+    char part[PATH_ROOM];
     bool replaced = is_replaced(self->token_path);
-    int  n        = snprintf(
-                part, sizeof(part), "%s%s", self->token_path, replaced ? ".part" : "");
-    if (n < 0 || (size_t)n >= sizeof(part)) {
-        errno = ENAMETOOLONG;
+    if (!part_path(self->token_path, replaced, part)) {
         return failed(why, self->token_path);
     }
     FILE *file = fopen(part, "w");

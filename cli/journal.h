@@ -22,6 +22,8 @@ struct fby_journal {
     char        token[512];  /* of the last batch taken */
 };
 
+/* Open `digests_path`, and see that `token_path` can be written; both may be
+ * NULL. Close it also after an error. Errors: FBY_IO, with the cause. */
 FBY_CHECKED fby_err fby_journal_open(struct fby_journal *self,
     const char *digests_path, const char *token_path, uint64_t token_every,
     struct fby_why *why);

@@ -1,22 +1,12 @@
 #include "cli/local.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
-
+#include "cli/headway.h"
 #include "cli/signals.h"
 #include "common/pipeline/location.h"
 
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
-    (void)arg;
-    if (isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r\033[Klooking at the data: %" PRIu64 " of %" PRIu64,
-            done, total);
-        if (done == total) {
-            fputs("\r\033[K", stderr);
-        }
-    }
+    fby_headway_show(arg, done, total);
     return fby_signals_caught() == 0;
 }
 
@@ -47,8 +37,12 @@ static fby_err open_dataset(struct fby_local *self,
         .cache_dir = options->cache,
         .hash      = options->hash,
     };
-    return fby_dataset_open(
-        &spec, (struct fby_progress){.fn = show_scan}, &self->dataset, why);
+    struct fby_headway headway = fby_headway_begin("looking at the data");
+    err                        = fby_dataset_open(&spec,
+                               (struct fby_progress){.fn = show_scan, .arg = &headway}, &self->dataset,
+                               why);
+    fby_headway_end(&headway);
+    return err;
 }
 
 fby_err fby_local_open(struct fby_local *self,

@@ -25,7 +25,7 @@ struct fby_local_options {
     bool             hash;
 };
 
-/* Open it; shows progress on a terminal. Errors: as of what it opens. Close it
+/* Open it; says how far it is when that takes long. Errors: as of what it opens. Close it
  * also after an error. */
 FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why);

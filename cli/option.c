@@ -65,6 +65,17 @@ uint64_t fby_option_size(
     return value << bits;
 }
 
+void fby_option_stray(
+    const struct argp_state *state, const char *word, const char *meant)
+{
+    if (meant != NULL) {
+        argp_error(state, "'%s' belongs to no option; did you mean %s %s?",
+            word, meant, word);
+    } else {
+        argp_error(state, "'%s' belongs to no option", word);
+    }
+}
+
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input)
 {

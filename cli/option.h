@@ -21,6 +21,11 @@ int64_t fby_option_ms(
 uint64_t fby_option_size(
     const struct argp_state *state, const char *name, const char *text);
 
+/* End the program: `word` belongs to no option. `meant` is the option that it
+ * was perhaps for, "--pipeline"; NULL: none. */
+void fby_option_stray(
+    const struct argp_state *state, const char *word, const char *meant);
+
 /* Parse with argp the way all commands do. */
 void fby_option_parse(
     const struct argp *argp, int argc, char **argv, void *input);

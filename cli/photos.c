@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "cli/command.h"
+#include "cli/headway.h"
 #include "cli/option.h"
 
 enum option_key { KEY_NUMBER = 'n', KEY_CLASSES = 'c', KEY_SIDE = 's' };
@@ -48,6 +49,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         o->side = fby_option_u64(state, "--side", arg, 64, 4096);
         return 0;
     case ARGP_KEY_ARG:
+        if (o->dir != NULL) {
+            argp_error(state, "one directory only");
+        }
         o->dir = arg;
         return 0;
     case ARGP_KEY_END:
@@ -104,19 +108,28 @@ static fby_err write_photo(const struct photos_options *o, uint32_t number,
                : fby_because(why, FBY_IO, "%s: %s", path, strerror(errno));
 }
 
-static fby_err write_all(const struct photos_options *o, struct fby_why *why)
+static fby_err make_dirs(const struct photos_options *o, struct fby_why *why)
 {
-    struct fby_buffer jpeg = {0};
-    char              path[4096];
-    fby_err           err = make_dir(o->dir, why);
+    char    path[4096];
+    fby_err err = make_dir(o->dir, why);
     for (unsigned i = 0; i < o->classes && err == FBY_OK; i++) {
         snprintf(path, sizeof(path), "%s/c%02u", o->dir, i);
         err = make_dir(path, why);
     }
+    return err;
+}
+
+static fby_err write_all(const struct photos_options *o, struct fby_why *why)
+{
+    struct fby_buffer  jpeg    = {0};
+    struct fby_headway headway = fby_headway_begin("writing pictures");
+    fby_err            err     = make_dirs(o, why);
     for (uint32_t i = 0, label = 0; i < o->number && err == FBY_OK; i++) {
         err   = write_photo(o, i, label, &jpeg, why);
         label = label + 1 < o->classes ? label + 1 : 0;
+        fby_headway_show(&headway, i + 1, o->number);
     }
+    fby_headway_end(&headway);
     fby_buffer_fini(&jpeg);
     return err;
 }

@@ -9,6 +9,7 @@
 #include "cli/local.h"
 #include "common/mem.h"
 #include "common/plan/order.h"
+#include "common/plural.h"
 #include "worker/transform/field.h"
 
 enum option_key {
@@ -90,6 +91,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_WORLD:
         o->world = fby_option_u64(state, "--world", arg, 1, 65536);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->local.pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required");
@@ -145,8 +149,8 @@ static fby_err choose_rows(struct plan *self, struct fby_why *why)
     }
     if (o->step >= steps) {
         return fby_because(why, FBY_USAGE,
-            "--step %" PRIu64 ": an epoch has %" PRIu64 " steps, from 0",
-            o->step, steps);
+            "--step %" PRIu64 ": an epoch has %s, from 0", o->step,
+            fby_plural(steps, "step").text);
     }
     fby_order_rank_rows(self->order, o->step, (uint32_t)o->rank,
         (uint32_t)o->world, &self->first, &self->rows);
@@ -177,9 +181,6 @@ static fby_err plan_field(struct plan *self, uint64_t sample,
     }
     err = fby_dataset_read(
         self->local.dataset, &member, self->bytes, self->n_bytes, why);
-    if (err != FBY_OK) {
-        return err;
-    }
     const struct fby_field_job job = {
         .field  = field,
         .bytes  = self->bytes,
@@ -188,7 +189,15 @@ static fby_err plan_field(struct plan *self, uint64_t sample,
         .epoch  = self->options->epoch,
         .sample = sample,
     };
-    return fby_field_plan(&job, out, why);
+    if (err == FBY_OK) {
+        err = fby_field_plan(&job, out, why);
+    }
+    if (err != FBY_OK) {
+        struct fby_why place = {{0}};
+        fby_dataset_place(self->local.dataset, sample, &member, &place);
+        fby_because_in(why, err, "%s", place.text);
+    }
+    return err;
 }
 
 static json_t *op_object(

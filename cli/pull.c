@@ -10,6 +10,7 @@
 #include "cli/bar.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/headway.h"
 #include "cli/journal.h"
 #include "cli/pull_options.h"
 #include "cli/report.h"
@@ -49,9 +50,7 @@ static fby_err start_cluster(
 
 static void show_scan(void *arg, uint64_t done, uint64_t total)
 {
-    (void)arg;
-    fprintf(stderr, "looking at the data: %" PRIu64 " of %" PRIu64 " shards\n",
-        done, total);
+    fby_headway_show(arg, done, total);
 }
 
 static struct forebay_options stream_options(
@@ -80,16 +79,19 @@ static struct forebay_options stream_options(
     stream.digests         = true;
     stream.audit           = o->audit;
     stream.verify_decoded  = o->verify;
-    stream.on_scan         = show_scan;
     return stream;
 }
 
 static fby_err open_stream(
     struct pull *self, const struct fby_served *roots, struct fby_why *why)
 {
-    struct forebay_options stream = stream_options(self, roots);
-    enum forebay_status    status =
+    struct forebay_options stream  = stream_options(self, roots);
+    struct fby_headway     headway = fby_headway_begin("looking at the data");
+    stream.on_scan                 = show_scan;
+    stream.on_scan_arg             = &headway;
+    enum forebay_status status =
         forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+    fby_headway_end(&headway);
     if (status != FOREBAY_OK) {
         return FBY_CONFIG;
     }
@@ -220,43 +222,56 @@ static void report(struct pull *self)
 
 static fby_err run_stream(struct pull *self, struct fby_why *why)
 {
-    const struct fby_pull_options *o = self->options;
     fby_signals_catch();
     self->start_ns = fby_now_ns();
     self->bar      = fby_bar_begin(self->start_ns);
     self->heard_ns = self->start_ns;
-    fby_err err    = fby_journal_open(
-           &self->journal, o->digests, o->token_file, o->token_every, why);
     /* Until a batch has one: it ended before, or nothing was left to do. */
     snprintf(
         self->journal.token, sizeof(self->journal.token), "%s", self->token);
-    if (err == FBY_OK) {
-        err = take_batches(self, why);
-    }
+    fby_err err = take_batches(self, why);
     fby_bar_end(&self->bar);
-    /* Whatever ended it: the newest token is kept. */
-    struct fby_why second = {{0}};
-    fby_err        closed =
-        fby_journal_close(&self->journal, err == FBY_OK ? why : &second);
-    err = err == FBY_OK ? closed : err;
     if (self->journal.steps > 0 || err == FBY_OK) {
         report(self);
     }
     return err;
 }
 
-static fby_err pull(struct pull *self, struct fby_why *why)
+/* All that can be wrong without a cluster, before one is started. */
+static fby_err prepare(
+    struct pull *self, struct fby_served *roots, struct fby_why *why)
 {
-    const struct fby_pull_options *o     = self->options;
-    struct fby_served              roots = {0};
-    fby_err                        err   = FBY_OK;
+    const struct fby_pull_options *o   = self->options;
+    fby_err                        err = FBY_OK;
     if (o->resume != NULL) {
         err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {
         err = fby_served_collect(
-            &roots, &o->data, o->server == NULL ? o->pipeline : NULL, why);
+            roots, &o->data, o->server == NULL ? o->pipeline : NULL, why);
     }
+    if (err == FBY_OK) {
+        err = fby_journal_open(
+            &self->journal, o->digests, o->token_file, o->token_every, why);
+    }
+    return err;
+}
+
+/* Whatever ended it: the newest token is kept. */
+static fby_err close_journal(
+    struct pull *self, fby_err err, struct fby_why *why)
+{
+    struct fby_why second = {{0}};
+    fby_err        closed =
+        fby_journal_close(&self->journal, err == FBY_OK ? why : &second);
+    return err == FBY_OK ? closed : err;
+}
+
+static fby_err pull(struct pull *self, struct fby_why *why)
+{
+    const struct fby_pull_options *o     = self->options;
+    struct fby_served              roots = {0};
+    fby_err                        err   = prepare(self, &roots, why);
     if (err == FBY_OK && o->server == NULL) {
         err = start_cluster(self, &roots, why);
     }
@@ -266,6 +281,7 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     if (err == FBY_OK) {
         err = run_stream(self, why);
     }
+    err = close_journal(self, err, why);
     if (err != FBY_OK) {
         fby_served_explain(&roots, why);
     }

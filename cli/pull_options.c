@@ -50,7 +50,7 @@ static const struct argp_option options[] = {
     {"seed", KEY_SEED, "X", 0, "Another seed than the file's", 1},
     {"field", KEY_FIELD, "NAME", 0, "Only this field (repeatable)", 1},
     {"step-ms", KEY_STEP_MS, "X", 0,
-        "Hold each batch for X ms, as a training step would", 1},
+        "Hold each batch for X ms, as training would", 1},
     {"window", KEY_WINDOW, "SIZE", 0, "Bytes asked for ahead (default 256M)",
         1},
     {"audit", KEY_AUDIT, "N", 0,
@@ -203,6 +203,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     struct fby_pull_options *o = state->input;
     if (key == ARGP_KEY_END) {
         check_options(state, o);
+        return 0;
+    }
+    if (key == ARGP_KEY_ARG) {
+        fby_option_stray(state, arg, "--pipeline");
         return 0;
     }
     if (parse_name(key, arg, o) || parse_amount(key, arg, state, o)) {

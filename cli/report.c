@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/plural.h"
+
 static double per(double amount, double unit)
 {
     return unit > 0 ? amount / unit : 0;
@@ -29,8 +31,8 @@ static void print_rates(const struct fby_report *report, FILE *out)
     double                      raw    = (double)s->raw_bytes;
     double                      wire   = (double)s->wire_bytes;
     double                      waited = (double)s->wait_ns / 1e9;
-    print_row(out, "delivered", "%llu images in %llu steps, %.2f s",
-        (unsigned long long)s->images, (unsigned long long)s->steps,
+    print_row(out, "delivered", "%s in %s, %.2f s",
+        fby_plural(s->images, "image").text, fby_plural(s->steps, "step").text,
         report->seconds);
     print_row(out, "rate", "%9.1f images/s", per(images, report->seconds));
     print_row(out, "raw", "%9.1f MB/s %10.0f bytes an image",
@@ -88,8 +90,8 @@ static void print_events(const struct forebay_stats *s, FILE *out)
         (unsigned long long)s->rerequests, (unsigned long long)s->hedges,
         (unsigned long long)s->lost, (unsigned long long)s->busy);
     if (s->audits + s->audits_skipped > 0) {
-        print_row(out, "audited", "%llu steps, %llu skipped",
-            (unsigned long long)s->audits,
+        print_row(out, "audited", "%s, %llu skipped",
+            fby_plural(s->audits, "step").text,
             (unsigned long long)s->audits_skipped);
     }
     if (s->substituted > 0) {
@@ -97,7 +99,8 @@ static void print_events(const struct forebay_stats *s, FILE *out)
             out, "substituted", "%llu", (unsigned long long)s->substituted);
     }
     if (s->workers_left_aside > 0) {
-        print_row(out, "left aside", "%u workers", s->workers_left_aside);
+        print_row(out, "left aside", "%s",
+            fby_plural(s->workers_left_aside, "worker").text);
     }
 }
 
@@ -159,7 +162,8 @@ void fby_report_json(const struct fby_report *report, FILE *out)
     json_object_set_new(object, "digest", json_string(report->digest));
     json_object_set_new(object, "token", json_string(report->token));
     json_object_set_new(object, "stages", stages_object(&report->stats));
-    json_dumpf(object, out, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+    json_dumpf(object, out,
+        JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(9));
     fputc('\n', out);
     json_decref(object);
 }

@@ -40,6 +40,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         self->parent =
             (pid_t)fby_option_u64(state, "--parent", arg, 1, INT32_MAX);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, NULL);
+        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }

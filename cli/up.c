@@ -7,6 +7,7 @@
 #include "cli/served.h"
 #include "cli/signals.h"
 #include "common/clock.h"
+#include "common/plural.h"
 
 enum option_key {
     KEY_PIPELINE = 'p',
@@ -64,6 +65,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_DATA:
         fby_words_add(&o->data, arg);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
     case ARGP_KEY_END:
         if (o->pipeline == NULL) {
             argp_error(state, "--pipeline FILE is required; 'forebay init "
@@ -93,8 +97,8 @@ static const struct argp argp = {options, parse_option, NULL,
 static void say_how_to_use(const struct up_options *o,
     const struct fby_cluster *cluster, const struct fby_served *served)
 {
-    printf("forebay up: %u workers; use it with\n  forebay pull --pipeline ",
-        o->workers);
+    printf("forebay up: %s; use it with\n  forebay pull --pipeline ",
+        fby_plural(o->workers, "worker").text);
     fby_option_print_word(stdout, o->pipeline);
     printf(" --server %s", fby_cluster_server(cluster));
     for (unsigned i = 0; i < served->n; i++) {

@@ -31,10 +31,10 @@ struct worker_command {
 
 static const struct argp_option options[] = {
     {"server", KEY_SERVER, "ADDR", 0,
-        "The server to register at (tcp://HOST:PORT)", 0},
+        "The server to register at, tcp://HOST:PORT (required)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "Serve the data below DIR to pipelines that say NAME:path "
-        "(repeatable); nothing else is ever opened",
+        "(required, repeatable); nothing else is ever opened",
         0},
     {"listen", KEY_LISTEN, "ADDR", 0,
         "Where trainers connect (default tcp://127.0.0.1:*, any port); beyond "
@@ -112,10 +112,17 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         self->parent =
             (pid_t)fby_option_u64(state, "--parent", arg, 1, INT32_MAX);
         return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, NULL);
+        return 0;
     case ARGP_KEY_END:
         if (self->data.n == 0) {
             argp_error(state, "--data NAME=DIR is required: a worker opens "
                               "only what lies below it");
+        }
+        if (self->worker.server == NULL) {
+            argp_error(state, "--server ADDR is required: trainers find a "
+                              "worker through it");
         }
         return 0;
     default:
@@ -127,7 +134,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {options, parse_option, NULL,
     "Fetch, decode and transform samples for whichever trainer asks.\v"
     "Examples:\n"
-    "  forebay worker --server tcp://10.0.0.1:7070 --data in1k=/data/imagenet\n"
+    "  forebay worker --server tcp://10.0.0.1:7070 --data in1k=/data/imagenet "
+    "\\\n"
     "      --listen 'tcp://10.0.0.2:*'\n"
     "  forebay worker --server tcp://127.0.0.1:7070 --data p=/photos -t 4\n"
     "SIGTERM: it leaves, finishes or gives back its work within 25 s.",

@@ -1,6 +1,7 @@
 #include "common/fault.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,9 @@ struct param {
 
 struct point {
     char             name[WORD_SIZE];
+    const char      *event; /* counted, in `params`; NULL: it is simply on */
+    int64_t          after; /* due from this one on; or */
+    int64_t          every; /* due at each of so many */
     struct param     params[MAX_PARAMS];
     unsigned         n_params;
     _Atomic uint64_t events;
@@ -30,33 +34,77 @@ static struct {
 
 static pthread_once_t parsed = PTHREAD_ONCE_INIT;
 
-static void parse_param(struct point *point, const char *text)
+/* ---- FOREBAY_FAULT ---- */
+
+static bool read_param(const char *text, struct param *out)
 {
     const char *equals = strchr(text, '=');
-    if (equals == NULL || point->n_params == MAX_PARAMS) {
-        fby_warn("FAULT", "%s: cannot use '%s'", point->name, text);
-        return;
+    char       *end    = NULL;
+    if (equals == NULL || equals - text >= WORD_SIZE) {
+        return false;
     }
-    struct param *param = &point->params[point->n_params++];
-    snprintf(
-        param->key, sizeof(param->key), "%.*s", (int)(equals - text), text);
-    param->value = strtoll(equals + 1, NULL, 10);
+    snprintf(out->key, sizeof(out->key), "%.*s", (int)(equals - text), text);
+    out->value = strtoll(equals + 1, &end, 10);
+    return end != equals + 1 && *end == '\0' && out->value >= 0;
 }
 
+/* The event of "after_EVENT" and "every_EVENT". */
+static const char *event_of(const struct param *param, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return param->value > 0 && strncmp(param->key, prefix, n) == 0
+               ? param->key + n
+               : NULL;
+}
+
+static void count_event(struct point *point, const struct param *param)
+{
+    const char *after = event_of(param, "after_");
+    const char *every = event_of(param, "every_");
+    if (after != NULL) {
+        point->after = param->value;
+        point->event = after;
+    } else if (every != NULL) {
+        point->every = param->value;
+        point->event = every;
+    }
+}
+
+static bool add_param(struct point *point, const char *text)
+{
+    struct param param;
+    if (point->n_params == MAX_PARAMS || !read_param(text, &param)) {
+        return false;
+    }
+    struct param *kept = &point->params[point->n_params++];
+    *kept              = param;
+    count_event(point, kept);
+    return true;
+}
+
+/* One that is not understood is off. */
 static void parse_point(char *text)
 {
-    if (faults.n_points == MAX_POINTS) {
-        fby_warn("FAULT", "more than %d points", MAX_POINTS);
+    char *rest = NULL;
+    char *name = strtok_r(text, ":", &rest);
+    if (name == NULL || faults.n_points == MAX_POINTS) {
+        fby_warn("FAULT-UNUSABLE", "a point without a name, or more than %d",
+            MAX_POINTS);
         return;
     }
-    struct point *point = &faults.points[faults.n_points++];
-    char         *rest  = NULL;
-    snprintf(
-        point->name, sizeof(point->name), "%s", strtok_r(text, ":", &rest));
+    struct point *point = &faults.points[faults.n_points];
+    snprintf(point->name, sizeof(point->name), "%s", name);
     for (char *word = strtok_r(NULL, ":", &rest); word != NULL;
          word       = strtok_r(NULL, ":", &rest)) {
-        parse_param(point, word);
+        if (!add_param(point, word)) {
+            fby_warn("FAULT-UNUSABLE",
+                "%s: '%s' is no KEY=NUMBER, or one more than %d", name, word,
+                MAX_PARAMS);
+            *point = (struct point){0};
+            return;
+        }
     }
+    faults.n_points++;
 }
 
 static void parse_environment(void)
@@ -73,6 +121,8 @@ static void parse_environment(void)
     }
     free(copy);
 }
+
+/* ---- points ---- */
 
 static struct point *find_point(const char *name)
 {
@@ -102,60 +152,42 @@ int64_t fby_fault_param(const char *point, const char *key, int64_t fallback)
     return found != NULL ? param_of(found, key, fallback) : fallback;
 }
 
-static bool counts_events(const struct point *point)
+/* Counts the event; is the fault due at it? */
+static bool is_due(struct point *point, const char *event)
 {
-    for (unsigned i = 0; i < point->n_params; i++) {
-        if (strncmp(point->params[i].key, "after_", 6) == 0 ||
-            strncmp(point->params[i].key, "every_", 6) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Is the fault due at the `n`-th event of this kind, counted from 1? */
-static bool is_due(const struct point *point, const char *event, int64_t n)
-{
-    char key[2 * WORD_SIZE];
-    snprintf(key, sizeof(key), "after_%s", event);
-    int64_t after = param_of(point, key, 0);
-    if (after > 0) {
-        return n >= after && n < after + param_of(point, "times", 1);
-    }
-    snprintf(key, sizeof(key), "every_%s", event);
-    int64_t every = param_of(point, key, 0);
-    return every > 0 && n % every == 0;
-}
-
-static bool names_event(const struct point *point, const char *event)
-{
-    char key[2 * WORD_SIZE];
-    snprintf(key, sizeof(key), "after_%s", event);
-    if (param_of(point, key, 0) > 0) {
+    if (point->event == NULL) {
         return true;
     }
-    snprintf(key, sizeof(key), "every_%s", event);
-    return param_of(point, key, 0) > 0;
+    if (strcmp(point->event, event) != 0) {
+        return false;
+    }
+    int64_t n = (int64_t)atomic_fetch_add(&point->events, 1) + 1;
+    if (point->after > 0) {
+        return n >= point->after &&
+               n < point->after + param_of(point, "times", 1);
+    }
+    return n % point->every == 0;
 }
 
 bool fby_fault(const char *name, const char *event)
 {
     struct point *point = find_point(name);
-    if (point == NULL) {
+    if (point == NULL || !is_due(point, event)) {
         return false;
-    }
-    if (counts_events(point)) {
-        if (!names_event(point, event)) {
-            return false;
-        }
-        int64_t n = (int64_t)atomic_fetch_add(&point->events, 1) + 1;
-        if (!is_due(point, event, n)) {
-            return false;
-        }
     }
     atomic_fetch_add(&faults.effects, 1);
     fby_warn("FAULT", "%s takes effect at %s", name, event);
     return true;
+}
+
+void fby_fault_end(const char *exit, const char *stop, const char *event)
+{
+    if (fby_fault(exit, event)) {
+        raise(SIGKILL);
+    }
+    if (fby_fault(stop, event)) {
+        raise(SIGSTOP);
+    }
 }
 
 uint64_t fby_fault_count(void)

@@ -16,6 +16,10 @@
 /* Tell `point` that `event` happened; true when the fault is due now. */
 bool fby_fault(const char *point, const char *event);
 
+/* `exit` and `stop`, points of their own for each kind of process: where they
+ * are due this process dies by SIGKILL, or stops until it gets SIGCONT. */
+void fby_fault_end(const char *exit, const char *stop, const char *event);
+
 /* The number after `key=` of a point, or `fallback` where there is none. */
 int64_t fby_fault_param(const char *point, const char *key, int64_t fallback);
 

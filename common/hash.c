@@ -100,28 +100,3 @@ char *fby_hex(const void *data, size_t size, char *out)
     out[2 * size] = '\0';
     return out;
 }
-
-static int nibble(char c)
-{
-    if (c >= '0' && c <= '9') {
-        return c - '0';
-    }
-    if (c >= 'a' && c <= 'f') {
-        return c - 'a' + 10;
-    }
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-bool fby_unhex(const char *text, void *data, size_t size)
-{
-    uint8_t *p = data;
-    for (size_t i = 0; i < size; i++) {
-        int high = nibble(text[2 * i]);
-        int low  = high < 0 ? -1 : nibble(text[2 * i + 1]);
-        if (low < 0) {
-            return false;
-        }
-        p[i] = (uint8_t)(high << 4 | low);
-    }
-    return text[2 * size] == '\0';
-}

@@ -62,7 +62,4 @@ struct fby_sum fby_sum_end(const struct fby_sum_state *state);
 /* Lower-case hex with NUL: 2 * size + 1 chars into `out`; returns `out`. */
 char *fby_hex(const void *data, size_t size, char *out);
 
-/* Parse exactly 2 * size hex digits and a NUL; false when `text` is else. */
-bool fby_unhex(const char *text, void *data, size_t size);
-
 #endif

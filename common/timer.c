@@ -1,21 +1,34 @@
 #include "common/timer.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "common/log.h"
 
-int64_t fby_timer_ns(int64_t normal_ns)
+enum { MAX_DIVISOR = 1000 };
+
+static long           divisor = 1;
+static pthread_once_t read_it = PTHREAD_ONCE_INIT;
+
+static void read_environment(void)
 {
     const char *text = getenv("FOREBAY_TIME_DIVISOR");
     if (text == NULL) {
-        return normal_ns;
+        return;
     }
-    char *end     = NULL;
-    long  divisor = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || divisor < 1 || divisor > 1000) {
-        fby_warn(
-            "TIME-DIVISOR", "FOREBAY_TIME_DIVISOR=%s is not 1 to 1000", text);
-        return normal_ns;
+    char *end   = NULL;
+    long  value = strtol(text, &end, 10);
+    if (end == text || *end != '\0' || value < 1 || value > MAX_DIVISOR) {
+        fby_warn("TIME-DIVISOR",
+            "FOREBAY_TIME_DIVISOR='%s' is not used: write 1 to %d", text,
+            MAX_DIVISOR);
+        return;
     }
+    divisor = value;
+}
+
+int64_t fby_timer_ns(int64_t normal_ns)
+{
+    pthread_once(&read_it, read_environment);
     return normal_ns / divisor;
 }

@@ -9,7 +9,8 @@
 
 #include <stdint.h>
 
-/* `normal_ns` divided by FOREBAY_TIME_DIVISOR (1 to 1000, default 1). */
+/* `normal_ns` divided by FOREBAY_TIME_DIVISOR (1 to 1000, default 1; anything
+ * else is warned of, once). Any thread. */
 int64_t fby_timer_ns(int64_t normal_ns);
 
 #endif

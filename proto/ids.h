@@ -48,10 +48,6 @@ static inline struct fby_session_id fby_session_random(void)
 {
     return (struct fby_session_id){fby_id_random()};
 }
-static inline struct fby_route_id fby_route_random(void)
-{
-    return (struct fby_route_id){fby_id_random()};
-}
 static inline struct fby_instance_id fby_instance_random(void)
 {
     return (struct fby_instance_id){fby_id_random()};

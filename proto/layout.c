@@ -154,47 +154,6 @@ fby_err fby_layout_of_content(const struct fby_content *content,
     return err;
 }
 
-static fby_err compare_with_header(const struct fby_raw_layout *layout,
-    const struct fby_header *header, struct fby_why *why)
-{
-    for (uint32_t i = 0; i < layout->n_fields; i++) {
-        const struct fby_raw_field    *field = &layout->fields[i];
-        const struct fby_header_field *said  = &header->fields[i];
-        if (said->raw_bytes != field->raw_bytes ||
-            said->n_chunks != field->n_chunks) {
-            return fby_because(why, FBY_PROTO,
-                "HEADER: field %s has %" PRIu64 " bytes in %" PRIu32
-                " chunks, but by its shape %" PRIu64 " in %" PRIu32,
-                said->name, said->raw_bytes, said->n_chunks, field->raw_bytes,
-                field->n_chunks);
-        }
-    }
-    return FBY_OK;
-}
-
-fby_err fby_layout_of_header(const struct fby_header *header,
-    struct fby_raw_layout *out, struct fby_why *why)
-{
-    struct fby_raw_layout layout = {.rows = header->rows};
-    if (header->n_fields > FBY_MAX_FIELDS) {
-        return fby_because(why, FBY_PROTO, "HEADER: %zu fields, more than %d",
-            header->n_fields, FBY_MAX_FIELDS);
-    }
-    layout.n_fields = (uint32_t)header->n_fields;
-    for (uint32_t i = 0; i < layout.n_fields; i++) {
-        layout.fields[i].type  = header->fields[i].type;
-        layout.fields[i].shape = header->fields[i].shape;
-    }
-    if (fby_layout_finish(&layout, why) != FBY_OK) {
-        return fby_because_in(why, FBY_PROTO, "HEADER");
-    }
-    fby_err err = compare_with_header(&layout, header, why);
-    if (err == FBY_OK) {
-        *out = layout;
-    }
-    return err;
-}
-
 struct fby_raw_span fby_layout_chunk(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
 {

@@ -61,13 +61,6 @@ FBY_CHECKED fby_err fby_layout_of_content(const struct fby_content *content,
     uint64_t selected, uint32_t rows, struct fby_raw_layout *out,
     struct fby_why *why);
 
-/* The layout of a batch from its HEADER.
- * Errors: FBY_PROTO  HEADER's raw bytes or chunk counts are not the layout's,
- *                    or the layout exceeds a limit. */
-struct fby_header; /* proto/wire.h */
-FBY_CHECKED fby_err fby_layout_of_header(const struct fby_header *header,
-    struct fby_raw_layout *out, struct fby_why *why);
-
 /* Where a chunk lies in its field. */
 struct fby_raw_span {
     uint64_t raw_offset; /* in the field */

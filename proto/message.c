@@ -1,12 +1,14 @@
-/* The head of a message, and the way from there to its table. What a message
- * holds is no business of this file: wire.c has the tables, schema.c walks
- * them. */
+/* The head of a message with its hash, and the way from there to its table.
+ * What a message holds is no business of this file: wire.c has the tables,
+ * schema.c walks them. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "common/hash.h"
 #include "proto/tables.h"
 #include "proto/wire.h"
+
+enum { HASHED_HEAD = 8 /* bytes before the message's own hash */ };
 
 /* Memory that a body of `size` bytes may unpack to, beside room of its own. */
 static size_t budget_of(size_t size)
@@ -33,7 +35,7 @@ struct fby_session_id fby_message_session(const struct fby_message *message)
 enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
 {
     const uint8_t *p = frame;
-    if (size < FBY_MESSAGE_HEAD) {
+    if (size <= sizeof(message_magic)) {
         return FBY_FRAME_GARBAGE;
     }
     bool message = memcmp(p, message_magic, sizeof(message_magic)) == 0;
@@ -45,6 +47,12 @@ enum fby_frame_kind fby_frame_kind(const void *frame, size_t size)
         return FBY_FRAME_OTHER_VERSION;
     }
     return message ? FBY_FRAME_MESSAGE : FBY_FRAME_CHUNK;
+}
+
+static uint64_t hash_of(const uint8_t *frame, size_t size)
+{
+    return fby_xxh64_two(
+        frame, HASHED_HEAD, frame + FBY_MESSAGE_HEAD, size - FBY_MESSAGE_HEAD);
 }
 
 fby_err fby_message_encode(const struct fby_message *message,
@@ -63,6 +71,7 @@ fby_err fby_message_encode(const struct fby_message *message,
     fby_put_u8(out, FBY_PROTOCOL_VERSION);
     fby_put_u8(out, (uint8_t)message->type);
     fby_put_u16(out, 0);
+    fby_put_u64(out, 0);
     schema_pack(schema, &message->hello, out);
     size_t size = out->size - before;
     if (size > schema->max_bytes) {
@@ -70,6 +79,8 @@ fby_err fby_message_encode(const struct fby_message *message,
         return fby_because(why, FBY_USAGE, "%s: %zu bytes, more than %zu",
             schema->name, size, schema->max_bytes);
     }
+    uint8_t *frame = out->data + before;
+    fby_store_le(frame + HASHED_HEAD, hash_of(frame, size), 8);
     return FBY_OK;
 }
 
@@ -77,10 +88,12 @@ fby_err fby_message_encode(const struct fby_message *message,
 static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     enum fby_message_type *type, struct fby_why *why)
 {
-    size_t size = r->left;
-    if (fby_frame_kind(r->at, r->left) != FBY_FRAME_MESSAGE) {
+    const uint8_t *frame = r->at;
+    size_t         size  = r->left;
+    if (size < FBY_MESSAGE_HEAD ||
+        fby_frame_kind(frame, size) != FBY_FRAME_MESSAGE) {
         return fby_because(why, FBY_PROTO,
-            "%zu bytes do not begin as a message of version %d", r->left,
+            "%zu bytes do not begin as a message of version %d", size,
             FBY_PROTOCOL_VERSION);
     }
     fby_read_bytes(r, sizeof(message_magic) + 1);
@@ -92,11 +105,15 @@ static fby_err read_head(struct fby_reader *r, const struct schema **schema,
     }
     if (fby_read_u16(r) != 0) {
         return fby_because(why, FBY_PROTO,
-            "%s: the last two bytes of the head are not 0", (*schema)->name);
+            "%s: bytes 6 and 7 of the head are not 0", (*schema)->name);
     }
     if (size > (*schema)->max_bytes) {
         return fby_because(why, FBY_PROTO, "%s: %zu bytes, more than %zu",
             (*schema)->name, size, (*schema)->max_bytes);
+    }
+    if (fby_read_u64(r) != hash_of(frame, size)) {
+        return fby_because(why, FBY_PROTO,
+            "%s: damaged on its way: its hash is another", (*schema)->name);
     }
     return FBY_OK;
 }

@@ -1,9 +1,10 @@
 /* wire.h - every control message, as a checked plain struct.
  *
- * A message is one ZeroMQ frame: a head of 8 bytes and a protobuf body, which
- * only wire.c ever sees. Decoding checks every length, count, number, id and
- * text, so that what stands in these structs can be used as it is; encoding
- * holds the sender to the same rules. PROTOCOL.md, "Messages", says who sends
+ * A message is one ZeroMQ frame: a head of 16 bytes, a hash among them, and a
+ * protobuf body, which only wire.c ever sees. Decoding checks the hash and
+ * every length, count, number, id and text, so that what stands in these
+ * structs is what was sent and can be used as it is; encoding holds the sender
+ * to the same rules. PROTOCOL.md, "Messages", says who sends
  * which message when.
  *
  * Names (of fields, shards, hosts, ...) are UTF-8 without NUL and refused when
@@ -23,7 +24,7 @@
 
 enum {
     FBY_PROTOCOL_VERSION = 1,
-    FBY_MESSAGE_HEAD     = 8,       /* bytes */
+    FBY_MESSAGE_HEAD     = 16,      /* bytes */
     FBY_MESSAGE_MAX      = 8 << 20, /* bytes of the longest message */
     FBY_MESSAGE_SMALL    = 64 << 10,
 
@@ -251,7 +252,7 @@ struct fby_send_content { /* worker > client: OPEN it, then ask again */
     struct fby_digest     content;
 };
 
-struct fby_busy { /* worker > client: nothing was begun */
+struct fby_busy { /* worker > client: not now; nothing of it is kept */
     struct fby_session_id session;
     struct fby_request_id request;
     uint32_t              retry_ms;
@@ -540,7 +541,7 @@ struct fby_message {
     struct {
         void *blocks;                    /* allocated, freed by fini */
         _Alignas(16) uint8_t room[1024]; /* the first bytes are taken here */
-    } owned; /* wire.c's; all zero or unset before decode */
+    } owned;                             /* message.c's; set by decode */
 };
 
 /* "HELLO", "HELLO_FIRST", ...; "?" for a number that is no type. */
@@ -569,9 +570,8 @@ FBY_CHECKED fby_err fby_message_decode(const void *frame, size_t size,
 void                fby_message_fini(struct fby_message *message);
 
 /* XXH3-64 over what a REQUEST asks for: content, data, fingerprint (32 bytes
- * each), seed, epoch, step (u64), first_row, rows (u32), fields (u64). The
- * worker says in HEADER what it understood, so that a REQUEST that was damaged
- * on its way never passes for the one that was sent. */
+ * each), seed, epoch, step (u64), first_row, rows (u32), fields (u64). HEADER
+ * repeats it, so that an answer never passes for one to another question. */
 uint64_t fby_request_sum(const struct fby_request *request);
 
 /* What a frame claims to be, from its first bytes. */

@@ -136,15 +136,9 @@ static void fill_workers(struct fby_directory *self,
 static bool has_news(
     const struct fby_directory *self, const struct fby_dir_session *session)
 {
-    if (session->state != SESSION_JOINED) {
-        return false;
-    }
-    for (struct fby_dir_worker *w = self->workers; w != NULL; w = w->hh.next) {
-        if (w->version > session->told_version) {
-            return true;
-        }
-    }
-    return false;
+    const struct fby_dir_worker *newest = fby_table_newest_worker(self);
+    return session->state == SESSION_JOINED && newest != NULL &&
+           newest->version > session->told_version;
 }
 
 static bool fill_due(struct fby_directory *self,

@@ -23,6 +23,7 @@ struct fby_dir_worker {
 };
 
 enum session_state {
+    SESSION_NEW,     /* not judged yet */
     SESSION_WAITING, /* another session holds its rank */
     SESSION_JOINED,
     SESSION_REFUSED /* told again when it asks again; forgotten when late */
@@ -63,6 +64,7 @@ struct fby_directory {
     struct fby_dir_worker      *workers;
     struct fby_dir_session     *sessions;
     struct fby_dir_job         *jobs;
+    uint32_t                    waiting; /* sessions in that state */
     uint64_t                    version; /* grows with each new worker */
     struct fby_directory_counts counts;
     struct fby_worker_info     *delta; /* of the last WORKERS message */
@@ -75,6 +77,8 @@ struct fby_dir_session *fby_table_session(
     const struct fby_directory *self, uint64_t id);
 struct fby_dir_job *fby_table_job(
     const struct fby_directory *self, const char *name);
+struct fby_dir_worker *fby_table_newest_worker(
+    const struct fby_directory *self);
 void fby_table_add_worker(
     struct fby_directory *self, struct fby_dir_worker *worker);
 void fby_table_add_session(

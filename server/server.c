@@ -25,7 +25,8 @@ enum {
     MAX_WAITING  = 1000 /* messages from or to one peer; more are lost */
 };
 
-/* Whoever wakes later than this was away, and judges nobody by the gap. */
+/* A turn that begins or wakes later than this was away, and judges nobody by
+ * the gap. */
 static const int64_t longest_gap_ns  = FBY_NS_PER_S / 2;
 static const int64_t longest_wait_ns = FBY_NS_PER_S / 2;
 
@@ -77,12 +78,27 @@ static void send_to(struct server *self, const struct fby_route *to,
 typedef void handler(struct server *self, const struct fby_route *from,
     const struct fby_message *message);
 
+static void refuse_worker(struct server *self, const struct fby_route *to)
+{
+    struct fby_message answer = {.type = FBY_MSG_REFUSED};
+    char               text[128];
+    snprintf(text, sizeof(text),
+        "this server has %d workers already and takes no more; start another",
+        MAX_WORKERS);
+    answer.refused = (struct fby_refused){.code = FBY_REFUSED_FULL,
+        .version_min                            = FBY_PROTOCOL_VERSION,
+        .version_max                            = FBY_PROTOCOL_VERSION,
+        .text                                   = text};
+    fby_warn("WORKER-REFUSED", "%s", text);
+    send_to(self, to, &answer);
+}
+
 static void on_register(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     const struct fby_register *told = &message->enroll;
     if (fby_directory_register(self->directory, told, self->now_ns) != FBY_OK) {
-        fby_warn("WORKER-REFUSED", "more than %d workers", MAX_WORKERS);
+        refuse_worker(self, from);
         return;
     }
     struct fby_message answer = {.type = FBY_MSG_REGISTERED};
@@ -146,6 +162,7 @@ static void on_renew(struct server *self, const struct fby_route *from,
     const struct fby_message *message)
 {
     const struct fby_renew *renew = &message->renew;
+    fby_fault_end("server.exit", "server.stop", "renew");
     if (fby_directory_renew(self->directory, renew, from, self->now_ns) ==
         FBY_OK) {
         return;
@@ -272,9 +289,9 @@ static void turn(struct server *self)
         {.socket = self->socket, .events = ZMQ_POLLIN},
         {.fd = self->signals, .events = ZMQ_POLLIN},
     };
-    int64_t start_ns = fby_now_ns();
-    int64_t until_ns = start_ns + wait_ns(self, start_ns);
-    long    ms       = (long)((until_ns - start_ns) / FBY_NS_PER_MS) + 1;
+    int64_t until_ns = self->now_ns + wait_ns(self, self->now_ns);
+    int64_t left_ns  = until_ns - fby_now_ns();
+    long    ms       = left_ns > 0 ? (long)(left_ns / FBY_NS_PER_MS) + 1 : 0;
     if (zmq_poll(items, 2, ms) < 0 && errno != EINTR) {
         fby_error("POLL", "%s", zmq_strerror(errno));
     }
@@ -283,10 +300,9 @@ static void turn(struct server *self)
         fby_directory_shift(self->directory, self->now_ns - until_ns);
     }
     self->stopping = (items[1].revents & ZMQ_POLLIN) != 0;
-    for (int n = 0; n < MAX_TURN && receive_one(self); n++) {
-        if (fby_fault("server.exit", "message")) {
-            _exit(9);
-        }
+    int taken      = 0;
+    while (taken < MAX_TURN && receive_one(self)) {
+        taken++;
     }
     fby_directory_tick(self->directory, self->now_ns);
     flush_answers(self);
@@ -338,6 +354,7 @@ static fby_err open_server(struct server *self, struct fby_why *why)
     char bound[FBY_ENDPOINT_SIZE];
     self->directory = fby_directory_create(&config);
     self->instance  = fby_instance_random();
+    self->now_ns    = fby_now_ns();
     self->signals   = open_signals();
     self->zmq       = zmq_ctx_new();
     if (self->signals < 0 || self->zmq == NULL) {

@@ -11,10 +11,19 @@
 #include "common/mem.h"
 #include "server/directory_state.h"
 
+static void set_state(struct fby_directory *self,
+    struct fby_dir_session *session, enum session_state state)
+{
+    self->waiting -= session->state == SESSION_WAITING;
+    self->waiting += state == SESSION_WAITING;
+    session->state = state;
+}
+
 void fby_directory_forget_session(
     struct fby_directory *self, struct fby_dir_session *session)
 {
     struct fby_dir_job *job = session->job;
+    set_state(self, session, SESSION_NEW);
     fby_table_del_session(self, session);
     if (--job->sessions == 0) {
         fby_table_del_job(self, job);
@@ -31,7 +40,7 @@ void fby_directory_forget_session(
 static void refuse(struct fby_directory *self, struct fby_dir_session *session,
     enum fby_join_refused_code code)
 {
-    session->state      = SESSION_REFUSED;
+    set_state(self, session, SESSION_REFUSED);
     session->code       = code;
     session->answer_due = true;
     self->counts.refused++;
@@ -127,6 +136,9 @@ static struct fby_dir_session *find_in_job(struct fby_directory *self,
     const struct fby_dir_session *other, enum session_state state,
     bool same_rank)
 {
+    if (state == SESSION_WAITING && self->waiting == 0) {
+        return NULL; /* asked at every renewal, and nearly always so */
+    }
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
         if (s != other && s->job == other->job && s->state == state &&
@@ -182,7 +194,7 @@ static void admit(struct fby_directory *self, struct fby_dir_session *session)
         set_facts(session);
     }
     if (agrees(self, session)) {
-        session->state      = SESSION_JOINED;
+        set_state(self, session, SESSION_JOINED);
         session->answer_due = true;
     }
 }
@@ -198,7 +210,7 @@ fby_err fby_directory_join(struct fby_directory *self,
         }
         session = make_session(self, join);
         if (find_in_job(self, session, SESSION_JOINED, true) != NULL) {
-            session->state          = SESSION_WAITING;
+            set_state(self, session, SESSION_WAITING);
             session->waits_until_ns = now_ns + self->config.lease_ns;
         } else {
             admit(self, session);
@@ -290,22 +302,48 @@ void fby_directory_expire_sessions(struct fby_directory *self, int64_t now_ns)
     }
 }
 
-void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
+/* Others that wait for the same rank now wait for its new holder. */
+static void wait_anew(struct fby_directory *self,
+    const struct fby_dir_session *holder, int64_t now_ns)
 {
     for (struct fby_dir_session *s = self->sessions; s != NULL;
          s                         = s->hh.next) {
+        if (s->state == SESSION_WAITING && s->job == holder->job &&
+            s->rank == holder->rank) {
+            s->waits_until_ns = now_ns + self->config.lease_ns;
+        }
+    }
+}
+
+/* A session that waits and whose rank is free, or held by one that was silent
+ * all the time; that one is forgotten. */
+static struct fby_dir_session *next_to_admit(
+    struct fby_directory *self, int64_t now_ns)
+{
+    for (struct fby_dir_session *s = self->sessions; s != NULL;
+         s                         = s->hh.next) {
+        struct fby_dir_session *holder = NULL;
         if (s->state != SESSION_WAITING) {
             continue;
         }
-        struct fby_dir_session *holder =
-            find_in_job(self, s, SESSION_JOINED, true);
-        if (holder == NULL || now_ns >= s->waits_until_ns) {
-            if (holder != NULL) {
-                fby_directory_forget_session(self, holder);
-            }
-            s->seen_ns = now_ns;
-            admit(self, s);
-            return; /* the list has changed; the next tick goes on */
+        holder = find_in_job(self, s, SESSION_JOINED, true);
+        if (holder == NULL) {
+            return s;
         }
+        if (now_ns >= s->waits_until_ns) {
+            fby_directory_forget_session(self, holder);
+            return s;
+        }
+    }
+    return NULL;
+}
+
+void fby_directory_admit_waiting(struct fby_directory *self, int64_t now_ns)
+{
+    struct fby_dir_session *session = NULL;
+    while ((session = next_to_admit(self, now_ns)) != NULL) {
+        session->seen_ns = now_ns;
+        admit(self, session);
+        wait_anew(self, session, now_ns);
     }
 }

@@ -14,6 +14,13 @@ struct fby_dir_worker *fby_table_worker(
     return worker;
 }
 
+struct fby_dir_worker *fby_table_newest_worker(const struct fby_directory *self)
+{
+    return self->workers == NULL ? NULL
+                                 : ELMT_FROM_HH(self->workers->hh.tbl,
+                                       self->workers->hh.tbl->tail);
+}
+
 struct fby_dir_session *fby_table_session(
     const struct fby_directory *self, uint64_t id)
 {

@@ -36,6 +36,18 @@ void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
     }
 }
 
+struct fby_assembly *fby_r_assembly(
+    const struct fby_receiver *r, struct fby_request_id id)
+{
+    int slot  = fby_window_slot(r->window, id);
+    int audit = fby_window_audit(r->window, id);
+    if (slot != FBY_NO_SLOT) {
+        return &r->assemblies[slot];
+    }
+    return audit != FBY_NO_SLOT ? &r->assemblies[(int)r->n_slots + audit]
+                                : NULL;
+}
+
 /* ---- the loop ------------------------------------------------------------ */
 
 typedef void frame_fn(struct fby_receiver *r, int peer, zmq_msg_t *frame);
@@ -209,12 +221,15 @@ static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
 
 static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
 {
-    const struct fby_setup *setup = r->setup;
-    r->assemblies = fby_zalloc(r->n_slots * sizeof(*r->assemblies));
+    const struct fby_setup *setup   = r->setup;
+    uint32_t                answers = r->n_slots + FBY_AUDITS;
+    r->assemblies = fby_zalloc(answers * sizeof(*r->assemblies));
     r->slots      = fby_zalloc(r->n_slots * sizeof(*r->slots));
-    r->empty      = fby_zalloc((r->n_slots + FBY_AUDITS) * sizeof(*r->empty));
-    for (uint32_t i = 0; i < r->n_slots; i++) {
+    r->empty      = fby_zalloc(answers * sizeof(*r->empty));
+    for (uint32_t i = 0; i < answers; i++) {
         fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
+    }
+    for (uint32_t i = 0; i < r->n_slots; i++) {
         r->slots[i] = setup->device->raw_alloc(setup->layout.slot_bytes);
         if (r->slots[i] == NULL) {
             return fby_because(why, FBY_SYS,
@@ -288,8 +303,12 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
 
 static void free_slots(struct fby_receiver *r)
 {
+    for (uint32_t i = 0; i < r->n_slots + FBY_AUDITS; i++) {
+        if (r->assemblies != NULL) {
+            fby_assembly_fini(&r->assemblies[i]);
+        }
+    }
     for (uint32_t i = 0; i < r->n_slots && r->slots != NULL; i++) {
-        fby_assembly_fini(&r->assemblies[i]);
         r->setup->device->raw_free(r->slots[i], r->setup->layout.slot_bytes);
     }
     free(r->assemblies);

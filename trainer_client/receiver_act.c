@@ -108,13 +108,14 @@ static struct fby_message request_of(
     return request;
 }
 
-/* An audit's answer is gathered nowhere: it has no slot. */
+/* Nowhere, when the window has given the request up already. */
 static bool gather_answer(
-    struct fby_receiver *r, int slot, const struct fby_wanted *wanted)
+    struct fby_receiver *r, const struct fby_wanted *wanted)
 {
-    struct fby_why why = {""};
-    if (slot != FBY_NO_SLOT &&
-        fby_assembly_begin(&r->assemblies[slot], wanted, &why) != FBY_OK) {
+    struct fby_why       why      = {""};
+    struct fby_assembly *assembly = fby_r_assembly(r, wanted->id);
+    if (assembly != NULL &&
+        fby_assembly_begin(assembly, wanted, &why) != FBY_OK) {
         fby_r_fail(r, FOREBAY_CONFIG, &why);
         return false;
     }
@@ -126,7 +127,7 @@ static void act_request(struct fby_receiver *r, const struct fby_action *action)
     struct fby_wanted  wanted  = wanted_of(r, action);
     struct fby_message request = request_of(r, &wanted);
     wanted.asked               = fby_request_sum(&request.request);
-    if (!gather_answer(r, action->slot, &wanted)) {
+    if (!gather_answer(r, &wanted)) {
         return;
     }
     if (wanted.rows > 0) {

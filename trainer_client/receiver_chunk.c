@@ -31,6 +31,19 @@ static void unpack(struct fby_receiver *r, int slot,
     fby_unpack_put(r->unpack, task);
 }
 
+/* Of an audit: nobody needs the payload, so it is not decoded; damage is told
+ * from another value all the same. */
+static void check_audit(
+    struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    if (fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame))) {
+        fby_assembly_chunk(fby_r_assembly(r, chunk->request), chunk);
+    } else {
+        r->bad_chunks++;
+        fby_window_audit_damaged(r->window, r->now_ns, chunk->request);
+    }
+}
+
 void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 {
     struct fby_chunk chunk = {0};
@@ -44,10 +57,10 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
     struct fby_window_chunk told = {
         .peer = peer, .id = chunk.request, .wire_bytes = size};
-    int slot = fby_window_slot(r->window, chunk.request);
-    if (slot != FBY_NO_SLOT) {
-        const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
-        if (r->assemblies[slot].wanted.rows == 0 ||
+    const struct fby_assembly *assembly = fby_r_assembly(r, chunk.request);
+    if (assembly != NULL) {
+        const struct fby_raw_layout *layout = &assembly->layout;
+        if (assembly->wanted.rows == 0 ||
             fby_chunk_check(&chunk, layout, &why) != FBY_OK) {
             refuse(r, peer, size, &why);
             fby_window_proto(r->window, r->now_ns, peer);
@@ -55,8 +68,11 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
         }
         told.chunk = fby_layout_index(layout, chunk.field, chunk.number);
     }
-    if (fby_window_chunk(r->window, r->now_ns, &told) == FBY_TAKE) {
-        unpack(r, slot, &chunk, frame);
+    enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &told);
+    if (verdict == FBY_TAKE) {
+        unpack(r, fby_window_slot(r->window, chunk.request), &chunk, frame);
+    } else if (verdict == FBY_AUDIT) {
+        check_audit(r, &chunk, frame);
     }
 }
 

@@ -285,7 +285,7 @@ static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
     add_stage(stats, "worker.wait", r->times.wait);
     add_stage(stats, "client.decode", (uint64_t)counts.decode_ns);
     add_stage(stats, "client.expand", (uint64_t)counts.expand_ns);
-    stats->checksum_failures = counts.corrupt;
+    stats->checksum_failures = counts.corrupt + r->bad_chunks;
 }
 
 void fby_r_report(struct fby_receiver *r)

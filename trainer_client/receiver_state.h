@@ -72,7 +72,7 @@ struct fby_receiver {
     int                   n_peers;
     zmq_pollitem_t       *items; /* bells, server, peers */
     int                  *item_peer;
-    struct fby_assembly  *assemblies; /* one a slot */
+    struct fby_assembly  *assemblies; /* one a slot, then one an audit */
     uint8_t             **slots;      /* raw memory */
     uint32_t              n_slots;
     struct fby_r_orders  *orders;
@@ -96,6 +96,7 @@ struct fby_receiver {
 
     uint64_t               wire_bytes;
     uint64_t               protocol_errors;
+    uint64_t               bad_chunks; /* of audits */
     uint64_t               substituted;
     struct fby_stage_times times; /* of delivered batches */
 };
@@ -107,6 +108,10 @@ void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
 void fby_r_to_server(struct fby_receiver *r, const struct fby_message *message);
 void fby_r_to_peer(
     struct fby_receiver *r, int peer, const struct fby_message *message);
+
+/* Where the answer to a request is gathered; NULL: nowhere, it is late. */
+struct fby_assembly *fby_r_assembly(
+    const struct fby_receiver *r, struct fby_request_id id);
 
 /* receiver_open.c */
 void    fby_r_open_begin(struct fby_receiver *r);

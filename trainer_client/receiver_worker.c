@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/fault.h"
 #include "common/log.h"
 
 static void on_welcome(
@@ -111,10 +112,9 @@ static void on_cannot(
 {
     const struct fby_cannot *c = &m->cannot;
     if (c->shard[0] != '\0') {
-        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE,
-            "%.80s: shard %.90s, sample %llu (%.80s) at offset %llu: %.200s",
-            r->setup->location.pattern, c->shard, (unsigned long long)c->sample,
-            c->key, (unsigned long long)c->offset, c->text);
+        /* the text names shard or file, sample and offset */
+        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE, "in %.120s, %.380s",
+            r->setup->location.pattern, c->text);
     } else {
         (void)fby_because(
             &r->cannot, FBY_IO, "%.180s: %.300s", r->peers[peer].who, c->text);
@@ -129,9 +129,8 @@ static void on_stale(
     const struct fby_stale_data *stale = &m->stale_data;
     char                         text[400];
     if (stale->shard[0] != '\0') {
-        snprintf(text, sizeof(text),
-            "shard %.150s is not as it was opened: %.200s", stale->shard,
-            stale->text);
+        snprintf(
+            text, sizeof(text), "not as it was opened: %.350s", stale->text);
     } else {
         snprintf(text, sizeof(text), "%.200s", stale->text);
     }
@@ -151,15 +150,15 @@ static void on_fingerprint(
 static void on_header(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
-    const struct fby_header *header = &m->header;
-    struct fby_why           why    = {""};
-    int                      slot = fby_window_slot(r->window, header->request);
-    uint32_t                 n_chunks = 0;
+    const struct fby_header   *header   = &m->header;
+    const struct fby_assembly *assembly = fby_r_assembly(r, header->request);
+    struct fby_why             why      = {""};
+    uint32_t                   n_chunks = 0;
     for (size_t i = 0; i < header->n_fields; i++) {
         n_chunks += header->fields[i].n_chunks;
     }
-    if (slot != FBY_NO_SLOT &&
-        fby_assembly_header(&r->assemblies[slot], header, &why) != FBY_OK) {
+    if (assembly != NULL &&
+        fby_assembly_header(assembly, header, &why) != FBY_OK) {
         fby_warn("BAD-HEADER", "%s: %s", r->peers[peer].who, why.text);
         r->protocol_errors++;
         fby_window_proto(r->window, r->now_ns, peer);
@@ -172,17 +171,16 @@ static void on_header(
 static void on_end(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
-    const struct fby_end *e    = &m->end;
-    struct fby_why        why  = {""};
-    int                   slot = fby_window_slot(r->window, e->request);
-    struct fby_window_end end  = {
-         .peer    = peer,
-         .id      = e->request,
-         .content = fby_end_content(e),
+    const struct fby_end *e        = &m->end;
+    struct fby_why        why      = {""};
+    struct fby_assembly  *assembly = fby_r_assembly(r, e->request);
+    struct fby_window_end end      = {
+             .peer    = peer,
+             .id      = e->request,
+             .content = fby_end_content(e),
     };
-    if (slot != FBY_NO_SLOT &&
-        fby_window_has_all(r->window, peer, e->request)) {
-        end.matches = fby_assembly_end(&r->assemblies[slot], e, &why);
+    if (assembly != NULL && fby_window_has_all(r->window, peer, e->request)) {
+        end.matches = fby_assembly_end(assembly, e, &why);
     }
     if (why.text[0] != '\0') {
         fby_warn("BAD-END", "%s: %s", r->peers[peer].who, why.text);
@@ -247,6 +245,7 @@ void fby_r_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     size_t             size = zmq_msg_size(frame);
     if (fby_frame_kind(data, size) == FBY_FRAME_CHUNK) {
         fby_r_chunk(r, peer, frame);
+        fby_fault_end("client.exit", "client.stop", "chunk");
         return;
     }
     if (fby_message_decode(data, size, &message, &why) != FBY_OK) {

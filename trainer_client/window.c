@@ -69,11 +69,14 @@ static void allocate(struct fby_window *w)
 
     size_t chunk_words = (c->max_chunks + 63) / 64;
     size_t peer_words  = (c->max_peers + 63) / 64;
-    size_t words =
-        (size_t)w->n_slots * chunk_words + c->max_batches * peer_words;
+    size_t words       = ((size_t)w->n_slots + FBY_AUDITS) * chunk_words +
+                   c->max_batches * peer_words;
     uint64_t *at = w->bits = fby_zalloc(words * sizeof(*w->bits));
     for (int i = 0; i < w->n_slots; i++, at += chunk_words) {
         w->slots[i].taken = at;
+    }
+    for (int i = 0; i < FBY_AUDITS; i++, at += chunk_words) {
+        w->audits[i].taken = at;
     }
     for (uint32_t i = 0; i < c->max_batches; i++, at += peer_words) {
         w->places[i].refused = at;

@@ -9,7 +9,8 @@
  *   - a request id is used once; an answer to an old id changes nothing;
  *   - every `audit`-th step, counted from epoch 0 step 0, is asked of a second
  *     peer too, and where two answers differ the stream fails; an audit holds
- *     no slot and no bytes, and is skipped when no other peer can be asked;
+ *     no slot and no bytes, and is skipped when no other peer can be asked, or
+ *     its answer is damaged;
  *   - no more than max_batches slots and max_bytes are in use, one extra slot
  *     for a hedge apart; a slot is given to a new request only after every
  *     chunk taken for the old one was reported back with fby_window_decoded.
@@ -172,7 +173,7 @@ enum fby_verdict {
     FBY_TAKE,       /* it belongs into the request's slot */
     FBY_LATE,       /* an old id's: drop it */
     FBY_LATE_HEDGE, /* of the slower answer of a hedge: drop it */
-    FBY_AUDIT,      /* of an audit: drop it */
+    FBY_AUDIT,      /* of an audit: check it, then drop it */
     FBY_DUPLICATE,  /* came before (after a reconnect): drop it */
     FBY_UNKNOWN,    /* nothing that this peer was asked: drop it */
     FBY_BREACH      /* the protocol forbids it; fby_window_proto was done */
@@ -201,8 +202,8 @@ struct fby_window_end {
     struct fby_sum content; /* a hash of all END says about the content */
 };
 /* END. With chunks missing, or `matches` false, the answer is corrupt and is
- * asked for again. FBY_LATE_HEDGE: compared with the answer that was faster;
- * FBY_AUDIT: with the answer that is delivered. */
+ * asked for again; an audit's is skipped. FBY_LATE_HEDGE: compared with the
+ * answer that was faster; FBY_AUDIT: with the answer that is delivered. */
 enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end);
 
@@ -213,6 +214,14 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
 
 /* The slot in which the answer to `id` is gathered, or FBY_NO_SLOT. */
 int fby_window_slot(const struct fby_window *self, struct fby_request_id id);
+
+/* Which audit (0 to FBY_AUDITS - 1) waits for the answer to `id`, or
+ * FBY_NO_SLOT. Its number is given to another one once it is over. */
+int fby_window_audit(const struct fby_window *self, struct fby_request_id id);
+
+/* A chunk of an audit's answer (FBY_AUDIT) is damaged: nothing is compared. */
+void fby_window_audit_damaged(
+    struct fby_window *self, int64_t now_ns, struct fby_request_id id);
 
 /* `peer` was asked `id`, and all its chunks are taken: END can be compared. */
 bool fby_window_has_all(
@@ -329,7 +338,7 @@ struct fby_window_counters {
     uint64_t lost;           /* requests a worker gave back or did not know */
     uint64_t busy;           /* answers BUSY */
     uint64_t cannot;         /* answers CANNOT */
-    uint64_t corrupt;        /* answers with a bad chunk or END */
+    uint64_t corrupt;        /* answers with a bad chunk or END, audits' too */
     uint64_t suspects;       /* times a worker stood silent after a PING */
     uint64_t restarts;       /* times a peer came back as another instance */
     uint64_t reconnects;     /* routes made anew to the same instance */
@@ -338,7 +347,7 @@ struct fby_window_counters {
     uint64_t breaches;       /* of the protocol */
     uint64_t gaps;           /* times the shell itself slept */
     uint64_t audits;         /* steps whose second answer was compared */
-    uint64_t audits_skipped; /* due, but no second answer came in time */
+    uint64_t audits_skipped; /* due, but no good second answer in time */
 };
 struct fby_window_counters fby_window_counters(const struct fby_window *self);
 

@@ -22,7 +22,12 @@ int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
 bool fby_window_has_all(
     const struct fby_window *self, int peer, struct fby_request_id id)
 {
-    int slot = fby_window_slot(self, id);
+    int                 slot  = fby_window_slot(self, id);
+    const struct audit *audit = fby_w_audit(self, id);
+    if (audit != NULL) {
+        return audit->peer == peer && audit->begun &&
+               audit->n_taken == audit->n_chunks;
+    }
     return slot != FBY_NO_SLOT && self->slots[slot].peer == peer &&
            self->slots[slot].state != SLOT_ASKED &&
            self->slots[slot].n_taken == self->slots[slot].n_chunks;
@@ -43,15 +48,22 @@ void fby_w_settle(struct fby_window *w, struct slot *slot)
     fby_w_slot_state(w, slot, back ? SLOT_FREE : SLOT_SPENT);
 }
 
+void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id)
+{
+    const struct peer *p = &w->peers[peer];
+    if (fby_w_is_connected(p) && p->state != PEER_GREETING) {
+        fby_w_act(w, FBY_DO_CANCEL, peer)->id = id;
+    }
+}
+
 static void end_request(struct fby_window *w, struct slot *slot, bool tell)
 {
-    struct peer *peer = &w->peers[slot->peer];
     if (!fby_w_is_open(slot)) {
         return;
     }
     fby_w_disown(w, slot->peer, slot->bytes);
-    if (tell && fby_w_is_connected(peer) && peer->state != PEER_GREETING) {
-        fby_w_act(w, FBY_DO_CANCEL, slot->peer)->id = slot->id;
+    if (tell) {
+        fby_w_cancel(w, slot->peer, slot->id);
     }
 }
 
@@ -226,6 +238,13 @@ static enum fby_verdict breach(struct fby_window *w, int peer)
     return FBY_BREACH;
 }
 
+/* What an audit says of its answer, done. */
+static enum fby_verdict judged(
+    struct fby_window *w, int peer, enum fby_verdict verdict)
+{
+    return verdict == FBY_BREACH ? breach(w, peer) : verdict;
+}
+
 static enum fby_verdict late_verdict(
     const struct fby_window *w, struct fby_request_id id)
 {
@@ -276,6 +295,9 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     struct slot     *slot    = NULL;
     if (enter(self, now_ns, peer)) {
         slot = open_slot(self, peer, id, &verdict);
+    }
+    if (verdict == FBY_AUDIT) {
+        return judged(self, peer, fby_w_audit_header(self, id, n_chunks));
     }
     if (slot == NULL) {
         return verdict;
@@ -332,7 +354,10 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
         return verdict;
     }
     struct slot *slot = open_slot(self, chunk->peer, chunk->id, &verdict);
-    if (slot != NULL) {
+    if (verdict == FBY_AUDIT) {
+        verdict = judged(self, chunk->peer,
+            fby_w_audit_chunk(self, chunk->id, chunk->chunk));
+    } else if (slot != NULL) {
         verdict = take_chunk(self, slot, chunk->chunk);
     }
     if (verdict == FBY_TAKE || !FBY_MUTANT(forget_credit)) {
@@ -374,10 +399,11 @@ enum fby_verdict fby_window_end(
         return verdict;
     }
     struct slot *slot = open_slot(self, end->peer, end->id, &verdict);
+    if (verdict == FBY_AUDIT) {
+        return judged(self, end->peer, fby_w_audit_end(self, end));
+    }
     if (verdict == FBY_LATE_HEDGE) {
         end_late(self, end);
-    } else if (verdict == FBY_AUDIT) {
-        fby_w_audit_end(self, end->id, &end->content);
     }
     if (slot == NULL) {
         return verdict;

@@ -18,12 +18,6 @@ static uint64_t bytes_of(const struct fby_window *w, uint64_t at)
     return bytes < w->config.batch_bytes ? bytes : w->config.batch_bytes;
 }
 
-static void clear_taken(const struct fby_window *w, struct slot *slot)
-{
-    size_t words = (w->config.max_chunks + 63) / 64;
-    memset(slot->taken, 0, words * sizeof(*slot->taken));
-}
-
 struct fby_action *fby_w_request(
     struct fby_window *w, int peer, uint64_t at, uint64_t bytes)
 {
@@ -59,7 +53,7 @@ static void request(
     slot->n_chunks  = 0;
     slot->n_taken   = 0;
     slot->n_decoded = 0;
-    clear_taken(w, slot);
+    fby_w_clear_chunks(w, slot->taken);
     fby_w_slot_state(w, slot, SLOT_ASKED);
     fby_w_count_request(w, hedge);
 }

@@ -1,10 +1,11 @@
 /* window_audit.c - second answers, asked for only to be compared.
  *
  * An audited step is asked of another peer as soon as its own request is sent.
- * The second answer has no slot: its chunks are dropped, its END is compared
- * with that of the answer that is delivered, whichever comes first. Nothing
- * waits for it but the stream's end, and nothing is asked again for it: what
- * goes wrong with it means that this step was not audited. */
+ * The second answer has no slot: its chunks are counted, checked and dropped;
+ * its END is compared with that of the answer that is delivered, whichever
+ * comes first. Nothing waits for it but the stream's end, and nothing is asked
+ * again for it: what goes wrong with it, or is damaged on its way, means that
+ * this step was not audited. */
 #include "trainer_client/window_state.h"
 
 const struct audit *fby_w_audit(
@@ -22,6 +23,13 @@ static struct audit *find(struct fby_window *w, struct fby_request_id id)
 {
     const struct audit *audit = fby_w_audit(w, id);
     return audit != NULL ? &w->audits[audit - w->audits] : NULL;
+}
+
+int fby_window_audit(const struct fby_window *self, struct fby_request_id id)
+{
+    const struct audit *audit = fby_w_audit(self, id);
+    return audit != NULL && !audit->ended ? (int)(audit - self->audits)
+                                          : FBY_NO_SLOT;
 }
 
 static struct audit *find_free(struct fby_window *w)
@@ -79,10 +87,17 @@ void fby_w_audit_begin(struct fby_window *w, const struct slot *slot)
                            .sent      = w->sends,
                            .asked_ns  = w->now,
                            .main_peer = FBY_NO_PEER,
+                           .taken     = audit->taken,
     };
+    fby_w_clear_chunks(w, audit->taken);
 }
 
 /* ---- The two answers ------------------------------------------------------ */
+
+static void forget(struct audit *audit)
+{
+    *audit = (struct audit){.taken = audit->taken};
+}
 
 static void skip(struct fby_window *w, struct audit *audit)
 {
@@ -90,7 +105,7 @@ static void skip(struct fby_window *w, struct audit *audit)
         fby_w_disown(w, audit->peer, audit->bytes);
     }
     w->counters.audits_skipped += !FBY_MUTANT(forget_audit);
-    *audit = (struct audit){0};
+    forget(audit);
 }
 
 /* Both are known; `content` is of the one that came now. A step that had to be
@@ -111,7 +126,7 @@ static void compare(
                             .id    = audit->id,
                         });
     }
-    *audit = (struct audit){0};
+    forget(audit);
 }
 
 static void main_answered(
@@ -136,21 +151,77 @@ void fby_w_audit_main(struct fby_window *w, const struct slot *slot)
     }
 }
 
-void fby_w_audit_end(struct fby_window *w, struct fby_request_id id,
-    const struct fby_sum *content)
+/* ---- Messages of the second answer ----------------------------------------- */
+
+enum fby_verdict fby_w_audit_header(
+    struct fby_window *w, struct fby_request_id id, uint32_t n_chunks)
 {
     struct audit *audit = find(w, id);
+    if (audit == NULL || n_chunks > w->config.max_chunks ||
+        (audit->begun && n_chunks != audit->n_chunks)) {
+        return FBY_BREACH;
+    }
+    audit->begun    = true;
+    audit->n_chunks = n_chunks;
+    return FBY_AUDIT;
+}
+
+enum fby_verdict fby_w_audit_chunk(
+    struct fby_window *w, struct fby_request_id id, uint32_t chunk)
+{
+    struct audit *audit = find(w, id);
+    if (audit == NULL || !audit->begun || chunk >= audit->n_chunks) {
+        return FBY_BREACH;
+    }
+    if (fby_w_has_bit(audit->taken, chunk)) {
+        return FBY_DUPLICATE;
+    }
+    fby_w_set_bit(audit->taken, chunk);
+    audit->n_taken++;
+    return FBY_AUDIT;
+}
+
+static void damaged(struct fby_window *w, struct audit *audit)
+{
+    w->counters.corrupt++;
+    fby_w_cancel(w, audit->peer, audit->id);
+    skip(w, audit);
+}
+
+void fby_window_audit_damaged(
+    struct fby_window *self, int64_t now_ns, struct fby_request_id id)
+{
+    fby_w_enter(self, now_ns);
+    struct audit *audit = find(self, id);
+    if (audit != NULL && !audit->ended) {
+        damaged(self, audit);
+    }
+}
+
+enum fby_verdict fby_w_audit_end(
+    struct fby_window *w, const struct fby_window_end *end)
+{
+    struct audit *audit = find(w, end->id);
     if (audit == NULL || audit->ended) {
-        return;
+        return FBY_DUPLICATE;
+    }
+    if (!audit->begun) {
+        return FBY_BREACH;
+    }
+    bool whole = audit->n_taken == audit->n_chunks && end->matches;
+    if (!whole && !FBY_MUTANT(trust_audit)) {
+        damaged(w, audit);
+        return FBY_AUDIT;
     }
     audit->ended = true;
     fby_w_measure_pace(w, audit->peer, audit->bytes, audit->asked_ns);
     fby_w_disown(w, audit->peer, audit->bytes);
     if (audit->main) {
-        compare(w, audit, content);
+        compare(w, audit, &end->content);
     } else {
-        audit->content = *content;
+        audit->content = end->content;
     }
+    return FBY_AUDIT;
 }
 
 /* ---- No second answer ----------------------------------------------------- */

@@ -15,6 +15,8 @@
 #ifndef FBY_TRAINER_CLIENT_WINDOW_STATE_H
 #define FBY_TRAINER_CLIENT_WINDOW_STATE_H
 
+#include <string.h>
+
 #include "common/mutant.h"
 #include "trainer_client/window.h"
 
@@ -136,10 +138,14 @@ struct audit { /* a second answer to a step, to be compared and dropped */
     uint64_t              bytes;
     uint64_t              sent; /* as of a slot */
     int64_t               asked_ns;
+    bool                  begun;     /* HEADER is here */
     bool                  ended;     /* the second answer is known */
     bool                  main;      /* the one that is delivered is */
     int                   main_peer; /* or FBY_NO_PEER: gone since */
     struct fby_sum        content;   /* of the one known */
+    uint32_t              n_chunks;  /* from HEADER on */
+    uint32_t              n_taken;
+    uint64_t             *taken; /* bit per chunk */
 };
 
 struct fby_window {
@@ -231,6 +237,14 @@ static inline void fby_w_set_bit(uint64_t *bits, uint32_t i)
     bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+/* No chunk is taken. */
+static inline void fby_w_clear_chunks(
+    const struct fby_window *w, uint64_t *taken)
+{
+    size_t words = (w->config.max_chunks + 63) / 64;
+    memset(taken, 0, words * sizeof(*taken));
+}
+
 /* window_peers.c */
 struct peer      *fby_w_peer(struct fby_window *w, int peer); /* NULL: none */
 bool              fby_w_is_connected(const struct peer *peer);
@@ -254,6 +268,8 @@ void fby_w_drop_unnamed(struct fby_window *w, struct peer *peer,
     uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
 void fby_w_drop_all(struct fby_window *w, struct peer *peer);
 void fby_w_settle(struct fby_window *w, struct slot *slot);
+/* CANCEL, where the peer can be told. */
+void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id);
 /* The peer no longer owes an answer of so many bytes. */
 void fby_w_disown(struct fby_window *w, int peer, uint64_t bytes);
 bool fby_w_names(
@@ -297,9 +313,13 @@ struct fby_action *fby_w_request(
 void fby_w_audit_begin(struct fby_window *w, const struct slot *slot);
 /* The slot's answer will be delivered. */
 void fby_w_audit_main(struct fby_window *w, const struct slot *slot);
-/* END of an audit's answer. */
-void fby_w_audit_end(struct fby_window *w, struct fby_request_id id,
-    const struct fby_sum *content);
+/* The messages of an audit's answer; FBY_BREACH is left to the caller. */
+enum fby_verdict fby_w_audit_header(
+    struct fby_window *w, struct fby_request_id id, uint32_t n_chunks);
+enum fby_verdict fby_w_audit_chunk(
+    struct fby_window *w, struct fby_request_id id, uint32_t chunk);
+enum fby_verdict fby_w_audit_end(
+    struct fby_window *w, const struct fby_window_end *end);
 /* NULL: no audit's id. */
 const struct audit *fby_w_audit(
     const struct fby_window *w, struct fby_request_id id);

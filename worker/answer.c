@@ -3,6 +3,7 @@
  * routing id that nobody has greeted from is answered by HELLO_FIRST. */
 #include <errno.h>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "worker/shell.h"
 
@@ -30,7 +31,7 @@ bool fby_shell_say(struct shell *self, const struct routing *to,
 void fby_shell_route_lost(struct shell *self, struct peer *peer)
 {
     self->counts.routes_lost++;
-    fby_session_route_lost(peer->session, self->now_ns);
+    fby_session_route_lost(peer->session);
     peer->routing.size = 0;
     peer->is_stuck     = false;
 }
@@ -42,6 +43,18 @@ void fby_shell_tell(
         !fby_shell_say(self, &peer->routing, message)) {
         fby_shell_route_lost(self, peer);
     }
+}
+
+void fby_shell_say_busy(
+    struct shell *self, struct peer *peer, struct fby_request_id id)
+{
+    const int64_t retry_ns = self->session_config.retry_ns;
+    self->counts.busy++;
+    fby_shell_tell(self, peer,
+        &(struct fby_message){.type = FBY_MSG_BUSY,
+            .busy                   = {.session = peer->id,
+                                  .request      = id,
+                                  .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)}});
 }
 
 static void say_once(struct shell *self, const struct routing *to,

@@ -57,6 +57,7 @@ void fby_shell_count(
     count(counters, "backlog_rows", stages.backlog_rows);
     count(counters, "fetched_bytes", stages.fetched_bytes);
     count(counters, "substituted", stages.substituted);
+    count(counters, "scratch_waits", stages.scratch_waits);
     count(counters, "memory.used", memory.used);
     count(counters, "memory.limit", memory.limit);
 }

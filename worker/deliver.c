@@ -5,7 +5,6 @@
  * must not change: when one chunk goes to two requests at a time, the second
  * gets a copy, and waits if there is no memory for it. */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -94,7 +93,7 @@ static struct fby_substituted *list_substituted(const struct fby_job *job)
                                           .original   = one->original,
                                           .substitute = one->substitute,
                                           .shard      = fby_dataset_shard_name(
-                                                   dataset, fby_prepared_shard(job->spec.prepared, one->original)),
+                                                   dataset, fby_dataset_shard_of(dataset, one->original)),
                                           .key  = fby_dataset_key(dataset, one->original),
                                           .text = one->text,
         };
@@ -204,16 +203,6 @@ static fby_err lend_copy(struct shell *self, struct fby_job_chunk *chunk,
     return err;
 }
 
-static void die_if_told(const char *event)
-{
-    if (fby_fault("worker.exit", event)) {
-        raise(SIGKILL);
-    }
-    if (fby_fault("worker.stop", event)) {
-        raise(SIGSTOP);
-    }
-}
-
 static void send_frame(
     struct shell *self, struct peer *peer, zmq_msg_t *message)
 {
@@ -257,7 +246,7 @@ static fby_err send_chunk_item(
         peer->doubled_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
     }
     if (err == FBY_OK) {
-        die_if_told("chunk");
+        fby_fault_end("worker.exit", "worker.stop", "chunk");
     }
     return err;
 }
@@ -293,7 +282,6 @@ static fby_err send_item(
     case FBY_SEND_END:
         send_end(self, ask);
         fby_shell_ask_end(self, ask);
-        die_if_told("batch");
         return FBY_OK;
     case FBY_SEND_LOST:
     default:

@@ -66,26 +66,17 @@ static struct fby_message cannot(
         }};
 }
 
-/* What the system had none of may be there a moment later. */
-static struct fby_message busy(const struct shell *self, const struct ask *ask)
-{
-    const int64_t retry_ns = self->session_config.retry_ns;
-    return (struct fby_message){.type = FBY_MSG_BUSY,
-        .busy                         = {.session = ask->peer->id,
-                                    .request      = ask->id,
-                                    .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)}};
-}
-
-static struct fby_message say_failed(struct shell *self, const struct ask *ask)
+static void say_failed(struct shell *self, const struct ask *ask)
 {
     const struct fby_job *job = ask->work->job;
     if (job->failure.err == FBY_AGAIN) {
-        self->counts.busy++;
-        return busy(self, ask);
+        fby_shell_say_busy(self, ask->peer, ask->id);
+        return;
     }
+    const struct fby_message message =
+        job->failure.err == FBY_STALE ? stale_data(ask, job) : cannot(ask, job);
     self->counts.cannot++;
-    return job->failure.err == FBY_STALE ? stale_data(ask, job)
-                                         : cannot(ask, job);
+    fby_shell_tell(self, ask->peer, &message);
 }
 
 static void job_failed(struct shell *self, struct work *work)
@@ -95,11 +86,9 @@ static void job_failed(struct shell *self, struct work *work)
         "step %llu: %s", (unsigned long long)job->spec.step,
         job->failure.why.text);
     for (struct ask *ask = work->asks, *next = NULL; ask != NULL; ask = next) {
-        next                       = ask->next_of_work;
-        struct peer       *peer    = ask->peer;
-        struct fby_message message = say_failed(self, ask);
-        fby_shell_tell(self, peer, &message);
-        fby_session_drop(peer->session, ask->id);
+        next = ask->next_of_work;
+        say_failed(self, ask);
+        fby_session_drop(ask->peer->session, ask->id);
         fby_shell_ask_end(self, ask);
     }
     fby_job_release(&job);

@@ -148,11 +148,8 @@ fby_err fby_fetch_run(void *context, uint32_t thread, void *item)
     }
     fby_err err = fetch(self, task, &at, &why);
     atomic_fetch_add(&task->job->fetch_ns, (uint64_t)(fby_now_ns() - since));
-    if (err == FBY_BAD_SAMPLE) {
-        return fby_stages_refuse(self, task, at, &why);
-    }
     if (err == FBY_OK) {
         err = fby_stage_put(self->transform, task);
     }
-    return err != FBY_OK ? fby_stages_fail(self, task, at, err, &why) : err;
+    return err == FBY_OK ? err : fby_stages_give_up(self, task, at, err, &why);
 }

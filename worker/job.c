@@ -225,12 +225,12 @@ bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
 static size_t named_bytes(
     const struct fby_job *self, uint32_t row, const struct fby_why *cause)
 {
-    const struct fby_prepared *prepared = self->spec.prepared;
-    uint64_t                   sample   = self->samples[row];
-    uint32_t                   shard    = fby_prepared_shard(prepared, sample);
-    return strlen(fby_dataset_shard_name(prepared->dataset, shard)) +
-           strlen(fby_dataset_key(prepared->dataset, sample)) +
-           strlen(cause->text) + SUBSTITUTED_BYTES;
+    const struct fby_dataset *dataset = self->spec.prepared->dataset;
+    uint64_t                  sample  = self->samples[row];
+    uint32_t                  shard   = fby_dataset_shard_of(dataset, sample);
+    return strlen(fby_dataset_shard_name(dataset, shard)) +
+           strlen(fby_dataset_key(dataset, sample)) + strlen(cause->text) +
+           SUBSTITUTED_BYTES;
 }
 
 /* Kept in order of rows, because END lists them so. */

@@ -9,6 +9,8 @@
 #include "common/mem.h"
 #include "worker/shell.h"
 
+enum { OPENS_OF_A_SESSION = 8 }; /* that wait; a client needs one */
+
 /* ---- Answers ------------------------------------------------------------- */
 
 static enum fby_open_failed_code code_of(fby_err err)
@@ -149,6 +151,16 @@ static void forget(struct waiting_open **link)
     free(open);
 }
 
+static uint32_t count_of(const struct shell *self, const struct peer *peer)
+{
+    uint32_t n = 0;
+    for (const struct waiting_open *open = self->opens; open != NULL;
+         open                            = open->next) {
+        n += open->peer == peer ? 1 : 0;
+    }
+    return n;
+}
+
 /* An id said twice, which the protocol forbids, is answered once. */
 static void forget_repeated(
     struct shell *self, const struct peer *peer, struct fby_open_id id)
@@ -168,13 +180,18 @@ void fby_shell_open(
 {
     struct fby_opening *opening = NULL;
     struct fby_why      why     = {{0}};
-    fby_err             err     = fby_contents_open(
-                        self->contents, &open->content, open->location, &opening, &why);
+    forget_repeated(self, peer, open->open);
+    fby_err err =
+        count_of(self, peer) < OPENS_OF_A_SESSION
+            ? fby_contents_open(self->contents, &open->content, open->location,
+                  &opening, &why)
+            : fby_because(&why, FBY_FULL,
+                  "this session waits for %d contents to be opened already",
+                  OPENS_OF_A_SESSION);
     if (err != FBY_OK) {
         say_failed(self, peer, open->open, err, &why);
         return;
     }
-    forget_repeated(self, peer, open->open);
     struct waiting_open *waiting = fby_zalloc(sizeof(*waiting));
     *waiting                     = (struct waiting_open){.peer = peer,
                             .id                                = open->open,

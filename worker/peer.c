@@ -26,35 +26,30 @@ struct peer *fby_shell_peer(
     return peer;
 }
 
-/* One batch that can never be held, or one that others leave no room for. */
-static void say_no_room(const struct shell *self, uint64_t max_bytes,
-    uint64_t wanted, struct fby_why *why)
+/* What a session is entitled to. One whose batches this worker can never hold
+ * is entitled to the least: its requests are answered CANNOT, with both
+ * numbers, so that it asks another worker or knows why there is none. */
+static uint64_t entitlement(const struct shell *self, uint64_t max_bytes)
 {
-    const struct fby_budget *budget = &self->budget;
-    if (wanted > budget->total) {
-        fby_because(why, FBY_FULL,
-            "a batch of %llu bytes is more than this worker may hold, which is "
-            "%llu bytes; raise its --memory or make the batch smaller",
-            (unsigned long long)max_bytes, (unsigned long long)budget->total);
-    } else {
-        fby_because(why, FBY_FULL,
-            "no room for a session with batches of %llu bytes: %llu of %llu "
-            "bytes are promised to others",
-            (unsigned long long)max_bytes, (unsigned long long)budget->entitled,
-            (unsigned long long)budget->total);
-    }
+    bool     small = max_bytes <= self->budget.total;
+    uint64_t bytes = small ? with_overhead(max_bytes) : UINT64_MAX;
+    return bytes <= self->budget.total ? bytes : with_overhead(0);
 }
 
 struct peer *fby_shell_peer_add(
     struct shell *self, const struct fby_hello *hello, struct fby_why *why)
 {
-    struct fby_session *session = NULL;
-    uint64_t            most    = self->budget.total;
-    uint64_t            wanted =
-        hello->max_bytes > most ? UINT64_MAX : with_overhead(hello->max_bytes);
-    if (fby_session_create(&self->session_config, &self->budget, wanted,
-            self->now_ns, &session) != FBY_OK) {
-        say_no_room(self, hello->max_bytes, wanted, why);
+    const struct fby_budget *budget  = &self->budget;
+    struct fby_session      *session = NULL;
+    if (fby_session_create(&self->session_config, &self->budget,
+            entitlement(self, hello->max_bytes), self->now_ns,
+            &session) != FBY_OK) {
+        fby_because(why, FBY_FULL,
+            "no room for a session with batches of %llu bytes: %llu of %llu "
+            "bytes are promised to others",
+            (unsigned long long)hello->max_bytes,
+            (unsigned long long)budget->entitled,
+            (unsigned long long)budget->total);
         return NULL;
     }
     struct peer *peer = fby_zalloc(sizeof(*peer));

@@ -94,14 +94,3 @@ fby_err fby_prepared_order(struct fby_prepared *self, uint64_t seed,
     *out        = entry->order;
     return FBY_OK;
 }
-
-uint32_t fby_prepared_shard(const struct fby_prepared *self, uint64_t sample)
-{
-    const uint32_t *samples = fby_dataset_shard_samples(self->dataset);
-    uint32_t        last    = fby_dataset_shards(self->dataset) - 1;
-    uint32_t        shard   = 0;
-    while (shard < last && sample >= samples[shard]) {
-        sample -= samples[shard++];
-    }
-    return shard;
-}

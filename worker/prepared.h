@@ -50,7 +50,4 @@ void fby_prepared_release(struct fby_prepared **self_p);
 FBY_CHECKED fby_err fby_prepared_order(struct fby_prepared *self, uint64_t seed,
     uint64_t epoch, const struct fby_order **out, struct fby_why *why);
 
-/* The shard of a sample; walks over the shards, so for errors only. */
-uint32_t fby_prepared_shard(const struct fby_prepared *self, uint64_t sample);
-
 #endif

@@ -95,6 +95,12 @@ static fby_err find_advertised(struct shell *self, struct fby_why *why)
 {
     struct registry *registry = &self->registry;
     if (self->options.advertise != NULL) {
+        if (is_wildcard(self->options.advertise)) {
+            return fby_because(why, FBY_USAGE,
+                "nobody can connect to %s; --advertise takes the address that "
+                "trainers see",
+                self->options.advertise);
+        }
         return fby_endpoint_resolve(
             self->options.advertise, registry->advertise, why);
     }
@@ -273,7 +279,8 @@ static void on_registered(
         fby_info("REGISTERED", "at %s as %s", registry->endpoint,
             registry->advertise);
     }
-    registry->server = registered->server;
+    registry->server  = registered->server;
+    registry->refused = false;
     if (registered->heartbeat_ms > 0) {
         registry->heartbeat_ns = registered->heartbeat_ms * FBY_NS_PER_MS;
     }
@@ -288,6 +295,17 @@ static void on_register_first(struct shell *self)
         self->registry.due_ns +=
             fby_fault_param("worker.register_delay", "ms", 1000) *
             FBY_NS_PER_MS;
+    }
+}
+
+static void on_refused(struct shell *self, const struct fby_refused *refused)
+{
+    struct registry *registry = &self->registry;
+    if (!registry->refused) {
+        registry->refused = true;
+        fby_warn("REGISTER-REFUSED",
+            "by %s: %s; asking again until it takes us", registry->endpoint,
+            refused->text);
     }
 }
 
@@ -306,6 +324,8 @@ static void take_answer(struct shell *self, const void *frame, size_t size)
         on_registered(self, &message.enrolled);
     } else if (message.type == FBY_MSG_REGISTER_FIRST) {
         on_register_first(self);
+    } else if (message.type == FBY_MSG_REFUSED) {
+        on_refused(self, &message.refused);
     } else if (message.type != FBY_MSG_HEARTBEAT_OK) {
         self->counts.out_of_place++;
     }

@@ -19,19 +19,6 @@ struct incoming { /* a request on its way to an answer */
 
 /* ---- Answers ------------------------------------------------------------- */
 
-static void say_busy(struct shell *self, const struct incoming *in)
-{
-    self->counts.busy++;
-    fby_shell_tell(self, in->peer,
-        &(struct fby_message){.type = FBY_MSG_BUSY,
-            .busy                   = {
-                                  .session = in->peer->id,
-                                  .request = in->request->request,
-                                  .retry_ms =
-                                      (uint32_t)(self->session_config.retry_ns / FBY_NS_PER_MS),
-            }});
-}
-
 static void say_lost(struct shell *self, const struct incoming *in)
 {
     self->counts.lost++;
@@ -177,27 +164,30 @@ static uint64_t order_of(const struct fby_request *request)
 }
 
 /* The one furthest beyond its entitlement gives way. */
+static struct peer *find_victim(
+    const struct shell *self, const struct peer *asking)
+{
+    struct peer *victim = NULL;
+    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+        struct fby_session *const pair[2] = {
+            peer->session, victim != NULL ? victim->session : NULL};
+        if (fby_session_victim(pair, victim != NULL ? 2 : 1, asking->session,
+                self->now_ns) == peer->session) {
+            victim = peer;
+        }
+    }
+    return victim;
+}
+
 static void make_room(struct shell *self, const struct peer *asking)
 {
-    struct fby_session *sessions[256];
-    size_t              n = 0;
-    for (struct peer *peer = self->peers; peer != NULL && n < 256;
-         peer              = peer->next) {
-        sessions[n++] = peer->session;
-    }
-    struct fby_session *victim =
-        fby_session_victim(sessions, n, asking->session, self->now_ns);
-    struct peer *peer = self->peers;
-    while (victim != NULL && peer != NULL && peer->session != victim) {
-        peer = peer->next;
-    }
-    if (victim == NULL || peer == NULL) {
+    struct peer *victim = find_victim(self, asking);
+    if (victim == NULL) {
         return;
     }
-    struct fby_request_id shed = fby_session_shed(victim);
-    struct ask           *ask  = fby_shell_ask(peer, shed);
+    struct ask *ask = fby_shell_ask(victim, fby_session_shed(victim->session));
     if (ask != NULL) {
-        fby_info("SHED", "a batch of %s", peer->name);
+        fby_info("SHED", "a batch of %s", victim->name);
         fby_shell_ask_end(self, ask);
     }
 }
@@ -206,7 +196,8 @@ static void say_too_large(struct shell *self, const struct incoming *in)
 {
     struct fby_why why;
     fby_because(&why, FBY_FULL,
-        "the batch takes %llu bytes, this worker may hold %llu (--memory)",
+        "the batch takes %llu bytes, this worker has %llu for batches; raise "
+        "its --memory or make the batch smaller",
         (unsigned long long)fby_job_bytes(&in->layout),
         (unsigned long long)self->budget.total);
     say_cannot(self, in, FBY_CANNOT_MEMORY, why.text);
@@ -226,12 +217,12 @@ static void admit(struct shell *self, const struct incoming *in)
         if (work != NULL) {
             join_work(self, in, work);
         } else if (begin_work(self, in) != FBY_OK) {
-            say_busy(self, in);
+            fby_shell_say_busy(self, in->peer, in->request->request);
         }
         break;
     case FBY_SESSION_BUSY:
         make_room(self, in->peer);
-        say_busy(self, in);
+        fby_shell_say_busy(self, in->peer, in->request->request);
         break;
     case FBY_SESSION_TOO_LARGE:
         say_too_large(self, in);
@@ -283,7 +274,7 @@ static bool check(struct shell *self, struct incoming *in)
 static bool refused_by_fault(struct shell *self, const struct incoming *in)
 {
     if (fby_fault("worker.busy", "request")) {
-        say_busy(self, in);
+        fby_shell_say_busy(self, in->peer, in->request->request);
         return true;
     }
     if (fby_fault("worker.lost", "request")) {

@@ -390,9 +390,8 @@ bool fby_session_next(
     return b != NULL && next_of(self, b, out);
 }
 
-void fby_session_route_lost(struct fby_session *self, int64_t now_ns)
+void fby_session_route_lost(struct fby_session *self)
 {
-    (void)now_ns;
     self->route = 0;
 }
 

@@ -142,7 +142,7 @@ bool fby_session_next(
     struct fby_session *self, int64_t now_ns, struct fby_session_item *out);
 
 /* EAGAIN or EHOSTUNREACH: the route is gone, the session is not. */
-void fby_session_route_lost(struct fby_session *self, int64_t now_ns);
+void fby_session_route_lost(struct fby_session *self);
 
 /* ---- Memory, time, end --------------------------------------------------- */
 

@@ -96,6 +96,7 @@ struct registry {                  /* the server, as the worker sees it */
     int64_t                due_ns;     /* next REGISTER or HEARTBEAT */
     uint32_t               unanswered; /* messages in a row */
     bool                   silent;     /* said so, and nothing came since */
+    bool                   refused;    /* said so, and not registered since */
     int64_t                last_busy_ns, last_load_ns; /* of load_permille */
 };
 
@@ -161,6 +162,10 @@ void fby_shell_route_lost(struct shell *self, struct peer *peer);
 /* Say it to a peer, if it has a route. */
 void fby_shell_tell(
     struct shell *self, struct peer *peer, const struct fby_message *message);
+
+/* BUSY to a request: what there is none of now may be there a moment later. */
+void fby_shell_say_busy(
+    struct shell *self, struct peer *peer, struct fby_request_id id);
 
 /* ---- request.c ----------------------------------------------------------- */
 

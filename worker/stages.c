@@ -7,6 +7,12 @@
 #include "common/mem.h"
 #include "common/plan/substitute.h"
 
+enum {
+    SMALL_SHARE =
+        8 << 20, /* bytes of a transform thread: see share_of_thread */
+    LARGE_SHARE = 64 << 20
+};
+
 /* ---- Building and joining ------------------------------------------------ */
 
 static fby_err next_task(void *context, void **out)
@@ -18,6 +24,35 @@ static fby_err next_task(void *context, void **out)
     return err;
 }
 
+size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
+{
+    return encode_threads * fby_codec_bound(FBY_CODEC_LZ4, FBY_UNIT_MAX);
+}
+
+/* What a transform thread may hold at any time: enough for a photograph of a
+ * few megapixels, as long as half of all is left for larger ones. */
+static uint64_t share_of_thread(const struct fby_stages_config *config)
+{
+    uint64_t half    = config->scratch_bytes / 2 / config->transform_threads;
+    uint64_t quarter = half / 2;
+    uint64_t enough  = half < SMALL_SHARE ? half : SMALL_SHARE;
+    uint64_t share   = quarter > enough ? quarter : enough;
+    return share < LARGE_SHARE ? share : LARGE_SHARE;
+}
+
+static void make_transformers(struct fby_stages *self)
+{
+    uint32_t threads = self->config.transform_threads;
+    uint64_t share   = share_of_thread(&self->config);
+    self->allowance =
+        fby_allowance_create(self->config.scratch_bytes - share * threads);
+    self->transformers = fby_zalloc(threads * sizeof(*self->transformers));
+    for (uint32_t i = 0; i < threads; i++) {
+        self->transformers[i].transform = fby_transform_create(
+            &(struct fby_transform_limits){share, self->allowance});
+    }
+}
+
 static void allocate(struct fby_stages *self)
 {
     const struct fby_stages_config *config = &self->config;
@@ -25,13 +60,8 @@ static void allocate(struct fby_stages *self)
     self->backlog = fby_backlog_create(
         config->fetch_threads + 3 * config->transform_threads);
     self->fetch_memory  = fby_memory_create(config->fetch_bytes);
-    self->encode_memory = fby_memory_create(
-        config->encode_threads * fby_codec_bound(FBY_CODEC_LZ4, FBY_UNIT_MAX));
-    self->transformers =
-        fby_zalloc(config->transform_threads * sizeof(*self->transformers));
-    for (uint32_t i = 0; i < config->transform_threads; i++) {
-        self->transformers[i].transform = fby_transform_create();
-    }
+    self->encode_memory = fby_memory_create(config->encode_bytes);
+    make_transformers(self);
     self->scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
         config->encode_threads * sizeof(*self->scratch));
     self->last    = &self->first;
@@ -99,6 +129,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     *self_p = NULL;
     fby_backlog_close(self->backlog);
     fby_memory_close(self->fetch_memory);
+    fby_allowance_close(self->allowance);
     fby_stage_destroy(&self->fetch);
     fby_stage_destroy(&self->transform);
     fby_stage_destroy(&self->encode);
@@ -110,6 +141,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     for (uint32_t i = 0; i < self->config.transform_threads; i++) {
         fby_transform_destroy(&self->transformers[i].transform);
     }
+    fby_allowance_destroy(&self->allowance);
     fby_backlog_destroy(&self->backlog);
     fby_memory_destroy(&self->fetch_memory);
     fby_memory_destroy(&self->encode_memory);
@@ -195,6 +227,7 @@ struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
         .backlog_rows  = fby_backlog_rows(self->backlog),
         .fetched_bytes = atomic_load(&self->fetched_bytes),
         .substituted   = atomic_load(&self->substituted),
+        .scratch_waits = fby_allowance_counts(self->allowance).waits,
     };
     for (size_t i = 0; i < FBY_STAGES_OPS; i++) {
         counts.op_calls[i]  = atomic_load(&self->op_calls[i]);
@@ -223,14 +256,15 @@ static struct fby_why with_place(const struct fby_task *task,
     return text;
 }
 
-fby_err fby_stages_fail(struct fby_stages *self, struct fby_task *task,
+void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why)
 {
     struct fby_job        *job     = task->job;
     struct fby_job_failure failure = {
         .err    = err,
         .sample = task->sample,
-        .shard  = fby_prepared_shard(job->spec.prepared, task->sample),
+        .shard =
+            fby_dataset_shard_of(job->spec.prepared->dataset, task->sample),
         .offset = member != NULL ? member->offset : 0,
         .why    = with_place(task, member, why),
     };
@@ -239,33 +273,30 @@ fby_err fby_stages_fail(struct fby_stages *self, struct fby_task *task,
         fby_stages_tell(self, job, NULL);
     }
     fby_stages_finish(self, task);
-    return err;
 }
 
-static fby_err fail_after_substitutes(struct fby_stages *self,
-    struct fby_task *task, const struct fby_member *member,
-    const struct fby_why *cause)
+static bool wants_substitute(const struct fby_job *job)
+{
+    return job->spec.prepared->content.on_bad_sample == FBY_BAD_SUBSTITUTE &&
+           fby_job_is_working(job);
+}
+
+static struct fby_why too_many_are_bad(
+    const struct fby_task *task, const struct fby_why *cause)
 {
     struct fby_why why;
-    fby_err        err = fby_because(&why, FBY_BAD_SAMPLE,
-               "%s; it is the last of %u substitutes of sample %llu, and none can be "
-                      "used: too many samples are bad",
-               cause->text, task->substitutes,
-               (unsigned long long)task->job->samples[task->row]);
-    return fby_stages_fail(self, task, member, err, &why);
+    fby_because(&why, FBY_BAD_SAMPLE,
+        "%.300s; it is the last of %u substitutes of sample %llu, and none can "
+        "be used: too many samples are bad",
+        cause->text, task->substitutes,
+        (unsigned long long)task->job->samples[task->row]);
+    return why;
 }
 
-fby_err fby_stages_refuse(struct fby_stages *self, struct fby_task *task,
+static void substitute(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, const struct fby_why *why)
 {
     const struct fby_job_spec *spec = &task->job->spec;
-    if (spec->prepared->content.on_bad_sample != FBY_BAD_SUBSTITUTE ||
-        !fby_job_is_working(task->job)) {
-        return fby_stages_fail(self, task, member, FBY_BAD_SAMPLE, why);
-    }
-    if (task->substitutes == FBY_MAX_SUBSTITUTES) {
-        return fail_after_substitutes(self, task, member, why);
-    }
     if (task->substitutes == 0) {
         task->refused = with_place(task, member, why);
     }
@@ -275,5 +306,18 @@ fby_err fby_stages_refuse(struct fby_stages *self, struct fby_task *task,
         fby_dataset_samples(spec->prepared->dataset));
     fby_memory_give(self->fetch_memory, &task->block);
     fby_backlog_again(self->backlog, task);
-    return FBY_BAD_SAMPLE;
+}
+
+fby_err fby_stages_give_up(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err, const struct fby_why *why)
+{
+    if (err != FBY_BAD_SAMPLE || !wants_substitute(task->job)) {
+        fby_stages_fail(self, task, member, err, why);
+    } else if (task->substitutes < FBY_MAX_SUBSTITUTES) {
+        substitute(self, task, member, why);
+    } else {
+        struct fby_why all = too_many_are_bad(task, why);
+        fby_stages_fail(self, task, member, err, &all);
+    }
+    return err;
 }

@@ -15,9 +15,14 @@
 
 struct fby_stages_config {
     uint32_t fetch_threads, transform_threads, encode_threads;
-    size_t   fetch_bytes; /* of members between fetch and transform; also the
-                             largest sample that can be read */
+    size_t   fetch_bytes;   /* of members between fetch and transform; also the
+                               largest sample that can be read */
+    size_t   scratch_bytes; /* that pictures are decoded and transformed in */
+    size_t   encode_bytes;  /* that chunks are compressed into */
 };
+
+/* What compressing could ever use at once. */
+size_t fby_stages_most_encode_bytes(uint32_t encode_threads);
 
 struct fby_stages;
 
@@ -45,13 +50,14 @@ struct fby_stages_event {
 /* False when there is none. Thread: the loop. */
 bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out);
 
-enum { FBY_STAGES_OPS = 8 }; /* ids below; 0 is decoding */
+enum { FBY_STAGES_OPS = 64 }; /* ids below; 0 is decoding */
 
 struct fby_stages_counts {
     struct fby_stage_counts fetch, transform, encode;
     uint64_t                backlog_rows;
     uint64_t                fetched_bytes;
     uint64_t                substituted;
+    uint64_t                scratch_waits; /* pictures that waited for memory */
     uint64_t                op_calls[FBY_STAGES_OPS];
     int64_t                 op_cpu_ns[FBY_STAGES_OPS];
 };

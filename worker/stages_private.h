@@ -28,6 +28,7 @@ struct fby_stages {
     struct fby_backlog       *backlog;
     struct fby_memory        *fetch_memory;
     struct fby_memory        *encode_memory;
+    struct fby_allowance     *allowance; /* of the transformers */
     struct fby_stage         *fetch;
     struct fby_stage         *transform;
     struct fby_stage         *encode;
@@ -54,14 +55,14 @@ void fby_stages_tell(
 /* Give back what the task has and the task itself. */
 void fby_stages_finish(struct fby_stages *self, struct fby_task *task);
 
-/* The row cannot be made: end the job, which is told of once, and finish the
- * task. `member` may be NULL. Returns `err`. */
-fby_err fby_stages_fail(struct fby_stages *self, struct fby_task *task,
+/* The row cannot be made, because `err` and `why`: end the job, which is told
+ * of once, and finish the task. `member` is what was at work, or NULL. */
+void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why);
 
-/* The sample's complete bytes are refused: fetch its next substitute, or fail
- * as above. Returns FBY_BAD_SAMPLE. */
-fby_err fby_stages_refuse(struct fby_stages *self, struct fby_task *task,
-    const struct fby_member *member, const struct fby_why *why);
+/* It cannot be made of this sample: after FBY_BAD_SAMPLE, where the content
+ * wants a substitute, the next one is fetched; else as above. Returns `err`. */
+fby_err fby_stages_give_up(struct fby_stages *self, struct fby_task *task,
+    const struct fby_member *member, fby_err err, const struct fby_why *why);
 
 #endif

@@ -101,7 +101,8 @@ static fby_err row_written(struct fby_stages *self, struct fby_task *task)
 {
     struct fby_why why = {{0}};
     if (task->substitutes > 0 && note_substitute(self, task, &why) != FBY_OK) {
-        return fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
+        fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
+        return FBY_BAD_SAMPLE;
     }
     be_wrong_if_told(task);
     const struct fby_job_sink sink = {.complete = pass_on, .context = self};
@@ -127,11 +128,6 @@ fby_err fby_transform_row(void *context, uint32_t thread, void *item)
     count_ops(self, transformer);
     atomic_fetch_add(
         &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
-    if (err == FBY_OK) {
-        return row_written(self, task);
-    }
-    if (err == FBY_BAD_SAMPLE) {
-        return fby_stages_refuse(self, task, at, &why);
-    }
-    return fby_stages_fail(self, task, at, err, &why);
+    return err == FBY_OK ? row_written(self, task)
+                         : fby_stages_give_up(self, task, at, err, &why);
 }

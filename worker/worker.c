@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 #include "common/log.h"
 #include "common/timer.h"
 #include "worker/shell.h"
+#include "worker/transform/self_test.h"
 
 enum {
     RECEIVE_MESSAGES = 1000,   /* of one client, waiting in ZeroMQ */
@@ -24,6 +26,7 @@ enum {
     KNOWN_CONTENTS   = 8,
     OPENERS          = 2,
     WAITING_OPENINGS = 16,
+    LARGE_BLOCK      = 1 << 20,
     LAST_MOMENT_MS   = 1000 /* for what ZeroMQ holds when we end */
 };
 
@@ -85,23 +88,65 @@ static fby_err open_roots(struct shell *self, struct fby_why *why)
     return err;
 }
 
+/* The options' memory, in parts: an eighth for what is read, a quarter for what
+ * pictures are decoded in, up to a sixteenth to compress in, the rest for
+ * batches. */
+static struct fby_stages_config stages_config(
+    const struct fby_worker_options *options)
+{
+    size_t encode = fby_stages_most_encode_bytes(options->encode_threads);
+    size_t most   = options->memory_bytes / 16;
+    return (struct fby_stages_config){
+        .fetch_threads     = options->fetch_threads,
+        .transform_threads = options->transform_threads,
+        .encode_threads    = options->encode_threads,
+        .fetch_bytes       = options->memory_bytes / 8,
+        .scratch_bytes     = options->memory_bytes / 4,
+        .encode_bytes      = encode < most ? encode : most,
+    };
+}
+
+static fby_err check_memory(
+    const struct fby_worker_options *options, struct fby_why *why)
+{
+    if (options->memory_bytes >= FBY_WORKER_LEAST_MEMORY) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_USAGE,
+        "%" PRIu64 " bytes of memory are too few for a worker; give it %d MiB "
+        "or more (--memory)",
+        options->memory_bytes, FBY_WORKER_LEAST_MEMORY >> 20);
+}
+
+/* Large blocks of libraries (the coefficients of a progressive JPEG) go back
+ * to the system when they are freed: what is counted as free is free. */
+static void return_large_blocks(void)
+{
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+}
+
 /* The budget is less than the pool, because blocks are reused for batches that
  * are a little smaller, and now and then a chunk is copied. */
+static fby_err open_batch_memory(struct shell *self, uint64_t bytes)
+{
+    self->memory = fby_memory_create(bytes);
+    fby_budget_init(&self->budget, bytes / 16 * 13);
+    return fby_arenas_create(self->memory, &self->arenas);
+}
+
 static fby_err open_memory(struct shell *self, struct fby_why *why)
 {
-    uint64_t fetch = self->options.memory_bytes / 8;
-    uint64_t arena = self->options.memory_bytes - fetch;
-    self->memory   = fby_memory_create(arena);
-    fby_budget_init(&self->budget, arena / 16 * 13);
-    fby_err err = fby_arenas_create(self->memory, &self->arenas);
+    fby_err err = check_memory(&self->options, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    return_large_blocks();
+    struct fby_stages_config config = stages_config(&self->options);
+    err                             = open_batch_memory(
+                                    self, self->options.memory_bytes - config.fetch_bytes -
+                                              config.scratch_bytes - config.encode_bytes);
     if (err == FBY_OK) {
-        err = fby_stages_create(
-            &(struct fby_stages_config){
-                .fetch_threads     = self->options.fetch_threads,
-                .transform_threads = self->options.transform_threads,
-                .encode_threads    = self->options.encode_threads,
-                .fetch_bytes       = fetch},
-            &self->stages);
+        err = fby_stages_create(&config, &self->stages);
     }
     if (err == FBY_OK) {
         err = fby_contents_create(
@@ -179,6 +224,9 @@ static fby_err open_shell(struct shell *self, struct fby_why *why)
     self->session_config = session_config(&self->options);
     self->now_ns         = fby_now_ns();
     fby_err err          = fby_codec_self_test(why);
+    if (err == FBY_OK) {
+        err = fby_parts_self_test(why);
+    }
     if (err == FBY_OK) {
         err = open_signals(self, why);
     }

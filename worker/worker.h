@@ -25,7 +25,8 @@ struct fby_worker_options {
     uint32_t           fetch_threads;     /* 0: two a core, at least 4 */
     uint32_t           transform_threads; /* 0: one a core */
     uint32_t           encode_threads;    /* 0: one for two cores */
-    uint64_t           memory_bytes;      /* payload held at most, all told */
+    uint64_t           memory_bytes;      /* held at most, of what grows with
+                                             samples and batches in work */
     uint64_t           send_window_bytes; /* a session, beyond its CREDIT */
     int                ready_fd; /* the bound endpoint and a newline are written
                                     to it and it is closed; -1: none */
@@ -38,13 +39,16 @@ struct fby_worker_options {
     int64_t            progress_ns;  /* between two SCANNING */
 };
 
+enum { FBY_WORKER_LEAST_MEMORY = 32 << 20 };
+
 struct fby_worker_options fby_worker_defaults(void);
 
 /* Serve until told to leave; finishes or gives back what is in work first.
  *
  * Blocks:  for the worker's life.
- * Errors:  FBY_CONFIG  a root, an address or a limit cannot be used
- *          FBY_SYS     no socket, no thread; both with `why` */
+ * Errors:  FBY_USAGE   a root, an address or a limit makes no sense
+ *          FBY_CONFIG  a directory or an address cannot be used
+ *          FBY_SYS     no socket, no thread; all with `why` */
 FBY_CHECKED fby_err fby_worker_run(
     const struct fby_worker_options *options, struct fby_why *why);
 

@@ -28,18 +28,8 @@ static size_t block_size(size_t raw_size, size_t block)
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape)
 {
-    static const uint8_t    bytes[] = {[FBY_U8] = 1,
-           [FBY_U16]                            = 2,
-           [FBY_I32]                            = 4,
-           [FBY_I64]                            = 8,
-           [FBY_F16]                            = 2,
-           [FBY_BF16]                           = 2,
-           [FBY_F32]                            = 4,
-           [FBY_U32]                            = 4};
-    struct fby_codec_params params  = {.distance = 1};
-    if ((size_t)type < sizeof(bytes)) {
-        params.element_bytes = bytes[type];
-    }
+    struct fby_codec_params params = {
+        .element_bytes = fby_type_bytes(type), .distance = 1};
     if (shape->n_dims >= 2 && shape->n_dims <= FBY_MAX_DIMS) {
         params.distance = shape->dims[shape->n_dims - 1];
     }

@@ -40,7 +40,7 @@ struct fby_coding {
 /* Both numbers are known here. */
 bool fby_coding_known(struct fby_coding coding);
 
-/* Two blocks of memory for the work in between; one a thread. */
+/* Memory for the work in between; one a thread. */
 struct fby_codec_scratch {
     _Alignas(64) uint8_t block[FBY_CODEC_BLOCK];
 };

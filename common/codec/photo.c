@@ -16,7 +16,7 @@ struct grid {
     size_t   n;            /* tiles of all images */
 };
 
-static struct grid grid_of(const struct fby_photo *photo)
+static struct grid grid_of(const struct fby_pictures *photo)
 {
     struct grid grid = {
         .across = (photo->width + FBY_PHOTO_TILE_W - 1) / FBY_PHOTO_TILE_W,
@@ -32,7 +32,7 @@ static uint32_t at_most(uint32_t value, uint32_t most)
 }
 
 /* The size of tile `i`; *offset says where its first pixel lies. */
-static struct photo_size tile_at(const struct fby_photo *photo,
+static struct photo_size tile_at(const struct fby_pictures *photo,
     const struct grid *grid, size_t i, size_t *offset)
 {
     uint32_t x     = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
@@ -67,7 +67,7 @@ static size_t tile_bound(uint32_t width, uint32_t height, uint32_t planes)
                                 PHOTO_GROUP_MAX * (size_t)groups));
 }
 
-static size_t image_bound(const struct fby_photo *photo)
+static size_t image_bound(const struct fby_pictures *photo)
 {
     uint32_t w    = photo->width % FBY_PHOTO_TILE_W;
     uint32_t h    = photo->height % FBY_PHOTO_TILE_H;
@@ -79,7 +79,7 @@ static size_t image_bound(const struct fby_photo *photo)
            wide * tile_bound(FBY_PHOTO_TILE_W, h, n) + tile_bound(w, h, n);
 }
 
-size_t fby_photo_bound(const struct fby_photo *photo)
+size_t fby_photo_bound(const struct fby_pictures *photo)
 {
     struct grid grid = grid_of(photo);
     return table_bytes(&grid) + photo->images * image_bound(photo) +
@@ -169,7 +169,7 @@ static size_t pack(const struct photo_kernel *kernel, struct photo_size size,
     return aligned(end);
 }
 
-size_t fby_photo_encode(const struct fby_photo *photo, const uint8_t *raw,
+size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
     uint8_t *out, void *scratch)
 {
     const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
@@ -217,7 +217,7 @@ static bool tile_is_whole(const struct photo_kernel *kernel,
     return aligned(at) == bytes;
 }
 
-static bool is_whole(const struct fby_photo *photo, const struct grid *grid,
+static bool is_whole(const struct fby_pictures *photo, const struct grid *grid,
     const struct photo_kernel *kernel, struct fby_reader payload)
 {
     const uint8_t *bytes = payload.at;
@@ -289,7 +289,7 @@ static void store_planes(struct photo_size size, struct scratch *scratch,
     }
 }
 
-static void store(const struct fby_photo *photo, bool planar,
+static void store(const struct fby_pictures *photo, bool planar,
     const struct tile *tile, struct scratch *scratch, uint8_t *raw)
 {
     size_t plane = (size_t)photo->width * photo->height;
@@ -317,7 +317,7 @@ static const uint8_t *tile_bytes(
     return scratch->tail;
 }
 
-static bool decode(const struct fby_photo *photo, bool planar,
+static bool decode(const struct fby_pictures *photo, bool planar,
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
     struct grid grid = grid_of(photo);
@@ -335,13 +335,13 @@ static bool decode(const struct fby_photo *photo, bool planar,
     return true;
 }
 
-bool fby_photo_decode(const struct fby_photo *photo, const uint8_t *payload,
+bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,
     size_t size, uint8_t *raw, void *scratch)
 {
     return decode(photo, false, fby_reader(payload, size), raw, scratch);
 }
 
-bool fby_photo_decode_planar(const struct fby_photo *photo,
+bool fby_photo_decode_planar(const struct fby_pictures *photo,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch)
 {
     return decode(photo, true, fby_reader(payload, size), raw, scratch);

@@ -21,7 +21,7 @@ enum {
 
 /* Pictures of one size, one after another without gaps; pixels interleaved.
  * A strip of a larger picture is a picture too. */
-struct fby_photo {
+struct fby_pictures {
     uint32_t images; /* all four >= 1 */
     uint32_t width;  /* pixels */
     uint32_t height; /* rows */
@@ -32,20 +32,20 @@ struct fby_photo {
 enum { FBY_PHOTO_SCRATCH_BYTES = 64 << 10 };
 
 /* Bytes that encoding can never exceed. */
-size_t fby_photo_bound(const struct fby_photo *photo);
+size_t fby_photo_bound(const struct fby_pictures *photo);
 
 /* Encode images * height * width * planes bytes at `raw` to `out`, which has
  * room for fby_photo_bound; returns the payload's size. Nothing overlaps. */
-size_t fby_photo_encode(const struct fby_photo *photo, const uint8_t *raw,
+size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
     uint8_t *out, void *scratch);
 
 /* Decode `size` bytes of payload to `raw`; false, with nothing written, when
  * they are no payload of `photo`: all of it is checked first. */
-bool fby_photo_decode(const struct fby_photo *photo, const uint8_t *payload,
+bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,
     size_t size, uint8_t *raw, void *scratch);
 
 /* The same to planes: of each image all of R, then G, then B. */
-bool fby_photo_decode_planar(const struct fby_photo *photo,
+bool fby_photo_decode_planar(const struct fby_pictures *photo,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 
 #endif

@@ -21,7 +21,7 @@ void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out);
 
 /* At most FBY_MAX_CONTENT bytes.
- * Errors: FBY_PROTO, `why` names the key. *out is written only on FBY_OK;
+ * Errors: FBY_PROTO, `why` names the key, and *out means nothing.
  * struct fby_content is large: keep it on the heap. */
 FBY_CHECKED fby_err fby_content_decode(const void *bytes, size_t size,
     struct fby_content *out, struct fby_why *why);
@@ -39,12 +39,12 @@ FBY_CHECKED fby_err fby_content_check(
  * sample is decoded are 0. */
 struct fby_shape fby_field_shape(const struct fby_field_content *field);
 
+/* The last part of an extension that names pictures which no decoder knows
+ * yet, such as "png" of "left.png"; NULL for any other. Content that asks for
+ * them is refused: a decoder that comes later would make other values of it. */
+const char *fby_undecoded_picture(const char *extension);
+
 /* The smallest of u8, u16, u32 that holds ids below `classes` (0: u32). */
 enum fby_type fby_label_type(uint32_t classes);
-
-/* slices: the largest divisor of global_batch up to 8. */
-uint32_t fby_default_slices(uint32_t global_batch);
-/* lanes: 64 / slices, at least 1. */
-uint32_t fby_default_lanes(uint32_t slices);
 
 #endif

@@ -14,26 +14,26 @@ static bool is_folder(const struct fby_field_content *field)
 
 /* ---- what follows from other values ---- */
 
-uint32_t fby_default_slices(uint32_t global_batch)
-{
-    uint32_t slices = 8;
-    while (slices > 1 && global_batch % slices != 0) {
-        slices--;
-    }
-    return slices;
-}
-
-uint32_t fby_default_lanes(uint32_t slices)
-{
-    return slices < 64 ? 64 / slices : 1;
-}
-
 enum fby_type fby_label_type(uint32_t classes)
 {
     if (classes == 0 || classes > 65536) {
         return FBY_U32;
     }
     return classes > 256 ? FBY_U16 : FBY_U8;
+}
+
+const char *fby_undecoded_picture(const char *extension)
+{
+    static const char *const none[] = {
+        "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
+    const char *dot  = strrchr(extension, '.');
+    const char *part = dot != NULL ? dot + 1 : extension;
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        if (strcmp(part, none[i]) == 0) {
+            return part;
+        }
+    }
+    return NULL;
 }
 
 struct fby_shape fby_field_shape(const struct fby_field_content *field)
@@ -139,13 +139,30 @@ static fby_err check_ops(
 
 /* ---- one field, by what it decodes ---- */
 
+static bool stands_before(const struct fby_field_content *field, size_t i)
+{
+    size_t k = 0;
+    while (k < i && strcmp(field->from[i], field->from[k]) != 0) {
+        k++;
+    }
+    return k < i;
+}
+
+static bool can_be_from(const struct fby_field_content *field, size_t i)
+{
+    const char *from    = field->from[i];
+    bool        folder  = strcmp(from, "folder") == 0;
+    bool        picture = field->decode == FBY_DECODE_RGB8;
+    return fby_text_is_extension(from) && !stands_before(field, i) &&
+           (!folder || field->n_from == 1) &&
+           (!picture || fby_undecoded_picture(from) == NULL);
+}
+
 static fby_err check_from(
     const struct fby_field_content *field, struct fby_why *why)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        bool alone = field->n_from == 1 && i == 0;
-        if (!fby_text_is_extension(field->from[i]) ||
-            (strcmp(field->from[i], "folder") == 0 && !alone)) {
+        if (!can_be_from(field, i)) {
             return fby_because(why, FBY_CONFIG,
                 "from: '%s' is no extension to look for here",
                 fby_text_show(field->from[i]).text);
@@ -174,10 +191,10 @@ static fby_err check_image(
     const struct fby_field_content *field, struct fby_why *why)
 {
     struct fby_shape shape = field->shape;
-    if (field->dct_scale != FBY_DCT_OFF || field->wire_type != FBY_U8 ||
-        is_folder(field)) {
+    if (field->dct_scale < FBY_DCT_OFF || field->dct_scale > FBY_DCT_FAST ||
+        field->wire_type != FBY_U8 || is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
-            "an rgb8 field comes from a member, with dct_scale off and wire "
+            "an rgb8 field comes from a member, with a dct_scale and wire "
             "type u8");
     }
     if (shape.dims[0] == 0 || shape.dims[1] == 0) {

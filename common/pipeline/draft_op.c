@@ -151,19 +151,19 @@ static fby_err read_item_params(
 
 static fby_err unknown_op(const struct fby_yaml *yaml, const yaml_node_t *node)
 {
-    const char        *text    = fby_yaml_text(node);
-    struct fby_nearest nearest = {.word = text};
+    const char        *text       = fby_yaml_text(node);
+    char               known[256] = "";
+    struct fby_nearest nearest    = {.word = text};
     for (size_t i = 0; i < fby_n_ops; i++) {
         fby_nearest_offer(&nearest, fby_ops[i]->name);
+        fby_text_list(known, sizeof(known), fby_ops[i]->name);
     }
     if (nearest.best != NULL) {
         return fby_yaml_error(yaml, node, "'%s' is no op; did you mean '%s'?",
             fby_text_show(text).text, nearest.best);
     }
-    return fby_yaml_error(yaml, node,
-        "'%s' is no op; there are random_resized_crop, resize, center_crop, "
-        "random_crop and horizontal_flip",
-        fby_text_show(text).text);
+    return fby_yaml_error(yaml, node, "'%s' is no op; there are %s",
+        fby_text_show(text).text, known);
 }
 
 static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,

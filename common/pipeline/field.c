@@ -18,8 +18,8 @@ static const struct fby_choice decoders[] = {
 
 static const struct fby_choice dct_scales[] = {
     {"off", FBY_DCT_OFF, false},
-    {"faithful", 0, true},
-    {"fast", 0, true},
+    {"faithful", FBY_DCT_FAITHFUL, false},
+    {"fast", FBY_DCT_FAST, false},
     {NULL, 0, false},
 };
 

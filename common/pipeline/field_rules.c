@@ -31,14 +31,13 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static enum fby_decode infer_one(const char *extension)
 {
-    static const char *const labels[]   = {"folder", "cls", NULL};
-    static const char *const pictures[] = {"jpg", "jpeg", "png", "webp", "gif",
-        "bmp", "tif", "tiff", "avif", "heic", NULL};
-    const char              *part       = last_part(extension);
+    static const char *const labels[] = {"folder", "cls", NULL};
+    static const char *const jpeg[]   = {"jpg", "jpeg", NULL};
+    const char              *part     = last_part(extension);
     if (is_one_of(part, labels)) {
         return FBY_DECODE_LABEL;
     }
-    if (is_one_of(part, pictures)) {
+    if (is_one_of(part, jpeg) || fby_undecoded_picture(extension) != NULL) {
         return FBY_DECODE_RGB8;
     }
     return strcmp(part, "json") == 0 ? FBY_DECODE_NUMBER : FBY_DECODE_BYTES;
@@ -173,12 +172,12 @@ static bool is_float(int64_t type)
 static fby_err check_picture_files(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
-    static const char *const jpeg[] = {"jpg", "jpeg", NULL};
     for (size_t i = 0; i < field->n_from; i++) {
-        const char *part = last_part(field->from[i]);
-        if (infer_one(part) == FBY_DECODE_RGB8 && !is_one_of(part, jpeg)) {
+        const char *picture = fby_undecoded_picture(field->from[i]);
+        if (picture != NULL) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
-                "%s pictures are not in this version; use jpg or jpeg", part);
+                "%s pictures are not in this version; use jpg or jpeg",
+                picture);
         }
     }
     return FBY_OK;
@@ -187,9 +186,11 @@ static fby_err check_picture_files(
 static fby_err settle_picture(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    bool normalized  = field->normalize.given;
-    field->dct_scale = FBY_DCT_OFF;
-    fby_err err      = check_picture_files(yaml, field);
+    bool    normalized = field->normalize.given;
+    fby_err err        = check_picture_files(yaml, field);
+    if (field->dct_scale == 0) {
+        field->dct_scale = FBY_DCT_FAITHFUL;
+    }
     if (err == FBY_OK) {
         err = settle_wire(
             yaml, field, FBY_U8, "rgb8 pictures travel as u8; use type: u8");

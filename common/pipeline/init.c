@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/pipeline/text.h"
+#include "common/plural.h"
 #include "common/utf8.h"
 
 enum { BATCH = 64 }; /* global_batch */
@@ -77,12 +78,12 @@ static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
     put(out, "# A pipeline of Forebay. What each key means: docs/pipeline.md\n"
              "# Try it: forebay pull --pipeline THIS-FILE\n");
     if (s->samples > 0) {
-        put_line(out, "# Found: %llu samples", (unsigned long long)s->samples);
+        put_line(out, "# Found: %s", fby_plural(s->samples, "sample").text);
         if (s->shards > 0) {
-            put_line(out, " in %u shards", s->shards);
+            put_line(out, " in %s", fby_plural(s->shards, "shard").text);
         }
         if (s->classes > 0) {
-            put_line(out, ", %u classes", s->classes);
+            put_line(out, ", %s", fby_plural(s->classes, "class").text);
         }
         put(out, "\n");
     }

@@ -10,15 +10,14 @@
 
 /* ---- words ---- */
 
-void fby_choice_list(
+/* "a, b, c": the words that this version does. */
+static void list_words(
     const struct fby_choice *choices, char *out, size_t capacity)
 {
-    size_t n = 0;
-    out[0]   = '\0';
-    for (; choices->name != NULL && n < capacity; choices++) {
+    out[0] = '\0';
+    for (; choices->name != NULL; choices++) {
         if (!choices->later) {
-            n += (size_t)snprintf(out + n, capacity - n, "%s%s",
-                n > 0 ? ", " : "", choices->name);
+            fby_text_list(out, capacity, choices->name);
         }
     }
 }
@@ -28,7 +27,7 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
 {
     const char *text       = fby_yaml_text(node);
     char        known[200] = "";
-    fby_choice_list(choices, known, sizeof(known));
+    list_words(choices, known, sizeof(known));
     const char *of = strchr(known, ',') != NULL ? "one of " : "";
     if (!fby_yaml_is_given(node)) {
         char expects[240];
@@ -61,20 +60,20 @@ fby_err fby_choice_read(const struct fby_yaml *yaml, const yaml_node_t *node,
 
 /* ---- texts and numbers ---- */
 
-fby_err fby_text_read(const struct fby_yaml *yaml, const yaml_node_t *node,
-    const char *expects, char *out, size_t capacity)
+static fby_err read_text(const struct fby_yaml *yaml, const yaml_node_t *node,
+    const struct fby_key *key, void *at)
 {
     if (!fby_yaml_is_given(node)) {
-        return fby_yaml_expected(yaml, node, expects);
+        return fby_yaml_expected(yaml, node, key->expects);
     }
     const char *text = fby_yaml_text(node);
     size_t      n    = strlen(text);
-    if (n >= capacity) {
+    if (n >= key->capacity) {
         return fby_yaml_error(yaml, node,
-            "expected %s, at most %zu bytes, not %zu", expects, capacity - 1,
-            n);
+            "expected %s, at most %zu bytes, not %zu", key->expects,
+            key->capacity - 1, n);
     }
-    memcpy(out, text, n + 1);
+    memcpy(at, text, n + 1);
     return FBY_OK;
 }
 
@@ -169,7 +168,7 @@ static fby_err read_value(
     case FBY_KEY_REAL:
         return read_real(yaml, node, key, at);
     case FBY_KEY_TEXT:
-        return fby_text_read(yaml, node, key->expects, at, key->capacity);
+        return read_text(yaml, node, key, at);
     case FBY_KEY_CHOICE:
         err = fby_choice_read(yaml, node, key->choices, key->expects, &value);
         if (err == FBY_OK) {

@@ -60,14 +60,6 @@ FBY_CHECKED fby_err fby_choice_read(const struct fby_yaml *yaml,
     const yaml_node_t *node, const struct fby_choice *choices, const char *what,
     int64_t *out);
 
-/* "a, b, c": the words that this version does. */
-void fby_choice_list(
-    const struct fby_choice *choices, char *out, size_t capacity);
-
-/* A text of at least one byte into `out`. */
-FBY_CHECKED fby_err fby_text_read(const struct fby_yaml *yaml,
-    const yaml_node_t *node, const char *expects, char *out, size_t capacity);
-
 /* An op's parameter: a number, or a list of them. */
 FBY_CHECKED fby_err fby_param_read(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_param *param, struct fby_value *out);

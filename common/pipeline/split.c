@@ -1,5 +1,4 @@
 /* One split picked out of a draft: parse.h's fby_pipeline_split. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "common/pipeline/draft.h"
 #include "common/pipeline/nearest.h"
 #include "common/pipeline/text.h"
+#include "common/plan/order.h"
 
 /* ---- content ---- */
 
@@ -153,14 +153,10 @@ static fby_err no_such_split(
     const struct fby_pipeline *self, const char *name, struct fby_why *why)
 {
     char               known[256] = "";
-    size_t             n          = 0;
     struct fby_nearest nearest    = {.word = name != NULL ? name : ""};
     for (size_t i = 0; i < self->n_splits; i++) {
         fby_nearest_offer(&nearest, self->splits[i].name);
-        if (n < sizeof(known)) {
-            n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
-                i > 0 ? ", " : "", self->splits[i].name);
-        }
+        fby_text_list(known, sizeof(known), self->splits[i].name);
     }
     if (name == NULL) {
         return fby_because(why, FBY_USAGE,

@@ -1,5 +1,6 @@
 #include "common/pipeline/text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/pipeline/types.h"
@@ -67,4 +68,10 @@ struct fby_shown fby_text_show(const char *text)
         memcpy(shown.text + n, "...", 4);
     }
     return shown;
+}
+
+void fby_text_list(char *list, size_t capacity, const char *name)
+{
+    size_t n = strlen(list);
+    snprintf(list + n, capacity - n, "%s%s", n > 0 ? ", " : "", name);
 }

@@ -47,7 +47,9 @@ enum fby_shuffle {
 };
 enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
 enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
-enum fby_dct_scale { FBY_DCT_OFF = 1 /* faithful 2, fast 3: reserved */ };
+/* Whether a picture may be decoded smaller than it is: while it is at least
+ * twice as large as its result, or at least as large. */
+enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
     FBY_DECODE_RGB8   = 1, /* JPEG -> u8 [h, w, 3] */
     FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */
@@ -151,9 +153,9 @@ struct fby_field_content {
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
-    uint32_t             block;  /* K of shuffle block */
-    uint32_t             lanes;  /* 0: default */
-    uint32_t             slices; /* 0: default */
+    uint32_t             block; /* K; this and the next two: 0 else */
+    uint32_t             lanes;
+    uint32_t             slices; /* divides global_batch */
     enum fby_last        last;
     uint32_t             global_batch;
     enum fby_bad_sample  on_bad_sample;

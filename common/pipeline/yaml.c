@@ -389,11 +389,9 @@ static fby_err unknown_key(const struct fby_yaml *self, const yaml_node_t *key,
             "key '%s' is not known here; did you mean '%s'?",
             fby_text_show(text).text, near);
     }
-    char   known[256] = "";
-    size_t n          = 0;
-    for (size_t i = 0; i < map->n_names && n < sizeof(known); i++) {
-        n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s",
-            i > 0 ? ", " : "", map->names[i]);
+    char known[256] = "";
+    for (size_t i = 0; i < map->n_names; i++) {
+        fby_text_list(known, sizeof(known), map->names[i]);
     }
     return fby_yaml_error(self, key, "key '%s' is not known here; known: %s",
         fby_text_show(text).text, known);

@@ -36,14 +36,26 @@ struct span { /* rows that follow each other in the linear order */
     uint64_t rows;
 };
 
-uint64_t fby_order_count_steps(
-    uint64_t samples, uint32_t global_batch, enum fby_last last)
+uint32_t fby_default_slices(uint32_t global_batch)
 {
-    if (global_batch == 0) {
-        return 0;
+    uint32_t slices = DEFAULT_SLICES_MAX;
+    while (global_batch % slices != 0) {
+        slices--;
     }
-    bool rest = samples % global_batch != 0 && last != FBY_LAST_DROP;
-    return samples / global_batch + rest;
+    return slices;
+}
+
+uint32_t fby_default_lanes(uint32_t slices)
+{
+    return slices < DEFAULT_LANES_AND_SLICES ? DEFAULT_LANES_AND_SLICES / slices
+                                             : 1;
+}
+
+static uint64_t count_steps(const struct fby_order_spec *spec)
+{
+    bool rest = spec->samples % spec->global_batch != 0;
+    return spec->samples / spec->global_batch +
+           (rest && spec->last != FBY_LAST_DROP);
 }
 
 fby_err fby_order_check_world(
@@ -80,8 +92,7 @@ static fby_err check_batches(
         return fby_because(
             why, FBY_CONFIG, "global_batch is 0: it must be at least 1");
     }
-    if (fby_order_count_steps(spec->samples, spec->global_batch, spec->last) ==
-        0) {
+    if (count_steps(spec) == 0) {
         return fby_because(why, FBY_CONFIG,
             "last: drop leaves no batch of %" PRIu32 " from %" PRIu64
             " samples; use last: pad or short, or a smaller global_batch",
@@ -104,15 +115,6 @@ static fby_err check_choices(
             (int)spec->last);
     }
     return FBY_OK;
-}
-
-static uint32_t default_slices(uint32_t batch)
-{
-    uint32_t slices = DEFAULT_SLICES_MAX;
-    while (batch % slices != 0) {
-        slices--;
-    }
-    return slices;
 }
 
 static fby_err check_shards(
@@ -143,7 +145,7 @@ static fby_err check_blocks(
             "slices: %" PRIu32 " do not divide the global batch of %" PRIu32
             "; use a divisor, such as %" PRIu32,
             spec->slices, spec->global_batch,
-            default_slices(spec->global_batch));
+            fby_default_slices(spec->global_batch));
     }
     return check_shards(spec, why);
 }
@@ -192,11 +194,10 @@ static void sum_places(struct fby_order *self)
 static void set_lanes(struct fby_order *self, const struct fby_order_spec *spec)
 {
     self->slices =
-        spec->slices != 0 ? spec->slices : default_slices(self->batch);
-    uint32_t lanes = spec->lanes != 0 ? spec->lanes
-                                      : DEFAULT_LANES_AND_SLICES / self->slices;
-    lanes          = lanes == 0 ? 1 : lanes;
-    self->lanes    = lanes <= self->full ? lanes : (uint32_t)self->full;
+        spec->slices != 0 ? spec->slices : fby_default_slices(self->batch);
+    uint32_t lanes =
+        spec->lanes != 0 ? spec->lanes : fby_default_lanes(self->slices);
+    self->lanes = lanes <= self->full ? lanes : (uint32_t)self->full;
 }
 
 static void set_blocks(
@@ -243,8 +244,7 @@ fby_err fby_order_create(const struct fby_order_spec *spec,
     self->shuffle          = spec->shuffle;
     self->last             = spec->last;
     self->full             = spec->samples / spec->global_batch;
-    self->steps =
-        fby_order_count_steps(spec->samples, spec->global_batch, spec->last);
+    self->steps            = count_steps(spec);
     if (self->shuffle == FBY_SHUFFLE_FULL) {
         self->permutation = fby_permutation_of(
             fby_permutation_key(spec->seed, spec->epoch, "samples"), 0,
@@ -376,9 +376,9 @@ static uint64_t fill_in_block(
     n               = n < left ? n : left;
     struct fby_permutation within =
         fby_permutation_of(self->within, block, block_size(self, block));
+    fby_permutation_run(&within, offset, n, samples);
     for (uint64_t k = 0; k < n; k++) {
-        samples[k] =
-            self->begins[block] + fby_permutation_at(&within, offset + k);
+        samples[k] += self->begins[block];
     }
     return n;
 }
@@ -401,11 +401,12 @@ static void fill_span(
         fill_blocks(self, span, samples);
         return;
     }
-    bool full = self->shuffle == FBY_SHUFFLE_FULL;
+    if (self->shuffle == FBY_SHUFFLE_FULL) {
+        fby_permutation_run(&self->permutation, span.place, span.rows, samples);
+        return;
+    }
     for (uint64_t i = 0; i < span.rows; i++) {
-        uint64_t place = span.place + i;
-        samples[i] =
-            full ? fby_permutation_at(&self->permutation, place) : place;
+        samples[i] = span.place + i;
     }
 }
 

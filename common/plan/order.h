@@ -16,13 +16,18 @@ struct fby_order_spec {
     uint32_t         n_shards;      /* block */
     enum fby_shuffle shuffle;
     uint32_t         block;  /* shards in a block, >= 1 */
-    uint32_t         lanes;  /* 0: 64 / slices */
-    uint32_t         slices; /* 0: largest divisor of global_batch up to 8 */
+    uint32_t         lanes;  /* 0: the default */
+    uint32_t         slices; /* 0: the default */
     enum fby_last    last;
     uint32_t         global_batch;
     uint64_t         seed;
     uint64_t         epoch;
 };
+
+/* The largest divisor of global_batch up to 8. */
+uint32_t fby_default_slices(uint32_t global_batch);
+/* 64 / slices, at least 1; slices >= 1. */
+uint32_t fby_default_lanes(uint32_t slices);
 
 struct fby_order;
 
@@ -30,11 +35,6 @@ struct fby_order;
  * the caller's to add. */
 struct fby_order_spec fby_order_spec_of(
     const struct fby_content *content, uint64_t seed, uint64_t epoch);
-
-/* Batches of an epoch of N samples in batches of n rows: floor(N / n), one
- * more with `pad` and `short` if n does not divide N; 0 when n is 0. */
-uint64_t fby_order_count_steps(
-    uint64_t samples, uint32_t global_batch, enum fby_last last);
 
 /* FBY_CONFIG unless `world` ranks can share a batch evenly. */
 FBY_CHECKED fby_err fby_order_check_world(
@@ -47,7 +47,8 @@ FBY_CHECKED fby_err fby_order_create(const struct fby_order_spec *spec,
     struct fby_order **out, struct fby_why *why);
 void                fby_order_destroy(struct fby_order **self_p);
 
-/* Batches in an epoch, the last short or padded one included. */
+/* Batches in an epoch: floor(N / n), one more with `pad` and `short` if n does
+ * not divide N. */
 uint64_t fby_order_steps(const struct fby_order *self);
 
 /* Rows of `step` that hold a sample of their own: global_batch, or fewer in

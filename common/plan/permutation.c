@@ -14,6 +14,8 @@
 #include "common/plan/fixed.h"
 #include "common/plan/key.h"
 
+enum { ABREAST = 4 /* cells that pass side by side */ };
+
 struct fby_permutation_key fby_permutation_key(
     uint64_t seed, uint64_t epoch, const char *purpose)
 {
@@ -78,47 +80,61 @@ static inline uint64_t add_mod(uint64_t a, uint64_t b, uint64_t size)
     return sum >= size ? sum - size : sum;
 }
 
-static inline uint64_t subtract_mod(uint64_t a, uint64_t b, uint64_t size)
+/* One pass of `n` cells, side by side: what one round waits for, another cell
+ * has meanwhile. */
+static inline void forth(
+    const struct fby_permutation *p, uint64_t *cells, uint32_t n)
 {
-    return a >= b ? a - b : a + size - b;
-}
-
-static uint64_t forth(const struct fby_permutation *p, uint64_t cell)
-{
-    uint64_t row    = cell / p->columns;
-    uint64_t column = cell % p->columns;
+    uint64_t row[ABREAST];
+    uint64_t column[ABREAST];
+    for (uint32_t k = 0; k < n; k++) {
+        row[k]    = cells[k] / p->columns;
+        column[k] = cells[k] % p->columns;
+    }
     for (uint32_t i = 0; i < p->rounds; i += 2) {
-        row = add_mod(row, turn(p->keys[i], column, p->rows), p->rows);
-        column =
-            add_mod(column, turn(p->keys[i + 1], row, p->columns), p->columns);
+        for (uint32_t k = 0; k < n; k++) {
+            row[k] =
+                add_mod(row[k], turn(p->keys[i], column[k], p->rows), p->rows);
+            column[k] = add_mod(column[k],
+                turn(p->keys[i + 1], row[k], p->columns), p->columns);
+        }
     }
-    return row * p->columns + column;
-}
-
-static uint64_t back(const struct fby_permutation *p, uint64_t cell)
-{
-    uint64_t row    = cell / p->columns;
-    uint64_t column = cell % p->columns;
-    for (uint32_t i = p->rounds; i > 0; i -= 2) {
-        column = subtract_mod(
-            column, turn(p->keys[i - 1], row, p->columns), p->columns);
-        row = subtract_mod(row, turn(p->keys[i - 2], column, p->rows), p->rows);
+    for (uint32_t k = 0; k < n; k++) {
+        cells[k] = row[k] * p->columns + column[k];
     }
-    return row * p->columns + column;
 }
 
 uint64_t fby_permutation_at(const struct fby_permutation *p, uint64_t position)
 {
     do {
-        position = forth(p, position);
+        forth(p, &position, 1);
     } while (position >= p->n);
     return position;
 }
 
-uint64_t fby_permutation_find(const struct fby_permutation *p, uint64_t element)
+/* What stands at ABREAST positions from `first` on. */
+static void at_abreast(
+    const struct fby_permutation *p, uint64_t first, uint64_t *elements)
 {
-    do {
-        element = back(p, element);
-    } while (element >= p->n);
-    return element;
+    for (uint64_t k = 0; k < ABREAST; k++) {
+        elements[k] = first + k;
+    }
+    forth(p, elements, ABREAST);
+    for (uint64_t k = 0; k < ABREAST; k++) {
+        if (elements[k] >= p->n) {
+            elements[k] = fby_permutation_at(p, elements[k]);
+        }
+    }
+}
+
+void fby_permutation_run(const struct fby_permutation *p, uint64_t first,
+    uint64_t n, uint64_t *elements)
+{
+    uint64_t done = 0;
+    for (; n - done >= ABREAST; done += ABREAST) {
+        at_abreast(p, first + done, elements + done);
+    }
+    for (; done < n; done++) {
+        elements[done] = fby_permutation_at(p, first + done);
+    }
 }

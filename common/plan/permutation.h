@@ -40,8 +40,9 @@ struct fby_permutation fby_permutation_of(
 /* What stands at `position` < n. */
 uint64_t fby_permutation_at(const struct fby_permutation *p, uint64_t position);
 
-/* Where `element` < n stands: the inverse of fby_permutation_at. */
-uint64_t fby_permutation_find(
-    const struct fby_permutation *p, uint64_t element);
+/* What stands at the `n` positions from `first` on; the same as one by one, in
+ * a fraction of the time. first + n <= p->n. */
+void fby_permutation_run(const struct fby_permutation *p, uint64_t first,
+    uint64_t n, uint64_t *elements);
 
 #endif

@@ -41,14 +41,11 @@ static struct fby_field_content *picture_field(void)
     return &field;
 }
 
-static void try_picture(struct fby_field_job job)
+static void try_picture(
+    struct fby_transform *transform, struct fby_field_job job)
 {
-    static struct fby_transform *transform;
-    uint8_t                      pixels[SIDE * SIDE * 3];
-    struct fby_field_plan        plan;
-    if (transform == NULL) {
-        transform = fby_transform_create();
-    }
+    uint8_t               pixels[SIDE * SIDE * 3];
+    struct fby_field_plan plan;
     job.field       = picture_field();
     fby_err planned = fby_field_plan(&job, &plan, NULL);
     demand(planned == FBY_OK || planned == FBY_BAD_SAMPLE);
@@ -61,7 +58,8 @@ static void try_picture(struct fby_field_job job)
     demand(written != FBY_OK || planned == FBY_OK);
 }
 
-static void try_scalar(struct fby_field_job job, enum fby_decode decode)
+static void try_scalar(struct fby_transform *transform,
+    struct fby_field_job job, enum fby_decode decode)
 {
     static struct fby_field_content field = {.name = "f", .json_key = "k.k"};
     for (int type = FBY_U8; type <= FBY_U32; type++) {
@@ -69,17 +67,21 @@ static void try_scalar(struct fby_field_job job, enum fby_decode decode)
         field.decode    = decode;
         field.wire_type = (enum fby_type)type;
         job.field       = &field;
-        fby_err err     = fby_field_write(NULL, &job, value, NULL);
+        fby_err err     = fby_field_write(transform, &job, value, NULL);
         demand(err == FBY_OK || err == FBY_BAD_SAMPLE || err == FBY_USAGE);
     }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_field_job job = {.bytes = data, .size = size, .seed = 1};
+    static struct fby_transform *transform;
+    struct fby_field_job         job = {.bytes = data, .size = size, .seed = 1};
+    if (transform == NULL) {
+        transform = fby_transform_create(NULL);
+    }
     demand(fby_exif_orientation(data, size) <= 8);
-    try_picture(job);
-    try_scalar(job, FBY_DECODE_LABEL);
-    try_scalar(job, FBY_DECODE_NUMBER);
+    try_picture(transform, job);
+    try_scalar(transform, job, FBY_DECODE_LABEL);
+    try_scalar(transform, job, FBY_DECODE_NUMBER);
     return 0;
 }

@@ -1,20 +1,17 @@
-/* Any bytes as a control message: what decodes must encode again, and to
- * something that decodes. */
-#include <stdlib.h>
-
-#include "common/bytes.h"
-#include "proto/wire.h"
+/* Any bytes as a control message, as they are and with the right hash: what
+ * decodes must encode again, and to something that decodes. */
+#include "tests/fuzz/sealed.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check(const uint8_t *data, size_t size)
 {
     struct fby_message first;
     struct fby_message second;
     struct fby_why     why;
     struct fby_buffer  frame = {0};
     if (fby_message_decode(data, size, &first, &why) != FBY_OK) {
-        return 0;
+        return;
     }
     if (fby_message_encode(&first, &frame, &why) != FBY_OK ||
         fby_message_decode(frame.data, frame.size, &second, &why) != FBY_OK ||
@@ -24,5 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fby_message_fini(&second);
     fby_message_fini(&first);
     fby_buffer_fini(&frame);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    uint8_t *frame = sealed(data, size);
+    check(data, size);
+    check(frame, size);
+    free(frame);
     return 0;
 }

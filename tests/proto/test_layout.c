@@ -209,27 +209,6 @@ static void a_selection_lays_out_only_its_fields(void **state)
         fby_layout_of_content(two_fields(), 4, 4, &layout, NULL), FBY_CONFIG);
 }
 
-static void a_header_must_say_what_its_shapes_say(void **state)
-{
-    (void)state;
-    struct fby_header_field field = {.name = "x",
-        .type                              = FBY_U8,
-        .shape                             = {1, {5}},
-        .raw_bytes                         = 20,
-        .n_chunks                          = 1};
-    struct fby_header     header = {.rows = 4, .fields = &field, .n_fields = 1};
-    struct fby_raw_layout layout;
-    assert_ok(fby_layout_of_header(&header, &layout, NULL));
-    assert_int_equal(layout.raw_bytes, 20);
-    field.raw_bytes = 21;
-    assert_int_equal(fby_layout_of_header(&header, &layout, NULL), FBY_PROTO);
-    field.raw_bytes = 20;
-    field.n_chunks  = 2;
-    assert_int_equal(fby_layout_of_header(&header, &layout, NULL), FBY_PROTO);
-    header.rows = 0;
-    assert_int_equal(fby_layout_of_header(&header, &layout, NULL), FBY_PROTO);
-}
-
 static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
 {
     (void)state;
@@ -262,7 +241,6 @@ int main(void)
         cmocka_unit_test(chunks_of_any_array_tile_it_without_gap_or_overlap),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(a_selection_lays_out_only_its_fields),
-        cmocka_unit_test(a_header_must_say_what_its_shapes_say),
         cmocka_unit_test(a_sum_is_over_offset_size_and_hash_of_each_chunk),
     };
     return cmocka_run_group_tests_name("proto.layout", tests, NULL, NULL);

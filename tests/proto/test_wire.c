@@ -44,7 +44,8 @@ static void refused(const struct fby_buffer *frame, const char *word)
     }
 }
 
-/* A message as another implementation might write it, field by field. */
+/* A message as another implementation might write it, field by field; `seal`
+ * comes last. */
 
 static struct fby_buffer head(enum fby_message_type type)
 {
@@ -52,6 +53,14 @@ static struct fby_buffer head(enum fby_message_type type)
     fby_put_bytes(&b, "FBYM\1", 5);
     fby_put_u8(&b, (uint8_t)type);
     fby_put_u16(&b, 0);
+    fby_put_u64(&b, 0);
+    return b;
+}
+
+static struct fby_buffer *seal(struct fby_buffer *b)
+{
+    uint64_t hash = fby_xxh64_two(b->data, 8, b->data + 16, b->size - 16);
+    fby_store_le(b->data + 8, hash, 8);
     return b;
 }
 
@@ -190,7 +199,7 @@ static void unknown_fields_are_passed_over(void **state)
         struct fby_buffer  frame = example_frame(example_types[i]);
         put_number(&frame, 1000, 5);
         put_block(&frame, 1001, "later", 5);
-        decode(&frame, &m);
+        decode(seal(&frame), &m);
         fby_message_fini(&m);
         fby_buffer_fini(&frame);
     }
@@ -203,7 +212,7 @@ static void an_unknown_type_is_refused(void **state)
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         struct fby_buffer b = head((enum fby_message_type)none[i]);
         put_id(&b, 1, 1);
-        refused(&b, "no type of message");
+        refused(seal(&b), "no type of message");
         fby_buffer_fini(&b);
     }
 }
@@ -213,7 +222,8 @@ static void the_kind_of_a_frame_is_told_from_its_head(void **state)
     (void)state;
     uint8_t frame[] = {'F', 'B', 'Y', 'M', 1, 5, 0, 0};
     assert_int_equal(fby_frame_kind(frame, 8), FBY_FRAME_MESSAGE);
-    assert_int_equal(fby_frame_kind(frame, 7), FBY_FRAME_GARBAGE);
+    assert_int_equal(fby_frame_kind(frame, 5), FBY_FRAME_MESSAGE);
+    assert_int_equal(fby_frame_kind(frame, 4), FBY_FRAME_GARBAGE);
     assert_int_equal(fby_frame_kind(NULL, 0), FBY_FRAME_GARBAGE);
     frame[4] = 2;
     assert_int_equal(fby_frame_kind(frame, 8), FBY_FRAME_OTHER_VERSION);
@@ -234,7 +244,33 @@ static void a_head_cut_short_or_not_zeroed_is_refused(void **state)
     }
     frame.size    = whole;
     frame.data[6] = 1;
-    refused(&frame, "not 0");
+    refused(seal(&frame), "not 0");
+    fby_buffer_fini(&frame);
+}
+
+static void a_bit_that_changes_anywhere_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_buffer frame = example_frame(example_types[i]);
+        for (size_t bit = 0; bit < 8 * frame.size; bit++) {
+            struct fby_message m;
+            frame.data[bit / 8] ^= (uint8_t)(1U << bit % 8);
+            assert_int_equal(
+                fby_message_decode(frame.data, frame.size, &m, NULL),
+                FBY_PROTO);
+            frame.data[bit / 8] ^= (uint8_t)(1U << bit % 8);
+        }
+        fby_buffer_fini(&frame);
+    }
+}
+
+static void a_damaged_message_is_called_so(void **state)
+{
+    (void)state;
+    struct fby_buffer frame = example_frame(FBY_MSG_END);
+    frame.data[frame.size - 1] ^= 1;
+    refused(&frame, "END: damaged on its way");
     fby_buffer_fini(&frame);
 }
 
@@ -248,6 +284,10 @@ static void a_frame_cut_anywhere_is_refused_or_still_valid(void **state)
             struct fby_buffer  again = {0};
             uint8_t           *cut   = malloc(size + 1);
             memcpy(cut, frame.data, size);
+            if (size >= FBY_MESSAGE_HEAD) {
+                struct fby_buffer part = {.data = cut, .size = size};
+                seal(&part);
+            }
             if (fby_message_decode(cut, size, &m, NULL) == FBY_OK) {
                 encode(&m, &again);
                 fby_message_fini(&m);
@@ -263,12 +303,12 @@ static void ids_are_never_zero(void **state)
 {
     (void)state;
     struct fby_buffer ping = head(FBY_MSG_PING);
-    refused(&ping, "PING.session: expected a number from 1");
+    refused(seal(&ping), "PING.session: expected a number from 1");
     struct fby_buffer pong = head(FBY_MSG_PONG);
     put_id(&pong, 1, 1);
     put_id(&pong, 2, 1);
     put_id(&pong, 4, 0);
-    refused(&pong, "PONG.open: expected ids");
+    refused(seal(&pong), "PONG.open: expected ids");
     fby_buffer_fini(&ping);
     fby_buffer_fini(&pong);
 }
@@ -283,7 +323,7 @@ static void digests_have_their_exact_size(void **state)
         put_id(&b, 1, 1);
         put_number(&b, 2, 1);
         put_block(&b, 3, digest, sizes[i]);
-        refused(&b, "SEND_CONTENT.content: expected 32 bytes");
+        refused(seal(&b), "SEND_CONTENT.content: expected 32 bytes");
         fby_buffer_fini(&b);
     }
 }
@@ -295,12 +335,12 @@ static void a_digest_may_be_absent_but_not_short(void **state)
     struct fby_buffer  b = head(FBY_MSG_STALE_DATA);
     put_id(&b, 1, 1);
     put_number(&b, 2, 1);
-    decode(&b, &m);
+    decode(seal(&b), &m);
     assert_false(m.stale_data.data.known);
     assert_string_equal(m.stale_data.shard, "");
     fby_message_fini(&m);
     put_block(&b, 3, "short", 5);
-    refused(&b, "STALE_DATA.data: expected 0 or 32 bytes");
+    refused(seal(&b), "STALE_DATA.data: expected 0 or 32 bytes");
     fby_buffer_fini(&b);
 }
 
@@ -310,7 +350,7 @@ static void refuses_name(const char *name, size_t size)
     put_id(&b, 1, 1);
     put_number(&b, 2, 1);
     put_block(&b, 4, name, size);
-    refused(&b, "STALE_DATA.shard: expected UTF-8 without NUL");
+    refused(seal(&b), "STALE_DATA.shard: expected UTF-8 without NUL");
     fby_buffer_fini(&b);
 }
 
@@ -353,7 +393,7 @@ static void a_text_with_control_characters_is_refused(void **state)
     put_id(&b, 1, 1);
     put_id(&b, 2, 1);
     put_block(&b, 3, "\33[2J", 4);
-    refused(&b, "UNREACHABLE.text: expected one line");
+    refused(seal(&b), "UNREACHABLE.text: expected one line");
     fby_buffer_fini(&b);
 }
 
@@ -366,7 +406,7 @@ static void a_short_body_cannot_claim_much_memory(void **state)
     while (b.size < (1 << 20)) {
         put_block(&b, 5, NULL, 0);
     }
-    refused(&b, "END");
+    refused(seal(&b), "END");
     fby_buffer_fini(&b);
 }
 
@@ -376,7 +416,7 @@ static void a_message_beyond_its_size_is_refused(void **state)
     struct fby_buffer b    = example_frame(FBY_MSG_PING);
     char             *fill = calloc(1, FBY_MESSAGE_SMALL);
     put_block(&b, 1000, fill, FBY_MESSAGE_SMALL);
-    refused(&b, "more than 65536");
+    refused(seal(&b), "more than 65536");
     free(fill);
     fby_buffer_fini(&b);
 }
@@ -388,12 +428,12 @@ static void lists_are_bounded(void **state)
     for (int i = 0; i < FBY_OPEN_REQUESTS - 2; i++) {
         put_id(&pong, 4, 1);
     }
-    refused(&pong, "PONG.open");
+    refused(seal(&pong), "PONG.open");
     struct fby_buffer beat = example_frame(FBY_MSG_HEARTBEAT);
     for (int i = 0; i < FBY_COUNTERS_MAX - 1; i++) {
         put_block(&beat, 4, "\12\1a", 3);
     }
-    refused(&beat, "HEARTBEAT.counters");
+    refused(seal(&beat), "HEARTBEAT.counters");
     fby_buffer_fini(&pong);
     fby_buffer_fini(&beat);
 }
@@ -546,6 +586,8 @@ int main(void)
         cmocka_unit_test(an_unknown_type_is_refused),
         cmocka_unit_test(the_kind_of_a_frame_is_told_from_its_head),
         cmocka_unit_test(a_head_cut_short_or_not_zeroed_is_refused),
+        cmocka_unit_test(a_bit_that_changes_anywhere_is_refused),
+        cmocka_unit_test(a_damaged_message_is_called_so),
         cmocka_unit_test(a_frame_cut_anywhere_is_refused_or_still_valid),
         cmocka_unit_test(ids_are_never_zero),
         cmocka_unit_test(digests_have_their_exact_size),

@@ -117,6 +117,17 @@ static void a_session_is_told_the_workers_once_and_new_ones_as_they_come(
     expect_silence(*state);
 }
 
+static void a_worker_that_came_and_went_is_no_news(void **state)
+{
+    struct fby_message message;
+    assert_ok(add_worker(*state, 1, 0));
+    join_ok(*state, 7, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 7, &message);
+    assert_ok(add_worker(*state, 2, 0));
+    fby_directory_deregister(*state, (struct fby_instance_id){2});
+    expect_silence(*state);
+}
+
 static void a_lost_list_is_told_again_in_full(void **state)
 {
     struct fby_message message;
@@ -241,6 +252,24 @@ static void a_second_session_takes_the_rank_of_a_silent_first(void **state)
         fby_directory_renew(*state, &late, &somewhere, 0), FBY_NOT_FOUND);
 }
 
+static void of_two_that_wait_for_a_rank_only_one_gets_it(void **state)
+{
+    struct fby_message message;
+    join_ok(*state, 10, 0, 0);
+    for (uint64_t id = 11; id <= 12; id++) {
+        const struct fby_join join = joining(id, 0);
+        assert_ok(fby_directory_join(*state, &join, &somewhere, 1));
+    }
+    fby_directory_tick(*state, lease_ns + 1);
+    expect_due(*state, FBY_MSG_JOINED, 11, &message);
+    fby_directory_tick(*state, lease_ns + 2);
+    expect_silence(*state);
+    const struct fby_renew renew = renewing(11, 0);
+    assert_ok(fby_directory_renew(*state, &renew, &somewhere, lease_ns + 3));
+    expect_due(*state, FBY_MSG_JOIN_REFUSED, 12, &message);
+    assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
+}
+
 static void a_job_is_forgotten_with_its_last_session(void **state)
 {
     join_ok(*state, 10, 0, 0);
@@ -275,6 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         DIRECTORY_TEST(
             a_session_is_told_the_workers_once_and_new_ones_as_they_come),
+        DIRECTORY_TEST(a_worker_that_came_and_went_is_no_news),
         DIRECTORY_TEST(a_lost_list_is_told_again_in_full),
         DIRECTORY_TEST(
             a_silent_worker_is_no_longer_listed_and_must_register_again),
@@ -286,6 +316,7 @@ int main(void)
         DIRECTORY_TEST(
             a_second_session_of_a_rank_is_refused_when_the_first_renews),
         DIRECTORY_TEST(a_second_session_takes_the_rank_of_a_silent_first),
+        DIRECTORY_TEST(of_two_that_wait_for_a_rank_only_one_gets_it),
         DIRECTORY_TEST(a_job_is_forgotten_with_its_last_session),
         DIRECTORY_TEST(an_unknown_session_must_join_first),
         DIRECTORY_TEST(a_join_said_twice_is_answered_twice),

@@ -333,13 +333,26 @@ static void chunk(struct sim *sim, int peer, const struct sim_message *message)
             .wire_bytes                  = message->bytes});
     if (verdict == FBY_TAKE) {
         decode(sim, message);
+    } else if (verdict == FBY_AUDIT && !message->good) {
+        fby_window_audit_damaged(sim->window, sim->now, message->id);
     } else if (verdict == FBY_BREACH) {
         sim_fail(sim, "an honest worker's chunk counts as a breach");
     }
 }
 
+/* What is gathered nowhere cannot be compared with its END: messages carry a
+ * hash of their own, so one that is damaged on the way is dropped. */
+static bool is_gathered(const struct sim *sim, struct fby_request_id id)
+{
+    return fby_window_slot(sim->window, id) != FBY_NO_SLOT ||
+           fby_window_audit(sim->window, id) != FBY_NO_SLOT;
+}
+
 static void end(struct sim *sim, int peer, const struct sim_message *message)
 {
+    if (!message->good && !is_gathered(sim, message->id)) {
+        return;
+    }
     struct fby_window_end end = {
         .peer = peer, .id = message->id, .matches = message->good};
     memcpy(end.content.bytes, &message->value, sizeof(message->value));

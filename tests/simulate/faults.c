@@ -11,6 +11,7 @@ enum fault {
     FAULT_BUSY,
     FAULT_SLOW,
     FAULT_CORRUPT,
+    FAULT_BAD_END,
     FAULT_DUPLICATE,
     FAULT_SHED,
     FAULT_OTHER_CLIENT,
@@ -100,6 +101,9 @@ static void of_worker(struct sim *sim, int kind, int worker)
     case FAULT_CORRUPT:
         w->n_corrupt = 1;
         break;
+    case FAULT_BAD_END:
+        w->n_bad_end = 1;
+        break;
     case FAULT_DUPLICATE:
         w->n_duplicate = 3;
         break;
@@ -132,9 +136,9 @@ static void of_worker(struct sim *sim, int kind, int worker)
 void sim_fault(struct sim *sim, int kind)
 {
     static const char *const names[] = {"reset", "reset", "pause worker",
-        "pause client", "kill", "leave", "busy", "slow", "corrupt", "duplicate",
-        "shed", "other client", "forget content", "unlist", "swallow",
-        "slow consumer"};
+        "pause client", "kill", "leave", "busy", "slow", "corrupt", "bad end",
+        "duplicate", "shed", "other client", "forget content", "unlist",
+        "swallow", "slow consumer"};
     int worker = (int)sim_between(sim, 0, sim->config.n_workers - 1);
 
     sim_trace(sim, "fault: %s, worker %d", names[kind], worker);

@@ -114,6 +114,7 @@ struct sim_worker {
     uint32_t            working;
     uint32_t            n_corrupt;   /* next chunks to damage */
     uint32_t            n_duplicate; /* next chunks to send twice */
+    uint32_t            n_bad_end;   /* next ENDs to damage */
     uint32_t            n_swallow;   /* next REQUEST or LOST to swallow */
     uint64_t            cannot;      /* bit per step % 64 it refuses */
     struct fby_budget   budget;

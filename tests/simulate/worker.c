@@ -9,7 +9,7 @@ static void say(struct sim *sim, int worker, const struct sim_message *message)
     struct sim_worker *w = &sim->workers[worker];
     if (w->route < 0 || !sim_send_down(sim, w->route, w->connection, message)) {
         if (w->session != NULL) {
-            fby_session_route_lost(w->session, sim->now);
+            fby_session_route_lost(w->session);
         }
         w->route = -1;
     }
@@ -39,6 +39,7 @@ void sim_worker_start(struct sim *sim, int worker)
     w->working     = 0;
     w->n_corrupt   = 0;
     w->n_duplicate = 0;
+    w->n_bad_end   = 0;
     w->n_swallow   = 0;
     w->slow_by     = 8;
     w->route       = -1;
@@ -259,6 +260,20 @@ static void send_chunk(struct sim *sim, int worker, const struct sim_job *job,
     }
 }
 
+static void send_end(struct sim *sim, int worker, const struct sim_job *job)
+{
+    struct sim_worker *w   = &sim->workers[worker];
+    bool               bad = w->n_bad_end > 0;
+    w->n_bad_end -= bad;
+    say(sim, worker,
+        &(struct sim_message){
+            .kind  = SIM_END,
+            .id    = job->id,
+            .value = job->step ^ (bad ? 1U << 20 : 0),
+            .good  = !bad,
+        });
+}
+
 static void send_item(
     struct sim *sim, int worker, const struct fby_session_item *item)
 {
@@ -275,16 +290,13 @@ static void send_item(
     }
     if (item->kind == FBY_SEND_CHUNK) {
         send_chunk(sim, worker, job, item);
-        return;
+    } else if (item->kind == FBY_SEND_END) {
+        send_end(sim, worker, job);
+    } else {
+        say(sim, worker,
+            &(struct sim_message){
+                .kind = SIM_HEADER, .id = item->id, .chunk = job->n_chunks});
     }
-    say(sim, worker,
-        &(struct sim_message){
-            .kind  = item->kind == FBY_SEND_HEADER ? SIM_HEADER : SIM_END,
-            .id    = item->id,
-            .value = job->step,
-            .chunk = job->n_chunks,
-            .good  = true,
-        });
 }
 
 static void check_bytes(struct sim *sim, const struct sim_worker *w)

@@ -6,7 +6,18 @@ says where it listens on a pipe, a consumer's digest lines come through a FIFO,
 one a step. Nothing here sleeps.
 
 Timers of the protocol are divided by ten (FOREBAY_TIME_DIVISOR) unless
-FOREBAY_TEST_LONG is set."""
+FOREBAY_TEST_LONG is set.
+
+Faults are named points in the programs (`faults=`, see common/fault.h), and a
+test asserts that they took effect. The points, with what they count:
+    worker.exit, worker.stop                    chunk sent
+    client.exit, client.stop                    chunk received
+    server.exit, server.stop                    renew of a client
+    worker.corrupt_chunk, .duplicate_chunk      chunk sent
+    worker.busy, .lost                          request
+    worker.slow (ms=), .wrong_bytes             sample
+    worker.register_delay (ms=)                 register_first
+Connections are cut by a proxy, which counts its cuts."""
 
 import fcntl
 import json
@@ -58,7 +69,49 @@ def seconds(normal):
     return normal / DIVISOR
 
 
-class Part:
+class Process:
+    """What can happen to any process under test."""
+
+    process = None
+
+    def has_stopped(self):
+        """Has it been stopped by SIGSTOP since it was asked last?"""
+        event = os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WNOHANG)
+        return event is not None and event.si_status == signal.SIGSTOP
+
+    def wait_stopped(self):
+        """Until a fault point has stopped it."""
+        until = time.monotonic() + DEADLINE
+        while not self.has_stopped():
+            if time.monotonic() > until or self.ended_within(0.02):
+                raise AssertionError("did not stop itself")
+
+    def wait_killed(self):
+        """Until a fault point has killed it."""
+        code = self.process.wait(DEADLINE)
+        if code != -signal.SIGKILL:
+            raise AssertionError(f"did not kill itself, but ended with {code}")
+
+    def ended_within(self, duration_s):
+        """Wait for its end, but not longer."""
+        try:
+            self.process.wait(duration_s * SLOW)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def resume(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
+class Part(Process):
     """A server or a worker that listens."""
 
     def __init__(self, cluster, args, faults="", env=None):
@@ -85,44 +138,32 @@ class Part:
     def text(self):
         return self.log.read_text(errors="replace")
 
-    def wait_for_text(self, words):
+    def wait_for_text(self, words, times=1):
         """Until its log says so."""
         until = time.monotonic() + DEADLINE
-        while words not in self.text():
+        while self.text().count(words) < times:
             if time.monotonic() > until or self.ended_within(0.02):
                 raise AssertionError(f"never said '{words}': {self.text()}")
 
-    def faults(self):
+    def faults(self, point=""):
         """How often a fault point took effect here."""
-        return self.text().count(" FAULT ")
-
-    def ended_within(self, duration_s):
-        """Wait for its end, but not longer."""
-        try:
-            self.process.wait(duration_s * SLOW)
-        except subprocess.TimeoutExpired:
-            return False
-        return True
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def resume(self):
-        self.process.send_signal(signal.SIGCONT)
+        return self.text().count(f" FAULT {point}")
 
     def terminate(self):
         self.process.terminate()
         return self.process.wait(DEADLINE)
 
-    def rss_bytes(self):
+    def memory_bytes(self, name):
         for line in open(f"/proc/{self.process.pid}/status"):
-            if line.startswith("VmRSS:"):
+            if line.startswith(name + ":"):
                 return int(line.split()[1]) * 1024
-        raise AssertionError("no VmRSS")
+        raise AssertionError("no " + name)
+
+    def rss_bytes(self):
+        return self.memory_bytes("VmRSS")
+
+    def peak_bytes(self):
+        return self.memory_bytes("VmHWM")
 
 
 def read_line(fd, deadline_s):
@@ -140,7 +181,7 @@ def read_line(fd, deadline_s):
     return line.decode()
 
 
-class Pull:
+class Pull(Process):
     """A consumer: `forebay pull --json`, its digest lines one by one."""
 
     def __init__(self, cluster, args, faults="", watched=False, env=None):
@@ -166,14 +207,13 @@ class Pull:
             fcntl.fcntl(self.fifo, fcntl.F_SETPIPE_SZ, 4096)
             self.pending = b""
 
-    def step(self, deadline_s=None):
-        """The next digest line (watched consumers only)."""
-        until = time.monotonic() + (deadline_s or DEADLINE)
+    def has_step(self, within_s):
+        """Take the next digest line, if one comes (watched consumers only)."""
+        until = time.monotonic() + within_s
         while b"\n" not in self.pending:
             left = until - time.monotonic()
             if left <= 0:
-                raise AssertionError(
-                    f"no step after {len(self.lines)} steps in time")
+                return False
             if not select.select([self.fifo], [], [], min(left, 0.2))[0]:
                 self.check_alive()
                 continue
@@ -185,11 +225,17 @@ class Pull:
             self.pending += more
         line, self.pending = self.pending.split(b"\n", 1)
         self.lines.append(line.decode())
-        return self.lines[-1]
+        return True
 
     def steps(self, count):
         for _ in range(count):
-            self.step()
+            if not self.has_step(DEADLINE):
+                raise AssertionError(
+                    f"no step after {len(self.lines)} steps in time")
+
+    def faults(self, point=""):
+        """How often a fault point took effect here; once it has ended."""
+        return self.error.count(f" FAULT {point}")
 
     def check_alive(self):
         if self.process.poll() is not None and self.process.returncode != 0:
@@ -229,10 +275,6 @@ class Pull:
         if out:
             self.result = json.loads(out)
         return self.result
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
 
 
 class Cluster:

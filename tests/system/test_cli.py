@@ -38,6 +38,9 @@ class CommandLine(SystemTest):
                 (("pull", "-p", "x", "--rank", "2", "--world", "2"), "--world"),
                 (("pull", "-p", "x", "--steps", "4x"), "4x"),
                 (("worker",), "--data"), (("init",), "directory"),
+                (("worker", "--data", "d=/"), "--server"),
+                (("pull", "p.yaml"), "did you mean --pipeline p.yaml"),
+                (("server", "tcp://127.0.0.1:1"), "belongs to no option"),
                 (("up", "-p", "x", "--listen", "tcp://*:7070"), "address")):
             shown = forebay(*args)
             self.assertEqual(shown.returncode, 2, args)
@@ -93,7 +96,7 @@ class CommandLine(SystemTest):
                 self.cluster.path("cache"), "--hash")
         first = forebay(*args)
         self.assertEqual(first.returncode, 0, first.stderr)
-        self.assertIn("train: 32 samples in 1 shards (0 known before)",
+        self.assertIn("train: 32 samples in 1 shard (0 known before)",
                       first.stdout)
         self.assertIn("bytes hashed", first.stdout)
         again = forebay(*args)
@@ -122,6 +125,22 @@ class CommandLine(SystemTest):
         self.assertEqual(shown.returncode, 1)
         for line in digests.read_text().splitlines():
             self.assertRegex(line, "^0 [01] 0 16 [0-9a-f]{32}( [0-9]+:[0-9a-f]{32}){16}$")
+
+    def test_a_token_file_that_cannot_be_written_is_found_at_once(self):
+        pipeline = self.pictures()
+        nowhere = self.cluster.path("nowhere") / "token"
+        for path, words in ((nowhere, "No such file"),
+                            (self.cluster.dir, "Is a directory")):
+            shown = forebay("pull", "-p", pipeline, "--token-file", path,
+                            "--server", "tcp://127.0.0.1:9")
+            self.assertEqual(shown.returncode, 1)
+            self.assertIn(f"{path}", shown.stderr)
+            self.assertIn(words, shown.stderr)
+        nowhere.parent.mkdir()
+        shown = forebay("pull", "-p", pipeline, "--token-file", nowhere,
+                        "--steps", 1)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual(os.listdir(nowhere.parent), ["token"])
 
     def test_a_token_file_that_is_a_device_or_pipe_stays_one(self):
         pipeline = self.pictures()

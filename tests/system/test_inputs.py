@@ -24,13 +24,13 @@ class Inputs(SystemTest):
 
     def test_less_memory_than_a_batch_takes_is_said_with_both_numbers(self):
         self.cluster.start_server()
-        self.cluster.start_worker("--memory", "100K")
-        pull = self.cluster.pull(self.cluster.pipeline(),
-                                 "--open-timeout-ms", 2000)
+        self.cluster.start_worker("--memory", "32M", "--encode-threads", "1")
+        text = PIPELINE.replace("size: 64", "size: 512")
+        pull = self.cluster.pull(self.cluster.pipeline(text, batch=32))
         pull.finish(code=1)
         last = pull.error.splitlines()[-1]
-        self.assertIn("a batch of 196672 bytes", last)
-        self.assertIn("may hold, which is 72800 bytes", last)
+        self.assertIn("the batch takes 25167040 bytes", last)
+        self.assertIn("this worker has 15335424 for batches", last)
 
     def tars(self, text_of_label=lambda i: str(i % 4), count=2):
         shards = self.cluster.path("shards")

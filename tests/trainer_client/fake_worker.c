@@ -482,14 +482,16 @@ static bool refuse_always(
                                          .key     = "0007",
                                          .sample  = 7,
                                          .offset  = 512,
-                                         .text    = "the JPEG is cut short",
+                                         .text    = "shard train-0.tar, sample 7 (key 0007), offset 512: "
+                                                                                 "the JPEG is cut short",
         }};
     const struct fby_message stale  = {.type = FBY_MSG_STALE_DATA,
          .stale_data                         = {
                                      .session = request->session,
                                      .request = request->request,
                                      .shard   = w->does.unnamed ? "" : "train-0.tar",
-                                     .text    = "it has another size",
+                                     .text    = w->does.unnamed ? "it has another size"
+                                                                : "shard train-0.tar: it has another size",
         }};
     if (w->does.cannot || w->does.stale) {
         atomic_fetch_add(&w->effects, 1);

@@ -265,6 +265,80 @@ static void garbage_and_damage_are_counted(void **state)
     rig_end(&rig);
 }
 
+/* ---- audits --------------------------------------------------------------- */
+
+/* Every step is asked of an honest worker and of this one. */
+static struct fake_worker *audit_with(
+    struct rig *rig, struct fake_behaviour behaviour)
+{
+    rig_begin(rig, SIZE, "drop");
+    rig->options.audit = 1;
+    rig_add(rig, (struct fake_behaviour){0});
+    return rig_add(rig, behaviour);
+}
+
+static void two_honest_workers_pass_every_audit(void **state)
+{
+    (void)state;
+    struct rig rig;
+    audit_with(&rig, (struct fake_behaviour){.codec = 1, .twice_every = 2});
+    rig.options.steps = STEPS;
+    rig_open(&rig);
+    rig_skip(&rig, STEPS);
+    rig_assert_end(&rig);
+    struct forebay_stats stats = rig_stats(&rig);
+    assert_int_equal(stats.audits + stats.audits_skipped, STEPS);
+    assert_true(stats.audits > 0);
+    assert_int_equal(stats.protocol_errors + stats.checksum_failures, 0);
+    rig_end(&rig);
+}
+
+static void damage_of_a_second_answer_is_not_told_as_other_values(void **state)
+{
+    (void)state;
+    struct digest               want  = undisturbed();
+    const struct fake_behaviour bad[] = {
+        {.corrupt_every = 1},
+        {.skip_every = 2},
+        {.sum_every = 1},
+        {.header_every = 1},
+        {.asked_every = 1},
+    };
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct rig          rig;
+        struct fake_worker *worker = audit_with(&rig, bad[i]);
+        rig_open(&rig);
+        rig_skip(&rig, STEPS);
+        struct digest got;
+        forebay_stream_digest(rig.stream, got.bytes);
+        assert_same(&got, &want);
+        assert_true(rig_stats(&rig).audits_skipped > 0);
+        assert_true(fake_worker_effects(worker) > 0);
+        rig_end(&rig);
+    }
+}
+
+static void other_values_in_an_audit_name_both_workers_and_the_step(
+    void **state)
+{
+    (void)state;
+    struct rig            rig;
+    struct forebay_batch *batch  = NULL;
+    enum forebay_status   status = FOREBAY_OK;
+    audit_with(&rig, (struct fake_behaviour){.value_salt = 1});
+    rig_open(&rig);
+    while (status == FOREBAY_OK) {
+        status = forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch);
+        forebay_release(&batch, NULL);
+    }
+    assert_int_equal(status, FOREBAY_DATA);
+    const char *error = forebay_error(rig.stream);
+    assert_non_null(strstr(error, "different values of epoch"));
+    assert_non_null(strstr(error, fake_worker_endpoint(rig.workers[0])));
+    assert_non_null(strstr(error, fake_worker_endpoint(rig.workers[1])));
+    rig_end(&rig);
+}
+
 /* ---- resume and ranks ---------------------------------------------------- */
 
 static void a_token_goes_on_right_after_its_batch(void **state)
@@ -769,6 +843,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(damage_on_the_way_changes_no_byte),
         cmocka_unit_test(chunks_may_come_in_any_order),
         cmocka_unit_test(garbage_and_damage_are_counted),
+        cmocka_unit_test(two_honest_workers_pass_every_audit),
+        cmocka_unit_test(damage_of_a_second_answer_is_not_told_as_other_values),
+        cmocka_unit_test(
+            other_values_in_an_audit_name_both_workers_and_the_step),
         cmocka_unit_test(a_token_goes_on_right_after_its_batch),
         cmocka_unit_test(ranks_concatenated_are_the_stream_of_one),
         cmocka_unit_test(padding_rows_are_not_valid),

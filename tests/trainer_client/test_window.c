@@ -189,6 +189,15 @@ static void answer(struct driver *d, const struct fby_action *r)
     assert_int_equal(end(d, r, 1), FBY_TAKE);
 }
 
+/* The whole answer to an audit. */
+static void answer_audit(
+    struct driver *d, const struct fby_action *r, uint8_t content)
+{
+    assert_int_equal(header(d, r, 1), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
+    assert_int_equal(end(d, r, content), FBY_AUDIT);
+}
+
 static fby_err take(struct driver *d, struct fby_window_batch *out)
 {
     return fby_window_take(d->w, d->now, out);
@@ -1005,9 +1014,7 @@ static void equal_answers_pass_and_the_second_is_dropped(void **state)
     struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
     take_and_release(&d, 0); /* which did not wait for the second */
-    assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
-    assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
-    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    answer_audit(&d, &second, 1);
     assert_null(fby_window_failure(d.w));
     assert_int_equal(counters(&d).audits, 1);
     assert_int_equal(counters(&d).audits_skipped, 0);
@@ -1047,7 +1054,7 @@ static void an_audit_that_differs_names_both_workers(void **state)
     struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
     struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
     answer(&d, &main);
-    assert_int_equal(end(&d, &second, 2), FBY_AUDIT);
+    answer_audit(&d, &second, 2);
     assert_differ(&d, &main, main.peer, second.peer);
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_FAIL, FBY_NO_PEER), 1);
@@ -1061,12 +1068,117 @@ static void a_second_answer_that_came_first_is_compared_too(void **state)
     struct fby_action       main   = act(&d, FBY_DO_REQUEST, 0);
     struct fby_action       second = act(&d, FBY_DO_REQUEST, 1);
     struct fby_window_batch batch;
-    assert_int_equal(end(&d, &second, 2), FBY_AUDIT);
+    answer_audit(&d, &second, 2);
     assert_null(fby_window_failure(d.w));
     answer(&d, &main);
     assert_differ(&d, &main, main.peer, second.peer);
     assert_int_equal(take(&d, &batch), FBY_IO); /* not delivered */
     fby_window_destroy(&d.w);
+}
+
+/* ---- damaged second answers ---- */
+
+static void end_that_does_not_match(
+    struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 1), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
+    assert_true(fby_window_has_all(d->w, r->peer, r->id));
+    assert_int_equal(fby_window_end(d->w, d->now,
+                         &(struct fby_window_end){
+                             .peer = r->peer, .id = r->id, .content = {{2}}}),
+        FBY_AUDIT);
+}
+
+static void end_before_all_chunks(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 1), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 1), FBY_DUPLICATE);
+    assert_false(fby_window_has_all(d->w, r->peer, r->id));
+    assert_int_equal(end(d, r, 2), FBY_AUDIT);
+}
+
+static void chunk_that_is_damaged(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
+    assert_int_equal(fby_window_audit(d->w, r->id), 0);
+    fby_window_audit_damaged(d->w, d->now, r->id);
+    assert_int_equal(fby_window_audit(d->w, r->id), FBY_NO_SLOT);
+    assert_int_equal(chunk(d, r, 1), FBY_LATE);
+    assert_int_equal(end(d, r, 2), FBY_LATE);
+}
+
+static void a_damaged_second_answer_is_not_compared(void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        end_that_does_not_match, end_before_all_chunks, chunk_that_is_damaged};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        ways[i](&d, &second);
+        turn(&d);
+        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).id.value, second.id.value);
+        answer(&d, &main);
+        take_and_release(&d, 0);
+        assert_null(fby_window_failure(d.w));
+        assert_int_equal(counters(&d).corrupt, 1);
+        assert_int_equal(counters(&d).audits_skipped, 1);
+        assert_int_equal(counters(&d).audits + counters(&d).rerequests, 0);
+        fby_window_destroy(&d.w);
+    }
+}
+
+static void chunk_before_header(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(chunk(d, r, 0), FBY_BREACH);
+}
+
+static void end_before_header(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(end(d, r, 1), FBY_BREACH);
+}
+
+static void another_number_of_chunks(
+    struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(header(d, r, 3), FBY_BREACH);
+}
+
+static void too_many_chunks(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 9), FBY_BREACH);
+}
+
+static void chunk_beyond_the_last(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, 2), FBY_BREACH);
+}
+
+static void a_second_answer_that_breaks_the_protocol_closes_its_peer(
+    void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        chunk_before_header, end_before_header, another_number_of_chunks,
+        too_many_chunks, chunk_beyond_the_last};
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        ways[i](&d, &second);
+        turn(&d);
+        assert_int_equal(count(&d, FBY_DO_CLOSE, second.peer), 1);
+        assert_int_equal(counters(&d).breaches, 1);
+        assert_int_equal(counters(&d).audits_skipped, 1);
+        assert_null(fby_window_failure(d.w));
+        fby_window_destroy(&d.w);
+    }
 }
 
 static void a_worker_that_is_gone_is_not_named_as_another(void **state)
@@ -1080,7 +1192,7 @@ static void a_worker_that_is_gone_is_not_named_as_another(void **state)
     fby_window_unreachable(d.w, d.now, main.peer);
     turn(&d);
     assert_int_equal(add(&d, 77), main.peer); /* the number's next owner */
-    assert_int_equal(end(&d, &second, 2), FBY_AUDIT);
+    answer_audit(&d, &second, 2);
     assert_differ(&d, &main, FBY_NO_PEER, second.peer);
     fby_window_destroy(&d.w);
 }
@@ -1163,7 +1275,7 @@ static void an_audit_goes_on_after_a_reconnect(void **state)
     welcome(&d, second.peer, (uint64_t)second.peer + 1, &second.id, 1);
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_CANCEL, FBY_NO_PEER), 0);
-    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    answer_audit(&d, &second, 1);
     assert_int_equal(counters(&d).audits, 1);
     fby_window_destroy(&d.w);
 }
@@ -1180,7 +1292,7 @@ static void a_step_is_not_audited_by_the_worker_that_made_it(void **state)
     struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
     assert_int_equal(again.peer, second.peer);
     answer(&d, &again);
-    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    answer_audit(&d, &second, 1);
     assert_int_equal(counters(&d).audits, 0);
     assert_int_equal(counters(&d).audits_skipped, 1);
     fby_window_destroy(&d.w);
@@ -1215,7 +1327,7 @@ static void audits_do_not_buy_hedges(void **state)
         fby_window_heard(d.w, d.now, 0);
         fby_window_heard(d.w, d.now, 1);
         answer(&d, &main);
-        assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+        answer_audit(&d, &second, 1);
         take_and_release(&d, step);
         turn(&d);
     }
@@ -1257,7 +1369,7 @@ static void the_end_comes_after_the_last_audit(void **state)
     struct fby_window_batch batch;
     struct driver           d = at_the_end(&second);
     assert_int_equal(take(&d, &batch), FBY_AGAIN);
-    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    answer_audit(&d, &second, 1);
     assert_int_equal(take(&d, &batch), FBY_GONE);
     assert_int_equal(counters(&d).audits, 1);
     fby_window_destroy(&d.w);
@@ -1414,6 +1526,9 @@ int main(void)
         cmocka_unit_test(a_second_answer_counts_for_credit),
         cmocka_unit_test(an_audit_that_differs_names_both_workers),
         cmocka_unit_test(a_second_answer_that_came_first_is_compared_too),
+        cmocka_unit_test(a_damaged_second_answer_is_not_compared),
+        cmocka_unit_test(
+            a_second_answer_that_breaks_the_protocol_closes_its_peer),
         cmocka_unit_test(a_worker_that_is_gone_is_not_named_as_another),
         cmocka_unit_test(a_lone_worker_is_not_audited),
         cmocka_unit_test(an_audit_that_is_not_answered_is_skipped),

@@ -113,7 +113,7 @@ const struct fby_message *client_hear_at_last(
 
 const struct fby_welcome *client_hello(struct client *client)
 {
-    client->route    = fby_route_random();
+    client->route    = (struct fby_route_id){fby_id_random()};
     client->received = 0;
     client_say(client, &(struct fby_message){.type = FBY_MSG_HELLO,
                            .hello = {.session = client->session,
@@ -224,16 +224,29 @@ static void check_end(const struct fby_end *end, const struct taking *taking)
     }
 }
 
+/* The layout follows from content and rows; HEADER must say the same. */
+static void lay_out(const struct fby_header *header,
+    const struct fby_job_spec *spec, struct fby_raw_layout *out)
+{
+    assert_ok(fby_layout_of_content(
+        &spec->prepared->content, spec->fields, header->rows, out, NULL));
+    assert_int_equal(header->n_fields, out->n_fields);
+    for (uint32_t i = 0; i < out->n_fields; i++) {
+        assert_int_equal(header->fields[i].type, out->fields[i].type);
+        assert_int_equal(header->fields[i].raw_bytes, out->fields[i].raw_bytes);
+        assert_int_equal(header->fields[i].n_chunks, out->fields[i].n_chunks);
+    }
+}
+
 void client_take_batch(struct client *client, const struct fby_job_spec *spec,
     struct fby_request_id id)
 {
     struct taking            taking = {0};
-    struct fby_why           why    = {{0}};
     const struct fby_header *header =
         &client_hear(client, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
     assert_int_equal(header->step, spec->step);
-    assert_ok(fby_layout_of_header(header, &taking.layout, &why));
+    lay_out(header, spec, &taking.layout);
     taking.expected = kit_expect(spec, &taking.layout);
     taking.hashes   = fby_zalloc(taking.layout.n_chunks * sizeof(uint64_t));
     for (uint32_t i = 0; i < taking.layout.n_chunks; i++) {

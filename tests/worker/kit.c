@@ -161,7 +161,7 @@ struct fby_buffer kit_expect(
     struct fby_why            why       = {{0}};
     const struct fby_order   *order     = NULL;
     const struct fby_content *content   = &spec->prepared->content;
-    struct fby_transform     *transform = fby_transform_create();
+    struct fby_transform     *transform = fby_transform_create(NULL);
     uint64_t *samples = fby_zalloc(spec->rows * sizeof(*samples));
     assert_ok(fby_prepared_order(
         spec->prepared, spec->seed, spec->epoch, &order, &why));

@@ -15,17 +15,24 @@ struct bench { /* the stages without the loop */
     struct fby_stages *stages;
 };
 
-static void bench_open(
-    struct bench *bench, void **state, const char *more, const char *rule)
+static void start_stages(struct bench *bench, size_t scratch_bytes)
 {
     const struct fby_stages_config config = {.fetch_threads = 2,
         .transform_threads                                  = 2,
         .encode_threads                                     = 2,
-        .fetch_bytes                                        = 1 << 20};
+        .fetch_bytes                                        = 1 << 20,
+        .scratch_bytes                                      = scratch_bytes,
+        .encode_bytes                                       = 8 << 20};
+    assert_ok(fby_stages_create(&config, &bench->stages));
+}
+
+static void bench_open(
+    struct bench *bench, void **state, const char *more, const char *rule)
+{
     kit_open(&bench->kit, *state, more, rule);
     bench->memory = fby_memory_create(MEMORY);
     assert_ok(fby_arenas_create(bench->memory, &bench->arenas));
-    assert_ok(fby_stages_create(&config, &bench->stages));
+    start_stages(bench, 1 << 20);
 }
 
 static void bench_close(struct bench *bench)
@@ -225,6 +232,26 @@ static void a_bad_sample_is_substituted_when_that_is_the_rule(void **state)
     bench_close(&bench);
 }
 
+/* Another worker may have the memory, so no other sample stands in for it. */
+static void a_picture_that_takes_too_much_memory_is_no_bad_sample(void **state)
+{
+    struct bench bench;
+    bench_open(
+        &bench, state, "", "on_bad_sample: {do: substitute, limit: 9}\n");
+    fby_stages_destroy(&bench.stages);
+    start_stages(&bench, 1 << 10);
+    struct fby_job_spec     spec  = spec_of(&bench, 0);
+    struct fby_job         *job   = start(&bench, &spec);
+    struct fby_stages_event event = next_event(&bench);
+    assert_null(event.chunk);
+    assert_int_equal(job->failure.err, FBY_FULL);
+    assert_non_null(strstr(job->failure.why.text, ".jpg"));
+    assert_non_null(strstr(job->failure.why.text, "--memory"));
+    fby_job_release(&event.job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void more_substitutes_than_end_can_name_are_refused(void **state)
 {
     struct bench bench;
@@ -315,6 +342,7 @@ int main(void)
         IN_SANDBOX(large_images_are_cut_into_chunks),
         IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_place),
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
+        IN_SANDBOX(a_picture_that_takes_too_much_memory_is_no_bad_sample),
         IN_SANDBOX(more_substitutes_than_end_can_name_are_refused),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),

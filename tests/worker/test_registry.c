@@ -168,6 +168,30 @@ static void a_server_that_forgot_is_told_again(void **state)
     server_close(&server);
 }
 
+static void a_worker_that_is_refused_asks_again(void **state)
+{
+    struct world  world;
+    struct server server;
+    server_open(&server);
+    world_prepare(&world, state);
+    world.options.server = server.endpoint;
+    world_start(&world);
+    for (int i = 0; i < 2; i++) {
+        hear(&server, FBY_MSG_REGISTER);
+        say(&server, &(struct fby_message){.type = FBY_MSG_REFUSED,
+                         .refused                = {.code = FBY_REFUSED_FULL,
+                                            .version_min  = FBY_PROTOCOL_VERSION,
+                                            .version_max  = FBY_PROTOCOL_VERSION,
+                                            .text         = "no room"}});
+    }
+    say_registered(&server, hear(&server, FBY_MSG_REGISTER)->enroll.instance);
+    const struct fby_heartbeat *heartbeat =
+        &hear(&server, FBY_MSG_HEARTBEAT)->heartbeat;
+    assert_int_equal(counter(heartbeat, "out_of_place"), 0);
+    world_finish(&world);
+    server_close(&server);
+}
+
 static void a_leaving_worker_says_so_to_the_server(void **state)
 {
     struct world  world;
@@ -207,6 +231,17 @@ static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
     server_close(&server);
 }
 
+static void an_address_nobody_can_connect_to_is_not_advertised(void **state)
+{
+    (void)state;
+    struct fby_worker_options options = fby_worker_defaults();
+    struct fby_why            why     = {{0}};
+    options.server                    = "tcp://127.0.0.1:1";
+    options.advertise                 = "tcp://0.0.0.0:7000";
+    assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "tcp://0.0.0.0:7000"));
+}
+
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
@@ -215,8 +250,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_worker_registers_and_counts_in_heartbeats),
         IN_SANDBOX(a_server_that_forgot_is_told_again),
+        IN_SANDBOX(a_worker_that_is_refused_asks_again),
         IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
         IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
+        cmocka_unit_test(an_address_nobody_can_connect_to_is_not_advertised),
     };
     return cmocka_run_group_tests_name("worker.registry", tests, NULL, NULL);
 }

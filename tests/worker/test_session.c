@@ -181,7 +181,7 @@ static void a_new_route_sends_open_batches_from_their_start(void **state)
     make(&d, 1, 3, 45);
     expect(&d, FBY_SEND_HEADER, 1);
     expect(&d, FBY_SEND_CHUNK, 1);
-    fby_session_route_lost(d.s, 0);
+    fby_session_route_lost(d.s);
     expect_nothing(&d);
     fby_session_hello(d.s, 0, 8);
     assert_int_equal(fby_session_state(d.s).sent, 0);
@@ -385,7 +385,7 @@ static void a_silent_session_expires_sooner_without_a_route(void **state)
     assert_true(fby_session_expired(d.s, 120 * S + 1));
     fby_session_heard(d.s, 100 * S);
     assert_false(fby_session_expired(d.s, 200 * S));
-    fby_session_route_lost(d.s, 200 * S);
+    fby_session_route_lost(d.s);
     assert_true(fby_session_expired(d.s, 200 * S));
     finish(&d);
 }

@@ -10,6 +10,10 @@
 #include "common/pipeline/parse.h"
 #include "tests/worker/world.h"
 
+/* Ops after those of the kit: batches of 1.5 and of 32 MiB. */
+#define MEDIUM "      - resize: {size: 256}\n"
+#define LARGE  "      - resize: {size: 1183}\n"
+
 /* ---- The way it should go ------------------------------------------------ */
 
 static void batches_arrive_as_they_were_computed(void **state)
@@ -181,12 +185,44 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     struct world world;
     world_prepare(&world, state);
     world_start(&world);
-    world.client.max_bytes = 40 << 20;
+    world.client.max_bytes = 20 << 20;
     client_hello(&world.client);
-    check_full(&world, 40 << 20, "promised to others");
-    check_full(&world, 60 << 20, "a batch of 62914560 bytes");
-    check_full(&world, UINT64_MAX, "raise its --memory");
+    check_full(&world, 20 << 20, "promised to others");
     world_finish(&world);
+}
+
+/* It is told so by each answer, so that it can ask another worker. */
+static void a_batch_this_worker_can_never_hold_names_both_numbers(void **state)
+{
+    struct world world;
+    world_prepare(&world, state);
+    kit_close(&world.kit);
+    kit_open(&world.kit, *state, LARGE, "");
+    world_start(&world);
+    world.client.max_bytes = UINT64_MAX;
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    struct fby_job_spec      spec = world_spec(&world, 0);
+    struct fby_request_id    id   = client_request(&world.client, &spec);
+    const struct fby_cannot *cannot =
+        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
+    assert_int_equal(cannot->request.value, id.value);
+    assert_int_equal(cannot->code, FBY_CANNOT_MEMORY);
+    assert_non_null(strstr(cannot->text, "takes 33"));
+    assert_non_null(strstr(cannot->text, "this worker has "));
+    assert_non_null(strstr(cannot->text, "--memory"));
+    world_finish(&world);
+}
+
+static void too_little_memory_is_refused_at_the_start(void **state)
+{
+    (void)state;
+    struct fby_worker_options options = fby_worker_defaults();
+    struct fby_why            why     = {{0}};
+    options.memory_bytes              = FBY_WORKER_LEAST_MEMORY - 1;
+    assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "32 MiB"));
+    assert_non_null(strstr(why.text, "33554431 bytes"));
 }
 
 /* ---- Requests that cannot be served -------------------------------------- */
@@ -315,6 +351,45 @@ static void what_must_not_be_opened_is_refused(void **state)
     world_finish(&world);
 }
 
+/* OPEN_FAILED comes, or OPENED. */
+static bool is_refused(struct client *client)
+{
+    uint8_t type = 0;
+    while (type != FBY_MSG_OPENED && type != FBY_MSG_OPEN_FAILED) {
+        client_receive(client);
+        type = ((const uint8_t *)zmq_msg_data(&client->frame))[5];
+    }
+    return type == FBY_MSG_OPEN_FAILED;
+}
+
+/* Opening takes a moment, so some of many OPENs wait for it. */
+static void one_client_may_not_wait_for_any_number_of_openings(void **state)
+{
+    enum { BURST = 32, ENOUGH = 100 * BURST };
+    struct world world;
+    bool         refused = false;
+    world_prepare(&world, state);
+    world_start(&world);
+    client_hello(&world.client);
+    for (uint64_t id = 1; !refused && id < ENOUGH; id += BURST) {
+        for (uint64_t i = 0; i < BURST; i++) {
+            client_say(
+                &world.client, &(struct fby_message){.type = FBY_MSG_OPEN,
+                                   .open = {.session = world.client.session,
+                                       .open         = {id + i},
+                                       .content      = {world.kit.content.data,
+                                                world.kit.content.size},
+                                       .location     = world.kit.location}});
+        }
+        for (uint64_t i = 0; i < BURST; i++) {
+            refused = is_refused(&world.client) || refused;
+        }
+    }
+    assert_true(refused);
+    client_content(&world.client, &world.kit);
+    world_finish(&world);
+}
+
 /* `n` shards with one sample each and names of thousands of bytes. */
 static void make_long_names(const struct sandbox *sandbox, int n)
 {
@@ -378,15 +453,17 @@ static void a_client_that_stops_reading_is_told_busy(void **state)
 {
     struct world world;
     world_prepare(&world, state);
-    world.options.memory_bytes      = 1 << 20;
+    kit_close(&world.kit);
+    kit_open(&world.kit, *state, MEDIUM, "");
+    world.options.memory_bytes      = FBY_WORKER_LEAST_MEMORY;
     world.options.send_window_bytes = 1000;
     world.options.drain_ns          = 1; /* it never takes the rest */
     world_start(&world);
-    world.client.max_bytes = 64 << 10;
+    world.client.max_bytes = 4 << 20;
     client_hello(&world.client);
     client_content(&world.client, &world.kit);
     bool busy = false;
-    for (uint64_t epoch = 0; !busy && epoch < 60; epoch++) {
+    for (uint64_t epoch = 0; !busy && epoch < 30; epoch++) {
         struct fby_job_spec spec = world_spec(&world, 0);
         spec.epoch               = epoch;
         client_request(&world.client, &spec);
@@ -510,12 +587,15 @@ int main(void)
         IN_SANDBOX(no_common_version_is_refused),
         IN_SANDBOX(garbage_is_dropped_and_the_worker_goes_on),
         IN_SANDBOX(a_session_beyond_the_budget_is_refused),
+        IN_SANDBOX(a_batch_this_worker_can_never_hold_names_both_numbers),
+        IN_SANDBOX(too_little_memory_is_refused_at_the_start),
         IN_SANDBOX(unknown_content_is_asked_for),
         IN_SANDBOX(other_data_and_other_arithmetic_are_named),
         IN_SANDBOX(a_step_that_does_not_exist_is_named),
         IN_SANDBOX(a_batch_that_does_not_fit_names_both_numbers),
         IN_SANDBOX(a_changed_file_is_stale_data_with_its_shard),
         IN_SANDBOX(what_must_not_be_opened_is_refused),
+        IN_SANDBOX(one_client_may_not_wait_for_any_number_of_openings),
         IN_SANDBOX(a_list_of_shards_too_long_to_say_is_refused),
         IN_SANDBOX(a_client_that_stops_reading_is_told_busy),
         IN_SANDBOX(a_cancelled_request_is_no_longer_open),

@@ -105,16 +105,6 @@ struct fby_digest fby_dataset_shard_digest(
     return self->digests[shard];
 }
 
-uint32_t fby_dataset_classes(const struct fby_dataset *self)
-{
-    return self->index.n_classes;
-}
-
-const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id)
-{
-    return self->index.classes[id].name;
-}
-
 /* A sample's shard, and its number within it. */
 struct where {
     const struct fby_shard *shard;
@@ -139,6 +129,11 @@ static struct where find(const struct fby_dataset *self, uint64_t sample)
         .shard_number = low,
         .sample       = (uint32_t)(sample - self->first[low]),
     };
+}
+
+uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample)
+{
+    return find(self, sample).shard_number;
 }
 
 const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample)
@@ -186,14 +181,6 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     return FBY_NOT_FOUND;
 }
 
-/* "shard train-0003.tar was appended to: ..." */
-static fby_err name_file(const struct fby_shard *shard, const char *path,
-    fby_err err, struct fby_why *why)
-{
-    return shard->folder ? fby_because_in(why, err, "file %s", path)
-                         : fby_because_in(why, err, "shard %s", shard->name);
-}
-
 fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
     struct fby_why *why)
@@ -217,8 +204,7 @@ fby_err fby_dataset_read(struct fby_dataset *self,
         .stamp = &shard->stamps[shard->folder ? m : 0],
     };
     struct fby_extent extent = {.offset = member->offset, .size = member->size};
-    err = fby_files_read(self->files, &file, extent, buffer, why);
-    return err == FBY_OK ? FBY_OK : name_file(shard, path, err, why);
+    return fby_files_read(self->files, &file, extent, buffer, why);
 }
 
 static void list_members(const struct where *at, char *out, size_t size)

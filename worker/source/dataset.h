@@ -71,14 +71,14 @@ const char     *fby_dataset_shard_name(
 struct fby_digest fby_dataset_shard_digest(
     const struct fby_dataset *self, uint32_t shard);
 
-/* Class folders in order of their ids; none in a tar dataset. */
-uint32_t    fby_dataset_classes(const struct fby_dataset *self);
-const char *fby_dataset_class_name(const struct fby_dataset *self, uint32_t id);
+/* The shard that a sample lies in. */
+uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample);
 
 /* The key of a sample, "c00/0001"; lives as long as `self`. */
 const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample);
 
-/* The id of a folder sample's class; 0 in a tar dataset (ask classes() > 0). */
+/* The id of a folder sample's class, which is the folder's place among them in
+ * byte order; 0 in a tar dataset. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
 /* One member of one sample: where its bytes lie. */
@@ -100,10 +100,10 @@ FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
  *
  * Blocks: for the file system; no lock is held meanwhile.
  * Errors: FBY_FULL   size < member->size
- *         FBY_STALE  the file is no longer the one that was indexed: `why`
- *                    names it and says what happened to it; the buffer's
- *                    contents are then of no use
- *         FBY_IO     with the place */
+ *         FBY_STALE  the file is no longer the one that was indexed; the
+ *                    buffer's contents are then of no use
+ *         FBY_IO
+ *         `why` says what happened; fby_dataset_place says where. */
 FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
     struct fby_why *why);

@@ -5,6 +5,7 @@
 
 #include "common/mem.h"
 #include "worker/source/listing.h"
+#include "worker/source/room.h"
 
 struct expansion {
     const struct fby_root           *root;
@@ -29,10 +30,7 @@ static fby_err add(
         return fby_because(why, FBY_CONFIG,
             "the pattern means more than %d shards", FBY_MAX_SHARDS);
     }
-    if ((n & (n - 1)) == 0) {
-        self->at = fby_regrow(
-            self->at, (n == 0 ? 1 : (size_t)n * 2) * sizeof(*self->at));
-    }
+    self->at    = fby_room(self->at, n, sizeof(*self->at));
     self->at[n] = fby_strdup(name);
     self->count = n + 1;
     return FBY_OK;

@@ -64,17 +64,6 @@ void fby_files_destroy(struct fby_files **self_p)
     free(self);
 }
 
-uint32_t fby_files_open(struct fby_files *self)
-{
-    uint32_t n = 0;
-    pthread_mutex_lock(&self->lock);
-    for (uint32_t i = 0; i < self->count; i++) {
-        n += self->slots[i].fd >= 0 ? 1 : 0;
-    }
-    pthread_mutex_unlock(&self->lock);
-    return n;
-}
-
 /* The slot of an open file, now held. The lock is held. */
 static struct slot *find(struct fby_files *self, uint64_t id)
 {

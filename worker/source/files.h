@@ -39,7 +39,4 @@ FBY_CHECKED fby_err fby_files_read(struct fby_files *self,
     const struct fby_file *file, struct fby_extent extent, void *buffer,
     struct fby_why *why);
 
-/* Descriptors open now; for tests and counters. */
-uint32_t fby_files_open(struct fby_files *self);
-
 #endif

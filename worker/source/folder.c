@@ -6,6 +6,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/text.h"
+#include "worker/source/room.h"
 
 enum { MAX_DEPTH = 16 /* folders within a class */ };
 
@@ -60,13 +61,20 @@ fby_err fby_folder_classes(const struct fby_root *root, const char *path,
     return err;
 }
 
+void fby_folder_forget_files(struct fby_folder_class *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        free(self->files[i].path);
+    }
+    free(self->files);
+    self->files = NULL;
+    self->count = 0;
+}
+
 void fby_folder_classes_free(struct fby_folder_class *classes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t f = 0; f < classes[i].count; f++) {
-            free(classes[i].files[f].path);
-        }
-        free(classes[i].files);
+        fby_folder_forget_files(&classes[i]);
         free(classes[i].name);
     }
     free(classes);
@@ -84,11 +92,8 @@ struct walk {
 static void append(struct fby_folder_class *self, const char *path,
     const struct fby_stamp *stamp)
 {
-    uint32_t n = self->count;
-    if ((n & (n - 1)) == 0) {
-        self->files = fby_regrow(
-            self->files, (n == 0 ? 1 : (size_t)n * 2) * sizeof(*self->files));
-    }
+    uint32_t n  = self->count;
+    self->files = fby_room(self->files, n, sizeof(*self->files));
     self->files[n] =
         (struct fby_folder_file){.path = fby_strdup(path), .stamp = *stamp};
     self->count = n + 1;
@@ -215,10 +220,7 @@ static fby_err begin_shard(struct cut *cut, struct fby_why *why)
         return fby_because(why, FBY_CONFIG, "more than %llu samples",
             (unsigned long long)FBY_FOLDER_MAX_SHARDS * FBY_FOLDER_SHARD);
     }
-    if ((n & (n - 1)) == 0) {
-        cut->shards = fby_regrow(
-            cut->shards, (n == 0 ? 1 : (size_t)n * 2) * sizeof(*cut->shards));
-    }
+    cut->shards = fby_room(cut->shards, n, sizeof(*cut->shards));
     snprintf(name, sizeof(name), "part-%07u", n);
     fby_shard_init(&cut->shards[n], name, true);
     cut->count = n + 1;

@@ -35,6 +35,8 @@ FBY_CHECKED fby_err fby_folder_classes(const struct fby_root *root,
     const char *path, struct fby_folder_class **classes, uint32_t *count,
     struct fby_why *why);
 void fby_folder_classes_free(struct fby_folder_class *classes, uint32_t count);
+/* Once they are cut into shards: only the name is kept. */
+void fby_folder_forget_files(struct fby_folder_class *self);
 
 /* Walk one class. Classes may be walked at once by several threads.
  * Errors: as a listing; FBY_CONFIG when it has no sample, for names that

@@ -93,19 +93,6 @@ static fby_err sum_folder_shard(
     return reused ? FBY_OK : sum_members(b, shard, stop, why);
 }
 
-/* The files' paths are in the shards now; only the names are wanted still. */
-static void forget_files(struct fby_index *out)
-{
-    for (uint32_t i = 0; i < out->n_classes; i++) {
-        for (uint32_t f = 0; f < out->classes[i].count; f++) {
-            free(out->classes[i].files[f].path);
-        }
-        free(out->classes[i].files);
-        out->classes[i].files = NULL;
-        out->classes[i].count = 0;
-    }
-}
-
 fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out = self->out;
@@ -118,7 +105,9 @@ fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
         err = fby_folder_cut(
             out->classes, out->n_classes, &out->shards, &out->n_shards, why);
     }
-    forget_files(out);
+    for (uint32_t i = 0; i < out->n_classes; i++) {
+        fby_folder_forget_files(&out->classes[i]);
+    }
     if (err == FBY_OK && out->hashed) {
         err = fby_build_run(self, out->n_shards, sum_folder_shard, self, why);
     }

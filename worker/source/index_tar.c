@@ -31,15 +31,22 @@ static bool take_cached(
     return true;
 }
 
-static fby_err sum_tar(struct fby_build *b, struct fby_shard *shard, int fd,
-    const atomic_bool *stop, struct fby_why *why)
+struct open_tar {
+    const char        *name;
+    int                fd;
+    struct fby_stamp   stamp;
+    const atomic_bool *stop;
+};
+
+static fby_err sum_tar(struct fby_build *b, struct fby_shard *shard,
+    const struct open_tar *tar, struct fby_why *why)
 {
     if (!b->out->hashed || shard->hashed) {
         return FBY_OK;
     }
     struct fby_sum_state sum;
     fby_sum_begin(&sum);
-    fby_err err = fby_sum_add_file(&sum, fd, shard->stamps, stop, why);
+    fby_err err = fby_sum_add_file(&sum, tar->fd, &tar->stamp, tar->stop, why);
     if (err == FBY_OK) {
         shard->sum    = fby_sum_end(&sum);
         shard->hashed = true;
@@ -47,60 +54,65 @@ static fby_err sum_tar(struct fby_build *b, struct fby_shard *shard, int fd,
     return err;
 }
 
-static fby_err scan_tar(struct fby_shard *shard, const char *name, int fd,
-    const atomic_bool *stop, struct fby_why *why)
+static fby_err scan_tar(
+    struct fby_shard *shard, const struct open_tar *tar, struct fby_why *why)
 {
-    struct stat st;
-    if (fstat(fd, &st) != 0) {
-        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
-    }
-    struct fby_stamp    stamp = fby_stamp_of(&st);
-    struct fby_tar_file file  = {.fd = fd, .size = stamp.size, .stop = stop};
-    fby_shard_init(shard, name, false);
-    shard->stamps = fby_memdup(&stamp, sizeof(stamp));
+    const struct fby_tar_file file = {
+        .fd = tar->fd, .size = tar->stamp.size, .stop = tar->stop};
+    fby_shard_init(shard, tar->name, false);
+    shard->stamps = fby_memdup(&tar->stamp, sizeof(tar->stamp));
     fby_err err   = fby_tar_scan(&file, shard, why);
-    return err == FBY_OK ? fby_stamp_check(fd, &stamp, why) : err;
+    return err == FBY_OK ? fby_stamp_check(tar->fd, &tar->stamp, why) : err;
 }
 
-static fby_err index_open_tar(struct tars *t, uint32_t i, int fd,
-    const atomic_bool *stop, struct fby_why *why)
+static fby_err index_open_tar(
+    struct tars *t, uint32_t i, const struct open_tar *tar, struct fby_why *why)
 {
-    struct stat       st;
-    struct fby_build *b     = t->build;
-    struct fby_shard *shard = &b->out->shards[i];
-    if (fstat(fd, &st) != 0) {
-        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
-    }
-    struct fby_stamp stamp  = fby_stamp_of(&st);
-    bool             reused = take_cached(t, i, &stamp);
-    bool             fresh  = !reused || (b->out->hashed && !shard->hashed);
-    fby_err          err    = FBY_OK;
+    struct fby_build *b      = t->build;
+    struct fby_shard *shard  = &b->out->shards[i];
+    bool              reused = take_cached(t, i, &tar->stamp);
+    bool              fresh  = !reused || (b->out->hashed && !shard->hashed);
+    fby_err           err    = FBY_OK;
     atomic_fetch_add(&b->reused, reused ? 1U : 0U);
     atomic_fetch_add(&b->fresh, fresh ? 1U : 0U);
     if (!reused) {
-        err = scan_tar(shard, t->names.at[i], fd, stop, why);
+        err = scan_tar(shard, tar, why);
     }
-    return err == FBY_OK ? sum_tar(b, shard, fd, stop, why) : err;
+    return err == FBY_OK ? sum_tar(b, shard, tar, why) : err;
+}
+
+static fby_err open_tar(
+    const struct fby_index *out, struct open_tar *tar, struct fby_why *why)
+{
+    char        path[FBY_PATH_SIZE];
+    struct stat st;
+    fby_err     err = fby_path_join(out->parts.base, tar->name, path, why);
+    if (err == FBY_OK) {
+        err = fby_root_open(out->root, path, FBY_WANT_FILE, &tar->fd, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (fstat(tar->fd, &st) != 0) {
+        close(tar->fd);
+        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
+    }
+    tar->stamp = fby_stamp_of(&st);
+    return FBY_OK;
 }
 
 static fby_err index_tar(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
 {
-    struct tars            *t   = arg;
-    const struct fby_index *out = t->build->out;
-    char                    path[FBY_PATH_SIZE];
-    int                     fd = -1;
-
-    const char *name = t->names.at[i];
-    fby_err     err  = fby_path_join(out->parts.base, name, path, why);
+    struct tars    *t   = arg;
+    struct open_tar tar = {.name = t->names.at[i], .stop = stop};
+    fby_err         err = open_tar(t->build->out, &tar, why);
     if (err == FBY_OK) {
-        err = fby_root_open(out->root, path, FBY_WANT_FILE, &fd, why);
+        err = index_open_tar(t, i, &tar, why);
+        close(tar.fd);
     }
-    if (err == FBY_OK) {
-        err = index_open_tar(t, i, fd, stop, why);
-        close(fd);
-    }
-    return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", name);
+    return err == FBY_OK ? FBY_OK
+                         : fby_because_in(why, err, "shard %s", tar.name);
 }
 
 /* Found before the threads start: each job then has its own entry. */

@@ -10,6 +10,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/location.h"
+#include "worker/source/room.h"
 
 fby_err fby_path_join(const char *dir, const char *name,
     char out[FBY_PATH_SIZE], struct fby_why *why)
@@ -57,11 +58,8 @@ static fby_err stat_entry(const struct fby_root *root, int dir,
 static void append(
     struct fby_listing *out, const char *name, const struct stat *st)
 {
-    uint32_t n = out->count;
-    if ((n & (n - 1)) == 0) {
-        out->entries = fby_regrow(
-            out->entries, (n == 0 ? 1 : (size_t)n * 2) * sizeof(*out->entries));
-    }
+    uint32_t n      = out->count;
+    out->entries    = fby_room(out->entries, n, sizeof(*out->entries));
     out->entries[n] = (struct fby_entry){
         .name   = fby_strdup(name),
         .is_dir = S_ISDIR(st->st_mode),

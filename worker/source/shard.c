@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/pipeline/text.h"
 #include "common/utf8.h"
+#include "worker/source/room.h"
 
 static int64_t nanoseconds(struct timespec t)
 {
@@ -72,16 +73,6 @@ void fby_shard_fini(struct fby_shard *self)
     *self = (struct fby_shard){0};
 }
 
-/* Room for element n (counted from 0): an array grows when n reaches a power
- * of two, so nobody has to remember how large it is. */
-static void *room(void *array, uint32_t n, size_t element)
-{
-    if (n != 0 && (n & (n - 1)) != 0) {
-        return array;
-    }
-    return fby_regrow(array, (n == 0 ? 1 : (size_t)n * 2) * element);
-}
-
 fby_err fby_shard_add_sample(struct fby_shard *self, const char *key,
     size_t key_size, int64_t class_id, struct fby_why *why)
 {
@@ -93,15 +84,15 @@ fby_err fby_shard_add_sample(struct fby_shard *self, const char *key,
             "shards",
             FBY_SHARD_MAX_SAMPLES, FBY_SHARD_MAX_KEYS);
     }
-    self->key_at    = room(self->key_at, n, sizeof(*self->key_at));
+    self->key_at    = fby_room(self->key_at, n, sizeof(*self->key_at));
     self->key_at[n] = (uint32_t)self->keys.size;
     fby_put_bytes(&self->keys, key, key_size);
     fby_put_u8(&self->keys, 0);
     if (class_id != FBY_SHARD_NO_CLASS) {
-        self->class_ids    = room(self->class_ids, n, sizeof(uint32_t));
+        self->class_ids    = fby_room(self->class_ids, n, sizeof(uint32_t));
         self->class_ids[n] = (uint32_t)class_id;
     }
-    self->first    = room(self->first, n, sizeof(*self->first));
+    self->first    = fby_room(self->first, n, sizeof(*self->first));
     self->first[n] = self->members;
     self->samples  = n + 1;
     return FBY_OK;
@@ -132,7 +123,7 @@ static fby_err intern_suffix(struct fby_shard *self, const char *suffix,
             "KEY.EXTENSION, and the extension begins at the first dot",
             FBY_SHARD_MAX_SUFFIXES, suffix);
     }
-    self->suffixes = room(self->suffixes, n, sizeof(*self->suffixes));
+    self->suffixes = fby_room(self->suffixes, n, sizeof(*self->suffixes));
     memset(self->suffixes[n], 0, sizeof(self->suffixes[n]));
     memcpy(self->suffixes[n], suffix, strnlen(suffix, FBY_NAME_SIZE - 1));
     self->n_suffixes = n + 1;
@@ -172,15 +163,15 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     if (err != FBY_OK) {
         return err;
     }
-    self->suffix    = room(self->suffix, n, sizeof(*self->suffix));
+    self->suffix    = fby_room(self->suffix, n, sizeof(*self->suffix));
     self->suffix[n] = (uint8_t)at;
-    self->bytes     = room(self->bytes, n, sizeof(*self->bytes));
+    self->bytes     = fby_room(self->bytes, n, sizeof(*self->bytes));
     self->bytes[n]  = size;
     if (self->folder) {
-        self->stamps    = room(self->stamps, n, sizeof(*self->stamps));
+        self->stamps    = fby_room(self->stamps, n, sizeof(*self->stamps));
         self->stamps[n] = (struct fby_stamp){.size = size};
     } else {
-        self->offset    = room(self->offset, n, sizeof(*self->offset));
+        self->offset    = fby_room(self->offset, n, sizeof(*self->offset));
         self->offset[n] = offset;
     }
     self->members = n + 1;

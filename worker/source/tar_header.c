@@ -120,11 +120,6 @@ fby_err fby_tar_header_parse(const uint8_t block[FBY_TAR_BLOCK],
     return FBY_OK;
 }
 
-static bool is_key(const char *key, size_t size, const char *name)
-{
-    return size == strlen(name) && memcmp(key, name, size) == 0;
-}
-
 static bool parse_decimal(const char *text, size_t size, uint64_t *out)
 {
     uint64_t value = 0;
@@ -138,86 +133,113 @@ static bool parse_decimal(const char *text, size_t size, uint64_t *out)
     return size > 0;
 }
 
-static fby_err take_name(const char *text, size_t size,
-    struct fby_tar_extras *out, struct fby_why *why)
+struct text { /* not ended by NUL */
+    const char *at;
+    size_t      size;
+};
+
+static fby_err take_name(
+    struct text name, struct fby_tar_extras *out, struct fby_why *why)
 {
-    if (size == 0 || size >= sizeof(out->name) ||
-        memchr(text, '\0', size) != NULL) {
+    if (name.size >= sizeof(out->name)) {
         return fby_because(why, FBY_CONFIG,
-            "the long name before this member is empty, holds a NUL, or has "
-            "more than %d bytes",
-            FBY_TAR_NAME_SIZE - 1);
+            "the name of the next member has %zu bytes; at most %d are read",
+            name.size, FBY_TAR_NAME_SIZE - 1);
     }
-    memcpy(out->name, text, size);
-    out->name[size] = '\0';
-    out->has_name   = true;
+    if (name.size == 0 || memchr(name.at, '\0', name.size) != NULL) {
+        return fby_because(why, FBY_CONFIG,
+            "the name of the next member is empty or holds a NUL");
+    }
+    memcpy(out->name, name.at, name.size);
+    out->name[name.size] = '\0';
+    out->has_name        = true;
     return FBY_OK;
 }
 
-static fby_err take_pair(const char *key, size_t key_size, const char *value,
-    size_t size, struct fby_tar_extras *out)
+static bool is_key(struct text key, const char *name)
 {
-    if (is_key(key, key_size, "path")) {
-        return take_name(value, size, out, NULL);
-    }
-    if (is_key(key, key_size, "size")) {
-        out->has_size = true;
-        return parse_decimal(value, size, &out->size) ? FBY_OK : FBY_CONFIG;
-    }
+    return key.size == strlen(name) && memcmp(key.at, name, key.size) == 0;
+}
+
+static fby_err take_size(
+    struct text value, struct fby_tar_extras *out, struct fby_why *why)
+{
+    out->has_size = true;
+    return parse_decimal(value.at, value.size, &out->size)
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "the size of the next member is no number, or too large");
+}
+
+static fby_err take_pair(struct text key, struct text value,
+    struct fby_tar_extras *out, struct fby_why *why)
+{
     static const char sparse[] = "GNU.sparse.";
-    if (key_size >= sizeof(sparse) - 1 &&
-        memcmp(key, sparse, sizeof(sparse) - 1) == 0) {
+    if (is_key(key, "path")) {
+        return take_name(value, out, why);
+    }
+    if (is_key(key, "size")) {
+        return take_size(value, out, why);
+    }
+    if (key.size >= sizeof(sparse) - 1 &&
+        memcmp(key.at, sparse, sizeof(sparse) - 1) == 0) {
         out->sparse = true;
     }
     return FBY_OK;
 }
 
-/* One record: its own length in decimal, a blank, key=value, a newline. The
- * length is at least 1 more than what was parsed of it, so this advances. */
-static fby_err take_record(
-    const char *text, size_t left, size_t *length, struct fby_tar_extras *out)
+struct record {
+    struct text key, value;
+};
+
+/* Cut a record off the front of `rest`: its own length in decimal, a blank,
+ * key=value, a newline. The length is at least 1 more than what was parsed of
+ * it, so this advances. */
+static bool cut_record(struct text *rest, struct record *out)
 {
-    const char *blank  = memchr(text, ' ', left);
-    uint64_t    record = 0;
+    const char *blank  = memchr(rest->at, ' ', rest->size);
+    uint64_t    length = 0;
     if (blank == NULL ||
-        !parse_decimal(text, (size_t)(blank - text), &record) ||
-        record > left || record < (size_t)(blank - text) + 3 ||
-        text[record - 1] != '\n') {
-        return FBY_CONFIG;
+        !parse_decimal(rest->at, (size_t)(blank - rest->at), &length) ||
+        length > rest->size || length < (size_t)(blank - rest->at) + 3 ||
+        rest->at[length - 1] != '\n') {
+        return false;
     }
     const char *key   = blank + 1;
-    const char *end   = text + record - 1;
+    const char *end   = rest->at + length - 1;
     const char *equal = memchr(key, '=', (size_t)(end - key));
     if (equal == NULL) {
-        return FBY_CONFIG;
+        return false;
     }
-    *length = (size_t)record;
-    return take_pair(
-        key, (size_t)(equal - key), equal + 1, (size_t)(end - equal - 1), out);
+    out->key   = (struct text){key, (size_t)(equal - key)};
+    out->value = (struct text){equal + 1, (size_t)(end - equal - 1)};
+    rest->at += length;
+    rest->size -= (size_t)length;
+    return true;
 }
 
 fby_err fby_tar_pax_parse(const char *text, size_t size,
     struct fby_tar_extras *out, struct fby_why *why)
 {
-    size_t at = 0;
-    while (at < size && text[at] != '\0') {
-        size_t  length = 0;
-        fby_err err    = take_record(text + at, size - at, &length, out);
-        if (err != FBY_OK) {
-            return fby_because(why, err,
+    struct text rest = {text, size};
+    fby_err     err  = FBY_OK;
+    while (err == FBY_OK && rest.size > 0 && rest.at[0] != '\0') {
+        struct record record;
+        if (!cut_record(&rest, &record)) {
+            return fby_because(why, FBY_CONFIG,
                 "the pax records of this header are damaged at their byte "
                 "%zu",
-                at);
+                size - rest.size);
         }
-        at += length;
+        err = take_pair(record.key, record.value, out, why);
     }
-    return FBY_OK;
+    return err;
 }
 
 fby_err fby_tar_long_name(const char *text, size_t size,
     struct fby_tar_extras *out, struct fby_why *why)
 {
-    return take_name(text, strnlen(text, size), out, why);
+    return take_name((struct text){text, strnlen(text, size)}, out, why);
 }
 
 const char *fby_tar_compression(const uint8_t *data, size_t size)

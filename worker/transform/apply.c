@@ -1,265 +1,181 @@
-/* apply.c - the table of applies, and the walk over a field's ops.
+/* apply.c - the walk over a picture's passes, and the memory that takes.
  *
- * A picture wanders between two scratch buffers, or stays where it is when an
- * op only narrows it (a crop is a view) or mirrors it in place. The last op
- * that scales does so into the caller's memory if nothing is cropped after. */
+ * The last pass writes to the caller's memory, those before it to two scratch
+ * pictures in turn. The first may be fed by a decoder, row by row. */
 #include "worker/transform/apply.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
-#include "common/mem.h"
 #include "worker/transform/workshop.h"
 
-typedef fby_err (*apply_fn)(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture);
-
-/* Each narrows *picture to the plan's box first; `out` is where new pixels
- * are to be made, of the plan's size. */
-static void take_box(const struct fby_op_plan *plan, struct fby_image *picture)
-{
-    picture->pixels += plan->y * picture->stride + (size_t)plan->x * FBY_RGB;
-    picture->width  = plan->w;
-    picture->height = plan->h;
-}
-
-static fby_err apply_scale(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture)
-{
-    take_box(plan, picture);
-    fby_err err = fby_resize(&self->resizer, picture, out);
-    if (err == FBY_OK) {
-        *picture = *out;
-    }
-    return err;
-}
-
-static fby_err apply_crop(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture)
-{
-    (void)self;
-    (void)out;
-    take_box(plan, picture);
-    return FBY_OK;
-}
-
-static void mirror_row(uint8_t *row, uint32_t width)
-{
-    uint8_t *left  = row;
-    uint8_t *right = row + (size_t)(width - 1) * FBY_RGB;
-    for (; left < right; left += FBY_RGB, right -= FBY_RGB) {
-        uint8_t kept[FBY_RGB];
-        memcpy(kept, left, FBY_RGB);
-        memcpy(left, right, FBY_RGB);
-        memcpy(right, kept, FBY_RGB);
-    }
-}
-
-static fby_err apply_mirror(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture)
-{
-    (void)self;
-    (void)out;
-    for (uint32_t y = 0; plan->flip && y < picture->height; y++) {
-        mirror_row(picture->pixels + y * picture->stride, picture->width);
-    }
-    return FBY_OK;
-}
-
-static const apply_fn applies[] = {
-    [FBY_OP_RANDOM_RESIZED_CROP] = apply_scale,
-    [FBY_OP_RESIZE]              = apply_scale,
-    [FBY_OP_CENTER_CROP]         = apply_crop,
-    [FBY_OP_RANDOM_CROP]         = apply_crop,
-    [FBY_OP_HORIZONTAL_FLIP]     = apply_mirror,
+/* What an op does is all in its plan, so far: boxes, sizes and mirrors. */
+static const bool is_known[] = {
+    [FBY_OP_RANDOM_RESIZED_CROP] = true,
+    [FBY_OP_RESIZE]              = true,
+    [FBY_OP_CENTER_CROP]         = true,
+    [FBY_OP_RANDOM_CROP]         = true,
+    [FBY_OP_HORIZONTAL_FLIP]     = true,
 };
-enum { N_APPLIES = sizeof(applies) / sizeof(applies[0]) };
-_Static_assert((int)N_APPLIES <= (int)FBY_N_COSTS, "every op has a cost");
+enum { N_KNOWN = sizeof(is_known) / sizeof(is_known[0]) };
+_Static_assert((int)N_KNOWN <= (int)FBY_N_COSTS, "every op has a cost");
 
 bool fby_transform_knows(uint32_t op_id)
 {
-    return op_id < N_APPLIES && applies[op_id] != NULL;
+    return op_id < N_KNOWN && is_known[op_id];
 }
 
-static bool box_fits(const struct fby_op_plan *plan, const struct fby_image *in)
-{
-    return plan->w >= 1 && plan->h >= 1 && plan->out_w >= 1 &&
-           plan->out_h >= 1 && plan->w <= in->width &&
-           plan->x <= in->width - plan->w && plan->h <= in->height &&
-           plan->y <= in->height - plan->h;
-}
+/* ---- the walk ------------------------------------------------------------ */
 
-struct walk {
-    const struct fby_op_run *run;
-    struct fby_image         picture; /* as it is after the ops so far */
-    struct fby_image         out;     /* the caller's */
-    uint32_t                 n_made;  /* pictures made in scratch */
-    struct fby_why          *why;
-};
-
-static bool scales(const struct walk *walk, uint32_t i)
+static fby_err check_known(const struct fby_op_run *run, struct fby_why *why)
 {
-    return applies[walk->run->uses[i].op->id] == apply_scale;
-}
-
-/* After the last op that scales, crops can only narrow: if its picture has the
- * result's size, it is the result but for mirroring. */
-static bool is_last_to_scale(const struct walk *walk, uint32_t i)
-{
-    for (uint32_t k = i + 1; k < walk->run->n_ops; k++) {
-        if (scales(walk, k)) {
-            return false;
+    for (uint32_t i = 0; i < run->n_ops; i++) {
+        const struct fby_op *op = run->uses[i].op;
+        if (op == NULL || !fby_transform_knows(op->id)) {
+            return fby_because(why, FBY_USAGE,
+                "op %u of the field is not one this worker can do", i);
         }
     }
-    return true;
+    return FBY_OK;
 }
 
-/* Where op i makes its pixels: the caller's memory or the scratch buffer that
- * the picture does not lie in. */
-static fby_err find_room(struct fby_transform *self, struct walk *walk,
-    uint32_t i, struct fby_image *out)
+fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_size in,
+    const struct fby_image *out, struct fby_walk *walk, struct fby_why *why)
 {
-    const struct fby_op_plan *plan = &walk->run->plans[i];
-    if (is_last_to_scale(walk, i) && plan->out_w == walk->out.width &&
-        plan->out_h == walk->out.height) {
+    uint32_t bad = 0;
+    *walk        = (struct fby_walk){.run = *run, .out = *out};
+    fby_err err  = check_known(run, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (!fby_passes_plan(run->plans, run->n_ops, in, &walk->passes, &bad)) {
+        return fby_because(why, FBY_USAGE,
+            "%s: its plan does not fit the picture it meets",
+            run->uses[bad].op->name);
+    }
+    const struct fby_box *last = &walk->passes.at[walk->passes.n - 1].window;
+    if (last->w != out->width || last->h != out->height) {
+        return fby_because(why, FBY_USAGE,
+            "the ops end with %u x %u pixels, the field has %u x %u", last->w,
+            last->h, out->width, out->height);
+    }
+    return FBY_OK;
+}
+
+/* Where pass `i` writes to. */
+static fby_err find_room(struct fby_transform *self,
+    const struct fby_walk *walk, uint32_t i, struct fby_image *out)
+{
+    const struct fby_box *window = &walk->passes.at[i].window;
+    if (i == walk->passes.n - 1) {
         *out = walk->out;
         return FBY_OK;
     }
-    struct fby_scratch *scratch = &self->made[walk->n_made++ % 2];
-    return fby_image_in(scratch, plan->out_w, plan->out_h, out);
+    return fby_image_in(&self->made[i % 2], window->w, window->h, out);
 }
 
-static fby_err check_op(const struct walk *walk, uint32_t i)
+static void charge_pass(struct fby_transform *self, const struct fby_walk *walk,
+    uint32_t i, int64_t ns)
 {
-    const struct fby_op      *op   = walk->run->uses[i].op;
-    const struct fby_op_plan *plan = &walk->run->plans[i];
-    if (op == NULL || !fby_transform_knows(op->id)) {
-        return fby_because(walk->why, FBY_USAGE,
-            "op %u of the field is not one this worker can do", i);
+    if (walk->run.n_ops > 0) {
+        uint32_t op = walk->passes.at[i].op;
+        fby_transform_charge(self, walk->run.uses[op].op->id, ns);
     }
-    if (!box_fits(plan, &walk->picture) ||
-        (!scales(walk, i) &&
-            (plan->w != plan->out_w || plan->h != plan->out_h))) {
-        return fby_because(walk->why, FBY_USAGE,
-            "%s: its plan does not fit a picture of %u x %u pixels", op->name,
-            walk->picture.width, walk->picture.height);
-    }
-    return FBY_OK;
 }
 
-static fby_err check_ops(const struct walk *walk)
+static struct fby_image part_of(
+    const struct fby_image *picture, const struct fby_box *box)
 {
-    struct walk probe = *walk;
-    for (uint32_t i = 0; i < walk->run->n_ops; i++) {
-        fby_err err = check_op(&probe, i);
-        if (err != FBY_OK) {
-            return err;
-        }
-        probe.picture.width  = walk->run->plans[i].out_w;
-        probe.picture.height = walk->run->plans[i].out_h;
-    }
-    if (probe.picture.width != walk->out.width ||
-        probe.picture.height != walk->out.height) {
-        return fby_because(walk->why, FBY_USAGE,
-            "the ops end with %u x %u pixels, the field has %u x %u",
-            probe.picture.width, probe.picture.height, walk->out.width,
-            walk->out.height);
-    }
-    return FBY_OK;
+    struct fby_image part = *picture;
+    part.pixels += box->y * picture->stride + (size_t)box->x * FBY_RGB;
+    part.width  = box->w;
+    part.height = box->h;
+    return part;
 }
 
-static fby_err do_op(struct fby_transform *self, struct walk *walk, uint32_t i)
+/* Pass `i` on a picture in memory; *picture becomes its result. */
+static fby_err do_pass(struct fby_transform *self, const struct fby_walk *walk,
+    uint32_t i, struct fby_image *picture)
 {
-    const struct fby_op *op    = walk->run->uses[i].op;
-    int64_t              began = fby_thread_cpu_ns();
-    struct fby_image     room  = {0};
-    fby_err err = scales(walk, i) ? find_room(self, walk, i, &room) : FBY_OK;
+    const struct fby_pass *pass  = &walk->passes.at[i];
+    struct fby_resize_spec spec  = fby_pass_resize(pass, &fby_unscaled);
+    struct fby_image       in    = part_of(picture, &pass->box);
+    struct fby_image       out   = {0};
+    int64_t                began = fby_thread_cpu_ns();
+    fby_err                err   = find_room(self, walk, i, &out);
     if (err == FBY_OK) {
-        err =
-            applies[op->id](self, &walk->run->plans[i], &room, &walk->picture);
+        err = fby_resize(&self->resizer, &in, &spec, &out);
     }
-    fby_transform_charge(self, op->id, fby_thread_cpu_ns() - began);
-    return err == FBY_OK ? FBY_OK
-                         : fby_because(walk->why, err, "%s: %s", op->name,
-                               fby_strerror(err));
+    charge_pass(self, walk, i, fby_thread_cpu_ns() - began);
+    *picture = out;
+    return err;
 }
 
-static void copy_rows(const struct fby_image *in, const struct fby_image *out)
+static fby_err do_passes(struct fby_transform *self,
+    const struct fby_walk *walk, uint32_t first, struct fby_image picture)
 {
-    for (uint32_t y = 0; y < in->height; y++) {
-        memcpy(out->pixels + y * out->stride, in->pixels + y * in->stride,
-            (size_t)in->width * FBY_RGB);
+    fby_err err = FBY_OK;
+    for (uint32_t i = first; err == FBY_OK && i < walk->passes.n; i++) {
+        err = do_pass(self, walk, i, &picture);
     }
+    return err;
 }
 
 fby_err fby_transform_run(struct fby_transform *self,
     const struct fby_op_run *run, struct fby_image in, struct fby_image out,
     struct fby_why *why)
 {
-    struct walk walk = {.run = run, .picture = in, .out = out, .why = why};
-    fby_err     err  = check_ops(&walk);
-    for (uint32_t i = 0; err == FBY_OK && i < run->n_ops; i++) {
-        err = do_op(self, &walk, i);
+    struct fby_walk walk;
+    struct fby_size size = {in.width, in.height};
+    fby_err         err  = fby_walk_plan(run, size, &out, &walk, why);
+    return err == FBY_OK ? do_passes(self, &walk, 0, in) : err;
+}
+
+/* ---- fed by a decoder ---------------------------------------------------- */
+
+fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
+    const struct fby_grain *grain)
+{
+    struct fby_resize_spec spec = fby_pass_resize(&walk->passes.at[0], grain);
+    fby_err                err  = find_room(self, walk, 0, &walk->first);
+    walk->first_ns              = 0;
+    return err == FBY_OK
+               ? fby_resizer_begin(&self->resizer, &spec, &walk->first)
+               : err;
+}
+
+void fby_walk_rows(struct fby_transform *self, struct fby_walk *walk,
+    const struct fby_image *rows)
+{
+    int64_t began = fby_now_ns();
+    for (uint32_t y = 0; y < rows->height; y++) {
+        fby_resizer_row(&self->resizer, rows->pixels + y * rows->stride);
     }
-    if (err == FBY_OK && walk.picture.pixels != out.pixels) {
-        copy_rows(&walk.picture, &out);
+    walk->first_ns += fby_now_ns() - began;
+}
+
+fby_err fby_walk_end(struct fby_transform *self, struct fby_walk *walk)
+{
+    charge_pass(self, walk, 0, walk->first_ns);
+    return do_passes(self, walk, 1, walk->first);
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+static void at_least(uint64_t *bytes, uint64_t wanted)
+{
+    *bytes = *bytes > wanted ? *bytes : wanted;
+}
+
+void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,
+    struct fby_need *need)
+{
+    for (uint32_t i = 0; i < walk->passes.n; i++) {
+        const struct fby_pass *pass = &walk->passes.at[i];
+        struct fby_resize_spec spec =
+            fby_pass_resize(pass, i == 0 ? grain : &fby_unscaled);
+        at_least(&need->resize, fby_resize_bytes(&spec));
+        if (i + 1 < walk->passes.n) {
+            at_least(&need->made[i % 2],
+                fby_image_bytes(pass->window.w, pass->window.h));
+        }
     }
-    return err;
-}
-
-struct fby_transform *fby_transform_create(void)
-{
-    return fby_zalloc(sizeof(struct fby_transform));
-}
-
-static void trim(struct fby_transform *self, size_t keep_bytes)
-{
-    for (int i = 0; i < 2; i++) {
-        fby_scratch_trim(&self->decoded[i], keep_bytes);
-        fby_scratch_trim(&self->made[i], keep_bytes);
-    }
-    fby_resizer_trim(&self->resizer, keep_bytes);
-}
-
-static size_t held_bytes(const struct fby_transform *self)
-{
-    const struct fby_resizer *resizer = &self->resizer;
-    return self->decoded[0].size_bytes + self->decoded[1].size_bytes +
-           self->made[0].size_bytes + self->made[1].size_bytes +
-           resizer->weights[0].size_bytes + resizer->weights[1].size_bytes +
-           resizer->rows.size_bytes;
-}
-
-void fby_transform_rest(struct fby_transform *self)
-{
-    if (held_bytes(self) > FBY_TRANSFORM_KEEP_BYTES) {
-        trim(self, 0);
-    }
-}
-
-void fby_transform_destroy(struct fby_transform **self_p)
-{
-    if (*self_p != NULL) {
-        trim(*self_p, 0);
-        free(*self_p);
-        *self_p = NULL;
-    }
-}
-
-void fby_transform_charge(
-    struct fby_transform *self, uint32_t op_id, int64_t cpu_ns)
-{
-    self->costs[op_id].calls++;
-    self->costs[op_id].cpu_ns += cpu_ns;
-}
-
-struct fby_cost fby_transform_cost(
-    const struct fby_transform *self, uint32_t op_id)
-{
-    return op_id < FBY_N_COSTS ? self->costs[op_id] : (struct fby_cost){0};
 }

@@ -10,18 +10,25 @@
 #include <stdbool.h>
 
 #include "common/pipeline/op.h"
+#include "worker/transform/allowance.h"
 #include "worker/transform/image.h"
 
 struct fby_transform;
 
-/* Never fails (control-plane allocation); destroy accepts NULL. */
-struct fby_transform *fby_transform_create(void);
-void                  fby_transform_destroy(struct fby_transform **self_p);
+/* How much memory a transform may use. What a picture takes (its pixels, those
+ * the ops make on the way, the coefficients of a file in several scans) is
+ * known from its header, before any of it is taken. */
+struct fby_transform_limits {
+    uint64_t              share;     /* bytes it may hold at any time */
+    struct fby_allowance *allowance; /* for what one picture takes beyond that;
+                                        borrowed until destroy */
+};
 
-/* Bytes of buffers a transform holds on to between samples, at most: beyond
- * that it takes memory for the one sample that needs it. The largest picture
- * accepted (jpeg.h) needs about 0.6 GiB for the time of its decoding. */
-enum { FBY_TRANSFORM_KEEP_BYTES = 64 << 20 };
+/* NULL: no limits. Never fails (control-plane allocation); destroy accepts
+ * NULL. */
+struct fby_transform *fby_transform_create(
+    const struct fby_transform_limits *limits);
+void fby_transform_destroy(struct fby_transform **self_p);
 
 /* A field's ops, ready to run: uses[i] is done as plans[i] says. */
 struct fby_op_run {

@@ -1,9 +1,8 @@
-/* field.c - a picture is planned from its size, then decoded and run through
+/* field.c - a picture is planned from its header, then decoded and run through
  * its ops; the other decoders are in scalar.c.
  *
- * The plans are made twice over the same code, from the header for
- * `forebay plan` and from the decoded picture here: the sides agree, since
- * both come from the file's own head. */
+ * Between header and pixels the decoder asks whether it may go on: then the
+ * plans are made, and with them it is known how much memory it will take. */
 #include "worker/transform/field.h"
 
 #include "common/clock.h"
@@ -76,37 +75,129 @@ fby_err fby_field_plan(const struct fby_field_job *job,
         return FBY_OK;
     }
     struct fby_jpeg_file file = {job->bytes, job->size};
-    fby_err err = fby_jpeg_size(&file, &out->width, &out->height, why);
-    return err == FBY_OK ? plan_ops(job, out, why) : err;
+    struct fby_jpeg_head head;
+    fby_err              err = fby_jpeg_read_head(&file, &head, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    out->width  = head.width;
+    out->height = head.height;
+    return plan_ops(job, out, why);
 }
 
-static fby_err decode(struct fby_transform *transform,
-    const struct fby_field_job *job, struct fby_image *out, struct fby_why *why)
+/* ---- pictures ------------------------------------------------------------ */
+
+/* A picture in work. */
+struct picture {
+    struct fby_transform       *transform;
+    const struct fby_field_job *job;
+    struct fby_image            out;
+    struct fby_walk             walk;
+};
+
+/* How many times larger than its result a picture must stay when it is decoded
+ * smaller than it is; 0: it must not be. */
+static uint32_t times_larger(enum fby_dct_scale scale)
 {
-    struct fby_jpeg_file file  = {job->bytes, job->size};
-    int64_t              began = fby_thread_cpu_ns();
-    fby_err err = fby_jpeg_decode(&file, transform->decoded, out, why);
-    fby_transform_charge(
-        transform, FBY_COST_DECODE, fby_thread_cpu_ns() - began);
-    return err;
+    switch (scale) {
+    case FBY_DCT_FAITHFUL:
+        return 2;
+    case FBY_DCT_FAST:
+        return 1;
+    case FBY_DCT_OFF:
+        break;
+    }
+    return 0;
+}
+
+static struct fby_jpeg_part part_for(
+    const struct picture *work, const struct fby_jpeg_head *head)
+{
+    const struct fby_pass *pass  = &work->walk.passes.at[0];
+    uint32_t               times = times_larger(work->job->field->dct_scale);
+    return (struct fby_jpeg_part){
+        .box  = pass->box,
+        .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
+    };
+}
+
+/* All that decoding this part and the passes take, reserved. */
+static fby_err reserve(struct picture *work, const struct fby_jpeg_head *head,
+    const struct fby_jpeg_part *part, const struct fby_grain *grain,
+    struct fby_why *why)
+{
+    struct fby_jpeg_need jpeg = fby_jpeg_need_of(head, part);
+    struct fby_need      need = {
+             .decoded   = {jpeg.scratch[0], jpeg.scratch[1]},
+             .libraries = head->library_bytes,
+    };
+    fby_walk_need(&work->walk, grain, &need);
+    return fby_transform_reserve(work->transform, &need, why);
+}
+
+/* The header is read: plan, reserve the memory, and get ready for rows. */
+static fby_err on_head(void *arg, const struct fby_jpeg_head *head,
+    struct fby_jpeg_part *part, struct fby_why *why)
+{
+    struct picture       *work = arg;
+    struct fby_field_plan plan = {.width = head->width, .height = head->height};
+    fby_err               err  = plan_ops(work->job, &plan, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_op_run run  = {work->job->field->ops, plan.plans, plan.n_ops};
+    struct fby_size   size = {head->width, head->height};
+    err = fby_walk_plan(&run, size, &work->out, &work->walk, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    *part                         = part_for(work, head);
+    struct fby_jpeg_region region = fby_jpeg_region_of(head, part);
+    struct fby_grain       grain  = {part->unit, region.skew_x, region.skew_y};
+    err                           = reserve(work, head, part, &grain, why);
+    return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, &grain)
+                         : err;
+}
+
+static void on_rows(void *arg, const struct fby_image *rows)
+{
+    struct picture *work = arg;
+    fby_walk_rows(work->transform, &work->walk, rows);
 }
 
 static fby_err write_picture(struct fby_transform *transform,
     const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
 {
-    struct fby_image picture = {0};
-    fby_err          err     = decode(transform, job, &picture, why);
-    if (err != FBY_OK) {
-        return err;
+    struct picture work = {.transform = transform, .job = job, .out = out};
+    const struct fby_jpeg_sink sink = {on_head, on_rows, &work};
+    const struct fby_jpeg_file file = {job->bytes, job->size};
+
+    int64_t began = fby_thread_cpu_ns();
+    fby_err err   = fby_jpeg_stream(&file, &sink, transform->decoded, why);
+    fby_transform_charge(transform, FBY_COST_DECODE,
+        fby_thread_cpu_ns() - began - work.walk.first_ns);
+    if (err == FBY_OK) {
+        err = fby_walk_end(transform, &work.walk);
     }
-    struct fby_field_plan plan = {
-        .width = picture.width, .height = picture.height};
-    err = plan_ops(job, &plan, why);
-    if (err != FBY_OK) {
-        return err;
+    fby_transform_rest(transform);
+    return err;
+}
+
+/* A parser makes objects of the text. */
+static fby_err write_number(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_need need = {
+        .libraries = (uint64_t)job->size * FBY_JSON_BYTES_PER_BYTE};
+    fby_err err = FBY_OK;
+    if (job->size <= FBY_JSON_MAX_BYTES) { /* else it is refused at once */
+        err = fby_transform_reserve(transform, &need, why);
     }
-    struct fby_op_run run = {job->field->ops, plan.plans, plan.n_ops};
-    return fby_transform_run(transform, &run, picture, out, why);
+    if (err == FBY_OK) {
+        err = fby_number_write(job, dst, why);
+    }
+    fby_transform_rest(transform);
+    return err;
 }
 
 static struct fby_image picture_at(
@@ -120,16 +211,13 @@ static struct fby_image picture_at(
 fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    fby_err err;
     switch (job->field->decode) {
     case FBY_DECODE_RGB8:
-        err = write_picture(transform, job, picture_at(dst, job->field), why);
-        fby_transform_rest(transform);
-        return err;
+        return write_picture(transform, job, picture_at(dst, job->field), why);
     case FBY_DECODE_LABEL:
         return fby_label_write(job, dst, why);
     case FBY_DECODE_NUMBER:
-        return fby_number_write(job, dst, why);
+        return write_number(transform, job, dst, why);
     case FBY_DECODE_BYTES:
         return fby_bytes_write(job, dst, why);
     }

@@ -11,9 +11,10 @@
 #include "worker/transform/apply.h"
 
 enum {
-    FBY_LABEL_MAX_BYTES = 64,      /* of a label's text, blanks included */
-    FBY_JSON_MAX_BYTES  = 1 << 20, /* of a JSON member */
-    FBY_JSON_MAX_DEPTH  = 32       /* objects and arrays within each other */
+    FBY_LABEL_MAX_BYTES     = 64,      /* of a label's text, blanks included */
+    FBY_JSON_MAX_BYTES      = 1 << 20, /* of a JSON member */
+    FBY_JSON_BYTES_PER_BYTE = 64,      /* of memory, while it is parsed */
+    FBY_JSON_MAX_DEPTH      = 32 /* objects and arrays within each other */
 };
 
 struct fby_field_job {
@@ -34,7 +35,9 @@ size_t fby_field_bytes(const struct fby_field_content *field);
  * Thread: one at a time for a transform.
  * Errors: FBY_BAD_SAMPLE  the member's complete bytes are refused; `why` says
  *                         what is wrong with them and what would be right
- *         FBY_FULL        memory is short: not the sample's fault
+ *         FBY_FULL        memory is short, or the transform may not use as
+ *                         much: not the sample's fault
+ *         FBY_GONE        the transform's allowance was closed
  *         FBY_USAGE       the content is not one the parser lets through.
  * On an error `dst` may be half written. */
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,

@@ -13,7 +13,7 @@ fby_err fby_scratch_need(struct fby_scratch *scratch, size_t size_bytes)
     if (size_bytes <= scratch->size_bytes) {
         return FBY_OK;
     }
-    fby_scratch_trim(scratch, 0);
+    fby_scratch_fini(scratch);
     if (size_bytes > SIZE_MAX - ALIGNMENT) {
         return FBY_FULL;
     }
@@ -26,12 +26,10 @@ fby_err fby_scratch_need(struct fby_scratch *scratch, size_t size_bytes)
     return FBY_OK;
 }
 
-void fby_scratch_trim(struct fby_scratch *scratch, size_t keep_bytes)
+void fby_scratch_fini(struct fby_scratch *scratch)
 {
-    if (keep_bytes == 0 || scratch->size_bytes > keep_bytes) {
-        free(scratch->memory);
-        *scratch = (struct fby_scratch){0};
-    }
+    free(scratch->memory);
+    *scratch = (struct fby_scratch){0};
 }
 
 fby_err fby_image_in(struct fby_scratch *scratch, uint32_t width,

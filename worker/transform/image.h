@@ -32,8 +32,14 @@ struct fby_scratch {
 FBY_CHECKED fby_err fby_scratch_need(
     struct fby_scratch *scratch, size_t size_bytes);
 
-/* Give the memory back if it is more than `keep_bytes` (0: always). */
-void fby_scratch_trim(struct fby_scratch *scratch, size_t keep_bytes);
+/* Give the memory back; it may be used again. */
+void fby_scratch_fini(struct fby_scratch *scratch);
+
+/* Bytes of a picture without gaps between rows. */
+static inline uint64_t fby_image_bytes(uint32_t width, uint32_t height)
+{
+    return (uint64_t)width * height * FBY_RGB;
+}
 
 /* A width x height picture without gaps between rows, in `scratch`.
  * Errors: FBY_FULL, as above. */

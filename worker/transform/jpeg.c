@@ -15,7 +15,15 @@
 
 #include "worker/transform/orient.h"
 
-enum { APP1 = JPEG_APP0 + 1, SEGMENT_BYTES = 0xffff, ROWS_AT_ONCE = 16 };
+enum {
+    APP1          = JPEG_APP0 + 1,
+    ROWS_AT_ONCE  = 16, /* in a strip: it stays in the cache */
+    ROW_SLACK     = 64, /* bytes after a strip's row */
+    BESIDE        = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE, /* pixels, decoded beside
+                                                          an area at most */
+    FIXED_BYTES   = 128 << 10, /* tables and the like, of any file */
+    ROWS_BUFFERED = 32         /* in the library, of all channels, at most */
+};
 
 struct decoder {
     struct jpeg_decompress_struct jpeg;
@@ -24,7 +32,8 @@ struct decoder {
     jmp_buf                       leave;
     struct fby_why               *why;
     fby_err                       err;
-    uint32_t                      orientation; /* 1 to 8 */
+    bool                          has_scans; /* several: held as coefficients */
+    uint32_t orientation; /* 1 to 8; 0: no EXIF block was met */
 };
 
 static _Noreturn void leave(struct decoder *d, fby_err err)
@@ -74,6 +83,27 @@ static void no_output(j_common_ptr jpeg)
     (void)jpeg;
 }
 
+/* The first EXIF block counts. It is looked at where it lies, in the file: the
+ * library would keep a copy of every segment, as many as a file has. It is
+ * passed over as the library passes others: the length counts itself, and the
+ * end of the file shows by itself. */
+static boolean on_app1(j_decompress_ptr jpeg)
+{
+    struct decoder         *d      = jpeg->client_data;
+    struct jpeg_source_mgr *source = jpeg->src;
+    const uint8_t          *bytes  = source->next_input_byte;
+    size_t                  left   = source->bytes_in_buffer;
+    size_t                  size   = 2;
+    if (left >= 2 && (bytes[0] << 8 | bytes[1]) > 2) {
+        size = (size_t)(bytes[0] << 8 | bytes[1]);
+    }
+    if (d->orientation == 0 && size <= left) {
+        d->orientation = fby_exif_orientation(bytes + 2, size - 2);
+    }
+    source->skip_input_data(jpeg, (long)size);
+    return TRUE;
+}
+
 /* jpeg_create_decompress clears the struct but for `err` and `client_data`;
  * it may already leave, for want of memory. */
 static void open_decoder(struct decoder *d)
@@ -86,17 +116,6 @@ static void open_decoder(struct decoder *d)
     d->progress.progress_monitor = on_progress;
     jpeg_create_decompress(&d->jpeg);
     d->jpeg.progress = &d->progress;
-}
-
-static uint32_t find_orientation(const struct jpeg_decompress_struct *jpeg)
-{
-    for (jpeg_saved_marker_ptr m = jpeg->marker_list; m != NULL; m = m->next) {
-        uint32_t orientation = fby_exif_orientation(m->data, m->data_length);
-        if (orientation != 0) {
-            return orientation;
-        }
-    }
-    return 1;
 }
 
 static const char *refused_colour(J_COLOR_SPACE space)
@@ -126,13 +145,21 @@ static void check_kind(struct decoder *d)
     }
 }
 
-/* Coefficients of all blocks, which a file in several scans is held as. */
+static uint64_t rounded_up(uint64_t value, int step)
+{
+    uint64_t wide = (uint64_t)step;
+    return (value + wide - 1) / wide * wide;
+}
+
+/* Coefficients of all blocks, which a file in several scans is held as: whole
+ * groups of blocks, as the library rounds them. */
 static uint64_t coefficient_bytes(const struct jpeg_decompress_struct *jpeg)
 {
     uint64_t blocks = 0;
     for (int i = 0; i < jpeg->num_components; i++) {
         const jpeg_component_info *part = &jpeg->comp_info[i];
-        blocks += (uint64_t)part->width_in_blocks * part->height_in_blocks;
+        blocks += rounded_up(part->width_in_blocks, part->h_samp_factor) *
+                  rounded_up(part->height_in_blocks, part->v_samp_factor);
     }
     return blocks * sizeof(JBLOCK);
 }
@@ -152,7 +179,7 @@ static void check_size(struct decoder *d, size_t size)
                      "JPEG claims %u x %u pixels in %zu bytes, which cannot be",
                      jpeg->image_width, jpeg->image_height, size));
     }
-    if (jpeg_has_multiple_scans(jpeg) &&
+    if (d->has_scans &&
         coefficient_bytes(jpeg) > FBY_JPEG_MAX_COEFFICIENT_BYTES) {
         leave(d,
             fby_because(d->why, FBY_BAD_SAMPLE,
@@ -170,86 +197,260 @@ static void read_header(struct decoder *d, const struct fby_jpeg_file *file)
             d, fby_because(d->why, FBY_BAD_SAMPLE, "JPEG file holds no byte"));
     }
     open_decoder(d);
-    jpeg_save_markers(&d->jpeg, APP1, SEGMENT_BYTES);
+    jpeg_set_marker_processor(&d->jpeg, APP1, on_app1);
     jpeg_mem_src(&d->jpeg, file->bytes, file->size);
     jpeg_read_header(&d->jpeg, TRUE);
     check_kind(d);
+    d->has_scans = jpeg_has_multiple_scans(&d->jpeg) != FALSE;
     check_size(d, file->size);
-    d->orientation = find_orientation(&d->jpeg);
+    d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-static void start_decoding(struct decoder *d)
+/* Of these samplings the library (before 3.0) makes wrong pixels when it scales
+ * them: one channel has four blocks in a row or column where others have two.
+ */
+static bool scales_right(const struct jpeg_decompress_struct *jpeg)
+{
+    return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
+}
+
+static struct fby_jpeg_head head_of(const struct decoder *d)
+{
+    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
+
+    bool     turns = fby_orientation_turns(d->orientation);
+    uint32_t w     = jpeg->image_width;
+    uint32_t h     = jpeg->image_height;
+    uint64_t rows =
+        fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
+    return (struct fby_jpeg_head){
+        .width       = turns ? h : w,
+        .height      = turns ? w : h,
+        .orientation = d->orientation,
+        .is_scalable = scales_right(jpeg),
+        .library_bytes =
+            FIXED_BYTES + rows + (d->has_scans ? coefficient_bytes(jpeg) : 0),
+    };
+}
+
+/* ---- which part ---------------------------------------------------------- */
+
+/* Pixels of `unit` in the picture as it is stored. */
+struct area {
+    uint32_t unit;
+    uint32_t x, y, w, h;
+    uint32_t lead_x, lead_y; /* of the box in the area, in pixels */
+    uint32_t tail_x, tail_y; /* and of the area's end behind it */
+};
+
+static struct area area_of(
+    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part)
+{
+    struct fby_box b = fby_orient_box(
+        &part->box, head->width, head->height, head->orientation);
+    uint32_t    unit = part->unit;
+    struct area area = {.unit = unit,
+        .x                    = b.x / unit,
+        .y                    = b.y / unit,
+        .lead_x               = b.x % unit,
+        .lead_y               = b.y % unit};
+    area.w           = (area.lead_x + b.w + unit - 1) / unit;
+    area.h           = (area.lead_y + b.h + unit - 1) / unit;
+    area.tail_x      = area.w * unit - area.lead_x - b.w;
+    area.tail_y      = area.h * unit - area.lead_y - b.h;
+    return area;
+}
+
+struct fby_jpeg_region fby_jpeg_region_of(
+    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part)
+{
+    struct area a      = area_of(head, part);
+    uint32_t    o      = head->orientation;
+    bool        turns  = fby_orientation_turns(o);
+    bool        right  = o == 2 || o == 3 || o == 7 || o == 8;
+    bool        bottom = o == 3 || o == 4 || o == 6 || o == 7;
+    uint32_t    x      = right ? a.tail_x : a.lead_x; /* along stored rows */
+    uint32_t    y      = bottom ? a.tail_y : a.lead_y;
+    return (struct fby_jpeg_region){
+        .width  = turns ? a.h : a.w,
+        .height = turns ? a.w : a.h,
+        .skew_x = turns ? y : x,
+        .skew_y = turns ? x : y,
+    };
+}
+
+/* Rows of the region and what is decoded beside it. */
+static size_t strip_stride(uint32_t width)
+{
+    size_t bytes = (size_t)(width + BESIDE) * FBY_RGB + ROW_SLACK;
+    return (bytes + ROW_SLACK - 1) / ROW_SLACK * ROW_SLACK;
+}
+
+struct fby_jpeg_need fby_jpeg_need_of(
+    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part)
+{
+    struct area area = area_of(head, part);
+    return (struct fby_jpeg_need){
+        .scratch = {strip_stride(area.w) * ROWS_AT_ONCE,
+            head->orientation == 1
+                ? 0
+                : fby_image_bytes(area.w, area.h) + ROW_SLACK}};
+}
+
+/* ---- decoding ------------------------------------------------------------ */
+
+static void start_decoding(struct decoder *d, uint32_t unit)
 {
     d->jpeg.out_color_space     = JCS_RGB;
     d->jpeg.dct_method          = JDCT_ISLOW;
     d->jpeg.do_fancy_upsampling = TRUE;
     d->jpeg.do_block_smoothing  = FALSE;
+    d->jpeg.scale_num           = 1;
+    d->jpeg.scale_denom         = unit;
     jpeg_start_decompress(&d->jpeg);
 }
 
-static void read_rows(struct decoder *d, const struct fby_image *out)
+/* Pixels, in x or y, that the library decodes at a time. */
+static uint32_t group_of(int samp_factor, uint32_t unit)
 {
-    while (d->jpeg.output_scanline < out->height) {
-        JSAMPROW rows[ROWS_AT_ONCE];
-        uint32_t first = d->jpeg.output_scanline;
-        uint32_t n     = out->height - first;
-        n              = n < ROWS_AT_ONCE ? n : ROWS_AT_ONCE;
-        for (uint32_t i = 0; i < n; i++) {
-            rows[i] = out->pixels + (first + i) * out->stride;
-        }
-        if (jpeg_read_scanlines(&d->jpeg, rows, n) == 0) {
-            leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                         "JPEG ends at row %u of %u", first, out->height));
-        }
+    return (uint32_t)samp_factor * DCTSIZE / unit;
+}
+
+/* Leave out the columns of blocks beside the area. The library's upsampling
+ * looks at neighbours, so one group of blocks more on each side is decoded.
+ * Returns how far right the area then begins. */
+static uint32_t crop_columns(struct decoder *d, const struct area *area)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    uint32_t   beside = group_of(jpeg->max_h_samp_factor, area->unit);
+    JDIMENSION x      = area->x > beside ? area->x - beside : 0;
+    JDIMENSION end    = area->x + area->w + beside;
+    end               = end < jpeg->output_width ? end : jpeg->output_width;
+    JDIMENSION width  = end - x;
+    if (width < jpeg->output_width) {
+        jpeg_crop_scanline(jpeg, &x, &width);
+    }
+    return area->x - x;
+}
+
+/* Pass over the rows above the area. The library is right about that only once
+ * and from row 0; it decodes by itself the group of blocks that the first row
+ * of the area looks up to. */
+static void skip_rows(struct decoder *d, const struct area *area)
+{
+    if (area->y > 0) {
+        jpeg_skip_scanlines(&d->jpeg, area->y);
     }
 }
 
-static void take_memory(struct decoder *d, struct fby_scratch *scratch,
-    uint32_t width, uint32_t height, struct fby_image *out)
+static void take_memory(
+    struct decoder *d, struct fby_scratch *scratch, uint64_t bytes)
 {
-    if (fby_image_in(scratch, width, height, out) != FBY_OK) {
-        leave(
-            d, fby_because(d->why, FBY_FULL,
-                   "no memory for a picture of %u x %u pixels", width, height));
+    if (fby_scratch_need(scratch, bytes) != FBY_OK) {
+        leave(d, fby_because(d->why, FBY_FULL,
+                     "no memory for a picture of %u x %u pixels",
+                     d->jpeg.image_width, d->jpeg.image_height));
     }
 }
 
-static void put_upright(
-    struct decoder *d, struct fby_scratch *scratch, struct fby_image *image)
+/* Read rows into the strip until it is full or the area ends; `strip->height`
+ * says how many. */
+static void fill_strip(struct decoder *d, struct fby_image *strip, uint32_t end)
 {
-    struct fby_image stored  = *image;
-    struct fby_image upright = {0};
-    bool             turns   = fby_orientation_turns(d->orientation);
-    take_memory(d, scratch, turns ? stored.height : stored.width,
-        turns ? stored.width : stored.height, &upright);
-    fby_orient(&stored, d->orientation, &upright);
-    *image = upright;
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    JSAMPROW                       at[ROWS_AT_ONCE];
+    for (uint32_t i = 0; i < ROWS_AT_ONCE; i++) {
+        at[i] = strip->pixels + i * strip->stride;
+    }
+    strip->height = 0;
+    while (strip->height < ROWS_AT_ONCE && jpeg->output_scanline < end) {
+        uint32_t left = end - jpeg->output_scanline;
+        uint32_t room = ROWS_AT_ONCE - strip->height;
+        uint32_t n    = jpeg_read_scanlines(
+               jpeg, at + strip->height, left < room ? left : room);
+        if (n == 0) {
+            leave(d,
+                fby_because(d->why, FBY_BAD_SAMPLE, "JPEG ends at row %u of %u",
+                    jpeg->output_scanline, jpeg->output_height));
+        }
+        strip->height += n;
+    }
 }
 
-/* What a call asks of the decoder; `scratch` is NULL for the size alone. */
+/* What a call asks of the decoder; without a sink, for the head alone. */
 struct wish {
     const struct fby_jpeg_file *file;
+    const struct fby_jpeg_sink *sink;
     struct fby_scratch         *scratch;
-    struct fby_image           *out;
+    struct fby_jpeg_head       *head;
 };
+
+/* Hand rows on, or turn them; `first` is the first one's number in the area. */
+static void deliver(struct decoder *d, const struct fby_jpeg_sink *sink,
+    const struct fby_image *rows, uint32_t first,
+    const struct fby_image *turned)
+{
+    if (turned->pixels == NULL) {
+        sink->rows(sink->arg, rows);
+    } else {
+        fby_orient(rows, first, d->orientation, turned);
+    }
+}
+
+static void read_area(struct decoder *d, const struct area *area,
+    const struct wish *wish, const struct fby_image *turned)
+{
+    uint32_t         beside = crop_columns(d, area);
+    struct fby_image strip  = {
+         .pixels = wish->scratch[0].memory, .stride = strip_stride(area->w)};
+    skip_rows(d, area);
+    while (d->jpeg.output_scanline < area->y) {
+        fill_strip(d, &strip, area->y);
+    }
+    while (d->jpeg.output_scanline < area->y + area->h) {
+        uint32_t first = d->jpeg.output_scanline - area->y;
+        fill_strip(d, &strip, area->y + area->h);
+        struct fby_image rows = strip;
+        rows.pixels += (size_t)beside * FBY_RGB;
+        rows.width = area->w;
+        deliver(d, wish->sink, &rows, first, turned);
+    }
+}
+
+static void decode(struct decoder *d, const struct wish *wish,
+    const struct fby_jpeg_part *part)
+{
+    const struct fby_jpeg_sink *sink   = wish->sink;
+    struct fby_jpeg_need        need   = fby_jpeg_need_of(wish->head, part);
+    struct fby_jpeg_region      region = fby_jpeg_region_of(wish->head, part);
+    struct area                 area   = area_of(wish->head, part);
+    struct fby_image            turned = {0};
+    take_memory(d, &wish->scratch[0], need.scratch[0]);
+    if (d->orientation != 1) {
+        take_memory(d, &wish->scratch[1], need.scratch[1]);
+        turned = (struct fby_image){wish->scratch[1].memory,
+            (size_t)region.width * FBY_RGB, region.width, region.height};
+    }
+    start_decoding(d, part->unit);
+    read_area(d, &area, wish, &turned);
+    if (d->orientation != 1) {
+        sink->rows(sink->arg, &turned);
+    }
+}
 
 static void do_wish(struct decoder *d, const struct wish *wish)
 {
-    struct fby_image *out = wish->out;
+    struct fby_jpeg_part part = {.unit = 1};
     read_header(d, wish->file);
-    if (wish->scratch == NULL) {
-        bool turns  = fby_orientation_turns(d->orientation);
-        out->width  = turns ? d->jpeg.image_height : d->jpeg.image_width;
-        out->height = turns ? d->jpeg.image_width : d->jpeg.image_height;
+    *wish->head = head_of(d);
+    if (wish->sink == NULL) {
         return;
     }
-    take_memory(
-        d, &wish->scratch[0], d->jpeg.image_width, d->jpeg.image_height, out);
-    start_decoding(d);
-    read_rows(d, out);
-    if (d->orientation != 1) {
-        put_upright(d, &wish->scratch[1], out);
+    fby_err err = wish->sink->head(wish->sink->arg, wish->head, &part, d->why);
+    if (err != FBY_OK) {
+        leave(d, err);
     }
+    decode(d, wish, &part);
 }
 
 /* The one place that is jumped back to. */
@@ -262,27 +463,63 @@ static fby_err run(struct decoder *d, const struct wish *wish)
     return d->err;
 }
 
-fby_err fby_jpeg_size(const struct fby_jpeg_file *file, uint32_t *out_width,
-    uint32_t *out_height, struct fby_why *why)
+fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
+    struct fby_jpeg_head *out, struct fby_why *why)
 {
-    struct decoder   d     = {.why = why};
-    struct fby_image image = {0};
-    fby_err          err   = run(&d, &(struct wish){file, NULL, &image});
-    if (err == FBY_OK) {
-        *out_width  = image.width;
-        *out_height = image.height;
+    struct decoder d = {.why = why};
+    return run(&d, &(struct wish){.file = file, .head = out});
+}
+
+fby_err fby_jpeg_stream(const struct fby_jpeg_file *file,
+    const struct fby_jpeg_sink *sink, struct fby_scratch scratch[2],
+    struct fby_why *why)
+{
+    struct decoder       d    = {.why = why};
+    struct fby_jpeg_head head = {0};
+    return run(&d, &(struct wish){file, sink, scratch, &head});
+}
+
+/* ---- whole pictures ------------------------------------------------------ */
+
+struct whole {
+    struct fby_scratch *scratch;
+    struct fby_image    image;
+    uint32_t            ready; /* rows */
+};
+
+static fby_err take_whole(void *arg, const struct fby_jpeg_head *head,
+    struct fby_jpeg_part *part, struct fby_why *why)
+{
+    struct whole *whole = arg;
+    part->box           = (struct fby_box){.w = head->width, .h = head->height};
+    fby_err err =
+        fby_image_in(whole->scratch, head->width, head->height, &whole->image);
+    return err == FBY_OK ? FBY_OK
+                         : fby_because(why, err,
+                               "no memory for a picture of %u x %u pixels",
+                               head->width, head->height);
+}
+
+static void copy_rows(void *arg, const struct fby_image *rows)
+{
+    struct whole *whole = arg;
+    for (uint32_t y = 0; y < rows->height; y++) {
+        memcpy(whole->image.pixels + whole->ready++ * whole->image.stride,
+            rows->pixels + y * rows->stride, (size_t)rows->width * FBY_RGB);
     }
-    return err;
 }
 
 fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
-    struct fby_scratch scratch[2], struct fby_image *out, struct fby_why *why)
+    struct fby_scratch *whole, struct fby_image *out, struct fby_why *why)
 {
-    struct decoder   d     = {.why = why};
-    struct fby_image image = {0};
-    fby_err          err   = run(&d, &(struct wish){file, scratch, &image});
+    struct whole               all        = {.scratch = whole};
+    const struct fby_jpeg_sink sink       = {take_whole, copy_rows, &all};
+    struct fby_scratch         scratch[2] = {{0}};
+    fby_err                    err = fby_jpeg_stream(file, &sink, scratch, why);
+    fby_scratch_fini(&scratch[0]);
+    fby_scratch_fini(&scratch[1]);
     if (err == FBY_OK) {
-        *out = image;
+        *out = all.image;
     }
     return err;
 }

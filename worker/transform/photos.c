@@ -231,7 +231,7 @@ static struct fby_image store_turned(
     struct fby_image      stored =
         new_image(turns ? upright->height : upright->width,
             turns ? upright->width : upright->height);
-    fby_orient(upright, undo[orientation], &stored);
+    fby_orient(upright, 0, undo[orientation], &stored);
     return stored;
 }
 

@@ -1,24 +1,73 @@
-/* workshop.h - what a fby_transform consists of; for this folder alone. */
+/* workshop.h - what a fby_transform consists of; for this folder alone.
+ *
+ * All its memory is scratch memory that stays for the next picture, as long as
+ * it is within the thread's own share. What one picture takes beyond the share
+ * comes out of the allowance that the threads have in common: all of it before
+ * the picture is decoded, and it goes back when the picture is done. */
 #ifndef FBY_WORKER_TRANSFORM_WORKSHOP_H
 #define FBY_WORKER_TRANSFORM_WORKSHOP_H
 
 #include "worker/transform/apply.h"
-#include "worker/transform/resize.h"
+#include "worker/transform/passes.h"
 
 enum { FBY_COST_DECODE = 0, FBY_N_COSTS = 64 };
 
 struct fby_transform {
-    struct fby_scratch decoded[2]; /* as stored, and upright */
-    struct fby_scratch made[2];    /* by ops, in turn */
-    struct fby_resizer resizer;
-    struct fby_cost    costs[FBY_N_COSTS]; /* by op id; 0: decoding */
+    struct fby_transform_limits limits;
+    uint64_t                    borrowed;   /* bytes of the allowance */
+    struct fby_scratch          decoded[2]; /* rows; a picture to be turned */
+    struct fby_scratch          made[2];    /* by ops, in turn */
+    struct fby_resizer          resizer;
+    struct fby_cost             costs[FBY_N_COSTS]; /* by op id; 0: decoding */
 };
+
+/* Bytes that one sample needs, each scratch memory by itself. */
+struct fby_need {
+    uint64_t decoded[2], made[2], resize;
+    uint64_t libraries; /* take and give back by themselves */
+};
+
+/* A picture on its way through its passes. */
+struct fby_walk {
+    struct fby_op_run run;
+    struct fby_passes passes;
+    struct fby_image  out;      /* where the last pass writes to */
+    struct fby_image  first;    /* and the first one */
+    int64_t           first_ns; /* what that took, while rows came */
+};
+
+/* Plan a picture of size `in` to become `out`. Pure.
+ * Errors: FBY_USAGE as fby_transform_run. */
+FBY_CHECKED fby_err fby_walk_plan(const struct fby_op_run *run,
+    struct fby_size in, const struct fby_image *out, struct fby_walk *walk,
+    struct fby_why *why);
+
+/* Add what the passes need, whose first one gets pixels of `grain`. Pure. */
+void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,
+    struct fby_need *need);
+
+/* Begin the first pass, give it all rows of its box, end it and do the others.
+ * Rows are pixels of `grain`; FBY_RESIZE_ROW_SLACK bytes behind each may be
+ * read. Errors: FBY_FULL when memory is short. */
+FBY_CHECKED fby_err fby_walk_begin(struct fby_transform *self,
+    struct fby_walk *walk, const struct fby_grain *grain);
+void fby_walk_rows(struct fby_transform *self, struct fby_walk *walk,
+    const struct fby_image *rows);
+FBY_CHECKED fby_err fby_walk_end(
+    struct fby_transform *self, struct fby_walk *walk);
+
+/* See to it that `need` may be taken until fby_transform_rest.
+ *
+ * Blocks: while others use the allowance.
+ * Errors: FBY_FULL  more than there can ever be; FBY_GONE  it was closed. */
+FBY_CHECKED fby_err fby_transform_reserve(struct fby_transform *self,
+    const struct fby_need *need, struct fby_why *why);
+
+/* Between samples: give back what goes beyond the thread's own share. */
+void fby_transform_rest(struct fby_transform *self);
 
 /* Note `cpu_ns` more for decoding (0) or an op. */
 void fby_transform_charge(
     struct fby_transform *self, uint32_t op_id, int64_t cpu_ns);
-
-/* Between samples: give back what goes beyond FBY_TRANSFORM_KEEP_BYTES. */
-void fby_transform_rest(struct fby_transform *self);
 
 #endif

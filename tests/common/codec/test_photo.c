@@ -10,11 +10,11 @@
 enum content { EVEN, SMOOTH, NOISE, EXTREMES, N_CONTENTS };
 
 struct sample {
-    struct fby_photo photo;
-    size_t           raw_size;
-    uint8_t         *raw;
-    uint8_t         *payload;
-    size_t           size; /* of the payload */
+    struct fby_pictures photo;
+    size_t              raw_size;
+    uint8_t            *raw;
+    uint8_t            *payload;
+    size_t              size; /* of the payload */
 };
 
 static uint32_t next(uint32_t *state)
@@ -48,7 +48,7 @@ static void *scratch(void)
 
 /* Buffers of exactly the size promised, so that a sanitizer sees any step
  * outside; the payload is moved into one of exactly its own size. */
-static struct sample encoded(struct fby_photo photo, enum content content)
+static struct sample encoded(struct fby_pictures photo, enum content content)
 {
     struct sample s = {.photo = photo};
     s.raw_size =
@@ -92,9 +92,9 @@ static void same_pixels(
 
 static void decodes_to_planes(const struct sample *s)
 {
-    const struct fby_photo *photo  = &s->photo;
-    size_t                  pixels = (size_t)photo->width * photo->height;
-    uint8_t                *planar = malloc(s->raw_size);
+    const struct fby_pictures *photo  = &s->photo;
+    size_t                     pixels = (size_t)photo->width * photo->height;
+    uint8_t                   *planar = malloc(s->raw_size);
     assert_true(
         fby_photo_decode_planar(photo, s->payload, s->size, planar, scratch()));
     for (uint32_t i = 0; i < photo->images; i++) {
@@ -104,7 +104,7 @@ static void decodes_to_planes(const struct sample *s)
     free(planar);
 }
 
-static void survives(struct fby_photo photo, enum content content)
+static void survives(struct fby_pictures photo, enum content content)
 {
     struct sample s    = encoded(photo, content);
     uint8_t      *back = malloc(s.raw_size);
@@ -125,7 +125,7 @@ static void every_size_and_content_survives(void **state)
         for (size_t h = 0; h < sizeof(heights) / sizeof(*heights); h++) {
             uint32_t planes = (w + h) % 3 == 0 ? 1 : 3;
             for (int content = 0; content < N_CONTENTS; content++) {
-                survives((struct fby_photo){1 + (w + h) % 2, widths[w],
+                survives((struct fby_pictures){1 + (w + h) % 2, widths[w],
                              heights[h], planes},
                     (enum content)content);
             }
@@ -138,9 +138,9 @@ static void every_size_and_content_survives(void **state)
 static void one_grey_pixel_is_one_group(void **state)
 {
     (void)state;
-    struct fby_photo photo = {1, 1, 1, 1};
-    uint8_t          out[128];
-    uint8_t          raw[1] = {3}; /* residue 3, folded 6: three bits */
+    struct fby_pictures photo = {1, 1, 1, 1};
+    uint8_t             out[128];
+    uint8_t             raw[1] = {3}; /* residue 3, folded 6: three bits */
     assert_in_range(fby_photo_bound(&photo), 48, sizeof(out));
     size_t               size = fby_photo_encode(&photo, raw, out, scratch());
     static const uint8_t right[32] = {1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -152,7 +152,7 @@ static void one_grey_pixel_is_one_group(void **state)
 static void an_even_picture_nearly_vanishes(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_photo){2, 224, 224, 3}, EVEN);
+    struct sample s = encoded((struct fby_pictures){2, 224, 224, 3}, EVEN);
     assert_in_range(s.size, 1, s.raw_size / 25);
     drop(&s);
 }
@@ -160,7 +160,7 @@ static void an_even_picture_nearly_vanishes(void **state)
 static void noise_costs_only_widths_and_table(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_photo){4, 224, 224, 3}, NOISE);
+    struct sample s = encoded((struct fby_pictures){4, 224, 224, 3}, NOISE);
     assert_in_range(s.size, s.raw_size, s.raw_size + s.raw_size / 30);
     drop(&s);
 }
@@ -260,7 +260,7 @@ static void refused(const struct sample *s)
 static void a_short_payload_is_refused(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_photo){1, 300, 40, 3}, SMOOTH);
+    struct sample s = encoded((struct fby_pictures){1, 300, 40, 3}, SMOOTH);
     for (size_t size = s.size; size-- > 0;) {
         s.payload = realloc(s.payload, size == 0 ? 1 : size);
         s.size    = size;
@@ -274,7 +274,7 @@ static void a_width_above_eight_is_refused(void **state)
 {
     (void)state;
     for (size_t group = 0; group < 5; group++) {
-        struct sample s = encoded((struct fby_photo){1, 40, 2, 1}, EVEN);
+        struct sample s = encoded((struct fby_pictures){1, 40, 2, 1}, EVEN);
         s.payload[16 + group / 2] |= (uint8_t)(9U << (4 * (group % 2)));
         refused(&s);
         drop(&s);
@@ -286,7 +286,8 @@ static void a_table_that_lies_is_refused(void **state)
     (void)state;
     for (size_t entry = 0; entry < 3; entry++) {
         for (int bit = 0; bit < 32; bit++) {
-            struct sample s = encoded((struct fby_photo){1, 300, 8, 3}, SMOOTH);
+            struct sample s =
+                encoded((struct fby_pictures){1, 300, 8, 3}, SMOOTH);
             s.payload[4 * entry + (size_t)bit / 8] ^= (uint8_t)(1 << bit % 8);
             refused(&s);
             drop(&s);
@@ -297,7 +298,7 @@ static void a_table_that_lies_is_refused(void **state)
 static void a_tile_of_another_size_is_refused(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_photo){1, 64, 8, 3}, SMOOTH);
+    struct sample s = encoded((struct fby_pictures){1, 64, 8, 3}, SMOOTH);
     s.payload[16] ^= 1; /* a group one bit wider or narrower */
     struct sample longer = s;
     longer.payload       = calloc(1, s.size + 16);

@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
 #include "common/pipeline/op.h"
+#include "common/plan/order.h"
 #include "tests/common/pipeline/sample.h"
 
 /* ---- what is right ---- */

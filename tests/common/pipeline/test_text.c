@@ -78,12 +78,27 @@ static void a_word_that_is_near_to_none_has_no_nearest(void **state)
     assert_null(near(long_word));
 }
 
+static void a_list_that_is_too_long_is_cut(void **state)
+{
+    (void)state;
+    char list[12] = "";
+    fby_text_list(list, sizeof(list), "ab");
+    assert_string_equal(list, "ab");
+    fby_text_list(list, sizeof(list), "cd");
+    assert_string_equal(list, "ab, cd");
+    fby_text_list(list, sizeof(list), "efgh");
+    assert_string_equal(list, "ab, cd, efg");
+    fby_text_list(list, sizeof(list), "i");
+    assert_string_equal(list, "ab, cd, efg");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_short_ascii_words),
         cmocka_unit_test(extensions_are_lower_case_with_inner_dots),
         cmocka_unit_test(a_text_is_shown_on_one_short_line),
+        cmocka_unit_test(a_list_that_is_too_long_is_cut),
         cmocka_unit_test(the_nearest_name_is_the_one_meant),
         cmocka_unit_test(a_word_that_is_near_to_none_has_no_nearest),
     };

@@ -10,9 +10,10 @@
 #include "tests/test.h"
 
 struct golden {
-    FILE *file;
-    char  line[4096];
-    char *rest; /* of the line, behind the field taken last */
+    FILE  *file;
+    size_t lines; /* taken */
+    char   line[4096];
+    char  *rest; /* of the line, behind the field taken last */
 };
 
 static inline struct golden golden_open(const char *name)
@@ -25,15 +26,18 @@ static inline struct golden golden_open(const char *name)
     return g;
 }
 
-/* The next line that is no comment; closes the file after the last. */
+/* The next line that is no comment; closes the file after the last, of which
+ * there must be one. */
 static inline bool golden_next(struct golden *g)
 {
     do {
         if (fgets(g->line, sizeof(g->line), g->file) == NULL) {
             fclose(g->file);
+            assert_true(g->lines > 0);
             return false;
         }
     } while (g->line[0] == '#');
+    g->lines++;
     g->rest = g->line;
     return true;
 }

@@ -1,5 +1,6 @@
 #include "common/plan/permutation.h"
 
+#include "common/plan/fixed.h"
 #include "tests/common/plan/chance.h"
 #include "tests/common/plan/golden.h"
 #include "tests/test.h"
@@ -7,6 +8,38 @@
 static struct fby_permutation shuffle_of(uint64_t n, uint64_t epoch)
 {
     return fby_permutation_of(fby_permutation_key(7, epoch, "samples"), 0, n);
+}
+
+/* The inverse, from the definition: what can be undone is a bijection, also
+ * where there are too many elements to try them all. */
+
+static uint64_t turn(uint64_t key, uint64_t half, uint64_t size)
+{
+    uint64_t z = key + half;
+    z          = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z          = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return fby_mul_high(z ^ (z >> 31), size);
+}
+
+static uint64_t back(const struct fby_permutation *p, uint64_t cell)
+{
+    uint64_t row    = cell / p->columns;
+    uint64_t column = cell % p->columns;
+    for (uint32_t i = p->rounds; i > 0; i -= 2) {
+        uint64_t by = turn(p->keys[i - 1], row, p->columns);
+        column      = (column + p->columns - by) % p->columns;
+        by          = turn(p->keys[i - 2], column, p->rows);
+        row         = (row + p->rows - by) % p->rows;
+    }
+    return row * p->columns + column;
+}
+
+static uint64_t position_of(const struct fby_permutation *p, uint64_t element)
+{
+    do {
+        element = back(p, element);
+    } while (element >= p->n);
+    return element;
 }
 
 static void every_size_up_to_2000_is_a_bijection(void **state)
@@ -18,7 +51,7 @@ static void every_size_up_to_2000_is_a_bijection(void **state)
         for (uint64_t i = 0; i < n; i++) {
             uint64_t element = fby_permutation_at(&p, i);
             assert_true(element < n && !seen[element]);
-            assert_int_equal(fby_permutation_find(&p, element), i);
+            assert_int_equal(position_of(&p, element), i);
             seen[element] = true;
         }
     }
@@ -31,8 +64,8 @@ static void assert_undone(uint64_t n, uint64_t *random)
         uint64_t position = i == 0 ? n - 1 : scramble(random) % n;
         uint64_t element  = fby_permutation_at(&p, position);
         assert_true(element < n);
-        assert_int_equal(fby_permutation_find(&p, element), position);
-        uint64_t before = fby_permutation_find(&p, position);
+        assert_int_equal(position_of(&p, element), position);
+        uint64_t before = position_of(&p, position);
         assert_true(before < n);
         assert_int_equal(fby_permutation_at(&p, before), position);
     }
@@ -66,6 +99,28 @@ static void a_random_large_size_is_a_bijection(void **state)
             *mark = 1;
         }
         free(seen);
+    }
+}
+
+static void a_run_of_positions_is_what_each_of_them_is(void **state)
+{
+    (void)state;
+    static const uint64_t sizes[] = {
+        1, 2, 3, 4, 5, 9, 100, 1023, 1025, 5000, FBY_PERMUTATION_MAX};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        struct fby_permutation p    = shuffle_of(sizes[i], 4);
+        uint64_t               most = sizes[i] < 40 ? sizes[i] : 40;
+        for (uint64_t n = 0; n <= most; n++) {
+            uint64_t elements[41] = {[40] = 0};
+            uint64_t first        = sizes[i] - n; /* up to the last */
+            elements[n]           = 77;
+            fby_permutation_run(&p, first, n, elements);
+            assert_int_equal(elements[n], 77); /* and not beyond */
+            for (uint64_t k = 0; k < n; k++) {
+                assert_int_equal(
+                    elements[k], fby_permutation_at(&p, first + k));
+            }
+        }
     }
 }
 
@@ -218,6 +273,7 @@ int main(void)
         cmocka_unit_test(every_size_up_to_2000_is_a_bijection),
         cmocka_unit_test(large_sizes_go_forth_and_back),
         cmocka_unit_test(a_random_large_size_is_a_bijection),
+        cmocka_unit_test(a_run_of_positions_is_what_each_of_them_is),
         cmocka_unit_test(few_cells_lie_beyond_n),
         cmocka_unit_test(every_position_is_as_likely),
         cmocka_unit_test(every_order_of_a_few_things_is_as_likely),

@@ -31,8 +31,8 @@ static void classes_are_folders_in_byte_order(void **state)
     const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
     struct fby_dataset           *ds   = sandbox_dataset(&spec);
     assert_int_equal(fby_dataset_samples(ds), 3);
-    assert_int_equal(fby_dataset_classes(ds), 3);
-    assert_string_equal(fby_dataset_class_name(ds, 0), "Ant");
+    assert_string_equal(fby_dataset_key(ds, 0), "Ant/1");
+    assert_int_equal(fby_dataset_class(ds, 0), 0);
     assert_string_equal(fby_dataset_key(ds, 1), "bee/1");
     assert_int_equal(fby_dataset_class(ds, 1), 1);
     assert_int_equal(fby_dataset_class(ds, 2), 2);

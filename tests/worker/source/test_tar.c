@@ -210,7 +210,24 @@ static void a_size_beyond_the_file_is_truncated(void **state)
     tar_pax(&tar, "size", "18446744073709551615");
     tar_header(&tar, "0001.jpg", '0', 0);
     tar_end(&tar);
-    assert_refused(*state, &tar, "pax records");
+    assert_refused(*state, &tar, "size of the next member is no number");
+}
+
+static void names_that_are_too_long_are_refused_with_the_limit(void **state)
+{
+    struct fby_buffer tar = {0};
+    char              name[5001];
+    memset(name, 'k', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    tar_pax(&tar, "path", name);
+    tar_file(&tar, "short.jpg", "x");
+    tar_end(&tar);
+    assert_refused(*state, &tar, "has 5000 bytes; at most 4095 are read");
+    tar_header(&tar, "././@LongLink", 'L', sizeof(name));
+    tar_payload(&tar, name, sizeof(name));
+    tar_file(&tar, "short.jpg", "x");
+    tar_end(&tar);
+    assert_refused(*state, &tar, "has 5000 bytes; at most 4095 are read");
 }
 
 static void links_sparse_files_and_volumes_are_refused_by_name(void **state)
@@ -339,6 +356,7 @@ int main(void)
         TEST(a_damaged_header_is_named_with_its_offset),
         TEST(a_file_cut_anywhere_is_truncated),
         TEST(a_size_beyond_the_file_is_truncated),
+        TEST(names_that_are_too_long_are_refused_with_the_limit),
         TEST(links_sparse_files_and_volumes_are_refused_by_name),
         TEST(compressed_archives_are_refused_by_name),
         TEST(a_key_that_comes_back_is_refused_with_both_offsets),

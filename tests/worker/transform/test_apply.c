@@ -5,7 +5,7 @@
 
 static int open_transform(void **state)
 {
-    *state = fby_transform_create();
+    *state = fby_transform_create(NULL);
     return 0;
 }
 
@@ -181,17 +181,88 @@ static void costs_are_counted_by_op(void **state)
     free(out.pixels);
 }
 
-static void memory_beyond_what_is_kept_is_given_back(void **state)
+/* Scratch memory grows by whole lines of 64 bytes. */
+static void assert_holds(const struct fby_scratch *scratch, uint64_t needed)
 {
-    struct fby_transform *transform = *state;
-    assert_ok(fby_scratch_need(&transform->made[1], 1 << 20));
-    fby_transform_rest(transform);
-    assert_true(transform->made[1].size_bytes >= 1 << 20);
+    assert_in_range(scratch->size_bytes, needed, needed + 63);
+}
+
+static void what_ops_need_is_what_they_take(void **state)
+{
+    (void)state;
+    struct fby_transform *fresh   = fby_transform_create(NULL);
+    struct fby_op_use     uses[4] = {use_of("resize"), use_of("resize"),
+            use_of("resize"), use_of("center_crop")};
+    static const struct fby_op_plan plans[4] = {{0, 0, 40, 30, 24, 26, false},
+        {0, 0, 24, 26, 50, 20, false}, {0, 0, 50, 20, 30, 33, false},
+        {3, 3, 20, 20, 20, 20, false}};
+    struct fby_op_run               run      = {uses, plans, 4};
+    struct fby_image                in       = new_picture(40, 30);
+    struct fby_image                out      = new_picture(20, 20);
+    struct fby_need                 need     = {.libraries = 0};
+    struct fby_walk                 walk;
     assert_ok(
-        fby_scratch_need(&transform->decoded[0], FBY_TRANSFORM_KEEP_BYTES));
+        fby_walk_plan(&run, (struct fby_size){40, 30}, &out, &walk, NULL));
+    fby_walk_need(&walk, &fby_unscaled, &need);
+    assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
+    for (int i = 0; i < 2; i++) {
+        assert_holds(&fresh->made[i], need.made[i]);
+    }
+    assert_holds(&fresh->resizer.memory, need.resize);
+    fby_transform_destroy(&fresh);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+enum { SHARE = 1 << 20 };
+
+static void within_its_share_a_transform_asks_nobody(void **state)
+{
+    (void)state;
+    struct fby_transform_limits limits    = {SHARE, fby_allowance_create(0)};
+    struct fby_transform       *transform = fby_transform_create(&limits);
+    const struct fby_need       need      = {.decoded = {SHARE / 2, SHARE / 2}};
+    const struct fby_need       other     = {.made = {SHARE}};
+    assert_ok(fby_transform_reserve(transform, &need, NULL));
+    assert_ok(fby_scratch_need(&transform->decoded[0], SHARE / 2));
+    fby_transform_rest(transform);
+    assert_int_equal(transform->decoded[0].size_bytes, SHARE / 2);
+    assert_ok(fby_transform_reserve(transform, &other, NULL));
+    assert_int_equal(transform->decoded[0].size_bytes, 0); /* made room */
+    fby_transform_destroy(&transform);
+    fby_allowance_destroy(&limits.allowance);
+}
+
+static void beyond_its_share_it_borrows_for_one_sample(void **state)
+{
+    (void)state;
+    struct fby_transform_limits limits = {SHARE, fby_allowance_create(SHARE)};
+    struct fby_transform       *transform = fby_transform_create(&limits);
+    const struct fby_need       need      = {.decoded = {SHARE + 5000}};
+    assert_ok(fby_transform_reserve(transform, &need, NULL));
+    assert_int_equal(fby_allowance_counts(limits.allowance).used, 5000);
+    assert_ok(fby_scratch_need(&transform->decoded[0], SHARE + 5000));
     fby_transform_rest(transform);
     assert_int_equal(transform->decoded[0].size_bytes, 0);
-    assert_int_equal(transform->made[1].size_bytes, 0);
+    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    fby_transform_destroy(&transform);
+    fby_allowance_destroy(&limits.allowance);
+}
+
+static void what_can_never_be_is_refused_with_both_numbers(void **state)
+{
+    (void)state;
+    struct fby_transform_limits limits = {SHARE, fby_allowance_create(SHARE)};
+    struct fby_transform       *transform = fby_transform_create(&limits);
+    const struct fby_need       need      = {.decoded = {2 * SHARE + 1}};
+    struct fby_why              why       = {{0}};
+    assert_int_equal(fby_transform_reserve(transform, &need, &why), FBY_FULL);
+    assert_non_null(strstr(why.text, "takes 2097153 bytes"));
+    assert_non_null(strstr(why.text, "has 2097152"));
+    assert_non_null(strstr(why.text, "--memory"));
+    fby_transform_rest(transform);
+    fby_transform_destroy(&transform);
+    fby_allowance_destroy(&limits.allowance);
 }
 
 int main(void)
@@ -205,7 +276,10 @@ int main(void)
         cmocka_unit_test(resizes_in_a_row_do_not_write_what_they_read),
         cmocka_unit_test(a_plan_that_does_not_fit_is_refused),
         cmocka_unit_test(costs_are_counted_by_op),
-        cmocka_unit_test(memory_beyond_what_is_kept_is_given_back),
+        cmocka_unit_test(what_ops_need_is_what_they_take),
+        cmocka_unit_test(within_its_share_a_transform_asks_nobody),
+        cmocka_unit_test(beyond_its_share_it_borrows_for_one_sample),
+        cmocka_unit_test(what_can_never_be_is_refused_with_both_numbers),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.apply", tests, open_transform, close_transform);

@@ -3,13 +3,14 @@
 #include <stdio.h>
 
 #include "worker/transform/field.h"
+#include "worker/transform/workshop.h"
 
 static struct fby_transform *transform;
 
 static int open_transform(void **state)
 {
     (void)state;
-    transform = fby_transform_create();
+    transform = fby_transform_create(NULL);
     return 0;
 }
 
@@ -342,20 +343,19 @@ static void the_plan_tells_what_the_pixels_show(void **state)
     struct fby_field_job job = {
         .field = &field, .bytes = file.data, .size = file.size, .sample = 5};
     struct fby_field_plan plan;
-    struct fby_image      picture    = {0};
-    struct fby_scratch    scratch[2] = {{0}};
-    struct fby_jpeg_file  jpeg       = as_jpeg(&file);
+    struct fby_image      picture = {0};
+    struct fby_scratch    scratch = {0};
+    struct fby_jpeg_file  jpeg    = as_jpeg(&file);
     assert_ok(fby_field_plan(&job, &plan, NULL));
     assert_ok(fby_field_write(transform, &job, written, NULL));
-    assert_ok(fby_jpeg_decode(&jpeg, scratch, &picture, NULL));
+    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
     assert_int_equal(plan.width, picture.width);
     assert_int_equal(plan.height, picture.height);
     struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
     assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
     assert_memory_equal(made.pixels, written, sizeof(written));
     free(made.pixels);
-    fby_scratch_trim(&scratch[0], 0);
-    fby_scratch_trim(&scratch[1], 0);
+    fby_scratch_fini(&scratch);
     fby_buffer_fini(&file);
 }
 
@@ -399,6 +399,68 @@ static void ops_may_not_blow_a_picture_up_without_bound(void **state)
     fby_buffer_fini(&file);
 }
 
+enum { PIXEL_BYTES = 96 * 64 * 3, COEFFICIENT_BYTES = 2 * PIXEL_BYTES };
+
+/* A photograph of 96 x 64 pixels with limits: what it may borrow is `more`. */
+static fby_err write_limited(
+    struct fby_photo photo, uint64_t more, struct fby_why *why)
+{
+    static uint8_t              pixels[32 * 32 * 3];
+    struct fby_transform_limits limits  = {1, fby_allowance_create(more)};
+    struct fby_transform       *limited = fby_transform_create(&limits);
+    struct fby_field_content    field   = crop_field(32);
+    photo.width                         = 96;
+    photo.height                        = 64;
+    struct fby_buffer    file           = photo_file(photo);
+    struct fby_field_job job            = {
+                   .field = &field, .bytes = file.data, .size = file.size};
+    fby_err err = fby_field_write(limited, &job, pixels, why);
+    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    assert_int_equal(limited->decoded[0].size_bytes, 0);
+    fby_transform_destroy(&limited);
+    fby_allowance_destroy(&limits.allowance);
+    fby_buffer_fini(&file);
+    return err;
+}
+
+static void a_picture_takes_no_more_memory_than_it_may(void **state)
+{
+    (void)state;
+    struct fby_why why = {{0}};
+    assert_ok(write_limited((struct fby_photo){.number = 1}, 1 << 20, NULL));
+    assert_int_equal(
+        write_limited((struct fby_photo){.number = 1}, PIXEL_BYTES, &why),
+        FBY_FULL);
+    assert_non_null(strstr(why.text, "--memory"));
+}
+
+/* The least that a photo may borrow, to about a kilobyte. */
+static uint64_t least_memory(struct fby_photo photo)
+{
+    uint64_t low  = 0;
+    uint64_t high = 8 << 20;
+    while (high - low > 1024) {
+        uint64_t middle = low + (high - low) / 2;
+        if (write_limited(photo, middle, NULL) == FBY_OK) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
+}
+
+static void coefficients_and_turning_count(void **state)
+{
+    (void)state;
+    uint64_t plain       = least_memory((struct fby_photo){.number = 1});
+    uint64_t turned      = least_memory((struct fby_photo){.orientation = 3});
+    uint64_t progressive = least_memory(
+        (struct fby_photo){.sampling = FBY_PHOTO_444, .progressive = true});
+    assert_true(turned > plain);
+    assert_true(progressive >= plain + COEFFICIENT_BYTES - 2048);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +481,8 @@ int main(void)
         cmocka_unit_test(the_plan_tells_what_the_pixels_show),
         cmocka_unit_test(a_picture_too_small_for_its_crop_is_a_bad_sample),
         cmocka_unit_test(ops_may_not_blow_a_picture_up_without_bound),
+        cmocka_unit_test(a_picture_takes_no_more_memory_than_it_may),
+        cmocka_unit_test(coefficients_and_turning_count),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.field", tests, open_transform, close_transform);

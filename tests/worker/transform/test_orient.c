@@ -81,7 +81,7 @@ static void each_orientation_moves_the_corners_as_exif_says(void **state)
     for (uint32_t k = 1; k <= 8; k++) {
         bool             turns = fby_orientation_turns(k);
         struct fby_image out   = new_picture(turns ? 3 : 4, turns ? 4 : 3);
-        fby_orient(&stored, k, &out);
+        fby_orient(&stored, 0, k, &out);
         assert_memory_equal(pixel_at(&stored, 0, 0),
             pixel_at(&out, corner[k][0], corner[k][1]), FBY_RGB);
         assert_memory_equal(pixel_at(&stored, 1, 0),

@@ -1,0 +1,19 @@
+#include "common/plural.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *ending(const char *noun)
+{
+    size_t length = strlen(noun);
+    return length > 0 && noun[length - 1] == 's' ? "es" : "s";
+}
+
+struct fby_plural fby_plural(uint64_t n, const char *noun)
+{
+    struct fby_plural out;
+    snprintf(out.text, sizeof(out.text), "%" PRIu64 " %s%s", n, noun,
+        n == 1 ? "" : ending(noun));
+    return out;
+}

@@ -1,0 +1,62 @@
+#include "tests/test.h"
+
+#include "common/bytes.h"
+
+static void numbers_come_back_as_they_were_put(void **state)
+{
+    (void)state;
+    static const uint8_t right[] = {
+        0xfe, 0x02, 0x01, 6, 5, 4, 3, 14, 13, 12, 11, 10, 9, 8, 7};
+    struct fby_buffer b = {0};
+    fby_put_u8(&b, 0xfe);
+    fby_put_u16(&b, 0x0102);
+    fby_put_u32(&b, 0x03040506);
+    fby_put_u64(&b, UINT64_C(0x0708090a0b0c0d0e));
+    assert_int_equal(b.size, sizeof(right));
+    assert_memory_equal(b.data, right, sizeof(right));
+    struct fby_reader r = fby_reader(b.data, b.size);
+    assert_int_equal(fby_read_u8(&r), 0xfe);
+    assert_int_equal(fby_read_u16(&r), 0x0102);
+    assert_int_equal(fby_read_u32(&r), 0x03040506);
+    assert_true(fby_read_u64(&r) == UINT64_C(0x0708090a0b0c0d0e));
+    assert_true(r.left == 0 && !r.bad);
+    fby_buffer_fini(&b);
+}
+
+static void a_reader_that_went_too_far_stays_bad(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[] = {1, 2, 3};
+    struct fby_reader    r       = fby_reader(bytes, sizeof(bytes));
+    assert_int_equal(fby_read_u32(&r), 0);
+    assert_true(r.bad);
+    assert_int_equal(fby_read_u8(&r), 0);
+    assert_null(fby_read_bytes(&r, 0));
+}
+
+static void a_buffer_grows_and_keeps_what_it_holds(void **state)
+{
+    (void)state;
+    struct fby_buffer b = {0};
+    for (uint32_t i = 0; i < 10000; i++) {
+        fby_put_u32(&b, i);
+    }
+    fby_put_bytes(&b, NULL, 0);
+    assert_int_equal(b.size, 40000);
+    struct fby_reader r = fby_reader(b.data, b.size);
+    for (uint32_t i = 0; i < 10000; i++) {
+        assert_int_equal(fby_read_u32(&r), i);
+    }
+    fby_buffer_fini(&b);
+    assert_null(b.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_come_back_as_they_were_put),
+        cmocka_unit_test(a_reader_that_went_too_far_stays_bad),
+        cmocka_unit_test(a_buffer_grows_and_keeps_what_it_holds),
+    };
+    return cmocka_run_group_tests_name("common.bytes", tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""Write the goldens of canonical content, from proto/PROTOCOL.md alone.
+
+An independent spelling of the split `train` of small.yaml and full.yaml: run
+it in this folder, and compare before committing.
+"""
+
+import hashlib
+import struct
+
+
+def entry(key, value):
+    return struct.pack("<HI", key, len(value)) + value
+
+
+def integers(key, *values):
+    return entry(key, struct.pack(f"<{len(values)}q", *values))
+
+
+def reals(key, *values):
+    return entry(key, struct.pack(f"<{len(values)}d", *values))
+
+
+def listed(key, values):
+    return entry(key, b"".join(entry(i + 1, v) for i, v in enumerate(values)))
+
+
+def op(number, *params):
+    return integers(1, number) + integers(2, 1) + entry(3, b"".join(params))
+
+
+def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
+          length=0, classes=0, smoothing=None, ops=(), mean=(), std=()):
+    return b"".join((
+        entry(1, name), entry(2, group or name), listed(3, origins),
+        integers(4, decode), integers(5, dct), entry(6, json_key),
+        integers(7, wire), integers(8, length), integers(9, classes),
+        integers(10, smoothing is not None), reals(11, smoothing or 0),
+        listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
+        reals(15, *std)))
+
+
+def content(source, order, batch, bad_samples, fields):
+    """order: shuffle, block, lanes, slices, last"""
+    numbers = (1, 1, source, *order, batch, bad_samples)
+    return b"".join(integers(i + 1, n) for i, n in enumerate(numbers)
+                    ) + listed(11, fields)
+
+
+RGB8, LABEL, NUMBER, BYTES = 1, 2, 3, 4
+U8, U16, F32 = 1, 2, 7
+
+SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
+    field(b"label", [b"folder"], LABEL, U8, classes=10)])
+
+FULL = content(2, (3, 4, 16, 4, 3), 24, 2, [
+    field(b"blob", [b"bin"], BYTES, U8, length=16),
+    field(b"image", [b"jpg", b"jpeg"], RGB8, U8, group=b"view", dct=1, ops=[
+        op(1, integers(1, 176, 176), reals(2, 0.08, 1),
+           reals(3, 0.75, 1.3333)),
+        op(5, reals(1, 0.25))],
+        mean=(0.4, 0.5, 0.6), std=(0.25, 0.25, 0.25)),
+    field(b"kind", [b"cls"], LABEL, U8, classes=10),
+    field(b"label", [b"cls"], LABEL, U16, classes=1000, smoothing=0.1),
+    field(b"score", [b"json"], NUMBER, F32, json_key=b"s")])
+
+for path, data in (("small.hex", SMALL), ("full.hex", FULL)):
+    with open(path, "w", encoding="ascii") as file:
+        digest = hashlib.blake2b(data, digest_size=32)
+        file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

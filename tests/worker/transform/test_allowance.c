@@ -1,0 +1,121 @@
+#include "tests/test.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "worker/transform/allowance.h"
+
+enum { LIMIT = 1000 };
+
+struct taker {
+    struct fby_allowance *allowance;
+    uint64_t              bytes;
+    fby_err               err;
+    atomic_bool           served;
+    pthread_t             thread;
+};
+
+static void *take_once(void *opaque)
+{
+    struct taker *taker = opaque;
+    taker->err          = fby_allowance_take(taker->allowance, taker->bytes);
+    atomic_store(&taker->served, true);
+    return NULL;
+}
+
+static void wait_for_waits(struct fby_allowance *allowance, uint64_t waits)
+{
+    while (fby_allowance_counts(allowance).waits < waits) {
+    }
+}
+
+/* Begin to take what is not there; back once it waits. */
+static void start_waiting(
+    struct taker *taker, struct fby_allowance *allowance, uint64_t bytes)
+{
+    uint64_t waits = fby_allowance_counts(allowance).waits;
+    *taker         = (struct taker){.allowance = allowance, .bytes = bytes};
+    pthread_create(&taker->thread, NULL, take_once, taker);
+    wait_for_waits(allowance, waits + 1);
+}
+
+static fby_err finish(struct taker *taker)
+{
+    pthread_join(taker->thread, NULL);
+    return taker->err;
+}
+
+static void more_than_the_limit_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct fby_allowance *allowance = fby_allowance_create(LIMIT);
+    assert_int_equal(fby_allowance_take(allowance, LIMIT + 1), FBY_FULL);
+    assert_ok(fby_allowance_take(allowance, LIMIT));
+    assert_int_equal(fby_allowance_counts(allowance).used, LIMIT);
+    fby_allowance_give(allowance, LIMIT);
+    assert_int_equal(fby_allowance_counts(allowance).used, 0);
+    assert_int_equal(fby_allowance_counts(allowance).waits, 0);
+    fby_allowance_destroy(&allowance);
+}
+
+static void what_is_given_back_serves_who_waits(void **state)
+{
+    (void)state;
+    struct fby_allowance *allowance = fby_allowance_create(LIMIT);
+    struct taker          taker;
+    assert_ok(fby_allowance_take(allowance, LIMIT));
+    start_waiting(&taker, allowance, 1);
+    assert_false(atomic_load(&taker.served));
+    fby_allowance_give(allowance, LIMIT);
+    assert_ok(finish(&taker));
+    fby_allowance_give(allowance, 1);
+    fby_allowance_destroy(&allowance);
+}
+
+static void small_wishes_do_not_pass_a_large_one(void **state)
+{
+    (void)state;
+    struct fby_allowance *allowance = fby_allowance_create(LIMIT);
+    struct taker          large;
+    struct taker          small;
+    assert_ok(fby_allowance_take(allowance, LIMIT / 2));
+    start_waiting(&large, allowance, LIMIT);
+    start_waiting(&small, allowance, 1); /* it would fit */
+    assert_false(atomic_load(&small.served));
+    fby_allowance_give(allowance, LIMIT / 2);
+    assert_ok(finish(&large));
+    assert_false(atomic_load(&small.served));
+    fby_allowance_give(allowance, LIMIT);
+    assert_ok(finish(&small));
+    fby_allowance_give(allowance, 1);
+    fby_allowance_destroy(&allowance);
+}
+
+static void who_waits_leaves_when_it_is_closed(void **state)
+{
+    (void)state;
+    struct fby_allowance *allowance = fby_allowance_create(LIMIT);
+    struct taker          takers[2];
+    assert_ok(fby_allowance_take(allowance, LIMIT));
+    start_waiting(&takers[0], allowance, 1);
+    start_waiting(&takers[1], allowance, 1);
+    fby_allowance_close(allowance);
+    assert_int_equal(finish(&takers[0]), FBY_GONE);
+    assert_int_equal(finish(&takers[1]), FBY_GONE);
+    assert_int_equal(fby_allowance_take(allowance, 0), FBY_GONE);
+    fby_allowance_give(allowance, LIMIT);
+    fby_allowance_destroy(&allowance);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(more_than_the_limit_is_refused_at_once),
+        cmocka_unit_test(what_is_given_back_serves_who_waits),
+        cmocka_unit_test(small_wishes_do_not_pass_a_large_one),
+        cmocka_unit_test(who_waits_leaves_when_it_is_closed),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.allowance", tests, NULL, NULL);
+}
