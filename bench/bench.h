@@ -79,7 +79,8 @@ void bench_sleep_until(int64_t until_ns);
 /* ---- the machine --------------------------------------------------------- */
 
 /* Say on what machine the bench `name` runs, and look for a moment at what
- * else it does. Call it first, while the bench itself does nothing. */
+ * else it does. Call it first, while the bench itself does nothing. Sets the
+ * heap's thresholds as `forebay` does. */
 void bench_begin(const char *name);
 
 /* Say whether figures with this noise can be trusted: not when it is above

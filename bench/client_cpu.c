@@ -23,8 +23,8 @@ enum { FILTER_PHOTO = 4, CODEC_PACK = 2 };
 static const uint64_t window      = 64 << 20; /* bytes */
 static const size_t   frame_bytes = 4 << 20;  /* of any frame, at most */
 
-static uint64_t    pairs = 7;
-static uint64_t    mib   = 1024;
+static uint64_t    pairs = 9;
+static uint64_t    mib   = 1536;
 static uint64_t    seed  = 1;
 static const char *data;
 
@@ -172,8 +172,8 @@ int main(int argc, char **argv)
     struct desk               desk      = {0};
     const struct bench_option options[] = {
         BENCH_DATA_OPTION(data),
-        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"mib", &mib, 16, 1 << 20, "MiB of pixels of a run (1024)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (9)", NULL},
+        {"mib", &mib, 16, 1 << 20, "MiB of pixels of a run (1536)", NULL},
         {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
         {0},
     };
