@@ -11,16 +11,9 @@
 #define FBY_BENCH_FARM_H
 
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "bench/album.h"
-
-struct bench_part {
-    pid_t       pid;   /* 0: none */
-    int         out;   /* we read its standard output here */
-    const char *log;   /* the file its messages go to; the farm's */
-    uint64_t    steps; /* lines read, of a consumer */
-};
+#include "bench/part.h"
 
 struct bench_pictures {
     uint64_t number;
@@ -87,16 +80,5 @@ void bench_pull_until(struct bench_part *self, uint64_t steps);
 
 /* Steps a second over the next `for_ns`. */
 double bench_pull_rate(struct bench_part *self, int64_t for_ns);
-
-/* End it at once; nothing happens when it does not run. */
-void bench_part_kill(struct bench_part *self);
-
-/* Stop it (SIGSTOP), or let it go on. Any thread. */
-void bench_part_freeze(const struct bench_part *self);
-void bench_part_thaw(const struct bench_part *self);
-
-/* Its memory that is in RAM, bytes, and its CPU time so far. */
-uint64_t bench_rss_bytes(const struct bench_part *self);
-int64_t  bench_cpu_ns(const struct bench_part *self);
 
 #endif
