@@ -84,9 +84,9 @@ void bench_sleep_until(int64_t until_ns);
 void bench_begin(const char *name);
 
 /* Say whether figures with this noise can be trusted: not when it is above
- * 10 %, when others used more than a tenth of the machine as we began, when
- * its host took more than 2 % of its time since, or when it has fewer than
- * `cores`. */
+ * 10 %, when the host took more than 2 % of the machine's time since we began,
+ * when others used more than a tenth of it as we did, or when it has fewer than
+ * `cores`. 0: CPU time was measured, which others hardly change. */
 void bench_trust(double noise, uint32_t cores);
 
 /* CPU time of this process, all threads. */

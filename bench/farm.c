@@ -78,6 +78,13 @@ void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
     fclose(file);
 }
 
+void bench_farm_folder(struct bench_farm *self)
+{
+    if (mkdir(self->photos, 0777) != 0) {
+        bench_die("%s: %s", self->photos, strerror(errno));
+    }
+}
+
 void bench_farm_make(
     struct bench_farm *self, const struct bench_pictures *pictures)
 {
@@ -94,9 +101,7 @@ void bench_farm_make_shards(struct bench_farm *self,
 {
     char source[160];
     bench_farm_begin(self);
-    if (mkdir(self->photos, 0777) != 0) {
-        bench_die("%s: %s", self->photos, strerror(errno));
-    }
+    bench_farm_folder(self);
     snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
         self->photos, how->shards - 1);
     bench_farm_pipeline(self, pipeline_format, source, how->batch, "",

@@ -50,8 +50,10 @@ void bench_farm_make(
 void bench_farm_make_shards(struct bench_farm *self,
     const struct bench_album *album, const struct bench_shards *how);
 
-/* Only the directory; then a pipeline file of one's own. */
+/* Only the directory; then a pipeline file of one's own, and the folder
+ * `photos`, which is empty. */
 void bench_farm_begin(struct bench_farm *self);
+void bench_farm_folder(struct bench_farm *self);
 void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -94,8 +94,8 @@ void bench_trust(double noise, uint32_t cores)
 {
     struct shares now = read_shares();
     double stolen     = percent(now.stolen - begun.stolen, now.all - begun.all);
-    if (noise <= most_noise && others <= most_others && stolen <= most_stolen &&
-        fby_cores() >= cores) {
+    if (noise <= most_noise && (cores == 0 || others <= most_others) &&
+        stolen <= most_stolen && fby_cores() >= cores) {
         bench_row("trust", "yes: noise %.1f %%, stolen %.1f %%", noise, stolen);
         return;
     }
