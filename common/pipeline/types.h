@@ -96,11 +96,13 @@ enum fby_filter {
     FBY_FILTER_NONE         = 0,
     FBY_FILTER_DELTA        = 1,
     FBY_FILTER_BYTE_SHUFFLE = 2,
-    FBY_FILTER_BIT_SHUFFLE  = 3 /* photo 4: reserved */
+    FBY_FILTER_BIT_SHUFFLE  = 3,
+    FBY_FILTER_PHOTO        = 4 /* with FBY_CODEC_PACK, and only so */
 };
 enum fby_codec {
     FBY_CODEC_STORE = 0,
-    FBY_CODEC_LZ4   = 1 /* pack 2, ans 3, jpeg 4: reserved */
+    FBY_CODEC_LZ4   = 1,
+    FBY_CODEC_PACK  = 2 /* ans 3, jpeg 4: reserved */
 };
 enum {
     FBY_AUTO = 255

@@ -11,10 +11,10 @@ enum content { EVEN, SMOOTH, NOISE, EXTREMES, N_CONTENTS };
 
 struct sample {
     struct fby_pictures photo;
-    size_t           raw_size;
-    uint8_t         *raw;
-    uint8_t         *payload;
-    size_t           size; /* of the payload */
+    size_t              raw_size;
+    uint8_t            *raw;
+    uint8_t            *payload;
+    size_t              size; /* of the payload */
 };
 
 static uint32_t next(uint32_t *state)
@@ -113,8 +113,8 @@ static void one_grey_pixel_is_one_group(void **state)
 {
     (void)state;
     struct fby_pictures photo = {1, 1, 1, 1};
-    uint8_t          out[128];
-    uint8_t          raw[1] = {3}; /* residue 3, folded 6: three bits */
+    uint8_t             out[128];
+    uint8_t             raw[1] = {3}; /* residue 3, folded 6: three bits */
     assert_in_range(fby_photo_bound(&photo), 48, sizeof(out));
     size_t               size = fby_photo_encode(&photo, raw, out, scratch());
     static const uint8_t right[32] = {1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -260,7 +260,8 @@ static void a_table_that_lies_is_refused(void **state)
     (void)state;
     for (size_t entry = 0; entry < 3; entry++) {
         for (int bit = 0; bit < 32; bit++) {
-            struct sample s = encoded((struct fby_pictures){1, 300, 8, 3}, SMOOTH);
+            struct sample s =
+                encoded((struct fby_pictures){1, 300, 8, 3}, SMOOTH);
             s.payload[4 * entry + (size_t)bit / 8] ^= (uint8_t)(1 << bit % 8);
             refused(&s);
             drop(&s);
