@@ -353,6 +353,32 @@ static fby_err settle_bytes(
     return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
 }
 
+/* ---- filter and codec ---- */
+
+/* Photo and pack are one coding: either word, or both, and for pictures. */
+static fby_err check_photo(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    const struct draft_wire *wire  = &field->wire;
+    bool                     photo = wire->filter == FBY_FILTER_PHOTO;
+    bool                     pack  = wire->codec == FBY_CODEC_PACK;
+    if ((photo || pack) && field->decode != FBY_DECODE_RGB8) {
+        return fby_yaml_wrong(yaml->why, yaml->file,
+            wire->at[photo ? WIRE_FILTER : WIRE_CODEC],
+            "%s is for rgb8 pictures; use %s: auto",
+            photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
+    }
+    if (photo && !pack && wire->codec != FBY_AUTO) {
+        return wrong_at(yaml, wire->at[WIRE_CODEC],
+            "filter photo goes with codec: pack, or auto");
+    }
+    if (pack && !photo && wire->filter != FBY_AUTO) {
+        return wrong_at(yaml, wire->at[WIRE_FILTER],
+            "codec pack goes with filter: photo, or auto");
+    }
+    return FBY_OK;
+}
+
 /* ---- all of them ---- */
 
 static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
@@ -381,6 +407,9 @@ fby_err fby_draft_field_rules(
     }
     if (err == FBY_OK) {
         err = check_used(yaml, field);
+    }
+    if (err == FBY_OK) {
+        err = check_photo(yaml, field);
     }
     return err == FBY_OK ? settle(yaml, field) : err;
 }

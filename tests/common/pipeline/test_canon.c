@@ -107,6 +107,7 @@ static void what_decides_no_value_keeps_the_digest(void **state)
         {"limit: 100", "limit: 7", "train"},
         {"in1k:t-{000..127}.tar", "/data/t-{000..127}.tar", "train"},
         {"filter: delta, codec: lz4", "codec: store", "train"},
+        {"filter: delta, codec: lz4", "codec: pack", "train"},
         {"wire: {type: u8, filter: delta, codec: lz4}\n", "wire: u8\n",
             "train"},
         {"dtype: bf16, layout: channels_last", "dtype: f16, layout: chw",
