@@ -380,10 +380,12 @@ static fby_err check_photo(
     const struct draft_wire *wire  = &field->wire;
     bool                     photo = wire->filter == FBY_FILTER_PHOTO;
     bool                     pack  = wire->codec == FBY_CODEC_PACK;
-    if ((photo || pack) && field->decode != FBY_DECODE_RGB8) {
+    bool                     picture =
+        field->decode == FBY_DECODE_RGB8 || field->decode == FBY_DECODE_MASK8;
+    if ((photo || pack) && !picture) {
         return fby_yaml_wrong(yaml->why, yaml->file,
             wire->at[photo ? WIRE_FILTER : WIRE_CODEC],
-            "%s is for rgb8 pictures; use %s: auto",
+            "%s is for pictures (rgb8, mask8); use %s: auto",
             photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
     }
     if (photo && !pack && wire->codec != FBY_AUTO) {
