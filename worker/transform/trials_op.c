@@ -25,6 +25,14 @@ static const struct trial trials[] = {
     {FBY_OP_HORIZONTAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
 };
 
+static void add_step(struct fby_digest_state *hash, const struct fby_step *step)
+{
+    fby_behaviour_add(hash, (uint64_t)step->kind, 4);
+    for (size_t i = 0; i < FBY_STEP_VALUES; i++) {
+        fby_behaviour_add(hash, (uint64_t)step->v[i], 8);
+    }
+}
+
 static void add_plan(
     struct fby_digest_state *hash, const struct fby_op_plan *plan)
 {
@@ -34,6 +42,9 @@ static void add_plan(
         fby_behaviour_add(hash, numbers[i], 4);
     }
     fby_behaviour_add(hash, plan->flip, 1);
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        add_step(hash, &plan->steps[i]);
+    }
 }
 
 /* A bench to try ops on. */
@@ -65,7 +76,8 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     add_plan(hash, &plan);
     struct fby_image  result = {0};
     struct fby_op_run run    = {use, &plan, 1};
-    err = fby_image_in(&bench->result, plan.out_w, plan.out_h, &result);
+    err =
+        fby_image_of(&bench->result, fby_op_plan_size(&plan), FBY_RGB, &result);
     if (err == FBY_OK) {
         err = fby_transform_run(bench->transform, &run, picture, result, NULL);
     }

@@ -56,6 +56,17 @@ class Ours:
         size, = struct.unpack("<I", self.process.stdout.read(4))
         return self.process.stdout.read(size)
 
+    def png(self, data, channels):
+        """Pixels, or why it is refused."""
+        self._ask(b"N" + struct.pack("<2I", channels, len(data)) + data)
+        refused, n = struct.unpack("<2I", self.process.stdout.read(8))
+        if refused:
+            return self.process.stdout.read(n).decode()
+        width, height = n, *struct.unpack("<I", self.process.stdout.read(4))
+        flat = numpy.frombuffer(
+            self.process.stdout.read(width * height * channels), numpy.uint8)
+        return flat.reshape(height, width, channels)
+
     def close(self):
         self.process.stdin.close()
         assert self.process.wait() == 0

@@ -5,16 +5,20 @@
  *   'D' size, a JPEG file                         ->  width height, pixels
  *   'F' size side dct_scale sample, a JPEG file   ->  x y w h of the crop that
  *       the sample draws, and its side x side pixels
+ *   'N' channels size, a PNG file  ->  0 width height, its pixels (channels 3)
+ *       or ids (1); or 1 size, why it is refused
  *   'P' number width height sampling progressive  ->  size, a JPEG file
  * A command that is refused ends the program with a message. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/bytes.h"
 #include "common/mem.h"
 #include "worker/transform/field.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/photos.h"
+#include "worker/transform/png.h"
 #include "worker/transform/resize.h"
 
 static void stop(const char *text)
@@ -76,7 +80,7 @@ static void decode_one(struct fby_scratch *scratch)
     take_numbers(&size, 1);
     uint8_t *bytes = fby_zalloc(size);
     take(bytes, size);
-    struct fby_jpeg_file file = {bytes, size};
+    struct fby_picture_file file = {bytes, size};
     if (fby_jpeg_decode(&file, scratch, &out, &why) != FBY_OK) {
         stop(why.text);
     }
@@ -139,6 +143,28 @@ static void run_field(struct fby_transform *transform)
     free(result);
 }
 
+static void decode_png(struct fby_scratch *scratch)
+{
+    uint32_t         n[2]; /* channels size */
+    struct fby_why   why = {0};
+    struct fby_image out = {0};
+    take_numbers(n, 2);
+    uint8_t *bytes = fby_zalloc(n[1]);
+    take(bytes, n[1]);
+    const struct fby_picture_file file = {bytes, n[1]};
+    fby_err                       err =
+        fby_picture_decode(n[0] == 1 ? &fby_png_mask : &fby_png_picture, &file,
+            scratch, &out, &why);
+    if (err == FBY_OK) {
+        give_numbers((uint32_t[]){0, out.width, out.height}, 3);
+        give(out.pixels, out.stride * out.height);
+    } else {
+        give_numbers((uint32_t[]){1, (uint32_t)strlen(why.text)}, 2);
+        give(why.text, strlen(why.text));
+    }
+    free(bytes);
+}
+
 static void make_photo(void)
 {
     uint32_t n[5]; /* number width height sampling progressive */
@@ -169,6 +195,8 @@ int main(void)
             decode_one(&scratch);
         } else if (command == 'F') {
             run_field(transform);
+        } else if (command == 'N') {
+            decode_png(&scratch);
         } else if (command == 'P') {
             make_photo();
         } else {

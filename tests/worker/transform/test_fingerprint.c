@@ -118,6 +118,24 @@ static void scaling_is_known_apart_and_off_is_as_it_was(void **state)
     assert_false(fby_digest_equal(&of[FBY_DCT_FAST], &of[FBY_DCT_FAITHFUL]));
 }
 
+static void png_and_masks_are_known_where_they_may_come(void **state)
+{
+    (void)state;
+    struct fby_field_content *image = add_field(FBY_DECODE_RGB8);
+    struct fby_digest         jpeg  = fingerprint();
+    image->n_from                   = 1;
+    strcpy(image->from[0], "jpg");
+    struct fby_digest named = fingerprint();
+    strcpy(image->from[0], "png");
+    struct fby_digest png  = fingerprint();
+    image->decode          = FBY_DECODE_MASK8;
+    struct fby_digest mask = fingerprint();
+    assert_true(fby_digest_equal(&jpeg, &named));
+    assert_false(fby_digest_equal(&jpeg, &png));
+    assert_false(fby_digest_equal(&mask, &png));
+    assert_false(fby_digest_equal(&mask, &jpeg));
+}
+
 static void what_this_worker_lacks_is_refused_by_name(void **state)
 {
     (void)state;
@@ -168,6 +186,8 @@ int main(void)
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),
         cmocka_unit_test_setup(
             scaling_is_known_apart_and_off_is_as_it_was, clear),
+        cmocka_unit_test_setup(
+            png_and_masks_are_known_where_they_may_come, clear),
         cmocka_unit_test_setup(
             what_this_worker_lacks_is_refused_by_name, clear),
     };

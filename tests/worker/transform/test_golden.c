@@ -85,9 +85,9 @@ static struct fby_sum run_op(struct fby_transform *transform,
 static void add_file(
     struct table *table, struct fby_transform *transform, const char *path)
 {
-    struct fby_buffer    file    = read_file(path);
-    struct fby_jpeg_file jpeg    = as_jpeg(&file);
-    struct fby_scratch   scratch = {0};
+    struct fby_buffer       file    = read_file(path);
+    struct fby_picture_file jpeg    = as_jpeg(&file);
+    struct fby_scratch      scratch = {0};
     for (size_t i = 0; i < N_WAYS; i++) {
         struct fby_image picture = {0};
         char             hex[33];
