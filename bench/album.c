@@ -58,9 +58,9 @@ static void read_file(const char *path, struct bench_file *out)
 /* Whether a worker takes all of it. */
 static bool is_good(struct bench_file *self, struct fby_scratch *scratch)
 {
-    struct fby_why             why = {{0}};
-    struct fby_image           image;
-    const struct fby_jpeg_file file = {self->bytes, self->size};
+    struct fby_why                why = {{0}};
+    struct fby_image              image;
+    const struct fby_picture_file file = {self->bytes, self->size};
     bool good    = fby_jpeg_decode(&file, scratch, &image, &why) == FBY_OK;
     self->width  = good ? image.width : 0;
     self->height = good ? image.height : 0;

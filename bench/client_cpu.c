@@ -18,7 +18,6 @@
 #include "common/mem.h"
 
 enum { ROWS = 104 };
-enum { FILTER_PHOTO = 4, CODEC_PACK = 2 };
 
 static const uint64_t window      = 64 << 20; /* bytes */
 static const size_t   frame_bytes = 4 << 20;  /* of any frame, at most */
@@ -35,7 +34,7 @@ static const struct way {
 } ways[] = {
     {"store", {FBY_FILTER_NONE, FBY_CODEC_STORE}, 1.4},
     {"lz4", {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4}, 1.3},
-    {"pack", {FILTER_PHOTO, CODEC_PACK}, 1.3},
+    {"pack", {FBY_FILTER_PHOTO, FBY_CODEC_PACK}, 1.3},
 };
 enum { N_WAYS = sizeof(ways) / sizeof(ways[0]) };
 
@@ -146,11 +145,8 @@ static void run(struct desk *self, const struct bench_album *album)
     bench_row("CPU s/GB", "%6s  %6s  %6s  %7s  %6s", "client", "bare", "ratio",
         "noise", "wire/u8");
     for (size_t i = 0; i < N_WAYS; i++) {
-        if (!bench_stock_make(
-                &self->stock, ways[i].coding, self->pixels, ROWS, BENCH_CROP)) {
-            bench_row(ways[i].name, "this build does not know it");
-            continue;
-        }
+        bench_stock_make(
+            &self->stock, ways[i].coding, self->pixels, ROWS, BENCH_CROP);
         ratios[i] = measure(self, &ways[i]);
         noise     = ratios[i].noise > noise ? ratios[i].noise : noise;
         bench_stock_free(&self->stock);
@@ -159,10 +155,8 @@ static void run(struct desk *self, const struct bench_album *album)
     for (size_t i = 0; i < N_WAYS; i++) {
         char name[32];
         snprintf(name, sizeof(name), "client_cpu.%s", ways[i].name);
-        if (ratios[i].median > 0) {
-            bench_album_goal(
-                album, name, ratios[i].median, BENCH_AT_MOST, ways[i].goal);
-        }
+        bench_album_goal(
+            album, name, ratios[i].median, BENCH_AT_MOST, ways[i].goal);
     }
 }
 

@@ -70,9 +70,9 @@ static void leave(struct darkroom *self)
 static struct fby_image develop(
     struct darkroom *self, const struct bench_file *file)
 {
-    struct fby_image           image;
-    struct fby_why             why  = {{0}};
-    const struct fby_jpeg_file jpeg = {file->bytes, file->size};
+    struct fby_image              image;
+    struct fby_why                why  = {{0}};
+    const struct fby_picture_file jpeg = {file->bytes, file->size};
     if (fby_jpeg_decode(&jpeg, &self->decoded, &image, &why) != FBY_OK) {
         bench_die("%s", why.text);
     }

@@ -26,9 +26,8 @@ struct bench_stock {
     uint64_t              wire_bytes; /* of all frames */
 };
 
-/* `rows` pictures of side x side x 3 bytes at `pixels`. False, with nothing
- * made, when this build does not know the coding. */
-bool bench_stock_make(struct bench_stock *self, struct fby_coding coding,
+/* `rows` pictures of side x side x 3 bytes at `pixels`. */
+void bench_stock_make(struct bench_stock *self, struct fby_coding coding,
     const uint8_t *pixels, uint32_t rows, uint32_t side);
 void bench_stock_free(struct bench_stock *self);
 
