@@ -3,11 +3,12 @@
 #   make test   set up, build, test          make lint   format, findings
 #   make test-long  the tests of real processes with the protocol's real timers
 #   make bench  build, measure this machine (docs/performance.md)
+#   make bench-long  the benches that take minutes each
 MAKEFLAGS += --no-print-directory
 DATA ?=
-demo: export DATA := $(DATA)
+demo bench: export DATA := $(DATA)
 
-.PHONY: build setup demo test test-long lint bench clean
+.PHONY: build setup demo test test-long lint bench bench-long clean
 
 build:
 	@command -v cmake >/dev/null && command -v ninja >/dev/null || { \
@@ -46,7 +47,12 @@ lint:
 	@tools/lint
 
 bench: build
-	@build/bench/order
+	@[ -z "$$DATA" ] || [ -d "$$DATA" ] || { \
+	    echo "make bench: DATA=$$DATA: there is no such folder; name one of" \
+	         "photographs" >&2; exit 1; }
+	@bench/run build "$$DATA"
+
+bench-long: build
 	@build/bench/pauses
 	@build/bench/pauses --window 2
 	@build/bench/frozen

@@ -22,6 +22,10 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return ARGP_ERR_UNKNOWN;
     }
     const struct bench_option *o = &options[key - FIRST_KEY];
+    if (o->text != NULL) {
+        *o->text = arg;
+        return 0;
+    }
     *o->value = fby_option_u64(state, o->name, arg, o->min, o->max);
     return 0;
 }
@@ -33,8 +37,8 @@ void bench_options(int argc, char **argv, const struct bench_option *options,
     for (int i = 0; options[i].name != NULL; i++) {
         table[i] = (struct argp_option){.name = options[i].name,
             .key                              = FIRST_KEY + i,
-            .arg                              = "N",
-            .doc                              = options[i].help};
+            .arg = options[i].text != NULL ? "DIR" : "N",
+            .doc = options[i].help};
     }
     const struct argp argp = {
         table, parse_option, NULL, about, NULL, NULL, NULL};
@@ -84,6 +88,31 @@ double bench_noise(double *values, size_t n)
     double spread =
         bench_percentile(values, n, 75) - bench_percentile(values, n, 25);
     return median > 0 ? 100 * spread / 2 / median : 0;
+}
+
+struct bench_figure bench_figure(double *values, size_t n)
+{
+    return (struct bench_figure){
+        .median = bench_median(values, n), .noise = bench_noise(values, n)};
+}
+
+struct bench_pairs bench_pairs(
+    uint64_t n, double (*a)(void *), double (*b)(void *), void *arg)
+{
+    double as[BENCH_MAX_PAIRS];
+    double bs[BENCH_MAX_PAIRS];
+    double ratios[BENCH_MAX_PAIRS];
+    for (uint64_t i = 0; i < n; i++) {
+        bool   a_first = i % 2 == 0;
+        double first   = a_first ? a(arg) : b(arg);
+        double other   = a_first ? b(arg) : a(arg);
+        as[i]          = a_first ? first : other;
+        bs[i]          = a_first ? other : first;
+        ratios[i]      = as[i] / bs[i];
+    }
+    return (struct bench_pairs){.a = bench_figure(as, n),
+        .b                         = bench_figure(bs, n),
+        .ratio                     = bench_figure(ratios, n)};
 }
 
 /* splitmix64 */

@@ -1,172 +1,35 @@
 #include "bench/farm.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <inttypes.h>
-#include <libgen.h>
-#include <limits.h>
-#include <poll.h>
-#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/bench.h"
 #include "common/clock.h"
 
-static const int64_t patience_ns = 60 * FBY_NS_PER_S;
-
 static const char pipeline_format[] =
     "forebay: 1\n"
     "splits:\n"
-    "  train: {folder: \"%s\", shuffle: full, last: drop}\n"
+    "  train: {%s, shuffle: full, last: drop}\n"
     "global_batch: %" PRIu64 "\n"
     "seed: 42\n"
     "fields:\n"
     "  image:\n"
     "    from: [jpg]\n"
     "    decode: rgb8\n"
-    "    dct_scale: off\n"
+    "%s"
     "    ops:\n"
     "      - random_resized_crop: {size: %" PRIu64 "}\n"
     "      - horizontal_flip: {p: 0.5}\n"
-    "  label: {from: folder}\n";
-
-/* ---- processes ----------------------------------------------------------- */
-
-/* FOREBAY_BIN, or the `forebay` of the build that this bench belongs to. */
-static const char *executable(void)
-{
-    static char path[PATH_MAX + 16];
-    char        own[PATH_MAX];
-    const char *chosen = getenv("FOREBAY_BIN");
-    ssize_t     n      = readlink("/proc/self/exe", own, sizeof(own) - 1);
-    if (chosen != NULL) {
-        return chosen;
-    }
-    own[n > 0 ? n : 0] = '\0';
-    snprintf(path, sizeof(path), "%s/../forebay", dirname(own));
-    return path;
-}
-
-/* After fork() only what a signal handler may do is allowed. */
-static _Noreturn void become(
-    const char *path, const char *const *args, int out, int log)
-{
-    union { /* execv() changes no word, but its type says it might */
-        const char *const *ours;
-        char *const       *theirs;
-    } argv = {.ours = args};
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    dup2(out, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
-    execv(path, argv.theirs);
-    _exit(127);
-}
-
-static void start(const struct bench_farm *farm, struct bench_part *self,
-    const char *const *args)
-{
-    const char *path = executable();
-    int         ends[2];
-    int log = open(farm->log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
-        bench_die("no pipe, or no %s: %s", farm->log, strerror(errno));
-    }
-    fflush(NULL);
-    *self =
-        (struct bench_part){.pid = fork(), .out = ends[0], .log = farm->log};
-    if (self->pid == 0) {
-        become(path, args, ends[1], log);
-    }
-    close(log);
-    close(ends[1]);
-    if (self->pid < 0) {
-        bench_die("no process: %s", strerror(errno));
-    }
-}
-
-void bench_part_kill(struct bench_part *self)
-{
-    if (self->pid != 0) {
-        kill(self->pid, SIGKILL);
-        waitpid(self->pid, NULL, 0);
-        close(self->out);
-    }
-    *self = (struct bench_part){0};
-}
-
-void bench_part_freeze(const struct bench_part *self)
-{
-    kill(self->pid, SIGSTOP);
-}
-
-void bench_part_thaw(const struct bench_part *self)
-{
-    kill(self->pid, SIGCONT);
-}
-
-/* Bytes it said until `until_ns`; 0: nothing in time. */
-static size_t hear(
-    const struct bench_part *self, char *out, size_t size, int64_t until_ns)
-{
-    struct pollfd wait    = {.fd = self->out, .events = POLLIN};
-    int64_t       left_ns = until_ns - fby_now_ns();
-    int left_ms = left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0;
-    if (poll(&wait, 1, left_ms) <= 0) {
-        return 0;
-    }
-    ssize_t n = read(self->out, out, size);
-    if (n <= 0) {
-        bench_die("a part ended by itself; see %s", self->log);
-    }
-    return (size_t)n;
-}
-
-/* The first line it says: where it listens. */
-static void hear_endpoint(const struct bench_part *self, char *out, size_t size)
-{
-    size_t  used     = 0;
-    int64_t until_ns = fby_now_ns() + patience_ns;
-    while (used == 0 || out[used - 1] != '\n') {
-        size_t n = hear(self, out + used, size - used, until_ns);
-        if (n == 0) {
-            bench_die("a part does not start in time; see %s", self->log);
-        }
-        used += n;
-    }
-    out[used - 1] = '\0';
-}
-
-uint64_t bench_rss_bytes(const struct bench_part *self)
-{
-    char path[64];
-    char line[128] = "";
-    snprintf(path, sizeof(path), "/proc/%d/statm", (int)self->pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL || fgets(line, sizeof(line), file) == NULL) {
-        bench_die("%s cannot be read", path);
-    }
-    fclose(file);
-    char *rest = line; /* pages in all, pages in RAM, ... */
-    (void)strtoull(rest, &rest, 10);
-    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-int64_t bench_cpu_ns(const struct bench_part *self)
-{
-    clockid_t       clock;
-    struct timespec t;
-    if (clock_getcpuclockid(self->pid, &clock) != 0 ||
-        clock_gettime(clock, &t) != 0) {
-        bench_die("the CPU time of process %d cannot be read", (int)self->pid);
-    }
-    return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
-}
+    "%s"
+    "  label: {from: %s}\n";
 
 /* ---- the farm ------------------------------------------------------------ */
 
@@ -179,7 +42,7 @@ static void make_photos(
     int               status = 0;
     snprintf(number, sizeof(number), "%" PRIu64, pictures->number);
     snprintf(side, sizeof(side), "%" PRIu64, pictures->side);
-    start(self, &part,
+    bench_part_start(&part, self->log,
         (const char *const[]){"forebay", "photos", self->photos, "--number",
             number, "--side", side, NULL});
     waitpid(part.pid, &status, 0);
@@ -189,8 +52,7 @@ static void make_photos(
     }
 }
 
-void bench_farm_make(
-    struct bench_farm *self, const struct bench_pictures *pictures)
+void bench_farm_begin(struct bench_farm *self)
 {
     *self = (struct bench_farm){.dir = "/tmp/forebay-bench-XXXXXX"};
     if (mkdtemp(self->dir) == NULL) {
@@ -199,16 +61,52 @@ void bench_farm_make(
     snprintf(self->photos, sizeof(self->photos), "%s/photos", self->dir);
     snprintf(self->pipeline, sizeof(self->pipeline), "%s/p.yaml", self->dir);
     snprintf(self->log, sizeof(self->log), "%s/log", self->dir);
-    FILE *file = fopen(self->pipeline, "w");
+    setenv("FOREBAY_CACHE_DIR", self->dir, 1);
+    setenv("FOREBAY_LOG", "error", 0);
+}
+
+void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
+{
+    va_list args;
+    FILE   *file = fopen(self->pipeline, "w");
     if (file == NULL) {
         bench_die("%s: %s", self->pipeline, strerror(errno));
     }
-    fprintf(
-        file, pipeline_format, self->photos, pictures->batch, pictures->crop);
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
     fclose(file);
-    setenv("FOREBAY_CACHE_DIR", self->dir, 1);
-    setenv("FOREBAY_LOG", "error", 0);
+}
+
+void bench_farm_folder(struct bench_farm *self)
+{
+    if (mkdir(self->photos, 0777) != 0) {
+        bench_die("%s: %s", self->photos, strerror(errno));
+    }
+}
+
+void bench_farm_make(
+    struct bench_farm *self, const struct bench_pictures *pictures)
+{
+    char source[128];
+    bench_farm_begin(self);
+    snprintf(source, sizeof(source), "folder: \"%s\"", self->photos);
+    bench_farm_pipeline(self, pipeline_format, source, pictures->batch,
+        "    dct_scale: off\n", pictures->crop, "", "folder");
     make_photos(self, pictures);
+}
+
+void bench_farm_make_shards(struct bench_farm *self,
+    const struct bench_album *album, const struct bench_shards *how)
+{
+    char source[160];
+    bench_farm_begin(self);
+    bench_farm_folder(self);
+    snprintf(source, sizeof(source), "shards: \"%s/train-{0..%u}.tar\"",
+        self->photos, how->shards - 1);
+    bench_farm_pipeline(self, pipeline_format, source, how->batch, "",
+        how->crop, "    wire: {codec: auto}\n", "cls");
+    bench_album_shards(album, self->photos, how->shards, how->times);
 }
 
 static int remove_entry(
@@ -237,20 +135,25 @@ static void start_worker(
     struct bench_part *worker = &self->workers[self->n_workers++];
     snprintf(root, sizeof(root), "d=%s", self->photos);
     snprintf(number, sizeof(number), "%u", threads);
-    start(self, worker,
+    bench_part_start(worker, self->log,
         (const char *const[]){"forebay", "worker", "--server", self->server,
             "--data", root, "--memory", memory, "--ready-fd", "1",
             threads > 0 ? "--threads" : NULL, number, NULL});
-    hear_endpoint(worker, endpoint, sizeof(endpoint));
+    bench_part_endpoint(worker, endpoint, sizeof(endpoint));
+}
+
+void bench_farm_start_server(struct bench_farm *self)
+{
+    bench_part_start(&self->directory, self->log,
+        (const char *const[]){"forebay", "server", "--listen",
+            "tcp://127.0.0.1:*", "--ready-fd", "1", NULL});
+    bench_part_endpoint(&self->directory, self->server, sizeof(self->server));
 }
 
 void bench_farm_start(struct bench_farm *self, unsigned workers,
     unsigned threads, const char *memory)
 {
-    start(self, &self->directory,
-        (const char *const[]){"forebay", "server", "--listen",
-            "tcp://127.0.0.1:*", "--ready-fd", "1", NULL});
-    hear_endpoint(&self->directory, self->server, sizeof(self->server));
+    bench_farm_start_server(self);
     for (unsigned i = 0; i < workers; i++) {
         start_worker(self, threads, memory);
     }
@@ -264,6 +167,26 @@ void bench_farm_stop(struct bench_farm *self)
     bench_part_kill(&self->directory);
 }
 
+void bench_farm_run(const struct bench_farm *self, const char *const *args,
+    char *out, size_t size)
+{
+    struct bench_part part;
+    size_t            used   = 0;
+    int               status = 0;
+    ssize_t           n      = 1;
+    bench_part_start(&part, self->log, args);
+    while (n > 0 && used + 1 < size) {
+        n = read(part.out, out + used, size - used - 1);
+        used += n > 0 ? (size_t)n : 0;
+    }
+    out[used] = '\0';
+    waitpid(part.pid, &status, 0);
+    close(part.out);
+    if (status != 0) {
+        bench_die("forebay %s failed; see %s", args[1], self->log);
+    }
+}
+
 /* ---- consumers ----------------------------------------------------------- */
 
 void bench_pull_start(
@@ -271,7 +194,7 @@ void bench_pull_start(
 {
     char root[128];
     snprintf(root, sizeof(root), "d=%s", farm->photos);
-    start(farm, self,
+    bench_part_start(self, farm->log,
         (const char *const[]){"forebay", "pull", "--pipeline", farm->pipeline,
             "--server", farm->server, "--data", root, "--epochs", "1000000000",
             "--step-ms", step_ms, "--digests", "/dev/stdout", NULL});
@@ -281,7 +204,7 @@ void bench_pull_start(
 static bool hear_steps(struct bench_part *self, int64_t until_ns)
 {
     char   text[65536];
-    size_t n = hear(self, text, sizeof(text), until_ns);
+    size_t n = bench_part_hear(self, text, sizeof(text), until_ns);
     for (size_t i = 0; i < n; i++) {
         self->steps += text[i] == '\n';
     }
@@ -291,7 +214,7 @@ static bool hear_steps(struct bench_part *self, int64_t until_ns)
 void bench_pull_until(struct bench_part *self, uint64_t steps)
 {
     while (self->steps < steps) {
-        if (!hear_steps(self, fby_now_ns() + patience_ns)) {
+        if (!hear_steps(self, fby_now_ns() + BENCH_PATIENCE_NS)) {
             bench_die("no step within a minute; see %s", self->log);
         }
     }

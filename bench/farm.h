@@ -11,20 +11,22 @@
 #define FBY_BENCH_FARM_H
 
 #include <stdint.h>
-#include <sys/types.h>
 
-struct bench_part {
-    pid_t       pid;   /* 0: none */
-    int         out;   /* we read its standard output here */
-    const char *log;   /* the file its messages go to; the farm's */
-    uint64_t    steps; /* lines read, of a consumer */
-};
+#include "bench/album.h"
+#include "bench/part.h"
 
 struct bench_pictures {
     uint64_t number;
     uint64_t side;  /* width in pixels */
     uint64_t crop;  /* random_resized_crop to this side */
     uint64_t batch; /* rows of a batch */
+};
+
+struct bench_shards { /* of an album's pictures */
+    unsigned shards;  /* tar files */
+    unsigned times;   /* each picture stands in them */
+    uint64_t crop;    /* random_resized_crop to this side */
+    uint64_t batch;   /* rows of a batch */
 };
 
 enum { BENCH_MAX_WORKERS = 8 };
@@ -43,14 +45,33 @@ struct bench_farm {
 /* Make directory, pictures and pipeline; nothing runs yet. */
 void bench_farm_make(
     struct bench_farm *self, const struct bench_pictures *pictures);
+/* The same with these pictures, in tar files that lie in the page cache then;
+ * `codec: auto`, and every other key at its default. */
+void bench_farm_make_shards(struct bench_farm *self,
+    const struct bench_album *album, const struct bench_shards *how);
+
+/* Only the directory; then a pipeline file of one's own, and the folder
+ * `photos`, which is empty. */
+void bench_farm_begin(struct bench_farm *self);
+void bench_farm_folder(struct bench_farm *self);
+void bench_farm_pipeline(struct bench_farm *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 void bench_farm_remove(struct bench_farm *self);
 
 /* Run the server and workers. `threads` is a worker's, 0: one a core; `memory`
  * its budget, such as "64M". */
 void bench_farm_start(struct bench_farm *self, unsigned workers,
     unsigned threads, const char *memory);
+/* Only the server. */
+void bench_farm_start_server(struct bench_farm *self);
 /* Kill them. */
 void bench_farm_stop(struct bench_farm *self);
+
+/* Run `forebay` with `args` ("forebay" first, NULL last) to its end, and take
+ * its standard output as text of less than `size` bytes. */
+void bench_farm_run(const struct bench_farm *self, const char *const *args,
+    char *out, size_t size);
 
 /* A consumer that takes batches without end, one each `step_ms`. */
 void bench_pull_start(struct bench_part *self, const struct bench_farm *farm,
@@ -61,16 +82,5 @@ void bench_pull_until(struct bench_part *self, uint64_t steps);
 
 /* Steps a second over the next `for_ns`. */
 double bench_pull_rate(struct bench_part *self, int64_t for_ns);
-
-/* End it at once; nothing happens when it does not run. */
-void bench_part_kill(struct bench_part *self);
-
-/* Stop it (SIGSTOP), or let it go on. Any thread. */
-void bench_part_freeze(const struct bench_part *self);
-void bench_part_thaw(const struct bench_part *self);
-
-/* Its memory that is in RAM, bytes, and its CPU time so far. */
-uint64_t bench_rss_bytes(const struct bench_part *self);
-int64_t  bench_cpu_ns(const struct bench_part *self);
 
 #endif

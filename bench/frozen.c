@@ -222,12 +222,14 @@ static void run(void)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, MAX_PAIRS, "Of runs with and without (7)"},
-        {"run-ms", &run_ms, 100, 600000, "Length of such a run (4000)"},
-        {"freeze-s", &freeze_s, 1, 3600, "Seconds of standing still (60)"},
-        {"batches", &batches, 10, UINT32_MAX, "Until memory is read (10000)"},
-        {"pictures", &pictures, 64, 1000000, "In the data set (600)"},
-        {"seed", &seed, 0, UINT64_MAX, "Of the moments of stopping (1)"},
+        {"pairs", &pairs, 1, MAX_PAIRS, "Of runs with and without (7)", NULL},
+        {"run-ms", &run_ms, 100, 600000, "Length of such a run (4000)", NULL},
+        {"freeze-s", &freeze_s, 1, 3600, "Seconds of standing still (60)",
+            NULL},
+        {"batches", &batches, 10, UINT32_MAX, "Until memory is read (10000)",
+            NULL},
+        {"pictures", &pictures, 64, 1000000, "In the data set (600)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of the moments of stopping (1)", NULL},
         {0},
     };
     bench_options(argc, argv, options,

@@ -19,6 +19,7 @@ enum { BATCH = 1024, MAX_ROUNDS = 99, N_SHARDS = 4096, SHARDS_PER_BLOCK = 4 };
 static uint64_t indices = 4000000;
 static uint64_t rounds  = 7;
 static uint64_t seed    = 1;
+static double   most_noise; /* of all sizes */
 static uint32_t shards[N_SHARDS];
 
 static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
@@ -76,10 +77,11 @@ static double measure(
         ns[i] = fill_ns(order, &state);
     }
     fby_order_destroy(&order);
+    struct bench_figure figure = bench_figure(ns, rounds);
     bench_row(name, "%14" PRIu64 "  %7.1f  %5.1f %%  %8.0f", samples,
-        bench_median(ns, rounds), bench_noise(ns, rounds),
-        order_bytes(shuffle, samples));
-    return bench_median(ns, rounds);
+        figure.median, figure.noise, order_bytes(shuffle, samples));
+    most_noise = figure.noise > most_noise ? figure.noise : most_noise;
+    return figure.median;
 }
 
 /* The slowest of all sizes. */
@@ -114,18 +116,21 @@ int main(int argc, char **argv)
             BATCH,
             UINT32_MAX,
             "Indices a round",
+            NULL,
         },
-        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds of each size"},
-        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps"},
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds of each size", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps", NULL},
         {0},
     };
     bench_options(argc, argv, options,
         "Time and memory of the order of samples: full shuffle, and blocks "
         "of 4 of 4,096 shards; batches of 1,024 rows at random steps.");
+    bench_begin("order");
     bench_row("order", "%14s  %7s  %7s  %8s", "samples", "ns/index", "noise",
         "bytes");
     double full_ns  = measure_all("full", FBY_SHUFFLE_FULL, full);
     double block_ns = measure_all("block", FBY_SHUFFLE_BLOCK, block);
+    bench_trust(most_noise, 1);
     bench_goal("order.full_ns", full_ns, BENCH_AT_MOST, 150);
     bench_goal("order.block_ns", block_ns, BENCH_AT_MOST, 150);
     bench_goal("order.full_bytes",

@@ -15,11 +15,10 @@
 #include <stdlib.h>
 
 #include "bench/bench.h"
-#include "bench/farm.h"
+#include "bench/stream.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "forebay/forebay.h"
 
 enum { WORKERS = 4, MAX_WAITS = 1 << 20 };
 
@@ -35,40 +34,15 @@ static uint64_t pictures = 600;
 static struct forebay *open_stream(
     const struct bench_farm *farm, uint64_t window_batches)
 {
-    char                      error[512];
-    struct forebay           *stream  = NULL;
-    const struct forebay_root root    = {"d", farm->photos};
-    struct forebay_options    options = forebay_options();
-    options.server                    = farm->server;
-    options.pipeline_path             = farm->pipeline;
-    options.roots                     = &root;
-    options.n_roots                   = 1;
-    options.window_batches            = (uint32_t)window_batches;
-    if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
-        bench_die("%s", error);
-    }
-    return stream;
-}
-
-/* Take one batch; how long that took, ns. */
-static int64_t take(struct forebay *stream)
-{
-    struct forebay_batch *batch = NULL;
-    int64_t               begun = fby_now_ns();
-    if (forebay_next(stream, 60 * FBY_NS_PER_S, NULL, &batch) != FOREBAY_OK) {
-        bench_die("no batch: %s", forebay_error(stream));
-    }
-    int64_t waited = fby_now_ns() - begun;
-    forebay_release(&batch, NULL);
-    return waited;
+    struct forebay_options options = forebay_options();
+    options.window_batches         = (uint32_t)window_batches;
+    return bench_stream_open(farm, &options);
 }
 
 /* Two windows: until then batches wait that were made before we looked. */
 static void warm_up(struct forebay *stream)
 {
-    for (uint64_t i = 0; i < 2 * window + 4; i++) {
-        take(stream);
-    }
+    bench_stream_skip(stream, 2 * window + 4);
 }
 
 /* ---- before: what is usual ----------------------------------------------- */
@@ -85,7 +59,7 @@ static double *take_all(struct forebay *stream)
     double *times = fby_zalloc(batches * sizeof(*times));
     warm_up(stream);
     for (uint64_t i = 0; i < batches; i++) {
-        times[i] = (double)take(stream);
+        times[i] = (double)bench_stream_take(stream);
     }
     return times;
 }
@@ -180,7 +154,7 @@ static void consume(struct forebay *stream, struct stopper *stopper,
         if (waits->n == MAX_WAITS) {
             bench_die("too many batches: lower --pauses or --calm-s");
         }
-        waits->ns[waits->n++] = (double)take(stream);
+        waits->ns[waits->n++] = (double)bench_stream_take(stream);
         bench_sleep_until(fby_now_ns() + hold_ns);
     }
 }
@@ -215,8 +189,7 @@ static void print_usual(const struct usual *usual)
 
 static void print_events(const struct forebay *stream)
 {
-    struct forebay_stats stats = {.struct_size = sizeof(stats)};
-    forebay_stats(stream, &stats);
+    struct forebay_stats stats = bench_stream_stats(stream);
     bench_row("events",
         "%" PRIu64 " stops, %" PRIu64 " hedges, %" PRIu64 " suspects, %" PRIu64
         " asked again, %" PRIu64 " lost",
@@ -272,12 +245,15 @@ int main(int argc, char **argv)
 {
     struct bench_farm         farm;
     const struct bench_option options[] = {
-        {"pauses", &pauses, 1, 10000, "How often a worker is stopped (50)"},
-        {"seed", &seed, 0, UINT64_MAX, "Of who is stopped when (1)"},
-        {"batches", &batches, 4, 100000, "To measure what is usual (200)"},
-        {"calm-s", &calm_s, 1, 3600, "Seconds before the first stop (20)"},
-        {"window", &window, 2, 1024, "Batches asked for ahead (8)"},
-        {"pictures", &pictures, 64, 1000000, "In the data set (600)"},
+        {"pauses", &pauses, 1, 10000, "How often a worker is stopped (50)",
+            NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of who is stopped when (1)", NULL},
+        {"batches", &batches, 4, 100000, "To measure what is usual (200)",
+            NULL},
+        {"calm-s", &calm_s, 1, 3600, "Seconds before the first stop (20)",
+            NULL},
+        {"window", &window, 2, 1024, "Batches asked for ahead (8)", NULL},
+        {"pictures", &pictures, 64, 1000000, "In the data set (600)", NULL},
         {0},
     };
     bench_options(argc, argv, options,

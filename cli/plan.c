@@ -234,7 +234,7 @@ static fby_err row_object(
     fby_err  err    = FBY_OK;
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
         struct fby_field_plan plan = {0};
-        if (content->fields[f].decode != FBY_DECODE_RGB8) {
+        if (!fby_field_is_picture(&content->fields[f])) {
             continue;
         }
         err = plan_field(self, sample, &content->fields[f], &plan, why);

@@ -101,8 +101,8 @@ fby_err fby_chunk_read(
     struct fby_coding coding = {.filter = chunk.filter, .codec = chunk.codec};
     if (!fby_coding_known(coding)) {
         return fby_because(why, FBY_PROTO,
-            "chunk: filter %d or codec %d is not known here", coding.filter,
-            coding.codec);
+            "chunk: filter %d and codec %d are not known here, or no pair",
+            coding.filter, coding.codec);
     }
     fby_err err = check_sizes(&chunk, r.left, why);
     if (err == FBY_OK) {
@@ -131,6 +131,15 @@ fby_err fby_chunk_check(const struct fby_chunk *chunk,
         return fby_because(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: there is none in this batch",
             chunk->number, chunk->field);
+    }
+    const struct fby_raw_field *field = &layout->fields[chunk->field];
+    struct fby_coding coding = {.filter = chunk->filter, .codec = chunk->codec};
+    if (!fby_coding_suits(
+            coding, fby_codec_params_of(field->type, &field->shape))) {
+        return fby_because(why, FBY_PROTO,
+            "chunk %" PRIu32 " of field %d: filter %d and codec %d are for "
+            "other arrays",
+            chunk->number, chunk->field, chunk->filter, chunk->codec);
     }
     struct fby_raw_span span =
         fby_layout_chunk(layout, chunk->field, chunk->number);

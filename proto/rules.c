@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/codec/auto.h"
 #include "proto/wire.h"
 
 static fby_err check_versions(
@@ -61,14 +62,6 @@ fby_err rule_opened(const void *record, struct fby_why *why)
     return FBY_OK;
 }
 
-static bool choice_known(struct fby_choice choice)
-{
-    bool filter = choice.filter == FBY_AUTO ||
-                  choice.filter <= (int)FBY_FILTER_BIT_SHUFFLE;
-    bool codec = choice.codec == FBY_AUTO || choice.codec <= FBY_CODEC_LZ4;
-    return filter && codec;
-}
-
 static fby_err check_choices(const struct fby_request *m, struct fby_why *why)
 {
     uint32_t chosen = (uint32_t)__builtin_popcountll(m->fields);
@@ -78,10 +71,11 @@ static fby_err check_choices(const struct fby_request *m, struct fby_why *why)
             m->n_choices);
     }
     for (uint32_t i = 0; i < m->n_choices; i++) {
-        if (!choice_known(m->choices[i])) {
+        struct fby_choice choice = m->choices[i];
+        if (!fby_auto_possible(choice.filter, choice.codec)) {
             return fby_because(why, FBY_PROTO,
-                "REQUEST: filter %d or codec %d is unknown",
-                m->choices[i].filter, m->choices[i].codec);
+                "REQUEST: filter %d and codec %d are unknown, or no pair",
+                choice.filter, choice.codec);
         }
     }
     return FBY_OK;

@@ -113,15 +113,20 @@ struct fby_maybe_digest {
 #define FBY_FEATURE_CODEC(n)    (UINT64_C(1) << (16 + (n)))
 #define FBY_FEATURE_ENCODING(n) (UINT64_C(1) << (32 + (n)))
 
+/* Bit n: filter n, codec n. */
+#define FBY_FEATURED_FILTERS(features) ((uint32_t)((features)&0xffff))
+#define FBY_FEATURED_CODECS(features)  ((uint32_t)((features) >> 16 & 0xffff))
+
 /* Every filter, codec and encoding of this version. */
-#define FBY_FEATURES                                  \
-    (FBY_FEATURE_FILTER(FBY_FILTER_NONE) |            \
-        FBY_FEATURE_FILTER(FBY_FILTER_DELTA) |        \
-        FBY_FEATURE_FILTER(FBY_FILTER_BYTE_SHUFFLE) | \
-        FBY_FEATURE_FILTER(FBY_FILTER_BIT_SHUFFLE) |  \
-        FBY_FEATURE_CODEC(FBY_CODEC_STORE) |          \
-        FBY_FEATURE_CODEC(FBY_CODEC_LZ4) |            \
-        FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |    \
+#define FBY_FEATURES                                                           \
+    (FBY_FEATURE_FILTER(FBY_FILTER_NONE) |                                     \
+        FBY_FEATURE_FILTER(FBY_FILTER_DELTA) |                                 \
+        FBY_FEATURE_FILTER(FBY_FILTER_BYTE_SHUFFLE) |                          \
+        FBY_FEATURE_FILTER(FBY_FILTER_BIT_SHUFFLE) |                           \
+        FBY_FEATURE_FILTER(FBY_FILTER_PHOTO) |                                 \
+        FBY_FEATURE_CODEC(FBY_CODEC_STORE) |                                   \
+        FBY_FEATURE_CODEC(FBY_CODEC_LZ4) | FBY_FEATURE_CODEC(FBY_CODEC_PACK) | \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |                             \
         FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL))
 
 struct fby_hello { /* client > worker */

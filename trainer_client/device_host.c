@@ -1,8 +1,4 @@
-/* device_host.c - the device that is always there: ordinary memory.
- *
- * An image goes channel by channel: each value is looked up in the table of
- * its channel, which holds the finished bits, so that every dtype and layout
- * is one loop that differs in its strides and in the width of a value. */
+/* device_host.c - the device that is always there: ordinary memory. */
 #include "trainer_client/device.h"
 
 #include <string.h>
@@ -10,8 +6,9 @@
 
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
+#include "trainer_client/expand_image.h"
 
-enum { HUGE_PAGE = 2 << 20 };
+enum { HUGE_PAGE = 2 << 20, PAST_CACHE = 8 << 20 };
 
 static void *map(size_t size)
 {
@@ -30,67 +27,6 @@ static void unmap(void *memory, size_t size)
 {
     if (memory != NULL) {
         munmap(memory, size);
-    }
-}
-
-/* ---- images -------------------------------------------------------------- */
-
-struct lane { /* one channel of one image */
-    const uint8_t  *in;
-    size_t          in_step;  /* values from one to the next */
-    size_t          out_step; /* likewise */
-    size_t          n;
-    const uint32_t *table;
-};
-
-static void look_up_8(const struct lane *l, uint8_t *out)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        out[i * l->out_step] = (uint8_t)l->table[l->in[i * l->in_step]];
-    }
-}
-
-static void look_up_16(const struct lane *l, uint16_t *out)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        out[i * l->out_step] = (uint16_t)l->table[l->in[i * l->in_step]];
-    }
-}
-
-static void look_up_32(const struct lane *l, uint32_t *out)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        out[i * l->out_step] = l->table[l->in[i * l->in_step]];
-    }
-}
-
-/* `out` is aligned to the width: a tensor begins at 64 bytes. */
-static void look_up(const struct lane *l, uint32_t width, void *out)
-{
-    if (width == 1) {
-        look_up_8(l, out);
-    } else if (width == 2) {
-        look_up_16(l, out);
-    } else {
-        look_up_32(l, out);
-    }
-}
-
-static void expand_image(
-    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
-{
-    bool     planar = plan->layout == FBY_LAYOUT_CHW;
-    uint32_t width  = fby_type_bytes(plan->to);
-    for (uint32_t c = 0; c < plan->channels; c++) {
-        struct lane lane = {
-            .in       = raw + c,
-            .in_step  = plan->channels,
-            .out_step = planar ? 1 : plan->channels,
-            .n        = plan->pixels,
-            .table    = plan->table[c],
-        };
-        size_t first = planar ? (size_t)c * plan->pixels : c;
-        look_up(&lane, width, out + first * width);
     }
 }
 
@@ -200,6 +136,13 @@ static fby_err one_hot(const struct fby_expansion *plan, const uint8_t *raw,
     return FBY_OK;
 }
 
+/* From this size on a batch's tensor would only push out of the cache what is
+ * still needed there. */
+static bool is_large(const struct fby_expansion *plan, uint32_t rows)
+{
+    return rows * plan->out_bytes >= PAST_CACHE;
+}
+
 static fby_err expand(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_why *why)
 {
@@ -209,10 +152,11 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
         memcpy(to, from, rows * plan->raw_bytes);
         return FBY_OK;
     }
-    fby_err err = FBY_OK;
+    fby_expand_image_fn *expand_image = fby_expand_image_of(fby_simd());
+    fby_err              err          = FBY_OK;
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
         if (plan->kind == FBY_EXPAND_AFFINE) {
-            expand_image(plan, from, to);
+            expand_image(plan, from, is_large(plan, rows), to);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
             err = one_hot(plan, from, to, why);
         } else {

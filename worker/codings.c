@@ -2,6 +2,14 @@
  * leaves the choice, what was saved on earlier chunks decides. */
 #include "worker/shell.h"
 
+/* What is asked of field `i`. */
+static struct fby_choice choice_of(
+    const struct fby_request *request, uint32_t i)
+{
+    static const struct fby_choice automatic = {FBY_AUTO, FBY_AUTO};
+    return request->n_choices > 0 ? request->choices[i] : automatic;
+}
+
 static bool same_choices(const struct codings *codings,
     const struct fby_request *request, uint32_t n)
 {
@@ -9,31 +17,40 @@ static bool same_choices(const struct codings *codings,
         !fby_digest_equal(&codings->content, &request->content)) {
         return false;
     }
-    for (uint32_t i = 0; i < request->n_choices; i++) {
-        if (codings->choices[i].filter != request->choices[i].filter ||
-            codings->choices[i].codec != request->choices[i].codec) {
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_choice choice = choice_of(request, i);
+        if (codings->choices[i].filter != choice.filter ||
+            codings->choices[i].codec != choice.codec) {
             return false;
         }
     }
     return true;
 }
 
+static struct fby_wish wish_of(
+    const struct fby_raw_field *field, struct fby_choice choice)
+{
+    return (struct fby_wish){
+        .filter = choice.filter,
+        .codec  = choice.codec,
+        .params = fby_codec_params_of(field->type, &field->shape),
+    };
+}
+
 /* A client that changes its mind, or its content, starts to learn anew. */
-static void renew(struct codings *codings, const struct fby_request *request,
+static void renew(struct peer *peer, const struct fby_request *request,
     const struct fby_raw_layout *layout)
 {
-    codings->content = request->content;
-    codings->fields  = request->fields;
-    codings->n       = layout->n_fields;
+    struct codings *codings = &peer->codings;
+    codings->content        = request->content;
+    codings->fields         = request->fields;
+    codings->n              = layout->n_fields;
     for (uint32_t i = 0; i < codings->n; i++) {
-        const struct fby_raw_field *field  = &layout->fields[i];
-        struct fby_choice           choice = {FBY_AUTO, FBY_AUTO};
-        if (request->n_choices > 0) {
-            choice = request->choices[i];
-        }
-        codings->choices[i] = choice;
-        fby_auto_init(&codings->autos[i], choice.filter, choice.codec,
-            fby_codec_params_of(field->type, &field->shape));
+        codings->choices[i]  = choice_of(request, i);
+        struct fby_wish wish = wish_of(&layout->fields[i], codings->choices[i]);
+        wish.filters         = FBY_FEATURED_FILTERS(peer->features);
+        wish.codecs          = FBY_FEATURED_CODECS(peer->features);
+        fby_auto_init(&codings->autos[i], &wish);
     }
 }
 
@@ -43,12 +60,31 @@ static bool understands(const struct peer *peer, struct fby_coding coding)
            (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
 }
 
+fby_err fby_shell_codings_check(const struct fby_request *request,
+    const struct fby_raw_layout *layout, struct fby_why *why)
+{
+    if (request->n_choices != 0 && request->n_choices != layout->n_fields) {
+        return fby_because(why, FBY_USAGE, "%u choices for %u fields",
+            request->n_choices, layout->n_fields);
+    }
+    for (uint32_t i = 0; i < layout->n_fields; i++) {
+        struct fby_choice choice = choice_of(request, i);
+        struct fby_wish   wish   = wish_of(&layout->fields[i], choice);
+        if (!fby_auto_suits(&wish)) {
+            return fby_because(why, FBY_USAGE,
+                "filter %d and codec %d are not for field %u of the request",
+                choice.filter, choice.codec, i);
+        }
+    }
+    return FBY_OK;
+}
+
 void fby_shell_codings(struct peer *peer, const struct fby_request *request,
     const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS])
 {
     struct codings *codings = &peer->codings;
     if (!same_choices(codings, request, layout->n_fields)) {
-        renew(codings, request, layout);
+        renew(peer, request, layout);
     }
     for (uint32_t i = 0; i < codings->n; i++) {
         out[i] = fby_auto_ask(&codings->autos[i]);

@@ -11,23 +11,25 @@
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
-/* False when the coding does not fit where the raw bytes are. */
+/* False when the coding does not fit where the raw bytes are, or needs more
+ * room on the way than it can be worth: pictures of a few pixels. */
 static bool encode_in_place(struct fby_stages *self, uint32_t thread,
     struct fby_job_chunk *chunk, struct fby_coding coding)
 {
     const struct fby_raw_field *field =
         &chunk->job->layout.fields[chunk->field];
-    struct fby_block block;
-    size_t           size = 0;
-    size_t bound = fby_codec_bound(coding.codec, chunk->span.raw_bytes);
-    if (fby_memory_take(self->encode_memory, bound, &block) != FBY_OK) {
-        return false;
-    }
+    struct fby_block           block;
+    size_t                     size = 0;
     const struct fby_codec_job work = {
         .coding  = coding,
         .params  = fby_codec_params_of(field->type, &field->shape),
         .scratch = &self->scratch[thread],
     };
+    size_t room = fby_codec_room(&work, chunk->span.raw_bytes);
+    if (room > FBY_ENCODE_ROOM(chunk->span.raw_bytes) ||
+        fby_memory_take(self->encode_memory, room, &block) != FBY_OK) {
+        return false;
+    }
     fby_err err  = fby_codec_encode(&work,
          (struct fby_bytes_in){chunk->payload, chunk->span.raw_bytes},
          (struct fby_bytes_out){block.data, block.size}, &size);

@@ -253,9 +253,7 @@ static bool check(struct shell *self, struct incoming *in)
         say_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
         return false;
     }
-    if (request->n_choices != 0 && request->n_choices != in->layout.n_fields) {
-        fby_because(&why, FBY_USAGE, "%u choices for %u fields",
-            request->n_choices, in->layout.n_fields);
+    if (fby_shell_codings_check(request, &in->layout, &why) != FBY_OK) {
         say_cannot(self, in, FBY_CANNOT_REQUEST, why.text);
         return false;
     }

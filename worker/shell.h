@@ -174,7 +174,12 @@ void fby_shell_request(
 
 /* ---- codings.c ----------------------------------------------------------- */
 
-/* The coding of each chosen field of the batch that `peer` asks for. */
+/* Whether the choices of a request are as many as its fields and for such
+ * arrays as they are. Errors: FBY_USAGE. */
+FBY_CHECKED fby_err fby_shell_codings_check(const struct fby_request *request,
+    const struct fby_raw_layout *layout, struct fby_why *why);
+/* The coding of each chosen field of the batch that `peer` asks for, with
+ * choices that were checked. */
 void fby_shell_codings(struct peer *peer, const struct fby_request *request,
     const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS]);
 /* Whether chunks coded for somebody else suit the last request of `peer`. */

@@ -29,7 +29,7 @@ static fby_err next_task(void *context, void **out)
 
 size_t fby_stages_most_encode_bytes(uint32_t encode_threads)
 {
-    return encode_threads * fby_codec_bound(FBY_CODEC_LZ4, FBY_UNIT_MAX);
+    return encode_threads * FBY_ENCODE_ROOM(FBY_UNIT_MAX);
 }
 
 /* What a transform thread may hold at any time: enough for a photograph of a

@@ -50,7 +50,7 @@ struct fby_stages_event {
 /* False when there is none. Thread: the loop. */
 bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out);
 
-enum { FBY_STAGES_OPS = 8 }; /* ids below; 0 is decoding */
+enum { FBY_STAGES_OPS = 64 }; /* ids below; 0 is decoding */
 
 struct fby_stages_counts {
     struct fby_stage_counts fetch, transform, encode;

@@ -13,6 +13,9 @@
 #include "worker/stages.h"
 #include "worker/transform/field.h"
 
+/* Bytes that encoding a chunk may take: what needs more is not encoded. */
+#define FBY_ENCODE_ROOM(raw_bytes) (2 * (size_t)(raw_bytes))
+
 struct transformer { /* one transform thread's */
     struct fby_transform *transform;
     struct fby_cost       told[FBY_STAGES_OPS]; /* counted already */

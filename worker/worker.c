@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/timer.h"
 #include "worker/shell.h"
+#include "worker/transform/self_test.h"
 
 enum {
     RECEIVE_MESSAGES = 1000,   /* of one client, waiting in ZeroMQ */
@@ -223,6 +224,9 @@ static fby_err open_shell(struct shell *self, struct fby_why *why)
     self->session_config = session_config(&self->options);
     self->now_ns         = fby_now_ns();
     fby_err err          = fby_codec_self_test(why);
+    if (err == FBY_OK) {
+        err = fby_parts_self_test(why);
+    }
     if (err == FBY_OK) {
         err = open_signals(self, why);
     }

@@ -32,45 +32,98 @@ static void begin_trials(struct fby_auto *self)
 {
     self->at            = 0;
     self->best          = 0;
-    self->best_permille = UINT64_MAX;
+    self->best_permille = UINT32_MAX;
     enter(self, AUTO_TRYING);
 }
 
-static void add_candidate(struct fby_auto *self, uint8_t filter)
+/* ---- what is tried ------------------------------------------------------- */
+
+static bool is_meant(const struct fby_wish *wish, struct fby_coding coding)
 {
-    self->candidates[self->n_candidates++] =
-        (struct fby_coding){filter, FBY_CODEC_LZ4};
+    return (wish->filter == FBY_AUTO || wish->filter == coding.filter) &&
+           (wish->codec == FBY_AUTO || wish->codec == coding.codec);
 }
 
-static void add_candidates(
-    struct fby_auto *self, uint8_t filter, struct fby_codec_params params)
+static bool is_understood(const struct fby_wish *wish, struct fby_coding coding)
 {
-    if (filter != FBY_AUTO) {
-        add_candidate(self, filter);
-        return;
-    }
-    add_candidate(self, FBY_FILTER_NONE);
-    add_candidate(self, FBY_FILTER_DELTA);
-    add_candidate(self, FBY_FILTER_BIT_SHUFFLE);
-    if (params.element_bytes > 1) {
-        add_candidate(self, FBY_FILTER_BYTE_SHUFFLE);
+    return (wish->filters >> coding.filter & 1) != 0 &&
+           (wish->codecs >> coding.codec & 1) != 0;
+}
+
+/* Byte shuffle of single bytes is no filter at all. */
+static bool is_useful(const struct fby_wish *wish, struct fby_coding coding)
+{
+    return fby_coding_suits(coding, wish->params) &&
+           (coding.filter != FBY_FILTER_BYTE_SHUFFLE ||
+               wish->params.element_bytes > 1);
+}
+
+/* All that compresses, in order of what it costs. */
+static const struct fby_coding all[] = {
+    {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
+    {FBY_FILTER_NONE, FBY_CODEC_LZ4},
+    {FBY_FILTER_DELTA, FBY_CODEC_LZ4},
+    {FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4},
+    {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4},
+};
+
+static void add_candidates(struct fby_auto *self, const struct fby_wish *wish)
+{
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+        if (is_meant(wish, all[i]) && is_useful(wish, all[i]) &&
+            is_understood(wish, all[i])) {
+            self->candidates[self->n_candidates++] = all[i];
+        }
     }
 }
 
-void fby_auto_init(struct fby_auto *self, uint8_t filter, uint8_t codec,
-    struct fby_codec_params params)
+bool fby_auto_possible(uint8_t filter, uint8_t codec)
+{
+    bool photo = filter == FBY_FILTER_PHOTO || codec == FBY_CODEC_PACK;
+    return (filter == FBY_AUTO || filter <= FBY_FILTER_PHOTO) &&
+           (codec == FBY_AUTO || codec <= FBY_CODEC_PACK) &&
+           (!photo || (filter >= FBY_FILTER_PHOTO && codec >= FBY_CODEC_PACK));
+}
+
+bool fby_auto_suits(const struct fby_wish *wish)
+{
+    bool photo =
+        wish->filter == FBY_FILTER_PHOTO || wish->codec == FBY_CODEC_PACK;
+    return fby_auto_possible(wish->filter, wish->codec) &&
+           (!photo || wish->params.channels != 0);
+}
+
+static void settle(struct fby_auto *self, struct fby_coding coding)
+{
+    self->candidates[0] = coding;
+    enter(self, AUTO_FIXED);
+}
+
+static void settle_as_asked(struct fby_auto *self, const struct fby_wish *wish)
+{
+    uint8_t filter = wish->filter == FBY_AUTO ? FBY_FILTER_NONE : wish->filter;
+    struct fby_coding asked = {filter, wish->codec};
+    settle(self, is_understood(wish, asked) ? asked : stored);
+}
+
+void fby_auto_init(struct fby_auto *self, const struct fby_wish *wish)
 {
     *self = (struct fby_auto){.pause = FBY_AUTO_PAUSE_MIN};
-    if (codec == FBY_CODEC_STORE || (filter != FBY_AUTO && codec != FBY_AUTO)) {
-        uint8_t fixed       = filter == FBY_AUTO ? FBY_FILTER_NONE : filter;
-        self->candidates[0] = (struct fby_coding){fixed, codec};
-        enter(self, AUTO_FIXED);
+    if (wish->codec == FBY_CODEC_STORE ||
+        (wish->filter != FBY_AUTO && wish->codec != FBY_AUTO)) {
+        settle_as_asked(self, wish);
         return;
     }
-    self->may_store = codec == FBY_AUTO;
-    add_candidates(self, filter, params);
+    add_candidates(self, wish);
+    if (self->n_candidates == 0) {
+        settle(self, stored);
+        return;
+    }
+    self->may_store = wish->codec == FBY_AUTO;
     begin_trials(self);
 }
+
+/* ---- what comes of it ---------------------------------------------------- */
 
 struct fby_coding fby_auto_ask(const struct fby_auto *self)
 {
@@ -97,9 +150,10 @@ static void end_trials(struct fby_auto *self)
 
 static void judge_trial(struct fby_auto *self)
 {
-    if (permille(self) < self->best_permille) {
+    uint64_t now = permille(self);
+    if (now < self->best_permille && 16 * now <= 15 * self->best_permille) {
         self->best          = self->at;
-        self->best_permille = permille(self);
+        self->best_permille = now;
     }
     if (++self->at < self->n_candidates) {
         enter(self, AUTO_TRYING);

@@ -1,8 +1,9 @@
 /* auto.h - which coding a field travels in, when the user leaves it to us.
  *
- * Each possible coding is tried on a few chunks; the best is kept while it
- * saves at least an eighth, else the bytes are stored. A coding is dropped
- * only after a whole window of chunks saved less, and tried again after a
+ * Each possible coding is tried on a few chunks, in order of their CPU cost: a
+ * later one must make a sixteenth less than the best before it. The best is
+ * kept while it saves at least an eighth, else the bytes are stored. One is
+ * dropped only after a whole window of chunks saved less, and tried again after a
  * pause that doubles each time, so that noise does not make it flap.
  * Pure: no clock, no thread; one a field and session, its owner locks. */
 #ifndef FBY_COMMON_CODEC_AUTO_H
@@ -19,7 +20,7 @@ enum {
 };
 
 struct fby_auto {
-    struct fby_coding candidates[4];
+    struct fby_coding candidates[5]; /* cheapest first */
     uint32_t          n_candidates;
     bool              may_store; /* storing is among the choices */
     uint32_t          state;     /* enum auto_state of auto.c */
@@ -32,10 +33,24 @@ struct fby_auto {
     uint64_t          best_permille;         /* wire / raw of `best` */
 };
 
-/* `filter` and `codec` as asked for: numbers, or FBY_AUTO. With neither AUTO
- * the answer is always what was asked for. */
-void fby_auto_init(struct fby_auto *self, uint8_t filter, uint8_t codec,
-    struct fby_codec_params params);
+struct fby_wish {
+    uint8_t                 filter; /* a number, or FBY_AUTO */
+    uint8_t                 codec;  /* likewise */
+    struct fby_codec_params params; /* of what is to be coded */
+    uint32_t filters, codecs; /* bit n: the receiver understands number n */
+};
+
+/* Whether a coding exists that is asked for so: filter photo with codec pack or
+ * FBY_AUTO, codec pack with filter photo or FBY_AUTO, else what is older. */
+bool fby_auto_possible(uint8_t filter, uint8_t codec);
+
+/* Both numbers known make a coding for such arrays: fby_auto_possible, and
+ * photo or pack only for pictures. */
+bool fby_auto_suits(const struct fby_wish *wish);
+
+/* For a wish that suits. With neither number AUTO the answer is always what was
+ * asked for, or storing where the receiver does not understand that. */
+void fby_auto_init(struct fby_auto *self, const struct fby_wish *wish);
 
 /* The coding for the next chunk (or batch: ask once, feed each chunk). */
 struct fby_coding fby_auto_ask(const struct fby_auto *self);

@@ -8,6 +8,7 @@
 
 #include "common/bytes.h"
 #include "common/codec/filter.h"
+#include "common/codec/photo.h"
 
 /* lz4: a table of one u32 a block, then the blocks. The top bit of an entry
  * says that the block did not compress and stands as it is. */
@@ -25,6 +26,9 @@ static size_t block_size(size_t raw_size, size_t block)
     return left < FBY_CODEC_BLOCK ? left : FBY_CODEC_BLOCK;
 }
 
+_Static_assert(sizeof(struct fby_codec_scratch) >= FBY_PHOTO_SCRATCH_BYTES,
+    "a thread's scratch memory is enough for every codec");
+
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape)
 {
@@ -33,28 +37,84 @@ struct fby_codec_params fby_codec_params_of(
     if (shape->n_dims >= 2 && shape->n_dims <= FBY_MAX_DIMS) {
         params.distance = shape->dims[shape->n_dims - 1];
     }
+    if (type == FBY_U8 && shape->n_dims == 3 &&
+        (params.distance == 1 || params.distance == 3)) {
+        params.height   = shape->dims[0];
+        params.width    = shape->dims[1];
+        params.channels = shape->dims[2];
+    }
     return params;
 }
 
 bool fby_coding_known(struct fby_coding coding)
 {
+    if (coding.filter == FBY_FILTER_PHOTO || coding.codec == FBY_CODEC_PACK) {
+        return coding.filter == FBY_FILTER_PHOTO &&
+               coding.codec == FBY_CODEC_PACK;
+    }
     return coding.filter <= FBY_FILTER_BIT_SHUFFLE &&
            coding.codec <= FBY_CODEC_LZ4;
 }
 
+bool fby_coding_suits(struct fby_coding coding, struct fby_codec_params params)
+{
+    return fby_coding_known(coding) &&
+           (coding.filter != FBY_FILTER_PHOTO || params.channels != 0);
+}
+
 size_t fby_codec_bound(uint8_t codec, size_t raw_size)
 {
-    return codec == FBY_CODEC_STORE ? raw_size
-                                    : raw_size + ENTRY * blocks_of(raw_size);
+    return codec == FBY_CODEC_LZ4 ? raw_size + ENTRY * blocks_of(raw_size)
+                                  : raw_size;
+}
+
+/* The pictures, or the strip of one, that `raw_size` bytes are. */
+static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
+    struct fby_pictures *out)
+{
+    uint64_t line = (uint64_t)params->width * params->channels;
+    if (line == 0 || params->height == 0 || raw_size % line != 0) {
+        return false;
+    }
+    uint64_t lines  = raw_size / line;
+    bool     whole  = lines % params->height == 0;
+    uint64_t images = whole ? lines / params->height : 1;
+    *out            = (struct fby_pictures){
+                   .images = (uint32_t)images,
+                   .width  = params->width,
+                   .height = (uint32_t)(lines / images),
+                   .planes = params->channels,
+    };
+    return whole || lines < params->height;
+}
+
+size_t fby_codec_room(const struct fby_codec_job *job, size_t raw_size)
+{
+    struct fby_pictures photo;
+    return job->coding.codec == FBY_CODEC_PACK &&
+                   pictures_of(&job->params, raw_size, &photo)
+               ? fby_photo_bound(&photo)
+               : fby_codec_bound(job->coding.codec, raw_size);
+}
+
+static bool sizes_fit(const struct fby_codec_job *job, size_t raw_size)
+{
+    struct fby_pictures photo;
+    uint32_t            w = job->params.element_bytes;
+    if (job->coding.codec == FBY_CODEC_PACK) {
+        return (job->params.channels == 1 || job->params.channels == 3) &&
+               pictures_of(&job->params, raw_size, &photo);
+    }
+    return job->params.distance >= 1 && (w == 1 || w == 2 || w == 4 || w == 8);
 }
 
 static bool usable(const struct fby_codec_job *job, size_t raw_size)
 {
-    uint32_t w = job->params.element_bytes;
     return fby_coding_known(job->coding) && raw_size >= 1 &&
-           raw_size <= FBY_CODEC_RAW_MAX && job->params.distance >= 1 &&
-           (w == 1 || w == 2 || w == 4 || w == 8);
+           raw_size <= FBY_CODEC_RAW_MAX && sizes_fit(job, raw_size);
 }
+
+/* ---- encoding ------------------------------------------------------------ */
 
 /* The block as it is to be compressed: in place when nothing is filtered. */
 static const uint8_t *filtered(
@@ -68,7 +128,7 @@ static const uint8_t *filtered(
     return job->scratch->block;
 }
 
-static void store_all(
+static size_t store_all(
     const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
 {
     for (size_t b = 0; b < blocks_of(raw.size); b++) {
@@ -76,6 +136,7 @@ static void store_all(
         filter_apply(job->coding.filter, job->params, raw.data + start,
             block_size(raw.size, b), out + start);
     }
+    return raw.size;
 }
 
 /* One block to `out`, which holds `size` bytes; its table entry. */
@@ -106,23 +167,37 @@ static size_t compress_all(
     return at;
 }
 
+static size_t pack_all(
+    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
+{
+    struct fby_pictures photo;
+    return pictures_of(&job->params, raw.size, &photo)
+               ? fby_photo_encode(&photo, raw.data, out, job->scratch->block)
+               : 0;
+}
+
+typedef size_t encode_fn(
+    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out);
+static encode_fn *const encoders[] = {
+    [FBY_CODEC_STORE] = store_all,
+    [FBY_CODEC_LZ4]   = compress_all,
+    [FBY_CODEC_PACK]  = pack_all,
+};
+
 fby_err fby_codec_encode(const struct fby_codec_job *job,
     struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size)
 {
     if (!usable(job, raw.size)) {
         return FBY_USAGE;
     }
-    if (out.capacity < fby_codec_bound(job->coding.codec, raw.size)) {
+    if (out.capacity < fby_codec_room(job, raw.size)) {
         return FBY_FULL;
     }
-    if (job->coding.codec == FBY_CODEC_STORE) {
-        store_all(job, raw, out.data);
-        *size = raw.size;
-        return FBY_OK;
-    }
-    *size = compress_all(job, raw, out.data);
+    *size = encoders[job->coding.codec](job, raw, out.data);
     return FBY_OK;
 }
+
+/* ---- decoding ------------------------------------------------------------ */
 
 static fby_err restore_all(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
@@ -180,13 +255,29 @@ static fby_err expand_all(const struct fby_codec_job *job,
     return content.left == 0 ? FBY_OK : FBY_PROTO;
 }
 
+static fby_err unpack_all(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
+{
+    struct fby_pictures photo;
+    return pictures_of(&job->params, raw_size, &photo) &&
+                   fby_photo_decode(&photo, payload.data, payload.size, raw,
+                       job->scratch->block)
+               ? FBY_OK
+               : FBY_PROTO;
+}
+
+typedef fby_err         decode_fn(const struct fby_codec_job *job,
+            struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
+static decode_fn *const decoders[] = {
+    [FBY_CODEC_STORE] = restore_all,
+    [FBY_CODEC_LZ4]   = expand_all,
+    [FBY_CODEC_PACK]  = unpack_all,
+};
+
 fby_err fby_codec_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {
-    if (!usable(job, raw_size)) {
-        return FBY_USAGE;
-    }
-    return job->coding.codec == FBY_CODEC_STORE
-               ? restore_all(job, payload, raw, raw_size)
-               : expand_all(job, payload, raw, raw_size);
+    return usable(job, raw_size)
+               ? decoders[job->coding.codec](job, payload, raw, raw_size)
+               : FBY_USAGE;
 }

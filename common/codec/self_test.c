@@ -1,18 +1,19 @@
-/* The codecs test themselves at start-up: known filtered bytes, then every
- * coding there and back, over sizes around the borders of blocks. */
+/* The codecs test themselves at start-up: known bytes, then every coding there
+ * and back, over sizes around the borders of blocks and of tiles. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/codec/codec.h"
 #include "common/codec/filter.h"
 #include "common/mem.h"
+#include "common/simd.h"
 
-enum { LARGEST = 2 * FBY_CODEC_BLOCK + 77 };
+enum { LARGEST = 2 * FBY_CODEC_BLOCK + 77, ROOM = 3 * FBY_CODEC_BLOCK };
 
 struct bench {
     struct fby_codec_scratch scratch;
     uint8_t                  raw[LARGEST];
-    uint8_t                  packed[LARGEST + 64];
+    uint8_t                  packed[ROOM];
     uint8_t                  back[LARGEST];
 };
 
@@ -42,6 +43,45 @@ static fby_err test_known(struct fby_why *why)
         }
     }
     return FBY_OK;
+}
+
+/* The picture of PROTOCOL.md, "Photo format 1". */
+enum { PICTURE_W = 7, PICTURE_H = 3 };
+static const uint8_t picture[3 * PICTURE_W * PICTURE_H] = {
+    4, 3, 2, 5, 4, 3, 6, 5, 4, 7, 6, 5, 8, 7, 6, 9, 8, 7, 10, 9, 8,    /**/
+    5, 4, 3, 6, 5, 4, 7, 6, 5, 8, 7, 6, 9, 8, 7, 10, 9, 8, 11, 10, 9,  /**/
+    5, 4, 3, 6, 5, 4, 7, 6, 5, 8, 7, 6, 9, 8, 7, 10, 9, 8, 12, 11, 10, /**/
+};
+static const uint8_t picture_packed[] = {
+    1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,             /* table */
+    0x23, 0, 0, 0, 0x96, 0x24, 0x09, 0x02, 0, 0, 0, 0x20, 0, 0, /* G */
+    0x02, 0, 0, 0, 0x02, 0, 0, 0, 0x01, 0, 0, 0, 0x01, 0, 0, 0, 0, 0, /**/
+};
+
+static struct fby_codec_job photo_job(
+    struct bench *bench, uint32_t width, uint32_t height, uint32_t channels)
+{
+    return (struct fby_codec_job){
+        .coding  = {.filter = FBY_FILTER_PHOTO, .codec = FBY_CODEC_PACK},
+        .params  = {.width = width, .height = height, .channels = channels},
+        .scratch = &bench->scratch,
+    };
+}
+
+static fby_err test_picture(struct bench *bench, struct fby_why *why)
+{
+    struct fby_codec_job job  = photo_job(bench, PICTURE_W, PICTURE_H, 3);
+    size_t               size = 0;
+    struct fby_bytes_in  raw  = {.data = picture, .size = sizeof(picture)};
+    struct fby_bytes_out out  = {.data = bench->packed, .capacity = ROOM};
+    bool same = fby_codec_encode(&job, raw, out, &size) == FBY_OK &&
+                size == sizeof(picture_packed) &&
+                memcmp(out.data, picture_packed, size) == 0;
+    return same ? FBY_OK
+                : fby_because(why, FBY_SYS,
+                      "codec self-test: pack (%s) makes other bytes than it "
+                      "should",
+                      fby_simd_name(fby_simd()));
 }
 
 /* Half smooth, half noise, so that blocks both compress and do not. */
@@ -90,12 +130,36 @@ static fby_err test_sizes(struct bench *bench, struct fby_coding coding,
 
 static fby_err test_all(struct bench *bench, struct fby_why *why)
 {
-    static const struct fby_codec_params params[] = {{1, 3}, {2, 1}, {8, 4}};
-    fby_err                              err      = test_known(why);
+    static const struct fby_codec_params params[] = {
+        {.element_bytes = 1, .distance = 3},
+        {.element_bytes = 2, .distance = 1},
+        {.element_bytes = 8, .distance = 4},
+    };
+    fby_err err = test_known(why);
     for (unsigned i = 0; err == FBY_OK && i < 3 * 8; i++) {
         struct fby_coding coding = {
             .filter = (uint8_t)(i % 4), .codec = (uint8_t)(i / 4 % 2)};
         err = test_sizes(bench, coding, params[i / 8], why);
+    }
+    return err;
+}
+
+static fby_err test_pictures(struct bench *bench, struct fby_why *why)
+{
+    static const uint32_t sizes[][3] = {{1, 1, 3}, {1, 1, 1}, {7, 3, 3},
+        {33, 31, 1}, {64, 2, 3}, {224, 65, 3}, {257, 33, 3}, {300, 40, 1}};
+    fby_err               err        = test_picture(bench, why);
+    for (size_t i = 0; err == FBY_OK && i < sizeof(sizes) / sizeof(*sizes);
+         i++) {
+        const uint32_t      *s    = sizes[i];
+        struct fby_codec_job job  = photo_job(bench, s[0], s[1], s[2]);
+        size_t               size = (size_t)s[0] * s[1] * s[2];
+        if (!survives(bench, &job, size) || !survives(bench, &job, 2 * size)) {
+            err = fby_because(why, FBY_SYS,
+                "codec self-test: pack (%s): pictures of %u x %u x %u do not "
+                "survive",
+                fby_simd_name(fby_simd()), s[0], s[1], s[2]);
+        }
     }
     return err;
 }
@@ -105,6 +169,9 @@ fby_err fby_codec_self_test(struct fby_why *why)
     struct bench *bench = fby_zalloc(sizeof(*bench));
     fill(bench->raw);
     fby_err err = test_all(bench, why);
+    if (err == FBY_OK) {
+        err = test_pictures(bench, why);
+    }
     free(bench);
     return err;
 }

@@ -247,9 +247,9 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_BYTES);
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_MASK8);
     out->dct_scale =
-        (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_OFF);
+        (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
     out->wire_type =
         (enum fby_type)fby_record_between(&r, WIRE_TYPE, FBY_U8, FBY_U32);

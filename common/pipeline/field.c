@@ -13,13 +13,14 @@ static const struct fby_choice decoders[] = {
     {"label", FBY_DECODE_LABEL, false},
     {"number", FBY_DECODE_NUMBER, false},
     {"bytes", FBY_DECODE_BYTES, false},
+    {"mask8", FBY_DECODE_MASK8, false},
     {NULL, 0, false},
 };
 
 static const struct fby_choice dct_scales[] = {
     {"off", FBY_DCT_OFF, false},
-    {"faithful", 0, true},
-    {"fast", 0, true},
+    {"faithful", FBY_DCT_FAITHFUL, false},
+    {"fast", FBY_DCT_FAST, false},
     {NULL, 0, false},
 };
 
@@ -45,7 +46,7 @@ static const struct fby_choice filters[] = {
     {"delta", FBY_FILTER_DELTA, false},
     {"byte_shuffle", FBY_FILTER_BYTE_SHUFFLE, false},
     {"bit_shuffle", FBY_FILTER_BIT_SHUFFLE, false},
-    {"photo", 0, true},
+    {"photo", FBY_FILTER_PHOTO, false},
     {NULL, 0, false},
 };
 
@@ -53,7 +54,7 @@ static const struct fby_choice codecs[] = {
     {"auto", FBY_AUTO, false},
     {"store", FBY_CODEC_STORE, false},
     {"lz4", FBY_CODEC_LZ4, false},
-    {"pack", 0, true},
+    {"pack", FBY_CODEC_PACK, false},
     {"ans", 0, true},
     {"jpeg", 0, true},
     {NULL, 0, false},

@@ -327,6 +327,15 @@ const struct fby_op *const fby_ops[] = {
 };
 const size_t fby_n_ops = COUNT(fby_ops);
 
+struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
+{
+    struct fby_size size = {plan->out_w, plan->out_h};
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        size = fby_step_size(&plan->steps[i], size);
+    }
+    return size;
+}
+
 const struct fby_op *fby_op_named(const char *name)
 {
     for (size_t i = 0; i < fby_n_ops; i++) {

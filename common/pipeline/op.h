@@ -7,6 +7,7 @@
 #define FBY_COMMON_PIPELINE_OP_H
 
 #include "common/err.h"
+#include "common/pipeline/step.h"
 #include "common/pipeline/types.h"
 
 struct fby_draw; /* common/plan/draw.h */
@@ -31,14 +32,21 @@ struct fby_param {
     struct fby_value fallback; /* n = 0: none */
 };
 
+enum { FBY_MAX_STEPS = 4 }; /* of an op */
+
 /* What an op does to one sample, all decided before a pixel is touched:
- * take the box (x, y, w, h) of the picture, scale it to out_w x out_h, then
- * mirror. An op that does less leaves the rest as identity. */
+ * take the box (x, y, w, h) of the picture, scale it to out_w x out_h, mirror
+ * it, then do the steps. An op that does less leaves the rest as identity. */
 struct fby_op_plan {
-    uint32_t x, y, w, h;
-    uint32_t out_w, out_h;
-    bool     flip;
+    uint32_t        x, y, w, h;
+    uint32_t        out_w, out_h;
+    bool            flip;
+    uint32_t        n_steps;
+    struct fby_step steps[FBY_MAX_STEPS];
 };
+
+/* The picture's size after all of it. Pure. */
+struct fby_size fby_op_plan_size(const struct fby_op_plan *plan);
 
 struct fby_op {
     const char             *name;

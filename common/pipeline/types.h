@@ -47,12 +47,15 @@ enum fby_shuffle {
 };
 enum fby_last { FBY_LAST_DROP = 1, FBY_LAST_PAD = 2, FBY_LAST_SHORT = 3 };
 enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
-enum fby_dct_scale { FBY_DCT_OFF = 1 /* faithful 2, fast 3: reserved */ };
+/* Whether a picture may be decoded smaller than it is: while it is at least
+ * twice as large as its result, or at least as large. */
+enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
-    FBY_DECODE_RGB8   = 1, /* JPEG -> u8 [h, w, 3] */
+    FBY_DECODE_RGB8   = 1, /* JPEG or PNG -> u8 [h, w, 3] */
     FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */
     FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
-    FBY_DECODE_BYTES  = 4  /* raw bytes of one fixed length -> u8 [length] */
+    FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
+    FBY_DECODE_MASK8  = 5  /* PNG of ids -> u8 [h, w, 1] */
 };
 enum fby_type {
     FBY_U8   = 1,
@@ -94,11 +97,13 @@ enum fby_filter {
     FBY_FILTER_NONE         = 0,
     FBY_FILTER_DELTA        = 1,
     FBY_FILTER_BYTE_SHUFFLE = 2,
-    FBY_FILTER_BIT_SHUFFLE  = 3 /* photo 4: reserved */
+    FBY_FILTER_BIT_SHUFFLE  = 3,
+    FBY_FILTER_PHOTO        = 4 /* with FBY_CODEC_PACK, and only so */
 };
 enum fby_codec {
     FBY_CODEC_STORE = 0,
-    FBY_CODEC_LZ4   = 1 /* pack 2, ans 3, jpeg 4: reserved */
+    FBY_CODEC_LZ4   = 1,
+    FBY_CODEC_PACK  = 2 /* ans 3, jpeg 4: reserved */
 };
 enum {
     FBY_AUTO = 255

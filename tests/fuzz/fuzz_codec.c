@@ -1,5 +1,5 @@
-/* A hostile payload: filter, codec, element size, distance and raw size come
- * from the first 8 bytes, the payload is the rest. Also the way there and
+/* A hostile payload: filter, codec, the array and the raw size come from the
+ * first 8 bytes (9 for photo), the payload is the rest. Also the way there and
  * back of the same bytes. */
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +12,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void there_and_back(
     const struct fby_codec_job *job, const uint8_t *raw, size_t size)
 {
-    size_t   bound  = fby_codec_bound(job->coding.codec, size);
-    uint8_t *packed = malloc(bound);
+    size_t   room   = fby_codec_room(job, size);
+    uint8_t *packed = malloc(room);
     uint8_t *back   = malloc(size);
     size_t   n      = 0;
     if (fby_codec_encode(job, (struct fby_bytes_in){raw, size},
-            (struct fby_bytes_out){packed, bound}, &n) != FBY_OK ||
+            (struct fby_bytes_out){packed, room}, &n) != FBY_OK ||
         fby_codec_decode(job, (struct fby_bytes_in){packed, n}, back, size) !=
             FBY_OK ||
         memcmp(raw, back, size) != 0) {
@@ -27,16 +27,60 @@ static void there_and_back(
     free(back);
 }
 
+static bool is_photo(const struct fby_codec_job *job)
+{
+    return job->coding.codec == FBY_CODEC_PACK;
+}
+
+/* Of the array: an element or a channel, a distance or a width, a height. */
+static void read_params(struct fby_reader *r, struct fby_codec_job *job)
+{
+    uint8_t  kind             = fby_read_u8(r);
+    uint32_t across           = fby_read_u16(r);
+    job->params.element_bytes = 1u << (kind % 4);
+    job->params.distance      = 1u + across;
+    if (is_photo(job)) {
+        job->params.channels = kind % 2 == 0 ? 1 : 3;
+        job->params.width    = 1u + across % 300;
+        job->params.height   = 1u + fby_read_u8(r) % 70u;
+    }
+}
+
+static size_t read_raw_size(struct fby_reader *r, const struct fby_codec_job *j)
+{
+    size_t any = (size_t)fby_read_le(r, 3);
+    if (!is_photo(j)) {
+        return 1 + any % (3 * (size_t)FBY_CODEC_BLOCK);
+    }
+    size_t line   = (size_t)j->params.width * j->params.channels;
+    size_t height = j->params.height;
+    size_t lines  = 1 + any % (2 * height);
+    return line * (lines > height ? 2 * height : lines);
+}
+
+/* As many of `size` bytes as can be encoded. */
+static size_t whole(const struct fby_codec_job *job, size_t size)
+{
+    if (!is_photo(job)) {
+        return size;
+    }
+    size_t line  = (size_t)job->params.width * job->params.channels;
+    size_t image = line * job->params.height;
+    return size < image ? size / line * line : size / image * image;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct fby_codec_scratch scratch;
     struct fby_reader               r   = fby_reader(data, size);
     struct fby_codec_job            job = {.scratch = &scratch};
     job.coding.filter                   = fby_read_u8(&r) % 4;
-    job.coding.codec                    = fby_read_u8(&r) % 2;
-    job.params.element_bytes            = 1u << (fby_read_u8(&r) % 4);
-    job.params.distance                 = 1u + fby_read_u16(&r);
-    size_t raw_size = 1 + (size_t)fby_read_le(&r, 3) % (3 * FBY_CODEC_BLOCK);
+    job.coding.codec                    = fby_read_u8(&r) % 3;
+    if (is_photo(&job)) {
+        job.coding.filter = FBY_FILTER_PHOTO;
+    }
+    read_params(&r, &job);
+    size_t raw_size = read_raw_size(&r, &job);
     if (r.bad || r.left == 0) {
         return 0;
     }
@@ -47,6 +91,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     free(raw);
-    there_and_back(&job, r.at, r.left);
+    size_t usable = whole(&job, r.left);
+    if (usable > 0) {
+        there_and_back(&job, r.at, usable);
+    }
     return 0;
 }

@@ -51,6 +51,118 @@ static void the_worked_example_is_golden(void **state)
     golden_equal("chunk", &b);
 }
 
+/* ---- pictures ------------------------------------------------------------ */
+
+struct pictures { /* as in tests/model/check_photo.py */
+    const char *name;
+    uint32_t    rows, height, width, channels;
+};
+static const struct pictures golden_pictures[] = {
+    {"chunk_photo", 2, 5, 20, 3},
+    {"chunk_photo_grey", 1, 34, 258, 1},
+};
+
+static struct fby_raw_layout layout_of_pictures(const struct pictures *p)
+{
+    struct fby_raw_layout layout = {.rows = p->rows, .n_fields = 1};
+    layout.fields[0].type        = FBY_U8;
+    layout.fields[0].shape =
+        (struct fby_shape){3, {p->height, p->width, p->channels}};
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return layout;
+}
+
+static uint8_t *pixels_of(const struct pictures *p)
+{
+    size_t   n      = (size_t)p->rows * p->height * p->width * p->channels;
+    uint8_t *pixels = malloc(n);
+    for (size_t i = 0; i < n; i++) {
+        size_t x   = i / p->channels % p->width;
+        size_t y   = i / p->channels / p->width % p->height;
+        size_t row = i / p->channels / p->width / p->height;
+        size_t c   = i % p->channels;
+        pixels[i]  = (uint8_t)(9 * row + x / 2 + 3 * y + 40 * c + x * y % 3);
+    }
+    return pixels;
+}
+
+static struct fby_codec_job photo_job(const struct pictures *p)
+{
+    static struct fby_codec_scratch scratch;
+    struct fby_raw_layout           layout = layout_of_pictures(p);
+    const struct fby_raw_field     *field  = &layout.fields[0];
+    return (struct fby_codec_job){.coding = {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
+        .params  = fby_codec_params_of(field->type, &field->shape),
+        .scratch = &scratch};
+}
+
+static void golden_pictures_are_packed_to_the_same_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct pictures *p      = &golden_pictures[i];
+        struct fby_raw_layout  layout = layout_of_pictures(p);
+        struct fby_codec_job   job    = photo_job(p);
+        uint8_t               *raw    = pixels_of(p);
+        struct fby_chunk       chunk  = example_chunk(raw);
+        size_t                 size   = 0;
+        chunk.filter                  = FBY_FILTER_PHOTO;
+        chunk.codec                   = FBY_CODEC_PACK;
+        chunk.raw_bytes               = (uint32_t)layout.raw_bytes;
+        chunk.raw_hash                = fby_xxh64(raw, chunk.raw_bytes);
+        size_t   room                 = fby_codec_room(&job, chunk.raw_bytes);
+        uint8_t *frame                = malloc(FBY_CHUNK_PREFIX + room);
+        assert_ok(
+            fby_codec_encode(&job, (struct fby_bytes_in){raw, chunk.raw_bytes},
+                (struct fby_bytes_out){frame + FBY_CHUNK_PREFIX, room}, &size));
+        chunk.wire_bytes = (uint32_t)size;
+        fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+        const struct fby_buffer made = {
+            .data = frame, .size = FBY_CHUNK_PREFIX + size};
+        golden_equal(p->name, &made);
+        free(frame);
+        free(raw);
+    }
+}
+
+static void golden_pictures_read_back(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const struct pictures *p      = &golden_pictures[i];
+        struct fby_raw_layout  layout = layout_of_pictures(p);
+        struct fby_codec_job   job    = photo_job(p);
+        struct fby_buffer      golden = {0};
+        struct fby_chunk       chunk;
+        golden_read(p->name, &golden);
+        assert_ok(fby_chunk_read(golden.data, golden.size, &chunk, NULL));
+        assert_true(fby_chunk_intact(golden.data, golden.size));
+        assert_ok(fby_chunk_check(&chunk, &layout, NULL));
+        uint8_t            *right   = pixels_of(p);
+        uint8_t            *raw     = malloc(chunk.raw_bytes);
+        struct fby_bytes_in payload = {
+            golden.data + FBY_CHUNK_PREFIX, chunk.wire_bytes};
+        assert_ok(fby_codec_decode(&job, payload, raw, chunk.raw_bytes));
+        assert_memory_equal(raw, right, chunk.raw_bytes);
+        free(raw);
+        free(right);
+        fby_buffer_fini(&golden);
+    }
+}
+
+static void a_photo_of_what_is_no_picture_is_refused(void **state)
+{
+    (void)state;
+    uint8_t               raw[RAW] = {0};
+    struct fby_why        why      = {{0}};
+    struct fby_raw_layout layout   = example_layout();
+    struct fby_chunk      chunk    = example_chunk(raw);
+    chunk.filter                   = FBY_FILTER_PHOTO;
+    chunk.codec                    = FBY_CODEC_PACK;
+    assert_int_equal(fby_chunk_check(&chunk, &layout, &why), FBY_PROTO);
+    assert_non_null(strstr(why.text, "other arrays"));
+}
+
 static void a_golden_chunk_reads_back(void **state)
 {
     (void)state;
@@ -113,8 +225,10 @@ static void each_member_of_the_prefix_is_checked(void **state)
     (void)state;
     refuses_byte(0, 'G', "no prefix");
     refuses_byte(4, 2, "no prefix");
-    refuses_byte(5, 4, "filter 4");
-    refuses_byte(6, 2, "codec 2");
+    refuses_byte(5, 5, "filter 5");
+    refuses_byte(6, 3, "codec 3");
+    refuses_byte(5, FBY_FILTER_PHOTO, "or no pair");
+    refuses_byte(6, FBY_CODEC_PACK, "or no pair");
     refuses_byte(7, 1, "no prefix");
     refuses_byte(26, 1, "no prefix");
     refuses_byte(39, 1, "raw bytes at");
@@ -149,6 +263,16 @@ static void a_payload_beyond_the_codecs_bound_is_refused(void **state)
             fby_chunk_read(frame, FBY_CHUNK_PREFIX + bytes, &chunk, NULL);
         assert_int_equal(err, bytes <= 10 ? FBY_OK : FBY_PROTO);
     }
+    chunk.filter = FBY_FILTER_PHOTO;
+    chunk.codec  = FBY_CODEC_PACK;
+    for (uint32_t bytes = 1; bytes <= 11; bytes++) { /* at most the raw 6 */
+        chunk.wire_bytes = bytes;
+        fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+        struct fby_chunk read;
+        fby_err          err =
+            fby_chunk_read(frame, FBY_CHUNK_PREFIX + bytes, &read, NULL);
+        assert_int_equal(err, bytes <= RAW ? FBY_OK : FBY_PROTO);
+    }
 }
 
 static void a_chunk_that_the_layout_lacks_is_refused(void **state)
@@ -174,6 +298,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worked_example_is_golden),
+        cmocka_unit_test(golden_pictures_are_packed_to_the_same_bytes),
+        cmocka_unit_test(golden_pictures_read_back),
+        cmocka_unit_test(a_photo_of_what_is_no_picture_is_refused),
         cmocka_unit_test(a_golden_chunk_reads_back),
         cmocka_unit_test(each_flipped_bit_is_noticed),
         cmocka_unit_test(a_frame_cut_short_is_refused),

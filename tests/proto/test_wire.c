@@ -495,6 +495,11 @@ static void rows_of_a_request_lie_in_a_batch(void **state)
     example(FBY_MSG_REQUEST, &m);
     m.request.choices[1].filter = 99;
     unsendable(&m, "filter 99");
+    m.request.choices[1] = (struct fby_choice){FBY_FILTER_PHOTO, FBY_CODEC_LZ4};
+    unsendable(&m, "no pair");
+    m.request.choices[1] = (struct fby_choice){FBY_AUTO, FBY_CODEC_PACK};
+    m.request.choices[0] = (struct fby_choice){FBY_FILTER_DELTA, 2};
+    unsendable(&m, "filter 1 and codec 2");
 }
 
 static void shards_ascend_and_their_samples_add_up(void **state)

@@ -66,7 +66,9 @@ class Stream(SystemTest):
                         "dtype: bf16, layout: channels_last"),
                        ("dtype: f32, layout: chw", "dtype: f16, layout: hwc"),
                        ("wire: {{type: u8, codec: {codec}}}",
-                        "wire: {{codec: lz4, type: u8, filter: delta}}")):
+                        "wire: {{codec: lz4, type: u8, filter: delta}}"),
+                       ("wire: {{type: u8, codec: {codec}}}",
+                        "wire: {{type: u8, filter: photo}}")):
             text = harness.PIPELINE.replace(*change)
             self.assertNotEqual(text, harness.PIPELINE)
             other = self.cluster.pipeline(text, name="d.yaml")

@@ -348,31 +348,48 @@ static void send_header(struct fake_worker *w, const struct batch *b)
     answer(w, &header);
 }
 
+/* The payload at `out`; false when it would be longer than what may travel. */
+static bool encode_payload(const struct fby_codec_job *job,
+    struct fby_bytes_in raw, struct fby_bytes_out out, struct fby_chunk *chunk)
+{
+    size_t written = 0;
+    if (!fby_coding_suits(job->coding, job->params)) {
+        return false;
+    }
+    if (fby_codec_encode(job, raw, out, &written) != FBY_OK) {
+        abort();
+    }
+    chunk->filter     = job->coding.filter;
+    chunk->codec      = job->coding.codec;
+    chunk->wire_bytes = (uint32_t)written;
+    return written <= fby_codec_bound(chunk->codec, raw.size);
+}
+
 /* A chunk as a frame in fresh memory. */
 static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
     struct fby_chunk *chunk, size_t *size)
 {
     const struct fby_raw_field *field   = &b->layout.fields[chunk->field];
     struct fby_codec_scratch   *scratch = fby_zalloc(sizeof(*scratch) + 64);
-    size_t   room  = fby_codec_bound(w->does.codec, chunk->raw_bytes);
-    uint8_t *frame = fby_zalloc(FBY_CHUNK_PREFIX + room);
-    const struct fby_codec_job job = {
-        .coding  = {w->does.filter, w->does.codec},
-        .params  = fby_codec_params_of(field->type, &field->shape),
-        .scratch = scratch,
+    struct fby_codec_job        job     = {
+                   .coding  = {w->does.filter, w->does.codec},
+                   .params  = fby_codec_params_of(field->type, &field->shape),
+                   .scratch = scratch,
     };
     const struct fby_bytes_in raw = {
         b->raw[chunk->field] + chunk->raw_offset, chunk->raw_bytes};
-    const struct fby_bytes_out out     = {frame + FBY_CHUNK_PREFIX, room};
-    size_t                     written = 0;
-    if (fby_codec_encode(&job, raw, out, &written) != FBY_OK) {
-        abort();
+    size_t                     room  = fby_codec_room(&job, raw.size);
+    uint8_t                   *frame = fby_zalloc(FBY_CHUNK_PREFIX + room);
+    const struct fby_bytes_out out   = {frame + FBY_CHUNK_PREFIX, room};
+    if (!encode_payload(&job, raw, out, chunk)) {
+        job.coding = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
+        encode_payload(&job, raw, out, chunk);
     }
-    chunk->wire_bytes = (uint32_t)written;
-    chunk->raw_hash   = fby_xxh64(raw.data, raw.size);
+    chunk->raw_hash = fby_xxh64(raw.data, raw.size);
+    out.data[0] ^= due(w, w->does.spoil_every, w->chunks + 1) ? 0x10 : 0;
     fby_chunk_write(chunk, out.data, frame);
     free(scratch);
-    *size = FBY_CHUNK_PREFIX + written;
+    *size = FBY_CHUNK_PREFIX + chunk->wire_bytes;
     return frame;
 }
 

@@ -19,13 +19,14 @@ struct fake_behaviour {
     uint8_t  data_salt;     /* workers with other salts have other data */
     uint8_t  print_salt;    /* likewise: fingerprint */
     uint8_t  value_salt;    /* values differ, though the digests agree */
-    uint8_t  filter, codec; /* of its chunks */
+    uint8_t  filter, codec; /* of its chunks, where they suit */
     uint32_t scans;         /* SCANNING messages before OPENED */
     uint32_t busy_every;    /* REQUEST: BUSY */
     uint32_t lost_every;    /* REQUEST: LOST */
     uint32_t forget_every;  /* REQUEST: HELLO_FIRST, and nothing is open */
     uint32_t content_every; /* REQUEST: SEND_CONTENT */
     uint32_t corrupt_every; /* chunk: one byte flipped after hashing */
+    uint32_t spoil_every;   /* chunk: payload changed before hashing */
     uint32_t twice_every;   /* chunk: sent twice */
     uint32_t skip_every;    /* chunk: not sent */
     uint32_t garbage_every; /* chunk: preceded by garbage frames */

@@ -27,6 +27,7 @@ void client_open(struct client *client, const char *endpoint)
         .endpoint                  = endpoint,
         .session                   = fby_session_random(),
         .next_request              = 1,
+        .features                  = UINT64_MAX,
         .max_bytes                 = 1 << 20};
     zmq_msg_init(&client->frame);
     connect_dealer(client);
@@ -120,7 +121,7 @@ const struct fby_welcome *client_hello(struct client *client)
                                .route         = client->route,
                                .version_min   = 1,
                                .version_max   = 1,
-                               .features      = UINT64_MAX,
+                               .features      = client->features,
                                .max_bytes     = client->max_bytes,
                                .job           = "test",
                                .host          = "here",
@@ -155,20 +156,23 @@ const struct fby_opened *client_content(
 struct fby_request_id client_request(
     struct client *client, const struct fby_job_spec *spec)
 {
-    struct fby_request_id id = {client->next_request++};
-    client_say(client, &(struct fby_message){.type = FBY_MSG_REQUEST,
-                           .request = {.session = client->session,
-                               .request         = id,
-                               .content     = spec->prepared->content_digest,
-                               .data        = spec->prepared->data_digest,
-                               .fingerprint = spec->prepared->fingerprint,
-                               .seed        = spec->seed,
-                               .epoch       = spec->epoch,
-                               .step        = spec->step,
-                               .first_row   = spec->first_row,
-                               .rows        = spec->rows,
-                               .fields      = spec->fields,
-                               .max_bytes   = client->max_bytes}});
+    struct fby_request_id id      = {client->next_request++};
+    struct fby_message    message = {.type = FBY_MSG_REQUEST,
+           .request                        = {.session = client->session,
+                                      .request         = id,
+                                      .content         = spec->prepared->content_digest,
+                                      .data            = spec->prepared->data_digest,
+                                      .fingerprint     = spec->prepared->fingerprint,
+                                      .seed            = spec->seed,
+                                      .epoch           = spec->epoch,
+                                      .step            = spec->step,
+                                      .first_row       = spec->first_row,
+                                      .rows            = spec->rows,
+                                      .fields          = spec->fields,
+                                      .max_bytes       = client->max_bytes,
+                                      .n_choices       = client->n_choices}};
+    memcpy(message.request.choices, client->choices, sizeof(client->choices));
+    client_say(client, &message);
     return id;
 }
 
@@ -206,6 +210,8 @@ static void take_chunk(
         &taking->layout, chunk.field, chunk.number)];
     assert_int_equal(*hash, 0); /* each once */
     *hash = chunk.raw_hash;
+    client->coding[chunk.field] =
+        (struct fby_coding){chunk.filter, chunk.codec};
     taking->wire_bytes += size;
     client->received += size;
     give_credit(client);

@@ -20,9 +20,13 @@ struct client {
     uint64_t              received; /* bytes of chunk frames on this route */
     uint64_t              next_request;
     uint64_t              max_bytes;
-    bool                  silent;  /* gives no CREDIT */
-    zmq_msg_t             frame;   /* the last one received */
-    struct fby_message    message; /* the last one decoded */
+    bool                  silent; /* gives no CREDIT */
+    uint64_t              features;
+    uint32_t              n_choices;  /* of its requests */
+    struct fby_choice     choices[2]; /* image, label */
+    struct fby_coding     coding[2];  /* of the last chunk of each field */
+    zmq_msg_t             frame;      /* the last one received */
+    struct fby_message    message;    /* the last one decoded */
 };
 
 void client_open(struct client *client, const char *endpoint);

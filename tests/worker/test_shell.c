@@ -103,6 +103,80 @@ static void one_client_may_ask_twice_for_the_same_rows(void **state)
     world_finish(&world);
 }
 
+/* ---- Codings ------------------------------------------------------------- */
+
+static const struct fby_choice automatic = {FBY_AUTO, FBY_AUTO};
+
+/* A batch, whose image came in this coding. */
+static void images_come_in(
+    struct world *world, uint64_t step, struct fby_coding coding)
+{
+    struct fby_job_spec   spec = world_spec(world, step);
+    struct fby_request_id id   = client_request(&world->client, &spec);
+    client_take_batch(&world->client, &spec, id);
+    assert_int_equal(world->client.coding[0].filter, coding.filter);
+    assert_int_equal(world->client.coding[0].codec, coding.codec);
+}
+
+static void images_are_packed_when_nothing_else_is_asked_for(void **state)
+{
+    struct world world;
+    world_start_opened(&world, state);
+    images_come_in(
+        &world, 0, (struct fby_coding){FBY_FILTER_PHOTO, FBY_CODEC_PACK});
+    world_finish(&world);
+}
+
+static void a_request_without_choices_is_not_that_with_choices(void **state)
+{
+    struct world world;
+    world_start_opened(&world, state);
+    world.client.n_choices  = 2;
+    world.client.choices[0] = (struct fby_choice){FBY_AUTO, FBY_CODEC_STORE};
+    world.client.choices[1] = automatic;
+    images_come_in(
+        &world, 0, (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE});
+    world.client.n_choices = 0;
+    images_come_in(
+        &world, 1, (struct fby_coding){FBY_FILTER_PHOTO, FBY_CODEC_PACK});
+    world_finish(&world);
+}
+
+static void what_a_client_does_not_understand_is_not_sent(void **state)
+{
+    struct world world;
+    world_prepare(&world, state);
+    world_start(&world);
+    world.client.features &= ~FBY_FEATURE_CODEC(FBY_CODEC_PACK);
+    client_hello(&world.client);
+    client_content(&world.client, &world.kit);
+    world.client.n_choices  = 2;
+    world.client.choices[0] = (struct fby_choice){FBY_FILTER_PHOTO, FBY_AUTO};
+    world.client.choices[1] = automatic;
+    images_come_in(
+        &world, 0, (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE});
+    world.client.choices[0] = (struct fby_choice){FBY_FILTER_DELTA, FBY_AUTO};
+    images_come_in(
+        &world, 1, (struct fby_coding){FBY_FILTER_DELTA, FBY_CODEC_LZ4});
+    world_finish(&world);
+}
+
+static void a_coding_for_pictures_is_refused_for_labels(void **state)
+{
+    struct world world;
+    world_start_opened(&world, state);
+    world.client.n_choices   = 2;
+    world.client.choices[0]  = automatic;
+    world.client.choices[1]  = (struct fby_choice){FBY_AUTO, FBY_CODEC_PACK};
+    struct fby_job_spec spec = world_spec(&world, 0);
+    client_request(&world.client, &spec);
+    const struct fby_cannot *cannot =
+        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
+    assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
+    assert_non_null(strstr(cannot->text, "codec 2"));
+    world_finish(&world);
+}
+
 /* ---- Strangers ----------------------------------------------------------- */
 
 static void a_stranger_is_told_to_say_hello_first(void **state)
@@ -583,6 +657,10 @@ int main(void)
         IN_SANDBOX(parts_of_a_batch_can_be_asked_for),
         IN_SANDBOX(two_clients_of_the_same_rows_get_the_same_bytes),
         IN_SANDBOX(one_client_may_ask_twice_for_the_same_rows),
+        IN_SANDBOX(images_are_packed_when_nothing_else_is_asked_for),
+        IN_SANDBOX(a_request_without_choices_is_not_that_with_choices),
+        IN_SANDBOX(what_a_client_does_not_understand_is_not_sent),
+        IN_SANDBOX(a_coding_for_pictures_is_refused_for_labels),
         IN_SANDBOX(a_stranger_is_told_to_say_hello_first),
         IN_SANDBOX(no_common_version_is_refused),
         IN_SANDBOX(garbage_is_dropped_and_the_worker_goes_on),

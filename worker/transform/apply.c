@@ -1,248 +1,284 @@
-/* apply.c - the table of applies, and the walk over a field's ops.
+/* apply.c - the walk over a picture's passes and steps, and the memory that
+ * takes.
  *
- * A picture wanders between two scratch buffers, or stays where it is when an
- * op only narrows it (a crop is a view) or mirrors it in place. The last op
- * that scales does so into the caller's memory if nothing is cropped after. */
+ * Whatever cannot be done in place is a move: the last one writes to the
+ * caller's memory, those before it to two scratch pictures in turn. The first
+ * may be fed by a decoder, row by row. */
 #include "worker/transform/apply.h"
 
-#include <string.h>
-
 #include "common/clock.h"
+#include "worker/transform/steps.h"
 #include "worker/transform/workshop.h"
 
-typedef fby_err (*apply_fn)(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture);
-
-/* Each narrows *picture to the plan's box first; `out` is where new pixels
- * are to be made, of the plan's size. */
-static void take_box(const struct fby_op_plan *plan, struct fby_image *picture)
+bool fby_transform_knows(uint32_t op_id)
 {
-    picture->pixels += plan->y * picture->stride + (size_t)plan->x * FBY_RGB;
-    picture->width  = plan->w;
-    picture->height = plan->h;
+    return op_id < FBY_N_COSTS && fby_op_by_id(op_id) != NULL;
 }
 
-static fby_err apply_scale(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture)
+/* ---- planning ------------------------------------------------------------ */
+
+static fby_err check_steps(const struct fby_op_plan *plan)
 {
-    take_box(plan, picture);
-    fby_err err = fby_resize(&self->resizer, picture, out);
+    bool known = plan->n_steps <= FBY_MAX_STEPS;
+    for (uint32_t i = 0; known && i < plan->n_steps; i++) {
+        known = fby_step_is_known(plan->steps[i].kind);
+    }
+    return known ? FBY_OK : FBY_USAGE;
+}
+
+static fby_err check_known(const struct fby_op_run *run, struct fby_why *why)
+{
+    for (uint32_t i = 0; i < run->n_ops; i++) {
+        const struct fby_op *op = run->uses[i].op;
+        if (op == NULL || !fby_transform_knows(op->id) ||
+            check_steps(&run->plans[i]) != FBY_OK) {
+            return fby_because(why, FBY_USAGE,
+                "op %u of the field is not one this worker can do", i);
+        }
+    }
+    return FBY_OK;
+}
+
+static void add_leg(struct fby_walk *walk, struct fby_leg leg)
+{
+    walk->legs[walk->n_legs++] = leg;
+    walk->n_moves += leg.moves;
+}
+
+static void add_step(
+    struct fby_walk *walk, uint32_t op, const struct fby_step *step)
+{
+    struct fby_size in = walk->legs[walk->n_legs - 1].out;
+    add_leg(walk, (struct fby_leg){.step = *step,
+                      .op                = op,
+                      .in                = in,
+                      .out               = fby_step_size(step, in),
+                      .moves             = fby_step_moves(step->kind)});
+}
+
+/* A mask follows its image's geometry and keeps its ids. */
+static void add_steps(struct fby_walk *walk, uint32_t op)
+{
+    const struct fby_op_plan *plan = &walk->run.plans[op];
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        if (walk->channels == FBY_RGB ||
+            fby_step_is_geometric(plan->steps[i].kind)) {
+            add_step(walk, op, &plan->steps[i]);
+        }
+    }
+}
+
+static void add_legs(struct fby_walk *walk)
+{
+    for (uint32_t i = 0; i < walk->passes.n; i++) {
+        const struct fby_pass *pass = &walk->passes.at[i];
+        add_leg(walk, (struct fby_leg){.pass = pass,
+                          .op                = pass->op,
+                          .in                = {pass->box.w, pass->box.h},
+                          .out               = {pass->window.w, pass->window.h},
+                          .moves             = true});
+        for (uint32_t op = pass->steps_from; op < pass->steps_end; op++) {
+            add_steps(walk, op);
+        }
+    }
+}
+
+fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_size in,
+    uint32_t channels, const struct fby_image *out, struct fby_walk *walk,
+    struct fby_why *why)
+{
+    uint32_t bad   = 0;
+    walk->run      = *run;
+    walk->out      = *out;
+    walk->channels = channels;
+    walk->n_legs   = 0;
+    walk->n_moves  = 0;
+    walk->moved    = 0;
+    fby_err err    = check_known(run, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (!fby_passes_plan(run->plans, run->n_ops, in, &walk->passes, &bad)) {
+        return fby_because(why, FBY_USAGE,
+            "%s: its plan does not fit the picture it meets",
+            run->uses[bad].op->name);
+    }
+    struct fby_size end = walk->passes.size;
+    if (end.w != out->width || end.h != out->height) {
+        return fby_because(why, FBY_USAGE,
+            "the ops end with %u x %u pixels, the field has %u x %u", end.w,
+            end.h, out->width, out->height);
+    }
+    add_legs(walk);
+    return FBY_OK;
+}
+
+/* ---- walking ------------------------------------------------------------- */
+
+/* Where the next move writes to. */
+static fby_err find_room(struct fby_transform *self, struct fby_walk *walk,
+    struct fby_size size, struct fby_image *out)
+{
+    uint32_t move = walk->moved++;
+    if (move == walk->n_moves - 1) {
+        *out = walk->out;
+        return FBY_OK;
+    }
+    return fby_image_of(&self->made[move % 2], size, walk->channels, out);
+}
+
+static void charge(struct fby_transform *self, const struct fby_walk *walk,
+    const struct fby_leg *leg, int64_t ns)
+{
+    if (walk->run.n_ops > 0) {
+        fby_transform_charge(self, walk->run.uses[leg->op].op->id, ns);
+    }
+}
+
+static struct fby_image part_of(const struct fby_image *picture,
+    const struct fby_box *box, uint32_t channels)
+{
+    struct fby_image part = *picture;
+    part.pixels += box->y * picture->stride + (size_t)box->x * channels;
+    part.width  = box->w;
+    part.height = box->h;
+    return part;
+}
+
+static fby_err do_pass(struct fby_transform *self, const struct fby_walk *walk,
+    const struct fby_pass *pass, const struct fby_image *in,
+    const struct fby_image *out)
+{
+    struct fby_resize_spec spec = fby_pass_resize(pass, &fby_unscaled);
+    struct fby_image       part = part_of(in, &pass->box, walk->channels);
+    if (walk->channels == FBY_RGB) {
+        return fby_resize(&self->resizer, &part, &spec, out);
+    }
+    fby_nearest_begin(&self->nearest, &spec, out);
+    for (uint32_t y = 0; y < part.height; y++) {
+        fby_nearest_row(&self->nearest, part.pixels + y * part.stride);
+    }
+    return FBY_OK;
+}
+
+static fby_err do_step(struct fby_transform *self, const struct fby_walk *walk,
+    const struct fby_leg *leg, const struct fby_image *in,
+    const struct fby_image *out)
+{
+    fby_err err =
+        fby_scratch_need(&self->steps, fby_step_bytes(&leg->step, leg->in));
     if (err == FBY_OK) {
-        *picture = *out;
+        fby_step_do(&(struct fby_step_work){
+            &leg->step, *in, *out, walk->channels, self->steps.memory});
     }
     return err;
 }
 
-static fby_err apply_crop(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture)
+/* *picture becomes the leg's result. */
+static fby_err do_leg(struct fby_transform *self, struct fby_walk *walk,
+    const struct fby_leg *leg, struct fby_image *picture)
 {
-    (void)self;
-    (void)out;
-    take_box(plan, picture);
-    return FBY_OK;
-}
-
-static void mirror_row(uint8_t *row, uint32_t width)
-{
-    uint8_t *left  = row;
-    uint8_t *right = row + (size_t)(width - 1) * FBY_RGB;
-    for (; left < right; left += FBY_RGB, right -= FBY_RGB) {
-        uint8_t kept[FBY_RGB];
-        memcpy(kept, left, FBY_RGB);
-        memcpy(left, right, FBY_RGB);
-        memcpy(right, kept, FBY_RGB);
+    struct fby_image out   = *picture;
+    int64_t          began = fby_thread_cpu_ns();
+    fby_err          err   = FBY_OK;
+    if (leg->moves) {
+        err = find_room(self, walk, leg->out, &out);
     }
-}
-
-static fby_err apply_mirror(struct fby_transform *self,
-    const struct fby_op_plan *plan, const struct fby_image *out,
-    struct fby_image *picture)
-{
-    (void)self;
-    (void)out;
-    for (uint32_t y = 0; plan->flip && y < picture->height; y++) {
-        mirror_row(picture->pixels + y * picture->stride, picture->width);
-    }
-    return FBY_OK;
-}
-
-static const apply_fn applies[] = {
-    [FBY_OP_RANDOM_RESIZED_CROP] = apply_scale,
-    [FBY_OP_RESIZE]              = apply_scale,
-    [FBY_OP_CENTER_CROP]         = apply_crop,
-    [FBY_OP_RANDOM_CROP]         = apply_crop,
-    [FBY_OP_HORIZONTAL_FLIP]     = apply_mirror,
-};
-enum { N_APPLIES = sizeof(applies) / sizeof(applies[0]) };
-_Static_assert((int)N_APPLIES <= (int)FBY_N_COSTS, "every op has a cost");
-
-bool fby_transform_knows(uint32_t op_id)
-{
-    return op_id < N_APPLIES && applies[op_id] != NULL;
-}
-
-static bool box_fits(const struct fby_op_plan *plan, const struct fby_image *in)
-{
-    return plan->w >= 1 && plan->h >= 1 && plan->out_w >= 1 &&
-           plan->out_h >= 1 && plan->w <= in->width &&
-           plan->x <= in->width - plan->w && plan->h <= in->height &&
-           plan->y <= in->height - plan->h;
-}
-
-struct walk {
-    const struct fby_op_run *run;
-    struct fby_image         picture; /* as it is after the ops so far */
-    struct fby_image         out;     /* the caller's */
-    uint32_t                 n_made;  /* pictures made in scratch */
-    struct fby_why          *why;
-};
-
-static bool scales(const struct fby_op_run *run, uint32_t i)
-{
-    return applies[run->uses[i].op->id] == apply_scale;
-}
-
-/* After the last op that scales, crops can only narrow: if its picture has the
- * result's size, it is the result but for mirroring. */
-static bool makes_result(
-    const struct fby_op_run *run, uint32_t i, const struct fby_image *out)
-{
-    for (uint32_t k = i + 1; k < run->n_ops; k++) {
-        if (scales(run, k)) {
-            return false;
-        }
-    }
-    return run->plans[i].out_w == out->width &&
-           run->plans[i].out_h == out->height;
-}
-
-/* Where op i makes its pixels: the caller's memory or the scratch buffer that
- * the picture does not lie in. */
-static fby_err find_room(struct fby_transform *self, struct walk *walk,
-    uint32_t i, struct fby_image *out)
-{
-    const struct fby_op_plan *plan = &walk->run->plans[i];
-    if (makes_result(walk->run, i, &walk->out)) {
-        *out = walk->out;
-        return FBY_OK;
-    }
-    struct fby_scratch *scratch = &self->made[walk->n_made++ % 2];
-    return fby_image_in(scratch, plan->out_w, plan->out_h, out);
-}
-
-static fby_err check_op(const struct walk *walk, uint32_t i)
-{
-    const struct fby_op      *op   = walk->run->uses[i].op;
-    const struct fby_op_plan *plan = &walk->run->plans[i];
-    if (op == NULL || !fby_transform_knows(op->id)) {
-        return fby_because(walk->why, FBY_USAGE,
-            "op %u of the field is not one this worker can do", i);
-    }
-    if (!box_fits(plan, &walk->picture) ||
-        (!scales(walk->run, i) &&
-            (plan->w != plan->out_w || plan->h != plan->out_h))) {
-        return fby_because(walk->why, FBY_USAGE,
-            "%s: its plan does not fit a picture of %u x %u pixels", op->name,
-            walk->picture.width, walk->picture.height);
-    }
-    return FBY_OK;
-}
-
-static fby_err check_ops(const struct walk *walk)
-{
-    struct walk probe = *walk;
-    for (uint32_t i = 0; i < walk->run->n_ops; i++) {
-        fby_err err = check_op(&probe, i);
-        if (err != FBY_OK) {
-            return err;
-        }
-        probe.picture.width  = walk->run->plans[i].out_w;
-        probe.picture.height = walk->run->plans[i].out_h;
-    }
-    if (probe.picture.width != walk->out.width ||
-        probe.picture.height != walk->out.height) {
-        return fby_because(walk->why, FBY_USAGE,
-            "the ops end with %u x %u pixels, the field has %u x %u",
-            probe.picture.width, probe.picture.height, walk->out.width,
-            walk->out.height);
-    }
-    return FBY_OK;
-}
-
-static fby_err do_op(struct fby_transform *self, struct walk *walk, uint32_t i)
-{
-    const struct fby_op *op    = walk->run->uses[i].op;
-    int64_t              began = fby_thread_cpu_ns();
-    struct fby_image     room  = {0};
-    fby_err              err =
-        scales(walk->run, i) ? find_room(self, walk, i, &room) : FBY_OK;
     if (err == FBY_OK) {
-        err =
-            applies[op->id](self, &walk->run->plans[i], &room, &walk->picture);
+        err = leg->pass != NULL ? do_pass(self, walk, leg->pass, picture, &out)
+                                : do_step(self, walk, leg, picture, &out);
     }
-    fby_transform_charge(self, op->id, fby_thread_cpu_ns() - began);
-    return err == FBY_OK ? FBY_OK
-                         : fby_because(walk->why, err, "%s: %s", op->name,
-                               fby_strerror(err));
+    charge(self, walk, leg, fby_thread_cpu_ns() - began);
+    *picture = out;
+    return err;
 }
 
-static void copy_rows(const struct fby_image *in, const struct fby_image *out)
+static fby_err do_legs(struct fby_transform *self, struct fby_walk *walk,
+    uint32_t first, struct fby_image picture)
 {
-    for (uint32_t y = 0; y < in->height; y++) {
-        memcpy(out->pixels + y * out->stride, in->pixels + y * in->stride,
-            (size_t)in->width * FBY_RGB);
+    fby_err err = FBY_OK;
+    for (uint32_t i = first; err == FBY_OK && i < walk->n_legs; i++) {
+        err = do_leg(self, walk, &walk->legs[i], &picture);
     }
+    return err;
 }
 
 fby_err fby_transform_run(struct fby_transform *self,
     const struct fby_op_run *run, struct fby_image in, struct fby_image out,
     struct fby_why *why)
 {
-    struct walk walk = {.run = run, .picture = in, .out = out, .why = why};
-    fby_err     err  = check_ops(&walk);
-    for (uint32_t i = 0; err == FBY_OK && i < run->n_ops; i++) {
-        err = do_op(self, &walk, i);
-    }
-    if (err == FBY_OK && walk.picture.pixels != out.pixels) {
-        copy_rows(&walk.picture, &out);
+    struct fby_walk walk;
+    struct fby_size size = {in.width, in.height};
+    fby_err         err  = fby_walk_plan(run, size, FBY_RGB, &out, &walk, why);
+    return err == FBY_OK ? do_legs(self, &walk, 0, in) : err;
+}
+
+/* ---- fed by a decoder ---------------------------------------------------- */
+
+fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
+    const struct fby_grain *grain)
+{
+    struct fby_resize_spec spec = fby_pass_resize(&walk->passes.at[0], grain);
+    fby_err err    = find_room(self, walk, walk->legs[0].out, &walk->first);
+    walk->first_ns = 0;
+    if (err == FBY_OK && walk->channels == FBY_RGB) {
+        err = fby_resizer_begin(&self->resizer, &spec, &walk->first);
+    } else {
+        fby_nearest_begin(&self->nearest, &spec, &walk->first);
     }
     return err;
 }
 
-/* ---- Memory -------------------------------------------------------------- */
+void fby_walk_rows(struct fby_transform *self, struct fby_walk *walk,
+    const struct fby_image *rows)
+{
+    int64_t began = fby_now_ns();
+    for (uint32_t y = 0; y < rows->height; y++) {
+        const uint8_t *row = rows->pixels + y * rows->stride;
+        if (walk->channels == FBY_RGB) {
+            fby_resizer_row(&self->resizer, row);
+        } else {
+            fby_nearest_row(&self->nearest, row);
+        }
+    }
+    walk->first_ns += fby_now_ns() - began;
+}
+
+fby_err fby_walk_end(struct fby_transform *self, struct fby_walk *walk)
+{
+    charge(self, walk, &walk->legs[0], walk->first_ns);
+    return do_legs(self, walk, 1, walk->first);
+}
+
+/* ---- memory -------------------------------------------------------------- */
 
 static void at_least(uint64_t *bytes, uint64_t wanted)
 {
     *bytes = *bytes > wanted ? *bytes : wanted;
 }
 
-/* What op i needs; as find_room and fby_resize take it. */
-static void need_of_op(const struct fby_op_run *run, uint32_t i,
-    const struct fby_image *out, uint32_t *n_made, struct fby_need *need)
+static void need_of_leg(const struct fby_walk *walk, const struct fby_leg *leg,
+    const struct fby_grain *grain, struct fby_need *need)
 {
-    const struct fby_op_plan *plan = &run->plans[i];
-    const struct fby_image    from = {.width = plan->w, .height = plan->h};
-    const struct fby_image to = {.width = plan->out_w, .height = plan->out_h};
-    struct fby_resize_need resize = fby_resize_need(&from, &to);
-    at_least(&need->resize.weights[0], resize.weights[0]);
-    at_least(&need->resize.weights[1], resize.weights[1]);
-    at_least(&need->resize.rows, resize.rows);
-    if (!makes_result(run, i, out)) {
-        at_least(&need->made[(*n_made)++ % 2],
-            fby_image_bytes(plan->out_w, plan->out_h));
+    if (leg->pass == NULL) {
+        at_least(&need->steps, fby_step_bytes(&leg->step, leg->in));
+    } else if (walk->channels == FBY_RGB) {
+        struct fby_resize_spec spec = fby_pass_resize(leg->pass, grain);
+        at_least(&need->resize, fby_resize_bytes(&spec));
     }
 }
 
-void fby_transform_need(const struct fby_op_run *run,
-    const struct fby_image *out, struct fby_need *need)
+void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,
+    struct fby_need *need)
 {
-    uint32_t n_made = 0;
-    for (uint32_t i = 0; i < run->n_ops; i++) {
-        if (fby_transform_knows(run->uses[i].op->id) && scales(run, i)) {
-            need_of_op(run, i, out, &n_made, need);
+    uint32_t move = 0;
+    for (uint32_t i = 0; i < walk->n_legs; i++) {
+        const struct fby_leg *leg = &walk->legs[i];
+        need_of_leg(walk, leg, i == 0 ? grain : &fby_unscaled, need);
+        move += leg->moves;
+        if (leg->moves && move < walk->n_moves) {
+            at_least(&need->made[(move - 1) % 2],
+                (uint64_t)leg->out.w * leg->out.h * walk->channels);
         }
     }
 }

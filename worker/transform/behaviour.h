@@ -8,7 +8,19 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/types.h"
+
+/* What can be tried by itself. A picture field is made of several. */
+enum fby_decoder {
+    FBY_DECODER_RGB8,     /* JPEG, whole */
+    FBY_DECODER_FAITHFUL, /* parts of it, by dct_scale */
+    FBY_DECODER_FAST,
+    FBY_DECODER_LABEL,
+    FBY_DECODER_NUMBER,
+    FBY_DECODER_BYTES,
+    FBY_DECODER_PNG, /* pictures */
+    FBY_DECODER_MASK8,
+    FBY_N_DECODERS
+};
 
 /* Make the trials, unless they are made. Any thread.
  * Errors: FBY_FULL when memory is short; a later call tries again. */
@@ -16,7 +28,7 @@ FBY_CHECKED fby_err fby_behaviours_try(void);
 
 /* The hash, once fby_behaviours_try has succeeded; NULL when this worker has
  * no such decoder or op. */
-const struct fby_digest *fby_behaviour_of_decoder(enum fby_decode decode);
+const struct fby_digest *fby_behaviour_of_decoder(enum fby_decoder decoder);
 const struct fby_digest *fby_behaviour_of_op(uint32_t op_id);
 
 /* Add a number to a hash, in `width` bytes, little-endian. */

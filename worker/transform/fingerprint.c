@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/pipeline/canon.h"
 #include "common/pipeline/op.h"
 #include "worker/transform/behaviour.h"
 
@@ -45,19 +46,58 @@ static void add_entry(struct entries *entries, struct entry entry)
     entries->at[entries->n++] = entry;
 }
 
-static fby_err add_decoder(
-    struct entries *entries, enum fby_decode decode, struct fby_why *why)
+static void add_decoder(struct entries *entries, enum fby_decoder decoder)
 {
     static const char *const names[] = {
-        NULL, "rgb8", "label", "number", "bytes"};
-    const struct fby_digest *behaviour = fby_behaviour_of_decoder(decode);
-    if (behaviour == NULL) {
-        return fby_because(why, FBY_USAGE,
-            "this worker has no decoder of number %u", (unsigned)decode);
+        [FBY_DECODER_RGB8]     = "rgb8",
+        [FBY_DECODER_FAITHFUL] = "rgb8_faithful",
+        [FBY_DECODER_FAST]     = "rgb8_fast",
+        [FBY_DECODER_LABEL]    = "label",
+        [FBY_DECODER_NUMBER]   = "number",
+        [FBY_DECODER_BYTES]    = "bytes",
+        [FBY_DECODER_PNG]      = "rgb8_png",
+        [FBY_DECODER_MASK8]    = "mask8",
+    };
+    add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
+                           DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
+}
+
+static void add_picture(
+    struct entries *entries, const struct fby_field_content *field)
+{
+    add_decoder(entries, FBY_DECODER_RGB8);
+    if (field->dct_scale == FBY_DCT_FAITHFUL) {
+        add_decoder(entries, FBY_DECODER_FAITHFUL);
+    } else if (field->dct_scale == FBY_DCT_FAST) {
+        add_decoder(entries, FBY_DECODER_FAST);
     }
-    add_entry(entries, (struct entry){KIND_DECODER, names[decode],
-                           DECODER_VERSION, behaviour});
-    return FBY_OK;
+    if (fby_field_takes_png(field)) {
+        add_decoder(entries, FBY_DECODER_PNG);
+    }
+}
+
+static fby_err add_decoders(struct entries *entries,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    switch (field->decode) {
+    case FBY_DECODE_RGB8:
+        add_picture(entries, field);
+        return FBY_OK;
+    case FBY_DECODE_LABEL:
+        add_decoder(entries, FBY_DECODER_LABEL);
+        return FBY_OK;
+    case FBY_DECODE_NUMBER:
+        add_decoder(entries, FBY_DECODER_NUMBER);
+        return FBY_OK;
+    case FBY_DECODE_MASK8:
+        add_decoder(entries, FBY_DECODER_MASK8);
+        return FBY_OK;
+    case FBY_DECODE_BYTES:
+        add_decoder(entries, FBY_DECODER_BYTES);
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_USAGE,
+        "this worker has no decoder of number %u", (unsigned)field->decode);
 }
 
 static fby_err add_op(
@@ -80,7 +120,7 @@ static fby_err gather(const struct fby_content *content,
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        err = add_decoder(entries, field->decode, why);
+        err = add_decoders(entries, field, why);
         for (uint32_t k = 0; k < field->n_ops && err == FBY_OK; k++) {
             err = add_op(entries, field->ops[k].op, why);
         }

@@ -17,7 +17,10 @@
 
 enum {
     APP1          = JPEG_APP0 + 1,
-    ROWS_AT_ONCE  = 16,        /* of a picture that is turned */
+    ROWS_AT_ONCE  = 16, /* in a strip: it stays in the cache */
+    ROW_SLACK     = 64, /* bytes after a strip's row */
+    BESIDE        = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE, /* pixels, decoded beside
+                                                          an area at most */
     FIXED_BYTES   = 128 << 10, /* tables and the like, of any file */
     ROWS_BUFFERED = 32         /* in the library, of all channels, at most */
 };
@@ -29,6 +32,7 @@ struct decoder {
     jmp_buf                       leave;
     struct fby_why               *why;
     fby_err                       err;
+    bool                          has_scans; /* several: held as coefficients */
     uint32_t orientation; /* 1 to 8; 0: no EXIF block was met */
 };
 
@@ -164,18 +168,18 @@ static void check_size(struct decoder *d, size_t size)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
-    if (pixels > FBY_JPEG_MAX_PIXELS) {
+    if (pixels > FBY_PICTURE_MAX_PIXELS) {
         leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
                      "JPEG claims %u x %u pixels; at most %llu are decoded",
                      jpeg->image_width, jpeg->image_height,
-                     (unsigned long long)FBY_JPEG_MAX_PIXELS));
+                     (unsigned long long)FBY_PICTURE_MAX_PIXELS));
     }
     if (pixels / FBY_JPEG_MAX_PIXELS_PER_BYTE > size) {
         leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
                      "JPEG claims %u x %u pixels in %zu bytes, which cannot be",
                      jpeg->image_width, jpeg->image_height, size));
     }
-    if (jpeg_has_multiple_scans(jpeg) &&
+    if (d->has_scans &&
         coefficient_bytes(jpeg) > FBY_JPEG_MAX_COEFFICIENT_BYTES) {
         leave(d,
             fby_because(d->why, FBY_BAD_SAMPLE,
@@ -186,7 +190,7 @@ static void check_size(struct decoder *d, size_t size)
     }
 }
 
-static void read_header(struct decoder *d, const struct fby_jpeg_file *file)
+static void read_header(struct decoder *d, const struct fby_picture_file *file)
 {
     if (file->size == 0) {
         leave(
@@ -197,121 +201,257 @@ static void read_header(struct decoder *d, const struct fby_jpeg_file *file)
     jpeg_mem_src(&d->jpeg, file->bytes, file->size);
     jpeg_read_header(&d->jpeg, TRUE);
     check_kind(d);
+    d->has_scans = jpeg_has_multiple_scans(&d->jpeg) != FALSE;
     check_size(d, file->size);
     d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-static struct fby_jpeg_head head_of(struct decoder *d)
+/* Of these samplings the library (before 3.0) makes wrong pixels when it scales
+ * them: one channel has four blocks in a row or column where others have two.
+ */
+static bool scales_right(const struct jpeg_decompress_struct *jpeg)
 {
-    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
+}
+
+static struct fby_picture_head head_of(const struct decoder *d)
+{
+    const struct jpeg_decompress_struct *jpeg = &d->jpeg;
 
     bool     turns = fby_orientation_turns(d->orientation);
     uint32_t w     = jpeg->image_width;
     uint32_t h     = jpeg->image_height;
     uint64_t rows =
         fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
-    return (struct fby_jpeg_head){
-        .width         = turns ? h : w,
-        .height        = turns ? w : h,
-        .scratch_bytes = {fby_image_bytes(w, h),
-            d->orientation != 1 ? fby_image_bytes(w, ROWS_AT_ONCE) : 0},
+    return (struct fby_picture_head){
+        .width       = turns ? h : w,
+        .height      = turns ? w : h,
+        .orientation = d->orientation,
+        .channels    = FBY_RGB,
+        .is_scalable = scales_right(jpeg),
         .library_bytes =
-            FIXED_BYTES + rows +
-            (jpeg_has_multiple_scans(jpeg) ? coefficient_bytes(jpeg) : 0),
+            FIXED_BYTES + rows + (d->has_scans ? coefficient_bytes(jpeg) : 0),
     };
 }
 
-static void start_decoding(struct decoder *d)
+/* ---- which part ---------------------------------------------------------- */
+
+/* Pixels of `unit` in the picture as it is stored. */
+struct area {
+    uint32_t unit;
+    uint32_t x, y, w, h;
+    uint32_t lead_x, lead_y; /* of the box in the area, in pixels */
+    uint32_t tail_x, tail_y; /* and of the area's end behind it */
+};
+
+static struct area area_of(
+    const struct fby_picture_head *head, const struct fby_picture_part *part)
+{
+    struct fby_box b = fby_orient_box(
+        &part->box, head->width, head->height, head->orientation);
+    uint32_t    unit = part->unit;
+    struct area area = {.unit = unit,
+        .x                    = b.x / unit,
+        .y                    = b.y / unit,
+        .lead_x               = b.x % unit,
+        .lead_y               = b.y % unit};
+    area.w           = (area.lead_x + b.w + unit - 1) / unit;
+    area.h           = (area.lead_y + b.h + unit - 1) / unit;
+    area.tail_x      = area.w * unit - area.lead_x - b.w;
+    area.tail_y      = area.h * unit - area.lead_y - b.h;
+    return area;
+}
+
+struct fby_picture_region fby_jpeg_region(
+    const struct fby_picture_head *head, const struct fby_picture_part *part)
+{
+    struct area a      = area_of(head, part);
+    uint32_t    o      = head->orientation;
+    bool        turns  = fby_orientation_turns(o);
+    bool        right  = o == 2 || o == 3 || o == 7 || o == 8;
+    bool        bottom = o == 3 || o == 4 || o == 6 || o == 7;
+    uint32_t    x      = right ? a.tail_x : a.lead_x; /* along stored rows */
+    uint32_t    y      = bottom ? a.tail_y : a.lead_y;
+    return (struct fby_picture_region){
+        .width  = turns ? a.h : a.w,
+        .height = turns ? a.w : a.h,
+        .skew_x = turns ? y : x,
+        .skew_y = turns ? x : y,
+    };
+}
+
+/* Rows of the region and what is decoded beside it. */
+static size_t strip_stride(uint32_t width)
+{
+    size_t bytes = (size_t)(width + BESIDE) * FBY_RGB + ROW_SLACK;
+    return (bytes + ROW_SLACK - 1) / ROW_SLACK * ROW_SLACK;
+}
+
+struct fby_picture_need fby_jpeg_need(
+    const struct fby_picture_head *head, const struct fby_picture_part *part)
+{
+    struct area area = area_of(head, part);
+    return (struct fby_picture_need){
+        .scratch = {strip_stride(area.w) * ROWS_AT_ONCE,
+            head->orientation == 1
+                ? 0
+                : fby_image_bytes(area.w, area.h) + ROW_SLACK}};
+}
+
+/* ---- decoding ------------------------------------------------------------ */
+
+static void start_decoding(struct decoder *d, uint32_t unit)
 {
     d->jpeg.out_color_space     = JCS_RGB;
     d->jpeg.dct_method          = JDCT_ISLOW;
     d->jpeg.do_fancy_upsampling = TRUE;
     d->jpeg.do_block_smoothing  = FALSE;
+    d->jpeg.scale_num           = 1;
+    d->jpeg.scale_denom         = unit;
     jpeg_start_decompress(&d->jpeg);
 }
 
-static void take_memory(struct decoder *d, struct fby_scratch *scratch,
-    uint32_t width, uint32_t height, struct fby_image *out)
+/* Pixels, in x or y, that the library decodes at a time. */
+static uint32_t group_of(int samp_factor, uint32_t unit)
 {
-    if (fby_image_in(scratch, width, height, out) != FBY_OK) {
-        leave(
-            d, fby_because(d->why, FBY_FULL,
-                   "no memory for a picture of %u x %u pixels", width, height));
+    return (uint32_t)samp_factor * DCTSIZE / unit;
+}
+
+/* Leave out the columns of blocks beside the area. The library's upsampling
+ * looks at neighbours, so one group of blocks more on each side is decoded.
+ * Returns how far right the area then begins. */
+static uint32_t crop_columns(struct decoder *d, const struct area *area)
+{
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    uint32_t   beside = group_of(jpeg->max_h_samp_factor, area->unit);
+    JDIMENSION x      = area->x > beside ? area->x - beside : 0;
+    JDIMENSION end    = area->x + area->w + beside;
+    end               = end < jpeg->output_width ? end : jpeg->output_width;
+    JDIMENSION width  = end - x;
+    if (width < jpeg->output_width) {
+        jpeg_crop_scanline(jpeg, &x, &width);
+    }
+    return area->x - x;
+}
+
+/* Pass over the rows above the area. The library is right about that only once
+ * and from row 0; it decodes by itself the group of blocks that the first row
+ * of the area looks up to. */
+static void skip_rows(struct decoder *d, const struct area *area)
+{
+    if (area->y > 0) {
+        jpeg_skip_scanlines(&d->jpeg, area->y);
     }
 }
 
-/* The next rows, up to as many as `rows` has. */
-static uint32_t read_rows(struct decoder *d, const struct fby_image *rows)
+static void take_memory(
+    struct decoder *d, struct fby_scratch *scratch, uint64_t bytes)
 {
-    JSAMPROW at[ROWS_AT_ONCE];
-    uint32_t first = d->jpeg.output_scanline;
-    uint32_t n     = rows->height < ROWS_AT_ONCE ? rows->height : ROWS_AT_ONCE;
-    for (uint32_t i = 0; i < n; i++) {
-        at[i] = rows->pixels + i * rows->stride;
-    }
-    n = jpeg_read_scanlines(&d->jpeg, at, n);
-    if (n == 0) {
-        leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
-                     "JPEG ends at row %u of %u", first, d->jpeg.image_height));
-    }
-    return n;
-}
-
-static void read_upright(struct decoder *d, const struct fby_image *out)
-{
-    while (d->jpeg.output_scanline < out->height) {
-        uint32_t         first = d->jpeg.output_scanline;
-        struct fby_image rest  = *out;
-        rest.pixels += first * out->stride;
-        rest.height -= first;
-        (void)read_rows(d, &rest);
+    if (fby_scratch_need(scratch, bytes) != FBY_OK) {
+        leave(d, fby_because(d->why, FBY_FULL,
+                     "no memory for a picture of %u x %u pixels",
+                     d->jpeg.image_width, d->jpeg.image_height));
     }
 }
 
-/* A strip of rows at a time: a second picture would need as much memory. */
-static void read_turned(
-    struct decoder *d, struct fby_scratch *scratch, const struct fby_image *out)
+/* Read rows into the strip until it is full or the area ends; `strip->height`
+ * says how many. */
+static void fill_strip(struct decoder *d, struct fby_image *strip, uint32_t end)
 {
-    struct fby_image strip;
-    take_memory(d, scratch, d->jpeg.image_width, ROWS_AT_ONCE, &strip);
-    while (d->jpeg.output_scanline < d->jpeg.image_height) {
-        uint32_t         first = d->jpeg.output_scanline;
-        struct fby_image rows  = strip;
-        rows.height            = read_rows(d, &strip);
-        fby_orient(&rows, first, d->orientation, out);
+    struct jpeg_decompress_struct *jpeg = &d->jpeg;
+    JSAMPROW                       at[ROWS_AT_ONCE];
+    for (uint32_t i = 0; i < ROWS_AT_ONCE; i++) {
+        at[i] = strip->pixels + i * strip->stride;
+    }
+    strip->height = 0;
+    while (strip->height < ROWS_AT_ONCE && jpeg->output_scanline < end) {
+        uint32_t left = end - jpeg->output_scanline;
+        uint32_t room = ROWS_AT_ONCE - strip->height;
+        uint32_t n    = jpeg_read_scanlines(
+               jpeg, at + strip->height, left < room ? left : room);
+        if (n == 0) {
+            leave(d,
+                fby_because(d->why, FBY_BAD_SAMPLE, "JPEG ends at row %u of %u",
+                    jpeg->output_scanline, jpeg->output_height));
+        }
+        strip->height += n;
     }
 }
 
-/* What a call asks of the decoder; `scratch` is NULL for the head alone. */
+/* What a call asks of the decoder; without a sink, for the head alone. */
 struct wish {
-    const struct fby_jpeg_file *file;
-    const struct fby_jpeg_gate *gate;
-    struct fby_scratch         *scratch;
-    struct fby_jpeg_head       *head;
-    struct fby_image           *out;
+    const struct fby_picture_file *file;
+    const struct fby_picture_sink *sink;
+    struct fby_scratch            *scratch;
+    struct fby_picture_head       *head;
 };
+
+/* Hand rows on, or turn them; `first` is the first one's number in the area. */
+static void deliver(struct decoder *d, const struct fby_picture_sink *sink,
+    const struct fby_image *rows, uint32_t first,
+    const struct fby_image *turned)
+{
+    if (turned->pixels == NULL) {
+        sink->rows(sink->arg, rows);
+    } else {
+        fby_orient(rows, first, d->orientation, turned);
+    }
+}
+
+static void read_area(struct decoder *d, const struct area *area,
+    const struct wish *wish, const struct fby_image *turned)
+{
+    uint32_t         beside = crop_columns(d, area);
+    struct fby_image strip  = {
+         .pixels = wish->scratch[0].memory, .stride = strip_stride(area->w)};
+    skip_rows(d, area);
+    while (d->jpeg.output_scanline < area->y) {
+        fill_strip(d, &strip, area->y);
+    }
+    while (d->jpeg.output_scanline < area->y + area->h) {
+        uint32_t first = d->jpeg.output_scanline - area->y;
+        fill_strip(d, &strip, area->y + area->h);
+        struct fby_image rows = strip;
+        rows.pixels += (size_t)beside * FBY_RGB;
+        rows.width = area->w;
+        deliver(d, wish->sink, &rows, first, turned);
+    }
+}
+
+static void decode(struct decoder *d, const struct wish *wish,
+    const struct fby_picture_part *part)
+{
+    const struct fby_picture_sink *sink   = wish->sink;
+    struct fby_picture_need        need   = fby_jpeg_need(wish->head, part);
+    struct fby_picture_region      region = fby_jpeg_region(wish->head, part);
+    struct area                    area   = area_of(wish->head, part);
+    struct fby_image               turned = {0};
+    take_memory(d, &wish->scratch[0], need.scratch[0]);
+    if (d->orientation != 1) {
+        take_memory(d, &wish->scratch[1], need.scratch[1]);
+        turned = (struct fby_image){wish->scratch[1].memory,
+            (size_t)region.width * FBY_RGB, region.width, region.height};
+    }
+    start_decoding(d, part->unit);
+    read_area(d, &area, wish, &turned);
+    if (d->orientation != 1) {
+        sink->rows(sink->arg, &turned);
+    }
+}
 
 static void do_wish(struct decoder *d, const struct wish *wish)
 {
-    const struct fby_jpeg_gate *gate = wish->gate;
+    struct fby_picture_part part = {.unit = 1};
     read_header(d, wish->file);
     *wish->head = head_of(d);
-    if (wish->scratch == NULL) {
+    if (wish->sink == NULL) {
         return;
     }
-    fby_err err =
-        gate != NULL ? gate->fn(gate->arg, wish->head, d->why) : FBY_OK;
+    fby_err err = wish->sink->head(wish->sink->arg, wish->head, &part, d->why);
     if (err != FBY_OK) {
         leave(d, err);
     }
-    take_memory(
-        d, &wish->scratch[0], wish->head->width, wish->head->height, wish->out);
-    start_decoding(d);
-    if (d->orientation == 1) {
-        read_upright(d, wish->out);
-    } else {
-        read_turned(d, &wish->scratch[1], wish->out);
-    }
+    decode(d, wish, &part);
 }
 
 /* The one place that is jumped back to. */
@@ -324,27 +464,29 @@ static fby_err run(struct decoder *d, const struct wish *wish)
     return d->err;
 }
 
-fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
-    struct fby_jpeg_head *out, struct fby_why *why)
+fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
+    struct fby_picture_head *out, struct fby_why *why)
 {
     struct decoder d = {.why = why};
     return run(&d, &(struct wish){.file = file, .head = out});
 }
 
-fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
-    const struct fby_jpeg_gate *gate, struct fby_scratch scratch[2],
-    struct fby_image *out, struct fby_why *why)
+fby_err fby_jpeg_stream(const struct fby_picture_file *file,
+    const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
+    struct fby_why *why)
 {
-    struct decoder       d     = {.why = why};
-    struct fby_jpeg_head head  = {0};
-    struct fby_image     image = {0};
-    fby_err              err   = run(&d, &(struct wish){.file = file,
-                                             .gate            = gate,
-                                             .scratch         = scratch,
-                                             .head            = &head,
-                                             .out             = &image});
-    if (err == FBY_OK) {
-        *out = image;
-    }
-    return err;
+    struct decoder          d    = {.why = why};
+    struct fby_picture_head head = {0};
+    return run(&d, &(struct wish){file, sink, scratch, &head});
+}
+
+/* ---- whole pictures ------------------------------------------------------ */
+
+const struct fby_picture_decoder fby_jpeg_picture = {
+    fby_jpeg_read_head, fby_jpeg_region, fby_jpeg_need, fby_jpeg_stream};
+
+fby_err fby_jpeg_decode(const struct fby_picture_file *file,
+    struct fby_scratch *whole, struct fby_image *out, struct fby_why *why)
+{
+    return fby_picture_decode(&fby_jpeg_picture, file, whole, out, why);
 }

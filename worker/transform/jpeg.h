@@ -1,4 +1,4 @@
-/* jpeg.h - one JPEG in memory to RGB, or only what its header says.
+/* jpeg.h - one JPEG in memory, or a part of it, to rows of RGB.
  *
  * The values are fixed by the file alone: accurate integer DCT, fancy
  * upsampling, no block smoothing, EXIF orientation applied, grey spread over
@@ -18,9 +18,8 @@
 #ifndef FBY_WORKER_TRANSFORM_JPEG_H
 #define FBY_WORKER_TRANSFORM_JPEG_H
 
-#include "worker/transform/image.h"
+#include "worker/transform/picture.h"
 
-#define FBY_JPEG_MAX_PIXELS (UINT64_C(1) << 26) /* 67,108,864 */
 enum {
     FBY_JPEG_MAX_SCANS = 100,
     /* A file in several scans is held as coefficients, 2 bytes each. */
@@ -29,40 +28,35 @@ enum {
     FBY_JPEG_MAX_PIXELS_PER_BYTE = 1024
 };
 
-struct fby_jpeg_file {
-    const uint8_t *bytes; /* borrowed */
-    size_t         size;
-};
-
-struct fby_jpeg_head {
-    uint32_t width; /* pixels, upright: after orientation */
-    uint32_t height;
-    uint64_t scratch_bytes[2]; /* what decoding needs of each scratch memory */
-    uint64_t library_bytes;    /* and libjpeg beside it, at most */
-};
-
 /* Read the header alone; pixel data is not looked at. Any thread.
  * Errors: FBY_BAD_SAMPLE as in the file's head, FBY_FULL. */
-FBY_CHECKED fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
-    struct fby_jpeg_head *out, struct fby_why *why);
+FBY_CHECKED fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
+    struct fby_picture_head *out, struct fby_why *why);
 
-/* Asked once the header is read, before memory is taken for what it announces;
- * anything but FBY_OK ends the decoding with it. */
-struct fby_jpeg_gate {
-    fby_err (*fn)(
-        void *arg, const struct fby_jpeg_head *head, struct fby_why *why);
-    void *arg;
-};
+/* Pure. */
+struct fby_picture_region fby_jpeg_region(
+    const struct fby_picture_head *head, const struct fby_picture_part *part);
+struct fby_picture_need fby_jpeg_need(
+    const struct fby_picture_head *head, const struct fby_picture_part *part);
 
-/* Decode the whole picture, upright, into scratch[0]; *out is a view of it.
- * scratch[1] is for the rows of a picture that is turned on the way. `gate`
- * may be NULL.
+/* Decode a part of a picture. What lies below it in the file is not looked at,
+ * and of what lies above or beside it no pixel is made: damage there may stay
+ * unseen. With a unit of 1 the pixels are those of the whole picture, byte for
+ * byte. scratch[0] holds some rows, scratch[1] the region of a picture that is
+ * turned on the way.
  *
  * Thread: any, with its own scratch.
  * Errors: FBY_BAD_SAMPLE with the cause; FBY_FULL when memory is short; the
- *         gate's. */
-FBY_CHECKED fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
-    const struct fby_jpeg_gate *gate, struct fby_scratch scratch[2],
-    struct fby_image *out, struct fby_why *why);
+ *         sink's. */
+FBY_CHECKED fby_err fby_jpeg_stream(const struct fby_picture_file *file,
+    const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
+    struct fby_why *why);
+
+extern const struct fby_picture_decoder fby_jpeg_picture;
+
+/* Decode a whole picture into `whole`; *out is a view of it.
+ * Errors: as above. */
+FBY_CHECKED fby_err fby_jpeg_decode(const struct fby_picture_file *file,
+    struct fby_scratch *whole, struct fby_image *out, struct fby_why *why);
 
 #endif

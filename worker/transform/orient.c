@@ -128,3 +128,23 @@ void fby_orient(const struct fby_image *in, uint32_t first_row,
         }
     }
 }
+
+struct fby_box fby_orient_box(const struct fby_box *upright, uint32_t width,
+    uint32_t height, uint32_t orientation)
+{
+    uint32_t from_right  = width - upright->x - upright->w;
+    uint32_t from_bottom = height - upright->y - upright->h;
+    bool     turns       = fby_orientation_turns(orientation);
+    bool     right = orientation == 2 || orientation == 3 || orientation == 6 ||
+                 orientation == 7;
+    bool bottom = orientation == 3 || orientation == 4 || orientation == 7 ||
+                  orientation == 8;
+    uint32_t x = right ? from_right : upright->x;
+    uint32_t y = bottom ? from_bottom : upright->y;
+    return (struct fby_box){
+        .x = turns ? y : x,
+        .y = turns ? x : y,
+        .w = turns ? upright->h : upright->w,
+        .h = turns ? upright->w : upright->h,
+    };
+}

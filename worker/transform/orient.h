@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "common/plan/geometry.h"
 #include "worker/transform/image.h"
 
 /* The orientation, 1 to 8, in the payload of an APP1 segment ("Exif\0\0",
@@ -19,6 +20,11 @@ static inline bool fby_orientation_turns(uint32_t orientation)
 {
     return orientation >= 5 && orientation <= 8;
 }
+
+/* Where a box of the upright picture, `width` x `height`, lies in the stored
+ * one. */
+struct fby_box fby_orient_box(const struct fby_box *upright, uint32_t width,
+    uint32_t height, uint32_t orientation);
 
 /* Write `in`, which are rows of a stored picture from `first_row` on, to their
  * places in `out`, the whole upright picture: its sides are those of the

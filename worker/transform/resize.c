@@ -1,268 +1,205 @@
-/* resize.c - weights as fractions of whole numbers, then two passes.
+/* resize.c - two passes, row by row.
  *
- * Let n be the source's side and m the result's. Source pixel i has its
- * centre at (2i + 1) / 2, result pixel o at (2o + 1) n / (2m) of the source's
- * scale; a triangle of half-width max(1, n/m) stands on o. Multiplied by 2m
- * resp. 2n, its height over i is the whole number
- *     max(n, m) * 2 - |(2i + 1) m - (2o + 1) n|      (0 when negative),
- * so that the weights are exact quotients before they are rounded.
- *
- * No weight is negative and those of one pixel sum to 2^22 (a few units more
- * or less by rounding): a sum of bytes stays well below 2^32. */
+ * A source row is scaled in x as soon as it comes and put into a ring; a result
+ * row is made as soon as the last row of its reach is there. An axis that
+ * stays as it is costs a copy. */
 #include "worker/transform/resize.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-enum {
-    FRACTION_BITS = 22,
-    HALF          = 1 << (FRACTION_BITS - 1),
-    STRIPE        = 512 /* bytes of a row summed at a time: stays in L1 */
-};
+#include "worker/transform/resize_kernel.h"
 
-/* Which source pixels make one result pixel. */
-struct reach {
-    uint32_t first;
-    uint32_t n;
-};
+_Static_assert((int)RESIZE_SLACK <= (int)FBY_RESIZE_ROW_SLACK,
+    "kernels read no further than callers allow");
 
-/* One axis: for result pixel o, the pixels reaches[o] with the weights that
- * begin at weights[o * most]. */
-struct axis {
-    const struct reach *reaches;
-    const uint32_t     *weights;
-    uint32_t            most; /* pixels any result pixel takes */
-    uint32_t            n;    /* result pixels */
-};
+enum { ALIGN = 64 };
 
-struct sides {
-    uint64_t from, to; /* n and m above */
-};
-
-static uint64_t distance(const struct sides *s, uint64_t i, uint64_t o)
+struct fby_resize_spec fby_resize_whole(
+    const struct fby_image *in, const struct fby_image *out)
 {
-    uint64_t a = (2 * i + 1) * s->to;
-    uint64_t b = (2 * o + 1) * s->from;
-    return a > b ? a - b : b - a;
+    return (struct fby_resize_spec){
+        .x = {.from = in->width, .to = out->width, .n = out->width, .unit = 1},
+        .y = {.from = in->height,
+            .to     = out->height,
+            .n      = out->height,
+            .unit   = 1},
+    };
 }
 
-static uint64_t reach_of_triangle(const struct sides *s)
+/* ---- memory -------------------------------------------------------------- */
+
+static size_t aligned(size_t size)
 {
-    return 2 * (s->from > s->to ? s->from : s->to);
+    return (size + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The first source pixel under the triangle: the smallest i >= 0 with
- * (2i + 1) m > (2o + 1) n - width. */
-static uint64_t first_under(const struct sides *s, uint64_t o)
+/* Where the parts of the memory end; each begins where the last one ends. */
+struct parts {
+    size_t x, y, own_x, own_y, rows, ring, spare;
+};
+
+static size_t ring_step(const struct fby_resize_spec *spec)
 {
-    uint64_t right = (2 * o + 1) * s->from;
-    uint64_t width = reach_of_triangle(s) + s->to;
-    return right < width ? 0 : (right - width) / (2 * s->to) + 1;
+    return aligned((size_t)spec->x.n * FBY_RGB + RESIZE_SLACK);
 }
 
-static struct reach weigh(const struct sides *s, uint64_t o, uint32_t *weights)
+static size_t row_bytes(const struct fby_axis_spec *x)
 {
-    uint64_t width = reach_of_triangle(s);
-    uint64_t first = first_under(s, o);
-    uint64_t sum   = 0;
-    uint32_t n     = 0;
-    for (uint64_t i = first; i < s->from; i++) {
-        uint64_t away = distance(s, i, o);
-        if (away >= width) {
+    return (size_t)fby_axis_pixels(x) * FBY_RGB;
+}
+
+static struct parts parts_of(
+    const struct fby_resize_spec *spec, const struct resize_kernel *kernel)
+{
+    size_t       n = fby_axis_most(&spec->y);
+    struct parts p = {.x = aligned(fby_axis_bytes(&spec->x))};
+    p.y            = p.x + aligned(fby_axis_bytes(&spec->y));
+    p.own_x        = p.y + aligned(kernel->x_bytes(&spec->x));
+    p.own_y        = p.own_x + aligned(kernel->y_bytes(&spec->y));
+    p.rows         = p.own_y + aligned((2 * n + 1) * sizeof(uint8_t *));
+    p.ring         = p.rows + n * ring_step(spec);
+    p.spare        = p.ring + row_bytes(&spec->x) + RESIZE_SLACK;
+    return p;
+}
+
+uint64_t fby_resize_bytes(const struct fby_resize_spec *spec)
+{
+    return parts_of(spec, resize_kernel_of(fby_simd())).spare;
+}
+
+/* Twice over, so that the rows of any reach stand in order somewhere; and one
+ * more, because a kernel that takes rows in pairs reads one too many. */
+static void lay_out_ring(struct fby_resizer *self)
+{
+    for (uint32_t i = 0; i < 2 * self->n_ring + 1; i++) {
+        self->rows[i] = self->ring + i % self->n_ring * self->ring_step;
+    }
+}
+
+static void plan(struct fby_resizer *self, const struct fby_resize_spec *spec)
+{
+    uint8_t     *memory = self->memory.memory;
+    struct parts parts  = parts_of(spec, self->kernel);
+    self->x             = fby_axis_plan(&spec->x, memory);
+    self->y             = fby_axis_plan(&spec->y, memory + parts.x);
+    self->x.prepared    = memory + parts.y;
+    self->y.prepared    = memory + parts.own_x;
+    self->rows          = (void *)(memory + parts.own_y);
+    self->ring          = memory + parts.rows;
+    self->spare         = memory + parts.ring;
+    self->ring_step     = ring_step(spec);
+    self->n_ring        = self->y.most;
+    self->kernel->x_prepare(&self->x);
+    self->kernel->y_prepare(&self->y);
+    lay_out_ring(self);
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static bool stays(const struct fby_axis_spec *axis)
+{
+    return axis->from == axis->to && axis->unit == 1 && !axis->mirror;
+}
+
+static void take(struct fby_resizer *self, const uint8_t *row, uint8_t *out)
+{
+    if (stays(&self->x.spec)) {
+        memcpy(out, row + (size_t)self->x.spec.first * FBY_RGB,
+            (size_t)self->x.spec.n * FBY_RGB);
+    } else {
+        self->kernel->across(&self->x, row, out);
+    }
+}
+
+static void make(struct fby_resizer *self, uint32_t o)
+{
+    size_t                size  = (size_t)self->out.width * FBY_RGB;
+    uint8_t              *out   = self->out.pixels + o * self->out.stride;
+    uint32_t              first = self->y.reaches[o].first;
+    const uint8_t *const *rows  = self->rows + first % self->n_ring;
+    if (stays(&self->y.spec)) {
+        memcpy(out, rows[0], size);
+    } else {
+        self->kernel->down(&self->y, o, rows, size, out);
+    }
+}
+
+void fby_resizer_row(struct fby_resizer *self, const uint8_t *row)
+{
+    uint32_t here = self->taken++;
+    take(self, row, self->ring + here % self->n_ring * self->ring_step);
+    for (; self->made < self->y.spec.n; self->made++) {
+        const struct fby_reach *reach = &self->y.reaches[self->made];
+        if (reach->first + reach->n > self->taken) {
             break;
         }
-        weights[n++] = (uint32_t)(width - away);
-        sum += width - away;
+        make(self, self->made);
     }
-    for (uint32_t i = 0; i < n; i++) {
-        uint64_t scaled = (uint64_t)weights[i] << (FRACTION_BITS + 1);
-        weights[i]      = (uint32_t)((scaled + sum) / (2 * sum));
+}
+
+/* ---- whole pictures ------------------------------------------------------ */
+
+static bool axis_fits(const struct fby_axis_spec *axis)
+{
+    return axis->from >= 1 && axis->from <= FBY_RESIZE_MAX_SIDE &&
+           axis->to >= 1 && axis->to <= FBY_RESIZE_MAX_SIDE && axis->n >= 1 &&
+           axis->first < axis->to && axis->n <= axis->to - axis->first &&
+           axis->unit >= 1 && axis->unit <= 8 && axis->skew < axis->unit;
+}
+
+fby_err fby_resizer_begin(struct fby_resizer *self,
+    const struct fby_resize_spec *spec, const struct fby_image *out)
+{
+    if (!axis_fits(&spec->x) || !axis_fits(&spec->y) ||
+        spec->x.n != out->width || spec->y.n != out->height) {
+        return FBY_USAGE;
     }
-    return (struct reach){(uint32_t)first, n};
-}
-
-/* Source pixels under one triangle, at most. */
-static uint32_t most_under(uint32_t from, uint32_t to)
-{
-    return 2 * ((from + to - 1) / to) + 1;
-}
-
-static size_t axis_bytes(uint32_t from, uint32_t to)
-{
-    size_t weights = (size_t)most_under(from, to) * sizeof(uint32_t);
-    return to * (sizeof(struct reach) + weights);
-}
-
-/* Weights of one axis into `scratch`. */
-static fby_err plan_axis(
-    struct fby_scratch *scratch, uint32_t from, uint32_t to, struct axis *out)
-{
-    struct sides sides = {from, to};
-    size_t       most  = most_under(from, to);
-    fby_err      err   = fby_scratch_need(scratch, axis_bytes(from, to));
+    uint64_t bytes = fby_resize_bytes(spec);
+    if (bytes > FBY_RESIZE_MAX_BYTES) {
+        return FBY_FULL;
+    }
+    fby_err err = fby_scratch_need(&self->memory, bytes);
     if (err != FBY_OK) {
         return err;
     }
-    struct reach *reaches = scratch->memory;
-    uint32_t     *weights = (uint32_t *)(reaches + to);
-    for (uint32_t o = 0; o < to; o++) {
-        reaches[o] = weigh(&sides, o, weights + o * most);
-    }
-    *out = (struct axis){reaches, weights, (uint32_t)most, to};
+    self->kernel = resize_kernel_of(fby_simd());
+    self->out    = *out;
+    plan(self, spec);
+    self->taken = self->y.all.first;
+    self->made  = 0;
     return FBY_OK;
 }
 
-static uint8_t to_byte(uint32_t sum)
+/* Row `y`; a copy if there may be nothing to read behind it. */
+static const uint8_t *readable(
+    struct fby_resizer *self, const struct fby_image *in, uint32_t y)
 {
-    uint32_t value = sum >> FRACTION_BITS;
-    return (uint8_t)(value > 255 ? 255 : value);
-}
-
-static void scale_row(const struct axis *axis, const uint8_t *in, uint8_t *out)
-{
-    for (uint32_t o = 0; o < axis->n; o++) {
-        const uint32_t *weight = axis->weights + (size_t)o * axis->most;
-        const uint8_t  *pixel  = in + (size_t)axis->reaches[o].first * FBY_RGB;
-        uint32_t        sum[FBY_RGB] = {HALF, HALF, HALF};
-        for (uint32_t i = 0; i < axis->reaches[o].n; i++) {
-            sum[0] += pixel[0] * weight[i];
-            sum[1] += pixel[1] * weight[i];
-            sum[2] += pixel[2] * weight[i];
-            pixel += FBY_RGB;
-        }
-        out[0] = to_byte(sum[0]);
-        out[1] = to_byte(sum[1]);
-        out[2] = to_byte(sum[2]);
-        out += FBY_RGB;
+    const uint8_t *row = in->pixels + y * in->stride;
+    if ((in->height - 1 - y) * in->stride >= RESIZE_SLACK) {
+        return row;
     }
-}
-
-/* Rows scaled in x are made as the columns' triangle moves down, and only
- * those it stands on are kept, in a ring. */
-struct passes {
-    const struct fby_image *in;
-    struct axis             x, y;
-    uint8_t                *ring;
-    uint32_t                n_ring;
-    size_t                  row_bytes; /* of a row scaled in x */
-    uint32_t                ready;     /* source rows scaled so far */
-};
-
-static uint8_t *ring_row(const struct passes *p, uint32_t y)
-{
-    return p->ring + (y % p->n_ring) * p->row_bytes;
-}
-
-static void scale_rows_until(struct passes *p, uint32_t end)
-{
-    for (; p->ready < end; p->ready++) {
-        const uint8_t *row = p->in->pixels + p->ready * p->in->stride;
-        if (p->x.n == p->in->width) {
-            memcpy(ring_row(p, p->ready), row, p->row_bytes);
-        } else {
-            scale_row(&p->x, row, ring_row(p, p->ready));
-        }
-    }
-}
-
-/* Bytes [at, at + size) of result row `o`. */
-static void blend_stripe(
-    const struct passes *p, uint32_t o, size_t at, size_t size, uint8_t *out)
-{
-    const struct reach *reach   = &p->y.reaches[o];
-    const uint32_t     *weights = p->y.weights + (size_t)o * p->y.most;
-    uint32_t            sums[STRIPE];
-    for (size_t i = 0; i < size; i++) {
-        sums[i] = HALF;
-    }
-    for (uint32_t y = 0; y < reach->n; y++) {
-        const uint8_t *row    = ring_row(p, reach->first + y) + at;
-        uint32_t       weight = weights[y];
-        for (size_t i = 0; i < size; i++) {
-            sums[i] += row[i] * weight;
-        }
-    }
-    for (size_t i = 0; i < size; i++) {
-        out[i] = to_byte(sums[i]);
-    }
-}
-
-static void make_rows(struct passes *p, const struct fby_image *out)
-{
-    for (uint32_t o = 0; o < p->y.n; o++) {
-        const struct reach *reach = &p->y.reaches[o];
-        uint8_t            *row   = out->pixels + o * out->stride;
-        scale_rows_until(p, reach->first + reach->n);
-        for (size_t at = 0; at < p->row_bytes; at += STRIPE) {
-            size_t left = p->row_bytes - at;
-            blend_stripe(p, o, at, left < STRIPE ? left : STRIPE, row + at);
-        }
-    }
-}
-
-static bool side_fits(uint32_t side)
-{
-    return side >= 1 && side <= FBY_RESIZE_MAX_SIDE;
-}
-
-static bool sides_fit(const struct fby_image *image)
-{
-    return side_fits(image->width) && side_fits(image->height);
-}
-
-/* Rows scaled in x that one result row rests on, at most. */
-static uint32_t rows_in_ring(uint32_t from, uint32_t to)
-{
-    uint32_t most = most_under(from, to);
-    return most < from ? most : from;
-}
-
-static fby_err plan_ring(struct fby_resizer *self, struct passes *p)
-{
-    p->n_ring   = rows_in_ring(p->in->height, p->y.n);
-    size_t size = p->n_ring * p->row_bytes;
-    if (size > FBY_RESIZE_MAX_RING_BYTES) {
-        return FBY_FULL;
-    }
-    fby_err err = fby_scratch_need(&self->rows, size);
-    p->ring     = self->rows.memory;
-    return err;
+    memcpy(self->spare, row, (size_t)in->width * FBY_RGB);
+    return self->spare;
 }
 
 fby_err fby_resize(struct fby_resizer *self, const struct fby_image *in,
-    const struct fby_image *out)
+    const struct fby_resize_spec *spec, const struct fby_image *out)
 {
-    struct passes p = {.in = in, .row_bytes = (size_t)out->width * FBY_RGB};
-    if (!sides_fit(in) || !sides_fit(out)) {
+    if (fby_axis_pixels(&spec->x) != in->width ||
+        fby_axis_pixels(&spec->y) != in->height) {
         return FBY_USAGE;
     }
-    fby_err err = plan_axis(&self->weights[0], in->width, out->width, &p.x);
+    fby_err err = fby_resizer_begin(self, spec, out);
     if (err == FBY_OK) {
-        err = plan_axis(&self->weights[1], in->height, out->height, &p.y);
-    }
-    if (err == FBY_OK) {
-        err = plan_ring(self, &p);
-    }
-    if (err == FBY_OK) {
-        make_rows(&p, out);
+        for (uint32_t i = 0; i < self->y.all.n; i++) {
+            fby_resizer_row(self, readable(self, in, self->y.all.first + i));
+        }
     }
     return err;
-}
-
-struct fby_resize_need fby_resize_need(
-    const struct fby_image *in, const struct fby_image *out)
-{
-    return (struct fby_resize_need){
-        .weights = {axis_bytes(in->width, out->width),
-            axis_bytes(in->height, out->height)},
-        .rows =
-            fby_image_bytes(out->width, rows_in_ring(in->height, out->height)),
-    };
 }
 
 void fby_resizer_fini(struct fby_resizer *self)
 {
-    fby_scratch_fini(&self->weights[0]);
-    fby_scratch_fini(&self->weights[1]);
-    fby_scratch_fini(&self->rows);
+    fby_scratch_fini(&self->memory);
+    *self = (struct fby_resizer){0};
 }

@@ -1,45 +1,71 @@
 /* resize.h - scale a picture with an antialiased triangle filter.
  *
- * Pillow's BILINEAR by definition: when an axis shrinks, the triangle is as
- * much wider, so that every source pixel counts; weights are scaled to a sum
- * of one and rounded to 22 bits of fraction; rows first, rounded to 8 bits,
- * then columns. Weights come from whole numbers only, so the result is the
- * same for every compiler and machine. The picture given is all there is: of
- * a view into a larger one, no pixel outside is read. */
+ * Pillow's BILINEAR by definition (weights.h): rows first, rounded to 8 bits,
+ * then columns. A resizer takes the source's rows one by one, as a decoder
+ * makes them, and keeps only those that the next result row rests on. A part
+ * of the result can be asked for alone, and mirrored on the way. Whichever
+ * vector instructions do it, the bytes are the same. */
 #ifndef FBY_WORKER_TRANSFORM_RESIZE_H
 #define FBY_WORKER_TRANSFORM_RESIZE_H
 
 #include "worker/transform/image.h"
+#include "worker/transform/weights.h"
 
 enum {
-    FBY_RESIZE_MAX_SIDE       = 65535,    /* of source and result */
-    FBY_RESIZE_MAX_RING_BYTES = 256 << 20 /* of rows scaled in x, at a time */
+    FBY_RESIZE_MAX_SIDE  = 65535,     /* of source and result */
+    FBY_RESIZE_MAX_BYTES = 256 << 20, /* of its memory */
+    FBY_RESIZE_ROW_SLACK = 32         /* bytes after a row that are read */
 };
 
-/* What a resize needs beside its pictures; start from {0}, use it for one
- * after the other. */
+struct fby_resize_spec {
+    struct fby_axis_spec x, y; /* y is never mirrored */
+};
+
+/* All of a picture to all of another. */
+struct fby_resize_spec fby_resize_whole(
+    const struct fby_image *in, const struct fby_image *out);
+
+struct resize_kernel;
+
+/* Start from {0}, use it for one resize after the other. */
 struct fby_resizer {
-    struct fby_scratch weights[2]; /* in x, in y */
-    struct fby_scratch rows;       /* source rows scaled in x only, a ring */
+    struct fby_scratch          memory;
+    const struct resize_kernel *kernel;
+    struct fby_axis             x, y;
+    struct fby_image            out;
+    uint8_t                    *ring;      /* source rows scaled in x */
+    const uint8_t             **rows;      /* of the ring, twice over */
+    uint8_t                    *spare;     /* one source row */
+    size_t                      ring_step; /* bytes from one to the next */
+    uint32_t                    n_ring;
+    uint32_t                    taken; /* source rows seen: y.all.first + .. */
+    uint32_t                    made;  /* result rows */
 };
 
-/* Scale `in` to the size of `out` (both at least 1 x 1), whose pixels must
- * not overlap those of `in`.
+/* Bytes of its memory that a resize takes. */
+uint64_t fby_resize_bytes(const struct fby_resize_spec *spec);
+
+/* Get ready for the rows `self->y.all` of a source, in order, each with the
+ * pixels from `self->x.all.first` on at their places. The result goes to `out`
+ * (spec's x.n by y.n), which overlaps no source row.
  *
  * Thread: any, with its own resizer.   Allocates: only while it grows.
- * Errors: FBY_FULL when memory is short or a result row rests on more source
- *         rows than FBY_RESIZE_MAX_RING_BYTES holds; FBY_USAGE when a side is 0
- *         or above FBY_RESIZE_MAX_SIDE. */
+ * Errors: FBY_FULL when memory is short or more than FBY_RESIZE_MAX_BYTES
+ *         would be needed; FBY_USAGE for sides that cannot be. */
+FBY_CHECKED fby_err fby_resizer_begin(struct fby_resizer *self,
+    const struct fby_resize_spec *spec, const struct fby_image *out);
+
+/* The next source row; FBY_RESIZE_ROW_SLACK bytes after its end may be read.
+ * After the last one the result is whole. */
+void fby_resizer_row(struct fby_resizer *self, const uint8_t *row);
+
+/* Begin, and all rows of a picture in memory; nothing beside it is read.
+ * Errors: as begin. */
 FBY_CHECKED fby_err fby_resize(struct fby_resizer *self,
-    const struct fby_image *in, const struct fby_image *out);
+    const struct fby_image *in, const struct fby_resize_spec *spec,
+    const struct fby_image *out);
 
+/* Give the memory back; it may be used again. */
 void fby_resizer_fini(struct fby_resizer *self);
-
-/* Bytes that its scratch memory has to hold for one resize. */
-struct fby_resize_need {
-    uint64_t weights[2], rows;
-};
-struct fby_resize_need fby_resize_need(
-    const struct fby_image *in, const struct fby_image *out);
 
 #endif

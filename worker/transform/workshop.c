@@ -19,6 +19,7 @@ static void give_back(struct fby_transform *self)
         fby_scratch_fini(&self->decoded[i]);
         fby_scratch_fini(&self->made[i]);
     }
+    fby_scratch_fini(&self->steps);
     fby_resizer_fini(&self->resizer);
 }
 
@@ -31,15 +32,13 @@ static uint64_t held(const struct fby_scratch *scratch, uint64_t needed)
 static uint64_t held_with(
     const struct fby_transform *self, const struct fby_need *need)
 {
-    const struct fby_resizer *resizer = &self->resizer;
-
     uint64_t bytes = need->libraries;
     for (int i = 0; i < 2; i++) {
         bytes += held(&self->decoded[i], need->decoded[i]) +
-                 held(&self->made[i], need->made[i]) +
-                 held(&resizer->weights[i], need->resize.weights[i]);
+                 held(&self->made[i], need->made[i]);
     }
-    return bytes + held(&resizer->rows, need->resize.rows);
+    return bytes + held(&self->steps, need->steps) +
+           held(&self->resizer.memory, need->resize);
 }
 
 static fby_err borrow(

@@ -4,8 +4,33 @@
 
 static const struct fby_codec_params pixels = {
     .element_bytes = 1, .distance = 3};
+static const struct fby_codec_params photos = {.element_bytes = 1,
+    .distance                                                 = 3,
+    .width                                                    = 64,
+    .height                                                   = 48,
+    .channels                                                 = 3};
 static const struct fby_codec_params floats = {
     .element_bytes = 4, .distance = 1};
+
+static struct fby_wish wish(
+    uint8_t filter, uint8_t codec, struct fby_codec_params params)
+{
+    return (struct fby_wish){.filter = filter,
+        .codec                       = codec,
+        .params                      = params,
+        .filters                     = UINT32_MAX,
+        .codecs                      = UINT32_MAX};
+}
+
+static struct fby_auto made(
+    uint8_t filter, uint8_t codec, struct fby_codec_params params)
+{
+    struct fby_auto self;
+    struct fby_wish of = wish(filter, codec, params);
+    assert_true(fby_auto_suits(&of));
+    fby_auto_init(&self, &of);
+    return self;
+}
 
 /* Feed `n` chunks that shrink to `permille` with `filter`, else not at all. */
 static void feed(
@@ -13,7 +38,7 @@ static void feed(
 {
     for (uint32_t i = 0; i < n; i++) {
         struct fby_coding coding = fby_auto_ask(self);
-        bool good = coding.codec == FBY_CODEC_LZ4 && coding.filter == filter;
+        bool good = coding.codec != FBY_CODEC_STORE && coding.filter == filter;
         fby_auto_feed(self, coding, 1000, good ? permille : 1000);
     }
 }
@@ -25,22 +50,29 @@ static void asks_for(const struct fby_auto *self, uint8_t filter, uint8_t codec)
     assert_int_equal(coding.codec, codec);
 }
 
+/* One trial of each candidate in turn, which shrink to these shares. */
+static void try_all(struct fby_auto *self, const uint32_t *permille, uint32_t n)
+{
+    for (uint32_t i = 0; i < n * FBY_AUTO_TRIAL; i++) {
+        fby_auto_feed(
+            self, fby_auto_ask(self), 1000, permille[i / FBY_AUTO_TRIAL]);
+    }
+}
+
 static void what_was_asked_for_is_what_is_done(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4, pixels);
+    struct fby_auto self = made(FBY_FILTER_DELTA, FBY_CODEC_LZ4, pixels);
     feed(&self, 1000, FBY_FILTER_NONE, 1000);
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
-    fby_auto_init(&self, FBY_AUTO, FBY_CODEC_STORE, pixels);
+    self = made(FBY_AUTO, FBY_CODEC_STORE, pixels);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
 }
 
 static void the_best_of_all_filters_is_kept(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_AUTO, FBY_AUTO, floats);
+    struct fby_auto self = made(FBY_AUTO, FBY_AUTO, floats);
     feed(&self, 4 * FBY_AUTO_TRIAL, FBY_FILTER_BYTE_SHUFFLE, 500);
     asks_for(&self, FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4);
     feed(&self, 10 * FBY_AUTO_WINDOW, FBY_FILTER_BYTE_SHUFFLE, 500);
@@ -50,11 +82,10 @@ static void the_best_of_all_filters_is_kept(void **state)
 static void an_eighth_is_worth_it_and_less_is_not(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
     feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 875);
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
-    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
     feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 876);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
 }
@@ -62,8 +93,7 @@ static void an_eighth_is_worth_it_and_less_is_not(void **state)
 static void lz4_asked_for_is_never_given_up(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_AUTO, FBY_CODEC_LZ4, pixels);
+    struct fby_auto self = made(FBY_AUTO, FBY_CODEC_LZ4, pixels);
     for (int i = 0; i < 1000; i++) {
         assert_int_equal(fby_auto_ask(&self).codec, FBY_CODEC_LZ4);
         feed(&self, 1, FBY_FILTER_NONE, 1000);
@@ -73,8 +103,7 @@ static void lz4_asked_for_is_never_given_up(void **state)
 static void one_bad_chunk_changes_nothing_but_a_bad_window_does(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
     feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 500);
     feed(&self, 1, FBY_FILTER_DELTA, 1000);
     feed(&self, FBY_AUTO_WINDOW - 1, FBY_FILTER_DELTA, 500);
@@ -86,9 +115,8 @@ static void one_bad_chunk_changes_nothing_but_a_bad_window_does(void **state)
 static void pauses_between_trials_double_up_to_a_limit(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
-    uint32_t pause = FBY_AUTO_PAUSE_MIN;
+    struct fby_auto self  = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    uint32_t        pause = FBY_AUTO_PAUSE_MIN;
     for (int round = 0; round < 9; round++) {
         feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 1000);
         feed(&self, pause - 1, FBY_FILTER_DELTA, 1000);
@@ -102,8 +130,7 @@ static void pauses_between_trials_double_up_to_a_limit(void **state)
 static void all_are_tried_anew_after_a_term(void **state)
 {
     (void)state;
-    struct fby_auto self;
-    fby_auto_init(&self, FBY_AUTO, FBY_AUTO, pixels);
+    struct fby_auto self = made(FBY_AUTO, FBY_AUTO, pixels);
     feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 600);
     feed(&self, FBY_AUTO_TERM, FBY_FILTER_DELTA, 600);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
@@ -114,13 +141,82 @@ static void all_are_tried_anew_after_a_term(void **state)
 static void chunks_of_another_coding_count_nothing(void **state)
 {
     (void)state;
-    struct fby_auto   self;
+    struct fby_auto   self  = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
     struct fby_coding other = {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4};
-    fby_auto_init(&self, FBY_FILTER_DELTA, FBY_AUTO, pixels);
     for (int i = 0; i < 100; i++) {
         fby_auto_feed(&self, other, 1000, 1000);
     }
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+}
+
+static void pictures_are_packed_first(void **state)
+{
+    (void)state;
+    struct fby_auto self = made(FBY_AUTO, FBY_AUTO, photos);
+    asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    self = made(FBY_FILTER_PHOTO, FBY_AUTO, photos);
+    asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    self = made(FBY_AUTO, FBY_CODEC_PACK, photos);
+    asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    feed(&self, 1000, FBY_FILTER_NONE, 1000);
+    asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    self = made(FBY_AUTO, FBY_CODEC_LZ4, photos);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    self = made(FBY_AUTO, FBY_AUTO, pixels);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
+}
+
+static void a_dearer_coding_must_save_a_sixteenth_more(void **state)
+{
+    (void)state;
+    struct fby_auto self     = made(FBY_AUTO, FBY_AUTO, photos);
+    const uint32_t  nearly[] = {480, 451, 455, 470};
+    const uint32_t  enough[] = {480, 450, 425, 420};
+    try_all(&self, nearly, 4);
+    asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    self = made(FBY_AUTO, FBY_AUTO, photos);
+    try_all(&self, enough, 4); /* 450: just enough; 420 beats it, too */
+    asks_for(&self, FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4);
+}
+
+static void only_what_the_receiver_understands_is_tried(void **state)
+{
+    (void)state;
+    struct fby_auto self;
+    struct fby_wish older = wish(FBY_AUTO, FBY_AUTO, photos);
+    older.filters         = 1U << FBY_FILTER_NONE | 1U << FBY_FILTER_DELTA;
+    older.codecs          = 1U << FBY_CODEC_STORE | 1U << FBY_CODEC_LZ4;
+    fby_auto_init(&self, &older);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    feed(&self, 2 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 500);
+    feed(&self, FBY_AUTO_WINDOW, FBY_FILTER_DELTA, 500);
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+    older.codecs = 1U << FBY_CODEC_STORE;
+    fby_auto_init(&self, &older);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    older.codec = FBY_CODEC_PACK;
+    fby_auto_init(&self, &older);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+}
+
+static void photo_and_pack_go_only_together_and_with_pictures(void **state)
+{
+    (void)state;
+    for (uint8_t f = 0; f < 6; f++) {
+        for (uint8_t c = 0; c < 4; c++) {
+            uint8_t filter = f == 5 ? FBY_AUTO : f;
+            uint8_t codec  = c == 3 ? FBY_AUTO : c;
+            bool    photo  = f == FBY_FILTER_PHOTO || c == FBY_CODEC_PACK;
+            bool    pair   = f >= FBY_FILTER_PHOTO && c >= FBY_CODEC_PACK;
+            struct fby_wish on_bytes    = wish(filter, codec, pixels);
+            struct fby_wish on_pictures = wish(filter, codec, photos);
+            assert_int_equal(fby_auto_possible(filter, codec), !photo || pair);
+            assert_int_equal(fby_auto_suits(&on_pictures), !photo || pair);
+            assert_int_equal(fby_auto_suits(&on_bytes), !photo);
+        }
+    }
+    assert_false(fby_auto_possible(5, FBY_AUTO));
+    assert_false(fby_auto_possible(FBY_AUTO, 3));
 }
 
 int main(void)
@@ -134,6 +230,10 @@ int main(void)
         cmocka_unit_test(pauses_between_trials_double_up_to_a_limit),
         cmocka_unit_test(all_are_tried_anew_after_a_term),
         cmocka_unit_test(chunks_of_another_coding_count_nothing),
+        cmocka_unit_test(pictures_are_packed_first),
+        cmocka_unit_test(a_dearer_coding_must_save_a_sixteenth_more),
+        cmocka_unit_test(only_what_the_receiver_understands_is_tried),
+        cmocka_unit_test(photo_and_pack_go_only_together_and_with_pictures),
     };
     return cmocka_run_group_tests_name("common.codec.auto", tests, NULL, NULL);
 }

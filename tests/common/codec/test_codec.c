@@ -11,8 +11,19 @@ static struct fby_codec_scratch scratch;
 
 static struct fby_codec_job job(uint8_t filter, uint8_t codec)
 {
-    return (struct fby_codec_job){
-        .coding = {filter, codec}, .params = {2, 3}, .scratch = &scratch};
+    return (struct fby_codec_job){.coding = {filter, codec},
+        .params                           = {.element_bytes = 2, .distance = 3},
+        .scratch                          = &scratch};
+}
+
+static struct fby_codec_job photo_job(
+    uint32_t width, uint32_t height, uint32_t channels)
+{
+    struct fby_codec_job j = job(FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    j.params.width         = width;
+    j.params.height        = height;
+    j.params.channels      = channels;
+    return j;
 }
 
 static void fill(uint8_t *raw, size_t size, uint32_t seed)
@@ -26,15 +37,15 @@ static void fill(uint8_t *raw, size_t size, uint32_t seed)
 /* Exact buffers from malloc, so that a sanitizer sees any step outside. */
 static void survives(const struct fby_codec_job *j, size_t size)
 {
-    size_t   bound   = fby_codec_bound(j->coding.codec, size);
+    size_t   room    = fby_codec_room(j, size);
     uint8_t *raw     = malloc(size);
-    uint8_t *payload = malloc(bound);
+    uint8_t *payload = malloc(room);
     uint8_t *back    = malloc(size);
     size_t   packed  = 0;
     fill(raw, size, (uint32_t)size);
     assert_ok(fby_codec_encode(j, (struct fby_bytes_in){raw, size},
-        (struct fby_bytes_out){payload, bound}, &packed));
-    assert_in_range(packed, 1, bound);
+        (struct fby_bytes_out){payload, room}, &packed));
+    assert_in_range(packed, 1, room);
     assert_ok(fby_codec_decode(
         j, (struct fby_bytes_in){payload, packed}, back, size));
     assert_memory_equal(raw, back, size);
@@ -54,6 +65,55 @@ static void every_coding_survives_every_kind_of_size(void **state)
             survives(&j, sizes[s]);
         }
     }
+}
+
+static void pictures_and_strips_of_one_survive(void **state)
+{
+    (void)state;
+    const size_t         line = 900;
+    struct fby_codec_job rgb  = photo_job(300, 70, 3);
+    struct fby_codec_job grey = photo_job(31, 5, 1);
+    survives(&rgb, 70 * line);
+    survives(&rgb, 140 * line); /* two of them */
+    survives(&rgb, 64 * line);  /* some lines of one */
+    survives(&rgb, line);
+    survives(&grey, 1395); /* nine */
+    survives(&grey, 31);
+}
+
+static void what_is_no_pictures_is_not_packed(void **state)
+{
+    (void)state;
+    enum { LINE = 900, MOST_LINES = 139, LARGEST = LINE * MOST_LINES };
+    static const size_t  sizes[] = {1, LINE - 1, LINE + 1, 63900, LARGEST};
+    static uint8_t       raw[LARGEST];
+    static uint8_t       payload[LARGEST + LARGEST / 2];
+    struct fby_codec_job j      = photo_job(300, 70, 3);
+    size_t               packed = 0;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        assert_int_equal(
+            fby_codec_encode(&j, (struct fby_bytes_in){raw, sizes[i]},
+                (struct fby_bytes_out){payload, sizeof(payload)}, &packed),
+            FBY_USAGE);
+        assert_int_equal(fby_codec_decode(&j,
+                             (struct fby_bytes_in){payload, 64}, raw, sizes[i]),
+            FBY_USAGE);
+    }
+}
+
+static void room_is_enough_and_the_bound_is_what_may_travel(void **state)
+{
+    (void)state;
+    struct fby_codec_job tiny  = photo_job(1, 1, 3);
+    struct fby_codec_job large = photo_job(224, 224, 3);
+    struct fby_codec_job lz4   = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    size_t               raw   = 602112; /* four of them */
+    assert_true(fby_codec_room(&tiny, 300) > 3000);
+    assert_in_range(fby_codec_room(&large, raw), raw, raw + raw / 30);
+    assert_int_equal(fby_codec_room(&lz4, 300), 304);
+    assert_int_equal(fby_codec_bound(FBY_CODEC_STORE, 300), 300);
+    assert_int_equal(fby_codec_bound(FBY_CODEC_LZ4, 300), 304);
+    assert_int_equal(fby_codec_bound(FBY_CODEC_PACK, 300), 300);
 }
 
 static void equal_bytes_nearly_vanish(void **state)
@@ -105,18 +165,25 @@ static void a_buffer_below_the_bound_is_full(void **state)
 static void jobs_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
-    struct fby_codec_job jobs[5];
+    enum { JOBS = 10 };
+    struct fby_codec_job jobs[JOBS];
     uint8_t              raw[4] = {0};
     uint8_t              payload[16];
     size_t               packed = 0;
-    for (unsigned i = 0; i < 5; i++) {
-        jobs[i] = job(FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+    for (unsigned i = 0; i < JOBS; i++) {
+        jobs[i] =
+            i < 5 ? job(FBY_FILTER_DELTA, FBY_CODEC_LZ4) : photo_job(2, 2, 1);
     }
-    jobs[0].coding.filter        = 4;
-    jobs[1].coding.codec         = 2;
+    jobs[0].coding.filter        = 5;
+    jobs[1].coding.codec         = 3;
     jobs[2].params.element_bytes = 3;
     jobs[3].params.distance      = 0;
-    for (unsigned i = 0; i < 5; i++) {
+    jobs[5].coding.codec         = FBY_CODEC_LZ4; /* not with photo */
+    jobs[6].coding.filter        = FBY_FILTER_DELTA;
+    jobs[7].params.channels      = 0;
+    jobs[8].params.channels      = 2;
+    jobs[9].params.height        = 0;
+    for (unsigned i = 0; i < JOBS; i++) {
         size_t size = i == 4 ? 0 : sizeof(raw);
         assert_int_equal(
             fby_codec_encode(&jobs[i], (struct fby_bytes_in){raw, size},
@@ -184,6 +251,28 @@ static void damaged_payloads_never_lead_outside(void **state)
     }
 }
 
+static void damaged_pictures_never_lead_outside(void **state)
+{
+    (void)state;
+    enum { SIZE = 300 * 40 * 3 };
+    static uint8_t       raw[SIZE];
+    static uint8_t       payload[SIZE + SIZE / 8];
+    struct fby_codec_job j    = photo_job(300, 40, 3);
+    uint32_t             seed = 5;
+    for (unsigned round = 0; round < 400; round++) {
+        size_t packed = 0;
+        fill(raw, SIZE, round);
+        assert_ok(fby_codec_encode(&j, (struct fby_bytes_in){raw, SIZE},
+            (struct fby_bytes_out){payload, sizeof(payload)}, &packed));
+        seed      = seed * UINT32_C(1664525) + UINT32_C(1013904223);
+        size_t at = (seed >> 8) % (round % 2 == 0 ? 64 : packed);
+        payload[at] ^= (uint8_t)(1u << (seed & 7));
+        fby_err err = decode_exact(&j, payload, packed, SIZE);
+        assert_true(err == FBY_OK || err == FBY_PROTO);
+        assert_true(at >= 4 || err == FBY_PROTO); /* the table's entry 0 */
+    }
+}
+
 static void params_follow_from_type_and_shape(void **state)
 {
     (void)state;
@@ -192,9 +281,19 @@ static void params_follow_from_type_and_shape(void **state)
     struct fby_codec_params params = fby_codec_params_of(FBY_U8, &image);
     assert_int_equal(params.element_bytes, 1);
     assert_int_equal(params.distance, 3);
+    assert_int_equal(params.height, 8);
+    assert_int_equal(params.width, 9);
+    assert_int_equal(params.channels, 3);
+    image.dims[2] = 1;
+    assert_int_equal(fby_codec_params_of(FBY_U8, &image).channels, 1);
+    image.dims[2] = 2;
+    assert_int_equal(fby_codec_params_of(FBY_U8, &image).channels, 0);
+    image.dims[2] = 3;
+    assert_int_equal(fby_codec_params_of(FBY_U16, &image).channels, 0);
     params = fby_codec_params_of(FBY_I64, &list);
     assert_int_equal(params.element_bytes, 8);
     assert_int_equal(params.distance, 1);
+    assert_int_equal(params.channels, 0);
 }
 
 static void the_self_test_passes(void **state)
@@ -209,12 +308,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_coding_survives_every_kind_of_size),
+        cmocka_unit_test(pictures_and_strips_of_one_survive),
+        cmocka_unit_test(what_is_no_pictures_is_not_packed),
+        cmocka_unit_test(room_is_enough_and_the_bound_is_what_may_travel),
         cmocka_unit_test(equal_bytes_nearly_vanish),
         cmocka_unit_test(noise_costs_only_the_table),
         cmocka_unit_test(a_buffer_below_the_bound_is_full),
         cmocka_unit_test(jobs_that_make_no_sense_are_refused),
         cmocka_unit_test(payloads_of_another_size_are_refused),
         cmocka_unit_test(damaged_payloads_never_lead_outside),
+        cmocka_unit_test(damaged_pictures_never_lead_outside),
         cmocka_unit_test(params_follow_from_type_and_shape),
         cmocka_unit_test(the_self_test_passes),
     };

@@ -63,7 +63,8 @@ static void every_filter_undoes_itself_at_every_small_size(void **state)
         raw[i] = (uint8_t)(i * i * 7 + i / 3);
     }
     for (unsigned i = 0; i < 4 * 4 * 4; i++) {
-        struct fby_codec_params params = {widths[i / 4 % 4], distances[i / 16]};
+        struct fby_codec_params params = {
+            .element_bytes = widths[i / 4 % 4], .distance = distances[i / 16]};
         for (size_t size = 1; size <= sizeof(raw); size++) {
             filter_apply((uint8_t)(i % 4), params, raw, size, out);
             filter_undo((uint8_t)(i % 4), params, out, size, back);

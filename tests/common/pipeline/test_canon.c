@@ -48,6 +48,8 @@ static void every_content_key_changes_the_digest(void **state)
         {"[jpg, jpeg]", "[jpeg, jpg]", "train"},
         {"[jpg, jpeg]", "jpg", "train"},
         {"group: view", "group: other", "train"},
+        {"dct_scale: off", "dct_scale: faithful", "train"},
+        {"dct_scale: off", "dct_scale: fast", "train"},
         {"  image:", "  picture:", "train"},
         {"size: 176", "size: 177", "train"},
         {"size: 176", "size: [176, 177]", "train"},
@@ -84,6 +86,18 @@ static void every_content_key_changes_the_digest(void **state)
     }
 }
 
+static void pictures_are_scaled_faithfully_unless_said_otherwise(void **state)
+{
+    (void)state;
+    char             *said = changed("dct_scale: off", "dct_scale: faithful");
+    char             *not_said = changed("    dct_scale: off\n", "");
+    struct fby_digest a        = digest_of(said, "train");
+    struct fby_digest b        = digest_of(not_said, "train");
+    assert_true(fby_digest_equal(&a, &b));
+    free(said);
+    free(not_said);
+}
+
 static void what_decides_no_value_keeps_the_digest(void **state)
 {
     (void)state;
@@ -93,13 +107,13 @@ static void what_decides_no_value_keeps_the_digest(void **state)
         {"limit: 100", "limit: 7", "train"},
         {"in1k:t-{000..127}.tar", "/data/t-{000..127}.tar", "train"},
         {"filter: delta, codec: lz4", "codec: store", "train"},
+        {"filter: delta, codec: lz4", "codec: pack", "train"},
         {"wire: {type: u8, filter: delta, codec: lz4}\n", "wire: u8\n",
             "train"},
         {"dtype: bf16, layout: channels_last", "dtype: f16, layout: chw",
             "train"},
         {"out: {dtype: i32}", "out: {dtype: u8}", "train"},
         {"    decode: rgb8\n", "", "train"},
-        {"    dct_scale: off\n", "", "train"},
         {"{type: u8, filter: delta, codec: lz4}",
             "{codec: lz4, filter: delta, type: u8}", "train"},
         {"last: short, lanes: 16, slices: 4",
@@ -246,9 +260,9 @@ static void a_stranger_s_content_obeys_the_rules_of_files(void **state)
     refused(c,
         "content: field 'image': from: '../x' is no extension to look for "
         "here");
-    memcpy(image->from[0], "a.png", 6);
+    memcpy(image->from[0], "a.gif", 6);
     refused(c,
-        "content: field 'image': from: 'a.png' is no extension to look for "
+        "content: field 'image': from: 'a.gif' is no extension to look for "
         "here");
     memcpy(image->from[0], image->from[1], FBY_NAME_SIZE);
     refused(c,
@@ -335,6 +349,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_content_key_changes_the_digest),
+        cmocka_unit_test(pictures_are_scaled_faithfully_unless_said_otherwise),
         cmocka_unit_test(what_decides_no_value_keeps_the_digest),
         cmocka_unit_test(content_survives_its_bytes),
         cmocka_unit_test(content_that_is_cut_anywhere_is_refused),

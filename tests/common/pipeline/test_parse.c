@@ -120,6 +120,39 @@ static void delivery_keeps_what_decides_no_value(void **state)
     fby_split_destroy(&split);
 }
 
+static void photo_and_pack_may_be_said_by_either_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *words;
+        uint8_t     filter, codec;
+    } said[] = {
+        {"filter: photo", FBY_FILTER_PHOTO, FBY_AUTO},
+        {"filter: photo, codec: auto", FBY_FILTER_PHOTO, FBY_AUTO},
+        {"codec: pack", FBY_AUTO, FBY_CODEC_PACK},
+        {"filter: photo, codec: pack", FBY_FILTER_PHOTO, FBY_CODEC_PACK},
+    };
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        char *text = changed("filter: delta, codec: lz4", said[i].words);
+        struct fby_split                *split = split_of(text, "train");
+        const struct fby_field_delivery *image = delivery_of(split, "image");
+        assert_int_equal(image->filter, said[i].filter);
+        assert_int_equal(image->codec, said[i].codec);
+        fby_split_destroy(&split);
+        free(text);
+    }
+    struct fby_split *mask =
+        split_of("forebay: 1\n"
+                 "splits: {only: {folder: data}}\n"
+                 "global_batch: 6\n"
+                 "fields:\n"
+                 "  x: {from: png, decode: mask8, wire: {filter: photo},\n"
+                 "      ops: [{resize: {size: 8}}]}\n",
+            NULL);
+    assert_int_equal(mask->delivery.fields[0].filter, FBY_FILTER_PHOTO);
+    fby_split_destroy(&mask);
+}
+
 static void what_is_not_said_has_a_default(void **state)
 {
     (void)state;
@@ -369,6 +402,7 @@ int main(void)
         cmocka_unit_test(ops_with_only_belong_to_their_split),
         cmocka_unit_test(labels_travel_in_the_smallest_type),
         cmocka_unit_test(delivery_keeps_what_decides_no_value),
+        cmocka_unit_test(photo_and_pack_may_be_said_by_either_word),
         cmocka_unit_test(what_is_not_said_has_a_default),
         cmocka_unit_test(blocks_get_their_lanes_and_slices_from_the_batch),
         cmocka_unit_test(the_same_op_twice_has_two_occurrences),

@@ -3,6 +3,7 @@
 usage: compare_pillow.py PIXELS FOLDER [SEED]
 PIXELS is the program made of pixels.c, FOLDER holds JPEG files.
 """
+import io
 import pathlib
 import random
 import struct
@@ -41,6 +42,30 @@ class Ours:
         self._ask(b"D" + struct.pack("<I", len(data)) + data)
         width, height = struct.unpack("<2I", self.process.stdout.read(8))
         return self._picture(width, height)
+
+    def field(self, data, side, scale, sample):
+        """The crop that the sample draws, and its pixels."""
+        self._ask(b"F" + struct.pack("<4I", len(data), side, scale, sample)
+                  + data)
+        box = struct.unpack("<4I", self.process.stdout.read(16))
+        return box, self._picture(side, side)
+
+    def photo(self, number, width, height, sampling, progressive):
+        self._ask(b"P" + struct.pack("<5I", number, width, height, sampling,
+                                     progressive))
+        size, = struct.unpack("<I", self.process.stdout.read(4))
+        return self.process.stdout.read(size)
+
+    def png(self, data, channels):
+        """Pixels, or why it is refused."""
+        self._ask(b"N" + struct.pack("<2I", channels, len(data)) + data)
+        refused, n = struct.unpack("<2I", self.process.stdout.read(8))
+        if refused:
+            return self.process.stdout.read(n).decode()
+        width, height = n, *struct.unpack("<I", self.process.stdout.read(4))
+        flat = numpy.frombuffer(
+            self.process.stdout.read(width * height * channels), numpy.uint8)
+        return flat.reshape(height, width, channels)
 
     def close(self):
         self.process.stdin.close()
@@ -113,12 +138,51 @@ def compare_decode(ours, folder):
         print(f"decode: {path.name} mean difference {mean}")
 
 
+SAMPLINGS = {0: "4:2:0", 1: "4:4:4", 2: "4:2:2", 3: "4:4:0", 4: "grey"}
+OFF, FAITHFUL, FAST = 1, 2, 3
+
+
+def crop_difference(ours, data, whole, side, scale, sample):
+    """Mean difference of one crop from Pillow's of the whole picture, and the
+    whole pixels of the file that become one of ours."""
+    (x, y, w, h), pixels = ours.field(data, side, scale, sample)
+    part = whole.crop((x, y, x + w, y + h))
+    theirs = numpy.asarray(part.resize((side, side), BILINEAR))
+    mean = numpy.abs(pixels.astype(int) - theirs.astype(int)).mean()
+    return float(mean), min(w, h) / side
+
+
+def compare_fields(ours, rng):
+    """Whole path, header to result, against a full decode and Pillow."""
+    worst = {OFF: 0, FAITHFUL: 0, FAST: 0}
+    smaller = 0
+    for number in range(20):
+        sampling = number % 5
+        data = ours.photo(number, rng.randint(500, 1600),
+                          rng.randint(500, 1600), sampling, number % 3 == 0)
+        whole = Image.open(io.BytesIO(data)).convert("RGB")
+        for sample in range(6):
+            for scale, side in (OFF, 224), (FAITHFUL, 112), (FAST, 112):
+                mean, times = crop_difference(
+                    ours, data, whole, side, scale, sample)
+                worst[scale] = max(worst[scale], mean)
+                smaller += scale == FAITHFUL and times >= 4
+                limit = {OFF: 0.1, FAITHFUL: 0.7, FAST: 2}[scale]
+                assert mean <= limit, (
+                    f"{SAMPLINGS[sampling]} {whole.size} sample {sample} "
+                    f"dct_scale {scale}: mean difference {mean}")
+    assert smaller > 20, f"only {smaller} were decoded smaller"
+    print(f"whole path: largest mean difference off {worst[OFF]:.3f}, faithful "
+          f"{worst[FAITHFUL]:.3f}, fast {worst[FAST]:.3f}")
+
+
 def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 20250101
     print(f"seed {seed}")
     ours = Ours(sys.argv[1])
     compare_resize(ours, random.Random(seed))
     compare_decode(ours, sys.argv[2])
+    compare_fields(ours, random.Random(seed))
     ours.close()
 
 

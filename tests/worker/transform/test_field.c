@@ -342,21 +342,20 @@ static void the_plan_tells_what_the_pixels_show(void **state)
         photo_file((struct fby_photo){.number = 8, .orientation = 6});
     struct fby_field_job job = {
         .field = &field, .bytes = file.data, .size = file.size, .sample = 5};
-    struct fby_field_plan plan;
-    struct fby_image      picture    = {0};
-    struct fby_scratch    scratch[2] = {{0}};
-    struct fby_jpeg_file  jpeg       = as_jpeg(&file);
+    struct fby_field_plan   plan;
+    struct fby_image        picture = {0};
+    struct fby_scratch      scratch = {0};
+    struct fby_picture_file jpeg    = as_jpeg(&file);
     assert_ok(fby_field_plan(&job, &plan, NULL));
     assert_ok(fby_field_write(transform, &job, written, NULL));
-    assert_ok(fby_jpeg_decode(&jpeg, NULL, scratch, &picture, NULL));
+    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
     assert_int_equal(plan.width, picture.width);
     assert_int_equal(plan.height, picture.height);
     struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
     assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
     assert_memory_equal(made.pixels, written, sizeof(written));
     free(made.pixels);
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
+    fby_scratch_fini(&scratch);
     fby_buffer_fini(&file);
 }
 

@@ -98,6 +98,44 @@ static void each_decoder_and_op_in_use_counts(void **state)
     }
 }
 
+static void scaling_is_known_apart_and_off_is_as_it_was(void **state)
+{
+    (void)state;
+    /* Tokens hold it: it must stay what it was before there was a choice. */
+    static const char recorded[] =
+        "8f64530a0d0c3f1e8647ee52b817a85d1f5f8aa754eec3eb1e02ed6d46e4d4af";
+    struct fby_field_content *image = add_field(FBY_DECODE_RGB8);
+    struct fby_digest         of[FBY_DCT_FAST + 1];
+    char                      hex[65];
+    for (int scale = FBY_DCT_OFF; scale <= FBY_DCT_FAST; scale++) {
+        image->dct_scale = (enum fby_dct_scale)scale;
+        of[scale]        = fingerprint();
+    }
+    assert_string_equal(
+        fby_hex(of[FBY_DCT_OFF].bytes, sizeof(of[0].bytes), hex), recorded);
+    assert_false(fby_digest_equal(&of[FBY_DCT_OFF], &of[FBY_DCT_FAITHFUL]));
+    assert_false(fby_digest_equal(&of[FBY_DCT_OFF], &of[FBY_DCT_FAST]));
+    assert_false(fby_digest_equal(&of[FBY_DCT_FAST], &of[FBY_DCT_FAITHFUL]));
+}
+
+static void png_and_masks_are_known_where_they_may_come(void **state)
+{
+    (void)state;
+    struct fby_field_content *image = add_field(FBY_DECODE_RGB8);
+    struct fby_digest         jpeg  = fingerprint();
+    image->n_from                   = 1;
+    strcpy(image->from[0], "jpg");
+    struct fby_digest named = fingerprint();
+    strcpy(image->from[0], "png");
+    struct fby_digest png  = fingerprint();
+    image->decode          = FBY_DECODE_MASK8;
+    struct fby_digest mask = fingerprint();
+    assert_true(fby_digest_equal(&jpeg, &named));
+    assert_false(fby_digest_equal(&jpeg, &png));
+    assert_false(fby_digest_equal(&mask, &png));
+    assert_false(fby_digest_equal(&mask, &jpeg));
+}
+
 static void what_this_worker_lacks_is_refused_by_name(void **state)
 {
     (void)state;
@@ -146,6 +184,10 @@ int main(void)
         cmocka_unit_test_setup(
             parameters_names_and_order_of_fields_do_not_matter, clear),
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),
+        cmocka_unit_test_setup(
+            scaling_is_known_apart_and_off_is_as_it_was, clear),
+        cmocka_unit_test_setup(
+            png_and_masks_are_known_where_they_may_come, clear),
         cmocka_unit_test_setup(
             what_this_worker_lacks_is_refused_by_name, clear),
     };

@@ -85,13 +85,13 @@ static struct fby_sum run_op(struct fby_transform *transform,
 static void add_file(
     struct table *table, struct fby_transform *transform, const char *path)
 {
-    struct fby_buffer    file       = read_file(path);
-    struct fby_jpeg_file jpeg       = as_jpeg(&file);
-    struct fby_scratch   scratch[2] = {{0}};
+    struct fby_buffer       file    = read_file(path);
+    struct fby_picture_file jpeg    = as_jpeg(&file);
+    struct fby_scratch      scratch = {0};
     for (size_t i = 0; i < N_WAYS; i++) {
         struct fby_image picture = {0};
         char             hex[33];
-        assert_ok(fby_jpeg_decode(&jpeg, NULL, scratch, &picture, NULL));
+        assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
         struct fby_sum sum = ways[i].op == NULL
                                  ? sum_of(&picture)
                                  : run_op(transform, &ways[i], picture);
@@ -100,8 +100,7 @@ static void add_file(
             strrchr(path, '/') + 1, ways[i].name,
             fby_hex(sum.bytes, sizeof(sum.bytes), hex));
     }
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
+    fby_scratch_fini(&scratch);
     fby_buffer_fini(&file);
 }
 

@@ -2,34 +2,33 @@
 #include "tests/worker/transform/pictures.h"
 #include "worker/transform/orient.h"
 
-static struct fby_scratch scratch[2];
+static struct fby_scratch scratch;
 
 static int give_back(void **state)
 {
     (void)state;
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
+    fby_scratch_fini(&scratch);
     return 0;
 }
 
 static struct fby_image decode_ok(const struct fby_buffer *file)
 {
-    struct fby_jpeg_file jpeg  = as_jpeg(file);
-    struct fby_image     image = {0};
-    struct fby_why       why   = {0};
-    if (fby_jpeg_decode(&jpeg, NULL, scratch, &image, &why) != FBY_OK) {
+    struct fby_picture_file jpeg  = as_jpeg(file);
+    struct fby_image        image = {0};
+    struct fby_why          why   = {0};
+    if (fby_jpeg_decode(&jpeg, &scratch, &image, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
     return image;
 }
 
 /* Refused by decode, and as is said. */
-static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
+static void assert_refused(struct fby_picture_file jpeg, const char *words)
 {
     struct fby_image image = {0};
     struct fby_why   why   = {0};
     assert_int_equal(
-        fby_jpeg_decode(&jpeg, NULL, scratch, &image, &why), FBY_BAD_SAMPLE);
+        fby_jpeg_decode(&jpeg, &scratch, &image, &why), FBY_BAD_SAMPLE);
     if (strstr(why.text, words) == NULL) {
         fail_msg("'%s' does not say '%s'", why.text, words);
     }
@@ -37,10 +36,10 @@ static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
 }
 
 /* The same, already by the header. */
-static void assert_head_refused(struct fby_jpeg_file jpeg, const char *words)
+static void assert_head_refused(struct fby_picture_file jpeg, const char *words)
 {
-    struct fby_jpeg_head head = {.width = 7};
-    struct fby_why       why  = {0};
+    struct fby_picture_head head = {.width = 7};
+    struct fby_why          why  = {0};
     assert_int_equal(fby_jpeg_read_head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
     assert_non_null(strstr(why.text, words));
     assert_int_equal(head.width, 7);
@@ -125,15 +124,15 @@ static void the_header_tells_the_size_of_the_decoded_picture(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 40; i++) {
-        struct fby_buffer    file  = photo_file((struct fby_photo){.number = i,
-                .width       = 1 + i * 5,
-                .height      = 1 + i * 3,
-                .orientation = i % 9,
-                .progressive = i % 2 == 0,
-                .sampling    = (enum fby_photo_sampling)(i % 5)});
-        struct fby_jpeg_file jpeg  = as_jpeg(&file);
-        struct fby_image     image = decode_ok(&file);
-        struct fby_jpeg_head head;
+        struct fby_buffer file = photo_file((struct fby_photo){.number = i,
+            .width       = 1 + i * 5,
+            .height      = 1 + i * 3,
+            .orientation = i % 9,
+            .progressive = i % 2 == 0,
+            .sampling    = (enum fby_photo_sampling)(i % 5)});
+        struct fby_picture_file jpeg  = as_jpeg(&file);
+        struct fby_image        image = decode_ok(&file);
+        struct fby_picture_head head;
         assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
         assert_int_equal(head.width, image.width);
         assert_int_equal(head.height, image.height);
@@ -166,9 +165,9 @@ static void a_file_cut_anywhere_before_its_last_pixel_is_refused(void **state)
             .progressive = progressive != 0});
         size_t            last = file.size - (progressive ? 1 : 3);
         for (size_t size = 0; size < last; size += 1 + size / 97) {
-            assert_refused((struct fby_jpeg_file){file.data, size}, "JPEG");
+            assert_refused((struct fby_picture_file){file.data, size}, "JPEG");
         }
-        assert_refused((struct fby_jpeg_file){file.data, last}, "JPEG");
+        assert_refused((struct fby_picture_file){file.data, last}, "JPEG");
         fby_buffer_fini(&file);
     }
 }
@@ -230,7 +229,7 @@ static void a_small_file_cannot_claim_a_large_picture(void **state)
     assert_head_refused(as_jpeg(&file), "at most 67108864");
     claim_sides(&file, 0xc0, 8000, 8000);
     assert_head_refused(as_jpeg(&file), "cannot be");
-    assert_int_equal(scratch[0].size_bytes, 0); /* no memory was taken */
+    assert_int_equal(scratch.size_bytes, 0); /* no memory was taken */
     fby_buffer_fini(&file);
 }
 
@@ -303,8 +302,8 @@ static void what_is_no_jpeg_is_refused(void **state)
 {
     (void)state;
     static const uint8_t png[] = "\x89PNG\r\n\x1a\n";
-    assert_head_refused((struct fby_jpeg_file){png, sizeof(png)}, "89 0x50");
-    assert_head_refused((struct fby_jpeg_file){NULL, 0}, "no byte");
+    assert_head_refused((struct fby_picture_file){png, sizeof(png)}, "89 0x50");
+    assert_head_refused((struct fby_picture_file){NULL, 0}, "no byte");
 }
 
 static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
@@ -314,17 +313,177 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
         photo_file((struct fby_photo){.width = 80, .height = 60});
     unsigned refused = 0;
     for (size_t at = 0; at < file.size; at += 7) {
-        uint8_t              kept  = file.data[at];
-        struct fby_jpeg_file jpeg  = as_jpeg(&file);
-        struct fby_image     image = {0};
+        uint8_t                 kept  = file.data[at];
+        struct fby_picture_file jpeg  = as_jpeg(&file);
+        struct fby_image        image = {0};
         file.data[at] ^= 0x5a;
-        fby_err err   = fby_jpeg_decode(&jpeg, NULL, scratch, &image, NULL);
+        fby_err err   = fby_jpeg_decode(&jpeg, &scratch, &image, NULL);
         file.data[at] = kept;
         assert_true(err == FBY_OK || err == FBY_BAD_SAMPLE);
         refused += err == FBY_BAD_SAMPLE;
     }
     assert_true(refused > 0);
     fby_buffer_fini(&file);
+}
+
+/* ---- parts --------------------------------------------------------------- */
+
+/* A sink that keeps what it gets in a picture of its own. */
+struct kept {
+    struct fby_picture_part   part;
+    struct fby_picture_region region;
+    struct fby_image          image;
+    uint32_t                  ready; /* rows */
+};
+
+static fby_err keep_head(void *arg, const struct fby_picture_head *head,
+    struct fby_picture_part *part, struct fby_why *why)
+{
+    (void)why;
+    struct kept *kept = arg;
+    if (kept->part.box.w == 0) {
+        kept->part.box.w = head->width;
+        kept->part.box.h = head->height;
+    }
+    *part        = kept->part;
+    kept->region = fby_jpeg_region(head, part);
+    kept->image  = new_picture(kept->region.width, kept->region.height);
+    return FBY_OK;
+}
+
+static void keep_rows(void *arg, const struct fby_image *rows)
+{
+    struct kept *kept = arg;
+    assert_int_equal(rows->width, kept->region.width);
+    assert_in_range(kept->ready + rows->height, 1, kept->region.height);
+    for (uint32_t y = 0; y < rows->height; y++) {
+        memcpy(kept->image.pixels + kept->ready++ * kept->image.stride,
+            rows->pixels + y * rows->stride, kept->image.stride);
+    }
+}
+
+/* The box, or all of the picture when it is empty. */
+static struct kept part_in(
+    const struct fby_buffer *file, struct fby_box box, uint32_t unit)
+{
+    struct kept                   kept      = {.part = {box, unit}};
+    const struct fby_picture_sink sink      = {keep_head, keep_rows, &kept};
+    struct fby_picture_file       jpeg      = as_jpeg(file);
+    struct fby_scratch            memory[2] = {{0}};
+    struct fby_why                why       = {0};
+    if (fby_jpeg_stream(&jpeg, &sink, memory, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    assert_int_equal(kept.ready, kept.region.height);
+    fby_scratch_fini(&memory[0]);
+    fby_scratch_fini(&memory[1]);
+    return kept;
+}
+
+static uint32_t below(uint32_t *state, uint32_t n)
+{
+    *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);
+    return (uint32_t)((uint64_t)*state * n >> 32);
+}
+
+static struct fby_box random_box(
+    uint32_t *state, const struct fby_image *picture)
+{
+    struct fby_box box = {.w = 1 + below(state, picture->width),
+        .h                   = 1 + below(state, picture->height)};
+    box.x              = below(state, picture->width - box.w + 1);
+    box.y              = below(state, picture->height - box.h + 1);
+    return box;
+}
+
+/* Samplings, sizes, scans, restarts and orientations in all mixtures. */
+static struct fby_photo random_photo(uint32_t *state, bool turned)
+{
+    return (struct fby_photo){.number = below(state, 1000),
+        .width                        = 1 + below(state, 150),
+        .height                       = 1 + below(state, 150),
+        .progressive                  = below(state, 3) == 0,
+        .restart                      = below(state, 4),
+        .orientation                  = turned ? 1 + below(state, 8) : 1,
+        .sampling = (enum fby_photo_sampling)below(state, 5)};
+}
+
+static void assert_part_of_whole(const struct kept *part,
+    const struct fby_image *whole, uint32_t x, uint32_t y)
+{
+    struct fby_image right =
+        part_of(*whole, x, y, part->region.width, part->region.height);
+    assert_same_picture(&right, &part->image);
+}
+
+static void compare_parts(uint32_t *state, uint32_t unit, bool turned)
+{
+    struct fby_buffer file  = photo_file(random_photo(state, turned));
+    struct fby_image  image = decode_ok(&file);
+    struct kept       whole = part_in(&file, (struct fby_box){0}, unit);
+    for (int i = 0; i < 50; i++) {
+        struct fby_box box  = random_box(state, &image);
+        struct kept    part = part_in(&file, box, unit);
+        assert_part_of_whole(&part, &whole.image, box.x / unit, box.y / unit);
+        free(part.image.pixels);
+    }
+    free(whole.image.pixels);
+    fby_buffer_fini(&file);
+}
+
+static void ten_thousand_parts_are_those_of_the_whole_picture(void **state)
+{
+    (void)state;
+    uint32_t random = 4;
+    for (int i = 0; i < 200; i++) {
+        compare_parts(&random, 1, i % 4 == 0);
+    }
+}
+
+static void parts_decoded_smaller_are_those_of_the_smaller_picture(void **state)
+{
+    (void)state;
+    uint32_t random = 5;
+    for (int i = 0; i < 60; i++) {
+        compare_parts(&random, UINT32_C(2) << i % 3, false);
+    }
+}
+
+static void the_whole_streamed_is_the_whole_decoded(void **state)
+{
+    (void)state;
+    uint32_t random = 6;
+    for (int i = 0; i < 100; i++) {
+        struct fby_buffer file  = photo_file(random_photo(&random, true));
+        struct fby_image  image = decode_ok(&file);
+        struct kept       whole = part_in(&file, (struct fby_box){0}, 1);
+        assert_same_picture(&image, &whole.image);
+        free(whole.image.pixels);
+        fby_buffer_fini(&file);
+    }
+}
+
+/* Where a turned box begins in the pixels of a unit, told by position alone:
+ * skew + side + what is left make whole units. */
+static void skews_say_where_a_box_begins(void **state)
+{
+    (void)state;
+    uint32_t random = 7;
+    for (int i = 0; i < 2000; i++) {
+        struct fby_picture_head head = {.width = 1 + below(&random, 300),
+            .height                            = 1 + below(&random, 300),
+            .orientation                       = 1 + below(&random, 8)};
+        struct fby_image size = {.width = head.width, .height = head.height};
+        struct fby_picture_part part = {
+            random_box(&random, &size), UINT32_C(1) << below(&random, 4)};
+        struct fby_picture_region region = fby_jpeg_region(&head, &part);
+        assert_in_range(region.skew_x, 0, part.unit - 1);
+        assert_in_range(region.skew_y, 0, part.unit - 1);
+        assert_int_equal(region.width,
+            (region.skew_x + part.box.w + part.unit - 1) / part.unit);
+        assert_int_equal(region.height,
+            (region.skew_y + part.box.h + part.unit - 1) / part.unit);
+    }
 }
 
 int main(void)
@@ -358,6 +517,13 @@ int main(void)
         cmocka_unit_test_teardown(what_is_no_jpeg_is_refused, give_back),
         cmocka_unit_test_teardown(
             damaged_bytes_decode_or_are_refused_but_do_no_harm, give_back),
+        cmocka_unit_test_teardown(
+            ten_thousand_parts_are_those_of_the_whole_picture, give_back),
+        cmocka_unit_test(
+            parts_decoded_smaller_are_those_of_the_smaller_picture),
+        cmocka_unit_test_teardown(
+            the_whole_streamed_is_the_whole_decoded, give_back),
+        cmocka_unit_test(skews_say_where_a_box_begins),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.jpeg", tests, NULL, NULL);

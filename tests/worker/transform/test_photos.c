@@ -1,21 +1,20 @@
 #include "tests/worker/transform/pictures.h"
 
-static struct fby_scratch scratch[2];
+static struct fby_scratch scratch;
 
 static int give_back(void **state)
 {
     (void)state;
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
+    fby_scratch_fini(&scratch);
     return 0;
 }
 
 static struct fby_image decoded(struct fby_photo photo)
 {
-    struct fby_buffer    file  = photo_file(photo);
-    struct fby_jpeg_file jpeg  = as_jpeg(&file);
-    struct fby_image     image = {0};
-    assert_ok(fby_jpeg_decode(&jpeg, NULL, scratch, &image, NULL));
+    struct fby_buffer       file  = photo_file(photo);
+    struct fby_picture_file jpeg  = as_jpeg(&file);
+    struct fby_image        image = {0};
+    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &image, NULL));
     fby_buffer_fini(&file);
     return image;
 }

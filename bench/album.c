@@ -1,0 +1,208 @@
+#include "bench/album.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/mem.h"
+#include "worker/transform/jpeg.h"
+#include "worker/transform/photos.h"
+
+enum { MAX_FILES = 1000, SYNTHETIC = 200 };
+
+/* ---- a folder's files ---------------------------------------------------- */
+
+static struct { /* nftw() passes nothing on */
+    char  *at[MAX_FILES];
+    size_t n;
+} paths;
+
+static int note_path(
+    const char *path, const struct stat *stat, int kind, struct FTW *walk)
+{
+    const char *dot = strrchr(path, '.');
+    (void)stat;
+    (void)walk;
+    if (kind == FTW_F && dot != NULL && paths.n < MAX_FILES &&
+        (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0)) {
+        paths.at[paths.n++] = fby_strdup(path);
+    }
+    return 0;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void read_file(const char *path, struct bench_file *out)
+{
+    FILE *file = fopen(path, "rb");
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0 || ftell(file) < 0) {
+        bench_die("%s: %s", path, strerror(errno));
+    }
+    out->size  = (size_t)ftell(file);
+    out->bytes = fby_zalloc(out->size + 1);
+    rewind(file);
+    if (fread(out->bytes, 1, out->size, file) != out->size) {
+        bench_die("%s: it cannot be read", path);
+    }
+    fclose(file);
+}
+
+/* Whether a worker takes all of it. */
+static bool is_good(struct bench_file *self, struct fby_scratch *scratch)
+{
+    struct fby_why                why = {{0}};
+    struct fby_image              image;
+    const struct fby_picture_file file = {self->bytes, self->size};
+    bool good    = fby_jpeg_decode(&file, scratch, &image, &why) == FBY_OK;
+    self->width  = good ? image.width : 0;
+    self->height = good ? image.height : 0;
+    return good;
+}
+
+/* Take the file at files[n] or leave it out. */
+static void keep(struct bench_album *self, struct fby_scratch *scratch)
+{
+    struct bench_file *file = &self->files[self->n];
+    if (is_good(file, scratch)) {
+        self->n++;
+    } else {
+        free(file->bytes);
+    }
+}
+
+static void load_folder(
+    struct bench_album *self, const char *dir, struct fby_scratch *scratch)
+{
+    if (nftw(dir, note_path, 16, FTW_PHYS) != 0) {
+        bench_die("%s: %s", dir, strerror(errno));
+    }
+    qsort(paths.at, paths.n, sizeof(paths.at[0]), compare_paths);
+    for (size_t i = 0; i < paths.n; i++) {
+        read_file(paths.at[i], &self->files[self->n]);
+        keep(self, scratch);
+        free(paths.at[i]);
+    }
+    paths.n = 0;
+}
+
+static void make_files(struct bench_album *self, struct fby_scratch *scratch)
+{
+    for (uint32_t i = 0; i < SYNTHETIC; i++) {
+        struct fby_buffer      jpeg  = {0};
+        const struct fby_photo photo = {
+            .number = i, .label = i % FBY_PHOTO_LABELS};
+        if (fby_photo_write(&photo, &jpeg) != FBY_OK) {
+            bench_die("no picture %u", i);
+        }
+        self->files[self->n] = (struct bench_file){
+            .bytes = fby_memdup(jpeg.data, jpeg.size), .size = jpeg.size};
+        fby_buffer_fini(&jpeg);
+        keep(self, scratch);
+    }
+}
+
+static double mean_megapixels(const struct bench_album *self)
+{
+    double sum = 0;
+    for (size_t i = 0; i < self->n; i++) {
+        sum += (double)self->files[i].width * self->files[i].height;
+    }
+    return sum / (double)self->n / 1e6;
+}
+
+void bench_album_load(struct bench_album *self, const char *dir)
+{
+    struct fby_scratch scratch = {0};
+    *self                      = (struct bench_album){.synthetic = dir == NULL,
+                             .files = fby_zalloc(MAX_FILES * sizeof(*self->files))};
+    if (dir != NULL) {
+        load_folder(self, dir, &scratch);
+    } else {
+        make_files(self, &scratch);
+    }
+    fby_scratch_fini(&scratch);
+    if (self->n == 0) {
+        bench_die("%s: there is no JPEG file that can be used", dir);
+    }
+    bench_row("pictures", "%zu %s, %.2f megapixels on average", self->n,
+        self->synthetic ? "SYNTHETIC ones (no --data): no goal is judged"
+                        : "photographs",
+        mean_megapixels(self));
+}
+
+void bench_album_free(struct bench_album *self)
+{
+    for (size_t i = 0; i < self->n; i++) {
+        free(self->files[i].bytes);
+    }
+    free(self->files);
+    *self = (struct bench_album){0};
+}
+
+void bench_album_goal(const struct bench_album *self, const char *name,
+    double value, enum bench_sense sense, double goal)
+{
+    if (self->synthetic) {
+        bench_row(name, "%.3g on synthetic pictures: no goal", value);
+    } else {
+        bench_goal(name, value, sense, goal);
+    }
+}
+
+/* ---- as tar shards ------------------------------------------------------- */
+
+static void add_member(
+    struct archive *tar, const char *name, const void *bytes, size_t size)
+{
+    struct archive_entry *entry = archive_entry_new();
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_size(entry, (int64_t)size);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    if (archive_write_header(tar, entry) != ARCHIVE_OK ||
+        archive_write_data(tar, bytes, size) != (la_ssize_t)size) {
+        bench_die("tar: %s", archive_error_string(tar));
+    }
+    archive_entry_free(entry);
+}
+
+static void add_sample(
+    struct archive *tar, const struct bench_file *file, size_t number)
+{
+    char name[32];
+    char label[24];
+    snprintf(name, sizeof(name), "%08zu.jpg", number);
+    add_member(tar, name, file->bytes, file->size);
+    snprintf(name, sizeof(name), "%08zu.cls", number);
+    snprintf(label, sizeof(label), "%zu", number % 10);
+    add_member(tar, name, label, strlen(label));
+}
+
+void bench_album_shards(const struct bench_album *self, const char *dir,
+    unsigned shards, unsigned times)
+{
+    for (unsigned s = 0; s < shards; s++) {
+        char            path[4096];
+        struct archive *tar = archive_write_new();
+        snprintf(path, sizeof(path), "%s/train-%u.tar", dir, s);
+        archive_write_set_format_ustar(tar);
+        if (archive_write_open_filename(tar, path) != ARCHIVE_OK) {
+            bench_die("%s: %s", path, archive_error_string(tar));
+        }
+        for (size_t i = s; i < self->n * times; i += shards) {
+            add_sample(tar, &self->files[i % self->n], i);
+        }
+        if (archive_write_close(tar) != ARCHIVE_OK) {
+            bench_die("%s: %s", path, archive_error_string(tar));
+        }
+        archive_write_free(tar);
+    }
+}

@@ -1,0 +1,139 @@
+/* end_to_end.c - a trainer's images a second on one machine, all of its cores.
+ *
+ * `forebay pull` with a server and workers of its own: random resized crops of
+ * 224 x 224, mirrored half of the time, checked, compressed as `auto` decides,
+ * over loopback TCP, handed out as u8. Against a loop that decodes the same
+ * files to RGB in full on as many threads as there are cores, and does nothing
+ * with them. Starting up counts on neither side. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include "bench/bench.h"
+#include "bench/farm.h"
+#include "common/clock.h"
+#include "common/cores.h"
+
+enum { BATCH = 64, SHARDS = 8, MAX_THREADS = 256 };
+
+static uint64_t    pairs  = 7;
+static uint64_t    images = 3200;
+static const char *data;
+
+struct desk {
+    struct bench_farm         farm;
+    const struct bench_album *album;
+    uint64_t                  steps; /* of a run */
+    double                    wire;  /* bytes on the wire / raw, last run */
+};
+
+/* ---- forebay pull -------------------------------------------------------- */
+
+static double read_result(struct desk *self, const char *text)
+{
+    json_int_t   count = 0;
+    json_int_t   raw   = 0;
+    json_int_t   wire  = 0;
+    double       seconds;
+    json_error_t error;
+    json_t      *object = json_loads(text, 0, &error);
+    if (json_unpack(object, "{s:I, s:I, s:I, s:F}", "images", &count,
+            "raw_bytes", &raw, "wire_bytes", &wire, "seconds", &seconds) != 0 ||
+        count == 0 || seconds <= 0) {
+        bench_die("forebay pull --json says something else: %s", text);
+    }
+    json_decref(object);
+    self->wire = (double)wire / (double)raw;
+    return (double)count / seconds;
+}
+
+static double pull(void *arg)
+{
+    struct desk *self = arg;
+    char         text[16384];
+    char         steps[24];
+    snprintf(steps, sizeof(steps), "%" PRIu64, self->steps);
+    bench_farm_run(&self->farm,
+        (const char *const[]){"forebay", "pull", "--pipeline",
+            self->farm.pipeline, "--steps", steps, "--json", NULL},
+        text, sizeof(text));
+    return read_result(self, text);
+}
+
+/* ---- the loop ------------------------------------------------------------ */
+
+struct share { /* of one thread */
+    const struct bench_album *album;
+    size_t                    first, n;
+};
+
+static void *decode_share(void *arg)
+{
+    const struct share *share = arg;
+    bench_album_decode(share->album, share->first, share->n);
+    return NULL;
+}
+
+static double decode(void *arg)
+{
+    const struct desk *self = arg;
+    uint32_t     n     = fby_cores() < MAX_THREADS ? fby_cores() : MAX_THREADS;
+    uint64_t     total = self->steps * BATCH;
+    pthread_t    threads[MAX_THREADS];
+    struct share shares[MAX_THREADS];
+    int64_t      begun = fby_now_ns();
+    for (uint32_t i = 0; i < n; i++) {
+        shares[i] = (struct share){.album = self->album,
+            .first                        = total * i / n,
+            .n = total * (i + 1) / n - total * i / n};
+        if (pthread_create(&threads[i], NULL, decode_share, &shares[i]) != 0) {
+            bench_die("no thread");
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    return 1e9 * (double)total / (double)(fby_now_ns() - begun);
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+static void run(const struct bench_album *album)
+{
+    struct desk desk = {.album = album, .steps = (images + BATCH - 1) / BATCH};
+    bench_farm_make_shards(&desk.farm, album,
+        &(struct bench_shards){
+            .shards = SHARDS, .times = 8, .crop = BENCH_CROP, .batch = BATCH});
+    pull(&desk); /* the manifest is made, the files are in memory */
+    struct bench_pairs result = bench_pairs(pairs, pull, decode, &desk);
+    bench_farm_remove(&desk.farm);
+    bench_row("forebay pull", "%8.1f images/s, noise %.1f %%; %.2f of u8 sent",
+        result.a.median, result.a.noise, desk.wire);
+    bench_row("decoding in full", "%8.1f images/s, noise %.1f %%",
+        result.b.median, result.b.noise);
+    bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
+        result.ratio.median, result.ratio.noise, pairs);
+    bench_trust(result.ratio.noise, 2);
+    bench_album_goal(
+        album, "end_to_end", result.ratio.median, BENCH_AT_LEAST, 0.85);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_album        album;
+    const struct bench_option options[] = {
+        BENCH_DATA_OPTION(data),
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
+        {"images", &images, BATCH, 100000000, "Of a run (3200)", NULL},
+        {0},
+    };
+    bench_options(argc, argv, options,
+        "Images a second of forebay pull with its own workers, against a loop "
+        "that only decodes, both on all cores.");
+    bench_begin("end_to_end");
+    bench_album_load(&album, data);
+    run(&album);
+    bench_album_free(&album);
+    return 0;
+}

@@ -1,0 +1,218 @@
+/* expand_host.c - how fast the host device makes tensors of pictures.
+ *
+ * One thread; pictures of 224 x 224 pixels in buffers of at least four times
+ * the last cache, so that memory is part of it: u8 pixels to normalised f32
+ * planes and to bf16 planes, by the expansion that the client runs, and a
+ * packed photo to u8 planes. Bytes made a second of CPU, against memcpy of as
+ * many bytes. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/album.h"
+#include "bench/bench.h"
+#include "common/clock.h"
+#include "common/codec/photo.h"
+#include "common/mem.h"
+#include "trainer_client/device.h"
+
+enum { CHUNK_CROPS = 13, CACHE_TIMES = 4 };
+static const size_t guessed_cache = 32 << 20; /* where nobody tells it */
+
+static uint64_t    pairs  = 7;
+static uint64_t    images = 0; /* 0: as many as fill four times the cache */
+static uint64_t    seed   = 1;
+static const char *data;
+
+static const struct fby_pictures photo = {.images = CHUNK_CROPS,
+    .width                                        = BENCH_CROP,
+    .height                                       = BENCH_CROP,
+    .planes                                       = 3};
+
+struct desk {
+    uint32_t             images;
+    uint8_t             *raw; /* pixels, interleaved */
+    uint8_t             *payloads;
+    size_t              *sizes;
+    uint8_t             *from; /* of memcpy */
+    uint8_t             *out;
+    uint8_t             *scratch;
+    size_t               out_bytes; /* of all images, in this run */
+    struct fby_expansion plan;
+};
+
+static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
+
+static double rate(const struct desk *self, int64_t begun_ns)
+{
+    return (double)self->out_bytes / (double)(fby_thread_cpu_ns() - begun_ns);
+}
+
+static double expand(void *arg)
+{
+    const struct desk *self  = arg;
+    struct fby_why     why   = {{0}};
+    int64_t            begun = fby_thread_cpu_ns();
+    if (fby_device_host.expand(
+            &self->plan, self->raw, self->images, self->out, &why) != FBY_OK) {
+        bench_die("%s", why.text);
+    }
+    return rate(self, begun);
+}
+
+static double unpack(void *arg)
+{
+    const struct desk *self  = arg;
+    int64_t            begun = fby_thread_cpu_ns();
+    for (size_t i = 0; i < self->images / CHUNK_CROPS; i++) {
+        if (!fby_photo_decode_planar(&photo,
+                self->payloads + i * fby_photo_bound(&photo), self->sizes[i],
+                self->out + i * chunk_bytes, self->scratch)) {
+            bench_die("a payload of our own is refused");
+        }
+    }
+    return rate(self, begun);
+}
+
+static double copy(void *arg)
+{
+    const struct desk *self  = arg;
+    int64_t            begun = fby_thread_cpu_ns();
+    memcpy(self->out, self->from, self->out_bytes);
+    return rate(self, begun);
+}
+
+/* ---- what is set up ------------------------------------------------------ */
+
+/* Bytes; 0 where the system does not tell. sysconf() adds up what processors
+ * of other packages have, so it is not asked. */
+static size_t last_cache(void)
+{
+    char  text[32] = "";
+    FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    if (file == NULL) {
+        return 0;
+    }
+    bool  read = fgets(text, sizeof(text), file) != NULL;
+    char *unit = text;
+    fclose(file);
+    size_t kib = read ? strtoul(text, &unit, 10) : 0;
+    return *unit == 'M' ? kib << 20 : kib << 10;
+}
+
+static uint32_t count_images(void)
+{
+    size_t told  = last_cache();
+    size_t cache = told > 0 ? told : guessed_cache;
+    size_t need  = images > 0 ? images * BENCH_CROP_BYTES : CACHE_TIMES * cache;
+    size_t chunks = (need + chunk_bytes - 1) / chunk_bytes;
+    bench_row("buffers", "%zu MiB of pixels; the last cache has %zu MiB%s",
+        chunks * chunk_bytes >> 20, cache >> 20,
+        told > 0 ? "" : " (a guess: the system does not tell)");
+    return (uint32_t)(chunks * CHUNK_CROPS);
+}
+
+static void plan_for(struct desk *self, enum fby_type type)
+{
+    struct fby_why                  why   = {{0}};
+    const struct fby_field_content  field = {.name = "image",
+         .decode                                   = FBY_DECODE_RGB8,
+         .wire_type                                = FBY_U8,
+         .normalize                                = true,
+         .mean                                     = {0.485, 0.456, 0.406},
+         .std                                      = {0.229, 0.224, 0.225},
+         .shape = {3, {BENCH_CROP, BENCH_CROP, 3}}};
+    const struct fby_field_delivery to    = {
+           .dtype = type, .layout = FBY_LAYOUT_CHW};
+    if (fby_expansion_init(&self->plan, &field, &to, &why) != FBY_OK) {
+        bench_die("%s", why.text);
+    }
+}
+
+static void prepare(struct desk *self, const struct bench_album *album)
+{
+    size_t chunks;
+    self->images   = count_images();
+    chunks         = self->images / CHUNK_CROPS;
+    self->raw      = fby_zalloc(chunks * chunk_bytes);
+    self->payloads = fby_zalloc(chunks * fby_photo_bound(&photo));
+    self->sizes    = fby_zalloc(chunks * sizeof(*self->sizes));
+    self->from     = fby_zalloc(chunks * chunk_bytes * sizeof(float));
+    self->out      = fby_zalloc(chunks * chunk_bytes * sizeof(float));
+    self->scratch  = aligned_alloc(64, FBY_PHOTO_SCRATCH_BYTES);
+    memset(self->from, 1, chunks * chunk_bytes * sizeof(float));
+    memset(self->out, 1, chunks * chunk_bytes * sizeof(float));
+    bench_album_crops(album, seed, self->images, self->raw, NULL);
+    for (size_t i = 0; i < chunks; i++) {
+        self->sizes[i] = fby_photo_encode(&photo, self->raw + i * chunk_bytes,
+            self->payloads + i * fby_photo_bound(&photo), self->scratch);
+    }
+}
+
+static void finish(struct desk *self)
+{
+    free(self->raw);
+    free(self->payloads);
+    free(self->sizes);
+    free(self->from);
+    free(self->out);
+    free(self->scratch);
+}
+
+/* ---- the runs ------------------------------------------------------------ */
+
+static struct bench_figure compare(struct desk *self, const char *name,
+    size_t value_bytes, double (*make)(void *))
+{
+    self->out_bytes = (size_t)self->images * BENCH_CROP_BYTES * value_bytes;
+    struct bench_pairs result = bench_pairs(pairs, make, copy, self);
+    bench_row(name, "%6.2f GB/s of %6.2f, ratio %.3f, noise %.1f %%",
+        result.a.median, result.b.median, result.ratio.median,
+        result.ratio.noise);
+    return result.ratio;
+}
+
+static double worst(double a, double b, double c)
+{
+    double most = a > b ? a : b;
+    return most > c ? most : c;
+}
+
+static void run(struct desk *self, const struct bench_album *album)
+{
+    plan_for(self, FBY_F32);
+    struct bench_figure f32 = compare(self, "u8 HWC -> f32 CHW", 4, expand);
+    plan_for(self, FBY_BF16);
+    struct bench_figure bf16 = compare(self, "u8 HWC -> bf16 CHW", 2, expand);
+    struct bench_figure planes =
+        compare(self, "packed photo -> planes", 1, unpack);
+    bench_trust(worst(f32.noise, bf16.noise, planes.noise), 0);
+    bench_goal("expand_host.f32", f32.median, BENCH_AT_LEAST, 0.9);
+    bench_goal("expand_host.bf16", bf16.median, BENCH_AT_LEAST, 0.7);
+    bench_album_goal(
+        album, "expand_host.packed", planes.median, BENCH_AT_LEAST, 0.5);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_album        album;
+    struct desk               desk;
+    const struct bench_option options[] = {
+        BENCH_DATA_OPTION(data),
+        {"images", &images, 1, 1000000, "How many (four times the cache)",
+            NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
+        {0},
+    };
+    bench_options(argc, argv, options,
+        "Speed of the host device's expansions, against memcpy.");
+    bench_begin("expand_host");
+    bench_album_load(&album, data);
+    prepare(&desk, &album);
+    run(&desk, &album);
+    finish(&desk);
+    bench_album_free(&album);
+    return 0;
+}

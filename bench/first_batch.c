@@ -1,0 +1,85 @@
+/* first_batch.c - how long a trainer waits for its first batch.
+ *
+ * A worker that is warm: it runs, knows the content and its manifest, and its
+ * files lie in the page cache. From the beginning of forebay_open() to the
+ * first batch, minus the time that one batch takes from request to delivery
+ * (the median of the batches that follow, asked for one at a time). */
+#include <inttypes.h>
+
+#include "bench/bench.h"
+#include "bench/stream.h"
+#include "common/clock.h"
+
+enum { MAX_ROUNDS = 999, BATCHES = 15, ROWS = 8, CROP = 64, SHARDS = 2 };
+
+static uint64_t    rounds = 21;
+static const char *data;
+
+struct times { /* ns */
+    double first[MAX_ROUNDS];
+    double service[MAX_ROUNDS];
+    double extra[MAX_ROUNDS];
+};
+
+static void measure(
+    const struct bench_farm *farm, struct times *times, uint64_t round)
+{
+    double                 batches[BATCHES];
+    struct forebay_options options = forebay_options();
+    options.window_batches         = 1;
+    int64_t         begun          = fby_now_ns();
+    struct forebay *stream         = bench_stream_open(farm, &options);
+    bench_stream_take(stream);
+    times->first[round] = (double)(fby_now_ns() - begun);
+    for (int i = 0; i < BATCHES; i++) {
+        batches[i] = (double)bench_stream_take(stream);
+    }
+    forebay_close(&stream);
+    times->service[round] = bench_median(batches, BATCHES);
+    times->extra[round]   = times->first[round] - times->service[round];
+}
+
+static void print(const char *name, double *ns)
+{
+    bench_row(name, "%6.2f ms, p90 %6.2f, noise %.1f %%",
+        bench_median(ns, rounds) / 1e6, bench_percentile(ns, rounds, 90) / 1e6,
+        bench_noise(ns, rounds));
+}
+
+static void run(const struct bench_album *album)
+{
+    static struct times times;
+    struct bench_farm   farm;
+    bench_farm_make_shards(&farm, album,
+        &(struct bench_shards){
+            .shards = SHARDS, .times = 2, .crop = CROP, .batch = ROWS});
+    bench_farm_start(&farm, 1, 0, "256M");
+    measure(&farm, &times, 0); /* warm */
+    for (uint64_t i = 0; i < rounds; i++) {
+        measure(&farm, &times, i);
+    }
+    bench_farm_remove(&farm);
+    print("open to first batch", times.first);
+    print("service time", times.service);
+    print("difference", times.extra);
+    bench_trust(bench_noise(times.extra, rounds), 2);
+    bench_goal("first_batch.ms", bench_median(times.extra, rounds) / 1e6,
+        BENCH_AT_MOST, 10);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_album        album;
+    const struct bench_option options[] = {
+        BENCH_DATA_OPTION(data),
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Of opening (21)", NULL},
+        {0},
+    };
+    bench_options(argc, argv, options,
+        "Time from opening a stream at a warm worker to its first batch.");
+    bench_begin("first_batch");
+    bench_album_load(&album, data);
+    run(&album);
+    bench_album_free(&album);
+    return 0;
+}

@@ -1,0 +1,145 @@
+#include "bench/part.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/bench.h"
+#include "common/clock.h"
+
+/* FOREBAY_BIN, or the `forebay` of the build that this bench belongs to. */
+static const char *executable(void)
+{
+    static char path[PATH_MAX + 16];
+    char        own[PATH_MAX];
+    const char *chosen = getenv("FOREBAY_BIN");
+    ssize_t     n      = readlink("/proc/self/exe", own, sizeof(own) - 1);
+    if (chosen != NULL) {
+        return chosen;
+    }
+    own[n > 0 ? n : 0] = '\0';
+    snprintf(path, sizeof(path), "%s/../forebay", dirname(own));
+    return path;
+}
+
+/* After fork() only what a signal handler may do is allowed. */
+static _Noreturn void become(
+    const char *path, const char *const *args, int out, int log)
+{
+    union { /* execv() changes no word, but its type says it might */
+        const char *const *ours;
+        char *const       *theirs;
+    } argv = {.ours = args};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    dup2(out, STDOUT_FILENO);
+    dup2(log, STDERR_FILENO);
+    execv(path, argv.theirs);
+    _exit(127);
+}
+
+void bench_part_start(
+    struct bench_part *self, const char *log_path, const char *const *args)
+{
+    const char *path = executable();
+    int         ends[2];
+    int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (log < 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        bench_die("no pipe, or no %s: %s", log_path, strerror(errno));
+    }
+    fflush(NULL);
+    *self = (struct bench_part){.pid = fork(), .out = ends[0], .log = log_path};
+    if (self->pid == 0) {
+        become(path, args, ends[1], log);
+    }
+    close(log);
+    close(ends[1]);
+    if (self->pid < 0) {
+        bench_die("no process: %s", strerror(errno));
+    }
+}
+
+void bench_part_kill(struct bench_part *self)
+{
+    if (self->pid != 0) {
+        kill(self->pid, SIGKILL);
+        waitpid(self->pid, NULL, 0);
+        close(self->out);
+    }
+    *self = (struct bench_part){0};
+}
+
+void bench_part_freeze(const struct bench_part *self)
+{
+    kill(self->pid, SIGSTOP);
+}
+
+void bench_part_thaw(const struct bench_part *self)
+{
+    kill(self->pid, SIGCONT);
+}
+
+size_t bench_part_hear(
+    const struct bench_part *self, char *out, size_t size, int64_t until_ns)
+{
+    struct pollfd wait    = {.fd = self->out, .events = POLLIN};
+    int64_t       left_ns = until_ns - fby_now_ns();
+    int left_ms = left_ns > 0 ? (int)(left_ns / FBY_NS_PER_MS) + 1 : 0;
+    if (poll(&wait, 1, left_ms) <= 0) {
+        return 0;
+    }
+    ssize_t n = read(self->out, out, size);
+    if (n <= 0) {
+        bench_die("a part ended by itself; see %s", self->log);
+    }
+    return (size_t)n;
+}
+
+void bench_part_endpoint(const struct bench_part *self, char *out, size_t size)
+{
+    size_t  used     = 0;
+    int64_t until_ns = fby_now_ns() + BENCH_PATIENCE_NS;
+    while (used == 0 || out[used - 1] != '\n') {
+        size_t n = bench_part_hear(self, out + used, size - used, until_ns);
+        if (n == 0) {
+            bench_die("a part does not start in time; see %s", self->log);
+        }
+        used += n;
+    }
+    out[used - 1] = '\0';
+}
+
+uint64_t bench_rss_bytes(const struct bench_part *self)
+{
+    char path[64];
+    char line[128] = "";
+    snprintf(path, sizeof(path), "/proc/%d/statm", (int)self->pid);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(line, sizeof(line), file) == NULL) {
+        bench_die("%s cannot be read", path);
+    }
+    fclose(file);
+    char *rest = line; /* pages in all, pages in RAM, ... */
+    (void)strtoull(rest, &rest, 10);
+    return strtoull(rest, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+int64_t bench_cpu_ns(const struct bench_part *self)
+{
+    clockid_t       clock;
+    struct timespec t;
+    if (clock_getcpuclockid(self->pid, &clock) != 0 ||
+        clock_gettime(clock, &t) != 0) {
+        bench_die("the CPU time of process %d cannot be read", (int)self->pid);
+    }
+    return (int64_t)t.tv_sec * FBY_NS_PER_S + t.tv_nsec;
+}

@@ -1,0 +1,158 @@
+/* straggler.c - what one slow worker of eight costs the trainer.
+ *
+ * Eight workers whose service time is a timer, and a consumer that could use
+ * 80 % of what they can serve. Batches a second when one worker takes four
+ * times as long, against none; fresh streams in turn, each given a moment to
+ * learn how fast its workers are. What is asked for twice must stay rare. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "bench/bench.h"
+#include "bench/ready.h"
+#include "bench/stream.h"
+#include "common/clock.h"
+
+enum { WORKERS = 8, ROWS = 4, SIDE = 32, SLOWER = 4 };
+
+static const int64_t service_ns = 25 * FBY_NS_PER_MS;
+static const double  demand     = 0.8;
+
+static uint64_t pairs   = 7;
+static uint64_t run_ms  = 2500;
+static uint64_t warm_ms = 1000;
+
+struct cluster {
+    struct bench_farm  farm;
+    struct bench_ready ready;
+};
+
+struct desk {
+    struct cluster even, slow;
+    double         twice[BENCH_MAX_PAIRS]; /* percent, one worker slow */
+    uint64_t       n_twice;
+};
+
+/* ---- a consumer ---------------------------------------------------------- */
+
+/* Take a batch at each tick, or as soon as it comes; returns how many. */
+static uint64_t consume(struct forebay *stream, int64_t for_ns)
+{
+    int64_t  tick_ns  = (int64_t)((double)service_ns / WORKERS / demand);
+    int64_t  now_ns   = fby_now_ns();
+    int64_t  until_ns = now_ns + for_ns;
+    int64_t  next_ns  = now_ns;
+    uint64_t n        = 0;
+    while (now_ns < until_ns) {
+        bench_stream_take(stream);
+        n++;
+        now_ns  = fby_now_ns();
+        next_ns = next_ns + tick_ns > now_ns ? next_ns + tick_ns : now_ns;
+        bench_sleep_until(next_ns);
+        now_ns = fby_now_ns();
+    }
+    return n;
+}
+
+static uint64_t asked_twice(const struct forebay *stream)
+{
+    struct forebay_stats stats = bench_stream_stats(stream);
+    return stats.hedges + stats.rerequests;
+}
+
+/* Batches a second; *twice: asked for more than once, percent. */
+static double measure(const struct cluster *self, double *twice)
+{
+    const struct forebay_options options = forebay_options();
+    struct forebay *stream = bench_stream_open(&self->farm, &options);
+    consume(stream, (int64_t)warm_ms * FBY_NS_PER_MS);
+    uint64_t before = asked_twice(stream);
+    int64_t  begun  = fby_now_ns();
+    uint64_t n      = consume(stream, (int64_t)run_ms * FBY_NS_PER_MS);
+    double   rate   = 1e9 * (double)n / (double)(fby_now_ns() - begun);
+    *twice          = 100 * (double)(asked_twice(stream) - before) / (double)n;
+    forebay_close(&stream);
+    return rate;
+}
+
+static double measure_even(void *arg)
+{
+    const struct desk *self = arg;
+    double             twice;
+    return measure(&self->even, &twice);
+}
+
+static double measure_slow(void *arg)
+{
+    struct desk *self = arg;
+    return measure(&self->slow, &self->twice[self->n_twice++]);
+}
+
+/* ---- the run ------------------------------------------------------------- */
+
+static void start(
+    struct cluster *self, const struct bench_stock *stock, int64_t first_ns)
+{
+    struct bench_ready_plan plan = {
+        .workers = WORKERS, .stock = stock, .samples = 1000 * ROWS};
+    for (int i = 0; i < WORKERS; i++) {
+        plan.service_ns[i] = i == 0 ? first_ns : service_ns;
+    }
+    bench_farm_begin(&self->farm);
+    bench_ready_pipeline(&self->farm, stock);
+    bench_farm_start_server(&self->farm);
+    bench_ready_start(&self->ready, &self->farm, &plan);
+}
+
+static void stop(struct cluster *self)
+{
+    bench_ready_stop(&self->ready);
+    bench_farm_remove(&self->farm);
+}
+
+static void print(const char *name, struct bench_figure rate)
+{
+    bench_row(name, "%6.1f batches/s, noise %.1f %%", rate.median, rate.noise);
+}
+
+static void run(struct desk *desk)
+{
+    struct bench_pairs result =
+        bench_pairs(pairs, measure_slow, measure_even, desk);
+    double twice = bench_median(desk->twice, desk->n_twice);
+    bench_row("demand", "%6.1f batches/s, %.0f ms of service each",
+        demand * WORKERS * 1e9 / (double)service_ns, (double)service_ns / 1e6);
+    print("one of 8 is 4x slow", result.a);
+    print("none is", result.b);
+    bench_row("asked for twice", "%.2f %%", twice);
+    bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
+        result.ratio.median, result.ratio.noise, pairs);
+    bench_trust(result.ratio.noise, 2);
+    bench_goal("straggler", result.ratio.median, BENCH_AT_LEAST, 0.97);
+    bench_goal("straggler.twice_percent", twice, BENCH_AT_MOST, 5);
+}
+
+int main(int argc, char **argv)
+{
+    static const uint8_t      pixels[ROWS * SIDE * SIDE * 3];
+    static struct desk        desk;
+    struct bench_stock        stock;
+    const struct bench_option options[] = {
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
+        {"run-ms", &run_ms, 100, 600000, "Length of a run (2500)", NULL},
+        {"warm-ms", &warm_ms, 100, 600000, "Before each (1000)", NULL},
+        {0},
+    };
+    bench_options(argc, argv, options,
+        "Batches a second with one slow worker of eight, against none.");
+    bench_begin("straggler");
+    bench_stock_make(&stock,
+        (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE}, pixels, ROWS,
+        SIDE);
+    start(&desk.even, &stock, service_ns);
+    start(&desk.slow, &stock, SLOWER * service_ns);
+    run(&desk);
+    stop(&desk.slow);
+    stop(&desk.even);
+    bench_stock_free(&stock);
+    return 0;
+}

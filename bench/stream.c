@@ -1,0 +1,47 @@
+#include "bench/stream.h"
+
+#include "bench/bench.h"
+#include "common/clock.h"
+
+struct forebay *bench_stream_open(
+    const struct bench_farm *farm, const struct forebay_options *more)
+{
+    char                      error[512];
+    struct forebay           *stream  = NULL;
+    const struct forebay_root root    = {"d", farm->photos};
+    struct forebay_options    options = *more;
+    options.server                    = farm->server;
+    options.pipeline_path             = farm->pipeline;
+    options.roots                     = &root;
+    options.n_roots                   = 1;
+    if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
+        bench_die("%s", error);
+    }
+    return stream;
+}
+
+int64_t bench_stream_take(struct forebay *stream)
+{
+    struct forebay_batch *batch = NULL;
+    int64_t               begun = fby_now_ns();
+    if (forebay_next(stream, 60 * FBY_NS_PER_S, NULL, &batch) != FOREBAY_OK) {
+        bench_die("no batch: %s", forebay_error(stream));
+    }
+    int64_t waited = fby_now_ns() - begun;
+    forebay_release(&batch, NULL);
+    return waited;
+}
+
+void bench_stream_skip(struct forebay *stream, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        bench_stream_take(stream);
+    }
+}
+
+struct forebay_stats bench_stream_stats(const struct forebay *stream)
+{
+    struct forebay_stats stats = {.struct_size = sizeof(stats)};
+    forebay_stats(stream, &stats);
+    return stats;
+}

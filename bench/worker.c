@@ -1,0 +1,109 @@
+/* worker.c - what a picture costs a worker, against only decoding it.
+ *
+ * A real worker, its tar shards in the page cache, makes random resized crops
+ * of 224 x 224 (mirrored half of the time, codec auto) and sends them to a
+ * consumer in this process. Images a second of the CPU time of the whole
+ * worker process, of all its threads and of whatever it does for this, against
+ * one thread that decodes the same files to RGB in full. Once with the pictures
+ * as they are, once with copies of at least 2 megapixels. */
+#include <inttypes.h>
+
+#include "bench/bench.h"
+#include "bench/stream.h"
+#include "common/clock.h"
+
+enum { BATCH = 32, SHARDS = 4, LARGE_PIXELS = 2000000 };
+
+static uint64_t    pairs        = 7;
+static uint64_t    images       = 1536;
+static uint64_t    large_images = 96;
+static const char *data;
+
+struct desk {
+    struct bench_farm         farm;
+    const struct bench_album *album;
+    uint64_t                  steps; /* batches a run */
+};
+
+static double per_second(const struct desk *self, int64_t cpu_ns)
+{
+    return 1e9 * (double)(self->steps * BATCH) / (double)cpu_ns;
+}
+
+/* All that was asked for was taken, so nothing is left to do at the end. */
+static double stream(void *arg)
+{
+    const struct desk       *self    = arg;
+    const struct bench_part *worker  = &self->farm.workers[0];
+    struct forebay_options   options = forebay_options();
+    options.steps                    = self->steps;
+    int64_t         begun            = bench_cpu_ns(worker);
+    struct forebay *one              = bench_stream_open(&self->farm, &options);
+    bench_stream_skip(one, self->steps);
+    forebay_close(&one);
+    return per_second(self, bench_cpu_ns(worker) - begun);
+}
+
+static double decode(void *arg)
+{
+    const struct desk *self  = arg;
+    int64_t            begun = fby_thread_cpu_ns();
+    bench_album_decode(self->album, 0, self->steps * BATCH);
+    return per_second(self, fby_thread_cpu_ns() - begun);
+}
+
+static struct bench_figure compare(
+    const char *name, const struct bench_album *album, uint64_t n)
+{
+    struct desk desk = {.album = album, .steps = (n + BATCH - 1) / BATCH};
+    bench_farm_make_shards(&desk.farm, album,
+        &(struct bench_shards){
+            .shards = SHARDS, .times = 4, .crop = BENCH_CROP, .batch = BATCH});
+    bench_farm_start(&desk.farm, 1, 0, "1G");
+    stream(&desk); /* the worker reads its manifest and fills its arenas */
+    struct bench_pairs result = bench_pairs(pairs, stream, decode, &desk);
+    bench_farm_remove(&desk.farm);
+    bench_row(name, "%8.1f  %8.1f  %6.3f  %5.1f %%  %3" PRIu64 " pairs",
+        result.a.median, result.b.median, result.ratio.median,
+        result.ratio.noise, pairs);
+    return result.ratio;
+}
+
+static void run(const struct bench_album *album)
+{
+    struct bench_album large;
+    bench_album_enlarge(album, large_images, LARGE_PIXELS, &large);
+    bench_row("large",
+        "%zu of them scaled up to at least 2 megapixels, "
+        "encoded at quality 90",
+        large.n);
+    bench_row("images a CPU second", "%8s  %8s  %6s  %7s", "worker", "decode",
+        "ratio", "noise");
+    struct bench_figure plain = compare("as they are", album, images);
+    struct bench_figure more  = compare("2 megapixels", &large, large_images);
+    bench_trust(plain.noise > more.noise ? plain.noise : more.noise, 0);
+    bench_album_goal(album, "worker", plain.median, BENCH_AT_LEAST, 1.0);
+    bench_album_goal(album, "worker.large", more.median, BENCH_AT_LEAST, 1.4);
+    bench_album_free(&large);
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_album        album;
+    const struct bench_option options[] = {
+        BENCH_DATA_OPTION(data),
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
+        {"images", &images, BATCH, 10000000, "Of a run (1536)", NULL},
+        {"large-images", &large_images, BATCH, 1000000,
+            "Of a run with large ones (96)", NULL},
+        {0},
+    };
+    bench_options(argc, argv, options,
+        "Images a CPU second of a whole worker process, against a loop that "
+        "only decodes.");
+    bench_begin("worker");
+    bench_album_load(&album, data);
+    run(&album);
+    bench_album_free(&album);
+    return 0;
+}

@@ -1,0 +1,414 @@
+/* The kernel in AVX2: 32 pixels, or four groups, at a time. */
+#include <immintrin.h>
+#include <string.h>
+
+#include "common/codec/photo_kernel.h"
+
+enum { LANE = 16, STEP = 32 }; /* bytes */
+
+static __m256i load(const void *at)
+{
+    return _mm256_loadu_si256(at);
+}
+
+static void save(void *at, __m256i value)
+{
+    _mm256_storeu_si256(at, value);
+}
+
+static void save_half(void *at, __m128i value)
+{
+    _mm_storeu_si128(at, value);
+}
+
+/* The same 16 bytes in both halves. */
+static __m256i both(const void *at)
+{
+    return _mm256_broadcastsi128_si256(_mm_loadu_si128(at));
+}
+
+/* Two pieces of 16 bytes. */
+static __m256i load_two(const uint8_t *low, const uint8_t *high)
+{
+    __m256i value = _mm256_castsi128_si256(_mm_loadu_si128((const void *)low));
+    return _mm256_inserti128_si256(
+        value, _mm_loadu_si128((const void *)high), 1);
+}
+
+/* ---- three channels, interleaved and apart ------------------------------- */
+
+/* 16 pixels are 48 bytes, three vectors. Channel c of pixel i is byte 3i + c
+ * of these: position (3i + c) mod 16 of vector (3i + c) div 16. At position p,
+ * channel c is found in vector (c - p) mod 3, so blends gather it, and then
+ * one shuffle, the same for all vectors, puts it in order. */
+
+/* Byte p: 0xff where (p - c) mod 3 == 0. */
+static const uint8_t every_third[3][16] = {
+    {255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255},
+    {0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0},
+    {0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0},
+};
+
+/* Byte i: (3i + c) mod 16. */
+static const uint8_t to_order[3][16] = {
+    {0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13},
+    {1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14},
+    {2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15},
+};
+
+/* Byte p: the i with (3i + c) mod 16 == p. */
+static const uint8_t from_order[3][16] = {
+    {0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5},
+    {5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10},
+    {10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15},
+};
+
+/* Byte for byte, a where (p - 0) mod 3 == 0, b where 1, c where 2. */
+static __m256i weave(__m256i a, __m256i b, __m256i c)
+{
+    a = _mm256_blendv_epi8(a, b, both(every_third[1]));
+    return _mm256_blendv_epi8(a, c, both(every_third[2]));
+}
+
+static void split_step(const uint8_t *pixels, uint8_t *const row[3], uint32_t x)
+{
+    __m256i v0 = load_two(pixels, pixels + 48);
+    __m256i v1 = load_two(pixels + 16, pixels + 64);
+    __m256i v2 = load_two(pixels + 32, pixels + 80);
+    __m256i r  = _mm256_shuffle_epi8(weave(v0, v2, v1), both(to_order[0]));
+    __m256i g  = _mm256_shuffle_epi8(weave(v1, v0, v2), both(to_order[1]));
+    __m256i b  = _mm256_shuffle_epi8(weave(v2, v1, v0), both(to_order[2]));
+    save(row[0] + x, g);
+    save(row[1] + x, _mm256_sub_epi8(r, g));
+    save(row[2] + x, _mm256_sub_epi8(b, g));
+}
+
+static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
+{
+    uint32_t x = 0;
+    for (; x + STEP <= width; x += STEP) {
+        split_step(pixels + 3 * (size_t)x, row, x);
+    }
+    if (x < width) {
+        uint8_t rest[3 * STEP] = {0};
+        memcpy(rest, pixels + 3 * (size_t)x, 3 * (size_t)(width - x));
+        split_step(rest, row, x);
+    }
+}
+
+static void join_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
+{
+    __m256i g  = load(row[0] + x);
+    __m256i r  = _mm256_add_epi8(load(row[1] + x), g);
+    __m256i b  = _mm256_add_epi8(load(row[2] + x), g);
+    r          = _mm256_shuffle_epi8(r, both(from_order[0]));
+    g          = _mm256_shuffle_epi8(g, both(from_order[1]));
+    b          = _mm256_shuffle_epi8(b, both(from_order[2]));
+    __m256i v0 = weave(r, g, b);
+    __m256i v1 = weave(g, b, r);
+    __m256i v2 = weave(b, r, g);
+    save_half(pixels, _mm256_castsi256_si128(v0));
+    save_half(pixels + 16, _mm256_castsi256_si128(v1));
+    save_half(pixels + 32, _mm256_castsi256_si128(v2));
+    save_half(pixels + 48, _mm256_extracti128_si256(v0, 1));
+    save_half(pixels + 64, _mm256_extracti128_si256(v1, 1));
+    save_half(pixels + 80, _mm256_extracti128_si256(v2, 1));
+}
+
+static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
+{
+    uint32_t x = 0;
+    for (; x + STEP <= width; x += STEP) {
+        join_step(row, x, pixels + 3 * (size_t)x);
+    }
+    if (x < width) {
+        uint8_t rest[3 * STEP];
+        join_step(row, x, rest);
+        memcpy(pixels + 3 * (size_t)x, rest, 3 * (size_t)(width - x));
+    }
+}
+
+/* ---- packing: four groups, 32 x 2 pixels, at a time ---------------------- */
+
+/* 32 folded residues at `here`. */
+static __m256i predict(const uint8_t *here)
+{
+    const uint8_t *up   = here - PHOTO_STRIDE;
+    __m256i        left = _mm256_sub_epi8(load(here - 1), load(up - 1));
+    __m256i        d    = _mm256_sub_epi8(load(here), load(up));
+    d                   = _mm256_sub_epi8(d, left);
+    __m256i sign        = _mm256_cmpgt_epi8(_mm256_setzero_si256(), d);
+    return _mm256_xor_si256(_mm256_add_epi8(d, d), sign);
+}
+
+/* In each of four u64, the bits that the largest of its bytes needs. */
+static __m256i bits_of(__m256i numbers)
+{
+    static const uint8_t low[16] = {
+        0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
+    static const uint8_t high[16] = {
+        0, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8};
+    const __m256i nibble = _mm256_set1_epi64x(15);
+    __m256i       all    = numbers;
+    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 32));
+    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 16));
+    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 8));
+    return _mm256_max_epu8(
+        _mm256_shuffle_epi8(both(low), _mm256_and_si256(all, nibble)),
+        _mm256_shuffle_epi8(
+            both(high), _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
+}
+
+/* One halving: in each pair of numbers of `low`'s places, the upper one moves
+ * down by `gap` bits, next to the lower one. */
+static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
+{
+    __m256i upper = _mm256_andnot_si256(low, numbers);
+    return _mm256_or_si256(
+        _mm256_and_si256(numbers, low), _mm256_srlv_epi64(upper, gap));
+}
+
+/* The eight bytes of each u64 to eight numbers of `bits` bits. */
+static __m256i squeeze(__m256i numbers, __m256i bits)
+{
+    __m256i gap = _mm256_sub_epi64(_mm256_set1_epi64x(8), bits);
+    numbers = close_gaps(numbers, _mm256_set1_epi64x(0x00ff00ff00ff00ff), gap);
+    gap     = _mm256_add_epi64(gap, gap);
+    numbers = close_gaps(numbers, _mm256_set1_epi64x(0x0000ffff0000ffff), gap);
+    gap     = _mm256_add_epi64(gap, gap);
+    return close_gaps(numbers, _mm256_set1_epi64x(0x00000000ffffffff), gap);
+}
+
+/* _mm_storeh_pd is for aligned memory only. */
+static void save_high(uint8_t *at, __m128i value)
+{
+    int64_t high = _mm_extract_epi64(value, 1);
+    memcpy(at, &high, sizeof(high));
+}
+
+/* The lowest byte of each u64. */
+static uint32_t four_bytes(__m256i v)
+{
+    __m128i even = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
+        v, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)));
+    __m128i order =
+        _mm_setr_epi8(0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
+    return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(even, order));
+}
+
+/* Two groups: their upper rows, lower rows and widths. */
+static uint8_t *put_two(
+    uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
+{
+    _mm_storel_epi64((void *)out, upper);
+    _mm_storel_epi64((void *)(out + first), lower);
+    out += 2 * (size_t)first;
+    save_high(out, upper);
+    save_high(out + second, lower);
+    return out + 2 * (size_t)second;
+}
+
+/* Four groups at `row`; their widths go to `widths`. */
+static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
+{
+    __m256i upper = predict(row);
+    __m256i lower = predict(row + PHOTO_STRIDE);
+    __m256i bits  = bits_of(_mm256_or_si256(upper, lower));
+    upper         = squeeze(upper, bits);
+    lower         = squeeze(lower, bits);
+    uint32_t four = four_bytes(bits);
+    memcpy(widths, &four, sizeof(four));
+    out = put_two(out, _mm256_castsi256_si128(upper),
+        _mm256_castsi256_si128(lower), four & 255, four >> 8 & 255);
+    return put_two(out, _mm256_extracti128_si256(upper, 1),
+        _mm256_extracti128_si256(lower, 1), four >> 16 & 255, four >> 24);
+}
+
+/* Two widths to a byte, the first one low. `n` is rounded up to whole u32. */
+static void put_nibbles(const uint8_t *widths, uint32_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
+        out[i] = (uint8_t)(widths[2 * i] | widths[2 * i + 1] << 4);
+    }
+}
+
+static size_t pack(
+    struct photo_size size, struct photo_plane *plane, uint8_t *out)
+{
+    uint8_t  widths[PHOTO_MAX_GROUPS + 8];
+    uint32_t across = photo_groups_across(size);
+    uint32_t groups = photo_groups(size);
+    uint8_t *to     = out + photo_widths_bytes(groups);
+    uint8_t *width  = widths;
+    for (uint32_t y = 0; y < size.height; y += 2) {
+        const uint8_t *row = photo_row(plane, y);
+        for (uint32_t g = 0; g < across; g += 4) {
+            to = pack_four(row + 8 * (size_t)g, width + g, to);
+        }
+        width += across;
+    }
+    memset(width, 0, 8);
+    put_nibbles(widths, groups, out);
+    return (size_t)(to - out);
+}
+
+/* ---- unpacking: two groups, 16 x 2 pixels, at a time --------------------- */
+
+/* Number i of a row of `w` bits begins at bit w * i. As a u16 from byte
+ * w * i / 8 on, shifted up until its last bit is the topmost, then down. The
+ * two rows of a group lie in the two halves. */
+struct unfold {
+    uint8_t  from[32]; /* bytes to shuffle */
+    uint16_t up[16];   /* factor: 2^(16 - w - w * i mod 8) */
+    uint16_t down[16]; /* factor of which the upper half is kept: 2^w */
+};
+
+#define AT(w, i, byte) \
+    ((w) == 0 || (w) * (i) / 8 + (byte) > 15 ? 0x80 : (w) * (i) / 8 + (byte))
+#define FROM(w, i, row) \
+    (uint8_t) AT(w, (i) + 8 * (row), 0), (uint8_t)AT(w, (i) + 8 * (row), 1)
+#define EIGHT(MACRO, w, x)                                          \
+    MACRO(w, 0, x), MACRO(w, 1, x), MACRO(w, 2, x), MACRO(w, 3, x), \
+        MACRO(w, 4, x), MACRO(w, 5, x), MACRO(w, 6, x), MACRO(w, 7, x)
+#define UP(w, i, row)   (uint16_t)(1U << (16 - (w) - (w) * (i) % 8))
+#define DOWN(w, i, row) (uint16_t)(1U << (w))
+#define UNFOLD(w)                                   \
+    {                                               \
+        {EIGHT(FROM, w, 0), EIGHT(FROM, w, 1)},     \
+            {EIGHT(UP, w, 0), EIGHT(UP, w, 1)},     \
+            {EIGHT(DOWN, w, 0), EIGHT(DOWN, w, 1)}, \
+    }
+
+static const _Alignas(32) struct unfold unfolds[9] = {
+    UNFOLD(0),
+    UNFOLD(1),
+    UNFOLD(2),
+    UNFOLD(3),
+    UNFOLD(4),
+    UNFOLD(5),
+    UNFOLD(6),
+    UNFOLD(7),
+    UNFOLD(8),
+};
+
+/* A group of width `w` as 16 u16. */
+static __m256i widen(const uint8_t *in, uint32_t w)
+{
+    const struct unfold *how = &unfolds[w];
+    __m256i number           = _mm256_shuffle_epi8(both(in), load(how->from));
+    number                   = _mm256_mullo_epi16(number, load(how->up));
+    return _mm256_mulhi_epu16(number, load(how->down));
+}
+
+static __m256i unfolded(__m256i numbers)
+{
+    const __m256i one = _mm256_set1_epi8(1);
+    __m256i       half =
+        _mm256_and_si256(_mm256_srli_epi16(numbers, 1), _mm256_set1_epi8(0x7f));
+    __m256i sign =
+        _mm256_sub_epi8(_mm256_setzero_si256(), _mm256_and_si256(numbers, one));
+    return _mm256_xor_si256(half, sign);
+}
+
+/* Sums of each byte and all before it in its half. */
+static __m256i sums(__m256i v)
+{
+    v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
+    v = _mm256_add_epi8(v, _mm256_slli_si256(v, 2));
+    v = _mm256_add_epi8(v, _mm256_slli_si256(v, 4));
+    return _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
+}
+
+/* Two groups at `in` of widths `first` and `second` to 16 x 2 pixels at `row`.
+ * `carry` holds the sums of the residues to the left. */
+static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
+    uint8_t *row, __m256i *carry)
+{
+    __m256i v = _mm256_packus_epi16(
+        widen(in, first), widen(in + 2 * (size_t)first, second));
+    v             = _mm256_add_epi8(sums(unfolded(v)), *carry);
+    *carry        = _mm256_shuffle_epi8(v, _mm256_set1_epi8(LANE - 1));
+    __m128i upper = _mm_add_epi8(_mm256_castsi256_si128(v),
+        _mm_loadu_si128((const void *)(row - PHOTO_STRIDE)));
+    __m128i lower = _mm_add_epi8(_mm256_extracti128_si256(v, 1), upper);
+    save_half(row, upper);
+    save_half(row + PHOTO_STRIDE, lower);
+}
+
+static void take_nibbles(const uint8_t *in, uint32_t n, uint8_t *widths)
+{
+    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
+        widths[2 * i]     = in[i] & 15;
+        widths[2 * i + 1] = in[i] >> 4;
+    }
+}
+
+static size_t unpack(
+    struct photo_size size, const uint8_t *in, struct photo_plane *plane)
+{
+    uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
+    uint32_t       across                       = photo_groups_across(size);
+    uint32_t       groups                       = photo_groups(size);
+    const uint8_t *from  = in + photo_widths_bytes(groups);
+    const uint8_t *width = widths;
+    take_nibbles(in, groups, widths);
+    for (uint32_t y = 0; y < size.height; y += 2) {
+        uint8_t *row   = photo_row(plane, y);
+        __m256i  carry = _mm256_setzero_si256();
+        for (uint32_t g = 0; g < across; g += 2) {
+            uint32_t second = g + 1 < across ? width[g + 1] : 0;
+            unpack_two(from, width[g], second, row + 8 * (size_t)g, &carry);
+            from += 2 * (size_t)(width[g] + second);
+        }
+        width += across;
+    }
+    return (size_t)(from - in);
+}
+
+/* Sum and largest of the nibbles seen so far. */
+struct tally {
+    __m256i sum; /* four u64 */
+    __m256i most;
+};
+
+static void count_64(struct tally *tally, __m256i pairs)
+{
+    const __m256i nibble = _mm256_set1_epi8(15);
+    const __m256i zero   = _mm256_setzero_si256();
+    __m256i       low    = _mm256_and_si256(pairs, nibble);
+    __m256i       high = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), nibble);
+    __m256i       two  = _mm256_sad_epu8(_mm256_add_epi8(low, high), zero);
+    tally->sum         = _mm256_add_epi64(tally->sum, two);
+    tally->most = _mm256_max_epu8(tally->most, _mm256_max_epu8(low, high));
+}
+
+static size_t measure(const uint8_t *in, uint32_t groups)
+{
+    struct tally tally = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    size_t       n     = groups / 2; /* bytes that are all widths */
+    size_t       i     = 0;
+    for (; i + STEP <= n; i += STEP) {
+        count_64(&tally, load(in + i));
+    }
+    uint8_t rest[STEP] = {0};
+    memcpy(rest, in + i, n - i);
+    if (groups % 2 != 0) {
+        rest[n - i] = in[n] & 15;
+    }
+    count_64(&tally, load(rest));
+    uint64_t sum[4] = {0};
+    save(sum, tally.sum);
+    __m256i over = _mm256_cmpgt_epi8(tally.most, _mm256_set1_epi8(8));
+    return _mm256_movemask_epi8(over) != 0
+               ? SIZE_MAX
+               : photo_widths_bytes(groups) +
+                     2 * (size_t)(sum[0] + sum[1] + sum[2] + sum[3]);
+}
+
+const struct photo_kernel photo_avx2 = {
+    .split   = split,
+    .join    = join,
+    .pack    = pack,
+    .unpack  = unpack,
+    .measure = measure,
+};

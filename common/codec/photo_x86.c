@@ -1,0 +1,6 @@
+#include "common/codec/photo_kernel.h"
+
+const struct photo_kernel *photo_kernel_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? &photo_avx2 : &photo_portable;
+}

@@ -1,0 +1,52 @@
+#include "common/simd.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/simd_cpu.h"
+
+static const char *const names[] = {
+    [FBY_SIMD_PORTABLE] = "portable",
+    [FBY_SIMD_AVX2]     = "avx2",
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static enum fby_simd  in_use;
+
+/* The level that `word` names; all of them when it names none. */
+static enum fby_simd allowed(const char *word)
+{
+    for (size_t i = 0; word != NULL && i < sizeof(names) / sizeof(*names);
+         i++) {
+        if (strcmp(word, names[i]) == 0) {
+            return (enum fby_simd)i;
+        }
+    }
+    if (word != NULL) {
+        fby_warn("SIMD",
+            "FOREBAY_SIMD is %s; it can be portable or avx2: all is used",
+            word);
+    }
+    return FBY_SIMD_AVX2;
+}
+
+static void find_level(void)
+{
+    enum fby_simd has = fby_simd_of_cpu();
+    enum fby_simd may = allowed(getenv("FOREBAY_SIMD"));
+    in_use            = has < may ? has : may;
+}
+
+enum fby_simd fby_simd(void)
+{
+    pthread_once(&once, find_level);
+    return in_use;
+}
+
+const char *fby_simd_name(enum fby_simd level)
+{
+    return names[level];
+}

@@ -1,0 +1,6 @@
+#include "common/simd_cpu.h"
+
+enum fby_simd fby_simd_of_cpu(void)
+{
+    return FBY_SIMD_PORTABLE;
+}

@@ -1,0 +1,327 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/codec/photo.h"
+#include "common/codec/photo_kernel.h"
+
+/* Pictures that differ in what is hard about them. */
+enum content { EVEN, SMOOTH, NOISE, EXTREMES, N_CONTENTS };
+
+struct sample {
+    struct fby_pictures photo;
+    size_t              raw_size;
+    uint8_t            *raw;
+    uint8_t            *payload;
+    size_t              size; /* of the payload */
+};
+
+static uint32_t next(uint32_t *state)
+{
+    *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);
+    return *state >> 16;
+}
+
+static uint8_t value(enum content content, size_t i, uint32_t *state)
+{
+    switch (content) {
+    case EVEN:
+        return 7;
+    case SMOOTH:
+        return (uint8_t)(i / 5 + next(state) % 4);
+    case NOISE:
+        return (uint8_t)next(state);
+    case EXTREMES:
+    case N_CONTENTS:
+        break;
+    }
+    return next(state) % 2 == 0 ? 0 : 255;
+}
+
+static void *scratch(void)
+{
+    static _Alignas(64) uint8_t memory[FBY_PHOTO_SCRATCH_BYTES];
+    memset(memory, 0xee, sizeof(memory));
+    return memory;
+}
+
+/* Buffers of exactly the size promised, so that a sanitizer sees any step
+ * outside; the payload is moved into one of exactly its own size. */
+static struct sample encoded(struct fby_pictures photo, enum content content)
+{
+    struct sample s = {.photo = photo};
+    s.raw_size =
+        (size_t)photo.images * photo.width * photo.height * photo.planes;
+    s.raw          = malloc(s.raw_size);
+    uint32_t state = photo.width * 31 + photo.height;
+    for (size_t i = 0; i < s.raw_size; i++) {
+        s.raw[i] = value(content, i, &state);
+    }
+    size_t   bound = fby_photo_bound(&photo);
+    uint8_t *out   = malloc(bound);
+    s.size         = fby_photo_encode(&photo, s.raw, out, scratch());
+    assert_in_range(s.size, 1, bound);
+    s.payload = malloc(s.size);
+    memcpy(s.payload, out, s.size);
+    free(out);
+    return s;
+}
+
+static void drop(struct sample *s)
+{
+    free(s->raw);
+    free(s->payload);
+}
+
+static bool decodes(const struct sample *s, uint8_t *raw)
+{
+    return fby_photo_decode(&s->photo, s->payload, s->size, raw, scratch());
+}
+
+/* Pixel `i` of an image of `n` in planes is that of the interleaved one. */
+static void same_pixels(
+    const uint8_t *planar, const uint8_t *raw, size_t n, uint32_t planes)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t p = 0; p < planes; p++) {
+            assert_int_equal(planar[p * n + i], raw[i * planes + p]);
+        }
+    }
+}
+
+static void decodes_to_planes(const struct sample *s)
+{
+    const struct fby_pictures *photo  = &s->photo;
+    size_t                     pixels = (size_t)photo->width * photo->height;
+    uint8_t                   *planar = malloc(s->raw_size);
+    assert_true(
+        fby_photo_decode_planar(photo, s->payload, s->size, planar, scratch()));
+    for (uint32_t i = 0; i < photo->images; i++) {
+        size_t at = i * pixels * photo->planes;
+        same_pixels(planar + at, s->raw + at, pixels, photo->planes);
+    }
+    free(planar);
+}
+
+static void survives(struct fby_pictures photo, enum content content)
+{
+    struct sample s    = encoded(photo, content);
+    uint8_t      *back = malloc(s.raw_size);
+    assert_true(decodes(&s, back));
+    assert_memory_equal(back, s.raw, s.raw_size);
+    decodes_to_planes(&s);
+    free(back);
+    drop(&s);
+}
+
+static void every_size_and_content_survives(void **state)
+{
+    (void)state;
+    static const uint32_t widths[] = {
+        1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 224, 255, 256, 257, 300, 513};
+    static const uint32_t heights[] = {1, 2, 3, 31, 32, 33, 65};
+    for (size_t w = 0; w < sizeof(widths) / sizeof(*widths); w++) {
+        for (size_t h = 0; h < sizeof(heights) / sizeof(*heights); h++) {
+            uint32_t planes = (w + h) % 3 == 0 ? 1 : 3;
+            for (int content = 0; content < N_CONTENTS; content++) {
+                survives((struct fby_pictures){1 + (w + h) % 2, widths[w],
+                             heights[h], planes},
+                    (enum content)content);
+            }
+        }
+    }
+}
+
+/* ---- bytes --------------------------------------------------------------- */
+
+static void one_grey_pixel_is_one_group(void **state)
+{
+    (void)state;
+    struct fby_pictures photo = {1, 1, 1, 1};
+    uint8_t             out[128];
+    uint8_t             raw[1] = {3}; /* residue 3, folded 6: three bits */
+    assert_in_range(fby_photo_bound(&photo), 48, sizeof(out));
+    size_t               size = fby_photo_encode(&photo, raw, out, scratch());
+    static const uint8_t right[32] = {1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 3, 0, 0, 0, 6, 0, 0, 0, 0, 0};
+    assert_int_equal(size, sizeof(right));
+    assert_memory_equal(out, right, sizeof(right));
+}
+
+static void an_even_picture_nearly_vanishes(void **state)
+{
+    (void)state;
+    struct sample s = encoded((struct fby_pictures){2, 224, 224, 3}, EVEN);
+    assert_in_range(s.size, 1, s.raw_size / 25);
+    drop(&s);
+}
+
+static void noise_costs_only_widths_and_table(void **state)
+{
+    (void)state;
+    struct sample s = encoded((struct fby_pictures){4, 224, 224, 3}, NOISE);
+    assert_in_range(s.size, s.raw_size, s.raw_size + s.raw_size / 30);
+    drop(&s);
+}
+
+/* ---- kernels ------------------------------------------------------------- */
+
+static void fill_plane(
+    struct photo_plane *plane, struct photo_size size, enum content content)
+{
+    uint32_t state = size.width;
+    memset(plane, 0, sizeof(*plane));
+    for (uint32_t y = 0; y < (size.height + 1) / 2 * 2; y++) {
+        uint8_t *row = photo_row(plane, y);
+        for (uint32_t x = 0; x < size.width; x++) {
+            row[x] = y < size.height ? value(content, x, &state)
+                                     : row[(ptrdiff_t)x - PHOTO_STRIDE];
+        }
+        memset(row + size.width, row[size.width - 1],
+            (size.width + 31) / 32 * 32 - size.width);
+    }
+}
+
+static void same_rows(
+    struct photo_plane *a, struct photo_plane *b, struct photo_size size)
+{
+    for (uint32_t y = 0; y < size.height; y++) {
+        assert_memory_equal(photo_row(a, y), photo_row(b, y), size.width);
+    }
+}
+
+static void planes_pack_alike(const struct photo_kernel *kernel,
+    struct photo_size size, enum content content)
+{
+    enum { MOST = PHOTO_MAX_GROUPS / 2 + PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX };
+    static struct photo_plane plane;
+    static struct photo_plane first;
+    static struct photo_plane second;
+    static uint8_t            right[MOST + PHOTO_OVERRUN];
+    static uint8_t            out[MOST + PHOTO_OVERRUN];
+    fill_plane(&plane, size, content);
+    size_t n = photo_portable.pack(size, &plane, right);
+    assert_int_equal(kernel->pack(size, &plane, out), n);
+    assert_memory_equal(out, right, n);
+    assert_int_equal(kernel->measure(out, photo_groups(size)), n);
+    assert_int_equal(photo_portable.unpack(size, right, &first), n);
+    assert_int_equal(kernel->unpack(size, right, &second), n);
+    same_rows(&first, &plane, size);
+    same_rows(&second, &plane, size);
+}
+
+static void rows_split_alike(const struct photo_kernel *kernel, uint32_t width)
+{
+    static uint8_t pixels[3 * 256];
+    static uint8_t back[3 * 256];
+    static uint8_t rows[6][256];
+    uint32_t       state = width;
+    for (uint32_t i = 0; i < 3 * width; i++) {
+        pixels[i] = (uint8_t)next(&state);
+    }
+    uint8_t *const right[3] = {rows[0], rows[1], rows[2]};
+    uint8_t *const out[3]   = {rows[3], rows[4], rows[5]};
+    photo_portable.split(pixels, width, right);
+    kernel->split(pixels, width, out);
+    for (int p = 0; p < 3; p++) {
+        assert_memory_equal(out[p], right[p], width);
+    }
+    kernel->join(right, width, back);
+    assert_memory_equal(back, pixels, 3 * (size_t)width);
+}
+
+static void every_kernel_makes_the_portable_ones_bytes(void **state)
+{
+    (void)state;
+    const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
+    for (uint32_t width = 1; width <= FBY_PHOTO_TILE_W; width++) {
+        for (int content = 0; content < N_CONTENTS; content++) {
+            struct photo_size size = {width, width % 32 + 1, 1};
+            planes_pack_alike(kernel, size, (enum content)content);
+        }
+        rows_split_alike(kernel, width);
+    }
+}
+
+/* ---- hostile payloads ---------------------------------------------------- */
+
+static void refused(const struct sample *s)
+{
+    uint8_t *raw = malloc(s->raw_size);
+    memset(raw, 0xa5, s->raw_size);
+    assert_false(decodes(s, raw));
+    for (size_t i = 0; i < s->raw_size; i++) {
+        assert_int_equal(raw[i], 0xa5); /* before anything was decoded */
+    }
+    free(raw);
+}
+
+static void a_short_payload_is_refused(void **state)
+{
+    (void)state;
+    struct sample s = encoded((struct fby_pictures){1, 300, 40, 3}, SMOOTH);
+    for (size_t size = s.size; size-- > 0;) {
+        s.payload = realloc(s.payload, size == 0 ? 1 : size);
+        s.size    = size;
+        refused(&s);
+        size -= size % 16 == 0 && size > 0 ? 7 : 0;
+    }
+    drop(&s);
+}
+
+static void a_width_above_eight_is_refused(void **state)
+{
+    (void)state;
+    for (size_t group = 0; group < 5; group++) {
+        struct sample s = encoded((struct fby_pictures){1, 40, 2, 1}, EVEN);
+        s.payload[16 + group / 2] |= (uint8_t)(9U << (4 * (group % 2)));
+        refused(&s);
+        drop(&s);
+    }
+}
+
+static void a_table_that_lies_is_refused(void **state)
+{
+    (void)state;
+    for (size_t entry = 0; entry < 3; entry++) {
+        for (int bit = 0; bit < 32; bit++) {
+            struct sample s =
+                encoded((struct fby_pictures){1, 300, 8, 3}, SMOOTH);
+            s.payload[4 * entry + (size_t)bit / 8] ^= (uint8_t)(1 << bit % 8);
+            refused(&s);
+            drop(&s);
+        }
+    }
+}
+
+static void a_tile_of_another_size_is_refused(void **state)
+{
+    (void)state;
+    struct sample s = encoded((struct fby_pictures){1, 64, 8, 3}, SMOOTH);
+    s.payload[16] ^= 1; /* a group one bit wider or narrower */
+    struct sample longer = s;
+    longer.payload       = calloc(1, s.size + 16);
+    longer.size          = s.size + 16;
+    memcpy(longer.payload, s.payload, s.size);
+    longer.payload[4]++; /* the table agrees, the widths do not */
+    refused(&longer);
+    free(longer.payload);
+    drop(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_size_and_content_survives),
+        cmocka_unit_test(one_grey_pixel_is_one_group),
+        cmocka_unit_test(an_even_picture_nearly_vanishes),
+        cmocka_unit_test(noise_costs_only_widths_and_table),
+        cmocka_unit_test(every_kernel_makes_the_portable_ones_bytes),
+        cmocka_unit_test(a_short_payload_is_refused),
+        cmocka_unit_test(a_width_above_eight_is_refused),
+        cmocka_unit_test(a_table_that_lies_is_refused),
+        cmocka_unit_test(a_tile_of_another_size_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

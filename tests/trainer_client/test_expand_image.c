@@ -1,0 +1,96 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trainer_client/expand_image.h"
+
+static struct fby_field_content image_field(
+    uint32_t height, uint32_t width, uint32_t channels)
+{
+    struct fby_field_content field = {.name = "image",
+        .decode                             = FBY_DECODE_RGB8,
+        .wire_type                          = FBY_U8,
+        .shape                              = {3, {height, width, channels}},
+        .normalize                          = true};
+    for (uint32_t c = 0; c < channels; c++) {
+        field.mean[c] = 0.4 + 0.03 * c;
+        field.std[c]  = 0.2 + 0.01 * c;
+    }
+    return field;
+}
+
+/* Both kernels on the same pixels, into memory that ends with the result. */
+static void make_alike(const struct fby_expansion *plan, bool past_cache)
+{
+    uint8_t *raw   = malloc(plan->raw_bytes);
+    uint8_t *right = aligned_alloc(64, (plan->out_bytes + 63) / 64 * 64);
+    uint8_t *out   = aligned_alloc(64, (plan->out_bytes + 63) / 64 * 64);
+    for (uint64_t i = 0; i < plan->raw_bytes; i++) {
+        raw[i] = (uint8_t)(i * 151 + i / 7);
+    }
+    fby_expand_image_portable(plan, raw, past_cache, right);
+    fby_expand_image_of(fby_simd())(plan, raw, past_cache, out);
+    assert_memory_equal(out, right, plan->out_bytes);
+    free(raw);
+    free(right);
+    free(out);
+}
+
+static void expand_alike(const struct fby_field_content *field,
+    enum fby_type dtype, enum fby_layout layout)
+{
+    struct fby_expansion     *plan     = calloc(1, sizeof(*plan));
+    struct fby_field_delivery delivery = {.dtype = dtype, .layout = layout};
+    assert_ok(fby_expansion_init(plan, field, &delivery, NULL));
+    make_alike(plan, false);
+    make_alike(plan, true);
+    free(plan);
+}
+
+static void every_kernel_makes_the_portable_ones_bits(void **state)
+{
+    (void)state;
+    static const enum fby_type   dtypes[]  = {FBY_F32, FBY_BF16, FBY_F16};
+    static const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    for (uint32_t width = 1; width <= 70; width++) {
+        for (uint32_t channels = 1; channels <= 4; channels++) {
+            struct fby_field_content field =
+                image_field(1 + width % 5, width, channels);
+            for (int i = 0; i < 9; i++) {
+                expand_alike(&field, dtypes[i % 3], layouts[i / 3]);
+            }
+        }
+    }
+}
+
+static void planes_of_u8_are_the_same_bytes_apart(void **state)
+{
+    (void)state;
+    for (uint32_t width = 1; width <= 70; width++) {
+        struct fby_field_content field = image_field(3, width, 3);
+        field.normalize                = false;
+        expand_alike(&field, FBY_U8, FBY_LAYOUT_CHW);
+    }
+}
+
+static void planes_that_are_not_aligned_are_made_too(void **state)
+{
+    (void)state;
+    struct fby_field_content field = image_field(31, 33, 3);
+    expand_alike(&field, FBY_F32, FBY_LAYOUT_CHW);
+    field = image_field(32, 32, 3);
+    expand_alike(&field, FBY_F32, FBY_LAYOUT_CHW);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kernel_makes_the_portable_ones_bits),
+        cmocka_unit_test(planes_of_u8_are_the_same_bytes_apart),
+        cmocka_unit_test(planes_that_are_not_aligned_are_made_too),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.expand_image", tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+/* expand_image.h - images of u8 to any dtype and layout, on the host.
+ *
+ * A kernel is a function for one image; there is one for each vector
+ * instruction set, and all make the same bits: those of the plan's table. */
+#ifndef FBY_CLIENT_EXPAND_IMAGE_H
+#define FBY_CLIENT_EXPAND_IMAGE_H
+
+#include <stdbool.h>
+
+#include "common/simd.h"
+#include "trainer_client/expansion.h"
+
+/* `raw` is one interleaved sample, `out` aligned to the width of a value. With
+ * `past_cache` the result is not meant to be found in the cache: it is large,
+ * and is written past it where that can be. */
+typedef void fby_expand_image_fn(const struct fby_expansion *plan,
+    const uint8_t *raw, bool past_cache, uint8_t *out);
+
+fby_expand_image_fn fby_expand_image_portable;
+fby_expand_image_fn fby_expand_image_avx2; /* where the build has it */
+
+/* The pixels from `first` on, through the plan's table. */
+void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
+    size_t first, uint8_t *out);
+
+/* The kernel of a level: the best that this build has and is not above it. */
+fby_expand_image_fn *fby_expand_image_of(enum fby_simd level);
+
+#endif

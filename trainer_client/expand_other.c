@@ -1,0 +1,7 @@
+#include "trainer_client/expand_image.h"
+
+fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
+{
+    (void)level;
+    return fby_expand_image_portable;
+}

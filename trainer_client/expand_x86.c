@@ -1,0 +1,7 @@
+#include "trainer_client/expand_image.h"
+
+fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? fby_expand_image_avx2
+                                  : fby_expand_image_portable;
+}

@@ -1,0 +1,146 @@
+#include "worker/transform/passes.h"
+
+static struct fby_box all_of(struct fby_size size)
+{
+    return (struct fby_box){.w = size.w, .h = size.h};
+}
+
+static struct fby_pass whole(struct fby_size in)
+{
+    return (struct fby_pass){.box = all_of(in), .to = in, .window = all_of(in)};
+}
+
+static bool scales(const struct fby_pass *pass)
+{
+    return pass->to.w != pass->box.w || pass->to.h != pass->box.h;
+}
+
+static bool fits(const struct fby_op_plan *plan, struct fby_size in)
+{
+    return plan->w >= 1 && plan->h >= 1 && plan->out_w >= 1 &&
+           plan->out_h >= 1 && plan->w <= in.w && plan->x <= in.w - plan->w &&
+           plan->h <= in.h && plan->y <= in.h - plan->h;
+}
+
+/* Narrow what the pass makes to the plan's box. */
+static void narrow(struct fby_pass *pass, const struct fby_op_plan *plan)
+{
+    struct fby_box *window = &pass->window;
+    window->x += pass->mirror ? window->w - plan->x - plan->w : plan->x;
+    window->y += plan->y;
+    window->w = plan->w;
+    window->h = plan->h;
+    if (!scales(pass)) { /* then it is the box that is smaller */
+        pass->box.x += window->x;
+        pass->box.y += window->y;
+        pass->box.w  = window->w;
+        pass->box.h  = window->h;
+        pass->to     = (struct fby_size){window->w, window->h};
+        pass->window = all_of(pass->to);
+    }
+}
+
+static bool plan_scales(const struct fby_op_plan *plan)
+{
+    return plan->out_w != plan->w || plan->out_h != plan->h;
+}
+
+/* Does it crop, scale or mirror a picture of size `in`? */
+static bool reshapes(const struct fby_op_plan *plan, struct fby_size in)
+{
+    return plan->w != in.w || plan->h != in.h || plan_scales(plan) ||
+           plan->flip;
+}
+
+static void join(struct fby_pass *pass, const struct fby_op_plan *plan)
+{
+    narrow(pass, plan);
+    if (plan_scales(plan)) {
+        pass->to     = (struct fby_size){plan->out_w, plan->out_h};
+        pass->window = all_of(pass->to);
+    }
+    pass->mirror = pass->mirror != plan->flip;
+}
+
+static bool has_steps(const struct fby_pass *pass)
+{
+    return pass->steps_end > pass->steps_from;
+}
+
+/* Must what `plan` does to a picture of size `in` be a pass of its own? */
+static bool begins_pass(const struct fby_pass *pass,
+    const struct fby_op_plan *plan, struct fby_size in)
+{
+    return reshapes(plan, in) &&
+           (has_steps(pass) || (plan_scales(plan) && scales(pass)));
+}
+
+static void add_steps(
+    struct fby_pass *pass, const struct fby_op_plan *plan, uint32_t op)
+{
+    if (plan->n_steps > 0) {
+        pass->steps_from = has_steps(pass) ? pass->steps_from : op;
+        pass->steps_end  = op + 1;
+    }
+}
+
+bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
+    struct fby_size in, struct fby_passes *out, uint32_t *bad_op)
+{
+    struct fby_pass *pass = &out->at[0];
+    *pass                 = whole(in);
+    out->n                = 1;
+    for (uint32_t i = 0; i < n_ops; i++) {
+        const struct fby_op_plan *plan = &plans[i];
+        if (!fits(plan, in)) {
+            *bad_op = i;
+            return false;
+        }
+        if (begins_pass(pass, plan, in)) {
+            *++pass = whole(in);
+            out->n++;
+        }
+        if (!has_steps(pass)) {
+            pass->op = scales(pass) ? pass->op : i;
+            join(pass, plan);
+        }
+        add_steps(pass, plan, i);
+        in = fby_op_plan_size(plan);
+    }
+    out->size = in;
+    return true;
+}
+
+static struct fby_axis_spec axis(
+    uint32_t from, uint32_t to, uint32_t first, uint32_t n)
+{
+    return (struct fby_axis_spec){
+        .from = from, .to = to, .first = first, .n = n, .unit = 1};
+}
+
+const struct fby_grain fby_unscaled = {.unit = 1};
+
+struct fby_resize_spec fby_pass_resize(
+    const struct fby_pass *pass, const struct fby_grain *grain)
+{
+    struct fby_resize_spec spec = {
+        .x = axis(pass->box.w, pass->to.w, pass->window.x, pass->window.w),
+        .y = axis(pass->box.h, pass->to.h, pass->window.y, pass->window.h),
+    };
+    spec.x.mirror = pass->mirror;
+    spec.x.unit   = grain->unit;
+    spec.x.skew   = grain->skew_x;
+    spec.y.unit   = grain->unit;
+    spec.y.skew   = grain->skew_y;
+    return spec;
+}
+
+uint32_t fby_pass_unit(const struct fby_pass *pass, uint32_t times)
+{
+    uint32_t unit = 8;
+    while (unit > 1 && (pass->box.w / unit < (uint64_t)times * pass->to.w ||
+                           pass->box.h / unit < (uint64_t)times * pass->to.h)) {
+        unit /= 2;
+    }
+    return unit;
+}

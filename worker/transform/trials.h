@@ -1,0 +1,39 @@
+/* trials.h - what behaviour.c tries and hashes; for this folder alone.
+ *
+ * The trials are fixed: built-in files through the decoders, these pictures
+ * through each op with fixed parameters and draws, fixed texts through the
+ * other decoders. A refusal is a result like any other. All return FBY_FULL
+ * when memory is short: the trial then says nothing. */
+#ifndef FBY_WORKER_TRANSFORM_TRIALS_H
+#define FBY_WORKER_TRANSFORM_TRIALS_H
+
+#include "common/hash.h"
+#include "worker/transform/apply.h"
+
+/* One byte for the outcome. Want of memory is none: it ends the trial. */
+FBY_CHECKED fby_err fby_trial_outcome(
+    struct fby_digest_state *hash, fby_err err);
+/* Sides and pixels. */
+void fby_trial_picture(
+    struct fby_digest_state *hash, const struct fby_image *image);
+
+/* Each built-in JPEG whole, then cut in half. */
+FBY_CHECKED fby_err fby_try_jpegs(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+/* Parts of them, decoded as `scale` says. */
+FBY_CHECKED fby_err fby_try_scale(struct fby_transform *transform,
+    struct fby_digest_state *hash, enum fby_dct_scale scale);
+/* Each built-in PNG as a picture or as a mask, whole, then cut in half. */
+FBY_CHECKED fby_err fby_try_pngs(struct fby_transform *transform,
+    struct fby_digest_state *hash, enum fby_decode decode);
+/* Texts through label or number. */
+FBY_CHECKED fby_err fby_try_texts(struct fby_transform *transform,
+    struct fby_digest_state *hash, enum fby_decode decode);
+
+/* An op, with each of its sets of parameters. */
+FBY_CHECKED fby_err fby_try_op(struct fby_transform *transform,
+    struct fby_digest_state *hash, const struct fby_op *op);
+/* Are there parameters to try it with? */
+bool fby_has_trial(uint32_t op_id);
+
+#endif
