@@ -16,7 +16,7 @@
 #include "common/mem.h"
 #include "common/timer.h"
 
-/* After the last answer: others may register just now. */
+/* After the last answer, when they differ: others may register just now. */
 #define SETTLE_NS (300 * FBY_NS_PER_MS)
 /* How long one that says nothing after OPEN is waited for. */
 #define MUTE_NS   (5 * FBY_NS_PER_S)
@@ -403,7 +403,8 @@ static void decide(struct fby_receiver *r)
     } else if (r->settle_ns == 0) {
         r->settle_ns = r->now_ns + fby_timer_ns(SETTLE_NS);
     }
-    bool    settled = all && r->now_ns >= r->settle_ns;
+    bool    agreed  = r->election.n == 1 && failed == 0;
+    bool    settled = all && (agreed || r->now_ns >= r->settle_ns);
     fby_err err     = fby_election_decide(&r->election, settled, &winner, &why);
     if (err == FBY_OK) {
         bind_stream(r, winner);
