@@ -1,331 +1,70 @@
-#include "common/pipeline/op.h"
+/* The table, and what its parts (op_*.c) share. */
+#include "common/pipeline/op_private.h"
 
 #include <string.h>
 
-#include "common/plan/draw.h"
-#include "common/plan/geometry.h"
+/* ---- plans ---- */
 
-/* Positions of parameters in an op's table. */
-enum { SIZE = 0, SCALE = 1, RATIO = 2 };
-enum { SHORTER = 0, EXACT = 1 };
-enum { P = 0 };
-
-#define LARGEST 16384 /* pixels, of a side that an op makes */
-
-/* A size: "224" stands for [224, 224]; the order is height, width. */
-#define SIZE_PARAM(at_least)                                            \
-    {                                                                   \
-        .name    = "size",                                              \
-        .expects = "one or two integers, 1 to 16384 ([height, width])", \
-        .spread = true, .min_n = (at_least), .max_n = 2, .min = 1,      \
-        .max = LARGEST                                                  \
-    }
-
-static uint32_t height_of(const struct fby_value *size)
-{
-    return (uint32_t)size->i[0];
-}
-
-static uint32_t width_of(const struct fby_value *size)
-{
-    return (uint32_t)size->i[1];
-}
-
-/* The plan that changes nothing. */
-static struct fby_op_plan identity(struct fby_shape in)
+struct fby_op_plan fby_op_identity(struct fby_shape in)
 {
     uint32_t h = in.dims[0];
     uint32_t w = in.dims[1];
-    return (struct fby_op_plan){
-        .w = w, .h = h, .out_w = w, .out_h = h, .flip = false};
+    return (struct fby_op_plan){.w = w, .h = h, .out_w = w, .out_h = h};
 }
 
-static void take(struct fby_op_plan *plan, const struct fby_box *box)
-{
-    plan->x     = box->x;
-    plan->y     = box->y;
-    plan->w     = box->w;
-    plan->h     = box->h;
-    plan->out_w = box->w;
-    plan->out_h = box->h;
-}
-
-static struct fby_size picture(struct fby_shape in)
-{
-    return (struct fby_size){.w = in.dims[1], .h = in.dims[0]};
-}
-
-static struct fby_size wanted(const struct fby_value *size)
-{
-    return (struct fby_size){.w = width_of(size), .h = height_of(size)};
-}
-
-static fby_err refuse(
-    const char *op, struct fby_shape in, const char *need, struct fby_why *why)
-{
-    return fby_because(why, FBY_BAD_SAMPLE,
-        "%s cannot use a picture of %u x %u pixels (width x height): %s", op,
-        in.dims[1], in.dims[0], need);
-}
-
-static fby_err refuse_small(const char *op, struct fby_shape in,
-    const struct fby_value *size, struct fby_why *why)
-{
-    return fby_because(why, FBY_BAD_SAMPLE,
-        "%s needs a picture of at least %u x %u pixels (width x height), this "
-        "one has %u x %u; put a resize before it",
-        op, width_of(size), height_of(size), in.dims[1], in.dims[0]);
-}
-
-static struct fby_shape sized(struct fby_shape in, const struct fby_value *size)
-{
-    in.dims[0] = height_of(size);
-    in.dims[1] = width_of(size);
-    return in;
-}
-
-/* ---- random_resized_crop ---- */
-
-static const struct fby_param rrc_params[] = {
-    [SIZE]  = SIZE_PARAM(1),
-    [SCALE] = {.name = "scale",
-        .expects     = "two numbers, 0.0001 to 1, the lower first",
-        .real        = true,
-        .min_n       = 2,
-        .max_n       = 2,
-        .min         = 0.0001,
-        .max         = 1,
-        .fallback    = {.n = 2, .real = true, .r = {0.08, 1}}},
-    [RATIO] = {.name = "ratio",
-        .expects     = "two numbers, 0.01 to 100, the lower first",
-        .real        = true,
-        .min_n       = 2,
-        .max_n       = 2,
-        .min         = 0.01,
-        .max         = 100,
-        .fallback    = {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}},
-};
-
-static fby_err rrc_check(const struct fby_op_use *use, struct fby_why *why)
-{
-    for (unsigned k = SCALE; k <= RATIO; k++) {
-        const struct fby_value *pair = &use->params[k];
-        if (pair->r[0] > pair->r[1]) {
-            return fby_because(why, FBY_CONFIG,
-                "%s: [%g, %g] is the wrong way round; write the lower first",
-                rrc_params[k].name, pair->r[0], pair->r[1]);
-        }
-    }
-    return FBY_OK;
-}
-
-static struct fby_shape rrc_shape(
-    const struct fby_op_use *use, struct fby_shape in)
-{
-    return sized(in, &use->params[SIZE]);
-}
-
-static fby_err rrc_plan(const struct fby_op_use *use, struct fby_draw *draw,
-    struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
-{
-    struct fby_box box;
-    if (!fby_plan_random_resized_crop(draw, picture(in), use->params[SCALE].r,
-            use->params[RATIO].r, &box)) {
-        return refuse("random_resized_crop", in, "sides are 1 to 65535", why);
-    }
-    *out = identity(in);
-    take(out, &box);
-    out->out_w = width_of(&use->params[SIZE]);
-    out->out_h = height_of(&use->params[SIZE]);
-    return FBY_OK;
-}
-
-/* ---- resize ---- */
-
-static const struct fby_param resize_params[] = {
-    [SHORTER] = {.name = "shorter",
-        .expects       = "an integer, 1 to 16384 (pixels of the shorter side)",
-        .max_n         = 1,
-        .min           = 1,
-        .max           = LARGEST},
-    [EXACT]   = SIZE_PARAM(0),
-};
-
-static fby_err resize_check(const struct fby_op_use *use, struct fby_why *why)
-{
-    if ((use->params[SHORTER].n > 0) == (use->params[EXACT].n > 0)) {
-        return fby_because(why, FBY_CONFIG,
-            "resize takes either 'shorter' (keeps the aspect) or 'size', and "
-            "one of them");
-    }
-    return FBY_OK;
-}
-
-/* With `shorter` only a square's sides are known before the picture is. */
-static struct fby_shape resize_shape(
-    const struct fby_op_use *use, struct fby_shape in)
-{
-    if (use->params[EXACT].n > 0) {
-        return sized(in, &use->params[EXACT]);
-    }
-    struct fby_size size;
-    if (!fby_plan_resize_shorter(
-            picture(in), (uint32_t)use->params[SHORTER].i[0], &size)) {
-        size = (struct fby_size){0};
-    }
-    in.dims[0] = size.h;
-    in.dims[1] = size.w;
-    return in;
-}
-
-static fby_err resize_plan(const struct fby_op_use *use, struct fby_draw *draw,
-    struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
-{
-    (void)draw;
-    struct fby_shape after = resize_shape(use, in);
-    if (after.dims[0] == 0 || in.dims[0] == 0 || in.dims[1] == 0) {
-        return refuse(
-            "resize", in, "a side would not be within 1 to 65535", why);
-    }
-    *out       = identity(in);
-    out->out_w = after.dims[1];
-    out->out_h = after.dims[0];
-    return FBY_OK;
-}
-
-/* ---- center_crop and random_crop ---- */
-
-static const struct fby_param crop_params[] = {
-    [SIZE] = SIZE_PARAM(1),
-};
-
-static struct fby_shape crop_shape(
-    const struct fby_op_use *use, struct fby_shape in)
-{
-    return sized(in, &use->params[SIZE]);
-}
-
-static fby_err center_crop_plan(const struct fby_op_use *use,
-    struct fby_draw *draw, struct fby_shape in, struct fby_op_plan *out,
-    struct fby_why *why)
-{
-    (void)draw;
-    struct fby_box box;
-    if (!fby_plan_center_crop(picture(in), wanted(&use->params[SIZE]), &box)) {
-        return refuse_small("center_crop", in, &use->params[SIZE], why);
-    }
-    *out = identity(in);
-    take(out, &box);
-    return FBY_OK;
-}
-
-static fby_err random_crop_plan(const struct fby_op_use *use,
-    struct fby_draw *draw, struct fby_shape in, struct fby_op_plan *out,
-    struct fby_why *why)
-{
-    struct fby_box box;
-    if (!fby_plan_random_crop(
-            draw, picture(in), wanted(&use->params[SIZE]), &box)) {
-        return refuse_small("random_crop", in, &use->params[SIZE], why);
-    }
-    *out = identity(in);
-    take(out, &box);
-    return FBY_OK;
-}
-
-/* ---- horizontal_flip ---- */
-
-static const struct fby_param flip_params[] = {
-    [P] = {.name  = "p",
-        .expects  = "a number, 0 to 1 (how often)",
-        .real     = true,
-        .min_n    = 1,
-        .max_n    = 1,
-        .min      = 0,
-        .max      = 1,
-        .fallback = {.n = 1, .real = true, .r = {0.5}}},
-};
-
-static struct fby_shape flip_shape(
+struct fby_shape fby_op_same_shape(
     const struct fby_op_use *use, struct fby_shape in)
 {
     (void)use;
     return in;
 }
 
-static fby_err flip_plan(const struct fby_op_use *use, struct fby_draw *draw,
-    struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
+void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step)
 {
-    (void)why;
-    *out      = identity(in);
-    out->flip = fby_plan_flip(draw, use->params[P].r[0]);
+    plan->steps[plan->n_steps++] = step;
+}
+
+fby_err fby_op_check_pair(
+    const struct fby_op_use *use, uint32_t param, struct fby_why *why)
+{
+    const struct fby_value *pair = &use->params[param];
+    if (pair->n == 2 && pair->r[0] > pair->r[1]) {
+        return fby_because(why, FBY_CONFIG,
+            "%s: [%g, %g] is the wrong way round; write the lower first",
+            use->op->params[param].name, pair->r[0], pair->r[1]);
+    }
     return FBY_OK;
+}
+
+int64_t fby_op_draw_around(struct fby_draw *draw, const struct fby_value *value)
+{
+    double a = value->r[0];
+    return value->n == 2
+               ? fby_plan_uniform_q16(draw, a, value->r[1])
+               : fby_plan_uniform_q16(draw, a < 0 ? a : -a, a < 0 ? -a : a);
 }
 
 /* ---- the table ---- */
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-static const struct fby_op random_resized_crop = {
-    .name     = "random_resized_crop",
-    .id       = FBY_OP_RANDOM_RESIZED_CROP,
-    .version  = 1,
-    .params   = rrc_params,
-    .n_params = COUNT(rrc_params),
-    .check    = rrc_check,
-    .shape    = rrc_shape,
-    .plan     = rrc_plan,
-};
-
-static const struct fby_op resize = {
-    .name     = "resize",
-    .id       = FBY_OP_RESIZE,
-    .version  = 1,
-    .params   = resize_params,
-    .n_params = COUNT(resize_params),
-    .check    = resize_check,
-    .shape    = resize_shape,
-    .plan     = resize_plan,
-};
-
-static const struct fby_op center_crop = {
-    .name     = "center_crop",
-    .id       = FBY_OP_CENTER_CROP,
-    .version  = 1,
-    .params   = crop_params,
-    .n_params = COUNT(crop_params),
-    .shape    = crop_shape,
-    .plan     = center_crop_plan,
-};
-
-static const struct fby_op random_crop = {
-    .name     = "random_crop",
-    .id       = FBY_OP_RANDOM_CROP,
-    .version  = 1,
-    .params   = crop_params,
-    .n_params = COUNT(crop_params),
-    .shape    = crop_shape,
-    .plan     = random_crop_plan,
-};
-
-static const struct fby_op horizontal_flip = {
-    .name     = "horizontal_flip",
-    .id       = FBY_OP_HORIZONTAL_FLIP,
-    .version  = 1,
-    .params   = flip_params,
-    .n_params = COUNT(flip_params),
-    .shape    = flip_shape,
-    .plan     = flip_plan,
-};
-
 const struct fby_op *const fby_ops[] = {
-    &random_resized_crop,
-    &resize,
-    &center_crop,
-    &random_crop,
-    &horizontal_flip,
+    &fby_op_random_resized_crop,
+    &fby_op_resize,
+    &fby_op_center_crop,
+    &fby_op_random_crop,
+    &fby_op_horizontal_flip,
+    &fby_op_vertical_flip,
+    &fby_op_pad,
+    &fby_op_grayscale,
+    &fby_op_random_grayscale,
+    &fby_op_colour_jitter,
+    &fby_op_gaussian_blur,
+    &fby_op_random_erasing,
+    &fby_op_rotate,
+    &fby_op_affine,
+    &fby_op_trivial_augment_wide,
+    &fby_op_rand_augment,
 };
-const size_t fby_n_ops = COUNT(fby_ops);
+const size_t fby_n_ops = FBY_COUNT(fby_ops);
 
 struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
 {

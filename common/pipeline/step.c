@@ -13,6 +13,21 @@ static const struct kind kinds[FBY_N_STEPS] = {
     [FBY_STEP_PAD]           = {"pad", true,
                   {"left", "top", "right", "bottom", "fill", "mode"}},
     [FBY_STEP_GREY]          = {"grey", false, {0}},
+    [FBY_STEP_BRIGHTNESS]    = {"brightness", false, {"factor_q16"}},
+    [FBY_STEP_CONTRAST]      = {"contrast", false, {"factor_q16"}},
+    [FBY_STEP_SATURATION]    = {"saturation", false, {"factor_q16"}},
+    [FBY_STEP_HUE]           = {"hue", false, {"turn_q16"}},
+    [FBY_STEP_BLUR]  = {"blur", false, {"width", "height", "sigma_q16"}},
+    [FBY_STEP_ERASE] = {"erase", false,
+        {"x", "y", "w", "h", "red", "green", "blue"}},
+    [FBY_STEP_AFFINE] = {"affine", true,
+        {"angle_q16", "right", "down", "scale_q16", "tan_x_q16", "tan_y_q16",
+            "corner", "fill"}},
+    [FBY_STEP_SHARPNESS]    = {"sharpness", false, {"factor_q16"}},
+    [FBY_STEP_POSTERIZE]    = {"posterize", false, {"bits"}},
+    [FBY_STEP_SOLARIZE]     = {"solarize", false, {"threshold"}},
+    [FBY_STEP_AUTOCONTRAST] = {"autocontrast", false, {0}},
+    [FBY_STEP_EQUALIZE]     = {"equalize", false, {0}},
 };
 
 static const struct kind *kind_of(enum fby_step_kind kind)

@@ -16,6 +16,18 @@ enum fby_step_kind { /* in fingerprints: add, never renumber */
     FBY_STEP_VERTICAL_FLIP = 1,
     FBY_STEP_PAD           = 2, /* left, top, right, bottom, fill, mode */
     FBY_STEP_GREY          = 3,
+    FBY_STEP_BRIGHTNESS    = 4, /* factor, Q16: so many 65536ths */
+    FBY_STEP_CONTRAST      = 5, /* factor, Q16 */
+    FBY_STEP_SATURATION    = 6, /* factor, Q16 */
+    FBY_STEP_HUE           = 7, /* turn, Q16, -1/2 to 1/2 of the circle */
+    FBY_STEP_BLUR          = 8, /* width, height of the kernel; sigma, Q16 */
+    FBY_STEP_ERASE         = 9, /* x, y, w, h; the value, of each channel */
+    FBY_STEP_AFFINE        = 10, /* see enum fby_affine_value */
+    FBY_STEP_SHARPNESS     = 11, /* factor, Q16 */
+    FBY_STEP_POSTERIZE     = 12, /* bits that stay, 0 to 8 */
+    FBY_STEP_SOLARIZE      = 13, /* values from there on are inverted */
+    FBY_STEP_AUTOCONTRAST  = 14,
+    FBY_STEP_EQUALIZE      = 15,
     FBY_N_STEPS
 };
 
@@ -24,6 +36,19 @@ enum { FBY_STEP_VALUES = 8 };
 struct fby_step {
     enum fby_step_kind kind;
     int64_t            v[FBY_STEP_VALUES]; /* as the kind says; else 0 */
+};
+
+/* The picture is turned clockwise, sheared, scaled and moved, about its middle
+ * or its upper left corner; pixels from outside are `fill`. */
+enum fby_affine_value {
+    FBY_AFFINE_ANGLE  = 0, /* degrees, Q16 */
+    FBY_AFFINE_RIGHT  = 1, /* pixels */
+    FBY_AFFINE_DOWN   = 2, /* pixels */
+    FBY_AFFINE_SCALE  = 3, /* Q16, above 0 */
+    FBY_AFFINE_TAN_X  = 4, /* tangents of the shears, Q16 */
+    FBY_AFFINE_TAN_Y  = 5,
+    FBY_AFFINE_CORNER = 6, /* 1: about the corner */
+    FBY_AFFINE_FILL   = 7
 };
 
 enum fby_pad_mode {

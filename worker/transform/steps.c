@@ -11,6 +11,18 @@ static const struct kernel kernels[FBY_N_STEPS] = {
     [FBY_STEP_VERTICAL_FLIP] = {fby_do_vertical_flip, false, NULL},
     [FBY_STEP_PAD]           = {fby_do_pad, true, NULL},
     [FBY_STEP_GREY]          = {fby_do_grey, false, NULL},
+    [FBY_STEP_BRIGHTNESS]    = {fby_do_brightness, false, NULL},
+    [FBY_STEP_CONTRAST]      = {fby_do_contrast, false, NULL},
+    [FBY_STEP_SATURATION]    = {fby_do_saturation, false, NULL},
+    [FBY_STEP_HUE]           = {fby_do_hue, false, NULL},
+    [FBY_STEP_BLUR]          = {fby_do_blur, true, fby_blur_bytes},
+    [FBY_STEP_ERASE]         = {fby_do_erase, false, NULL},
+    [FBY_STEP_AFFINE]        = {fby_do_affine, true, NULL},
+    [FBY_STEP_SHARPNESS]     = {fby_do_sharpness, true, NULL},
+    [FBY_STEP_POSTERIZE]     = {fby_do_posterize, false, NULL},
+    [FBY_STEP_SOLARIZE]      = {fby_do_solarize, false, NULL},
+    [FBY_STEP_AUTOCONTRAST]  = {fby_do_autocontrast, false, NULL},
+    [FBY_STEP_EQUALIZE]      = {fby_do_equalize, false, NULL},
 };
 
 bool fby_step_is_known(enum fby_step_kind kind)

@@ -3,11 +3,6 @@
 
 #include "worker/transform/steps.h"
 
-static uint8_t *row_of(const struct fby_image *image, uint32_t y)
-{
-    return image->pixels + y * image->stride;
-}
-
 /* ---- vertical_flip ---- */
 
 static void swap_rows(uint8_t *a, uint8_t *b, size_t size)
@@ -24,7 +19,8 @@ void fby_do_vertical_flip(const struct fby_step_work *work)
     const struct fby_image *image = &work->in;
     size_t                  size  = (size_t)image->width * work->channels;
     for (uint32_t y = 0; y < image->height / 2; y++) {
-        swap_rows(row_of(image, y), row_of(image, image->height - 1 - y), size);
+        swap_rows(fby_image_row(image, y),
+            fby_image_row(image, image->height - 1 - y), size);
     }
 }
 
@@ -56,7 +52,7 @@ static void pad_row(const struct fby_step_work *work, int64_t y, uint8_t *out)
     const int64_t    *v    = work->step->v;
     enum fby_pad_mode mode = (enum fby_pad_mode)v[5];
     uint32_t          c    = work->channels;
-    const uint8_t    *row  = y < 0 ? NULL : row_of(&work->in, (uint32_t)y);
+    const uint8_t *row = y < 0 ? NULL : fby_image_row(&work->in, (uint32_t)y);
     for (uint32_t x = 0; x < work->out.width; x++) {
         int64_t from = source_of(x - v[0], work->in.width, mode);
         if (row == NULL || from < 0) {
@@ -73,6 +69,20 @@ void fby_do_pad(const struct fby_step_work *work)
     enum fby_pad_mode mode = (enum fby_pad_mode)v[5];
     for (uint32_t y = 0; y < work->out.height; y++) {
         int64_t from = source_of(y - v[1], work->in.height, mode);
-        pad_row(work, from, row_of(&work->out, y));
+        pad_row(work, from, fby_image_row(&work->out, y));
+    }
+}
+
+/* ---- erase ---- */
+
+void fby_do_erase(const struct fby_step_work *work)
+{
+    const int64_t *v      = work->step->v;
+    const uint8_t  rgb[3] = {(uint8_t)v[4], (uint8_t)v[5], (uint8_t)v[6]};
+    for (int64_t y = v[1]; y < v[1] + v[3]; y++) {
+        uint8_t *at = fby_image_row(&work->in, (uint32_t)y) + v[0] * FBY_RGB;
+        for (int64_t x = 0; x < v[2]; x++) {
+            memcpy(at + x * FBY_RGB, rgb, FBY_RGB);
+        }
     }
 }

@@ -11,7 +11,7 @@ enum { DRAWS = 2 /* a picture and op */ };
 /* Parameters an op is tried with, in the order of its schema. */
 struct trial {
     enum fby_op_id   op;
-    struct fby_value params[3];
+    struct fby_value params[5];
 };
 
 static const struct trial trials[] = {
@@ -23,6 +23,33 @@ static const struct trial trials[] = {
     {FBY_OP_CENTER_CROP, {{.n = 2, .i = {16, 19}}}},
     {FBY_OP_RANDOM_CROP, {{.n = 2, .i = {16, 19}}}},
     {FBY_OP_HORIZONTAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_VERTICAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_PAD, {{.n = 1, .i = {3}}, {.n = 1, .i = {9}}, {.n = 1}}},
+    {FBY_OP_PAD,
+        {{.n = 2, .i = {3, 5}}, {.n = 1, .i = {9}}, {.n = 1, .i = {1}}}},
+    {FBY_OP_PAD, {{.n = 4, .i = {1, 2, 3, 4}}, {.n = 1}, {.n = 1, .i = {2}}}},
+    {FBY_OP_PAD, {{.n = 1, .i = {7}}, {.n = 1}, {.n = 1, .i = {3}}}},
+    {FBY_OP_GRAYSCALE, {{0}}},
+    {FBY_OP_RANDOM_GRAYSCALE, {{.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_COLOUR_JITTER,
+        {{.n = 1, .real = true, .r = {0.8}}, {.n = 1, .real = true, .r = {0.8}},
+            {.n = 2, .real = true, .r = {0.2, 3}},
+            {.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_GAUSSIAN_BLUR,
+        {{.n = 2, .i = {9, 5}}, {.n = 2, .real = true, .r = {0.1, 4}}}},
+    {FBY_OP_RANDOM_ERASING,
+        {{.n = 1, .real = true, .r = {1}},
+            {.n = 2, .real = true, .r = {0.02, 0.33}},
+            {.n = 2, .real = true, .r = {0.3, 3.3}}, {.n = 3, .i = {1, 2, 3}}}},
+    {FBY_OP_ROTATE, {{.n = 1, .real = true, .r = {180}}, {.n = 1, .i = {40}}}},
+    {FBY_OP_AFFINE,
+        {{.n = 2, .real = true, .r = {-30, 60}},
+            {.n = 2, .real = true, .r = {0.2, 0.3}},
+            {.n = 2, .real = true, .r = {0.5, 2}},
+            {.n = 4, .real = true, .r = {-20, 20, -10, 40}}, {.n = 1}}},
+    {FBY_OP_TRIVIAL_AUGMENT, {{.n = 1, .i = {31}}, {.n = 1, .i = {7}}}},
+    {FBY_OP_RAND_AUGMENT, {{.n = 1, .i = {4}}, {.n = 1, .i = {9}},
+                              {.n = 1, .i = {31}}, {.n = 1, .i = {7}}}},
 };
 
 static void add_step(struct fby_digest_state *hash, const struct fby_step *step)

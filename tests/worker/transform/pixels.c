@@ -7,6 +7,8 @@
  *       the sample draws, and its side x side pixels
  *   'N' channels size, a PNG file  ->  0 width height, its pixels (channels 3)
  *       or ids (1); or 1 size, why it is refused
+ *   'S' kind width height channels, 8 values (i64), pixels  ->  width height,
+ *       pixels after the step
  *   'P' number width height sampling progressive  ->  size, a JPEG file
  * A command that is refused ends the program with a message. */
 #include <stdio.h>
@@ -20,6 +22,7 @@
 #include "worker/transform/photos.h"
 #include "worker/transform/png.h"
 #include "worker/transform/resize.h"
+#include "worker/transform/steps.h"
 
 static void stop(const char *text)
 {
@@ -165,6 +168,45 @@ static void decode_png(struct fby_scratch *scratch)
     free(bytes);
 }
 
+static struct fby_step take_step(uint32_t kind)
+{
+    uint8_t           bytes[FBY_STEP_VALUES * 8] = {0};
+    struct fby_step   step = {.kind = (enum fby_step_kind)kind};
+    struct fby_reader r    = fby_reader(bytes, sizeof(bytes));
+    take(bytes, sizeof(bytes));
+    for (int i = 0; i < FBY_STEP_VALUES; i++) {
+        step.v[i] = (int64_t)fby_read_u64(&r);
+    }
+    return step;
+}
+
+static void do_step(void)
+{
+    uint32_t n[4]; /* kind width height channels */
+    take_numbers(n, 4);
+    struct fby_step    step   = take_step(n[0]);
+    struct fby_size    size   = {n[1], n[2]};
+    struct fby_size    end    = fby_step_size(&step, size);
+    struct fby_scratch all[3] = {{0}};
+    struct fby_image   in     = {0};
+    struct fby_image   out    = {0};
+    uint64_t           bytes  = fby_step_bytes(&step, size);
+    if (!fby_step_is_known(step.kind) ||
+        fby_image_of(&all[0], size, n[3], &in) != FBY_OK ||
+        fby_image_of(&all[1], end, n[3], &out) != FBY_OK ||
+        fby_scratch_need(&all[2], bytes) != FBY_OK) {
+        stop("no such step");
+    }
+    out = fby_step_moves(step.kind) ? out : in;
+    take(in.pixels, in.stride * in.height);
+    fby_step_do(&(struct fby_step_work){&step, in, out, n[3], all[2].memory});
+    give_numbers((uint32_t[]){out.width, out.height}, 2);
+    give(out.pixels, out.stride * out.height);
+    for (int i = 0; i < 3; i++) {
+        fby_scratch_fini(&all[i]);
+    }
+}
+
 static void make_photo(void)
 {
     uint32_t n[5]; /* number width height sampling progressive */
@@ -197,6 +239,8 @@ int main(void)
             run_field(transform);
         } else if (command == 'N') {
             decode_png(&scratch);
+        } else if (command == 'S') {
+            do_step();
         } else if (command == 'P') {
             make_photo();
         } else {
