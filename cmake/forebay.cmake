@@ -3,7 +3,7 @@
 
 find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
-        jpeg:libjpeg yaml:yaml-0.1 xxhash:libxxhash sodium:libsodium
+        jpeg:libjpeg spng:spng yaml:yaml-0.1 xxhash:libxxhash sodium:libsodium
         archive:libarchive jansson:jansson cmocka:cmocka)
     string(REPLACE ":" ";" pair ${dependency})
     list(GET pair 0 name)
