@@ -1,8 +1,10 @@
 #include "cli/drawn.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/mem.h"
 
@@ -54,30 +56,86 @@ void fby_drawn_fini(struct fby_drawn *self)
     *self = (struct fby_drawn){0};
 }
 
-struct fby_size fby_drawn_text(const struct fby_op_use *use,
-    const struct fby_op_plan *plan, struct fby_size in,
-    char out[FBY_DRAWN_TEXT])
+/* ---- an op as text ------------------------------------------------------- */
+
+static void append(char out[FBY_DRAWN_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(char out[FBY_DRAWN_TEXT], const char *format, ...)
+{
+    size_t  used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + used, FBY_DRAWN_TEXT - used, format, args);
+    va_end(args);
+}
+
+/* The table names a number of 65536ths so that it ends with _q16. */
+static void append_value(
+    char out[FBY_DRAWN_TEXT], const char *name, int64_t value, bool named)
+{
+    const char *suffix = strstr(name, "_q16");
+    int         n = (int)(suffix != NULL ? suffix - name : (long)strlen(name));
+    if (named) {
+        append(out, " %.*s", n, name);
+    }
+    if (suffix != NULL) {
+        append(out, " %.3g", (double)value / 65536);
+    } else {
+        append(out, " %" PRId64, value);
+    }
+}
+
+static void append_step(
+    char out[FBY_DRAWN_TEXT], const char *op, const struct fby_step *step)
+{
+    const char *name = fby_step_name(step->kind);
+    if (strcmp(name, op) != 0) {
+        append(out, " %s", name);
+    }
+    bool several = fby_step_value_name(step->kind, 1) != NULL;
+    for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
+        append_value(
+            out, fby_step_value_name(step->kind, i), step->v[i], several);
+    }
+}
+
+static void append_boxes(char out[FBY_DRAWN_TEXT],
+    const struct fby_op_plan *plan, struct fby_size in)
 {
     bool cut    = plan->w != in.w || plan->h != in.h;
     bool scaled = plan->out_w != plan->w || plan->out_h != plan->h;
-    int  n      = snprintf(out, FBY_DRAWN_TEXT, "%s", use->op->name);
     if (cut) {
-        n += snprintf(
-            out + n, FBY_DRAWN_TEXT - (size_t)n, " at %u,%u", plan->x, plan->y);
+        append(out, " at %u,%u", plan->x, plan->y);
     }
     if (cut || scaled) {
-        n += snprintf(
-            out + n, FBY_DRAWN_TEXT - (size_t)n, " %ux%u", plan->w, plan->h);
+        append(out, " %ux%u", plan->w, plan->h);
     }
     if (scaled) {
-        n += snprintf(out + n, FBY_DRAWN_TEXT - (size_t)n, " > %ux%u",
-            plan->out_w, plan->out_h);
+        append(out, " > %ux%u", plan->out_w, plan->out_h);
     }
     if (plan->flip) {
-        n += snprintf(out + n, FBY_DRAWN_TEXT - (size_t)n, " flipped");
+        append(out, " flipped");
     }
-    if (!cut && !scaled && !plan->flip) {
-        snprintf(out + n, FBY_DRAWN_TEXT - (size_t)n, " -");
+}
+
+struct fby_size fby_drawn_text(const struct fby_field_content *field,
+    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+    char out[FBY_DRAWN_TEXT])
+{
+    const char *op   = field->ops[i].op->name;
+    bool        mask = field->decode == FBY_DECODE_MASK8;
+    bool        idle = true;
+    snprintf(out, FBY_DRAWN_TEXT, "%s", op);
+    append_boxes(out, plan, in);
+    for (uint32_t k = 0; k < plan->n_steps; k++) {
+        if (!mask || fby_step_is_geometric(plan->steps[k].kind)) {
+            append_step(out, op, &plan->steps[k]);
+            idle = false;
+        }
     }
-    return (struct fby_size){plan->out_w, plan->out_h};
+    if (idle && strcmp(out, op) == 0) {
+        append(out, " -");
+    }
+    return fby_op_plan_size(plan);
 }

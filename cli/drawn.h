@@ -23,11 +23,12 @@ FBY_CHECKED fby_err fby_drawn_plan(struct fby_drawn *self, uint64_t sample,
     struct fby_why *why);
 void                fby_drawn_fini(struct fby_drawn *self);
 
-/* One op as a line: "resize 640x480 > 320x240", "horizontal_flip flipped", or
- * "horizontal_flip -" where nothing is done to a picture of this size. */
-enum { FBY_DRAWN_TEXT = 256 };
-struct fby_size fby_drawn_text(const struct fby_op_use *use,
-    const struct fby_op_plan *plan, struct fby_size in,
+/* Op `i` of a field as a line, for a picture of size `in`: "resize 640x480 >
+ * 320x240", "colour_jitter brightness 0.91 hue -0.02", or "horizontal_flip -"
+ * where it leaves the picture alone. Returns the picture's size after it. */
+enum { FBY_DRAWN_TEXT = 512 };
+struct fby_size fby_drawn_text(const struct fby_field_content *field,
+    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_DRAWN_TEXT]);
 
 #endif

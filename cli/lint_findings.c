@@ -61,9 +61,12 @@ static bool is_worth(double before, double after, double share)
 
 /* ---- another order of ops ------------------------------------------------ */
 
-static bool means_the_same(const struct fby_lint_trial *trial)
+/* Ids of a mask are no levels: each counts. */
+static bool means_the_same(
+    const struct fby_lint_field *field, const struct fby_lint_trial *trial)
 {
-    return trial->made && trial->difference <= rounding;
+    bool mask = field->content->decode == FBY_DECODE_MASK8;
+    return trial->made && trial->difference <= (mask ? 0 : rounding);
 }
 
 /* The place where op `from` costs least; the nearest one of about equals. */
@@ -73,7 +76,7 @@ static const struct fby_lint_move *best_move(
     const struct fby_lint_move *best = NULL;
     for (uint32_t i = 0; i < field->n_moves; i++) {
         const struct fby_lint_move *move = &field->moves[i];
-        if (move->from != from || !means_the_same(&move->trial) ||
+        if (move->from != from || !means_the_same(field, &move->trial) ||
             !is_worth(move->trial.before_ms, move->trial.after_ms, worth_cpu)) {
             continue;
         }

@@ -72,16 +72,11 @@ struct sizes { /* of what goes into an op and comes out, over the sample */
     bool     keeps[FBY_MAX_OPS];                /* every picture's size */
 };
 
-static struct fby_size size_after(const struct fby_op_plan *plan)
-{
-    return (struct fby_size){plan->out_w, plan->out_h};
-}
-
 static void add_sizes(const struct fby_field_plan *plan, struct sizes *sizes)
 {
     struct fby_size in = {plan->width, plan->height};
     for (uint32_t i = 0; i < plan->n_ops; i++) {
-        struct fby_size out = size_after(&plan->plans[i]);
+        struct fby_size out = fby_op_plan_size(&plan->plans[i]);
         sizes->in[i] += (uint64_t)in.w * in.h;
         sizes->out[i] += (uint64_t)out.w * out.h;
         sizes->keeps[i] &= in.w == out.w && in.h == out.h;
@@ -186,7 +181,7 @@ static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
 fby_err fby_lint_measure_trials(const struct fby_lint_sample *sample,
     uint32_t f, struct fby_lint_field *out)
 {
-    if (out->content->shape.n_dims != 3) {
+    if (!fby_field_is_picture(out->content)) {
         return FBY_OK;
     }
     fby_err err = try_scale(sample, f, out);

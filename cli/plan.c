@@ -161,13 +161,28 @@ static fby_err choose_rows(struct plan *self, struct fby_why *why)
     return FBY_OK;
 }
 
+/* A step by its name, its numbers by theirs. */
+static json_t *step_object(const struct fby_step *step)
+{
+    json_t *object = json_pack("{s:s}", "step", fby_step_name(step->kind));
+    for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
+        json_object_set_new(object, fby_step_value_name(step->kind, i),
+            json_integer((json_int_t)step->v[i]));
+    }
+    return object;
+}
+
 static json_t *op_object(
     const struct fby_op_use *use, const struct fby_op_plan *plan)
 {
-    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b}", "op",
+    json_t *steps = json_array();
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        json_array_append_new(steps, step_object(&plan->steps[i]));
+    }
+    return json_pack("{s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o}", "op",
         use->op->name, "x", (int)plan->x, "y", (int)plan->y, "w", (int)plan->w,
         "h", (int)plan->h, "out_w", (int)plan->out_w, "out_h", (int)plan->out_h,
-        "flip", (int)plan->flip);
+        "flip", (int)plan->flip, "steps", steps);
 }
 
 static json_t *field_object(
@@ -195,7 +210,7 @@ static fby_err row_object(
     fby_err  err    = FBY_OK;
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
         struct fby_field_plan plan = {0};
-        if (content->fields[f].decode != FBY_DECODE_RGB8) {
+        if (!fby_field_is_picture(&content->fields[f])) {
             continue;
         }
         err = fby_drawn_plan(
@@ -214,13 +229,33 @@ static long long number(const json_t *object, const char *key)
     return (long long)json_integer_value(json_object_get(object, key));
 }
 
+static void print_step(json_t *step)
+{
+    const char *name  = NULL;
+    json_t     *value = NULL;
+    printf(" [%s", json_string_value(json_object_get(step, "step")));
+    json_object_foreach(step, name, value)
+    {
+        if (json_is_integer(value)) {
+            printf(" %s %lld", name, (long long)json_integer_value(value));
+        }
+    }
+    putchar(']');
+}
+
 static void print_op(const json_t *op)
 {
+    size_t  i    = 0;
+    json_t *step = NULL;
     printf("  %s (%lld, %lld) %lld x %lld -> %lld x %lld%s",
         json_string_value(json_object_get(op, "op")), number(op, "x"),
         number(op, "y"), number(op, "w"), number(op, "h"), number(op, "out_w"),
         number(op, "out_h"),
         json_is_true(json_object_get(op, "flip")) ? " flipped" : "");
+    json_array_foreach(json_object_get(op, "steps"), i, step)
+    {
+        print_step(step);
+    }
 }
 
 static void print_row(const json_t *row)

@@ -11,11 +11,6 @@
 
 enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8 };
 
-static bool is_picture(const struct fby_field_content *field)
-{
-    return field->shape.n_dims == 3;
-}
-
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS])
 {
@@ -177,7 +172,7 @@ static fby_err say_ops(struct fby_drawn *drawn, uint64_t sample,
     add_line(cell, "%s %ux%u", field->name, size.w, size.h);
     for (uint32_t i = 0; i < plan.n_ops; i++) {
         char text[FBY_DRAWN_TEXT];
-        size = fby_drawn_text(&field->ops[i], &plan.plans[i], size, text);
+        size = fby_drawn_text(field, i, &plan.plans[i], size, text);
         add_line(cell, "  %s", text);
     }
     return FBY_OK;
@@ -195,14 +190,14 @@ static fby_err make_cell(struct fby_drawn *drawn,
     cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
     say_row(drawn, batch, row, cell);
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        if (!is_picture(&content->fields[i])) {
+        if (!fby_field_is_picture(&content->fields[i])) {
             say_value(
                 cell, &content->fields[i], forebay_batch_tensor(batch, i), row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        if (is_picture(field)) {
+        if (fby_field_is_picture(field)) {
             add_picture(cell, field, forebay_batch_tensor(batch, i), row);
             err = say_ops(drawn, sample, field, cell, why);
         }

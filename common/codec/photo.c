@@ -130,7 +130,7 @@ static void pad(struct photo_size size, struct photo_plane *plane)
 {
     uint32_t w   = size.width;
     uint32_t end = (w + 31) / 32 * 32;
-    for (uint32_t y = 0; y < size.height; y++) {
+    for (uint32_t y = 0; y < size.height && w < end; y++) {
         uint8_t *row = photo_row(plane, y);
         memset(row + w, row[w - 1], end - w);
     }

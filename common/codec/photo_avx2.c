@@ -179,6 +179,23 @@ static __m256i squeeze(__m256i numbers, __m256i bits)
     return close_gaps(numbers, _mm256_set1_epi64x(0x00000000ffffffff), gap);
 }
 
+/* _mm_storeh_pd is for aligned memory only. */
+static void save_high(uint8_t *at, __m128i value)
+{
+    int64_t high = _mm_extract_epi64(value, 1);
+    memcpy(at, &high, sizeof(high));
+}
+
+/* The lowest byte of each u64. */
+static uint32_t four_bytes(__m256i v)
+{
+    __m128i even = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
+        v, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)));
+    __m128i order =
+        _mm_setr_epi8(0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
+    return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(even, order));
+}
+
 /* Two groups: their upper rows, lower rows and widths. */
 static uint8_t *put_two(
     uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
@@ -186,8 +203,8 @@ static uint8_t *put_two(
     _mm_storel_epi64((void *)out, upper);
     _mm_storel_epi64((void *)(out + first), lower);
     out += 2 * (size_t)first;
-    _mm_storeh_pd((void *)out, _mm_castsi128_pd(upper));
-    _mm_storeh_pd((void *)(out + second), _mm_castsi128_pd(lower));
+    save_high(out, upper);
+    save_high(out + second, lower);
     return out + 2 * (size_t)second;
 }
 
@@ -199,14 +216,12 @@ static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
     __m256i bits  = bits_of(_mm256_or_si256(upper, lower));
     upper         = squeeze(upper, bits);
     lower         = squeeze(lower, bits);
-    widths[0]     = (uint8_t)_mm256_extract_epi64(bits, 0);
-    widths[1]     = (uint8_t)_mm256_extract_epi64(bits, 1);
-    widths[2]     = (uint8_t)_mm256_extract_epi64(bits, 2);
-    widths[3]     = (uint8_t)_mm256_extract_epi64(bits, 3);
-    out           = put_two(out, _mm256_castsi256_si128(upper),
-                  _mm256_castsi256_si128(lower), widths[0], widths[1]);
+    uint32_t four = four_bytes(bits);
+    memcpy(widths, &four, sizeof(four));
+    out = put_two(out, _mm256_castsi256_si128(upper),
+        _mm256_castsi256_si128(lower), four & 255, four >> 8 & 255);
     return put_two(out, _mm256_extracti128_si256(upper, 1),
-        _mm256_extracti128_si256(lower, 1), widths[2], widths[3]);
+        _mm256_extracti128_si256(lower, 1), four >> 16 & 255, four >> 24);
 }
 
 /* Two widths to a byte, the first one low. `n` is rounded up to whole u32. */

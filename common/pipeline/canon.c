@@ -247,7 +247,7 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_BYTES);
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_MASK8);
     out->dct_scale =
         (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);

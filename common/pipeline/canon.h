@@ -40,9 +40,12 @@ FBY_CHECKED fby_err fby_content_check(
 struct fby_shape fby_field_shape(const struct fby_field_content *field);
 
 /* The last part of an extension that names pictures which no decoder knows
- * yet, such as "png" of "left.png"; NULL for any other. Content that asks for
+ * yet, such as "webp" of "left.webp"; NULL for any other. Content that asks for
  * them is refused: a decoder that comes later would make other values of it. */
 const char *fby_undecoded_picture(const char *extension);
+
+/* Does its `from` name a png? Only then its pictures may be PNGs. */
+bool fby_field_takes_png(const struct fby_field_content *field);
 
 /* The smallest of u8, u16, u32 that holds ids below `classes` (0: u32). */
 enum fby_type fby_label_type(uint32_t classes);

@@ -22,12 +22,26 @@ enum fby_type fby_label_type(uint32_t classes)
     return classes > 256 ? FBY_U16 : FBY_U8;
 }
 
+static const char *last_part(const char *extension)
+{
+    const char *dot = strrchr(extension, '.');
+    return dot != NULL ? dot + 1 : extension;
+}
+
+bool fby_field_takes_png(const struct fby_field_content *field)
+{
+    bool takes = false;
+    for (size_t i = 0; i < field->n_from; i++) {
+        takes = takes || strcmp(last_part(field->from[i]), "png") == 0;
+    }
+    return takes;
+}
+
 const char *fby_undecoded_picture(const char *extension)
 {
     static const char *const none[] = {
-        "png", "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
-    const char *dot  = strrchr(extension, '.');
-    const char *part = dot != NULL ? dot + 1 : extension;
+        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
+    const char *part = last_part(extension);
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
         if (strcmp(part, none[i]) == 0) {
             return part;
@@ -41,6 +55,8 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
     struct fby_shape shape = {0};
     if (field->decode == FBY_DECODE_RGB8) {
         shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 3}};
+    } else if (field->decode == FBY_DECODE_MASK8) {
+        shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 1}};
     } else if (field->decode == FBY_DECODE_BYTES) {
         shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
     }
@@ -153,9 +169,11 @@ static bool can_be_from(const struct fby_field_content *field, size_t i)
     const char *from    = field->from[i];
     bool        folder  = strcmp(from, "folder") == 0;
     bool        picture = field->decode == FBY_DECODE_RGB8;
+    bool        mask    = field->decode == FBY_DECODE_MASK8;
     return fby_text_is_extension(from) && !stands_before(field, i) &&
            (!folder || field->n_from == 1) &&
-           (!picture || fby_undecoded_picture(from) == NULL);
+           (!picture || fby_undecoded_picture(from) == NULL) &&
+           (!mask || strcmp(last_part(from), "png") == 0);
 }
 
 static fby_err check_from(
@@ -187,22 +205,36 @@ static fby_err check_normalize(
     return FBY_OK;
 }
 
+static fby_err check_sides(struct fby_shape shape, struct fby_why *why)
+{
+    return shape.dims[0] != 0 && shape.dims[1] != 0
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "the pictures have no fixed size; end ops with one that "
+                     "gives it, such as resize: {size: 224} or center_crop: "
+                     "{size: 224}");
+}
+
+static fby_err check_mask(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    return field->wire_type == FBY_U8
+               ? check_sides(field->shape, why)
+               : fby_because(
+                     why, FBY_CONFIG, "a mask8 field has the wire type u8");
+}
+
 static fby_err check_image(
     const struct fby_field_content *field, struct fby_why *why)
 {
-    struct fby_shape shape = field->shape;
     if (field->dct_scale < FBY_DCT_OFF || field->dct_scale > FBY_DCT_FAST ||
         field->wire_type != FBY_U8 || is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "an rgb8 field comes from a member, with a dct_scale and wire "
             "type u8");
     }
-    if (shape.dims[0] == 0 || shape.dims[1] == 0) {
-        return fby_because(why, FBY_CONFIG,
-            "the pictures have no fixed size; end ops with one that gives it, "
-            "such as resize: {size: 224} or center_crop: {size: 224}");
-    }
-    return check_normalize(field, why);
+    fby_err err = check_sides(field->shape, why);
+    return err == FBY_OK ? check_normalize(field, why) : err;
 }
 
 static fby_err check_label(
@@ -260,9 +292,11 @@ static bool strangers_are_none(const struct fby_field_content *f)
 {
     bool image = f->decode == FBY_DECODE_RGB8;
     bool label = f->decode == FBY_DECODE_LABEL;
-    bool plain = f->n_ops == 0 && !f->normalize && f->dct_scale == 0 &&
-                 strcmp(f->group, f->name) == 0;
-    return (image || plain) && (label || (f->classes == 0 && !f->one_hot)) &&
+    bool mask  = f->decode == FBY_DECODE_MASK8;
+    bool plain = f->n_ops == 0 && strcmp(f->group, f->name) == 0;
+    return (image || mask || plain) &&
+           (image || (!f->normalize && f->dct_scale == 0)) &&
+           (label || (f->classes == 0 && !f->one_hot)) &&
            (f->one_hot || f->smoothing == 0) &&
            (f->decode == FBY_DECODE_NUMBER || f->json_key[0] == '\0') &&
            (f->decode == FBY_DECODE_BYTES || f->length == 0);
@@ -280,6 +314,8 @@ static fby_err check_decoded(
         return check_number(field, why);
     case FBY_DECODE_BYTES:
         return check_bytes(field, why);
+    case FBY_DECODE_MASK8:
+        return check_mask(field, why);
     }
     return fby_because(why, FBY_CONFIG, "decode is not known");
 }

@@ -152,7 +152,7 @@ static fby_err read_item_params(
 static fby_err unknown_op(const struct fby_yaml *yaml, const yaml_node_t *node)
 {
     const char        *text       = fby_yaml_text(node);
-    char               known[256] = "";
+    char               known[512] = "";
     struct fby_nearest nearest    = {.word = text};
     for (size_t i = 0; i < fby_n_ops; i++) {
         fby_nearest_offer(&nearest, fby_ops[i]->name);

@@ -13,6 +13,7 @@ static const struct fby_choice decoders[] = {
     {"label", FBY_DECODE_LABEL, false},
     {"number", FBY_DECODE_NUMBER, false},
     {"bytes", FBY_DECODE_BYTES, false},
+    {"mask8", FBY_DECODE_MASK8, false},
     {NULL, 0, false},
 };
 

@@ -31,13 +31,13 @@ static bool is_one_of(const char *word, const char *const *words)
 
 static enum fby_decode infer_one(const char *extension)
 {
-    static const char *const labels[] = {"folder", "cls", NULL};
-    static const char *const jpeg[]   = {"jpg", "jpeg", NULL};
-    const char              *part     = last_part(extension);
+    static const char *const labels[]  = {"folder", "cls", NULL};
+    static const char *const picture[] = {"jpg", "jpeg", "png", NULL};
+    const char              *part      = last_part(extension);
     if (is_one_of(part, labels)) {
         return FBY_DECODE_LABEL;
     }
-    if (is_one_of(part, jpeg) || fby_undecoded_picture(extension) != NULL) {
+    if (is_one_of(part, picture) || fby_undecoded_picture(extension) != NULL) {
         return FBY_DECODE_RGB8;
     }
     return strcmp(part, "json") == 0 ? FBY_DECODE_NUMBER : FBY_DECODE_BYTES;
@@ -53,8 +53,8 @@ static fby_err infer_decode(
     for (size_t i = 1; i < field->n_from; i++) {
         if ((int64_t)infer_one(field->from[i]) != field->decode) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
-                "'%s' and '%s' are not decoded alike; say decode: rgb8, label, "
-                "number or bytes",
+                "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
+                "label, number or bytes",
                 field->from[0], field->from[i]);
         }
     }
@@ -75,6 +75,7 @@ static bool is_used(int64_t decode, size_t key)
         [FBY_DECODE_LABEL]  = BIT(FIELD_CLASSES) | BIT(FIELD_ONE_HOT),
         [FBY_DECODE_NUMBER] = BIT(FIELD_KEY),
         [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
+        [FBY_DECODE_MASK8]  = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
     };
     return ((common | used[decode]) & BIT(key)) != 0;
 }
@@ -86,6 +87,7 @@ static const char *decoder_name(int64_t decode)
         [FBY_DECODE_LABEL]  = "label",
         [FBY_DECODE_NUMBER] = "number",
         [FBY_DECODE_BYTES]  = "bytes",
+        [FBY_DECODE_MASK8]  = "mask8",
     };
     return names[decode];
 }
@@ -167,6 +169,18 @@ static bool is_float(int64_t type)
     return type == FBY_F32 || type == FBY_F16 || type == FBY_BF16;
 }
 
+static fby_err settle_same_dtype(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->out.dtype == 0) {
+        field->out.dtype = field->wire.type;
+    }
+    return field->out.dtype == field->wire.type
+               ? FBY_OK
+               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+                     "differs from the wire type; here both are the same");
+}
+
 /* ---- rgb8 ---- */
 
 static fby_err check_picture_files(
@@ -176,7 +190,7 @@ static fby_err check_picture_files(
         const char *picture = fby_undecoded_picture(field->from[i]);
         if (picture != NULL) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
-                "%s pictures are not in this version; use jpg or jpeg",
+                "%s pictures are not in this version; use jpg, jpeg or png",
                 picture);
         }
     }
@@ -210,6 +224,22 @@ static fby_err settle_picture(
             "is not made of pictures; use u8, f32, f16 or bf16");
     }
     return FBY_OK;
+}
+
+/* ---- mask8 ---- */
+
+static fby_err settle_mask(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    for (size_t i = 0; i < field->n_from; i++) {
+        if (strcmp(last_part(field->from[i]), "png") != 0) {
+            return wrong_at(yaml, field->from_at[i],
+                "a mask of ids comes from png; other formats do not keep ids");
+        }
+    }
+    fby_err err =
+        settle_wire(yaml, field, FBY_U8, "masks travel as u8; use type: u8");
+    return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
 }
 
 /* ---- label ---- */
@@ -311,18 +341,6 @@ static fby_err settle_label(
 
 /* ---- number and bytes ---- */
 
-static fby_err settle_same_dtype(
-    const struct fby_yaml *yaml, struct draft_field *field)
-{
-    if (field->out.dtype == 0) {
-        field->out.dtype = field->wire.type;
-    }
-    return field->out.dtype == field->wire.type
-               ? FBY_OK
-               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
-                     "differs from the wire type; here both are the same");
-}
-
 static fby_err settle_number(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
@@ -362,10 +380,12 @@ static fby_err check_photo(
     const struct draft_wire *wire  = &field->wire;
     bool                     photo = wire->filter == FBY_FILTER_PHOTO;
     bool                     pack  = wire->codec == FBY_CODEC_PACK;
-    if ((photo || pack) && field->decode != FBY_DECODE_RGB8) {
+    bool                     picture =
+        field->decode == FBY_DECODE_RGB8 || field->decode == FBY_DECODE_MASK8;
+    if ((photo || pack) && !picture) {
         return fby_yaml_wrong(yaml->why, yaml->file,
             wire->at[photo ? WIRE_FILTER : WIRE_CODEC],
-            "%s is for rgb8 pictures; use %s: auto",
+            "%s is for pictures (rgb8, mask8); use %s: auto",
             photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
     }
     if (photo && !pack && wire->codec != FBY_AUTO) {
@@ -390,6 +410,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_label(yaml, field);
     case FBY_DECODE_NUMBER:
         return settle_number(yaml, field);
+    case FBY_DECODE_MASK8:
+        return settle_mask(yaml, field);
     default:
         return settle_bytes(yaml, field);
     }

@@ -1,4 +1,4 @@
-#include "common/pipeline/op.h"
+#include "common/pipeline/op_private.h"
 
 #include <string.h>
 
@@ -31,13 +31,43 @@ static uint32_t width_of(const struct fby_value *size)
     return (uint32_t)size->i[1];
 }
 
-/* The plan that changes nothing. */
-static struct fby_op_plan identity(struct fby_shape in)
+struct fby_op_plan fby_op_identity(struct fby_shape in)
 {
     uint32_t h = in.dims[0];
     uint32_t w = in.dims[1];
-    return (struct fby_op_plan){
-        .w = w, .h = h, .out_w = w, .out_h = h, .flip = false};
+    return (struct fby_op_plan){.w = w, .h = h, .out_w = w, .out_h = h};
+}
+
+struct fby_shape fby_op_same_shape(
+    const struct fby_op_use *use, struct fby_shape in)
+{
+    (void)use;
+    return in;
+}
+
+void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step)
+{
+    plan->steps[plan->n_steps++] = step;
+}
+
+fby_err fby_op_check_pair(
+    const struct fby_op_use *use, uint32_t param, struct fby_why *why)
+{
+    const struct fby_value *pair = &use->params[param];
+    if (pair->n == 2 && pair->r[0] > pair->r[1]) {
+        return fby_because(why, FBY_CONFIG,
+            "%s: [%g, %g] is the wrong way round; write the lower first",
+            use->op->params[param].name, pair->r[0], pair->r[1]);
+    }
+    return FBY_OK;
+}
+
+int64_t fby_op_draw_around(struct fby_draw *draw, const struct fby_value *value)
+{
+    double a = value->r[0];
+    return value->n == 2
+               ? fby_plan_uniform_q16(draw, a, value->r[1])
+               : fby_plan_uniform_q16(draw, a < 0 ? a : -a, a < 0 ? -a : a);
 }
 
 static void take(struct fby_op_plan *plan, const struct fby_box *box)
@@ -108,15 +138,8 @@ static const struct fby_param rrc_params[] = {
 
 static fby_err rrc_check(const struct fby_op_use *use, struct fby_why *why)
 {
-    for (unsigned k = SCALE; k <= RATIO; k++) {
-        const struct fby_value *pair = &use->params[k];
-        if (pair->r[0] > pair->r[1]) {
-            return fby_because(why, FBY_CONFIG,
-                "%s: [%g, %g] is the wrong way round; write the lower first",
-                rrc_params[k].name, pair->r[0], pair->r[1]);
-        }
-    }
-    return FBY_OK;
+    fby_err err = fby_op_check_pair(use, SCALE, why);
+    return err == FBY_OK ? fby_op_check_pair(use, RATIO, why) : err;
 }
 
 static struct fby_shape rrc_shape(
@@ -133,7 +156,7 @@ static fby_err rrc_plan(const struct fby_op_use *use, struct fby_draw *draw,
             use->params[RATIO].r, &box)) {
         return refuse("random_resized_crop", in, "sides are 1 to 65535", why);
     }
-    *out = identity(in);
+    *out = fby_op_identity(in);
     take(out, &box);
     out->out_w = width_of(&use->params[SIZE]);
     out->out_h = height_of(&use->params[SIZE]);
@@ -187,7 +210,7 @@ static fby_err resize_plan(const struct fby_op_use *use, struct fby_draw *draw,
         return refuse(
             "resize", in, "a side would not be within 1 to 65535", why);
     }
-    *out       = identity(in);
+    *out       = fby_op_identity(in);
     out->out_w = after.dims[1];
     out->out_h = after.dims[0];
     return FBY_OK;
@@ -214,7 +237,7 @@ static fby_err center_crop_plan(const struct fby_op_use *use,
     if (!fby_plan_center_crop(picture(in), wanted(&use->params[SIZE]), &box)) {
         return refuse_small("center_crop", in, &use->params[SIZE], why);
     }
-    *out = identity(in);
+    *out = fby_op_identity(in);
     take(out, &box);
     return FBY_OK;
 }
@@ -228,50 +251,32 @@ static fby_err random_crop_plan(const struct fby_op_use *use,
             draw, picture(in), wanted(&use->params[SIZE]), &box)) {
         return refuse_small("random_crop", in, &use->params[SIZE], why);
     }
-    *out = identity(in);
+    *out = fby_op_identity(in);
     take(out, &box);
     return FBY_OK;
 }
 
 /* ---- horizontal_flip ---- */
 
-static const struct fby_param flip_params[] = {
-    [P] = {.name  = "p",
-        .expects  = "a number, 0 to 1 (how often)",
-        .real     = true,
-        .min_n    = 1,
-        .max_n    = 1,
-        .min      = 0,
-        .max      = 1,
-        .fallback = {.n = 1, .real = true, .r = {0.5}}},
-};
-
-static struct fby_shape flip_shape(
-    const struct fby_op_use *use, struct fby_shape in)
-{
-    (void)use;
-    return in;
-}
+static const struct fby_param flip_params[] = {[P] = FBY_P_PARAM(0.5)};
 
 static fby_err flip_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
 {
     (void)why;
-    *out      = identity(in);
+    *out      = fby_op_identity(in);
     out->flip = fby_plan_flip(draw, use->params[P].r[0]);
     return FBY_OK;
 }
 
 /* ---- the table ---- */
 
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
 static const struct fby_op random_resized_crop = {
     .name     = "random_resized_crop",
     .id       = FBY_OP_RANDOM_RESIZED_CROP,
     .version  = 1,
     .params   = rrc_params,
-    .n_params = COUNT(rrc_params),
+    .n_params = FBY_COUNT(rrc_params),
     .check    = rrc_check,
     .shape    = rrc_shape,
     .plan     = rrc_plan,
@@ -282,7 +287,7 @@ static const struct fby_op resize = {
     .id       = FBY_OP_RESIZE,
     .version  = 1,
     .params   = resize_params,
-    .n_params = COUNT(resize_params),
+    .n_params = FBY_COUNT(resize_params),
     .check    = resize_check,
     .shape    = resize_shape,
     .plan     = resize_plan,
@@ -293,7 +298,7 @@ static const struct fby_op center_crop = {
     .id       = FBY_OP_CENTER_CROP,
     .version  = 1,
     .params   = crop_params,
-    .n_params = COUNT(crop_params),
+    .n_params = FBY_COUNT(crop_params),
     .shape    = crop_shape,
     .plan     = center_crop_plan,
 };
@@ -303,7 +308,7 @@ static const struct fby_op random_crop = {
     .id       = FBY_OP_RANDOM_CROP,
     .version  = 1,
     .params   = crop_params,
-    .n_params = COUNT(crop_params),
+    .n_params = FBY_COUNT(crop_params),
     .shape    = crop_shape,
     .plan     = random_crop_plan,
 };
@@ -313,8 +318,8 @@ static const struct fby_op horizontal_flip = {
     .id       = FBY_OP_HORIZONTAL_FLIP,
     .version  = 1,
     .params   = flip_params,
-    .n_params = COUNT(flip_params),
-    .shape    = flip_shape,
+    .n_params = FBY_COUNT(flip_params),
+    .shape    = fby_op_same_shape,
     .plan     = flip_plan,
 };
 
@@ -324,8 +329,28 @@ const struct fby_op *const fby_ops[] = {
     &center_crop,
     &random_crop,
     &horizontal_flip,
+    &fby_op_vertical_flip,
+    &fby_op_pad,
+    &fby_op_grayscale,
+    &fby_op_random_grayscale,
+    &fby_op_colour_jitter,
+    &fby_op_gaussian_blur,
+    &fby_op_random_erasing,
+    &fby_op_rotate,
+    &fby_op_affine,
+    &fby_op_trivial_augment_wide,
+    &fby_op_rand_augment,
 };
-const size_t fby_n_ops = COUNT(fby_ops);
+const size_t fby_n_ops = FBY_COUNT(fby_ops);
+
+struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
+{
+    struct fby_size size = {plan->out_w, plan->out_h};
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        size = fby_step_size(&plan->steps[i], size);
+    }
+    return size;
+}
 
 const struct fby_op *fby_op_named(const char *name)
 {

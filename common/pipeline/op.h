@@ -2,11 +2,13 @@
  *
  * The parser, the canonical form and the plan know no op by name; they know
  * this table. The pixels themselves are worker/transform's business: it has
- * one `apply` per id. To add an op: an entry in op.c, an apply, a golden. */
+ * what each kind of step does. To add an op: an entry in a table of op_*.c,
+ * steps that do it, a golden. */
 #ifndef FBY_COMMON_PIPELINE_OP_H
 #define FBY_COMMON_PIPELINE_OP_H
 
 #include "common/err.h"
+#include "common/pipeline/step.h"
 #include "common/pipeline/types.h"
 
 struct fby_draw; /* common/plan/draw.h */
@@ -16,29 +18,48 @@ enum fby_op_id { /* in canonical content: add, never renumber */
     FBY_OP_RESIZE              = 2,
     FBY_OP_CENTER_CROP         = 3,
     FBY_OP_RANDOM_CROP         = 4,
-    FBY_OP_HORIZONTAL_FLIP     = 5
+    FBY_OP_HORIZONTAL_FLIP     = 5,
+    FBY_OP_VERTICAL_FLIP       = 6,
+    FBY_OP_PAD                 = 7,
+    FBY_OP_GRAYSCALE           = 8,
+    FBY_OP_RANDOM_GRAYSCALE    = 9,
+    FBY_OP_COLOUR_JITTER       = 10,
+    FBY_OP_GAUSSIAN_BLUR       = 11,
+    FBY_OP_RANDOM_ERASING      = 12,
+    FBY_OP_ROTATE              = 13,
+    FBY_OP_AFFINE              = 14,
+    FBY_OP_TRIVIAL_AUGMENT     = 15,
+    FBY_OP_RAND_AUGMENT        = 16
 };
 
 struct fby_param {
     const char *name;
     const char *expects; /* for errors: "one or two integers, 1 to 65535" */
     bool        real;
-    bool        spread; /* one number stands for all max_n of them */
-    uint32_t    min_n;  /* numbers; 0: may be left out */
-    uint32_t    max_n;
-    double      min; /* each number, inclusive */
-    double      max;
-    struct fby_value fallback; /* n = 0: none */
+    bool        spread;       /* one number stands for all max_n of them */
+    const char *const *words; /* stand for 0, 1, ..; ends with NULL; or NULL */
+    uint32_t           min_n; /* numbers; 0: may be left out */
+    uint32_t           max_n;
+    double             min; /* each number, inclusive */
+    double             max;
+    struct fby_value   fallback; /* n = 0: none */
 };
 
+enum { FBY_MAX_STEPS = 4 }; /* of an op */
+
 /* What an op does to one sample, all decided before a pixel is touched:
- * take the box (x, y, w, h) of the picture, scale it to out_w x out_h, then
- * mirror. An op that does less leaves the rest as identity. */
+ * take the box (x, y, w, h) of the picture, scale it to out_w x out_h, mirror
+ * it, then do the steps. An op that does less leaves the rest as identity. */
 struct fby_op_plan {
-    uint32_t x, y, w, h;
-    uint32_t out_w, out_h;
-    bool     flip;
+    uint32_t        x, y, w, h;
+    uint32_t        out_w, out_h;
+    bool            flip;
+    uint32_t        n_steps;
+    struct fby_step steps[FBY_MAX_STEPS];
 };
+
+/* The picture's size after all of it. Pure. */
+struct fby_size fby_op_plan_size(const struct fby_op_plan *plan);
 
 struct fby_op {
     const char             *name;

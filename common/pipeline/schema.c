@@ -77,6 +77,19 @@ static fby_err read_text(const struct fby_yaml *yaml, const yaml_node_t *node,
     return FBY_OK;
 }
 
+/* The word's position in the list. */
+static bool find_word(
+    const yaml_node_t *node, const char *const *words, int64_t *out)
+{
+    const char *text = fby_yaml_is_given(node) ? fby_yaml_text(node) : "";
+    for (*out = 0; words[*out] != NULL; ++*out) {
+        if (strcmp(words[*out], text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool number_fits(const yaml_node_t *node, const struct fby_param *param,
     struct fby_value *out)
 {
@@ -87,8 +100,9 @@ static bool number_fits(const yaml_node_t *node, const struct fby_param *param,
         return ok && number >= param->min && number <= param->max;
     }
     int64_t integer = 0;
-    bool    ok      = fby_yaml_integer(node, &integer);
-    out->i[out->n]  = integer;
+    bool    ok = param->words != NULL ? find_word(node, param->words, &integer)
+                                      : fby_yaml_integer(node, &integer);
+    out->i[out->n] = integer;
     return ok && (double)integer >= param->min && (double)integer <= param->max;
 }
 

@@ -51,10 +51,11 @@ enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
  * twice as large as its result, or at least as large. */
 enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
-    FBY_DECODE_RGB8   = 1, /* JPEG -> u8 [h, w, 3] */
+    FBY_DECODE_RGB8   = 1, /* JPEG or PNG -> u8 [h, w, 3] */
     FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */
     FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
-    FBY_DECODE_BYTES  = 4  /* raw bytes of one fixed length -> u8 [length] */
+    FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
+    FBY_DECODE_MASK8  = 5  /* PNG of ids -> u8 [h, w, 1] */
 };
 enum fby_type {
     FBY_U8   = 1,

@@ -1,5 +1,6 @@
 #include "common/plan/geometry.h"
 
+#include "common/plan/augment.h"
 #include "common/plan/fixed.h"
 
 enum { TRIES = 10 };
@@ -91,6 +92,24 @@ static struct fby_box anywhere(
         .x = (uint32_t)x, .y = (uint32_t)y, .w = crop.w, .h = crop.h};
 }
 
+static struct range share_of(const double scale[2])
+{
+    return (struct range){clamp_q32(scale[0], 0, FBY_Q32_ONE),
+        clamp_q32(scale[1], 0, FBY_Q32_ONE)};
+}
+
+static struct range aspect_of(const double ratio[2])
+{
+    return (struct range){clamp_q32(ratio[0], MIN_RATIO, MAX_RATIO),
+        clamp_q32(ratio[1], MIN_RATIO, MAX_RATIO)};
+}
+
+static struct range log_of(const struct range *aspect)
+{
+    return (struct range){fby_log2_q32((uint64_t)aspect->low),
+        fby_log2_q32((uint64_t)aspect->high)};
+}
+
 bool fby_plan_random_resized_crop(struct fby_draw *draw,
     struct fby_size picture, const double scale[2], const double ratio[2],
     struct fby_box *out)
@@ -98,12 +117,9 @@ bool fby_plan_random_resized_crop(struct fby_draw *draw,
     if (!usable(picture)) {
         return false;
     }
-    struct range share     = {clamp_q32(scale[0], 0, FBY_Q32_ONE),
-            clamp_q32(scale[1], 0, FBY_Q32_ONE)};
-    struct range aspect    = {clamp_q32(ratio[0], MIN_RATIO, MAX_RATIO),
-           clamp_q32(ratio[1], MIN_RATIO, MAX_RATIO)};
-    struct range log_ratio = {fby_log2_q32((uint64_t)aspect.low),
-        fby_log2_q32((uint64_t)aspect.high)};
+    struct range share     = share_of(scale);
+    struct range aspect    = aspect_of(ratio);
+    struct range log_ratio = log_of(&aspect);
     for (int i = 0; i < TRIES; i++) {
         struct fby_size crop = try_size(draw, picture, share, log_ratio);
         if (fits(crop, picture)) {
@@ -113,6 +129,23 @@ bool fby_plan_random_resized_crop(struct fby_draw *draw,
     }
     *out = central(picture, clamped_size(picture, aspect));
     return true;
+}
+
+bool fby_plan_random_erasing(struct fby_draw *draw, struct fby_size picture,
+    const double scale[2], const double ratio[2], struct fby_box *out)
+{
+    struct range share     = share_of(scale);
+    struct range aspect    = aspect_of(ratio);
+    struct range log_ratio = log_of(&aspect);
+    for (int i = 0; i < TRIES; i++) {
+        struct fby_size turned = try_size(draw, picture, share, log_ratio);
+        struct fby_size box    = {.w = turned.h, .h = turned.w};
+        if (usable(box) && box.w < picture.w && box.h < picture.h) {
+            *out = anywhere(draw, picture, box);
+            return true;
+        }
+    }
+    return false;
 }
 
 bool fby_plan_random_crop(struct fby_draw *draw, struct fby_size picture,

@@ -50,11 +50,12 @@ static size_t read_raw_size(struct fby_reader *r, const struct fby_codec_job *j)
 {
     size_t any = (size_t)fby_read_le(r, 3);
     if (!is_photo(j)) {
-        return 1 + any % (3 * FBY_CODEC_BLOCK);
+        return 1 + any % (3 * (size_t)FBY_CODEC_BLOCK);
     }
-    size_t line  = (size_t)j->params.width * j->params.channels;
-    size_t lines = 1 + any % (2 * (size_t)j->params.height);
-    return line * (lines > j->params.height ? 2 * j->params.height : lines);
+    size_t line   = (size_t)j->params.width * j->params.channels;
+    size_t height = j->params.height;
+    size_t lines  = 1 + any % (2 * height);
+    return line * (lines > height ? 2 * height : lines);
 }
 
 /* As many of `size` bytes as can be encoded. */

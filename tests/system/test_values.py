@@ -75,6 +75,7 @@ class Plan(SystemTest):
         draw = forebay_model.Draw(7, epoch, row["sample"], "image",
                                   "horizontal_flip", 0)
         self.assertEqual(flip["flip"], forebay_model.flip(draw, 0.5))
+        self.assertEqual(flip["steps"], [])
 
 
 if __name__ == "__main__":

@@ -65,6 +65,10 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_texts(transform, hash, FBY_DECODE_LABEL);
     case FBY_DECODER_NUMBER:
         return fby_try_texts(transform, hash, FBY_DECODE_NUMBER);
+    case FBY_DECODER_PNG:
+        return fby_try_pngs(transform, hash, FBY_DECODE_RGB8);
+    case FBY_DECODER_MASK8:
+        return fby_try_pngs(transform, hash, FBY_DECODE_MASK8);
     case FBY_DECODER_BYTES:
     case FBY_N_DECODERS:
         break;

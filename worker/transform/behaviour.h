@@ -17,6 +17,8 @@ enum fby_decoder {
     FBY_DECODER_LABEL,
     FBY_DECODER_NUMBER,
     FBY_DECODER_BYTES,
+    FBY_DECODER_PNG, /* pictures */
+    FBY_DECODER_MASK8,
     FBY_N_DECODERS
 };
 

@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "common/plan/draw.h"
-#include "worker/transform/jpeg.h"
+#include "worker/transform/picture.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/workshop.h"
 
@@ -35,13 +35,15 @@ static fby_err plan_op(const struct fby_field_job *job, uint32_t i,
     if (err != FBY_OK) {
         return err;
     }
-    if ((uint64_t)plan->out_w * plan->out_h > FBY_JPEG_MAX_PIXELS) {
+    struct fby_size size = fby_op_plan_size(plan);
+    if ((uint64_t)size.w * size.h > FBY_PICTURE_MAX_PIXELS ||
+        (uint64_t)plan->out_w * plan->out_h > FBY_PICTURE_MAX_PIXELS) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "%s makes a picture of %u x %u pixels; at most %llu are allowed",
-            use->op->name, plan->out_w, plan->out_h,
-            (unsigned long long)FBY_JPEG_MAX_PIXELS);
+            use->op->name, size.w, size.h,
+            (unsigned long long)FBY_PICTURE_MAX_PIXELS);
     }
-    *shape = picture_shape(plan->out_w, plan->out_h);
+    *shape = picture_shape(size.w, size.h);
     return FBY_OK;
 }
 
@@ -71,12 +73,16 @@ fby_err fby_field_plan(const struct fby_field_job *job,
     struct fby_field_plan *out, struct fby_why *why)
 {
     *out = (struct fby_field_plan){0};
-    if (job->field->decode != FBY_DECODE_RGB8) {
+    if (!fby_field_is_picture(job->field)) {
         return FBY_OK;
     }
-    struct fby_jpeg_file file = {job->bytes, job->size};
-    struct fby_jpeg_head head;
-    fby_err              err = fby_jpeg_read_head(&file, &head, why);
+    struct fby_picture_file           file = {job->bytes, job->size};
+    struct fby_picture_head           head = {0};
+    const struct fby_picture_decoder *decoder;
+    fby_err err = fby_picture_decoder_for(job->field, &file, &decoder, why);
+    if (err == FBY_OK) {
+        err = decoder->head(&file, &head, why);
+    }
     if (err != FBY_OK) {
         return err;
     }
@@ -89,10 +95,11 @@ fby_err fby_field_plan(const struct fby_field_job *job,
 
 /* A picture in work. */
 struct picture {
-    struct fby_transform       *transform;
-    const struct fby_field_job *job;
-    struct fby_image            out;
-    struct fby_walk             walk;
+    struct fby_transform             *transform;
+    const struct fby_field_job       *job;
+    const struct fby_picture_decoder *decoder;
+    struct fby_image                  out;
+    struct fby_walk                   walk;
 };
 
 /* How many times larger than its result a picture must stay when it is decoded
@@ -110,34 +117,34 @@ static uint32_t times_larger(enum fby_dct_scale scale)
     return 0;
 }
 
-static struct fby_jpeg_part part_for(
-    const struct picture *work, const struct fby_jpeg_head *head)
+static struct fby_picture_part part_for(
+    const struct picture *work, const struct fby_picture_head *head)
 {
     const struct fby_pass *pass  = &work->walk.passes.at[0];
     uint32_t               times = times_larger(work->job->field->dct_scale);
-    return (struct fby_jpeg_part){
+    return (struct fby_picture_part){
         .box  = pass->box,
         .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
     };
 }
 
 /* All that decoding this part and the passes take, reserved. */
-static fby_err reserve(struct picture *work, const struct fby_jpeg_head *head,
-    const struct fby_jpeg_part *part, const struct fby_grain *grain,
-    struct fby_why *why)
+static fby_err reserve(struct picture *work,
+    const struct fby_picture_head *head, const struct fby_picture_part *part,
+    const struct fby_grain *grain, struct fby_why *why)
 {
-    struct fby_jpeg_need jpeg = fby_jpeg_need_of(head, part);
-    struct fby_need      need = {
-             .decoded   = {jpeg.scratch[0], jpeg.scratch[1]},
-             .libraries = head->library_bytes,
+    struct fby_picture_need file = work->decoder->need(head, part);
+    struct fby_need         need = {
+                .decoded   = {file.scratch[0], file.scratch[1]},
+                .libraries = head->library_bytes,
     };
     fby_walk_need(&work->walk, grain, &need);
     return fby_transform_reserve(work->transform, &need, why);
 }
 
 /* The header is read: plan, reserve the memory, and get ready for rows. */
-static fby_err on_head(void *arg, const struct fby_jpeg_head *head,
-    struct fby_jpeg_part *part, struct fby_why *why)
+static fby_err on_head(void *arg, const struct fby_picture_head *head,
+    struct fby_picture_part *part, struct fby_why *why)
 {
     struct picture       *work = arg;
     struct fby_field_plan plan = {.width = head->width, .height = head->height};
@@ -147,14 +154,15 @@ static fby_err on_head(void *arg, const struct fby_jpeg_head *head,
     }
     struct fby_op_run run  = {work->job->field->ops, plan.plans, plan.n_ops};
     struct fby_size   size = {head->width, head->height};
-    err = fby_walk_plan(&run, size, &work->out, &work->walk, why);
+    err =
+        fby_walk_plan(&run, size, head->channels, &work->out, &work->walk, why);
     if (err != FBY_OK) {
         return err;
     }
-    *part                         = part_for(work, head);
-    struct fby_jpeg_region region = fby_jpeg_region_of(head, part);
-    struct fby_grain       grain  = {part->unit, region.skew_x, region.skew_y};
-    err                           = reserve(work, head, part, &grain, why);
+    *part                            = part_for(work, head);
+    struct fby_picture_region region = work->decoder->region(head, part);
+    struct fby_grain grain = {part->unit, region.skew_x, region.skew_y};
+    err                    = reserve(work, head, part, &grain, why);
     return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, &grain)
                          : err;
 }
@@ -168,12 +176,21 @@ static void on_rows(void *arg, const struct fby_image *rows)
 static fby_err write_picture(struct fby_transform *transform,
     const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
 {
-    struct picture work = {.transform = transform, .job = job, .out = out};
-    const struct fby_jpeg_sink sink = {on_head, on_rows, &work};
-    const struct fby_jpeg_file file = {job->bytes, job->size};
+    struct picture work;
+    work.transform                     = transform;
+    work.job                           = job;
+    work.out                           = out;
+    work.walk.first_ns                 = 0;
+    const struct fby_picture_sink sink = {on_head, on_rows, &work};
+    const struct fby_picture_file file = {job->bytes, job->size};
 
+    fby_err err =
+        fby_picture_decoder_for(job->field, &file, &work.decoder, why);
+    if (err != FBY_OK) {
+        return err;
+    }
     int64_t began = fby_thread_cpu_ns();
-    fby_err err   = fby_jpeg_stream(&file, &sink, transform->decoded, why);
+    err           = work.decoder->stream(&file, &sink, transform->decoded, why);
     fby_transform_charge(transform, FBY_COST_DECODE,
         fby_thread_cpu_ns() - began - work.walk.first_ns);
     if (err == FBY_OK) {
@@ -205,7 +222,8 @@ static struct fby_image picture_at(
 {
     uint32_t height = field->shape.dims[0];
     uint32_t width  = field->shape.dims[1];
-    return (struct fby_image){dst, (size_t)width * FBY_RGB, width, height};
+    return (struct fby_image){
+        dst, (size_t)width * field->shape.dims[2], width, height};
 }
 
 fby_err fby_field_write(struct fby_transform *transform,
@@ -213,6 +231,7 @@ fby_err fby_field_write(struct fby_transform *transform,
 {
     switch (job->field->decode) {
     case FBY_DECODE_RGB8:
+    case FBY_DECODE_MASK8:
         return write_picture(transform, job, picture_at(dst, job->field), why);
     case FBY_DECODE_LABEL:
         return fby_label_write(job, dst, why);

@@ -27,6 +27,13 @@ struct fby_field_job {
     uint64_t       sample;
 };
 
+/* Is it decoded to pixels, which ops are run on? */
+static inline bool fby_field_is_picture(const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_RGB8 ||
+           field->decode == FBY_DECODE_MASK8;
+}
+
 /* Bytes of one sample of the field: what fby_field_write writes. */
 size_t fby_field_bytes(const struct fby_field_content *field);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/pipeline/canon.h"
 #include "common/pipeline/op.h"
 #include "worker/transform/behaviour.h"
 
@@ -54,6 +55,8 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_LABEL]    = "label",
         [FBY_DECODER_NUMBER]   = "number",
         [FBY_DECODER_BYTES]    = "bytes",
+        [FBY_DECODER_PNG]      = "rgb8_png",
+        [FBY_DECODER_MASK8]    = "mask8",
     };
     add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
                            DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
@@ -67,6 +70,9 @@ static void add_picture(
         add_decoder(entries, FBY_DECODER_FAITHFUL);
     } else if (field->dct_scale == FBY_DCT_FAST) {
         add_decoder(entries, FBY_DECODER_FAST);
+    }
+    if (fby_field_takes_png(field)) {
+        add_decoder(entries, FBY_DECODER_PNG);
     }
 }
 
@@ -82,6 +88,9 @@ static fby_err add_decoders(struct entries *entries,
         return FBY_OK;
     case FBY_DECODE_NUMBER:
         add_decoder(entries, FBY_DECODER_NUMBER);
+        return FBY_OK;
+    case FBY_DECODE_MASK8:
+        add_decoder(entries, FBY_DECODER_MASK8);
         return FBY_OK;
     case FBY_DECODE_BYTES:
         add_decoder(entries, FBY_DECODER_BYTES);

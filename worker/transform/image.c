@@ -32,13 +32,20 @@ void fby_scratch_fini(struct fby_scratch *scratch)
     *scratch = (struct fby_scratch){0};
 }
 
+fby_err fby_image_of(struct fby_scratch *scratch, struct fby_size size,
+    uint32_t channels, struct fby_image *out)
+{
+    size_t  stride = (size_t)size.w * channels;
+    fby_err err    = fby_scratch_need(scratch, stride * size.h);
+    if (err == FBY_OK) {
+        *out = (struct fby_image){scratch->memory, stride, size.w, size.h};
+    }
+    return err;
+}
+
 fby_err fby_image_in(struct fby_scratch *scratch, uint32_t width,
     uint32_t height, struct fby_image *out)
 {
-    size_t  stride = (size_t)width * FBY_RGB;
-    fby_err err    = fby_scratch_need(scratch, stride * height);
-    if (err == FBY_OK) {
-        *out = (struct fby_image){scratch->memory, stride, width, height};
-    }
-    return err;
+    return fby_image_of(
+        scratch, (struct fby_size){width, height}, FBY_RGB, out);
 }

@@ -168,11 +168,11 @@ static void check_size(struct decoder *d, size_t size)
 {
     struct jpeg_decompress_struct *jpeg = &d->jpeg;
     uint64_t pixels = (uint64_t)jpeg->image_width * jpeg->image_height;
-    if (pixels > FBY_JPEG_MAX_PIXELS) {
+    if (pixels > FBY_PICTURE_MAX_PIXELS) {
         leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
                      "JPEG claims %u x %u pixels; at most %llu are decoded",
                      jpeg->image_width, jpeg->image_height,
-                     (unsigned long long)FBY_JPEG_MAX_PIXELS));
+                     (unsigned long long)FBY_PICTURE_MAX_PIXELS));
     }
     if (pixels / FBY_JPEG_MAX_PIXELS_PER_BYTE > size) {
         leave(d, fby_because(d->why, FBY_BAD_SAMPLE,
@@ -190,7 +190,7 @@ static void check_size(struct decoder *d, size_t size)
     }
 }
 
-static void read_header(struct decoder *d, const struct fby_jpeg_file *file)
+static void read_header(struct decoder *d, const struct fby_picture_file *file)
 {
     if (file->size == 0) {
         leave(
@@ -214,7 +214,7 @@ static bool scales_right(const struct jpeg_decompress_struct *jpeg)
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
 }
 
-static struct fby_jpeg_head head_of(const struct decoder *d)
+static struct fby_picture_head head_of(const struct decoder *d)
 {
     const struct jpeg_decompress_struct *jpeg = &d->jpeg;
 
@@ -223,10 +223,11 @@ static struct fby_jpeg_head head_of(const struct decoder *d)
     uint32_t h     = jpeg->image_height;
     uint64_t rows =
         fby_image_bytes(w + DCTSIZE * MAX_SAMP_FACTOR, ROWS_BUFFERED);
-    return (struct fby_jpeg_head){
+    return (struct fby_picture_head){
         .width       = turns ? h : w,
         .height      = turns ? w : h,
         .orientation = d->orientation,
+        .channels    = FBY_RGB,
         .is_scalable = scales_right(jpeg),
         .library_bytes =
             FIXED_BYTES + rows + (d->has_scans ? coefficient_bytes(jpeg) : 0),
@@ -244,7 +245,7 @@ struct area {
 };
 
 static struct area area_of(
-    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part)
+    const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
     struct fby_box b = fby_orient_box(
         &part->box, head->width, head->height, head->orientation);
@@ -261,8 +262,8 @@ static struct area area_of(
     return area;
 }
 
-struct fby_jpeg_region fby_jpeg_region_of(
-    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part)
+struct fby_picture_region fby_jpeg_region(
+    const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
     struct area a      = area_of(head, part);
     uint32_t    o      = head->orientation;
@@ -271,7 +272,7 @@ struct fby_jpeg_region fby_jpeg_region_of(
     bool        bottom = o == 3 || o == 4 || o == 6 || o == 7;
     uint32_t    x      = right ? a.tail_x : a.lead_x; /* along stored rows */
     uint32_t    y      = bottom ? a.tail_y : a.lead_y;
-    return (struct fby_jpeg_region){
+    return (struct fby_picture_region){
         .width  = turns ? a.h : a.w,
         .height = turns ? a.w : a.h,
         .skew_x = turns ? y : x,
@@ -286,11 +287,11 @@ static size_t strip_stride(uint32_t width)
     return (bytes + ROW_SLACK - 1) / ROW_SLACK * ROW_SLACK;
 }
 
-struct fby_jpeg_need fby_jpeg_need_of(
-    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part)
+struct fby_picture_need fby_jpeg_need(
+    const struct fby_picture_head *head, const struct fby_picture_part *part)
 {
     struct area area = area_of(head, part);
-    return (struct fby_jpeg_need){
+    return (struct fby_picture_need){
         .scratch = {strip_stride(area.w) * ROWS_AT_ONCE,
             head->orientation == 1
                 ? 0
@@ -379,14 +380,14 @@ static void fill_strip(struct decoder *d, struct fby_image *strip, uint32_t end)
 
 /* What a call asks of the decoder; without a sink, for the head alone. */
 struct wish {
-    const struct fby_jpeg_file *file;
-    const struct fby_jpeg_sink *sink;
-    struct fby_scratch         *scratch;
-    struct fby_jpeg_head       *head;
+    const struct fby_picture_file *file;
+    const struct fby_picture_sink *sink;
+    struct fby_scratch            *scratch;
+    struct fby_picture_head       *head;
 };
 
 /* Hand rows on, or turn them; `first` is the first one's number in the area. */
-static void deliver(struct decoder *d, const struct fby_jpeg_sink *sink,
+static void deliver(struct decoder *d, const struct fby_picture_sink *sink,
     const struct fby_image *rows, uint32_t first,
     const struct fby_image *turned)
 {
@@ -418,13 +419,13 @@ static void read_area(struct decoder *d, const struct area *area,
 }
 
 static void decode(struct decoder *d, const struct wish *wish,
-    const struct fby_jpeg_part *part)
+    const struct fby_picture_part *part)
 {
-    const struct fby_jpeg_sink *sink   = wish->sink;
-    struct fby_jpeg_need        need   = fby_jpeg_need_of(wish->head, part);
-    struct fby_jpeg_region      region = fby_jpeg_region_of(wish->head, part);
-    struct area                 area   = area_of(wish->head, part);
-    struct fby_image            turned = {0};
+    const struct fby_picture_sink *sink   = wish->sink;
+    struct fby_picture_need        need   = fby_jpeg_need(wish->head, part);
+    struct fby_picture_region      region = fby_jpeg_region(wish->head, part);
+    struct area                    area   = area_of(wish->head, part);
+    struct fby_image               turned = {0};
     take_memory(d, &wish->scratch[0], need.scratch[0]);
     if (d->orientation != 1) {
         take_memory(d, &wish->scratch[1], need.scratch[1]);
@@ -440,7 +441,7 @@ static void decode(struct decoder *d, const struct wish *wish,
 
 static void do_wish(struct decoder *d, const struct wish *wish)
 {
-    struct fby_jpeg_part part = {.unit = 1};
+    struct fby_picture_part part = {.unit = 1};
     read_header(d, wish->file);
     *wish->head = head_of(d);
     if (wish->sink == NULL) {
@@ -463,63 +464,29 @@ static fby_err run(struct decoder *d, const struct wish *wish)
     return d->err;
 }
 
-fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
-    struct fby_jpeg_head *out, struct fby_why *why)
+fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
+    struct fby_picture_head *out, struct fby_why *why)
 {
     struct decoder d = {.why = why};
     return run(&d, &(struct wish){.file = file, .head = out});
 }
 
-fby_err fby_jpeg_stream(const struct fby_jpeg_file *file,
-    const struct fby_jpeg_sink *sink, struct fby_scratch scratch[2],
+fby_err fby_jpeg_stream(const struct fby_picture_file *file,
+    const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why)
 {
-    struct decoder       d    = {.why = why};
-    struct fby_jpeg_head head = {0};
+    struct decoder          d    = {.why = why};
+    struct fby_picture_head head = {0};
     return run(&d, &(struct wish){file, sink, scratch, &head});
 }
 
 /* ---- whole pictures ------------------------------------------------------ */
 
-struct whole {
-    struct fby_scratch *scratch;
-    struct fby_image    image;
-    uint32_t            ready; /* rows */
-};
+const struct fby_picture_decoder fby_jpeg_picture = {
+    fby_jpeg_read_head, fby_jpeg_region, fby_jpeg_need, fby_jpeg_stream};
 
-static fby_err take_whole(void *arg, const struct fby_jpeg_head *head,
-    struct fby_jpeg_part *part, struct fby_why *why)
-{
-    struct whole *whole = arg;
-    part->box           = (struct fby_box){.w = head->width, .h = head->height};
-    fby_err err =
-        fby_image_in(whole->scratch, head->width, head->height, &whole->image);
-    return err == FBY_OK ? FBY_OK
-                         : fby_because(why, err,
-                               "no memory for a picture of %u x %u pixels",
-                               head->width, head->height);
-}
-
-static void copy_rows(void *arg, const struct fby_image *rows)
-{
-    struct whole *whole = arg;
-    for (uint32_t y = 0; y < rows->height; y++) {
-        memcpy(whole->image.pixels + whole->ready++ * whole->image.stride,
-            rows->pixels + y * rows->stride, (size_t)rows->width * FBY_RGB);
-    }
-}
-
-fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
+fby_err fby_jpeg_decode(const struct fby_picture_file *file,
     struct fby_scratch *whole, struct fby_image *out, struct fby_why *why)
 {
-    struct whole               all        = {.scratch = whole};
-    const struct fby_jpeg_sink sink       = {take_whole, copy_rows, &all};
-    struct fby_scratch         scratch[2] = {{0}};
-    fby_err                    err = fby_jpeg_stream(file, &sink, scratch, why);
-    fby_scratch_fini(&scratch[0]);
-    fby_scratch_fini(&scratch[1]);
-    if (err == FBY_OK) {
-        *out = all.image;
-    }
-    return err;
+    return fby_picture_decode(&fby_jpeg_picture, file, whole, out, why);
 }

@@ -18,12 +18,8 @@
 #ifndef FBY_WORKER_TRANSFORM_JPEG_H
 #define FBY_WORKER_TRANSFORM_JPEG_H
 
-#include <stdbool.h>
+#include "worker/transform/picture.h"
 
-#include "common/plan/geometry.h"
-#include "worker/transform/image.h"
-
-#define FBY_JPEG_MAX_PIXELS (UINT64_C(1) << 26) /* 67,108,864 */
 enum {
     FBY_JPEG_MAX_SCANS = 100,
     /* A file in several scans is held as coefficients, 2 bytes each. */
@@ -32,60 +28,16 @@ enum {
     FBY_JPEG_MAX_PIXELS_PER_BYTE = 1024
 };
 
-struct fby_jpeg_file {
-    const uint8_t *bytes; /* borrowed */
-    size_t         size;
-};
-
-struct fby_jpeg_head {
-    uint32_t width; /* pixels, upright: after orientation */
-    uint32_t height;
-    uint32_t orientation;   /* 1 to 8 */
-    bool     is_scalable;   /* may be decoded smaller: units of 2, 4, 8 */
-    uint64_t library_bytes; /* what libjpeg takes to decode it, at most */
-};
-
 /* Read the header alone; pixel data is not looked at. Any thread.
  * Errors: FBY_BAD_SAMPLE as in the file's head, FBY_FULL. */
-FBY_CHECKED fby_err fby_jpeg_read_head(const struct fby_jpeg_file *file,
-    struct fby_jpeg_head *out, struct fby_why *why);
-
-/* What is wanted of a picture. */
-struct fby_jpeg_part {
-    struct fby_box box;  /* pixels, upright; within the picture */
-    uint32_t       unit; /* 1; or 2, 4, 8: pixels that become one, in x and in
-                            y, if the head says that it is scalable */
-};
-
-/* What is delivered of it: the pixels of `unit` that the box touches. */
-struct fby_jpeg_region {
-    uint32_t width, height;
-    uint32_t skew_x, skew_y; /* of the box's upper left corner in the first
-                                of them, in pixels of the picture; < unit */
-};
+FBY_CHECKED fby_err fby_jpeg_read_head(const struct fby_picture_file *file,
+    struct fby_picture_head *out, struct fby_why *why);
 
 /* Pure. */
-struct fby_jpeg_region fby_jpeg_region_of(
-    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part);
-
-/* Bytes of each scratch memory that decoding it takes. Pure. */
-struct fby_jpeg_need {
-    uint64_t scratch[2];
-};
-struct fby_jpeg_need fby_jpeg_need_of(
-    const struct fby_jpeg_head *head, const struct fby_jpeg_part *part);
-
-/* Whom the pixels go to. */
-struct fby_jpeg_sink {
-    /* The header is read: say which part. Nothing was taken yet for what it
-     * announces. Anything but FBY_OK ends the decoding with it. */
-    fby_err (*head)(void *arg, const struct fby_jpeg_head *head,
-        struct fby_jpeg_part *part, struct fby_why *why);
-    /* The next rows of the region, upright, top to bottom. 32 bytes after the
-     * end of each may be read. */
-    void (*rows)(void *arg, const struct fby_image *rows);
-    void *arg;
-};
+struct fby_picture_region fby_jpeg_region(
+    const struct fby_picture_head *head, const struct fby_picture_part *part);
+struct fby_picture_need fby_jpeg_need(
+    const struct fby_picture_head *head, const struct fby_picture_part *part);
 
 /* Decode a part of a picture. What lies below it in the file is not looked at,
  * and of what lies above or beside it no pixel is made: damage there may stay
@@ -96,13 +48,15 @@ struct fby_jpeg_sink {
  * Thread: any, with its own scratch.
  * Errors: FBY_BAD_SAMPLE with the cause; FBY_FULL when memory is short; the
  *         sink's. */
-FBY_CHECKED fby_err fby_jpeg_stream(const struct fby_jpeg_file *file,
-    const struct fby_jpeg_sink *sink, struct fby_scratch scratch[2],
+FBY_CHECKED fby_err fby_jpeg_stream(const struct fby_picture_file *file,
+    const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why);
+
+extern const struct fby_picture_decoder fby_jpeg_picture;
 
 /* Decode a whole picture into `whole`; *out is a view of it.
  * Errors: as above. */
-FBY_CHECKED fby_err fby_jpeg_decode(const struct fby_jpeg_file *file,
+FBY_CHECKED fby_err fby_jpeg_decode(const struct fby_picture_file *file,
     struct fby_scratch *whole, struct fby_image *out, struct fby_why *why);
 
 #endif

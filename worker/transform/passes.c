@@ -15,11 +15,11 @@ static bool scales(const struct fby_pass *pass)
     return pass->to.w != pass->box.w || pass->to.h != pass->box.h;
 }
 
-static bool fits(const struct fby_op_plan *plan, const struct fby_box *in)
+static bool fits(const struct fby_op_plan *plan, struct fby_size in)
 {
     return plan->w >= 1 && plan->h >= 1 && plan->out_w >= 1 &&
-           plan->out_h >= 1 && plan->w <= in->w && plan->x <= in->w - plan->w &&
-           plan->h <= in->h && plan->y <= in->h - plan->h;
+           plan->out_h >= 1 && plan->w <= in.w && plan->x <= in.w - plan->w &&
+           plan->h <= in.h && plan->y <= in.h - plan->h;
 }
 
 /* Narrow what the pass makes to the plan's box. */
@@ -45,11 +45,43 @@ static bool plan_scales(const struct fby_op_plan *plan)
     return plan->out_w != plan->w || plan->out_h != plan->h;
 }
 
-/* The op that a pass is known by: the one that scales, if one does. */
-static void scale(struct fby_pass *pass, const struct fby_op_plan *plan)
+/* Does it crop, scale or mirror a picture of size `in`? */
+static bool reshapes(const struct fby_op_plan *plan, struct fby_size in)
 {
-    pass->to     = (struct fby_size){plan->out_w, plan->out_h};
-    pass->window = all_of(pass->to);
+    return plan->w != in.w || plan->h != in.h || plan_scales(plan) ||
+           plan->flip;
+}
+
+static void join(struct fby_pass *pass, const struct fby_op_plan *plan)
+{
+    narrow(pass, plan);
+    if (plan_scales(plan)) {
+        pass->to     = (struct fby_size){plan->out_w, plan->out_h};
+        pass->window = all_of(pass->to);
+    }
+    pass->mirror = pass->mirror != plan->flip;
+}
+
+static bool has_steps(const struct fby_pass *pass)
+{
+    return pass->steps_end > pass->steps_from;
+}
+
+/* Must what `plan` does to a picture of size `in` be a pass of its own? */
+static bool begins_pass(const struct fby_pass *pass,
+    const struct fby_op_plan *plan, struct fby_size in)
+{
+    return reshapes(plan, in) &&
+           (has_steps(pass) || (plan_scales(plan) && scales(pass)));
+}
+
+static void add_steps(
+    struct fby_pass *pass, const struct fby_op_plan *plan, uint32_t op)
+{
+    if (plan->n_steps > 0) {
+        pass->steps_from = has_steps(pass) ? pass->steps_from : op;
+        pass->steps_end  = op + 1;
+    }
 }
 
 bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
@@ -60,24 +92,22 @@ bool fby_passes_plan(const struct fby_op_plan *plans, uint32_t n_ops,
     out->n                = 1;
     for (uint32_t i = 0; i < n_ops; i++) {
         const struct fby_op_plan *plan = &plans[i];
-        if (!fits(plan, &pass->window)) {
+        if (!fits(plan, in)) {
             *bad_op = i;
             return false;
         }
-        bool one_too_many = plan_scales(plan) && scales(pass);
-        if (one_too_many) {
-            pass++;
-            *pass =
-                whole((struct fby_size){pass[-1].window.w, pass[-1].window.h});
+        if (begins_pass(pass, plan, in)) {
+            *++pass = whole(in);
             out->n++;
         }
-        pass->op = scales(pass) ? pass->op : i;
-        narrow(pass, plan);
-        if (plan_scales(plan)) {
-            scale(pass, plan);
+        if (!has_steps(pass)) {
+            pass->op = scales(pass) ? pass->op : i;
+            join(pass, plan);
         }
-        pass->mirror = pass->mirror != plan->flip;
+        add_steps(pass, plan, i);
+        in = fby_op_plan_size(plan);
     }
+    out->size = in;
     return true;
 }
 

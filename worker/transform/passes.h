@@ -2,7 +2,7 @@
  *
  * Crops, mirrors and one scaling commute up to numbers: they are one pass, in
  * which only the pixels that end up in the result are made. Another scaling
- * begins another pass. The result is that of the ops one after the other, byte
+ * begins another pass, and so does what follows steps on the pixels. The result is that of the ops one after the other, byte
  * for byte. Pure. */
 #ifndef FBY_WORKER_TRANSFORM_PASSES_H
 #define FBY_WORKER_TRANSFORM_PASSES_H
@@ -19,10 +19,12 @@ struct fby_pass {
     struct fby_box  window;
     bool            mirror;
     uint32_t        op; /* position of the one that scales; of the last else */
+    uint32_t        steps_from, steps_end; /* ops whose steps come after it */
 };
 
 struct fby_passes {
-    uint32_t        n; /* at least 1 */
+    struct fby_size size; /* of the result */
+    uint32_t        n;    /* at least 1 */
     struct fby_pass at[FBY_MAX_OPS + 1];
 };
 

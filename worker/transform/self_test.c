@@ -10,16 +10,16 @@
 
 /* A part of a picture, and where its pixels go. */
 struct taken {
-    struct fby_jpeg_part   part; /* an empty box: all of it */
-    struct fby_jpeg_head   head;
-    struct fby_jpeg_region region;
-    struct fby_scratch     memory;
-    struct fby_image       image;
-    uint32_t               ready; /* rows */
+    struct fby_picture_part   part; /* an empty box: all of it */
+    struct fby_picture_head   head;
+    struct fby_picture_region region;
+    struct fby_scratch        memory;
+    struct fby_image          image;
+    uint32_t                  ready; /* rows */
 };
 
-static fby_err take_head(void *arg, const struct fby_jpeg_head *head,
-    struct fby_jpeg_part *part, struct fby_why *why)
+static fby_err take_head(void *arg, const struct fby_picture_head *head,
+    struct fby_picture_part *part, struct fby_why *why)
 {
     struct taken *taken = arg;
     (void)why;
@@ -28,7 +28,7 @@ static fby_err take_head(void *arg, const struct fby_jpeg_head *head,
     }
     *part         = taken->part;
     taken->head   = *head;
-    taken->region = fby_jpeg_region_of(head, part);
+    taken->region = fby_jpeg_region(head, part);
     taken->ready  = 0;
     return fby_image_in(&taken->memory, taken->region.width,
         taken->region.height, &taken->image);
@@ -45,16 +45,16 @@ static void take_rows(void *arg, const struct fby_image *rows)
 
 /* A trial of one file. */
 struct trial {
-    const struct fby_jpeg_file *file;
-    fby_jpeg_stream_fn         *decode;
-    struct fby_scratch          memory[2];
-    struct taken                whole, part;
+    const struct fby_picture_file *file;
+    fby_picture_stream            *decode;
+    struct fby_scratch             memory[2];
+    struct taken                   whole, part;
 };
 
 static fby_err decode(
     struct trial *trial, struct taken *into, struct fby_why *why)
 {
-    const struct fby_jpeg_sink sink = {take_head, take_rows, into};
+    const struct fby_picture_sink sink = {take_head, take_rows, into};
     return trial->decode(trial->file, &sink, trial->memory, why);
 }
 
@@ -74,7 +74,7 @@ static bool is_in_whole(const struct taken *part, const struct taken *whole)
 }
 
 /* Box `i` of a picture: a third to all of it, off every round number. */
-static struct fby_box box_of(const struct fby_jpeg_head *head, uint32_t i)
+static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
 {
     struct fby_box box = {
         .x = head->width * (i % 4) / 7 + (i > 0),
@@ -89,7 +89,7 @@ static struct fby_box box_of(const struct fby_jpeg_head *head, uint32_t i)
 
 static fby_err try_part(struct trial *trial, uint32_t i, struct fby_why *why)
 {
-    trial->part.part = (struct fby_jpeg_part){
+    trial->part.part = (struct fby_picture_part){
         box_of(&trial->whole.head, i), trial->whole.part.unit};
     fby_err err = decode(trial, &trial->part, why);
     if (err == FBY_OK && !is_in_whole(&trial->part, &trial->whole)) {
@@ -107,7 +107,7 @@ static fby_err try_part(struct trial *trial, uint32_t i, struct fby_why *why)
 static fby_err try_unit(struct trial *trial, uint32_t unit, struct fby_why *why)
 {
     enum { PARTS = 16 };
-    trial->whole.part = (struct fby_jpeg_part){.unit = unit};
+    trial->whole.part = (struct fby_picture_part){.unit = unit};
     fby_err err       = decode(trial, &trial->whole, why);
     for (uint32_t i = 0; i < PARTS && err == FBY_OK; i++) {
         err = try_part(trial, i, why);
@@ -117,13 +117,13 @@ static fby_err try_unit(struct trial *trial, uint32_t unit, struct fby_why *why)
 
 /* A turned picture is cut where its stored rows are, so that parts at a larger
  * unit begin elsewhere: it is tried at its size. */
-static uint32_t largest_unit(const struct fby_jpeg_head *head)
+static uint32_t largest_unit(const struct fby_picture_head *head)
 {
     return head->is_scalable && head->orientation == 1 ? 8 : 1;
 }
 
-fby_err fby_parts_test(const struct fby_jpeg_file *file,
-    fby_jpeg_stream_fn *decode_fn, struct fby_why *why)
+fby_err fby_parts_test(const struct fby_picture_file *file,
+    fby_picture_stream *decode_fn, struct fby_why *why)
 {
     struct trial trial = {.file = file, .decode = decode_fn};
     fby_err      err   = try_unit(&trial, 1, why);

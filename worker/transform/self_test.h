@@ -15,10 +15,7 @@ FBY_CHECKED fby_err fby_parts_self_test(struct fby_why *why);
 
 /* The same for one file; `decode` stands for fby_jpeg_stream.
  * Errors: as above, and those of `decode`. */
-typedef fby_err     fby_jpeg_stream_fn(const struct fby_jpeg_file *file,
-        const struct fby_jpeg_sink *sink, struct fby_scratch scratch[2],
-        struct fby_why *why);
-FBY_CHECKED fby_err fby_parts_test(const struct fby_jpeg_file *file,
-    fby_jpeg_stream_fn *decode, struct fby_why *why);
+FBY_CHECKED fby_err fby_parts_test(const struct fby_picture_file *file,
+    fby_picture_stream *decode, struct fby_why *why);
 
 #endif

@@ -23,6 +23,9 @@ FBY_CHECKED fby_err fby_try_jpegs(
 /* Parts of them, decoded as `scale` says. */
 FBY_CHECKED fby_err fby_try_scale(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_dct_scale scale);
+/* Each built-in PNG as a picture or as a mask, whole, then cut in half. */
+FBY_CHECKED fby_err fby_try_pngs(struct fby_transform *transform,
+    struct fby_digest_state *hash, enum fby_decode decode);
 /* Texts through label or number. */
 FBY_CHECKED fby_err fby_try_texts(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_decode decode);

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/transform/behaviour.h"
 #include "worker/transform/field.h"
+#include "worker/transform/png.h"
 #include "worker/transform/probes.h"
 #include "worker/transform/trials.h"
 #include "worker/transform/workshop.h"
@@ -10,7 +12,7 @@
 /* ---- the decoder of pictures ---- */
 
 static fby_err try_file(struct fby_transform *transform,
-    struct fby_digest_state *hash, struct fby_jpeg_file file)
+    struct fby_digest_state *hash, struct fby_picture_file file)
 {
     struct fby_image picture = {0};
     fby_err err = fby_jpeg_decode(&file, &transform->made[0], &picture, NULL);
@@ -27,11 +29,47 @@ fby_err fby_try_jpegs(
 {
     fby_err err = FBY_OK;
     for (size_t i = 0; i < fby_n_probes && err == FBY_OK; i++) {
-        struct fby_jpeg_file half = {
+        struct fby_picture_file half = {
             fby_probes[i].bytes, fby_probes[i].size / 2};
         err = try_file(transform, hash, fby_probes[i]);
         if (err == FBY_OK) {
             err = try_file(transform, hash, half);
+        }
+    }
+    return err;
+}
+
+/* ---- PNG ---- */
+
+static fby_err try_png(struct fby_transform *transform,
+    struct fby_digest_state *hash, enum fby_decode decode,
+    struct fby_picture_file file)
+{
+    bool             is_mask  = decode == FBY_DECODE_MASK8;
+    size_t           channels = is_mask ? 1 : FBY_RGB;
+    struct fby_image picture  = {0};
+    fby_err err = fby_picture_decode(is_mask ? &fby_png_mask : &fby_png_picture,
+        &file, &transform->made[0], &picture, NULL);
+    fby_err broken = fby_trial_outcome(hash, err);
+    if (err == FBY_OK) {
+        fby_behaviour_add(hash, picture.width, 4);
+        fby_behaviour_add(hash, picture.height, 4);
+        fby_digest_add(
+            hash, picture.pixels, picture.width * picture.height * channels);
+    }
+    return broken;
+}
+
+fby_err fby_try_pngs(struct fby_transform *transform,
+    struct fby_digest_state *hash, enum fby_decode decode)
+{
+    fby_err err = FBY_OK;
+    for (size_t i = 0; i < fby_n_png_probes && err == FBY_OK; i++) {
+        struct fby_picture_file half = {
+            fby_png_probes[i].bytes, fby_png_probes[i].size / 2};
+        err = try_png(transform, hash, decode, fby_png_probes[i]);
+        if (err == FBY_OK) {
+            err = try_png(transform, hash, decode, half);
         }
     }
     return err;

@@ -11,7 +11,7 @@ enum { DRAWS = 2 /* a picture and op */ };
 /* Parameters an op is tried with, in the order of its schema. */
 struct trial {
     enum fby_op_id   op;
-    struct fby_value params[3];
+    struct fby_value params[5];
 };
 
 static const struct trial trials[] = {
@@ -23,7 +23,42 @@ static const struct trial trials[] = {
     {FBY_OP_CENTER_CROP, {{.n = 2, .i = {16, 19}}}},
     {FBY_OP_RANDOM_CROP, {{.n = 2, .i = {16, 19}}}},
     {FBY_OP_HORIZONTAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_VERTICAL_FLIP, {{.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_PAD, {{.n = 1, .i = {3}}, {.n = 1, .i = {9}}, {.n = 1}}},
+    {FBY_OP_PAD,
+        {{.n = 2, .i = {3, 5}}, {.n = 1, .i = {9}}, {.n = 1, .i = {1}}}},
+    {FBY_OP_PAD, {{.n = 4, .i = {1, 2, 3, 4}}, {.n = 1}, {.n = 1, .i = {2}}}},
+    {FBY_OP_PAD, {{.n = 1, .i = {7}}, {.n = 1}, {.n = 1, .i = {3}}}},
+    {FBY_OP_GRAYSCALE, {{0}}},
+    {FBY_OP_RANDOM_GRAYSCALE, {{.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_COLOUR_JITTER,
+        {{.n = 1, .real = true, .r = {0.8}}, {.n = 1, .real = true, .r = {0.8}},
+            {.n = 2, .real = true, .r = {0.2, 3}},
+            {.n = 1, .real = true, .r = {0.5}}}},
+    {FBY_OP_GAUSSIAN_BLUR,
+        {{.n = 2, .i = {9, 5}}, {.n = 2, .real = true, .r = {0.1, 4}}}},
+    {FBY_OP_RANDOM_ERASING,
+        {{.n = 1, .real = true, .r = {1}},
+            {.n = 2, .real = true, .r = {0.02, 0.33}},
+            {.n = 2, .real = true, .r = {0.3, 3.3}}, {.n = 3, .i = {1, 2, 3}}}},
+    {FBY_OP_ROTATE, {{.n = 1, .real = true, .r = {180}}, {.n = 1, .i = {40}}}},
+    {FBY_OP_AFFINE,
+        {{.n = 2, .real = true, .r = {-30, 60}},
+            {.n = 2, .real = true, .r = {0.2, 0.3}},
+            {.n = 2, .real = true, .r = {0.5, 2}},
+            {.n = 4, .real = true, .r = {-20, 20, -10, 40}}, {.n = 1}}},
+    {FBY_OP_TRIVIAL_AUGMENT, {{.n = 1, .i = {31}}, {.n = 1, .i = {7}}}},
+    {FBY_OP_RAND_AUGMENT, {{.n = 1, .i = {4}}, {.n = 1, .i = {9}},
+                              {.n = 1, .i = {31}}, {.n = 1, .i = {7}}}},
 };
+
+static void add_step(struct fby_digest_state *hash, const struct fby_step *step)
+{
+    fby_behaviour_add(hash, (uint64_t)step->kind, 4);
+    for (size_t i = 0; i < FBY_STEP_VALUES; i++) {
+        fby_behaviour_add(hash, (uint64_t)step->v[i], 8);
+    }
+}
 
 static void add_plan(
     struct fby_digest_state *hash, const struct fby_op_plan *plan)
@@ -34,6 +69,9 @@ static void add_plan(
         fby_behaviour_add(hash, numbers[i], 4);
     }
     fby_behaviour_add(hash, plan->flip, 1);
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        add_step(hash, &plan->steps[i]);
+    }
 }
 
 /* A bench to try ops on. */
@@ -65,7 +103,8 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     add_plan(hash, &plan);
     struct fby_image  result = {0};
     struct fby_op_run run    = {use, &plan, 1};
-    err = fby_image_in(&bench->result, plan.out_w, plan.out_h, &result);
+    err =
+        fby_image_of(&bench->result, fby_op_plan_size(&plan), FBY_RGB, &result);
     if (err == FBY_OK) {
         err = fby_transform_run(bench->transform, &run, picture, result, NULL);
     }

@@ -8,6 +8,7 @@
 #define FBY_WORKER_TRANSFORM_WORKSHOP_H
 
 #include "worker/transform/apply.h"
+#include "worker/transform/nearest.h"
 #include "worker/transform/passes.h"
 
 enum { FBY_COST_DECODE = 0, FBY_N_COSTS = 64 };
@@ -17,30 +18,47 @@ struct fby_transform {
     uint64_t                    borrowed;   /* bytes of the allowance */
     struct fby_scratch          decoded[2]; /* rows; a picture to be turned */
     struct fby_scratch          made[2];    /* by ops, in turn */
+    struct fby_scratch          steps;      /* a step's own */
     struct fby_resizer          resizer;
+    struct fby_nearest          nearest;
     struct fby_cost             costs[FBY_N_COSTS]; /* by op id; 0: decoding */
 };
 
 /* Bytes that one sample needs, each scratch memory by itself. */
 struct fby_need {
-    uint64_t decoded[2], made[2], resize;
+    uint64_t decoded[2], made[2], steps, resize;
     uint64_t libraries; /* take and give back by themselves */
 };
 
-/* A picture on its way through its passes. */
+enum { FBY_MAX_LEGS = (FBY_MAX_OPS + 1) + FBY_MAX_OPS * FBY_MAX_STEPS };
+
+struct fby_leg {                 /* a pass, or a step */
+    const struct fby_pass *pass; /* of the walk; NULL: a step */
+    struct fby_step        step;
+    uint32_t               op; /* whom its cost is charged to */
+    struct fby_size        in, out;
+    bool                   moves; /* from one picture to another */
+};
+
+/* A picture on its way through its passes and steps. Stays where it is. */
 struct fby_walk {
     struct fby_op_run run;
     struct fby_passes passes;
-    struct fby_image  out;      /* where the last pass writes to */
+    uint32_t          channels; /* 3; 1: a mask, which is never interpolated */
+    struct fby_leg    legs[FBY_MAX_LEGS]; /* in order; the first is a pass */
+    uint32_t          n_legs;
+    uint32_t          n_moves;  /* legs that need another picture */
+    uint32_t          moved;    /* of these, done */
+    struct fby_image  out;      /* where the last of them writes to */
     struct fby_image  first;    /* and the first one */
     int64_t           first_ns; /* what that took, while rows came */
 };
 
-/* Plan a picture of size `in` to become `out`. Pure.
+/* Plan a picture of size `in`, of `channels`, to become `out`. Pure.
  * Errors: FBY_USAGE as fby_transform_run. */
 FBY_CHECKED fby_err fby_walk_plan(const struct fby_op_run *run,
-    struct fby_size in, const struct fby_image *out, struct fby_walk *walk,
-    struct fby_why *why);
+    struct fby_size in, uint32_t channels, const struct fby_image *out,
+    struct fby_walk *walk, struct fby_why *why);
 
 /* Add what the passes need, whose first one gets pixels of `grain`. Pure. */
 void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,

@@ -84,9 +84,10 @@ static void pictures_and_strips_of_one_survive(void **state)
 static void what_is_no_pictures_is_not_packed(void **state)
 {
     (void)state;
-    static const size_t  sizes[] = {1, 899, 901, 3 * 300 * 71, 3 * 300 * 139};
-    static uint8_t       raw[3 * 300 * 139];
-    static uint8_t       payload[4 * sizeof(raw)];
+    enum { LINE = 900, MOST_LINES = 139, LARGEST = LINE * MOST_LINES };
+    static const size_t  sizes[] = {1, LINE - 1, LINE + 1, 63900, LARGEST};
+    static uint8_t       raw[LARGEST];
+    static uint8_t       payload[LARGEST + LARGEST / 2];
     struct fby_codec_job j      = photo_job(300, 70, 3);
     size_t               packed = 0;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
@@ -106,8 +107,8 @@ static void room_is_enough_and_the_bound_is_what_may_travel(void **state)
     struct fby_codec_job tiny  = photo_job(1, 1, 3);
     struct fby_codec_job large = photo_job(224, 224, 3);
     struct fby_codec_job lz4   = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
-    size_t               raw   = 4 * 224 * 224 * 3;
-    assert_true(fby_codec_room(&tiny, 300) > 10 * 300);
+    size_t               raw   = 602112; /* four of them */
+    assert_true(fby_codec_room(&tiny, 300) > 3000);
     assert_in_range(fby_codec_room(&large, raw), raw, raw + raw / 30);
     assert_int_equal(fby_codec_room(&lz4, 300), 304);
     assert_int_equal(fby_codec_bound(FBY_CODEC_STORE, 300), 300);
@@ -250,6 +251,28 @@ static void damaged_payloads_never_lead_outside(void **state)
     }
 }
 
+static void damaged_pictures_never_lead_outside(void **state)
+{
+    (void)state;
+    enum { SIZE = 300 * 40 * 3 };
+    static uint8_t       raw[SIZE];
+    static uint8_t       payload[SIZE + SIZE / 8];
+    struct fby_codec_job j    = photo_job(300, 40, 3);
+    uint32_t             seed = 5;
+    for (unsigned round = 0; round < 400; round++) {
+        size_t packed = 0;
+        fill(raw, SIZE, round);
+        assert_ok(fby_codec_encode(&j, (struct fby_bytes_in){raw, SIZE},
+            (struct fby_bytes_out){payload, sizeof(payload)}, &packed));
+        seed      = seed * UINT32_C(1664525) + UINT32_C(1013904223);
+        size_t at = (seed >> 8) % (round % 2 == 0 ? 64 : packed);
+        payload[at] ^= (uint8_t)(1u << (seed & 7));
+        fby_err err = decode_exact(&j, payload, packed, SIZE);
+        assert_true(err == FBY_OK || err == FBY_PROTO);
+        assert_true(at >= 4 || err == FBY_PROTO); /* the table's entry 0 */
+    }
+}
+
 static void params_follow_from_type_and_shape(void **state)
 {
     (void)state;
@@ -294,6 +317,7 @@ int main(void)
         cmocka_unit_test(jobs_that_make_no_sense_are_refused),
         cmocka_unit_test(payloads_of_another_size_are_refused),
         cmocka_unit_test(damaged_payloads_never_lead_outside),
+        cmocka_unit_test(damaged_pictures_never_lead_outside),
         cmocka_unit_test(params_follow_from_type_and_shape),
         cmocka_unit_test(the_self_test_passes),
     };

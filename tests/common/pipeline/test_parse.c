@@ -141,6 +141,16 @@ static void photo_and_pack_may_be_said_by_either_word(void **state)
         fby_split_destroy(&split);
         free(text);
     }
+    struct fby_split *mask =
+        split_of("forebay: 1\n"
+                 "splits: {only: {folder: data}}\n"
+                 "global_batch: 6\n"
+                 "fields:\n"
+                 "  x: {from: png, decode: mask8, wire: {filter: photo},\n"
+                 "      ops: [{resize: {size: 8}}]}\n",
+            NULL);
+    assert_int_equal(mask->delivery.fields[0].filter, FBY_FILTER_PHOTO);
+    fby_split_destroy(&mask);
 }
 
 static void what_is_not_said_has_a_default(void **state)

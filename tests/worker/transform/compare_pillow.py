@@ -56,6 +56,28 @@ class Ours:
         size, = struct.unpack("<I", self.process.stdout.read(4))
         return self.process.stdout.read(size)
 
+    def step(self, kind, values, pixels):
+        """`pixels` [h, w, channels] after the step."""
+        height, width, channels = pixels.shape
+        values = list(values) + [0] * (8 - len(values))
+        self._ask(b"S" + struct.pack("<4I8q", kind, width, height, channels,
+                                     *values) + pixels.tobytes())
+        width, height = struct.unpack("<2I", self.process.stdout.read(8))
+        flat = numpy.frombuffer(
+            self.process.stdout.read(width * height * channels), numpy.uint8)
+        return flat.reshape(height, width, channels)
+
+    def png(self, data, channels):
+        """Pixels, or why it is refused."""
+        self._ask(b"N" + struct.pack("<2I", channels, len(data)) + data)
+        refused, n = struct.unpack("<2I", self.process.stdout.read(8))
+        if refused:
+            return self.process.stdout.read(n).decode()
+        width, height = n, *struct.unpack("<I", self.process.stdout.read(4))
+        flat = numpy.frombuffer(
+            self.process.stdout.read(width * height * channels), numpy.uint8)
+        return flat.reshape(height, width, channels)
+
     def close(self):
         self.process.stdin.close()
         assert self.process.wait() == 0

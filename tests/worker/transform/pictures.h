@@ -19,9 +19,9 @@ static inline struct fby_buffer photo_file(struct fby_photo photo)
     return file;
 }
 
-static inline struct fby_jpeg_file as_jpeg(const struct fby_buffer *file)
+static inline struct fby_picture_file as_jpeg(const struct fby_buffer *file)
 {
-    return (struct fby_jpeg_file){file->data, file->size};
+    return (struct fby_picture_file){file->data, file->size};
 }
 
 /* Where the segment of `marker` begins (its 0xff); fails when there is none. */

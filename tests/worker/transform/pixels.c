@@ -5,17 +5,24 @@
  *   'D' size, a JPEG file                         ->  width height, pixels
  *   'F' size side dct_scale sample, a JPEG file   ->  x y w h of the crop that
  *       the sample draws, and its side x side pixels
+ *   'N' channels size, a PNG file  ->  0 width height, its pixels (channels 3)
+ *       or ids (1); or 1 size, why it is refused
+ *   'S' kind width height channels, 8 values (i64), pixels  ->  width height,
+ *       pixels after the step
  *   'P' number width height sampling progressive  ->  size, a JPEG file
  * A command that is refused ends the program with a message. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/bytes.h"
 #include "common/mem.h"
 #include "worker/transform/field.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/photos.h"
+#include "worker/transform/png.h"
 #include "worker/transform/resize.h"
+#include "worker/transform/steps.h"
 
 static void stop(const char *text)
 {
@@ -76,7 +83,7 @@ static void decode_one(struct fby_scratch *scratch)
     take_numbers(&size, 1);
     uint8_t *bytes = fby_zalloc(size);
     take(bytes, size);
-    struct fby_jpeg_file file = {bytes, size};
+    struct fby_picture_file file = {bytes, size};
     if (fby_jpeg_decode(&file, scratch, &out, &why) != FBY_OK) {
         stop(why.text);
     }
@@ -139,6 +146,66 @@ static void run_field(struct fby_transform *transform)
     free(result);
 }
 
+static void decode_png(struct fby_scratch *scratch)
+{
+    uint32_t         n[2]; /* channels size */
+    struct fby_why   why = {0};
+    struct fby_image out = {0};
+    take_numbers(n, 2);
+    uint8_t *bytes = fby_zalloc(n[1]);
+    take(bytes, n[1]);
+    const struct fby_picture_file file = {bytes, n[1]};
+    fby_err                       err =
+        fby_picture_decode(n[0] == 1 ? &fby_png_mask : &fby_png_picture, &file,
+            scratch, &out, &why);
+    if (err == FBY_OK) {
+        give_numbers((uint32_t[]){0, out.width, out.height}, 3);
+        give(out.pixels, out.stride * out.height);
+    } else {
+        give_numbers((uint32_t[]){1, (uint32_t)strlen(why.text)}, 2);
+        give(why.text, strlen(why.text));
+    }
+    free(bytes);
+}
+
+static struct fby_step take_step(uint32_t kind)
+{
+    uint8_t           bytes[FBY_STEP_VALUES * 8];
+    struct fby_step   step = {.kind = (enum fby_step_kind)kind};
+    struct fby_reader r    = fby_reader(bytes, sizeof(bytes));
+    take(bytes, sizeof(bytes));
+    for (int i = 0; i < FBY_STEP_VALUES; i++) {
+        step.v[i] = (int64_t)fby_read_u64(&r);
+    }
+    return step;
+}
+
+static void do_step(void)
+{
+    uint32_t n[4]; /* kind width height channels */
+    take_numbers(n, 4);
+    struct fby_step    step   = take_step(n[0]);
+    struct fby_size    size   = {n[1], n[2]};
+    struct fby_size    end    = fby_step_size(&step, size);
+    struct fby_scratch all[3] = {{0}};
+    struct fby_image   in, out;
+    uint64_t           bytes = fby_step_bytes(&step, size);
+    if (!fby_step_is_known(step.kind) ||
+        fby_image_of(&all[0], size, n[3], &in) != FBY_OK ||
+        fby_image_of(&all[1], end, n[3], &out) != FBY_OK ||
+        fby_scratch_need(&all[2], bytes) != FBY_OK) {
+        stop("no such step");
+    }
+    out = fby_step_moves(step.kind) ? out : in;
+    take(in.pixels, in.stride * in.height);
+    fby_step_do(&(struct fby_step_work){&step, in, out, n[3], all[2].memory});
+    give_numbers((uint32_t[]){out.width, out.height}, 2);
+    give(out.pixels, out.stride * out.height);
+    for (int i = 0; i < 3; i++) {
+        fby_scratch_fini(&all[i]);
+    }
+}
+
 static void make_photo(void)
 {
     uint32_t n[5]; /* number width height sampling progressive */
@@ -169,6 +236,10 @@ int main(void)
             decode_one(&scratch);
         } else if (command == 'F') {
             run_field(transform);
+        } else if (command == 'N') {
+            decode_png(&scratch);
+        } else if (command == 'S') {
+            do_step();
         } else if (command == 'P') {
             make_photo();
         } else {

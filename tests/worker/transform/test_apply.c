@@ -52,7 +52,7 @@ static void a_crop_takes_its_box(void **state)
     struct fby_image   out  = new_picture(8, 7);
     struct fby_image   box  = part_of(in, 5, 4, 8, 7);
     struct fby_op_use  use  = use_of("center_crop");
-    struct fby_op_plan plan = {5, 4, 8, 7, 8, 7, false};
+    struct fby_op_plan plan = {5, 4, 8, 7, 8, 7, false, 0, {{0}}};
     struct fby_op_run  run  = {&use, &plan, 1};
     assert_ok(fby_transform_run(*state, &run, in, out, NULL));
     assert_same_picture(&box, &out);
@@ -68,8 +68,9 @@ static void a_mirror_swaps_left_and_right_when_drawn(void **state)
             struct fby_image   kept = new_picture(width, 3);
             struct fby_image   out  = new_picture(width, 3);
             struct fby_op_use  use  = use_of("horizontal_flip");
-            struct fby_op_plan plan = {0, 0, width, 3, width, 3, flip != 0};
-            struct fby_op_run  run  = {&use, &plan, 1};
+            struct fby_op_plan plan = {
+                0, 0, width, 3, width, 3, flip != 0, 0, {{0}}};
+            struct fby_op_run run = {&use, &plan, 1};
             assert_ok(fby_transform_run(*state, &run, in, out, NULL));
             for (uint32_t x = 0; x < width; x++) {
                 assert_memory_equal(
@@ -116,10 +117,13 @@ static void a_chain_is_its_ops_one_after_the_other(void **state)
     struct fby_op_use uses[5] = {use_of("resize"), use_of("random_crop"),
         use_of("random_resized_crop"), use_of("horizontal_flip"),
         use_of("center_crop")};
-    static const struct fby_op_plan plans[5] = {{0, 0, 40, 30, 33, 27, false},
-        {3, 2, 25, 20, 25, 20, false}, {1, 4, 20, 15, 22, 18, false},
-        {0, 0, 22, 18, 22, 18, true}, {2, 1, 16, 16, 16, 16, false}};
-    struct fby_op_run               run      = {uses, plans, 5};
+    static const struct fby_op_plan plans[5] = {
+        {0, 0, 40, 30, 33, 27, false, 0, {{0}}},
+        {3, 2, 25, 20, 25, 20, false, 0, {{0}}},
+        {1, 4, 20, 15, 22, 18, false, 0, {{0}}},
+        {0, 0, 22, 18, 22, 18, true, 0, {{0}}},
+        {2, 1, 16, 16, 16, 16, false, 0, {{0}}}};
+    struct fby_op_run run = {uses, plans, 5};
     assert_chain_is_its_steps(*state, &run);
 }
 
@@ -127,15 +131,18 @@ static void resizes_in_a_row_do_not_write_what_they_read(void **state)
 {
     struct fby_op_use uses[4] = {use_of("resize"), use_of("resize"),
         use_of("resize"), use_of("center_crop")};
-    static const struct fby_op_plan plans[4] = {{0, 0, 40, 30, 24, 26, false},
-        {2, 3, 20, 20, 60, 50, false}, {1, 4, 50, 40, 24, 26, false},
-        {0, 0, 24, 26, 24, 26, false}};
+    static const struct fby_op_plan plans[4] = {
+        {0, 0, 40, 30, 24, 26, false, 0, {{0}}},
+        {2, 3, 20, 20, 60, 50, false, 0, {{0}}},
+        {1, 4, 50, 40, 24, 26, false, 0, {{0}}},
+        {0, 0, 24, 26, 24, 26, false, 0, {{0}}}};
     for (uint32_t n = 2; n <= 4; n++) {
         struct fby_op_run run = {uses, plans, n};
         assert_chain_is_its_steps(*state, &run);
     }
     static const struct fby_op_plan same[2] = {
-        {0, 0, 40, 30, 24, 26, false}, {2, 3, 20, 20, 24, 26, false}};
+        {0, 0, 40, 30, 24, 26, false, 0, {{0}}},
+        {2, 3, 20, 20, 24, 26, false, 0, {{0}}}};
     struct fby_op_run both_of_one_size = {uses, same, 2};
     assert_chain_is_its_steps(*state, &both_of_one_size);
 }
@@ -143,12 +150,12 @@ static void resizes_in_a_row_do_not_write_what_they_read(void **state)
 static void a_plan_that_does_not_fit_is_refused(void **state)
 {
     static const struct fby_op_plan wrong[] = {
-        {13, 0, 8, 7, 8, 7, false}, /* to the right of the picture */
-        {0, 9, 8, 7, 8, 7, false},  /* below it */
-        {0, 0, 21, 7, 8, 7, false}, /* wider */
-        {0, 0, 0, 7, 8, 7, false},  /* empty */
-        {0, 0, 8, 7, 8, 8, false},  /* a crop that scales */
-        {0, 0, 7, 7, 7, 7, false},  /* not the result's size */
+        {13, 0, 8, 7, 8, 7, false, 0, {{0}}}, /* to the right of the picture */
+        {0, 9, 8, 7, 8, 7, false, 0, {{0}}},  /* below it */
+        {0, 0, 21, 7, 8, 7, false, 0, {{0}}}, /* wider */
+        {0, 0, 0, 7, 8, 7, false, 0, {{0}}},  /* empty */
+        {0, 0, 8, 7, 8, 8, false, 0, {{0}}},  /* a crop that scales */
+        {0, 0, 7, 7, 7, 7, false, 0, {{0}}},  /* not the result's size */
     };
     struct fby_image in  = new_picture(20, 15);
     struct fby_image out = new_picture(8, 7);
@@ -169,7 +176,7 @@ static void costs_are_counted_by_op(void **state)
     struct fby_image   in    = new_picture(20, 15);
     struct fby_image   out   = new_picture(8, 7);
     struct fby_op_use  use   = use_of("resize");
-    struct fby_op_plan plan  = {0, 0, 20, 15, 8, 7, false};
+    struct fby_op_plan plan  = {0, 0, 20, 15, 8, 7, false, 0, {{0}}};
     struct fby_op_run  run   = {&use, &plan, 1};
     uint64_t           calls = fby_transform_cost(*state, FBY_OP_RESIZE).calls;
     assert_ok(fby_transform_run(*state, &run, in, out, NULL));
@@ -193,16 +200,18 @@ static void what_ops_need_is_what_they_take(void **state)
     struct fby_transform *fresh   = fby_transform_create(NULL);
     struct fby_op_use     uses[4] = {use_of("resize"), use_of("resize"),
             use_of("resize"), use_of("center_crop")};
-    static const struct fby_op_plan plans[4] = {{0, 0, 40, 30, 24, 26, false},
-        {0, 0, 24, 26, 50, 20, false}, {0, 0, 50, 20, 30, 33, false},
-        {3, 3, 20, 20, 20, 20, false}};
-    struct fby_op_run               run      = {uses, plans, 4};
-    struct fby_image                in       = new_picture(40, 30);
-    struct fby_image                out      = new_picture(20, 20);
-    struct fby_need                 need     = {.libraries = 0};
-    struct fby_walk                 walk;
-    assert_ok(
-        fby_walk_plan(&run, (struct fby_size){40, 30}, &out, &walk, NULL));
+    static const struct fby_op_plan plans[4] = {
+        {0, 0, 40, 30, 24, 26, false, 0, {{0}}},
+        {0, 0, 24, 26, 50, 20, false, 0, {{0}}},
+        {0, 0, 50, 20, 30, 33, false, 0, {{0}}},
+        {3, 3, 20, 20, 20, 20, false, 0, {{0}}}};
+    struct fby_op_run run  = {uses, plans, 4};
+    struct fby_image  in   = new_picture(40, 30);
+    struct fby_image  out  = new_picture(20, 20);
+    struct fby_need   need = {.libraries = 0};
+    struct fby_walk   walk;
+    assert_ok(fby_walk_plan(
+        &run, (struct fby_size){40, 30}, FBY_RGB, &out, &walk, NULL));
     fby_walk_need(&walk, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {

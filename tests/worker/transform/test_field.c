@@ -342,10 +342,10 @@ static void the_plan_tells_what_the_pixels_show(void **state)
         photo_file((struct fby_photo){.number = 8, .orientation = 6});
     struct fby_field_job job = {
         .field = &field, .bytes = file.data, .size = file.size, .sample = 5};
-    struct fby_field_plan plan;
-    struct fby_image      picture = {0};
-    struct fby_scratch    scratch = {0};
-    struct fby_jpeg_file  jpeg    = as_jpeg(&file);
+    struct fby_field_plan   plan;
+    struct fby_image        picture = {0};
+    struct fby_scratch      scratch = {0};
+    struct fby_picture_file jpeg    = as_jpeg(&file);
     assert_ok(fby_field_plan(&job, &plan, NULL));
     assert_ok(fby_field_write(transform, &job, written, NULL));
     assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));

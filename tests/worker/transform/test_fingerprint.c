@@ -38,20 +38,45 @@ static struct fby_digest fingerprint(void)
     return out;
 }
 
-static void all_decoders_and_ops_have_the_recorded_fingerprint(void **state)
+/* Changes with a behaviour: raise the op's or the decoder's version. */
+static void the_first_decoders_and_ops_have_the_recorded_fingerprint(
+    void **state)
 {
     (void)state;
-    /* Changes with a behaviour: raise the op's or the decoder's version. */
     static const char recorded[] =
         "a846e9c0e1b6f2075dc338194576f911d95b703d4d6624f83e9930f554c8b215";
     char hex[65];
     for (int decode = FBY_DECODE_RGB8; decode <= FBY_DECODE_BYTES; decode++) {
         add_field((enum fby_decode)decode);
     }
-    for (size_t i = 0; i < fby_n_ops; i++) {
-        add_op(&content.fields[0], fby_ops[i]->name);
+    for (uint32_t id = 1; id <= FBY_OP_HORIZONTAL_FLIP; id++) {
+        add_op(&content.fields[0], fby_op_by_id(id)->name);
     }
     struct fby_digest all = fingerprint();
+    assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
+}
+
+static void all_decoders_and_ops_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    static const char recorded[] =
+        "448ed53198b56729f409c13d18a782394c5fa6421a25adc316b0e529cef2531a";
+    static const char *const from[] = {"jpg", "png"};
+    struct fby_digest        all;
+    char                     hex[65];
+    for (int scale = FBY_DCT_OFF; scale <= FBY_DCT_FAST; scale++) {
+        struct fby_field_content *field = add_field(FBY_DECODE_RGB8);
+        field->dct_scale                = (enum fby_dct_scale)scale;
+        field->n_from                   = 1;
+        strcpy(field->from[0], from[scale == FBY_DCT_FAST]);
+    }
+    for (int decode = FBY_DECODE_LABEL; decode <= FBY_DECODE_MASK8; decode++) {
+        add_field((enum fby_decode)decode);
+    }
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        add_op(&content.fields[i % 2], fby_ops[i]->name);
+    }
+    all = fingerprint();
     assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
 }
 
@@ -79,7 +104,7 @@ static void parameters_names_and_order_of_fields_do_not_matter(void **state)
 static void each_decoder_and_op_in_use_counts(void **state)
 {
     (void)state;
-    struct fby_digest seen[16];
+    struct fby_digest seen[32];
     size_t            n = 0;
     for (int decode = FBY_DECODE_RGB8; decode <= FBY_DECODE_BYTES; decode++) {
         clear(NULL);
@@ -116,6 +141,24 @@ static void scaling_is_known_apart_and_off_is_as_it_was(void **state)
     assert_false(fby_digest_equal(&of[FBY_DCT_OFF], &of[FBY_DCT_FAITHFUL]));
     assert_false(fby_digest_equal(&of[FBY_DCT_OFF], &of[FBY_DCT_FAST]));
     assert_false(fby_digest_equal(&of[FBY_DCT_FAST], &of[FBY_DCT_FAITHFUL]));
+}
+
+static void png_and_masks_are_known_where_they_may_come(void **state)
+{
+    (void)state;
+    struct fby_field_content *image = add_field(FBY_DECODE_RGB8);
+    struct fby_digest         jpeg  = fingerprint();
+    image->n_from                   = 1;
+    strcpy(image->from[0], "jpg");
+    struct fby_digest named = fingerprint();
+    strcpy(image->from[0], "png");
+    struct fby_digest png  = fingerprint();
+    image->decode          = FBY_DECODE_MASK8;
+    struct fby_digest mask = fingerprint();
+    assert_true(fby_digest_equal(&jpeg, &named));
+    assert_false(fby_digest_equal(&jpeg, &png));
+    assert_false(fby_digest_equal(&mask, &png));
+    assert_false(fby_digest_equal(&mask, &jpeg));
 }
 
 static void what_this_worker_lacks_is_refused_by_name(void **state)
@@ -162,12 +205,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(threads_that_ask_at_once_hear_the_same, clear),
         cmocka_unit_test_setup(
+            the_first_decoders_and_ops_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             parameters_names_and_order_of_fields_do_not_matter, clear),
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),
         cmocka_unit_test_setup(
             scaling_is_known_apart_and_off_is_as_it_was, clear),
+        cmocka_unit_test_setup(
+            png_and_masks_are_known_where_they_may_come, clear),
         cmocka_unit_test_setup(
             what_this_worker_lacks_is_refused_by_name, clear),
     };

@@ -17,7 +17,7 @@
 struct way {
     const char      *name;
     const char      *op; /* NULL: decoding alone */
-    struct fby_value params[3];
+    struct fby_value params[5];
 };
 
 static const struct way ways[] = {
@@ -30,11 +30,40 @@ static const struct way ways[] = {
     {"center_crop", "center_crop", {{.n = 2, .i = {64, 71}}}},
     {"random_crop", "random_crop", {{.n = 2, .i = {48, 80}}}},
     {"horizontal_flip", "horizontal_flip", {{.n = 1, .real = true, .r = {1}}}},
+    {"vertical_flip", "vertical_flip", {{.n = 1, .real = true, .r = {1}}}},
+    {"pad", "pad",
+        {{.n = 4, .i = {1, 2, 3, 40}}, {.n = 1}, {.n = 1, .i = {2}}}},
+    {"grayscale", "grayscale", {{0}}},
+    {"random_grayscale", "random_grayscale",
+        {{.n = 1, .real = true, .r = {1}}}},
+    {"colour_jitter", "colour_jitter",
+        {{.n = 1, .real = true, .r = {0.4}}, {.n = 1, .real = true, .r = {0.4}},
+            {.n = 1, .real = true, .r = {0.2}},
+            {.n = 1, .real = true, .r = {0.1}}}},
+    {"gaussian_blur", "gaussian_blur",
+        {{.n = 2, .i = {23, 23}}, {.n = 2, .real = true, .r = {0.1, 2}}}},
+    {"random_erasing", "random_erasing",
+        {{.n = 1, .real = true, .r = {1}},
+            {.n = 2, .real = true, .r = {0.02, 0.33}},
+            {.n = 2, .real = true, .r = {0.3, 3.3}},
+            {.n = 3, .i = {10, 20, 30}}}},
+    {"rotate", "rotate",
+        {{.n = 1, .real = true, .r = {45}}, {.n = 1, .i = {128}}}},
+    {"affine", "affine",
+        {{.n = 1, .real = true, .r = {20}},
+            {.n = 2, .real = true, .r = {0.1, 0.2}},
+            {.n = 2, .real = true, .r = {0.8, 1.2}},
+            {.n = 1, .real = true, .r = {15}}, {.n = 1}}},
+    {"trivial_augment_wide", "trivial_augment_wide",
+        {{.n = 1, .i = {31}}, {.n = 1}}},
+    {"rand_augment", "rand_augment",
+        {{.n = 1, .i = {4}}, {.n = 1, .i = {20}}, {.n = 1, .i = {31}},
+            {.n = 1, .i = {7}}}},
 };
 enum { N_WAYS = sizeof(ways) / sizeof(ways[0]) };
 
 struct table {
-    char text[16384];
+    char text[65536];
 };
 
 static struct fby_buffer read_file(const char *path)
@@ -75,7 +104,8 @@ static struct fby_sum run_op(struct fby_transform *transform,
     memcpy(use.params, way->params, sizeof(way->params));
     assert_ok(use.op->plan(&use, &draw, shape, &plan, NULL));
     struct fby_op_run run = {&use, &plan, 1};
-    struct fby_image  out = new_picture(plan.out_w, plan.out_h);
+    struct fby_size   end = fby_op_plan_size(&plan);
+    struct fby_image  out = new_picture(end.w, end.h);
     assert_ok(fby_transform_run(transform, &run, picture, out, NULL));
     struct fby_sum sum = sum_of(&out);
     free(out.pixels);
@@ -85,9 +115,9 @@ static struct fby_sum run_op(struct fby_transform *transform,
 static void add_file(
     struct table *table, struct fby_transform *transform, const char *path)
 {
-    struct fby_buffer    file    = read_file(path);
-    struct fby_jpeg_file jpeg    = as_jpeg(&file);
-    struct fby_scratch   scratch = {0};
+    struct fby_buffer       file    = read_file(path);
+    struct fby_picture_file jpeg    = as_jpeg(&file);
+    struct fby_scratch      scratch = {0};
     for (size_t i = 0; i < N_WAYS; i++) {
         struct fby_image picture = {0};
         char             hex[33];

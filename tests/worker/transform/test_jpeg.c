@@ -12,9 +12,9 @@ static int give_back(void **state)
 
 static struct fby_image decode_ok(const struct fby_buffer *file)
 {
-    struct fby_jpeg_file jpeg  = as_jpeg(file);
-    struct fby_image     image = {0};
-    struct fby_why       why   = {0};
+    struct fby_picture_file jpeg  = as_jpeg(file);
+    struct fby_image        image = {0};
+    struct fby_why          why   = {0};
     if (fby_jpeg_decode(&jpeg, &scratch, &image, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -22,7 +22,7 @@ static struct fby_image decode_ok(const struct fby_buffer *file)
 }
 
 /* Refused by decode, and as is said. */
-static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
+static void assert_refused(struct fby_picture_file jpeg, const char *words)
 {
     struct fby_image image = {0};
     struct fby_why   why   = {0};
@@ -35,10 +35,10 @@ static void assert_refused(struct fby_jpeg_file jpeg, const char *words)
 }
 
 /* The same, already by the header. */
-static void assert_head_refused(struct fby_jpeg_file jpeg, const char *words)
+static void assert_head_refused(struct fby_picture_file jpeg, const char *words)
 {
-    struct fby_jpeg_head head = {.width = 7};
-    struct fby_why       why  = {0};
+    struct fby_picture_head head = {.width = 7};
+    struct fby_why          why  = {0};
     assert_int_equal(fby_jpeg_read_head(&jpeg, &head, &why), FBY_BAD_SAMPLE);
     assert_non_null(strstr(why.text, words));
     assert_int_equal(head.width, 7);
@@ -68,15 +68,15 @@ static void the_header_tells_the_size_of_the_decoded_picture(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 40; i++) {
-        struct fby_buffer    file  = photo_file((struct fby_photo){.number = i,
-                .width       = 1 + i * 5,
-                .height      = 1 + i * 3,
-                .orientation = i % 9,
-                .progressive = i % 2 == 0,
-                .sampling    = (enum fby_photo_sampling)(i % 5)});
-        struct fby_jpeg_file jpeg  = as_jpeg(&file);
-        struct fby_image     image = decode_ok(&file);
-        struct fby_jpeg_head head;
+        struct fby_buffer file = photo_file((struct fby_photo){.number = i,
+            .width       = 1 + i * 5,
+            .height      = 1 + i * 3,
+            .orientation = i % 9,
+            .progressive = i % 2 == 0,
+            .sampling    = (enum fby_photo_sampling)(i % 5)});
+        struct fby_picture_file jpeg  = as_jpeg(&file);
+        struct fby_image        image = decode_ok(&file);
+        struct fby_picture_head head;
         assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
         assert_int_equal(head.width, image.width);
         assert_int_equal(head.height, image.height);
@@ -109,9 +109,9 @@ static void a_file_cut_anywhere_before_its_last_pixel_is_refused(void **state)
             .progressive = progressive != 0});
         size_t            last = file.size - (progressive ? 1 : 3);
         for (size_t size = 0; size < last; size += 1 + size / 97) {
-            assert_refused((struct fby_jpeg_file){file.data, size}, "JPEG");
+            assert_refused((struct fby_picture_file){file.data, size}, "JPEG");
         }
-        assert_refused((struct fby_jpeg_file){file.data, last}, "JPEG");
+        assert_refused((struct fby_picture_file){file.data, last}, "JPEG");
         fby_buffer_fini(&file);
     }
 }
@@ -246,8 +246,8 @@ static void what_is_no_jpeg_is_refused(void **state)
 {
     (void)state;
     static const uint8_t png[] = "\x89PNG\r\n\x1a\n";
-    assert_head_refused((struct fby_jpeg_file){png, sizeof(png)}, "89 0x50");
-    assert_head_refused((struct fby_jpeg_file){NULL, 0}, "no byte");
+    assert_head_refused((struct fby_picture_file){png, sizeof(png)}, "89 0x50");
+    assert_head_refused((struct fby_picture_file){NULL, 0}, "no byte");
 }
 
 static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
@@ -257,9 +257,9 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
         photo_file((struct fby_photo){.width = 80, .height = 60});
     unsigned refused = 0;
     for (size_t at = 0; at < file.size; at += 7) {
-        uint8_t              kept  = file.data[at];
-        struct fby_jpeg_file jpeg  = as_jpeg(&file);
-        struct fby_image     image = {0};
+        uint8_t                 kept  = file.data[at];
+        struct fby_picture_file jpeg  = as_jpeg(&file);
+        struct fby_image        image = {0};
         file.data[at] ^= 0x5a;
         fby_err err   = fby_jpeg_decode(&jpeg, &scratch, &image, NULL);
         file.data[at] = kept;
@@ -274,14 +274,14 @@ static void damaged_bytes_decode_or_are_refused_but_do_no_harm(void **state)
 
 /* A sink that keeps what it gets in a picture of its own. */
 struct kept {
-    struct fby_jpeg_part   part;
-    struct fby_jpeg_region region;
-    struct fby_image       image;
-    uint32_t               ready; /* rows */
+    struct fby_picture_part   part;
+    struct fby_picture_region region;
+    struct fby_image          image;
+    uint32_t                  ready; /* rows */
 };
 
-static fby_err keep_head(void *arg, const struct fby_jpeg_head *head,
-    struct fby_jpeg_part *part, struct fby_why *why)
+static fby_err keep_head(void *arg, const struct fby_picture_head *head,
+    struct fby_picture_part *part, struct fby_why *why)
 {
     (void)why;
     struct kept *kept = arg;
@@ -290,7 +290,7 @@ static fby_err keep_head(void *arg, const struct fby_jpeg_head *head,
         kept->part.box.h = head->height;
     }
     *part        = kept->part;
-    kept->region = fby_jpeg_region_of(head, part);
+    kept->region = fby_jpeg_region(head, part);
     kept->image  = new_picture(kept->region.width, kept->region.height);
     return FBY_OK;
 }
@@ -310,11 +310,11 @@ static void keep_rows(void *arg, const struct fby_image *rows)
 static struct kept part_in(
     const struct fby_buffer *file, struct fby_box box, uint32_t unit)
 {
-    struct kept                kept      = {.part = {box, unit}};
-    const struct fby_jpeg_sink sink      = {keep_head, keep_rows, &kept};
-    struct fby_jpeg_file       jpeg      = as_jpeg(file);
-    struct fby_scratch         memory[2] = {{0}};
-    struct fby_why             why       = {0};
+    struct kept                   kept      = {.part = {box, unit}};
+    const struct fby_picture_sink sink      = {keep_head, keep_rows, &kept};
+    struct fby_picture_file       jpeg      = as_jpeg(file);
+    struct fby_scratch            memory[2] = {{0}};
+    struct fby_why                why       = {0};
     if (fby_jpeg_stream(&jpeg, &sink, memory, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -414,13 +414,13 @@ static void skews_say_where_a_box_begins(void **state)
     (void)state;
     uint32_t random = 7;
     for (int i = 0; i < 2000; i++) {
-        struct fby_jpeg_head head = {.width = 1 + below(&random, 300),
-            .height                         = 1 + below(&random, 300),
-            .orientation                    = 1 + below(&random, 8)};
+        struct fby_picture_head head = {.width = 1 + below(&random, 300),
+            .height                            = 1 + below(&random, 300),
+            .orientation                       = 1 + below(&random, 8)};
         struct fby_image size = {.width = head.width, .height = head.height};
-        struct fby_jpeg_part part = {
+        struct fby_picture_part part = {
             random_box(&random, &size), UINT32_C(1) << below(&random, 4)};
-        struct fby_jpeg_region region = fby_jpeg_region_of(&head, &part);
+        struct fby_picture_region region = fby_jpeg_region(&head, &part);
         assert_in_range(region.skew_x, 0, part.unit - 1);
         assert_in_range(region.skew_y, 0, part.unit - 1);
         assert_int_equal(region.width,

@@ -11,9 +11,9 @@ static int give_back(void **state)
 
 static struct fby_image decoded(struct fby_photo photo)
 {
-    struct fby_buffer    file  = photo_file(photo);
-    struct fby_jpeg_file jpeg  = as_jpeg(&file);
-    struct fby_image     image = {0};
+    struct fby_buffer       file  = photo_file(photo);
+    struct fby_picture_file jpeg  = as_jpeg(&file);
+    struct fby_image        image = {0};
     assert_ok(fby_jpeg_decode(&jpeg, &scratch, &image, NULL));
     fby_buffer_fini(&file);
     return image;

@@ -11,7 +11,7 @@ static void the_installed_library_passes(void **state)
 }
 
 /* A library that is wrong in the last column of parts, as one release was. */
-static const struct fby_jpeg_sink *told;
+static const struct fby_picture_sink *told;
 
 static void one_row_wrong(void *arg, const struct fby_image *rows)
 {
@@ -21,22 +21,22 @@ static void one_row_wrong(void *arg, const struct fby_image *rows)
     told->rows(told->arg, rows);
 }
 
-static fby_err wrong_stream(const struct fby_jpeg_file *file,
-    const struct fby_jpeg_sink *sink, struct fby_scratch scratch[2],
+static fby_err wrong_stream(const struct fby_picture_file *file,
+    const struct fby_picture_sink *sink, struct fby_scratch scratch[2],
     struct fby_why *why)
 {
-    struct fby_jpeg_sink wrong = {sink->head, one_row_wrong, sink->arg};
-    told                       = sink;
+    struct fby_picture_sink wrong = {sink->head, one_row_wrong, sink->arg};
+    told                          = sink;
     return fby_jpeg_stream(file, &wrong, scratch, why);
 }
 
 static void a_pixel_that_differs_in_a_part_fails_it(void **state)
 {
     (void)state;
-    struct fby_why       why  = {{0}};
-    struct fby_buffer    file = photo_file((struct fby_photo){
-           .width = 43, .height = 39, .sampling = FBY_PHOTO_444});
-    struct fby_jpeg_file jpeg = as_jpeg(&file);
+    struct fby_why          why  = {{0}};
+    struct fby_buffer       file = photo_file((struct fby_photo){
+              .width = 43, .height = 39, .sampling = FBY_PHOTO_444});
+    struct fby_picture_file jpeg = as_jpeg(&file);
     assert_ok(fby_parts_test(&jpeg, fby_jpeg_stream, &why));
     assert_int_equal(fby_parts_test(&jpeg, wrong_stream, &why), FBY_USAGE);
     assert_non_null(strstr(why.text, "libjpeg decodes a part"));

@@ -1,0 +1,186 @@
+/* PNG files as fields. What decodes to which values is check_png.py's. */
+#include "tests/worker/transform/pictures.h"
+
+#include "worker/transform/field.h"
+#include "worker/transform/png.h"
+#include "worker/transform/probes.h"
+#include "worker/transform/workshop.h"
+
+static struct fby_transform *transform;
+
+static int open_transform(void **state)
+{
+    (void)state;
+    transform = fby_transform_create(NULL);
+    return 0;
+}
+
+static int close_transform(void **state)
+{
+    (void)state;
+    fby_transform_destroy(&transform);
+    return 0;
+}
+
+enum { WIDTH = 33, HEIGHT = 29, SIDE = 20 };
+
+/* The built-in grey file of 33 x 29 pixels, not interlaced; and one that is. */
+static struct fby_picture_file probe(uint32_t width, uint32_t height)
+{
+    struct fby_scratch scratch = {0};
+    struct fby_image   image   = {0};
+    for (size_t i = 0; i < fby_n_png_probes; i++) {
+        bool found = fby_picture_decode(&fby_png_mask, &fby_png_probes[i],
+                         &scratch, &image, NULL) == FBY_OK &&
+                     image.width == width && image.height == height;
+        fby_scratch_fini(&scratch);
+        if (found) {
+            return fby_png_probes[i];
+        }
+    }
+    fail_msg("no probe of %u x %u", width, height);
+    return fby_png_probes[0];
+}
+
+static struct fby_field_content field_of(enum fby_decode decode)
+{
+    struct fby_field_content field = {.name = "f",
+        .group                              = "g",
+        .decode                             = decode,
+        .wire_type                          = FBY_U8,
+        .n_from                             = 1,
+        .n_ops                              = 1};
+    strcpy(field.from[0], "png");
+    field.dct_scale = decode == FBY_DECODE_RGB8 ? FBY_DCT_FAITHFUL : 0;
+    field.shape     = (struct fby_shape){
+            3, {SIDE, SIDE, decode == FBY_DECODE_RGB8 ? FBY_RGB : 1}};
+    field.ops[0] = (struct fby_op_use){
+        .op = fby_op_named("random_crop"), .params = {{.n = 2, .i = {20, 20}}}};
+    return field;
+}
+
+static struct fby_field_job job_of(
+    const struct fby_field_content *field, struct fby_picture_file file)
+{
+    return (struct fby_field_job){.field = field,
+        .bytes                           = file.bytes,
+        .size                            = file.size,
+        .seed                            = 4,
+        .sample                          = 9};
+}
+
+static void a_crop_of_a_png_is_that_part_of_it(void **state)
+{
+    (void)state;
+    static const uint32_t sides[2][2] = {{WIDTH, HEIGHT}, {35, 27}};
+    for (size_t i = 0; i < 2; i++) {
+        uint8_t                  pixels[SIDE * SIDE * FBY_RGB];
+        struct fby_field_content field = field_of(FBY_DECODE_RGB8);
+        struct fby_picture_file  file  = probe(sides[i][0], sides[i][1]);
+        struct fby_field_job     job   = job_of(&field, file);
+        struct fby_scratch       all   = {0};
+        struct fby_image         whole = {0};
+        struct fby_field_plan    plan;
+        assert_ok(fby_field_plan(&job, &plan, NULL));
+        assert_ok(fby_field_write(transform, &job, pixels, NULL));
+        assert_ok(
+            fby_picture_decode(&fby_png_picture, &file, &all, &whole, NULL));
+        struct fby_image out = {pixels, SIDE * FBY_RGB, SIDE, SIDE};
+        struct fby_image part =
+            part_of(whole, plan.plans[0].x, plan.plans[0].y, SIDE, SIDE);
+        assert_same_picture(&part, &out);
+        fby_scratch_fini(&all);
+    }
+}
+
+static void a_mask_takes_its_image_s_draw_and_keeps_its_ids(void **state)
+{
+    (void)state;
+    uint8_t                  pixels[SIDE * SIDE * FBY_RGB];
+    uint8_t                  ids[SIDE * SIDE];
+    struct fby_field_content image = field_of(FBY_DECODE_RGB8);
+    struct fby_field_content mask  = field_of(FBY_DECODE_MASK8);
+    struct fby_picture_file  file  = probe(WIDTH, HEIGHT);
+    struct fby_field_job jobs[2] = {job_of(&image, file), job_of(&mask, file)};
+    assert_ok(fby_field_write(transform, &jobs[0], pixels, NULL));
+    assert_ok(fby_field_write(transform, &jobs[1], ids, NULL));
+    for (size_t i = 0; i < sizeof(ids); i++) {
+        assert_int_equal(ids[i], pixels[i * FBY_RGB]);
+    }
+}
+
+static void a_scaled_mask_has_no_id_that_was_not_there(void **state)
+{
+    (void)state;
+    uint8_t                  ids[SIDE * SIDE];
+    struct fby_field_content mask  = field_of(FBY_DECODE_MASK8);
+    struct fby_picture_file  file  = probe(WIDTH, HEIGHT);
+    struct fby_scratch       all   = {0};
+    struct fby_image         whole = {0};
+    mask.ops[0]              = (struct fby_op_use){.op = fby_op_named("resize"),
+                     .params                           = {{0}, {.n = 2, .i = {SIDE, SIDE}}}};
+    struct fby_field_job job = job_of(&mask, file);
+    assert_ok(fby_field_write(transform, &job, ids, NULL));
+    assert_ok(fby_picture_decode(&fby_png_mask, &file, &all, &whole, NULL));
+    for (uint32_t y = 0; y < SIDE; y++) {
+        for (uint32_t x = 0; x < SIDE; x++) {
+            uint32_t from_x = (2 * x + 1) * WIDTH / (2 * SIDE);
+            uint32_t from_y = (2 * y + 1) * HEIGHT / (2 * SIDE);
+            assert_int_equal(ids[y * SIDE + x],
+                whole.pixels[from_y * whole.stride + from_x]);
+        }
+    }
+    fby_scratch_fini(&all);
+}
+
+static void a_png_is_taken_where_from_names_one(void **state)
+{
+    (void)state;
+    uint8_t                  pixels[SIDE * SIDE * FBY_RGB];
+    struct fby_field_content field = field_of(FBY_DECODE_RGB8);
+    struct fby_buffer        jpeg = photo_file((struct fby_photo){.number = 1});
+    struct fby_field_job     job  = job_of(&field, probe(WIDTH, HEIGHT));
+    struct fby_why           why  = {{0}};
+    strcpy(field.from[0], "jpg");
+    assert_int_equal(
+        fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "add png to"));
+    strcpy(field.from[0], "left.png");
+    assert_ok(fby_field_write(transform, &job, pixels, &why));
+    job = job_of(&field, as_jpeg(&jpeg)); /* told by its bytes */
+    assert_ok(fby_field_write(transform, &job, pixels, &why));
+    field.decode = FBY_DECODE_MASK8;
+    assert_int_equal(
+        fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "a mask that is no PNG"));
+    fby_buffer_fini(&jpeg);
+}
+
+static void memory_is_reserved_before_it_is_taken(void **state)
+{
+    (void)state;
+    uint8_t                     pixels[SIDE * SIDE * FBY_RGB];
+    struct fby_transform_limits limits = {4096, fby_allowance_create(1 << 20)};
+    struct fby_transform       *small  = fby_transform_create(&limits);
+    struct fby_field_content    field  = field_of(FBY_DECODE_RGB8);
+    struct fby_field_job        job    = job_of(&field, probe(WIDTH, HEIGHT));
+    struct fby_why              why    = {{0}};
+    assert_int_equal(fby_field_write(small, &job, pixels, &why), FBY_FULL);
+    assert_non_null(strstr(why.text, "--memory"));
+    assert_int_equal(small->decoded[0].size_bytes, 0);
+    fby_transform_destroy(&small);
+    fby_allowance_destroy(&limits.allowance);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_crop_of_a_png_is_that_part_of_it),
+        cmocka_unit_test(a_mask_takes_its_image_s_draw_and_keeps_its_ids),
+        cmocka_unit_test(a_scaled_mask_has_no_id_that_was_not_there),
+        cmocka_unit_test(a_png_is_taken_where_from_names_one),
+        cmocka_unit_test(memory_is_reserved_before_it_is_taken),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.png", tests, open_transform, close_transform);
+}

@@ -1,0 +1,300 @@
+/* Ops with steps on a picture and its mask. What each step makes of which
+ * values is check_steps.py's. */
+#include "tests/worker/transform/pictures.h"
+
+#include "common/plan/draw.h"
+#include "worker/transform/steps.h"
+#include "worker/transform/workshop.h"
+
+enum { SIDE = 96, BLOCK = 16 };
+
+static struct fby_transform *transform;
+
+static int open_transform(void **state)
+{
+    (void)state;
+    transform = fby_transform_create(NULL);
+    return 0;
+}
+
+static int close_transform(void **state)
+{
+    (void)state;
+    fby_transform_destroy(&transform);
+    return 0;
+}
+
+/* Blocks of black and white: as an image, or as its mask. */
+static struct fby_image blocks(uint32_t channels)
+{
+    size_t           stride = (size_t)SIDE * channels;
+    struct fby_image image  = {malloc(stride * SIDE), stride, SIDE, SIDE};
+    for (uint32_t y = 0; y < SIDE; y++) {
+        for (uint32_t x = 0; x < SIDE; x++) {
+            bool white = (x / BLOCK * 5 + y / BLOCK * 3) % 7 < 3;
+            memset(image.pixels + y * stride + (size_t)x * channels,
+                white ? 255 : 0, channels);
+        }
+    }
+    return image;
+}
+
+static struct fby_image run_as(
+    const struct fby_op_run *run, uint32_t channels, struct fby_size end)
+{
+    struct fby_walk  walk;
+    struct fby_image in     = blocks(channels);
+    size_t           stride = (size_t)end.w * channels;
+    struct fby_image out    = {malloc(stride * end.h), stride, end.w, end.h};
+    struct fby_size  size   = {SIDE, SIDE};
+    assert_ok(fby_walk_plan(run, size, channels, &out, &walk, NULL));
+    struct fby_box box = walk.passes.at[0].box;
+    assert_ok(fby_walk_begin(transform, &walk, &fby_unscaled));
+    for (uint32_t y = box.y; y < box.y + box.h; y++) {
+        uint8_t          row[(SIDE + FBY_RESIZE_ROW_SLACK) * FBY_RGB] = {0};
+        struct fby_image one = {row, sizeof(row), box.w, 1};
+        memcpy(row, in.pixels + y * in.stride + (size_t)box.x * channels,
+            (size_t)box.w * channels);
+        fby_walk_rows(transform, &walk, &one);
+    }
+    assert_ok(fby_walk_end(transform, &walk));
+    free(in.pixels);
+    return out;
+}
+
+static struct fby_op_use use_of(const struct fby_op *op)
+{
+    struct fby_op_use use = {.op = op};
+    for (uint32_t i = 0; i < op->n_params; i++) {
+        use.params[i] = op->params[i].fallback;
+        if (strcmp(op->params[i].name, "p") == 0) {
+            use.params[i].r[0] = 1;
+        }
+    }
+    return use;
+}
+
+static struct fby_value real_pair(double low, double high)
+{
+    return (struct fby_value){.n = 2, .real = true, .r = {low, high}};
+}
+
+/* Parameters that have no default. */
+static struct fby_op_use ready_use(const struct fby_op *op)
+{
+    struct fby_op_use use = use_of(op);
+    switch ((int)op->id) {
+    case FBY_OP_RESIZE:
+        use.params[1] = (struct fby_value){.n = 2, .i = {61, 140}};
+        break;
+    case FBY_OP_RANDOM_RESIZED_CROP:
+    case FBY_OP_CENTER_CROP:
+    case FBY_OP_RANDOM_CROP:
+        use.params[0] = (struct fby_value){.n = 2, .i = {80, 70}};
+        break;
+    case FBY_OP_PAD:
+        use.params[0]      = (struct fby_value){.n = 4, .i = {9, 17, 1, 30}};
+        use.params[2].i[0] = FBY_PAD_REFLECT;
+        break;
+    case FBY_OP_COLOUR_JITTER:
+        use.params[0] = real_pair(0.5, 1.5);
+        use.params[3] = real_pair(-0.5, 0.5);
+        break;
+    case FBY_OP_GAUSSIAN_BLUR:
+        use.params[0] = (struct fby_value){.n = 2, .i = {5, 9}};
+        break;
+    case FBY_OP_ROTATE:
+        use.params[0] = real_pair(-170, 170);
+        break;
+    case FBY_OP_AFFINE:
+        use.params[0] = real_pair(-50, 50);
+        use.params[1] = real_pair(0.1, 0.3);
+        use.params[2] = real_pair(0.7, 1.4);
+        use.params[3] = real_pair(-20, 30);
+        break;
+    default:
+        break;
+    }
+    return use;
+}
+
+static struct fby_op_plan plan_of(const struct fby_op_use *use, uint64_t sample)
+{
+    struct fby_op_plan plan;
+    struct fby_shape   shape = {3, {SIDE, SIDE, FBY_RGB}};
+    struct fby_draw draw = fby_draw_begin(9, 0, sample, "g", use->op->name, 0);
+    assert_ok(use->op->plan(use, &draw, shape, &plan, NULL));
+    return plan;
+}
+
+static bool moves_pixels(const struct fby_op_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        if (fby_step_is_geometric(plan->steps[i].kind)) {
+            return true;
+        }
+    }
+    return plan->n_steps == 0;
+}
+
+static bool changes_colours(const struct fby_op_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        if (!fby_step_is_geometric(plan->steps[i].kind)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the image is black the mask is, where it is white too; in between is
+ * what interpolation mixed. */
+static void assert_matches(
+    const struct fby_image *image, const struct fby_image *mask)
+{
+    uint32_t pure = 0;
+    for (uint32_t y = 0; y < image->height; y++) {
+        for (uint32_t x = 0; x < image->width; x++) {
+            uint8_t level = *pixel_at(image, x, y);
+            uint8_t id    = mask->pixels[y * mask->stride + x];
+            assert_true(id == 0 || id == 255);
+            assert_true((level != 0 && level != 255) || id == level);
+            pure += level == 0 || level == 255;
+        }
+    }
+    assert_true(pure > image->width * image->height / 2);
+}
+
+static void assert_mask_follows(const struct fby_op *op, uint64_t sample)
+{
+    struct fby_op_use  use   = ready_use(op);
+    struct fby_op_plan plan  = plan_of(&use, sample);
+    struct fby_op_run  run   = {&use, &plan, 1};
+    struct fby_size    end   = fby_op_plan_size(&plan);
+    struct fby_image   image = run_as(&run, FBY_RGB, end);
+    struct fby_image   mask  = run_as(&run, 1, end);
+    struct fby_image   right = blocks(1);
+    if (!changes_colours(&plan)) {
+        assert_matches(&image, &mask);
+    } else if (!moves_pixels(&plan)) {
+        assert_int_equal(end.w, SIDE);
+        assert_memory_equal(mask.pixels, right.pixels, SIDE * SIDE);
+    }
+    free(image.pixels);
+    free(mask.pixels);
+    free(right.pixels);
+}
+
+static void after_every_op_a_mask_still_matches_its_image(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < fby_n_ops; i++) {
+        for (uint64_t sample = 0; sample < 40; sample++) {
+            assert_mask_follows(fby_ops[i], sample);
+        }
+    }
+}
+
+/* Steps in place, steps that move, crops and scalings in one list. */
+enum { CHAIN = 9 };
+static const char *const chain[CHAIN] = {"grayscale", "rotate", "random_crop",
+    "gaussian_blur", "vertical_flip", "pad", "horizontal_flip", "resize",
+    "random_erasing"};
+
+static void plan_chain(
+    struct fby_op_use uses[CHAIN], struct fby_op_plan plans[CHAIN])
+{
+    struct fby_shape shape = {3, {SIDE, SIDE, FBY_RGB}};
+    for (int i = 0; i < CHAIN; i++) {
+        uses[i]              = ready_use(fby_op_named(chain[i]));
+        struct fby_draw draw = fby_draw_begin(9, 0, 3, "g", chain[i], 0);
+        assert_ok(uses[i].op->plan(&uses[i], &draw, shape, &plans[i], NULL));
+        struct fby_size size = fby_op_plan_size(&plans[i]);
+        shape                = (struct fby_shape){3, {size.h, size.w, FBY_RGB}};
+    }
+}
+
+static void a_chain_with_steps_is_its_ops_one_after_the_other(void **state)
+{
+    (void)state;
+    struct fby_op_use  uses[CHAIN];
+    struct fby_op_plan plans[CHAIN];
+    plan_chain(uses, plans);
+    for (uint32_t n = 1; n <= CHAIN; n++) {
+        struct fby_image at = blocks(FBY_RGB);
+        for (uint32_t i = 0; i < n; i++) {
+            struct fby_size   end = fby_op_plan_size(&plans[i]);
+            struct fby_image  out = new_picture(end.w, end.h);
+            struct fby_op_run one = {&uses[i], &plans[i], 1};
+            assert_ok(fby_transform_run(transform, &one, at, out, NULL));
+            free(at.pixels);
+            at = out;
+        }
+        struct fby_op_run all = {uses, plans, n};
+        struct fby_image  out =
+            run_as(&all, FBY_RGB, (struct fby_size){at.width, at.height});
+        assert_same_picture(&at, &out);
+        free(at.pixels);
+        free(out.pixels);
+    }
+}
+
+static void what_steps_need_is_what_they_take(void **state)
+{
+    (void)state;
+    struct fby_op_use     uses[CHAIN];
+    struct fby_op_plan    plans[CHAIN];
+    struct fby_op_run     run   = {uses, plans, CHAIN};
+    struct fby_transform *fresh = fby_transform_create(NULL);
+    struct fby_need       need  = {.libraries = 0};
+    struct fby_walk       walk;
+    struct fby_image      in = blocks(FBY_RGB);
+    plan_chain(uses, plans);
+    struct fby_size  end = fby_op_plan_size(&plans[CHAIN - 1]);
+    struct fby_image out = new_picture(end.w, end.h);
+    assert_ok(fby_walk_plan(
+        &run, (struct fby_size){SIDE, SIDE}, FBY_RGB, &out, &walk, NULL));
+    fby_walk_need(&walk, &fby_unscaled, &need);
+    assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
+    for (int i = 0; i < 2; i++) {
+        assert_in_range(
+            fresh->made[i].size_bytes, need.made[i], need.made[i] + 63);
+    }
+    assert_in_range(fresh->steps.size_bytes, need.steps, need.steps + 63);
+    assert_true(need.steps > 0 && need.made[1] > 0);
+    fby_transform_destroy(&fresh);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+static void a_step_that_is_not_known_is_refused(void **state)
+{
+    (void)state;
+    struct fby_image   in   = new_picture(8, 8);
+    struct fby_image   out  = new_picture(8, 8);
+    struct fby_op_use  use  = use_of(fby_op_named("grayscale"));
+    struct fby_op_plan plan = {.w = 8, .h = 8, .out_w = 8, .out_h = 8};
+    struct fby_op_run  run  = {&use, &plan, 1};
+    plan.n_steps            = 1;
+    plan.steps[0].kind      = FBY_N_STEPS;
+    assert_int_equal(
+        fby_transform_run(transform, &run, in, out, NULL), FBY_USAGE);
+    plan.steps[0].kind = FBY_STEP_GREY;
+    plan.n_steps       = FBY_MAX_STEPS + 1;
+    assert_int_equal(
+        fby_transform_run(transform, &run, in, out, NULL), FBY_USAGE);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(after_every_op_a_mask_still_matches_its_image),
+        cmocka_unit_test(a_chain_with_steps_is_its_ops_one_after_the_other),
+        cmocka_unit_test(what_steps_need_is_what_they_take),
+        cmocka_unit_test(a_step_that_is_not_known_is_refused),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.steps", tests, open_transform, close_transform);
+}

@@ -1,0 +1,25 @@
+#include "worker/transform/nearest.h"
+
+static uint32_t source_of(const struct fby_axis_spec *axis, uint32_t o)
+{
+    uint64_t at = axis->first + (axis->mirror ? axis->n - 1 - o : o);
+    return (uint32_t)((2 * at + 1) * axis->from / (UINT64_C(2) * axis->to));
+}
+
+void fby_nearest_begin(struct fby_nearest *self,
+    const struct fby_resize_spec *spec, const struct fby_image *out)
+{
+    *self = (struct fby_nearest){.spec = *spec, .out = *out};
+}
+
+void fby_nearest_row(struct fby_nearest *self, const uint8_t *row)
+{
+    uint32_t here = self->taken++;
+    while (self->made < self->spec.y.n &&
+           source_of(&self->spec.y, self->made) == here) {
+        uint8_t *out = self->out.pixels + self->made++ * self->out.stride;
+        for (uint32_t x = 0; x < self->spec.x.n; x++) {
+            out[x] = row[source_of(&self->spec.x, x)];
+        }
+    }
+}

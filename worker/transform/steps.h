@@ -1,0 +1,54 @@
+/* steps.h - the steps of common/pipeline/step.h on pixels.
+ *
+ * Each is torchvision's op of that name for the same numbers, to within one
+ * level, in whole numbers only. */
+#ifndef FBY_WORKER_TRANSFORM_STEPS_H
+#define FBY_WORKER_TRANSFORM_STEPS_H
+
+#include "common/pipeline/step.h"
+#include "worker/transform/image.h"
+
+struct fby_step_work {
+    const struct fby_step *step;
+    struct fby_image       in, out;  /* the same, unless the step moves */
+    uint32_t               channels; /* 3, or 1 of a mask */
+    void                  *memory;   /* fby_step_bytes of it */
+};
+
+/* Does it need another picture to write to than the one it reads? */
+bool fby_step_moves(enum fby_step_kind kind);
+/* Bytes of memory it takes for a picture of that size. */
+uint64_t fby_step_bytes(const struct fby_step *step, struct fby_size in);
+
+/* Is there code for it? */
+bool fby_step_is_known(enum fby_step_kind kind);
+void fby_step_do(const struct fby_step_work *work);
+
+/* One function a kind. */
+typedef void fby_step_fn(const struct fby_step_work *work);
+fby_step_fn  fby_do_vertical_flip, fby_do_pad, fby_do_erase, fby_do_affine;
+fby_step_fn  fby_do_grey, fby_do_saturation, fby_do_hue;
+fby_step_fn  fby_do_brightness, fby_do_contrast, fby_do_posterize;
+fby_step_fn  fby_do_solarize, fby_do_autocontrast, fby_do_equalize;
+fby_step_fn  fby_do_blur, fby_do_sharpness;
+uint64_t     fby_blur_bytes(const struct fby_step *step, struct fby_size in);
+
+static inline uint8_t *fby_image_row(const struct fby_image *image, uint32_t y)
+{
+    return image->pixels + y * image->stride;
+}
+
+/* floor(x / 65536), not below 0 nor above 255. */
+static inline uint8_t fby_level_of_q16(int64_t x)
+{
+    x = x < 0 ? 0 : x >> 16;
+    return (uint8_t)(x > 255 ? 255 : x);
+}
+
+/* torchvision's grey: its weights add up to 0.9999; rounded down. */
+static inline uint32_t fby_grey_of(const uint8_t *rgb)
+{
+    return (2989U * rgb[0] + 5870U * rgb[1] + 1140U * rgb[2]) / 10000U;
+}
+
+#endif
