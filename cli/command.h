@@ -21,10 +21,12 @@ struct fby_command {
 
 extern const struct fby_command fby_command_index;
 extern const struct fby_command fby_command_init;
+extern const struct fby_command fby_command_lint;
 extern const struct fby_command fby_command_photos;
 extern const struct fby_command fby_command_plan;
 extern const struct fby_command fby_command_pull;
 extern const struct fby_command fby_command_server;
+extern const struct fby_command fby_command_show;
 extern const struct fby_command fby_command_up;
 extern const struct fby_command fby_command_worker;
 

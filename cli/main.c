@@ -21,6 +21,8 @@ static const struct fby_command *const commands[] = {
     &fby_command_server,
     &fby_command_worker,
     &fby_command_plan,
+    &fby_command_show,
+    &fby_command_lint,
     &fby_command_index,
     &fby_command_photos,
 };

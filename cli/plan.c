@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
+#include "cli/drawn.h"
 #include "cli/local.h"
 #include "common/mem.h"
 #include "common/plan/order.h"
 #include "common/plural.h"
-#include "worker/transform/field.h"
 
 enum option_key {
     KEY_PIPELINE = 'p',
@@ -123,8 +123,7 @@ struct plan {
     uint64_t                   seed;
     uint32_t                   first, rows; /* of the global batch */
     uint64_t                  *samples;     /* of these rows */
-    uint8_t                   *bytes;       /* of a member */
-    size_t                     n_bytes;
+    struct fby_drawn           drawn;
 };
 
 static fby_err make_order(struct plan *self, struct fby_why *why)
@@ -160,44 +159,6 @@ static fby_err choose_rows(struct plan *self, struct fby_why *why)
             self->order, o->step, self->first, self->rows, self->samples);
     }
     return FBY_OK;
-}
-
-/* The geometry of one field, read off the member's header. */
-static fby_err plan_field(struct plan *self, uint64_t sample,
-    const struct fby_field_content *field, struct fby_field_plan *out,
-    struct fby_why *why)
-{
-    struct fby_member member;
-    fby_err           err = fby_dataset_find(
-                  self->local.dataset, sample, field->from, field->n_from, &member);
-    if (err != FBY_OK) {
-        return fby_because(why, err, "sample %" PRIu64 " (%s) has no %s",
-            sample, fby_dataset_key(self->local.dataset, sample),
-            field->from[0]);
-    }
-    if (member.size > self->n_bytes) {
-        self->bytes   = fby_regrow(self->bytes, member.size);
-        self->n_bytes = member.size;
-    }
-    err = fby_dataset_read(
-        self->local.dataset, &member, self->bytes, self->n_bytes, why);
-    const struct fby_field_job job = {
-        .field  = field,
-        .bytes  = self->bytes,
-        .size   = member.size,
-        .seed   = self->seed,
-        .epoch  = self->options->epoch,
-        .sample = sample,
-    };
-    if (err == FBY_OK) {
-        err = fby_field_plan(&job, out, why);
-    }
-    if (err != FBY_OK) {
-        struct fby_why place = {{0}};
-        fby_dataset_place(self->local.dataset, sample, &member, &place);
-        fby_because_in(why, err, "%s", place.text);
-    }
-    return err;
 }
 
 /* A step by its name, its numbers by theirs. */
@@ -252,7 +213,8 @@ static fby_err row_object(
         if (!fby_field_is_picture(&content->fields[f])) {
             continue;
         }
-        err = plan_field(self, sample, &content->fields[f], &plan, why);
+        err = fby_drawn_plan(
+            &self->drawn, sample, &content->fields[f], &plan, why);
         if (err == FBY_OK) {
             json_object_set_new(fields, content->fields[f].name,
                 field_object(&content->fields[f], &plan));
@@ -360,6 +322,8 @@ static fby_err plan(struct plan *self, struct fby_why *why)
     if (err == FBY_OK) {
         self->seed =
             o->has_seed ? o->seed : fby_pipeline_seed(self->local.pipeline);
+        self->drawn = (struct fby_drawn){
+            .local = &self->local, .seed = self->seed, .epoch = o->epoch};
         err = make_order(self, why);
     }
     if (err == FBY_OK) {
@@ -371,7 +335,7 @@ static fby_err plan(struct plan *self, struct fby_why *why)
     fby_order_destroy(&self->order);
     fby_local_close(&self->local);
     free(self->samples);
-    free(self->bytes);
+    fby_drawn_fini(&self->drawn);
     return err;
 }
 

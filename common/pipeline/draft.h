@@ -85,6 +85,7 @@ struct draft_one_hot {
 struct draft_op {
     struct fby_op_use use;  /* occurrence: set when a split is picked */
     uint32_t          only; /* bit i: split i */
+    struct fby_place  here; /* its name */
 };
 
 enum { NORMALIZE_MEAN, NORMALIZE_STD, NORMALIZE_PARAMS };

@@ -185,6 +185,7 @@ static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
            .values              = out->use.params};
     struct fby_why why = {{0}};
     out->use.op        = op;
+    out->here          = fby_yaml_place(item.name);
     err                = read_item_params(yaml, &item, &p);
     out->only          = p.only;
     if (err == FBY_OK && op->check != NULL &&

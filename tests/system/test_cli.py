@@ -10,7 +10,8 @@ import unittest
 
 from harness import FOREBAY, SystemTest, read_line
 
-COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "index", "photos")
+COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
+            "index", "photos")
 
 
 def forebay(*args):

@@ -221,6 +221,7 @@ fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
     struct fby_resize_spec spec = fby_pass_resize(&walk->passes.at[0], grain);
     fby_err err    = find_room(self, walk, walk->legs[0].out, &walk->first);
     walk->first_ns = 0;
+    walk->rows     = 0;
     if (err == FBY_OK && walk->channels == FBY_RGB) {
         err = fby_resizer_begin(&self->resizer, &spec, &walk->first);
     } else {
@@ -229,17 +230,25 @@ fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
     return err;
 }
 
+/* The resizer wants only those rows of the box that make the window. */
+static void take_row(
+    struct fby_transform *self, struct fby_walk *walk, const uint8_t *row)
+{
+    const struct fby_reach *wanted = &self->resizer.y.all;
+    uint32_t                y      = walk->rows++;
+    if (walk->channels != FBY_RGB) {
+        fby_nearest_row(&self->nearest, row);
+    } else if (y >= wanted->first && y - wanted->first < wanted->n) {
+        fby_resizer_row(&self->resizer, row);
+    }
+}
+
 void fby_walk_rows(struct fby_transform *self, struct fby_walk *walk,
     const struct fby_image *rows)
 {
     int64_t began = fby_now_ns();
     for (uint32_t y = 0; y < rows->height; y++) {
-        const uint8_t *row = rows->pixels + y * rows->stride;
-        if (walk->channels == FBY_RGB) {
-            fby_resizer_row(&self->resizer, row);
-        } else {
-            fby_nearest_row(&self->nearest, row);
-        }
+        take_row(self, walk, rows->pixels + y * rows->stride);
     }
     walk->first_ns += fby_now_ns() - began;
 }

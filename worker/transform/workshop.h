@@ -51,6 +51,7 @@ struct fby_walk {
     uint32_t          moved;    /* of these, done */
     struct fby_image  out;      /* where the last of them writes to */
     struct fby_image  first;    /* and the first one */
+    uint32_t          rows;     /* of the first pass' box, that came */
     int64_t           first_ns; /* what that took, while rows came */
 };
 

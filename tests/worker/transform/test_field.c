@@ -359,6 +359,36 @@ static void the_plan_tells_what_the_pixels_show(void **state)
     fby_buffer_fini(&file);
 }
 
+/* Rows come from the decoder one by one, and only some make the result. */
+static void a_crop_of_a_scaled_picture_is_that_of_the_whole(void **state)
+{
+    (void)state;
+    uint8_t                  written[40 * 40 * 3];
+    struct fby_image         made  = new_picture(40, 40);
+    struct fby_field_content field = crop_field(40);
+    field.ops[0]                   = (struct fby_op_use){
+                          .op = fby_op_named("resize"), .params = {{.n = 1, .i = {90}}}};
+    field.ops[1] = (struct fby_op_use){
+        .op = fby_op_named("center_crop"), .params = {{.n = 2, .i = {40, 40}}}};
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 250, .height = 180});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size};
+    struct fby_picture_file jpeg    = as_jpeg(&file);
+    struct fby_image        picture = {0};
+    struct fby_scratch      scratch = {0};
+    struct fby_field_plan   plan;
+    assert_ok(fby_field_plan(&job, &plan, NULL));
+    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
+    struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
+    assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
+    assert_ok(fby_field_write(transform, &job, written, NULL));
+    assert_memory_equal(made.pixels, written, sizeof(written));
+    free(made.pixels);
+    fby_scratch_fini(&scratch);
+    fby_buffer_fini(&file);
+}
+
 static void a_picture_too_small_for_its_crop_is_a_bad_sample(void **state)
 {
     (void)state;
@@ -479,6 +509,7 @@ int main(void)
         cmocka_unit_test(every_crop_shows_the_label_of_its_picture),
         cmocka_unit_test(values_depend_on_seed_epoch_and_sample_alone),
         cmocka_unit_test(the_plan_tells_what_the_pixels_show),
+        cmocka_unit_test(a_crop_of_a_scaled_picture_is_that_of_the_whole),
         cmocka_unit_test(a_picture_too_small_for_its_crop_is_a_bad_sample),
         cmocka_unit_test(ops_may_not_blow_a_picture_up_without_bound),
         cmocka_unit_test(a_picture_takes_no_more_memory_than_it_may),

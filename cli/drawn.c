@@ -1,0 +1,141 @@
+#include "cli/drawn.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+
+static fby_err plan_member(struct fby_drawn *self,
+    const struct fby_member *member, const struct fby_field_content *field,
+    struct fby_field_plan *out, struct fby_why *why)
+{
+    if (member->size > self->n_bytes) {
+        self->bytes   = fby_regrow(self->bytes, member->size);
+        self->n_bytes = member->size;
+    }
+    fby_err err = fby_dataset_read(
+        self->local->dataset, member, self->bytes, self->n_bytes, why);
+    const struct fby_field_job job = {
+        .field  = field,
+        .bytes  = self->bytes,
+        .size   = member->size,
+        .seed   = self->seed,
+        .epoch  = self->epoch,
+        .sample = member->sample,
+    };
+    return err == FBY_OK ? fby_field_plan(&job, out, why) : err;
+}
+
+fby_err fby_drawn_plan(struct fby_drawn *self, uint64_t sample,
+    const struct fby_field_content *field, struct fby_field_plan *out,
+    struct fby_why *why)
+{
+    const struct fby_dataset *dataset = self->local->dataset;
+    struct fby_member         member;
+    fby_err                   err =
+        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
+    if (err != FBY_OK) {
+        return fby_because(why, err, "sample %" PRIu64 " (%s) has no %s",
+            sample, fby_dataset_key(dataset, sample), field->from[0]);
+    }
+    err = plan_member(self, &member, field, out, why);
+    if (err != FBY_OK) {
+        struct fby_why place = {{0}};
+        fby_dataset_place(dataset, sample, &member, &place);
+        fby_because_in(why, err, "%s", place.text);
+    }
+    return err;
+}
+
+void fby_drawn_fini(struct fby_drawn *self)
+{
+    free(self->bytes);
+    *self = (struct fby_drawn){0};
+}
+
+/* ---- an op as text ------------------------------------------------------- */
+
+static void append(char out[FBY_DRAWN_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(char out[FBY_DRAWN_TEXT], const char *format, ...)
+{
+    size_t  used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + used, FBY_DRAWN_TEXT - used, format, args);
+    va_end(args);
+}
+
+/* The table names a number of 65536ths so that it ends with _q16. */
+static void append_value(
+    char out[FBY_DRAWN_TEXT], const char *name, int64_t value, bool named)
+{
+    const char *suffix = strstr(name, "_q16");
+    int         n = (int)(suffix != NULL ? suffix - name : (long)strlen(name));
+    if (named) {
+        append(out, " %.*s", n, name);
+    }
+    if (suffix != NULL) {
+        append(out, " %.3g", (double)value / 65536);
+    } else {
+        append(out, " %" PRId64, value);
+    }
+}
+
+static void append_step(
+    char out[FBY_DRAWN_TEXT], const char *op, const struct fby_step *step)
+{
+    const char *name = fby_step_name(step->kind);
+    if (strcmp(name, op) != 0) {
+        append(out, " %s", name);
+    }
+    bool several = fby_step_value_name(step->kind, 1) != NULL;
+    for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
+        append_value(
+            out, fby_step_value_name(step->kind, i), step->v[i], several);
+    }
+}
+
+static void append_boxes(char out[FBY_DRAWN_TEXT],
+    const struct fby_op_plan *plan, struct fby_size in)
+{
+    bool cut    = plan->w != in.w || plan->h != in.h;
+    bool scaled = plan->out_w != plan->w || plan->out_h != plan->h;
+    if (cut) {
+        append(out, " at %u,%u", plan->x, plan->y);
+    }
+    if (cut || scaled) {
+        append(out, " %ux%u", plan->w, plan->h);
+    }
+    if (scaled) {
+        append(out, " > %ux%u", plan->out_w, plan->out_h);
+    }
+    if (plan->flip) {
+        append(out, " flipped");
+    }
+}
+
+struct fby_size fby_drawn_text(const struct fby_field_content *field,
+    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+    char out[FBY_DRAWN_TEXT])
+{
+    const char *op   = field->ops[i].op->name;
+    bool        mask = field->decode == FBY_DECODE_MASK8;
+    bool        idle = true;
+    snprintf(out, FBY_DRAWN_TEXT, "%s", op);
+    append_boxes(out, plan, in);
+    for (uint32_t k = 0; k < plan->n_steps; k++) {
+        if (!mask || fby_step_is_geometric(plan->steps[k].kind)) {
+            append_step(out, op, &plan->steps[k]);
+            idle = false;
+        }
+    }
+    if (idle && strcmp(out, op) == 0) {
+        append(out, " -");
+    }
+    return fby_op_plan_size(plan);
+}

@@ -1,0 +1,34 @@
+/* drawn.h - what was drawn for a sample's pictures, read off their headers.
+ *
+ * The same functions as the workers' decide; no pixel is decoded. */
+#ifndef FBY_CLI_DRAWN_H
+#define FBY_CLI_DRAWN_H
+
+#include "cli/local.h"
+#include "common/plan/geometry.h"
+#include "worker/transform/field.h"
+
+struct fby_drawn {
+    struct fby_local *local; /* borrowed, open */
+    uint64_t          seed;
+    uint64_t          epoch;
+    uint8_t          *bytes; /* owned; of the last member read */
+    size_t            n_bytes;
+};
+
+/* The plans of one picture field of a sample.
+ * Errors: those of reading it and of fby_field_plan, with the place. */
+FBY_CHECKED fby_err fby_drawn_plan(struct fby_drawn *self, uint64_t sample,
+    const struct fby_field_content *field, struct fby_field_plan *out,
+    struct fby_why *why);
+void                fby_drawn_fini(struct fby_drawn *self);
+
+/* Op `i` of a field as a line, for a picture of size `in`: "resize 640x480 >
+ * 320x240", "colour_jitter brightness 0.91 hue -0.02", or "horizontal_flip -"
+ * where it leaves the picture alone. Returns the picture's size after it. */
+enum { FBY_DRAWN_TEXT = 512 };
+struct fby_size fby_drawn_text(const struct fby_field_content *field,
+    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+    char out[FBY_DRAWN_TEXT]);
+
+#endif

@@ -1,0 +1,119 @@
+/* lint_codings.c - how many bytes a field has on the wire: as the file asks for
+ * it, and as a worker would choose. A chunk is all samples at once. */
+#include <stdlib.h>
+
+#include "cli/lint_measure.h"
+#include "common/clock.h"
+#include "common/codec/auto.h"
+#include "common/mem.h"
+
+enum { EVERYTHING = 0xffff }; /* filters or codecs: all are understood */
+
+struct bench { /* of one field */
+    struct fby_codec_params   params;
+    struct fby_codec_scratch *scratch;
+    const uint8_t            *raw;
+    size_t                    size; /* bytes of all samples */
+    uint32_t                  samples;
+};
+
+static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
+
+static bool same(struct fby_coding a, struct fby_coding b)
+{
+    return a.filter == b.filter && a.codec == b.codec;
+}
+
+/* The payload's size, and the least CPU time; what grows travels stored. */
+static fby_err encode(const struct bench *bench, struct fby_coding coding,
+    size_t *wire, int64_t *least_ns)
+{
+    const struct fby_codec_job job  = {coding, bench->params, bench->scratch};
+    size_t                     room = fby_codec_room(&job, bench->size);
+    uint8_t                   *out  = malloc(room);
+    fby_err                    err  = out != NULL ? FBY_OK : FBY_FULL;
+    *least_ns                       = INT64_MAX;
+    for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
+        int64_t began = fby_thread_cpu_ns();
+        err           = fby_codec_encode(&job,
+                      (struct fby_bytes_in){bench->raw, bench->size},
+                      (struct fby_bytes_out){out, room}, wire);
+        int64_t ns    = fby_thread_cpu_ns() - began;
+        *least_ns     = ns < *least_ns ? ns : *least_ns;
+    }
+    free(out);
+    *wire = *wire < bench->size ? *wire : bench->size;
+    return err;
+}
+
+static fby_err measure(const struct bench *bench, struct fby_coding coding,
+    struct fby_lint_coding *out)
+{
+    size_t  wire = bench->size;
+    int64_t ns   = 0;
+    fby_err err  = FBY_OK;
+    if (!same(coding, stored)) {
+        err = encode(bench, coding, &wire, &ns);
+    }
+    *out = (struct fby_lint_coding){.coding = coding,
+        .bytes                              = (double)wire / bench->samples,
+        .ms = (double)ns / 1e6 / bench->samples};
+    return err;
+}
+
+/* What a worker would settle on: each coding is tried as often as it would. */
+static fby_err settle(const struct bench *bench, uint8_t filter, uint8_t codec,
+    struct fby_lint_coding *out)
+{
+    struct fby_auto       choice;
+    const struct fby_wish wish = {.filter = filter,
+        .codec                            = codec,
+        .params                           = bench->params,
+        .filters                          = EVERYTHING,
+        .codecs                           = EVERYTHING};
+    struct fby_lint_coding
+            tried[sizeof(choice.candidates) / sizeof(choice.candidates[0])];
+    fby_err err = FBY_OK;
+    fby_auto_init(&choice, &wish);
+    uint32_t n = choice.n_candidates;
+    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+        err           = measure(bench, fby_auto_ask(&choice), &tried[i]);
+        uint32_t wire = (uint32_t)(tried[i].bytes * bench->samples);
+        for (int k = 0; k < FBY_AUTO_TRIAL; k++) {
+            fby_auto_feed(
+                &choice, tried[i].coding, (uint32_t)bench->size, wire);
+        }
+    }
+    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+        if (same(tried[i].coding, fby_auto_ask(&choice))) {
+            *out = tried[i];
+            return FBY_OK;
+        }
+    }
+    return err == FBY_OK ? measure(bench, fby_auto_ask(&choice), out) : err;
+}
+
+fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
+    uint32_t f, struct fby_lint_field *out)
+{
+    const struct fby_split         *split    = sample->local->split;
+    const struct fby_field_content *field    = &split->content.fields[f];
+    struct fby_field_delivery       delivery = split->delivery.fields[f];
+    struct bench                    bench    = {
+                              .params = fby_codec_params_of(field->wire_type, &field->shape),
+                              .scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
+                                  sizeof(struct fby_codec_scratch)),
+                              .raw     = sample->values[f],
+                              .size    = sample->n * fby_field_bytes(field),
+                              .samples = sample->n,
+    };
+    if (bench.scratch == NULL) {
+        return FBY_FULL;
+    }
+    fby_err err = settle(&bench, delivery.filter, delivery.codec, &out->coded);
+    if (err == FBY_OK) {
+        err = settle(&bench, FBY_AUTO, FBY_AUTO, &out->best);
+    }
+    free(bench.scratch);
+    return err;
+}

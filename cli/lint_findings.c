@@ -1,0 +1,289 @@
+#include "cli/lint_findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/lint_types.h"
+#include "common/pipeline/op.h"
+
+/* Below these a saving is noise, or not worth a change. */
+static const double worth_cpu   = 0.05; /* of a field's CPU time */
+static const double worth_bytes = 0.125;
+static const double tiny_bytes  = 64; /* a sample: codecs work on batches */
+/* Up to this mean difference, in levels, an order means the same. */
+static const double rounding = 1;
+/* A longer way must save so much more than a shorter one. */
+static const double worth_going_on = 0.03;
+
+_Static_assert((FBY_MAX_OPS + 5) * FBY_MAX_FIELDS + 1 == FBY_LINT_FINDINGS,
+    "room for all findings there can be");
+
+struct findings {
+    const struct fby_lint_facts *facts;
+    struct fby_finding          *at;
+    uint32_t                     n;
+};
+
+static struct fby_finding *add(struct findings *self,
+    enum fby_finding_kind kind, const struct fby_lint_field *field, size_t line)
+{
+    struct fby_finding *finding = &self->at[self->n++];
+    *finding                    = (struct fby_finding){.kind = kind,
+                           .line                             = line,
+                           .field = field != NULL ? field->content->name : NULL};
+    return finding;
+}
+
+static void saves(
+    struct fby_finding *finding, double before, double after, const char *unit)
+{
+    finding->before = before;
+    finding->after  = after;
+    finding->unit   = unit;
+}
+
+static void say(char out[256], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(char out[256], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out, 256, format, args);
+    va_end(args);
+}
+
+static bool is_worth(double before, double after, double share)
+{
+    return before > 0 && before - after >= share * before;
+}
+
+/* ---- another order of ops ------------------------------------------------ */
+
+/* Ids of a mask are no levels: each counts. */
+static bool means_the_same(
+    const struct fby_lint_field *field, const struct fby_lint_trial *trial)
+{
+    bool mask = field->content->decode == FBY_DECODE_MASK8;
+    return trial->made && trial->difference <= (mask ? 0 : rounding);
+}
+
+/* The place where op `from` costs least; the nearest one of about equals. */
+static const struct fby_lint_move *best_move(
+    const struct fby_lint_field *field, uint32_t from)
+{
+    const struct fby_lint_move *best = NULL;
+    for (uint32_t i = 0; i < field->n_moves; i++) {
+        const struct fby_lint_move *move = &field->moves[i];
+        if (move->from != from || !means_the_same(field, &move->trial) ||
+            !is_worth(move->trial.before_ms, move->trial.after_ms, worth_cpu)) {
+            continue;
+        }
+        if (best == NULL || (best->to > move->to &&
+                                is_worth(best->trial.after_ms,
+                                    move->trial.after_ms, worth_going_on))) {
+            best = move;
+        }
+    }
+    return best;
+}
+
+static void find_orders(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_op_use *ops = field->content->ops;
+    for (uint32_t i = 0; i < field->content->n_ops; i++) {
+        const struct fby_lint_move *move = best_move(field, i);
+        if (move == NULL) {
+            continue;
+        }
+        struct fby_finding *finding =
+            add(self, FBY_FINDING_OP_ORDER, field, field->lines.ops[i]);
+        const char *moved = ops[i].op->name;
+        const char *first = ops[move->to].op->name;
+        say(finding->what,
+            "%s comes after %s: work on pixels that it then drops", moved,
+            first);
+        say(finding->instead,
+            "%s before %s; the same but for rounding (%.2g of 255 in the mean)",
+            moved, first, move->trial.difference);
+        saves(finding, move->trial.before_ms, move->trial.after_ms,
+            "CPU ms a sample");
+        finding->changes_content = true;
+    }
+}
+
+/* ---- decoding smaller ---------------------------------------------------- */
+
+static void find_scale(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_lint_trial *trial = &field->scale;
+    if (!trial->made ||
+        !is_worth(trial->before_ms, trial->after_ms, worth_cpu)) {
+        return;
+    }
+    struct fby_finding *finding =
+        add(self, FBY_FINDING_DCT_SCALE, field, field->lines.dct_scale);
+    say(finding->what, "dct_scale: off decodes pictures in full that are then "
+                       "made much smaller");
+    say(finding->instead,
+        "dct_scale: faithful; other values by %.2g of 255 in the mean",
+        trial->difference);
+    saves(finding, trial->before_ms, trial->after_ms, "CPU ms a sample");
+    finding->changes_content = true;
+}
+
+/* ---- a narrower type ----------------------------------------------------- */
+
+/* The largest id there can be; of folders it is known. */
+static double largest(const struct fby_lint_field *field)
+{
+    const struct fby_field_content *content = field->content;
+    if (content->decode != FBY_DECODE_LABEL) {
+        return field->values.most;
+    }
+    uint32_t classes = field->classes > 0 ? field->classes : content->classes;
+    return classes > 0 ? classes - 1.0 : field->values.most;
+}
+
+static void advise_type(const struct fby_lint_field *field,
+    const struct fby_narrow_type *type, struct fby_finding *finding)
+{
+    const struct fby_field_content *content = field->content;
+    bool                            label = content->decode == FBY_DECODE_LABEL;
+    double                          most  = largest(field);
+    if (label && content->classes == 0 && field->classes > 0) {
+        say(finding->instead, "classes: %u; ids then travel as %s",
+            field->classes, type->name);
+    } else if (label && content->classes == 0) {
+        say(finding->instead,
+            "classes: N, how many there are (more than %.0f); ids below %.0f "
+            "travel as %s",
+            most, type->most + 1, type->name);
+    } else if (label) {
+        say(finding->instead, "wire: %s", type->name);
+    } else {
+        say(finding->instead,
+            "wire: %s, if all fit: one that does not is a bad sample; it is "
+            "also what the trainer gets",
+            type->name);
+    }
+}
+
+static void find_type(struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_lint_values *values = &field->values;
+    if (!values->scalar || !values->whole || values->constant) {
+        return;
+    }
+    bool   label = field->content->decode == FBY_DECODE_LABEL;
+    double most  = largest(field);
+    const struct fby_narrow_type *type =
+        fby_narrowest_type(label, values->least, most);
+    if (type == NULL || fby_type_bytes(type->type) >= field->bytes) {
+        return;
+    }
+    size_t line = label && field->content->classes == 0 ? field->lines.classes
+                                                        : field->lines.type;
+    struct fby_finding *finding = add(self, FBY_FINDING_WIRE_TYPE, field, line);
+    say(finding->what,
+        "whole numbers from %.0f to %.0f travel in %.0f bytes each",
+        values->least, most, field->bytes);
+    advise_type(field, type, finding);
+    saves(finding, field->bytes, fby_type_bytes(type->type), "bytes a sample");
+    finding->changes_content = true;
+}
+
+/* ---- a codec ------------------------------------------------------------- */
+
+static void find_codec(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_lint_coding *coded = &field->coded;
+    const struct fby_lint_coding *best  = &field->best;
+    if (field->bytes < tiny_bytes || field->values.constant ||
+        coded->bytes - best->bytes < worth_bytes * field->bytes) {
+        return;
+    }
+    struct fby_finding *finding =
+        add(self, FBY_FINDING_CODEC, field, field->lines.codec);
+    say(finding->what, "%s",
+        coded->coding.codec == FBY_CODEC_STORE
+            ? "the bytes travel as they are"
+            : "another filter or codec makes fewer bytes");
+    say(finding->instead,
+        "filter: auto, codec: auto (both are the defaults); a worker then "
+        "needs %.2f CPU ms a sample more",
+        best->ms > coded->ms ? best->ms - coded->ms : 0);
+    saves(finding, coded->bytes, best->bytes, "bytes a sample");
+}
+
+/* ---- fields that say nothing --------------------------------------------- */
+
+static void find_nothing_new(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_lint_facts *facts = self->facts;
+    const struct fby_lint_field *other = &facts->fields[field->same_as];
+    if (facts->samples < FBY_LINT_FEW ||
+        (!field->values.constant && other == field)) {
+        return;
+    }
+    bool                constant = field->values.constant;
+    struct fby_finding *finding =
+        add(self, constant ? FBY_FINDING_CONSTANT : FBY_FINDING_TWICE, field,
+            field->lines.field);
+    if (constant) {
+        say(finding->what, "its value is the same in all %u samples",
+            facts->samples);
+        say(finding->instead, "nothing: leave it out, the trainer can make it");
+    } else {
+        say(finding->what,
+            "its values are those of field '%s' in all %u "
+            "samples",
+            other->content->name, facts->samples);
+        say(finding->instead, "nothing: leave one of the two out");
+    }
+    saves(finding, field->coded.bytes, 0, "bytes a sample");
+    finding->changes_content = true;
+}
+
+/* ---- shards -------------------------------------------------------------- */
+
+static void find_shards(struct findings *self)
+{
+    const struct fby_lint_facts *facts = self->facts;
+    if (facts->shards <= FBY_LINT_OPEN || facts->block == 0 ||
+        facts->shards_block > FBY_LINT_OPEN) {
+        return;
+    }
+    struct fby_finding *finding =
+        add(self, FBY_FINDING_SHARDS, NULL, facts->shuffle_line);
+    say(finding->what,
+        "a batch comes from %.0f shards, of which a worker keeps %d open",
+        facts->shards, FBY_LINT_OPEN);
+    say(finding->instead,
+        "shuffle: {block: %u}; another order, which mixes less", facts->block);
+    saves(finding, facts->shards, facts->shards_block, "shards a batch");
+    finding->changes_content = true;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+uint32_t fby_lint_find(const struct fby_lint_facts *facts,
+    struct fby_finding                              out[FBY_LINT_FINDINGS])
+{
+    struct findings self = {.facts = facts, .at = out};
+    find_shards(&self);
+    for (uint32_t i = 0; i < facts->n_fields; i++) {
+        const struct fby_lint_field *field = &facts->fields[i];
+        find_nothing_new(&self, field);
+        find_orders(&self, field);
+        find_scale(&self, field);
+        find_type(&self, field);
+        find_codec(&self, field);
+    }
+    return self.n;
+}

@@ -1,0 +1,188 @@
+#include "cli/lint_sample.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/headway.h"
+#include "common/mem.h"
+#include "common/plan/draw.h"
+
+static const uint64_t most_bytes = UINT64_C(1) << 30;
+
+static const struct fby_content *content_of(const struct fby_lint_sample *self)
+{
+    return &self->local->split->content;
+}
+
+static struct fby_lint_member *members_of(
+    const struct fby_lint_sample *self, uint32_t i)
+{
+    return self->members + (size_t)i * content_of(self)->n_fields;
+}
+
+struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
+    uint32_t i, uint32_t f, const struct fby_field_content *content)
+{
+    const struct fby_lint_member *member = &members_of(self, i)[f];
+    return (struct fby_field_job){
+        .field    = content,
+        .bytes    = member->bytes,
+        .size     = member->size,
+        .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
+        .seed     = self->seed,
+        .sample   = self->numbers[i],
+    };
+}
+
+fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
+    uint32_t f, const struct fby_field_content *content, uint8_t *out)
+{
+    struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
+    return fby_field_write(self->transform, &job, out, NULL);
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+static bool is_of_folder(const struct fby_field_content *field)
+{
+    return strcmp(field->from[0], "folder") == 0;
+}
+
+static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
+    const struct fby_field_content *field, struct fby_lint_member *out,
+    struct fby_why *why)
+{
+    struct fby_dataset *dataset = self->local->dataset;
+    struct fby_member   member;
+    if (is_of_folder(field)) {
+        return FBY_OK;
+    }
+    fby_err err =
+        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
+    if (err != FBY_OK) {
+        return fby_because(why, FBY_BAD_SAMPLE, "it has no %s", field->from[0]);
+    }
+    out->size  = member.size;
+    out->bytes = fby_zalloc(member.size + 1);
+    return fby_dataset_read(dataset, &member, out->bytes, out->size, why);
+}
+
+/* Row self->n of all fields: read and made. */
+static fby_err take_fields(struct fby_lint_sample *self, struct fby_why *why)
+{
+    const struct fby_content *content = content_of(self);
+    uint32_t                  i       = self->n;
+    fby_err                   err     = FBY_OK;
+    for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
+        const struct fby_field_content *field = &content->fields[f];
+        err                                   = read_member(
+                                              self, self->numbers[i], field, &members_of(self, i)[f], why);
+        if (err == FBY_OK) {
+            struct fby_field_job job = fby_lint_sample_job(self, i, f, field);
+            err                      = fby_field_write(self->transform, &job,
+                                     self->values[f] + i * fby_field_bytes(field), why);
+        }
+        if (err != FBY_OK) {
+            fby_because_in(why, err, "field %s", field->name);
+        }
+    }
+    return err;
+}
+
+static void forget_members(struct fby_lint_sample *self, uint32_t i)
+{
+    struct fby_lint_member *members = members_of(self, i);
+    for (uint32_t f = 0; f < content_of(self)->n_fields; f++) {
+        free(members[f].bytes);
+        members[f] = (struct fby_lint_member){0};
+    }
+}
+
+static fby_err take_one(
+    struct fby_lint_sample *self, uint64_t sample, struct fby_why *why)
+{
+    self->numbers[self->n] = sample;
+    fby_err err            = take_fields(self, why);
+    if (err == FBY_OK) {
+        self->n++;
+        return FBY_OK;
+    }
+    fby_because_in(why, err, "sample %" PRIu64 " (%s)", sample,
+        fby_dataset_key(self->local->dataset, sample));
+    forget_members(self, self->n);
+    if (err == FBY_BAD_SAMPLE) {
+        self->refused++;
+        return FBY_OK;
+    }
+    return err;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static uint32_t rows_possible(const struct fby_content *content, uint64_t most)
+{
+    uint64_t row = 1;
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        row += fby_field_bytes(&content->fields[f]);
+    }
+    uint64_t fit = most_bytes / row;
+    fit          = fit > 0 ? fit : 1;
+    return (uint32_t)(most < fit ? most : fit);
+}
+
+static void make_room(struct fby_lint_sample *self, uint32_t rows)
+{
+    const struct fby_content *content = content_of(self);
+    self->numbers = fby_zalloc(rows * sizeof(*self->numbers));
+    self->members =
+        fby_zalloc((size_t)rows * content->n_fields * sizeof(*self->members));
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        self->values[f] =
+            fby_zalloc(rows * fby_field_bytes(&content->fields[f]));
+    }
+}
+
+/* Anywhere in the i-th of `rows` equal parts: even, but without a rhythm that
+ * the data might have too. */
+static uint64_t choose(uint64_t total, uint32_t i, uint32_t rows)
+{
+    struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
+    uint64_t        first = (uint64_t)((unsigned __int128)total * i / rows);
+    uint64_t        end = (uint64_t)((unsigned __int128)total * (i + 1) / rows);
+    return first + fby_draw_below(&draw, end - first);
+}
+
+fby_err fby_lint_sample_take(struct fby_lint_sample *self,
+    struct fby_local *local, uint32_t most, struct fby_why *why)
+{
+    uint64_t total  = fby_dataset_samples(local->dataset);
+    uint64_t wanted = total < most ? total : most;
+    *self           = (struct fby_lint_sample){.local = local,
+                  .seed      = fby_pipeline_seed(local->pipeline),
+                  .transform = fby_transform_create(NULL)};
+    uint32_t rows   = rows_possible(content_of(self), wanted);
+    make_room(self, rows);
+    struct fby_headway headway = fby_headway_begin("reading samples");
+    fby_err            err     = FBY_OK;
+    for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
+        err = take_one(self, choose(total, i, rows), why);
+        fby_headway_show(&headway, i + 1, rows);
+    }
+    fby_headway_end(&headway);
+    return err == FBY_OK && self->n == 0 ? FBY_BAD_SAMPLE : err;
+}
+
+void fby_lint_sample_fini(struct fby_lint_sample *self)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        forget_members(self, i);
+    }
+    for (uint32_t f = 0; f < FBY_MAX_FIELDS; f++) {
+        free(self->values[f]);
+    }
+    free(self->numbers);
+    free(self->members);
+    fby_transform_destroy(&self->transform);
+    *self = (struct fby_lint_sample){0};
+}

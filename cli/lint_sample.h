@@ -1,0 +1,45 @@
+/* lint_sample.h - a few samples of a split in memory: their bytes as stored,
+ * and the values that the pipeline makes of them.
+ *
+ * They are drawn from all over the split, the same ones each time. One that an op or decoder refuses is
+ * left out and counted. */
+#ifndef FBY_CLI_LINT_SAMPLE_H
+#define FBY_CLI_LINT_SAMPLE_H
+
+#include "cli/local.h"
+#include "worker/transform/field.h"
+
+struct fby_lint_member {
+    uint8_t *bytes; /* owned; NULL: from the folder */
+    size_t   size;
+};
+
+struct fby_lint_sample {
+    struct fby_local       *local; /* borrowed, open */
+    struct fby_transform   *transform;
+    uint64_t                seed;
+    uint32_t                n;
+    uint32_t                refused;
+    uint64_t               *numbers;                /* n of them */
+    struct fby_lint_member *members;                /* n rows of n_fields */
+    uint8_t                *values[FBY_MAX_FIELDS]; /* n rows each */
+};
+
+/* Read and make up to `most` samples; fewer where they would take more than
+ * about a GiB. Errors: FBY_IO, FBY_STALE of the data; FBY_BAD_SAMPLE when all
+ * were refused, with the last cause. Free it also then. */
+FBY_CHECKED fby_err fby_lint_sample_take(struct fby_lint_sample *self,
+    struct fby_local *local, uint32_t most, struct fby_why *why);
+void                fby_lint_sample_fini(struct fby_lint_sample *self);
+
+/* Make row `i` of field `f` as `content` says, which may be another than the
+ * pipeline's. Errors: those of fby_field_write. */
+FBY_CHECKED fby_err fby_lint_sample_make(const struct fby_lint_sample *self,
+    uint32_t i, uint32_t f, const struct fby_field_content *content,
+    uint8_t *out);
+
+/* The job of the same, for fby_field_plan. */
+struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
+    uint32_t i, uint32_t f, const struct fby_field_content *content);
+
+#endif

@@ -1,0 +1,219 @@
+#include "cli/show_cells.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/tensor.h"
+#include "common/mem.h"
+
+enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8 };
+
+size_t fby_show_outputs(const struct fby_content *content,
+    struct forebay_output                         out[FBY_MAX_FIELDS])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        if (field->decode == FBY_DECODE_RGB8) {
+            out[n++] = (struct forebay_output){
+                .field = field->name,
+                .dtype =
+                    field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8,
+                .layout = FOREBAY_LAYOUT_HWC,
+            };
+        }
+    }
+    return n;
+}
+
+/* ---- pictures ------------------------------------------------------------ */
+
+static uint8_t undo(
+    const struct fby_field_content *field, uint32_t channel, double value)
+{
+    if (field->normalize) {
+        value = (value * field->std[channel] + field->mean[channel]) * 255;
+    }
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
+}
+
+/* Ids are told apart by colour: 0 is black, and one id has one colour. */
+static void paint_id(uint8_t id, uint8_t pixel[RGB])
+{
+    pixel[0] = (uint8_t)(id * 97U);
+    pixel[1] = (uint8_t)(id * 61U);
+    pixel[2] = (uint8_t)(id * 167U);
+}
+
+static void paint(const struct fby_field_content *field, const DLTensor *tensor,
+    const uint8_t *row, struct fby_canvas *out)
+{
+    size_t   bytes    = fby_tensor_element(tensor);
+    uint32_t channels = field->shape.dims[2];
+    size_t   n        = (size_t)out->width * out->height;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *at    = row + i * channels * bytes;
+        uint8_t       *pixel = out->pixels + i * RGB;
+        if (channels != RGB) {
+            paint_id(*at, pixel);
+            continue;
+        }
+        for (uint32_t c = 0; c < RGB; c++) {
+            double value = fby_tensor_real(tensor, at + c * bytes);
+            pixel[c]     = undo(field, c, value);
+        }
+    }
+}
+
+static void add_picture(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor, uint32_t row)
+{
+    size_t elements = fby_tensor_row_elements(tensor);
+    void  *values   = fby_zalloc(elements * fby_tensor_element(tensor));
+    struct fby_canvas *picture = &cell->pictures[cell->n_pictures++];
+    picture->width             = field->shape.dims[1];
+    picture->height            = field->shape.dims[0];
+    picture->pixels =
+        fby_zalloc((size_t)picture->width * picture->height * RGB);
+    fby_tensor_copy_row(tensor, row, values);
+    paint(field, tensor, values, picture);
+    free(values);
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
+{
+    char    line[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    fby_words_add(&cell->lines, line);
+}
+
+static void say_row(struct fby_drawn *drawn, const struct forebay_batch *batch,
+    uint32_t row, struct fby_sheet_cell *cell)
+{
+    uint64_t sample = forebay_batch_samples(batch)[row];
+    bool     own    = forebay_batch_valid(batch)[row] != 0;
+    add_line(cell, "row %" PRIu32 " sample %" PRIu64 "%s", row, sample,
+        own ? "" : " (padding)");
+    add_line(cell, "%s", fby_dataset_key(drawn->local->dataset, sample));
+    for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
+        const struct forebay_substitution *s =
+            forebay_batch_substitution(batch, i);
+        if (s->row == row) {
+            add_line(cell, "in place of sample %" PRIu64, s->sample);
+        }
+    }
+}
+
+/* A one-hot row: its class, and how sure that is. */
+static void say_largest(struct fby_sheet_cell *cell, const char *name,
+    const DLTensor *tensor, const uint8_t *values)
+{
+    size_t bytes   = fby_tensor_element(tensor);
+    size_t largest = 0;
+    double most    = fby_tensor_real(tensor, values);
+    for (size_t i = 1; i < fby_tensor_row_elements(tensor); i++) {
+        double value = fby_tensor_real(tensor, values + i * bytes);
+        largest      = value > most ? i : largest;
+        most         = value > most ? value : most;
+    }
+    add_line(cell, "%s %zu (%.3g)", name, largest, most);
+}
+
+static void say_bytes(struct fby_sheet_cell *cell, const char *name,
+    const uint8_t *values, size_t n)
+{
+    char   hex[2 * BYTES_SHOWN + 1] = "";
+    size_t shown                    = n < BYTES_SHOWN ? n : BYTES_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", values[i]);
+    }
+    add_line(cell, "%s %s%s", name, hex, n > shown ? "..." : "");
+}
+
+static void say_value(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor, uint32_t row)
+{
+    char   text[FBY_TENSOR_TEXT];
+    size_t n      = fby_tensor_row_elements(tensor);
+    void  *values = fby_zalloc(n * fby_tensor_element(tensor));
+    fby_tensor_copy_row(tensor, row, values);
+    if (field->one_hot) {
+        say_largest(cell, field->name, tensor, values);
+    } else if (field->decode == FBY_DECODE_BYTES) {
+        say_bytes(cell, field->name, values, n);
+    } else {
+        add_line(
+            cell, "%s %s", field->name, fby_tensor_text(tensor, values, text));
+    }
+    free(values);
+}
+
+static fby_err say_ops(struct fby_drawn *drawn, uint64_t sample,
+    const struct fby_field_content *field, struct fby_sheet_cell *cell,
+    struct fby_why *why)
+{
+    struct fby_field_plan plan;
+    fby_err err = fby_drawn_plan(drawn, sample, field, &plan, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_size size = {plan.width, plan.height};
+    add_line(cell, "%s %ux%u", field->name, size.w, size.h);
+    for (uint32_t i = 0; i < plan.n_ops; i++) {
+        char text[FBY_DRAWN_TEXT];
+        size = fby_drawn_text(field, i, &plan.plans[i], size, text);
+        add_line(cell, "  %s", text);
+    }
+    return FBY_OK;
+}
+
+/* ---- cells --------------------------------------------------------------- */
+
+static fby_err make_cell(struct fby_drawn *drawn,
+    const struct forebay_batch *batch, uint32_t row,
+    struct fby_sheet_cell *cell, struct fby_why *why)
+{
+    const struct fby_content *content = &drawn->local->split->content;
+    uint64_t                  sample  = forebay_batch_samples(batch)[row];
+    fby_err                   err     = FBY_OK;
+    cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
+    say_row(drawn, batch, row, cell);
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (!fby_field_is_picture(&content->fields[i])) {
+            say_value(
+                cell, &content->fields[i], forebay_batch_tensor(batch, i), row);
+        }
+    }
+    for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        if (fby_field_is_picture(field)) {
+            add_picture(cell, field, forebay_batch_tensor(batch, i), row);
+            err = say_ops(drawn, sample, field, cell, why);
+        }
+    }
+    return err;
+}
+
+fby_err fby_show_cells(struct fby_drawn *drawn,
+    const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
+    struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    out->n      = rows;
+    out->cells  = fby_zalloc(rows * sizeof(*out->cells));
+    for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
+        err = make_cell(drawn, batch, i, &out->cells[i], why);
+    }
+    return err;
+}

@@ -1,0 +1,32 @@
+/* lines.h - in which line of its file a thing of a pipeline stands.
+ *
+ * For advice about a file that loads; errors name their places themselves. A
+ * key that is not given stands where its field does. */
+#ifndef FBY_COMMON_PIPELINE_LINES_H
+#define FBY_COMMON_PIPELINE_LINES_H
+
+#include "common/pipeline/parse.h"
+
+enum fby_line_of { /* of a field */
+    FBY_LINE_FIELD,
+    FBY_LINE_DCT_SCALE,
+    FBY_LINE_CLASSES,
+    FBY_LINE_TYPE, /* of wire */
+    FBY_LINE_FILTER,
+    FBY_LINE_CODEC
+};
+
+/* From 1; 0 when there is no such field. */
+size_t fby_pipeline_line(
+    const struct fby_pipeline *self, const char *field, enum fby_line_of what);
+
+/* Of op `i` of the field in this split: those of other splits do not count.
+ * `split` is as for fby_pipeline_split. */
+size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
+    const char *field, uint32_t i);
+
+/* Of the split's `shuffle`, else of the split. */
+size_t fby_pipeline_shuffle_line(
+    const struct fby_pipeline *self, const char *split);
+
+#endif

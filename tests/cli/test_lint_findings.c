@@ -1,0 +1,334 @@
+/* What is advised, from facts that are made up. */
+#include "cli/lint_findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/pipeline/op.h"
+#include "tests/test.h"
+
+static struct fby_field_content content[2];
+static struct fby_lint_facts    facts;
+static struct fby_finding       findings[FBY_LINT_FINDINGS];
+
+/* Two fields about which nothing is to be said. */
+static int start(void **state)
+{
+    (void)state;
+    memset(content, 0, sizeof(content));
+    facts = (struct fby_lint_facts){.samples = 64, .n_fields = 2};
+    for (uint32_t f = 0; f < 2; f++) {
+        facts.fields[f] = (struct fby_lint_field){
+            .content = &content[f],
+            .lines   = {.field = 10,
+                  .dct_scale   = 11,
+                  .classes     = 12,
+                  .type        = 13,
+                  .codec       = 14,
+                  .ops         = {20, 21, 22, 23}},
+            .bytes   = 1000,
+            .same_as = f,
+            .coded   = {.bytes = 500},
+            .best    = {.bytes = 500},
+        };
+    }
+    strcpy(content[0].name, "image");
+    strcpy(content[1].name, "label");
+    content[0].decode    = FBY_DECODE_RGB8;
+    content[1].decode    = FBY_DECODE_NUMBER;
+    content[1].wire_type = FBY_I64;
+    return 0;
+}
+
+static uint32_t find(void)
+{
+    return fby_lint_find(&facts, findings);
+}
+
+static void assert_one(enum fby_finding_kind kind, size_t line)
+{
+    assert_int_equal(find(), 1);
+    assert_int_equal(findings[0].kind, kind);
+    assert_int_equal(findings[0].line, line);
+}
+
+static void nothing_is_said_of_what_is_well(void **state)
+{
+    (void)state;
+    assert_int_equal(find(), 0);
+}
+
+/* ---- orders -------------------------------------------------------------- */
+
+static void put_ops(uint32_t n)
+{
+    content[0].n_ops = n;
+    for (uint32_t i = 0; i < n; i++) {
+        content[0].ops[i].op = fby_ops[i];
+    }
+}
+
+static void put_move(
+    uint32_t from, uint32_t to, double after_ms, double difference)
+{
+    struct fby_lint_field *field   = &facts.fields[0];
+    field->moves[field->n_moves++] = (struct fby_lint_move){from, to,
+        {.made          = true,
+            .before_ms  = 10,
+            .after_ms   = after_ms,
+            .difference = difference}};
+}
+
+static void an_op_is_moved_where_it_costs_less(void **state)
+{
+    (void)state;
+    put_ops(2);
+    put_move(1, 0, 6, 0.2);
+    assert_one(FBY_FINDING_OP_ORDER, 21);
+    assert_true(findings[0].changes_content);
+    assert_non_null(strstr(findings[0].instead, fby_ops[1]->name));
+    assert_true(findings[0].before == 10 && findings[0].after == 6);
+}
+
+static void an_order_with_another_meaning_is_none(void **state)
+{
+    (void)state;
+    put_ops(2);
+    put_move(1, 0, 6, 1.1);
+    assert_int_equal(find(), 0);
+}
+
+static void an_order_that_saves_next_to_nothing_is_none(void **state)
+{
+    (void)state;
+    put_ops(2);
+    put_move(1, 0, 9.6, 0);
+    assert_int_equal(find(), 0);
+}
+
+static void an_order_that_could_not_be_tried_is_none(void **state)
+{
+    (void)state;
+    put_ops(2);
+    put_move(1, 0, 1, 0);
+    facts.fields[0].moves[0].trial.made = false;
+    assert_int_equal(find(), 0);
+}
+
+static void an_op_goes_further_only_for_more(void **state)
+{
+    (void)state;
+    put_ops(4);
+    put_move(3, 2, 6, 0);
+    put_move(3, 1, 5.9, 0); /* a flip costs nothing */
+    assert_one(FBY_FINDING_OP_ORDER, 23);
+    assert_true(findings[0].after == 6);
+    put_move(3, 0, 3, 0);
+    assert_one(FBY_FINDING_OP_ORDER, 23);
+    assert_true(findings[0].after == 3);
+    assert_non_null(strstr(findings[0].instead, fby_ops[0]->name));
+}
+
+static void a_stop_with_another_meaning_is_no_barrier(void **state)
+{
+    (void)state;
+    put_ops(3);
+    put_move(2, 1, 5, 40);
+    put_move(2, 0, 5, 0.1);
+    assert_one(FBY_FINDING_OP_ORDER, 22);
+    assert_non_null(strstr(findings[0].instead, fby_ops[0]->name));
+}
+
+/* ---- decoding ------------------------------------------------------------ */
+
+static void decoding_smaller_is_advised_where_it_is_faster(void **state)
+{
+    (void)state;
+    facts.fields[0].scale =
+        (struct fby_lint_trial){true, .before_ms = 4, .after_ms = 3.9};
+    assert_int_equal(find(), 0);
+    facts.fields[0].scale.after_ms = 2;
+    assert_one(FBY_FINDING_DCT_SCALE, 11);
+    assert_true(findings[0].changes_content);
+}
+
+/* ---- types --------------------------------------------------------------- */
+
+static void put_numbers(double least, double most, double bytes)
+{
+    struct fby_lint_field *field = &facts.fields[1];
+    field->bytes                 = bytes;
+    field->values                = (struct fby_lint_values){
+                       .scalar = true, .whole = true, .least = least, .most = most};
+}
+
+static void assert_narrowest(
+    double least, double most, double bytes, const char *type)
+{
+    put_numbers(least, most, bytes);
+    if (type == NULL) {
+        assert_int_equal(find(), 0);
+        return;
+    }
+    char wire[16];
+    snprintf(wire, sizeof(wire), "wire: %s,", type);
+    assert_one(FBY_FINDING_WIRE_TYPE, 13);
+    assert_non_null(strstr(findings[0].instead, wire));
+}
+
+static void numbers_get_the_narrowest_type_that_holds_them(void **state)
+{
+    (void)state;
+    assert_narrowest(0, 255, 8, "u8");
+    assert_narrowest(0, 256, 8, "u16");
+    assert_narrowest(3, 65535, 4, "u16");
+    assert_narrowest(0, 65536, 8, "i32");
+    assert_narrowest(-1, 5, 8, "i32");
+    assert_narrowest(0, 4294967295.0, 8, "u32");
+    assert_narrowest(0, 4294967296.0, 8, NULL);
+    assert_narrowest(-1, 5, 4, NULL);
+    assert_narrowest(0, 255, 1, NULL);
+}
+
+static void fractions_keep_their_type(void **state)
+{
+    (void)state;
+    put_numbers(0, 1, 4);
+    facts.fields[1].values.whole = false;
+    assert_int_equal(find(), 0);
+}
+
+static void labels_are_told_their_classes(void **state)
+{
+    (void)state;
+    content[1].decode = FBY_DECODE_LABEL;
+    put_numbers(0, 3, 4);
+    facts.fields[1].classes = 300; /* folders, of which 4 were looked at */
+    assert_one(FBY_FINDING_WIRE_TYPE, 12);
+    assert_non_null(strstr(findings[0].instead, "classes: 300;"));
+    assert_non_null(strstr(findings[0].instead, "u16"));
+    facts.fields[1].classes = 0;
+    assert_one(FBY_FINDING_WIRE_TYPE, 12);
+    assert_non_null(strstr(findings[0].instead, "classes: N"));
+    content[1].classes = 100000;
+    assert_int_equal(find(), 0);
+}
+
+/* ---- codecs -------------------------------------------------------------- */
+
+static void a_codec_is_advised_from_an_eighth_on(void **state)
+{
+    (void)state;
+    facts.fields[0].coded = (struct fby_lint_coding){.bytes = 1000};
+    facts.fields[0].best =
+        (struct fby_lint_coding){{FBY_FILTER_DELTA, FBY_CODEC_LZ4}, 876, 0.5};
+    assert_int_equal(find(), 0);
+    facts.fields[0].best.bytes = 875;
+    assert_one(FBY_FINDING_CODEC, 14);
+    assert_false(findings[0].changes_content);
+    assert_non_null(strstr(findings[0].instead, "0.50 CPU ms"));
+}
+
+static void a_few_bytes_need_no_codec(void **state)
+{
+    (void)state;
+    facts.fields[0].bytes = 63;
+    facts.fields[0].coded = (struct fby_lint_coding){.bytes = 63};
+    facts.fields[0].best  = (struct fby_lint_coding){.bytes = 1};
+    assert_int_equal(find(), 0);
+}
+
+/* ---- fields that say nothing --------------------------------------------- */
+
+static void a_field_of_one_value_can_be_left_out(void **state)
+{
+    (void)state;
+    put_numbers(0, 0, 8);
+    facts.fields[1].values.constant = true;
+    assert_one(FBY_FINDING_CONSTANT, 10); /* and nothing of its type */
+    facts.samples = FBY_LINT_FEW - 1;
+    assert_int_equal(find(), 0);
+}
+
+static void a_field_like_another_is_named_with_it(void **state)
+{
+    (void)state;
+    facts.fields[1].same_as = 0;
+    assert_one(FBY_FINDING_TWICE, 10);
+    assert_non_null(strstr(findings[0].what, "'image'"));
+    assert_string_equal(findings[0].field, "label");
+    facts.samples = FBY_LINT_FEW - 1;
+    assert_int_equal(find(), 0);
+}
+
+/* ---- shards -------------------------------------------------------------- */
+
+static void blocks_are_advised_beyond_the_files_kept_open(void **state)
+{
+    (void)state;
+    facts.shuffle_line = 3;
+    facts.shards       = FBY_LINT_OPEN;
+    facts.block        = 4;
+    facts.shards_block = 40;
+    assert_int_equal(find(), 0);
+    facts.shards = FBY_LINT_OPEN + 1;
+    assert_one(FBY_FINDING_SHARDS, 3);
+    assert_null(findings[0].field);
+    assert_non_null(strstr(findings[0].instead, "{block: 4}"));
+    facts.shards       = 1000;
+    facts.shards_block = FBY_LINT_OPEN + 1;
+    assert_int_equal(find(), 0);
+    facts.shards_block = 0;
+    facts.block        = 0; /* not tried */
+    assert_int_equal(find(), 0);
+}
+
+/* ---- room ---------------------------------------------------------------- */
+
+/* Each op of each field, and all else that can be said of one. */
+static void all_findings_at_once_have_room(void **state)
+{
+    (void)state;
+    put_ops(FBY_MAX_OPS > (int)fby_n_ops ? (uint32_t)fby_n_ops : FBY_MAX_OPS);
+    facts.shards                = 1000;
+    facts.block                 = 1;
+    facts.n_fields              = FBY_MAX_FIELDS;
+    facts.fields[0].coded.bytes = 1000;
+    facts.fields[0].best.bytes  = 1;
+    facts.fields[0].scale       = (struct fby_lint_trial){true, 4, 2, 0};
+    for (uint32_t i = 1; i < content[0].n_ops; i++) {
+        put_move(i, i - 1, 1, 0);
+    }
+    for (uint32_t f = 1; f < FBY_MAX_FIELDS; f++) {
+        facts.fields[f] = facts.fields[0];
+    }
+    uint32_t each = content[0].n_ops - 1 + 2;
+    assert_int_equal(find(), 1 + FBY_MAX_FIELDS * each + FBY_MAX_FIELDS - 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup(name, start)
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_is_said_of_what_is_well),
+        TEST(an_op_is_moved_where_it_costs_less),
+        TEST(an_order_with_another_meaning_is_none),
+        TEST(an_order_that_saves_next_to_nothing_is_none),
+        TEST(an_order_that_could_not_be_tried_is_none),
+        TEST(an_op_goes_further_only_for_more),
+        TEST(a_stop_with_another_meaning_is_no_barrier),
+        TEST(decoding_smaller_is_advised_where_it_is_faster),
+        TEST(numbers_get_the_narrowest_type_that_holds_them),
+        TEST(fractions_keep_their_type),
+        TEST(labels_are_told_their_classes),
+        TEST(a_codec_is_advised_from_an_eighth_on),
+        TEST(a_few_bytes_need_no_codec),
+        TEST(a_field_of_one_value_can_be_left_out),
+        TEST(a_field_like_another_is_named_with_it),
+        TEST(blocks_are_advised_beyond_the_files_kept_open),
+        TEST(all_findings_at_once_have_room),
+    };
+#undef TEST
+    return cmocka_run_group_tests_name("cli.lint_findings", tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* Where the things of the sample file stand. */
+#include "tests/test.h"
+
+#include "common/pipeline/lines.h"
+#include "tests/common/pipeline/sample.h"
+
+static struct fby_pipeline *sample(void)
+{
+    struct fby_pipeline *pipeline = NULL;
+    assert_ok(parse_text(sample_file, &pipeline, NULL));
+    return pipeline;
+}
+
+static void keys_stand_where_they_are_given(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p = sample();
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_FIELD), 10);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_DCT_SCALE), 13);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_CODEC), 21);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_FILTER), 21);
+    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_TYPE), 21);
+    assert_int_equal(fby_pipeline_line(p, "kind", FBY_LINE_CLASSES), 30);
+    fby_pipeline_destroy(&p);
+}
+
+static void keys_that_are_left_out_stand_where_their_field_does(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p = sample();
+    assert_int_equal(fby_pipeline_line(p, "label", FBY_LINE_CLASSES), 25);
+    assert_int_equal(fby_pipeline_line(p, "label", FBY_LINE_CODEC), 25);
+    assert_int_equal(fby_pipeline_line(p, "nobody", FBY_LINE_FIELD), 0);
+    fby_pipeline_destroy(&p);
+}
+
+/* `wire: f32` is all of wire; its codec is left out there. */
+static void a_plain_word_is_the_place_of_all_of_wire(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p    = NULL;
+    char                *text = changed("wire: f32,", "\n     wire: f32,");
+    assert_ok(parse_text(text, &p, NULL));
+    assert_int_equal(fby_pipeline_line(p, "score", FBY_LINE_TYPE), 29);
+    assert_int_equal(fby_pipeline_line(p, "score", FBY_LINE_CODEC), 29);
+    fby_pipeline_destroy(&p);
+    free(text);
+}
+
+static void ops_are_counted_as_the_split_has_them(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p = sample();
+    assert_int_equal(fby_pipeline_op_line(p, "train", "image", 0), 16);
+    assert_int_equal(fby_pipeline_op_line(p, NULL, "image", 1), 18);
+    assert_int_equal(fby_pipeline_op_line(p, "val", "image", 0), 19);
+    assert_int_equal(fby_pipeline_op_line(p, "val", "image", 1), 20);
+    assert_int_equal(fby_pipeline_op_line(p, "val", "image", 2), 0);
+    fby_pipeline_destroy(&p);
+}
+
+static void a_split_stands_for_a_shuffle_that_is_left_out(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p    = NULL;
+    char                *text = changed(", shuffle: none", "");
+    assert_ok(parse_text(text, &p, NULL));
+    assert_int_equal(fby_pipeline_shuffle_line(p, "train"), 3);
+    assert_int_equal(fby_pipeline_shuffle_line(p, "val"), 5);
+    assert_int_equal(fby_pipeline_shuffle_line(p, "test"), 0);
+    fby_pipeline_destroy(&p);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_stand_where_they_are_given),
+        cmocka_unit_test(keys_that_are_left_out_stand_where_their_field_does),
+        cmocka_unit_test(a_plain_word_is_the_place_of_all_of_wire),
+        cmocka_unit_test(ops_are_counted_as_the_split_has_them),
+        cmocka_unit_test(a_split_stands_for_a_shuffle_that_is_left_out),
+    };
+    return cmocka_run_group_tests_name("pipeline.lines", tests, NULL, NULL);
+}

@@ -1,0 +1,156 @@
+"""`forebay lint`: each finding on a pipeline that deserves it, none on one that
+does not; what it advises loads, and saves what it says."""
+
+import io
+import json
+import subprocess
+import tarfile
+import unittest
+
+import harness
+from harness import FOREBAY, SystemTest
+
+FINE = """\
+forebay: 1
+splits: {{train: {{folder: "{root}"}}}}
+global_batch: 8
+fields:
+  image:
+    from: jpg
+    ops:
+      - random_resized_crop: {{size: 32}}
+      - horizontal_flip
+  label: {{from: folder, classes: 4}}
+"""
+
+# A line a finding: the tests name them.
+COSTLY = """\
+forebay: 1
+splits:
+  train: {{shards: "{root}/{{000..139}}.tar"}}
+global_batch: 400
+fields:
+  image:
+    from: jpg
+    dct_scale: off
+    ops: [{{resize: {{size: 16}}}}]
+    wire: {{codec: store}}
+  number: {{from: json, key: n, wire: i64}}
+  real: {{from: json, key: n}}
+  fraction: {{from: json, key: f}}
+  same: {{from: json, key: c, wire: u8}}
+  kind: {{from: cls}}
+  few: {{from: cls, classes: 7, wire: u8}}
+"""
+
+LINES = {("dct-scale", "image"): 8, ("codec", "image"): 10,
+         ("wire-type", "number"): 11, ("wire-type", "real"): 12,
+         ("twice", "real"): 12, ("constant", "same"): 14,
+         ("wire-type", "kind"): 15, ("twice", "kind"): 15,
+         ("shards", None): 3}
+
+
+class Lint(SystemTest):
+    def lint(self, pipeline, *args, code=0):
+        shown = subprocess.run(
+            [FOREBAY, "lint", "--pipeline", pipeline, *map(str, args)],
+            capture_output=True, text=True, check=False, env=self.cluster.env,
+            timeout=120 * harness.SLOW)
+        self.assertEqual(shown.returncode, code, shown.stderr)
+        return shown.stdout if code == 0 else shown.stderr
+
+    def findings(self, pipeline, *args):
+        report = json.loads(self.lint(pipeline, "--json", *args))
+        return {(f["kind"], f["field"]): f for f in report["findings"]}
+
+    def costly(self):
+        """140 shards of eight samples each, of 28 pictures."""
+        root = self.cluster.path("shards")
+        subprocess.run([FOREBAY, "photos", root, "--number", "28",
+                        "--classes", "4", "--side", "256"], check=True)
+        photos = [name.read_bytes() for name in sorted(root.rglob("*.jpg"))]
+        self.cluster.root = root
+        for i in range(140):
+            with tarfile.open(root / f"{i:03}.tar", "w") as tar:
+                for j in range(8 * i, 8 * i + 8):
+                    numbers = {"n": j, "c": 5, "f": j / 7}
+                    self.add(tar, f"{j:04}.jpg", photos[j % 28])
+                    self.add(tar, f"{j:04}.cls", str(j % 7).encode())
+                    self.add(tar, f"{j:04}.json", json.dumps(numbers).encode())
+        return self.cluster.pipeline(COSTLY)
+
+    @staticmethod
+    def add(tar, name, data):
+        member = tarfile.TarInfo(name)
+        member.size = len(data)
+        tar.addfile(member, io.BytesIO(data))
+
+    def test_a_pipeline_that_costs_no_more_than_it_must_has_no_finding(self):
+        self.cluster.photos(number=40)
+        text = self.lint(self.cluster.pipeline(FINE))
+        self.assertRegex(text, "p.yaml: nothing found, measured on 40 samples")
+        self.assertEqual(self.findings(self.cluster.pipeline(FINE)), {})
+
+    def test_each_finding_is_found_in_its_line(self):
+        found = self.findings(self.costly(), "--samples", 64)
+        lines = {key: finding["line"] for key, finding in found.items()}
+        self.assertEqual(lines, LINES)
+        for key, finding in found.items():
+            self.assertGreater(finding["before"], finding["after"], key)
+            self.assertGreater(finding["saving_percent"], 0, key)
+
+    def test_savings_are_those_of_the_data(self):
+        found = self.findings(self.costly(), "--samples", 64)
+        number = found["wire-type", "number"]
+        self.assertEqual((number["before"], number["after"]), (8, 2))
+        self.assertIn("wire: u16,", number["write"])
+        self.assertEqual(found["wire-type", "kind"]["after"], 1)
+        codec = found["codec", "image"]
+        self.assertEqual(codec["before"], 16 * 16 * 3)
+        self.assertLess(codec["after"], 0.875 * codec["before"])
+        self.assertAlmostEqual(found["shards", None]["before"], 140, delta=8)
+        self.assertLess(found["shards", None]["after"], 129)
+        self.assertFalse(codec["changes_content"])
+        self.assertTrue(number["changes_content"])
+
+    def test_what_is_advised_is_not_advised_again(self):
+        self.costly()
+        text = (COSTLY.replace("    dct_scale: off\n", "")
+                .replace("    wire: {{codec: store}}\n", "")
+                .replace("tar\"", "tar\", shuffle: {{block: 1}}")
+                .replace("  real: {{from: json, key: n}}\n", "")
+                .replace("  same: {{from: json, key: c, wire: u8}}\n", "")
+                .replace("  kind: {{from: cls}}\n", "")
+                .replace("i64", "u16"))
+        self.assertEqual(self.findings(self.cluster.pipeline(text)), {})
+
+    def test_the_table_has_place_saving_and_advice(self):
+        pipeline = self.costly()
+        text = self.lint(pipeline, "--samples", 64)
+        for words in (f"{pipeline}:11: wire-type of field number",
+                      "saves  6 of 8 bytes a sample (75 %)",
+                      "write  wire: u16,", "another digest",
+                      "9 findings, measured on 64 samples"):
+            self.assertIn(words, text)
+
+    def test_samples_that_are_refused_are_counted(self):
+        root = self.cluster.photos(number=40)
+        for name in sorted(root.rglob("*.jpg"))[:3]:
+            name.write_bytes(b"no picture")
+        text = self.lint(self.cluster.pipeline(FINE))
+        self.assertIn("measured on 37 samples (3 more were refused)", text)
+        for name in root.rglob("*.jpg"):
+            name.write_bytes(b"no picture")
+        text = self.lint(self.cluster.pipeline(FINE), code=1)
+        self.assertIn("field image", text)
+
+    def test_wrong_usage_is_2_and_what_is_missing_is_1(self):
+        self.cluster.photos(number=16)
+        pipeline = self.cluster.pipeline(FINE)
+        self.assertIn("--samples", self.lint(pipeline, "--samples", 0, code=2))
+        self.assertIn("train", self.lint(pipeline, "--split", "x", code=2))
+        self.assertIn("nowhere", self.lint("/nowhere.yaml", code=1))
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,228 @@
+"""`forebay show`: what it writes is what a consumer gets, and can be read."""
+
+import json
+import os
+import subprocess
+import unittest
+
+import harness
+import numpy
+from PIL import Image
+
+from harness import FOREBAY, PIPELINE, SystemTest
+
+# Of cli/sheet.h and cli/font.h.
+MARGIN, GAP, INNER, LINE, ADVANCE = 8, 12, 4, 9, 6
+CELL, SHEET = 198, 1600
+TOP = 2 * MARGIN + LINE
+
+# Ours to read with, not the program's to draw with: 5 x 7, from the top.
+DIGITS = {digit: numpy.array([[int(c) for c in f"{row:05b}"] for row in rows])
+          for digit, rows in {
+    "0": (14, 17, 19, 21, 25, 17, 14), "1": (4, 12, 4, 4, 4, 4, 14),
+    "2": (14, 17, 1, 2, 4, 8, 31), "3": (31, 2, 4, 2, 1, 17, 14),
+    "4": (2, 6, 10, 18, 31, 2, 2), "5": (31, 16, 30, 1, 1, 17, 14),
+    "6": (6, 8, 16, 30, 17, 17, 14), "7": (31, 1, 2, 4, 8, 8, 8),
+    "8": (14, 17, 17, 14, 17, 17, 14), "9": (14, 17, 17, 15, 1, 2, 12),
+    " ": (0,) * 7}.items()}
+
+MEAN = numpy.array([0.485, 0.456, 0.406])
+STD = numpy.array([0.229, 0.224, 0.225])
+
+
+def read_number(sheet, x, y):
+    """The digits that begin at (x, y), up to the first that is none."""
+    text = ""
+    while True:
+        drawn = (sheet[y:y + 7, x:x + 5, 0] == 0).astype(int)
+        digit = [d for d, rows in DIGITS.items() if (rows == drawn).all()]
+        if not digit or digit == [" "]:
+            return int(text)
+        text += digit[0]
+        x += ADVANCE
+
+
+class Show(SystemTest):
+    def run_forebay(self, *args):
+        return subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+
+    def show(self, pipeline, name, *args):
+        path = self.cluster.path(name)
+        shown = self.run_forebay(
+            "show", "--pipeline", pipeline, "-o", path, *args)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn(f"wrote {path}", shown.stdout)
+        self.assertFalse(os.path.exists(f"{path}.part"))
+        return path
+
+    def arrays(self, pipeline, *args):
+        with numpy.load(self.show(pipeline, "batch.npz", *args)) as file:
+            return {name: file[name] for name in file.files}
+
+    def sheet(self, pipeline, *args):
+        picture = Image.open(self.show(pipeline, "batch.png", *args))
+        self.assertEqual(picture.mode, "RGB")
+        return numpy.asarray(picture)
+
+    def plan(self, pipeline, *args):
+        shown = self.run_forebay("plan", "--pipeline", pipeline, "--json", *args)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return json.loads(shown.stdout)["rows"]
+
+    def pictures(self, old="", new="", **changes):
+        self.cluster.photos(number=80)
+        text = PIPELINE.replace(old, new) if old else PIPELINE
+        self.assertEqual(old != "", text != PIPELINE)
+        return self.cluster.pipeline(text, **changes)
+
+    def corners(self, sheet, rows, side=64):
+        """Where each row's cell begins, and its text: x, y, y of the text."""
+        across = SHEET // (CELL + GAP)
+        down = (len(sheet) - TOP - MARGIN + GAP) // -(-rows // across)
+        return [(MARGIN + row % across * (CELL + GAP),
+                 TOP + row // across * down,
+                 TOP + row // across * down + side + INNER)
+                for row in range(rows)]
+
+    def test_arrays_are_those_of_the_plan(self):
+        pipeline = self.pictures()
+        place = ("--epoch", 2, "--step", 3)
+        arrays = self.arrays(pipeline, *place)
+        self.assertEqual(sorted(arrays), ["image", "label", "samples", "valid"])
+        self.assertEqual(arrays["image"].dtype, numpy.float32)
+        self.assertEqual(arrays["image"].shape, (16, 3, 64, 64))
+        self.assertEqual(arrays["label"].dtype, numpy.int64)
+        self.assertTrue(arrays["valid"].all())
+        rows = self.plan(pipeline, *place)
+        self.assertEqual([row["sample"] for row in rows],
+                         arrays["samples"].tolist())
+        self.assertEqual([int(row["key"][1:3]) for row in rows],
+                         arrays["label"].tolist())
+
+    def test_samples_are_those_that_pull_gets(self):
+        pipeline = self.pictures()
+        pull = self.cluster.pull_alone(pipeline, "--epochs", 2)
+        pull.finish()
+        for line in pull.lines:
+            epoch, step, _, _, _, *rows = line.split()
+            if step != "2":
+                continue
+            arrays = self.arrays(pipeline, "--epoch", epoch, "--step", step)
+            self.assertEqual([row.split(":")[0] for row in rows],
+                             [str(n) for n in arrays["samples"]])
+
+    def test_the_sheet_shows_the_pixels_of_the_arrays(self):
+        pipeline = self.pictures()
+        place = ("--epoch", 1, "--step", 1, "--seed", 5)
+        arrays = self.arrays(pipeline, *place)
+        pixels = arrays["image"].transpose(0, 2, 3, 1).astype(float)
+        pixels = numpy.rint((pixels * STD + MEAN) * 255).astype(numpy.uint8)
+        sheet = self.sheet(pipeline, *place)
+        for row, (x, y, text) in enumerate(self.corners(sheet, 16)):
+            self.assertTrue((sheet[y:y + 64, x:x + 64] == pixels[row]).all())
+            self.assertEqual(
+                read_number(sheet, x + len("row ") * ADVANCE, text), row)
+            after = x + len(f"row {row} sample ") * ADVANCE
+            self.assertEqual(
+                read_number(sheet, after, text), arrays["samples"][row])
+            self.assertEqual(
+                read_number(sheet, x + len("label ") * ADVANCE,
+                            text + 2 * LINE), arrays["label"][row])
+
+    def test_every_dtype_and_layout_has_the_same_pixels(self):
+        plain = self.pictures(
+            "    device:\n      - normalize: {{mean: [0.485, 0.456, 0.406], "
+            "std: [0.229, 0.224, 0.225]}}\n    out: {{dtype: f32, layout: chw}}"
+            "\n", "")
+        wanted = self.arrays(plain)["image"]
+        self.assertEqual(wanted.dtype, numpy.uint8)
+        self.assertEqual(wanted.shape, (16, 64, 64, 3))
+        exact = (wanted / 255 - MEAN) / STD
+        for dtype, layout, error in (
+                ("f32", "hwc", 1e-6), ("f16", "chw", 2e-3),
+                ("bf16", "channels_last", 2e-2), ("f32", "channels_last", 1e-6)):
+            pipeline = self.cluster.pipeline(PIPELINE.replace(
+                "dtype: f32, layout: chw", f"dtype: {dtype}, layout: {layout}"))
+            values = self.arrays(pipeline)["image"]
+            if dtype == "bf16":
+                self.assertEqual(values.dtype, numpy.uint16)
+                values = (values.astype("u4") << 16).view("f4")
+            if layout != "hwc":
+                self.assertEqual(values.shape, (16, 3, 64, 64))
+                values = values.transpose(0, 2, 3, 1)
+            self.assertLess(abs(values - exact).max(), error)
+
+    def test_rows_that_fill_the_last_batch_are_not_valid(self):
+        pipeline = self.pictures(last="pad", batch=24)
+        arrays = self.arrays(pipeline, "--step", 3)
+        self.assertEqual(arrays["valid"].tolist(), [True] * 8 + [False] * 16)
+        self.assertEqual(arrays["valid"].dtype, numpy.bool_)
+
+    def test_rows_are_cut_as_asked_for(self):
+        pipeline = self.pictures()
+        arrays = self.arrays(pipeline, "--rows", 3)
+        self.assertEqual({len(a) for a in arrays.values()}, {3})
+        sheet = self.sheet(pipeline, "--rows", 2)
+        self.assertEqual(sheet.shape[1], 2 * MARGIN + 2 * CELL + GAP)
+
+    def test_numbers_bytes_and_one_hots_are_written_too(self):
+        root = self.cluster.photos(number=16, classes=2)
+        shard = self.cluster.path("s")
+        shard.mkdir()
+        for i in range(16):
+            (shard / f"{i:02}.json").write_text(json.dumps({"n": -i}))
+            (shard / f"{i:02}.bin").write_bytes(bytes(range(i, i + 10)))
+            (shard / f"{i:02}.cls").write_text(str(i % 4))
+        subprocess.run(["tar", "--sort=name", "-cf", root / "s.tar", "-C",
+                        shard, "."], check=True)
+        pipeline = self.cluster.pipeline(
+            "forebay: 1\nsplits: {{train: {{shards: '{root}/s.tar'}}}}\n"
+            "global_batch: 8\nfields:\n"
+            "  samples: {{from: json, key: n, wire: i32}}\n"
+            "  blob: {{from: bin, length: 10}}\n"
+            "  kind: {{from: cls, one_hot: {{classes: 4}}}}\n")
+        arrays = self.arrays(pipeline)
+        numbers = arrays["samples_"]
+        self.assertEqual(arrays["samples"].tolist(),
+                         [-int(n) for n in numbers])
+        self.assertEqual(arrays["kind"].argmax(1).tolist(),
+                         [n % 4 for n in numbers])
+        self.assertEqual(arrays["blob"][0].tolist(),
+                         list(range(int(numbers[0]), int(numbers[0]) + 10)))
+        self.sheet(pipeline)
+
+    def test_what_is_wrong_is_said_before_anything_is_written(self):
+        pipeline = self.pictures()
+        nowhere = self.cluster.path("nowhere") / "b.png"
+        png = self.cluster.path("b.png")
+        for args, code, words in (
+                ((), 2, "-o FILE.png"), (("-o", "b.jpg"), 2, ".npz"),
+                (("-o", png, "--step", 5), 2, "an epoch has 5 steps"),
+                (("-o", png, "--split", "test"), 2, "train"),
+                (("-o", png, "--rows", "0"), 2, "--rows"),
+                ((png,), 2, "did you mean"),
+                (("-o", nowhere), 1, "No such file")):
+            shown = self.run_forebay("show", "--pipeline", pipeline, *args)
+            self.assertEqual(shown.returncode, code, (args, shown.stderr))
+            self.assertIn(words, shown.stderr)
+            self.assertFalse(os.path.exists(png))
+        folder = self.cluster.path("folder.png")
+        folder.mkdir()
+        shown = self.run_forebay("show", "-p", pipeline, "-o", folder)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("Is a directory", shown.stderr)
+
+    def test_a_full_disk_is_a_failure(self):
+        pipeline = self.pictures()
+        for name in ("full.png", "full.npz"):
+            path = self.cluster.path(name)
+            path.symlink_to("/dev/full")
+            shown = self.run_forebay("show", "-p", pipeline, "-o", path)
+            self.assertEqual(shown.returncode, 1, name)
+            self.assertIn(name, shown.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
