@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "common/clock.h"
 #include "common/socket.h"
 #include "proto/wire.h"
 #include "server/server.h"
@@ -50,6 +51,8 @@ static int start_server(void **state)
     world                  = (struct world){.options = fby_server_defaults()};
     world.options.listen   = "tcp://127.0.0.1:*";
     world.options.ready_fd = ends[1];
+    world.options.lease_ns =
+        600 * FBY_NS_PER_S; /* registering all takes time */
     assert_int_equal(pthread_create(&world.thread, NULL, serve, &world), 0);
     read_endpoint(ends[0], endpoint);
     world.zmq = zmq_ctx_new();
