@@ -106,8 +106,8 @@ static void find_orders(
             "%s comes after %s: work on pixels that it then drops", moved,
             first);
         say(finding->instead,
-            "%s before %s; the same but for rounding (%.2g of 255 in the mean)",
-            moved, first, move->trial.difference);
+            "%s before %s; values differ by %.2g of 255 in the mean", moved,
+            first, move->trial.difference);
         saves(finding, move->trial.before_ms, move->trial.after_ms,
             "CPU ms a sample");
         finding->changes_content = true;

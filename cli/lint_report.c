@@ -25,6 +25,18 @@ double fby_finding_percent(const struct fby_finding *finding)
                : 0;
 }
 
+struct amount {
+    char text[32];
+};
+
+/* Three digits; large ones in full. */
+static struct amount amount(double value)
+{
+    struct amount out;
+    snprintf(out.text, sizeof(out.text), value < 100 ? "%.3g" : "%.0f", value);
+    return out;
+}
+
 static void print_finding(
     const char *file, const struct fby_finding *finding, FILE *out)
 {
@@ -33,9 +45,10 @@ static void print_finding(
     if (finding->field != NULL) {
         fprintf(out, " of field %s", finding->field);
     }
-    fprintf(out, "\n  found  %s\n  saves  %.3g of %.3g %s (%.0f %%)\n",
-        finding->what, finding->before - finding->after, finding->before,
-        finding->unit, fby_finding_percent(finding));
+    fprintf(out, "\n  found  %s\n  saves  %s of %s %s (%.0f %%)\n",
+        finding->what, amount(finding->before - finding->after).text,
+        amount(finding->before).text, finding->unit,
+        fby_finding_percent(finding));
     fprintf(out, "  write  %s\n", finding->instead);
     if (finding->changes_content) {
         fputs(

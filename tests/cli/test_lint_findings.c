@@ -99,6 +99,17 @@ static void an_order_with_another_meaning_is_none(void **state)
     assert_int_equal(find(), 0);
 }
 
+static void ids_of_a_mask_may_not_differ_at_all(void **state)
+{
+    (void)state;
+    put_ops(2);
+    put_move(1, 0, 6, 0.01);
+    content[0].decode = FBY_DECODE_MASK8;
+    assert_int_equal(find(), 0);
+    facts.fields[0].moves[0].trial.difference = 0;
+    assert_one(FBY_FINDING_OP_ORDER, 21);
+}
+
 static void an_order_that_saves_next_to_nothing_is_none(void **state)
 {
     (void)state;
@@ -314,6 +325,7 @@ int main(void)
         TEST(nothing_is_said_of_what_is_well),
         TEST(an_op_is_moved_where_it_costs_less),
         TEST(an_order_with_another_meaning_is_none),
+        TEST(ids_of_a_mask_may_not_differ_at_all),
         TEST(an_order_that_saves_next_to_nothing_is_none),
         TEST(an_order_that_could_not_be_tried_is_none),
         TEST(an_op_goes_further_only_for_more),

@@ -43,6 +43,32 @@ fields:
   few: {{from: cls, classes: 7, wire: u8}}
 """
 
+# Pixel ops before an op that makes pictures smaller; `kept` may not be moved.
+ORDERS = """\
+forebay: 1
+splits: {{train: {{folder: "{root}"}}}}
+global_batch: 8
+fields:
+  blurred:
+    from: jpg
+    ops:
+      - gaussian_blur: {{kernel: 9}}
+      - center_crop: {{size: 48}}
+  jittered:
+    from: jpg
+    ops:
+      - resize: {{shorter: 200}}
+      - colour_jitter: {{brightness: 0.4}}
+      - horizontal_flip
+      - center_crop: {{size: 48}}
+  kept:
+    from: jpg
+    ops:
+      - gaussian_blur: {{kernel: 15, sigma: 5}}
+      - resize: {{size: 16}}
+  label: {{from: folder, classes: 4}}
+"""
+
 LINES = {("dct-scale", "image"): 8, ("codec", "image"): 10,
          ("wire-type", "number"): 11, ("wire-type", "real"): 12,
          ("twice", "real"): 12, ("constant", "same"): 14,
@@ -98,6 +124,20 @@ class Lint(SystemTest):
         for key, finding in found.items():
             self.assertGreater(finding["before"], finding["after"], key)
             self.assertGreater(finding["saving_percent"], 0, key)
+
+    def test_ops_that_work_on_pixels_dropped_later_are_found(self):
+        root = self.cluster.root = self.cluster.path("large")
+        subprocess.run([FOREBAY, "photos", root, "--number", "16",
+                        "--classes", "4", "--side", "320"], check=True)
+        found = self.findings(self.cluster.pipeline(ORDERS))
+        self.assertEqual({key: f["line"] for key, f in found.items()},
+                         {("op-order", "blurred"): 9,
+                          ("op-order", "jittered"): 16})
+        blurred, jittered = (found["op-order", f]
+                             for f in ("blurred", "jittered"))
+        self.assertIn("center_crop before gaussian_blur", blurred["write"])
+        self.assertIn("center_crop before colour_jitter", jittered["write"])
+        self.assertGreater(blurred["saving_percent"], 20)
 
     def test_savings_are_those_of_the_data(self):
         found = self.findings(self.costly(), "--samples", 64)

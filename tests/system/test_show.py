@@ -193,6 +193,32 @@ class Show(SystemTest):
                          list(range(int(numbers[0]), int(numbers[0]) + 10)))
         self.sheet(pipeline)
 
+    def test_masks_are_shown_by_colour_and_written_as_ids(self):
+        root = self.cluster.path("masks")
+        root.mkdir()
+        ids = numpy.arange(64, dtype=numpy.uint8).reshape(8, 8)
+        for i in range(8):
+            Image.fromarray(ids).save(root / f"{i}.png")
+        subprocess.run(["tar", "--sort=name", "-cf", root / "s.tar", "-C",
+                        root, *(f"{i}.png" for i in range(8))], check=True)
+        self.cluster.root = root
+        pipeline = self.cluster.pipeline(
+            "forebay: 1\nsplits: {{train: {{shards: '{root}/s.tar'}}}}\n"
+            "global_batch: 4\nfields:\n"
+            "  mask: {{from: png, decode: mask8, ops: [{{resize: {{size: 8}}}},"
+            " vertical_flip]}}\n")
+        arrays = self.arrays(pipeline)
+        flipped = [bool(mask[0, 0, 0]) for mask in arrays["mask"]]
+        for mask, turned in zip(arrays["mask"], flipped):
+            wanted = ids[::-1] if turned else ids
+            self.assertTrue((mask[..., 0] == wanted).all())
+        sheet = self.sheet(pipeline)
+        for (x, y, _), mask in zip(self.corners(sheet, 4, 8), arrays["mask"]):
+            cell = sheet[y:y + 8, x:x + 8].reshape(64, 3)
+            self.assertEqual(len({tuple(pixel) for pixel in cell}), 64)
+            black = (cell == 0).all(axis=1).reshape(8, 8)
+            self.assertTrue((black == (mask[..., 0] == 0)).all())
+
     def test_what_is_wrong_is_said_before_anything_is_written(self):
         pipeline = self.pictures()
         nowhere = self.cluster.path("nowhere") / "b.png"
