@@ -61,12 +61,20 @@ static fby_err pad_check(const struct fby_op_use *use, struct fby_why *why)
                      pad_params[PADDING].expects);
 }
 
+/* A shape is asked for before the parameters are checked. */
+static int64_t limited(int64_t padding)
+{
+    int64_t most = (int64_t)pad_params[PADDING].max;
+    padding      = padding < 0 ? 0 : padding;
+    return padding > most ? most : padding;
+}
+
 static struct fby_step pad_step(const struct fby_op_use *use)
 {
     const struct fby_value *pad  = &use->params[PADDING];
     struct fby_step         step = {.kind = FBY_STEP_PAD};
     for (uint32_t i = 0; i < 4; i++) {
-        step.v[i] = pad->i[i % pad->n];
+        step.v[i] = limited(pad->n > 0 ? pad->i[i % pad->n] : 0);
     }
     step.v[4] = use->params[FILL].i[0];
     step.v[5] = use->params[MODE].i[0];

@@ -43,6 +43,9 @@ FBY_CHECKED fby_err fby_op_check_pair(
 int64_t fby_op_draw_around(
     struct fby_draw *draw, const struct fby_value *value);
 
+extern const struct fby_op fby_op_random_resized_crop, fby_op_resize;
+extern const struct fby_op fby_op_center_crop, fby_op_random_crop;
+extern const struct fby_op fby_op_horizontal_flip;
 extern const struct fby_op fby_op_vertical_flip, fby_op_pad;
 extern const struct fby_op fby_op_grayscale, fby_op_random_grayscale;
 extern const struct fby_op fby_op_colour_jitter, fby_op_gaussian_blur;

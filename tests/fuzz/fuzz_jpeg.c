@@ -27,6 +27,7 @@ static struct fby_field_content *picture_field(void)
     static struct fby_field_content field = {.name = "f",
         .group                                     = "f",
         .decode                                    = FBY_DECODE_RGB8,
+        .dct_scale                                 = FBY_DCT_FAST,
         .wire_type                                 = FBY_U8,
         .shape                                     = {3, {SIDE, SIDE, 3}},
         .n_ops                                     = 2};

@@ -83,14 +83,13 @@ static void add_legs(struct fby_walk *walk)
     }
 }
 
-fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_size in,
-    uint32_t channels, const struct fby_image *out, struct fby_walk *walk,
-    struct fby_why *why)
+fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_source in,
+    const struct fby_image *out, struct fby_walk *walk, struct fby_why *why)
 {
     uint32_t bad   = 0;
     walk->run      = *run;
     walk->out      = *out;
-    walk->channels = channels;
+    walk->channels = in.channels;
     walk->n_legs   = 0;
     walk->n_moves  = 0;
     walk->moved    = 0;
@@ -98,7 +97,8 @@ fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_size in,
     if (err != FBY_OK) {
         return err;
     }
-    if (!fby_passes_plan(run->plans, run->n_ops, in, &walk->passes, &bad)) {
+    if (!fby_passes_plan(
+            run->plans, run->n_ops, in.size, &walk->passes, &bad)) {
         return fby_because(why, FBY_USAGE,
             "%s: its plan does not fit the picture it meets",
             run->uses[bad].op->name);
@@ -207,9 +207,9 @@ fby_err fby_transform_run(struct fby_transform *self,
     const struct fby_op_run *run, struct fby_image in, struct fby_image out,
     struct fby_why *why)
 {
-    struct fby_walk walk;
-    struct fby_size size = {in.width, in.height};
-    fby_err         err  = fby_walk_plan(run, size, FBY_RGB, &out, &walk, why);
+    struct fby_walk   walk;
+    struct fby_source source = {{in.width, in.height}, FBY_RGB};
+    fby_err           err    = fby_walk_plan(run, source, &out, &walk, why);
     return err == FBY_OK ? do_legs(self, &walk, 0, in) : err;
 }
 

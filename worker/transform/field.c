@@ -152,10 +152,9 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_op_run run  = {work->job->field->ops, plan.plans, plan.n_ops};
-    struct fby_size   size = {head->width, head->height};
-    err =
-        fby_walk_plan(&run, size, head->channels, &work->out, &work->walk, why);
+    struct fby_op_run run = {work->job->field->ops, plan.plans, plan.n_ops};
+    struct fby_source in  = {{head->width, head->height}, head->channels};
+    err = fby_walk_plan(&run, in, &work->out, &work->walk, why);
     if (err != FBY_OK) {
         return err;
     }

@@ -178,10 +178,11 @@ static struct fby_picture_need need(
  * the last to the first, so that none is overwritten before it was read. */
 static void unpack(uint8_t *row, uint32_t width, uint32_t bits)
 {
-    uint32_t in_byte = 8 / bits;
+    uint32_t in_byte = bits > 0 ? 8 / bits : 8;
     for (uint32_t x = width; bits < 8 && x-- > 0;) {
         uint32_t shift = 8 - bits * (x % in_byte + 1);
-        row[x] = (uint8_t)(row[x / in_byte] >> shift & ((1U << bits) - 1));
+        uint32_t byte  = row[x / in_byte];
+        row[x]         = (uint8_t)(byte >> shift & ((1U << bits) - 1));
     }
 }
 

@@ -114,24 +114,28 @@ static void interpolate(
 
 /* ---- both ---- */
 
+static void do_row(const struct fby_step_work *work, struct place at,
+    struct place across, uint8_t *out)
+{
+    int64_t fill = work->step->v[FBY_AFFINE_FILL];
+    for (uint32_t x = 0; x < work->out.width; x++) {
+        if (work->channels == FBY_RGB) {
+            interpolate(&work->in, at, fill, out + (size_t)x * FBY_RGB);
+        } else {
+            out[x] = nearest(&work->in, at, (uint8_t)fill);
+        }
+        at.x += across.x;
+        at.y += across.y;
+    }
+}
+
 void fby_do_affine(const struct fby_step_work *work)
 {
-    const int64_t  *v    = work->step->v;
     struct fby_size size = {work->in.width, work->in.height};
-    struct map      map  = map_of(v, size);
+    struct map      map  = map_of(work->step->v, size);
     for (uint32_t y = 0; y < size.h; y++) {
-        uint8_t     *out = fby_image_row(&work->out, y);
-        struct place at  = {
-             map.first.x + y * map.down.x, map.first.y + y * map.down.y};
-        for (uint32_t x = 0; x < size.w; x++) {
-            if (work->channels == FBY_RGB) {
-                interpolate(&work->in, at, v[FBY_AFFINE_FILL],
-                    out + (size_t)x * FBY_RGB);
-            } else {
-                out[x] = nearest(&work->in, at, (uint8_t)v[FBY_AFFINE_FILL]);
-            }
-            at.x += map.across.x;
-            at.y += map.across.y;
-        }
+        struct place at = {
+            map.first.x + y * map.down.x, map.first.y + y * map.down.y};
+        do_row(work, at, map.across, fby_image_row(&work->out, y));
     }
 }

@@ -36,10 +36,10 @@ static uint64_t bell(int64_t d, int64_t sigma)
 static struct kernel kernel_of(int64_t size, int64_t sigma)
 {
     struct kernel kernel  = {.radius = (int32_t)(size / 2)};
-    uint64_t      all     = 0;
+    uint64_t      all     = FBY_Q32_ONE; /* of the middle */
     uint32_t      rounded = 0;
-    for (int32_t i = 0; i < size; i++) {
-        all += bell(i - kernel.radius, sigma);
+    for (int32_t d = 1; d <= kernel.radius; d++) {
+        all += 2 * bell(d, sigma);
     }
     for (int32_t i = 0; i < size; i++) {
         uint64_t share    = bell(i - kernel.radius, sigma) * ONE;
@@ -123,8 +123,8 @@ void fby_do_blur(const struct fby_step_work *work)
     struct kernel  down   = kernel_of(v[1], v[2]);
     uint32_t       width  = work->in.width;
     uint32_t      *sums   = work->memory;
-    uint16_t      *row =
-        (uint16_t *)(sums + (size_t)width * FBY_RGB) + MOST / 2 * FBY_RGB;
+    uint16_t      *row    = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
+                    (size_t)(MOST / 2) * FBY_RGB;
     for (uint32_t y = 0; y < work->in.height; y++) {
         mix_columns(&work->in, &down, y, sums, row);
         mirror_ends(row, width, across.radius);

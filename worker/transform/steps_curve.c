@@ -50,7 +50,7 @@ static int64_t mean_of(const struct fby_image *image)
         }
     }
     uint64_t pixels = (uint64_t)image->width * image->height;
-    return (int64_t)((sum << 16) / pixels);
+    return pixels > 0 ? (int64_t)((sum << 16) / pixels) : 0;
 }
 
 void fby_do_contrast(const struct fby_step_work *work)

@@ -77,13 +77,12 @@ void fby_do_pad(const struct fby_step_work *work)
 
 void fby_do_erase(const struct fby_step_work *work)
 {
-    const int64_t *v = work->step->v;
+    const int64_t *v      = work->step->v;
+    const uint8_t  rgb[3] = {(uint8_t)v[4], (uint8_t)v[5], (uint8_t)v[6]};
     for (int64_t y = v[1]; y < v[1] + v[3]; y++) {
-        uint8_t *row = fby_image_row(&work->in, (uint32_t)y);
-        for (int64_t x = v[0]; x < v[0] + v[2]; x++) {
-            for (int64_t c = 0; c < FBY_RGB; c++) {
-                row[x * FBY_RGB + c] = (uint8_t)v[4 + c];
-            }
+        uint8_t *at = fby_image_row(&work->in, (uint32_t)y) + v[0] * FBY_RGB;
+        for (int64_t x = 0; x < v[2]; x++) {
+            memcpy(at + x * FBY_RGB, rgb, FBY_RGB);
         }
     }
 }

@@ -55,7 +55,7 @@ static fby_err try_png(struct fby_transform *transform,
         fby_behaviour_add(hash, picture.width, 4);
         fby_behaviour_add(hash, picture.height, 4);
         fby_digest_add(
-            hash, picture.pixels, picture.width * picture.height * channels);
+            hash, picture.pixels, channels * picture.width * picture.height);
     }
     return broken;
 }

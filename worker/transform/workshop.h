@@ -55,11 +55,16 @@ struct fby_walk {
     int64_t           first_ns; /* what that took, while rows came */
 };
 
-/* Plan a picture of size `in`, of `channels`, to become `out`. Pure.
+struct fby_source { /* a picture before its ops */
+    struct fby_size size;
+    uint32_t        channels; /* 3; 1: a mask */
+};
+
+/* Plan such a picture to become `out`. Pure.
  * Errors: FBY_USAGE as fby_transform_run. */
 FBY_CHECKED fby_err fby_walk_plan(const struct fby_op_run *run,
-    struct fby_size in, uint32_t channels, const struct fby_image *out,
-    struct fby_walk *walk, struct fby_why *why);
+    struct fby_source in, const struct fby_image *out, struct fby_walk *walk,
+    struct fby_why *why);
 
 /* Add what the passes need, whose first one gets pixels of `grain`. Pure. */
 void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,

@@ -114,6 +114,24 @@ static void flips_happen_as_often_as_said(void **state)
     assert_true(plan_of(&use, 3).flip);
 }
 
+/* Shapes are asked for before a stranger's parameters are checked. */
+static void the_shape_of_a_pad_copes_with_any_parameters(void **state)
+{
+    (void)state;
+    struct fby_op_use use   = use_of("pad");
+    struct fby_shape  after = use.op->shape(&use, picture);
+    assert_int_equal(after.dims[1], picture.dims[1]); /* not given */
+    use.params[0] =
+        (struct fby_value){.n = 4, .i = {INT64_MAX, -1, INT64_MAX, INT64_MIN}};
+    after = use.op->shape(&use, picture);
+    assert_int_equal(after.dims[1], picture.dims[1] + 2 * 4096);
+    assert_int_equal(after.dims[0], picture.dims[0]);
+    use.params[0] = (struct fby_value){.n = 2, .i = {3, 5}};
+    after         = use.op->shape(&use, picture);
+    assert_int_equal(after.dims[1], picture.dims[1] + 6);
+    assert_int_equal(after.dims[0], picture.dims[0] + 10);
+}
+
 static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
 {
     (void)state;
@@ -136,6 +154,7 @@ int main(void)
         cmocka_unit_test(crops_cut_and_resizes_scale),
         cmocka_unit_test(resize_of_the_shorter_side_keeps_the_aspect),
         cmocka_unit_test(flips_happen_as_often_as_said),
+        cmocka_unit_test(the_shape_of_a_pad_copes_with_any_parameters),
         cmocka_unit_test(a_picture_that_is_too_small_is_a_bad_sample),
     };
     return cmocka_run_group_tests_name("common.pipeline.op", tests, NULL, NULL);

@@ -170,7 +170,7 @@ static void decode_png(struct fby_scratch *scratch)
 
 static struct fby_step take_step(uint32_t kind)
 {
-    uint8_t           bytes[FBY_STEP_VALUES * 8];
+    uint8_t           bytes[FBY_STEP_VALUES * 8] = {0};
     struct fby_step   step = {.kind = (enum fby_step_kind)kind};
     struct fby_reader r    = fby_reader(bytes, sizeof(bytes));
     take(bytes, sizeof(bytes));
@@ -188,8 +188,9 @@ static void do_step(void)
     struct fby_size    size   = {n[1], n[2]};
     struct fby_size    end    = fby_step_size(&step, size);
     struct fby_scratch all[3] = {{0}};
-    struct fby_image   in, out;
-    uint64_t           bytes = fby_step_bytes(&step, size);
+    struct fby_image   in     = {0};
+    struct fby_image   out    = {0};
+    uint64_t           bytes  = fby_step_bytes(&step, size);
     if (!fby_step_is_known(step.kind) ||
         fby_image_of(&all[0], size, n[3], &in) != FBY_OK ||
         fby_image_of(&all[1], end, n[3], &out) != FBY_OK ||

@@ -61,14 +61,13 @@ static void all_decoders_and_ops_have_the_recorded_fingerprint(void **state)
     (void)state;
     static const char recorded[] =
         "448ed53198b56729f409c13d18a782394c5fa6421a25adc316b0e529cef2531a";
-    static const char *const from[] = {"jpg", "png"};
-    struct fby_digest        all;
-    char                     hex[65];
+    struct fby_digest all;
+    char              hex[65];
     for (int scale = FBY_DCT_OFF; scale <= FBY_DCT_FAST; scale++) {
         struct fby_field_content *field = add_field(FBY_DECODE_RGB8);
         field->dct_scale                = (enum fby_dct_scale)scale;
         field->n_from                   = 1;
-        strcpy(field->from[0], from[scale == FBY_DCT_FAST]);
+        strcpy(field->from[0], "png");
     }
     for (int decode = FBY_DECODE_LABEL; decode <= FBY_DECODE_MASK8; decode++) {
         add_field((enum fby_decode)decode);

@@ -85,7 +85,7 @@ static void a_crop_of_a_png_is_that_part_of_it(void **state)
         assert_ok(fby_field_write(transform, &job, pixels, NULL));
         assert_ok(
             fby_picture_decode(&fby_png_picture, &file, &all, &whole, NULL));
-        struct fby_image out = {pixels, SIDE * FBY_RGB, SIDE, SIDE};
+        struct fby_image out = {pixels, (size_t)SIDE * FBY_RGB, SIDE, SIDE};
         struct fby_image part =
             part_of(whole, plan.plans[0].x, plan.plans[0].y, SIDE, SIDE);
         assert_same_picture(&part, &out);

@@ -42,12 +42,12 @@ static struct fby_image blocks(uint32_t channels)
 static struct fby_image run_as(
     const struct fby_op_run *run, uint32_t channels, struct fby_size end)
 {
-    struct fby_walk  walk;
-    struct fby_image in     = blocks(channels);
-    size_t           stride = (size_t)end.w * channels;
-    struct fby_image out    = {malloc(stride * end.h), stride, end.w, end.h};
-    struct fby_size  size   = {SIDE, SIDE};
-    assert_ok(fby_walk_plan(run, size, channels, &out, &walk, NULL));
+    struct fby_walk   walk;
+    struct fby_image  in     = blocks(channels);
+    size_t            stride = (size_t)end.w * channels;
+    struct fby_image  out    = {malloc(stride * end.h), stride, end.w, end.h};
+    struct fby_source source = {{SIDE, SIDE}, channels};
+    assert_ok(fby_walk_plan(run, source, &out, &walk, NULL));
     struct fby_box box = walk.passes.at[0].box;
     assert_ok(fby_walk_begin(transform, &walk, &fby_unscaled));
     for (uint32_t y = box.y; y < box.y + box.h; y++) {
@@ -178,7 +178,7 @@ static void assert_mask_follows(const struct fby_op *op, uint64_t sample)
         assert_matches(&image, &mask);
     } else if (!moves_pixels(&plan)) {
         assert_int_equal(end.w, SIDE);
-        assert_memory_equal(mask.pixels, right.pixels, SIDE * SIDE);
+        assert_memory_equal(mask.pixels, right.pixels, (size_t)SIDE * SIDE);
     }
     free(image.pixels);
     free(mask.pixels);
@@ -253,7 +253,7 @@ static void what_steps_need_is_what_they_take(void **state)
     struct fby_size  end = fby_op_plan_size(&plans[CHAIN - 1]);
     struct fby_image out = new_picture(end.w, end.h);
     assert_ok(fby_walk_plan(
-        &run, (struct fby_size){SIDE, SIDE}, FBY_RGB, &out, &walk, NULL));
+        &run, (struct fby_source){{SIDE, SIDE}, FBY_RGB}, &out, &walk, NULL));
     fby_walk_need(&walk, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {
