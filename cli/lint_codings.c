@@ -99,14 +99,14 @@ fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
     const struct fby_split         *split    = sample->local->split;
     const struct fby_field_content *field    = &split->content.fields[f];
     struct fby_field_delivery       delivery = split->delivery.fields[f];
-    struct bench                    bench    = {
-                              .params = fby_codec_params_of(field->wire_type, &field->shape),
-                              .scratch = aligned_alloc(_Alignof(struct fby_codec_scratch),
-                                  sizeof(struct fby_codec_scratch)),
-                              .raw     = sample->values[f],
-                              .size    = sample->n * fby_field_bytes(field),
-                              .samples = sample->n,
-    };
+    struct bench                    bench    = {0};
+
+    bench.params  = fby_codec_params_of(field->wire_type, &field->shape);
+    bench.raw     = sample->values[f];
+    bench.size    = sample->n * fby_field_bytes(field);
+    bench.samples = sample->n;
+    bench.scratch = aligned_alloc(
+        _Alignof(struct fby_codec_scratch), sizeof(*bench.scratch));
     if (bench.scratch == NULL) {
         return FBY_FULL;
     }

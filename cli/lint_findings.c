@@ -29,9 +29,10 @@ static struct fby_finding *add(struct findings *self,
     enum fby_finding_kind kind, const struct fby_lint_field *field, size_t line)
 {
     struct fby_finding *finding = &self->at[self->n++];
-    *finding                    = (struct fby_finding){.kind = kind,
-                           .line                             = line,
-                           .field = field != NULL ? field->content->name : NULL};
+    *finding = (struct fby_finding){.kind = kind, .line = line};
+    if (field != NULL) {
+        finding->field = field->content->name;
+    }
     return finding;
 }
 

@@ -16,14 +16,13 @@ enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };
 static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     struct fby_lint_field *out)
 {
-    const char *name = out->content->name;
-    out->lines       = (struct fby_lint_lines){
-              .field     = fby_pipeline_line(pipeline, name, FBY_LINE_FIELD),
-              .dct_scale = fby_pipeline_line(pipeline, name, FBY_LINE_DCT_SCALE),
-              .classes   = fby_pipeline_line(pipeline, name, FBY_LINE_CLASSES),
-              .type      = fby_pipeline_line(pipeline, name, FBY_LINE_TYPE),
-              .codec     = fby_pipeline_line(pipeline, name, FBY_LINE_CODEC),
-    };
+    const char            *name = out->content->name;
+    struct fby_lint_lines *at   = &out->lines;
+    at->field     = fby_pipeline_line(pipeline, name, FBY_LINE_FIELD);
+    at->dct_scale = fby_pipeline_line(pipeline, name, FBY_LINE_DCT_SCALE);
+    at->classes   = fby_pipeline_line(pipeline, name, FBY_LINE_CLASSES);
+    at->type      = fby_pipeline_line(pipeline, name, FBY_LINE_TYPE);
+    at->codec     = fby_pipeline_line(pipeline, name, FBY_LINE_CODEC);
     for (uint32_t i = 0; i < out->content->n_ops; i++) {
         out->lines.ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
     }
@@ -232,13 +231,12 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
     const char *split, struct fby_lint_facts *out, struct fby_why *why)
 {
     const struct fby_pipeline *pipeline = sample->local->pipeline;
-    *out                                = (struct fby_lint_facts){
-                                       .samples      = sample->n,
-                                       .refused      = sample->refused,
-                                       .n_fields     = sample->local->split->content.n_fields,
-                                       .shuffle_line = fby_pipeline_shuffle_line(pipeline, split),
-    };
-    fby_err err = measure_shards(sample, out, why);
+    memset(out, 0, sizeof(*out));
+    out->samples      = sample->n;
+    out->refused      = sample->refused;
+    out->n_fields     = sample->local->split->content.n_fields;
+    out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
+    fby_err err       = measure_shards(sample, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {
         err = measure_field(sample, f, &out->fields[f]);
         if (err == FBY_OK) {

@@ -75,13 +75,15 @@ static fby_err take_fields(struct fby_lint_sample *self, struct fby_why *why)
     uint32_t                  i       = self->n;
     fby_err                   err     = FBY_OK;
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
-        const struct fby_field_content *field = &content->fields[f];
-        err                                   = read_member(
-                                              self, self->numbers[i], field, &members_of(self, i)[f], why);
+        const struct fby_field_content *field  = &content->fields[f];
+        struct fby_lint_member         *member = &members_of(self, i)[f];
+
+        err = read_member(self, self->numbers[i], field, member, why);
         if (err == FBY_OK) {
             struct fby_field_job job = fby_lint_sample_job(self, i, f, field);
-            err                      = fby_field_write(self->transform, &job,
-                                     self->values[f] + i * fby_field_bytes(field), why);
+            uint8_t *out = self->values[f] + i * fby_field_bytes(field);
+
+            err = fby_field_write(self->transform, &job, out, why);
         }
         if (err != FBY_OK) {
             fby_because_in(why, err, "field %s", field->name);

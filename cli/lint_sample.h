@@ -1,8 +1,8 @@
 /* lint_sample.h - a few samples of a split in memory: their bytes as stored,
  * and the values that the pipeline makes of them.
  *
- * They are drawn from all over the split, the same ones each time. One that an op or decoder refuses is
- * left out and counted. */
+ * They are drawn from all over the split, the same ones each time. One that an
+ * op or decoder refuses is left out and counted. */
 #ifndef FBY_CLI_LINT_SAMPLE_H
 #define FBY_CLI_LINT_SAMPLE_H
 

@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) void put(
 static inline __attribute__((always_inline)) void put_32(uint8_t *out,
     __m256i bytes, struct affine how, enum fby_type to, bool past_cache)
 {
-    size_t  step = HALF * (to == FBY_F32 ? 4 : 2);
+    size_t  step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
     __m128i low  = _mm256_castsi256_si128(bytes);
     __m128i high = _mm256_extracti128_si256(bytes, 1);
     put(out, apply(low, how), to, past_cache);
@@ -117,7 +117,7 @@ static inline __attribute__((always_inline)) size_t interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
     enum fby_type to, bool past_cache)
 {
-    size_t        step = HALF * (to == FBY_F32 ? 4 : 2);
+    size_t        step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
     uint32_t      n    = plan->channels;
     struct affine how[3];
     for (uint32_t k = 0; k < n; k++) {

@@ -10,8 +10,9 @@ enum auto_state {
     AUTO_STORING /* none is worth it; trials begin again after `pause` */
 };
 
-/* Wire bytes of 1000 raw ones above which storing is better. */
-enum { WORTH_PERMILLE = 875 };
+/* Wire bytes of 1000 raw ones: above the first, storing is better; up to the
+ * second, no coding of pictures is looked for beyond packing. */
+enum { WORTH_PERMILLE = 875, ENOUGH_PERMILLE = 500 };
 
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 
@@ -148,6 +149,14 @@ static void end_trials(struct fby_auto *self)
     enter(self, AUTO_USING);
 }
 
+/* Packing that halves a picture is kept at once: what is tried after it takes
+ * ten times its CPU time, and photographs never gain by it. */
+static bool is_photo_enough(const struct fby_auto *self)
+{
+    return self->candidates[self->best].filter == FBY_FILTER_PHOTO &&
+           self->best_permille <= ENOUGH_PERMILLE;
+}
+
 static void judge_trial(struct fby_auto *self)
 {
     uint64_t now = permille(self);
@@ -155,7 +164,7 @@ static void judge_trial(struct fby_auto *self)
         self->best          = self->at;
         self->best_permille = now;
     }
-    if (++self->at < self->n_candidates) {
+    if (++self->at < self->n_candidates && !is_photo_enough(self)) {
         enter(self, AUTO_TRYING);
         return;
     }

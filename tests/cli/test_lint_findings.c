@@ -170,8 +170,11 @@ static void put_numbers(double least, double most, double bytes)
 {
     struct fby_lint_field *field = &facts.fields[1];
     field->bytes                 = bytes;
-    field->values                = (struct fby_lint_values){
-                       .scalar = true, .whole = true, .least = least, .most = most};
+    field->values.scalar         = true;
+    field->values.whole          = true;
+    field->values.constant       = false;
+    field->values.least          = least;
+    field->values.most           = most;
 }
 
 static void assert_narrowest(

@@ -67,7 +67,8 @@ class Show(SystemTest):
         return numpy.asarray(picture)
 
     def plan(self, pipeline, *args):
-        shown = self.run_forebay("plan", "--pipeline", pipeline, "--json", *args)
+        shown = self.run_forebay(
+            "plan", "--pipeline", pipeline, "--json", *args)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         return json.loads(shown.stdout)["rows"]
 
@@ -142,7 +143,8 @@ class Show(SystemTest):
         exact = (wanted / 255 - MEAN) / STD
         for dtype, layout, error in (
                 ("f32", "hwc", 1e-6), ("f16", "chw", 2e-3),
-                ("bf16", "channels_last", 2e-2), ("f32", "channels_last", 1e-6)):
+                ("bf16", "channels_last", 2e-2),
+                ("f32", "channels_last", 1e-6)):
             pipeline = self.cluster.pipeline(PIPELINE.replace(
                 "dtype: f32, layout: chw", f"dtype: {dtype}, layout: {layout}"))
             values = self.arrays(pipeline)["image"]

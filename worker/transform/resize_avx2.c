@@ -154,8 +154,8 @@ static __m256i two_results(const uint8_t *a, const uint8_t *b,
             _mm256_add_epi32(upper, _mm256_madd_epi16(pixels, factors->upper));
         lower =
             _mm256_add_epi32(lower, _mm256_madd_epi16(pixels, factors->lower));
-        a += 2 * FBY_RGB;
-        b += 2 * FBY_RGB;
+        a += (size_t)2 * FBY_RGB;
+        b += (size_t)2 * FBY_RGB;
         factors += 2;
     }
     return sums_to_values(upper, lower);
