@@ -32,8 +32,11 @@ class Pauses(SystemTest):
         result = pull.finish()
         self.assertEqual(pull.faults("client.stop"), 1)
         self.assertLessEqual(result["rerequests"], 20)  # the window
+        self.assertNotIn("WORKER-UNREACHABLE", pull.error)
         if SLOW == 1:  # under a sanitizer workers do fall silent
-            self.assertEqual(result["suspects"], 0)
+            # A worker cuts off a route that takes nothing for 30 s, and is
+            # suspected until it has been greeted anew: once each, no more.
+            self.assertLessEqual(result["suspects"], 2)
 
     def test_a_server_stopped_for_a_minute_declares_nobody_dead(self):
         server = self.cluster.start_server(faults="server.stop:after_renew=3")

@@ -2,8 +2,8 @@
  *
  * Crops, mirrors and one scaling commute up to numbers: they are one pass, in
  * which only the pixels that end up in the result are made. Another scaling
- * begins another pass, and so does what follows steps on the pixels. The result is that of the ops one after the other, byte
- * for byte. Pure. */
+ * begins another pass, and so does what follows steps on the pixels. The result
+ * is that of the ops one after the other, byte for byte. Pure. */
 #ifndef FBY_WORKER_TRANSFORM_PASSES_H
 #define FBY_WORKER_TRANSFORM_PASSES_H
 
