@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/codec/photo_kernel.h"
+#include "common/rgb_avx2.h"
 
 enum { LANE = 16, STEP = 32 }; /* bytes */
 
@@ -16,71 +17,14 @@ static void save(void *at, __m256i value)
     _mm256_storeu_si256(at, value);
 }
 
-static void save_half(void *at, __m128i value)
-{
-    _mm_storeu_si128(at, value);
-}
-
-/* The same 16 bytes in both halves. */
-static __m256i both(const void *at)
-{
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128(at));
-}
-
-/* Two pieces of 16 bytes. */
-static __m256i load_two(const uint8_t *low, const uint8_t *high)
-{
-    __m256i value = _mm256_castsi128_si256(_mm_loadu_si128((const void *)low));
-    return _mm256_inserti128_si256(
-        value, _mm_loadu_si128((const void *)high), 1);
-}
-
 /* ---- three channels, interleaved and apart ------------------------------- */
-
-/* 16 pixels are 48 bytes, three vectors. Channel c of pixel i is byte 3i + c
- * of these: position (3i + c) mod 16 of vector (3i + c) div 16. At position p,
- * channel c is found in vector (c - p) mod 3, so blends gather it, and then
- * one shuffle, the same for all vectors, puts it in order. */
-
-/* Byte p: 0xff where (p - c) mod 3 == 0. */
-static const uint8_t every_third[3][16] = {
-    {255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255},
-    {0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0},
-    {0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0, 0, 255, 0},
-};
-
-/* Byte i: (3i + c) mod 16. */
-static const uint8_t to_order[3][16] = {
-    {0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13},
-    {1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15, 2, 5, 8, 11, 14},
-    {2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0, 3, 6, 9, 12, 15},
-};
-
-/* Byte p: the i with (3i + c) mod 16 == p. */
-static const uint8_t from_order[3][16] = {
-    {0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10, 5},
-    {5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15, 10},
-    {10, 5, 0, 11, 6, 1, 12, 7, 2, 13, 8, 3, 14, 9, 4, 15},
-};
-
-/* Byte for byte, a where (p - 0) mod 3 == 0, b where 1, c where 2. */
-static __m256i weave(__m256i a, __m256i b, __m256i c)
-{
-    a = _mm256_blendv_epi8(a, b, both(every_third[1]));
-    return _mm256_blendv_epi8(a, c, both(every_third[2]));
-}
 
 static void split_step(const uint8_t *pixels, uint8_t *const row[3], uint32_t x)
 {
-    __m256i v0 = load_two(pixels, pixels + 48);
-    __m256i v1 = load_two(pixels + 16, pixels + 64);
-    __m256i v2 = load_two(pixels + 32, pixels + 80);
-    __m256i r  = _mm256_shuffle_epi8(weave(v0, v2, v1), both(to_order[0]));
-    __m256i g  = _mm256_shuffle_epi8(weave(v1, v0, v2), both(to_order[1]));
-    __m256i b  = _mm256_shuffle_epi8(weave(v2, v1, v0), both(to_order[2]));
-    save(row[0] + x, g);
-    save(row[1] + x, _mm256_sub_epi8(r, g));
-    save(row[2] + x, _mm256_sub_epi8(b, g));
+    struct rgb_32 v = rgb_apart(pixels);
+    save(row[0] + x, v.g);
+    save(row[1] + x, _mm256_sub_epi8(v.r, v.g));
+    save(row[2] + x, _mm256_sub_epi8(v.b, v.g));
 }
 
 static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
@@ -98,21 +42,10 @@ static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
 
 static void join_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
 {
-    __m256i g  = load(row[0] + x);
-    __m256i r  = _mm256_add_epi8(load(row[1] + x), g);
-    __m256i b  = _mm256_add_epi8(load(row[2] + x), g);
-    r          = _mm256_shuffle_epi8(r, both(from_order[0]));
-    g          = _mm256_shuffle_epi8(g, both(from_order[1]));
-    b          = _mm256_shuffle_epi8(b, both(from_order[2]));
-    __m256i v0 = weave(r, g, b);
-    __m256i v1 = weave(g, b, r);
-    __m256i v2 = weave(b, r, g);
-    save_half(pixels, _mm256_castsi256_si128(v0));
-    save_half(pixels + 16, _mm256_castsi256_si128(v1));
-    save_half(pixels + 32, _mm256_castsi256_si128(v2));
-    save_half(pixels + 48, _mm256_extracti128_si256(v0, 1));
-    save_half(pixels + 64, _mm256_extracti128_si256(v1, 1));
-    save_half(pixels + 80, _mm256_extracti128_si256(v2, 1));
+    __m256i g = load(row[0] + x);
+    rgb_together((struct rgb_32){_mm256_add_epi8(load(row[1] + x), g), g,
+                     _mm256_add_epi8(load(row[2] + x), g)},
+        pixels);
 }
 
 static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
@@ -154,9 +87,9 @@ static __m256i bits_of(__m256i numbers)
     all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 16));
     all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 8));
     return _mm256_max_epu8(
-        _mm256_shuffle_epi8(both(low), _mm256_and_si256(all, nibble)),
-        _mm256_shuffle_epi8(
-            both(high), _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
+        _mm256_shuffle_epi8(rgb_both(low), _mm256_and_si256(all, nibble)),
+        _mm256_shuffle_epi8(rgb_both(high),
+            _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
 }
 
 /* One halving: in each pair of numbers of `low`'s places, the upper one moves
@@ -295,8 +228,8 @@ static const _Alignas(32) struct unfold unfolds[9] = {
 static __m256i widen(const uint8_t *in, uint32_t w)
 {
     const struct unfold *how = &unfolds[w];
-    __m256i number           = _mm256_shuffle_epi8(both(in), load(how->from));
-    number                   = _mm256_mullo_epi16(number, load(how->up));
+    __m256i number = _mm256_shuffle_epi8(rgb_both(in), load(how->from));
+    number         = _mm256_mullo_epi16(number, load(how->up));
     return _mm256_mulhi_epu16(number, load(how->down));
 }
 
@@ -331,8 +264,8 @@ static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     __m128i upper = _mm_add_epi8(_mm256_castsi256_si128(v),
         _mm_loadu_si128((const void *)(row - PHOTO_STRIDE)));
     __m128i lower = _mm_add_epi8(_mm256_extracti128_si256(v, 1), upper);
-    save_half(row, upper);
-    save_half(row + PHOTO_STRIDE, lower);
+    rgb_save_half(row, upper);
+    rgb_save_half(row + PHOTO_STRIDE, lower);
 }
 
 static void take_nibbles(const uint8_t *in, uint32_t n, uint8_t *widths)
