@@ -6,6 +6,8 @@
 #ifndef FBY_CLI_COMMAND_H
 #define FBY_CLI_COMMAND_H
 
+#include "common/err.h"
+
 enum fby_exit {
     FBY_EXIT_DONE        = 0,
     FBY_EXIT_FAILED      = 1,
@@ -18,6 +20,10 @@ struct fby_command {
     const char *summary;               /* one line, for `forebay --help` */
     int (*run)(int argc, char **argv); /* argv[0] is "forebay NAME" */
 };
+
+/* How a command ends: its exit code for `err`, and on an error the reason on
+ * standard error. */
+int fby_command_end(const char *name, fby_err err, const struct fby_why *why);
 
 extern const struct fby_command fby_command_index;
 extern const struct fby_command fby_command_init;

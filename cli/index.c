@@ -113,11 +113,7 @@ static int run(int argc, char **argv)
     if (fby_signals_caught() != 0) {
         return 128 + fby_signals_caught();
     }
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay index: %s\n", why.text);
-        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
-    }
-    return FBY_EXIT_DONE;
+    return fby_command_end("index", err, &why);
 }
 
 const struct fby_command fby_command_index = {

@@ -139,12 +139,7 @@ static int run(int argc, char **argv)
     fby_option_parse(&argp, argc, argv, &o);
     fby_err err = lint(&o, &why);
     fby_words_fini(&o.local.data);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay lint: %s\n", why.text);
-    }
-    return err == FBY_OK      ? FBY_EXIT_DONE
-           : err == FBY_USAGE ? FBY_EXIT_USAGE
-                              : FBY_EXIT_FAILED;
+    return fby_command_end("lint", err, &why);
 }
 
 const struct fby_command fby_command_lint = {

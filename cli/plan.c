@@ -347,12 +347,7 @@ static int run(int argc, char **argv)
     fby_option_parse(&argp, argc, argv, &o);
     fby_err err = plan(&self, &why);
     fby_words_fini(&o.local.data);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay plan: %s\n", why.text);
-    }
-    return err == FBY_OK      ? FBY_EXIT_DONE
-           : err == FBY_USAGE ? FBY_EXIT_USAGE
-                              : FBY_EXIT_FAILED;
+    return fby_command_end("plan", err, &why);
 }
 
 const struct fby_command fby_command_plan = {

@@ -324,19 +324,15 @@ static int run(int argc, char **argv)
     struct pull             self = {.options = &o};
     struct fby_why          why  = {{0}};
     fby_pull_parse(argc, argv, &o);
-    fby_err err = pull(&self, &why);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay pull: %s\n", why.text);
-    } else if (fby_signals_caught() != 0) {
+    fby_err err  = pull(&self, &why);
+    int     code = fby_command_end("pull", err, &why);
+    if (err == FBY_OK && fby_signals_caught() != 0) {
         say_interrupted(&self);
+        code = 128 + fby_signals_caught();
     }
     fby_words_fini(&o.data);
     fby_words_fini(&o.fields);
-    if (err != FBY_OK) {
-        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
-    }
-    return fby_signals_caught() != 0 ? 128 + fby_signals_caught()
-                                     : FBY_EXIT_DONE;
+    return code;
 }
 
 const struct fby_command fby_command_pull = {

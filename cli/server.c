@@ -1,11 +1,10 @@
 /* server.c - `forebay server`: the directory of a cluster, run by hand. */
-#include <stdio.h>
+#include "server/server.h"
 
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/option.h"
 #include "common/log.h"
-#include "server/server.h"
 
 enum option_key { KEY_LISTEN = 'l', KEY_READY_FD = 0x100, KEY_PARENT };
 
@@ -66,11 +65,7 @@ static int run(int argc, char **argv)
         return FBY_EXIT_FAILED;
     }
     fby_err err = fby_server_run(&self.server, &why);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay server: %s\n", why.text);
-        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
-    }
-    return FBY_EXIT_DONE;
+    return fby_command_end("server", err, &why);
 }
 
 const struct fby_command fby_command_server = {

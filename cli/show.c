@@ -221,15 +221,8 @@ static int run(int argc, char **argv)
     fby_show_parse(argc, argv, &o);
     fby_err err = show(&self, &why);
     fby_words_fini(&o.local.data);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay show: %s\n", why.text);
-    }
-    if (fby_signals_caught() != 0) {
-        return 128 + fby_signals_caught();
-    }
-    return err == FBY_OK      ? FBY_EXIT_DONE
-           : err == FBY_USAGE ? FBY_EXIT_USAGE
-                              : FBY_EXIT_FAILED;
+    int code = fby_command_end("show", err, &why);
+    return fby_signals_caught() != 0 ? 128 + fby_signals_caught() : code;
 }
 
 const struct fby_command fby_command_show = {

@@ -143,11 +143,7 @@ static int run(int argc, char **argv)
     fby_option_parse(&argp, argc, argv, &o);
     fby_err err = up(&o, &why);
     fby_words_fini(&o.data);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay up: %s\n", why.text);
-        return err == FBY_USAGE ? FBY_EXIT_USAGE : FBY_EXIT_FAILED;
-    }
-    return FBY_EXIT_DONE;
+    return fby_command_end("up", err, &why);
 }
 
 const struct fby_command fby_command_up = {

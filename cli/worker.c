@@ -1,8 +1,6 @@
 /* worker.c - `forebay worker`: one worker process, run by hand. */
 #include "worker/worker.h"
 
-#include <stdio.h>
-
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/served.h"
@@ -166,12 +164,7 @@ static int run(int argc, char **argv)
     }
     fby_err err = serve(&self, &why);
     fby_words_fini(&self.data);
-    if (err != FBY_OK) {
-        fprintf(stderr, "forebay worker: %s\n", why.text);
-    }
-    return err == FBY_OK      ? FBY_EXIT_DONE
-           : err == FBY_USAGE ? FBY_EXIT_USAGE
-                              : FBY_EXIT_FAILED;
+    return fby_command_end("worker", err, &why);
 }
 
 const struct fby_command fby_command_worker = {
