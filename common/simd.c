@@ -11,6 +11,7 @@
 static const char *const names[] = {
     [FBY_SIMD_PORTABLE] = "portable",
     [FBY_SIMD_AVX2]     = "avx2",
+    [FBY_SIMD_AVX512]   = "avx512",
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -27,10 +28,11 @@ static enum fby_simd allowed(const char *word)
     }
     if (word != NULL) {
         fby_warn("SIMD",
-            "FOREBAY_SIMD is %s; it can be portable or avx2: all is used",
+            "FOREBAY_SIMD is %s; it can be portable, avx2 or avx512: all is "
+            "used",
             word);
     }
-    return FBY_SIMD_AVX2;
+    return FBY_SIMD_AVX512;
 }
 
 static void find_level(void)
