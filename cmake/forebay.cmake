@@ -16,6 +16,10 @@ find_package(Threads REQUIRED)
 # is not looked for here, since the programs build without it.
 set(FBY_PYTHON /usr/bin/python3 CACHE FILEPATH "the tests' interpreter")
 
+# What a source for FBY_SIMD_AVX512 is compiled with (common/simd.h).
+set(fby_avx512 -mavx2 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi
+    -mavx512vnni)
+
 # Everything hand-written links this; generated code does not.
 add_library(fby_flags INTERFACE)
 target_include_directories(fby_flags INTERFACE ${CMAKE_SOURCE_DIR})

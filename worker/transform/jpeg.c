@@ -19,6 +19,7 @@ enum {
     APP1          = JPEG_APP0 + 1,
     ROWS_AT_ONCE  = 16, /* in a strip: it stays in the cache */
     ROW_SLACK     = 64, /* bytes after a strip's row */
+    OFF_ALIGNMENT = 8,  /* where a strip's rows begin: see strip_of */
     BESIDE        = 2 * 2 * MAX_SAMP_FACTOR * DCTSIZE, /* pixels, decoded beside
                                                           an area at most */
     FIXED_BYTES   = 128 << 10, /* tables and the like, of any file */
@@ -292,7 +293,7 @@ struct fby_picture_need fby_jpeg_need(
 {
     struct area area = area_of(head, part);
     return (struct fby_picture_need){
-        .scratch = {strip_stride(area.w) * ROWS_AT_ONCE,
+        .scratch = {OFF_ALIGNMENT + strip_stride(area.w) * ROWS_AT_ONCE,
             head->orientation == 1
                 ? 0
                 : fby_image_bytes(area.w, area.h) + ROW_SLACK}};
@@ -398,12 +399,21 @@ static void deliver(struct decoder *d, const struct fby_picture_sink *sink,
     }
 }
 
+/* Rows that begin at multiples of 16 or 32 bytes the library writes past the
+ * cache, from which they are to be read at once. */
+static struct fby_image strip_of(
+    const struct fby_scratch *scratch, const struct area *area)
+{
+    return (struct fby_image){
+        .pixels = (uint8_t *)scratch->memory + OFF_ALIGNMENT,
+        .stride = strip_stride(area->w)};
+}
+
 static void read_area(struct decoder *d, const struct area *area,
     const struct wish *wish, const struct fby_image *turned)
 {
     uint32_t         beside = crop_columns(d, area);
-    struct fby_image strip  = {
-         .pixels = wish->scratch[0].memory, .stride = strip_stride(area->w)};
+    struct fby_image strip  = strip_of(&wish->scratch[0], area);
     skip_rows(d, area);
     while (d->jpeg.output_scanline < area->y) {
         fill_strip(d, &strip, area->y);

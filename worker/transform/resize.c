@@ -12,7 +12,10 @@
 _Static_assert((int)RESIZE_SLACK <= (int)FBY_RESIZE_ROW_SLACK,
     "kernels read no further than callers allow");
 
-enum { ALIGN = 64 };
+enum {
+    ALIGN     = 64,
+    MORE_ROWS = 3 /* after a reach, as kernels want it */
+};
 
 struct fby_resize_spec fby_resize_whole(
     const struct fby_image *in, const struct fby_image *out)
@@ -56,7 +59,7 @@ static struct parts parts_of(
     p.y            = p.x + aligned(fby_axis_bytes(&spec->y));
     p.own_x        = p.y + aligned(kernel->x_bytes(&spec->x));
     p.own_y        = p.own_x + aligned(kernel->y_bytes(&spec->y));
-    p.rows         = p.own_y + aligned((2 * n + 1) * sizeof(uint8_t *));
+    p.rows         = p.own_y + aligned((2 * n + MORE_ROWS) * sizeof(uint8_t *));
     p.ring         = p.rows + n * ring_step(spec);
     p.spare        = p.ring + row_bytes(&spec->x) + RESIZE_SLACK;
     return p;
@@ -67,11 +70,12 @@ uint64_t fby_resize_bytes(const struct fby_resize_spec *spec)
     return parts_of(spec, resize_kernel_of(fby_simd())).spare;
 }
 
-/* Twice over, so that the rows of any reach stand in order somewhere; and one
- * more, because a kernel that takes rows in pairs reads one too many. */
+/* Twice over, so that the rows of any reach stand in order somewhere; and some
+ * more, because a kernel that takes rows in fours reads up to three too many.
+ */
 static void lay_out_ring(struct fby_resizer *self)
 {
-    for (uint32_t i = 0; i < 2 * self->n_ring + 1; i++) {
+    for (uint32_t i = 0; i < 2 * self->n_ring + MORE_ROWS; i++) {
         self->rows[i] = self->ring + i % self->n_ring * self->ring_step;
     }
 }

@@ -14,7 +14,7 @@
 enum {
     FBY_RESIZE_MAX_SIDE  = 65535,     /* of source and result */
     FBY_RESIZE_MAX_BYTES = 256 << 20, /* of its memory */
-    FBY_RESIZE_ROW_SLACK = 32         /* bytes after a row that are read */
+    FBY_RESIZE_ROW_SLACK = 64         /* bytes after a row that are read */
 };
 
 struct fby_resize_spec {

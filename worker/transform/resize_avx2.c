@@ -27,15 +27,6 @@ static struct pair pair_of(uint32_t first, uint32_t second)
     };
 }
 
-/* Weight of source pixel `i` for result pixel `o`; 0 outside its reach. */
-static uint32_t weight_at(const struct fby_axis *axis, uint32_t o, uint32_t i)
-{
-    const struct fby_reach *reach = &axis->reaches[o];
-    return i - reach->first < reach->n
-               ? axis->weights[(size_t)o * axis->most + i - reach->first]
-               : 0;
-}
-
 static uint32_t most_pairs(const struct fby_axis *axis)
 {
     uint32_t most = 0;
@@ -103,10 +94,11 @@ static void prepare_pixel(const struct fby_axis *x, uint32_t o,
     quads[o / 4].from[o % 4] = first * FBY_RGB;
     factors += (size_t)(o / 4) * plan.n_pairs * 2 + o % 4 / 2;
     for (uint32_t p = 0; p < plan.n_pairs; p++) {
-        uint32_t    i     = first + 2 * p;
-        struct pair pair  = pair_of(weight_at(x, o, i), weight_at(x, o, i + 1));
-        uint32_t   *upper = (uint32_t *)&factors[2 * (size_t)p].upper;
-        uint32_t   *lower = (uint32_t *)&factors[2 * (size_t)p].lower;
+        uint32_t    i = first + 2 * p;
+        struct pair pair =
+            pair_of(fby_axis_weight(x, o, i), fby_axis_weight(x, o, i + 1));
+        uint32_t *upper = (uint32_t *)&factors[2 * (size_t)p].upper;
+        uint32_t *lower = (uint32_t *)&factors[2 * (size_t)p].lower;
         for (uint32_t k = 0; k < 4; k++) {
             upper[o % 2 * 4 + k] = pair.upper;
             lower[o % 2 * 4 + k] = pair.lower;
@@ -228,8 +220,8 @@ static void y_prepare(const struct fby_axis *y)
     for (uint32_t o = 0; o < y->spec.n; o++) {
         uint32_t first = y->reaches[o].first;
         for (uint32_t p = 0; p < n_pairs; p++) {
-            *pairs++ = pair_of(weight_at(y, o, first + 2 * p),
-                weight_at(y, o, first + 2 * p + 1));
+            *pairs++ = pair_of(fby_axis_weight(y, o, first + 2 * p),
+                fby_axis_weight(y, o, first + 2 * p + 1));
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "worker/transform/weights.h"
 
 enum {
-    RESIZE_SLACK = 32, /* bytes after a row that kernels may read or write */
+    RESIZE_SLACK = 64, /* bytes after a row that kernels may read or write */
     RESIZE_HALF  = 1 << (FBY_WEIGHT_BITS - 1)
 };
 
@@ -25,15 +25,16 @@ struct resize_kernel {
      * read, after `out` written. */
     void (*across)(const struct fby_axis *x, const uint8_t *in, uint8_t *out);
 
-    /* `size` bytes of result row `o` out of the rows of its reach. One more
-     * row follows in `rows`; all can be read up to RESIZE_SLACK bytes after
-     * `size`. Exactly `size` bytes are written. */
+    /* `size` bytes of result row `o` out of the rows of its reach. Three
+     * more rows follow in `rows`; all can be read up to RESIZE_SLACK bytes
+     * after `size`. Exactly `size` bytes are written. */
     void (*down)(const struct fby_axis *y, uint32_t o,
         const uint8_t *const *rows, size_t size, uint8_t *out);
 };
 
 extern const struct resize_kernel resize_portable;
-extern const struct resize_kernel resize_avx2; /* where the build has it */
+extern const struct resize_kernel resize_avx2; /* where the build has them */
+extern const struct resize_kernel resize_avx512;
 
 /* The kernel of a level: the best that this build has and is not above it. */
 const struct resize_kernel *resize_kernel_of(enum fby_simd level);

@@ -2,5 +2,10 @@
 
 const struct resize_kernel *resize_kernel_of(enum fby_simd level)
 {
-    return level >= FBY_SIMD_AVX2 ? &resize_avx2 : &resize_portable;
+    static const struct resize_kernel *const kernels[] = {
+        [FBY_SIMD_PORTABLE] = &resize_portable,
+        [FBY_SIMD_AVX2]     = &resize_avx2,
+        [FBY_SIMD_AVX512]   = &resize_avx512,
+    };
+    return kernels[level];
 }

@@ -43,6 +43,16 @@ struct fby_axis {
     void                   *prepared; /* a kernel's own form, or NULL */
 };
 
+/* Weight of pixel `i` for result pixel `o`; 0 outside its reach. */
+static inline uint32_t fby_axis_weight(
+    const struct fby_axis *axis, uint32_t o, uint32_t i)
+{
+    const struct fby_reach *reach = &axis->reaches[o];
+    return i - reach->first < reach->n
+               ? axis->weights[(size_t)o * axis->most + i - reach->first]
+               : 0;
+}
+
 /* No result pixel takes more pixels than this. */
 uint32_t fby_axis_most(const struct fby_axis_spec *spec);
 

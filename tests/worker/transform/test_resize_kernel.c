@@ -1,0 +1,155 @@
+/* All kernels that this machine has make the same bytes as the portable one,
+ * for any axis. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/transform/image.h"
+#include "worker/transform/resize_kernel.h"
+
+enum {
+    CASES     = 2000,
+    MOST      = 100, /* result pixels */
+    ROW_BYTES = MOST * FBY_RGB
+};
+
+static uint32_t state;
+
+/* Any number of [low, high]. */
+static uint32_t between(uint32_t low, uint32_t high)
+{
+    state = state * UINT32_C(1664525) + UINT32_C(1013904223);
+    return low + (state >> 12) % (high - low + 1);
+}
+
+static uint32_t rarely_one(uint32_t otherwise)
+{
+    return between(0, 9) == 0 ? 1 : otherwise;
+}
+
+/* From ten times larger to twenty times smaller, all or a part of it. */
+static struct fby_axis_spec any_axis(void)
+{
+    struct fby_axis_spec spec = {
+        .to   = rarely_one(between(1, MOST)),
+        .unit = 1U << between(0, 3),
+    };
+    spec.skew   = between(0, spec.unit - 1);
+    spec.from   = rarely_one(between(1 + spec.to / 10, 20 * spec.to));
+    spec.first  = between(0, spec.to - 1);
+    spec.n      = between(1, spec.to - spec.first);
+    spec.mirror = between(0, 1) == 1;
+    return spec;
+}
+
+/* Of exactly `size` bytes, so that a sanitizer sees what reads beyond. */
+static uint8_t *new_bytes(size_t size)
+{
+    uint8_t *bytes = malloc(size);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] = (uint8_t)(between(0, 3) == 0 ? 255 : between(0, 255));
+    }
+    return bytes;
+}
+
+static void scale_row(const struct resize_kernel *kernel, struct fby_axis *axis,
+    const uint8_t *row, uint8_t *out)
+{
+    axis->prepared =
+        aligned_alloc(32, (kernel->x_bytes(&axis->spec) + 31) / 32 * 32);
+    kernel->x_prepare(axis);
+    kernel->across(axis, row, out);
+    free(axis->prepared);
+}
+
+static void a_row_is_scaled_alike(void **unused)
+{
+    (void)unused;
+    uint8_t expected[ROW_BYTES + RESIZE_SLACK];
+    uint8_t out[ROW_BYTES + RESIZE_SLACK];
+    state = 1;
+    for (int i = 0; i < CASES; i++) {
+        struct fby_axis_spec spec   = any_axis();
+        void                *memory = malloc(fby_axis_bytes(&spec));
+        struct fby_axis      axis   = fby_axis_plan(&spec, memory);
+
+        size_t   size = (size_t)fby_axis_pixels(&spec) * FBY_RGB;
+        uint8_t *row  = new_bytes(size + RESIZE_SLACK);
+        scale_row(&resize_portable, &axis, row, expected);
+        for (unsigned level = 0; level <= fby_simd(); level++) {
+            scale_row(resize_kernel_of(level), &axis, row, out);
+            assert_memory_equal(out, expected, (size_t)spec.n * FBY_RGB);
+        }
+        free(row);
+        free(memory);
+    }
+}
+
+/* Rows of `size` bytes for all pixels of an axis, and three more. */
+static const uint8_t **new_rows(const struct fby_axis *axis, size_t size)
+{
+    uint32_t        n    = fby_axis_pixels(&axis->spec) + 3;
+    const uint8_t **rows = calloc(n, sizeof(*rows));
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i] = new_bytes(size + RESIZE_SLACK);
+    }
+    return rows;
+}
+
+static void free_rows(const struct fby_axis *axis, const uint8_t **rows)
+{
+    for (uint32_t i = 0; i < fby_axis_pixels(&axis->spec) + 3; i++) {
+        free((void *)(uintptr_t)rows[i]);
+    }
+    free(rows);
+}
+
+/* All result rows, one after the other, `size` bytes each. */
+static void blend_rows(const struct resize_kernel *kernel,
+    struct fby_axis *axis, const uint8_t *const *rows, size_t size,
+    uint8_t *out)
+{
+    axis->prepared =
+        aligned_alloc(32, (kernel->y_bytes(&axis->spec) + 31) / 32 * 32);
+    kernel->y_prepare(axis);
+    for (uint32_t o = 0; o < axis->spec.n; o++) {
+        kernel->down(
+            axis, o, rows + axis->reaches[o].first, size, out + o * size);
+    }
+    free(axis->prepared);
+}
+
+static void rows_are_blended_alike(void **unused)
+{
+    (void)unused;
+    state = 2;
+    for (int i = 0; i < CASES / 10; i++) {
+        struct fby_axis_spec spec   = any_axis();
+        void                *memory = malloc(fby_axis_bytes(&spec));
+        struct fby_axis      axis   = fby_axis_plan(&spec, memory);
+        size_t               size   = between(1, 200);
+        const uint8_t      **rows   = new_rows(&axis, size);
+
+        uint8_t *expected = malloc(spec.n * size);
+        uint8_t *out      = malloc(spec.n * size);
+        blend_rows(&resize_portable, &axis, rows, size, expected);
+        for (unsigned level = 0; level <= fby_simd(); level++) {
+            blend_rows(resize_kernel_of(level), &axis, rows, size, out);
+            assert_memory_equal(out, expected, spec.n * size);
+        }
+        free(out);
+        free(expected);
+        free_rows(&axis, rows);
+        free(memory);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_is_scaled_alike),
+        cmocka_unit_test(rows_are_blended_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
