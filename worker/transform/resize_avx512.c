@@ -23,14 +23,11 @@ struct digits {
     uint32_t d[3];
 };
 
-static void put_digit(struct digits *digits, int tap, uint32_t weight)
+/* The three digits of a weight, one in each byte: what the lower two lack to
+ * be unsigned is carried into the next. */
+static uint32_t in_digits(uint32_t weight)
 {
-    int32_t left = (int32_t)weight;
-    for (int i = 0; i < 3; i++) {
-        int32_t low = (left + 128) / 256 * 256;
-        digits->d[i] |= (uint32_t)(uint8_t)(left - low) << (8 * tap);
-        left = low / 256;
-    }
+    return (weight + 0x8080) ^ 0x8080;
 }
 
 /* Those of taps `first` to `first` + 3 of result pixel, or row, `o`. */
@@ -38,9 +35,11 @@ static struct digits digits_of(
     const struct fby_axis *axis, uint32_t o, uint32_t first)
 {
     struct digits digits = {{0}};
-    for (int tap = 0; tap < TAPS; tap++) {
-        put_digit(
-            &digits, tap, fby_axis_weight(axis, o, first + (uint32_t)tap));
+    for (uint32_t tap = 0; tap < TAPS; tap++) {
+        uint32_t own = in_digits(fby_axis_weight(axis, o, first + tap));
+        for (uint32_t i = 0; i < 3; i++) {
+            digits.d[i] |= (own >> 8 * i & 0xff) << 8 * tap;
+        }
     }
     return digits;
 }
@@ -99,18 +98,19 @@ struct across_plan {
     uint32_t n_groups, n_fours;
 };
 
-/* A group: which bytes, from byte `from` of the row on, go where. Digits of
- * its n_fours follow, three vectors each. The second four pixels lie like the
- * first, 12 bytes on. */
+/* Which bytes, from byte `from` of the row on, go where in a group; the second
+ * four pixels lie like the first, 12 bytes on. It is loaded as it is: where the
+ * 16th pixels would be taken from does not matter, their digits are 0. After
+ * all groups come their digits, for each of the n_fours three vectors. */
 struct group {
-    uint32_t at[VECTOR / 4];
+    uint32_t at[GROUP * FBY_RGB];
     uint32_t from;
 };
+_Static_assert(sizeof(struct group) == VECTOR, "a vector");
 
 static size_t digits_at(struct across_plan plan)
 {
-    size_t groups = plan.n_groups * sizeof(struct group);
-    return HEAD + (groups + VECTOR - 1) / VECTOR * VECTOR;
+    return HEAD + plan.n_groups * sizeof(struct group);
 }
 
 static size_t x_bytes(const struct fby_axis_spec *x)
@@ -195,7 +195,7 @@ static inline __attribute__((always_inline)) void across_fours(
     const uint8_t      *digits = own + digits_at(plan);
     for (uint32_t g = 0; g < plan.n_groups; g++) {
         const uint8_t *from = in + groups[g].from;
-        __m512i        at   = _mm512_loadu_si512(groups[g].at);
+        __m512i        at   = _mm512_loadu_si512(&groups[g]);
         struct sums    sums = no_sums();
         for (uint32_t four = 0; four < plan.n_fours; four++) {
             __m512i pixels =
