@@ -86,23 +86,21 @@ static void a_row_is_scaled_alike(void **unused)
     }
 }
 
-/* Rows of `size` bytes for all pixels of an axis, and three more. */
-static const uint8_t **new_rows(const struct fby_axis *axis, size_t size)
+/* Rows for all pixels of an axis, and three more, each with its slack. */
+struct rows {
+    uint8_t        *bytes;
+    const uint8_t **at;
+};
+
+static struct rows new_rows(const struct fby_axis *axis, size_t size)
 {
-    uint32_t        n    = fby_axis_pixels(&axis->spec) + 3;
-    const uint8_t **rows = calloc(n, sizeof(*rows));
-    for (uint32_t i = 0; i < n; i++) {
-        rows[i] = new_bytes(size + RESIZE_SLACK);
+    size_t      n    = fby_axis_pixels(&axis->spec) + 3;
+    size_t      step = size + RESIZE_SLACK;
+    struct rows rows = {new_bytes(n * step), calloc(n, sizeof(*rows.at))};
+    for (size_t i = 0; i < n; i++) {
+        rows.at[i] = rows.bytes + i * step;
     }
     return rows;
-}
-
-static void free_rows(const struct fby_axis *axis, const uint8_t **rows)
-{
-    for (uint32_t i = 0; i < fby_axis_pixels(&axis->spec) + 3; i++) {
-        free((void *)(uintptr_t)rows[i]);
-    }
-    free(rows);
 }
 
 /* All result rows, one after the other, `size` bytes each. */
@@ -129,18 +127,19 @@ static void rows_are_blended_alike(void **unused)
         void                *memory = malloc(fby_axis_bytes(&spec));
         struct fby_axis      axis   = fby_axis_plan(&spec, memory);
         size_t               size   = between(1, 200);
-        const uint8_t      **rows   = new_rows(&axis, size);
+        struct rows          rows   = new_rows(&axis, size);
 
         uint8_t *expected = malloc(spec.n * size);
         uint8_t *out      = malloc(spec.n * size);
-        blend_rows(&resize_portable, &axis, rows, size, expected);
+        blend_rows(&resize_portable, &axis, rows.at, size, expected);
         for (unsigned level = 0; level <= fby_simd(); level++) {
-            blend_rows(resize_kernel_of(level), &axis, rows, size, out);
+            blend_rows(resize_kernel_of(level), &axis, rows.at, size, out);
             assert_memory_equal(out, expected, spec.n * size);
         }
         free(out);
         free(expected);
-        free_rows(&axis, rows);
+        free(rows.at);
+        free(rows.bytes);
         free(memory);
     }
 }
