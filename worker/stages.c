@@ -13,7 +13,8 @@ enum {
     LARGE_SHARE = 64 << 20,
     /* Niceness. Who waits for an answer, here or in the trainer next door, comes
      * before who computes; with the cores to ourselves it costs nothing. */
-    STAND_BACK = 5
+    STAND_BACK = 5,
+    QUEUED     = 8 /* items before a stage, for each of its threads */
 };
 
 /* ---- Building and joining ------------------------------------------------ */
@@ -61,7 +62,7 @@ static void allocate(struct fby_stages *self)
     const struct fby_stages_config *config = &self->config;
     /* Enough for every thread to hold one and for each queue to be full. */
     self->backlog = fby_backlog_create(
-        config->fetch_threads + 3 * config->transform_threads);
+        config->fetch_threads + (QUEUED + 1) * config->transform_threads);
     self->fetch_memory  = fby_memory_create(config->fetch_bytes);
     self->encode_memory = fby_memory_create(config->encode_bytes);
     make_transformers(self);
@@ -75,7 +76,7 @@ static fby_err start_stage(struct fby_stages *self,
     struct fby_stage_config config, struct fby_stage **out)
 {
     config.context  = self;
-    config.capacity = 2 * (size_t)config.threads;
+    config.capacity = QUEUED * (size_t)config.threads;
     config.nice     = STAND_BACK;
     return fby_stage_create(&config, out);
 }
