@@ -18,7 +18,7 @@
 enum { BATCH = 64, SHARDS = 8, MAX_THREADS = 256 };
 
 static uint64_t    pairs  = 7;
-static uint64_t    images = 3200;
+static uint64_t    images = 9600;
 static const char *data;
 
 struct desk {
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     const struct bench_option options[] = {
         BENCH_DATA_OPTION(data),
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
-        {"images", &images, BATCH, 100000000, "Of a run (3200)", NULL},
+        {"images", &images, BATCH, 100000000, "Of a run (9600)", NULL},
         {0},
     };
     bench_options(argc, argv, options,
