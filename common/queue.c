@@ -94,8 +94,8 @@ static fby_err take(struct fby_queue *self, void **out)
     *out       = self->ring[self->head];
     self->head = (self->head + 1) % self->counts.capacity;
     self->counts.occupancy--;
-    if (self->counts.occupancy == self->counts.capacity / 2) {
-        pthread_cond_broadcast(&self->not_full);
+    if (self->counts.occupancy <= self->counts.capacity / 2) {
+        pthread_cond_signal(&self->not_full);
     }
     return FBY_OK;
 }
