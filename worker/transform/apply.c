@@ -145,6 +145,18 @@ static struct fby_image part_of(const struct fby_image *picture,
     return part;
 }
 
+static void scale_mask(struct fby_nearest *nearest,
+    const struct fby_resize_spec *spec, const struct fby_image *in,
+    const struct fby_image *out)
+{
+    struct fby_reach rows = fby_nearest_reach(&spec->y);
+    const uint8_t   *row  = in->pixels + fby_nearest_reach(&spec->x).first;
+    fby_nearest_begin(nearest, spec, out);
+    for (uint32_t i = 0; i < rows.n; i++) {
+        fby_nearest_row(nearest, row + (rows.first + i) * in->stride);
+    }
+}
+
 static fby_err do_pass(struct fby_transform *self, const struct fby_walk *walk,
     const struct fby_pass *pass, const struct fby_image *in,
     const struct fby_image *out)
@@ -154,10 +166,7 @@ static fby_err do_pass(struct fby_transform *self, const struct fby_walk *walk,
     if (walk->channels == FBY_RGB) {
         return fby_resize(&self->resizer, &part, &spec, out);
     }
-    fby_nearest_begin(&self->nearest, &spec, out);
-    for (uint32_t y = 0; y < part.height; y++) {
-        fby_nearest_row(&self->nearest, part.pixels + y * part.stride);
-    }
+    scale_mask(&self->nearest, &spec, &part, out);
     return FBY_OK;
 }
 
@@ -215,13 +224,41 @@ fby_err fby_transform_run(struct fby_transform *self,
 
 /* ---- fed by a decoder ---------------------------------------------------- */
 
+static struct fby_reach reach_of(
+    const struct fby_walk *walk, const struct fby_axis_spec *axis)
+{
+    return walk->channels == FBY_RGB ? fby_axis_reach(axis)
+                                     : fby_nearest_reach(axis);
+}
+
+/* The steps of an axis that pixels cover. */
+static struct fby_reach steps_under(
+    const struct fby_axis_spec *axis, struct fby_reach pixels)
+{
+    uint32_t first = pixels.first * axis->unit;
+    uint32_t end   = (pixels.first + pixels.n) * axis->unit - axis->skew;
+    first          = first > axis->skew ? first - axis->skew : 0;
+    end            = end < axis->from ? end : axis->from;
+    return (struct fby_reach){first, end - first};
+}
+
+struct fby_box fby_walk_part(
+    const struct fby_walk *walk, const struct fby_grain *grain)
+{
+    const struct fby_pass *pass = &walk->passes.at[0];
+    struct fby_resize_spec spec = fby_pass_resize(pass, grain);
+    struct fby_reach       x    = steps_under(&spec.x, reach_of(walk, &spec.x));
+    struct fby_reach       y    = steps_under(&spec.y, reach_of(walk, &spec.y));
+    return (struct fby_box){
+        pass->box.x + x.first, pass->box.y + y.first, x.n, y.n};
+}
+
 fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
     const struct fby_grain *grain)
 {
     struct fby_resize_spec spec = fby_pass_resize(&walk->passes.at[0], grain);
     fby_err err    = find_room(self, walk, walk->legs[0].out, &walk->first);
     walk->first_ns = 0;
-    walk->rows     = 0;
     if (err == FBY_OK && walk->channels == FBY_RGB) {
         err = fby_resizer_begin(&self->resizer, &spec, &walk->first);
     } else {
@@ -230,16 +267,13 @@ fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
     return err;
 }
 
-/* The resizer wants only those rows of the box that make the window. */
 static void take_row(
-    struct fby_transform *self, struct fby_walk *walk, const uint8_t *row)
+    struct fby_transform *self, const struct fby_walk *walk, const uint8_t *row)
 {
-    const struct fby_reach *wanted = &self->resizer.y.all;
-    uint32_t                y      = walk->rows++;
-    if (walk->channels != FBY_RGB) {
-        fby_nearest_row(&self->nearest, row);
-    } else if (y >= wanted->first && y - wanted->first < wanted->n) {
+    if (walk->channels == FBY_RGB) {
         fby_resizer_row(&self->resizer, row);
+    } else {
+        fby_nearest_row(&self->nearest, row);
     }
 }
 

@@ -161,6 +161,7 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     *part                            = part_for(work, head);
     struct fby_picture_region region = work->decoder->region(head, part);
     struct fby_grain grain = {part->unit, region.skew_x, region.skew_y};
+    part->box              = fby_walk_part(&work->walk, &grain);
     err                    = reserve(work, head, part, &grain, why);
     return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, &grain)
                          : err;

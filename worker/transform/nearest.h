@@ -8,15 +8,20 @@
 
 #include "worker/transform/resize.h"
 
-/* Start from {0}; all rows in order. Pixels are single bytes. */
+/* All pixels that the result pixels take, of a unit of 1. Pure. */
+struct fby_reach fby_nearest_reach(const struct fby_axis_spec *axis);
+
+/* Start from {0}; rows in order. Pixels are single bytes. */
 struct fby_nearest {
     struct fby_resize_spec spec;
     struct fby_image       out;
-    uint32_t               taken; /* source rows seen */
-    uint32_t               made;  /* result rows */
+    uint32_t               left; /* where rows begin */
+    uint32_t               row;  /* of the source, the next one */
+    uint32_t               made; /* result rows */
 };
 
-/* Get ready for all rows of a source, whose part `spec` goes to `out`. */
+/* Get ready for the rows that `spec` reaches in y, and of each the pixels that
+ * it reaches in x. */
 void fby_nearest_begin(struct fby_nearest *self,
     const struct fby_resize_spec *spec, const struct fby_image *out);
 void fby_nearest_row(struct fby_nearest *self, const uint8_t *row);

@@ -108,8 +108,7 @@ static bool stays(const struct fby_axis_spec *axis)
 static void take(struct fby_resizer *self, const uint8_t *row, uint8_t *out)
 {
     if (stays(&self->x.spec)) {
-        memcpy(out, row + (size_t)self->x.spec.first * FBY_RGB,
-            (size_t)self->x.spec.n * FBY_RGB);
+        memcpy(out, row, (size_t)self->x.spec.n * FBY_RGB);
     } else {
         self->kernel->across(&self->x, row, out);
     }
@@ -169,7 +168,7 @@ fby_err fby_resizer_begin(struct fby_resizer *self,
     self->kernel = resize_kernel_of(fby_simd());
     self->out    = *out;
     plan(self, spec);
-    self->taken = self->y.all.first;
+    self->taken = 0;
     self->made  = 0;
     return FBY_OK;
 }
@@ -194,12 +193,15 @@ fby_err fby_resize(struct fby_resizer *self, const struct fby_image *in,
         return FBY_USAGE;
     }
     fby_err err = fby_resizer_begin(self, spec, out);
-    if (err == FBY_OK) {
-        for (uint32_t i = 0; i < self->y.all.n; i++) {
-            fby_resizer_row(self, readable(self, in, self->y.all.first + i));
-        }
+    if (err != FBY_OK) {
+        return err;
     }
-    return err;
+    size_t left = (size_t)self->x.all.first * FBY_RGB;
+    for (uint32_t i = 0; i < self->y.all.n; i++) {
+        const uint8_t *row = readable(self, in, self->y.all.first + i);
+        fby_resizer_row(self, row + left);
+    }
+    return FBY_OK;
 }
 
 void fby_resizer_fini(struct fby_resizer *self)

@@ -38,15 +38,15 @@ struct fby_resizer {
     uint8_t                    *spare;     /* one source row */
     size_t                      ring_step; /* bytes from one to the next */
     uint32_t                    n_ring;
-    uint32_t                    taken; /* source rows seen: y.all.first + .. */
+    uint32_t                    taken; /* source rows, of y.all */
     uint32_t                    made;  /* result rows */
 };
 
 /* Bytes of its memory that a resize takes. */
 uint64_t fby_resize_bytes(const struct fby_resize_spec *spec);
 
-/* Get ready for the rows `self->y.all` of a source, in order, each with the
- * pixels from `self->x.all.first` on at their places. The result goes to `out`
+/* Get ready for the rows `self->y.all` of a source, in order, and of each the
+ * pixels `self->x.all`: no others are looked at. The result goes to `out`
  * (spec's x.n by y.n), which overlaps no source row.
  *
  * Thread: any, with its own resizer.   Allocates: only while it grows.

@@ -82,7 +82,7 @@ static uint32_t first_of_pairs(
     const struct fby_axis *x, uint32_t o, uint32_t n_pairs)
 {
     uint32_t first  = x->reaches[o].first;
-    uint32_t pixels = fby_axis_pixels(&x->spec);
+    uint32_t pixels = x->all.n;
     uint32_t last   = pixels > 2 * n_pairs ? pixels - 2 * n_pairs : 0;
     return first < last ? first : last;
 }

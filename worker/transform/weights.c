@@ -33,20 +33,27 @@ static uint64_t first_under(const struct fby_axis_spec *s, uint64_t o)
     return right < width ? 0 : (right - width) / step + 1;
 }
 
+/* The first pixel behind the triangle that is not under it any more. */
+static uint64_t end_under(const struct fby_axis_spec *s, uint64_t o)
+{
+    uint64_t right = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
+    uint64_t step  = UINT64_C(2) * s->unit * s->to;
+    uint64_t end   = (right + half_width(s) + step / 2 - 1) / step;
+    uint32_t all   = fby_axis_pixels(s);
+    return end < all ? end : all;
+}
+
 static struct fby_reach weigh(
     const struct fby_axis_spec *s, uint64_t o, uint32_t *weights)
 {
     uint64_t width = half_width(s);
     uint64_t first = first_under(s, o);
-    uint64_t end   = fby_axis_pixels(s);
+    uint64_t end   = end_under(s, o);
     uint64_t sum   = 0;
     uint32_t n     = 0;
     for (uint64_t i = first; i < end; i++) {
         uint64_t away = distance(s, i, o);
-        if (away >= width) {
-            break;
-        }
-        weights[n++] = (uint32_t)(width - away);
+        weights[n++]  = (uint32_t)(width - away);
         sum += width - away;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -70,28 +77,29 @@ size_t fby_axis_bytes(const struct fby_axis_spec *spec)
            (sizeof(struct fby_reach) + fby_axis_most(spec) * sizeof(uint32_t));
 }
 
-static struct fby_reach joined(struct fby_reach a, struct fby_reach b)
+struct fby_reach fby_axis_reach(const struct fby_axis_spec *spec)
 {
-    uint32_t first = a.first < b.first ? a.first : b.first;
-    uint32_t end_a = a.first + a.n;
-    uint32_t end_b = b.first + b.n;
-    return (struct fby_reach){first, (end_a > end_b ? end_a : end_b) - first};
+    uint64_t first = first_under(spec, spec->first);
+    uint64_t end   = end_under(spec, spec->first + spec->n - 1);
+    return (struct fby_reach){(uint32_t)first, (uint32_t)(end - first)};
 }
 
 struct fby_axis fby_axis_plan(const struct fby_axis_spec *spec, void *memory)
 {
     struct fby_reach *reaches = memory;
     uint32_t         *weights = (uint32_t *)(reaches + spec->n);
+    struct fby_reach  all     = fby_axis_reach(spec);
     size_t            most    = fby_axis_most(spec);
     for (uint32_t i = 0; i < spec->n; i++) {
         uint32_t o = spec->first + (spec->mirror ? spec->n - 1 - i : i);
         reaches[i] = weigh(spec, o, weights + i * most);
+        reaches[i].first -= all.first;
     }
     return (struct fby_axis){
         .spec    = *spec,
         .reaches = reaches,
         .weights = weights,
         .most    = (uint32_t)most,
-        .all     = joined(reaches[0], reaches[spec->n - 1]),
+        .all     = all,
     };
 }

@@ -36,7 +36,7 @@ struct fby_reach { /* pixels under a triangle */
 
 struct fby_axis {
     struct fby_axis_spec    spec;
-    const struct fby_reach *reaches;  /* spec.n of them */
+    const struct fby_reach *reaches;  /* spec.n; counted from all.first */
     const uint32_t         *weights;  /* reach i's begin at i * most */
     uint32_t                most;     /* no result pixel takes more pixels */
     struct fby_reach        all;      /* all pixels that any of them takes */
@@ -55,6 +55,9 @@ static inline uint32_t fby_axis_weight(
 
 /* No result pixel takes more pixels than this. */
 uint32_t fby_axis_most(const struct fby_axis_spec *spec);
+
+/* All pixels that the result pixels take. Pure. */
+struct fby_reach fby_axis_reach(const struct fby_axis_spec *spec);
 
 /* Bytes of memory that planning takes. */
 size_t fby_axis_bytes(const struct fby_axis_spec *spec);

@@ -51,7 +51,6 @@ struct fby_walk {
     uint32_t          moved;    /* of these, done */
     struct fby_image  out;      /* where the last of them writes to */
     struct fby_image  first;    /* and the first one */
-    uint32_t          rows;     /* of the first pass' box, that came */
     int64_t           first_ns; /* what that took, while rows came */
 };
 
@@ -70,7 +69,13 @@ FBY_CHECKED fby_err fby_walk_plan(const struct fby_op_run *run,
 void fby_walk_need(const struct fby_walk *walk, const struct fby_grain *grain,
     struct fby_need *need);
 
-/* Begin the first pass, give it all rows of its box, end it and do the others.
+/* What the first pass takes of its box, which is the picture's, when it gets
+ * pixels of `grain`: less, where only a window of what it scales is kept. It
+ * begins and ends where pixels do. Pure. */
+struct fby_box fby_walk_part(
+    const struct fby_walk *walk, const struct fby_grain *grain);
+
+/* Begin the first pass, give it all rows of its part, end it and do the others.
  * Rows are pixels of `grain`; FBY_RESIZE_ROW_SLACK bytes behind each may be
  * read. Errors: FBY_FULL when memory is short. */
 FBY_CHECKED fby_err fby_walk_begin(struct fby_transform *self,

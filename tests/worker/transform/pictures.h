@@ -24,6 +24,25 @@ static inline struct fby_picture_file as_jpeg(const struct fby_buffer *file)
     return (struct fby_picture_file){file->data, file->size};
 }
 
+/* A number below `n`, the same ones in each run. */
+static inline uint32_t below(uint32_t *state, uint32_t n)
+{
+    *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);
+    return (uint32_t)((uint64_t)*state * n >> 32);
+}
+
+/* Samplings, sizes, scans, restarts and orientations in all mixtures. */
+static inline struct fby_photo random_photo(uint32_t *state, bool turned)
+{
+    return (struct fby_photo){.number = below(state, 1000),
+        .width                        = 1 + below(state, 150),
+        .height                       = 1 + below(state, 150),
+        .progressive                  = below(state, 3) == 0,
+        .restart                      = below(state, 4),
+        .orientation                  = turned ? 1 + below(state, 8) : 1,
+        .sampling = (enum fby_photo_sampling)below(state, 5)};
+}
+
 /* Where the segment of `marker` begins (its 0xff); fails when there is none. */
 static inline size_t find_segment(const struct fby_buffer *file, uint8_t marker)
 {

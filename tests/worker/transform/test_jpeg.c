@@ -380,12 +380,6 @@ static struct kept part_in(
     return kept;
 }
 
-static uint32_t below(uint32_t *state, uint32_t n)
-{
-    *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);
-    return (uint32_t)((uint64_t)*state * n >> 32);
-}
-
 static struct fby_box random_box(
     uint32_t *state, const struct fby_image *picture)
 {
@@ -394,18 +388,6 @@ static struct fby_box random_box(
     box.x              = below(state, picture->width - box.w + 1);
     box.y              = below(state, picture->height - box.h + 1);
     return box;
-}
-
-/* Samplings, sizes, scans, restarts and orientations in all mixtures. */
-static struct fby_photo random_photo(uint32_t *state, bool turned)
-{
-    return (struct fby_photo){.number = below(state, 1000),
-        .width                        = 1 + below(state, 150),
-        .height                       = 1 + below(state, 150),
-        .progressive                  = below(state, 3) == 0,
-        .restart                      = below(state, 4),
-        .orientation                  = turned ? 1 + below(state, 8) : 1,
-        .sampling = (enum fby_photo_sampling)below(state, 5)};
 }
 
 static void assert_part_of_whole(const struct kept *part,
