@@ -49,9 +49,16 @@ static bool ends_as(const char *extension, const char *kind)
     return strcmp(dot != NULL ? dot + 1 : extension, kind) == 0;
 }
 
-static bool is_jpeg(const char *extension)
+static bool is_picture(const char *extension)
 {
-    return ends_as(extension, "jpg") || ends_as(extension, "jpeg");
+    return ends_as(extension, "jpg") || ends_as(extension, "jpeg") ||
+           ends_as(extension, "png");
+}
+
+/* Not one of several pictures of a sample: jpg, rather than mask.png. */
+static bool is_the_picture(const char *extension)
+{
+    return is_picture(extension) && strchr(extension, '.') == NULL;
 }
 
 /* The extensions that `wanted` likes, as "a, b"; how many they are. */
@@ -171,7 +178,10 @@ fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
     struct fby_why *why)
 {
     char   extensions[200];
-    size_t n = list(s, is_jpeg, extensions, sizeof(extensions));
+    size_t n = list(s, is_the_picture, extensions, sizeof(extensions));
+    if (n == 0) {
+        n = list(s, is_picture, extensions, sizeof(extensions));
+    }
     if (!fby_is_utf8(s->path, strlen(s->path))) {
         return fby_because(why, FBY_CONFIG,
             "the path is not UTF-8 text, as a pipeline file must be");
@@ -179,7 +189,7 @@ fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
     if (n == 0) {
         list(s, NULL, extensions, sizeof(extensions));
         return fby_because(why, FBY_CONFIG,
-            "%s: no JPEG among the files (.jpg, .jpeg); found: %s",
+            "%s: no picture among the files (.jpg, .jpeg, .png); found: %s",
             fby_text_show(s->path).text,
             extensions[0] != '\0' ? extensions : "nothing");
     }

@@ -20,7 +20,7 @@ struct fby_init_summary {
 /* Append a commented pipeline file that works at once: split `train`, batches
  * of 64 (one short one of fewer samples), random_resized_crop 224, flip,
  * labels, normalised f32 in CHW.
- * Errors: FBY_CONFIG when no extension is one of JPEG. */
+ * Errors: FBY_CONFIG when no extension is one of JPEG or PNG. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *summary,
     struct fby_buffer *out, struct fby_why *why);
 

@@ -8,6 +8,8 @@ import socket
 import subprocess
 import unittest
 
+from PIL import Image
+
 from harness import FOREBAY, SystemTest, read_line
 
 COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
@@ -74,23 +76,54 @@ class CommandLine(SystemTest):
         for words in ("images/s", "bytes an image", "digest", "token"):
             self.assertIn(words, table.stdout)
 
-    def test_init_knows_tar_shards(self):
-        root = self.cluster.photos(number=96)
-        shards = self.cluster.path("shards")
-        shards.mkdir()
-        for i in range(2):
-            work = self.cluster.path(f"w{i}")
-            work.mkdir()
-            for j, name in enumerate(sorted(root.rglob("*.jpg"))[i::2]):
-                (work / f"{j:04}.jpg").write_bytes(name.read_bytes())
-                (work / f"{j:04}.cls").write_text(str(j % 3))
-            subprocess.run(["tar", "--sort=name", "-cf", shards / f"x-{i:02}.tar", "-C", work,
-                            "."], check=True)
-        path = self.cluster.path("made.yaml")
-        shown = forebay("init", shards, "-o", path)
+    def made_and_pulled(self, data, name="made.yaml"):
+        """The pipeline that init makes for it, and how many images it has."""
+        path = self.cluster.path(name)
+        shown = forebay("init", data, "-o", path)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         table = forebay("pull", "--pipeline", path, "--json")
         self.assertEqual(table.returncode, 0, table.stderr)
+        return path.read_text(), json.loads(table.stdout)["images"]
+
+    def shards(self, root, kind):
+        shards = self.cluster.path(f"shards-{kind}")
+        shards.mkdir()
+        for i in range(2):
+            work = self.cluster.path(f"{kind}-{i}")
+            work.mkdir()
+            for j, name in enumerate(sorted(root.rglob(f"*.{kind}"))[i::2]):
+                (work / f"{j:04}.{kind}").write_bytes(name.read_bytes())
+                (work / f"{j:04}.cls").write_text(str(j % 3))
+            subprocess.run(["tar", "--sort=name", "-cf",
+                            shards / f"x-{i:02}.tar", "-C", work, "."],
+                           check=True)
+        return shards
+
+    def test_init_knows_tar_shards(self):
+        root = self.cluster.photos(number=96)
+        text, images = self.made_and_pulled(self.shards(root, "jpg"))
+        self.assertIn("from: jpg\n", text)
+        self.assertEqual(images, 64)
+
+    def test_init_knows_png_files_in_folders_and_shards(self):
+        root = self.cluster.photos(number=160)
+        names = sorted(root.rglob("*.jpg"))
+        for name in names[::5] + names[1::5]:
+            Image.open(name).save(name.with_suffix(".png"))
+            Image.open(name).convert("L").save(name.with_suffix(".mask.png"))
+            name.unlink()
+        text, images = self.made_and_pulled(root, "mixed.yaml")
+        self.assertIn("from: [jpg, png]\n", text)
+        self.assertEqual(images, 128)
+        for other in [*root.rglob("*.jpg"), *root.rglob("*.mask.png")]:
+            other.unlink()
+        text, images = self.made_and_pulled(root, "folder.yaml")
+        self.assertIn("from: png\n", text)
+        self.assertEqual(images, 64)
+        text, images = self.made_and_pulled(
+            self.shards(root, "png"), "shards.yaml")
+        self.assertIn("from: png\n", text)
+        self.assertEqual(images, 64)
 
     def test_index_says_what_it_found_and_finds_it_again(self):
         self.cluster.photos(number=32)

@@ -123,7 +123,43 @@ static void the_val_split_in_its_comments_is_right_too(void **state)
     free(text);
 }
 
-static void without_a_jpeg_there_is_nothing_to_write(void **state)
+/* What the image is made from: the extensions that stand in its field. */
+static void assert_from(const char *const *extensions, size_t n,
+    const char *first, const char *second)
+{
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
+        .path                                = "/d",
+        .extensions                          = extensions,
+        .n_extensions                        = n};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, "train");
+
+    const struct fby_field_content *image = &split->content.fields[0];
+    assert_int_equal(image->n_from, second == NULL ? 1 : 2);
+    assert_string_equal(image->from[0], first);
+    assert_string_equal(image->from[1], second == NULL ? "" : second);
+    fby_split_destroy(&split);
+    free(text);
+}
+
+static void pictures_are_jpeg_or_png_the_commonest_first(void **state)
+{
+    (void)state;
+    static const char *const mixed[] = {"png", "json", "jpg"};
+    assert_from(mixed, 1, "png", NULL);
+    assert_from(mixed, 3, "png", "jpg");
+}
+
+static void other_pictures_of_a_sample_are_no_choice_of_its_image(void **state)
+{
+    (void)state;
+    static const char *const masks[] = {"mask.png", "jpg"};
+    static const char *const eyes[]  = {"left.png", "right.png"};
+    assert_from(masks, 2, "jpg", NULL);
+    assert_from(eyes, 2, "left.png", "right.png");
+}
+
+static void without_a_picture_there_is_nothing_to_write(void **state)
 {
     (void)state;
     struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
@@ -133,8 +169,8 @@ static void without_a_jpeg_there_is_nothing_to_write(void **state)
     struct fby_buffer       out     = {0};
     struct fby_why          why     = {{0}};
     assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
-    assert_string_equal(
-        why.text, "/d: no JPEG among the files (.jpg, .jpeg); found: txt");
+    assert_string_equal(why.text,
+        "/d: no picture among the files (.jpg, .jpeg, .png); found: txt");
     assert_null(out.data);
 }
 
@@ -146,7 +182,9 @@ int main(void)
         cmocka_unit_test(the_text_for_shards_works_at_once),
         cmocka_unit_test(shards_without_labels_get_no_label),
         cmocka_unit_test(the_val_split_in_its_comments_is_right_too),
-        cmocka_unit_test(without_a_jpeg_there_is_nothing_to_write),
+        cmocka_unit_test(pictures_are_jpeg_or_png_the_commonest_first),
+        cmocka_unit_test(other_pictures_of_a_sample_are_no_choice_of_its_image),
+        cmocka_unit_test(without_a_picture_there_is_nothing_to_write),
     };
     return cmocka_run_group_tests_name(
         "common.pipeline.init", tests, NULL, NULL);
