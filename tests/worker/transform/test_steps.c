@@ -48,7 +48,7 @@ static struct fby_image run_as(
     struct fby_image  out    = {malloc(stride * end.h), stride, end.w, end.h};
     struct fby_source source = {{SIDE, SIDE}, channels};
     assert_ok(fby_walk_plan(run, source, &out, &walk, NULL));
-    struct fby_box box = walk.passes.at[0].box;
+    struct fby_box box = fby_walk_part(&walk, &fby_unscaled);
     assert_ok(fby_walk_begin(transform, &walk, &fby_unscaled));
     for (uint32_t y = box.y; y < box.y + box.h; y++) {
         uint8_t          row[(SIDE + FBY_RESIZE_ROW_SLACK) * FBY_RGB] = {0};

@@ -1,0 +1,202 @@
+"""Pictures and their masks, PNG and JPEG, through every op and the wire."""
+
+import json
+import subprocess
+
+import harness
+import numpy
+from PIL import Image
+
+from harness import FOREBAY, SystemTest
+
+WIDTH, HEIGHT, BLOCK, ID = 96, 80, 16, 200
+SAMPLES = 48
+
+# Each keeps a picture of known size at one of known size.
+GEOMETRIC = {
+    "cut": "random_resized_crop: {size: [60, 70], scale: [0.3, 1]}",
+    "scale": "resize: {size: [61, 140]}",
+    "centre": "center_crop: {size: [50, 60]}",
+    "crop": "random_crop: {size: [40, 90]}",
+    "mirror": "horizontal_flip: {p: 0.5}",
+    "turn": "vertical_flip: {p: 0.5}",
+    "pad": "pad: {padding: [9, 17, 1, 30]}",
+    "edge": "pad: {padding: 8, mode: edge}",
+    "reflect": "pad: {padding: [20, 5], mode: reflect}",
+    "symmetric": "pad: {padding: [20, 5], mode: symmetric}",
+    "rotate": "rotate: {degrees: 170}",
+    "affine": "affine: {degrees: 50, translate: [0.1, 0.3], "
+              "scale: [0.7, 1.4], shear: [-20, 30]}",
+}
+POLICIES = {
+    "trivial": "trivial_augment_wide: {bins: 31}",
+    "rand": "rand_augment: {ops: 1, magnitude: 12}",
+}
+
+ALL_OPS = """\
+forebay: 1
+splits:
+  train: {{folder: "{root}"}}
+global_batch: 8
+seed: 3
+fields:
+  image:
+    from: [jpg, png]
+    ops:
+      - resize: {{shorter: 72}}
+      - random_crop: {{size: 64}}
+      - pad: {{padding: 4, mode: reflect}}
+      - rotate: {{degrees: 20, fill: 7}}
+      - affine: {{degrees: 9, translate: [0.1, 0.1], scale: [0.8, 1.2]}}
+      - vertical_flip
+      - colour_jitter: {{brightness: 0.4, contrast: 0.3, saturation: 1,
+                          hue: 0.1}}
+      - random_grayscale: {{p: 0.3}}
+      - gaussian_blur: {{kernel: 5}}
+      - trivial_augment_wide
+      - rand_augment: {{ops: 2, magnitude: 9}}
+      - random_erasing: {{p: 0.9, value: [1, 2, 3]}}
+  grey:
+    from: [jpg, png]
+    ops: [{{random_resized_crop: {{size: 40}}}}, grayscale]
+  mask:
+    from: mask.png
+    decode: mask8
+    group: image
+    ops:
+      - resize: {{shorter: 72}}
+      - random_crop: {{size: 64}}
+      - pad: {{padding: 4, mode: reflect}}
+      - rotate: {{degrees: 20, fill: 255}}
+      - affine: {{degrees: 9, translate: [0.1, 0.1], scale: [0.8, 1.2]}}
+      - vertical_flip
+      - trivial_augment_wide: {{fill: 255}}
+      - rand_augment: {{ops: 2, magnitude: 9, fill: 255}}
+  label: {{from: folder}}
+"""
+
+
+def blocks(number):
+    """Where it is white; a JPEG keeps such blocks exactly."""
+    y, x = numpy.mgrid[0:HEIGHT, 0:WIDTH] // BLOCK
+    return (x * 5 + y * 3 + x * y * number) % 7 < 3
+
+
+class Pictures(SystemTest):
+    def data(self, kinds, name="data"):
+        """Class folders of pictures, each with its mask; kinds take turns."""
+        self.cluster.root = root = self.cluster.path(name)
+        for i in range(SAMPLES):
+            folder = root / f"c{i % 3}"
+            folder.mkdir(parents=True, exist_ok=True)
+            white = blocks(i)
+            path = folder / f"{i:04}.{kinds[i % len(kinds)]}"
+            Image.fromarray(numpy.uint8(white) * 255).convert("RGB").save(path)
+            Image.fromarray(numpy.uint8(white) * ID).save(
+                path.with_suffix(".mask.png"))
+        return root
+
+    def shard(self, root):
+        subprocess.run(["tar", "--sort=name", "-cf", root / "s.tar", "-C",
+                        root, *(f"c{i}" for i in range(3))], check=True)
+        return root / "s.tar"
+
+    def pipeline_of(self, source, ops):
+        """A picture and its mask for each op, which share its draws."""
+        text = (f"forebay: 1\nsplits: {{train: {{{source}}}}}\n"
+                "global_batch: 16\nfields:\n")
+        for name, op in ops.items():
+            rest = (f"group: {name}, ops: [{{center_crop: {{size: "
+                    f"[{HEIGHT}, {WIDTH}]}}}}, {{{op}}}]}}\n")
+            text += (f"  {name}: {{from: [jpg, png], {rest}"
+                     f"  {name}_mask: {{from: mask.png, decode: mask8, {rest}")
+        path = self.cluster.path("ops.yaml")
+        path.write_text(text)
+        return path
+
+    def forebay(self, *args):
+        shown = subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        return shown.stdout
+
+    def batch(self, pipeline, step):
+        """The arrays that a consumer of an own cluster gets."""
+        path = self.cluster.path("batch.npz")
+        self.forebay("show", "-p", pipeline, "--step", step, "-o", path)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def assert_matches(self, image, mask, name):
+        """Where the image is black or white, so is the mask; in between is
+        what interpolation mixed."""
+        black, white = (image == 0).all(-1), (image == 255).all(-1)
+        ids = mask[..., 0]
+        self.assertTrue(numpy.isin(ids, (0, ID)).all(), name)
+        self.assertTrue((ids[black] == 0).all(), name)
+        self.assertTrue((ids[white] == ID).all(), name)
+        self.assertGreater((black | white).mean(), 0.5, name)
+        self.assertGreater(white.mean(), 0.05, name)
+
+    def check_geometric(self, source):
+        pipeline = self.pipeline_of(source, GEOMETRIC)
+        for step in range(SAMPLES // 16):
+            arrays = self.batch(pipeline, step)
+            for name in GEOMETRIC:
+                self.assert_matches(
+                    arrays[name], arrays[name + "_mask"], name)
+
+    def test_a_mask_matches_its_jpeg_after_every_geometric_op(self):
+        self.check_geometric(f"folder: {self.data(['jpg'])}")
+
+    def test_a_mask_matches_its_png_of_a_tar_after_every_geometric_op(self):
+        shard = self.shard(self.data(["png", "jpg"]))
+        self.check_geometric(f"shards: {shard}")
+
+    def test_a_mask_follows_the_steps_of_a_policy_that_move_pixels(self):
+        pipeline = self.pipeline_of(f"folder: {self.data(['png'])}", POLICIES)
+        moved = 0
+        for step in range(SAMPLES // 16):
+            arrays = self.batch(pipeline, step)
+            rows = json.loads(self.forebay(
+                "plan", "-p", pipeline, "--step", step, "--json"))["rows"]
+            for name in POLICIES:
+                for i, row in enumerate(rows):
+                    steps = row["fields"][name]["ops"][1]["steps"]
+                    self.assertEqual(
+                        steps, row["fields"][name + "_mask"]["ops"][1]["steps"])
+                    if all(s["step"] == "affine" for s in steps):
+                        self.assert_matches(
+                            arrays[name][i], arrays[name + "_mask"][i], name)
+                        moved += len(steps)
+                    else:
+                        white = blocks(int(row["key"].split("/")[1]))
+                        ids = arrays[name + "_mask"][i, ..., 0]
+                        self.assertTrue((ids == numpy.uint8(white) * ID).all())
+        self.assertGreater(moved, 10)
+
+    def test_all_ops_make_one_stream_whoever_does_them(self):
+        self.cluster.env.update(harness.PATIENT)
+        self.data(["jpg", "png", "png"])
+        pipeline = self.cluster.pipeline(ALL_OPS)
+        whole = self.cluster.pull_alone(
+            pipeline, "--workers", 1, "--epochs", 2)
+        digest = whole.finish()["digest"]
+        self.assertEqual(len(whole.lines), 2 * SAMPLES // 8)
+        for args, env in ((("--workers", 3), {}),
+                          (("--workers", 2), {"FOREBAY_SIMD": "portable"})):
+            other = self.cluster.pull_alone(
+                pipeline, *args, "--epochs", 2, env=env)
+            self.assertEqual(other.finish()["digest"], digest, (args, env))
+            self.assertEqual(other.lines, whole.lines)
+        head = self.cluster.pull_alone(pipeline, "--steps", 5)
+        token = head.finish()["token"]
+        tail = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--workers", 3, "--resume", token)
+        tail.finish()
+        self.assertEqual(head.lines + tail.lines, whole.lines)
+
+
+if __name__ == "__main__":
+    harness.main()
