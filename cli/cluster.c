@@ -69,24 +69,31 @@ static unsigned shared_cores(unsigned workers)
     return cores > workers ? cores / workers : 1;
 }
 
+/* An option that may not have been given. */
+static void add_option(
+    struct fby_words *args, const char *name, const char *value)
+{
+    if (value != NULL) {
+        fby_words_add(args, name);
+        fby_words_add(args, value);
+    }
+}
+
 static void build_worker_args(
     struct fby_cluster *self, const struct fby_cluster_options *options)
 {
     struct fby_words *args = &self->worker_args;
-    fby_words_add(args, "worker");
-    fby_words_add(args, "--server");
-    fby_words_add(args, self->children[0].endpoint);
     build_worker_listen(self);
-    fby_words_add(args, "--listen");
-    fby_words_add(args, self->worker_listen);
     snprintf(self->threads, sizeof(self->threads), "%u",
         options->threads > 0 ? options->threads
                              : shared_cores(options->workers));
-    fby_words_add(args, "--threads");
-    fby_words_add(args, self->threads);
+    fby_words_add(args, "worker");
+    add_option(args, "--server", self->children[0].endpoint);
+    add_option(args, "--listen", self->worker_listen);
+    add_option(args, "--threads", self->threads);
+    add_option(args, "--cache", options->cache);
     for (unsigned i = 0; options->roots[i] != NULL; i++) {
-        fby_words_add(args, "--data");
-        fby_words_add(args, options->roots[i]);
+        add_option(args, "--data", options->roots[i]);
     }
 }
 

@@ -7,67 +7,44 @@
 #include "cli/signals.h"
 #include "common/plural.h"
 
-enum option_key {
-    KEY_PIPELINE = 'p',
-    KEY_SPLIT    = 's',
-    KEY_DATA     = 'd',
-    KEY_CACHE    = 0x100,
-    KEY_HASH
-};
+enum option_key { KEY_HASH = 0x100 };
 
 static const struct argp_option options[] = {
-    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
-    {"split", KEY_SPLIT, "NAME", 0, "The split (default: all of them)", 0},
-    {"data", KEY_DATA, "NAME=DIR", 0,
-        "Where NAME: of the pipeline is on this host (repeatable)", 0},
-    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
     {"hash", KEY_HASH, NULL, 0,
         "Also hash every byte, so that workers whose copies differ are found",
         0},
     {0},
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct fby_local_options *o = state->input;
+    (void)arg;
     switch (key) {
-    case KEY_PIPELINE:
-        o->pipeline = arg;
-        return 0;
-    case KEY_SPLIT:
-        o->split = arg;
-        return 0;
-    case KEY_DATA:
-        fby_words_add(&o->data, arg);
-        return 0;
-    case KEY_CACHE:
-        o->cache = arg;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o;
         return 0;
     case KEY_HASH:
         o->hash = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, "--pipeline");
-        return 0;
-    case ARGP_KEY_END:
-        if (o->pipeline == NULL) {
-            argp_error(state, "--pipeline FILE is required");
-        }
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
 
+static const struct argp_child children[] = {
+    {&fby_local_argp, 0, NULL, 0}, {0}};
+
 static const struct argp argp = {options, parse_option, NULL,
-    "Look at the data once and keep what was found.\v"
+    "Look at the data once and keep what was found, of all splits or of one.\v"
     "Examples:\n"
     "  forebay index --pipeline p.yaml\n"
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same at first sight; what they find is kept under\n"
     "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
     "folder of images only hashes are kept; it is listed at each opening.",
-    NULL, NULL, NULL};
+    children, NULL, NULL};
 
 static fby_err index_split(
     const struct fby_local_options *o, struct fby_why *why)

@@ -12,14 +12,7 @@
 
 enum { MOST_SAMPLES = 4096 };
 
-enum option_key {
-    KEY_PIPELINE = 'p',
-    KEY_SPLIT    = 's',
-    KEY_SAMPLES  = 'n',
-    KEY_DATA     = 'd',
-    KEY_CACHE    = 0x100,
-    KEY_JSON
-};
+enum option_key { KEY_SAMPLES = 'n', KEY_JSON = 0x100 };
 
 struct lint_options {
     struct fby_local_options local;
@@ -28,52 +21,34 @@ struct lint_options {
 };
 
 static const struct argp_option options[] = {
-    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
-    {"split", KEY_SPLIT, "NAME", 0, "The split, where the file has several", 0},
     {"samples", KEY_SAMPLES, "N", 0,
         "Measure on N samples, evenly over the split (default 64)", 0},
-    {"data", KEY_DATA, "NAME=DIR", 0,
-        "Where NAME: of the pipeline is on this host (repeatable)", 0},
-    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object instead of text", 0},
     {0},
 };
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct lint_options *o = state->input;
     switch (key) {
-    case KEY_PIPELINE:
-        o->local.pipeline = arg;
-        return 0;
-    case KEY_SPLIT:
-        o->local.split = arg;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->local;
         return 0;
     case KEY_SAMPLES:
         o->samples =
             (uint32_t)fby_option_u64(state, "--samples", arg, 1, MOST_SAMPLES);
         return 0;
-    case KEY_DATA:
-        fby_words_add(&o->local.data, arg);
-        return 0;
-    case KEY_CACHE:
-        o->local.cache = arg;
-        return 0;
     case KEY_JSON:
         o->json = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, "--pipeline");
-        return 0;
-    case ARGP_KEY_END:
-        if (o->local.pipeline == NULL) {
-            argp_error(state, "--pipeline FILE is required");
-        }
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
 }
+
+static const struct argp_child children[] = {
+    {&fby_local_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {options, parse_option, NULL,
     "Find what a pipeline file costs that it need not, and measure it.\v"
@@ -87,7 +62,7 @@ static const struct argp argp = {options, parse_option, NULL,
     "Examples:\n"
     "  forebay lint --pipeline p.yaml\n"
     "  forebay lint --pipeline p.yaml --split val --samples 256 --json",
-    NULL, NULL, NULL};
+    children, NULL, NULL};
 
 static void report(const struct lint_options *o,
     const struct fby_lint_facts *facts, const struct fby_finding *findings,

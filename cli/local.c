@@ -4,6 +4,58 @@
 #include "cli/signals.h"
 #include "common/pipeline/location.h"
 
+/* ---- options ------------------------------------------------------------- */
+
+enum option_key {
+    KEY_PIPELINE = 'p',
+    KEY_SPLIT    = 's',
+    KEY_DATA     = 'd',
+    KEY_CACHE    = 0x100
+};
+
+static const struct argp_option options_of_all[] = {
+    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
+    {"split", KEY_SPLIT, "NAME", 0, "The split, where the file has several", 0},
+    {"data", KEY_DATA, "NAME=DIR", 0,
+        "Where NAME: of the pipeline is on this host (repeatable)", 0},
+    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct fby_local_options *o = state->input;
+    switch (key) {
+    case KEY_PIPELINE:
+        o->pipeline = arg;
+        return 0;
+    case KEY_SPLIT:
+        o->split = arg;
+        return 0;
+    case KEY_DATA:
+        fby_words_add(&o->data, arg);
+        return 0;
+    case KEY_CACHE:
+        o->cache = arg;
+        return 0;
+    case ARGP_KEY_ARG:
+        fby_option_stray(state, arg, "--pipeline");
+        return 0;
+    case ARGP_KEY_END:
+        if (o->pipeline == NULL) {
+            argp_error(state, "--pipeline FILE is required");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp fby_local_argp = {
+    options_of_all, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+/* ---- the dataset --------------------------------------------------------- */
+
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
     fby_headway_show(arg, done, total);

@@ -1,6 +1,6 @@
 /* local.h - a split's dataset, opened in this process.
  *
- * For commands that look at the data themselves (`plan`, `index`): the
+ * For commands that look at the data themselves (`plan`, `lint`, ...): the
  * pipeline's plain paths become roots, as an own cluster would make them. */
 #ifndef FBY_CLI_LOCAL_H
 #define FBY_CLI_LOCAL_H
@@ -25,8 +25,13 @@ struct fby_local_options {
     bool             hash;
 };
 
-/* Open it; says how far it is when that takes long. Errors: as of what it opens. Close it
- * also after an error. */
+/* --pipeline (required), --split, --data, --cache, and no words beside options:
+ * a child of a command's own argp, its input is a struct fby_local_options,
+ * whose words are the caller's to free. */
+extern const struct argp fby_local_argp;
+
+/* Open it; says how far it is when that takes long. Close it also after an
+ * error. Errors: as of what it opens. */
 FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why);
 void                fby_local_close(struct fby_local *self);

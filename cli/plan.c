@@ -7,83 +7,42 @@
 
 #include "cli/command.h"
 #include "cli/drawn.h"
-#include "cli/local.h"
+#include "cli/place.h"
 #include "common/mem.h"
-#include "common/plan/order.h"
-#include "common/plural.h"
 
-enum option_key {
-    KEY_PIPELINE = 'p',
-    KEY_SPLIT    = 's',
-    KEY_DATA     = 'd',
-    KEY_EPOCH    = 'e',
-    KEY_STEP     = 'n',
-    KEY_SEED     = 0x100,
-    KEY_RANK,
-    KEY_WORLD,
-    KEY_CACHE,
-    KEY_JSON
-};
+enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
 
 struct plan_options {
     struct fby_local_options local;
-    uint64_t                 epoch, step, seed;
+    struct fby_place         place;
     uint64_t                 rank, world;
-    bool                     has_seed;
     bool                     json;
 };
 
 static const struct argp_option options[] = {
-    {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
-    {"split", KEY_SPLIT, "NAME", 0, "The split, where the file has several", 0},
-    {"epoch", KEY_EPOCH, "E", 0, "The epoch, from 0 (default 0)", 0},
-    {"step", KEY_STEP, "S", 0, "The step in it, from 0 (default 0)", 0},
-    {"seed", KEY_SEED, "X", 0, "Another seed than the file's", 0},
-    {"rank", KEY_RANK, "R", 0, "Only the rows of this rank", 0},
-    {"world", KEY_WORLD, "W", 0, "of so many (default 1)", 0},
-    {"data", KEY_DATA, "NAME=DIR", 0,
-        "Where NAME: of the pipeline is on this host (repeatable)", 0},
-    {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 0},
+    {"rank", KEY_RANK, "R", 0, "Only the rows of this rank, from 0", 0},
+    {"world", KEY_WORLD, "W", 0, "How many ranks there are (default 1)", 0},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object instead of lines", 0},
     {0},
 };
 
-static error_t parse_name(int key, char *arg, struct plan_options *o)
+static void check_rank(
+    const struct argp_state *state, const struct plan_options *o)
 {
-    switch (key) {
-    case KEY_PIPELINE:
-        o->local.pipeline = arg;
-        return 0;
-    case KEY_SPLIT:
-        o->local.split = arg;
-        return 0;
-    case KEY_DATA:
-        fby_words_add(&o->local.data, arg);
-        return 0;
-    case KEY_CACHE:
-        o->local.cache = arg;
-        return 0;
-    case KEY_JSON:
-        o->json = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    if (o->rank >= o->world) {
+        argp_error(state, "--rank %" PRIu64 " is not below --world %" PRIu64,
+            o->rank, o->world);
     }
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
     struct plan_options *o = state->input;
     switch (key) {
-    case KEY_EPOCH:
-        o->epoch = fby_option_u64(state, "--epoch", arg, 0, UINT32_MAX);
-        return 0;
-    case KEY_STEP:
-        o->step = fby_option_u64(state, "--step", arg, 0, INT64_MAX);
-        return 0;
-    case KEY_SEED:
-        o->seed     = fby_option_u64(state, "--seed", arg, 0, UINT64_MAX);
-        o->has_seed = true;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &o->local;
+        state->child_inputs[1] = &o->place;
         return 0;
     case KEY_RANK:
         o->rank = fby_option_u64(state, "--rank", arg, 0, 65535);
@@ -91,72 +50,52 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_WORLD:
         o->world = fby_option_u64(state, "--world", arg, 1, 65536);
         return 0;
-    case ARGP_KEY_ARG:
-        fby_option_stray(state, arg, "--pipeline");
+    case KEY_JSON:
+        o->json = true;
         return 0;
     case ARGP_KEY_END:
-        if (o->local.pipeline == NULL) {
-            argp_error(state, "--pipeline FILE is required");
-        }
-        if (o->rank >= o->world) {
-            argp_error(state,
-                "--rank %" PRIu64 " is not below --world %" PRIu64, o->rank,
-                o->world);
-        }
+        check_rank(state, o);
         return 0;
     default:
-        return parse_name(key, arg, o);
+        return ARGP_ERR_UNKNOWN;
     }
 }
+
+static const struct argp_child children[] = {
+    {&fby_local_argp, 0, NULL, 0}, {&fby_place_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {options, parse_option, NULL,
     "Print which samples a batch holds, with their crops and flips.\v"
     "Examples:\n"
     "  forebay plan --pipeline p.yaml --epoch 0 --step 12\n"
     "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json",
-    NULL, NULL, NULL};
+    children, NULL, NULL};
 
 struct plan {
     const struct plan_options *options;
     struct fby_local           local;
     struct fby_order          *order;
-    uint64_t                   seed;
+    struct fby_place           place;
     uint32_t                   first, rows; /* of the global batch */
     uint64_t                  *samples;     /* of these rows */
     struct fby_drawn           drawn;
 };
 
-static fby_err make_order(struct plan *self, struct fby_why *why)
-{
-    const struct fby_dataset *dataset = self->local.dataset;
-    struct fby_order_spec     spec    = fby_order_spec_of(
-               &self->local.split->content, self->seed, self->options->epoch);
-    spec.samples       = fby_dataset_samples(dataset);
-    spec.shard_samples = fby_dataset_shard_samples(dataset);
-    spec.n_shards      = fby_dataset_shards(dataset);
-    return fby_order_create(&spec, &self->order, why);
-}
-
 static fby_err choose_rows(struct plan *self, struct fby_why *why)
 {
-    const struct plan_options *o     = self->options;
-    uint64_t                   steps = fby_order_steps(self->order);
-    fby_err                    err   = fby_order_check_world(
-                             self->local.split->content.global_batch, (uint32_t)o->world, why);
+    const struct plan_options *o    = self->options;
+    uint64_t                   step = self->place.step;
+    fby_err                    err  = fby_order_check_world(
+                            self->local.split->content.global_batch, (uint32_t)o->world, why);
     if (err != FBY_OK) {
         return err;
     }
-    if (o->step >= steps) {
-        return fby_because(why, FBY_USAGE,
-            "--step %" PRIu64 ": an epoch has %s, from 0", o->step,
-            fby_plural(steps, "step").text);
-    }
-    fby_order_rank_rows(self->order, o->step, (uint32_t)o->rank,
+    fby_order_rank_rows(self->order, step, (uint32_t)o->rank,
         (uint32_t)o->world, &self->first, &self->rows);
     self->samples = fby_zalloc((size_t)self->rows * sizeof(uint64_t));
     if (self->rows > 0) {
         fby_order_fill(
-            self->order, o->step, self->first, self->rows, self->samples);
+            self->order, step, self->first, self->rows, self->samples);
     }
     return FBY_OK;
 }
@@ -201,7 +140,7 @@ static fby_err row_object(
 {
     const struct fby_content *content = &self->local.split->content;
     uint64_t                  sample  = self->samples[i];
-    uint32_t own    = fby_order_rows(self->order, self->options->step);
+    uint32_t own    = fby_order_rows(self->order, self->place.step);
     json_t  *fields = json_object();
     json_t  *row    = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
             (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
@@ -303,8 +242,8 @@ static fby_err print_rows(struct plan *self, struct fby_why *why)
         json_array_append_new(rows, row);
     }
     json_t *all = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
-        seed_value(self->seed), "epoch", (json_int_t)o->epoch, "step",
-        (json_int_t)o->step, "steps_per_epoch",
+        seed_value(self->place.seed), "epoch", (json_int_t)self->place.epoch,
+        "step", (json_int_t)self->place.step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
         (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);
     if (err == FBY_OK && o->json) {
@@ -320,14 +259,13 @@ static fby_err plan(struct plan *self, struct fby_why *why)
     const struct plan_options *o = self->options;
     fby_err err                  = fby_local_open(&self->local, &o->local, why);
     if (err == FBY_OK) {
-        self->seed =
-            o->has_seed ? o->seed : fby_pipeline_seed(self->local.pipeline);
-        self->drawn = (struct fby_drawn){
-            .local = &self->local, .seed = self->seed, .epoch = o->epoch};
-        err = make_order(self, why);
+        err = fby_place_find(&self->place, &self->local, &self->order, why);
     }
     if (err == FBY_OK) {
-        err = choose_rows(self, why);
+        self->drawn = (struct fby_drawn){.local = &self->local,
+            .seed                               = self->place.seed,
+            .epoch                              = self->place.epoch};
+        err         = choose_rows(self, why);
     }
     if (err == FBY_OK) {
         err = print_rows(self, why);
@@ -345,6 +283,7 @@ static int run(int argc, char **argv)
     struct plan         self = {.options = &o};
     struct fby_why      why  = {{0}};
     fby_option_parse(&argp, argc, argv, &o);
+    self.place  = o.place;
     fby_err err = plan(&self, &why);
     fby_words_fini(&o.local.data);
     return fby_command_end("plan", err, &why);

@@ -18,6 +18,7 @@
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/hash.h"
+#include "common/pipeline/parse.h"
 #include "forebay/forebay.h"
 
 enum { TOKEN_SIZE = 512 };
@@ -244,13 +245,28 @@ static fby_err run_stream(struct pull *self, struct fby_why *why)
     return err;
 }
 
+/* A split that the file does not have is a wrong command. */
+static fby_err check_split(
+    const struct fby_pull_options *o, struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    struct fby_split    *split    = NULL;
+    fby_err              err = fby_pipeline_load(o->pipeline, &pipeline, why);
+    if (err == FBY_OK) {
+        err = fby_pipeline_split(pipeline, o->split, &split, why);
+    }
+    fby_split_destroy(&split);
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
 /* All that can be wrong without a cluster, before one is started. */
 static fby_err prepare(
     struct pull *self, struct fby_served *roots, struct fby_why *why)
 {
     const struct fby_pull_options *o   = self->options;
-    fby_err                        err = FBY_OK;
-    if (o->resume != NULL) {
+    fby_err                        err = check_split(o, why);
+    if (err == FBY_OK && o->resume != NULL) {
         err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
     }
     if (err == FBY_OK) {

@@ -16,7 +16,6 @@
 #include "common/clock.h"
 #include "common/pipeline/canon.h"
 #include "common/pipeline/token.h"
-#include "common/plan/order.h"
 #include "common/plural.h"
 #include "worker/transform/fingerprint.h"
 
@@ -30,35 +29,12 @@ struct show {
     const struct fby_show_options *options;
     struct fby_local               local;
     struct fby_output              output;
-    uint64_t                       seed;
+    struct fby_place               place;
     uint64_t                       steps; /* of an epoch */
     struct fby_cluster            *cluster;
     struct forebay                *stream;
     struct forebay_batch          *batch;
 };
-
-/* Before a cluster is started for a step that there is not. */
-static fby_err check_step(struct show *self, struct fby_why *why)
-{
-    const struct fby_dataset *dataset = self->local.dataset;
-    struct fby_order         *order   = NULL;
-    struct fby_order_spec     spec    = fby_order_spec_of(
-               &self->local.split->content, self->seed, self->options->epoch);
-    spec.samples       = fby_dataset_samples(dataset);
-    spec.shard_samples = fby_dataset_shard_samples(dataset);
-    spec.n_shards      = fby_dataset_shards(dataset);
-    fby_err err        = fby_order_create(&spec, &order, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    self->steps = fby_order_steps(order);
-    fby_order_destroy(&order);
-    return self->options->step < self->steps
-               ? FBY_OK
-               : fby_because(why, FBY_USAGE,
-                     "--step %" PRIu64 ": an epoch has %s, from 0",
-                     self->options->step, fby_plural(self->steps, "step").text);
-}
 
 static fby_err make_token(
     const struct show *self, char out[FBY_TOKEN_TEXT_SIZE], struct fby_why *why)
@@ -67,9 +43,9 @@ static fby_err make_token(
     struct fby_token          token   = {
                    .content = fby_content_digest(content),
                    .data    = fby_dataset_digest(self->local.dataset),
-                   .seed    = self->seed,
-                   .epoch   = self->options->epoch,
-                   .step    = self->options->step,
+                   .seed    = self->place.seed,
+                   .epoch   = self->place.epoch,
+                   .step    = self->place.step,
     };
     fby_err err = fby_fingerprint(content, &token.fingerprint, why);
     if (err == FBY_OK) {
@@ -80,8 +56,9 @@ static fby_err make_token(
 
 static fby_err start_cluster(struct show *self, struct fby_why *why)
 {
-    struct fby_cluster_options cluster = {
-        .workers = 1, .roots = self->local.served.words.words};
+    struct fby_cluster_options cluster = {.workers = 1,
+        .roots = self->local.served.words.words,
+        .cache = self->options->local.cache};
     return fby_cluster_start(&cluster, &self->cluster, why);
 }
 
@@ -99,10 +76,10 @@ static fby_err open_stream(struct show *self, struct fby_why *why)
     stream.pipeline_path = o->local.pipeline;
     stream.split         = o->local.split;
     stream.token         = token;
-    stream.steps         = o->epoch * self->steps + o->step + 1;
-    stream.roots         = self->local.served.roots;
-    stream.n_roots       = self->local.served.n;
-    stream.outputs       = outputs;
+    stream.steps   = self->place.epoch * self->steps + self->place.step + 1;
+    stream.roots   = self->local.served.roots;
+    stream.n_roots = self->local.served.n;
+    stream.outputs = outputs;
     if (o->is_sheet) {
         stream.n_outputs =
             fby_show_outputs(&self->local.split->content, outputs);
@@ -142,11 +119,11 @@ static fby_err write_sheet(struct show *self, struct fby_why *why)
     char             title[256];
     struct fby_sheet sheet = {.title = title};
     struct fby_drawn drawn = {.local = &self->local,
-        .seed                        = self->seed,
-        .epoch                       = self->options->epoch};
+        .seed                        = self->place.seed,
+        .epoch                       = self->place.epoch};
     snprintf(title, sizeof(title),
         "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
-        self->options->epoch, self->options->step, self->steps, self->seed);
+        self->place.epoch, self->place.step, self->steps, self->place.seed);
     fby_err err =
         fby_show_cells(&drawn, self->batch, rows_wanted(self), &sheet, why);
     if (err == FBY_OK) {
@@ -171,16 +148,19 @@ static fby_err write_output(struct show *self, struct fby_why *why)
 
 static fby_err prepare(struct show *self, struct fby_why *why)
 {
-    const struct fby_show_options *o = self->options;
+    const struct fby_show_options *o     = self->options;
+    struct fby_order              *order = NULL;
     fby_err err = fby_output_open(&self->output, o->output, why);
     if (err == FBY_OK) {
         err = fby_local_open(&self->local, &o->local, why);
     }
     if (err == FBY_OK) {
-        self->seed =
-            o->has_seed ? o->seed : fby_pipeline_seed(self->local.pipeline);
-        err = check_step(self, why);
+        err = fby_place_find(&self->place, &self->local, &order, why);
     }
+    if (err == FBY_OK) {
+        self->steps = fby_order_steps(order);
+    }
+    fby_order_destroy(&order);
     return err;
 }
 
@@ -203,7 +183,7 @@ static fby_err show(struct show *self, struct fby_why *why)
     if (err == FBY_OK) {
         printf("wrote %s: %s of epoch %" PRIu64 " step %" PRIu64 "\n",
             self->options->output, fby_plural(rows_wanted(self), "row").text,
-            self->options->epoch, self->options->step);
+            self->place.epoch, self->place.step);
     }
     fby_output_close(&self->output);
     forebay_release(&self->batch, NULL);
@@ -219,6 +199,7 @@ static int run(int argc, char **argv)
     struct show             self = {.options = &o};
     struct fby_why          why  = {{0}};
     fby_show_parse(argc, argv, &o);
+    self.place  = o.place;
     fby_err err = show(&self, &why);
     fby_words_fini(&o.local.data);
     int code = fby_command_end("show", err, &why);

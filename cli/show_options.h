@@ -4,13 +4,12 @@
 
 #include <stdbool.h>
 
-#include "cli/local.h"
+#include "cli/place.h"
 
 struct fby_show_options {
     struct fby_local_options local;
-    uint64_t                 epoch, step, seed;
-    uint64_t                 rows; /* 0: not said */
-    bool                     has_seed;
+    struct fby_place         place;
+    uint64_t                 rows;     /* 0: not said */
     bool                     is_sheet; /* else an archive of arrays */
     const char              *output;
 };

@@ -10,7 +10,7 @@ import unittest
 
 from PIL import Image
 
-from harness import FOREBAY, SystemTest, read_line
+from harness import FOREBAY, PIPELINE, SystemTest, read_line
 
 COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
             "index", "photos")
@@ -124,6 +124,34 @@ class CommandLine(SystemTest):
             self.shards(root, "png"), "shards.yaml")
         self.assertIn("from: png\n", text)
         self.assertEqual(images, 64)
+
+    def test_a_split_that_is_not_there_is_wrong_usage_everywhere(self):
+        pipeline = self.pictures()
+        sheet = self.cluster.path("b.png")
+        for args in (("pull",), ("plan",), ("lint",), ("index",),
+                     ("show", "-o", sheet)):
+            shown = forebay(*args, "-p", pipeline, "--split", "nosuch")
+            self.assertEqual(shown.returncode, 2, shown.stderr)
+            self.assertIn("nosuch", shown.stderr)
+            self.assertIn("train", shown.stderr)
+
+    def test_commands_that_look_at_data_share_their_options(self):
+        shard = self.shards(self.cluster.photos(number=32), "jpg") / "x-00.tar"
+        text = PIPELINE.replace('folder: "{root}"', "shards: d:x-00.tar")
+        pipeline = self.cluster.pipeline(text.replace("folder", "cls"))
+        for command, more in (("plan", ()), ("lint", ()), ("index", ()),
+                              ("show", ("-o", self.cluster.path("b.npz")))):
+            shown = forebay(command, *more)
+            self.assertEqual(shown.returncode, 2)
+            self.assertIn("--pipeline FILE is required", shown.stderr)
+            stray = forebay(command, "p.yaml")
+            self.assertEqual(stray.returncode, 2)
+            self.assertIn("did you mean --pipeline p.yaml", stray.stderr)
+            cache = self.cluster.path(f"cache-{command}")
+            shown = forebay(command, "-p", pipeline, *more, "--cache", cache,
+                            "--split", "train", "--data", f"d={shard.parent}")
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertEqual(len(list(cache.iterdir())), 1)
 
     def test_index_says_what_it_found_and_finds_it_again(self):
         self.cluster.photos(number=32)

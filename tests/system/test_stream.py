@@ -128,7 +128,7 @@ class Stream(SystemTest):
                    for pair in line.split()[5:]]
         self.assertEqual(samples, [*range(192), *range(8)])
         other = self.cluster.pull_alone(pipeline, "--split", "vale")
-        other.finish(code=1)
+        other.finish(code=2)
         self.assertIn("did you mean 'val'", other.error)
 
     def test_audits_compare_two_workers_and_change_nothing(self):

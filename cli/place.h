@@ -1,0 +1,24 @@
+/* place.h - which batch: a step of an epoch, under a seed.
+ *
+ * For commands that look at one batch (`plan`, `show`). */
+#ifndef FBY_CLI_PLACE_H
+#define FBY_CLI_PLACE_H
+
+#include "cli/local.h"
+#include "common/plan/order.h"
+
+struct fby_place {
+    uint64_t epoch, step, seed;
+    bool     has_seed; /* else it is the pipeline's */
+};
+
+/* --epoch, --step, --seed; a child of a command's own argp, its input is a
+ * struct fby_place. */
+extern const struct argp fby_place_argp;
+
+/* Settle the seed and make the epoch's order; the caller destroys it.
+ * Errors: FBY_USAGE when the epoch has no such step; those of the order. */
+FBY_CHECKED fby_err fby_place_find(struct fby_place *place,
+    const struct fby_local *local, struct fby_order **out, struct fby_why *why);
+
+#endif
