@@ -66,7 +66,7 @@ static void build_worker_listen(struct fby_cluster *self)
 static unsigned shared_cores(unsigned workers)
 {
     unsigned cores = fby_cores();
-    return cores > workers ? cores / workers : 1;
+    return workers > 0 && cores > workers ? cores / workers : 1;
 }
 
 /* An option that may not have been given. */
@@ -91,6 +91,7 @@ static void build_worker_args(
     add_option(args, "--server", self->children[0].endpoint);
     add_option(args, "--listen", self->worker_listen);
     add_option(args, "--threads", self->threads);
+    add_option(args, "--memory", options->memory);
     add_option(args, "--cache", options->cache);
     for (unsigned i = 0; options->roots[i] != NULL; i++) {
         add_option(args, "--data", options->roots[i]);

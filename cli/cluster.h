@@ -12,6 +12,7 @@ struct fby_cluster_options {
     const char *listen;  /* of the server; NULL: any port on loopback */
     unsigned    workers; /* how many */
     unsigned    threads; /* a worker's; 0: the cores shared out */
+    const char *memory;  /* a worker's --memory; NULL: its default */
     const char *cache;   /* a worker's --cache; NULL: its default */
     char      **roots;   /* "NAME=DIR" ..., NULL at the end */
 };

@@ -65,6 +65,13 @@ uint64_t fby_option_size(
     return value << bits;
 }
 
+const char *fby_option_size_text(
+    const struct argp_state *state, const char *name, const char *text)
+{
+    fby_option_size(state, name, text);
+    return text;
+}
+
 void fby_option_stray(
     const struct argp_state *state, const char *word, const char *meant)
 {

@@ -21,6 +21,10 @@ int64_t fby_option_ms(
 uint64_t fby_option_size(
     const struct argp_state *state, const char *name, const char *text);
 
+/* The same, for a program that it is passed on to: `text` itself. */
+const char *fby_option_size_text(
+    const struct argp_state *state, const char *name, const char *text);
+
 /* End the program: `word` belongs to no option. `meant` is the option that it
  * was perhaps for, "--pipeline"; NULL: none. */
 void fby_option_stray(

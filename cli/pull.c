@@ -44,6 +44,7 @@ static fby_err start_cluster(
     struct fby_cluster_options cluster = {
         .workers = (unsigned)self->options->workers,
         .threads = (unsigned)self->options->threads,
+        .memory  = self->options->memory,
         .roots   = roots->words.words,
     };
     return fby_cluster_start(&cluster, &self->cluster, why);

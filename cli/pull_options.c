@@ -8,6 +8,7 @@ enum option_key {
     KEY_PIPELINE = 'p',
     KEY_SPLIT    = 's',
     KEY_WORKERS  = 'w',
+    KEY_MEMORY   = 'm',
     KEY_SERVER   = 0x100,
     KEY_THREADS,
     KEY_STEPS,
@@ -39,6 +40,8 @@ static const struct argp_option options[] = {
         "Worker processes of the own cluster (default 2)", 0},
     {"threads", KEY_THREADS, "N", 0,
         "Threads of each of them (default: the cores shared out)", 0},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+        "Of each own worker, for samples and batches (default 1G)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "A root that the workers of --server have: a plain path below DIR is "
         "asked for as NAME:path (repeatable)",
@@ -119,6 +122,9 @@ static bool parse_amount(int key, const char *arg, struct argp_state *state,
         return true;
     case KEY_THREADS:
         o->threads = fby_option_u64(state, "--threads", arg, 1, 1024);
+        return true;
+    case KEY_MEMORY:
+        o->memory = fby_option_size_text(state, "--memory", arg);
         return true;
     case KEY_STEPS:
         o->steps = fby_option_u64(state, "--steps", arg, 1, INT64_MAX);

@@ -14,12 +14,14 @@ enum option_key {
     KEY_WORKERS  = 'w',
     KEY_LISTEN   = 'l',
     KEY_THREADS  = 't',
+    KEY_MEMORY   = 'm',
     KEY_DATA     = 'd'
 };
 
 struct up_options {
     const char      *pipeline;
     const char      *listen;
+    const char      *memory; /* of a worker; NULL: its default */
     struct fby_words data;
     unsigned         workers;
     unsigned         threads;
@@ -31,6 +33,8 @@ static const struct argp_option options[] = {
     {"workers", KEY_WORKERS, "N", 0, "Worker processes (default 2)", 0},
     {"threads", KEY_THREADS, "N", 0,
         "Threads of each (default: the cores shared out)", 0},
+    {"memory", KEY_MEMORY, "SIZE", 0,
+        "Of each, for samples and batches (default 1G)", 0},
     {"listen", KEY_LISTEN, "ADDR", 0,
         "Where the server listens (default tcp://127.0.0.1:7070)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,
@@ -58,6 +62,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_THREADS:
         o->threads = (unsigned)fby_option_u64(state, "--threads", arg, 1, 1024);
+        return 0;
+    case KEY_MEMORY:
+        o->memory = fby_option_size_text(state, "--memory", arg);
         return 0;
     case KEY_LISTEN:
         o->listen = arg;
@@ -119,6 +126,7 @@ static fby_err up(const struct up_options *o, struct fby_why *why)
             .listen  = o->listen,
             .workers = o->workers,
             .threads = o->threads,
+            .memory  = o->memory,
             .roots   = served.words.words,
         };
         fby_signals_catch();

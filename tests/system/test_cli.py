@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import shlex
 import signal
 import socket
@@ -312,10 +313,15 @@ class CommandLine(SystemTest):
         pipeline = self.cluster.pipeline(name="my pipeline.yaml")
         up = subprocess.Popen(
             [FOREBAY, "up", "--pipeline", pipeline, "--listen",
-             "tcp://127.0.0.1:*"], stdout=subprocess.PIPE,
+             "tcp://127.0.0.1:*", "--memory", "128M"], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env=self.cluster.env)
         self.addCleanup(up.kill)
         self.assertIn(b"2 workers", up.stdout.readline())
+        children = pathlib.Path(f"/proc/{up.pid}/task/{up.pid}/children")
+        commands = [pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+                    for pid in children.read_text().split()]
+        self.assertEqual(
+            sum("\0--memory\x00128M\0" in words for words in commands), 2)
         words = shlex.split(up.stdout.readline().decode())[1:]
         result = subprocess.run(
             [FOREBAY, *words, "--json"],

@@ -32,6 +32,16 @@ class Inputs(SystemTest):
         self.assertIn("the batch takes 25167040 bytes", last)
         self.assertIn("this worker has 15335424 for batches", last)
 
+    def test_own_workers_have_the_memory_that_pull_was_given(self):
+        text = PIPELINE.replace("size: 64", "size: 512")
+        pipeline = self.cluster.pipeline(text, batch=32)
+        self.cluster.pull_alone(pipeline, "--memory", "256M").finish()
+        self.fails(pipeline, "the batch takes 25167040 bytes",
+                   args=("--memory", "32M"))
+        wrong = self.cluster.pull_alone(pipeline, "--memory", "lots")
+        wrong.finish(code=2)
+        self.assertIn("--memory: 'lots' is no size", wrong.error)
+
     def tars(self, text_of_label=lambda i: str(i % 4), count=2):
         shards = self.cluster.path("shards")
         shards.mkdir(exist_ok=True)
