@@ -138,7 +138,7 @@ static fby_err check_op(const struct fby_op_use *use, struct fby_why *why)
                 use->op->params[i].expects);
         }
     }
-    return use->op->check != NULL ? use->op->check(use, why) : FBY_OK;
+    return fby_op_check(use, why);
 }
 
 static fby_err check_ops(

@@ -188,8 +188,7 @@ static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
     out->here          = fby_yaml_place(item.name);
     err                = read_item_params(yaml, &item, &p);
     out->only          = p.only;
-    if (err == FBY_OK && op->check != NULL &&
-        op->check(&out->use, &why) != FBY_OK) {
+    if (err == FBY_OK && fby_op_check(&out->use, &why) != FBY_OK) {
         err = fby_yaml_error(yaml, item.name, "%s", why.text);
     }
     return err;

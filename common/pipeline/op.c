@@ -24,24 +24,35 @@ void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step)
     plan->steps[plan->n_steps++] = step;
 }
 
-fby_err fby_op_check_pair(
-    const struct fby_op_use *use, uint32_t param, struct fby_why *why)
-{
-    const struct fby_value *pair = &use->params[param];
-    if (pair->n == 2 && pair->r[0] > pair->r[1]) {
-        return fby_because(why, FBY_CONFIG,
-            "%s: [%g, %g] is the wrong way round; write the lower first",
-            use->op->params[param].name, pair->r[0], pair->r[1]);
-    }
-    return FBY_OK;
-}
-
 int64_t fby_op_draw_around(struct fby_draw *draw, const struct fby_value *value)
 {
     double a = value->r[0];
     return value->n == 2
                ? fby_plan_uniform_q16(draw, a, value->r[1])
                : fby_plan_uniform_q16(draw, a < 0 ? a : -a, a < 0 ? -a : a);
+}
+
+/* ---- parameters ---- */
+
+static fby_err check_order(const struct fby_param *param,
+    const struct fby_value *value, struct fby_why *why)
+{
+    if (param->ordered && value->n == 2 && value->r[0] > value->r[1]) {
+        return fby_because(why, FBY_CONFIG,
+            "%s: [%g, %g] is the wrong way round; write the lower first",
+            param->name, value->r[0], value->r[1]);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_op_check(const struct fby_op_use *use, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; i < use->op->n_params && err == FBY_OK; i++) {
+        err = check_order(&use->op->params[i], &use->params[i], why);
+    }
+    return err == FBY_OK && use->op->check != NULL ? use->op->check(use, why)
+                                                   : err;
 }
 
 /* ---- the table ---- */

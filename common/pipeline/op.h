@@ -37,6 +37,7 @@ struct fby_param {
     const char *expects; /* for errors: "one or two integers, 1 to 65535" */
     bool        real;
     bool        spread;       /* one number stands for all max_n of them */
+    bool        ordered;      /* of two, the first is not above the second */
     const char *const *words; /* stand for 0, 1, ..; ends with NULL; or NULL */
     uint32_t           min_n; /* numbers; 0: may be left out */
     uint32_t           max_n;
@@ -67,7 +68,7 @@ struct fby_op {
     uint32_t                version; /* raised when its behaviour changes */
     const struct fby_param *params;
     uint32_t                n_params;
-    /* Check what the schema cannot (min <= max of a pair, ...). May be NULL. */
+    /* Check what the parameters' own rules cannot. May be NULL. */
     fby_err (*check)(const struct fby_op_use *use, struct fby_why *why);
     /* The shape after the op; unknown dimensions are 0. */
     struct fby_shape (*shape)(
@@ -82,6 +83,11 @@ struct fby_op {
 /* By name or id; NULL when there is none. */
 const struct fby_op *fby_op_named(const char *name);
 const struct fby_op *fby_op_by_id(uint32_t id);
+
+/* Are these parameters, each in its bounds, right beside each other?
+ * Errors: FBY_CONFIG with the reason. */
+FBY_CHECKED fby_err fby_op_check(
+    const struct fby_op_use *use, struct fby_why *why);
 
 /* The table, for docs and for the nearest name in errors. */
 extern const struct fby_op *const fby_ops[];

@@ -10,7 +10,8 @@ enum { DEGREES = 0 };
         .name    = "degrees",                                               \
         .expects = "a number a (-a to a), or two, the lower first; within " \
                    "-360 to 360",                                           \
-        .real = true, .min_n = 1, .max_n = 2, .min = -360, .max = 360       \
+        .real = true, .ordered = true, .min_n = 1, .max_n = 2, .min = -360, \
+        .max = 360                                                          \
     }
 
 static struct fby_step step_of(int64_t angle, int64_t fill)
@@ -31,11 +32,6 @@ static const struct fby_param rotate_params[] = {
     [ROTATE_FILL] = FBY_FILL_PARAM,
 };
 
-static fby_err rotate_check(const struct fby_op_use *use, struct fby_why *why)
-{
-    return fby_op_check_pair(use, DEGREES, why);
-}
-
 /* Its angles are counter-clockwise. */
 static fby_err rotate_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
@@ -53,7 +49,6 @@ const struct fby_op fby_op_rotate = {
     .version  = 1,
     .params   = rotate_params,
     .n_params = FBY_COUNT(rotate_params),
-    .check    = rotate_check,
     .shape    = fby_op_same_shape,
     .plan     = rotate_plan,
 };
@@ -75,6 +70,7 @@ static const struct fby_param affine_params[] = {
     [SCALE]       = {.name = "scale",
               .expects     = "two numbers, 0.1 to 10, the lower first",
               .real        = true,
+              .ordered     = true,
               .max_n       = 2,
               .spread      = true,
               .min         = 0.1,
@@ -83,6 +79,7 @@ static const struct fby_param affine_params[] = {
               .expects     = "a number a (-a to a degrees along x), two (along x), "
                                    "or four (along x, along y); within -80 to 80",
               .real        = true,
+              .ordered     = true,
               .max_n       = 4,
               .min         = -80,
               .max         = 80},
@@ -92,20 +89,12 @@ static const struct fby_param affine_params[] = {
 static fby_err affine_check(const struct fby_op_use *use, struct fby_why *why)
 {
     const struct fby_value *shear = &use->params[SHEAR];
-    fby_err                 err   = fby_op_check_pair(use, DEGREES, why);
-    if (err == FBY_OK) {
-        err = fby_op_check_pair(use, SCALE, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_op_check_pair(use, SHEAR, why);
-    }
-    if (err == FBY_OK &&
-        (shear->n == 3 || (shear->n == 4 && (shear->r[0] > shear->r[1] ||
-                                                shear->r[2] > shear->r[3])))) {
-        err = fby_because(why, FBY_CONFIG, "shear: expected %s",
+    if (shear->n == 3 || (shear->n == 4 && (shear->r[0] > shear->r[1] ||
+                                               shear->r[2] > shear->r[3]))) {
+        return fby_because(why, FBY_CONFIG, "shear: expected %s",
             affine_params[SHEAR].expects);
     }
-    return err;
+    return FBY_OK;
 }
 
 /* Whole pixels, at most that share of the side to either end. */

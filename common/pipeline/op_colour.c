@@ -45,7 +45,7 @@ enum { BRIGHTNESS = 0, CONTRAST = 1, SATURATION = 2, HUE = 3, JITTERS = 4 };
         .name    = (its_name),                                                \
         .expects = "a number a, 0 to 16 (1 - a to 1 + a), or two, the lower " \
                    "first",                                                   \
-        .real = true, .max_n = 2, .min = 0, .max = 16                         \
+        .real = true, .ordered = true, .max_n = 2, .min = 0, .max = 16        \
     }
 
 static const struct fby_param jitter_params[] = {
@@ -56,6 +56,7 @@ static const struct fby_param jitter_params[] = {
                .expects   = "a number a, 0 to 0.5 (-a to a), or two, -0.5 to "
                                    "0.5, the lower first",
                .real      = true,
+               .ordered   = true,
                .max_n     = 2,
                .min       = -0.5,
                .max       = 0.5},
@@ -64,20 +65,18 @@ static const struct fby_param jitter_params[] = {
 static fby_err jitter_check(const struct fby_op_use *use, struct fby_why *why)
 {
     uint32_t given = 0;
-    fby_err  err   = FBY_OK;
-    for (uint32_t i = 0; i < JITTERS && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < JITTERS; i++) {
         given += use->params[i].n;
-        err = fby_op_check_pair(use, i, why);
     }
-    if (err == FBY_OK && given == 0) {
-        err = fby_because(why, FBY_CONFIG,
+    if (given == 0) {
+        return fby_because(why, FBY_CONFIG,
             "colour_jitter needs brightness, contrast, saturation or hue");
     }
-    if (err == FBY_OK && use->params[HUE].n == 1 && use->params[HUE].r[0] < 0) {
-        err = fby_because(
+    if (use->params[HUE].n == 1 && use->params[HUE].r[0] < 0) {
+        return fby_because(
             why, FBY_CONFIG, "hue: expected %s", jitter_params[HUE].expects);
     }
-    return err;
+    return FBY_OK;
 }
 
 static int64_t draw_jitter(
@@ -146,6 +145,7 @@ static const struct fby_param blur_params[] = {
          .expects     = "one or two numbers, 0.1 to 16, the lower first",
          .real        = true,
          .spread      = true,
+         .ordered     = true,
          .min_n       = 1,
          .max_n       = 2,
          .min         = 0.1,
@@ -160,7 +160,7 @@ static fby_err blur_check(const struct fby_op_use *use, struct fby_why *why)
         return fby_because(why, FBY_CONFIG, "kernel: expected %s",
             blur_params[KERNEL].expects);
     }
-    return fby_op_check_pair(use, SIGMA, why);
+    return FBY_OK;
 }
 
 static fby_err blur_plan(const struct fby_op_use *use, struct fby_draw *draw,
@@ -201,22 +201,8 @@ enum { P = 0, SCALE = 1, RATIO = 2, VALUE = 3 };
 
 static const struct fby_param erasing_params[] = {
     [P]     = FBY_P_PARAM(0.5),
-    [SCALE] = {.name = "scale",
-        .expects     = "two numbers, 0.0001 to 1, the lower first",
-        .real        = true,
-        .min_n       = 2,
-        .max_n       = 2,
-        .min         = 0.0001,
-        .max         = 1,
-        .fallback    = {.n = 2, .real = true, .r = {0.02, 0.33}}},
-    [RATIO] = {.name = "ratio",
-        .expects     = "two numbers, 0.01 to 100, the lower first",
-        .real        = true,
-        .min_n       = 2,
-        .max_n       = 2,
-        .min         = 0.01,
-        .max         = 100,
-        .fallback    = {.n = 2, .real = true, .r = {0.3, 3.3}}},
+    [SCALE] = FBY_PAIR_PARAM("scale", 0.0001, 1, 0.02, 0.33),
+    [RATIO] = FBY_PAIR_PARAM("ratio", 0.01, 100, 0.3, 3.3),
     [VALUE] = {.name = "value",
         .expects     = "one or three integers, 0 to 255",
         .spread      = true,
@@ -226,12 +212,6 @@ static const struct fby_param erasing_params[] = {
         .max         = 255,
         .fallback    = {.n = 3, .i = {0, 0, 0}}},
 };
-
-static fby_err erasing_check(const struct fby_op_use *use, struct fby_why *why)
-{
-    fby_err err = fby_op_check_pair(use, SCALE, why);
-    return err == FBY_OK ? fby_op_check_pair(use, RATIO, why) : err;
-}
 
 static fby_err erasing_plan(const struct fby_op_use *use, struct fby_draw *draw,
     struct fby_shape in, struct fby_op_plan *out, struct fby_why *why)
@@ -257,7 +237,6 @@ const struct fby_op fby_op_random_erasing = {
     .version  = 1,
     .params   = erasing_params,
     .n_params = FBY_COUNT(erasing_params),
-    .check    = erasing_check,
     .shape    = fby_op_same_shape,
     .plan     = erasing_plan,
 };

@@ -76,29 +76,9 @@ static struct fby_shape sized(struct fby_shape in, const struct fby_value *size)
 
 static const struct fby_param rrc_params[] = {
     [SIZE]  = SIZE_PARAM(1),
-    [SCALE] = {.name = "scale",
-        .expects     = "two numbers, 0.0001 to 1, the lower first",
-        .real        = true,
-        .min_n       = 2,
-        .max_n       = 2,
-        .min         = 0.0001,
-        .max         = 1,
-        .fallback    = {.n = 2, .real = true, .r = {0.08, 1}}},
-    [RATIO] = {.name = "ratio",
-        .expects     = "two numbers, 0.01 to 100, the lower first",
-        .real        = true,
-        .min_n       = 2,
-        .max_n       = 2,
-        .min         = 0.01,
-        .max         = 100,
-        .fallback    = {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}},
+    [SCALE] = FBY_PAIR_PARAM("scale", 0.0001, 1, 0.08, 1),
+    [RATIO] = FBY_PAIR_PARAM("ratio", 0.01, 100, 0.75, 1.3333333333333333),
 };
-
-static fby_err rrc_check(const struct fby_op_use *use, struct fby_why *why)
-{
-    fby_err err = fby_op_check_pair(use, SCALE, why);
-    return err == FBY_OK ? fby_op_check_pair(use, RATIO, why) : err;
-}
 
 static struct fby_shape rrc_shape(
     const struct fby_op_use *use, struct fby_shape in)
@@ -233,7 +213,6 @@ const struct fby_op fby_op_random_resized_crop = {
     .version  = 1,
     .params   = rrc_params,
     .n_params = FBY_COUNT(rrc_params),
-    .check    = rrc_check,
     .shape    = rrc_shape,
     .plan     = rrc_plan,
 };

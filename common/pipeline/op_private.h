@@ -17,6 +17,18 @@
             .r    = {default_p}                                               \
         }                                                                     \
     }
+/* Two numbers from `low` to `high`; which ones when they are left out. */
+#define FBY_PAIR_PARAM(its_name, low, high, default_0, default_1)            \
+    {                                                                        \
+        .name    = (its_name),                                               \
+        .expects = "two numbers, " #low " to " #high ", the lower first",    \
+        .real = true, .ordered = true, .min_n = 2, .max_n = 2, .min = (low), \
+        .max = (high), .fallback = {                                         \
+            .n    = 2,                                                       \
+            .real = true,                                                    \
+            .r    = {default_0, default_1}                                   \
+        }                                                                    \
+    }
 /* The level of pixels that come from nowhere. */
 #define FBY_FILL_PARAM                                                 \
     {                                                                  \
@@ -34,10 +46,6 @@ struct fby_shape fby_op_same_shape(
     const struct fby_op_use *use, struct fby_shape in);
 
 void fby_op_add_step(struct fby_op_plan *plan, struct fby_step step);
-
-/* low <= high of a parameter that has two numbers. */
-FBY_CHECKED fby_err fby_op_check_pair(
-    const struct fby_op_use *use, uint32_t param, struct fby_why *why);
 
 /* One number a stands for -a..a, two are low and high. */
 int64_t fby_op_draw_around(

@@ -45,7 +45,7 @@ static struct fby_op_use any_use(const struct fby_op *op)
         for (uint32_t i = 0; i < op->n_params; i++) {
             use.params[i] = any_value(&op->params[i]);
         }
-    } while (op->check != NULL && op->check(&use, NULL) != FBY_OK);
+    } while (fby_op_check(&use, NULL) != FBY_OK);
     return use;
 }
 
