@@ -118,7 +118,7 @@ static double mean_megapixels(const struct bench_album *self)
     return sum / (double)self->n / 1e6;
 }
 
-void bench_album_load(struct bench_album *self, const char *dir)
+static void load(struct bench_album *self, const char *dir)
 {
     struct fby_scratch scratch = {0};
     *self                      = (struct bench_album){.synthetic = dir == NULL,
@@ -145,6 +145,26 @@ void bench_album_free(struct bench_album *self)
     }
     free(self->files);
     *self = (struct bench_album){0};
+}
+
+int bench_album_main(const struct bench_program *program, int argc, char **argv,
+    void (*run)(const struct bench_album *album))
+{
+    struct bench_album  album;
+    const char         *data                       = NULL;
+    struct bench_option options[BENCH_MAX_OPTIONS] = {{.name = "data",
+        .help = "A folder of photographs (JPEG), at any depth; without "
+                "one the pictures are synthetic and no goal is judged",
+        .text = &data}};
+    for (int i = 0; program->options[i].name != NULL; i++) {
+        options[i + 1] = program->options[i];
+    }
+    bench_options(argc, argv, options, program->about);
+    bench_begin(program->name);
+    load(&album, data);
+    run(&album);
+    bench_album_free(&album);
+    return 0;
 }
 
 void bench_album_goal(const struct bench_album *self, const char *name,

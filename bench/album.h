@@ -31,15 +31,23 @@ struct bench_album {
     bool               synthetic;
 };
 
-/* The JPEG files below `dir`, at most 1,000, or, when it is NULL, generated
- * ones; says what they are. Those that the worker refuses are left out. */
-void bench_album_load(struct bench_album *self, const char *dir);
-void bench_album_free(struct bench_album *self);
+struct bench_program {
+    const char                *name;
+    const char                *about;   /* the text of --help */
+    const struct bench_option *options; /* the last one without a name */
+};
+
+/* A bench of photographs: begin it, with --data DIR beside its own options,
+ * and run it on the JPEG files below DIR, at most 1,000, without those that the
+ * worker refuses; says what they are. Returns the exit code. */
+int bench_album_main(const struct bench_program *program, int argc, char **argv,
+    void (*run)(const struct bench_album *album));
 
 /* The first `n` pictures scaled up to at least `pixels` each and encoded anew
  * at quality 90. */
 void bench_album_enlarge(const struct bench_album *from, size_t n,
     uint64_t pixels, struct bench_album *out);
+void bench_album_free(struct bench_album *self);
 
 /* Write them `times` over as `shards` tar files train-0.tar, train-1.tar, ...
  * of `dir`; each sample a .jpg and a .cls. */

@@ -25,15 +25,6 @@ struct bench_option {
     const char **text;
 };
 
-/* --data DIR, for `static const char *data`. */
-#define BENCH_DATA_OPTION(data)                                          \
-    {                                                                    \
-        .name = "data",                                                  \
-        .help = "A folder of photographs (JPEG), at any depth; without " \
-                "one the pictures are synthetic and no goal is judged",  \
-        .text = &(data)                                                  \
-    }
-
 /* Read the command line; at most BENCH_MAX_OPTIONS, the last one without a
  * name. `about` is the text of --help. Ends the program on --help and, with
  * code 2, on wrong usage. */

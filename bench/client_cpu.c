@@ -22,10 +22,9 @@ enum { ROWS = 104 };
 static const uint64_t window      = 64 << 20; /* bytes */
 static const size_t   frame_bytes = 4 << 20;  /* of any frame, at most */
 
-static uint64_t    pairs = 9;
-static uint64_t    mib   = 1536;
-static uint64_t    seed  = 1;
-static const char *data;
+static uint64_t pairs = 9;
+static uint64_t mib   = 1536;
+static uint64_t seed  = 1;
 
 static const struct way {
     const char       *name;
@@ -138,7 +137,7 @@ static struct bench_figure measure(struct desk *self, const struct way *way)
     return result.ratio;
 }
 
-static void run(struct desk *self, const struct bench_album *album)
+static void compare_all(struct desk *self, const struct bench_album *album)
 {
     struct bench_figure ratios[N_WAYS] = {{0}};
     double              noise          = 0;
@@ -160,30 +159,28 @@ static void run(struct desk *self, const struct bench_album *album)
     }
 }
 
+static void run(const struct bench_album *album)
+{
+    uint8_t    *pixels = fby_zalloc((size_t)ROWS * BENCH_CROP_BYTES);
+    struct desk desk   = {.pixels = pixels,
+          .slots                  = fby_zalloc(window),
+          .frame                  = fby_zalloc(frame_bytes)};
+    bench_album_crops(album, seed, ROWS, pixels, NULL);
+    compare_all(&desk, album);
+    free(pixels);
+    free(desk.slots);
+    free(desk.frame);
+}
+
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
-    struct desk               desk      = {0};
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (9)", NULL},
         {"mib", &mib, 16, 1 << 20, "MiB of pixels of a run (1536)", NULL},
         {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
-        "CPU time of a client, against bare TCP and bare decoding.");
-    bench_begin("client_cpu");
-    bench_album_load(&album, data);
-    uint8_t *pixels = fby_zalloc((size_t)ROWS * BENCH_CROP_BYTES);
-    bench_album_crops(&album, seed, ROWS, pixels, NULL);
-    desk.pixels = pixels;
-    desk.slots  = fby_zalloc(window);
-    desk.frame  = fby_zalloc(frame_bytes);
-    run(&desk, &album);
-    free(pixels);
-    free(desk.slots);
-    free(desk.frame);
-    bench_album_free(&album);
-    return 0;
+    const struct bench_program program = {"client_cpu",
+        "CPU time of a client, against bare TCP and bare decoding.", options};
+    return bench_album_main(&program, argc, argv, run);
 }

@@ -16,10 +16,9 @@
 
 enum { CHUNK_CROPS = 13 };
 
-static uint64_t    crops = 512;
-static uint64_t    pairs = 9;
-static uint64_t    seed  = 1;
-static const char *data;
+static uint64_t crops = 512;
+static uint64_t pairs = 9;
+static uint64_t seed  = 1;
 
 static const struct fby_pictures photo = {.images = CHUNK_CROPS,
     .width                                        = BENCH_CROP,
@@ -100,7 +99,7 @@ static void print(const char *name, struct bench_figure figure)
         figure.noise);
 }
 
-static void run(struct desk *self, const struct bench_album *album)
+static void compare_all(struct desk *self, const struct bench_album *album)
 {
     encode(self); /* warm */
     compress_lz4(self);
@@ -136,24 +135,24 @@ static void finish(struct desk *self)
     free(self->scratch);
 }
 
+static void run(const struct bench_album *album)
+{
+    struct desk desk;
+    prepare(&desk, album);
+    compare_all(&desk, album);
+    finish(&desk);
+}
+
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
-    struct desk               desk;
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"crops", &crops, 1, 100000, "How many (512)", NULL},
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (9)", NULL},
         {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
-        "CPU time of the photo codec, against LZ4, on 224 x 224 crops.");
-    bench_begin("codec_cpu");
-    bench_album_load(&album, data);
-    prepare(&desk, &album);
-    run(&desk, &album);
-    finish(&desk);
-    bench_album_free(&album);
-    return 0;
+    const struct bench_program program = {"codec_cpu",
+        "CPU time of the photo codec, against LZ4, on 224 x 224 crops.",
+        options};
+    return bench_album_main(&program, argc, argv, run);
 }

@@ -17,9 +17,8 @@
 
 enum { BATCH = 64, SHARDS = 8, MAX_THREADS = 256 };
 
-static uint64_t    pairs  = 7;
-static uint64_t    images = 9600;
-static const char *data;
+static uint64_t pairs  = 7;
+static uint64_t images = 9600;
 
 struct desk {
     struct bench_farm         farm;
@@ -121,19 +120,14 @@ static void run(const struct bench_album *album)
 
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
         {"images", &images, BATCH, 100000000, "Of a run (9600)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
+    const struct bench_program program = {"end_to_end",
         "Images a second of forebay pull with its own workers, against a loop "
-        "that only decodes, both on all cores.");
-    bench_begin("end_to_end");
-    bench_album_load(&album, data);
-    run(&album);
-    bench_album_free(&album);
-    return 0;
+        "that only decodes, both on all cores.",
+        options};
+    return bench_album_main(&program, argc, argv, run);
 }

@@ -20,10 +20,9 @@
 enum { CHUNK_CROPS = 13, CACHE_TIMES = 4 };
 static const size_t guessed_cache = 32 << 20; /* where nobody tells it */
 
-static uint64_t    pairs  = 7;
-static uint64_t    images = 0; /* 0: as many as fill four times the cache */
-static uint64_t    seed   = 1;
-static const char *data;
+static uint64_t pairs  = 7;
+static uint64_t images = 0; /* 0: as many as fill four times the cache */
+static uint64_t seed   = 1;
 
 static const struct fby_pictures photo = {.images = CHUNK_CROPS,
     .width                                        = BENCH_CROP,
@@ -179,7 +178,7 @@ static double worst(double a, double b, double c)
     return most > c ? most : c;
 }
 
-static void run(struct desk *self, const struct bench_album *album)
+static void compare_all(struct desk *self, const struct bench_album *album)
 {
     plan_for(self, FBY_F32);
     struct bench_figure f32 = compare(self, "u8 HWC -> f32 CHW", 4, expand);
@@ -194,25 +193,24 @@ static void run(struct desk *self, const struct bench_album *album)
         album, "expand_host.packed", planes.median, BENCH_AT_LEAST, 0.5);
 }
 
+static void run(const struct bench_album *album)
+{
+    struct desk desk;
+    prepare(&desk, album);
+    compare_all(&desk, album);
+    finish(&desk);
+}
+
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
-    struct desk               desk;
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"images", &images, 1, 1000000, "How many (four times the cache)",
             NULL},
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
         {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
-        "Speed of the host device's expansions, against memcpy.");
-    bench_begin("expand_host");
-    bench_album_load(&album, data);
-    prepare(&desk, &album);
-    run(&desk, &album);
-    finish(&desk);
-    bench_album_free(&album);
-    return 0;
+    const struct bench_program program = {"expand_host",
+        "Speed of the host device's expansions, against memcpy.", options};
+    return bench_album_main(&program, argc, argv, run);
 }

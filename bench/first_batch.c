@@ -12,8 +12,7 @@
 
 enum { MAX_ROUNDS = 999, BATCHES = 15, ROWS = 8, CROP = 64, SHARDS = 2 };
 
-static uint64_t    rounds = 21;
-static const char *data;
+static uint64_t rounds = 21;
 
 struct times { /* ns */
     double first[MAX_ROUNDS];
@@ -69,17 +68,12 @@ static void run(const struct bench_album *album)
 
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"rounds", &rounds, 1, MAX_ROUNDS, "Of opening (21)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
-        "Time from opening a stream at a warm worker to its first batch.");
-    bench_begin("first_batch");
-    bench_album_load(&album, data);
-    run(&album);
-    bench_album_free(&album);
-    return 0;
+    const struct bench_program program = {"first_batch",
+        "Time from opening a stream at a warm worker to its first batch.",
+        options};
+    return bench_album_main(&program, argc, argv, run);
 }

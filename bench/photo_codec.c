@@ -22,9 +22,8 @@ static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
 
 static const size_t plane_bytes = (size_t)BENCH_CROP * BENCH_CROP;
 
-static uint64_t    crops = 1024;
-static uint64_t    seed  = 1;
-static const char *data;
+static uint64_t crops = 1024;
+static uint64_t seed  = 1;
 
 struct sizes { /* bytes of everything */
     uint64_t raw, pack, lz4, filtered_lz4;
@@ -183,18 +182,12 @@ static void run(const struct bench_album *album)
 
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"crops", &crops, 1, 100000, "How many (1024)", NULL},
         {"seed", &seed, 0, UINT64_MAX, "Of the crops (1)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
-        "The size of 224 x 224 crops of photographs on the wire.");
-    bench_begin("photo_codec");
-    bench_album_load(&album, data);
-    run(&album);
-    bench_album_free(&album);
-    return 0;
+    const struct bench_program program = {"photo_codec",
+        "The size of 224 x 224 crops of photographs on the wire.", options};
+    return bench_album_main(&program, argc, argv, run);
 }

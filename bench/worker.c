@@ -14,10 +14,9 @@
 
 enum { BATCH = 32, SHARDS = 4, LARGE_PIXELS = 2000000 };
 
-static uint64_t    pairs        = 7;
-static uint64_t    images       = 1536;
-static uint64_t    large_images = 96;
-static const char *data;
+static uint64_t pairs        = 7;
+static uint64_t images       = 1536;
+static uint64_t large_images = 96;
 
 struct desk {
     struct bench_farm         farm;
@@ -89,21 +88,16 @@ static void run(const struct bench_album *album)
 
 int main(int argc, char **argv)
 {
-    struct bench_album        album;
     const struct bench_option options[] = {
-        BENCH_DATA_OPTION(data),
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
         {"images", &images, BATCH, 10000000, "Of a run (1536)", NULL},
         {"large-images", &large_images, BATCH, 1000000,
             "Of a run with large ones (96)", NULL},
         {0},
     };
-    bench_options(argc, argv, options,
+    const struct bench_program program = {"worker",
         "Images a CPU second of a whole worker process, against a loop that "
-        "only decodes.");
-    bench_begin("worker");
-    bench_album_load(&album, data);
-    run(&album);
-    bench_album_free(&album);
-    return 0;
+        "only decodes.",
+        options};
+    return bench_album_main(&program, argc, argv, run);
 }
