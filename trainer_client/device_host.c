@@ -2,33 +2,13 @@
 #include "trainer_client/device.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
+#include "common/pages.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
 #include "trainer_client/expand_image.h"
 
-enum { HUGE_PAGE = 2 << 20, PAST_CACHE = 8 << 20 };
-
-static void *map(size_t size)
-{
-    void *memory = mmap(
-        NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) {
-        return NULL;
-    }
-    if (size >= HUGE_PAGE) {
-        (void)madvise(memory, size, MADV_HUGEPAGE); /* a wish, not a need */
-    }
-    return memory;
-}
-
-static void unmap(void *memory, size_t size)
-{
-    if (memory != NULL) {
-        munmap(memory, size);
-    }
-}
+enum { PAST_CACHE = 8 << 20 };
 
 /* ---- other arrays -------------------------------------------------------- */
 
@@ -171,10 +151,10 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
 const struct fby_device fby_device_host = {
     .name      = "host",
     .dl_type   = 1,
-    .raw_alloc = map,
-    .raw_free  = unmap,
-    .out_alloc = map,
-    .out_free  = unmap,
+    .raw_alloc = fby_pages_map,
+    .raw_free  = fby_pages_unmap,
+    .out_alloc = fby_pages_map,
+    .out_free  = fby_pages_unmap,
     .expand    = expand,
 };
 

@@ -93,7 +93,7 @@ fby_err fby_arena_take(struct fby_arenas *home,
     const struct fby_arena_spec *spec, struct fby_arena **out)
 {
     struct fby_block block;
-    fby_err err = fby_memory_try_take(home->memory, spec->size, &block);
+    fby_err          err = fby_memory_reserve(home->memory, spec->size, &block);
     if (err != FBY_OK) {
         return err;
     }
@@ -108,6 +108,11 @@ fby_err fby_arena_take(struct fby_arenas *home,
     }
     *out = self;
     return FBY_OK;
+}
+
+fby_err fby_arena_place(struct fby_arena *self)
+{
+    return fby_memory_place(self->home->memory, &self->block);
 }
 
 uint8_t *fby_arena_data(struct fby_arena *self)

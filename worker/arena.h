@@ -1,7 +1,9 @@
 /* arena.h - the memory of one batch, lent to ZeroMQ chunk by chunk.
  *
  * An arena is one block of payload memory and a number of slots, places in it
- * from which a chunk is sent without a copy. It is shared by its maker and by
+ * from which a chunk is sent without a copy. It is charged when it is taken and
+ * placed when work on it begins, so that batches that wait take turns in few
+ * blocks, which are warm. It is shared by its maker and by
  * every message in flight; who lets go last may be any thread, so letting go
  * only puts the arena on a list and wakes the loop. The loop collects, and only
  * then are the bytes free: until libzmq is done with them they stay charged. */
@@ -40,10 +42,15 @@ struct fby_arena_spec {
     void    *tag; /* for fby_arenas_collect; NULL: none */
 };
 
-/* An arena held once by the caller. Errors: FBY_FULL as fby_memory_try_take. */
+/* An arena held once by the caller, its memory charged but not yet there.
+ * Errors: FBY_FULL as fby_memory_try_take. */
 FBY_CHECKED fby_err fby_arena_take(struct fby_arenas *home,
     const struct fby_arena_spec *spec, struct fby_arena **out);
 
+/* Find its memory, once. Errors: FBY_AGAIN the system has none. */
+FBY_CHECKED fby_err fby_arena_place(struct fby_arena *self);
+
+/* NULL before it was placed. */
 uint8_t *fby_arena_data(struct fby_arena *self);
 
 /* Let go of the caller's hold and set *self_p to NULL; NULL is fine. Any

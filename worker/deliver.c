@@ -181,6 +181,20 @@ static fby_err lend_in_place(
         FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
 }
 
+static fby_err fill_copy(struct fby_arena *copy, struct fby_job_chunk *chunk,
+    const struct ask *ask, zmq_msg_t *message)
+{
+    fby_err err = fby_arena_place(copy);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint8_t *frame = fby_arena_data(copy);
+    memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
+    write_prefix(chunk, ask, frame + FBY_CHUNK_PREFIX, frame);
+    return fby_arena_lend(
+        copy, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+}
+
 static fby_err lend_copy(struct shell *self, struct fby_job_chunk *chunk,
     const struct ask *ask, zmq_msg_t *message)
 {
@@ -188,15 +202,11 @@ static fby_err lend_copy(struct shell *self, struct fby_job_chunk *chunk,
     const struct fby_arena_spec spec = {
         .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
     fby_err err = fby_arena_take(self->arenas, &spec, &copy);
-    if (err != FBY_OK) {
-        return err;
+    if (err == FBY_OK) {
+        err = fill_copy(copy, chunk, ask, message);
     }
-    uint8_t *frame = fby_arena_data(copy);
-    memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
-    write_prefix(chunk, ask, frame + FBY_CHUNK_PREFIX, frame);
-    err = fby_arena_lend(copy, 0, frame, spec.size, message);
     fby_arena_release(&copy);
-    self->counts.copied_chunks++;
+    self->counts.copied_chunks += err == FBY_OK ? 1 : 0;
     return err;
 }
 

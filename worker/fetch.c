@@ -127,7 +127,7 @@ static fby_err fetch(struct fby_stages *self, struct fby_task *task,
     const struct fby_member **at, struct fby_why *why)
 {
     size_t  bytes = 0;
-    fby_err err   = FBY_OK;
+    fby_err err   = fby_job_place(task->job, why);
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
         err = locate(task, i, &bytes, why);
     }

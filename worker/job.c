@@ -82,20 +82,17 @@ static void number_fields(struct fby_job *self)
     }
 }
 
-static void place_chunks(struct fby_job *self)
+static void number_chunks(struct fby_job *self)
 {
-    uint8_t              *at    = fby_arena_data(self->arena);
     struct fby_job_chunk *chunk = self->chunks;
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
         for (uint32_t i = 0; i < self->layout.fields[f].n_chunks; i++) {
-            chunk->job     = self;
-            chunk->span    = fby_layout_chunk(&self->layout, f, i);
-            chunk->field   = (uint16_t)f;
-            chunk->number  = i;
-            chunk->index   = (uint32_t)(chunk - self->chunks);
-            chunk->payload = at + FBY_CHUNK_PREFIX;
+            chunk->job    = self;
+            chunk->span   = fby_layout_chunk(&self->layout, f, i);
+            chunk->field  = (uint16_t)f;
+            chunk->number = i;
+            chunk->index  = (uint32_t)(chunk - self->chunks);
             atomic_init(&chunk->missing_rows, chunk->span.rows);
-            at += place_bytes(chunk->span);
             chunk++;
         }
     }
@@ -139,7 +136,7 @@ static fby_err build(struct fby_job *self, struct fby_arenas *arenas, void *tag,
     }
     self->chunks = fby_zalloc(self->layout.n_chunks * sizeof(*self->chunks));
     number_fields(self);
-    place_chunks(self);
+    number_chunks(self);
     return FBY_OK;
 }
 
@@ -160,6 +157,31 @@ fby_err fby_job_create(const struct fby_job_spec *spec,
     }
     *out = self;
     return FBY_OK;
+}
+
+static fby_err place(struct fby_job *self, struct fby_why *why)
+{
+    fby_err err = fby_arena_place(self->arena);
+    if (err != FBY_OK) {
+        return fby_because(why, err,
+            "the system has no memory for a batch of %llu bytes now",
+            (unsigned long long)fby_job_bytes(&self->layout));
+    }
+    uint8_t *at = fby_arena_data(self->arena);
+    for (uint32_t i = 0; i < self->layout.n_chunks; i++) {
+        self->chunks[i].payload = at + FBY_CHUNK_PREFIX;
+        at += place_bytes(self->chunks[i].span);
+    }
+    self->is_placed = true;
+    return FBY_OK;
+}
+
+fby_err fby_job_place(struct fby_job *self, struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    fby_err err = self->is_placed ? FBY_OK : place(self, why);
+    pthread_mutex_unlock(&self->lock);
+    return err;
 }
 
 struct fby_job *fby_job_hold(struct fby_job *self)

@@ -39,8 +39,9 @@ struct fby_job_chunk {
     uint32_t            number; /* in the field */
     uint32_t            index;  /* in the batch; its slot in the arena */
     atomic_uint         missing_rows;
-    uint8_t            *payload; /* raw until encoded; 64 free bytes before */
-    struct fby_coding   coding;  /* once encoded */
+    uint8_t            *payload;    /* raw until encoded; 64 free bytes before;
+                                    NULL before fby_job_place */
+    struct fby_coding   coding;     /* once encoded */
     uint32_t            wire_bytes; /* once encoded, of the payload */
     uint64_t            raw_hash;   /* once encoded */
     bool                ready;      /* the loop's: it was seen encoded */
@@ -87,6 +88,7 @@ struct fby_job {
     uint64_t              turn;         /* likewise */
 
     pthread_mutex_t             lock; /* guards all below */
+    bool                        is_placed;
     struct fby_job_failure      failure;
     struct fby_job_substituted *substituted;
     size_t                      n_substituted;
@@ -96,7 +98,7 @@ struct fby_job {
 /* Bytes of arena that a batch of this layout takes. */
 uint64_t fby_job_bytes(const struct fby_raw_layout *layout);
 
-/* Plan the rows and take the memory. The job is held once.
+/* Plan the rows and charge the memory. The job is held once.
  *
  * Errors: FBY_USAGE   no such step, row or field
  *         FBY_CONFIG  the layout exceeds a limit
@@ -104,6 +106,10 @@ uint64_t fby_job_bytes(const struct fby_raw_layout *layout);
 FBY_CHECKED fby_err fby_job_create(const struct fby_job_spec *spec,
     struct fby_arenas *arenas, void *tag, struct fby_job **out,
     struct fby_why *why);
+
+/* Find its memory, unless that was done: before rows are written. Any thread.
+ * Errors: FBY_AGAIN the system has none; `why` says how much it takes. */
+FBY_CHECKED fby_err fby_job_place(struct fby_job *self, struct fby_why *why);
 
 /* The layout that fby_job_create would use; the same errors but FBY_FULL. */
 FBY_CHECKED fby_err fby_job_layout(const struct fby_job_spec *spec,

@@ -4,17 +4,23 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
+#include "common/clock.h"
 #include "common/mem.h"
+#include "common/pages.h"
 
 enum { PAGE = 4096, KEPT_BLOCKS = 64 };
+
+struct kept {
+    struct fby_block block;
+    int64_t          since_ns;
+};
 
 struct fby_memory {
     pthread_mutex_t          lock; /* guards all below */
     pthread_cond_t           given;
     struct fby_memory_counts counts;
-    struct fby_block         kept[KEPT_BLOCKS]; /* oldest first */
+    struct kept              kept[KEPT_BLOCKS]; /* oldest first */
     size_t                   n_kept;
     uint64_t                 next_turn; /* of who asks next and may wait */
     uint64_t                 turn;      /* of who is served next */
@@ -33,7 +39,7 @@ struct fby_memory *fby_memory_create(size_t limit_bytes)
 /* Take block `i` off the kept ones, keeping their order. */
 static struct fby_block unkeep(struct fby_memory *self, size_t i)
 {
-    struct fby_block block = self->kept[i];
+    struct fby_block block = self->kept[i].block;
     self->n_kept--;
     self->counts.kept -= block.size;
     for (; i < self->n_kept; i++) {
@@ -45,7 +51,7 @@ static struct fby_block unkeep(struct fby_memory *self, size_t i)
 static void unmap_oldest(struct fby_memory *self)
 {
     struct fby_block block = unkeep(self, 0);
-    munmap(block.data, block.size);
+    fby_pages_unmap(block.data, block.size);
 }
 
 void fby_memory_destroy(struct fby_memory **self_p)
@@ -64,12 +70,17 @@ void fby_memory_destroy(struct fby_memory **self_p)
     free(self);
 }
 
+static size_t room(const struct fby_memory *self)
+{
+    return self->counts.limit - self->counts.used;
+}
+
 /* A kept block fits when it wastes at most an eighth. */
 static bool reuse(struct fby_memory *self, size_t size, struct fby_block *out)
 {
     for (size_t i = self->n_kept; i-- > 0;) {
-        size_t here = self->kept[i].size;
-        if (here >= size && here - size <= size / 8) {
+        size_t here = self->kept[i].block.size;
+        if (here >= size && here - size <= size / 8 && here <= room(self)) {
             *out = unkeep(self, i);
             return true;
         }
@@ -80,15 +91,14 @@ static bool reuse(struct fby_memory *self, size_t size, struct fby_block *out)
 static fby_err map_fresh(
     struct fby_memory *self, size_t size, struct fby_block *out)
 {
-    if (size > self->counts.limit - self->counts.used) {
+    if (size > room(self)) {
         return FBY_FULL;
     }
-    while (self->counts.used + self->counts.kept + size > self->counts.limit) {
+    while (self->counts.kept > room(self) + self->counts.reserved - size) {
         unmap_oldest(self);
     }
-    void *data = mmap(
-        NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data == MAP_FAILED) {
+    void *data = fby_pages_map(size);
+    if (data == NULL) {
         return FBY_FULL;
     }
     *out = (struct fby_block){.data = data, .size = size};
@@ -105,6 +115,14 @@ static size_t rounded(const struct fby_memory *self, size_t size)
     return pages * PAGE <= self->counts.limit ? pages * PAGE : 0;
 }
 
+static void charge(struct fby_memory *self, size_t size)
+{
+    self->counts.used += size;
+    if (self->counts.used > self->counts.peak) {
+        self->counts.peak = self->counts.used;
+    }
+}
+
 static fby_err take_locked(
     struct fby_memory *self, size_t size, struct fby_block *out)
 {
@@ -114,10 +132,7 @@ static fby_err take_locked(
             return err;
         }
     }
-    self->counts.used += out->size;
-    if (self->counts.used > self->counts.peak) {
-        self->counts.peak = self->counts.used;
-    }
+    charge(self, out->size);
     return FBY_OK;
 }
 
@@ -172,21 +187,70 @@ fby_err fby_memory_take(
     return err;
 }
 
-void fby_memory_give(struct fby_memory *self, struct fby_block *block)
+fby_err fby_memory_reserve(
+    struct fby_memory *self, size_t size, struct fby_block *out)
 {
-    if (block->data == NULL) {
-        return;
-    }
+    size_t  need = rounded(self, size);
+    fby_err err  = FBY_FULL;
     pthread_mutex_lock(&self->lock);
+    if (need > 0 && need <= room(self)) {
+        charge(self, need);
+        self->counts.reserved += need;
+        *out = (struct fby_block){.size = need};
+        err  = FBY_OK;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+fby_err fby_memory_place(struct fby_memory *self, struct fby_block *block)
+{
+    size_t size = block->size;
+    pthread_mutex_lock(&self->lock);
+    self->counts.used -= size;
+    self->counts.reserved -= size;
+    fby_err err = take_locked(self, size, block);
+    if (err != FBY_OK) {
+        self->counts.used += size;
+        self->counts.reserved += size;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err == FBY_OK ? FBY_OK : FBY_AGAIN;
+}
+
+static void keep(struct fby_memory *self, const struct fby_block *block)
+{
     if (self->n_kept == KEPT_BLOCKS) {
         unmap_oldest(self);
     }
-    self->counts.used -= block->size;
     self->counts.kept += block->size;
-    self->kept[self->n_kept++] = *block;
+    self->kept[self->n_kept++] = (struct kept){*block, fby_now_ns()};
+}
+
+void fby_memory_give(struct fby_memory *self, struct fby_block *block)
+{
+    if (block->size == 0) {
+        return;
+    }
+    pthread_mutex_lock(&self->lock);
+    self->counts.used -= block->size;
+    if (block->data == NULL) {
+        self->counts.reserved -= block->size;
+    } else {
+        keep(self, block);
+    }
     pthread_cond_broadcast(&self->given);
     pthread_mutex_unlock(&self->lock);
     *block = (struct fby_block){0};
+}
+
+void fby_memory_trim(struct fby_memory *self, int64_t since_ns)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->n_kept > 0 && self->kept[0].since_ns <= since_ns) {
+        unmap_oldest(self);
+    }
+    pthread_mutex_unlock(&self->lock);
 }
 
 void fby_memory_close(struct fby_memory *self)

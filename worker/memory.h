@@ -2,8 +2,10 @@
  *
  * What batches and fetched members occupy is charged here, in bytes, and never
  * grows past the limit; beyond it a taker is told FBY_FULL or waits. Blocks are
- * kept for reuse, because fresh pages cost a fault each; kept ones are given
- * back to the system as soon as a block of another size needs the room. */
+ * kept for reuse, the newest first, because fresh pages cost a fault each; kept
+ * ones are given back to the system as soon as a block of another size needs
+ * the room, or when nobody wanted them for a while. Memory may be reserved
+ * before it is needed: what waits for its work takes room, but no pages. */
 #ifndef FBY_WORKER_MEMORY_H
 #define FBY_WORKER_MEMORY_H
 
@@ -15,15 +17,18 @@
 struct fby_memory;
 
 struct fby_block { /* NULL, 0: nothing */
-    uint8_t *data; /* page-aligned; contents are undefined */
+    uint8_t *data; /* page-aligned; contents are undefined; NULL with a size:
+                      reserved, not yet placed */
     size_t   size; /* bytes, at least those asked for; what is charged */
 };
 
 struct fby_memory_counts {
-    size_t limit; /* bytes */
-    size_t used;  /* in blocks that somebody holds */
-    size_t kept;  /* in blocks waiting for reuse; used + kept <= limit */
-    size_t peak;  /* highest `used` so far */
+    size_t limit;    /* bytes */
+    size_t used;     /* in blocks that somebody holds; <= limit */
+    size_t reserved; /* of these, not yet placed */
+    size_t kept;     /* in blocks waiting for reuse;
+                        used - reserved + kept <= limit */
+    size_t peak;     /* highest `used` so far */
 };
 
 struct fby_memory *fby_memory_create(size_t limit_bytes);
@@ -45,8 +50,22 @@ FBY_CHECKED fby_err fby_memory_try_take(
 FBY_CHECKED fby_err fby_memory_take(
     struct fby_memory *self, size_t size, struct fby_block *out);
 
+/* Charge a block of at least `size` bytes now that is placed later; the caller
+ * gives it back, placed or not. Any thread. Errors: as fby_memory_try_take. */
+FBY_CHECKED fby_err fby_memory_reserve(
+    struct fby_memory *self, size_t size, struct fby_block *out);
+
+/* Find memory for a reserved block, whose `size` may grow by an eighth.
+ * Any thread. Errors: FBY_AGAIN  the system has none; it stays reserved. */
+FBY_CHECKED fby_err fby_memory_place(
+    struct fby_memory *self, struct fby_block *block);
+
 /* Give a block back and clear it; an empty one is fine. Any thread. */
 void fby_memory_give(struct fby_memory *self, struct fby_block *block);
+
+/* Give to the system what has been kept since `since_ns` (fby_now_ns) or
+ * longer. Any thread. */
+void fby_memory_trim(struct fby_memory *self, int64_t since_ns);
 
 /* Wake all who wait in take; later ones are refused. */
 void fby_memory_close(struct fby_memory *self);

@@ -71,11 +71,23 @@ static void receive_clients(struct shell *self)
     }
 }
 
+/* After a stream ended, or with smaller batches. */
+static void trim_memory(struct shell *self)
+{
+    int64_t since_ns = self->now_ns - self->options.idle_ns;
+    fby_memory_trim(self->memory, since_ns);
+    fby_stages_trim(self->stages, since_ns);
+    self->trim_due_ns = self->now_ns + self->options.idle_ns / 4;
+}
+
 static void run_timers(struct shell *self)
 {
     if (self->now_ns >= self->progress_due_ns) {
         fby_shell_opens_progress(self);
         self->progress_due_ns = self->now_ns + self->options.progress_ns;
+    }
+    if (self->now_ns >= self->trim_due_ns) {
+        trim_memory(self);
     }
     fby_shell_registry_tick(self);
     fby_shell_peers_sweep(self);

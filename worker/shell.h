@@ -138,6 +138,7 @@ struct shell {
     int                       signal_fd; /* -1: none */
     int64_t                   now_ns;    /* read once a turn */
     int64_t                   progress_due_ns;
+    int64_t                   trim_due_ns;
     int64_t                   leave_until_ns; /* 0: not leaving */
     bool                      done;
 };

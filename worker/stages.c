@@ -223,6 +223,12 @@ void fby_stages_tell(
     }
 }
 
+void fby_stages_trim(struct fby_stages *self, int64_t since_ns)
+{
+    fby_memory_trim(self->fetch_memory, since_ns);
+    fby_memory_trim(self->encode_memory, since_ns);
+}
+
 struct fby_stages_counts fby_stages_counts(struct fby_stages *self)
 {
     struct fby_stages_counts counts = {

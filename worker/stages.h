@@ -50,6 +50,9 @@ struct fby_stages_event {
 /* False when there is none. Thread: the loop. */
 bool fby_stages_next(struct fby_stages *self, struct fby_stages_event *out);
 
+/* fby_memory_trim, of the memory that is read and compressed into. */
+void fby_stages_trim(struct fby_stages *self, int64_t since_ns);
+
 enum { FBY_STAGES_OPS = 64 }; /* ids below; 0 is decoding */
 
 struct fby_stages_counts {

@@ -42,6 +42,7 @@ struct fby_worker_options fby_worker_defaults(void)
         .register_ns       = FBY_NS_PER_S,
         .drain_ns          = 25 * FBY_NS_PER_S,
         .progress_ns       = FBY_NS_PER_S / 2,
+        .idle_ns           = 10 * FBY_NS_PER_S,
     };
 }
 
@@ -64,6 +65,7 @@ static void fill_in(struct fby_worker_options *options)
     options->register_ns  = fby_timer_ns(options->register_ns);
     options->drain_ns     = fby_timer_ns(options->drain_ns);
     options->progress_ns  = fby_timer_ns(options->progress_ns);
+    options->idle_ns      = fby_timer_ns(options->idle_ns);
 }
 
 static struct fby_session_config session_config(

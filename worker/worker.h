@@ -37,6 +37,8 @@ struct fby_worker_options {
     int64_t            register_ns;  /* common/timer.h, which applies here */
     int64_t            drain_ns;     /* how long leaving may take */
     int64_t            progress_ns;  /* between two SCANNING */
+    int64_t            idle_ns;      /* memory that nobody used for so long
+                                        goes back to the system */
 };
 
 enum { FBY_WORKER_LEAST_MEMORY = 32 << 20 };

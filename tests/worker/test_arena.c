@@ -56,7 +56,8 @@ static fby_err take(struct world *world, uint32_t slots, struct fby_arena **out)
 {
     static int                  tag  = 17;
     const struct fby_arena_spec spec = {SIZE, slots, &tag};
-    return fby_arena_take(world->arenas, &spec, out);
+    fby_err                     err = fby_arena_take(world->arenas, &spec, out);
+    return err == FBY_OK ? fby_arena_place(*out) : err;
 }
 
 /* Collect until `n` arenas came back; a test's time-out guards it. */
@@ -83,6 +84,21 @@ static void an_arena_that_is_let_go_is_free_after_collecting(void **state)
     assert_int_equal(fby_memory_counts(world->memory).used, 0);
     assert_int_equal(last_tag, 17);
     assert_int_equal(fby_arenas_collect(world->arenas, count_tag, NULL), 0);
+}
+
+static void an_arena_is_charged_before_it_is_placed(void **state)
+{
+    struct world               *world = *state;
+    struct fby_arena           *arena = NULL;
+    const struct fby_arena_spec spec  = {SIZE, 1, NULL};
+    assert_ok(fby_arena_take(world->arenas, &spec, &arena));
+    assert_null(fby_arena_data(arena));
+    assert_int_equal(fby_memory_counts(world->memory).reserved, SIZE);
+    assert_ok(fby_arena_place(arena));
+    assert_non_null(fby_arena_data(arena));
+    assert_int_equal(fby_memory_counts(world->memory).reserved, 0);
+    fby_arena_release(&arena);
+    wait_for_freed(world, 1);
 }
 
 static void a_message_holds_the_arena_until_it_is_gone(void **state)
@@ -125,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_arena_that_is_let_go_is_free_after_collecting),
+        cmocka_unit_test(an_arena_is_charged_before_it_is_placed),
         cmocka_unit_test(a_message_holds_the_arena_until_it_is_gone),
         cmocka_unit_test(bytes_sent_in_place_arrive_and_come_back),
     };

@@ -273,6 +273,27 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     bench_close(&bench);
 }
 
+static void a_job_has_no_pages_until_its_work_begins(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    struct fby_job     *job  = NULL;
+    struct fby_why      why  = {{0}};
+    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    size_t reserved = fby_memory_counts(bench.memory).reserved;
+    assert_true(reserved >= fby_job_bytes(&job->layout));
+    assert_null(job->chunks[0].payload);
+    assert_ok(fby_job_place(job, &why));
+    const uint8_t *payload = job->chunks[0].payload;
+    assert_non_null(payload);
+    assert_int_equal(fby_memory_counts(bench.memory).reserved, 0);
+    assert_ok(fby_job_place(job, &why));
+    assert_ptr_equal(job->chunks[0].payload, payload);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void a_file_that_changed_fails_as_stale(void **state)
 {
     struct bench bench;
@@ -344,6 +365,7 @@ int main(void)
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
         IN_SANDBOX(a_picture_that_takes_too_much_memory_is_no_bad_sample),
         IN_SANDBOX(more_substitutes_than_end_can_name_are_refused),
+        IN_SANDBOX(a_job_has_no_pages_until_its_work_begins),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),
         IN_SANDBOX(what_does_not_exist_is_refused_in_words),

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "worker/memory.h"
 
 enum { PAGE = 4096, MIB = 1 << 20 };
@@ -75,6 +76,100 @@ static void kept_blocks_make_room_for_other_sizes(void **state)
     fby_memory_destroy(&memory);
 }
 
+static void reserved_memory_is_charged_before_it_is_there(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   block;
+    struct fby_block   more;
+    assert_ok(fby_memory_reserve(memory, MIB - PAGE, &block));
+    assert_null(block.data);
+    assert_int_equal(fby_memory_counts(memory).used, MIB - PAGE);
+    assert_int_equal(fby_memory_counts(memory).reserved, MIB - PAGE);
+    assert_int_equal(
+        fby_memory_reserve(memory, (size_t)2 * PAGE, &more), FBY_FULL);
+    assert_int_equal(
+        fby_memory_try_take(memory, (size_t)2 * PAGE, &more), FBY_FULL);
+    assert_ok(fby_memory_place(memory, &block));
+    memset(block.data, 1, block.size);
+    assert_int_equal(fby_memory_counts(memory).reserved, 0);
+    assert_int_equal(fby_memory_counts(memory).used, MIB - PAGE);
+    fby_memory_give(memory, &block);
+    assert_int_equal(fby_memory_counts(memory).used, 0);
+    fby_memory_destroy(&memory);
+}
+
+/* Batches that wait for their turn are as many as the limit allows; those that
+ * have it use the same pages one after the other. */
+static void reservations_take_turns_in_one_block(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   blocks[4];
+    uint8_t           *data = NULL;
+    for (int i = 0; i < 4; i++) {
+        assert_ok(fby_memory_reserve(memory, MIB / 4, &blocks[i]));
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_ok(fby_memory_place(memory, &blocks[i]));
+        assert_true(data == NULL || data == blocks[i].data);
+        data = blocks[i].data;
+        fby_memory_give(memory, &blocks[i]);
+        assert_int_equal(fby_memory_counts(memory).kept, MIB / 4);
+    }
+    fby_memory_destroy(&memory);
+}
+
+static void a_reservation_can_be_given_back_as_it_is(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   block;
+    assert_ok(fby_memory_reserve(memory, MIB, &block));
+    fby_memory_give(memory, &block);
+    assert_int_equal(block.size, 0);
+    struct fby_memory_counts counts = fby_memory_counts(memory);
+    assert_int_equal(counts.used + counts.reserved + counts.kept, 0);
+    fby_memory_destroy(&memory);
+}
+
+/* A kept block that is a little too large would be charged with what others
+ * have reserved. */
+static void a_reservation_never_grows_past_the_limit(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   block;
+    struct fby_block   others;
+    assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
+    fby_memory_give(memory, &block);
+    assert_ok(fby_memory_reserve(memory, MIB / 2 - PAGE, &block));
+    assert_ok(fby_memory_reserve(memory, MIB / 2 + PAGE, &others));
+    assert_ok(fby_memory_place(memory, &block));
+    assert_ok(fby_memory_place(memory, &others));
+    struct fby_memory_counts counts = fby_memory_counts(memory);
+    assert_int_equal(counts.used, MIB);
+    assert_int_equal(counts.kept, 0);
+    fby_memory_give(memory, &block);
+    fby_memory_give(memory, &others);
+    fby_memory_destroy(&memory);
+}
+
+static void what_nobody_wanted_since_goes_back_to_the_system(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   block;
+    int64_t            before_ns = fby_now_ns() - 1;
+    assert_ok(fby_memory_try_take(memory, MIB / 2, &block));
+    fby_memory_give(memory, &block);
+    fby_memory_trim(memory, before_ns);
+    assert_int_equal(fby_memory_counts(memory).kept, MIB / 2);
+    fby_memory_trim(memory, fby_now_ns());
+    assert_int_equal(fby_memory_counts(memory).kept, 0);
+    fby_memory_destroy(&memory);
+}
+
 struct taker {
     struct fby_memory *memory;
     atomic_int         taken;
@@ -120,6 +215,11 @@ int main(void)
         cmocka_unit_test(the_limit_is_never_passed),
         cmocka_unit_test(a_block_given_back_is_taken_again),
         cmocka_unit_test(kept_blocks_make_room_for_other_sizes),
+        cmocka_unit_test(reserved_memory_is_charged_before_it_is_there),
+        cmocka_unit_test(reservations_take_turns_in_one_block),
+        cmocka_unit_test(a_reservation_can_be_given_back_as_it_is),
+        cmocka_unit_test(a_reservation_never_grows_past_the_limit),
+        cmocka_unit_test(what_nobody_wanted_since_goes_back_to_the_system),
         cmocka_unit_test(a_taker_waits_its_turn_and_leaves_when_closed),
     };
     return cmocka_run_group_tests_name("worker.memory", tests, NULL, NULL);
