@@ -63,10 +63,14 @@ static void build_worker_listen(struct fby_cluster *self)
         (int)(strrchr(server, ':') - server), server);
 }
 
-static unsigned shared_cores(unsigned workers)
+static unsigned shared_cores(const struct fby_cluster_options *options)
 {
     unsigned cores = fby_cores();
-    return workers > 0 && cores > workers ? cores / workers : 1;
+    if (options->cpus != NULL && options->n_cpus < cores) {
+        cores = options->n_cpus;
+    }
+    unsigned each = options->workers > 0 ? cores / options->workers : 0;
+    return each > 0 ? each : 1;
 }
 
 /* An option that may not have been given. */
@@ -85,12 +89,13 @@ static void build_worker_args(
     struct fby_words *args = &self->worker_args;
     build_worker_listen(self);
     snprintf(self->threads, sizeof(self->threads), "%u",
-        options->threads > 0 ? options->threads
-                             : shared_cores(options->workers));
+        options->threads > 0 ? options->threads : shared_cores(options));
     fby_words_add(args, "worker");
     add_option(args, "--server", self->children[0].endpoint);
     add_option(args, "--listen", self->worker_listen);
     add_option(args, "--threads", self->threads);
+    add_option(args, "--cpus", options->cpus);
+    add_option(args, "--nice", options->nice);
     add_option(args, "--memory", options->memory);
     add_option(args, "--cache", options->cache);
     for (unsigned i = 0; options->roots[i] != NULL; i++) {

@@ -14,6 +14,9 @@ struct fby_cluster_options {
     unsigned    threads; /* a worker's; 0: the cores shared out */
     const char *memory;  /* a worker's --memory; NULL: its default */
     const char *cache;   /* a worker's --cache; NULL: its default */
+    const char *cpus;    /* of the workers, together; NULL: all */
+    unsigned    n_cpus;  /* how many these are */
+    const char *nice;    /* of their threads; NULL: the default */
     char      **roots;   /* "NAME=DIR" ..., NULL at the end */
 };
 

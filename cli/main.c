@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -118,6 +119,8 @@ static void close_output(void)
 
 int main(int argc, char **argv)
 {
+    /* A child of ours is started as /proc/self/exe. */
+    pthread_setname_np(pthread_self(), "forebay");
     hold_standard_streams();
     atexit(close_output);
     keep_large_blocks();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cpus.h"
 #include "common/mem.h"
 
 static bool read_digits(const char *text, char **end, uint64_t *out)
@@ -70,6 +71,17 @@ const char *fby_option_size_text(
 {
     fby_option_size(state, name, text);
     return text;
+}
+
+uint32_t fby_option_cpus(
+    const struct argp_state *state, const char *name, const char *text)
+{
+    cpu_set_t      set;
+    struct fby_why why = {{0}};
+    if (fby_cpus_usable(text, &set, &why) != FBY_OK) {
+        argp_error(state, "%s %s: %s", name, text, why.text);
+    }
+    return (uint32_t)CPU_COUNT(&set);
 }
 
 void fby_option_stray(

@@ -25,6 +25,11 @@ uint64_t fby_option_size(
 const char *fby_option_size_text(
     const struct argp_state *state, const char *name, const char *text);
 
+/* Check a list of CPUs, "0-3,8", that this process may use; returns how many.
+ */
+uint32_t fby_option_cpus(
+    const struct argp_state *state, const char *name, const char *text);
+
 /* End the program: `word` belongs to no option. `meant` is the option that it
  * was perhaps for, "--pipeline"; NULL: none. */
 void fby_option_stray(

@@ -45,6 +45,9 @@ static fby_err start_cluster(
         .workers = (unsigned)self->options->workers,
         .threads = (unsigned)self->options->threads,
         .memory  = self->options->memory,
+        .cpus    = self->options->cpus,
+        .n_cpus  = self->options->n_cpus,
+        .nice    = self->options->nice,
         .roots   = roots->words.words,
     };
     return fby_cluster_start(&cluster, &self->cluster, why);

@@ -11,6 +11,8 @@ enum option_key {
     KEY_MEMORY   = 'm',
     KEY_SERVER   = 0x100,
     KEY_THREADS,
+    KEY_CPUS,
+    KEY_NICE,
     KEY_STEPS,
     KEY_EPOCHS,
     KEY_SEED,
@@ -42,6 +44,10 @@ static const struct argp_option options[] = {
         "Threads of each of them (default: the cores shared out)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0,
         "Of each own worker, for samples and batches (default 1G)", 0},
+    {"cpus", KEY_CPUS, "LIST", 0,
+        "Run them on these CPUs alone, as 0-3,8 (default: all allowed)", 0},
+    {"nice", KEY_NICE, "N", 0,
+        "How far their threads stand back, 0 to 19 (default 5)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "A root that the workers of --server have: a plain path below DIR is "
         "asked for as NAME:path (repeatable)",
@@ -125,6 +131,14 @@ static bool parse_amount(int key, const char *arg, struct argp_state *state,
         return true;
     case KEY_MEMORY:
         o->memory = fby_option_size_text(state, "--memory", arg);
+        return true;
+    case KEY_CPUS:
+        o->n_cpus = fby_option_cpus(state, "--cpus", arg);
+        o->cpus   = arg;
+        return true;
+    case KEY_NICE:
+        (void)fby_option_u64(state, "--nice", arg, 0, 19);
+        o->nice = arg;
         return true;
     case KEY_STEPS:
         o->steps = fby_option_u64(state, "--steps", arg, 1, INT64_MAX);

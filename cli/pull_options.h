@@ -19,6 +19,9 @@ struct fby_pull_options {
     struct fby_words fields;
     uint64_t         workers;
     uint64_t         threads;
+    const char      *cpus; /* of the own workers */
+    uint32_t         n_cpus;
+    const char      *nice;
     uint64_t         steps;
     uint64_t         epochs;
     uint64_t         seed;

@@ -15,7 +15,9 @@ enum option_key {
     KEY_LISTEN   = 'l',
     KEY_THREADS  = 't',
     KEY_MEMORY   = 'm',
-    KEY_DATA     = 'd'
+    KEY_DATA     = 'd',
+    KEY_CPUS     = 0x100,
+    KEY_NICE
 };
 
 struct up_options {
@@ -25,6 +27,9 @@ struct up_options {
     struct fby_words data;
     unsigned         workers;
     unsigned         threads;
+    const char      *cpus;
+    unsigned         n_cpus;
+    const char      *nice;
 };
 
 static const struct argp_option options[] = {
@@ -35,6 +40,9 @@ static const struct argp_option options[] = {
         "Threads of each (default: the cores shared out)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0,
         "Of each, for samples and batches (default 1G)", 0},
+    {"cpus", KEY_CPUS, "LIST", 0, "Run the workers on these CPUs alone", 0},
+    {"nice", KEY_NICE, "N", 0,
+        "How far their threads stand back, 0 to 19 (default 5)", 0},
     {"listen", KEY_LISTEN, "ADDR", 0,
         "Where the server listens (default tcp://127.0.0.1:7070)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,
@@ -65,6 +73,14 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_MEMORY:
         o->memory = fby_option_size_text(state, "--memory", arg);
+        return 0;
+    case KEY_CPUS:
+        o->n_cpus = fby_option_cpus(state, "--cpus", arg);
+        o->cpus   = arg;
+        return 0;
+    case KEY_NICE:
+        (void)fby_option_u64(state, "--nice", arg, 0, 19);
+        o->nice = arg;
         return 0;
     case KEY_LISTEN:
         o->listen = arg;
@@ -127,6 +143,9 @@ static fby_err up(const struct up_options *o, struct fby_why *why)
             .workers = o->workers,
             .threads = o->threads,
             .memory  = o->memory,
+            .cpus    = o->cpus,
+            .n_cpus  = o->n_cpus,
+            .nice    = o->nice,
             .roots   = served.words.words,
         };
         fby_signals_catch();

@@ -1,6 +1,9 @@
 /* worker.c - `forebay worker`: one worker process, run by hand. */
 #include "worker/worker.h"
 
+#include <sched.h>
+#include <string.h>
+
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/served.h"
@@ -17,6 +20,9 @@ enum option_key {
     KEY_CACHE,
     KEY_FETCH_THREADS,
     KEY_ENCODE_THREADS,
+    KEY_CPUS,
+    KEY_NUMA,
+    KEY_NICE,
     KEY_READY_FD,
     KEY_PARENT
 };
@@ -46,6 +52,14 @@ static const struct argp_option options[] = {
         "Threads that decode and transform (default: one a usable core)", 1},
     {"fetch-threads", KEY_FETCH_THREADS, "N", 0, "Threads that read", 1},
     {"encode-threads", KEY_ENCODE_THREADS, "N", 0, "Threads that compress", 1},
+    {"cpus", KEY_CPUS, "LIST", 0,
+        "Run on these CPUs alone, as 0-3,8 (default: all that are allowed)", 1},
+    {"numa", KEY_NUMA, "auto|off|N", 0,
+        "Run on the CPUs of node N alone; auto (default): what talks to the "
+        "network prefers the node of the card that --listen names",
+        1},
+    {"nice", KEY_NICE, "N", 0,
+        "How far the threads that compute stand back, 0 to 19 (default 5)", 1},
     {"memory", KEY_MEMORY, "SIZE", 0,
         "For samples and batches, all trainers together (default 1G)", 1},
     {"send-window", KEY_SEND_WINDOW, "SIZE", 0,
@@ -56,6 +70,41 @@ static const struct argp_option options[] = {
     {"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End with this process", 1},
     {0},
 };
+
+static int parse_numa(const struct argp_state *state, const char *arg)
+{
+    if (strcmp(arg, "auto") == 0) {
+        return FBY_NUMA_AUTO;
+    }
+    if (strcmp(arg, "off") == 0) {
+        return FBY_NUMA_OFF;
+    }
+    if (arg[0] == '\0' || arg[strspn(arg, "0123456789")] != '\0') {
+        argp_error(
+            state, "--numa: '%s' is not auto, off or a node's number", arg);
+    }
+    return (int)fby_option_u64(state, "--numa", arg, 0, CPU_SETSIZE - 1);
+}
+
+/* Where and how its threads run. */
+static bool parse_place(int key, const char *arg,
+    const struct argp_state *state, struct fby_worker_options *o)
+{
+    switch (key) {
+    case KEY_CPUS:
+        fby_option_cpus(state, "--cpus", arg);
+        o->cpus = arg;
+        return true;
+    case KEY_NUMA:
+        o->numa = parse_numa(state, arg);
+        return true;
+    case KEY_NICE:
+        o->nice = (int)fby_option_u64(state, "--nice", arg, 0, 19);
+        return true;
+    default:
+        return false;
+    }
+}
 
 static bool parse_amount(int key, const char *arg,
     const struct argp_state *state, struct fby_worker_options *o)
@@ -122,10 +171,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
             argp_error(state, "--server ADDR is required: trainers find a "
                               "worker through it");
         }
+        if (self->worker.cpus != NULL && self->worker.numa >= 0) {
+            argp_error(state, "--cpus goes against --numa N: both say where");
+        }
         return 0;
     default:
-        return parse_amount(key, arg, state, &self->worker) ? 0
-                                                            : ARGP_ERR_UNKNOWN;
+        return parse_amount(key, arg, state, &self->worker) ||
+                       parse_place(key, arg, state, &self->worker)
+                   ? 0
+                   : ARGP_ERR_UNKNOWN;
     }
 }
 

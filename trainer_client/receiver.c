@@ -270,6 +270,9 @@ static fby_err start(struct fby_receiver *r, struct fby_why *why)
         r->running = pthread_create(&r->thread, NULL, thread_main, r) == 0;
         err        = r->running ? FBY_OK : FBY_SYS;
     }
+    if (r->running) {
+        pthread_setname_np(r->thread, "fby-receive");
+    }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (err == FBY_SYS && why->text[0] == '\0') {
         (void)fby_because(why, err, "no thread could be started");

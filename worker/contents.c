@@ -91,7 +91,7 @@ fby_err fby_contents_create(
     self->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     fby_err err    = FBY_SYS;
     if (self->event_fd >= 0) {
-        err = fby_stage_create(&(struct fby_stage_config){.name = "open",
+        err = fby_stage_create(&(struct fby_stage_config){.name = "fby-open",
                                    .threads  = config->threads,
                                    .capacity = config->waiting,
                                    .run      = run_opening,

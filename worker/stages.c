@@ -11,10 +11,7 @@ enum {
     SMALL_SHARE =
         8 << 20, /* bytes of a transform thread: see share_of_thread */
     LARGE_SHARE = 64 << 20,
-    /* Niceness. Who waits for an answer, here or in the trainer next door, comes
-     * before who computes; with the cores to ourselves it costs nothing. */
-    STAND_BACK = 5,
-    QUEUED     = 8 /* items before a stage, for each of its threads */
+    QUEUED      = 8 /* items before a stage, for each of its threads */
 };
 
 /* ---- Building and joining ------------------------------------------------ */
@@ -77,27 +74,27 @@ static fby_err start_stage(struct fby_stages *self,
 {
     config.context  = self;
     config.capacity = QUEUED * (size_t)config.threads;
-    config.nice     = STAND_BACK;
+    config.nice     = self->config.nice;
     return fby_stage_create(&config, out);
 }
 
 static fby_err start_stages(struct fby_stages *self)
 {
     fby_err err = start_stage(self,
-        (struct fby_stage_config){.name = "encode",
+        (struct fby_stage_config){.name = "fby-encode",
             .threads                    = self->config.encode_threads,
             .run                        = fby_encode_run},
         &self->encode);
     if (err == FBY_OK) {
         err = start_stage(self,
-            (struct fby_stage_config){.name = "transform",
+            (struct fby_stage_config){.name = "fby-transf",
                 .threads                    = self->config.transform_threads,
                 .run                        = fby_transform_row},
             &self->transform);
     }
     if (err == FBY_OK) {
         err = start_stage(self,
-            (struct fby_stage_config){.name = "fetch",
+            (struct fby_stage_config){.name = "fby-fetch",
                 .threads                    = self->config.fetch_threads,
                 .run                        = fby_fetch_run,
                 .next                       = next_task},

@@ -15,6 +15,7 @@
 
 struct fby_stages_config {
     uint32_t fetch_threads, transform_threads, encode_threads;
+    int      nice;          /* how far all of them stand back, 0 to 19 */
     size_t   fetch_bytes;   /* of members between fetch and transform; also the
                                largest sample that can be read */
     size_t   scratch_bytes; /* that pictures are decoded and transformed in */

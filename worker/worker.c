@@ -17,6 +17,7 @@
 #include "common/cores.h"
 #include "common/log.h"
 #include "common/timer.h"
+#include "worker/places.h"
 #include "worker/shell.h"
 #include "worker/transform/self_test.h"
 
@@ -27,13 +28,18 @@ enum {
     OPENERS          = 2,
     WAITING_OPENINGS = 16,
     LARGE_BLOCK      = 1 << 20,
-    LAST_MOMENT_MS   = 1000 /* for what ZeroMQ holds when we end */
+    LAST_MOMENT_MS   = 1000, /* for what ZeroMQ holds when we end */
+    /* Niceness. Who waits for an answer, here or in the trainer next door, comes
+     * before who computes; with the cores to ourselves it costs nothing. */
+    STAND_BACK = 5
 };
 
 struct fby_worker_options fby_worker_defaults(void)
 {
     return (struct fby_worker_options){
         .listen            = "tcp://127.0.0.1:*",
+        .numa              = FBY_NUMA_AUTO,
+        .nice              = STAND_BACK,
         .memory_bytes      = UINT64_C(1) << 30,
         .send_window_bytes = UINT64_C(16) << 20,
         .ready_fd          = -1,
@@ -102,6 +108,7 @@ static struct fby_stages_config stages_config(
         .fetch_threads     = options->fetch_threads,
         .transform_threads = options->transform_threads,
         .encode_threads    = options->encode_threads,
+        .nice              = options->nice,
         .fetch_bytes       = options->memory_bytes / 8,
         .scratch_bytes     = options->memory_bytes / 4,
         .encode_bytes      = encode < most ? encode : most,
@@ -239,6 +246,8 @@ static fby_err open_shell(struct shell *self, struct fby_why *why)
         err = open_memory(self, why);
     }
     if (err == FBY_OK) {
+        /* From here on: ZeroMQ's threads, and this one, the loop. */
+        fby_places_near_card(&self->options);
         err = open_sockets(self, why);
     }
     return err;
@@ -304,8 +313,12 @@ fby_err fby_worker_run(
     const struct fby_worker_options *options, struct fby_why *why)
 {
     struct shell self = {.options = *options, .signal_fd = -1};
+    fby_err      err  = fby_places_confine(options, why);
+    if (err != FBY_OK) {
+        return err;
+    }
     fill_in(&self.options);
-    fby_err err = open_shell(&self, why);
+    err = open_shell(&self, why);
     if (err == FBY_OK) {
         say_ready(&self);
     }

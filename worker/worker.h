@@ -13,6 +13,8 @@
 
 #include "common/err.h"
 
+enum { FBY_NUMA_AUTO = -1, FBY_NUMA_OFF = -2 };
+
 /* Start from fby_worker_defaults and change what differs. */
 struct fby_worker_options {
     const char        *server;    /* endpoint; NULL: none */
@@ -21,7 +23,13 @@ struct fby_worker_options {
                                      bound one */
     const char *const *roots;     /* "NAME=DIR" each */
     size_t             n_roots;
-    const char        *cache_dir;         /* of manifests; NULL: the user's */
+    const char        *cache_dir; /* of manifests; NULL: the user's */
+    const char        *cpus;      /* where all threads run, "0-3,8"; NULL: where
+                                the caller may */
+    int                numa; /* the node where all threads run; AUTO: those who
+                                talk prefer the network card's */
+    int                nice; /* how far the threads that compute stand back,
+                                0 to 19 */
     uint32_t           fetch_threads;     /* 0: two a core, at least 4 */
     uint32_t           transform_threads; /* 0: one a core */
     uint32_t           encode_threads;    /* 0: one for two cores */

@@ -31,7 +31,7 @@ static void memory_of_any_size_is_zeroed_and_writable(void **state)
     check(PAGE + 1);
     check(FBY_HUGE_PAGE - 1);
     check(FBY_HUGE_PAGE);
-    check((size_t)3 * FBY_HUGE_PAGE + 5 * PAGE + 1);
+    check((size_t)3 * FBY_HUGE_PAGE + (size_t)5 * PAGE + 1);
     fby_pages_unmap(NULL, 0);
 }
 

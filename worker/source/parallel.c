@@ -50,6 +50,7 @@ static void *thread_main(void *opaque)
 {
     struct state *s = opaque;
     uint32_t      i = 0;
+    pthread_setname_np(pthread_self(), "fby-scan");
     while (take_job(s, &i)) {
         struct fby_why why = {0};
         fby_err        err = s->work->job(s->work->arg, i, &s->stop, &why);

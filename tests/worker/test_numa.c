@@ -1,0 +1,209 @@
+/* A made-up sysfs: two nodes of four CPUs, and cards of every kind. */
+#include "tests/test.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "worker/numa.h"
+
+static char root[64]; /* new for each test */
+
+static void path_of(char out[256], const char *path)
+{
+    snprintf(out, 256, "%s/%s", root, path);
+}
+
+/* The directories above `path`. */
+static void make_room(const char *path)
+{
+    char full[256];
+    path_of(full, path);
+    for (char *at = full + strlen(root) + 1; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(full, 0700);
+            *at = '/';
+        }
+    }
+}
+
+static void write_file(const char *path, const char *text)
+{
+    char full[256];
+    make_room(path);
+    path_of(full, path);
+    FILE *file = fopen(full, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void link_to(const char *path, const char *target)
+{
+    char full[256];
+    make_room(path);
+    path_of(full, path);
+    assert_int_equal(symlink(target, full), 0);
+}
+
+static void write_nodes(const char *online)
+{
+    write_file("sys/devices/system/node/online", online);
+    write_file("sys/devices/system/node/node0/cpulist", "0-3\n");
+    write_file("sys/devices/system/node/node1/cpulist", "4-7\n");
+    write_file("sys/devices/system/node/node2/cpulist", "\n");
+}
+
+static int make_root(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/fby-numa-XXXXXX");
+    if (mkdtemp(root) == NULL) {
+        return 1;
+    }
+    write_nodes("0-2\n");
+    write_file("sys/class/net/eth0/device/numa_node", "0\n");
+    write_file("sys/class/net/eth1/device/numa_node", "1\n");
+    write_file("sys/class/net/eth2/device/numa_node", "-1\n");
+    write_file("sys/class/net/eth3/device/numa_node", "2\n");
+    make_room("sys/class/net/lo/");
+    return 0;
+}
+
+static int remove_one(
+    const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* "NODE: CPUS", or "none". */
+static const char *near(const char *card, const char *allowed)
+{
+    static char          text[300];
+    struct fby_numa_node node;
+    struct fby_why       why;
+    cpu_set_t            set;
+    assert_ok(fby_cpus_parse(allowed, &set, &why));
+    if (!fby_numa_near(root, card, &set, &node)) {
+        return "none";
+    }
+    snprintf(text, sizeof(text), "%d: %s", node.number,
+        fby_cpus_show(&node.cpus).text);
+    return text;
+}
+
+static void the_node_of_the_card_is_preferred(void **state)
+{
+    (void)state;
+    assert_string_equal(near("eth0", "0-7"), "0: 0-3");
+    assert_string_equal(near("eth1", "0-7"), "1: 4-7");
+}
+
+static void only_allowed_cpus_are_preferred(void **state)
+{
+    (void)state;
+    assert_string_equal(near("eth1", "2-5"), "1: 4-5");
+    assert_string_equal(near("eth1", "0-3"), "none"); /* none of its own */
+    assert_string_equal(near("eth1", "5-6"), "none"); /* all are its own */
+}
+
+static void a_card_without_a_node_prefers_nothing(void **state)
+{
+    (void)state;
+    assert_string_equal(near("eth2", "0-7"), "none");
+    assert_string_equal(near("eth3", "0-7"), "none"); /* a node without CPUs */
+    assert_string_equal(near("lo", "0-7"), "none");
+    assert_string_equal(near("eth9", "0-7"), "none");
+}
+
+static void on_one_node_nothing_is_preferred(void **state)
+{
+    (void)state;
+    write_nodes("0\n");
+    assert_string_equal(near("eth0", "0-7"), "none");
+    write_nodes("what\n");
+    assert_string_equal(near("eth0", "0-7"), "none");
+}
+
+static void a_virtio_card_is_where_its_pci_device_is(void **state)
+{
+    (void)state;
+    write_file("sys/devices/pci/0000:00:03.0/numa_node", "1\n");
+    make_room("sys/devices/pci/0000:00:03.0/virtio2/");
+    link_to("sys/class/net/eth4/device",
+        "../../../devices/pci/0000:00:03.0/virtio2");
+    assert_string_equal(near("eth4", "0-7"), "1: 4-7");
+}
+
+static void a_bond_is_where_all_its_cards_are(void **state)
+{
+    (void)state;
+    link_to("sys/class/net/bond0/lower_eth1", "../eth1");
+    link_to("sys/class/net/bond0/lower_eth2", "../eth2");
+    link_to("sys/class/net/bond0.7/lower_bond0", "../bond0");
+    assert_string_equal(near("bond0", "0-7"), "1: 4-7");
+    assert_string_equal(near("bond0.7", "0-7"), "1: 4-7");
+    link_to("sys/class/net/bond0/lower_eth0", "../eth0");
+    assert_string_equal(near("bond0", "0-7"), "none");
+}
+
+static void a_node_is_found_by_number_or_refused_in_words(void **state)
+{
+    (void)state;
+    struct fby_numa_node node;
+    struct fby_why       why = {{0}};
+    assert_ok(fby_numa_node(root, 1, &node, &why));
+    assert_int_equal(node.number, 1);
+    assert_string_equal(fby_cpus_show(&node.cpus).text, "4-7");
+    assert_int_equal(fby_numa_node(root, 3, &node, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "no node 3"));
+    assert_non_null(strstr(why.text, "0-2"));
+    assert_int_equal(fby_numa_node(root, 2, &node, &why), FBY_USAGE);
+    assert_int_equal(fby_numa_node("/nowhere", 0, &node, &why), FBY_USAGE);
+}
+
+static void an_address_belongs_to_a_card(void **state)
+{
+    (void)state;
+    char card[IF_NAMESIZE];
+    assert_true(fby_numa_card("tcp://127.0.0.1:*", card));
+    assert_string_equal(card, "lo");
+    assert_true(fby_numa_card("tcp://lo:7070", card));
+    assert_string_equal(card, "lo");
+    assert_false(fby_numa_card("tcp://*:7070", card));
+    assert_false(fby_numa_card("tcp://0.0.0.0:7070", card));
+    assert_false(fby_numa_card("tcp://192.0.2.1:7070", card));
+    assert_false(fby_numa_card("tcp://", card));
+    assert_false(fby_numa_card("nonsense", card));
+}
+
+#define IN_ROOT(test) \
+    cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_ROOT(the_node_of_the_card_is_preferred),
+        IN_ROOT(only_allowed_cpus_are_preferred),
+        IN_ROOT(a_card_without_a_node_prefers_nothing),
+        IN_ROOT(on_one_node_nothing_is_preferred),
+        IN_ROOT(a_virtio_card_is_where_its_pci_device_is),
+        IN_ROOT(a_bond_is_where_all_its_cards_are),
+        IN_ROOT(a_node_is_found_by_number_or_refused_in_words),
+        cmocka_unit_test(an_address_belongs_to_a_card),
+    };
+    return cmocka_run_group_tests_name("worker.numa", tests, NULL, NULL);
+}
