@@ -151,7 +151,7 @@ class Memory(SystemTest):
         before = worker.memory_bytes("RssAnon")
         big = self.cluster.pipeline(
             harness.PIPELINE.replace("size: 64", "size: 512"), name="b.yaml")
-        pull = self.cluster.pull(big, "--epochs", 2)
+        pull = self.cluster.pull(big)
         peak = 0
         while not pull.ended_within(0.01):
             peak = max(peak, worker.memory_bytes("RssAnon"))

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "common/clock.h"
 #include "worker/memory.h"
@@ -155,6 +156,27 @@ static void a_reservation_never_grows_past_the_limit(void **state)
     fby_memory_destroy(&memory);
 }
 
+static void a_reservation_stays_when_the_system_has_no_memory(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create((size_t)64 * MIB);
+    struct fby_block   block;
+    struct rlimit      before;
+    assert_ok(fby_memory_reserve(memory, (size_t)64 * MIB, &block));
+    getrlimit(RLIMIT_AS, &before);
+    struct rlimit none = {.rlim_cur = MIB, .rlim_max = before.rlim_max};
+    setrlimit(RLIMIT_AS, &none);
+    fby_err err = fby_memory_place(memory, &block);
+    setrlimit(RLIMIT_AS, &before);
+    assert_int_equal(err, FBY_AGAIN);
+    assert_null(block.data);
+    assert_int_equal(fby_memory_counts(memory).reserved, 64 * MIB);
+    assert_ok(fby_memory_place(memory, &block));
+    assert_int_equal(fby_memory_counts(memory).used, 64 * MIB);
+    fby_memory_give(memory, &block);
+    fby_memory_destroy(&memory);
+}
+
 static void what_nobody_wanted_since_goes_back_to_the_system(void **state)
 {
     (void)state;
@@ -219,6 +241,7 @@ int main(void)
         cmocka_unit_test(reservations_take_turns_in_one_block),
         cmocka_unit_test(a_reservation_can_be_given_back_as_it_is),
         cmocka_unit_test(a_reservation_never_grows_past_the_limit),
+        cmocka_unit_test(a_reservation_stays_when_the_system_has_no_memory),
         cmocka_unit_test(what_nobody_wanted_since_goes_back_to_the_system),
         cmocka_unit_test(a_taker_waits_its_turn_and_leaves_when_closed),
     };
