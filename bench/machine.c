@@ -75,6 +75,7 @@ static void set_heap(void)
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 64 << 20);
 }
 
 void bench_begin(const char *name)

@@ -5,10 +5,10 @@
 
 enum { PAGE = 4096 };
 
-static void *map(size_t size)
+void *fby_pages_map_sparse(size_t size_bytes)
 {
-    void *memory = mmap(
-        NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     return memory != MAP_FAILED ? memory : NULL;
 }
 
@@ -16,7 +16,7 @@ static void *map(size_t size)
  * unmapped, so the last, partial huge page is made of ordinary ones. */
 static void *map_aligned(size_t size)
 {
-    uint8_t *memory = map(size + FBY_HUGE_PAGE);
+    uint8_t *memory = fby_pages_map_sparse(size + FBY_HUGE_PAGE);
     if (memory == NULL) {
         return NULL;
     }
@@ -30,7 +30,7 @@ static void *map_aligned(size_t size)
 void *fby_pages_map(size_t size_bytes)
 {
     if (size_bytes < FBY_HUGE_PAGE || size_bytes > SIZE_MAX / 2) {
-        return map(size_bytes);
+        return fby_pages_map_sparse(size_bytes);
     }
     size_t pages  = (size_bytes + PAGE - 1) / PAGE * PAGE;
     void  *memory = map_aligned(pages);

@@ -15,7 +15,10 @@ enum { FBY_HUGE_PAGE = 2 << 20 }; /* bytes; smaller memory asks for none */
 /* `size_bytes` > 0 of zeroed memory, page-aligned, or NULL: there is none. */
 void *fby_pages_map(size_t size_bytes);
 
-/* Give it back, all of it; NULL is fine. */
+/* The same of which only parts will be touched: no huge pages are asked for. */
+void *fby_pages_map_sparse(size_t size_bytes);
+
+/* Give either back, all of it; NULL is fine. */
 void fby_pages_unmap(void *memory, size_t size_bytes);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 
+#include "common/codec/codec.h"
 #include "common/err.h"
 #include "trainer_client/expansion.h"
 
@@ -16,20 +17,28 @@ struct fby_device {
     int32_t     dl_type;   /* DLDeviceType of its tensors */
     int32_t     dl_number; /* the device's number among its kind */
 
-    /* Zeroed memory of at least `size` bytes, page-aligned, that the receive
-     * threads decode into. NULL when there is none. */
-    void *(*raw_alloc)(size_t size);
+    /* Zeroed memory of at least `size` bytes, page-aligned, that the decode
+     * threads decode into; `sparse` when little of it will be touched. NULL
+     * when there is none. */
+    void *(*raw_alloc)(size_t size, bool sparse);
     void (*raw_free)(void *memory, size_t size);
 
     /* The same for tensors; lies on the device. */
     void *(*out_alloc)(size_t size);
     void (*out_free)(void *memory, size_t size);
 
-    /* Expand `rows` samples at `raw` into `out`; both belong to one batch.
-     * Any thread; blocks until the values are there.
+    /* Expand `rows` samples at `raw` into `out`; both belong to one batch. Of
+     * fields whose bytes change on the way (no FBY_EXPAND_COPY). Any thread; blocks until the values are there.
      * Errors: FBY_PROTO, when a value on the wire is out of its range. */
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
         uint32_t rows, void *out, struct fby_why *why);
+
+    /* Decode a chunk that fby_codec_check passed straight to its place in the
+     * tensor of a field that is handed out as it is; `out` has room for
+     * `raw_bytes`. Any thread; blocks until the values are there.
+     * Errors: FBY_PROTO. */
+    fby_err (*decode)(const struct fby_codec_job *job,
+        struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes);
 };
 
 /* By name; NULL when there is none of that name in this build. */

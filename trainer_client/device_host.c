@@ -10,6 +10,11 @@
 
 enum { PAST_CACHE = 8 << 20 };
 
+static void *map_raw(size_t size, bool sparse)
+{
+    return sparse ? fby_pages_map_sparse(size) : fby_pages_map(size);
+}
+
 /* ---- other arrays -------------------------------------------------------- */
 
 struct number { /* one value of any type, exactly */
@@ -126,12 +131,8 @@ static bool is_large(const struct fby_expansion *plan, uint32_t rows)
 static fby_err expand(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_why *why)
 {
-    const uint8_t *from = raw;
-    uint8_t       *to   = out;
-    if (plan->kind == FBY_EXPAND_COPY) {
-        memcpy(to, from, rows * plan->raw_bytes);
-        return FBY_OK;
-    }
+    const uint8_t       *from         = raw;
+    uint8_t             *to           = out;
     fby_expand_image_fn *expand_image = fby_expand_image_of(fby_simd());
     fby_err              err          = FBY_OK;
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
@@ -151,11 +152,12 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
 const struct fby_device fby_device_host = {
     .name      = "host",
     .dl_type   = 1,
-    .raw_alloc = fby_pages_map,
+    .raw_alloc = map_raw,
     .raw_free  = fby_pages_unmap,
     .out_alloc = fby_pages_map,
     .out_free  = fby_pages_unmap,
     .expand    = expand,
+    .decode    = fby_codec_decode,
 };
 
 const struct fby_device *fby_device_named(const char *name)

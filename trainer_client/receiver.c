@@ -127,7 +127,9 @@ static void read_all(struct fby_receiver *r, int n)
         }
     }
     fby_r_finished(r);
-    read_socket(r, &r->server, FBY_NO_PEER, server_frame);
+    if ((r->items[FBY_R_BELLS].revents & ZMQ_POLLIN) != 0) {
+        read_socket(r, &r->server, FBY_NO_PEER, server_frame);
+    }
     for (int i = FBY_R_BELLS + 1; i < n; i++) {
         int peer = r->item_peer[i];
         if ((r->items[i].revents & ZMQ_POLLIN) != 0 &&
@@ -211,7 +213,6 @@ static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
     config.seed                     = fby_id_random();
     config.audit                    = r->setup->audit;
     divide_times(&config.times);
-    r->n_peers   = (int)config.max_peers;
     r->n_slots   = config.max_batches + 1;
     r->peers     = fby_zalloc(config.max_peers * sizeof(*r->peers));
     r->items     = fby_zalloc((config.max_peers + 8) * sizeof(*r->items));
@@ -223,15 +224,15 @@ static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
 {
     const struct fby_setup *setup   = r->setup;
     uint32_t                answers = r->n_slots + FBY_AUDITS;
-    r->assemblies = fby_zalloc(answers * sizeof(*r->assemblies));
-    r->slots      = fby_zalloc(r->n_slots * sizeof(*r->slots));
-    r->empty      = fby_zalloc(answers * sizeof(*r->empty));
+    r->assemblies    = fby_zalloc(answers * sizeof(*r->assemblies));
+    r->slots         = fby_zalloc(r->n_slots * sizeof(*r->slots));
+    r->empty         = fby_zalloc(answers * sizeof(*r->empty));
+    r->codec_scratch = aligned_alloc(64, sizeof(*r->codec_scratch));
     for (uint32_t i = 0; i < answers; i++) {
         fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
     }
     for (uint32_t i = 0; i < r->n_slots; i++) {
-        r->slots[i] = setup->device->raw_alloc(setup->layout.slot_bytes);
-        if (r->slots[i] == NULL) {
+        if (fby_slot_init(&r->slots[i], setup) != FBY_OK) {
             return fby_because(why, FBY_SYS,
                 "no memory for %u slots of %llu bytes", r->n_slots,
                 (unsigned long long)setup->layout.slot_bytes);
@@ -312,11 +313,12 @@ static void free_slots(struct fby_receiver *r)
         }
     }
     for (uint32_t i = 0; i < r->n_slots && r->slots != NULL; i++) {
-        r->setup->device->raw_free(r->slots[i], r->setup->layout.slot_bytes);
+        fby_slot_fini(&r->slots[i], r->setup);
     }
     free(r->assemblies);
     free(r->slots);
     free(r->empty);
+    free(r->codec_scratch);
 }
 
 static void free_peers(struct fby_receiver *r)

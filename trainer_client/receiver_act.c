@@ -108,6 +108,15 @@ static struct fby_message request_of(
     return request;
 }
 
+/* What the slot holds is of a request that was given up. */
+static void clear_slot(struct fby_receiver *r, struct fby_request_id id)
+{
+    int slot = fby_window_slot(r->window, id);
+    if (slot != FBY_NO_SLOT) {
+        fby_slot_clear(&r->slots[slot]);
+    }
+}
+
 /* Nowhere, when the window has given the request up already. */
 static bool gather_answer(
     struct fby_receiver *r, const struct fby_wanted *wanted)
@@ -119,6 +128,7 @@ static bool gather_answer(
         fby_r_fail(r, FOREBAY_CONFIG, &why);
         return false;
     }
+    clear_slot(r, wanted->id);
     return true;
 }
 

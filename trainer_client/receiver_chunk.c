@@ -1,6 +1,7 @@
 /* receiver_chunk.c - chunks to the decode threads, and their answers. */
 #include "trainer_client/receiver_state.h"
 
+#include "common/clock.h"
 #include "common/log.h"
 
 /* Counted and credited, but nothing of ours. */
@@ -13,22 +14,92 @@ static void refuse(
     (void)fby_window_chunk(r->window, r->now_ns, &nobodys);
 }
 
+/* Where the raw bytes of a chunk go in its slot. */
+static uint8_t *place_of(
+    const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
+{
+    const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
+    return r->slots[slot].memory + layout->fields[chunk->field].slot_offset +
+           chunk->raw_offset;
+}
+
+static struct fby_codec_job job_of(
+    const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
+{
+    const struct fby_raw_field *field =
+        &r->assemblies[slot].layout.fields[chunk->field];
+    return (struct fby_codec_job){
+        .coding  = {.filter = chunk->filter, .codec = chunk->codec},
+        .params  = fby_codec_params_of(field->type, &field->shape),
+        .scratch = r->codec_scratch,
+    };
+}
+
 static void unpack(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    struct fby_assembly        *assembly = &r->assemblies[slot];
-    const struct fby_raw_field *field = &assembly->layout.fields[chunk->field];
-    struct fby_unpack_task     *task  = fby_unpack_task(r->unpack);
-    fby_assembly_chunk(assembly, chunk);
-    task->kind   = FBY_UNPACK_CHUNK;
-    task->slot   = slot;
-    task->id     = chunk->request;
-    task->chunk  = *chunk;
-    task->params = fby_codec_params_of(field->type, &field->shape);
-    task->raw    = r->slots[slot] + field->slot_offset + chunk->raw_offset;
+    struct fby_unpack_task *task = fby_unpack_task(r->unpack);
+    task->kind                   = FBY_UNPACK_CHUNK;
+    task->slot                   = slot;
+    task->id                     = chunk->request;
+    task->chunk                  = *chunk;
+    task->params                 = job_of(r, slot, chunk).params;
+    task->raw                    = place_of(r, slot, chunk);
     zmq_msg_init(&task->frame);
     zmq_msg_move(&task->frame, frame);
     fby_unpack_put(r->unpack, task);
+}
+
+/* For verify_decoded; the slot's memory is there and not needed. */
+static bool decodes_well(const struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, struct fby_bytes_in payload)
+{
+    const struct fby_codec_job job = job_of(r, slot, chunk);
+    uint8_t                   *raw = place_of(r, slot, chunk);
+    return fby_codec_decode(&job, payload, raw, chunk->raw_bytes) == FBY_OK &&
+           fby_xxh64(raw, chunk->raw_bytes) == chunk->raw_hash;
+}
+
+/* Whether it arrived as it was sent, and can be decoded. */
+static bool is_good(const struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    const uint8_t             *bytes   = zmq_msg_data(frame);
+    const struct fby_codec_job job     = job_of(r, slot, chunk);
+    const struct fby_bytes_in  payload = {
+         .data = bytes + FBY_CHUNK_PREFIX, .size = chunk->wire_bytes};
+    return fby_chunk_intact(bytes, zmq_msg_size(frame)) &&
+           fby_codec_check(&job, payload, chunk->raw_bytes) &&
+           (!r->setup->verify_decoded || decodes_well(r, slot, chunk, payload));
+}
+
+/* Checked here and now: handing it to another thread costs more. */
+static void keep(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    int64_t begun_ns = fby_now_ns();
+    bool    good     = is_good(r, slot, chunk, frame);
+    if (good) {
+        uint32_t index = fby_layout_index(
+            &r->assemblies[slot].layout, chunk->field, chunk->number);
+        fby_slot_keep(&r->slots[slot], index, chunk, frame);
+    }
+    r->bad_chunks += good ? 0 : 1;
+    r->check_ns += fby_now_ns() - begun_ns;
+    fby_r_act(r);
+    fby_window_decoded(r->window, r->now_ns, slot, chunk->request, good);
+}
+
+static void take(
+    struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    int slot = fby_window_slot(r->window, chunk->request);
+    fby_assembly_chunk(&r->assemblies[slot], chunk);
+    if (fby_slot_keeps(r->setup, chunk)) {
+        keep(r, slot, chunk, frame);
+    } else {
+        unpack(r, slot, chunk, frame);
+    }
 }
 
 /* Of an audit: nobody needs the payload, so it is not decoded; damage is told
@@ -70,7 +141,7 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
     enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &told);
     if (verdict == FBY_TAKE) {
-        unpack(r, fby_window_slot(r->window, chunk.request), &chunk, frame);
+        take(r, &chunk, frame);
     } else if (verdict == FBY_AUDIT) {
         check_audit(r, &chunk, frame);
     }

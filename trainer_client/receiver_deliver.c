@@ -149,7 +149,7 @@ static void lay_down(struct fby_receiver *r, int slot)
     add_times(&r->times, &assembly->times);
     task->kind   = FBY_UNPACK_BATCH;
     task->slot   = slot;
-    task->raw    = r->slots[slot];
+    task->from   = &r->slots[slot];
     task->layout = &assembly->layout;
     task->batch  = batch;
     fby_r_report(r); /* who has the batch, sees what led to it */
@@ -283,7 +283,8 @@ static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
     add_stage(stats, "worker.transform", r->times.transform);
     add_stage(stats, "worker.encode", r->times.encode);
     add_stage(stats, "worker.wait", r->times.wait);
-    add_stage(stats, "client.decode", (uint64_t)counts.decode_ns);
+    add_stage(
+        stats, "client.decode", (uint64_t)(counts.decode_ns + r->check_ns));
     add_stage(stats, "client.expand", (uint64_t)counts.expand_ns);
     stats->checksum_failures = counts.corrupt + r->bad_chunks;
 }

@@ -59,6 +59,9 @@ static void add_worker(
     int     peer = FBY_NO_PEER;
     fby_err err  = fby_window_peer_add(
          r->window, r->now_ns, info->instance, fby_peer_key(info), &peer);
+    if (err == FBY_OK && peer >= r->n_peers) {
+        r->n_peers = peer + 1;
+    }
     if (err == FBY_OK &&
         (!r->peers[peer].used ||
             !fby_instance_equal(r->peers[peer].instance, info->instance))) {

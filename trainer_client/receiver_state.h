@@ -20,6 +20,7 @@
 #include "trainer_client/membership.h"
 #include "trainer_client/peers.h"
 #include "trainer_client/receiver.h"
+#include "trainer_client/slot.h"
 #include "trainer_client/unpack.h"
 #include "trainer_client/window.h"
 
@@ -59,26 +60,27 @@ struct fby_receiver {
     atomic_bool             stop;
 
     /* All below is the thread's own. */
-    void                 *zmq;
-    void                 *server; /* socket */
-    struct fby_buffer     scratch;
-    int64_t               now_ns; /* read once a turn */
-    char                  host[FBY_HOST_MAX + 1];
-    struct fby_session_id session;
-    uint64_t              opens; /* newest open id */
-    struct fby_membership membership;
-    struct fby_window    *window;
-    struct fby_peer      *peers;
-    int                   n_peers;
-    zmq_pollitem_t       *items; /* bells, server, peers */
-    int                  *item_peer;
-    struct fby_assembly  *assemblies; /* one a slot, then one an audit */
-    uint8_t             **slots;      /* raw memory */
-    uint32_t              n_slots;
-    struct fby_r_orders  *orders;
-    struct fby_r_empty   *empty; /* as many as slots and audits */
-    uint32_t              n_empty;
-    struct forebay_batch *spare; /* taken from the shelf, not yet filled */
+    void                     *zmq;
+    void                     *server; /* socket */
+    struct fby_buffer         scratch;
+    int64_t                   now_ns; /* read once a turn */
+    char                      host[FBY_HOST_MAX + 1];
+    struct fby_session_id     session;
+    uint64_t                  opens; /* newest open id */
+    struct fby_membership     membership;
+    struct fby_window        *window;
+    struct fby_peer          *peers;
+    int                       n_peers; /* so many numbers were ever in use */
+    zmq_pollitem_t           *items;   /* bells, server, peers */
+    int                      *item_peer;
+    struct fby_assembly      *assemblies; /* one a slot, then one an audit */
+    struct fby_slot          *slots;
+    uint32_t                  n_slots;
+    struct fby_codec_scratch *codec_scratch; /* for verify_decoded */
+    struct fby_r_orders      *orders;
+    struct fby_r_empty       *empty; /* as many as slots and audits */
+    uint32_t                  n_empty;
+    struct forebay_batch     *spare; /* taken from the shelf, not yet filled */
 
     /* opening */
     struct fby_election election;
@@ -96,7 +98,8 @@ struct fby_receiver {
 
     uint64_t               wire_bytes;
     uint64_t               protocol_errors;
-    uint64_t               bad_chunks; /* of audits */
+    uint64_t               bad_chunks; /* kept ones and of audits */
+    int64_t                check_ns;   /* spent on those */
     uint64_t               substituted;
     struct fby_stage_times times; /* of delivered batches */
 };

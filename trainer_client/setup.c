@@ -368,3 +368,8 @@ void fby_setup_fini(struct fby_setup *self)
     free(self->expansions);
     self->expansions = NULL;
 }
+
+bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)
+{
+    return self->expansions[field].kind == FBY_EXPAND_COPY;
+}

@@ -65,4 +65,8 @@ FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_why *why);
 void                fby_setup_fini(struct fby_setup *self);
 
+/* Whether chunks of a field (its position among the selected) may go straight
+ * to the tensor, because it holds the raw bytes as they are. */
+bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field);
+
 #endif

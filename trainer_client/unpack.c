@@ -61,6 +61,15 @@ static void unpack_chunk(
     atomic_fetch_add(&self->decode_ns, fby_now_ns() - begun_ns);
 }
 
+/* The raw bytes of a field, after it was expanded. */
+static const uint8_t *raw_of(const struct fby_setup *setup,
+    const struct fby_unpack_task *task, uint32_t field)
+{
+    return fby_setup_is_direct(setup, field)
+               ? task->batch->memory + setup->out_offset[field]
+               : task->from->memory + task->layout->fields[field].slot_offset;
+}
+
 static void digest_batch(
     const struct fby_setup *setup, const struct fby_unpack_task *task)
 {
@@ -72,7 +81,7 @@ static void digest_batch(
                                    .name         = plan->name,
                                    .type         = plan->from,
                                    .shape        = plan->shape,
-                                   .raw          = task->raw + task->layout->fields[i].slot_offset,
+                                   .raw          = raw_of(setup, task, i),
                                    .sample_bytes = plan->raw_bytes,
         };
     }
@@ -85,28 +94,76 @@ static void digest_batch(
     batch->has_digests = true;
 }
 
-static fby_err expand_batch(const struct fby_setup *setup,
+/* A chunk to its place in the tensor, out of its frame or of the slot. */
+static fby_err place_chunk(struct fby_unpack *self, uint32_t thread,
+    const struct fby_unpack_task *task, uint32_t field, uint32_t number)
+{
+    const struct fby_raw_field *raw = &task->layout->fields[field];
+    const struct fby_raw_span   span =
+        fby_layout_chunk(task->layout, field, number);
+    struct fby_kept     *kept = &task->from->kept[raw->first_chunk + number];
+    struct fby_codec_job job  = {
+         .params  = fby_codec_params_of(raw->type, &raw->shape),
+         .scratch = &self->scratch[thread],
+    };
+    struct fby_bytes_in bytes = {
+        .data = task->from->memory + raw->slot_offset + span.raw_offset,
+        .size = span.raw_bytes,
+    };
+    if (kept->there) {
+        const uint8_t *frame = zmq_msg_data(&kept->frame);
+        job.coding = (struct fby_coding){kept->chunk.filter, kept->chunk.codec};
+        bytes.data = frame + FBY_CHUNK_PREFIX;
+        bytes.size = kept->chunk.wire_bytes;
+    }
+    return self->setup->device->decode(&job, bytes,
+        task->batch->memory + self->setup->out_offset[field] + span.raw_offset,
+        span.raw_bytes);
+}
+
+static fby_err place_field(struct fby_unpack *self, uint32_t thread,
+    const struct fby_unpack_task *task, uint32_t field, struct fby_why *why)
+{
+    const struct fby_raw_field *raw = &task->layout->fields[field];
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        if (place_chunk(self, thread, task, field, i) != FBY_OK) {
+            return fby_because(why, FBY_PROTO,
+                "field %s: chunk %u changed in memory",
+                self->setup->expansions[field].name, i);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     const struct fby_unpack_task *task, struct fby_why *why)
 {
-    struct forebay_batch *batch = task->batch;
-    fby_err               err   = FBY_OK;
-    for (uint32_t i = 0; i < setup->n_fields && err == FBY_OK; i++) {
-        err = setup->device->expand(&setup->expansions[i],
-            task->raw + task->layout->fields[i].slot_offset, batch->rows,
-            batch->memory + setup->out_offset[i], why);
+    const struct fby_setup *setup = self->setup;
+    struct forebay_batch   *batch = task->batch;
+    fby_err                 err   = FBY_OK;
+    uint32_t                n     = batch->rows > 0 ? setup->n_fields : 0;
+    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+        err =
+            fby_setup_is_direct(setup, i)
+                ? place_field(self, thread, task, i, why)
+                : setup->device->expand(&setup->expansions[i],
+                      task->from->memory + task->layout->fields[i].slot_offset,
+                      batch->rows, batch->memory + setup->out_offset[i], why);
     }
     return err;
 }
 
-static void unpack_batch(struct fby_unpack *self, struct fby_unpack_task *task)
+static void unpack_batch(
+    struct fby_unpack *self, uint32_t thread, struct fby_unpack_task *task)
 {
     struct fby_why why       = {""};
     int64_t        begun_ns  = fby_now_ns();
-    fby_err        err       = expand_batch(self->setup, task, &why);
+    fby_err        err       = expand_batch(self, thread, task, &why);
     task->batch->has_digests = false;
     if (err == FBY_OK && self->setup->digests) {
         digest_batch(self->setup, task);
     }
+    fby_slot_clear(task->from);
     atomic_fetch_add(&self->expand_ns, fby_now_ns() - begun_ns);
     fby_desk_done(self->desk, task->batch, err, &why);
 }
@@ -118,14 +175,17 @@ static fby_err run(void *context, uint32_t thread, void *item)
     if (task->kind == FBY_UNPACK_CHUNK) {
         unpack_chunk(self, thread, task);
     } else {
-        unpack_batch(self, task);
+        unpack_batch(self, thread, task);
     }
     pthread_mutex_lock(&self->lock);
+    bool first  = self->finished == NULL;
     task->next  = NULL;
     *self->tail = task;
     self->tail  = &task->next;
     pthread_mutex_unlock(&self->lock);
-    fby_bell_ring(&self->bell);
+    if (first) { /* whoever comes takes all */
+        fby_bell_ring(&self->bell);
+    }
     return FBY_OK;
 }
 

@@ -14,12 +14,13 @@
 #include "trainer_client/desk.h"
 #include "trainer_client/setup.h"
 #include "trainer_client/shelf.h"
+#include "trainer_client/slot.h"
 
 enum { FBY_UNPACK_QUEUE = 32 }; /* tasks that may wait */
 
 enum fby_unpack_kind {
     FBY_UNPACK_CHUNK, /* verify `frame` and decode it to `raw` */
-    FBY_UNPACK_BATCH  /* expand `raw` into `batch`, and digest it */
+    FBY_UNPACK_BATCH  /* make `batch` of what `from` holds, and digest it */
 };
 
 struct fby_unpack_task {
@@ -31,10 +32,11 @@ struct fby_unpack_task {
     zmq_msg_t               frame;
     struct fby_chunk        chunk;
     struct fby_codec_params params;
-    uint8_t                *raw; /* where the chunk goes; batch: the slot */
+    uint8_t                *raw; /* where the chunk goes */
     bool                    ok;  /* answer: frame and bytes are good */
 
     struct forebay_batch        *batch;  /* borrowed: it lies on the desk */
+    struct fby_slot             *from;   /* cleared when the batch is made */
     const struct fby_raw_layout *layout; /* of the slot; borrowed */
 };
 

@@ -57,7 +57,6 @@ static void allocate(struct fby_window *w)
     const struct fby_window_config *c = &w->config;
 
     w->n_slots = (int)c->max_batches + 1;
-    w->n_peers = (int)c->max_peers;
     w->slots   = fby_zalloc((size_t)w->n_slots * sizeof(*w->slots));
     w->places  = fby_zalloc(c->max_batches * sizeof(*w->places));
     w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));

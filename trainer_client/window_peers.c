@@ -196,7 +196,10 @@ static struct peer *find_free(struct fby_window *w)
             return &w->peers[i];
         }
     }
-    return NULL;
+    if (w->n_peers == (int)w->config.max_peers) {
+        return NULL;
+    }
+    return &w->peers[w->n_peers++];
 }
 
 fby_err fby_window_peer_add(struct fby_window *self, int64_t now_ns,

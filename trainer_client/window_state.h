@@ -159,10 +159,10 @@ struct fby_window {
 
     struct slot  *slots; /* max_batches + 1 */
     int           n_slots;
-    struct place *places; /* max_batches; a step's is at % max_batches */
-    struct peer  *peers;  /* max_peers */
-    int           n_peers;
-    uint64_t     *bits; /* memory of all bit sets */
+    struct place *places;  /* max_batches; a step's is at % max_batches */
+    struct peer  *peers;   /* max_peers */
+    int           n_peers; /* so many numbers were ever in use */
+    uint64_t     *bits;    /* memory of all bit sets */
 
     uint32_t n_used;     /* slots that are not free */
     uint64_t used_bytes; /* theirs */

@@ -274,6 +274,24 @@ static decode_fn *const decoders[] = {
     [FBY_CODEC_PACK]  = unpack_all,
 };
 
+bool fby_codec_check(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, size_t raw_size)
+{
+    struct fby_pictures photo;
+    if (!usable(job, raw_size)) {
+        return false;
+    }
+    switch (job->coding.codec) {
+    case FBY_CODEC_STORE:
+        return payload.size == raw_size;
+    case FBY_CODEC_PACK:
+        return pictures_of(&job->params, raw_size, &photo) &&
+               fby_photo_check(&photo, payload.data, payload.size);
+    default:
+        return payload.size <= fby_codec_bound(job->coding.codec, raw_size);
+    }
+}
+
 fby_err fby_codec_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
 {

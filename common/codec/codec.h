@@ -96,6 +96,12 @@ FBY_CHECKED fby_err fby_codec_encode(const struct fby_codec_job *job,
 FBY_CHECKED fby_err fby_codec_decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
 
+/* Whether decoding `payload` to `raw_size` bytes would succeed, found out
+ * without doing it: cheap for what is stored or packed. Of lz4 only the coding
+ * and sizes are looked at. */
+bool fby_codec_check(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, size_t raw_size);
+
 /* Try every coding on small patterns and compare filters with known bytes. A
  * process whose test fails must not start. Errors: FBY_SYS, `why` names it. */
 FBY_CHECKED fby_err fby_codec_self_test(struct fby_why *why);

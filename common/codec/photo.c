@@ -335,6 +335,14 @@ static bool decode(const struct fby_pictures *photo, bool planar,
     return true;
 }
 
+bool fby_photo_check(
+    const struct fby_pictures *photo, const uint8_t *payload, size_t size)
+{
+    struct grid grid = grid_of(photo);
+    return is_whole(
+        photo, &grid, photo_kernel_of(fby_simd()), fby_reader(payload, size));
+}
+
 bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,
     size_t size, uint8_t *raw, void *scratch)
 {

@@ -341,7 +341,7 @@ static void only_the_host_device_is_there(void **state)
     assert_ptr_equal(fby_device_named("host"), &fby_device_host);
     assert_null(fby_device_named("abacus"));
     size_t size   = (4 << 20) + 1;
-    char  *memory = fby_device_host.raw_alloc(size);
+    char  *memory = fby_device_host.raw_alloc(size, false);
     assert_non_null(memory);
     assert_int_equal(memory[size - 1], 0);
     assert_int_equal((uintptr_t)memory % 4096, 0);

@@ -204,6 +204,10 @@ static fby_err decode_exact(const struct fby_codec_job *j, const void *data,
     memcpy(payload, data, payload_size);
     fby_err err = fby_codec_decode(
         j, (struct fby_bytes_in){payload, payload_size}, raw, size);
+    bool good =
+        fby_codec_check(j, (struct fby_bytes_in){payload, payload_size}, size);
+    assert_true(good || err != FBY_OK);
+    assert_true(!good || err == FBY_OK || j->coding.codec == FBY_CODEC_LZ4);
     free(payload);
     free(raw);
     return err;
