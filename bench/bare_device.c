@@ -12,7 +12,7 @@ static fby_err expand_nothing(const struct fby_expansion *plan, const void *raw,
 }
 
 static fby_err decode_nothing(const struct fby_codec_job *job,
-    struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes)
+    struct fby_bytes_in payload, void *out, size_t raw_bytes)
 {
     (void)job;
     (void)payload;

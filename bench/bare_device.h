@@ -1,4 +1,4 @@
-/* bare_device.h - a host device that expands nothing.
+/* bare_device.h - a host device that takes batches as they lie in their slots.
  *
  * Linked with --wrap=fby_device_named: streams of this program end at checked
  * bytes in their slots, which is what wire and client_cpu measure to. */

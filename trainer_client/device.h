@@ -38,7 +38,7 @@ struct fby_device {
      * `raw_bytes`. Any thread; blocks until the values are there.
      * Errors: FBY_PROTO. */
     fby_err (*decode)(const struct fby_codec_job *job,
-        struct fby_bytes_in payload, uint8_t *out, size_t raw_bytes);
+        struct fby_bytes_in payload, void *out, size_t raw_bytes);
 };
 
 /* By name; NULL when there is none of that name in this build. */

@@ -149,6 +149,12 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     return err;
 }
 
+static fby_err decode(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, void *out, size_t raw_bytes)
+{
+    return fby_codec_decode(job, payload, out, raw_bytes);
+}
+
 const struct fby_device fby_device_host = {
     .name      = "host",
     .dl_type   = 1,
@@ -157,7 +163,7 @@ const struct fby_device fby_device_host = {
     .out_alloc = fby_pages_map,
     .out_free  = fby_pages_unmap,
     .expand    = expand,
-    .decode    = fby_codec_decode,
+    .decode    = decode,
 };
 
 const struct fby_device *fby_device_named(const char *name)
