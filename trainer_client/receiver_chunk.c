@@ -4,6 +4,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 
+enum { SMALL = 16 << 10 }; /* raw bytes, twice what ZeroMQ reads at once */
+
 /* Counted and credited, but nothing of ours. */
 static void refuse(
     struct fby_receiver *r, int peer, size_t size, const struct fby_why *why)
@@ -50,44 +52,72 @@ static void unpack(struct fby_receiver *r, int slot,
     fby_unpack_put(r->unpack, task);
 }
 
-/* For verify_decoded; the slot's memory is there and not needed. */
-static bool decodes_well(const struct fby_receiver *r, int slot,
-    const struct fby_chunk *chunk, struct fby_bytes_in payload)
+static struct fby_bytes_in payload_of(
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    const uint8_t *bytes = zmq_msg_data(frame);
+    return (struct fby_bytes_in){
+        .data = bytes + FBY_CHUNK_PREFIX, .size = chunk->wire_bytes};
+}
+
+/* Into the slot. */
+static bool decodes(const struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     const struct fby_codec_job job = job_of(r, slot, chunk);
     uint8_t                   *raw = place_of(r, slot, chunk);
-    return fby_codec_decode(&job, payload, raw, chunk->raw_bytes) == FBY_OK &&
-           fby_xxh64(raw, chunk->raw_bytes) == chunk->raw_hash;
+    return fby_codec_decode(&job, payload_of(chunk, frame), raw,
+               chunk->raw_bytes) == FBY_OK &&
+           (!r->setup->verify_decoded ||
+               fby_xxh64(raw, chunk->raw_bytes) == chunk->raw_hash);
 }
 
-/* Whether it arrived as it was sent, and can be decoded. */
-static bool is_good(const struct fby_receiver *r, int slot,
+static bool can_be_kept(const struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    const uint8_t             *bytes   = zmq_msg_data(frame);
-    const struct fby_codec_job job     = job_of(r, slot, chunk);
-    const struct fby_bytes_in  payload = {
-         .data = bytes + FBY_CHUNK_PREFIX, .size = chunk->wire_bytes};
-    return fby_chunk_intact(bytes, zmq_msg_size(frame)) &&
-           fby_codec_check(&job, payload, chunk->raw_bytes) &&
-           (!r->setup->verify_decoded || decodes_well(r, slot, chunk, payload));
+    const struct fby_codec_job job = job_of(r, slot, chunk);
+    return fby_codec_check(&job, payload_of(chunk, frame), chunk->raw_bytes) &&
+           (!r->setup->verify_decoded || decodes(r, slot, chunk, frame));
 }
 
-/* Checked here and now: handing it to another thread costs more. */
-static void keep(struct fby_receiver *r, int slot,
+static bool keep(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    int64_t begun_ns = fby_now_ns();
-    bool    good     = is_good(r, slot, chunk, frame);
-    if (good) {
-        uint32_t index = fby_layout_index(
-            &r->assemblies[slot].layout, chunk->field, chunk->number);
-        fby_slot_keep(&r->slots[slot], index, chunk, frame);
+    if (!fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) ||
+        !can_be_kept(r, slot, chunk, frame)) {
+        return false;
     }
+    uint32_t index = fby_layout_index(
+        &r->assemblies[slot].layout, chunk->field, chunk->number);
+    fby_slot_keep(&r->slots[slot], index, chunk, frame);
+    return true;
+}
+
+static bool copy(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    return fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) &&
+           decodes(r, slot, chunk, frame);
+}
+
+/* What is little work is done here and now: to hand it to another thread costs
+ * more. Small frames are copied, because each may hold a whole buffer of
+ * ZeroMQ's. False: it is work for a decode thread. */
+static bool finish_here(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    bool    small    = chunk->raw_bytes <= SMALL;
+    int64_t begun_ns = fby_now_ns();
+    if (!small && !fby_slot_keeps(r->setup, chunk)) {
+        return false;
+    }
+    bool good =
+        small ? copy(r, slot, chunk, frame) : keep(r, slot, chunk, frame);
     r->bad_chunks += good ? 0 : 1;
     r->check_ns += fby_now_ns() - begun_ns;
     fby_r_act(r);
     fby_window_decoded(r->window, r->now_ns, slot, chunk->request, good);
+    return true;
 }
 
 static void take(
@@ -95,9 +125,7 @@ static void take(
 {
     int slot = fby_window_slot(r->window, chunk->request);
     fby_assembly_chunk(&r->assemblies[slot], chunk);
-    if (fby_slot_keeps(r->setup, chunk)) {
-        keep(r, slot, chunk, frame);
-    } else {
+    if (!finish_here(r, slot, chunk, frame)) {
         unpack(r, slot, chunk, frame);
     }
 }

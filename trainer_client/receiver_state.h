@@ -76,7 +76,7 @@ struct fby_receiver {
     struct fby_assembly      *assemblies; /* one a slot, then one an audit */
     struct fby_slot          *slots;
     uint32_t                  n_slots;
-    struct fby_codec_scratch *codec_scratch; /* for verify_decoded */
+    struct fby_codec_scratch *codec_scratch;
     struct fby_r_orders      *orders;
     struct fby_r_empty       *empty; /* as many as slots and audits */
     uint32_t                  n_empty;
@@ -98,8 +98,8 @@ struct fby_receiver {
 
     uint64_t               wire_bytes;
     uint64_t               protocol_errors;
-    uint64_t               bad_chunks; /* kept ones and of audits */
-    int64_t                check_ns;   /* spent on those */
+    uint64_t               bad_chunks; /* not seen by the decode threads */
+    int64_t                check_ns;   /* spent on chunks here */
     uint64_t               substituted;
     struct fby_stage_times times; /* of delivered batches */
 };
