@@ -47,6 +47,10 @@ if(FBY_FUZZ)
     add_link_options(-fsanitize=address,undefined)
 endif()
 
+# For sources of FBY_SIMD_AVX512 (common/simd.h).
+set(fby_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vbmi
+    -mavx512vnni -O3)
+
 # fby_library(fby_plan SOURCES a.c b.c LINK fby_common ...)
 function(fby_library name)
     cmake_parse_arguments(lib "" "" "SOURCES;LINK" ${ARGN})
@@ -74,6 +78,21 @@ function(fby_test path)
     endif()
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS unit
         ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
+endfunction()
+
+# fby_test_levels(common/codec/photo): the same test again as NAME_portable and
+# NAME_avx2, with vector code held back to that level.
+function(fby_test_levels path)
+    string(REPLACE "/" "." name ${path})
+    string(REPLACE "/" "_" target ${path})
+    get_test_property(${name} ENVIRONMENT environment)
+    get_test_property(${name} TIMEOUT timeout)
+    foreach(level portable avx2)
+        add_test(NAME ${name}_${level} COMMAND test_${target})
+        set_tests_properties(${name}_${level} PROPERTIES
+            TIMEOUT ${timeout} LABELS unit
+            ENVIRONMENT "${environment};FOREBAY_SIMD=${level}")
+    endforeach()
 endfunction()
 
 # fby_fuzz(tar fby_source ...): tests/fuzz/fuzz_tar.c, seeds in

@@ -268,27 +268,6 @@ static void store_pixels(const struct photo_kernel *kernel,
     }
 }
 
-static void add(const uint8_t *restrict a, const uint8_t *restrict b,
-    uint32_t n, uint8_t *restrict sum)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        sum[i] = (uint8_t)(a[i] + b[i]);
-    }
-}
-
-/* R, G and B `plane` bytes apart. */
-static void store_planes(struct photo_size size, struct scratch *scratch,
-    uint8_t *pixels, size_t stride, size_t plane)
-{
-    for (uint32_t y = 0; y < size.height; y++) {
-        struct rows rows = rows_at(scratch, y);
-        add(rows.of[0], rows.of[1], size.width, pixels);
-        memcpy(pixels + plane, rows.of[0], size.width);
-        add(rows.of[0], rows.of[2], size.width, pixels + 2 * plane);
-        pixels += stride;
-    }
-}
-
 static void store(const struct fby_pictures *photo, bool planar,
     const struct tile *tile, struct scratch *scratch, uint8_t *raw)
 {
@@ -298,10 +277,14 @@ static void store(const struct fby_pictures *photo, bool planar,
             (size_t)photo->width * photo->planes);
         return;
     }
-    size_t pixel = tile->offset / photo->planes;
-    size_t image = pixel / plane;
-    store_planes(tile->size, scratch,
-        raw + pixel + image * (photo->planes - 1) * plane, photo->width, plane);
+    size_t   pixel = tile->offset / photo->planes;
+    size_t   image = pixel / plane;
+    uint8_t *to    = raw + pixel + image * (photo->planes - 1) * plane;
+    for (uint32_t y = 0; y < tile->size.height; y++) {
+        struct rows rows = rows_at(scratch, y);
+        tile->kernel->part(rows.of, tile->size.width, to, plane);
+        to += photo->width;
+    }
 }
 
 /* Tile `i` where kernels may read beyond its end. */
@@ -332,6 +315,7 @@ static bool decode(const struct fby_pictures *photo, bool planar,
             tile_bytes(payload.at, payload.left, i, work), work);
         store(photo, planar, &tile, work, raw);
     }
+    tile.kernel->settle();
     return true;
 }
 

@@ -49,7 +49,8 @@ bool fby_photo_check(
 bool fby_photo_decode(const struct fby_pictures *photo, const uint8_t *payload,
     size_t size, uint8_t *raw, void *scratch);
 
-/* The same to planes: of each image all of R, then G, then B. */
+/* The same to planes: of each image all of R, then G, then B. They are for
+ * somebody else to read, later: written past the cache where that can be. */
 bool fby_photo_decode_planar(const struct fby_pictures *photo,
     const uint8_t *payload, size_t size, uint8_t *raw, void *scratch);
 

@@ -61,6 +61,44 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     }
 }
 
+static void stream(void *at, __m256i value)
+{
+    _mm256_stream_si256(at, value);
+}
+
+/* Whole lines come together only where rows lie at multiples of a vector. */
+static uint32_t stream_rows(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+{
+    uint32_t x = 0;
+    if (((uintptr_t)pixels | plane) % STEP != 0) {
+        return 0;
+    }
+    for (; x + STEP <= width; x += STEP) {
+        __m256i g = load(row[0] + x);
+        stream(pixels + x, _mm256_add_epi8(load(row[1] + x), g));
+        stream(pixels + plane + x, g);
+        stream(pixels + 2 * plane + x, _mm256_add_epi8(load(row[2] + x), g));
+    }
+    return x;
+}
+
+static void part(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+{
+    for (size_t x = stream_rows(row, width, pixels, plane); x < width; x++) {
+        uint8_t green         = row[0][x];
+        pixels[x]             = (uint8_t)(row[1][x] + green);
+        pixels[plane + x]     = green;
+        pixels[2 * plane + x] = (uint8_t)(row[2][x] + green);
+    }
+}
+
+static void settle(void)
+{
+    _mm_sfence();
+}
+
 /* ---- packing: four groups, 32 x 2 pixels, at a time ---------------------- */
 
 /* 32 folded residues at `here`. */
@@ -157,14 +195,6 @@ static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
         _mm256_extracti128_si256(lower, 1), four >> 16 & 255, four >> 24);
 }
 
-/* Two widths to a byte, the first one low. `n` is rounded up to whole u32. */
-static void put_nibbles(const uint8_t *widths, uint32_t n, uint8_t *out)
-{
-    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
-        out[i] = (uint8_t)(widths[2 * i] | widths[2 * i + 1] << 4);
-    }
-}
-
 static size_t pack(
     struct photo_size size, struct photo_plane *plane, uint8_t *out)
 {
@@ -181,7 +211,7 @@ static size_t pack(
         width += across;
     }
     memset(width, 0, 8);
-    put_nibbles(widths, groups, out);
+    photo_put_nibbles(widths, groups, out);
     return (size_t)(to - out);
 }
 
@@ -268,14 +298,6 @@ static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
     rgb_save_half(row + PHOTO_STRIDE, lower);
 }
 
-static void take_nibbles(const uint8_t *in, uint32_t n, uint8_t *widths)
-{
-    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
-        widths[2 * i]     = in[i] & 15;
-        widths[2 * i + 1] = in[i] >> 4;
-    }
-}
-
 static size_t unpack(
     struct photo_size size, const uint8_t *in, struct photo_plane *plane)
 {
@@ -284,7 +306,7 @@ static size_t unpack(
     uint32_t       groups                       = photo_groups(size);
     const uint8_t *from  = in + photo_widths_bytes(groups);
     const uint8_t *width = widths;
-    take_nibbles(in, groups, widths);
+    photo_take_nibbles(in, groups, widths);
     for (uint32_t y = 0; y < size.height; y += 2) {
         uint8_t *row   = photo_row(plane, y);
         __m256i  carry = _mm256_setzero_si256();
@@ -341,6 +363,8 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 const struct photo_kernel photo_avx2 = {
     .split   = split,
     .join    = join,
+    .part    = part,
+    .settle  = settle,
     .pack    = pack,
     .unpack  = unpack,
     .measure = measure,

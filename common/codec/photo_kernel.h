@@ -14,11 +14,11 @@
 #include "common/simd.h"
 
 enum {
-    PHOTO_BORDER     = 32, /* bytes left of a row; the last of them is read */
+    PHOTO_BORDER     = 64, /* bytes left of a row; the last of them is read */
     PHOTO_STRIDE     = PHOTO_BORDER + FBY_PHOTO_TILE_W,
     PHOTO_MAX_GROUPS = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
     PHOTO_GROUP_MAX  = 16, /* bytes */
-    PHOTO_OVERRUN    = 16  /* bytes beyond a plane's end that kernels touch */
+    PHOTO_OVERRUN    = 64  /* bytes beyond a plane's end that kernels touch */
 };
 
 struct photo_size {         /* of a tile */
@@ -28,7 +28,7 @@ struct photo_size {         /* of a tile */
 
 /* Row y begins at at[y + 1][PHOTO_BORDER]; both borders are 0. */
 struct photo_plane {
-    _Alignas(32) uint8_t at[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
+    _Alignas(64) uint8_t at[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
 };
 
 static inline uint8_t *photo_row(struct photo_plane *plane, uint32_t y)
@@ -52,13 +52,40 @@ static inline size_t photo_widths_bytes(uint32_t groups)
     return ((size_t)groups + 7) / 8 * 4;
 }
 
+/* Two widths to a byte, the first one low. `n` is rounded up to whole u32. */
+static inline void photo_put_nibbles(
+    const uint8_t *widths, uint32_t n, uint8_t *out)
+{
+    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
+        out[i] = (uint8_t)(widths[2 * i] | widths[2 * i + 1] << 4);
+    }
+}
+
+/* The inverse. */
+static inline void photo_take_nibbles(
+    const uint8_t *in, uint32_t n, uint8_t *widths)
+{
+    for (size_t i = 0; i < photo_widths_bytes(n); i++) {
+        widths[2 * i]     = in[i] & 15;
+        widths[2 * i + 1] = in[i] >> 4;
+    }
+}
+
 struct photo_kernel {
     /* `width` RGB pixels to one row each of G, R - G, B - G. What lies up to
-     * the next multiple of 32 pixels may be overwritten. */
+     * the next multiple of 64 pixels may be overwritten. */
     void (*split)(const uint8_t *pixels, uint32_t width, uint8_t *const row[3]);
 
     /* The inverse; exactly `width` pixels are written. */
     void (*join)(uint8_t *const row[3], uint32_t width, uint8_t *pixels);
+
+    /* The same to R, G and B, `plane` bytes apart. They are written past the
+     * cache where that can be, and settled by settle(). */
+    void (*part)(
+        uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane);
+
+    /* What was written past the cache comes before what is written next. */
+    void (*settle)(void);
 
     /* Pack a plane, whose rows were padded with their last pixel to a multiple
      * of 32 and whose odd number of rows with its last row. Returns the bytes
@@ -77,7 +104,8 @@ struct photo_kernel {
 };
 
 extern const struct photo_kernel photo_portable;
-extern const struct photo_kernel photo_avx2; /* where the build has it */
+extern const struct photo_kernel photo_avx2; /* where the build has them */
+extern const struct photo_kernel photo_avx512;
 
 /* The kernel of a level: the best that this build has and is not above it. */
 const struct photo_kernel *photo_kernel_of(enum fby_simd level);

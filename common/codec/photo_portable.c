@@ -24,6 +24,21 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     }
 }
 
+static void part(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+{
+    for (size_t x = 0; x < width; x++) {
+        uint8_t green         = row[0][x];
+        pixels[x]             = (uint8_t)(row[1][x] + green);
+        pixels[plane + x]     = green;
+        pixels[2 * plane + x] = (uint8_t)(row[2][x] + green);
+    }
+}
+
+static void settle(void)
+{
+}
+
 /* ---- residues ------------------------------------------------------------ */
 
 /* 0, -1, 1, -2, ... to 0, 1, 2, 3, ... */
@@ -152,6 +167,8 @@ static size_t measure(const uint8_t *in, uint32_t groups)
 const struct photo_kernel photo_portable = {
     .split   = split,
     .join    = join,
+    .part    = part,
+    .settle  = settle,
     .pack    = pack,
     .unpack  = unpack,
     .measure = measure,

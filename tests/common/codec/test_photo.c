@@ -90,18 +90,27 @@ static void same_pixels(
     }
 }
 
-static void decodes_to_planes(const struct sample *s)
+static void decodes_to_planes_at(const struct sample *s, uint8_t *planar)
 {
     const struct fby_pictures *photo  = &s->photo;
     size_t                     pixels = (size_t)photo->width * photo->height;
-    uint8_t                   *planar = malloc(s->raw_size);
     assert_true(
         fby_photo_decode_planar(photo, s->payload, s->size, planar, scratch()));
     for (uint32_t i = 0; i < photo->images; i++) {
         size_t at = i * pixels * photo->planes;
         same_pixels(planar + at, s->raw + at, pixels, photo->planes);
     }
-    free(planar);
+}
+
+/* To memory that begins with a line of the cache, and a byte after that. */
+static void decodes_to_planes(const struct sample *s)
+{
+    for (size_t shift = 0; shift < 2; shift++) {
+        void *memory = NULL;
+        assert_int_equal(posix_memalign(&memory, 64, shift + s->raw_size), 0);
+        decodes_to_planes_at(s, (uint8_t *)memory + shift);
+        free(memory);
+    }
 }
 
 static void survives(struct fby_pictures photo, enum content content)
