@@ -2,8 +2,10 @@
 
 static uint32_t source_of(const struct fby_axis_spec *axis, uint32_t o)
 {
-    uint64_t at = axis->first + (axis->mirror ? axis->n - 1 - o : o);
-    return (uint32_t)((2 * at + 1) * axis->from / (UINT64_C(2) * axis->to));
+    uint64_t at    = axis->first + (axis->mirror ? axis->n - 1 - o : o);
+    uint64_t place = axis->reversed ? axis->to - 1 - at : at;
+    uint64_t pixel = (2 * place + 1) * axis->from / (UINT64_C(2) * axis->to);
+    return (uint32_t)(axis->reversed ? axis->from - 1 - pixel : pixel);
 }
 
 struct fby_reach fby_nearest_reach(const struct fby_axis_spec *axis)

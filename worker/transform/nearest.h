@@ -1,7 +1,8 @@
 /* nearest.h - scale a mask by taking the nearest pixel: no id is ever mixed.
  *
  * Result pixel o of an axis that n pixels become m of is source pixel
- * floor((2o + 1) n / 2m): the one its centre lies in, as in Pillow's NEAREST.
+ * floor((2o + 1) n / 2m): the one its centre lies in, as in Pillow's NEAREST;
+ * both counted from the end of an axis that was mirrored before.
  * Like the resizer (resize.h) it takes a source's rows one by one. */
 #ifndef FBY_WORKER_TRANSFORM_NEAREST_H
 #define FBY_WORKER_TRANSFORM_NEAREST_H

@@ -56,8 +56,9 @@ static void join(struct fby_pass *pass, const struct fby_op_plan *plan)
 {
     narrow(pass, plan);
     if (plan_scales(plan)) {
-        pass->to     = (struct fby_size){plan->out_w, plan->out_h};
-        pass->window = all_of(pass->to);
+        pass->to       = (struct fby_size){plan->out_w, plan->out_h};
+        pass->window   = all_of(pass->to);
+        pass->reversed = pass->mirror;
     }
     pass->mirror = pass->mirror != plan->flip;
 }
@@ -127,11 +128,12 @@ struct fby_resize_spec fby_pass_resize(
         .x = axis(pass->box.w, pass->to.w, pass->window.x, pass->window.w),
         .y = axis(pass->box.h, pass->to.h, pass->window.y, pass->window.h),
     };
-    spec.x.mirror = pass->mirror;
-    spec.x.unit   = grain->unit;
-    spec.x.skew   = grain->skew_x;
-    spec.y.unit   = grain->unit;
-    spec.y.skew   = grain->skew_y;
+    spec.x.mirror   = pass->mirror;
+    spec.x.reversed = pass->reversed;
+    spec.x.unit     = grain->unit;
+    spec.x.skew     = grain->skew_x;
+    spec.y.unit     = grain->unit;
+    spec.y.skew     = grain->skew_y;
     return spec;
 }
 

@@ -18,6 +18,7 @@ struct fby_pass {
     struct fby_size to;
     struct fby_box  window;
     bool            mirror;
+    bool            reversed; /* it was mirrored before it was scaled */
     uint32_t        op; /* position of the one that scales; of the last else */
     uint32_t        steps_from, steps_end; /* ops whose steps come after it */
 };

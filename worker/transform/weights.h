@@ -21,6 +21,8 @@ struct fby_axis_spec {
     uint32_t first, n;   /* result pixels wanted, n >= 1 */
     uint32_t unit, skew; /* 1 and 0; or 2, 4, 8 and less than that */
     bool     mirror;     /* the last result pixel comes first */
+    bool     reversed;   /* scaled from the end on: no weight differs, but which
+                            of two equally near pixels nearest.h takes */
 };
 
 /* Pixels at hand: those that the steps lie in. */

@@ -39,25 +39,35 @@ static struct fby_image blocks(uint32_t channels)
     return image;
 }
 
-static struct fby_image run_as(
-    const struct fby_op_run *run, uint32_t channels, struct fby_size end)
+/* The ops on `in`, whose pixels come row by row, as from a decoder. */
+static struct fby_image run_on(
+    const struct fby_op_run *run, const struct fby_image *in, uint32_t channels)
 {
     struct fby_walk   walk;
-    struct fby_image  in     = blocks(channels);
+    struct fby_size   end    = fby_op_plan_size(&run->plans[run->n_ops - 1]);
     size_t            stride = (size_t)end.w * channels;
     struct fby_image  out    = {malloc(stride * end.h), stride, end.w, end.h};
-    struct fby_source source = {{SIDE, SIDE}, channels};
+    struct fby_source source = {{in->width, in->height}, channels};
+    size_t   size = ((size_t)in->width + FBY_RESIZE_ROW_SLACK) * FBY_RGB;
+    uint8_t *row  = calloc(1, size);
     assert_ok(fby_walk_plan(run, source, &out, &walk, NULL));
     struct fby_box box = fby_walk_part(&walk, &fby_unscaled);
     assert_ok(fby_walk_begin(transform, &walk, &fby_unscaled));
     for (uint32_t y = box.y; y < box.y + box.h; y++) {
-        uint8_t          row[(SIDE + FBY_RESIZE_ROW_SLACK) * FBY_RGB] = {0};
-        struct fby_image one = {row, sizeof(row), box.w, 1};
-        memcpy(row, in.pixels + y * in.stride + (size_t)box.x * channels,
+        struct fby_image one = {row, size, box.w, 1};
+        memcpy(row, in->pixels + y * in->stride + (size_t)box.x * channels,
             (size_t)box.w * channels);
         fby_walk_rows(transform, &walk, &one);
     }
     assert_ok(fby_walk_end(transform, &walk));
+    free(row);
+    return out;
+}
+
+static struct fby_image run_as(const struct fby_op_run *run, uint32_t channels)
+{
+    struct fby_image in  = blocks(channels);
+    struct fby_image out = run_on(run, &in, channels);
     free(in.pixels);
     return out;
 }
@@ -171,8 +181,8 @@ static void assert_mask_follows(const struct fby_op *op, uint64_t sample)
     struct fby_op_plan plan  = plan_of(&use, sample);
     struct fby_op_run  run   = {&use, &plan, 1};
     struct fby_size    end   = fby_op_plan_size(&plan);
-    struct fby_image   image = run_as(&run, FBY_RGB, end);
-    struct fby_image   mask  = run_as(&run, 1, end);
+    struct fby_image   image = run_as(&run, FBY_RGB);
+    struct fby_image   mask  = run_as(&run, 1);
     struct fby_image   right = blocks(1);
     if (!changes_colours(&plan)) {
         assert_matches(&image, &mask);
@@ -231,12 +241,61 @@ static void a_chain_with_steps_is_its_ops_one_after_the_other(void **state)
             at = out;
         }
         struct fby_op_run all = {uses, plans, n};
-        struct fby_image  out =
-            run_as(&all, FBY_RGB, (struct fby_size){at.width, at.height});
+        struct fby_image  out = run_as(&all, FBY_RGB);
         assert_same_picture(&at, &out);
         free(at.pixels);
         free(out.pixels);
     }
+}
+
+enum { WIDE = 24, HIGH = 12 };
+
+/* A picture or mask whose every byte is another than its neighbours. */
+static struct fby_image motley(uint32_t channels)
+{
+    size_t           stride = (size_t)WIDE * channels;
+    struct fby_image image  = {malloc(stride * HIGH), stride, WIDE, HIGH};
+    for (size_t i = 0; i < stride * HIGH; i++) {
+        image.pixels[i] = (uint8_t)(i * 7);
+    }
+    return image;
+}
+
+static void assert_mirrors_stay(const struct fby_op_run *run, uint32_t channels)
+{
+    struct fby_image at = motley(channels);
+    for (uint32_t n = 1; n <= run->n_ops; n++) {
+        struct fby_op_run one = {&run->uses[n - 1], &run->plans[n - 1], 1};
+        struct fby_op_run all = {run->uses, run->plans, n};
+        struct fby_image  in  = motley(channels);
+        struct fby_image  out = run_on(&all, &in, channels);
+        struct fby_image  was = at;
+        at                    = run_on(&one, &was, channels);
+        assert_int_equal(out.width, at.width);
+        assert_memory_equal(out.pixels, at.pixels, at.stride * at.height);
+        free(was.pixels);
+        free(in.pixels);
+        free(out.pixels);
+    }
+    free(at.pixels);
+}
+
+/* Where a centre lies between two pixels of a mask, one of them is taken: which
+ * one depends on where the mirror stands. */
+static void what_is_mirrored_first_is_scaled_mirrored(void **state)
+{
+    (void)state;
+    static const struct fby_op_plan plans[4] = {
+        {0, 0, WIDE, HIGH, WIDE, HIGH, true, 0, {{0}}},
+        {2, 0, 20, 12, 10, 9, false, 0, {{0}}},
+        {1, 0, 8, 9, 8, 9, true, 0, {{0}}},
+        {0, 0, 8, 9, 4, 18, true, 0, {{0}}}};
+    struct fby_op_use uses[4] = {use_of(fby_op_named("horizontal_flip")),
+        use_of(fby_op_named("random_resized_crop")),
+        use_of(fby_op_named("center_crop")), use_of(fby_op_named("resize"))};
+    struct fby_op_run run     = {uses, plans, 4};
+    assert_mirrors_stay(&run, 1);
+    assert_mirrors_stay(&run, FBY_RGB);
 }
 
 static void what_steps_need_is_what_they_take(void **state)
@@ -292,6 +351,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(after_every_op_a_mask_still_matches_its_image),
         cmocka_unit_test(a_chain_with_steps_is_its_ops_one_after_the_other),
+        cmocka_unit_test(what_is_mirrored_first_is_scaled_mirrored),
         cmocka_unit_test(what_steps_need_is_what_they_take),
         cmocka_unit_test(a_step_that_is_not_known_is_refused),
     };
