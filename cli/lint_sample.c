@@ -49,23 +49,28 @@ static bool is_of_folder(const struct fby_field_content *field)
     return strcmp(field->from[0], "folder") == 0;
 }
 
+static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
+    const struct fby_field_content *field, struct fby_member *out)
+{
+    return fby_dataset_find(self->local->dataset, sample, field->from,
+               field->n_from, out) == FBY_OK;
+}
+
 static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_why *why)
 {
-    struct fby_dataset *dataset = self->local->dataset;
-    struct fby_member   member;
+    struct fby_member member;
     if (is_of_folder(field)) {
         return FBY_OK;
     }
-    fby_err err =
-        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
-    if (err != FBY_OK) {
+    if (!find_member(self, sample, field, &member)) {
         return fby_because(why, FBY_BAD_SAMPLE, "it has no %s", field->from[0]);
     }
     out->size  = member.size;
     out->bytes = fby_zalloc(member.size + 1);
-    return fby_dataset_read(dataset, &member, out->bytes, out->size, why);
+    return fby_dataset_read(
+        self->local->dataset, &member, out->bytes, out->size, why);
 }
 
 /* Row self->n of all fields: read and made. */
@@ -122,15 +127,52 @@ static fby_err take_one(
 
 /* ---- all ----------------------------------------------------------------- */
 
-static uint32_t rows_possible(const struct fby_content *content, uint64_t most)
+/* Anywhere in the i-th of `rows` equal parts: even, but without a rhythm that
+ * the data might have too. */
+static uint64_t choose(uint64_t total, uint32_t i, uint32_t rows)
 {
-    uint64_t row = 1;
+    struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
+    uint64_t        first = (uint64_t)((unsigned __int128)total * i / rows);
+    uint64_t        end = (uint64_t)((unsigned __int128)total * (i + 1) / rows);
+    return first + fby_draw_below(&draw, end - first);
+}
+
+/* Bytes of a sample as it is stored. */
+static uint64_t stored_bytes(
+    const struct fby_lint_sample *self, uint64_t sample)
+{
+    const struct fby_content *content = content_of(self);
+    uint64_t                  bytes   = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
-        row += fby_field_bytes(&content->fields[f]);
+        struct fby_member member = {0};
+        if (find_member(self, sample, &content->fields[f], &member)) {
+            bytes += member.size;
+        }
     }
-    uint64_t fit = most_bytes / row;
+    return bytes;
+}
+
+/* And as it is made. */
+static uint64_t made_bytes(const struct fby_content *content)
+{
+    uint64_t bytes = 0;
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        bytes += fby_field_bytes(&content->fields[f]);
+    }
+    return bytes;
+}
+
+/* As many of `wanted` as fit, one at least. */
+static uint32_t rows_possible(
+    const struct fby_lint_sample *self, uint64_t total, uint32_t wanted)
+{
+    uint64_t bytes = wanted * made_bytes(content_of(self));
+    for (uint32_t i = 0; i < wanted; i++) {
+        bytes += stored_bytes(self, choose(total, i, wanted));
+    }
+    uint64_t fit = bytes > most_bytes ? wanted * most_bytes / bytes : wanted;
     fit          = fit > 0 ? fit : 1;
-    return (uint32_t)(most < fit ? most : fit);
+    return (uint32_t)(wanted < fit ? wanted : fit);
 }
 
 static void make_room(struct fby_lint_sample *self, uint32_t rows)
@@ -145,25 +187,15 @@ static void make_room(struct fby_lint_sample *self, uint32_t rows)
     }
 }
 
-/* Anywhere in the i-th of `rows` equal parts: even, but without a rhythm that
- * the data might have too. */
-static uint64_t choose(uint64_t total, uint32_t i, uint32_t rows)
-{
-    struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
-    uint64_t        first = (uint64_t)((unsigned __int128)total * i / rows);
-    uint64_t        end = (uint64_t)((unsigned __int128)total * (i + 1) / rows);
-    return first + fby_draw_below(&draw, end - first);
-}
-
 fby_err fby_lint_sample_take(struct fby_lint_sample *self,
     struct fby_local *local, uint32_t most, struct fby_why *why)
 {
     uint64_t total  = fby_dataset_samples(local->dataset);
-    uint64_t wanted = total < most ? total : most;
+    uint32_t wanted = (uint32_t)(total < most ? total : most);
     *self           = (struct fby_lint_sample){.local = local,
                   .seed      = fby_pipeline_seed(local->pipeline),
                   .transform = fby_transform_create(NULL)};
-    uint32_t rows   = rows_possible(content_of(self), wanted);
+    uint32_t rows   = rows_possible(self, total, wanted);
     make_room(self, rows);
     struct fby_headway headway = fby_headway_begin("reading samples");
     fby_err            err     = FBY_OK;

@@ -26,8 +26,9 @@ struct fby_lint_sample {
 };
 
 /* Read and make up to `most` samples; fewer where they would take more than
- * about a GiB. Errors: FBY_IO, FBY_STALE of the data; FBY_BAD_SAMPLE when all
- * were refused, with the last cause. Free it also then. */
+ * about a GiB, as stored and as made. Errors: FBY_IO, FBY_STALE of the data;
+ * FBY_BAD_SAMPLE when all were refused, with the last cause. Free it also then.
+ */
 FBY_CHECKED fby_err fby_lint_sample_take(struct fby_lint_sample *self,
     struct fby_local *local, uint32_t most, struct fby_why *why);
 void                fby_lint_sample_fini(struct fby_lint_sample *self);
