@@ -61,7 +61,19 @@ static fby_err measure(const struct bench *bench, struct fby_coding coding,
     return err;
 }
 
-/* What a worker would settle on: each coding is tried as often as it would. */
+static const struct fby_lint_coding *known(
+    const struct fby_lint_coding *tried, uint32_t n, struct fby_coding coding)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (same(tried[i].coding, coding)) {
+            return &tried[i];
+        }
+    }
+    return NULL;
+}
+
+/* What a worker would settle on: each coding is tried as often as it would,
+ * until it asks for one again. */
 static fby_err settle(const struct bench *bench, uint8_t filter, uint8_t codec,
     struct fby_lint_coding *out)
 {
@@ -71,26 +83,25 @@ static fby_err settle(const struct bench *bench, uint8_t filter, uint8_t codec,
         .params                           = bench->params,
         .filters                          = EVERYTHING,
         .codecs                           = EVERYTHING};
-    struct fby_lint_coding
-            tried[sizeof(choice.candidates) / sizeof(choice.candidates[0])];
-    fby_err err = FBY_OK;
+    /* All candidates, and storing. */
+    enum { MOST = sizeof(choice.candidates) / sizeof(*choice.candidates) + 1 };
+    struct fby_lint_coding        tried[MOST];
+    const struct fby_lint_coding *found = NULL;
     fby_auto_init(&choice, &wish);
-    uint32_t n = choice.n_candidates;
-    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
-        err           = measure(bench, fby_auto_ask(&choice), &tried[i]);
-        uint32_t wire = (uint32_t)(tried[i].bytes * bench->samples);
+    for (uint32_t n = 0; found == NULL; n++) {
+        struct fby_coding coding = fby_auto_ask(&choice);
+        fby_err           err    = measure(bench, coding, &tried[n]);
+        if (err != FBY_OK) {
+            return err;
+        }
+        uint32_t wire = (uint32_t)(tried[n].bytes * bench->samples);
         for (int k = 0; k < FBY_AUTO_TRIAL; k++) {
-            fby_auto_feed(
-                &choice, tried[i].coding, (uint32_t)bench->size, wire);
+            fby_auto_feed(&choice, coding, (uint32_t)bench->size, wire);
         }
+        found = known(tried, n + 1, fby_auto_ask(&choice));
     }
-    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
-        if (same(tried[i].coding, fby_auto_ask(&choice))) {
-            *out = tried[i];
-            return FBY_OK;
-        }
-    }
-    return err == FBY_OK ? measure(bench, fby_auto_ask(&choice), out) : err;
+    *out = *found;
+    return FBY_OK;
 }
 
 fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,

@@ -87,19 +87,13 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     }
 }
 
-static bool equal_values(
+static bool equal_numbers(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
 {
     const struct fby_field_content *fields =
         sample->local->split->content.fields;
     size_t bytes_a = fby_field_bytes(&fields[a]);
     size_t bytes_b = fby_field_bytes(&fields[b]);
-    if (fields[a].shape.n_dims > 0 || fields[b].shape.n_dims > 0) {
-        return fields[a].shape.n_dims == fields[b].shape.n_dims &&
-               bytes_a == bytes_b &&
-               memcmp(sample->values[a], sample->values[b],
-                   sample->n * bytes_a) == 0;
-    }
     for (uint32_t i = 0; i < sample->n; i++) {
         if (number_at(fields[a].wire_type, sample->values[a] + i * bytes_a) !=
             number_at(fields[b].wire_type, sample->values[b] + i * bytes_b)) {
@@ -107,6 +101,23 @@ static bool equal_values(
         }
     }
     return true;
+}
+
+/* Numbers of two types may be equal, too. */
+static bool equal_values(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_field_content *fields =
+        sample->local->split->content.fields;
+    size_t bytes = fby_field_bytes(&fields[a]);
+    if (fields[a].shape.n_dims != fields[b].shape.n_dims) {
+        return false;
+    }
+    if (fields[a].wire_type != fields[b].wire_type) {
+        return fields[a].shape.n_dims == 0 && equal_numbers(sample, a, b);
+    }
+    return bytes == fby_field_bytes(&fields[b]) &&
+           memcmp(sample->values[a], sample->values[b], sample->n * bytes) == 0;
 }
 
 static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)

@@ -99,7 +99,8 @@ class Lint(SystemTest):
         for i in range(140):
             with tarfile.open(root / f"{i:03}.tar", "w") as tar:
                 for j in range(8 * i, 8 * i + 8):
-                    numbers = {"n": j, "c": 5, "f": j / 7}
+                    numbers = {"n": j, "c": 5, "f": j / 7,
+                               "id": 2**60 + j, "next": 2**60 + j + 1}
                     self.add(tar, f"{j:04}.jpg", photos[j % 28])
                     self.add(tar, f"{j:04}.cls", str(j % 7).encode())
                     self.add(tar, f"{j:04}.json", json.dumps(numbers).encode())
@@ -163,6 +164,17 @@ class Lint(SystemTest):
                 .replace("  kind: {{from: cls}}\n", "")
                 .replace("i64", "u16"))
         self.assertEqual(self.findings(self.cluster.pipeline(text)), {})
+
+    def test_large_numbers_that_differ_by_one_are_not_the_same(self):
+        self.costly()
+        found = self.findings(self.cluster.pipeline(
+            "forebay: 1\nglobal_batch: 8\n"
+            "splits: {{train: {{shards: '{root}/{{000..139}}.tar'}}}}\n"
+            "fields:\n"
+            "  id: {{from: json, key: id, wire: i64}}\n"
+            "  next: {{from: json, key: next, wire: i64}}\n"
+            "  again: {{from: json, key: id, wire: i64}}\n"))
+        self.assertEqual(list(found), [("twice", "id")])
 
     def test_the_table_has_place_saving_and_advice(self):
         pipeline = self.costly()
