@@ -73,7 +73,8 @@ static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
     struct fby_pictures *out)
 {
     uint64_t line = (uint64_t)params->width * params->channels;
-    if (line == 0 || params->height == 0 || raw_size % line != 0) {
+    if (line == 0 || params->height == 0 || raw_size == 0 ||
+        raw_size % line != 0) {
         return false;
     }
     uint64_t lines  = raw_size / line;

@@ -108,6 +108,7 @@ static void room_is_enough_and_the_bound_is_what_may_travel(void **state)
     struct fby_codec_job large = photo_job(224, 224, 3);
     struct fby_codec_job lz4   = job(FBY_FILTER_NONE, FBY_CODEC_LZ4);
     size_t               raw   = 602112; /* four of them */
+    assert_int_equal(fby_codec_room(&tiny, 0), 0);
     assert_true(fby_codec_room(&tiny, 300) > 3000);
     assert_in_range(fby_codec_room(&large, raw), raw, raw + raw / 30);
     assert_int_equal(fby_codec_room(&lz4, 300), 304);
