@@ -26,14 +26,14 @@ fby_err fby_trial_outcome(struct fby_digest_state *hash, fby_err err)
     return FBY_OK;
 }
 
-void fby_trial_picture(
-    struct fby_digest_state *hash, const struct fby_image *image)
+void fby_trial_picture(struct fby_digest_state *hash,
+    const struct fby_image *image, uint32_t channels)
 {
     fby_behaviour_add(hash, image->width, 4);
     fby_behaviour_add(hash, image->height, 4);
     for (uint32_t y = 0; y < image->height; y++) {
         fby_digest_add(hash, image->pixels + y * image->stride,
-            (size_t)image->width * FBY_RGB);
+            (size_t)image->width * channels);
     }
 }
 

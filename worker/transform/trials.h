@@ -13,9 +13,9 @@
 /* One byte for the outcome. Want of memory is none: it ends the trial. */
 FBY_CHECKED fby_err fby_trial_outcome(
     struct fby_digest_state *hash, fby_err err);
-/* Sides and pixels. */
-void fby_trial_picture(
-    struct fby_digest_state *hash, const struct fby_image *image);
+/* Sides and pixels, of `channels` bytes each. */
+void fby_trial_picture(struct fby_digest_state *hash,
+    const struct fby_image *image, uint32_t channels);
 
 /* Each built-in JPEG whole, then cut in half. */
 FBY_CHECKED fby_err fby_try_jpegs(

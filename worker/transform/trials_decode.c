@@ -18,7 +18,7 @@ static fby_err try_file(struct fby_transform *transform,
     fby_err err = fby_jpeg_decode(&file, &transform->made[0], &picture, NULL);
     fby_err broken = fby_trial_outcome(hash, err);
     if (err == FBY_OK) {
-        fby_trial_picture(hash, &picture);
+        fby_trial_picture(hash, &picture, FBY_RGB);
     }
     return broken;
 }
@@ -45,17 +45,13 @@ static fby_err try_png(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_decode decode,
     struct fby_picture_file file)
 {
-    bool             is_mask  = decode == FBY_DECODE_MASK8;
-    size_t           channels = is_mask ? 1 : FBY_RGB;
-    struct fby_image picture  = {0};
+    bool             is_mask = decode == FBY_DECODE_MASK8;
+    struct fby_image picture = {0};
     fby_err err = fby_picture_decode(is_mask ? &fby_png_mask : &fby_png_picture,
         &file, &transform->made[0], &picture, NULL);
     fby_err broken = fby_trial_outcome(hash, err);
     if (err == FBY_OK) {
-        fby_behaviour_add(hash, picture.width, 4);
-        fby_behaviour_add(hash, picture.height, 4);
-        fby_digest_add(
-            hash, picture.pixels, channels * picture.width * picture.height);
+        fby_trial_picture(hash, &picture, is_mask ? 1 : FBY_RGB);
     }
     return broken;
 }
@@ -94,7 +90,7 @@ static fby_err try_box(struct fby_transform *transform,
     fby_err          err    = fby_field_write(transform, job, pixels, NULL);
     fby_err          broken = fby_trial_outcome(hash, err);
     if (err == FBY_OK) {
-        fby_trial_picture(hash, &image);
+        fby_trial_picture(hash, &image, FBY_RGB);
     }
     return broken;
 }

@@ -109,7 +109,7 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
         err = fby_transform_run(bench->transform, &run, picture, result, NULL);
     }
     if (err == FBY_OK) {
-        fby_trial_picture(hash, &result);
+        fby_trial_picture(hash, &result, FBY_RGB);
     }
     return err;
 }
