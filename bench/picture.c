@@ -182,8 +182,8 @@ static void enlarge(struct darkroom *room, const struct bench_file *from,
     while ((uint64_t)small.width * small.height * times * times < pixels) {
         times++;
     }
-    if (fby_image_in(&room->scaled, small.width * times, small.height * times,
-            &large) != FBY_OK) {
+    struct fby_size size = {small.width * times, small.height * times};
+    if (fby_image_of(&room->scaled, size, FBY_RGB, &large) != FBY_OK) {
         bench_die("no memory for a picture");
     }
     scale(room, &small, &large);

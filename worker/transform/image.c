@@ -42,10 +42,3 @@ fby_err fby_image_of(struct fby_scratch *scratch, struct fby_size size,
     }
     return err;
 }
-
-fby_err fby_image_in(struct fby_scratch *scratch, uint32_t width,
-    uint32_t height, struct fby_image *out)
-{
-    return fby_image_of(
-        scratch, (struct fby_size){width, height}, FBY_RGB, out);
-}

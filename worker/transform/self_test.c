@@ -30,8 +30,9 @@ static fby_err take_head(void *arg, const struct fby_picture_head *head,
     taken->head   = *head;
     taken->region = fby_jpeg_region(head, part);
     taken->ready  = 0;
-    return fby_image_in(&taken->memory, taken->region.width,
-        taken->region.height, &taken->image);
+    return fby_image_of(&taken->memory,
+        (struct fby_size){taken->region.width, taken->region.height}, FBY_RGB,
+        &taken->image);
 }
 
 static void take_rows(void *arg, const struct fby_image *rows)
