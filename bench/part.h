@@ -19,7 +19,8 @@ struct bench_part {
 };
 
 /* Run FOREBAY_BIN, or the `forebay` of the build that this bench belongs to;
- * `args` begins with "forebay" and ends with NULL; `log_path` must outlive it. */
+ * `args` begins with "forebay" and ends with NULL; `log_path` must outlive
+ * it. */
 void bench_part_start(
     struct bench_part *self, const char *log_path, const char *const *args);
 

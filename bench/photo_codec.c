@@ -58,7 +58,7 @@ static uint64_t lz4_bytes(const uint8_t *raw, size_t size, uint8_t *out)
     return FBY_CHUNK_PREFIX + (made < size ? made : size);
 }
 
-/* ---- the photo filter by its definition, over whole crops ----------------- */
+/* ---- the photo filter by its definition, over whole crops ---------------- */
 
 static void split(const uint8_t *crop, uint8_t *planes)
 {

@@ -149,8 +149,6 @@ static void end_trials(struct fby_auto *self)
     enter(self, AUTO_USING);
 }
 
-/* Packing that halves a picture is kept at once: what is tried after it takes
- * ten times its CPU time, and photographs never gain by it. */
 static bool is_photo_enough(const struct fby_auto *self)
 {
     return self->candidates[self->best].filter == FBY_FILTER_PHOTO &&

@@ -111,8 +111,7 @@ static fby_err read_params(
 
 /* ---- items ---- */
 
-/* `- name: {...}`, or `- name`. For the latter *value is the item, whose text
- * is no mapping: `nothing` says so. */
+/* `- name: {...}`, or `- name`. */
 struct item {
     yaml_node_t *name;
     yaml_node_t *value; /* NULL: all defaults */

@@ -1,9 +1,9 @@
 /* fuzz_jpeg.c - hostile members through the decoders of all fields.
  *
  * The bytes are taken as a JPEG (size, then planned and written as a field
- * with ops), as an EXIF block, as a label and as JSON. Whatever happens is FBY_OK
- * or a refusal of the sample, and a picture that decodes has the size its
- * header told. */
+ * with ops), as an EXIF block, as a label and as JSON. Whatever happens is
+ * FBY_OK or a refusal of the sample, and a picture that decodes has the size
+ * its header told. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Compare photo format 1 with the model: check_photo.py FRAMES PROGRAM SEED CASES.
+"""Compare photo format 1 with the model.
+
+Usage: check_photo.py FRAMES PROGRAM SEED CASES.
 
 PROGRAM prints random pictures with their payloads
 (tests/common/codec/photo_dump.c); FRAMES holds the golden chunks, whose

@@ -26,7 +26,7 @@ struct fby_picture_head {
     uint32_t channels;      /* bytes of a pixel: 3, or 1 of a mask */
     bool     is_scalable;   /* may be decoded smaller: units of 2, 4, 8 */
     bool     is_whole;      /* no part can be decoded alone */
-    uint64_t library_bytes; /* what libjpeg takes to decode it, at most */
+    uint64_t library_bytes; /* what the library takes to decode it, at most */
 };
 
 /* What is wanted of a picture. */
@@ -54,8 +54,9 @@ struct fby_picture_sink {
      * announces. Anything but FBY_OK ends the decoding with it. */
     fby_err (*head)(void *arg, const struct fby_picture_head *head,
         struct fby_picture_part *part, struct fby_why *why);
-    /* The next rows of the region, upright, top to bottom. 32 bytes after the
-     * end of each may be read. */
+    /* The next rows of the region, upright, top to bottom.
+     * FBY_RESIZE_ROW_SLACK (resize.h) bytes after the end of each may be
+     * read. */
     void (*rows)(void *arg, const struct fby_image *rows);
     void *arg;
 };
