@@ -60,15 +60,15 @@ enum { TRANSLATE = 1, SCALE = 2, SHEAR = 3, AFFINE_FILL = 4 };
 static const struct fby_param affine_params[] = {
     [DEGREES]     = DEGREES_PARAM,
     [TRANSLATE]   = {.name = "translate",
-          .expects = "two numbers, 0 to 1 (at most that share of the width, of "
-                       "the height)",
+          .expects = "one or two numbers, 0 to 1 (at most that share of the "
+                       "width, of the height)",
           .real    = true,
           .max_n   = 2,
           .spread  = true,
           .min     = 0,
           .max     = 1},
     [SCALE]       = {.name = "scale",
-              .expects     = "two numbers, 0.1 to 10, the lower first",
+              .expects     = "one or two numbers, 0.1 to 10, the lower first",
               .real        = true,
               .ordered     = true,
               .max_n       = 2,
