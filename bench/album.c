@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/option.h"
 #include "common/mem.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/photos.h"
@@ -17,10 +18,7 @@ enum { MAX_FILES = 1000, SYNTHETIC = 200 };
 
 /* ---- a folder's files ---------------------------------------------------- */
 
-static struct { /* nftw() passes nothing on */
-    char  *at[MAX_FILES];
-    size_t n;
-} paths;
+static struct fby_words paths; /* nftw() passes nothing on */
 
 static int note_path(
     const char *path, const struct stat *stat, int kind, struct FTW *walk)
@@ -28,9 +26,9 @@ static int note_path(
     const char *dot = strrchr(path, '.');
     (void)stat;
     (void)walk;
-    if (kind == FTW_F && dot != NULL && paths.n < MAX_FILES &&
+    if (kind == FTW_F && dot != NULL &&
         (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0)) {
-        paths.at[paths.n++] = fby_strdup(path);
+        fby_words_add(&paths, path);
     }
     return 0;
 }
@@ -84,13 +82,12 @@ static void load_folder(
     if (nftw(dir, note_path, 16, FTW_PHYS) != 0) {
         bench_die("%s: %s", dir, strerror(errno));
     }
-    qsort(paths.at, paths.n, sizeof(paths.at[0]), compare_paths);
-    for (size_t i = 0; i < paths.n; i++) {
-        read_file(paths.at[i], &self->files[self->n]);
+    qsort(paths.words, paths.n, sizeof(*paths.words), compare_paths);
+    for (size_t i = 0; i < paths.n && i < MAX_FILES; i++) {
+        read_file(paths.words[i], &self->files[self->n]);
         keep(self, scratch);
-        free(paths.at[i]);
     }
-    paths.n = 0;
+    fby_words_fini(&paths);
 }
 
 static void make_files(struct bench_album *self, struct fby_scratch *scratch)
@@ -133,8 +130,10 @@ static void load(struct bench_album *self, const char *dir)
         bench_die("%s: there is no JPEG file that can be used", dir);
     }
     bench_row("pictures", "%zu %s, %.2f megapixels on average", self->n,
-        self->synthetic ? "SYNTHETIC ones (no --data): no goal is judged"
-                        : "photographs",
+        self->synthetic
+            ? "SYNTHETIC ones (no --data): no goal that depends on them is "
+              "judged"
+            : "photographs",
         mean_megapixels(self));
 }
 

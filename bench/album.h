@@ -1,8 +1,8 @@
 /* album.h - the pictures that the benches of photographs measure on.
  *
  * Files of a folder in memory, in order of their paths, or, without a folder,
- * pictures of the project's own generator, on which no goal is judged: their
- * noise and edges are made up, and codecs feel that. The yardstick decoder is
+ * pictures of the project's own generator, on which no goal of decoding or
+ * packing is judged: their noise and edges are made up, and codecs feel that. The yardstick decoder is
  * libjpeg-turbo as any program calls it, to RGB and in full. What cannot work
  * ends the bench. One thread unless it says otherwise. */
 #ifndef FBY_BENCH_ALBUM_H
@@ -38,8 +38,8 @@ struct bench_program {
 };
 
 /* A bench of photographs: begin it, with --data DIR beside its own options,
- * and run it on the JPEG files below DIR, at most 1,000, without those that the
- * worker refuses; says what they are. Returns the exit code. */
+ * and run it on the first 1,000 JPEG files below DIR by path, without those
+ * that the worker refuses; says what they are. Returns the exit code. */
 int bench_album_main(const struct bench_program *program, int argc, char **argv,
     void (*run)(const struct bench_album *album));
 

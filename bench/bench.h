@@ -76,8 +76,8 @@ void bench_begin(const char *name);
 
 /* Say whether figures with this noise can be trusted: not when it is above
  * 10 %, when the host took more than 2 % of the machine's time since we began,
- * when others used more than a tenth of it as we did, or when it has fewer than
- * `cores`. 0: CPU time was measured, which others hardly change. */
+ * when others used more than a tenth of it just before, or when it has fewer
+ * than `cores`. 0: CPU time was measured, which others hardly change. */
 void bench_trust(double noise, uint32_t cores);
 
 /* CPU time of this process, all threads. */

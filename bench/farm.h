@@ -1,12 +1,12 @@
 /* farm.h - real `forebay` processes on loopback, for as long as a bench runs.
  *
- * A farm is a temporary directory with pictures of the project's own generator
- * and a pipeline file, and the server and workers that serve it; consumers are
- * `forebay pull`. A part's standard output is a pipe to us: it says where it
- * listens, or a line for each step it took. Whatever ends the bench also kills
- * its parts, stopped ones too. What cannot work ends the bench with a message;
- * the directory then stays, with the parts' own messages in its file `log`.
- * All calls come from the main thread. */
+ * A farm is a temporary directory with pictures and a pipeline file, and the
+ * server and workers that serve it; consumers are `forebay pull`. A part's
+ * standard output is a pipe to us: it says where it listens, or a line for each
+ * step it took. Whatever ends the bench also kills its parts, stopped ones too.
+ * What cannot work ends the bench with a message; the directory then stays,
+ * with the parts' own messages in its file `log`. All calls come from the main
+ * thread. */
 #ifndef FBY_BENCH_FARM_H
 #define FBY_BENCH_FARM_H
 
@@ -42,7 +42,8 @@ struct bench_farm {
     unsigned          n_workers;
 };
 
-/* Make directory, pictures and pipeline; nothing runs yet. */
+/* Make directory, pictures of the project's own generator, and pipeline;
+ * nothing runs yet. */
 void bench_farm_make(
     struct bench_farm *self, const struct bench_pictures *pictures);
 /* The same with these pictures, in tar files that lie in the page cache then;
