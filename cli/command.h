@@ -2,18 +2,13 @@
  *
  * A command reads its own options with argp (so --help and --usage work
  * everywhere), does its work, and returns the exit code: 0 done, 1 failed,
- * 2 wrong usage, 130 ended by Ctrl-C. */
+ * 2 wrong usage, 128 + n ended by signal n (130: Ctrl-C). */
 #ifndef FBY_CLI_COMMAND_H
 #define FBY_CLI_COMMAND_H
 
 #include "common/err.h"
 
-enum fby_exit {
-    FBY_EXIT_DONE        = 0,
-    FBY_EXIT_FAILED      = 1,
-    FBY_EXIT_USAGE       = 2,
-    FBY_EXIT_INTERRUPTED = 130
-};
+enum fby_exit { FBY_EXIT_DONE = 0, FBY_EXIT_FAILED = 1, FBY_EXIT_USAGE = 2 };
 
 struct fby_command {
     const char *name;

@@ -139,11 +139,7 @@ static int run(int argc, char **argv)
     struct photos_options o   = {.number = 600, .classes = 6};
     struct fby_why        why = {{0}};
     fby_option_parse(&argp, argc, argv, &o);
-    if (write_all(&o, &why) != FBY_OK) {
-        fprintf(stderr, "forebay photos: %s\n", why.text);
-        return FBY_EXIT_FAILED;
-    }
-    return FBY_EXIT_DONE;
+    return fby_command_end("photos", write_all(&o, &why), &why);
 }
 
 const struct fby_command fby_command_photos = {
