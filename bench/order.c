@@ -110,16 +110,10 @@ int main(int argc, char **argv)
     static const uint64_t block[] = {
         UINT64_C(1) << 22, UINT64_C(1) << 30, UINT64_C(1) << 40, 0};
     const struct bench_option options[] = {
-        {
-            "indices",
-            &indices,
-            BATCH,
-            UINT32_MAX,
-            "Indices a round",
-            NULL,
-        },
-        {"rounds", &rounds, 1, MAX_ROUNDS, "Rounds of each size", NULL},
-        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps", NULL},
+        {"indices", &indices, BATCH, UINT32_MAX, "Of a round (4000000)", NULL},
+        {"rounds", &rounds, 1, MAX_ROUNDS, "Of each size (7)", NULL},
+        {"seed", &seed, 0, UINT64_MAX, "Of the order and of the steps (1)",
+            NULL},
         {0},
     };
     bench_options(argc, argv, options,
