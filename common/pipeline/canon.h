@@ -39,8 +39,11 @@ FBY_CHECKED fby_err fby_content_check(
  * sample is decoded are 0. */
 struct fby_shape fby_field_shape(const struct fby_field_content *field);
 
-/* The last part of an extension that names pictures which no decoder knows
- * yet, such as "webp" of "left.webp"; NULL for any other. Content that asks for
+/* What follows the last dot of an extension: "jpg" of "left.jpg". */
+const char *fby_extension_kind(const char *extension);
+
+/* The kind of an extension that names pictures which no decoder knows yet,
+ * such as "webp" of "left.webp"; NULL for any other. Content that asks for
  * them is refused: a decoder that comes later would make other values of it. */
 const char *fby_undecoded_picture(const char *extension);
 

@@ -22,7 +22,7 @@ enum fby_type fby_label_type(uint32_t classes)
     return classes > 256 ? FBY_U16 : FBY_U8;
 }
 
-static const char *last_part(const char *extension)
+const char *fby_extension_kind(const char *extension)
 {
     const char *dot = strrchr(extension, '.');
     return dot != NULL ? dot + 1 : extension;
@@ -32,7 +32,7 @@ bool fby_field_takes_png(const struct fby_field_content *field)
 {
     bool takes = false;
     for (size_t i = 0; i < field->n_from; i++) {
-        takes = takes || strcmp(last_part(field->from[i]), "png") == 0;
+        takes = takes || strcmp(fby_extension_kind(field->from[i]), "png") == 0;
     }
     return takes;
 }
@@ -41,10 +41,10 @@ const char *fby_undecoded_picture(const char *extension)
 {
     static const char *const none[] = {
         "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
-    const char *part = last_part(extension);
+    const char *kind = fby_extension_kind(extension);
     for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-        if (strcmp(part, none[i]) == 0) {
-            return part;
+        if (strcmp(kind, none[i]) == 0) {
+            return kind;
         }
     }
     return NULL;
@@ -173,7 +173,7 @@ static bool can_be_from(const struct fby_field_content *field, size_t i)
     return fby_text_is_extension(from) && !stands_before(field, i) &&
            (!folder || field->n_from == 1) &&
            (!picture || fby_undecoded_picture(from) == NULL) &&
-           (!mask || strcmp(last_part(from), "png") == 0);
+           (!mask || strcmp(fby_extension_kind(from), "png") == 0);
 }
 
 static fby_err check_from(

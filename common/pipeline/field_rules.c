@@ -14,13 +14,6 @@ static fby_err wrong_at(
 
 /* ---- which decoder ---- */
 
-/* "left.jpg" is a jpg. */
-static const char *last_part(const char *extension)
-{
-    const char *dot = strrchr(extension, '.');
-    return dot != NULL ? dot + 1 : extension;
-}
-
 static bool is_one_of(const char *word, const char *const *words)
 {
     while (*words != NULL && strcmp(*words, word) != 0) {
@@ -33,14 +26,14 @@ static enum fby_decode infer_one(const char *extension)
 {
     static const char *const labels[]  = {"folder", "cls", NULL};
     static const char *const picture[] = {"jpg", "jpeg", "png", NULL};
-    const char              *part      = last_part(extension);
-    if (is_one_of(part, labels)) {
+    const char              *kind      = fby_extension_kind(extension);
+    if (is_one_of(kind, labels)) {
         return FBY_DECODE_LABEL;
     }
-    if (is_one_of(part, picture) || fby_undecoded_picture(extension) != NULL) {
+    if (is_one_of(kind, picture) || fby_undecoded_picture(extension) != NULL) {
         return FBY_DECODE_RGB8;
     }
-    return strcmp(part, "json") == 0 ? FBY_DECODE_NUMBER : FBY_DECODE_BYTES;
+    return strcmp(kind, "json") == 0 ? FBY_DECODE_NUMBER : FBY_DECODE_BYTES;
 }
 
 static fby_err infer_decode(
@@ -232,7 +225,7 @@ static fby_err settle_mask(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        if (strcmp(last_part(field->from[i]), "png") != 0) {
+        if (strcmp(fby_extension_kind(field->from[i]), "png") != 0) {
             return wrong_at(yaml, field->from_at[i],
                 "a mask of ids comes from png; other formats do not keep ids");
         }

@@ -50,8 +50,6 @@ static const struct fby_place *place_of(
         return &field->at[FIELD_CLASSES];
     case FBY_LINE_TYPE:
         return &field->wire.at[WIRE_TYPE];
-    case FBY_LINE_FILTER:
-        return &field->wire.at[WIRE_FILTER];
     case FBY_LINE_CODEC:
         return &field->wire.at[WIRE_CODEC];
     case FBY_LINE_FIELD:
@@ -62,8 +60,7 @@ static const struct fby_place *place_of(
 
 static bool is_of_wire(enum fby_line_of what)
 {
-    return what == FBY_LINE_TYPE || what == FBY_LINE_FILTER ||
-           what == FBY_LINE_CODEC;
+    return what == FBY_LINE_TYPE || what == FBY_LINE_CODEC;
 }
 
 size_t fby_pipeline_line(

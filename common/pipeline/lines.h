@@ -12,7 +12,6 @@ enum fby_line_of { /* of a field */
     FBY_LINE_DCT_SCALE,
     FBY_LINE_CLASSES,
     FBY_LINE_TYPE, /* of wire */
-    FBY_LINE_FILTER,
     FBY_LINE_CODEC
 };
 

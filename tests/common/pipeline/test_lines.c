@@ -18,7 +18,6 @@ static void keys_stand_where_they_are_given(void **state)
     assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_FIELD), 10);
     assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_DCT_SCALE), 13);
     assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_CODEC), 21);
-    assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_FILTER), 21);
     assert_int_equal(fby_pipeline_line(p, "image", FBY_LINE_TYPE), 21);
     assert_int_equal(fby_pipeline_line(p, "kind", FBY_LINE_CLASSES), 30);
     fby_pipeline_destroy(&p);
