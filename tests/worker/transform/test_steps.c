@@ -261,7 +261,8 @@ static struct fby_image motley(uint32_t channels)
     return image;
 }
 
-static void assert_mirrors_stay(const struct fby_op_run *run, uint32_t channels)
+static void assert_is_its_ops_in_turn(
+    const struct fby_op_run *run, uint32_t channels)
 {
     struct fby_image at = motley(channels);
     for (uint32_t n = 1; n <= run->n_ops; n++) {
@@ -294,8 +295,53 @@ static void what_is_mirrored_first_is_scaled_mirrored(void **state)
         use_of(fby_op_named("random_resized_crop")),
         use_of(fby_op_named("center_crop")), use_of(fby_op_named("resize"))};
     struct fby_op_run run     = {uses, plans, 4};
-    assert_mirrors_stay(&run, 1);
-    assert_mirrors_stay(&run, FBY_RGB);
+    assert_is_its_ops_in_turn(&run, 1);
+    assert_is_its_ops_in_turn(&run, FBY_RGB);
+}
+
+static uint32_t seed;
+
+/* Any number of [low, high]. */
+static uint32_t between(uint32_t low, uint32_t high)
+{
+    seed = seed * UINT32_C(1664525) + UINT32_C(1013904223);
+    return low + (seed >> 12) % (high - low + 1);
+}
+
+/* All of it or a part, at times scaled, mirrored or turned upside down. */
+static struct fby_op_plan any_plan(struct fby_size in)
+{
+    bool               cuts   = between(0, 1) == 0;
+    bool               scales = between(0, 2) == 0;
+    struct fby_op_plan plan   = {.w = cuts ? between(1, in.w) : in.w,
+          .h                        = cuts ? between(1, in.h) : in.h};
+    plan.x                    = between(0, in.w - plan.w);
+    plan.y                    = between(0, in.h - plan.h);
+    plan.out_w                = scales ? between(1, 30) : plan.w;
+    plan.out_h                = scales ? between(1, 30) : plan.h;
+    plan.flip                 = between(0, 1) == 0;
+    plan.n_steps              = between(0, 4) == 0 ? 1 : 0;
+    plan.steps[0].kind        = FBY_STEP_VERTICAL_FLIP;
+    return plan;
+}
+
+static void any_chain_is_its_ops_one_after_the_other(void **state)
+{
+    (void)state;
+    enum { CASES = 1000, MOST = 6 };
+    seed = 1;
+    for (int i = 0; i < CASES; i++) {
+        struct fby_op_use  uses[MOST];
+        struct fby_op_plan plans[MOST];
+        struct fby_size    at  = {WIDE, HIGH};
+        struct fby_op_run  run = {uses, plans, between(1, MOST)};
+        for (uint32_t k = 0; k < run.n_ops; k++) {
+            uses[k]  = use_of(fby_op_named("random_resized_crop"));
+            plans[k] = any_plan(at);
+            at       = fby_op_plan_size(&plans[k]);
+        }
+        assert_is_its_ops_in_turn(&run, i % 2 == 0 ? 1 : FBY_RGB);
+    }
 }
 
 static void what_steps_need_is_what_they_take(void **state)
@@ -352,6 +398,7 @@ int main(void)
         cmocka_unit_test(after_every_op_a_mask_still_matches_its_image),
         cmocka_unit_test(a_chain_with_steps_is_its_ops_one_after_the_other),
         cmocka_unit_test(what_is_mirrored_first_is_scaled_mirrored),
+        cmocka_unit_test(any_chain_is_its_ops_one_after_the_other),
         cmocka_unit_test(what_steps_need_is_what_they_take),
         cmocka_unit_test(a_step_that_is_not_known_is_refused),
     };
