@@ -7,6 +7,11 @@
 #include "worker/transform/jpeg.h"
 #include "worker/transform/png.h"
 
+static bool begins_as_jpeg(const struct fby_picture_file *file)
+{
+    return file->size >= 2 && file->bytes[0] == 0xff && file->bytes[1] == 0xd8;
+}
+
 fby_err fby_picture_decoder_for(const struct fby_field_content *field,
     const struct fby_picture_file *file, const struct fby_picture_decoder **out,
     struct fby_why *why)
@@ -19,11 +24,16 @@ fby_err fby_picture_decoder_for(const struct fby_field_content *field,
                             "a mask that is no PNG: ids do not survive other "
                             "formats");
     }
-    *out = is_png ? &fby_png_picture : &fby_jpeg_picture;
-    return !is_png || fby_field_takes_png(field)
+    *out           = is_png ? &fby_png_picture : &fby_jpeg_picture;
+    bool takes_png = fby_field_takes_png(field);
+    if (is_png && !takes_png) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "a PNG under another name: add png to the field's 'from'");
+    }
+    return is_png || !takes_png || begins_as_jpeg(file)
                ? FBY_OK
-               : fby_because(why, FBY_BAD_SAMPLE,
-                     "a PNG under another name: add png to the field's 'from'");
+               : fby_because(
+                     why, FBY_BAD_SAMPLE, "the file is no PNG and no JPEG");
 }
 
 struct whole {

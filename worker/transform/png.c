@@ -6,11 +6,14 @@
 
 #include <spng.h>
 #include <string.h>
+#include <zlib.h>
 
 enum {
     ROW_SLACK   = 64,        /* bytes after a row */
     FIXED_BYTES = 160 << 10, /* the decoder's state and inflate's */
-    ROWS_HELD   = 4          /* in the library, of at most 4 bytes a pixel */
+    ROWS_HELD   = 4,         /* in the library, of at most 4 bytes a pixel */
+    CHUNK_HEAD  = 8,         /* length, type */
+    CHUNK_FRAME = 12         /* with the checksum behind */
 };
 
 static const uint8_t magic[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
@@ -25,7 +28,8 @@ struct decoder {
     spng_ctx        *png;
     struct spng_ihdr head;
     bool             is_mask;
-    struct fby_why  *why;
+    bool has_sums; /* and they are right: the library need not look */
+    struct fby_why *why;
 };
 
 static fby_err refuse(struct decoder *d, int error)
@@ -33,7 +37,60 @@ static fby_err refuse(struct decoder *d, int error)
     if (error == SPNG_EMEM) {
         return fby_because(d->why, FBY_FULL, "PNG: out of memory");
     }
+    if (error == SPNG_ECHUNK_LIMITS) {
+        return fby_because(d->why, FBY_BAD_SAMPLE,
+            "PNG has chunks beside its pixels of more than %d MiB",
+            FBY_PNG_MAX_CHUNK_BYTES >> 20);
+    }
     return fby_because(d->why, FBY_BAD_SAMPLE, "PNG: %s", spng_strerror(error));
+}
+
+/* ---- checksums ----------------------------------------------------------- */
+
+static uint32_t number(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
+           (uint32_t)at[2] << 8 | at[3];
+}
+
+static bool has_pixels(const uint8_t *chunk, size_t left)
+{
+    return left >= CHUNK_HEAD && memcmp(chunk + 4, "IDAT", 4) == 0;
+}
+
+/* Bytes of the chunk at `chunk`, of which `left` are there; 0: its checksum is
+ * another one, or beyond the end. */
+static size_t sound_chunk(const uint8_t *chunk, size_t left)
+{
+    size_t length = left >= CHUNK_FRAME ? number(chunk) : 0;
+    if (left < CHUNK_FRAME || length > left - CHUNK_FRAME) {
+        return 0;
+    }
+    uint32_t sum = (uint32_t)crc32_z(0, chunk + 4, 4 + length);
+    return sum == number(chunk + CHUNK_HEAD + length) ? CHUNK_FRAME + length
+                                                      : 0;
+}
+
+/* Of all chunks up to the last one with pixels. The library looks at a chunk's
+ * checksum when it goes on to the next one: for most files after the rows that
+ * were asked for, which is never. */
+static fby_err check_sums(
+    struct decoder *d, const struct fby_picture_file *file)
+{
+    bool   met = false;
+    size_t at  = sizeof(magic);
+    while (!met || has_pixels(file->bytes + at, file->size - at)) {
+        const uint8_t *chunk = file->bytes + at;
+        size_t         size  = sound_chunk(chunk, file->size - at);
+        if (size == 0) {
+            return fby_because(d->why, FBY_BAD_SAMPLE,
+                "PNG: the chunk at byte %zu is damaged or not all there", at);
+        }
+        met = has_pixels(chunk, size);
+        at += size;
+    }
+    d->has_sums = true;
+    return FBY_OK;
 }
 
 /* ---- the header ---------------------------------------------------------- */
@@ -95,13 +152,14 @@ static fby_err check_transparency(struct decoder *d)
 
 static fby_err set_limits(struct decoder *d)
 {
+    int sums  = d->has_sums ? SPNG_CRC_USE : SPNG_CRC_ERROR;
     int error = spng_set_image_limits(d->png, FBY_MAX_SIDE, FBY_MAX_SIDE);
     if (error == SPNG_OK) {
         error = spng_set_chunk_limits(
             d->png, FBY_PNG_MAX_CHUNK_BYTES, FBY_PNG_MAX_CHUNK_BYTES);
     }
     if (error == SPNG_OK) {
-        error = spng_set_crc_action(d->png, SPNG_CRC_ERROR, SPNG_CRC_ERROR);
+        error = spng_set_crc_action(d->png, sums, sums);
     }
     return error == SPNG_OK ? FBY_OK : refuse(d, error);
 }
@@ -288,8 +346,12 @@ static fby_err decode(struct decoder *d, struct course *course)
 static fby_err stream(struct decoder *d, const struct fby_picture_file *file,
     struct course *course)
 {
-    d->png      = spng_ctx_new(0);
-    fby_err err = read_header(d, file);
+    fby_err err =
+        fby_png_is(file) ? check_sums(d, file) : refuse(d, SPNG_ESIGNATURE);
+    if (err == FBY_OK) {
+        d->png = spng_ctx_new(0);
+        err    = read_header(d, file);
+    }
     if (err == FBY_OK) {
         err = decode(d, course);
     }

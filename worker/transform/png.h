@@ -11,8 +11,9 @@
  * transparent colour or palette (which a mask may have, since its colours are
  * not looked at), a mask in RGB, more pixels than a limit below, and chunks
  * beside the picture that are larger than a limit; then whatever the library
- * refuses, wrong checksums included. What follows the last row that is wanted
- * is not looked at. */
+ * refuses. A wrong checksum of any chunk up to the last one with pixels is
+ * refused whichever rows are wanted; what follows that chunk is not looked at.
+ */
 #ifndef FBY_WORKER_TRANSFORM_PNG_H
 #define FBY_WORKER_TRANSFORM_PNG_H
 

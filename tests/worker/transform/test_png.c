@@ -149,6 +149,10 @@ static void a_png_is_taken_where_from_names_one(void **state)
     assert_ok(fby_field_write(transform, &job, pixels, &why));
     job = job_of(&field, as_jpeg(&jpeg)); /* told by its bytes */
     assert_ok(fby_field_write(transform, &job, pixels, &why));
+    job = job_of(&field, (struct fby_picture_file){jpeg.data + 1, 99});
+    assert_int_equal(
+        fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "no PNG and no JPEG"));
     field.decode = FBY_DECODE_MASK8;
     assert_int_equal(
         fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
