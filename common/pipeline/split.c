@@ -116,6 +116,24 @@ static fby_err check_shape(const struct fby_pipeline *pipeline,
     return FBY_OK;
 }
 
+/* Every sample would be refused. */
+static fby_err check_size(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, size_t i,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    uint32_t h = field->shape.dims[0];
+    uint32_t w = field->shape.dims[1];
+    if (field->shape.n_dims != 3 || (h <= FBY_MAX_SIDE && w <= FBY_MAX_SIDE &&
+                                        (uint64_t)h * w <= FBY_MAX_PIXELS)) {
+        return FBY_OK;
+    }
+    return fby_yaml_wrong(why, pipeline->file, pipeline->fields[i].here,
+        "the ops of field '%s' make pictures of %u x %u pixels (width x "
+        "height) in split '%s'; a side is at most %d, a picture %d pixels: "
+        "make it smaller",
+        field->name, w, h, split->name, FBY_MAX_SIDE, FBY_MAX_PIXELS);
+}
+
 static fby_err check_folder_label(const struct fby_pipeline *pipeline,
     const struct draft_split *split, size_t i, struct fby_why *why)
 {
@@ -136,6 +154,9 @@ static fby_err check_split(const struct fby_pipeline *pipeline,
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
         err = check_shape(pipeline, split, i, &content->fields[i], why);
+        if (err == FBY_OK) {
+            err = check_size(pipeline, split, i, &content->fields[i], why);
+        }
         if (err == FBY_OK) {
             err = check_folder_label(pipeline, split, i, why);
         }

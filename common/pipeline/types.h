@@ -33,6 +33,7 @@ enum {
     FBY_MAX_CLASSES = INT32_MAX,
     FBY_MAX_ONE_HOT = 1 << 16, /* classes */
     FBY_MAX_LENGTH  = 1 << 30, /* bytes, of a bytes field */
+    FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
     FBY_MAX_CONTENT = 1 << 20  /* bytes, of a content's canonical form */
 };
 #define FBY_NORMALIZE_MAX 1e6 /* of |mean| and std; std is at least 1/this */

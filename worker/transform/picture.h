@@ -12,7 +12,7 @@
 #include "common/plan/geometry.h"
 #include "worker/transform/image.h"
 
-#define FBY_PICTURE_MAX_PIXELS (UINT64_C(1) << 26) /* 67,108,864 */
+#define FBY_PICTURE_MAX_PIXELS ((uint64_t)FBY_MAX_PIXELS)
 
 struct fby_picture_file {
     const uint8_t *bytes; /* borrowed */
