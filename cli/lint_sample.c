@@ -204,7 +204,10 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
         fby_headway_show(&headway, i + 1, rows);
     }
     fby_headway_end(&headway);
-    return err == FBY_OK && self->n == 0 ? FBY_BAD_SAMPLE : err;
+    return err == FBY_OK && self->n == 0
+               ? fby_because_in(why, FBY_BAD_SAMPLE,
+                     "each of %u samples is a bad one; the last", rows)
+               : err;
 }
 
 void fby_lint_sample_fini(struct fby_lint_sample *self)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -125,6 +126,7 @@ int main(int argc, char **argv)
     pthread_setname_np(pthread_self(), "forebay");
     hold_standard_streams();
     atexit(close_output);
+    signal(SIGXFSZ, SIG_IGN); /* such a write then fails, with a message */
     keep_large_blocks();
     allow_many_files();
     if (sodium_init() < 0) {

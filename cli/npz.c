@@ -66,8 +66,11 @@ static size_t make_header(
 static fby_err failed(struct archive *archive, struct fby_why *why)
 {
     const char *text = archive_error_string(archive);
-    return fby_because(
-        why, FBY_IO, "%s", text != NULL ? text : "cannot write the archive");
+    int         code = archive_errno(archive);
+    return fby_because(why, FBY_IO, "cannot write the archive: %s",
+        code > 0       ? strerror(code)
+        : text != NULL ? text
+                       : "no cause given");
 }
 
 static fby_err put(struct archive *archive, const void *bytes, size_t size,

@@ -86,12 +86,23 @@ static struct forebay_options stream_options(
     stream.roots           = roots->roots;
     stream.n_roots         = roots->n;
     stream.window_bytes    = o->window_bytes;
+    stream.max_held_bytes  = UINT64_MAX; /* we hold one batch at a time */
     stream.open_timeout_ns = o->open_timeout_ns;
     stream.digests         = true;
     stream.audit           = o->audit;
     stream.verify_decoded  = o->verify;
     stream.give_up         = is_interrupted;
     return stream;
+}
+
+/* The library says it by the name of its own option. */
+static void explain_window(struct fby_why *why)
+{
+    size_t used = strlen(why->text);
+    if (strstr(why->text, "window_bytes") != NULL) {
+        snprintf(why->text + used, sizeof(why->text) - used,
+            "; it is --window here");
+    }
 }
 
 /* Interrupted, there is no stream, and no error. */
@@ -106,6 +117,7 @@ static fby_err open_stream(
         forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
     fby_headway_end(&headway);
     if (status != FOREBAY_OK) {
+        explain_window(why);
         return status == FOREBAY_INTERRUPTED ? FBY_OK : FBY_CONFIG;
     }
     self->info.struct_size = sizeof(self->info);

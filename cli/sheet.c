@@ -1,5 +1,6 @@
 #include "cli/sheet.h"
 
+#include <errno.h>
 #include <spng.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,7 @@ static fby_err write_png(
         .color_type                 = SPNG_COLOR_TYPE_TRUECOLOR};
     spng_ctx        *png  = spng_ctx_new(SPNG_CTX_ENCODER);
     int result = png != NULL ? spng_set_png_file(png, file) : SPNG_EMEM;
+    errno      = 0;
     if (result == 0) {
         result = spng_set_ihdr(png, &head);
     }
@@ -151,9 +153,10 @@ static fby_err write_png(
             SPNG_ENCODE_FINALIZE);
     }
     spng_ctx_free(png);
-    return result == 0 ? FBY_OK
-                       : fby_because(why, FBY_IO, "cannot write the PNG: %s",
-                             spng_strerror(result));
+    return result == 0
+               ? FBY_OK
+               : fby_because(why, FBY_IO, "cannot write the PNG: %s",
+                     errno != 0 ? strerror(errno) : spng_strerror(result));
 }
 
 fby_err fby_sheet_write(

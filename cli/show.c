@@ -17,6 +17,7 @@
 #include "common/pipeline/canon.h"
 #include "common/pipeline/token.h"
 #include "common/plural.h"
+#include "proto/layout.h"
 #include "worker/transform/fingerprint.h"
 
 enum { ROWS_SHOWN = 64 };
@@ -62,6 +63,13 @@ static fby_err start_cluster(struct show *self, struct fby_why *why)
     return fby_cluster_start(&cluster, &self->cluster, why);
 }
 
+static bool is_interrupted(void *arg)
+{
+    (void)arg;
+    return fby_signals_caught() != 0;
+}
+
+/* One batch, of any size. */
 static fby_err open_stream(struct show *self, struct fby_why *why)
 {
     char                           token[FBY_TOKEN_TEXT_SIZE];
@@ -79,15 +87,22 @@ static fby_err open_stream(struct show *self, struct fby_why *why)
     stream.steps   = self->place.epoch * self->steps + self->place.step + 1;
     stream.roots   = self->local.served.roots;
     stream.n_roots = self->local.served.n;
-    stream.outputs = outputs;
+    stream.give_up = is_interrupted;
+
+    stream.window_batches = 1;
+    stream.window_bytes   = FBY_BATCH_BYTES;
+    stream.max_held_bytes = UINT64_MAX;
+    stream.outputs        = outputs;
     if (o->is_sheet) {
         stream.n_outputs =
             fby_show_outputs(&self->local.split->content, outputs);
     }
-    return forebay_open(&stream, why->text, sizeof(why->text), &self->stream) ==
-                   FOREBAY_OK
-               ? FBY_OK
-               : FBY_CONFIG;
+    enum forebay_status status =
+        forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+    if (status == FOREBAY_INTERRUPTED) {
+        return fby_because(why, FBY_GONE, "ended by signal");
+    }
+    return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
 }
 
 static fby_err take_batch(struct show *self, struct fby_why *why)
@@ -166,9 +181,9 @@ static fby_err prepare(struct show *self, struct fby_why *why)
 
 static fby_err show(struct show *self, struct fby_why *why)
 {
+    fby_signals_catch();
     fby_err err = prepare(self, why);
     if (err == FBY_OK) {
-        fby_signals_catch();
         err = start_cluster(self, why);
     }
     if (err == FBY_OK) {

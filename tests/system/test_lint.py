@@ -194,6 +194,7 @@ class Lint(SystemTest):
         for name in root.rglob("*.jpg"):
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE), code=1)
+        self.assertIn("each of 40 samples is a bad one; the last: sample", text)
         self.assertIn("field image", text)
 
     def test_wrong_usage_is_2_and_what_is_missing_is_1(self):

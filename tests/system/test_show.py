@@ -2,6 +2,8 @@
 
 import json
 import os
+import resource
+import signal
 import subprocess
 import unittest
 
@@ -242,6 +244,49 @@ class Show(SystemTest):
         self.assertEqual(shown.returncode, 1)
         self.assertIn("Is a directory", shown.stderr)
 
+    def test_a_batch_beyond_a_trainer_s_window_can_be_shown(self):
+        self.cluster.photos(number=8, classes=1)
+        pipeline = self.cluster.pipeline(
+            "forebay: 1\nsplits: {{train: {{folder: '{root}'}}}}\n"
+            "global_batch: 8\nfields:\n"
+            "  image: {{from: jpg, ops: [{{resize: {{size: 3500}}}}]}}\n")
+        pull = self.run_forebay("pull", "-p", pipeline)
+        self.assertEqual(pull.returncode, 1)
+        self.assertIn("--window", pull.stderr)
+        path = self.show(pipeline, "large.png", "--rows", 1)
+        self.assertGreater(Image.open(path).size[1], 3500)
+
+    def test_an_interrupted_one_leaves_no_file(self):
+        pipeline = self.pictures()
+        path = self.cluster.path("b.png")
+        part = self.cluster.path("b.png.part")
+        shown = subprocess.Popen(
+            [FOREBAY, "show", "-p", pipeline, "-o", path],
+            stderr=subprocess.PIPE, text=True, env=self.cluster.env)
+        with shown:
+            while not part.exists() and shown.poll() is None:
+                pass # the data is looked at right after
+            shown.send_signal(signal.SIGINT)
+            shown.communicate()
+        self.assertEqual(shown.returncode, 128 + signal.SIGINT)
+        self.assertFalse(part.exists())
+        self.assertFalse(path.exists())
+
+    def test_a_limit_of_file_sizes_is_a_failure(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+
+        pipeline = self.pictures()
+        for name in ("b.png", "b.npz"):
+            path = self.cluster.path(name)
+            shown = subprocess.run(
+                [FOREBAY, "show", "-p", pipeline, "-o", path], check=False,
+                capture_output=True, text=True, env=self.cluster.env,
+                preexec_fn=limit, timeout=120 * harness.SLOW)
+            self.assertEqual(shown.returncode, 1, name)
+            self.assertIn("File too large", shown.stderr)
+            self.assertEqual(list(path.parent.glob(f"{name}*")), [])
+
     def test_a_full_disk_is_a_failure(self):
         pipeline = self.pictures()
         for name in ("full.png", "full.npz"):
@@ -250,6 +295,7 @@ class Show(SystemTest):
             shown = self.run_forebay("show", "-p", pipeline, "-o", path)
             self.assertEqual(shown.returncode, 1, name)
             self.assertIn(name, shown.stderr)
+            self.assertIn("No space left", shown.stderr)
 
 
 if __name__ == "__main__":
