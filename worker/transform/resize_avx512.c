@@ -128,7 +128,7 @@ static uint32_t first_tap(
     const struct fby_axis *x, uint32_t o, uint32_t n_fours)
 {
     uint32_t first  = x->reaches[o].first;
-    uint32_t pixels = fby_axis_pixels(&x->spec);
+    uint32_t pixels = x->all.n;
     uint32_t last   = pixels > TAPS * n_fours ? pixels - TAPS * n_fours : 0;
     return first < last ? first : last;
 }

@@ -74,7 +74,7 @@ static void a_row_is_scaled_alike(void **unused)
         void                *memory = malloc(fby_axis_bytes(&spec));
         struct fby_axis      axis   = fby_axis_plan(&spec, memory);
 
-        size_t   size = (size_t)fby_axis_pixels(&spec) * FBY_RGB;
+        size_t   size = (size_t)axis.all.n * FBY_RGB;
         uint8_t *row  = new_bytes(size + RESIZE_SLACK);
         scale_row(&resize_portable, &axis, row, expected);
         for (unsigned level = 0; level <= fby_simd(); level++) {
@@ -94,7 +94,7 @@ struct rows {
 
 static struct rows new_rows(const struct fby_axis *axis, size_t size)
 {
-    size_t      n    = fby_axis_pixels(&axis->spec) + 3;
+    size_t      n    = axis->all.n + 3;
     size_t      step = size + RESIZE_SLACK;
     struct rows rows = {new_bytes(n * step), calloc(n, sizeof(*rows.at))};
     for (size_t i = 0; i < n; i++) {
