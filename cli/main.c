@@ -81,8 +81,6 @@ static void keep_large_blocks(void)
 {
     mallopt(M_MMAP_THRESHOLD, 1 << 30);
     mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    mallopt(
-        M_TOP_PAD, 64 << 20); /* else arenas of threads shrink all the same */
 }
 
 /* Connections and data take one each; many systems start with 1,024. */

@@ -4,6 +4,7 @@
  * and says how fast they came and where the time went. Without --server it
  * brings its own server and workers. */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -350,12 +351,20 @@ static void say_interrupted(const struct pull *self)
         token);
 }
 
+/* What messages lie in: without, the heaps of threads shrink after each batch
+ * and clear their pages anew. */
+static void keep_heaps(void)
+{
+    mallopt(M_TOP_PAD, 64 << 20);
+}
+
 static int run(int argc, char **argv)
 {
     struct fby_pull_options o;
     struct pull             self = {.options = &o};
     struct fby_why          why  = {{0}};
     fby_pull_parse(argc, argv, &o);
+    keep_heaps();
     fby_err err  = pull(&self, &why);
     int     code = fby_command_end("pull", err, &why);
     if (err == FBY_OK && fby_signals_caught() != 0) {
