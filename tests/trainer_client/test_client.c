@@ -7,7 +7,7 @@
 #include "proto/wire.h"
 #include "trainer_client/digest.h"
 
-enum { SIZE = 32, STEPS = 12 };
+enum { SIZE = 16, STEPS = 12 };
 
 struct digest {
     uint8_t bytes[16];
