@@ -33,7 +33,8 @@ static const _Alignas(64) uint8_t rgb_from[3][64] = {
 
 /* Byte i of vector v is channel (64v + i) mod 3 of pixel (64v + i) div 3: of
  * the first two channels, or of the third. */
-#define RGB_TO(v, i) ((64 * (v) + (i)) % 3 == 1 ? 64 : 0) + (64 * (v) + (i)) / 3
+#define RGB_AT(v, i) (64 * (v) + (i))
+#define RGB_TO(v, i) ((RGB_AT(v, i) % 3 == 1 ? 64 : 0) + RGB_AT(v, i) / 3)
 
 static const _Alignas(64) uint8_t rgb_to[3][64] = {
     RGB_64(RGB_TO, 0), RGB_64(RGB_TO, 1), RGB_64(RGB_TO, 2)};

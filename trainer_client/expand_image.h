@@ -17,7 +17,8 @@ typedef void fby_expand_image_fn(const struct fby_expansion *plan,
     const uint8_t *raw, bool past_cache, uint8_t *out);
 
 fby_expand_image_fn fby_expand_image_portable;
-fby_expand_image_fn fby_expand_image_avx2; /* where the build has it */
+fby_expand_image_fn fby_expand_image_avx2; /* where the build has them */
+fby_expand_image_fn fby_expand_image_avx512;
 
 /* The pixels from `first` on, through the plan's table. */
 void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,

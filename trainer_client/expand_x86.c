@@ -2,6 +2,9 @@
 
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
 {
+    if (level >= FBY_SIMD_AVX512) {
+        return fby_expand_image_avx512;
+    }
     return level >= FBY_SIMD_AVX2 ? fby_expand_image_avx2
                                   : fby_expand_image_portable;
 }
