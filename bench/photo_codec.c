@@ -3,8 +3,9 @@
  * Crops as a worker makes them, in chunks as they travel (13 crops and the
  * prefix of a frame), as photo format 1; beside it bit-shuffle + LZ4, of the
  * pixels as they are, and of what the photo filter leaves of them (the best
- * that LZ4 can do). Crops that were scaled up are smooth and pack better, so
- * those that were not are shown apart. */
+ * that LZ4 can do, at three times the CPU: without a goal). Crops that were
+ * scaled up are smooth and pack better, so those that were not are shown
+ * apart. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -170,12 +171,12 @@ static void run(const struct bench_album *album)
         "bit-shuf. LZ4", "photo filter, b.-s. LZ4");
     print("all crops", crops, &all);
     print("not scaled up", n, &sharp);
+    bench_row("pack / LZ4 of filtered", "%.3f, no goal",
+        part(all.pack, all.filtered_lz4));
     bench_album_goal(
         album, "photo_codec", part(all.pack, all.raw), BENCH_AT_MOST, 0.36);
     bench_album_goal(album, "photo_codec.of_lz4", part(all.pack, all.lz4),
         BENCH_AT_MOST, 0.97);
-    bench_album_goal(album, "photo_codec.of_filtered_lz4",
-        part(all.pack, all.filtered_lz4), BENCH_AT_MOST, 0.97);
     free(raw);
     free(upscaled);
 }
