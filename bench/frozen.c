@@ -15,7 +15,7 @@
 #include "bench/farm.h"
 #include "common/clock.h"
 
-enum { MAX_PAIRS = 99, BUDGET_MIB = 128 };
+enum { BUDGET_MIB = 128 };
 #define BUDGET "128M"
 #define HOUR   "3600000"
 
@@ -42,7 +42,7 @@ static void start_and_freeze(
     bench_part_freeze(pull);
 }
 
-struct speed {     /* medians, in the end */
+struct speed {
     double rate;   /* batches a second of the consumer */
     double cpu_ms; /* of the worker for one of them */
 };
@@ -78,44 +78,54 @@ static struct speed measure_speed(
     return speed;
 }
 
-struct speeds {
-    double rates[MAX_PAIRS];
-    double cpu_ms[MAX_PAIRS];
+struct side {
+    double   cpu_ms[BENCH_MAX_PAIRS];
+    uint64_t n;
 };
 
-static void measure_into(struct bench_farm *farm, struct speeds *speeds,
-    uint64_t pair, bool beside_frozen)
+struct desk {
+    struct bench_farm farm;
+    struct side       alone, beside;
+};
+
+static double measure_side(
+    struct desk *self, struct side *side, bool beside_frozen)
 {
-    uint64_t     random  = seed + pair;
-    struct speed speed   = measure_speed(farm, beside_frozen, &random);
-    speeds->rates[pair]  = speed.rate;
-    speeds->cpu_ms[pair] = speed.cpu_ms;
+    uint64_t     random = seed + side->n;
+    struct speed speed  = measure_speed(&self->farm, beside_frozen, &random);
+    side->cpu_ms[side->n++] = speed.cpu_ms;
+    return speed.rate;
 }
 
-static void print_speeds(const char *name, struct speeds *speeds)
+static double measure_alone(void *arg)
+{
+    struct desk *self = arg;
+    return measure_side(self, &self->alone, false);
+}
+
+static double measure_beside(void *arg)
+{
+    struct desk *self = arg;
+    return measure_side(self, &self->beside, true);
+}
+
+static void print_side(
+    const char *name, struct bench_figure rate, struct side *side)
 {
     bench_row(name, "%.1f batches/s, noise %.1f %%; %.1f ms of CPU each",
-        bench_median(speeds->rates, pairs), bench_noise(speeds->rates, pairs),
-        bench_median(speeds->cpu_ms, pairs));
+        rate.median, rate.noise, bench_median(side->cpu_ms, side->n));
 }
 
-/* Speed beside a frozen consumer / alone; who begins takes turns. */
-static double compare_speed(struct bench_farm *farm)
+/* Speed beside a frozen consumer / alone. */
+static double compare_speed(struct desk *self)
 {
-    struct speeds alone;
-    struct speeds beside;
-    double        ratio[MAX_PAIRS];
-    for (uint64_t i = 0; i < pairs; i++) {
-        bool first = i % 2 == 1;
-        measure_into(farm, first ? &beside : &alone, i, first);
-        measure_into(farm, first ? &alone : &beside, i, !first);
-        ratio[i] = beside.rates[i] / alone.rates[i];
-    }
-    print_speeds("alone", &alone);
-    print_speeds("beside a stopped one", &beside);
+    struct bench_pairs result =
+        bench_pairs(pairs, measure_beside, measure_alone, self);
+    print_side("alone", result.b, &self->alone);
+    print_side("beside a stopped one", result.a, &self->beside);
     bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",
-        bench_median(ratio, pairs), bench_noise(ratio, pairs), pairs);
-    return bench_median(ratio, pairs);
+        result.ratio.median, result.ratio.noise, pairs);
+    return result.ratio.median;
 }
 
 /* ---- 2. memory held ------------------------------------------------------ */
@@ -203,13 +213,13 @@ static struct kept run_kept(void)
 
 static void run(void)
 {
-    struct bench_farm farm;
-    bench_farm_make(
-        &farm, &(struct bench_pictures){
-                   .number = pictures, .side = 320, .crop = 224, .batch = 32});
-    double      ratio = compare_speed(&farm);
-    struct held held  = measure_held(&farm);
-    bench_farm_remove(&farm);
+    struct desk desk = {.alone = {.n = 0}};
+    bench_farm_make(&desk.farm,
+        &(struct bench_pictures){
+            .number = pictures, .side = 320, .crop = 224, .batch = 32});
+    double      ratio = compare_speed(&desk);
+    struct held held  = measure_held(&desk.farm);
+    bench_farm_remove(&desk.farm);
     struct kept kept = run_kept();
     bench_goal("frozen.other_speed", ratio, BENCH_AT_LEAST, 0.95);
     bench_goal("frozen.worker_peak_of_budget", held.peak / (BUDGET_MIB * mib),
@@ -222,7 +232,8 @@ static void run(void)
 int main(int argc, char **argv)
 {
     const struct bench_option options[] = {
-        {"pairs", &pairs, 1, MAX_PAIRS, "Of runs with and without (7)", NULL},
+        {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs with and without (7)",
+            NULL},
         {"run-ms", &run_ms, 100, 600000, "Length of such a run (4000)", NULL},
         {"freeze-s", &freeze_s, 1, 3600, "Seconds of standing still (60)",
             NULL},
