@@ -1,8 +1,10 @@
 #include "cli/lint_report.h"
 
 #include <jansson.h>
+#include <string.h>
 
 #include "common/plural.h"
+#include "common/utf8.h"
 
 const char *fby_finding_name(enum fby_finding_kind kind)
 {
@@ -84,12 +86,14 @@ static json_t *finding_object(const struct fby_finding *finding)
 
 void fby_lint_report_json(const struct fby_lint_report *report, FILE *out)
 {
+    bool    is_text  = fby_is_utf8(report->file, strlen(report->file));
     json_t *findings = json_array();
     for (uint32_t i = 0; i < report->n; i++) {
         json_array_append_new(findings, finding_object(&report->findings[i]));
     }
-    json_t *all = json_pack("{s:s, s:I, s:I, s:o}", "file", report->file,
-        "samples", (json_int_t)report->facts->samples, "refused",
+    json_t *all = json_pack("{s:s?, s:I, s:I, s:o}", "file",
+        is_text ? report->file : NULL, "samples",
+        (json_int_t)report->facts->samples, "refused",
         (json_int_t)report->facts->refused, "findings", findings);
     json_dumpf(all, out,
         JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));

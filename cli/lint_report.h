@@ -18,6 +18,8 @@ const char *fby_finding_name(enum fby_finding_kind kind);
 double      fby_finding_percent(const struct fby_finding *finding);
 
 void fby_lint_report_table(const struct fby_lint_report *report, FILE *out);
+/* One object: file (null when its name is no UTF-8), samples, refused and
+ * findings. */
 void fby_lint_report_json(const struct fby_lint_report *report, FILE *out);
 
 #endif

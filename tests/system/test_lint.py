@@ -3,6 +3,7 @@ does not; what it advises loads, and saves what it says."""
 
 import io
 import json
+import os
 import subprocess
 import tarfile
 import unittest
@@ -196,6 +197,14 @@ class Lint(SystemTest):
         text = self.lint(self.cluster.pipeline(FINE), code=1)
         self.assertIn("each of 40 samples is a bad one; the last: sample", text)
         self.assertIn("field image", text)
+
+    def test_json_is_json_whatever_the_file_is_called(self):
+        self.cluster.photos(number=16)
+        path = os.fsencode(self.cluster.path("p")) + b"\xff.yaml"
+        os.rename(self.cluster.pipeline(FINE), path)
+        report = json.loads(self.lint(path, "--json"))
+        self.assertIsNone(report["file"])
+        self.assertEqual(report["samples"], 16)
 
     def test_wrong_usage_is_2_and_what_is_missing_is_1(self):
         self.cluster.photos(number=16)
