@@ -42,12 +42,11 @@ struct fby_wish {
     uint32_t filters, codecs; /* bit n: the receiver understands number n */
 };
 
-/* Whether a coding exists that is asked for so: filter photo with codec pack or
- * FBY_AUTO, codec pack with filter photo or FBY_AUTO, else what is older. */
+/* Whether there is a coding of this filter and codec, each a number or
+ * FBY_AUTO: photo and pack go only with each other. */
 bool fby_auto_possible(uint8_t filter, uint8_t codec);
 
-/* Both numbers known make a coding for such arrays: fby_auto_possible, and
- * photo or pack only for pictures. */
+/* The same for such arrays: photo and pack are for pictures. */
 bool fby_auto_suits(const struct fby_wish *wish);
 
 /* For a wish that suits. With neither number AUTO the answer is always what was

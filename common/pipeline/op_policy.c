@@ -107,7 +107,7 @@ static struct fby_step geometric_step(
         return moved(s, FBY_AFFINE_RIGHT, shift(s, in.dims[1]));
     case TRANSLATE_Y:
         return moved(s, FBY_AFFINE_DOWN, shift(s, in.dims[0]));
-    default: /* counter-clockwise */
+    default: /* ROTATE, counter-clockwise */
         return moved(
             s, FBY_AFFINE_ANGLE, -s->sign * share(s, s->most->degrees));
     }
@@ -130,7 +130,7 @@ static struct fby_step colour_step(enum choice choice, const struct strength *s)
         return with_value(FBY_STEP_SOLARIZE, threshold(s));
     case AUTOCONTRAST:
         return with_value(FBY_STEP_AUTOCONTRAST, 0);
-    default:
+    default: /* EQUALIZE */
         return with_value(FBY_STEP_EQUALIZE, 0);
     }
 }

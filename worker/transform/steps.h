@@ -10,9 +10,9 @@
 
 struct fby_step_work {
     const struct fby_step *step;
-    struct fby_image       in, out;  /* the same, unless the step moves */
-    uint32_t               channels; /* 3, or 1 of a mask */
-    void                  *memory;   /* fby_step_bytes of it */
+    struct fby_image       in, out; /* the same, unless the step moves */
+    uint32_t channels;              /* 3, or 1 of a mask: geometric ones only */
+    void    *memory;                /* fby_step_bytes of it, 4-byte aligned */
 };
 
 /* Does it need another picture to write to than the one it reads? */
@@ -22,6 +22,10 @@ uint64_t fby_step_bytes(const struct fby_step *step, struct fby_size in);
 
 /* Is there code for it? */
 bool fby_step_is_known(enum fby_step_kind kind);
+
+/* Do a step whose numbers fit the picture, as an op's plan has seen to: boxes
+ * within it, mirrors and kernels no larger. `out` has the size that
+ * fby_step_size says and overlaps `in` only where both are one. Any thread. */
 void fby_step_do(const struct fby_step_work *work);
 
 /* One function a kind. */
