@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/headway.h"
 #include "cli/lint_measure.h"
 #include "common/clock.h"
 #include "common/mem.h"
@@ -124,15 +125,12 @@ static bool same_shape(
 }
 
 /* Op `from` ahead of those before it that keep the size, one further a time. */
-static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
-    uint32_t from, const struct sizes *sizes, struct fby_lint_field *out)
+static void list_moves(const struct sizes *sizes, uint32_t from,
+    struct fby_field_content *other, struct fby_lint_field *out)
 {
-    const struct fby_field_content *field =
-        &sample->local->split->content.fields[f];
-    struct fby_field_content *other = fby_zalloc(sizeof(*other));
-    fby_err                   err   = FBY_OK;
-    for (uint32_t to = from; to > 0 && sizes->keeps[to - 1] && err == FBY_OK &&
-                             out->n_moves < FBY_LINT_MOVES;
+    const struct fby_field_content *field = out->content;
+    for (uint32_t to = from;
+         to > 0 && sizes->keeps[to - 1] && out->n_moves < FBY_LINT_MOVES;
          to--) {
         *other = *field;
         move_op(other, from, to - 1);
@@ -141,24 +139,42 @@ static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
             !same_shape(other, field)) {
             break;
         }
-        struct fby_lint_move *move = &out->moves[out->n_moves++];
-        *move = (struct fby_lint_move){.from = from, .to = to - 1};
-        err   = try_other(sample, f, other, &move->trial);
+        out->moves[out->n_moves++] =
+            (struct fby_lint_move){.from = from, .to = to - 1};
     }
-    free(other);
+}
+
+static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_field_content *other, struct fby_lint_field *out)
+{
+    struct fby_headway headway = fby_headway_begin("trying other orders");
+    fby_err            err     = FBY_OK;
+    for (uint32_t i = 0; i < out->n_moves && err == FBY_OK; i++) {
+        struct fby_lint_move *move = &out->moves[i];
+        *other                     = *out->content;
+        move_op(other, move->from, move->to);
+        err = try_other(sample, f, other, &move->trial);
+        fby_headway_show(&headway, i + 1, out->n_moves);
+    }
+    fby_headway_end(&headway);
     return err;
 }
 
 static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
-    struct sizes sizes;
-    fby_err      err = find_sizes(sample, f, &sizes);
+    struct sizes              sizes;
+    struct fby_field_content *other = fby_zalloc(sizeof(*other));
+    fby_err                   err   = find_sizes(sample, f, &sizes);
     for (uint32_t i = 1; i < out->content->n_ops && err == FBY_OK; i++) {
         if (makes_smaller(&sizes, i)) {
-            err = try_moves(sample, f, i, &sizes, out);
+            list_moves(&sizes, i, other, out);
         }
     }
+    if (err == FBY_OK) {
+        err = try_moves(sample, f, other, out);
+    }
+    free(other);
     return err;
 }
 
