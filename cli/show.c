@@ -99,9 +99,6 @@ static fby_err open_stream(struct show *self, struct fby_why *why)
     }
     enum forebay_status status =
         forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
-    if (status == FOREBAY_INTERRUPTED) {
-        return fby_because(why, FBY_GONE, "ended by signal");
-    }
     return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
 }
 
@@ -114,9 +111,7 @@ static fby_err take_batch(struct show *self, struct fby_why *why)
     }
     return status == FOREBAY_OK
                ? FBY_OK
-               : fby_because(why, FBY_GONE, "%s",
-                     status == FOREBAY_TIMEOUT ? "ended by signal"
-                                               : forebay_error(self->stream));
+               : fby_because(why, FBY_GONE, "%s", forebay_error(self->stream));
 }
 
 /* ---- what is written ----------------------------------------------------- */
@@ -199,6 +194,9 @@ static fby_err show(struct show *self, struct fby_why *why)
         printf("wrote %s: %s of epoch %" PRIu64 " step %" PRIu64 "\n",
             self->options->output, fby_plural(rows_wanted(self), "row").text,
             self->place.epoch, self->place.step);
+    }
+    if (err != FBY_OK && is_interrupted(NULL)) {
+        fby_because(why, err, "ended by signal");
     }
     fby_output_close(&self->output);
     forebay_release(&self->batch, NULL);

@@ -267,7 +267,8 @@ class Show(SystemTest):
             while not part.exists() and shown.poll() is None:
                 pass # the data is looked at right after
             shown.send_signal(signal.SIGINT)
-            shown.communicate()
+            said = shown.communicate()[1]
+        self.assertIn("ended by signal", said)
         self.assertEqual(shown.returncode, 128 + signal.SIGINT)
         self.assertFalse(part.exists())
         self.assertFalse(path.exists())
