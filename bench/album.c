@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "cli/option.h"
 #include "common/mem.h"
@@ -24,9 +25,11 @@ static int note_path(
     const char *path, const struct stat *stat, int kind, struct FTW *walk)
 {
     const char *dot = strrchr(path, '.');
-    (void)stat;
     (void)walk;
-    if (kind == FTW_F && dot != NULL &&
+    if (kind == FTW_DNR) {
+        bench_die("%s: it cannot be read", path);
+    }
+    if (kind == FTW_F && S_ISREG(stat->st_mode) && dot != NULL &&
         (strcasecmp(dot, ".jpg") == 0 || strcasecmp(dot, ".jpeg") == 0)) {
         fby_words_add(&paths, path);
     }
@@ -79,7 +82,7 @@ static void keep(struct bench_album *self, struct fby_scratch *scratch)
 static void load_folder(
     struct bench_album *self, const char *dir, struct fby_scratch *scratch)
 {
-    if (nftw(dir, note_path, 16, FTW_PHYS) != 0) {
+    if (nftw(dir, note_path, 16, 0) != 0) { /* links count as what they name */
         bench_die("%s: %s", dir, strerror(errno));
     }
     qsort(paths.words, paths.n, sizeof(*paths.words), compare_paths);

@@ -54,7 +54,13 @@ static void make_photos(
 
 void bench_farm_begin(struct bench_farm *self)
 {
-    *self = (struct bench_farm){.dir = "/tmp/forebay-bench-XXXXXX"};
+    *self           = (struct bench_farm){0};
+    const char *tmp = getenv("TMPDIR");
+    int n = snprintf(self->dir, sizeof(self->dir), "%s/forebay-bench-XXXXXX",
+        tmp != NULL ? tmp : "/tmp");
+    if (n >= (int)sizeof(self->dir)) {
+        bench_die("TMPDIR=%s is too long", tmp);
+    }
     if (mkdtemp(self->dir) == NULL) {
         bench_die("%s: %s", self->dir, strerror(errno));
     }
