@@ -86,6 +86,21 @@ static void append_value(
     }
 }
 
+/* "reflect", where a number stands for a word. */
+static const char *word_of(const struct fby_step *step, unsigned i)
+{
+    return step->kind == FBY_STEP_PAD && i == FBY_PAD_MODE
+               ? fby_pad_modes[step->v[i]]
+               : NULL;
+}
+
+/* Of an affine step most numbers do nothing most of the time. */
+static bool says_nothing(const struct fby_step *step, unsigned i)
+{
+    return step->kind == FBY_STEP_AFFINE &&
+           step->v[i] == (i == FBY_AFFINE_SCALE ? 65536 : 0);
+}
+
 static void append_step(
     char out[FBY_DRAWN_TEXT], const char *op, const struct fby_step *step)
 {
@@ -95,8 +110,13 @@ static void append_step(
     }
     bool several = fby_step_value_name(step->kind, 1) != NULL;
     for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
-        append_value(
-            out, fby_step_value_name(step->kind, i), step->v[i], several);
+        const char *word = word_of(step, i);
+        if (word != NULL) {
+            append(out, " %s", word);
+        } else if (!says_nothing(step, i)) {
+            append_value(
+                out, fby_step_value_name(step->kind, i), step->v[i], several);
+        }
     }
 }
 

@@ -65,7 +65,10 @@ static const struct argp_child children[] = {
     {&fby_local_argp, 0, NULL, 0}, {&fby_place_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {options, parse_option, NULL,
-    "Print which samples a batch holds, with their crops and flips.\v"
+    "Print which samples a batch holds, and what is drawn for their ops.\v"
+    "An op's line has what it cuts out, at x,y and its width x height, the\n"
+    "size that becomes, and what it drew; '-' where it leaves the picture as\n"
+    "it is. With --json factors and angles are whole numbers of 65536ths.\n\n"
     "Examples:\n"
     "  forebay plan --pipeline p.yaml --epoch 0 --step 12\n"
     "  forebay plan --pipeline p.yaml --step 3 --rank 1 --world 4 --json",
@@ -135,88 +138,66 @@ static json_t *field_object(
         (int)plan->height, "ops", ops);
 }
 
-static fby_err row_object(
-    struct plan *self, uint32_t i, json_t **out, struct fby_why *why)
+/* The ops of a field, one a line, as `show` has them under a picture. */
+static void print_ops(
+    const struct fby_field_content *field, const struct fby_field_plan *plan)
+{
+    struct fby_size size = {plan->width, plan->height};
+    printf("    %s %" PRIu32 "x%" PRIu32 "\n", field->name, size.w, size.h);
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        char text[FBY_DRAWN_TEXT];
+        size = fby_drawn_text(field, i, &plan->plans[i], size, text);
+        printf("        %s\n", text);
+    }
+}
+
+/* What was drawn for the pictures of a sample: into `fields`, or printed. */
+static fby_err draw_fields(
+    struct plan *self, uint64_t sample, json_t *fields, struct fby_why *why)
 {
     const struct fby_content *content = &self->local.split->content;
-    uint64_t                  sample  = self->samples[i];
-    uint32_t own    = fby_order_rows(self->order, self->place.step);
-    json_t  *fields = json_object();
-    json_t  *row    = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
-            (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
-            fby_dataset_key(self->local.dataset, sample), "valid",
-            (int)(self->first + i < own), "fields", fields);
-    fby_err  err    = FBY_OK;
+    fby_err                   err     = FBY_OK;
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
-        struct fby_field_plan plan = {0};
-        if (!fby_field_is_picture(&content->fields[f])) {
+        const struct fby_field_content *field = &content->fields[f];
+        struct fby_field_plan           plan  = {0};
+        if (!fby_field_is_picture(field)) {
             continue;
         }
-        err = fby_drawn_plan(
-            &self->drawn, sample, &content->fields[f], &plan, why);
-        if (err == FBY_OK) {
-            json_object_set_new(fields, content->fields[f].name,
-                field_object(&content->fields[f], &plan));
+        err = fby_drawn_plan(&self->drawn, sample, field, &plan, why);
+        if (err == FBY_OK && fields != NULL) {
+            json_object_set_new(
+                fields, field->name, field_object(field, &plan));
+        } else if (err == FBY_OK) {
+            print_ops(field, &plan);
         }
     }
-    *out = row;
     return err;
 }
 
-static long long number(const json_t *object, const char *key)
+static bool is_own(const struct plan *self, uint32_t i)
 {
-    return (long long)json_integer_value(json_object_get(object, key));
+    return self->first + i < fby_order_rows(self->order, self->place.step);
 }
 
-static void print_step(json_t *step)
+static fby_err row_object(
+    struct plan *self, uint32_t i, json_t **out, struct fby_why *why)
 {
-    const char *name  = NULL;
-    json_t     *value = NULL;
-    printf(" [%s", json_string_value(json_object_get(step, "step")));
-    json_object_foreach(step, name, value)
-    {
-        if (json_is_integer(value)) {
-            printf(" %s %lld", name, (long long)json_integer_value(value));
-        }
-    }
-    putchar(']');
+    uint64_t sample = self->samples[i];
+    json_t  *fields = json_object();
+    *out            = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
+                   (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
+                   fby_dataset_key(self->local.dataset, sample), "valid",
+                   (int)is_own(self, i), "fields", fields);
+    return draw_fields(self, sample, fields, why);
 }
 
-static void print_op(const json_t *op)
+static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
 {
-    size_t  i    = 0;
-    json_t *step = NULL;
-    printf("  %s (%lld, %lld) %lld x %lld -> %lld x %lld%s",
-        json_string_value(json_object_get(op, "op")), number(op, "x"),
-        number(op, "y"), number(op, "w"), number(op, "h"), number(op, "out_w"),
-        number(op, "out_h"),
-        json_is_true(json_object_get(op, "flip")) ? " flipped" : "");
-    json_array_foreach(json_object_get(op, "steps"), i, step)
-    {
-        print_step(step);
-    }
-}
-
-static void print_row(const json_t *row)
-{
-    const char *name   = NULL;
-    json_t     *fields = json_object_get(row, "fields");
-    json_t     *field  = NULL;
-    printf("row %lld  sample %lld  %s%s\n", number(row, "row"),
-        number(row, "sample"), json_string_value(json_object_get(row, "key")),
-        json_is_true(json_object_get(row, "valid")) ? "" : "  (padding)");
-    json_object_foreach(fields, name, field)
-    {
-        size_t  i  = 0;
-        json_t *op = NULL;
-        printf("    %s %lld x %lld", name, number(field, "width"),
-            number(field, "height"));
-        json_array_foreach(json_object_get(field, "ops"), i, op)
-        {
-            print_op(op);
-        }
-        putchar('\n');
-    }
+    uint64_t sample = self->samples[i];
+    printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
+        sample, fby_dataset_key(self->local.dataset, sample),
+        is_own(self, i) ? "" : "  (padding)");
+    return draw_fields(self, sample, NULL, why);
 }
 
 /* Numbers of this JSON library end at 2^63 - 1; seeds beyond it are text. */
@@ -228,17 +209,13 @@ static json_t *seed_value(uint64_t seed)
                              : json_string(text);
 }
 
-static fby_err print_rows(struct plan *self, struct fby_why *why)
+static fby_err print_object(struct plan *self, struct fby_why *why)
 {
-    const struct plan_options *o    = self->options;
-    json_t                    *rows = json_array();
-    fby_err                    err  = FBY_OK;
+    json_t *rows = json_array();
+    fby_err err  = FBY_OK;
     for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
         json_t *row = NULL;
         err         = row_object(self, i, &row, why);
-        if (err == FBY_OK && !o->json) {
-            print_row(row);
-        }
         json_array_append_new(rows, row);
     }
     json_t *all = json_pack("{s:o, s:I, s:I, s:I, s:I, s:o}", "seed",
@@ -246,11 +223,20 @@ static fby_err print_rows(struct plan *self, struct fby_why *why)
         "step", (json_int_t)self->place.step, "steps_per_epoch",
         (json_int_t)fby_order_steps(self->order), "samples",
         (json_int_t)fby_dataset_samples(self->local.dataset), "rows", rows);
-    if (err == FBY_OK && o->json) {
+    if (err == FBY_OK) {
         json_dumpf(all, stdout, JSON_INDENT(1));
         putchar('\n');
     }
     json_decref(all);
+    return err;
+}
+
+static fby_err print_rows(struct plan *self, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; i < self->rows && err == FBY_OK; i++) {
+        err = print_row(self, i, why);
+    }
     return err;
 }
 
@@ -268,7 +254,7 @@ static fby_err plan(struct plan *self, struct fby_why *why)
         err         = choose_rows(self, why);
     }
     if (err == FBY_OK) {
-        err = print_rows(self, why);
+        err = o->json ? print_object(self, why) : print_rows(self, why);
     }
     fby_order_destroy(&self->order);
     fby_local_close(&self->local);
@@ -291,6 +277,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_plan = {
     .name    = "plan",
-    .summary = "print which samples a batch holds, with crops and flips",
+    .summary = "print which samples a batch holds, and what their ops draw",
     .run     = run,
 };

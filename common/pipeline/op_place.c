@@ -31,9 +31,6 @@ const struct fby_op fby_op_vertical_flip = {
 
 enum { PADDING = 0, FILL = 1, MODE = 2 };
 
-static const char *const modes[] = {
-    "constant", "edge", "reflect", "symmetric", NULL};
-
 static const struct fby_param pad_params[] = {
     [PADDING] = {.name = "padding",
         .expects = "one, two or four integers, 0 to 4096 (all sides; [left and "
@@ -45,7 +42,7 @@ static const struct fby_param pad_params[] = {
     [FILL]    = FBY_FILL_PARAM,
     [MODE]    = {.name = "mode",
            .expects    = "constant, edge, reflect or symmetric",
-           .words      = modes,
+           .words      = fby_pad_modes,
            .min_n      = 1,
            .max_n      = 1,
            .min        = FBY_PAD_CONSTANT,
@@ -95,11 +92,11 @@ static struct fby_shape pad_shape(
 /* A mirror reaches to the other end of the picture, no further. */
 static bool reaches_too_far(const struct fby_step *step, struct fby_size size)
 {
-    int64_t less = step->v[5] == FBY_PAD_REFLECT ? 1 : 0;
-    int64_t w    = (int64_t)size.w - less;
-    int64_t h    = (int64_t)size.h - less;
-    bool    mirrors =
-        step->v[5] == FBY_PAD_REFLECT || step->v[5] == FBY_PAD_SYMMETRIC;
+    int64_t less    = step->v[FBY_PAD_MODE] == FBY_PAD_REFLECT ? 1 : 0;
+    int64_t w       = (int64_t)size.w - less;
+    int64_t h       = (int64_t)size.h - less;
+    bool    mirrors = step->v[FBY_PAD_MODE] == FBY_PAD_REFLECT ||
+                   step->v[FBY_PAD_MODE] == FBY_PAD_SYMMETRIC;
     return mirrors && (step->v[0] > w || step->v[2] > w || step->v[1] > h ||
                           step->v[3] > h);
 }

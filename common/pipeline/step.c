@@ -30,6 +30,12 @@ static const struct kind kinds[FBY_N_STEPS] = {
     [FBY_STEP_EQUALIZE]     = {"equalize", false, {0}},
 };
 
+const char *const fby_pad_modes[] = {[FBY_PAD_CONSTANT] = "constant",
+    [FBY_PAD_EDGE]                                      = "edge",
+    [FBY_PAD_REFLECT]                                   = "reflect",
+    [FBY_PAD_SYMMETRIC]                                 = "symmetric",
+    NULL};
+
 static const struct kind *kind_of(enum fby_step_kind kind)
 {
     static const struct kind none = {.name = ""};

@@ -51,12 +51,14 @@ enum fby_affine_value {
     FBY_AFFINE_FILL   = 7
 };
 
+enum { FBY_PAD_MODE = 5 }; /* the value of a pad that is one of these */
 enum fby_pad_mode {
     FBY_PAD_CONSTANT  = 0,
     FBY_PAD_EDGE      = 1, /* aa|abc|cc */
     FBY_PAD_REFLECT   = 2, /* cb|abc|ba */
     FBY_PAD_SYMMETRIC = 3  /* ba|abc|cb */
 };
+extern const char *const fby_pad_modes[]; /* "constant", ..., NULL */
 
 /* "pad"; and the name of value `i`, NULL behind the last one. */
 const char *fby_step_name(enum fby_step_kind kind);

@@ -47,9 +47,23 @@ static void steps_are_told_with_their_numbers(void **state)
     plan.steps[2]        = (struct fby_step){FBY_STEP_GREY, {0}};
     struct fby_size size = assert_line(FBY_DECODE_RGB8, &plan,
         "colour_jitter brightness 1.5 pad left 1 top 2 right 3 bottom 4 "
-        "fill 0 mode 1 grey");
+        "fill 0 edge grey");
     assert_int_equal(size.w, 644);
     assert_int_equal(size.h, 486);
+}
+
+static void of_a_turn_only_what_it_does_is_told(void **state)
+{
+    (void)state;
+    struct fby_op_plan plan = idle();
+    plan.n_steps            = 2;
+    plan.steps[0] =
+        (struct fby_step){FBY_STEP_AFFINE, {-65536, 0, 0, 65536, 0, 0, 0, 0}};
+    plan.steps[1] =
+        (struct fby_step){FBY_STEP_AFFINE, {0, 3, 0, 32768, 0, 0, 1, 9}};
+    assert_line(FBY_DECODE_RGB8, &plan,
+        "colour_jitter affine angle -1 affine right 3 scale 0.5 corner 1 "
+        "fill 9");
 }
 
 static void a_mask_has_only_the_steps_that_move_pixels(void **state)
@@ -68,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boxes_sizes_and_mirrors_are_told),
         cmocka_unit_test(steps_are_told_with_their_numbers),
+        cmocka_unit_test(of_a_turn_only_what_it_does_is_told),
         cmocka_unit_test(a_mask_has_only_the_steps_that_move_pixels),
     };
     return cmocka_run_group_tests_name("cli.drawn", tests, NULL, NULL);
