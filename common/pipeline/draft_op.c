@@ -1,5 +1,6 @@
 /* The lists under `ops` and `device`: items that name an op and give its
  * parameters, as the op's own table has them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "common/pipeline/draft.h"
@@ -102,9 +103,11 @@ static fby_err read_params(
     }
     names[p->n] = "only";
     p->only     = UINT32_MAX;
+    char    what[64];
     fby_err err = FBY_OK;
+    snprintf(what, sizeof(what), "the op's keys, as {%s: ...}", names[0]);
     if (!fby_yaml_is_scalar(node) || fby_yaml_is_given(node)) {
-        err = fby_yaml_read_map(yaml, node, "the op's keys, {...}", &map);
+        err = fby_yaml_read_map(yaml, node, what, &map);
     }
     return err == FBY_OK ? fill_in(yaml, node, p, places) : err;
 }
@@ -148,11 +151,17 @@ static fby_err read_item_params(
     return fill_in(yaml, item->name, p, nowhere);
 }
 
+static const char normalize[] = "normalize";
+
 static fby_err unknown_op(const struct fby_yaml *yaml, const yaml_node_t *node)
 {
     const char        *text       = fby_yaml_text(node);
     char               known[512] = "";
     struct fby_nearest nearest    = {.word = text};
+    if (strcmp(text, normalize) == 0) {
+        return fby_yaml_error(yaml, node,
+            "normalize is an op of the device; write it under 'device'");
+    }
     for (size_t i = 0; i < fby_n_ops; i++) {
         fby_nearest_offer(&nearest, fby_ops[i]->name);
         fby_text_list(known, sizeof(known), fby_ops[i]->name);
@@ -236,23 +245,24 @@ static const struct fby_param normalize_params[NORMALIZE_PARAMS] = {
 static fby_err read_normalize(
     struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field)
 {
-    static const char       name[] = "normalize";
-    struct draft_normalize *out    = &field->normalize;
+    struct draft_normalize *out = &field->normalize;
     struct item             item;
     fby_err                 err = open_item(yaml, node, &item);
     if (err != FBY_OK) {
         return err;
     }
-    if (strcmp(fby_yaml_text(item.name), name) != 0) {
+    const char *text = fby_yaml_text(item.name);
+    if (strcmp(text, normalize) != 0) {
         return fby_yaml_error(yaml, item.name,
-            "'%s' is no op of the device; there is normalize",
-            fby_text_show(fby_yaml_text(item.name)).text);
+            "'%s' is no op of the device; %s", fby_text_show(text).text,
+            fby_op_named(text) != NULL ? "write it under 'ops'"
+                                       : "there is normalize");
     }
     if (out->given) {
         return fby_yaml_error(
             yaml, item.name, "a field is normalised at most once");
     }
-    struct params p = {.name = name,
+    struct params p = {.name = normalize,
         .table               = normalize_params,
         .n                   = NORMALIZE_PARAMS,
         .pipeline            = field->pipeline,

@@ -180,9 +180,11 @@ static fby_err syntax_error(const struct guard *g, const yaml_parser_t *parser)
 {
     const char *problem =
         parser->problem != NULL ? parser->problem : "this is no YAML";
+    const char *context = parser->context != NULL ? parser->context : "";
+    bool        block   = strstr(context, "block") != NULL;
     return fby_yaml_wrong(g->why, g->input->file, place(parser->problem_mark),
-        "%s%s%s", problem, parser->context != NULL ? " " : "",
-        parser->context != NULL ? parser->context : "");
+        "%s%s%s%s", problem, context[0] != '\0' ? " " : "", context,
+        block ? "; do the lines of one level begin in the same column?" : "");
 }
 
 static const char empty_file[] = "the file is empty";
