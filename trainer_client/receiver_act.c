@@ -233,7 +233,12 @@ static void act_no_workers(
     (void)action;
     struct fby_why text  = {""};
     uint32_t       known = count_known(r);
-    if (known == 0) {
+    if (!r->listed) {
+        (void)fby_because(&text, FBY_AGAIN,
+            "no answer from the server %s; is it running, and is that where "
+            "it listens?",
+            r->setup->server);
+    } else if (known == 0) {
         (void)fby_because(&text, FBY_AGAIN,
             "no worker: the server %s has none registered", r->setup->server);
     } else {
