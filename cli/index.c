@@ -43,7 +43,9 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same at first sight; what they find is kept under\n"
     "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
-    "folder of images only hashes are kept; it is listed at each opening.",
+    "folder of images only hashes are kept; it is listed at each opening.\n"
+    "Data that is hashed has another digest than before: streams begun before\n"
+    "cannot go on with it, so hash before the first run.",
     children, NULL, NULL};
 
 static fby_err index_split(
@@ -54,10 +56,12 @@ static fby_err index_split(
     fby_err          err = fby_local_open(&local, o, why);
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
+        const char       *piece =
+            local.split->content.source == FBY_SOURCE_FOLDER ? "part" : "shard";
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             o->split,
             fby_plural(fby_dataset_samples(local.dataset), "sample").text,
-            fby_plural(fby_dataset_shards(local.dataset), "shard").text,
+            fby_plural(fby_dataset_shards(local.dataset), piece).text,
             fby_dataset_reused(local.dataset),
             fby_hex(digest.bytes, sizeof(digest.bytes), hex),
             fby_dataset_hashed(local.dataset) ? ", bytes hashed" : "");

@@ -33,21 +33,29 @@ enum option_key {
     KEY_JSON
 };
 
+enum { OWN_WORKERS = 2 }; /* unless told otherwise */
+
 static const struct argp_option options[] = {
     {"pipeline", KEY_PIPELINE, "FILE", 0, "The pipeline file (required)", 0},
-    {"split", KEY_SPLIT, "NAME", 0, "The split, where the file has several", 0},
+    {"split", KEY_SPLIT, "NAME", 0,
+        "The split (default: the only one, or train)", 0},
     {"server", KEY_SERVER, "ADDR", 0,
         "Use a running cluster (tcp://HOST:PORT) instead of an own one", 0},
     {"workers", KEY_WORKERS, "N", 0,
-        "Worker processes of the own cluster (default 2)", 0},
+        "Own workers: how many processes (default 2)", 0},
     {"threads", KEY_THREADS, "N", 0,
-        "Threads of each of them (default: the cores shared out)", 0},
+        "Own workers: threads of each (default: the cores shared out)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0,
-        "Of each own worker, for samples and batches (default 1G)", 0},
+        "Own workers: memory of each for samples and batches, as 512M or 2G "
+        "(default 1G)",
+        0},
     {"cpus", KEY_CPUS, "LIST", 0,
-        "Run them on these CPUs alone, as 0-3,8 (default: all allowed)", 0},
+        "Own workers: run on these CPUs alone, as 0-3,8 (default: all allowed)",
+        0},
     {"nice", KEY_NICE, "N", 0,
-        "How far their threads stand back, 0 to 19 (default 5)", 0},
+        "Own workers: how far the threads that compute stand back, 0 to 19 "
+        "(default 5)",
+        0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "A root that the workers of --server have: a plain path below DIR is "
         "asked for as NAME:path (repeatable)",
@@ -60,11 +68,12 @@ static const struct argp_option options[] = {
     {"field", KEY_FIELD, "NAME", 0, "Only this field (repeatable)", 1},
     {"step-ms", KEY_STEP_MS, "X", 0,
         "Hold each batch for X ms, as training would", 1},
-    {"window", KEY_WINDOW, "SIZE", 0, "Bytes asked for ahead (default 256M)",
-        1},
+    {"window", KEY_WINDOW, "SIZE", 0,
+        "Bytes asked for ahead, as 512M or 2G (default 256M)", 1},
     {"audit", KEY_AUDIT, "N", 0,
         "Ask a second worker for every N-th step too, and fail where the two "
-        "make different values (default 0: never)",
+        "make different values; with one worker all are skipped (default 0: "
+        "never)",
         1},
     {"open-timeout-ms", KEY_OPEN_TIMEOUT, "X", 0,
         "Give up opening after X ms (default 60000)", 1},
@@ -79,12 +88,32 @@ static const struct argp_option options[] = {
         "Renew FILE every N steps (default 1)", 2},
     {NULL, 0, NULL, 0, "What is said:", 3},
     {"digests", KEY_DIGESTS, "FILE", 0,
-        "Write a line a step: epoch, step, first row, rows, digests", 3},
+        "Write a line a step: epoch, step, first row, rows, the batch's "
+        "digest, then SAMPLE:DIGEST of each row",
+        3},
     {"verify", KEY_VERIFY, NULL, 0,
         "Also hash every chunk once it is decompressed", 3},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object instead of a table", 3},
     {0},
 };
+
+/* Workers of a running cluster are as they were started. */
+static void check_own_workers(
+    struct argp_state *state, const struct fby_pull_options *o)
+{
+    const char *name = o->workers > 0      ? "--workers"
+                       : o->threads > 0    ? "--threads"
+                       : o->memory != NULL ? "--memory"
+                       : o->cpus != NULL   ? "--cpus"
+                       : o->nice != NULL   ? "--nice"
+                                           : NULL;
+    if (o->server != NULL && name != NULL) {
+        argp_error(state,
+            "%s is for workers of pull's own; those of --server have what "
+            "they were started with",
+            name);
+    }
+}
 
 static void check_options(
     struct argp_state *state, const struct fby_pull_options *o)
@@ -93,6 +122,7 @@ static void check_options(
         argp_error(state, "--pipeline FILE is required; 'forebay init DIR' "
                           "writes one");
     }
+    check_own_workers(state, o);
     if (o->world > 1 && o->job == NULL) {
         argp_error(state,
             "--world %" PRIu64 " needs --job ID, the same for "
@@ -244,12 +274,16 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay pull --pipeline p.yaml --resume @t --epochs 9\n"
     "  forebay pull --pipeline p.yaml --server tcp://host:7070 \\\n"
     "      --job run1 --rank 0 --world 2\n"
-    "Ctrl-C ends it with the token to go on from (exit code 130).",
+    "Without --server it runs a server and workers of its own for as long as\n"
+    "it lasts. A run of few steps is mostly start: raise --epochs to know how\n"
+    "fast. Ctrl-C ends it with the token to go on from (exit code 130).",
     NULL, NULL, NULL};
 
 void fby_pull_parse(int argc, char **argv, struct fby_pull_options *out)
 {
-    *out =
-        (struct fby_pull_options){.workers = 2, .world = 1, .token_every = 1};
+    *out = (struct fby_pull_options){.world = 1, .token_every = 1};
     fby_option_parse(&argp, argc, argv, out);
+    if (out->workers == 0) {
+        out->workers = OWN_WORKERS;
+    }
 }

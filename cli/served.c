@@ -1,8 +1,10 @@
 #include "cli/served.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/mem.h"
 #include "common/pipeline/location.h"
@@ -60,6 +62,18 @@ static fby_err add_option(
     return add_root(self, text, why);
 }
 
+static fby_err need_directory(const char *path, struct fby_why *why)
+{
+    struct stat about;
+    int         error = stat(path, &about) != 0  ? errno
+                        : S_ISDIR(about.st_mode) ? 0
+                                                 : ENOTDIR;
+    return error == 0
+               ? FBY_OK
+               : fby_because(why, FBY_IO, "cannot open the directory %s: %s",
+                     path, strerror(error));
+}
+
 static fby_err add_split(
     struct fby_served *self, const struct fby_split *split, struct fby_why *why)
 {
@@ -71,6 +85,10 @@ static fby_err add_split(
     fby_err err = fby_location_plain_base(
         &split->location, split->content.source, directory, why);
     if (err != FBY_OK || is_served(self, directory)) {
+        return err;
+    }
+    err = need_directory(directory, why);
+    if (err != FBY_OK) {
         return err;
     }
     snprintf(text, sizeof(text), "data%u=%s", self->n, directory);
@@ -93,11 +111,14 @@ static fby_err add_pipeline(
     fby_err              err      = fby_pipeline_load(path, &pipeline, why);
     size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
     for (size_t i = 0; i < n && err == FBY_OK; i++) {
+        const char       *name  = fby_pipeline_split_name(pipeline, i);
         struct fby_split *split = NULL;
-        err                     = fby_pipeline_split(
-                                pipeline, fby_pipeline_split_name(pipeline, i), &split, why);
+        err = fby_pipeline_split(pipeline, name, &split, why);
         if (err == FBY_OK) {
             err = add_split(self, split, why);
+        }
+        if (err == FBY_IO) {
+            fby_because_in(why, err, "%s: split '%s'", path, name);
         }
         if (err == FBY_OK && self->n == 0 && i + 1 == n) {
             err = need_root(split->location.pattern, why);

@@ -37,12 +37,19 @@ static const struct argp_option options[] = {
         "Serve the data of this pipeline file (required)", 0},
     {"workers", KEY_WORKERS, "N", 0, "Worker processes (default 2)", 0},
     {"threads", KEY_THREADS, "N", 0,
-        "Threads of each (default: the cores shared out)", 0},
+        "Threads of each worker (default: the cores shared out)", 0},
     {"memory", KEY_MEMORY, "SIZE", 0,
-        "Of each, for samples and batches (default 1G)", 0},
-    {"cpus", KEY_CPUS, "LIST", 0, "Run the workers on these CPUs alone", 0},
+        "Memory of each worker for samples and batches, as 512M or 2G (default "
+        "1G)",
+        0},
+    {"cpus", KEY_CPUS, "LIST", 0,
+        "Run the workers on these CPUs alone, as 0-3,8 (default: all allowed)",
+        0},
     {"nice", KEY_NICE, "N", 0,
-        "How far their threads stand back, 0 to 19 (default 5)", 0},
+        "How far the workers' threads that compute stand back, 0 to 19 "
+        "(default "
+        "5)",
+        0},
     {"listen", KEY_LISTEN, "ADDR", 0,
         "Where the server listens (default tcp://127.0.0.1:7070)", 0},
     {"data", KEY_DATA, "NAME=DIR", 0,

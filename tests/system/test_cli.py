@@ -43,6 +43,10 @@ class CommandLine(SystemTest):
                 (("pull",), "--pipeline"), (("pull", "--no"), "--no"),
                 (("pull", "-p", "x", "--rank", "2", "--world", "2"), "--world"),
                 (("pull", "-p", "x", "--steps", "4x"), "4x"),
+                (("pull", "-p", "x", "--server", "a:1", "--workers", "3"),
+                 "--workers is for workers of pull's own"),
+                (("pull", "-p", "x", "--server", "a:1", "--nice", "3"),
+                 "--nice is for"),
                 (("worker",), "--data"), (("init",), "directory"),
                 (("worker", "--data", "d=/"), "--server"),
                 (("pull", "p.yaml"), "did you mean --pipeline p.yaml"),
@@ -63,6 +67,45 @@ class CommandLine(SystemTest):
                         f"d={self.cluster.root}", "--open-timeout-ms", 1500)
         self.assertEqual(shown.returncode, 1)
         self.assertIn("127.0.0.1:9", shown.stderr)
+
+    def test_a_folder_that_is_not_there_is_named_with_its_split(self):
+        pipeline = self.cluster.pipeline()
+        missing = self.cluster.path("nowhere")
+        text = pathlib.Path(pipeline).read_text()
+        pathlib.Path(pipeline).write_text(
+            text.replace(str(self.cluster.root), str(missing)))
+        for command, *more in (("pull",), ("plan",), ("lint",), ("index",),
+                               ("up", "--listen", "tcp://127.0.0.1:*"),
+                               ("show", "-o", self.cluster.path("s.png"))):
+            shown = forebay(command, "-p", pipeline, *more)
+            self.assertEqual(shown.returncode, 1, command)
+            self.assertEqual(
+                f"forebay {command}: {pipeline}: split 'train': cannot open "
+                f"the directory {missing}: No such file or directory\n",
+                shown.stderr)
+
+    def test_an_address_where_no_server_is_is_not_called_one(self):
+        self.cluster.photos(number=32)
+        shown = forebay("pull", "-p", self.cluster.pipeline(), "--server",
+                        "tcp://127.0.0.1:9", "--data",
+                        f"d={self.cluster.root}", "--open-timeout-ms", 9000)
+        self.assertIn("NO-WORKERS no answer from the server", shown.stderr)
+        self.assertNotIn("registered", shown.stderr)
+
+    def test_a_plan_has_a_line_for_each_op_with_what_was_drawn(self):
+        self.cluster.photos(number=32)
+        text = (PIPELINE
+                .replace("- horizontal_flip: {{p: 0.5}}", "- pad: {{padding: 2}}\n"
+                         "      - rotate: {{degrees: 10}}"))
+        lines = forebay("plan", "-p",
+                        self.cluster.pipeline(text)).stdout.split("\n")
+        self.assertRegex(lines[0], r"^row 0  sample \d+  \S+$")
+        self.assertRegex(lines[1], r"^    image \d+x\d+$")
+        self.assertRegex(
+            lines[2], r"^        random_resized_crop( at \d+,\d+)? \d+x\d+ > ")
+        self.assertEqual(lines[3], "        pad left 2 top 2 right 2 bottom 2 "
+                                   "fill 0 constant")
+        self.assertRegex(lines[4], r"^        rotate affine angle -?[\d.]+$")
 
     def test_init_writes_a_file_that_works_at_once(self):
         root = self.cluster.photos(number=96)
@@ -161,7 +204,7 @@ class CommandLine(SystemTest):
                 self.cluster.path("cache"), "--hash")
         first = forebay(*args)
         self.assertEqual(first.returncode, 0, first.stderr)
-        self.assertIn("train: 32 samples in 1 shard (0 known before)",
+        self.assertIn("train: 32 samples in 1 part (0 known before)",
                       first.stdout)
         self.assertIn("bytes hashed", first.stdout)
         again = forebay(*args)
