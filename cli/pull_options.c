@@ -275,7 +275,7 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay pull --pipeline p.yaml --server tcp://host:7070 \\\n"
     "      --job run1 --rank 0 --world 2\n"
     "Without --server it runs a server and workers of its own for as long as\n"
-    "it lasts. A run of few steps is mostly start: raise --epochs to know how\n"
+    "it lasts. A run of few steps is mostly start: --steps 500 tells how\n"
     "fast. Ctrl-C ends it with the token to go on from (exit code 130).",
     NULL, NULL, NULL};
 

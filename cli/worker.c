@@ -61,7 +61,10 @@ static const struct argp_option options[] = {
     {"nice", KEY_NICE, "N", 0,
         "How far the threads that compute stand back, 0 to 19 (default 5)", 1},
     {"memory", KEY_MEMORY, "SIZE", 0,
-        "For samples and batches, all trainers together (default 1G)", 1},
+        "For samples and batches, all trainers together, as 512M or 2G "
+        "(default "
+        "1G)",
+        1},
     {"send-window", KEY_SEND_WINDOW, "SIZE", 0,
         "Bytes sent ahead of a trainer's credit (default 16M)", 1},
     {"cache", KEY_CACHE, "DIR", 0, "Where manifests are kept", 1},

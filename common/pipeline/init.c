@@ -80,6 +80,16 @@ static size_t list(const struct fby_init_summary *s,
     return n;
 }
 
+/* More than pictures: masks, labels, numbers that a field could take. */
+static void put_files(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    char files[128];
+    if (list(s, NULL, files, sizeof(files)) > 1) {
+        put_line(
+            out, "# Extensions: %s; a field reads those of its from\n", files);
+    }
+}
+
 static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     put(out, "# A pipeline of Forebay. What each key means: docs/pipeline.md\n"
@@ -94,6 +104,7 @@ static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
         }
         put(out, "\n");
     }
+    put_files(out, s);
     put(out, "forebay: 1                  # version of this format\n\n");
 }
 
@@ -108,10 +119,10 @@ static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
     put(out, "splits:\n  train:\n    ");
     put(out, s->kind == FBY_SOURCE_FOLDER ? "folder: " : "shards: ");
     put_quoted(out, s->path);
-    put(out,
-        "\n"
-        "    shuffle: full           # or none, or {block: 4}: 4 shards at a "
-        "time\n");
+    put(out, s->kind == FBY_SOURCE_FOLDER
+                 ? "\n    shuffle: full           # or none\n"
+                 : "\n    shuffle: full           # or none, or {block: 4}: 4 "
+                   "shards at a time\n");
     put(out, fills_a_batch(s)
                  ? "    last: drop              # or pad, or short"
                  : "    last: short             # or pad, or drop");

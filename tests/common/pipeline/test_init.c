@@ -54,6 +54,7 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
         .n_extensions                        = 1};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, "train");
+    assert_null(strstr(text, "# Extensions"));
     assert_int_equal(split->content.last, FBY_LAST_SHORT);
     fby_split_destroy(&split);
     free(text);
@@ -79,6 +80,8 @@ static void the_text_for_shards_works_at_once(void **state)
     assert_string_equal(split->location.pattern, "/home/me/t-{000..003}.tar");
     assert_string_equal(split->content.fields[1].from[0], "cls");
     assert_non_null(strstr(text, "# Found: 100 samples in 4 shards\n"));
+    assert_non_null(strstr(text, "# Extensions: jpg, txt, jpeg, cls; a field "
+                                 "reads those of its from\n"));
     fby_split_destroy(&split);
     free(text);
 }
