@@ -14,7 +14,7 @@
 #include "common/simd.h"
 
 enum {
-    PHOTO_BORDER     = 64, /* bytes left of a row; the last of them is read */
+    PHOTO_BORDER     = 32, /* bytes left of a row; the last of them is read */
     PHOTO_STRIDE     = PHOTO_BORDER + FBY_PHOTO_TILE_W,
     PHOTO_MAX_GROUPS = FBY_PHOTO_TILE_W / 8 * (FBY_PHOTO_TILE_H / 2),
     PHOTO_GROUP_MAX  = 16, /* bytes */
@@ -28,7 +28,7 @@ struct photo_size {         /* of a tile */
 
 /* Row y begins at at[y + 1][PHOTO_BORDER]; both borders are 0. */
 struct photo_plane {
-    _Alignas(64) uint8_t at[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
+    _Alignas(32) uint8_t at[1 + FBY_PHOTO_TILE_H][PHOTO_STRIDE];
 };
 
 static inline uint8_t *photo_row(struct photo_plane *plane, uint32_t y)
