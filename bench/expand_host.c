@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/codec/photo.h"
 #include "common/mem.h"
+#include "common/pages.h"
 #include "trainer_client/device.h"
 
 enum { CHUNK_CROPS = 13, CACHE_TIMES = 4 };
@@ -129,19 +130,29 @@ static void plan_for(struct desk *self, enum fby_type type)
     }
 }
 
+/* As tensors lie in them. */
+static void *big_pages(size_t bytes)
+{
+    void *memory = fby_pages_map(bytes);
+    if (memory == NULL) {
+        bench_die("no memory for %zu bytes", bytes);
+    }
+    return memory;
+}
+
 static void prepare(struct desk *self, const struct bench_album *album)
 {
-    size_t chunks;
     self->images   = count_images();
-    chunks         = self->images / CHUNK_CROPS;
+    size_t chunks  = self->images / CHUNK_CROPS;
+    size_t bytes   = chunks * chunk_bytes * sizeof(float);
     self->raw      = fby_zalloc(chunks * chunk_bytes);
     self->payloads = fby_zalloc(chunks * fby_photo_bound(&photo));
     self->sizes    = fby_zalloc(chunks * sizeof(*self->sizes));
-    self->from     = fby_zalloc(chunks * chunk_bytes * sizeof(float));
-    self->out      = fby_zalloc(chunks * chunk_bytes * sizeof(float));
+    self->from     = big_pages(bytes);
+    self->out      = big_pages(bytes);
     self->scratch  = aligned_alloc(64, FBY_PHOTO_SCRATCH_BYTES);
-    memset(self->from, 1, chunks * chunk_bytes * sizeof(float));
-    memset(self->out, 1, chunks * chunk_bytes * sizeof(float));
+    memset(self->from, 1, bytes);
+    memset(self->out, 1, bytes);
     bench_album_crops(album, seed, self->images, self->raw, NULL);
     for (size_t i = 0; i < chunks; i++) {
         self->sizes[i] = fby_photo_encode(&photo, self->raw + i * chunk_bytes,
@@ -154,8 +165,9 @@ static void finish(struct desk *self)
     free(self->raw);
     free(self->payloads);
     free(self->sizes);
-    free(self->from);
-    free(self->out);
+    size_t bytes = self->images / CHUNK_CROPS * chunk_bytes * sizeof(float);
+    fby_pages_unmap(self->from, bytes);
+    fby_pages_unmap(self->out, bytes);
     free(self->scratch);
 }
 

@@ -61,24 +61,29 @@ static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
     }
 }
 
-static void stream(void *at, __m256i value)
+struct planes {
+    uint8_t *r, *g, *b;
+};
+
+/* Past the cache goes what makes up whole lines of it. */
+static inline void put(void *at, __m256i value, bool past_cache)
 {
-    _mm256_stream_si256(at, value);
+    if (past_cache) {
+        _mm256_stream_si256(at, value);
+    } else {
+        _mm256_storeu_si256(at, value);
+    }
 }
 
-/* Whole lines come together only where rows lie at multiples of a vector. */
-static uint32_t stream_rows(
-    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+static inline __attribute__((always_inline)) uint32_t part_steps(
+    uint8_t *const row[3], uint32_t width, struct planes to, bool past_cache)
 {
     uint32_t x = 0;
-    if (((uintptr_t)pixels | plane) % STEP != 0) {
-        return 0;
-    }
     for (; x + STEP <= width; x += STEP) {
         __m256i g = load(row[0] + x);
-        stream(pixels + x, _mm256_add_epi8(load(row[1] + x), g));
-        stream(pixels + plane + x, g);
-        stream(pixels + 2 * plane + x, _mm256_add_epi8(load(row[2] + x), g));
+        put(to.r + x, _mm256_add_epi8(load(row[1] + x), g), past_cache);
+        put(to.g + x, g, past_cache);
+        put(to.b + x, _mm256_add_epi8(load(row[2] + x), g), past_cache);
     }
     return x;
 }
@@ -86,11 +91,15 @@ static uint32_t stream_rows(
 static void part(
     uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
 {
-    for (size_t x = stream_rows(row, width, pixels, plane); x < width; x++) {
-        uint8_t green         = row[0][x];
-        pixels[x]             = (uint8_t)(row[1][x] + green);
-        pixels[plane + x]     = green;
-        pixels[2 * plane + x] = (uint8_t)(row[2][x] + green);
+    struct planes to         = {pixels, pixels + plane, pixels + 2 * plane};
+    bool          past_cache = ((uintptr_t)pixels | plane) % STEP == 0;
+
+    uint32_t x = past_cache ? part_steps(row, width, to, true)
+                            : part_steps(row, width, to, false);
+    for (; x < width; x++) {
+        to.g[x] = row[0][x];
+        to.r[x] = (uint8_t)(row[1][x] + row[0][x]);
+        to.b[x] = (uint8_t)(row[2][x] + row[0][x]);
     }
 }
 
