@@ -233,7 +233,7 @@ static void act_no_workers(
     (void)action;
     struct fby_why text  = {""};
     uint32_t       known = count_known(r);
-    if (!r->listed) {
+    if (r->membership.server.value == 0) {
         (void)fby_because(&text, FBY_AGAIN,
             "no answer from the server %s; is it running, and is that where "
             "it listens?",
