@@ -319,6 +319,10 @@ static void damage_of_a_second_answer_is_not_told_as_other_values(void **state)
         struct digest got;
         forebay_stream_digest(rig.stream, got.bytes);
         assert_same(&got, &want);
+        /* Second answers that came too late were let go of. */
+        for (int k = 0; k < 5000 && fake_worker_effects(worker) == 0; k++) {
+            rig_skip(&rig, 1);
+        }
         assert_true(rig_stats(&rig).audits_skipped > 0);
         assert_true(fake_worker_effects(worker) > 0);
         rig_end(&rig);
