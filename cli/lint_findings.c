@@ -214,10 +214,15 @@ static void find_codec(
         coded->coding.codec == FBY_CODEC_STORE
             ? "the bytes travel as they are"
             : "another filter or codec makes fewer bytes");
+    char   cost[64] = "hardly any CPU time";
+    double ms       = best->ms - coded->ms;
+    if (ms >= 0.005) {
+        snprintf(cost, sizeof(cost), "%.2f CPU ms a sample", ms);
+    }
     say(finding->instead,
         "filter: auto, codec: auto (both are the defaults); a worker then "
-        "needs %.2f CPU ms a sample more",
-        best->ms > coded->ms ? best->ms - coded->ms : 0);
+        "needs %s more",
+        cost);
     saves(finding, coded->bytes, best->bytes, "bytes a sample");
 }
 

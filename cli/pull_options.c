@@ -97,21 +97,29 @@ static const struct argp_option options[] = {
     {0},
 };
 
+struct given {
+    const char *name;
+    bool        given;
+};
+
 /* Workers of a running cluster are as they were started. */
 static void check_own_workers(
     struct argp_state *state, const struct fby_pull_options *o)
 {
-    const char *name = o->workers > 0      ? "--workers"
-                       : o->threads > 0    ? "--threads"
-                       : o->memory != NULL ? "--memory"
-                       : o->cpus != NULL   ? "--cpus"
-                       : o->nice != NULL   ? "--nice"
-                                           : NULL;
-    if (o->server != NULL && name != NULL) {
-        argp_error(state,
-            "%s is for workers of pull's own; those of --server have what "
-            "they were started with",
-            name);
+    const struct given all[] = {
+        {"--workers", o->workers > 0},
+        {"--threads", o->threads > 0},
+        {"--memory", o->memory != NULL},
+        {"--cpus", o->cpus != NULL},
+        {"--nice", o->nice != NULL},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (o->server != NULL && all[i].given) {
+            argp_error(state,
+                "%s is for workers of pull's own; those of --server have what "
+                "they were started with",
+                all[i].name);
+        }
     }
 }
 

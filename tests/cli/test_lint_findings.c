@@ -242,6 +242,9 @@ static void a_codec_is_advised_from_an_eighth_on(void **state)
     assert_one(FBY_FINDING_CODEC, 14);
     assert_false(findings[0].changes_content);
     assert_non_null(strstr(findings[0].instead, "0.50 CPU ms"));
+    facts.fields[0].best.ms = 0.004;
+    assert_one(FBY_FINDING_CODEC, 14);
+    assert_non_null(strstr(findings[0].instead, "hardly any CPU time more"));
 }
 
 static void a_few_bytes_need_no_codec(void **state)

@@ -234,8 +234,8 @@ void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
         char members[160] = "";
         list_members(&at, members, sizeof(members));
         snprintf(text->text, sizeof(text->text),
-            "%s %.100s, sample %llu (key %.100s; members: %s)",
-            at.shard->folder ? "part" : "shard", at.shard->name, number, key,
+            "%s%.100s, sample %llu (key %.100s; members: %s)",
+            at.shard->folder ? "" : "shard ", at.shard->name, number, key,
             members);
     }
 }

@@ -77,6 +77,9 @@ static void a_member_is_the_whole_file_with_its_spelling(void **state)
     assert_string_equal(bytes, "photo");
     fby_dataset_place(ds, 0, &member, &text);
     assert_string_equal(text.text, "file c/one.JPG, sample 0");
+    fby_dataset_place(ds, 0, NULL, &text);
+    assert_string_equal(
+        text.text, "part-0000000, sample 0 (key c/one; members: JPG)");
     fby_dataset_destroy(&ds);
 }
 
