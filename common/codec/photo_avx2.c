@@ -97,9 +97,9 @@ static void part(
     uint32_t x = past_cache ? part_steps(row, width, to, true)
                             : part_steps(row, width, to, false);
     for (; x < width; x++) {
-        to.g[x] = row[0][x];
-        to.r[x] = (uint8_t)(row[1][x] + row[0][x]);
-        to.b[x] = (uint8_t)(row[2][x] + row[0][x]);
+        to.g[x]   = row[0][x];
+        pixels[x] = (uint8_t)(row[1][x] + row[0][x]);
+        to.b[x]   = (uint8_t)(row[2][x] + row[0][x]);
     }
 }
 
