@@ -4,11 +4,14 @@
 #   make test-long  the tests of real processes with the protocol's real timers
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
+#   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
+PREFIX ?= /usr/local
 demo bench: export DATA := $(DATA)
 
-.PHONY: build setup demo test test-long lint bench bench-long clean
+.PHONY: build setup demo test test-long lint bench bench-long \
+    install clean
 
 build:
 	@command -v cmake >/dev/null && command -v ninja >/dev/null || { \
@@ -56,6 +59,9 @@ bench-long: build
 	@build/bench/pauses
 	@build/bench/pauses --window 2
 	@build/bench/frozen
+
+install: build
+	@cmake --install build --prefix "$(PREFIX)"
 
 clean:
 	rm -rf build build-*

@@ -37,6 +37,10 @@
 
 #ifdef __cplusplus
 extern "C" {
+#ifdef __GNUC__ /* functions with a struct's name hide its constructor */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#endif
 #endif
 
 struct forebay;       /* an open stream */
@@ -337,6 +341,9 @@ enum forebay_status forebay_stream_digest(
     const struct forebay *self, uint8_t out[16]);
 
 #ifdef __cplusplus
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
 }
 #endif
 

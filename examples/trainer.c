@@ -1,0 +1,150 @@
+/* trainer.c - a training loop but for the model: copy it, put yours in.
+ *   forebay up --pipeline p.yaml # says what to connect to, and NAME=DIR if any
+ *   cc trainer.c -o trainer $(pkg-config --cflags --libs forebay)
+ *   ./trainer tcp://127.0.0.1:7070 p.yaml train 3 token data0=/photos
+ * takes three epochs. Started again with the same token file it goes on right
+ * after the last batch that counts. Ctrl-C ends it. C11, and C++11. */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "forebay/forebay.h"
+
+enum { TEXT_SIZE = 1024, SAVE_EVERY = 100 /* steps */ };
+
+struct run {
+    const char *file; /* of the token */
+    char        token[TEXT_SIZE];
+    uint64_t    steps, rows;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    stopped = number;
+}
+
+static const char *read_token(struct run *run) /* NULL: no file yet */
+{
+    FILE *file = fopen(run->file, "r");
+    if (file == NULL) {
+        return errno == ENOENT ? NULL : run->token; /* "" will be refused */
+    }
+    run->token[fread(run->token, 1, TEXT_SIZE - 1, file)] = '\0';
+    run->token[strcspn(run->token, "\n")]                 = '\0';
+    fclose(file);
+    return run->token;
+}
+
+/* Model and token together are a checkpoint: save both at the same step. The
+ * file is replaced as a whole, so that a crash leaves the old one or the new. */
+static bool save_token(const struct run *run)
+{
+    char fresh[TEXT_SIZE];
+    snprintf(fresh, sizeof(fresh), "%s.new", run->file);
+    FILE *file = fopen(fresh, "w");
+    bool  ok   = file != NULL && fprintf(file, "%s\n", run->token) > 0;
+    ok         = file != NULL && fclose(file) == 0 && ok;
+    if (!ok || rename(fresh, run->file) != 0) {
+        perror(run->file);
+        return false;
+    }
+    return true;
+}
+
+static void print_tensors(const struct forebay_batch *batch)
+{
+    static const char *const kinds[] = {
+        "int", "uint", "float", "", "bfloat", "", "bool"}; /* DLDataTypeCode */
+    for (uint32_t i = 0; i < forebay_batch_n_fields(batch); i++) {
+        const DLTensor *tensor = forebay_batch_tensor(batch, i);
+        printf("%s: %s%d, shape", forebay_batch_field_name(batch, i),
+            kinds[tensor->dtype.code], tensor->dtype.bits);
+        for (int32_t d = 0; d < tensor->ndim; d++) {
+            printf(" %" PRId64, tensor->shape[d]);
+        }
+        puts("");
+    }
+    fflush(stdout);
+}
+
+/* Your model's step. Values begin at (char *)tensor->data + byte_offset, and
+ * strides count elements; until the batch is released all of it is yours. */
+static void train(struct run *run, const struct forebay_batch *batch)
+{
+    if (run->steps++ == 0) {
+        print_tensors(batch);
+    }
+    run->rows += forebay_batch_rows(batch);
+    snprintf(run->token, TEXT_SIZE, "%s", forebay_batch_token(batch));
+}
+
+/* The exit code: 0 at the end, 130 after Ctrl-C, 1 on an error. */
+static int loop(struct forebay *stream, struct run *run)
+{
+    while (stopped == 0) {
+        struct forebay_batch *batch = NULL;
+        enum forebay_status   status =
+            forebay_next(stream, 200000000 /* ns */, NULL, &batch);
+        if (status == FOREBAY_OK) {
+            train(run, batch);
+            forebay_release(&batch, NULL); /* its memory is used again */
+            if (run->steps % SAVE_EVERY == 0 && !save_token(run)) {
+                return 1;
+            }
+        } else if (status == FOREBAY_END) {
+            return 0;
+        } else if (status != FOREBAY_TIMEOUT) { /* which looks at `stopped` */
+            fprintf(stderr, "trainer: %s\n", forebay_error(stream));
+            return 1;
+        }
+    }
+    return 130;
+}
+
+int main(int argc, char **argv)
+{
+    char *directory = argc == 7 ? strchr(argv[6], '=') : NULL;
+    if (argc != 6 && directory == NULL) {
+        fprintf(stderr, "usage: trainer SERVER PIPELINE SPLIT EPOCHS "
+                        "TOKEN_FILE [NAME=DIR]\n");
+        return 2;
+    }
+    struct run             run     = {argv[5], "", 0, 0};
+    struct forebay_root    root    = {argv[argc - 1], directory};
+    struct forebay_options options = forebay_options();
+    if (directory != NULL) {
+        *directory      = '\0';
+        root.directory  = directory + 1;
+        options.roots   = &root;
+        options.n_roots = 1;
+    }
+    options.server         = argv[1];
+    options.pipeline_path  = argv[2];
+    options.split          = argv[3];
+    options.epochs         = strtoull(argv[4], NULL, 10); /* 0: no end */
+    options.token          = read_token(&run);
+    struct forebay *stream = NULL;
+    char            error[TEXT_SIZE];
+    if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
+        fprintf(stderr, "trainer: %s\n", error);
+        return 1;
+    }
+    struct timespec t[2]; /* of begin and end */
+    signal(SIGINT, on_signal);
+    clock_gettime(CLOCK_MONOTONIC, &t[0]);
+    int code = loop(stream, &run);
+    clock_gettime(CLOCK_MONOTONIC, &t[1]);
+    double seconds = (double)(t[1].tv_sec - t[0].tv_sec) +
+                     1e-9 * (double)(t[1].tv_nsec - t[0].tv_nsec);
+    printf("%" PRIu64 " rows in %" PRIu64 " steps, %.0f rows/s\n", run.rows,
+        run.steps, (double)run.rows / seconds);
+    forebay_close(&stream);
+    return (run.steps == 0 || save_token(&run)) ? code : 1;
+}
