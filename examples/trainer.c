@@ -4,7 +4,6 @@
  *   ./trainer tcp://127.0.0.1:7070 p.yaml train 3 token data0=/photos
  * takes three epochs. Started again with the same token file it goes on right
  * after the last batch that counts. Ctrl-C ends it. C11, and C++11. */
-#define _POSIX_C_SOURCE 200809L
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -15,7 +14,7 @@
 
 #include "forebay/forebay.h"
 
-enum { TEXT_SIZE = 1024, SAVE_EVERY = 100 /* steps */ };
+enum { TEXT_SIZE = 1024, SAVE_EVERY = 100, WAIT = 200000000 /* ns */ };
 
 struct run {
     const char *file; /* of the token */
@@ -89,19 +88,21 @@ static void train(struct run *run, const struct forebay_batch *batch)
 static int loop(struct forebay *stream, struct run *run)
 {
     while (stopped == 0) {
-        struct forebay_batch *batch = NULL;
-        enum forebay_status   status =
-            forebay_next(stream, 200000000 /* ns */, NULL, &batch);
-        if (status == FOREBAY_OK) {
-            train(run, batch);
-            forebay_release(&batch, NULL); /* its memory is used again */
-            if (run->steps % SAVE_EVERY == 0 && !save_token(run)) {
-                return 1;
-            }
-        } else if (status == FOREBAY_END) {
+        struct forebay_batch *batch  = NULL;
+        enum forebay_status   status = forebay_next(stream, WAIT, NULL, &batch);
+        if (status == FOREBAY_TIMEOUT) {
+            continue; /* see whether Ctrl-C was pressed */
+        }
+        if (status == FOREBAY_END) {
             return 0;
-        } else if (status != FOREBAY_TIMEOUT) { /* which looks at `stopped` */
+        }
+        if (status != FOREBAY_OK) {
             fprintf(stderr, "trainer: %s\n", forebay_error(stream));
+            return 1;
+        }
+        train(run, batch);
+        forebay_release(&batch, NULL); /* its memory is used again */
+        if (run->steps % SAVE_EVERY == 0 && !save_token(run)) {
             return 1;
         }
     }
@@ -116,31 +117,30 @@ int main(int argc, char **argv)
                         "TOKEN_FILE [NAME=DIR]\n");
         return 2;
     }
+    if (directory != NULL) {
+        *directory++ = '\0';
+    }
     struct run             run     = {argv[5], "", 0, 0};
     struct forebay_root    root    = {argv[argc - 1], directory};
     struct forebay_options options = forebay_options();
-    if (directory != NULL) {
-        *directory      = '\0';
-        root.directory  = directory + 1;
-        options.roots   = &root;
-        options.n_roots = 1;
-    }
-    options.server         = argv[1];
-    options.pipeline_path  = argv[2];
-    options.split          = argv[3];
-    options.epochs         = strtoull(argv[4], NULL, 10); /* 0: no end */
-    options.token          = read_token(&run);
-    struct forebay *stream = NULL;
-    char            error[TEXT_SIZE];
+    struct forebay        *stream  = NULL;
+    char                   error[TEXT_SIZE];
+    options.roots         = &root;
+    options.n_roots       = (size_t)argc - 6;
+    options.server        = argv[1];
+    options.pipeline_path = argv[2];
+    options.split         = argv[3];
+    options.epochs        = strtoull(argv[4], NULL, 10); /* 0: no end */
+    options.token         = read_token(&run);
     if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
         fprintf(stderr, "trainer: %s\n", error);
         return 1;
     }
     struct timespec t[2]; /* of begin and end */
     signal(SIGINT, on_signal);
-    clock_gettime(CLOCK_MONOTONIC, &t[0]);
+    timespec_get(&t[0], TIME_UTC);
     int code = loop(stream, &run);
-    clock_gettime(CLOCK_MONOTONIC, &t[1]);
+    timespec_get(&t[1], TIME_UTC);
     double seconds = (double)(t[1].tv_sec - t[0].tv_sec) +
                      1e-9 * (double)(t[1].tv_nsec - t[0].tv_nsec);
     printf("%" PRIu64 " rows in %" PRIu64 " steps, %.0f rows/s\n", run.rows,
