@@ -1,7 +1,7 @@
 /* apply.h - the worker ops on pixels.
  *
  * common/pipeline/op.h decides what an op does to a picture (a fby_op_plan:
- * box, size, mirror); here it is done, through a table from op id to apply.
+ * box, size, mirror, and steps for all else); here it is done.
  * A fby_transform is one thread's workshop: the buffers pictures are decoded,
  * turned and scaled in, and the CPU time each op took. */
 #ifndef FBY_WORKER_TRANSFORM_APPLY_H
@@ -42,13 +42,13 @@ struct fby_op_run {
  * The pixels of `in` are used as working memory and are lost.
  *
  * Thread: one at a time for a transform.
- * Errors: FBY_USAGE when an op has no apply, a plan does not fit the picture
- *         it meets, or `out` has other sides; FBY_FULL when memory is short. */
+ * Errors: FBY_USAGE when an op or step is not known here, a plan does not fit
+ *         the picture it meets, or `out` has other sides; FBY_FULL when memory is short. */
 FBY_CHECKED fby_err fby_transform_run(struct fby_transform *self,
     const struct fby_op_run *run, struct fby_image in, struct fby_image out,
     struct fby_why *why);
 
-/* Is there an apply for this op? */
+/* Can this op be done here? */
 bool fby_transform_knows(uint32_t op_id);
 
 /* What a kind of work took since create. */

@@ -207,9 +207,9 @@ static void read_header(struct decoder *d, const struct fby_picture_file *file)
     d->orientation = d->orientation == 0 ? 1 : d->orientation;
 }
 
-/* Of these samplings the library (before 3.0) makes wrong pixels when it scales
- * them: one channel has four blocks in a row or column where others have two.
- */
+/* Of some samplings the library (before 3.0) makes wrong pixels when it scales
+ * them: those with four blocks in one direction and two in the other. All with
+ * more than four blocks are left out. */
 static bool scales_right(const struct jpeg_decompress_struct *jpeg)
 {
     return jpeg->max_h_samp_factor * jpeg->max_v_samp_factor <= 4;
