@@ -20,6 +20,7 @@ struct fby_command {
  * standard error. */
 int fby_command_end(const char *name, fby_err err, const struct fby_why *why);
 
+extern const struct fby_command fby_command_doctor;
 extern const struct fby_command fby_command_index;
 extern const struct fby_command fby_command_init;
 extern const struct fby_command fby_command_lint;

@@ -26,6 +26,7 @@ static const struct fby_command *const commands[] = {
     &fby_command_show,
     &fby_command_lint,
     &fby_command_index,
+    &fby_command_doctor,
     &fby_command_photos,
 };
 enum { N_COMMANDS = sizeof(commands) / sizeof(commands[0]) };

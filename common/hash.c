@@ -94,6 +94,12 @@ struct fby_sum fby_sum_end(const struct fby_sum_state *state)
         XXH3_128bits_digest((const XXH3_state_t *)(const void *)state->opaque));
 }
 
+struct fby_hash_version fby_hash_version(void)
+{
+    return (struct fby_hash_version){
+        .number = XXH_versionNumber(), .dispatches = FBY_XXH_DISPATCH};
+}
+
 char *fby_hex(const void *data, size_t size, char *out)
 {
     static const char digits[] = "0123456789abcdef";

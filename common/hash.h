@@ -59,6 +59,14 @@ void fby_sum_begin(struct fby_sum_state *state);
 void fby_sum_add(struct fby_sum_state *state, const void *data, size_t size);
 struct fby_sum fby_sum_end(const struct fby_sum_state *state);
 
+/* Which libxxhash is used: its version as a number, 802 is 0.8.2, and whether
+ * it chooses among kernels for the CPU. */
+struct fby_hash_version {
+    unsigned number;
+    bool     dispatches;
+};
+struct fby_hash_version fby_hash_version(void);
+
 /* Lower-case hex with NUL: 2 * size + 1 chars into `out`; returns `out`. */
 char *fby_hex(const void *data, size_t size, char *out);
 

@@ -14,7 +14,7 @@ from PIL import Image
 from harness import FOREBAY, PIPELINE, SystemTest, read_line
 
 COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
-            "index", "photos")
+            "index", "doctor", "photos")
 
 
 def forebay(*args):

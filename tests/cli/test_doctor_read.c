@@ -1,0 +1,184 @@
+/* What is read of a machine that is made up. */
+#include "cli/doctor_read.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/cpus.h"
+#include "tests/test.h"
+
+static char root[64]; /* of the made-up files, new for each test */
+
+static int make_root(void **state)
+{
+    (void)state;
+    strcpy(root, "/tmp/fby-doctor-XXXXXX");
+    return mkdtemp(root) == NULL;
+}
+
+static int remove_one(
+    const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static int remove_root(void **state)
+{
+    (void)state;
+    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Write a file below the root, with the directories it needs. */
+static void write_file(const char *path, const char *text)
+{
+    char full[256];
+    snprintf(full, sizeof(full), "%s/%s", root, path);
+    for (char *at = full + strlen(root) + 1; *at != '\0'; at++) {
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(full, 0700);
+            *at = '/';
+        }
+    }
+    FILE *file = fopen(full, "we");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void what_is_not_there_is_not_told(void **state)
+{
+    (void)state;
+    char                  setting[16] = "x";
+    struct fby_card_facts card;
+    assert_int_equal(fby_read_cpus_online(root), 0);
+    assert_int_equal(fby_read_nodes(root), 0);
+    assert_int_equal(fby_read_meminfo(root, "MemTotal"), 0);
+    assert_true(fby_read_memory_limit(root) == UINT64_MAX);
+    assert_int_equal(fby_read_last_cache(root), 0);
+    assert_int_equal(fby_read_cards(root, &card, 1), 0);
+    fby_read_huge_pages(root, setting);
+    assert_string_equal(setting, "");
+}
+
+static void lists_are_counted(void **state)
+{
+    (void)state;
+    write_file("sys/devices/system/cpu/online", "0-3,8\n");
+    write_file("sys/devices/system/node/online", "0-1\n");
+    assert_int_equal(fby_read_cpus_online(root), 5);
+    assert_int_equal(fby_read_nodes(root), 2);
+}
+
+static void memory_is_told_in_bytes(void **state)
+{
+    (void)state;
+    write_file("proc/meminfo",
+        "MemTotal:       1024 kB\nMemFree: 1 kB\nMemAvailable:    512 kB\n");
+    assert_int_equal(fby_read_meminfo(root, "MemTotal"), 1 << 20);
+    assert_int_equal(fby_read_meminfo(root, "MemAvailable"), 1 << 19);
+    assert_int_equal(fby_read_meminfo(root, "Mem"), 0);
+}
+
+static void the_smallest_memory_limit_of_all_levels_counts(void **state)
+{
+    (void)state;
+    write_file("proc/self/cgroup", "0::/a/b\n");
+    write_file("sys/fs/cgroup/a/memory.max", "1000\n");
+    write_file("sys/fs/cgroup/a/b/memory.max", "max\n");
+    assert_int_equal(fby_read_memory_limit(root), 1000);
+    write_file("sys/fs/cgroup/a/b/memory.max", "500\n");
+    assert_int_equal(fby_read_memory_limit(root), 500);
+}
+
+static void a_group_of_the_host_falls_back_to_our_mount(void **state)
+{
+    (void)state;
+    write_file("proc/self/cgroup", "0::/host/only\n");
+    write_file("sys/fs/cgroup/memory.max", "700\n");
+    assert_int_equal(fby_read_memory_limit(root), 700);
+}
+
+static void version_1_has_a_controller_of_its_own(void **state)
+{
+    (void)state;
+    write_file("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/7\nnonsense\n");
+    write_file(
+        "sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+    assert_true(fby_read_memory_limit(root) == UINT64_MAX);
+    write_file("sys/fs/cgroup/memory/docker/7/memory.limit_in_bytes", "900\n");
+    assert_int_equal(fby_read_memory_limit(root), 900);
+}
+
+static void the_chosen_huge_pages_are_in_brackets(void **state)
+{
+    (void)state;
+    char        setting[16];
+    const char *file = "sys/kernel/mm/transparent_hugepage/enabled";
+    write_file(file, "always [madvise] never\n");
+    fby_read_huge_pages(root, setting);
+    assert_string_equal(setting, "madvise");
+    write_file(file, "no brackets\n");
+    fby_read_huge_pages(root, setting);
+    assert_string_equal(setting, "");
+}
+
+static void the_last_cache_has_a_unit(void **state)
+{
+    (void)state;
+    write_file("sys/devices/system/cpu/cpu0/cache/index3/size", "32768K\n");
+    assert_int_equal(fby_read_last_cache(root), 32 << 20);
+    write_file("sys/devices/system/cpu/cpu0/cache/index3/size", "64M\n");
+    assert_int_equal(fby_read_last_cache(root), 64 << 20);
+}
+
+/* Only cards that are nearer to some of our CPUs: here to the first. */
+static void a_card_near_some_of_the_cpus_is_named(void **state)
+{
+    (void)state;
+    struct fby_card_facts cards[2];
+    cpu_set_t             allowed;
+    char                  near[16];
+    assert_ok(fby_cpus_allowed(&allowed));
+    if (CPU_COUNT(&allowed) < 2) {
+        skip();
+    }
+    unsigned first = 0;
+    while (!CPU_ISSET(first, &allowed)) {
+        first++;
+    }
+    snprintf(near, sizeof(near), "%u", first);
+    write_file("sys/devices/system/node/online", "0-1\n");
+    write_file("sys/devices/system/node/node1/cpulist", near);
+    write_file("sys/class/net/eth0/device/numa_node", "1\n");
+    write_file("sys/class/net/lo/mtu", "65536\n");
+    assert_int_equal(fby_read_cards(root, cards, 2), 1);
+    assert_string_equal(cards[0].card, "eth0");
+    assert_int_equal(cards[0].node, 1);
+    assert_string_equal(cards[0].near, near);
+}
+
+#define WITH_ROOT(test) \
+    cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_ROOT(what_is_not_there_is_not_told),
+        WITH_ROOT(lists_are_counted),
+        WITH_ROOT(memory_is_told_in_bytes),
+        WITH_ROOT(the_smallest_memory_limit_of_all_levels_counts),
+        WITH_ROOT(a_group_of_the_host_falls_back_to_our_mount),
+        WITH_ROOT(version_1_has_a_controller_of_its_own),
+        WITH_ROOT(the_chosen_huge_pages_are_in_brackets),
+        WITH_ROOT(the_last_cache_has_a_unit),
+        WITH_ROOT(a_card_near_some_of_the_cpus_is_named),
+    };
+    return cmocka_run_group_tests_name("cli.doctor_read", tests, NULL, NULL);
+}
