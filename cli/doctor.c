@@ -130,6 +130,7 @@ static int run(int argc, char **argv)
     struct doctor self = {.options = {.root = ""}};
     fby_option_parse(&argp, argc, argv, &self);
     fby_signals_catch();
+    (void)fby_simd(); /* a wrong FOREBAY_SIMD is told once, not by each check */
     self.lines = self.as_json ? json_array() : NULL;
     try_all(&self);
     if (self.lines != NULL) {

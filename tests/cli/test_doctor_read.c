@@ -1,56 +1,10 @@
 /* What is read of a machine that is made up. */
 #include "cli/doctor_read.h"
 
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/cpus.h"
-#include "tests/test.h"
-
-static char root[64]; /* of the made-up files, new for each test */
-
-static int make_root(void **state)
-{
-    (void)state;
-    strcpy(root, "/tmp/fby-doctor-XXXXXX");
-    return mkdtemp(root) == NULL;
-}
-
-static int remove_one(
-    const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-/* Write a file below the root, with the directories it needs. */
-static void write_file(const char *path, const char *text)
-{
-    char full[256];
-    snprintf(full, sizeof(full), "%s/%s", root, path);
-    for (char *at = full + strlen(root) + 1; *at != '\0'; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            mkdir(full, 0700);
-            *at = '/';
-        }
-    }
-    FILE *file = fopen(full, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
+#include "tests/made_up.h"
 
 static void what_is_not_there_is_not_told(void **state)
 {

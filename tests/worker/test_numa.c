@@ -1,46 +1,9 @@
 /* A made-up sysfs: two nodes of four CPUs, and cards of every kind. */
-#include "tests/test.h"
+#include "tests/made_up.h"
 
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "worker/numa.h"
-
-static char root[64]; /* new for each test */
-
-static void path_of(char out[256], const char *path)
-{
-    snprintf(out, 256, "%s/%s", root, path);
-}
-
-/* The directories above `path`. */
-static void make_room(const char *path)
-{
-    char full[256];
-    path_of(full, path);
-    for (char *at = full + strlen(root) + 1; *at != '\0'; at++) {
-        if (*at == '/') {
-            *at = '\0';
-            mkdir(full, 0700);
-            *at = '/';
-        }
-    }
-}
-
-static void write_file(const char *path, const char *text)
-{
-    char full[256];
-    make_room(path);
-    path_of(full, path);
-    FILE *file = fopen(full, "we");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-}
 
 static void link_to(const char *path, const char *target)
 {
@@ -58,11 +21,9 @@ static void write_nodes(const char *online)
     write_file("sys/devices/system/node/node2/cpulist", "\n");
 }
 
-static int make_root(void **state)
+static int make_machine(void **state)
 {
-    (void)state;
-    strcpy(root, "/tmp/fby-numa-XXXXXX");
-    if (mkdtemp(root) == NULL) {
+    if (make_root(state) != 0) {
         return 1;
     }
     write_nodes("0-2\n");
@@ -72,21 +33,6 @@ static int make_root(void **state)
     write_file("sys/class/net/eth3/device/numa_node", "2\n");
     make_room("sys/class/net/lo/");
     return 0;
-}
-
-static int remove_one(
-    const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
-static int remove_root(void **state)
-{
-    (void)state;
-    return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 /* "NODE: CPUS", or "none". */
@@ -191,7 +137,7 @@ static void an_address_belongs_to_a_card(void **state)
 }
 
 #define IN_ROOT(test) \
-    cmocka_unit_test_setup_teardown(test, make_root, remove_root)
+    cmocka_unit_test_setup_teardown(test, make_machine, remove_root)
 
 int main(void)
 {
