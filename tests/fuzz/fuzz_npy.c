@@ -1,0 +1,45 @@
+/* fuzz_npy.c - hostile NumPy files: read as the header says and converted to
+ * every wire type, or refused; never beyond the file. */
+#include <stdlib.h>
+
+#include "worker/transform/convert.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST_VALUES = 1 << 16 };
+
+static void demand(bool truth)
+{
+    if (!truth) {
+        abort();
+    }
+}
+
+static void convert(const struct fby_npy *npy, enum fby_type to)
+{
+    char     text[FBY_CONVERT_TEXT];
+    uint8_t *out  = malloc(npy->values * fby_type_bytes(to) + 1);
+    uint64_t good = fby_convert(npy, to, out);
+    demand(good <= npy->values);
+    if (good < npy->values) {
+        demand(fby_convert_text(npy, good, text)[0] != '\0');
+    }
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fby_npy npy;
+    struct fby_why why = {{0}};
+    fby_err        err = fby_npy_read(data, size, &npy, &why);
+    demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
+    demand((err == FBY_OK) == (why.text[0] == '\0'));
+    if (err != FBY_OK || npy.values > MOST_VALUES) {
+        return 0;
+    }
+    demand(npy.data + npy.values * fby_npy_type_bytes(npy.type) == data + size);
+    for (int to = FBY_U8; to <= FBY_U32; to++) {
+        convert(&npy, (enum fby_type)to);
+    }
+    return 0;
+}

@@ -1,0 +1,265 @@
+#include "tests/test.h"
+
+#include "tests/worker/transform/npy_file.h"
+#include "worker/transform/npy.h"
+
+/* What becomes of a version 1.0 file with this text and `size` bytes of
+ * values. */
+static fby_err read_as(uint8_t major, const char *text, size_t size,
+    struct fby_npy *out, struct fby_why *why)
+{
+    static const uint8_t values[64];
+    struct fby_buffer    file = {0};
+    put_npy_text(&file, major, text);
+    fby_put_bytes(&file, values, size);
+    fby_err err = fby_npy_read(file.data, file.size, out, why);
+    if (err == FBY_OK) {
+        assert_ptr_equal(out->data, file.data + file.size - size);
+    }
+    fby_buffer_fini(&file);
+    return err;
+}
+
+static void assert_refused(const char *text, size_t size, const char *words)
+{
+    struct fby_npy npy;
+    struct fby_why why = {{0}};
+    assert_int_equal(read_as(1, text, size, &npy, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("%s: '%s' does not say '%s'", text, why.text, words);
+    }
+}
+
+static struct fby_npy read_right(uint8_t major, const char *text, size_t size)
+{
+    struct fby_npy npy;
+    struct fby_why why = {{0}};
+    if (read_as(major, text, size, &npy, &why) != FBY_OK) {
+        fail_msg("%s: %s", text, why.text);
+    }
+    return npy;
+}
+
+static const char usual[] =
+    "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }    \n";
+
+static void a_header_says_type_order_and_shape(void **state)
+{
+    (void)state;
+    for (uint8_t major = 1; major <= 3; major++) {
+        struct fby_npy npy = read_right(major, usual, 48);
+        assert_int_equal(npy.type, FBY_NPY_F4);
+        assert_false(npy.big_endian);
+        assert_false(npy.fortran);
+        assert_int_equal(npy.n_dims, 2);
+        assert_int_equal(npy.dims[0], 3);
+        assert_int_equal(npy.dims[1], 4);
+        assert_int_equal(npy.values, 12);
+    }
+}
+
+static void every_type_is_known_by_its_name(void **state)
+{
+    (void)state;
+    for (int i = 0; i < FBY_NPY_TYPES; i++) {
+        enum fby_npy_type type  = (enum fby_npy_type)i;
+        size_t            bytes = fby_npy_type_bytes(type);
+        for (const char *order = bytes == 1 ? "|<>" : "<>"; *order != '\0';
+             order++) {
+            char text[128];
+            snprintf(text, sizeof(text),
+                "{'descr':'%c%s','fortran_order':False,'shape':()}", *order,
+                fby_npy_type_name(type));
+            struct fby_npy npy = read_right(1, text, bytes);
+            assert_int_equal(npy.type, type);
+            assert_int_equal(npy.big_endian, *order == '>' && bytes > 1);
+            assert_int_equal(npy.n_dims, 0);
+            assert_int_equal(npy.values, 1);
+        }
+    }
+}
+
+static void keys_stand_in_any_order_with_blanks_anywhere(void **state)
+{
+    (void)state;
+    struct fby_npy npy = read_right(1,
+        " {\"shape\" :( 2 , 5, ) ,\n'fortran_order': True, "
+        "'descr': \"|u1\"}\n\n",
+        10);
+    assert_true(npy.fortran);
+    assert_int_equal(npy.n_dims, 2);
+    npy = read_right(
+        1, "{'descr': '<i2', 'fortran_order': False, 'shape': (7,)}", 14);
+    assert_int_equal(npy.dims[0], 7);
+    npy = read_right(
+        1, "{'descr': '<i2', 'fortran_order': False, 'shape': (7, 0)}", 0);
+    assert_int_equal(npy.values, 0);
+}
+
+static void a_text_that_is_no_such_dict_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"", "no dict"},
+        {"[1]", "no dict"},
+        {"{", "no dict of"},
+        {"{}", "is missing"},
+        {"{'descr': '|u1', 'shape': (1,)}", "is missing"},
+        {"{'descr' '|u1'}", "no dict of"},
+        {"{'descr': '|u1' 'shape': (1,)}", "no dict of"},
+        {"{descr: '|u1'}", "no dict of"},
+        {"{'descr': '|u1', 'descr': '|u1'}", "key twice"},
+        {"{'descr': '|u1', 'other': 1}", "not known"},
+        {"{'descr': '|u1", "no plain dtype"},
+        {"{'descr': [('a', '<f4')], }", "structured"},
+        {"{'descr': '', ", "its dtype is ''"},
+        {"{'descr': '<f3', ", "its dtype is '<f3'"},
+        {"{'descr': '<c8', ", "its dtype is '<c8'"},
+        {"{'descr': '|O', ", "its dtype is '|O'"},
+        {"{'descr': '<U7', ", "its dtype is '<U7'"},
+        {"{'descr': '|f4', ", "its dtype is '|f4'"},
+        {"{'descr': '=f4', ", "its dtype is '=f4'"},
+        {"{'descr': 'f4', ", "its dtype is 'f4'"},
+        {"{'descr': '<M8[\x01ns]', ", "its dtype is '<M8[?ns]'"},
+        {"{'fortran_order': 0, ", "not True or False"},
+        {"{'shape': 3, ", "shape is no tuple"},
+        {"{'shape': (3), ", "shape is no tuple"},
+        {"{'shape': [3], ", "shape is no tuple"},
+        {"{'shape': (3 4), ", "no tuple of numbers"},
+        {"{'shape': (3,,4), ", "no tuple of numbers"},
+        {"{'shape': (,), ", "no tuple of numbers"},
+        {"{'shape': (-1,), ", "no tuple of numbers"},
+        {"{'shape': (03,), ", "no tuple of numbers"},
+        {"{'shape': (3.0,), ", "tuple"},
+        {"{'shape': (18446744073709551616,), ", "no tuple of numbers"},
+        {"{'shape': (3,", "no tuple of numbers"},
+        {"{'descr': '|u1', 'fortran_order': False, 'shape': ()} x", "follows"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_refused(wrong[i][0], 1, wrong[i][1]);
+    }
+    assert_refused(
+        "{'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
+        "15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, "
+        "30, 31, 32, 33), ",
+        1, "more than 32");
+}
+
+static void values_end_with_the_file(void **state)
+{
+    (void)state;
+    assert_refused(
+        usual, 47, "47 bytes follow the header; [3, 4] of f4 are 48");
+    assert_refused(usual, 49, "49 bytes follow");
+    assert_refused(usual, 0, "0 bytes follow");
+}
+
+static void shapes_whose_product_overflows_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("{'descr': '<f8', 'fortran_order': False, 'shape': "
+                   "(4294967296, 4294967296)}",
+        0, "[4294967296, 4294967296] is too large");
+    assert_refused("{'descr': '<f8', 'fortran_order': False, 'shape': "
+                   "(2305843009213693952,)}",
+        0, "too large");
+    assert_refused("{'descr': '|u1', 'fortran_order': False, 'shape': "
+                   "(18446744073709551615, 2)}",
+        64, "too large");
+    struct fby_npy npy = read_right(1,
+        "{'descr': '<f8', 'fortran_order': False, 'shape': "
+        "(4294967296, 4294967296, 0)}",
+        0);
+    assert_int_equal(npy.values, 0);
+}
+
+static void a_file_that_is_cut_anywhere_is_refused(void **state)
+{
+    (void)state;
+    struct fby_buffer file = {0};
+    struct fby_npy    npy;
+    put_npy_text(&file, 2, usual);
+    fby_put_bytes(
+        &file, "123456781234567812345678123456781234567812345678", 48);
+    assert_ok(fby_npy_read(file.data, file.size, &npy, NULL));
+    for (size_t n = 0; n < file.size; n++) {
+        assert_int_equal(
+            fby_npy_read(file.data, n, &npy, NULL), FBY_BAD_SAMPLE);
+    }
+    fby_buffer_fini(&file);
+}
+
+static void refuse_start(const char *start, size_t n, const char *words)
+{
+    struct fby_npy npy;
+    struct fby_why why = {{0}};
+    assert_int_equal(
+        fby_npy_read((const uint8_t *)start, n, &npy, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+}
+
+static void other_files_versions_and_lengths_are_refused(void **state)
+{
+    (void)state;
+    refuse_start("PK\3\4\0\0\0\0\0\0\0\0", 12, "does not begin as");
+    refuse_start("\x93NUMPY\0\0\0\0\0\0", 12, "version 0.0");
+    refuse_start("\x93NUMPY\4\0\0\0\0\0", 12, "version 4.0");
+    refuse_start("\x93NUMPY\1\1\0\0\0\0", 12, "version 1.1");
+    refuse_start("\x93NUMPY\2\0\xff\xff\xff\xff", 12, "more than 65535");
+    refuse_start("\x93NUMPY\2\0\xff\xff\0\0", 12, "ends within it");
+    refuse_start("\x93NUMPY\1\0\1", 9, "ends within it");
+}
+
+static void fortran_order_matters_from_two_real_dimensions(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        size_t      bytes;
+        bool        c_order;
+    } cases[] = {{"()", 1, true}, {"(5,)", 5, true}, {"(1, 5, 1)", 5, true},
+        {"(2, 1)", 2, true}, {"(2, 2)", 4, false}, {"(1, 3, 2)", 6, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[128];
+        snprintf(text, sizeof(text),
+            "{'descr': '|i1', 'fortran_order': True, 'shape': %s}",
+            cases[i].shape);
+        struct fby_npy npy = read_right(1, text, cases[i].bytes);
+        assert_int_equal(fby_npy_is_c_order(&npy), cases[i].c_order);
+        npy.fortran = false;
+        assert_true(fby_npy_is_c_order(&npy));
+    }
+}
+
+static void shapes_are_written_out_until_they_are_too_long(void **state)
+{
+    (void)state;
+    char     text[FBY_NPY_SHAPE_TEXT];
+    uint64_t dims[FBY_NPY_MAX_DIMS] = {240, 320};
+    assert_string_equal(fby_npy_shape_text(dims, 0, text), "[]");
+    assert_string_equal(fby_npy_shape_text(dims, 2, text), "[240, 320]");
+    memset(dims, 0xff, sizeof(dims));
+    fby_npy_shape_text(dims, FBY_NPY_MAX_DIMS, text);
+    assert_in_range(strlen(text), 220, FBY_NPY_SHAPE_TEXT - 1);
+    assert_string_equal(text + strlen(text) - 4, "...]");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_header_says_type_order_and_shape),
+        cmocka_unit_test(every_type_is_known_by_its_name),
+        cmocka_unit_test(keys_stand_in_any_order_with_blanks_anywhere),
+        cmocka_unit_test(a_text_that_is_no_such_dict_is_refused),
+        cmocka_unit_test(values_end_with_the_file),
+        cmocka_unit_test(shapes_whose_product_overflows_are_refused),
+        cmocka_unit_test(a_file_that_is_cut_anywhere_is_refused),
+        cmocka_unit_test(other_files_versions_and_lengths_are_refused),
+        cmocka_unit_test(fortran_order_matters_from_two_real_dimensions),
+        cmocka_unit_test(shapes_are_written_out_until_they_are_too_long),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.transform.npy", tests, NULL, NULL);
+}

@@ -1,0 +1,470 @@
+/* convert.c - block by block: bytes in the order of this machine, then numbers
+ * of one of three wide types that hold all of a file's, then the wire type.
+ *
+ * So there are 11 loops in and 21 out instead of 88 pairs. Each is written for
+ * the compiler to vectorise: no branch, and one flag for "does not fit" that is
+ * looked at once a block. Nothing rounds twice: binary64 goes to 16 bits through
+ * a binary32 that is rounded to odd. */
+#include "worker/transform/convert.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BLOCK = 512 /* values */ };
+
+/* Of all numbers that a file can hold one of three holds each exactly. */
+enum wide { WIDE_I64, WIDE_U64, WIDE_F64 };
+
+union raw { /* of the file, bytes in our order */
+    int8_t   i1[BLOCK];
+    uint8_t  u1[BLOCK];
+    int16_t  i2[BLOCK];
+    uint16_t u2[BLOCK];
+    int32_t  i4[BLOCK];
+    uint32_t u4[BLOCK];
+    int64_t  i8[BLOCK];
+    uint64_t u8[BLOCK];
+    float    f4[BLOCK];
+    double   f8[BLOCK];
+};
+
+union wide_block {
+    int64_t  i[BLOCK];
+    uint64_t u[BLOCK];
+    double   f[BLOCK];
+};
+
+union wire_block {
+    uint8_t  u8[BLOCK];
+    uint16_t u16[BLOCK]; /* f16 and bf16 too, as bits */
+    uint32_t u32[BLOCK]; /* f32 too */
+    int32_t  i32[BLOCK];
+    int64_t  i64[BLOCK];
+};
+
+struct blocks {
+    union raw        raw;
+    union wide_block wide;
+    union wire_block wire;
+};
+
+static enum wide wide_of(enum fby_npy_type type)
+{
+    if (type == FBY_NPY_U8) {
+        return WIDE_U64;
+    }
+    return type >= FBY_NPY_F2 ? WIDE_F64 : WIDE_I64;
+}
+
+/* ---- bits ---- */
+
+static inline uint32_t bits_of(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+static inline float float_of(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+static inline uint64_t bits_of_double(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* A finite binary16 is 2^-112 of the binary32 with the same digits. */
+static inline float float_of_half(uint16_t half)
+{
+    uint32_t sign  = (uint32_t)(half & 0x8000U) << 16;
+    uint32_t size  = (uint32_t)(half & 0x7fffU) << 13;
+    uint32_t large = bits_of(float_of(size) * 0x1p112F);
+    return float_of(sign | (size >= 0x0f800000U ? size | 0x7f800000U : large));
+}
+
+/* binary32 -> binary16, of what is no NaN. Beyond the middle of 65504 and
+ * 65536: infinity. Numbers below 2^-14 are rounded by an addition to one whose
+ * last place is theirs. */
+static inline uint16_t half_of(float value)
+{
+    uint32_t bits   = bits_of(value);
+    uint32_t sign   = bits >> 16 & 0x8000U;
+    uint32_t size   = bits & 0x7fffffffU;
+    uint32_t odd    = size >> 13 & 1U;
+    uint32_t normal = (size - 0x38000000U + 0xfffU + odd) >> 13;
+    uint32_t small  = bits_of(float_of(size) + 0.5F) - 0x3f000000U;
+    uint32_t half   = size < 0x38800000U ? small : normal;
+    return (uint16_t)(sign | (size >= 0x477ff000U ? 0x7c00U : half));
+}
+
+/* binary32 -> bfloat16, of what is no NaN. */
+static inline uint16_t brain_of(float value)
+{
+    uint32_t bits = bits_of(value);
+    return (uint16_t)((bits + 0x7fffU + (bits >> 16 & 1U)) >> 16);
+}
+
+/* binary64 -> binary32, not to nearest but to the one of the two neighbours
+ * whose last bit is set: what is rounded again, to at least two bits less, is
+ * then as if it had been rounded once. */
+static inline float odd_of(double value)
+{
+    float    near  = (float)value;
+    uint32_t bits  = bits_of(near);
+    double   back  = (double)near;
+    bool     exact = back == value;
+    bits -= fabs(back) > fabs(value) ? 1U : 0U;
+    return float_of(exact ? bits : bits | 1U);
+}
+
+/* ---- into the wide types ---- */
+
+#define LOAD(from, to, member, field)                          \
+    static void load_##from(                                   \
+        const union raw *raw, size_t n, union wide_block *out) \
+    {                                                          \
+        for (size_t k = 0; k < n; k++) {                       \
+            out->field[k] = (to)raw->member[k];                \
+        }                                                      \
+    }
+LOAD(i1, int64_t, i1, i)
+LOAD(u1, int64_t, u1, i)
+LOAD(i2, int64_t, i2, i)
+LOAD(u2, int64_t, u2, i)
+LOAD(i4, int64_t, i4, i)
+LOAD(u4, int64_t, u4, i)
+LOAD(i8, int64_t, i8, i)
+LOAD(u8, uint64_t, u8, u)
+LOAD(f4, double, f4, f)
+LOAD(f8, double, f8, f)
+#undef LOAD
+
+static void load_f2(const union raw *raw, size_t n, union wide_block *out)
+{
+    for (size_t k = 0; k < n; k++) {
+        out->f[k] = (double)float_of_half(raw->u2[k]);
+    }
+}
+
+typedef void load_fn(const union raw *raw, size_t n, union wide_block *out);
+
+static load_fn *const loads[FBY_NPY_TYPES] = {
+    [FBY_NPY_B1] = load_u1,
+    [FBY_NPY_I1] = load_i1,
+    [FBY_NPY_U1] = load_u1,
+    [FBY_NPY_I2] = load_i2,
+    [FBY_NPY_U2] = load_u2,
+    [FBY_NPY_I4] = load_i4,
+    [FBY_NPY_U4] = load_u4,
+    [FBY_NPY_I8] = load_i8,
+    [FBY_NPY_U8] = load_u8,
+    [FBY_NPY_F2] = load_f2,
+    [FBY_NPY_F4] = load_f4,
+    [FBY_NPY_F8] = load_f8,
+};
+
+/* ---- out of them: is there one that does not fit? ---- */
+
+#define STORE_WHOLE(name, field, type, member, least, most)          \
+    static bool name(                                                \
+        const union wide_block *in, size_t n, union wire_block *out) \
+    {                                                                \
+        bool bad = false;                                            \
+        for (size_t k = 0; k < n; k++) {                             \
+            bad |= in->field[k] < (least) || in->field[k] > (most);  \
+            out->member[k] = (type)in->field[k];                     \
+        }                                                            \
+        return bad;                                                  \
+    }
+STORE_WHOLE(i64_to_u8, i, uint8_t, u8, 0, UINT8_MAX)
+STORE_WHOLE(i64_to_u16, i, uint16_t, u16, 0, UINT16_MAX)
+STORE_WHOLE(i64_to_u32, i, uint32_t, u32, 0, UINT32_MAX)
+STORE_WHOLE(i64_to_i32, i, int32_t, i32, INT32_MIN, INT32_MAX)
+STORE_WHOLE(i64_to_i64, i, int64_t, i64, INT64_MIN, INT64_MAX)
+#undef STORE_WHOLE
+
+#define STORE_NATURAL(name, type, member, most)                      \
+    static bool name(                                                \
+        const union wide_block *in, size_t n, union wire_block *out) \
+    {                                                                \
+        bool bad = false;                                            \
+        for (size_t k = 0; k < n; k++) {                             \
+            bad |= in->u[k] > (most);                                \
+            out->member[k] = (type)in->u[k];                         \
+        }                                                            \
+        return bad;                                                  \
+    }
+STORE_NATURAL(u64_to_u8, uint8_t, u8, UINT8_MAX)
+STORE_NATURAL(u64_to_u16, uint16_t, u16, UINT16_MAX)
+STORE_NATURAL(u64_to_u32, uint32_t, u32, UINT32_MAX)
+STORE_NATURAL(u64_to_i32, int32_t, i32, INT32_MAX)
+STORE_NATURAL(u64_to_i64, int64_t, i64, INT64_MAX)
+#undef STORE_NATURAL
+
+/* `beyond` is the first number too large; NaN is within nothing. */
+#define STORE_REAL_AS_WHOLE(name, type, member, least, beyond)       \
+    static bool name(                                                \
+        const union wide_block *in, size_t n, union wire_block *out) \
+    {                                                                \
+        bool bad = false;                                            \
+        for (size_t k = 0; k < n; k++) {                             \
+            double value  = in->f[k];                                \
+            bool   inside = value >= (least) && value < (beyond);    \
+            type   whole  = (type)(inside ? value : 0);              \
+            bad |= !inside || (double)whole != value;                \
+            out->member[k] = whole;                                  \
+        }                                                            \
+        return bad;                                                  \
+    }
+STORE_REAL_AS_WHOLE(f64_to_u8, uint8_t, u8, 0, 0x1p8)
+STORE_REAL_AS_WHOLE(f64_to_u16, uint16_t, u16, 0, 0x1p16)
+STORE_REAL_AS_WHOLE(f64_to_u32, uint32_t, u32, 0, 0x1p32)
+STORE_REAL_AS_WHOLE(f64_to_i32, int32_t, i32, -0x1p31, 0x1p31)
+STORE_REAL_AS_WHOLE(f64_to_i64, int64_t, i64, -0x1p63, 0x1p63)
+#undef STORE_REAL_AS_WHOLE
+
+/* Whole numbers with more than `digits` binary ones are no such reals: one has
+ * too many when it is at least 2^digits of its own lowest bit. */
+static inline bool has_too_many(uint64_t size, unsigned digits)
+{
+    uint64_t lowest = size & (0 - size);
+    return size >> digits >= lowest && size != 0;
+}
+
+static inline uint64_t same(uint64_t value)
+{
+    return value;
+}
+
+static inline uint64_t size_of(int64_t value)
+{
+    return value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+}
+
+#define STORE_WHOLE_AS_REAL(name, field, size, digits, most, member, convert) \
+    static bool name(                                                         \
+        const union wide_block *in, size_t n, union wire_block *out)          \
+    {                                                                         \
+        bool bad = false;                                                     \
+        for (size_t k = 0; k < n; k++) {                                      \
+            uint64_t magnitude = size(in->field[k]);                          \
+            bad |= magnitude > (most) || has_too_many(magnitude, digits);     \
+            out->member[k] = convert((float)in->field[k]);                    \
+        }                                                                     \
+        return bad;                                                           \
+    }
+STORE_WHOLE_AS_REAL(i64_to_f16, i, size_of, 11, 65504, u16, half_of)
+STORE_WHOLE_AS_REAL(i64_to_bf16, i, size_of, 8, UINT64_MAX - 1, u16, brain_of)
+STORE_WHOLE_AS_REAL(i64_to_f32, i, size_of, 24, UINT64_MAX - 1, u32, bits_of)
+STORE_WHOLE_AS_REAL(u64_to_f16, u, same, 11, 65504, u16, half_of)
+STORE_WHOLE_AS_REAL(u64_to_bf16, u, same, 8, UINT64_MAX - 1, u16, brain_of)
+STORE_WHOLE_AS_REAL(u64_to_f32, u, same, 24, UINT64_MAX - 1, u32, bits_of)
+#undef STORE_WHOLE_AS_REAL
+
+/* The quiet NaN of a type, with the sign of `value`. */
+static inline uint32_t quiet(double value, uint32_t bits, unsigned sign)
+{
+    return bits | (uint32_t)(bits_of_double(value) >> 63) << sign;
+}
+
+static inline bool is_finite(double value)
+{
+    return fabs(value) < HUGE_VAL;
+}
+
+/* What was finite does not fit when it becomes infinite. */
+static bool f64_to_f32(
+    const union wide_block *in, size_t n, union wire_block *out)
+{
+    bool bad = false;
+    for (size_t k = 0; k < n; k++) {
+        double   value = in->f[k];
+        uint32_t bits  = bits_of((float)value);
+        bad |= is_finite(value) && (bits & 0x7fffffffU) == 0x7f800000U;
+        out->u32[k] = value == value ? bits : quiet(value, 0x7fc00000U, 31);
+    }
+    return bad;
+}
+
+static bool f64_to_f16(
+    const union wide_block *in, size_t n, union wire_block *out)
+{
+    bool bad = false;
+    for (size_t k = 0; k < n; k++) {
+        double   value = in->f[k];
+        uint32_t bits  = half_of(odd_of(value));
+        bad |= is_finite(value) && (bits & 0x7fffU) == 0x7c00U;
+        out->u16[k] =
+            (uint16_t)(value == value ? bits : quiet(value, 0x7e00U, 15));
+    }
+    return bad;
+}
+
+static bool f64_to_bf16(
+    const union wide_block *in, size_t n, union wire_block *out)
+{
+    bool bad = false;
+    for (size_t k = 0; k < n; k++) {
+        double   value = in->f[k];
+        uint32_t bits  = brain_of(odd_of(value));
+        bad |= is_finite(value) && (bits & 0x7fffU) == 0x7f80U;
+        out->u16[k] =
+            (uint16_t)(value == value ? bits : quiet(value, 0x7fc0U, 15));
+    }
+    return bad;
+}
+
+typedef bool store_fn(
+    const union wide_block *in, size_t n, union wire_block *out);
+
+static store_fn *store_of(enum wide from, enum fby_type to)
+{
+    static store_fn *const stores[][FBY_U32 + 1] = {
+        [WIDE_I64] = {NULL, i64_to_u8, i64_to_u16, i64_to_i32, i64_to_i64,
+            i64_to_f16, i64_to_bf16, i64_to_f32, i64_to_u32},
+        [WIDE_U64] = {NULL, u64_to_u8, u64_to_u16, u64_to_i32, u64_to_i64,
+            u64_to_f16, u64_to_bf16, u64_to_f32, u64_to_u32},
+        [WIDE_F64] = {NULL, f64_to_u8, f64_to_u16, f64_to_i32, f64_to_i64,
+            f64_to_f16, f64_to_bf16, f64_to_f32, f64_to_u32},
+    };
+    return stores[from][to];
+}
+
+/* ---- blocks ---- */
+
+#define SWAP(raw, member, n, swap)                 \
+    for (size_t k = 0; k < (n); k++) {             \
+        (raw)->member[k] = swap((raw)->member[k]); \
+    }
+
+static void swap_bytes(union raw *raw, size_t n, size_t width)
+{
+    if (width == 2) {
+        SWAP(raw, u2, n, __builtin_bswap16)
+    } else if (width == 4) {
+        SWAP(raw, u4, n, __builtin_bswap32)
+    } else {
+        SWAP(raw, u8, n, __builtin_bswap64)
+    }
+}
+#undef SWAP
+
+static void read_block(
+    const struct fby_npy *npy, uint64_t first, size_t n, union raw *out)
+{
+    size_t width = fby_npy_type_bytes(npy->type);
+    memcpy(out, npy->data + first * width, n * width);
+    if (npy->big_endian) {
+        swap_bytes(out, n, width);
+    }
+}
+
+static bool all_are_bools(const union raw *raw, size_t n)
+{
+    uint8_t any = 0;
+    for (size_t k = 0; k < n; k++) {
+        any |= raw->u1[k];
+    }
+    return any <= 1;
+}
+
+static bool write_block(const struct fby_npy *npy, enum fby_type to, size_t n,
+    struct blocks *blocks)
+{
+    loads[npy->type](&blocks->raw, n, &blocks->wide);
+    store_fn *store = store_of(wide_of(npy->type), to);
+    bool      bad   = store(&blocks->wide, n, &blocks->wire);
+    return !bad && (npy->type != FBY_NPY_B1 || all_are_bools(&blocks->raw, n));
+}
+
+/* How many of a block fit: one more each time, which nobody has to wait for
+ * but him who has a bad file. */
+static size_t count_good(
+    const struct fby_npy *npy, enum fby_type to, struct blocks *blocks)
+{
+    size_t n = 0;
+    while (n < BLOCK && write_block(npy, to, n + 1, blocks)) {
+        n++;
+    }
+    return n;
+}
+
+/* The same bits in the file and on the wire, but for their order? */
+static bool is_same(enum fby_npy_type type, enum fby_type to)
+{
+    static const enum fby_type same[FBY_NPY_TYPES] = {
+        [FBY_NPY_U1] = FBY_U8,
+        [FBY_NPY_U2] = FBY_U16,
+        [FBY_NPY_I4] = FBY_I32,
+        [FBY_NPY_U4] = FBY_U32,
+        [FBY_NPY_I8] = FBY_I64,
+        [FBY_NPY_F2] = FBY_F16,
+        [FBY_NPY_F4] = FBY_F32,
+    };
+    return same[type] == to;
+}
+
+static uint64_t copy(const struct fby_npy *npy, uint8_t *out)
+{
+    size_t width = fby_npy_type_bytes(npy->type);
+    if (!npy->big_endian) {
+        memcpy(out, npy->data, npy->values * width);
+        return npy->values;
+    }
+    union raw raw;
+    for (uint64_t first = 0; first < npy->values; first += BLOCK) {
+        uint64_t left = npy->values - first;
+        size_t   n    = left < BLOCK ? (size_t)left : BLOCK;
+        read_block(npy, first, n, &raw);
+        memcpy(out + first * width, &raw, n * width);
+    }
+    return npy->values;
+}
+
+uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
+{
+    struct blocks blocks;
+    size_t        width = fby_type_bytes(to);
+    if (npy->values > 0 && is_same(npy->type, to)) {
+        return copy(npy, out);
+    }
+    for (uint64_t first = 0; first < npy->values; first += BLOCK) {
+        uint64_t left = npy->values - first;
+        size_t   n    = left < BLOCK ? (size_t)left : BLOCK;
+        read_block(npy, first, n, &blocks.raw);
+        if (!write_block(npy, to, n, &blocks)) {
+            return first + count_good(npy, to, &blocks);
+        }
+        memcpy(out + first * width, &blocks.wire, n * width);
+    }
+    return npy->values;
+}
+
+const char *fby_convert_text(
+    const struct fby_npy *npy, uint64_t i, char out[FBY_CONVERT_TEXT])
+{
+    union raw        raw;
+    union wide_block wide;
+    read_block(npy, i, 1, &raw);
+    loads[npy->type](&raw, 1, &wide);
+    switch (wide_of(npy->type)) {
+    case WIDE_I64:
+        snprintf(out, FBY_CONVERT_TEXT, "%" PRId64, wide.i[0]);
+        break;
+    case WIDE_U64:
+        snprintf(out, FBY_CONVERT_TEXT, "%" PRIu64, wide.u[0]);
+        break;
+    case WIDE_F64:
+        snprintf(out, FBY_CONVERT_TEXT, "%.9g", wide.f[0]);
+        break;
+    }
+    return out;
+}

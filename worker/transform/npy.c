@@ -1,0 +1,364 @@
+/* npy.c - a literal of three known keys needs no parser of Python: one pass
+ * over the text, and the first thing that is not as it should be ends it. */
+#include "worker/transform/npy.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/bytes.h"
+
+/* ---- types ---- */
+
+struct npy_type {
+    const char *name;
+    size_t      bytes;
+};
+
+static const struct npy_type types[FBY_NPY_TYPES] = {
+    [FBY_NPY_B1] = {"b1", 1},
+    [FBY_NPY_I1] = {"i1", 1},
+    [FBY_NPY_U1] = {"u1", 1},
+    [FBY_NPY_I2] = {"i2", 2},
+    [FBY_NPY_U2] = {"u2", 2},
+    [FBY_NPY_I4] = {"i4", 4},
+    [FBY_NPY_U4] = {"u4", 4},
+    [FBY_NPY_I8] = {"i8", 8},
+    [FBY_NPY_U8] = {"u8", 8},
+    [FBY_NPY_F2] = {"f2", 2},
+    [FBY_NPY_F4] = {"f4", 4},
+    [FBY_NPY_F8] = {"f8", 8},
+};
+
+const char *fby_npy_type_name(enum fby_npy_type type)
+{
+    return types[type].name;
+}
+
+size_t fby_npy_type_bytes(enum fby_npy_type type)
+{
+    return types[type].bytes;
+}
+
+/* ---- the text ---- */
+
+enum { KEY_DESCR = 1, KEY_FORTRAN = 2, KEY_SHAPE = 4, ALL_KEYS = 7 };
+
+struct header {
+    const char     *at; /* within the text */
+    const char     *end;
+    struct fby_npy *out;
+    struct fby_why *why;
+    unsigned        seen; /* KEY_ bits */
+};
+
+struct word { /* between quotes */
+    const char *at;
+    size_t      n;
+};
+
+static fby_err refuse(const struct header *h, const char *text)
+{
+    return fby_because(h->why, FBY_BAD_SAMPLE, "npy header: %s", text);
+}
+
+static void skip_blanks(struct header *h)
+{
+    while (h->at < h->end && (*h->at == ' ' || *h->at == '\n' ||
+                                 *h->at == '\t' || *h->at == '\r')) {
+        h->at++;
+    }
+}
+
+/* Take `c` if it is the next that is no blank. */
+static bool take(struct header *h, char c)
+{
+    skip_blanks(h);
+    bool there = h->at < h->end && *h->at == c;
+    h->at += there ? 1 : 0;
+    return there;
+}
+
+static bool take_name(struct header *h, const char *name)
+{
+    skip_blanks(h);
+    size_t n     = strlen(name);
+    bool   there = (size_t)(h->end - h->at) >= n && memcmp(h->at, name, n) == 0;
+    h->at += there ? n : 0;
+    return there;
+}
+
+static bool take_word(struct header *h, struct word *out)
+{
+    int quote = take(h, '\'') ? '\'' : '"';
+    if (quote == '"' && !take(h, '"')) {
+        return false;
+    }
+    const char *end = memchr(h->at, quote, (size_t)(h->end - h->at));
+    if (end == NULL) {
+        return false;
+    }
+    *out  = (struct word){h->at, (size_t)(end - h->at)};
+    h->at = end + 1;
+    return true;
+}
+
+static bool word_is(const struct word *word, const char *text)
+{
+    return word->n == strlen(text) && memcmp(word->at, text, word->n) == 0;
+}
+
+/* ---- its values ---- */
+
+static fby_err refuse_type(const struct header *h, const struct word *word)
+{
+    char   shown[28];
+    size_t n = word->n < 24 ? word->n : 24;
+    for (size_t i = 0; i < n; i++) {
+        char c   = word->at[i];
+        shown[i] = (char)(c >= 0x20 && c < 0x7f ? c : '?');
+    }
+    shown[n] = '\0';
+    return fby_because(h->why, FBY_BAD_SAMPLE,
+        "its dtype is '%s'; bool, integers of 8 to 64 bits and floats of 16 to "
+        "64 bits are read",
+        shown);
+}
+
+static bool find_type(const struct word *word, enum fby_npy_type *out)
+{
+    const struct word name = {word->at + 1, word->n - 1}; /* less the order */
+    for (int i = 0; i < FBY_NPY_TYPES; i++) {
+        if (word_is(&name, types[i].name)) {
+            *out = (enum fby_npy_type)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "<f4": the order of the bytes, or '|' where there is none, and the type. */
+static fby_err read_descr(struct header *h)
+{
+    struct word word;
+    if (!take_word(h, &word)) {
+        return refuse(h, "descr is no plain dtype (structured ones are not "
+                         "read)");
+    }
+    if (word.n != 3 || !find_type(&word, &h->out->type)) {
+        return refuse_type(h, &word);
+    }
+    bool one           = types[h->out->type].bytes == 1;
+    char order         = word.at[0];
+    h->out->big_endian = order == '>' && !one;
+    return order == '<' || order == '>' || (order == '|' && one)
+               ? FBY_OK
+               : refuse_type(h, &word);
+}
+
+static fby_err read_order(struct header *h)
+{
+    if (take_name(h, "True")) {
+        h->out->fortran = true;
+        return FBY_OK;
+    }
+    return take_name(h, "False")
+               ? FBY_OK
+               : refuse(h, "fortran_order is not True or False");
+}
+
+/* Decimal digits, below 2^64; no leading zero, as in Python. */
+static bool take_number(struct header *h, uint64_t *out)
+{
+    skip_blanks(h);
+    const char *first = h->at;
+    uint64_t    value = 0;
+    for (; h->at < h->end && *h->at >= '0' && *h->at <= '9'; h->at++) {
+        unsigned digit = (unsigned)(*h->at - '0');
+        if (value > (UINT64_MAX - digit) / 10) {
+            return false;
+        }
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return h->at > first && (*first != '0' || h->at == first + 1);
+}
+
+/* A tuple: "()", "(3,)", "(3, 4)"; "(3)" is none. */
+static fby_err read_shape(struct header *h)
+{
+    struct fby_npy *out   = h->out;
+    bool            comma = false;
+    if (!take(h, '(')) {
+        return refuse(h, "shape is no tuple");
+    }
+    while (!take(h, ')')) {
+        if (out->n_dims == FBY_NPY_MAX_DIMS) {
+            return refuse(h, "shape has more than 32 dimensions");
+        }
+        if ((out->n_dims > 0 && !comma) ||
+            !take_number(h, &out->dims[out->n_dims])) {
+            return refuse(h, "shape is no tuple of numbers");
+        }
+        out->n_dims++;
+        comma = take(h, ',');
+    }
+    return out->n_dims == 1 && !comma ? refuse(h, "shape is no tuple") : FBY_OK;
+}
+
+static fby_err read_value(struct header *h, const struct word *key)
+{
+    unsigned bit = word_is(key, "descr")           ? KEY_DESCR
+                   : word_is(key, "fortran_order") ? KEY_FORTRAN
+                   : word_is(key, "shape")         ? KEY_SHAPE
+                                                   : 0;
+    if (bit == 0 || (h->seen & bit) != 0) {
+        return refuse(h,
+            bit == 0 ? "it has a key that is not known" : "it has a key twice");
+    }
+    h->seen |= bit;
+    if (bit == KEY_DESCR) {
+        return read_descr(h);
+    }
+    return bit == KEY_FORTRAN ? read_order(h) : read_shape(h);
+}
+
+static fby_err read_entries(struct header *h)
+{
+    bool    comma = true;
+    fby_err err   = FBY_OK;
+    while (err == FBY_OK && !take(h, '}')) {
+        struct word key;
+        if (!comma || !take_word(h, &key) || !take(h, ':')) {
+            return refuse(h, "it is no dict of descr, fortran_order and shape");
+        }
+        err   = read_value(h, &key);
+        comma = take(h, ',');
+    }
+    return err;
+}
+
+static fby_err read_text(struct header *h)
+{
+    if (!take(h, '{')) {
+        return refuse(h, "it is no dict");
+    }
+    fby_err err = read_entries(h);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (h->seen != ALL_KEYS) {
+        return refuse(h, "descr, fortran_order or shape is missing");
+    }
+    skip_blanks(h);
+    return h->at == h->end ? FBY_OK : refuse(h, "something follows the dict");
+}
+
+/* ---- the file ---- */
+
+/* False when there are more than could be in memory. */
+static bool count_values(struct fby_npy *npy)
+{
+    uint64_t n    = 1;
+    bool     none = false;
+    for (uint32_t i = 0; i < npy->n_dims; i++) {
+        none = none || npy->dims[i] == 0;
+    }
+    for (uint32_t i = 0; i < npy->n_dims && !none; i++) {
+        if (n > (SIZE_MAX / 8) / npy->dims[i]) {
+            return false;
+        }
+        n *= npy->dims[i];
+    }
+    npy->values = none ? 0 : n;
+    return true;
+}
+
+static fby_err find_values(
+    const struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
+{
+    char shape[FBY_NPY_SHAPE_TEXT];
+    fby_npy_shape_text(out->dims, out->n_dims, shape);
+    if (!count_values(out)) {
+        return fby_because(
+            why, FBY_BAD_SAMPLE, "its shape %s is too large", shape);
+    }
+    uint64_t bytes = out->values * types[out->type].bytes;
+    if (bytes != in->left) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "%zu bytes follow the header; %s of %s are %" PRIu64, in->left,
+            shape, types[out->type].name, bytes);
+    }
+    out->data = in->at;
+    return FBY_OK;
+}
+
+/* The text, of which version 1.0 has the length in two bytes, later ones in
+ * four. */
+static fby_err find_text(
+    struct fby_reader *in, struct header *h, struct fby_why *why)
+{
+    const uint8_t *magic = fby_read_bytes(in, 6);
+    if (magic == NULL || memcmp(magic, "\x93NUMPY", 6) != 0) {
+        return fby_because(
+            why, FBY_BAD_SAMPLE, "it does not begin as a NumPy file");
+    }
+    unsigned major = fby_read_u8(in);
+    unsigned minor = fby_read_u8(in);
+    if (in->bad || major < 1 || major > 3 || minor != 0) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "NumPy file of version %u.%u; 1.0 to 3.0 are read", major, minor);
+    }
+    size_t      n = major == 1 ? fby_read_u16(in) : fby_read_u32(in);
+    const char *text =
+        n <= FBY_NPY_MAX_HEADER ? (const char *)fby_read_bytes(in, n) : NULL;
+    if (text == NULL) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            n > FBY_NPY_MAX_HEADER ? "npy header: more than 65535 bytes"
+                                   : "npy header: the file ends within it");
+    }
+    h->at  = text;
+    h->end = text + n;
+    return FBY_OK;
+}
+
+fby_err fby_npy_read(
+    const uint8_t *bytes, size_t size, struct fby_npy *out, struct fby_why *why)
+{
+    *out                  = (struct fby_npy){0};
+    struct fby_reader in  = fby_reader(bytes, size);
+    struct header     h   = {.out = out, .why = why};
+    fby_err           err = find_text(&in, &h, why);
+    if (err == FBY_OK) {
+        err = read_text(&h);
+    }
+    return err == FBY_OK ? find_values(&in, out, why) : err;
+}
+
+bool fby_npy_is_c_order(const struct fby_npy *npy)
+{
+    uint32_t large = 0;
+    for (uint32_t i = 0; i < npy->n_dims; i++) {
+        large += npy->dims[i] > 1 ? 1 : 0;
+    }
+    return !npy->fortran || large <= 1;
+}
+
+const char *fby_npy_shape_text(
+    const uint64_t *dims, uint32_t n_dims, char out[FBY_NPY_SHAPE_TEXT])
+{
+    static const char end[] = "...]";
+    size_t            n     = (size_t)snprintf(out, 2, "[");
+    for (uint32_t i = 0; i < n_dims; i++) {
+        size_t room = FBY_NPY_SHAPE_TEXT - n - sizeof(end);
+        size_t k    = (size_t)snprintf(
+               out + n, room, "%s%" PRIu64, i > 0 ? ", " : "", dims[i]);
+        if (k >= room) {
+            snprintf(out + n, sizeof(end), "%s", end);
+            return out;
+        }
+        n += k;
+    }
+    snprintf(out + n, sizeof(end), "]");
+    return out;
+}
