@@ -35,7 +35,8 @@ enum { /* of a field's record */
     OPS       = 12,
     NORMALIZE = 13,
     MEAN      = 14,
-    STD       = 15
+    STD       = 15,
+    SHAPE     = 16 /* of arrays only */
 };
 
 enum { /* of an op's record */
@@ -99,6 +100,15 @@ static void encode_ops(
     fby_record_close(out, mark);
 }
 
+static void encode_shape(struct fby_buffer *out, const struct fby_shape *shape)
+{
+    int64_t dims[FBY_MAX_DIMS];
+    for (size_t i = 0; i < shape->n_dims; i++) {
+        dims[i] = shape->dims[i];
+    }
+    fby_record_put_i64s(out, SHAPE, dims, shape->n_dims);
+}
+
 static void encode_field(
     struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
 {
@@ -119,6 +129,9 @@ static void encode_field(
     fby_record_put_i64(out, NORMALIZE, field->normalize);
     fby_record_put_reals(out, MEAN, field->mean, channels);
     fby_record_put_reals(out, STD, field->std, channels);
+    if (field->decode == FBY_DECODE_ARRAY) {
+        encode_shape(out, &field->array);
+    }
     fby_record_close(out, mark);
 }
 
@@ -234,6 +247,19 @@ static void decode_normalize(
     }
 }
 
+static void decode_shape(struct fby_record *r, struct fby_shape *out)
+{
+    int64_t dims[FBY_MAX_DIMS];
+    out->n_dims = (uint32_t)fby_record_i64s(r, SHAPE, dims, FBY_MAX_DIMS);
+    for (size_t i = 0; i < out->n_dims; i++) {
+        if (dims[i] < 1 || dims[i] > FBY_MAX_LENGTH) {
+            fby_record_refuse(r, SHAPE, "has a dimension out of range");
+            return;
+        }
+        out->dims[i] = (uint32_t)dims[i];
+    }
+}
+
 static uint32_t decode_u32(struct fby_record *r, uint16_t key)
 {
     return (uint32_t)fby_record_between(r, key, 0, UINT32_MAX);
@@ -247,7 +273,7 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_MASK8);
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_ARRAY);
     out->dct_scale =
         (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
@@ -259,6 +285,9 @@ static void decode_field(
     out->smoothing = fby_record_real(&r, SMOOTHING);
     decode_ops(&r, out);
     decode_normalize(&r, out);
+    if (out->decode == FBY_DECODE_ARRAY) {
+        decode_shape(&r, &out->array);
+    }
     fby_record_leave(list, &r);
 }
 

@@ -59,6 +59,8 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
         shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 1}};
     } else if (field->decode == FBY_DECODE_BYTES) {
         shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
+    } else if (field->decode == FBY_DECODE_ARRAY) {
+        shape = field->array;
     }
     for (size_t i = 0; i < field->n_ops; i++) {
         const struct fby_op_use *use = &field->ops[i];
@@ -170,10 +172,12 @@ static bool can_be_from(const struct fby_field_content *field, size_t i)
     bool        folder  = strcmp(from, "folder") == 0;
     bool        picture = field->decode == FBY_DECODE_RGB8;
     bool        mask    = field->decode == FBY_DECODE_MASK8;
+    bool        array   = field->decode == FBY_DECODE_ARRAY;
     return fby_text_is_extension(from) && !stands_before(field, i) &&
            (!folder || field->n_from == 1) &&
            (!picture || fby_undecoded_picture(from) == NULL) &&
-           (!mask || strcmp(fby_extension_kind(from), "png") == 0);
+           (!mask || strcmp(fby_extension_kind(from), "png") == 0) &&
+           (!array || strcmp(fby_extension_kind(from), "npy") == 0);
 }
 
 static fby_err check_from(
@@ -286,6 +290,32 @@ static fby_err check_bytes(
                      "bytes come from a member and travel as u8");
 }
 
+uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type)
+{
+    uint64_t bytes = fby_type_bytes(type);
+    for (uint32_t i = 0; i < shape->n_dims && bytes <= FBY_MAX_LENGTH; i++) {
+        bytes *= shape->dims[i];
+    }
+    return bytes <= FBY_MAX_LENGTH ? bytes : 0;
+}
+
+static fby_err check_array(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    return fby_array_bytes(&field->array, field->wire_type) > 0
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "an array has a wire type, up to %d dimensions of at "
+                     "least 1, and at most %d bytes",
+                     FBY_MAX_DIMS, FBY_MAX_LENGTH);
+}
+
+static bool has_array(const struct fby_field_content *field)
+{
+    static const struct fby_shape none;
+    return memcmp(&field->array, &none, sizeof(none)) != 0;
+}
+
 /* Keys of other decoders are left at what stands for "none", so that they
  * cannot make two digests of one meaning. */
 static bool strangers_are_none(const struct fby_field_content *f)
@@ -299,7 +329,8 @@ static bool strangers_are_none(const struct fby_field_content *f)
            (label || (f->classes == 0 && !f->one_hot)) &&
            (f->one_hot || f->smoothing == 0) &&
            (f->decode == FBY_DECODE_NUMBER || f->json_key[0] == '\0') &&
-           (f->decode == FBY_DECODE_BYTES || f->length == 0);
+           (f->decode == FBY_DECODE_BYTES || f->length == 0) &&
+           (f->decode == FBY_DECODE_ARRAY || !has_array(f));
 }
 
 static fby_err check_decoded(
@@ -316,6 +347,8 @@ static fby_err check_decoded(
         return check_bytes(field, why);
     case FBY_DECODE_MASK8:
         return check_mask(field, why);
+    case FBY_DECODE_ARRAY:
+        return check_array(field, why);
     }
     return fby_because(why, FBY_CONFIG, "decode is not known");
 }

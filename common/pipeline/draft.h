@@ -103,6 +103,7 @@ enum { /* keys of a field */
     FIELD_GROUP,
     FIELD_KEY,
     FIELD_LENGTH,
+    FIELD_SHAPE,
     FIELD_CLASSES,
     FIELD_OPS,
     FIELD_WIRE,
@@ -124,6 +125,7 @@ struct draft_field {
     char                       group[FBY_NAME_SIZE];
     char                       json_key[FBY_NAME_SIZE];
     int64_t                    length;
+    struct fby_shape           shape; /* array */
     int64_t                    classes;
     struct draft_op            ops[FBY_MAX_OPS];
     uint32_t                   n_ops;

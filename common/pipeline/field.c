@@ -14,6 +14,7 @@ static const struct fby_choice decoders[] = {
     {"number", FBY_DECODE_NUMBER, false},
     {"bytes", FBY_DECODE_BYTES, false},
     {"mask8", FBY_DECODE_MASK8, false},
+    {"array", FBY_DECODE_ARRAY, false},
     {NULL, 0, false},
 };
 
@@ -227,6 +228,28 @@ static fby_err read_device(
     return fby_draft_device(yaml, node, target);
 }
 
+static fby_err read_shape(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    static const char expects[] =
+        "a list of up to 4 integers, 1 to 1073741824, such as [240, 320]; [] "
+        "is one number";
+    struct fby_shape *shape = &((struct draft_field *)target)->shape;
+    if (!fby_yaml_is_list(node) || fby_yaml_length(node) > FBY_MAX_DIMS) {
+        return fby_yaml_expected(yaml, node, expects);
+    }
+    for (size_t i = 0; i < fby_yaml_length(node); i++) {
+        yaml_node_t *item  = fby_yaml_item(yaml, node, i);
+        int64_t      value = 0;
+        if (!fby_yaml_integer(item, &value) || value < 1 ||
+            value > FBY_MAX_LENGTH) {
+            return fby_yaml_expected(yaml, item, expects);
+        }
+        shape->dims[shape->n_dims++] = (uint32_t)value;
+    }
+    return FBY_OK;
+}
+
 static fby_err read_group(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
@@ -262,6 +285,7 @@ static const struct fby_key field_keys[FIELD_KEYS] = {
         .offset             = offsetof(struct draft_field, length),
         .min                = 1,
         .max                = FBY_MAX_LENGTH},
+    [FIELD_SHAPE]  = {.name = "shape", .kind = FBY_KEY_OWN, .read = read_shape},
     [FIELD_CLASSES] = {.name = "classes",
         .expects             = "an integer, 1 to 2147483647",
         .kind                = FBY_KEY_INTEGER,

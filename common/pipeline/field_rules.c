@@ -47,7 +47,7 @@ static fby_err infer_decode(
         if ((int64_t)infer_one(field->from[i]) != field->decode) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
                 "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
-                "label, number or bytes",
+                "label, number, array or bytes",
                 field->from[0], field->from[i]);
         }
     }
@@ -69,6 +69,7 @@ static bool is_used(int64_t decode, size_t key)
         [FBY_DECODE_NUMBER] = BIT(FIELD_KEY),
         [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
         [FBY_DECODE_MASK8]  = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
+        [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE),
     };
     return ((common | used[decode]) & BIT(key)) != 0;
 }
@@ -81,6 +82,7 @@ static const char *decoder_name(int64_t decode)
         [FBY_DECODE_NUMBER] = "number",
         [FBY_DECODE_BYTES]  = "bytes",
         [FBY_DECODE_MASK8]  = "mask8",
+        [FBY_DECODE_ARRAY]  = "array",
     };
     return names[decode];
 }
@@ -364,6 +366,71 @@ static fby_err settle_bytes(
     return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
 }
 
+/* ---- array ---- */
+
+static fby_err check_array_files(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    for (size_t i = 0; i < field->n_from; i++) {
+        if (strcmp(fby_extension_kind(field->from[i]), "npy") != 0) {
+            return wrong_at(yaml, field->from_at[i],
+                "an array comes from npy; no other files hold one here");
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_array_keys(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    if (field->at[FIELD_SHAPE].line == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->here,
+            "field '%s' is an array: say the 'shape' of its files, such as "
+            "[240, 320], or [] for one number",
+            field->name);
+    }
+    if (field->wire.type == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->here,
+            "field '%s' is an array: say as which 'wire' type its values "
+            "travel: u8, u16, u32, i32, i64, f16, bf16 or f32",
+            field->name);
+    }
+    if (fby_array_bytes(&field->shape, (enum fby_type)field->wire.type) == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_SHAPE],
+            "an array of this shape has more than %d bytes as %s",
+            FBY_MAX_LENGTH, fby_draft_type_name(field->wire.type));
+    }
+    return FBY_OK;
+}
+
+/* Reals hold every value, near enough; whole numbers must hold them all. */
+static bool holds(int64_t dtype, int64_t wire)
+{
+    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
+    return is_float(dtype) ||
+           (!is_float(wire) && largest(dtype) >= largest(wire) &&
+               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
+}
+
+static fby_err settle_array(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    fby_err err = check_array_files(yaml, field);
+    if (err == FBY_OK) {
+        err = check_array_keys(yaml, field);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (field->out.dtype == 0) {
+        field->out.dtype = field->wire.type;
+    }
+    return holds(field->out.dtype, field->wire.type)
+               ? FBY_OK
+               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+                     "cannot hold all values of the wire type");
+}
+
 /* ---- filter and codec ---- */
 
 /* Photo and pack are one coding: either word, or both, and for pictures. */
@@ -405,6 +472,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_number(yaml, field);
     case FBY_DECODE_MASK8:
         return settle_mask(yaml, field);
+    case FBY_DECODE_ARRAY:
+        return settle_array(yaml, field);
     default:
         return settle_bytes(yaml, field);
     }

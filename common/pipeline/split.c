@@ -77,6 +77,7 @@ static void fill_field(struct fby_field_content *out,
     out->dct_scale = (enum fby_dct_scale)field->dct_scale;
     out->wire_type = (enum fby_type)field->wire.type;
     out->length    = (uint32_t)field->length;
+    out->array     = field->shape;
     out->classes   = (uint32_t)field->classes;
     out->one_hot   = has_one_hot(field, split_bit);
     out->smoothing = out->one_hot ? field->one_hot.smoothing : 0;
@@ -123,8 +124,8 @@ static fby_err check_size(const struct fby_pipeline *pipeline,
 {
     uint32_t h = field->shape.dims[0];
     uint32_t w = field->shape.dims[1];
-    if (field->shape.n_dims != 3 || (h <= FBY_MAX_SIDE && w <= FBY_MAX_SIDE &&
-                                        (uint64_t)h * w <= FBY_MAX_PIXELS)) {
+    if (field->n_ops == 0 || (h <= FBY_MAX_SIDE && w <= FBY_MAX_SIDE &&
+                                 (uint64_t)h * w <= FBY_MAX_PIXELS)) {
         return FBY_OK;
     }
     return fby_yaml_wrong(why, pipeline->file, pipeline->fields[i].here,

@@ -32,7 +32,7 @@ enum {
     FBY_MAX_LANES   = 1 << 16,
     FBY_MAX_CLASSES = INT32_MAX,
     FBY_MAX_ONE_HOT = 1 << 16, /* classes */
-    FBY_MAX_LENGTH  = 1 << 30, /* bytes, of a bytes field */
+    FBY_MAX_LENGTH  = 1 << 30, /* bytes, of a bytes field or an array */
     FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
     FBY_MAX_CONTENT = 1 << 20  /* bytes, of a content's canonical form */
 };
@@ -56,7 +56,8 @@ enum fby_decode {
     FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */
     FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
     FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
-    FBY_DECODE_MASK8  = 5  /* PNG of ids -> u8 [h, w, 1] */
+    FBY_DECODE_MASK8  = 5, /* PNG of ids -> u8 [h, w, 1] */
+    FBY_DECODE_ARRAY  = 6  /* NumPy file of one shape -> any type */
 };
 enum fby_type {
     FBY_U8   = 1,
@@ -143,6 +144,7 @@ struct fby_field_content {
     char               json_key[FBY_NAME_SIZE]; /* number */
     enum fby_type      wire_type;
     uint32_t           length;    /* bytes: how many */
+    struct fby_shape   array;     /* array: the shape of every file */
     uint32_t           classes;   /* label: ids are 0..classes-1; 0: not said */
     double             smoothing; /* one-hot's, 0 without */
     bool               one_hot;

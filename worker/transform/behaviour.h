@@ -19,6 +19,7 @@ enum fby_decoder {
     FBY_DECODER_BYTES,
     FBY_DECODER_PNG, /* pictures */
     FBY_DECODER_MASK8,
+    FBY_DECODER_ARRAY,
     FBY_N_DECODERS
 };
 

@@ -25,4 +25,8 @@ FBY_CHECKED fby_err fby_number_write(
 FBY_CHECKED fby_err fby_bytes_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
+/* A NumPy file of exactly the field's shape, in its wire type. */
+FBY_CHECKED fby_err fby_array_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
 #endif

@@ -39,7 +39,8 @@ static const char sample_file[] =
     "    one_hot: {classes: 1000, smoothing: 0.1, only: train}\n"   /* 27 */
     "  score: {from: json, key: s, wire: f32, out: {dtype: f32}}\n" /* 28 */
     "  blob: {from: bin, decode: bytes, length: 16}\n"              /* 29 */
-    "  kind: {from: cls, classes: 10, out: {dtype: i32}}\n";        /* 30 */
+    "  kind: {from: cls, classes: 10, out: {dtype: i32}}\n"         /* 30 */
+    "  table: {from: npy, decode: array, shape: [2, 3], wire: f16}\n";
 
 static inline fby_err parse_text(
     const char *text, struct fby_pipeline **out, struct fby_why *why)

@@ -77,6 +77,11 @@ static void every_content_key_changes_the_digest(void **state)
         {"decode: bytes, length: 16", "decode: number", "train"},
         {"classes: 10,", "classes: 11,", "train"},
         {"  kind: {from: cls, classes: 10, out: {dtype: i32}}\n", "", "train"},
+        {"shape: [2, 3]", "shape: [3, 2]", "train"},
+        {"shape: [2, 3]", "shape: [6]", "train"},
+        {"shape: [2, 3]", "shape: []", "train"},
+        {"wire: f16", "wire: bf16", "train"},
+        {"from: npy", "from: b.npy", "train"},
     };
     for (size_t i = 0; i < COUNT(changes); i++) {
         if (keeps_digest(&changes[i])) {
@@ -343,6 +348,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     (void)state;
     check_golden("small.yaml", "small.hex");
     check_golden("full.yaml", "full.hex");
+    check_golden("array.yaml", "array.hex");
 }
 
 int main(void)

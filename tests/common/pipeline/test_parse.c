@@ -45,7 +45,7 @@ static void a_file_with_every_key_becomes_content(void **state)
     assert_int_equal(c->last, FBY_LAST_SHORT);
     assert_int_equal(c->global_batch, 24);
     assert_int_equal(c->on_bad_sample, FBY_BAD_SUBSTITUTE);
-    assert_int_equal(c->n_fields, 5);
+    assert_int_equal(c->n_fields, 6);
     assert_string_equal(split->location.pattern, "in1k:t-{000..127}.tar");
     assert_int_equal(split->delivery.bad_sample_limit, 100);
     fby_split_destroy(&split);
@@ -54,9 +54,9 @@ static void a_file_with_every_key_becomes_content(void **state)
 static void fields_stand_in_byte_order_of_their_names(void **state)
 {
     (void)state;
-    struct fby_split *split   = split_of(sample_file, "train");
-    const char       *right[] = {"blob", "image", "kind", "label", "score"};
-    for (size_t i = 0; i < 5; i++) {
+    struct fby_split *split = split_of(sample_file, "train");
+    const char *right[] = {"blob", "image", "kind", "label", "score", "table"};
+    for (size_t i = 0; i < 6; i++) {
         assert_string_equal(split->content.fields[i].name, right[i]);
     }
     fby_split_destroy(&split);
@@ -102,6 +102,20 @@ static void labels_travel_in_the_smallest_type(void **state)
     assert_int_equal(fby_label_type(65537), FBY_U32);
     fby_split_destroy(&train);
     fby_split_destroy(&val);
+}
+
+static void an_array_has_the_shape_and_type_that_are_said(void **state)
+{
+    (void)state;
+    struct fby_split               *split = split_of(sample_file, "train");
+    const struct fby_field_content *table = field_of(split, "table");
+    assert_int_equal(table->decode, FBY_DECODE_ARRAY);
+    assert_int_equal(table->wire_type, FBY_F16);
+    assert_int_equal(table->shape.n_dims, 2);
+    assert_int_equal(table->shape.dims[0], 2);
+    assert_int_equal(table->shape.dims[1], 3);
+    assert_int_equal(delivery_of(split, "table")->dtype, FBY_F16);
+    fby_split_destroy(&split);
 }
 
 static void delivery_keeps_what_decides_no_value(void **state)
@@ -401,6 +415,7 @@ int main(void)
         cmocka_unit_test(fields_stand_in_byte_order_of_their_names),
         cmocka_unit_test(ops_with_only_belong_to_their_split),
         cmocka_unit_test(labels_travel_in_the_smallest_type),
+        cmocka_unit_test(an_array_has_the_shape_and_type_that_are_said),
         cmocka_unit_test(delivery_keeps_what_decides_no_value),
         cmocka_unit_test(photo_and_pack_may_be_said_by_either_word),
         cmocka_unit_test(what_is_not_said_has_a_default),

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
-An independent spelling of the split `train` of small.yaml and full.yaml: run
-it in this folder, and compare before committing.
+An independent spelling of the split `train` of small.yaml, full.yaml and
+array.yaml: run it in this folder, and compare before committing.
 """
 
 import hashlib
@@ -30,14 +30,15 @@ def op(number, *params):
 
 
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
-          length=0, classes=0, smoothing=None, ops=(), mean=(), std=()):
+          length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
+          shape=None):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
         integers(7, wire), integers(8, length), integers(9, classes),
         integers(10, smoothing is not None), reals(11, smoothing or 0),
         listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
-        reals(15, *std)))
+        reals(15, *std), b"" if shape is None else integers(16, *shape)))
 
 
 def content(source, order, batch, bad_samples, fields):
@@ -47,7 +48,7 @@ def content(source, order, batch, bad_samples, fields):
                     ) + listed(11, fields)
 
 
-RGB8, LABEL, NUMBER, BYTES = 1, 2, 3, 4
+RGB8, LABEL, NUMBER, BYTES, ARRAY = 1, 2, 3, 4, 6
 U8, U16, F32 = 1, 2, 7
 
 SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
@@ -64,7 +65,12 @@ FULL = content(2, (3, 4, 16, 4, 3), 24, 2, [
     field(b"label", [b"cls"], LABEL, U16, classes=1000, smoothing=0.1),
     field(b"score", [b"json"], NUMBER, F32, json_key=b"s")])
 
-for path, data in (("small.hex", SMALL), ("full.hex", FULL)):
+ARRAYS = content(2, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"count", [b"n.npy"], ARRAY, F32, shape=()),
+    field(b"depth", [b"depth.npy", b"npy"], ARRAY, U16, shape=(240, 320, 1))])
+
+for path, data in (("small.hex", SMALL), ("full.hex", FULL),
+                   ("array.hex", ARRAYS)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)
         file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

@@ -1,0 +1,164 @@
+"""Arrays of NumPy files: what a consumer gets is what NumPy stacks."""
+
+import io
+import subprocess
+import tarfile
+
+import harness
+import numpy
+
+from harness import FOREBAY, SystemTest
+
+SAMPLES, BATCH = 48, 16
+
+FIELDS = f"""\
+global_batch: {BATCH}
+on_bad_sample: {{do: substitute, limit: 20}}
+fields:
+  embedding: {{from: npy, decode: array, shape: [16, 64], wire: f16,
+              out: {{dtype: f32}}}}
+  depth:
+    from: depth.npy
+    decode: array
+    shape: [24, 32]
+    wire: {{type: u16, filter: delta, codec: lz4}}
+    out: {{dtype: i32}}
+  score: {{from: score.npy, decode: array, shape: [], wire: i64}}
+  wide: {{from: wide.npy, decode: array, shape: [2, 3, 5, 7], wire: f32}}
+  brain: {{from: npy, decode: array, shape: [16, 64], wire: bf16}}
+"""
+
+
+def sample(number):
+    """The arrays of a sample, by extension, in several dtypes and orders."""
+    rng = numpy.random.default_rng(number)
+    order = "<>"[number % 2]
+    return {
+        "npy": rng.normal(size=(16, 64)).astype(
+            (order + "f4", order + "f8", order + "f2")[number % 3]),
+        "depth.npy": rng.integers(0, 65536, (24, 32)).astype(
+            (order + "u2", order + "i8")[number // 2 % 2]),
+        "score.npy": numpy.array(number - 20, order + "i2"),
+        "wide.npy": rng.random((2, 3, 5, 7)) > 0.5,
+    }
+
+
+def file_of(array, number=0):
+    out = io.BytesIO()
+    numpy.lib.format.write_array(
+        out, array, ((1, 0), (2, 0), (3, 0))[number % 3])
+    return out.getvalue()
+
+
+class Arrays(SystemTest):
+    def pipeline(self, source, fields=FIELDS, name="p.yaml"):
+        path = self.cluster.path(name)
+        path.write_text(f"forebay: 1\nsplits: {{train: {{{source}}}}}\n"
+                        + fields)
+        return path
+
+    def shards(self, change=lambda number, arrays: None):
+        """Three of them; `change` may damage a sample."""
+        root = self.cluster.path("data")
+        root.mkdir()
+        for first in range(0, SAMPLES, 16):
+            with tarfile.open(root / f"{first:03}.tar", "w") as tar:
+                for number in range(first, first + 16):
+                    arrays = sample(number)
+                    change(number, arrays)
+                    for extension, array in arrays.items():
+                        data = file_of(array, number)
+                        member = tarfile.TarInfo(f"{number:04}.{extension}")
+                        member.size = len(data)
+                        tar.addfile(member, io.BytesIO(data))
+        return f"shards: '{root}/*.tar'"
+
+    def folder(self):
+        root = self.cluster.path("folders")
+        for number in range(SAMPLES):
+            folder = root / f"c{number // 16}"
+            folder.mkdir(parents=True, exist_ok=True)
+            for extension, array in sample(number).items():
+                (folder / f"{number:04}.{extension}").write_bytes(
+                    file_of(array, number))
+        return f"folder: {root}"
+
+    def batch(self, pipeline, step):
+        path = self.cluster.path("batch.npz")
+        shown = subprocess.run(
+            [FOREBAY, "show", "-p", pipeline, "--step", str(step), "-o", path],
+            capture_output=True, text=True, check=False,
+            env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def assert_equal(self, got, right):
+        self.assertEqual(got.dtype, right.dtype)
+        self.assertTrue(numpy.array_equal(got, right))
+
+    def check_batches(self, pipeline):
+        seen = set()
+        for step in range(SAMPLES // BATCH):
+            arrays = self.batch(pipeline, step)
+            numbers = arrays["samples"].tolist()
+            rows = [sample(number) for number in numbers]
+            right = {extension: [row[extension] for row in rows]
+                     for extension in rows[0]}
+            halves = [row.astype("f2") for row in right["npy"]]
+            self.assert_equal(
+                arrays["embedding"], numpy.stack(halves).astype("f4"))
+            self.assert_equal(
+                arrays["depth"], numpy.stack(right["depth.npy"]).astype("i4"))
+            self.assert_equal(
+                arrays["score"], numpy.stack(right["score.npy"]).astype("i8"))
+            self.assert_equal(
+                arrays["wide"], numpy.stack(right["wide.npy"]).astype("f4"))
+            brain = (arrays["brain"].astype("u4") << 16).view("f4")
+            exact = numpy.stack([row.astype("f8") for row in right["npy"]])
+            self.assertTrue(
+                (numpy.abs(brain - exact) <= numpy.abs(exact) / 256).all())
+            seen.update(numbers)
+        self.assertEqual(seen, set(range(SAMPLES)))
+
+    def test_arrays_of_shards_are_what_numpy_stacks(self):
+        self.check_batches(self.pipeline(self.shards()))
+
+    def test_arrays_of_class_folders_are_what_numpy_stacks(self):
+        self.check_batches(self.pipeline(self.folder()))
+
+    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
+        source = self.shards()
+        pipeline = self.pipeline(source)
+        other = self.pipeline(source, FIELDS.replace(
+            "{type: u16, filter: delta, codec: lz4}", "u16").replace(
+            "wire: f16", "wire: {type: f16, filter: byte_shuffle, codec: lz4}"),
+            "other.yaml")
+        digests = {
+            self.cluster.pull_alone(p, "--workers", workers, "--epochs", 2)
+            .finish()["digest"]
+            for p, workers in ((pipeline, 1), (pipeline, 3), (other, 2))}
+        self.assertEqual(len(digests), 1)
+
+    def test_bad_files_are_substituted_and_named(self):
+        def damage(number, arrays):
+            if number == 7:
+                arrays["depth.npy"] = arrays["depth.npy"][:, :31]
+            if number == 20:
+                arrays["depth.npy"] = arrays["depth.npy"].astype("i8") + 1
+                arrays["depth.npy"][3, 4] = 70000
+            if number == 33:
+                arrays["npy"] = arrays["npy"].T
+
+        pipeline = self.pipeline(self.shards(damage))
+        pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
+        result = pull.finish()
+        self.assertEqual(result["substituted"], 3)
+        for words in ("its shape is [24, 31], the field's [24, 32]",
+                      "value 100 is 70000 (i8), which its wire type cannot",
+                      "its shape is [64, 16], the field's [16, 64]"):
+            self.assertIn(words, pull.error)
+
+
+if __name__ == "__main__":
+    harness.main()

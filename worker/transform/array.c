@@ -1,0 +1,61 @@
+/* array.c - a NumPy file to the values of a field: the shape must be the
+ * field's, and every value must fit its wire type. */
+#include <inttypes.h>
+
+#include "worker/transform/convert.h"
+#include "worker/transform/scalar.h"
+
+static bool has_shape(const struct fby_npy *npy, const struct fby_shape *shape)
+{
+    bool same = npy->n_dims == shape->n_dims;
+    for (uint32_t i = 0; same && i < npy->n_dims; i++) {
+        same = npy->dims[i] == shape->dims[i];
+    }
+    return same;
+}
+
+static fby_err refuse_shape(const struct fby_npy *npy,
+    const struct fby_shape *shape, struct fby_why *why)
+{
+    char     found[FBY_NPY_SHAPE_TEXT];
+    char     wanted[FBY_NPY_SHAPE_TEXT];
+    uint64_t dims[FBY_MAX_DIMS] = {0};
+    for (uint32_t i = 0; i < shape->n_dims; i++) {
+        dims[i] = shape->dims[i];
+    }
+    return fby_because(why, FBY_BAD_SAMPLE, "its shape is %s, the field's %s",
+        fby_npy_shape_text(npy->dims, npy->n_dims, found),
+        fby_npy_shape_text(dims, shape->n_dims, wanted));
+}
+
+static fby_err refuse_value(
+    const struct fby_npy *npy, uint64_t i, struct fby_why *why)
+{
+    char text[FBY_CONVERT_TEXT];
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "value %" PRIu64 " is %s (%s), which its wire type cannot hold", i,
+        fby_convert_text(npy, i, text), fby_npy_type_name(npy->type));
+}
+
+fby_err fby_array_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_field_content *field = job->field;
+    struct fby_npy                  npy;
+    if (fby_type_bytes(field->wire_type) == 0) {
+        return fby_because(why, FBY_USAGE, "an array needs a wire type");
+    }
+    fby_err err = fby_npy_read(job->bytes, job->size, &npy, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (!has_shape(&npy, &field->shape)) {
+        return refuse_shape(&npy, &field->shape, why);
+    }
+    if (!fby_npy_is_c_order(&npy)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its values are in Fortran order; save np.ascontiguousarray(x)");
+    }
+    uint64_t good = fby_convert(&npy, field->wire_type, dst);
+    return good == npy.values ? FBY_OK : refuse_value(&npy, good, why);
+}
