@@ -7,6 +7,7 @@
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
 #include "trainer_client/expand_image.h"
+#include "trainer_client/expand_real.h"
 
 enum { PAST_CACHE = 8 << 20 };
 
@@ -128,9 +129,18 @@ static bool is_large(const struct fby_expansion *plan, uint32_t rows)
     return rows * plan->out_bytes >= PAST_CACHE;
 }
 
+static uint64_t values_of(const struct fby_expansion *plan)
+{
+    return plan->raw_bytes / fby_type_bytes(plan->from);
+}
+
 static fby_err expand(const struct fby_expansion *plan, const void *raw,
     uint32_t rows, void *out, struct fby_why *why)
 {
+    if (fby_expands_to_reals(plan)) {
+        fby_expand_reals(plan, raw, rows * values_of(plan), out);
+        return FBY_OK;
+    }
     const uint8_t       *from         = raw;
     uint8_t             *to           = out;
     fby_expand_image_fn *expand_image = fby_expand_image_of(fby_simd());
@@ -141,7 +151,7 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
             err = one_hot(plan, from, to, why);
         } else {
-            cast(plan, from, plan->raw_bytes / fby_type_bytes(plan->from), to);
+            cast(plan, from, values_of(plan), to);
         }
         from += plan->raw_bytes;
         to += plan->out_bytes;

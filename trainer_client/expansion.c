@@ -116,6 +116,31 @@ static fby_err plan_one_hot(struct fby_expansion *self,
     return FBY_OK;
 }
 
+static fby_err plan_scale(struct fby_expansion *self,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    const struct fby_shape *shape = &self->shape;
+    uint32_t last  = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
+    self->kind     = FBY_EXPAND_SCALE;
+    self->channels = delivery->channels;
+    if (!is_float(self->to)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: scaled values need dtype f32, f16 or bf16", self->name);
+    }
+    if (self->channels == 0 || self->channels > FBY_MAX_CHANNELS ||
+        (self->channels > 1 && self->channels != last)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: scale and offset are one number, or one for each "
+            "channel",
+            self->name);
+    }
+    for (uint32_t c = 0; c < self->channels; c++) {
+        self->scale[c]  = (float)delivery->scale[c];
+        self->offset[c] = (float)delivery->offset[c];
+    }
+    return FBY_OK;
+}
+
 static fby_err plan_other(struct fby_expansion *self,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
@@ -125,7 +150,7 @@ static fby_err plan_other(struct fby_expansion *self,
         return fby_because(
             why, FBY_CONFIG, "field %s: only images have a layout", self->name);
     }
-    return FBY_OK;
+    return delivery->scaled ? plan_scale(self, delivery, why) : FBY_OK;
 }
 
 fby_err fby_expansion_init(struct fby_expansion *self,

@@ -15,6 +15,7 @@ enum fby_expand_kind {
     FBY_EXPAND_COPY,    /* bytes as they are */
     FBY_EXPAND_AFFINE,  /* u8, through the table of its channel */
     FBY_EXPAND_CAST,    /* any type to any other */
+    FBY_EXPAND_SCALE,   /* any type to a real one, scaled by channel */
     FBY_EXPAND_ONE_HOT, /* an id becomes a row of `classes` numbers */
 };
 
@@ -26,7 +27,7 @@ struct fby_expansion {
     enum fby_layout      layout;
     struct fby_shape     shape;     /* of one raw sample */
     uint32_t             pixels;    /* affine: values a channel */
-    uint32_t             channels;  /* affine: 1 for what is no image */
+    uint32_t             channels;  /* affine, scale: 1 is one for all */
     uint64_t             raw_bytes; /* of one sample */
     uint64_t             out_bytes; /* of one sample */
     float                scale[FBY_MAX_CHANNELS];
@@ -38,7 +39,9 @@ struct fby_expansion {
     uint32_t table[FBY_MAX_CHANNELS][256];
 };
 
-/* Normalisation: scale = 1 / (255 std), offset = -mean / std, both computed in
+/* Scale and offset of an array: as said, rounded once to binary32; the value is
+ * rounded to binary32 first, the product and the sum each once, see expand.h.
+ * Normalisation: scale = 1 / (255 std), offset = -mean / std, both computed in
  * binary64 and rounded once to binary32. One-hot: on = 1 - s + s / classes,
  * off = s / classes, likewise, then rounded to `to`.
  *

@@ -57,12 +57,14 @@ struct draft_wire {
     int64_t          codec;
 };
 
-enum { OUT_DTYPE, OUT_LAYOUT, OUT_KEYS };
+enum { OUT_DTYPE, OUT_LAYOUT, OUT_SCALE, OUT_OFFSET, OUT_KEYS };
 
 struct draft_out {
     struct fby_place at[OUT_KEYS];
     int64_t          dtype; /* 0: not said */
     int64_t          layout;
+    struct fby_value scale; /* n = 0: not said */
+    struct fby_value offset;
 };
 
 enum {

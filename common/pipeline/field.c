@@ -152,6 +152,29 @@ static fby_err read_wire(struct fby_yaml *yaml, yaml_node_t *node, void *target)
     return fby_schema_read(yaml, node, &wire_schema, wire);
 }
 
+static const struct fby_param out_factor = {
+    .expects = "a number, or a list of one for each of up to 4 channels, "
+               "-1e30 to 1e30",
+    .real    = true,
+    .min_n   = 1,
+    .max_n   = FBY_MAX_CHANNELS,
+    .min     = -FBY_SCALE_MAX,
+    .max     = FBY_SCALE_MAX};
+
+static fby_err read_scale(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_out *out = target;
+    return fby_param_read(yaml, node, &out_factor, &out->scale);
+}
+
+static fby_err read_offset(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_out *out = target;
+    return fby_param_read(yaml, node, &out_factor, &out->offset);
+}
+
 static const struct fby_key out_keys[OUT_KEYS] = {
     [OUT_DTYPE]  = {.name = "dtype",
          .expects         = "dtype",
@@ -163,6 +186,8 @@ static const struct fby_key out_keys[OUT_KEYS] = {
         .kind             = FBY_KEY_CHOICE,
         .offset           = offsetof(struct draft_out, layout),
         .choices          = layouts},
+    [OUT_SCALE]  = {.name = "scale", .kind = FBY_KEY_OWN, .read = read_scale},
+    [OUT_OFFSET] = {.name = "offset", .kind = FBY_KEY_OWN, .read = read_offset},
 };
 static const struct fby_schema out_schema = {
     "{dtype: ..., layout: ...}", out_keys, OUT_KEYS};

@@ -103,6 +103,12 @@ static fby_err check_used(
         return wrong_at(
             yaml, field->out.at[OUT_LAYOUT], "only images have a layout");
     }
+    for (size_t key = OUT_SCALE; key <= OUT_OFFSET; key++) {
+        if (field->decode != FBY_DECODE_ARRAY && field->out.at[key].line > 0) {
+            return wrong_at(yaml, field->out.at[key],
+                "only arrays have a scale and an offset (images: normalize)");
+        }
+    }
     return FBY_OK;
 }
 
@@ -412,12 +418,49 @@ static bool holds(int64_t dtype, int64_t wire)
                (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
 }
 
+/* One number stands for all; several are those of the last dimension. */
+static fby_err check_factor(const struct fby_yaml *yaml,
+    const struct draft_field *field, const struct fby_value *factor, size_t key)
+{
+    const struct fby_shape *shape = &field->shape;
+    uint32_t last = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
+    if (factor->n <= 1 || factor->n == last) {
+        return FBY_OK;
+    }
+    return fby_yaml_wrong(yaml->why, yaml->file, field->out.at[key],
+        "%u numbers, but the last dimension is %u: say one, or one for each of "
+        "its channels",
+        factor->n, last);
+}
+
+static fby_err settle_scale(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    struct draft_out *out = &field->out;
+    if (out->scale.n == 0 && out->offset.n == 0) {
+        return FBY_OK;
+    }
+    if (out->dtype == 0) {
+        out->dtype = FBY_F32;
+    }
+    if (!is_float(out->dtype)) {
+        return refuse_dtype(yaml, out->at[OUT_DTYPE], out->dtype,
+            "cannot hold scaled values; use f32, f16 or bf16");
+    }
+    fby_err err = check_factor(yaml, field, &out->scale, OUT_SCALE);
+    return err == FBY_OK ? check_factor(yaml, field, &out->offset, OUT_OFFSET)
+                         : err;
+}
+
 static fby_err settle_array(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     fby_err err = check_array_files(yaml, field);
     if (err == FBY_OK) {
         err = check_array_keys(yaml, field);
+    }
+    if (err == FBY_OK) {
+        err = settle_scale(yaml, field);
     }
     if (err != FBY_OK) {
         return err;

@@ -88,6 +88,22 @@ static void fill_field(struct fby_field_content *out,
 
 /* ---- delivery ---- */
 
+/* What was not said is 1 and 0; of what has one number all channels get it. */
+static void fill_scale(
+    struct fby_field_delivery *out, const struct draft_out *from)
+{
+    uint32_t n =
+        from->scale.n > from->offset.n ? from->scale.n : from->offset.n;
+    out->scaled   = n > 0;
+    out->channels = n;
+    for (uint32_t c = 0; c < n; c++) {
+        const struct fby_value *scale  = &from->scale;
+        const struct fby_value *offset = &from->offset;
+        out->scale[c]  = scale->n > 0 ? scale->r[scale->n > 1 ? c : 0] : 1;
+        out->offset[c] = offset->n > 0 ? offset->r[offset->n > 1 ? c : 0] : 0;
+    }
+}
+
 static void fill_delivery(struct fby_field_delivery *out,
     const struct draft_field *field, uint32_t split_bit)
 {
@@ -97,6 +113,7 @@ static void fill_delivery(struct fby_field_delivery *out,
     out->layout = (enum fby_layout)field->out.layout;
     out->filter = (uint8_t)field->wire.filter;
     out->codec  = (uint8_t)field->wire.codec;
+    fill_scale(out, &field->out);
 }
 
 /* ---- rules that hold for one split ---- */

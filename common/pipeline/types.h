@@ -36,7 +36,8 @@ enum {
     FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
     FBY_MAX_CONTENT = 1 << 20  /* bytes, of a content's canonical form */
 };
-#define FBY_NORMALIZE_MAX 1e6 /* of |mean| and std; std is at least 1/this */
+#define FBY_NORMALIZE_MAX 1e6  /* of |mean| and std; std is at least 1/this */
+#define FBY_SCALE_MAX     1e30 /* of |scale| and |offset| */
 
 /* The numbers below are written into canonical content and onto the wire:
  * add, never renumber. */
@@ -175,11 +176,16 @@ struct fby_location {
         [FBY_PATH_SIZE]; /* "NAME:path", or a plain path before rooting */
 };
 
-struct fby_field_delivery { /* beside fields[i] of the content */
-    enum fby_type   dtype;  /* of what is handed out */
-    enum fby_layout layout; /* images */
-    uint8_t         filter; /* enum fby_filter or FBY_AUTO */
-    uint8_t         codec;  /* enum fby_codec or FBY_AUTO */
+struct fby_field_delivery {   /* beside fields[i] of the content */
+    enum fby_type   dtype;    /* of what is handed out */
+    enum fby_layout layout;   /* images */
+    uint8_t         filter;   /* enum fby_filter or FBY_AUTO */
+    uint8_t         codec;    /* enum fby_codec or FBY_AUTO */
+    bool            scaled;   /* arrays: value * scale + offset */
+    uint32_t        channels; /* 1: the first stand for all; or the last
+                                 dimension */
+    double          scale[FBY_MAX_CHANNELS];
+    double          offset[FBY_MAX_CHANNELS];
 };
 
 struct fby_delivery {

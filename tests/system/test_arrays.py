@@ -23,6 +23,12 @@ fields:
     shape: [24, 32]
     wire: {{type: u16, filter: delta, codec: lz4}}
     out: {{dtype: i32}}
+  metres:
+    from: depth.npy
+    decode: array
+    shape: [24, 32]
+    wire: u16
+    out: {{dtype: f32, scale: 0.001, offset: -2}}
   score: {{from: score.npy, decode: array, shape: [], wire: i64}}
   wide: {{from: wide.npy, decode: array, shape: [2, 3, 5, 7], wire: f32}}
   brain: {{from: npy, decode: array, shape: [16, 64], wire: bf16}}
@@ -110,6 +116,10 @@ class Arrays(SystemTest):
                 arrays["embedding"], numpy.stack(halves).astype("f4"))
             self.assert_equal(
                 arrays["depth"], numpy.stack(right["depth.npy"]).astype("i4"))
+            metres = numpy.stack(right["depth.npy"]).astype("f4")
+            self.assert_equal(
+                arrays["metres"], metres * numpy.float32(0.001)
+                + numpy.float32(-2))
             self.assert_equal(
                 arrays["score"], numpy.stack(right["score.npy"]).astype("i8"))
             self.assert_equal(

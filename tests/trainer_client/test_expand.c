@@ -307,6 +307,121 @@ static void numbers_are_cast_between_types(void **state)
     free(to_f32);
 }
 
+/* ---- arrays, scaled ------------------------------------------------------ */
+
+enum { LONG = 2311 /* values of a sample: some blocks, and a part of one */ };
+
+static struct fby_field_content array_field(
+    enum fby_type type, struct fby_shape shape)
+{
+    return (struct fby_field_content){.name = "array",
+        .decode                             = FBY_DECODE_ARRAY,
+        .wire_type                          = type,
+        .array                              = shape,
+        .shape                              = shape};
+}
+
+/* What a value of the bits that the test gives is. */
+static float real_of(enum fby_type type, const uint8_t *at)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, at, fby_type_bytes(type));
+    switch (type) {
+    case FBY_F16:
+        return fby_f16_to_f32((uint16_t)bits);
+    case FBY_BF16:
+        return fby_bf16_to_f32((uint16_t)bits);
+    case FBY_F32:
+        return fby_f32_from_bits((uint32_t)bits);
+    case FBY_I32:
+        return (float)(int32_t)(uint32_t)bits;
+    case FBY_I64:
+        return (float)(int64_t)bits;
+    case FBY_U8:
+    case FBY_U16:
+    case FBY_U32:
+        return (float)bits;
+    }
+    return 0;
+}
+
+static void check_real(enum fby_type dtype, float want, const uint8_t *at)
+{
+    uint32_t bits = dtype == FBY_F32   ? fby_f32_bits(want)
+                    : dtype == FBY_F16 ? fby_f32_to_f16(want)
+                                       : fby_f32_to_bf16(want);
+    assert_memory_equal(at, &bits, fby_type_bytes(dtype));
+}
+
+/* Two samples of LONG values of as many channels as `delivery` says; nothing
+ * is aligned. */
+static void check_scaled(
+    enum fby_type type, const struct fby_field_delivery *delivery)
+{
+    uint32_t                 c = delivery->scaled ? delivery->channels : 1;
+    struct fby_field_content field =
+        array_field(type, (struct fby_shape){2, {LONG / c, c}});
+    static struct fby_expansion plan;
+    static uint8_t              raw[2 * LONG * 8 + 1];
+    static uint8_t              out[2 * LONG * 4 + 2];
+    size_t                      n     = 2 * (size_t)(LONG / c * c);
+    size_t                      width = fby_type_bytes(type);
+    size_t                      to    = fby_type_bytes(delivery->dtype);
+    for (size_t i = 0; i < sizeof(raw); i++) {
+        raw[i] = (uint8_t)(i * 181 + i / 11 + i % 5);
+    }
+    memset(out, 0xee, sizeof(out));
+    assert_ok(fby_expansion_init(&plan, &field, delivery, NULL));
+    assert_ok(fby_device_host.expand(&plan, raw + 1, 2, out + 1, NULL));
+    assert_int_equal(out[1 + n * to], 0xee);
+    for (size_t i = 0; i < n; i++) {
+        float value = real_of(type, raw + 1 + i * width);
+        if (delivery->scaled) {
+            float product = value * (float)delivery->scale[i % c];
+            value         = product + (float)delivery->offset[i % c];
+        }
+        check_real(delivery->dtype, value, out + 1 + i * to);
+    }
+}
+
+static void arrays_become_reals_scaled_by_channel(void **state)
+{
+    (void)state;
+    const enum fby_type dtypes[] = {FBY_F32, FBY_F16, FBY_BF16};
+    for (int type = FBY_U8; type <= FBY_U32; type++) {
+        for (uint32_t i = 0; i < 15; i++) {
+            struct fby_field_delivery delivery = {.dtype = dtypes[i % 3],
+                .scaled                                  = i >= 3,
+                .channels                                = i / 3,
+                .scale                                   = {0.001, -3, 7.5, 1},
+                .offset = {0, 0.3, -1000, 2e5}};
+            if (delivery.scaled || (int)delivery.dtype != type) {
+                check_scaled((enum fby_type)type, &delivery);
+            }
+        }
+    }
+}
+
+static void millimetres_become_metres(void **state)
+{
+    (void)state;
+    struct fby_field_content field =
+        array_field(FBY_U16, (struct fby_shape){1, {3}});
+    const struct fby_field_delivery metres = {.dtype = FBY_F32,
+        .scaled                                      = true,
+        .channels                                    = 1,
+        .scale                                       = {0.001},
+        .offset                                      = {-1}};
+    static struct fby_expansion     plan;
+    const uint16_t                  raw[3] = {0, 1500, 65535};
+    float                           out[3];
+    assert_ok(fby_expansion_init(&plan, &field, &metres, NULL));
+    assert_ok(fby_device_host.expand(&plan, raw, 1, out, NULL));
+    assert_true(out[0] == -1);
+    assert_true(fabs(out[1] - 0.5) < 1e-6);
+    assert_true(fabs(out[2] - 64.535) < 1e-5);
+}
+
 /* ---- what cannot be ------------------------------------------------------ */
 
 static void refused(const struct fby_field_content *field, enum fby_type dtype,
@@ -320,6 +435,29 @@ static void refused(const struct fby_field_content *field, enum fby_type dtype,
     assert_non_null(strstr(why.text, field->name));
     assert_non_null(strstr(why.text, word));
     free(plan);
+}
+
+static void scales_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    static struct fby_expansion plan;
+    struct fby_field_content    field =
+        array_field(FBY_U16, (struct fby_shape){2, {5, 3}});
+    static const struct {
+        enum fby_type dtype;
+        uint32_t      channels;
+        const char   *word;
+    } cases[] = {{FBY_I32, 1, "f32, f16 or bf16"}, {FBY_F32, 0, "channel"},
+        {FBY_F32, 2, "channel"}, {FBY_F32, 5, "channel"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fby_why            why      = {""};
+        struct fby_field_delivery delivery = {.dtype = cases[i].dtype,
+            .scaled                                  = true,
+            .channels                                = cases[i].channels};
+        assert_int_equal(
+            fby_expansion_init(&plan, &field, &delivery, &why), FBY_CONFIG);
+        assert_non_null(strstr(why.text, cases[i].word));
+    }
 }
 
 static void impossible_wishes_are_refused_by_name(void **state)
@@ -363,6 +501,9 @@ int main(void)
         cmocka_unit_test(one_hot_rows_are_smoothed_and_sum_to_one),
         cmocka_unit_test(a_label_beyond_the_classes_is_refused),
         cmocka_unit_test(numbers_are_cast_between_types),
+        cmocka_unit_test(arrays_become_reals_scaled_by_channel),
+        cmocka_unit_test(millimetres_become_metres),
+        cmocka_unit_test(scales_that_cannot_be_are_refused),
         cmocka_unit_test(impossible_wishes_are_refused_by_name),
         cmocka_unit_test(only_the_host_device_is_there),
     };

@@ -110,6 +110,7 @@ static void what_decides_no_value_keeps_the_digest(void **state)
         {"seed: 42\n", "", "train"},
         {"seed: 42\n", "seed: 43 # a comment\n", "train"},
         {"limit: 100", "limit: 7", "train"},
+        {"wire: f16", "wire: f16, out: {dtype: f32, scale: 2}", "train"},
         {"in1k:t-{000..127}.tar", "/data/t-{000..127}.tar", "train"},
         {"filter: delta, codec: lz4", "codec: store", "train"},
         {"filter: delta, codec: lz4", "codec: pack", "train"},
