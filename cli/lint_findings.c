@@ -149,6 +149,14 @@ static double largest(const struct fby_lint_field *field)
     return classes > 0 ? classes - 1.0 : field->values.most;
 }
 
+/* Bytes of one value. */
+static double width_of(const struct fby_lint_field *field)
+{
+    return field->content->decode == FBY_DECODE_ARRAY
+               ? fby_type_bytes(field->content->wire_type)
+               : field->bytes;
+}
+
 static void advise_type(const struct fby_lint_field *field,
     const struct fby_narrow_type *type, struct fby_finding *finding)
 {
@@ -168,22 +176,24 @@ static void advise_type(const struct fby_lint_field *field,
     } else {
         say(finding->instead,
             "wire: %s, if all fit: one that does not is a bad sample; it is "
-            "also what the trainer gets",
-            type->name);
+            "also what the trainer gets%s",
+            type->name,
+            content->decode == FBY_DECODE_ARRAY ? " without out: dtype" : "");
     }
 }
 
 static void find_type(struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_lint_values *values = &field->values;
-    if (!values->scalar || !values->whole || values->constant) {
+    if (!values->numbers || !values->whole || values->constant) {
         return;
     }
     bool   label = field->content->decode == FBY_DECODE_LABEL;
     double most  = largest(field);
+    double width = width_of(field);
     const struct fby_narrow_type *type =
         fby_narrowest_type(label, values->least, most);
-    if (type == NULL || fby_type_bytes(type->type) >= field->bytes) {
+    if (type == NULL || fby_type_bytes(type->type) >= width) {
         return;
     }
     size_t line = label && field->content->classes == 0 ? field->lines.classes
@@ -191,9 +201,10 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     struct fby_finding *finding = add(self, FBY_FINDING_WIRE_TYPE, field, line);
     say(finding->what,
         "whole numbers from %.0f to %.0f travel in %.0f bytes each",
-        values->least, most, field->bytes);
+        values->least, most, width);
     advise_type(field, type, finding);
-    saves(finding, field->bytes, fby_type_bytes(type->type), "bytes a sample");
+    saves(finding, field->bytes,
+        field->bytes / width * fby_type_bytes(type->type), "bytes a sample");
     finding->changes_content = true;
 }
 

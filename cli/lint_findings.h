@@ -29,9 +29,9 @@ struct fby_lint_move {
 };
 
 struct fby_lint_values {
-    bool   scalar;   /* one number a sample; else only `constant` counts */
-    bool   whole;    /* all are whole numbers */
-    bool   constant; /* all samples have the same */
+    bool numbers;  /* of one number or an array; else `constant` alone counts */
+    bool whole;    /* all are whole numbers */
+    bool constant; /* all samples have the same */
     double least, most;
 };
 

@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/pipeline/lines.h"
 #include "common/plan/order.h"
+#include "trainer_client/expand.h"
 
 enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };
 
@@ -44,11 +45,13 @@ static double number_at(enum fby_type type, const uint8_t *at)
     case FBY_F32:
         memcpy(&real, &low, sizeof(real));
         return (double)real;
+    case FBY_F16:
+        return (double)fby_f16_to_f32((uint16_t)low);
+    case FBY_BF16:
+        return (double)fby_bf16_to_f32((uint16_t)low);
     case FBY_U8:
     case FBY_U16:
     case FBY_U32:
-    case FBY_F16:
-    case FBY_BF16:
         break;
     }
     return (double)bits;
@@ -58,13 +61,14 @@ static void look_at_numbers(const struct fby_lint_sample *sample,
     const struct fby_field_content *field, const uint8_t *values,
     struct fby_lint_values *out)
 {
-    size_t bytes = fby_field_bytes(field);
-    out->scalar  = true;
+    size_t width = fby_type_bytes(field->wire_type);
+    size_t n     = sample->n * (fby_field_bytes(field) / width);
+    out->numbers = true;
     out->whole   = true;
     out->least   = (double)INFINITY;
     out->most    = -(double)INFINITY;
-    for (uint32_t i = 0; i < sample->n; i++) {
-        double value = number_at(field->wire_type, values + i * bytes);
+    for (size_t i = 0; i < n; i++) {
+        double value = number_at(field->wire_type, values + i * width);
         out->whole   = out->whole && value == floor(value);
         out->least   = value < out->least ? value : out->least;
         out->most    = value > out->most ? value : out->most;
@@ -82,7 +86,7 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     for (uint32_t i = 1; i < sample->n && out->constant; i++) {
         out->constant = memcmp(values, values + i * bytes, bytes) == 0;
     }
-    if (field->shape.n_dims == 0) {
+    if (field->shape.n_dims == 0 || field->decode == FBY_DECODE_ARRAY) {
         look_at_numbers(sample, field, values, out);
     }
 }

@@ -170,7 +170,7 @@ static void put_numbers(double least, double most, double bytes)
 {
     struct fby_lint_field *field = &facts.fields[1];
     field->bytes                 = bytes;
-    field->values.scalar         = true;
+    field->values.numbers        = true;
     field->values.whole          = true;
     field->values.constant       = false;
     field->values.least          = least;
@@ -203,6 +203,18 @@ static void numbers_get_the_narrowest_type_that_holds_them(void **state)
     assert_narrowest(0, 4294967296.0, 8, NULL);
     assert_narrowest(-1, 5, 4, NULL);
     assert_narrowest(0, 255, 1, NULL);
+}
+
+static void arrays_get_the_narrowest_type_of_a_value(void **state)
+{
+    (void)state;
+    content[1].decode    = FBY_DECODE_ARRAY;
+    content[1].wire_type = FBY_F32;
+    assert_narrowest(0, 255, 4000, "u8");
+    assert_true(findings[0].before == 4000 && findings[0].after == 1000);
+    assert_non_null(strstr(findings[0].what, "in 4 bytes each"));
+    content[1].wire_type = FBY_U16;
+    assert_narrowest(0, 256, 4000, NULL);
 }
 
 static void fractions_keep_their_type(void **state)
@@ -338,6 +350,7 @@ int main(void)
         TEST(a_stop_with_another_meaning_is_no_barrier),
         TEST(decoding_smaller_is_advised_where_it_is_faster),
         TEST(numbers_get_the_narrowest_type_that_holds_them),
+        TEST(arrays_get_the_narrowest_type_of_a_value),
         TEST(fractions_keep_their_type),
         TEST(labels_are_told_their_classes),
         TEST(a_codec_is_advised_from_an_eighth_on),

@@ -1,6 +1,7 @@
 """Arrays of NumPy files: what a consumer gets is what NumPy stacks."""
 
 import io
+import json
 import subprocess
 import tarfile
 
@@ -149,6 +150,20 @@ class Arrays(SystemTest):
             .finish()["digest"]
             for p, workers in ((pipeline, 1), (pipeline, 3), (other, 2))}
         self.assertEqual(len(digests), 1)
+
+    def test_lint_finds_types_that_are_wider_than_their_values(self):
+        pipeline = self.pipeline(self.shards())
+        shown = subprocess.run(
+            [FOREBAY, "lint", "-p", pipeline, "--json"], capture_output=True,
+            text=True, check=False, env=self.cluster.env,
+            timeout=120 * harness.SLOW)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        types = {finding["field"]: finding["write"]
+                 for finding in json.loads(shown.stdout)["findings"]
+                 if finding["kind"] == "wire-type"}
+        self.assertEqual(sorted(types), ["score", "wide"])
+        self.assertIn("wire: i32", types["score"])
+        self.assertIn("wire: u8", types["wide"])
 
     def test_bad_files_are_substituted_and_named(self):
         def damage(number, arrays):
