@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,28 @@ static void say_largest(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s %zu (%.3g)", name, largest, most);
 }
 
+/* An array: its shape, and where its numbers lie. */
+static void say_range(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor,
+    const uint8_t *values)
+{
+    char   shape[FBY_MAX_DIMS * 12] = "";
+    size_t used                     = 0;
+    size_t bytes                    = fby_tensor_element(tensor);
+    double least                    = (double)INFINITY;
+    double most                     = -(double)INFINITY;
+    for (size_t i = 0; i < fby_tensor_row_elements(tensor); i++) {
+        double value = fby_tensor_real(tensor, values + i * bytes);
+        least        = value < least ? value : least;
+        most         = value > most ? value : most;
+    }
+    for (uint32_t i = 0; i < field->shape.n_dims; i++) {
+        used += (size_t)snprintf(shape + used, sizeof(shape) - used, "%s%u",
+            i > 0 ? "x" : "", field->shape.dims[i]);
+    }
+    add_line(cell, "%s %s, %.4g to %.4g", field->name, shape, least, most);
+}
+
 static void say_bytes(struct fby_sheet_cell *cell, const char *name,
     const uint8_t *values, size_t n)
 {
@@ -152,6 +175,8 @@ static void say_value(struct fby_sheet_cell *cell,
         say_largest(cell, field->name, tensor, values);
     } else if (field->decode == FBY_DECODE_BYTES) {
         say_bytes(cell, field->name, values, n);
+    } else if (field->decode == FBY_DECODE_ARRAY && field->shape.n_dims > 0) {
+        say_range(cell, field, tensor, values);
     } else {
         add_line(
             cell, "%s %s", field->name, fby_tensor_text(tensor, values, text));
