@@ -138,6 +138,25 @@ class Arrays(SystemTest):
     def test_arrays_of_class_folders_are_what_numpy_stacks(self):
         self.check_batches(self.pipeline(self.folder()))
 
+    def test_rows_larger_than_a_chunk_arrive_whole(self):
+        root = self.cluster.path("large")
+        (root / "all").mkdir(parents=True)
+        rng = numpy.random.default_rng(1)
+        arrays = {"a": rng.random((600, 1000), "f4"),
+                  "b": rng.random(700000, "f4"),
+                  "c": rng.random((70, 90, 101), "f4")}
+        fields = "global_batch: 3\nfields:\n"
+        for name, array in arrays.items():
+            fields += (f"  {name}: {{from: {name}.npy, decode: array, shape: "
+                       f"{list(array.shape)}, wire: f32}}\n")
+        for i in range(3):
+            for name, array in arrays.items():
+                numpy.save(root / "all" / f"{i}.{name}.npy", array + i)
+        batch = self.batch(self.pipeline(f"folder: {root}", fields), 0)
+        for name, array in arrays.items():
+            rows = [array + int(i) for i in batch["samples"]]
+            self.assert_equal(batch[name], numpy.stack(rows))
+
     def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
         source = self.shards()
         pipeline = self.pipeline(source)
