@@ -361,11 +361,12 @@ static fby_err settle_number(
 static fby_err settle_bytes(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
+    bool npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
     if (field->length == 0) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->here,
-            "field '%s' hands out the bytes of %s: say their 'length', or "
-            "another decode",
-            field->name, field->from[0]);
+            "field '%s' hands out the bytes of %s: say their 'length', or %s",
+            field->name, field->from[0],
+            npy ? "decode: array" : "another decode");
     }
     fby_err err =
         settle_wire(yaml, field, FBY_U8, "bytes travel as u8; use type: u8");
