@@ -3,8 +3,8 @@
  *
  * So there are 11 loops in and 24 out instead of 96 pairs. Each is written for
  * the compiler to vectorise: no branch, and one flag for "does not fit" that is
- * looked at once a block. Nothing rounds twice: binary64 goes to 16 bits through
- * a binary32 that is rounded to odd. */
+ * looked at once a block. Nothing rounds twice: binary64 goes to 16 bits
+ * through a binary32 that is rounded to odd. */
 #include "worker/transform/convert.h"
 
 #include <inttypes.h>

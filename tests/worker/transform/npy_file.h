@@ -28,7 +28,9 @@ static inline void put_npy_header(
 {
     char text[256];
     int  n      = snprintf(text, sizeof(text),
-              "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", descr, shape);
+              "{'descr': '%s', 'fortran_order': False, "
+                    "'shape': %s, }",
+              descr, shape);
     int  blanks = 63 - (10 + n) % 64;
     snprintf(text + n, sizeof(text) - (size_t)n, "%*s\n", blanks, "");
     put_npy_text(out, 1, text);
