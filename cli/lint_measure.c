@@ -52,6 +52,7 @@ static double number_at(enum fby_type type, const uint8_t *at)
     case FBY_U8:
     case FBY_U16:
     case FBY_U32:
+    case FBY_BOOL:
         break;
     }
     return (double)bits;
@@ -86,7 +87,8 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     for (uint32_t i = 1; i < sample->n && out->constant; i++) {
         out->constant = memcmp(values, values + i * bytes, bytes) == 0;
     }
-    if (field->shape.n_dims == 0 || field->decode == FBY_DECODE_ARRAY) {
+    bool array = field->decode == FBY_DECODE_ARRAY && field->maps == 0;
+    if (field->shape.n_dims == 0 || array) {
         look_at_numbers(sample, field, values, out);
     }
 }

@@ -29,6 +29,7 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
         .field    = content,
         .bytes    = member->bytes,
         .size     = member->size,
+        .sizes    = member->sizes,
         .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
         .seed     = self->seed,
         .sample   = self->numbers[i],
@@ -49,28 +50,57 @@ static bool is_of_folder(const struct fby_field_content *field)
     return strcmp(field->from[0], "folder") == 0;
 }
 
-static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
-    const struct fby_field_content *field, struct fby_member *out)
+/* Of maps all members are read, of other fields the first there is. */
+static uint32_t n_read(const struct fby_field_content *field)
 {
-    return fby_dataset_find(self->local->dataset, sample, field->from,
-               field->n_from, out) == FBY_OK;
+    if (is_of_folder(field)) {
+        return 0;
+    }
+    return field->decode == FBY_DECODE_MAPS ? field->n_from : 1;
+}
+
+/* The i-th that is read. */
+static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
+    const struct fby_field_content *field, uint32_t i, struct fby_member *out)
+{
+    uint32_t choice = field->n_from - n_read(field) + 1;
+    return fby_dataset_find(self->local->dataset, sample, field->from + i,
+               choice, out) == FBY_OK;
+}
+
+static fby_err append_member(struct fby_lint_sample *self,
+    const struct fby_member *member, struct fby_lint_member *out,
+    struct fby_why *why)
+{
+    size_t size = (size_t)member->size;
+    out->bytes  = fby_regrow(out->bytes, out->size + size + 1);
+    fby_err err = fby_dataset_read(
+        self->local->dataset, member, out->bytes + out->size, size, why);
+    out->size += size;
+    return err;
 }
 
 static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_why *why)
 {
-    struct fby_member member;
-    if (is_of_folder(field)) {
-        return FBY_OK;
+    uint32_t n   = n_read(field);
+    fby_err  err = FBY_OK;
+    if (field->decode == FBY_DECODE_MAPS) {
+        out->sizes = fby_zalloc(n * sizeof(*out->sizes));
     }
-    if (!find_member(self, sample, field, &member)) {
-        return fby_because(why, FBY_BAD_SAMPLE, "it has no %s", field->from[0]);
+    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+        struct fby_member member;
+        if (!find_member(self, sample, field, i, &member)) {
+            return fby_because(
+                why, FBY_BAD_SAMPLE, "it has no %s", field->from[i]);
+        }
+        err = append_member(self, &member, out, why);
+        if (out->sizes != NULL) {
+            out->sizes[i] = member.size;
+        }
     }
-    out->size  = member.size;
-    out->bytes = fby_zalloc(member.size + 1);
-    return fby_dataset_read(
-        self->local->dataset, &member, out->bytes, out->size, why);
+    return err;
 }
 
 /* Row self->n of all fields: read and made. */
@@ -102,6 +132,7 @@ static void forget_members(struct fby_lint_sample *self, uint32_t i)
     struct fby_lint_member *members = members_of(self, i);
     for (uint32_t f = 0; f < content_of(self)->n_fields; f++) {
         free(members[f].bytes);
+        free(members[f].sizes);
         members[f] = (struct fby_lint_member){0};
     }
 }
@@ -145,8 +176,10 @@ static uint64_t stored_bytes(
     uint64_t                  bytes   = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
         struct fby_member member = {0};
-        if (find_member(self, sample, &content->fields[f], &member)) {
-            bytes += member.size;
+        for (uint32_t i = 0; i < n_read(&content->fields[f]); i++) {
+            bool there =
+                find_member(self, sample, &content->fields[f], i, &member);
+            bytes += there ? member.size : 0;
         }
     }
     return bytes;

@@ -10,8 +10,9 @@
 #include "worker/transform/field.h"
 
 struct fby_lint_member {
-    uint8_t *bytes; /* owned; NULL: from the folder */
-    size_t   size;
+    uint8_t  *bytes; /* owned; NULL: from the folder */
+    size_t    size;
+    uint64_t *sizes; /* owned; maps: of each member in `bytes`; else NULL */
 };
 
 struct fby_lint_sample {

@@ -153,6 +153,20 @@ static void say_range(struct fby_sheet_cell *cell,
     add_line(cell, "%s %s, %.4g to %.4g", field->name, shape, least, most);
 }
 
+static void say_maps(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor,
+    const uint8_t *values)
+{
+    size_t bytes = fby_tensor_element(tensor);
+    size_t n     = fby_tensor_row_elements(tensor);
+    size_t ones  = 0;
+    for (size_t i = 0; i < n; i++) {
+        ones += fby_tensor_real(tensor, values + i * bytes) != 0;
+    }
+    add_line(cell, "%s %u maps, %.4g %% ones", field->name, field->maps,
+        n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
+}
+
 static void say_bytes(struct fby_sheet_cell *cell, const char *name,
     const uint8_t *values, size_t n)
 {
@@ -175,6 +189,8 @@ static void say_value(struct fby_sheet_cell *cell,
         say_largest(cell, field->name, tensor, values);
     } else if (field->decode == FBY_DECODE_BYTES) {
         say_bytes(cell, field->name, values, n);
+    } else if (field->maps > 0) {
+        say_maps(cell, field, tensor, values);
     } else if (field->decode == FBY_DECODE_ARRAY && field->shape.n_dims > 0) {
         say_range(cell, field, tensor, values);
     } else {
@@ -215,7 +231,8 @@ static fby_err make_cell(struct fby_drawn *drawn,
     cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
     say_row(drawn, batch, row, cell);
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        if (!fby_field_is_picture(&content->fields[i])) {
+        if (!fby_field_is_picture(&content->fields[i]) ||
+            content->fields[i].maps > 0) {
             say_value(
                 cell, &content->fields[i], forebay_batch_tensor(batch, i), row);
         }
@@ -223,7 +240,9 @@ static fby_err make_cell(struct fby_drawn *drawn,
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (fby_field_is_picture(field)) {
-            add_picture(cell, field, forebay_batch_tensor(batch, i), row);
+            if (field->maps == 0) {
+                add_picture(cell, field, forebay_batch_tensor(batch, i), row);
+            }
             err = say_ops(drawn, sample, field, cell, why);
         }
     }

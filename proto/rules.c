@@ -114,6 +114,14 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
     return NULL;
 }
 
+/* As many bytes in the last dimension as hold the maps, and no more. */
+static bool bits_fit(const struct fby_header_field *f)
+{
+    uint32_t maps = f->recipe.maps;
+    return maps > 0 && f->type == FBY_U8 && f->shape.n_dims > 0 &&
+           f->shape.dims[f->shape.n_dims - 1] == maps / 8 + (maps % 8 != 0);
+}
+
 static bool label_fits(const struct fby_header_field *f)
 {
     return f->shape.n_dims == 0 &&
@@ -126,6 +134,11 @@ fby_err rule_header_field(const void *record, struct fby_why *why)
     const char                    *fault = fault_of_recipe(f);
     if (fault == NULL && f->encoding == FBY_ENCODING_LABEL && !label_fits(f)) {
         fault = "a label is a single u8, u16 or u32";
+    }
+    bool bits = f->encoding == FBY_ENCODING_BITS;
+    if (fault == NULL && (bits ? !bits_fit(f) : f->recipe.maps != 0)) {
+        fault = bits ? "bits are u8, a byte for every 8 maps"
+                     : "only bits have a number of maps";
     }
     if (fault != NULL) {
         return fby_because(

@@ -260,7 +260,7 @@ static const struct column credit_columns[] = {
 
 static const struct column header_field_columns[] = {
     NAME(1, header_field, name, 1, FBY_NAME_MAX),
-    U32(2, header_field, encoding, FBY_ENCODING_DENSE, FBY_ENCODING_LABEL),
+    U32(2, header_field, encoding, FBY_ENCODING_DENSE, FBY_ENCODING_BITS),
     U32(3, header_field, type, FBY_U8, FBY_U32),
     DIMS(4, header_field, shape),
     U64(5, header_field, raw_bytes, 1, UINT64_MAX),
@@ -272,6 +272,7 @@ static const struct column header_field_columns[] = {
     BOOL(9, header_field, recipe.one_hot),
     U32(10, header_field, recipe.classes, 0, UINT32_MAX),
     REAL(11, header_field, recipe.smoothing),
+    U32(17, header_field, recipe.maps, 0, UINT32_MAX),
 };
 static const struct schema header_field_schema =
     SCHEMA(header_field, "HeaderField", header_field, 0, rule_header_field);

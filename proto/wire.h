@@ -127,7 +127,8 @@ struct fby_maybe_digest {
         FBY_FEATURE_CODEC(FBY_CODEC_STORE) |                                   \
         FBY_FEATURE_CODEC(FBY_CODEC_LZ4) | FBY_FEATURE_CODEC(FBY_CODEC_PACK) | \
         FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |                             \
-        FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL))
+        FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL) |                             \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_BITS))
 
 struct fby_hello { /* client > worker */
     struct fby_session_id session;
@@ -313,8 +314,20 @@ struct fby_credit { /* client > worker */
 
 enum fby_encoding {
     FBY_ENCODING_DENSE = 1,
-    FBY_ENCODING_LABEL = 2 /* bits 3, sparse 4, ragged 5, yuv420 6: reserved */
+    FBY_ENCODING_LABEL = 2,
+    FBY_ENCODING_BITS  = 3 /* sparse 4, ragged 5, yuv420 6: reserved */
 };
+
+/* What a field travels as follows from its content. */
+static inline enum fby_encoding fby_encoding_of(
+    const struct fby_field_content *field)
+{
+    if (field->maps > 0) {
+        return FBY_ENCODING_BITS;
+    }
+    return field->decode == FBY_DECODE_LABEL ? FBY_ENCODING_LABEL
+                                             : FBY_ENCODING_DENSE;
+}
 
 /* How the receiver expands a field; nobody does it twice, nobody forgets. */
 struct fby_recipe {
@@ -324,6 +337,7 @@ struct fby_recipe {
     bool     one_hot;
     uint32_t classes;   /* of a label; 0: not said, never with one_hot */
     double   smoothing; /* one_hot: 0 <= smoothing < 1 */
+    uint32_t maps;      /* of bits: in the last dimension; else 0 */
 };
 
 struct fby_header_field {

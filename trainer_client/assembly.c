@@ -78,7 +78,8 @@ static bool same_recipe(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
     uint32_t channels = field->normalize ? field->shape.dims[2] : 0;
-    if (recipe->n_channels != channels || recipe->one_hot != field->one_hot) {
+    if (recipe->n_channels != channels || recipe->one_hot != field->one_hot ||
+        recipe->maps != field->maps) {
         return false;
     }
     for (uint32_t c = 0; c < channels; c++) {
@@ -106,11 +107,13 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
             got->name, want == NULL ? "asked for" : want->name);
     }
     if (got->type != want->wire_type ||
+        got->encoding != fby_encoding_of(want) ||
         !same_shape(&got->shape, &want->shape) ||
         got->raw_bytes != self->layout.fields[i].raw_bytes ||
         got->n_chunks != self->layout.fields[i].n_chunks) {
         return fby_because(why, FBY_PROTO,
-            "HEADER: field %s has another type, shape or layout", got->name);
+            "HEADER: field %s has another type, encoding, shape or layout",
+            got->name);
     }
     if (!same_recipe(&got->recipe, want)) {
         return fby_because(why, FBY_PROTO,

@@ -6,6 +6,7 @@
 #include "common/pages.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
+#include "trainer_client/expand_bits.h"
 #include "trainer_client/expand_image.h"
 #include "trainer_client/expand_real.h"
 
@@ -52,6 +53,7 @@ static struct number load(enum fby_type type, const uint8_t *at)
     case FBY_U16:
     case FBY_U32:
     case FBY_I64:
+    case FBY_BOOL:
         return (struct number){.i = (int64_t)bits};
     }
     return (struct number){0};
@@ -83,6 +85,8 @@ static uint64_t bits_of(struct number x, enum fby_type to)
         return integer_bits(x, INT32_MIN, INT32_MAX);
     case FBY_I64:
         return integer_bits(x, INT64_MIN, INT64_MAX);
+    case FBY_BOOL:
+        return integer_bits(x, 0, 1);
     }
     return 0;
 }
@@ -150,6 +154,8 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
             expand_image(plan, from, is_large(plan, rows), to);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
             err = one_hot(plan, from, to, why);
+        } else if (plan->kind == FBY_EXPAND_BITS) {
+            fby_expand_bits(plan, from, to);
         } else {
             cast(plan, from, values_of(plan), to);
         }

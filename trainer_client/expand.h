@@ -116,6 +116,12 @@ FBY_DEVICE_INLINE int64_t fby_clamp_int(int64_t value, int64_t lo, int64_t hi)
     return value < lo ? lo : value > hi ? hi : value;
 }
 
+/* Of bits, the first in the lowest: is bit k one? */
+FBY_DEVICE_INLINE uint32_t fby_bit(const uint8_t *bits, uint32_t k)
+{
+    return (uint32_t)bits[k >> 3] >> (k & 7U) & 1U;
+}
+
 /* The whole of normalisation. */
 FBY_DEVICE_INLINE float fby_affine(float value, float scale, float offset)
 {

@@ -178,6 +178,7 @@ static size_t planes_of_u8(
         case FBY_I32:                                                  \
         case FBY_I64:                                                  \
         case FBY_U32:                                                  \
+        case FBY_BOOL:                                                 \
             break;                                                     \
         }                                                              \
         return 0;                                                      \

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/pipeline/canon.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
 
@@ -35,6 +36,8 @@ static uint32_t bits_in(enum fby_type to, float value)
         return (uint32_t)fby_f32_to_int(value, 0, UINT16_MAX);
     case FBY_U32:
         return (uint32_t)fby_f32_to_int(value, 0, UINT32_MAX);
+    case FBY_BOOL:
+        return (uint32_t)fby_f32_to_int(value, 0, 1);
     case FBY_I32:
     case FBY_I64:
         return (uint32_t)(int32_t)fby_f32_to_int(value, INT32_MIN, INT32_MAX);
@@ -84,9 +87,9 @@ static fby_err plan_image(struct fby_expansion *self,
         self->kind = FBY_EXPAND_COPY;
         return FBY_OK;
     }
-    if (fby_type_bytes(self->to) > 4) {
+    if (fby_type_bytes(self->to) > 4 || self->to == FBY_BOOL) {
         return fby_because(why, FBY_CONFIG,
-            "field %s: an image cannot be i64; i32 holds its values",
+            "field %s: an image cannot be i64 or bool; i32 holds its values",
             self->name);
     }
     take_recipe(self, field);
@@ -141,10 +144,43 @@ static fby_err plan_scale(struct fby_expansion *self,
     return FBY_OK;
 }
 
+static fby_err plan_bits(struct fby_expansion *self,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    const struct fby_shape *shape = &field->shape;
+    self->kind                    = FBY_EXPAND_BITS;
+    self->maps                    = field->maps;
+    if (shape->n_dims == 0 || self->from != FBY_U8 ||
+        shape->dims[shape->n_dims - 1] != fby_bits_bytes(field->maps)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: %u maps are u8 with %u bytes in the last dimension",
+            self->name, field->maps, fby_bits_bytes(field->maps));
+    }
+    if (!is_float(self->to) && self->to != FBY_U8 && self->to != FBY_BOOL) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: bits need dtype u8, bool, f16, bf16 or f32", self->name);
+    }
+    if (self->layout != FBY_LAYOUT_HWC && shape->n_dims != 3) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: only bits of three dimensions have a layout",
+            self->name);
+    }
+    self->pixels = (uint32_t)(self->raw_bytes / fby_bits_bytes(field->maps));
+    self->out_bytes =
+        (uint64_t)self->pixels * field->maps * fby_type_bytes(self->to);
+    self->on  = bits_in(self->to, 1);
+    self->off = bits_in(self->to, 0);
+    return FBY_OK;
+}
+
 static fby_err plan_other(struct fby_expansion *self,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
     self->kind = self->from == self->to ? FBY_EXPAND_COPY : FBY_EXPAND_CAST;
+    if (self->to == FBY_BOOL) {
+        return fby_because(
+            why, FBY_CONFIG, "field %s: only bits become bool", self->name);
+    }
     if (delivery->layout == FBY_LAYOUT_CHW ||
         delivery->layout == FBY_LAYOUT_CHANNELS_LAST) {
         return fby_because(
@@ -173,6 +209,9 @@ fby_err fby_expansion_init(struct fby_expansion *self,
     if (field->decode == FBY_DECODE_RGB8) {
         return plan_image(self, field, why);
     }
+    if (field->maps > 0) {
+        return plan_bits(self, field, why);
+    }
     self->layout = FBY_LAYOUT_HWC;
     if (field->one_hot) {
         return plan_one_hot(self, field, why);
@@ -190,13 +229,21 @@ static uint32_t row_by_row(uint32_t n, const int64_t *shape, int64_t *strides)
     return n;
 }
 
+/* Of bits it is unpacked. */
+static int64_t last_dim(const struct fby_expansion *self)
+{
+    return self->kind == FBY_EXPAND_BITS
+               ? self->maps
+               : self->shape.dims[self->shape.n_dims - 1];
+}
+
 /* Shape n, c, h, w; the memory of channels_last is that of HWC. */
 static uint32_t planar(
     const struct fby_expansion *self, int64_t *shape, int64_t *strides)
 {
     int64_t height = self->shape.dims[0];
     int64_t width  = self->shape.dims[1];
-    int64_t depth  = self->shape.dims[2];
+    int64_t depth  = last_dim(self);
     shape[1]       = depth;
     shape[2]       = height;
     shape[3]       = width;
@@ -223,6 +270,9 @@ uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
     }
     for (uint32_t i = 0; i < self->shape.n_dims; i++) {
         shape[i + 1] = self->shape.dims[i];
+    }
+    if (self->shape.n_dims > 0) {
+        shape[self->shape.n_dims] = last_dim(self);
     }
     return row_by_row(self->shape.n_dims + 1, shape, strides);
 }

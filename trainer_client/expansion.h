@@ -17,6 +17,7 @@ enum fby_expand_kind {
     FBY_EXPAND_CAST,    /* any type to any other */
     FBY_EXPAND_SCALE,   /* any type to a real one, scaled by channel */
     FBY_EXPAND_ONE_HOT, /* an id becomes a row of `classes` numbers */
+    FBY_EXPAND_BITS,    /* a bit becomes a number, 0 or 1 */
 };
 
 struct fby_expansion {
@@ -25,15 +26,16 @@ struct fby_expansion {
     enum fby_type        from;
     enum fby_type        to;
     enum fby_layout      layout;
-    struct fby_shape     shape;     /* of one raw sample */
-    uint32_t             pixels;    /* affine: values a channel */
+    struct fby_shape     shape;     /* of one raw sample, bits packed */
+    uint32_t             pixels;    /* affine: values a channel; bits: a map */
     uint32_t             channels;  /* affine, scale: 1 is one for all */
     uint64_t             raw_bytes; /* of one sample */
     uint64_t             out_bytes; /* of one sample */
     float                scale[FBY_MAX_CHANNELS];
     float                offset[FBY_MAX_CHANNELS];
     uint32_t             classes;
-    uint32_t             on; /* one-hot: bits of the two values in `to` */
+    uint32_t             maps; /* bits: in a pixel's bytes */
+    uint32_t             on;   /* one-hot, bits: the two values' bits in `to` */
     uint32_t             off;
     /* affine: bits in `to` of each u8 value of each channel */
     uint32_t table[FBY_MAX_CHANNELS][256];

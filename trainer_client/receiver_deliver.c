@@ -93,6 +93,7 @@ static DLDataType dl_type(enum fby_type type)
         [FBY_BF16] = {kDLBfloat, 16, 1},
         [FBY_F32]  = {kDLFloat, 32, 1},
         [FBY_U32]  = {kDLUInt, 32, 1},
+        [FBY_BOOL] = {kDLBool, 8, 1},
     };
     return types[type];
 }

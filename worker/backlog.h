@@ -16,6 +16,7 @@ struct fby_task_part { /* one field's member in the task's block */
     uint32_t          class_id;
     struct fby_member member; /* when has_member */
     bool              has_member;
+    bool              is_stack; /* sizes of several members, then these */
 };
 
 struct fby_task {             /* one row on its way through the stages */

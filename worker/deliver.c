@@ -20,6 +20,7 @@ static struct fby_recipe recipe_of(
         .one_hot   = field->one_hot,
         .classes   = field->classes,
         .smoothing = field->smoothing,
+        .maps      = field->maps,
     };
     if (field->normalize && raw->shape.n_dims > 0) {
         recipe.n_channels = raw->shape.dims[raw->shape.n_dims - 1];
@@ -40,8 +41,7 @@ static void send_header(struct shell *self, const struct ask *ask)
         const struct fby_raw_field *raw = &job->layout.fields[i];
         fields[i]                       = (struct fby_header_field){
                                   .name      = field->name,
-                                  .encoding  = field->decode == FBY_DECODE_LABEL ? FBY_ENCODING_LABEL
-                                                                                 : FBY_ENCODING_DENSE,
+                                  .encoding  = fby_encoding_of(field),
                                   .type      = raw->type,
                                   .shape     = raw->shape,
                                   .raw_bytes = raw->raw_bytes,

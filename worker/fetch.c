@@ -41,6 +41,50 @@ static fby_err say_missing(
         field->n_from > 1 ? " nor another that would do" : "");
 }
 
+static fby_err check_size(const struct fby_member *member, struct fby_why *why)
+{
+    return member->size <= FBY_ROW_BYTES
+               ? FBY_OK
+               : fby_because(why, FBY_FULL,
+                     "a member of %llu bytes; at most %llu are read",
+                     (unsigned long long)member->size,
+                     (unsigned long long)FBY_ROW_BYTES);
+}
+
+static const char (
+    *nth(const struct fby_field_content *field, uint32_t i))[FBY_NAME_SIZE]
+{
+    return (const char(*)[FBY_NAME_SIZE]) & field->from[i];
+}
+
+/* All members of a field of maps: their sizes, then their bytes. */
+static fby_err locate_stack(
+    struct fby_task *task, uint32_t chosen, size_t *end, struct fby_why *why)
+{
+    const struct fby_field_content *field   = field_of(task, chosen);
+    const struct fby_dataset       *dataset = task->job->spec.prepared->dataset;
+    struct fby_task_part           *part    = &task->parts[chosen];
+    part->is_stack                          = true;
+    part->offset = (*end + sizeof(uint64_t) - 1) & ~(sizeof(uint64_t) - 1);
+    part->size   = field->n_from * sizeof(uint64_t);
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        struct fby_member member;
+        if (fby_dataset_find(
+                dataset, task->sample, nth(field, i), 1, &member) != FBY_OK) {
+            return fby_because(why, FBY_BAD_SAMPLE,
+                "field %s: the sample has no member .%s", field->name,
+                field->from[i]);
+        }
+        fby_err err = check_size(&member, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+        part->size += (size_t)member.size;
+    }
+    *end = part->offset + part->size;
+    return FBY_OK;
+}
+
 /* Find one field's member and its place in the block, which ends at *end. */
 static fby_err locate(
     struct fby_task *task, uint32_t chosen, size_t *end, struct fby_why *why)
@@ -53,8 +97,10 @@ static fby_err locate(
         part->class_id = fby_dataset_class(dataset, task->sample);
         return FBY_OK;
     }
-    if (fby_dataset_find(dataset, task->sample,
-            (const char(*)[FBY_NAME_SIZE])field->from, field->n_from,
+    if (field->decode == FBY_DECODE_MAPS) {
+        return locate_stack(task, chosen, end, why);
+    }
+    if (fby_dataset_find(dataset, task->sample, nth(field, 0), field->n_from,
             &part->member) != FBY_OK) {
         return say_missing(field, why);
     }
@@ -63,11 +109,9 @@ static fby_err locate(
         *part = *same;
         return FBY_OK;
     }
-    if (part->member.size > FBY_ROW_BYTES) {
-        return fby_because(why, FBY_FULL,
-            "a member of %llu bytes; at most %llu are read",
-            (unsigned long long)part->member.size,
-            (unsigned long long)FBY_ROW_BYTES);
+    fby_err err = check_size(&part->member, why);
+    if (err != FBY_OK) {
+        return err;
     }
     part->has_member = true;
     part->offset     = *end;
@@ -103,12 +147,43 @@ static fby_err take_block(struct fby_stages *self, struct fby_task *task,
     return err;
 }
 
+static fby_err read_stack(struct fby_stages *self, struct fby_task *task,
+    uint32_t chosen, struct fby_why *why)
+{
+    const struct fby_field_content *field   = field_of(task, chosen);
+    struct fby_dataset             *dataset = task->job->spec.prepared->dataset;
+    const struct fby_task_part     *part    = &task->parts[chosen];
+    uint8_t                        *sizes   = task->block.data + part->offset;
+    uint8_t *at  = sizes + field->n_from * sizeof(uint64_t);
+    fby_err  err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
+        struct fby_member member = {0};
+        err =
+            fby_dataset_find(dataset, task->sample, nth(field, i), 1, &member);
+        if (err == FBY_OK) {
+            memcpy(sizes + i * sizeof(uint64_t), &member.size,
+                sizeof(member.size));
+            err = fby_dataset_read(
+                dataset, &member, at, (size_t)member.size, why);
+        }
+        at += member.size;
+    }
+    atomic_fetch_add(&self->fetched_bytes, part->size);
+    return err;
+}
+
 static fby_err read_parts(struct fby_stages *self, struct fby_task *task,
     const struct fby_member **at, struct fby_why *why)
 {
     struct fby_dataset *dataset = task->job->spec.prepared->dataset;
     for (uint32_t i = 0; i < task->job->layout.n_fields; i++) {
         struct fby_task_part *part = &task->parts[i];
+        if (part->is_stack) {
+            fby_err err = read_stack(self, task, i, why);
+            if (err != FBY_OK) {
+                return err;
+            }
+        }
         if (!part->has_member || same_member(task, i, &part->member) != NULL) {
             continue;
         }

@@ -17,21 +17,35 @@ static void pass_on(void *context, struct fby_job_chunk *chunk)
     }
 }
 
+/* Its block begins at a page, and a stack at a multiple of 8. */
+static void open_stack(const struct fby_task *task,
+    const struct fby_task_part *part, struct fby_field_job *work)
+{
+    const void *sizes = task->block.data + part->offset;
+    size_t      bytes = work->field->n_from * sizeof(*work->sizes);
+    work->sizes       = sizes;
+    work->bytes       = (const uint8_t *)sizes + bytes;
+    work->size        = part->size - bytes;
+}
+
 static fby_err write_field(struct transformer *transformer,
     struct fby_task *task, uint32_t chosen, struct fby_why *why)
 {
     struct fby_job             *job  = task->job;
     const struct fby_task_part *part = &task->parts[chosen];
     uint32_t                    i    = job->content_field[chosen];
-    const struct fby_field_job  work = {
-         .field    = &job->spec.prepared->content.fields[i],
-         .bytes    = part->has_member ? task->block.data + part->offset : NULL,
-         .size     = part->size,
-         .class_id = part->class_id,
-         .seed     = job->spec.seed,
-         .epoch    = job->spec.epoch,
-         .sample   = task->sample,
+    struct fby_field_job        work = {
+               .field = &job->spec.prepared->content.fields[i],
+               .bytes = part->has_member ? task->block.data + part->offset : NULL,
+               .size     = part->size,
+               .class_id = part->class_id,
+               .seed     = job->spec.seed,
+               .epoch    = job->spec.epoch,
+               .sample   = task->sample,
     };
+    if (part->is_stack) {
+        open_stack(task, part, &work);
+    }
     fby_err err = fby_field_write(transformer->transform, &work,
         fby_job_row(job, chosen, task->row), why);
     if (err != FBY_OK) {

@@ -36,7 +36,8 @@ enum { /* of a field's record */
     NORMALIZE = 13,
     MEAN      = 14,
     STD       = 15,
-    SHAPE     = 16 /* of arrays only */
+    SHAPE     = 16, /* of arrays only */
+    MAPS      = 22  /* of bits only */
 };
 
 enum { /* of an op's record */
@@ -132,6 +133,9 @@ static void encode_field(
     if (field->decode == FBY_DECODE_ARRAY) {
         encode_shape(out, &field->array);
     }
+    if (field->maps != 0) {
+        fby_record_put_i64(out, MAPS, field->maps);
+    }
     fby_record_close(out, mark);
 }
 
@@ -226,7 +230,7 @@ static void decode_ops(struct fby_record *r, struct fby_field_content *out)
 static void decode_from(struct fby_record *r, struct fby_field_content *out)
 {
     struct fby_record list = fby_record_nested(r, FROM);
-    while (fby_record_more(&list) && out->n_from < FBY_MAX_FROM) {
+    while (fby_record_more(&list) && out->n_from < FBY_MAX_MAPS) {
         fby_record_text(
             &list, nth(out->n_from), out->from[out->n_from], FBY_NAME_SIZE);
         out->n_from++;
@@ -273,7 +277,7 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_ARRAY);
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_MAPS);
     out->dct_scale =
         (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
@@ -287,6 +291,9 @@ static void decode_field(
     decode_normalize(&r, out);
     if (out->decode == FBY_DECODE_ARRAY) {
         decode_shape(&r, &out->array);
+    }
+    if (fby_record_has(&r, MAPS)) {
+        out->maps = (uint32_t)fby_record_between(&r, MAPS, 1, FBY_MAX_LENGTH);
     }
     fby_record_leave(list, &r);
 }

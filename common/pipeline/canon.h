@@ -47,6 +47,12 @@ const char *fby_extension_kind(const char *extension);
  * them is refused: a decoder that comes later would make other values of it. */
 const char *fby_undecoded_picture(const char *extension);
 
+/* Bytes that hold a bit for each of `maps`. */
+static inline uint32_t fby_bits_bytes(uint32_t maps)
+{
+    return maps / 8 + (maps % 8 != 0);
+}
+
 /* Does its `from` name a png? Only then its pictures may be PNGs. */
 bool fby_field_takes_png(const struct fby_field_content *field);
 

@@ -50,6 +50,16 @@ const char *fby_undecoded_picture(const char *extension)
     return NULL;
 }
 
+/* Of an array: its last dimension is packed where it travels as bits. */
+static struct fby_shape array_shape(const struct fby_field_content *field)
+{
+    struct fby_shape shape = field->array;
+    if (field->maps > 0 && shape.n_dims > 0) {
+        shape.dims[shape.n_dims - 1] = fby_bits_bytes(field->maps);
+    }
+    return shape;
+}
+
 struct fby_shape fby_field_shape(const struct fby_field_content *field)
 {
     struct fby_shape shape = {0};
@@ -57,10 +67,13 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
         shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 3}};
     } else if (field->decode == FBY_DECODE_MASK8) {
         shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 1}};
+    } else if (field->decode == FBY_DECODE_MAPS) {
+        shape = (struct fby_shape){
+            .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->maps)}};
     } else if (field->decode == FBY_DECODE_BYTES) {
         shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
     } else if (field->decode == FBY_DECODE_ARRAY) {
-        shape = field->array;
+        shape = array_shape(field);
     }
     for (size_t i = 0; i < field->n_ops; i++) {
         const struct fby_op_use *use = &field->ops[i];
@@ -171,8 +184,9 @@ static bool can_be_from(const struct fby_field_content *field, size_t i)
     const char *from    = field->from[i];
     bool        folder  = strcmp(from, "folder") == 0;
     bool        picture = field->decode == FBY_DECODE_RGB8;
-    bool        mask    = field->decode == FBY_DECODE_MASK8;
-    bool        array   = field->decode == FBY_DECODE_ARRAY;
+    bool        mask =
+        field->decode == FBY_DECODE_MASK8 || field->decode == FBY_DECODE_MAPS;
+    bool array = field->decode == FBY_DECODE_ARRAY;
     return fby_text_is_extension(from) && !stands_before(field, i) &&
            (!folder || field->n_from == 1) &&
            (!picture || fby_undecoded_picture(from) == NULL) &&
@@ -190,8 +204,12 @@ static fby_err check_from(
                 fby_text_show(field->from[i]).text);
         }
     }
-    return field->n_from > 0 ? FBY_OK
-                             : fby_because(why, FBY_CONFIG, "from is empty");
+    uint32_t most =
+        field->decode == FBY_DECODE_MAPS ? FBY_MAX_MAPS : FBY_MAX_FROM;
+    return field->n_from > 0 && field->n_from <= most
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG, "from is not 1 to %u extensions",
+                     (unsigned)most);
 }
 
 static fby_err check_normalize(
@@ -226,6 +244,16 @@ static fby_err check_mask(
                ? check_sides(field->shape, why)
                : fby_because(
                      why, FBY_CONFIG, "a mask8 field has the wire type u8");
+}
+
+static fby_err check_maps(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    return field->wire_type == FBY_U8 && field->maps == field->n_from
+               ? check_sides(field->shape, why)
+               : fby_because(why, FBY_CONFIG,
+                     "a maps field has the wire type bits, and one for each "
+                     "of its members");
 }
 
 static fby_err check_image(
@@ -299,9 +327,20 @@ uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type)
     return bytes <= FBY_MAX_LENGTH ? bytes : 0;
 }
 
+static bool packs_last(const struct fby_field_content *field)
+{
+    const struct fby_shape *shape = &field->array;
+    return shape->n_dims > 0 && field->wire_type == FBY_U8 &&
+           shape->dims[shape->n_dims - 1] == field->maps;
+}
+
 static fby_err check_array(
     const struct fby_field_content *field, struct fby_why *why)
 {
+    if (field->maps != 0 && !packs_last(field)) {
+        return fby_because(why, FBY_CONFIG,
+            "bits are packed along the last dimension of an array");
+    }
     return fby_array_bytes(&field->array, field->wire_type) > 0
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
@@ -322,7 +361,9 @@ static bool strangers_are_none(const struct fby_field_content *f)
 {
     bool image = f->decode == FBY_DECODE_RGB8;
     bool label = f->decode == FBY_DECODE_LABEL;
-    bool mask  = f->decode == FBY_DECODE_MASK8;
+    bool array = f->decode == FBY_DECODE_ARRAY;
+    bool maps  = f->decode == FBY_DECODE_MAPS;
+    bool mask  = f->decode == FBY_DECODE_MASK8 || maps;
     bool plain = f->n_ops == 0 && strcmp(f->group, f->name) == 0;
     return (image || mask || plain) &&
            (image || (!f->normalize && f->dct_scale == 0)) &&
@@ -330,7 +371,7 @@ static bool strangers_are_none(const struct fby_field_content *f)
            (f->one_hot || f->smoothing == 0) &&
            (f->decode == FBY_DECODE_NUMBER || f->json_key[0] == '\0') &&
            (f->decode == FBY_DECODE_BYTES || f->length == 0) &&
-           (f->decode == FBY_DECODE_ARRAY || !has_array(f));
+           (array || !has_array(f)) && (array || maps || f->maps == 0);
 }
 
 static fby_err check_decoded(
@@ -349,6 +390,8 @@ static fby_err check_decoded(
         return check_mask(field, why);
     case FBY_DECODE_ARRAY:
         return check_array(field, why);
+    case FBY_DECODE_MAPS:
+        return check_maps(field, why);
     }
     return fby_because(why, FBY_CONFIG, "decode is not known");
 }

@@ -119,8 +119,8 @@ struct draft_field {
     struct fby_place           at[FIELD_KEYS];
     struct fby_place           here; /* its name */
     char                       name[FBY_NAME_SIZE];
-    char                       from[FBY_MAX_FROM][FBY_NAME_SIZE];
-    struct fby_place           from_at[FBY_MAX_FROM];
+    char                       from[FBY_MAX_MAPS][FBY_NAME_SIZE];
+    struct fby_place           from_at[FBY_MAX_MAPS];
     uint32_t                   n_from;
     int64_t                    decode;
     int64_t                    dct_scale;
@@ -128,6 +128,7 @@ struct draft_field {
     char                       json_key[FBY_NAME_SIZE];
     int64_t                    length;
     struct fby_shape           shape; /* array */
+    int64_t                    maps;  /* travel as bits; 0: they do not */
     int64_t                    classes;
     struct draft_op            ops[FBY_MAX_OPS];
     uint32_t                   n_ops;
@@ -189,6 +190,9 @@ FBY_CHECKED fby_err fby_draft_name(const struct fby_yaml *yaml,
 /* Names for errors: of a type ("u8"), of a field's key (field.c). */
 const char *fby_draft_field_key(size_t key);
 const char *fby_draft_type_name(int64_t type);
+
+/* Wire types of a file that become a type and more. */
+enum { DRAFT_BITS = 1000 };
 
 /* The words that were never said stand for these. */
 enum {

@@ -15,6 +15,7 @@ static const struct fby_choice decoders[] = {
     {"bytes", FBY_DECODE_BYTES, false},
     {"mask8", FBY_DECODE_MASK8, false},
     {"array", FBY_DECODE_ARRAY, false},
+    {"maps", FBY_DECODE_MAPS, false},
     {NULL, 0, false},
 };
 
@@ -25,19 +26,26 @@ static const struct fby_choice dct_scales[] = {
     {NULL, 0, false},
 };
 
+#define NUMBER_TYPES                                                         \
+    {"u8", FBY_U8, false}, {"u16", FBY_U16, false}, {"u32", FBY_U32, false}, \
+        {"i32", FBY_I32, false}, {"i64", FBY_I64, false},                    \
+        {"f16", FBY_F16, false}, {"bf16", FBY_BF16, false},                  \
+    {                                                                        \
+        "f32", FBY_F32, false                                                \
+    }
+
 static const struct fby_choice types[] = {
-    {"u8", FBY_U8, false},
-    {"u16", FBY_U16, false},
-    {"u32", FBY_U32, false},
-    {"i32", FBY_I32, false},
-    {"i64", FBY_I64, false},
-    {"f16", FBY_F16, false},
-    {"bf16", FBY_BF16, false},
-    {"f32", FBY_F32, false},
-    {"bits", 0, true},
+    NUMBER_TYPES,
+    {"bits", DRAFT_BITS, false},
     {"sparse", 0, true},
     {"ragged", 0, true},
     {"yuv420", 0, true},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice dtypes[] = {
+    NUMBER_TYPES,
+    {"bool", FBY_BOOL, false},
     {NULL, 0, false},
 };
 
@@ -70,7 +78,7 @@ static const struct fby_choice layouts[] = {
 
 const char *fby_draft_type_name(int64_t type)
 {
-    const struct fby_choice *choice = types;
+    const struct fby_choice *choice = dtypes;
     while (choice->name != NULL && choice->value != type) {
         choice++;
     }
@@ -110,9 +118,10 @@ static fby_err read_from(struct fby_yaml *yaml, yaml_node_t *node, void *target)
         return read_extension(yaml, node, field);
     }
     size_t n = fby_yaml_length(node);
-    if (n == 0 || n > FBY_MAX_FROM) {
+    if (n == 0 || n > FBY_MAX_MAPS) {
         return fby_yaml_error(yaml, node,
-            "expected 1 to %d extensions, not %zu", FBY_MAX_FROM, n);
+            "expected 1 to %d extensions, not %zu (of maps, 1 to %d)",
+            FBY_MAX_FROM, n, FBY_MAX_MAPS);
     }
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < n; i++) {
@@ -180,7 +189,7 @@ static const struct fby_key out_keys[OUT_KEYS] = {
          .expects         = "dtype",
          .kind            = FBY_KEY_CHOICE,
          .offset          = offsetof(struct draft_out, dtype),
-         .choices         = types},
+         .choices         = dtypes},
     [OUT_LAYOUT] = {.name = "layout",
         .expects          = "layout",
         .kind             = FBY_KEY_CHOICE,
@@ -222,7 +231,7 @@ static const struct fby_key one_hot_keys[ONE_HOT_KEYS] = {
             .expects             = "dtype",
             .kind                = FBY_KEY_CHOICE,
             .offset              = offsetof(struct draft_one_hot, dtype),
-            .choices             = types},
+            .choices             = dtypes},
     [ONE_HOT_ONLY]      = {.name = "only",
              .kind               = FBY_KEY_OWN,
              .read               = read_one_hot_only},

@@ -47,7 +47,7 @@ static fby_err infer_decode(
         if ((int64_t)infer_one(field->from[i]) != field->decode) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
                 "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
-                "label, number, array or bytes",
+                "maps, label, number, array or bytes",
                 field->from[0], field->from[i]);
         }
     }
@@ -70,6 +70,7 @@ static bool is_used(int64_t decode, size_t key)
         [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
         [FBY_DECODE_MASK8]  = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE),
+        [FBY_DECODE_MAPS]   = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
     };
     return ((common | used[decode]) & BIT(key)) != 0;
 }
@@ -83,8 +84,21 @@ static const char *decoder_name(int64_t decode)
         [FBY_DECODE_BYTES]  = "bytes",
         [FBY_DECODE_MASK8]  = "mask8",
         [FBY_DECODE_ARRAY]  = "array",
+        [FBY_DECODE_MAPS]   = "maps",
     };
     return names[decode];
+}
+
+static bool is_bits(const struct draft_field *field)
+{
+    return field->wire.type == DRAFT_BITS || field->decode == FBY_DECODE_MAPS;
+}
+
+static bool has_layout(const struct draft_field *field)
+{
+    return field->decode == FBY_DECODE_RGB8 ||
+           field->decode == FBY_DECODE_MAPS ||
+           (is_bits(field) && field->shape.n_dims == 3);
 }
 
 static fby_err check_used(
@@ -98,13 +112,13 @@ static fby_err check_used(
                 field->from[0]);
         }
     }
-    if (field->at[FIELD_OUT].line > 0 && field->decode != FBY_DECODE_RGB8 &&
-        field->out.at[OUT_LAYOUT].line > 0) {
-        return wrong_at(
-            yaml, field->out.at[OUT_LAYOUT], "only images have a layout");
+    if (!has_layout(field) && field->out.at[OUT_LAYOUT].line > 0) {
+        return wrong_at(yaml, field->out.at[OUT_LAYOUT],
+            "only images, and bits of three dimensions, have a layout");
     }
+    bool scales = field->decode == FBY_DECODE_ARRAY && !is_bits(field);
     for (size_t key = OUT_SCALE; key <= OUT_OFFSET; key++) {
-        if (field->decode != FBY_DECODE_ARRAY && field->out.at[key].line > 0) {
+        if (!scales && field->out.at[key].line > 0) {
             return wrong_at(yaml, field->out.at[key],
                 "only arrays have a scale and an offset (images: normalize)");
         }
@@ -124,6 +138,10 @@ static bool stands_before(const struct draft_field *field, size_t i)
 static fby_err check_from(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
+    if (field->n_from > FBY_MAX_FROM && field->decode != FBY_DECODE_MAPS) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_FROM],
+            "expected 1 to %d extensions, not %u", FBY_MAX_FROM, field->n_from);
+    }
     for (size_t i = 0; i < field->n_from; i++) {
         bool folder = strcmp(field->from[i], "folder") == 0;
         if (folder &&
@@ -227,20 +245,57 @@ static fby_err settle_picture(
     return FBY_OK;
 }
 
-/* ---- mask8 ---- */
+/* ---- mask8 and maps ---- */
 
-static fby_err settle_mask(
-    const struct fby_yaml *yaml, struct draft_field *field)
+static fby_err check_mask_files(
+    const struct fby_yaml *yaml, const struct draft_field *field)
 {
     for (size_t i = 0; i < field->n_from; i++) {
         if (strcmp(fby_extension_kind(field->from[i]), "png") != 0) {
             return wrong_at(yaml, field->from_at[i],
-                "a mask of ids comes from png; other formats do not keep ids");
+                "a mask comes from png; other formats do not keep its values");
         }
     }
-    fby_err err =
-        settle_wire(yaml, field, FBY_U8, "masks travel as u8; use type: u8");
+    return FBY_OK;
+}
+
+static fby_err settle_mask(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    fby_err err = check_mask_files(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_wire(
+            yaml, field, FBY_U8, "masks travel as u8; use type: u8");
+    }
     return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
+}
+
+/* Bits travel in bytes, and become numbers that are 0 or 1. */
+static fby_err settle_bits(
+    const struct fby_yaml *yaml, struct draft_field *field, uint32_t maps)
+{
+    struct draft_out *out = &field->out;
+    field->wire.type      = FBY_U8;
+    field->maps           = maps;
+    if (out->dtype == 0) {
+        out->dtype = FBY_U8;
+    }
+    return out->dtype == FBY_U8 || out->dtype == FBY_BOOL ||
+                   is_float(out->dtype)
+               ? FBY_OK
+               : refuse_dtype(yaml, out->at[OUT_DTYPE], out->dtype,
+                     "is not made of bits; use u8, bool, f16, bf16 or f32");
+}
+
+static fby_err settle_maps(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    fby_err err = check_mask_files(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_wire(yaml, field, (enum fby_type)DRAFT_BITS,
+            "maps travel as bits; use type: bits");
+    }
+    return err == FBY_OK ? settle_bits(yaml, field, field->n_from) : err;
 }
 
 /* ---- label ---- */
@@ -348,7 +403,8 @@ static fby_err settle_number(
     if (field->wire.type == 0) {
         field->wire.type = FBY_F32;
     }
-    if (field->wire.type == FBY_F16 || field->wire.type == FBY_BF16) {
+    if (field->wire.type == FBY_F16 || field->wire.type == FBY_BF16 ||
+        field->wire.type == DRAFT_BITS) {
         return wrong_at(yaml, wire_place(field),
             "a number travels as f32, i32, i64, u8, u16 or u32");
     }
@@ -387,6 +443,20 @@ static fby_err check_array_files(
     return FBY_OK;
 }
 
+static fby_err check_bits_shape(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    if (field->shape.n_dims == 0) {
+        return wrong_at(yaml, field->at[FIELD_SHAPE],
+            "bits are packed along the last dimension: say at least one");
+    }
+    return fby_array_bytes(&field->shape, FBY_U8) > 0
+               ? FBY_OK
+               : fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_SHAPE],
+                     "an array of this shape has more than %d values",
+                     FBY_MAX_LENGTH);
+}
+
 static fby_err check_array_keys(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
@@ -399,8 +469,11 @@ static fby_err check_array_keys(
     if (field->wire.type == 0) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->here,
             "field '%s' is an array: say as which 'wire' type its values "
-            "travel: u8, u16, u32, i32, i64, f16, bf16 or f32",
+            "travel: bits, u8, u16, u32, i32, i64, f16, bf16 or f32",
             field->name);
+    }
+    if (is_bits(field)) {
+        return check_bits_shape(yaml, field);
     }
     if (fby_array_bytes(&field->shape, (enum fby_type)field->wire.type) == 0) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_SHAPE],
@@ -456,9 +529,13 @@ static fby_err settle_scale(
 static fby_err settle_array(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    fby_err err = check_array_files(yaml, field);
+    const struct fby_shape *shape = &field->shape;
+    fby_err                 err   = check_array_files(yaml, field);
     if (err == FBY_OK) {
         err = check_array_keys(yaml, field);
+    }
+    if (err == FBY_OK && is_bits(field)) {
+        return settle_bits(yaml, field, shape->dims[shape->n_dims - 1]);
     }
     if (err == FBY_OK) {
         err = settle_scale(yaml, field);
@@ -518,6 +595,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_mask(yaml, field);
     case FBY_DECODE_ARRAY:
         return settle_array(yaml, field);
+    case FBY_DECODE_MAPS:
+        return settle_maps(yaml, field);
     default:
         return settle_bytes(yaml, field);
     }

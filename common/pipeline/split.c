@@ -78,6 +78,7 @@ static void fill_field(struct fby_field_content *out,
     out->wire_type = (enum fby_type)field->wire.type;
     out->length    = (uint32_t)field->length;
     out->array     = field->shape;
+    out->maps      = (uint32_t)field->maps;
     out->classes   = (uint32_t)field->classes;
     out->one_hot   = has_one_hot(field, split_bit);
     out->smoothing = out->one_hot ? field->one_hot.smoothing : 0;

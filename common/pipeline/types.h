@@ -17,6 +17,7 @@ enum {
     FBY_MAX_FIELDS   = 32,
     FBY_MAX_OPS      = 16, /* a field, on the worker */
     FBY_MAX_FROM     = 8,  /* member extensions tried in turn */
+    FBY_MAX_MAPS     = 32, /* masks of one stack */
     FBY_MAX_PARAMS   = 8,  /* an op */
     FBY_MAX_NUMBERS  = 4,  /* in one parameter's list */
     FBY_MAX_DIMS     = 4,  /* of one sample's array */
@@ -58,7 +59,8 @@ enum fby_decode {
     FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
     FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
     FBY_DECODE_MASK8  = 5, /* PNG of ids -> u8 [h, w, 1] */
-    FBY_DECODE_ARRAY  = 6  /* NumPy file of one shape -> any type */
+    FBY_DECODE_ARRAY  = 6, /* NumPy file of one shape -> any type */
+    FBY_DECODE_MAPS   = 9  /* PNGs of one size -> bits [h, w, maps] */
 };
 enum fby_type {
     FBY_U8   = 1,
@@ -68,7 +70,8 @@ enum fby_type {
     FBY_F16  = 5,
     FBY_BF16 = 6,
     FBY_F32  = 7,
-    FBY_U32  = 8 /* label: smallest of u8, u16, u32 that holds the ids */
+    FBY_U32  = 8, /* label: smallest of u8, u16, u32 that holds the ids */
+    FBY_BOOL = 9  /* handed out only: a byte, 0 or 1 */
 };
 
 /* Bytes of one element of `type`; 0 for a number that is no type. */
@@ -76,6 +79,7 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
 {
     switch (type) {
     case FBY_U8:
+    case FBY_BOOL:
         return 1;
     case FBY_U16:
     case FBY_F16:
@@ -138,7 +142,7 @@ struct fby_op_use { /* an op with its parameters, in schema order */
 struct fby_field_content {
     char               name[FBY_NAME_SIZE];
     char               group[FBY_NAME_SIZE]; /* default: name */
-    char               from[FBY_MAX_FROM][FBY_NAME_SIZE];
+    char               from[FBY_MAX_MAPS][FBY_NAME_SIZE];
     uint32_t           n_from; /* from[0] is "folder": the class folder's id */
     enum fby_decode    decode;
     enum fby_dct_scale dct_scale;               /* rgb8 */
@@ -146,6 +150,8 @@ struct fby_field_content {
     enum fby_type      wire_type;
     uint32_t           length;    /* bytes: how many */
     struct fby_shape   array;     /* array: the shape of every file */
+    uint32_t           maps;      /* travel as bits: in the last dimension; 0:
+                                     they do not */
     uint32_t           classes;   /* label: ids are 0..classes-1; 0: not said */
     double             smoothing; /* one-hot's, 0 without */
     bool               one_hot;

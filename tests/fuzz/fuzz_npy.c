@@ -1,7 +1,8 @@
-/* fuzz_npy.c - hostile NumPy files: read as the header says and converted to
- * every wire type, or refused; never beyond the file. */
+/* fuzz_npy.c - hostile NumPy files: read as the header says, converted to every
+ * wire type and packed to bits, or refused; never beyond the file. */
 #include <stdlib.h>
 
+#include "worker/transform/bits.h"
 #include "worker/transform/convert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,6 +28,13 @@ static void convert(const struct fby_npy *npy, enum fby_type to)
     free(out);
 }
 
+static void pack(const struct fby_npy *npy)
+{
+    uint8_t *out = malloc(npy->values + 1);
+    demand(fby_bits_of_npy(npy, out) <= npy->values);
+    free(out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fby_npy npy;
@@ -40,6 +48,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     demand(npy.data + npy.values * fby_npy_type_bytes(npy.type) == data + size);
     for (int to = FBY_U8; to <= FBY_U32; to++) {
         convert(&npy, (enum fby_type)to);
+    }
+    if (npy.n_dims > 0) {
+        pack(&npy);
     }
     return 0;
 }

@@ -1,4 +1,4 @@
-/* fuzz_png.c - hostile PNG members, as pictures and as masks.
+/* fuzz_png.c - hostile PNG members, as pictures, as masks and as maps.
  *
  * Whatever happens is FBY_OK or a refusal of the sample; a file that decodes
  * was planned from its header. */
@@ -25,6 +25,7 @@ static void try_as(enum fby_decode decode, struct fby_field_job job)
     static struct fby_field_content field = {.group = "f",
         .from                                       = {"png"},
         .n_from                                     = 1,
+        .maps                                       = 1,
         .wire_type                                  = FBY_U8,
         .n_ops                                      = 1};
     uint8_t                         pixels[SIDE * SIDE * FBY_RGB];
@@ -34,7 +35,7 @@ static void try_as(enum fby_decode decode, struct fby_field_job job)
     }
     field.decode = decode;
     field.shape  = (struct fby_shape){
-         3, {SIDE, SIDE, decode == FBY_DECODE_MASK8 ? 1 : FBY_RGB}};
+         3, {SIDE, SIDE, decode == FBY_DECODE_RGB8 ? FBY_RGB : 1}};
     field.ops[0].op        = fby_op_named("resize");
     field.ops[0].params[1] = (struct fby_value){.n = 2, .i = {SIDE, SIDE}};
     job.field              = &field;
@@ -51,8 +52,11 @@ static void try_as(enum fby_decode decode, struct fby_field_job job)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const uint64_t       all = size;
     struct fby_field_job job = {.bytes = data, .size = size, .seed = 1};
     try_as(FBY_DECODE_RGB8, job);
     try_as(FBY_DECODE_MASK8, job);
+    job.sizes = &all;
+    try_as(FBY_DECODE_MAPS, job);
     return 0;
 }

@@ -545,6 +545,17 @@ static void a_recipe_fits_its_field(void **state)
     memcpy(f, example_fields, sizeof(f));
     f[1].name = "hue";
     unsendable(&m, "must ascend");
+    memcpy(f, example_fields, sizeof(f));
+    f[1].encoding    = FBY_ENCODING_BITS;
+    f[1].recipe.maps = 9;
+    unsendable(&m, "one-hot needs a label");
+    f[1].recipe = (struct fby_recipe){.maps = 9};
+    unsendable(&m, "a byte for every 8 maps");
+    f[1].type  = FBY_U8;
+    f[1].shape = (struct fby_shape){1, {1}};
+    unsendable(&m, "a byte for every 8 maps");
+    f[1].encoding = FBY_ENCODING_DENSE;
+    unsendable(&m, "only bits have a number of maps");
 }
 
 static void numbers_that_belong_together_agree(void **state)

@@ -6,6 +6,7 @@
 
 #include "trainer_client/device.h"
 #include "trainer_client/expand.h"
+#include "trainer_client/expand_bits.h"
 
 /* ---- a plain reference: search instead of bit tricks --------------------- */
 
@@ -340,6 +341,7 @@ static float real_of(enum fby_type type, const uint8_t *at)
     case FBY_U8:
     case FBY_U16:
     case FBY_U32:
+    case FBY_BOOL:
         return (float)bits;
     }
     return 0;
@@ -422,6 +424,86 @@ static void millimetres_become_metres(void **state)
     assert_true(fabs(out[2] - 64.535) < 1e-5);
 }
 
+/* ---- bits ---------------------------------------------------------------- */
+
+static struct fby_field_content bits_field(
+    uint32_t height, uint32_t width, uint32_t maps)
+{
+    struct fby_field_content field =
+        array_field(FBY_U8, (struct fby_shape){3, {height, width, maps}});
+    field.maps          = maps;
+    field.shape.dims[2] = (maps + 7) / 8;
+    return field;
+}
+
+static void check_bits(const struct fby_field_content *field,
+    enum fby_type dtype, enum fby_layout layout)
+{
+    static struct fby_expansion     plan;
+    static uint8_t                  raw[1 << 14];
+    static uint8_t                  plain[1 << 18];
+    static uint8_t                  fast[1 << 18];
+    const struct fby_field_delivery delivery = {
+        .dtype = dtype, .layout = layout};
+    assert_ok(fby_expansion_init(&plan, field, &delivery, NULL));
+    assert_true(plan.raw_bytes < sizeof(raw) && plan.out_bytes < sizeof(fast));
+    for (size_t i = 0; i < plan.raw_bytes; i++) {
+        raw[i + 1] = (uint8_t)rand(); /* also beyond the last map */
+    }
+    memset(plain, 0xee, sizeof(plain));
+    memset(fast, 0xee, sizeof(fast));
+    fby_expand_bits_plain(&plan, raw + 1, plain + 1);
+    assert_ok(fby_device_host.expand(&plan, raw + 1, 1, fast + 1, NULL));
+    assert_memory_equal(plain, fast, plan.out_bytes + 100);
+}
+
+static void bits_are_the_same_one_by_one_and_eight_at_a_time(void **state)
+{
+    (void)state;
+    const enum fby_type dtypes[] = {
+        FBY_U8, FBY_BOOL, FBY_F16, FBY_BF16, FBY_F32};
+    const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    srand(7);
+    for (uint32_t i = 0; i < 600; i++) {
+        struct fby_field_content field = bits_field(1 + (uint32_t)rand() % 30,
+            1 + (uint32_t)rand() % 40, 1 + (uint32_t)rand() % 34);
+        check_bits(&field, dtypes[i % 5], layouts[i % 3]);
+    }
+}
+
+static void two_pixels_of_nine_maps_become_what_is_written_here(void **state)
+{
+    (void)state;
+    static struct fby_expansion plan;
+    struct fby_field_content    field    = bits_field(1, 2, 9);
+    const uint8_t               raw[4]   = {0x81, 0x01, 0x06, 0xfe};
+    struct fby_field_delivery   delivery = {
+          .dtype = FBY_BOOL, .layout = FBY_LAYOUT_HWC};
+    static const uint8_t pixels[18] = {
+        1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1, 1, 0, 0, 0, 0, 0, 0};
+    static const float planes[18] = {
+        1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0};
+    uint8_t bools[18];
+    float   reals[18];
+    int64_t shape[FBY_EXPAND_DIMS];
+    int64_t strides[FBY_EXPAND_DIMS];
+    assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
+    assert_ok(fby_device_host.expand(&plan, raw, 1, bools, NULL));
+    assert_memory_equal(bools, pixels, sizeof(pixels));
+    assert_int_equal(fby_expansion_tensor(&plan, 5, shape, strides), 4);
+    assert_true(shape[0] == 5 && shape[1] == 1 && shape[2] == 2);
+    assert_true(shape[3] == 9 && strides[0] == 18 && strides[3] == 1);
+    delivery.dtype  = FBY_F32;
+    delivery.layout = FBY_LAYOUT_CHW;
+    assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
+    assert_ok(fby_device_host.expand(&plan, raw, 1, reals, NULL));
+    assert_memory_equal(reals, planes, sizeof(planes));
+    assert_int_equal(fby_expansion_tensor(&plan, 5, shape, strides), 4);
+    assert_true(shape[1] == 9 && shape[2] == 1 && shape[3] == 2);
+    assert_true(strides[1] == 2 && strides[3] == 1);
+}
+
 /* ---- what cannot be ------------------------------------------------------ */
 
 static void refused(const struct fby_field_content *field, enum fby_type dtype,
@@ -458,6 +540,19 @@ static void scales_that_cannot_be_are_refused(void **state)
             fby_expansion_init(&plan, &field, &delivery, &why), FBY_CONFIG);
         assert_non_null(strstr(why.text, cases[i].word));
     }
+}
+
+static void bits_become_no_other_numbers(void **state)
+{
+    (void)state;
+    struct fby_field_content bits  = bits_field(2, 3, 12);
+    struct fby_field_content array = bits;
+    refused(&bits, FBY_I64, FBY_LAYOUT_HWC, "need dtype u8, bool");
+    refused(&bits, FBY_U16, FBY_LAYOUT_HWC, "need dtype u8, bool");
+    bits.shape.dims[2] = 3; /* more bytes than 12 maps have */
+    refused(&bits, FBY_U8, FBY_LAYOUT_HWC, "12 maps are u8 with 2 bytes");
+    array.maps = 0;
+    refused(&array, FBY_BOOL, FBY_LAYOUT_HWC, "only bits become bool");
 }
 
 static void impossible_wishes_are_refused_by_name(void **state)
@@ -504,6 +599,9 @@ int main(void)
         cmocka_unit_test(arrays_become_reals_scaled_by_channel),
         cmocka_unit_test(millimetres_become_metres),
         cmocka_unit_test(scales_that_cannot_be_are_refused),
+        cmocka_unit_test(bits_are_the_same_one_by_one_and_eight_at_a_time),
+        cmocka_unit_test(two_pixels_of_nine_maps_become_what_is_written_here),
+        cmocka_unit_test(bits_become_no_other_numbers),
         cmocka_unit_test(impossible_wishes_are_refused_by_name),
         cmocka_unit_test(only_the_host_device_is_there),
     };

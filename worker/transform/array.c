@@ -2,8 +2,15 @@
  * field's, and every value must fit its wire type. */
 #include <inttypes.h>
 
+#include "worker/transform/bits.h"
 #include "worker/transform/convert.h"
 #include "worker/transform/scalar.h"
+
+static bool is_real(const struct fby_npy *npy)
+{
+    return npy->type == FBY_NPY_F2 || npy->type == FBY_NPY_F4 ||
+           npy->type == FBY_NPY_F8;
+}
 
 static bool has_shape(const struct fby_npy *npy, const struct fby_shape *shape)
 {
@@ -37,6 +44,24 @@ static fby_err refuse_value(
         fby_convert_text(npy, i, text), fby_npy_type_name(npy->type));
 }
 
+static fby_err write_bits(
+    const struct fby_npy *npy, uint8_t *dst, struct fby_why *why)
+{
+    char text[FBY_CONVERT_TEXT];
+    if (is_real(npy)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its values are %s; bits come from bools or whole numbers",
+            fby_npy_type_name(npy->type));
+    }
+    uint64_t good = fby_bits_of_npy(npy, dst);
+    return good == npy->values
+               ? FBY_OK
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
+                     fby_convert_text(npy, good, text),
+                     fby_npy_type_name(npy->type));
+}
+
 fby_err fby_array_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
@@ -49,12 +74,17 @@ fby_err fby_array_write(
     if (err != FBY_OK) {
         return err;
     }
-    if (!has_shape(&npy, &field->shape)) {
-        return refuse_shape(&npy, &field->shape, why);
+    const struct fby_shape *shape =
+        field->maps > 0 ? &field->array : &field->shape;
+    if (!has_shape(&npy, shape)) {
+        return refuse_shape(&npy, shape, why);
     }
     if (!fby_npy_is_c_order(&npy)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "its values are in Fortran order; save np.ascontiguousarray(x)");
+    }
+    if (field->maps > 0) {
+        return write_bits(&npy, dst, why);
     }
     uint64_t good = fby_convert(&npy, field->wire_type, dst);
     return good == npy.values ? FBY_OK : refuse_value(&npy, good, why);

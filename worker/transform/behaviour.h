@@ -20,6 +20,7 @@ enum fby_decoder {
     FBY_DECODER_PNG, /* pictures */
     FBY_DECODER_MASK8,
     FBY_DECODER_ARRAY,
+    FBY_DECODER_BITS,
     FBY_N_DECODERS
 };
 

@@ -76,7 +76,8 @@ fby_err fby_field_plan(const struct fby_field_job *job,
     if (!fby_field_is_picture(job->field)) {
         return FBY_OK;
     }
-    struct fby_picture_file           file = {job->bytes, job->size};
+    size_t size = job->sizes != NULL ? (size_t)job->sizes[0] : job->size;
+    struct fby_picture_file           file = {job->bytes, size};
     struct fby_picture_head           head = {0};
     const struct fby_picture_decoder *decoder;
     fby_err err = fby_picture_decoder_for(job->field, &file, &decoder, why);
@@ -173,7 +174,7 @@ static void on_rows(void *arg, const struct fby_image *rows)
     fby_walk_rows(work->transform, &work->walk, rows);
 }
 
-static fby_err write_picture(struct fby_transform *transform,
+fby_err fby_picture_write(struct fby_transform *transform,
     const struct fby_field_job *job, struct fby_image out, struct fby_why *why)
 {
     struct picture work;
@@ -232,7 +233,10 @@ fby_err fby_field_write(struct fby_transform *transform,
     switch (job->field->decode) {
     case FBY_DECODE_RGB8:
     case FBY_DECODE_MASK8:
-        return write_picture(transform, job, picture_at(dst, job->field), why);
+        return fby_picture_write(
+            transform, job, picture_at(dst, job->field), why);
+    case FBY_DECODE_MAPS:
+        return fby_stack_write(transform, job, dst, why);
     case FBY_DECODE_LABEL:
         return fby_label_write(job, dst, why);
     case FBY_DECODE_NUMBER:

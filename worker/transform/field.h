@@ -19,19 +19,22 @@ enum {
 
 struct fby_field_job {
     const struct fby_field_content *field; /* borrowed */
-    const uint8_t *bytes;    /* the member's, borrowed; unused by "folder" */
-    size_t         size;     /* of them */
-    uint32_t       class_id; /* from: folder */
-    uint64_t       seed;     /* the draws' key */
-    uint64_t       epoch;
-    uint64_t       sample;
+    const uint8_t  *bytes;    /* the member's, borrowed; unused by "folder" */
+    size_t          size;     /* of them */
+    const uint64_t *sizes;    /* maps: of each member; in `bytes` they follow
+                                each other; unused by others */
+    uint32_t        class_id; /* from: folder */
+    uint64_t        seed;     /* the draws' key */
+    uint64_t        epoch;
+    uint64_t        sample;
 };
 
 /* Is it decoded to pixels, which ops are run on? */
 static inline bool fby_field_is_picture(const struct fby_field_content *field)
 {
     return field->decode == FBY_DECODE_RGB8 ||
-           field->decode == FBY_DECODE_MASK8;
+           field->decode == FBY_DECODE_MASK8 ||
+           field->decode == FBY_DECODE_MAPS;
 }
 
 /* Bytes of one sample of the field: what fby_field_write writes. */
@@ -50,7 +53,8 @@ size_t fby_field_bytes(const struct fby_field_content *field);
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
-/* What fby_field_write would do to a picture, read off its header. */
+/* What fby_field_write would do to a picture, read off its header; of maps off
+ * the first one's, which may be given alone. */
 struct fby_field_plan {
     uint32_t           width; /* of the upright picture */
     uint32_t           height;

@@ -58,6 +58,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_PNG]      = "rgb8_png",
         [FBY_DECODER_MASK8]    = "mask8",
         [FBY_DECODER_ARRAY]    = "array",
+        [FBY_DECODER_BITS]     = "bits",
     };
     add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
                            DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
@@ -95,6 +96,13 @@ static fby_err add_decoders(struct entries *entries,
         return FBY_OK;
     case FBY_DECODE_ARRAY:
         add_decoder(entries, FBY_DECODER_ARRAY);
+        if (field->maps > 0) {
+            add_decoder(entries, FBY_DECODER_BITS);
+        }
+        return FBY_OK;
+    case FBY_DECODE_MAPS:
+        add_decoder(entries, FBY_DECODER_MASK8);
+        add_decoder(entries, FBY_DECODER_BITS);
         return FBY_OK;
     case FBY_DECODE_BYTES:
         add_decoder(entries, FBY_DECODER_BYTES);

@@ -24,6 +24,7 @@ struct fby_whole_type fby_whole_type_of(enum fby_type type)
     case FBY_F16:
     case FBY_BF16:
     case FBY_F32:
+    case FBY_BOOL:
         break;
     }
     return (struct fby_whole_type){0};

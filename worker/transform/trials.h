@@ -34,6 +34,10 @@ FBY_CHECKED fby_err fby_try_texts(struct fby_transform *transform,
 FBY_CHECKED fby_err fby_try_arrays(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* NumPy files of zeros and ones as bits; stacks of the built-in PNGs. */
+FBY_CHECKED fby_err fby_try_bits(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+
 /* An op, with each of its sets of parameters. */
 FBY_CHECKED fby_err fby_try_op(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_op *op);

@@ -37,7 +37,7 @@ static uint64_t held_with(
         bytes += held(&self->decoded[i], need->decoded[i]) +
                  held(&self->made[i], need->made[i]);
     }
-    return bytes + held(&self->steps, need->steps) +
+    return bytes + held(&self->steps, need->steps) + self->plane.size_bytes +
            held(&self->resizer.memory, need->resize);
 }
 
@@ -86,6 +86,7 @@ void fby_transform_destroy(struct fby_transform **self_p)
 {
     if (*self_p != NULL) {
         give_back(*self_p);
+        fby_scratch_fini(&(*self_p)->plane);
         free(*self_p);
         *self_p = NULL;
     }

@@ -7,7 +7,7 @@
 #ifndef FBY_WORKER_TRANSFORM_WORKSHOP_H
 #define FBY_WORKER_TRANSFORM_WORKSHOP_H
 
-#include "worker/transform/apply.h"
+#include "worker/transform/field.h"
 #include "worker/transform/nearest.h"
 #include "worker/transform/passes.h"
 
@@ -19,6 +19,8 @@ struct fby_transform {
     struct fby_scratch          decoded[2]; /* rows; a picture to be turned */
     struct fby_scratch          made[2];    /* by ops, in turn */
     struct fby_scratch          steps;      /* a step's own */
+    struct fby_scratch          plane;      /* one mask of a stack; stays
+                                               while its files are decoded */
     struct fby_resizer          resizer;
     struct fby_nearest          nearest;
     struct fby_cost             costs[FBY_N_COSTS]; /* by op id; 0: decoding */
@@ -94,6 +96,16 @@ FBY_CHECKED fby_err fby_transform_reserve(struct fby_transform *self,
 
 /* Between samples: give back what goes beyond the thread's own share. */
 void fby_transform_rest(struct fby_transform *self);
+
+/* Decode one picture or mask, do its ops, write it to `out`.
+ * Errors: those of fby_field_write. */
+FBY_CHECKED fby_err fby_picture_write(struct fby_transform *transform,
+    const struct fby_field_job *job, struct fby_image out, struct fby_why *why);
+
+/* Decode the masks of a stack, write a bit of each (stack.c).
+ * Errors: those of fby_field_write. */
+FBY_CHECKED fby_err fby_stack_write(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
 /* Note `cpu_ns` more for decoding (0) or an op. */
 void fby_transform_charge(

@@ -81,6 +81,7 @@ static void every_content_key_changes_the_digest(void **state)
         {"shape: [2, 3]", "shape: [6]", "train"},
         {"shape: [2, 3]", "shape: []", "train"},
         {"wire: f16", "wire: bf16", "train"},
+        {"wire: f16", "wire: bits", "train"},
         {"from: npy", "from: b.npy", "train"},
     };
     for (size_t i = 0; i < COUNT(changes); i++) {
@@ -350,6 +351,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("small.yaml", "small.hex");
     check_golden("full.yaml", "full.hex");
     check_golden("array.yaml", "array.hex");
+    check_golden("bits.yaml", "bits.hex");
 }
 
 int main(void)

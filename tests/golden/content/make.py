@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
-An independent spelling of the split `train` of small.yaml, full.yaml and
-array.yaml: run it in this folder, and compare before committing.
+An independent spelling of the split `train` of small.yaml, full.yaml,
+array.yaml and bits.yaml: run it in this folder, and compare before committing.
 """
 
 import hashlib
@@ -31,14 +31,15 @@ def op(number, *params):
 
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
           length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
-          shape=None):
+          shape=None, maps=None):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
         integers(7, wire), integers(8, length), integers(9, classes),
         integers(10, smoothing is not None), reals(11, smoothing or 0),
         listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
-        reals(15, *std), b"" if shape is None else integers(16, *shape)))
+        reals(15, *std), b"" if shape is None else integers(16, *shape),
+        b"" if maps is None else integers(22, maps)))
 
 
 def content(source, order, batch, bad_samples, fields):
@@ -48,7 +49,7 @@ def content(source, order, batch, bad_samples, fields):
                     ) + listed(11, fields)
 
 
-RGB8, LABEL, NUMBER, BYTES, ARRAY = 1, 2, 3, 4, 6
+RGB8, LABEL, NUMBER, BYTES, ARRAY, MAPS = 1, 2, 3, 4, 6, 9
 U8, U16, F32 = 1, 2, 7
 
 SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
@@ -69,8 +70,13 @@ ARRAYS = content(2, (2, 0, 0, 0, 1), 8, 1, [
     field(b"count", [b"n.npy"], ARRAY, F32, shape=()),
     field(b"depth", [b"depth.npy", b"npy"], ARRAY, U16, shape=(240, 320, 1))])
 
+BITS = content(2, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"roads", [b"roads.npy"], ARRAY, U8, shape=(240, 320, 12), maps=12),
+    field(b"things", [b"person.png", b"car.png"], MAPS, U8, group=b"view",
+          maps=2, ops=[op(4, integers(1, 64, 96))])])
+
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
-                   ("array.hex", ARRAYS)):
+                   ("array.hex", ARRAYS), ("bits.hex", BITS)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)
         file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

@@ -37,6 +37,15 @@ struct npy_file { /* its parts */
     size_t      size;
 };
 
+static struct fby_field_content bits_of(struct fby_shape shape)
+{
+    uint32_t                 last  = shape.n_dims - 1;
+    struct fby_field_content field = field_of(FBY_U8, shape);
+    field.maps                     = shape.dims[last];
+    field.shape.dims[last]         = (shape.dims[last] + 7) / 8;
+    return field;
+}
+
 /* 32 bytes of 0xee, the field's values in the first of them. */
 static fby_err write_array(const struct fby_field_content *field,
     const struct npy_file *file, uint8_t out[32], struct fby_why *why)
@@ -158,6 +167,72 @@ static void an_array_without_a_wire_type_is_no_content(void **state)
     assert_int_equal(write_array(&field, &file, out, NULL), FBY_USAGE);
 }
 
+static void bits_are_packed_row_by_row(void **state)
+{
+    (void)state;
+    const uint8_t            bools[22] = {1, 1, 0, 0, 0, 0, 0, 0, 1, 0, 1, /* */
+                   0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 0};
+    const uint16_t           wide[3]   = {0x0100, 0, 0x0100};
+    struct fby_field_content field = bits_of((struct fby_shape){2, {2, 11}});
+    struct fby_why           why   = {{0}};
+    uint8_t                  out[32];
+    const struct npy_file    file = {"|b1", "(2, 11)", bools, sizeof(bools)};
+    assert_ok(write_array(&field, &file, out, &why));
+    assert_memory_equal(out, ((uint8_t[]){3, 5, 0x80, 2, 0xee}), 5);
+    field = bits_of((struct fby_shape){2, {3, 1}});
+    assert_ok(write_array(&field,
+        &(struct npy_file){">i2", "(3, 1)", wide, sizeof(wide)}, out, &why));
+    assert_memory_equal(out, ((uint8_t[]){1, 0, 1, 0xee}), 4);
+}
+
+/* Rows longer than a block of values, one that ends within a byte. */
+static void long_rows_are_packed_as_short_ones(void **state)
+{
+    (void)state;
+    enum { N = 9001 };
+    struct fby_field_content field = bits_of((struct fby_shape){1, {N}});
+    struct fby_buffer        file  = {0};
+    static uint8_t           out[N / 8 + 1];
+    put_npy_header(&file, "<i8", "(9001,)");
+    for (uint64_t i = 0; i < N; i++) {
+        uint8_t value[8] = {(uint8_t)(i * i % 7 == 2)};
+        fby_put_bytes(&file, value, sizeof(value));
+    }
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size};
+    assert_ok(fby_field_write(transform, &job, out, NULL));
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(out[i / 8] >> (i % 8) & 1, i * i % 7 == 2);
+    }
+    assert_int_equal(out[N / 8] >> (N % 8), 0);
+    file.data[file.size - 8] = 2;
+    struct fby_why why       = {{0}};
+    assert_int_equal(
+        fby_field_write(transform, &job, out, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "value 9000 is 2 (i8); a bit is 0 or 1"));
+    fby_buffer_fini(&file);
+}
+
+static void values_that_are_no_bits_are_refused(void **state)
+{
+    (void)state;
+    const uint8_t            ones[9]  = {1, 1, 1, 1, 1, 1, 1, 1, 2};
+    const uint8_t            early[9] = {1, 255, 0};
+    const int32_t            wide[9]  = {0, -1};
+    const float              reals[9] = {0, 1};
+    struct fby_field_content field    = bits_of((struct fby_shape){1, {9}});
+    assert_refused(&field, &(struct npy_file){"|u1", "(9,)", ones, 9},
+        "value 8 is 2 (u1); a bit is 0 or 1");
+    assert_refused(&field, &(struct npy_file){"|u1", "(9,)", early, 9},
+        "value 1 is 255 (u1)");
+    assert_refused(&field, &(struct npy_file){"<i4", "(9,)", wide, 36},
+        "value 1 is -1 (i4)");
+    assert_refused(&field, &(struct npy_file){"<f4", "(9,)", reals, 36},
+        "its values are f4; bits come from bools or whole numbers");
+    assert_refused(&field, &(struct npy_file){"|u1", "(2,)", ones, 2},
+        "its shape is [2], the field's [9]");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -167,6 +242,9 @@ int main(void)
         cmocka_unit_test(a_value_that_does_not_fit_is_named),
         cmocka_unit_test(damaged_files_and_fortran_order_are_refused),
         cmocka_unit_test(an_array_without_a_wire_type_is_no_content),
+        cmocka_unit_test(bits_are_packed_row_by_row),
+        cmocka_unit_test(long_rows_are_packed_as_short_ones),
+        cmocka_unit_test(values_that_are_no_bits_are_refused),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.array", tests, open_transform, close_transform);

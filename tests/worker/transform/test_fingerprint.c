@@ -87,6 +87,24 @@ static void all_decoders_and_ops_have_the_recorded_fingerprint(void **state)
         "1d65cc9f9ad72889efe1e194ebc79018eac77ec1e288977e75667fc65b0df300");
 }
 
+static void bits_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    static const char recorded[] =
+        "b492d5279a181006c5dd350c4ffddc74c7f9a6fcc543a7902ca280cfd273bc02";
+    char              hex[65];
+    struct fby_digest array = {{0}};
+    add_field(FBY_DECODE_ARRAY);
+    array = fingerprint();
+    clear(NULL);
+    add_field(FBY_DECODE_ARRAY)->maps = 8;
+    struct fby_digest bits            = fingerprint();
+    assert_false(fby_digest_equal(&array, &bits));
+    add_field(FBY_DECODE_MAPS)->maps = 1;
+    struct fby_digest all            = fingerprint();
+    assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
+}
+
 static void parameters_names_and_order_of_fields_do_not_matter(void **state)
 {
     (void)state;
@@ -179,9 +197,9 @@ static void what_this_worker_lacks_is_refused_by_name(void **state)
     assert_int_equal(fby_fingerprint(&content, &out, &why), FBY_USAGE);
     assert_non_null(strstr(why.text, "solarize"));
     clear(NULL);
-    add_field((enum fby_decode)9);
+    add_field((enum fby_decode)99);
     assert_int_equal(fby_fingerprint(&content, &out, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "number 9"));
+    assert_non_null(strstr(why.text, "number 99"));
 }
 
 static void *take_fingerprint(void *out)
@@ -215,6 +233,7 @@ int main(void)
             the_first_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(bits_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             parameters_names_and_order_of_fields_do_not_matter, clear),
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),

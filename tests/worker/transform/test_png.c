@@ -160,6 +160,82 @@ static void a_png_is_taken_where_from_names_one(void **state)
     fby_buffer_fini(&jpeg);
 }
 
+/* The same crop of one mask, n times. */
+static void check_stack(uint32_t n)
+{
+    uint8_t                  bits[SIDE * SIDE * 4];
+    uint8_t                  ids[SIDE * SIDE];
+    struct fby_picture_file  file  = probe(WIDTH, HEIGHT);
+    struct fby_field_content mask  = field_of(FBY_DECODE_MASK8);
+    struct fby_field_content stack = field_of(FBY_DECODE_MAPS);
+    struct fby_buffer        bytes = {0};
+    uint64_t                 sizes[FBY_MAX_MAPS];
+    stack.n_from        = n;
+    stack.maps          = n;
+    stack.shape.dims[2] = (n + 7) / 8;
+    for (uint32_t i = 0; i < n; i++) {
+        sizes[i] = file.size;
+        fby_put_bytes(&bytes, file.bytes, file.size);
+    }
+    struct fby_field_job job = job_of(&mask, file);
+    assert_ok(fby_field_write(transform, &job, ids, NULL));
+    job.field = &stack;
+    job.bytes = bytes.data;
+    job.size  = bytes.size;
+    job.sizes = sizes;
+    assert_ok(fby_field_write(transform, &job, bits, NULL));
+    for (size_t i = 0; i < fby_field_bytes(&stack); i++) {
+        uint32_t left = n - (uint32_t)(i % stack.shape.dims[2]) * 8;
+        unsigned all  = left < 8 ? (1U << left) - 1 : 255;
+        assert_int_equal(bits[i], ids[i / stack.shape.dims[2]] != 0 ? all : 0);
+    }
+    fby_buffer_fini(&bytes);
+}
+
+static void a_stack_has_a_bit_for_each_mask_that_is_not_0(void **state)
+{
+    (void)state;
+    check_stack(1);
+    check_stack(3);
+    check_stack(8);
+    check_stack(9);
+    check_stack(FBY_MAX_MAPS);
+}
+
+static void masks_of_a_stack_have_one_size(void **state)
+{
+    (void)state;
+    uint8_t                  bits[SIDE * SIDE];
+    struct fby_picture_file  files[2] = {probe(WIDTH, HEIGHT), probe(39, 23)};
+    struct fby_field_content field    = field_of(FBY_DECODE_MAPS);
+    struct fby_buffer        bytes    = {0};
+    uint64_t                 sizes[2] = {files[0].size, files[1].size};
+    struct fby_why           why      = {{0}};
+    field.n_from                      = 2;
+    field.maps                        = 2;
+    strcpy(field.from[0], "a.png");
+    strcpy(field.from[1], "b.png");
+    fby_put_bytes(&bytes, files[0].bytes, files[0].size);
+    fby_put_bytes(&bytes, files[1].bytes, files[1].size);
+    struct fby_field_job job =
+        job_of(&field, (struct fby_picture_file){bytes.data, bytes.size});
+    job.sizes = sizes;
+    assert_int_equal(
+        fby_field_write(transform, &job, bits, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(
+        why.text, ".a.png has 33 x 29 pixels, .b.png 39 x 23; masks of one"));
+    bytes.size = 0; /* the same twice, and cut off */
+    fby_put_bytes(&bytes, files[0].bytes, files[0].size);
+    fby_put_bytes(&bytes, files[0].bytes, files[0].size);
+    sizes[1]  = sizes[0] - 30;
+    job.bytes = bytes.data;
+    job.size  = bytes.size - 30;
+    assert_int_equal(
+        fby_field_write(transform, &job, bits, &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, ".b.png: PNG"));
+    fby_buffer_fini(&bytes);
+}
+
 static void memory_is_reserved_before_it_is_taken(void **state)
 {
     (void)state;
@@ -183,6 +259,8 @@ int main(void)
         cmocka_unit_test(a_mask_takes_its_image_s_draw_and_keeps_its_ids),
         cmocka_unit_test(a_scaled_mask_has_no_id_that_was_not_there),
         cmocka_unit_test(a_png_is_taken_where_from_names_one),
+        cmocka_unit_test(a_stack_has_a_bit_for_each_mask_that_is_not_0),
+        cmocka_unit_test(masks_of_a_stack_have_one_size),
         cmocka_unit_test(memory_is_reserved_before_it_is_taken),
     };
     return cmocka_run_group_tests_name(

@@ -76,7 +76,8 @@ enum forebay_dtype {
     FOREBAY_DTYPE_F16      = 5,
     FOREBAY_DTYPE_BF16     = 6,
     FOREBAY_DTYPE_F32      = 7,
-    FOREBAY_DTYPE_U32      = 8
+    FOREBAY_DTYPE_U32      = 8,
+    FOREBAY_DTYPE_BOOL     = 9 /* of bits */
 };
 
 enum forebay_layout { /* of images */

@@ -1,0 +1,170 @@
+"""Bits: masks and arrays of zeros and ones travel eight to a byte."""
+
+import io
+import subprocess
+import tarfile
+
+import harness
+import numpy
+from PIL import Image
+
+from harness import FOREBAY, SystemTest
+
+SAMPLES, BATCH = 24, 8
+NAMES = [f"m{k}" for k in range(11)]
+
+FIELDS = f"""\
+global_batch: {BATCH}
+seed: 7
+on_bad_sample: {{do: substitute, limit: 20}}
+fields:
+  image:
+    from: png
+    group: view
+    ops: [{{random_crop: {{size: [24, 32]}}}}, horizontal_flip]
+  things:
+    from: [{", ".join(name + ".png" for name in NAMES)}]
+    decode: maps
+    group: view
+    ops: [{{random_crop: {{size: [24, 32]}}}}, horizontal_flip]
+    out: {{dtype: DTYPE, layout: LAYOUT}}
+  roads: {{from: roads.npy, decode: array, shape: [5, 7, 19], wire: bits,
+          out: {{dtype: DTYPE, layout: LAYOUT}}}}
+  flags: {{from: flags.npy, decode: array, shape: [100], wire: bits,
+          out: {{dtype: bool}}}}
+"""
+
+
+def png(pixels):
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "png")
+    return out.getvalue()
+
+
+def npy(array):
+    out = io.BytesIO()
+    numpy.save(out, array)
+    return out.getvalue()
+
+
+def sample(number):
+    """A picture whose red says which masks are set, masks, and two arrays."""
+    rng = numpy.random.default_rng(number)
+    height, width = 30 + number % 5, 40 + number % 3
+    code = rng.integers(0, 2**11, (height, width))
+    image = numpy.stack([code % 256, code // 256, 0 * code], -1)
+    files = {"png": png(image.astype("u1"))}
+    for k, name in enumerate(NAMES):
+        mask = (code >> k & 1) * rng.integers(1, 256, code.shape)
+        files[name + ".png"] = png(mask > 0 if k == 3 else mask.astype("u1"))
+    roads = rng.integers(0, 2, (5, 7, 19)).astype(
+        ("u1", "?", ">i8", "<u2")[number % 4])
+    flags = rng.random(100) > 0.5
+    files["roads.npy"], files["flags.npy"] = npy(roads), npy(flags)
+    return files, roads, flags
+
+
+class Bits(SystemTest):
+    def shards(self, change=lambda number, files: None):
+        root = self.cluster.path("data")
+        root.mkdir(exist_ok=True)
+        for first in range(0, SAMPLES, 8):
+            with tarfile.open(root / f"{first:03}.tar", "w") as tar:
+                for number in range(first, first + 8):
+                    files = sample(number)[0]
+                    change(number, files)
+                    for extension, data in files.items():
+                        member = tarfile.TarInfo(f"{number:04}.{extension}")
+                        member.size = len(data)
+                        tar.addfile(member, io.BytesIO(data))
+        return f"{root}/*.tar"
+
+    def pipeline(self, dtype, layout):
+        path = self.cluster.path("p.yaml")
+        path.write_text(
+            "forebay: 1\nsplits: {train: {shards: '" + self.shards() + "'}}\n"
+            + FIELDS.replace("DTYPE", dtype).replace("LAYOUT", layout))
+        return path
+
+    def batch(self, pipeline, *options):
+        path = self.cluster.path("batch.npz")
+        shown = subprocess.run(
+            [FOREBAY, "show", "-p", pipeline, "-o", path, *options],
+            capture_output=True, text=True, check=False,
+            env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def check(self, arrays, dtype, layout):
+        code = arrays["image"].astype(int)
+        code = code[..., 0] + 256 * code[..., 1]
+        things = numpy.stack([code >> k & 1 for k in range(11)], -1)
+        roads = numpy.stack(
+            [sample(n)[1].astype(int) for n in arrays["samples"].tolist()])
+        for name, right in ("things", things), ("roads", roads):
+            if layout != "hwc":
+                right = right.transpose(0, 3, 1, 2)
+            self.assertEqual(arrays[name].dtype, numpy.dtype(dtype))
+            self.assertTrue(numpy.array_equal(arrays[name], right), name)
+        flags = numpy.stack([sample(n)[2] for n in arrays["samples"].tolist()])
+        self.assertEqual(arrays["flags"].dtype, numpy.dtype("?"))
+        self.assertTrue(numpy.array_equal(arrays["flags"], flags))
+
+    def test_masks_follow_the_image_and_arrays_come_unpacked(self):
+        for dtype, name, layout in (
+                ("u1", "u8", "hwc"), ("?", "bool", "chw"), ("f4", "f32", "chw"),
+                ("f2", "f16", "hwc"), ("f4", "f32", "channels_last")):
+            arrays = self.batch(self.pipeline(name, layout), "--step", "1")
+            self.check(arrays, dtype, layout)
+
+    def test_they_travel_in_as_few_bytes_as_there_are_bits(self):
+        pipeline = self.pipeline("u8", "hwc")
+        text = pipeline.read_text().replace(
+            "wire: bits", "wire: {type: bits, codec: store}").replace(
+            "decode: maps", "decode: maps\n    wire: {codec: store}")
+        pipeline.write_text(text)
+        report = self.cluster.pull_alone(
+            pipeline, "--epochs", 1, "--field", "things", "--field", "roads",
+            "--field", "flags").finish()
+        minimal = SAMPLES * (24 * 32 * 2 + 5 * 7 * 3 + 13)
+        self.assertLessEqual(report["wire_bytes"] - 3 * 3 * 64, minimal)
+
+    def test_any_workers_make_the_same_stream(self):
+        pipeline = self.pipeline("bool", "chw")
+        one, three = (
+            self.cluster.pull_alone(pipeline, "--epochs", 2, "--workers", n)
+            .finish()["digest"] for n in (1, 3))
+        self.assertEqual(one, three)
+
+    def test_a_bad_mask_or_value_is_substituted_by_name(self):
+        def spoil(number, files):
+            if number == 3:
+                files["m7.png"] = png(numpy.zeros((8, 8), "u1"))
+            if number == 5:
+                files["roads.npy"] = npy(numpy.full((5, 7, 19), 2, "u1"))
+            if number == 6:
+                del files["m10.png"]
+
+        pipeline = self.pipeline("u8", "hwc")
+        self.shards(spoil)
+        pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
+        pull.finish()
+        for words in ("masks of one field have one size",
+                      "value 0 is 2 (u1); a bit is 0 or 1",
+                      "the sample has no member .m10.png"):
+            self.assertIn(words, pull.error)
+
+    def test_lint_plan_and_show_know_maps(self):
+        pipeline = self.pipeline("f32", "chw")
+        for command in ("lint",), ("plan",), (
+                "show", "-o", self.cluster.path("sheet.png")):
+            told = subprocess.run(
+                [FOREBAY, command[0], "-p", pipeline, *command[1:]],
+                capture_output=True, text=True, check=False,
+                env=self.cluster.env, timeout=120 * harness.SLOW)
+            self.assertEqual(told.returncode, 0, told.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
