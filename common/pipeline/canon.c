@@ -37,6 +37,7 @@ enum { /* of a field's record */
     MEAN      = 14,
     STD       = 15,
     SHAPE     = 16, /* of arrays only */
+    PICK      = 19, /* when something is picked */
     MAPS      = 22  /* of bits only */
 };
 
@@ -132,6 +133,9 @@ static void encode_field(
     fby_record_put_reals(out, STD, field->std, channels);
     if (field->decode == FBY_DECODE_ARRAY) {
         encode_shape(out, &field->array);
+    }
+    if (field->pick != FBY_PICK_NONE) {
+        fby_record_put_i64(out, PICK, field->pick);
     }
     if (field->maps != 0) {
         fby_record_put_i64(out, MAPS, field->maps);
@@ -291,6 +295,10 @@ static void decode_field(
     decode_normalize(&r, out);
     if (out->decode == FBY_DECODE_ARRAY) {
         decode_shape(&r, &out->array);
+    }
+    if (fby_record_has(&r, PICK)) {
+        out->pick = (enum fby_pick)fby_record_between(
+            &r, PICK, FBY_PICK_RANDOM, FBY_PICK_RANDOM);
     }
     if (fby_record_has(&r, MAPS)) {
         out->maps = (uint32_t)fby_record_between(&r, MAPS, 1, FBY_MAX_LENGTH);

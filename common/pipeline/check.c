@@ -272,6 +272,10 @@ static fby_err check_image(
 static fby_err check_label(
     const struct fby_field_content *field, struct fby_why *why)
 {
+    if (is_folder(field) && field->json_key[0] != '\0') {
+        return fby_because(
+            why, FBY_CONFIG, "a class folder's number has no key");
+    }
     if (field->classes > FBY_MAX_CLASSES) {
         return fby_because(
             why, FBY_CONFIG, "classes is more than %d", FBY_MAX_CLASSES);
@@ -359,17 +363,19 @@ static bool has_array(const struct fby_field_content *field)
  * cannot make two digests of one meaning. */
 static bool strangers_are_none(const struct fby_field_content *f)
 {
-    bool image = f->decode == FBY_DECODE_RGB8;
-    bool label = f->decode == FBY_DECODE_LABEL;
-    bool array = f->decode == FBY_DECODE_ARRAY;
-    bool maps  = f->decode == FBY_DECODE_MAPS;
-    bool mask  = f->decode == FBY_DECODE_MASK8 || maps;
-    bool plain = f->n_ops == 0 && strcmp(f->group, f->name) == 0;
+    bool image  = f->decode == FBY_DECODE_RGB8;
+    bool label  = f->decode == FBY_DECODE_LABEL;
+    bool number = f->decode == FBY_DECODE_NUMBER;
+    bool array  = f->decode == FBY_DECODE_ARRAY;
+    bool maps   = f->decode == FBY_DECODE_MAPS;
+    bool mask   = f->decode == FBY_DECODE_MASK8 || maps;
+    bool plain  = f->n_ops == 0 && strcmp(f->group, f->name) == 0;
     return (image || mask || plain) &&
            (image || (!f->normalize && f->dct_scale == 0)) &&
            (label || (f->classes == 0 && !f->one_hot)) &&
            (f->one_hot || f->smoothing == 0) &&
-           (f->decode == FBY_DECODE_NUMBER || f->json_key[0] == '\0') &&
+           (number || label || f->json_key[0] == '\0') &&
+           (f->json_key[0] != '\0' || f->pick == FBY_PICK_NONE) &&
            (f->decode == FBY_DECODE_BYTES || f->length == 0) &&
            (array || !has_array(f)) && (array || maps || f->maps == 0);
 }

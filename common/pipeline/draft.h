@@ -104,6 +104,7 @@ enum { /* keys of a field */
     FIELD_DCT_SCALE,
     FIELD_GROUP,
     FIELD_KEY,
+    FIELD_PICK,
     FIELD_LENGTH,
     FIELD_SHAPE,
     FIELD_CLASSES,
@@ -126,6 +127,7 @@ struct draft_field {
     int64_t                    dct_scale;
     char                       group[FBY_NAME_SIZE];
     char                       json_key[FBY_NAME_SIZE];
+    int64_t                    pick; /* enum fby_pick */
     int64_t                    length;
     struct fby_shape           shape; /* array */
     int64_t                    maps;  /* travel as bits; 0: they do not */

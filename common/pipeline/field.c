@@ -19,6 +19,11 @@ static const struct fby_choice decoders[] = {
     {NULL, 0, false},
 };
 
+static const struct fby_choice picks[] = {
+    {"random", FBY_PICK_RANDOM, false},
+    {NULL, 0, false},
+};
+
 static const struct fby_choice dct_scales[] = {
     {"off", FBY_DCT_OFF, false},
     {"faithful", FBY_DCT_FAITHFUL, false},
@@ -313,6 +318,11 @@ static const struct fby_key field_keys[FIELD_KEYS] = {
            .kind            = FBY_KEY_TEXT,
            .offset          = offsetof(struct draft_field, json_key),
            .capacity        = FBY_NAME_SIZE},
+    [FIELD_PICK]   = {.name = "pick",
+          .expects          = "pick",
+          .kind             = FBY_KEY_CHOICE,
+          .offset           = offsetof(struct draft_field, pick),
+          .choices          = picks},
     [FIELD_LENGTH] = {.name = "length",
         .expects            = "an integer, 1 to 1073741824 (bytes)",
         .kind               = FBY_KEY_INTEGER,

@@ -65,8 +65,9 @@ static bool is_used(int64_t decode, size_t key)
     static const unsigned used[] = {
         [FBY_DECODE_RGB8] = BIT(FIELD_DCT_SCALE) | BIT(FIELD_GROUP) |
                             BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
-        [FBY_DECODE_LABEL]  = BIT(FIELD_CLASSES) | BIT(FIELD_ONE_HOT),
-        [FBY_DECODE_NUMBER] = BIT(FIELD_KEY),
+        [FBY_DECODE_LABEL] = BIT(FIELD_CLASSES) | BIT(FIELD_ONE_HOT) |
+                             BIT(FIELD_KEY) | BIT(FIELD_PICK),
+        [FBY_DECODE_NUMBER] = BIT(FIELD_KEY) | BIT(FIELD_PICK),
         [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
         [FBY_DECODE_MASK8]  = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE),
@@ -376,6 +377,10 @@ static fby_err check_label_dtype(
 static fby_err settle_label(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
+    if (field->pick != 0 && field->json_key[0] == '\0') {
+        return wrong_at(yaml, field->at[FIELD_PICK],
+            "a label is picked out of JSON: say its key");
+    }
     fby_err err = settle_classes(yaml, field);
     if (err == FBY_OK) {
         err = settle_wire(yaml, field, fby_label_type((uint32_t)field->classes),

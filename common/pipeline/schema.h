@@ -48,7 +48,7 @@ struct fby_schema {
     size_t                n_keys;
 };
 
-enum { FBY_MAX_KEYS = 16 }; /* of one schema */
+enum { FBY_MAX_KEYS = 32 }; /* of one schema */
 
 /* Read a mapping into `target`, whose values hold their defaults before.
  * Errors: FBY_CONFIG with FILE:LINE:COL. */

@@ -72,6 +72,7 @@ static void fill_field(struct fby_field_content *out,
     memcpy(out->group, field->group, sizeof(out->group));
     memcpy(out->from, field->from, sizeof(out->from));
     memcpy(out->json_key, field->json_key, sizeof(out->json_key));
+    out->pick      = (enum fby_pick)field->pick;
     out->n_from    = field->n_from;
     out->decode    = (enum fby_decode)field->decode;
     out->dct_scale = (enum fby_dct_scale)field->dct_scale;

@@ -62,6 +62,8 @@ enum fby_decode {
     FBY_DECODE_ARRAY  = 6, /* NumPy file of one shape -> any type */
     FBY_DECODE_MAPS   = 9  /* PNGs of one size -> bits [h, w, maps] */
 };
+/* What becomes of a list in JSON where one value is wanted. */
+enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
 enum fby_type {
     FBY_U8   = 1,
     FBY_U16  = 2,
@@ -146,7 +148,8 @@ struct fby_field_content {
     uint32_t           n_from; /* from[0] is "folder": the class folder's id */
     enum fby_decode    decode;
     enum fby_dct_scale dct_scale;               /* rgb8 */
-    char               json_key[FBY_NAME_SIZE]; /* number */
+    char               json_key[FBY_NAME_SIZE]; /* number; label: may be "" */
+    enum fby_pick      pick;                    /* with json_key */
     enum fby_type      wire_type;
     uint32_t           length;    /* bytes: how many */
     struct fby_shape   array;     /* array: the shape of every file */

@@ -60,9 +60,11 @@ static void try_picture(
 }
 
 static void try_scalar(struct fby_transform *transform,
-    struct fby_field_job job, enum fby_decode decode)
+    struct fby_field_job job, enum fby_decode decode, const char *key)
 {
-    static struct fby_field_content field = {.name = "f", .json_key = "k.k"};
+    static struct fby_field_content field = {
+        .name = "f", .group = "f", .pick = FBY_PICK_RANDOM};
+    memcpy(field.json_key, key, strlen(key) + 1);
     for (int type = FBY_U8; type <= FBY_U32; type++) {
         uint8_t value[8];
         field.decode    = decode;
@@ -82,7 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     demand(fby_exif_orientation(data, size) <= 8);
     try_picture(transform, job);
-    try_scalar(transform, job, FBY_DECODE_LABEL);
-    try_scalar(transform, job, FBY_DECODE_NUMBER);
+    try_scalar(transform, job, FBY_DECODE_LABEL, "");
+    try_scalar(transform, job, FBY_DECODE_LABEL, "k");
+    try_scalar(transform, job, FBY_DECODE_NUMBER, "k.k");
+    try_scalar(transform, job, FBY_DECODE_NUMBER, "k.0");
     return 0;
 }

@@ -71,6 +71,8 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_pngs(transform, hash, FBY_DECODE_MASK8);
     case FBY_DECODER_ARRAY:
         return fby_try_arrays(transform, hash);
+    case FBY_DECODER_PATH:
+        return fby_try_paths(transform, hash);
     case FBY_DECODER_BITS:
         return fby_try_bits(transform, hash);
     case FBY_DECODER_BYTES:

@@ -21,6 +21,7 @@ enum fby_decoder {
     FBY_DECODER_MASK8,
     FBY_DECODER_ARRAY,
     FBY_DECODER_BITS,
+    FBY_DECODER_PATH, /* into JSON */
     FBY_N_DECODERS
 };
 

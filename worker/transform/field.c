@@ -201,8 +201,11 @@ fby_err fby_picture_write(struct fby_transform *transform,
     return err;
 }
 
+typedef fby_err scalar_fn(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
 /* A parser makes objects of the text. */
-static fby_err write_number(struct fby_transform *transform,
+static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_need need = {
@@ -212,7 +215,7 @@ static fby_err write_number(struct fby_transform *transform,
         err = fby_transform_reserve(transform, &need, why);
     }
     if (err == FBY_OK) {
-        err = fby_number_write(job, dst, why);
+        err = write(job, dst, why);
     }
     fby_transform_rest(transform);
     return err;
@@ -238,9 +241,11 @@ fby_err fby_field_write(struct fby_transform *transform,
     case FBY_DECODE_MAPS:
         return fby_stack_write(transform, job, dst, why);
     case FBY_DECODE_LABEL:
-        return fby_label_write(job, dst, why);
+        return job->field->json_key[0] != '\0'
+                   ? write_json(fby_label_write, transform, job, dst, why)
+                   : fby_label_write(job, dst, why);
     case FBY_DECODE_NUMBER:
-        return write_number(transform, job, dst, why);
+        return write_json(fby_number_write, transform, job, dst, why);
     case FBY_DECODE_BYTES:
         return fby_bytes_write(job, dst, why);
     case FBY_DECODE_ARRAY:

@@ -59,6 +59,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_MASK8]    = "mask8",
         [FBY_DECODER_ARRAY]    = "array",
         [FBY_DECODER_BITS]     = "bits",
+        [FBY_DECODER_PATH]     = "json_path",
     };
     add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
                            DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
@@ -78,6 +79,18 @@ static void add_picture(
     }
 }
 
+/* A plain key of an object is what `number` tries; all else is more. */
+static void add_path(
+    struct entries *entries, const struct fby_field_content *field)
+{
+    bool plain =
+        strchr(field->json_key, '.') == NULL && field->pick == FBY_PICK_NONE;
+    bool label = field->decode == FBY_DECODE_LABEL;
+    if (field->json_key[0] != '\0' && (label || !plain)) {
+        add_decoder(entries, FBY_DECODER_PATH);
+    }
+}
+
 static fby_err add_decoders(struct entries *entries,
     const struct fby_field_content *field, struct fby_why *why)
 {
@@ -87,9 +100,11 @@ static fby_err add_decoders(struct entries *entries,
         return FBY_OK;
     case FBY_DECODE_LABEL:
         add_decoder(entries, FBY_DECODER_LABEL);
+        add_path(entries, field);
         return FBY_OK;
     case FBY_DECODE_NUMBER:
         add_decoder(entries, FBY_DECODER_NUMBER);
+        add_path(entries, field);
         return FBY_OK;
     case FBY_DECODE_MASK8:
         add_decoder(entries, FBY_DECODER_MASK8);

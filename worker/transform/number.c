@@ -3,10 +3,10 @@
  * A whole number must fit, a real where a whole one is wanted must be whole,
  * and a whole one where a real is wanted must be exact. Reals are rounded to
  * the wire type from their bits, so that no compiler has a say. */
-#include <jansson.h>
 #include <string.h>
 
 #include "common/bytes.h"
+#include "worker/transform/json.h"
 #include "worker/transform/scalar.h"
 
 /* ---- reals into a wire type ---- */
@@ -135,96 +135,22 @@ static fby_err store_json_real(const struct fby_field_job *job, double value,
     return store_whole(job, (int64_t)value, dst, why);
 }
 
-struct nesting {
-    unsigned depth;
-    unsigned deepest;
-    bool     in_string;
-};
-
-static void pass(struct nesting *n, uint8_t c)
-{
-    if (c == '"') {
-        n->in_string = !n->in_string;
-    } else if (!n->in_string && (c == '{' || c == '[')) {
-        n->depth++;
-        n->deepest = n->depth > n->deepest ? n->depth : n->deepest;
-    } else if (!n->in_string && (c == '}' || c == ']')) {
-        n->depth -= n->depth > 0;
-    }
-}
-
-/* The parser recurses, so depth is bounded before it sees the text. */
-static bool is_too_deep(const uint8_t *text, size_t size)
-{
-    struct nesting n = {0};
-    for (size_t i = 0; i < size; i++) {
-        if (n.in_string && text[i] == '\\') {
-            i++; /* and what it escapes */
-        } else {
-            pass(&n, text[i]);
-        }
-    }
-    return n.deepest > FBY_JSON_MAX_DEPTH;
-}
-
-static fby_err parse_json(
-    const struct fby_field_job *job, json_t **out, struct fby_why *why)
-{
-    json_error_t error;
-    if (job->size > FBY_JSON_MAX_BYTES) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON of %zu bytes; at most %d are read", job->size,
-            FBY_JSON_MAX_BYTES);
-    }
-    if (is_too_deep(job->bytes, job->size)) {
-        return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",
-            FBY_JSON_MAX_DEPTH);
-    }
-    *out = json_loadb(
-        (const char *)job->bytes, job->size, JSON_REJECT_DUPLICATES, &error);
-    if (*out == NULL) {
-        return fby_because(
-            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error.line, error.text);
-    }
-    return FBY_OK;
-}
-
-/* "a.b" is member b of the object that is member a. */
-static const json_t *find_member(const json_t *object, const char *key)
-{
-    char name[FBY_NAME_SIZE];
-    while (object != NULL && *key != '\0') {
-        size_t n = strcspn(key, ".");
-        if (n >= sizeof(name)) {
-            return NULL;
-        }
-        memcpy(name, key, n);
-        name[n] = '\0';
-        object  = json_object_get(object, name);
-        key += n + (key[n] == '.');
-    }
-    return object;
-}
-
 fby_err fby_number_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    json_t *object = NULL;
-    fby_err err    = parse_json(job, &object, why);
+    struct fby_json json;
+    fby_err         err = fby_json_find(job, &json, why);
     if (err != FBY_OK) {
         return err;
     }
-    const json_t *member = find_member(object, job->field->json_key);
-    if (json_is_integer(member)) {
-        err = store_json_whole(job, json_integer_value(member), dst, why);
-    } else if (json_is_real(member)) {
-        err = store_json_real(job, json_real_value(member), dst, why);
+    if (json_is_integer(json.value)) {
+        err = store_json_whole(job, json_integer_value(json.value), dst, why);
+    } else if (json_is_real(json.value)) {
+        err = store_json_real(job, json_real_value(json.value), dst, why);
     } else {
-        err = fby_because(why, FBY_BAD_SAMPLE,
-            member == NULL ? "JSON has no member '%s'"
-                           : "JSON '%s' is no number",
+        err = fby_because(why, FBY_BAD_SAMPLE, "JSON '%s' is no number",
             job->field->json_key);
     }
-    json_decref(object);
+    json_decref(json.root);
     return err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "worker/transform/json.h"
 
 struct fby_whole_type fby_whole_type_of(enum fby_type type)
 {
@@ -74,6 +75,25 @@ static const char *shown(const uint8_t *text, size_t size, char out[28])
     return out;
 }
 
+static fby_err read_json_label(
+    const struct fby_field_job *job, uint64_t *out, struct fby_why *why)
+{
+    struct fby_json json;
+    fby_err         err = fby_json_find(job, &json, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    json_int_t label = json_integer_value(json.value);
+    if (!json_is_integer(json.value) || label < 0) {
+        err = fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is no label: a whole number from 0 on is needed",
+            job->field->json_key);
+    }
+    *out = (uint64_t)label;
+    json_decref(json.root);
+    return err;
+}
+
 static fby_err read_label(
     const struct fby_field_job *job, uint64_t *out, struct fby_why *why)
 {
@@ -83,6 +103,9 @@ static fby_err read_label(
     if (strcmp(job->field->from[0], "folder") == 0) {
         *out = job->class_id;
         return FBY_OK;
+    }
+    if (job->field->json_key[0] != '\0') {
+        return read_json_label(job, out, why);
     }
     if (size > FBY_LABEL_MAX_BYTES) {
         return fby_because(why, FBY_BAD_SAMPLE,

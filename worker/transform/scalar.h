@@ -13,11 +13,12 @@ struct fby_whole_type {
 
 struct fby_whole_type fby_whole_type_of(enum fby_type type);
 
-/* Decimal digits of a class id, blanks around them; or the folder's id. */
+/* Decimal digits of a class id, blanks around them; or a whole number of a JSON
+ * object, where there is a key; or the folder's id. */
 FBY_CHECKED fby_err fby_label_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
-/* One number of a JSON object; a dot in the key steps into an object. */
+/* One number of a JSON object, see json.h. */
 FBY_CHECKED fby_err fby_number_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 

@@ -30,6 +30,10 @@ FBY_CHECKED fby_err fby_try_pngs(struct fby_transform *transform,
 FBY_CHECKED fby_err fby_try_texts(struct fby_transform *transform,
     struct fby_digest_state *hash, enum fby_decode decode);
 
+/* JSON through number, at keys that are paths, and one of a list. */
+FBY_CHECKED fby_err fby_try_paths(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+
 /* NumPy files of one value: each type of theirs in each wire type. */
 FBY_CHECKED fby_err fby_try_arrays(
     struct fby_transform *transform, struct fby_digest_state *hash);

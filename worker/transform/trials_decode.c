@@ -192,12 +192,53 @@ fby_err fby_try_texts(struct fby_transform *transform,
     struct fby_field_content *field = calloc(1, sizeof(*field));
     fby_err                   err   = field == NULL ? FBY_FULL : FBY_OK;
     for (int type = FBY_U8; err == FBY_OK && type <= FBY_U32; type++) {
-        *field = (struct fby_field_content){.decode = decode,
-            .json_key                               = "k",
-            .wire_type                              = (enum fby_type)type};
+        *field = (struct fby_field_content){
+            .decode = decode, .wire_type = (enum fby_type)type};
+        if (decode == FBY_DECODE_NUMBER) {
+            strcpy(field->json_key, "k");
+        }
         for (size_t i = 0; i < texts.n && err == FBY_OK; i++) {
             err = try_text(transform, hash, field, texts.at[i]);
         }
+    }
+    free(field);
+    return err;
+}
+
+/* ---- paths ---- */
+
+static const char path_keys[][8] = {
+    "a", "a.b", "a.0", "a.b.1", "a.01", "a.7", "a..b", "."};
+
+static const char *const path_texts[] = {"{\"a\":5}", "{\"a\":{\"b\":6}}",
+    "{\"a\":[7,8]}", "{\"a\":{\"b\":[9,10,11]}}", "{\"a\":[]}",
+    "{\"a\":{\"0\":12}}", "{\"a\":[[1,2],[3]]}", "13", "[14,15,16]"};
+
+static fby_err try_key(struct fby_transform *transform,
+    struct fby_digest_state *hash, const struct fby_field_content *field)
+{
+    fby_err err = FBY_OK;
+    for (size_t i = 0; err == FBY_OK && i < sizeof(path_texts) / sizeof(char *);
+         i++) {
+        err = try_text(transform, hash, field, path_texts[i]);
+    }
+    return err;
+}
+
+fby_err fby_try_paths(
+    struct fby_transform *transform, struct fby_digest_state *hash)
+{
+    struct fby_field_content *field = calloc(1, sizeof(*field));
+    fby_err                   err   = field == NULL ? FBY_FULL : FBY_OK;
+    for (size_t i = 0;
+         err == FBY_OK && i < 2 * (sizeof(path_keys) / sizeof(path_keys[0]));
+         i++) {
+        *field = (struct fby_field_content){.group = "fingerprint",
+            .decode                                = FBY_DECODE_NUMBER,
+            .wire_type                             = FBY_U8,
+            .pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM};
+        memcpy(field->json_key, path_keys[i / 2], sizeof(path_keys[0]));
+        err = try_key(transform, hash, field);
     }
     free(field);
     return err;

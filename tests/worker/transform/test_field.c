@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "common/plan/draw.h"
 #include "worker/transform/field.h"
 #include "worker/transform/workshop.h"
 
@@ -24,8 +25,10 @@ static int close_transform(void **state)
 static struct fby_field_content field_of(
     enum fby_decode decode, enum fby_type type)
 {
-    struct fby_field_content field = {
-        .name = "f", .group = "f", .json_key = "k"};
+    struct fby_field_content field = {.name = "f", .group = "f"};
+    if (decode == FBY_DECODE_NUMBER) {
+        strcpy(field.json_key, "k");
+    }
     field.decode    = decode;
     field.wire_type = type;
     return field;
@@ -215,6 +218,69 @@ static void a_dotted_key_steps_into_objects(void **state)
     assert_value(&field, "{\"box\": {\"left\": 12}}", 12);
     assert_text_refused(&field, "{\"box\": 3}", "no member 'box.left'");
     assert_text_refused(&field, "{\"box.left\": 3}", "no member 'box.left'");
+}
+
+static void a_number_steps_into_a_list(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I32);
+    strcpy(field.json_key, "a.1.b");
+    assert_value(&field, "{\"a\": [0, {\"b\": 7}]}", 7);
+    assert_value(&field, "{\"a\": {\"1\": {\"b\": 8}}}", 8);
+    assert_text_refused(&field, "{\"a\": [{\"b\": 7}]}", "no member 'a.1.b'");
+    strcpy(field.json_key, "a.01");
+    assert_text_refused(&field, "{\"a\": [1, 2]}", "no member 'a.01'");
+    strcpy(field.json_key, "a.99999999999999999999");
+    assert_text_refused(&field, "{\"a\": [1]}", "no member");
+    strcpy(field.json_key, ".");
+    assert_value(&field, " 12 ", 12);
+    assert_text_refused(&field, "{\"a\": 1}", "JSON '.' is no number");
+    assert_text_refused(&field, "1 2", "JSON line 1");
+}
+
+static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U8);
+    strcpy(field.json_key, "class.id");
+    field.classes = 10;
+    assert_value(&field, "{\"class\": {\"id\": 9}}", 9);
+    assert_text_refused(&field, "{\"class\": {\"id\": 10}}", "0 to 9");
+    assert_text_refused(&field, "{\"class\": {\"id\": -1}}", "is no label");
+    assert_text_refused(&field, "{\"class\": {\"id\": 1.0}}", "is no label");
+    assert_text_refused(&field, "{\"class\": {\"id\": \"1\"}}", "is no label");
+    assert_text_refused(&field, "7", "JSON line 1");
+}
+
+/* Each of a list is picked as often as the others, and by name. */
+static void one_of_a_list_is_picked_at_random_where_that_is_said(void **state)
+{
+    (void)state;
+    static const char        text[]  = "{\"k\": [10, 11, 12, 13]}";
+    struct fby_field_content field   = field_of(FBY_DECODE_NUMBER, FBY_U8);
+    unsigned                 seen[4] = {0};
+    assert_text_refused(&field, text, "list of 4; say pick: random");
+    field.pick = FBY_PICK_RANDOM;
+    assert_text_refused(&field, "{\"k\": []}", "an empty list");
+    assert_value(&field, "{\"k\": 5}", 5);
+    struct fby_field_job job = {.field = &field,
+        .bytes                         = (const uint8_t *)text,
+        .size                          = strlen(text),
+        .seed                          = 3,
+        .epoch                         = 1};
+    for (; job.sample < 4000; job.sample++) {
+        uint8_t value = 0;
+        uint8_t again = 0;
+        assert_ok(fby_field_write(transform, &job, &value, NULL));
+        assert_ok(fby_field_write(transform, &job, &again, NULL));
+        assert_true(value >= 10 && value <= 13 && again == value);
+        seen[value - 10]++;
+        struct fby_draw draw = fby_draw_begin(3, 1, job.sample, "f", "pick", 0);
+        assert_int_equal(value, 10 + fby_draw_below(&draw, 4));
+    }
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(seen[i] > 880 && seen[i] < 1120);
+    }
 }
 
 static void json_that_is_not_right_is_refused(void **state)
@@ -503,6 +569,9 @@ int main(void)
         cmocka_unit_test(many_reals_round_as_the_machine_does),
         cmocka_unit_test(small_reals_have_the_bits_ieee_gives_them),
         cmocka_unit_test(a_dotted_key_steps_into_objects),
+        cmocka_unit_test(a_number_steps_into_a_list),
+        cmocka_unit_test(a_label_comes_out_of_json_where_it_has_a_key),
+        cmocka_unit_test(one_of_a_list_is_picked_at_random_where_that_is_said),
         cmocka_unit_test(json_that_is_not_right_is_refused),
         cmocka_unit_test(json_is_bounded_in_depth_and_size),
         cmocka_unit_test(bytes_have_the_one_right_length),

@@ -105,6 +105,27 @@ static void bits_have_the_recorded_fingerprint(void **state)
     assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
 }
 
+static void paths_into_json_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    static const char recorded[] =
+        "de4d8e94f070048d4f961012dc8a1a275c5b40dca46c5d043bb8e96e434ff4d5";
+    char                      hex[65];
+    struct fby_field_content *field = add_field(FBY_DECODE_NUMBER);
+    struct fby_digest         none  = fingerprint();
+    strcpy(field->json_key, "plain");
+    struct fby_digest plain = fingerprint();
+    strcpy(field->json_key, "a.b");
+    struct fby_digest path = fingerprint();
+    strcpy(field->json_key, "plain");
+    field->pick             = FBY_PICK_RANDOM;
+    struct fby_digest picks = fingerprint();
+    assert_true(fby_digest_equal(&none, &plain));
+    assert_false(fby_digest_equal(&none, &path));
+    assert_true(fby_digest_equal(&path, &picks));
+    assert_string_equal(fby_hex(path.bytes, sizeof(path.bytes), hex), recorded);
+}
+
 static void parameters_names_and_order_of_fields_do_not_matter(void **state)
 {
     (void)state;
@@ -234,6 +255,8 @@ int main(void)
         cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(bits_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(
+            paths_into_json_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             parameters_names_and_order_of_fields_do_not_matter, clear),
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),

@@ -1,0 +1,148 @@
+#include "worker/transform/json.h"
+
+#include <string.h>
+
+#include "common/plan/draw.h"
+
+/* ---- parsing ---- */
+
+struct nesting {
+    unsigned depth;
+    unsigned deepest;
+    bool     in_string;
+};
+
+static void pass(struct nesting *n, uint8_t c)
+{
+    if (c == '"') {
+        n->in_string = !n->in_string;
+    } else if (!n->in_string && (c == '{' || c == '[')) {
+        n->depth++;
+        n->deepest = n->depth > n->deepest ? n->depth : n->deepest;
+    } else if (!n->in_string && (c == '}' || c == ']')) {
+        n->depth -= n->depth > 0;
+    }
+}
+
+/* The parser recurses, so depth is bounded before it sees the text. */
+static bool is_too_deep(const uint8_t *text, size_t size)
+{
+    struct nesting n = {0};
+    for (size_t i = 0; i < size; i++) {
+        if (n.in_string && text[i] == '\\') {
+            i++; /* and what it escapes */
+        } else {
+            pass(&n, text[i]);
+        }
+    }
+    return n.deepest > FBY_JSON_MAX_DEPTH;
+}
+
+static bool is_whole(const char *key)
+{
+    return strcmp(key, ".") == 0;
+}
+
+static fby_err parse(
+    const struct fby_field_job *job, json_t **out, struct fby_why *why)
+{
+    json_error_t error;
+    size_t       flags = JSON_REJECT_DUPLICATES;
+    if (job->size > FBY_JSON_MAX_BYTES) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON of %zu bytes; at most %d are read", job->size,
+            FBY_JSON_MAX_BYTES);
+    }
+    if (is_too_deep(job->bytes, job->size)) {
+        return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",
+            FBY_JSON_MAX_DEPTH);
+    }
+    if (is_whole(job->field->json_key)) {
+        flags |= JSON_DECODE_ANY;
+    }
+    *out = json_loadb((const char *)job->bytes, job->size, flags, &error);
+    if (*out == NULL) {
+        return fby_because(
+            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error.line, error.text);
+    }
+    return FBY_OK;
+}
+
+/* ---- the path ---- */
+
+/* Decimal digits without a leading 0: an entry of a list. */
+static const json_t *entry(const json_t *list, const char *name)
+{
+    size_t at = 0;
+    size_t n  = strspn(name, "0123456789");
+    if (n == 0 || n > 7 || name[n] != '\0' || (name[0] == '0' && n > 1)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < n; i++) {
+        at = at * 10 + (size_t)(name[i] - '0');
+    }
+    return json_array_get(list, at);
+}
+
+static const json_t *walk(const json_t *value, const char *key)
+{
+    char name[FBY_NAME_SIZE];
+    while (value != NULL && *key != '\0') {
+        size_t n = strcspn(key, ".");
+        if (n >= sizeof(name)) {
+            return NULL;
+        }
+        memcpy(name, key, n);
+        name[n] = '\0';
+        value   = json_is_array(value) ? entry(value, name)
+                                       : json_object_get(value, name);
+        key += n + (key[n] == '.');
+    }
+    return value;
+}
+
+/* ---- one of a list ---- */
+
+static fby_err pick(
+    const struct fby_field_job *job, const json_t **value, struct fby_why *why)
+{
+    const struct fby_field_content *field = job->field;
+    size_t                          n     = json_array_size(*value);
+    if (field->pick != FBY_PICK_RANDOM) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is a list of %zu; say pick: random, or which one: "
+            "'%s.0'",
+            field->json_key, n, field->json_key);
+    }
+    if (n == 0) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is an empty list; there is nothing to pick",
+            field->json_key);
+    }
+    struct fby_draw draw = fby_draw_begin(
+        job->seed, job->epoch, job->sample, field->group, "pick", 0);
+    *value = json_array_get(*value, (size_t)fby_draw_below(&draw, n));
+    return FBY_OK;
+}
+
+fby_err fby_json_find(
+    const struct fby_field_job *job, struct fby_json *out, struct fby_why *why)
+{
+    const char *key = job->field->json_key;
+    *out            = (struct fby_json){0};
+    fby_err err     = parse(job, &out->root, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    out->value = is_whole(key) ? out->root : walk(out->root, key);
+    if (out->value == NULL) {
+        err = fby_because(why, FBY_BAD_SAMPLE, "JSON has no member '%s'", key);
+    } else if (json_is_array(out->value)) {
+        err = pick(job, &out->value, why);
+    }
+    if (err != FBY_OK) {
+        json_decref(out->root);
+        out->root = NULL;
+    }
+    return err;
+}
