@@ -30,6 +30,7 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
         .bytes    = member->bytes,
         .size     = member->size,
         .sizes    = member->sizes,
+        .width    = member->width,
         .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
         .seed     = self->seed,
         .sample   = self->numbers[i],
@@ -73,6 +74,7 @@ static fby_err append_member(struct fby_lint_sample *self,
     struct fby_why *why)
 {
     size_t size = (size_t)member->size;
+    out->width  = member->width;
     out->bytes  = fby_regrow(out->bytes, out->size + size + 1);
     fby_err err = fby_dataset_read(
         self->local->dataset, member, out->bytes + out->size, size, why);

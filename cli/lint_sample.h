@@ -13,6 +13,7 @@ struct fby_lint_member {
     uint8_t  *bytes; /* owned; NULL: from the folder */
     size_t    size;
     uint64_t *sizes; /* owned; maps: of each member in `bytes`; else NULL */
+    uint32_t  width; /* of a token of a sequence; else 0 */
 };
 
 struct fby_lint_sample {

@@ -87,6 +87,7 @@ static fby_err open_dataset(struct fby_local *self,
         .roots     = self->roots,
         .kind      = self->split->content.source,
         .pattern   = place.pattern,
+        .tokens    = &self->split->content.tokens,
         .cache_dir = options->cache,
         .hash      = options->hash,
     };

@@ -52,6 +52,7 @@ static fby_err open_dataset(struct fby_opening *self, struct fby_dataset **out)
     const struct fby_dataset_spec     spec   = {.roots = config->roots,
               .kind                                    = self->content.source,
               .pattern                                 = self->location,
+              .tokens                                  = &self->content.tokens,
               .cache_dir                               = config->cache_dir};
     const struct fby_progress progress = {.fn = note_progress, .arg = self};
     return fby_dataset_open(&spec, progress, out, &self->why);

@@ -17,7 +17,16 @@ enum {
     LAST          = 8,
     GLOBAL_BATCH  = 9,
     ON_BAD_SAMPLE = 10,
-    FIELDS        = 11
+    FIELDS        = 11,
+    TOKENS        = 13 /* of token files only */
+};
+
+enum { /* of the record of tokens */
+    TOKENS_FORMAT = 1,
+    TOKENS_TYPE   = 2,
+    TOKENS_LENGTH = 3,
+    TOKENS_SHIFT  = 4,
+    TOKENS_COLUMN = 5
 };
 
 enum { /* of a field's record */
@@ -143,6 +152,18 @@ static void encode_field(
     fby_record_close(out, mark);
 }
 
+static void encode_tokens(
+    struct fby_buffer *out, const struct fby_tokens *tokens)
+{
+    size_t mark = fby_record_open(out, TOKENS);
+    fby_record_put_i64(out, TOKENS_FORMAT, tokens->format);
+    fby_record_put_i64(out, TOKENS_TYPE, tokens->type);
+    fby_record_put_i64(out, TOKENS_LENGTH, tokens->length);
+    fby_record_put_i64(out, TOKENS_SHIFT, tokens->shift);
+    fby_record_put_text(out, TOKENS_COLUMN, tokens->column);
+    fby_record_close(out, mark);
+}
+
 void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out)
 {
@@ -161,6 +182,9 @@ void fby_content_encode(
         encode_field(out, nth(i), &content->fields[i]);
     }
     fby_record_close(out, mark);
+    if (content->source == FBY_SOURCE_TOKENS) {
+        encode_tokens(out, &content->tokens);
+    }
 }
 
 struct fby_digest fby_content_digest(const struct fby_content *content)
@@ -281,7 +305,7 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_MAPS);
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_TOKENS);
     out->dct_scale =
         (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
@@ -316,10 +340,22 @@ static void decode_fields(struct fby_record *r, struct fby_content *out)
     fby_record_leave(r, &list);
 }
 
+static void decode_tokens(struct fby_record *outer, struct fby_tokens *out)
+{
+    struct fby_record r = fby_record_nested(outer, TOKENS);
+    out->format         = (enum fby_tokens_format)fby_record_between(
+                &r, TOKENS_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON);
+    out->type = (enum fby_type)fby_record_between(&r, TOKENS_TYPE, 0, FBY_U32);
+    out->length = decode_u32(&r, TOKENS_LENGTH);
+    out->shift  = (uint32_t)fby_record_between(&r, TOKENS_SHIFT, 0, 1);
+    fby_record_text(&r, TOKENS_COLUMN, out->column, FBY_NAME_SIZE);
+    fby_record_leave(outer, &r);
+}
+
 static void decode_order(struct fby_record *r, struct fby_content *out)
 {
     out->source = (enum fby_source_kind)fby_record_between(
-        r, SOURCE, FBY_SOURCE_FOLDER, FBY_SOURCE_SHARDS);
+        r, SOURCE, FBY_SOURCE_FOLDER, FBY_SOURCE_TOKENS);
     out->shuffle = (enum fby_shuffle)fby_record_between(
         r, SHUFFLE, FBY_SHUFFLE_NONE, FBY_SHUFFLE_BLOCK);
     out->block  = decode_u32(r, BLOCK);
@@ -377,6 +413,9 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     decode_versions(&r);
     decode_order(&r, out);
     decode_fields(&r, out);
+    if (out->source == FBY_SOURCE_TOKENS) {
+        decode_tokens(&r, &out->tokens);
+    }
     fby_err err = fby_record_end(&r, "content", why);
     if (err != FBY_OK) {
         return err;

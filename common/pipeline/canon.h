@@ -59,6 +59,9 @@ bool fby_field_takes_png(const struct fby_field_content *field);
 /* Bytes of an array; 0 when there are none, or more than FBY_MAX_LENGTH. */
 uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type);
 
+/* Can token files hold that type (0: not said, and the files must say it)? */
+bool fby_tokens_type_ok(const struct fby_tokens *tokens);
+
 /* The smallest of u8, u16, u32 that holds ids below `classes` (0: u32). */
 enum fby_type fby_label_type(uint32_t classes);
 

@@ -70,7 +70,8 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
     } else if (field->decode == FBY_DECODE_MAPS) {
         shape = (struct fby_shape){
             .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->maps)}};
-    } else if (field->decode == FBY_DECODE_BYTES) {
+    } else if (field->decode == FBY_DECODE_BYTES ||
+               field->decode == FBY_DECODE_TOKENS) {
         shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
     } else if (field->decode == FBY_DECODE_ARRAY) {
         shape = array_shape(field);
@@ -108,6 +109,48 @@ static fby_err check_blocks(
             content->global_batch);
     }
     return FBY_OK;
+}
+
+/* ---- the source ---- */
+
+bool fby_tokens_type_ok(const struct fby_tokens *tokens)
+{
+    bool real = tokens->type == FBY_F16 || tokens->type == FBY_BF16 ||
+                tokens->type == FBY_F32;
+    return !real && (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
+}
+
+static fby_err check_tokens(
+    const struct fby_tokens *tokens, struct fby_why *why)
+{
+    bool mds = tokens->format == FBY_TOKENS_MDS;
+    if (!fby_tokens_type_ok(tokens)) {
+        return fby_because(why, FBY_CONFIG,
+            "tokens: the type is u8, u16, u32, i32 or i64, and of flat files "
+            "it is said");
+    }
+    if (tokens->length == 0 || tokens->length > FBY_MAX_TOKENS) {
+        return fby_because(why, FBY_CONFIG,
+            "tokens: length is not within 1 to %d", FBY_MAX_TOKENS);
+    }
+    return mds == (tokens->column[0] != '\0')
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "tokens: the column belongs to format: mds, which has "
+                     "one");
+}
+
+static fby_err check_source(
+    const struct fby_content *content, struct fby_why *why)
+{
+    switch (content->source) {
+    case FBY_SOURCE_FOLDER:
+    case FBY_SOURCE_SHARDS:
+        return FBY_OK;
+    case FBY_SOURCE_TOKENS:
+        return check_tokens(&content->tokens, why);
+    }
+    return fby_because(why, FBY_CONFIG, "the source is of no known kind");
 }
 
 static fby_err check_order(
@@ -353,6 +396,23 @@ static fby_err check_array(
                      FBY_MAX_DIMS, FBY_MAX_LENGTH);
 }
 
+static bool is_part_of_sequence(const char *from)
+{
+    return strcmp(from, "input") == 0 || strcmp(from, "target") == 0;
+}
+
+static fby_err check_sequence(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    if (field->n_from != 1 || !is_part_of_sequence(field->from[0])) {
+        return fby_because(
+            why, FBY_CONFIG, "tokens come from input or from target, one");
+    }
+    return field->wire_type == FBY_U16 || field->wire_type == FBY_U32
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG, "tokens travel as u16 or as u32");
+}
+
 static bool has_array(const struct fby_field_content *field)
 {
     static const struct fby_shape none;
@@ -376,7 +436,8 @@ static bool strangers_are_none(const struct fby_field_content *f)
            (f->one_hot || f->smoothing == 0) &&
            (number || label || f->json_key[0] == '\0') &&
            (f->json_key[0] != '\0' || f->pick == FBY_PICK_NONE) &&
-           (f->decode == FBY_DECODE_BYTES || f->length == 0) &&
+           (f->decode == FBY_DECODE_BYTES || f->decode == FBY_DECODE_TOKENS ||
+               f->length == 0) &&
            (array || !has_array(f)) && (array || maps || f->maps == 0);
 }
 
@@ -398,6 +459,8 @@ static fby_err check_decoded(
         return check_array(field, why);
     case FBY_DECODE_MAPS:
         return check_maps(field, why);
+    case FBY_DECODE_TOKENS:
+        return check_sequence(field, why);
     }
     return fby_because(why, FBY_CONFIG, "decode is not known");
 }
@@ -430,10 +493,44 @@ static fby_err check_field(
     return err == FBY_OK ? check_decoded(field, why) : err;
 }
 
+/* What a field asks of the source. */
+static fby_err check_origin(const struct fby_content *content,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    const struct fby_tokens *tokens    = &content->tokens;
+    bool                     sequences = content->source == FBY_SOURCE_TOKENS;
+    if (content->source == FBY_SOURCE_SHARDS && is_folder(field)) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': shards have no class folders; use from: cls",
+            field->name);
+    }
+    if (sequences != (field->decode == FBY_DECODE_TOKENS)) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': decode: tokens and a source of tokens belong "
+            "together",
+            field->name);
+    }
+    if (sequences && field->length != tokens->length) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': %u tokens, but a sequence of the source has %u",
+            field->name, field->length, tokens->length);
+    }
+    if (sequences && tokens->shift == 0 &&
+        strcmp(field->from[0], "target") == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': from: target needs shift: 1 of the source",
+            field->name);
+    }
+    return FBY_OK;
+}
+
 fby_err fby_content_check(
     const struct fby_content *content, struct fby_why *why)
 {
-    fby_err err = check_order(content, why);
+    fby_err err = check_source(content, why);
+    if (err == FBY_OK) {
+        err = check_order(content, why);
+    }
     if (err == FBY_OK && content->n_fields == 0) {
         err = fby_because(why, FBY_CONFIG, "there is no field");
     }
@@ -447,11 +544,8 @@ fby_err fby_content_check(
             err = fby_because_in(
                 why, FBY_CONFIG, "field '%s'", fby_text_show(field->name).text);
         }
-        if (err == FBY_OK && content->source == FBY_SOURCE_SHARDS &&
-            is_folder(field)) {
-            err = fby_because(why, FBY_CONFIG,
-                "field '%s': shards have no class folders; use from: cls",
-                field->name);
+        if (err == FBY_OK) {
+            err = check_origin(content, field, why);
         }
     }
     return err;

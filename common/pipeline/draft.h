@@ -12,6 +12,7 @@
 enum { /* keys of a split */
     SPLIT_SHARDS,
     SPLIT_FOLDER,
+    SPLIT_TOKENS,
     SPLIT_SHUFFLE,
     SPLIT_LAST,
     SPLIT_LANES,
@@ -26,12 +27,33 @@ struct draft_shuffle {
     int64_t          block;
 };
 
+enum { /* keys of tokens */
+    TOKENS_FILES,
+    TOKENS_FORMAT,
+    TOKENS_TYPE,
+    TOKENS_COLUMN,
+    TOKENS_LENGTH,
+    TOKENS_SHIFT,
+    TOKENS_KEYS
+};
+
+struct draft_tokens {
+    struct fby_place at[TOKENS_KEYS];
+    char             files[FBY_PATH_SIZE];
+    int64_t          format; /* enum fby_tokens_format */
+    int64_t          type;   /* 0: not said */
+    char             column[FBY_NAME_SIZE];
+    int64_t          length;
+    int64_t          shift;
+};
+
 struct draft_split {
     struct fby_place     at[SPLIT_KEYS];
     struct fby_place     here; /* its name */
     char                 name[FBY_NAME_SIZE];
     char                 shards[FBY_PATH_SIZE];
     char                 folder[FBY_PATH_SIZE];
+    struct draft_tokens  tokens;
     struct draft_shuffle shuffle;
     int64_t              last;
     int64_t              lanes;
@@ -170,6 +192,10 @@ struct fby_pipeline {
 /* The fields of a file whose splits are read (field.c). */
 FBY_CHECKED fby_err fby_draft_fields(
     struct fby_yaml *yaml, struct fby_pipeline *pipeline);
+
+/* `tokens: {files: ...}` of a split (draft_tokens.c), into its draft_tokens. */
+FBY_CHECKED fby_err fby_draft_tokens(
+    struct fby_yaml *yaml, yaml_node_t *node, void *split);
 
 /* The list under ops, and the one under device (draft_op.c). */
 FBY_CHECKED fby_err fby_draft_ops(

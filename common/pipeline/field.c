@@ -16,6 +16,7 @@ static const struct fby_choice decoders[] = {
     {"mask8", FBY_DECODE_MASK8, false},
     {"array", FBY_DECODE_ARRAY, false},
     {"maps", FBY_DECODE_MAPS, false},
+    {"tokens", FBY_DECODE_TOKENS, false},
     {NULL, 0, false},
 };
 

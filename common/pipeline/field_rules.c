@@ -36,6 +36,16 @@ static enum fby_decode infer_one(const char *extension)
     return strcmp(kind, "json") == 0 ? FBY_DECODE_NUMBER : FBY_DECODE_BYTES;
 }
 
+/* Sources of tokens have nothing else. */
+static bool is_of_tokens(const struct fby_pipeline *pipeline)
+{
+    bool all = true;
+    for (size_t i = 0; i < pipeline->n_splits; i++) {
+        all = all && pipeline->splits[i].kind == FBY_SOURCE_TOKENS;
+    }
+    return all;
+}
+
 static fby_err infer_decode(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
@@ -43,6 +53,10 @@ static fby_err infer_decode(
         return FBY_OK;
     }
     field->decode = infer_one(field->from[0]);
+    if (is_of_tokens(field->pipeline)) {
+        field->decode = FBY_DECODE_TOKENS;
+        return FBY_OK;
+    }
     for (size_t i = 1; i < field->n_from; i++) {
         if ((int64_t)infer_one(field->from[i]) != field->decode) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
@@ -72,6 +86,7 @@ static bool is_used(int64_t decode, size_t key)
         [FBY_DECODE_MASK8]  = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE),
         [FBY_DECODE_MAPS]   = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
+        [FBY_DECODE_TOKENS] = 0,
     };
     return ((common | used[decode]) & BIT(key)) != 0;
 }
@@ -86,6 +101,7 @@ static const char *decoder_name(int64_t decode)
         [FBY_DECODE_MASK8]  = "mask8",
         [FBY_DECODE_ARRAY]  = "array",
         [FBY_DECODE_MAPS]   = "maps",
+        [FBY_DECODE_TOKENS] = "tokens",
     };
     return names[decode];
 }
@@ -557,6 +573,33 @@ static fby_err settle_array(
                      "cannot hold all values of the wire type");
 }
 
+/* ---- tokens ---- */
+
+/* The wire type that was not said is that of each split's tokens. */
+static fby_err settle_tokens(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    int64_t     wire = field->wire.type;
+    const char *from = field->from[0];
+    bool known = strcmp(from, "input") == 0 || strcmp(from, "target") == 0;
+    if (!known || field->n_from > 1) {
+        return wrong_at(yaml, field->from_at[0],
+            "tokens come from input, or from target: the tokens after those");
+    }
+    if (wire != 0 && wire != FBY_U16 && wire != FBY_U32) {
+        return wrong_at(
+            yaml, wire_place(field), "tokens travel as u16 or as u32");
+    }
+    if (field->out.dtype == 0) {
+        field->out.dtype = FBY_I64;
+    }
+    int64_t out = field->out.dtype;
+    return out == FBY_I64 || out == FBY_I32 || out == FBY_U32
+               ? FBY_OK
+               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], out,
+                     "is not made of tokens; use i64, i32 or u32");
+}
+
 /* ---- filter and codec ---- */
 
 /* Photo and pack are one coding: either word, or both, and for pictures. */
@@ -602,6 +645,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_array(yaml, field);
     case FBY_DECODE_MAPS:
         return settle_maps(yaml, field);
+    case FBY_DECODE_TOKENS:
+        return settle_tokens(yaml, field);
     default:
         return settle_bytes(yaml, field);
     }

@@ -143,8 +143,9 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
     }
     size_t slash = root > 0 ? 0 : 1;
     err          = check_components(path + slash, pattern, why);
-    size_t n     = kind == FBY_SOURCE_SHARDS ? rest_begins(path) : strlen(path);
-    if (err == FBY_OK && kind == FBY_SOURCE_SHARDS) {
+    bool   files = kind != FBY_SOURCE_FOLDER;
+    size_t n     = files ? rest_begins(path) : strlen(path);
+    if (err == FBY_OK && files) {
         err = check_rest(path + n, pattern, why);
     }
     if (err != FBY_OK) {

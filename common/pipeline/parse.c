@@ -73,6 +73,9 @@ static const struct fby_key split_keys[SPLIT_KEYS] = {
          .kind               = FBY_KEY_TEXT,
          .offset             = offsetof(struct draft_split, folder),
          .capacity           = FBY_PATH_SIZE},
+    [SPLIT_TOKENS]  = {.name = "tokens",
+         .kind               = FBY_KEY_OWN,
+         .read               = fby_draft_tokens},
     [SPLIT_SHUFFLE] = {.name = "shuffle",
         .kind                = FBY_KEY_OWN,
         .read                = read_shuffle},
@@ -97,30 +100,61 @@ static const struct fby_key split_keys[SPLIT_KEYS] = {
 static const struct fby_schema split_schema = {
     "a split, {shards: PATTERN or folder: PATH, ...}", split_keys, SPLIT_KEYS};
 
+/* A key of a split that names its source. */
+struct source_key {
+    size_t               key;
+    enum fby_source_kind kind;
+};
+
+static const struct source_key source_keys[] = {
+    {SPLIT_SHARDS, FBY_SOURCE_SHARDS},
+    {SPLIT_FOLDER, FBY_SOURCE_FOLDER},
+    {SPLIT_TOKENS, FBY_SOURCE_TOKENS},
+};
+
+static const char *pattern_of(const struct draft_split *split)
+{
+    switch (split->kind) {
+    case FBY_SOURCE_SHARDS:
+        return split->shards;
+    case FBY_SOURCE_FOLDER:
+        return split->folder;
+    case FBY_SOURCE_TOKENS:
+        return split->tokens.files;
+    }
+    return "";
+}
+
 /* The one source of a split, as a location. */
 static fby_err read_source(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, struct draft_split *split)
 {
-    bool shards = split->at[SPLIT_SHARDS].line > 0;
-    bool folder = split->at[SPLIT_FOLDER].line > 0;
-    if (shards == folder) {
+    const struct source_key *source = NULL;
+    size_t                   n      = 0;
+    for (size_t i = 0; i < COUNT(source_keys); i++) {
+        if (split->at[source_keys[i].key].line > 0) {
+            source = &source_keys[i];
+            n++;
+        }
+    }
+    if (n != 1) {
         return fby_yaml_wrong(yaml->why, yaml->file, split->here,
-            "split '%s' needs one source: shards: PATTERN or folder: PATH",
+            "split '%s' needs one source: shards: PATTERN, folder: PATH or "
+            "tokens: {files: PATTERN, ...}",
             split->name);
     }
     struct fby_location_parts parts;
     struct fby_why            why = {{0}};
-    split->kind = shards ? FBY_SOURCE_SHARDS : FBY_SOURCE_FOLDER;
-    fby_err err = fby_location_absolute(shards ? split->shards : split->folder,
-        pipeline->folder, split->location.pattern, &why);
+    split->kind                   = source->kind;
+    fby_err err                   = fby_location_absolute(
+                          pattern_of(split), pipeline->folder, split->location.pattern, &why);
     if (err == FBY_OK) {
         err = fby_location_split(
             split->location.pattern, split->kind, &parts, &why);
     }
     return err == FBY_OK ? FBY_OK
                          : fby_yaml_wrong(yaml->why, yaml->file,
-                               split->at[shards ? SPLIT_SHARDS : SPLIT_FOLDER],
-                               "%s", why.text);
+                               split->at[source->key], "%s", why.text);
 }
 
 static fby_err check_blocks(const struct fby_yaml *yaml,

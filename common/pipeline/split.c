@@ -11,6 +11,21 @@
 
 /* ---- content ---- */
 
+static void fill_tokens(struct fby_tokens *out, const struct draft_split *split)
+{
+    const struct draft_tokens *tokens = &split->tokens;
+    if (split->kind != FBY_SOURCE_TOKENS) {
+        return;
+    }
+    *out = (struct fby_tokens){
+        .format = (enum fby_tokens_format)tokens->format,
+        .type   = (enum fby_type)tokens->type,
+        .length = (uint32_t)tokens->length,
+        .shift  = (uint32_t)tokens->shift,
+    };
+    memcpy(out->column, tokens->column, sizeof(out->column));
+}
+
 static void fill_order(struct fby_content *content,
     const struct fby_pipeline *pipeline, const struct draft_split *split)
 {
@@ -19,6 +34,7 @@ static void fill_order(struct fby_content *content,
     content->last          = (enum fby_last)split->last;
     content->global_batch  = (uint32_t)pipeline->global_batch;
     content->on_bad_sample = (enum fby_bad_sample)pipeline->bad_sample.what;
+    fill_tokens(&content->tokens, split);
     if (content->shuffle == FBY_SHUFFLE_BLOCK) {
         content->block  = (uint32_t)split->shuffle.block;
         content->slices = (uint32_t)split->slices;
@@ -63,6 +79,22 @@ static bool has_one_hot(const struct draft_field *field, uint32_t split_bit)
 {
     return field->at[FIELD_ONE_HOT].line > 0 &&
            (field->one_hot.only & split_bit) != 0;
+}
+
+/* What the split says of its sequences; without a wire type, the smaller one
+ * that holds all tokens of theirs. */
+static void fill_sequence(struct fby_content *content, size_t i)
+{
+    struct fby_field_content *out  = &content->fields[i];
+    enum fby_type             type = content->tokens.type;
+    if (out->decode != FBY_DECODE_TOKENS) {
+        return;
+    }
+    out->length = content->tokens.length;
+    out->shape  = fby_field_shape(out);
+    if (out->wire_type == 0) {
+        out->wire_type = type == FBY_U8 || type == FBY_U16 ? FBY_U16 : FBY_U32;
+    }
 }
 
 static void fill_field(struct fby_field_content *out,
@@ -158,7 +190,7 @@ static fby_err check_folder_label(const struct fby_pipeline *pipeline,
     const struct draft_split *split, size_t i, struct fby_why *why)
 {
     const struct draft_field *field = &pipeline->fields[i];
-    if (split->kind == FBY_SOURCE_FOLDER ||
+    if (split->kind != FBY_SOURCE_SHARDS ||
         strcmp(field->from[0], "folder") != 0) {
         return FBY_OK;
     }
@@ -167,13 +199,38 @@ static fby_err check_folder_label(const struct fby_pipeline *pipeline,
         split->name);
 }
 
+static fby_err check_sequence(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, size_t i, struct fby_why *why)
+{
+    const struct draft_field *field  = &pipeline->fields[i];
+    bool                      tokens = split->kind == FBY_SOURCE_TOKENS;
+    if (tokens != (field->decode == FBY_DECODE_TOKENS)) {
+        return fby_yaml_wrong(why, pipeline->file, field->here,
+            tokens ? "split '%s' reads tokens; field '%s' is none: say decode: "
+                     "tokens, or leave it out"
+                   : "split '%s' does not read tokens, and field '%s' is made "
+                     "of them",
+            split->name, field->name);
+    }
+    if (tokens && split->tokens.shift == 0 &&
+        strcmp(field->from[0], "target") == 0) {
+        return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
+            "split '%s' has no targets; say shift: 1 in its tokens",
+            split->name);
+    }
+    return FBY_OK;
+}
+
 static fby_err check_split(const struct fby_pipeline *pipeline,
     const struct draft_split *split, const struct fby_content *content,
     struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
-        err = check_shape(pipeline, split, i, &content->fields[i], why);
+        err = check_sequence(pipeline, split, i, why);
+        if (err == FBY_OK) {
+            err = check_shape(pipeline, split, i, &content->fields[i], why);
+        }
         if (err == FBY_OK) {
             err = check_size(pipeline, split, i, &content->fields[i], why);
         }
@@ -241,6 +298,7 @@ fby_err fby_pipeline_split(const struct fby_pipeline *self, const char *name,
     fill_order(&picked->content, self, split);
     for (size_t i = 0; i < self->n_fields; i++) {
         fill_field(&picked->content.fields[i], &self->fields[i], bit);
+        fill_sequence(&picked->content, i);
         fill_delivery(&picked->delivery.fields[i], &self->fields[i], bit);
     }
     fby_err err = check_split(self, split, &picked->content, why);

@@ -35,14 +35,24 @@ enum {
     FBY_MAX_ONE_HOT = 1 << 16, /* classes */
     FBY_MAX_LENGTH  = 1 << 30, /* bytes, of a bytes field or an array */
     FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
-    FBY_MAX_CONTENT = 1 << 20  /* bytes, of a content's canonical form */
+    FBY_MAX_CONTENT = 1 << 20, /* bytes, of a content's canonical form */
+    FBY_MAX_TOKENS  = 1 << 24  /* of a sequence */
 };
 #define FBY_NORMALIZE_MAX 1e6  /* of |mean| and std; std is at least 1/this */
 #define FBY_SCALE_MAX     1e30 /* of |scale| and |offset| */
 
 /* The numbers below are written into canonical content and onto the wire:
  * add, never renumber. */
-enum fby_source_kind { FBY_SOURCE_FOLDER = 1, FBY_SOURCE_SHARDS = 2 };
+enum fby_source_kind {
+    FBY_SOURCE_FOLDER = 1,
+    FBY_SOURCE_SHARDS = 2,
+    FBY_SOURCE_TOKENS = 6
+};
+enum fby_tokens_format {
+    FBY_TOKENS_FLAT     = 1, /* numbers, and nothing else */
+    FBY_TOKENS_MDS      = 2, /* a column of MosaicML's shards */
+    FBY_TOKENS_MEGATRON = 3  /* a .bin, beside it its .idx */
+};
 enum fby_shuffle {
     FBY_SHUFFLE_NONE  = 1,
     FBY_SHUFFLE_FULL  = 2,
@@ -60,7 +70,8 @@ enum fby_decode {
     FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
     FBY_DECODE_MASK8  = 5, /* PNG of ids -> u8 [h, w, 1] */
     FBY_DECODE_ARRAY  = 6, /* NumPy file of one shape -> any type */
-    FBY_DECODE_MAPS   = 9  /* PNGs of one size -> bits [h, w, maps] */
+    FBY_DECODE_MAPS   = 9, /* PNGs of one size -> bits [h, w, maps] */
+    FBY_DECODE_TOKENS = 10 /* a sequence of token files -> u16, u32 [length] */
 };
 /* What becomes of a list in JSON where one value is wanted. */
 enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
@@ -151,7 +162,7 @@ struct fby_field_content {
     char               json_key[FBY_NAME_SIZE]; /* number; label: may be "" */
     enum fby_pick      pick;                    /* with json_key */
     enum fby_type      wire_type;
-    uint32_t           length;    /* bytes: how many */
+    uint32_t           length;    /* bytes: how many; tokens: of a sequence */
     struct fby_shape   array;     /* array: the shape of every file */
     uint32_t           maps;      /* travel as bits: in the last dimension; 0:
                                      they do not */
@@ -166,6 +177,15 @@ struct fby_field_content {
     struct fby_shape   shape; /* after the ops; every dimension known */
 };
 
+/* How token files are cut into sequences, which are the samples. */
+struct fby_tokens {
+    enum fby_tokens_format format;
+    enum fby_type          type;   /* of one in the file; 0: the file says */
+    uint32_t               length; /* tokens of a sequence */
+    uint32_t               shift;  /* 1: the target is one token on; else 0 */
+    char                   column[FBY_NAME_SIZE]; /* mds */
+};
+
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
@@ -175,6 +195,7 @@ struct fby_content {
     enum fby_last        last;
     uint32_t             global_batch;
     enum fby_bad_sample  on_bad_sample;
+    struct fby_tokens    tokens; /* of token files, else zero */
     uint32_t             n_fields;
     struct fby_field_content
         fields[FBY_MAX_FIELDS]; /* in byte order of names */

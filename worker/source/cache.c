@@ -30,11 +30,6 @@ void fby_cached_fini(struct fby_cached *self)
     *self = (struct fby_cached){0};
 }
 
-static uint32_t stamps_of(const struct fby_shard *shard)
-{
-    return shard->folder ? shard->members : 1;
-}
-
 /* One at a time: the order in which a list of initialisers is evaluated is
  * the compiler's. */
 static void read_stamp(struct fby_reader *r, struct fby_stamp *out)
@@ -48,7 +43,7 @@ static void read_stamp(struct fby_reader *r, struct fby_stamp *out)
 
 static void read_stamps(struct fby_reader *r, struct fby_shard *shard)
 {
-    for (uint32_t i = 0; i < stamps_of(shard) && !r->bad; i++) {
+    for (uint32_t i = 0; i < fby_shard_stamps(shard) && !r->bad; i++) {
         read_stamp(r, &shard->stamps[i]);
     }
 }
@@ -233,7 +228,7 @@ static void write_shard(struct writing *w, const struct fby_shard *shard)
     fby_put_u32(&w->piece, 0);
     fby_shard_encode(shard, &w->piece);
     fby_store_le(w->piece.data, w->piece.size - 4, 4);
-    for (uint32_t i = 0; i < stamps_of(shard); i++) {
+    for (uint32_t i = 0; i < fby_shard_stamps(shard); i++) {
         const struct fby_stamp *s = &shard->stamps[i];
         fby_put_u64(&w->piece, s->device);
         fby_put_u64(&w->piece, s->inode);

@@ -160,10 +160,28 @@ static bool find_member(
     return false;
 }
 
+static struct fby_member sequence_at(const struct where *at, uint64_t sample)
+{
+    const struct fby_sequences *all   = at->shard->sequences;
+    uint64_t                    first = (uint64_t)at->sample * all->length;
+    return (struct fby_member){
+        .sample = sample,
+        .shard  = at->shard_number,
+        .index  = at->sample,
+        .offset = fby_sequences_piece(all, first, 1).at,
+        .size   = fby_sequences_bytes(all),
+        .width  = fby_type_bytes(all->type),
+    };
+}
+
 fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
 {
     struct where at = find(self, sample);
+    if (at.shard->sequences != NULL) {
+        *out = sequence_at(&at, sample);
+        return FBY_OK;
+    }
     for (uint32_t i = 0; i < n_exts; i++) {
         uint32_t m = 0;
         if (find_member(&at, exts[i], &m)) {
@@ -178,6 +196,27 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
         }
     }
     return FBY_NOT_FOUND;
+}
+
+/* All runs that the sequence goes through, one after another. */
+static fby_err read_sequence(struct fby_dataset *self,
+    const struct fby_file *file, const struct fby_member *member,
+    uint8_t *buffer, struct fby_why *why)
+{
+    const struct fby_sequences *all =
+        self->index.shards[member->shard].sequences;
+    uint64_t token = (uint64_t)member->index * all->length;
+    uint64_t end   = token + all->length + all->shift;
+    fby_err  err   = FBY_OK;
+    while (err == FBY_OK && token < end) {
+        struct fby_token_piece piece =
+            fby_sequences_piece(all, token, end - token);
+        struct fby_extent extent = {piece.at, piece.tokens * member->width};
+        err = fby_files_read(self->files, file, extent, buffer, why);
+        buffer += extent.size;
+        token += piece.tokens;
+    }
+    return err;
 }
 
 fby_err fby_dataset_read(struct fby_dataset *self,
@@ -202,6 +241,9 @@ fby_err fby_dataset_read(struct fby_dataset *self,
         .path  = path,
         .stamp = &shard->stamps[shard->folder ? m : 0],
     };
+    if (shard->sequences != NULL) {
+        return read_sequence(self, &file, member, buffer, why);
+    }
     struct fby_extent extent = {.offset = member->offset, .size = member->size};
     return fby_files_read(self->files, &file, extent, buffer, why);
 }
@@ -223,7 +265,14 @@ void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
     struct where       at     = find(self, sample);
     const char        *key    = fby_shard_key(at.shard, at.sample);
     unsigned long long number = sample;
-    if (member != NULL && at.shard->folder) {
+    if (at.shard->sequences != NULL) {
+        struct fby_member sequence = sequence_at(&at, sample);
+        snprintf(text->text, sizeof(text->text),
+            "shard %.200s, sample %llu (tokens from %llu on), offset %llu",
+            at.shard->name, number,
+            (unsigned long long)at.sample * at.shard->sequences->length,
+            (unsigned long long)sequence.offset);
+    } else if (member != NULL && at.shard->folder) {
         snprintf(text->text, sizeof(text->text), "file %.200s.%s, sample %llu",
             key, fby_shard_suffix(at.shard, member->index), number);
     } else if (member != NULL) {

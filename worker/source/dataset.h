@@ -24,13 +24,14 @@ struct fby_progress {
 };
 
 struct fby_dataset_spec {
-    const struct fby_roots *roots; /* borrowed until destroy */
-    enum fby_source_kind    kind;
-    const char             *pattern;   /* "NAME:path", borrowed for open */
-    const char             *cache_dir; /* NULL: the user's; "": no cache */
-    bool                    hash;      /* XXH3-128 of every shard's bytes */
-    uint32_t                threads;   /* that scan; 0: one a core, up to 16 */
-    uint32_t                max_open;  /* files kept open; 0: 128 */
+    const struct fby_roots  *roots; /* borrowed until destroy */
+    enum fby_source_kind     kind;
+    const char              *pattern;   /* "NAME:path", borrowed for open */
+    const struct fby_tokens *tokens;    /* of token files; likewise */
+    const char              *cache_dir; /* NULL: the user's; "": no cache */
+    bool                     hash;      /* XXH3-128 of every shard's bytes */
+    uint32_t                 threads;   /* that scan; 0: one a core, up to 16 */
+    uint32_t                 max_open;  /* files kept open; 0: 128 */
 };
 
 struct fby_dataset;
@@ -74,7 +75,8 @@ struct fby_digest fby_dataset_shard_digest(
 /* The shard that a sample lies in. */
 uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample);
 
-/* The key of a sample, "c00/0001"; lives as long as `self`. */
+/* The key of a sample, "c00/0001"; lives as long as `self`. Sequences of token
+ * files have none: "". */
 const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample);
 
 /* The id of a folder sample's class, which is the folder's place among them in
@@ -88,10 +90,12 @@ struct fby_member {
     uint32_t index;  /* among the shard's members */
     uint64_t offset; /* in its file; 0 in a folder */
     uint64_t size;   /* bytes */
+    uint32_t width;  /* of a sequence: bytes of a token; else 0 */
 };
 
 /* The member of `sample` with the first of `exts` (lower case, without the
- * dot) that it has. FBY_NOT_FOUND: it has none of them. */
+ * dot) that it has; of token files the sequence, its last target included,
+ * whatever they are. FBY_NOT_FOUND: it has none of them. */
 FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
     struct fby_member *out);

@@ -9,6 +9,8 @@
 #include "worker/source/index_build.h"
 #include "worker/source/parallel.h"
 
+enum { KIND_TEXT = 160 }; /* bytes of name_kind, with NUL */
+
 fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
     struct fby_why *why)
@@ -54,6 +56,11 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
         sizeof(*self->cached.shards), by_shard_name);
 }
 
+static bool is_folder(const struct fby_build *b)
+{
+    return b->spec->kind == FBY_SOURCE_FOLDER;
+}
+
 static fby_err find_source(struct fby_build *b, struct fby_why *why)
 {
     const char       *pattern = b->spec->pattern;
@@ -71,17 +78,31 @@ static fby_err find_source(struct fby_build *b, struct fby_why *why)
     return err == FBY_CONFIG ? FBY_USAGE : err;
 }
 
+/* "folder ", and of token files how they are read and cut: another cut is
+ * another manifest. */
+static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
+{
+    const struct fby_tokens *tokens = b->spec->tokens;
+    if (b->spec->kind != FBY_SOURCE_TOKENS) {
+        return is_folder(b) ? "folder " : "shards ";
+    }
+    snprintf(out, KIND_TEXT, "tokens %d %d %u %u %s ", (int)tokens->format,
+        (int)tokens->type, tokens->length, tokens->shift, tokens->column);
+    return out;
+}
+
 /* What the cache is filed under: the place, however it is spelled. */
 static void name_source(struct fby_build *b)
 {
+    char                    kind[KIND_TEXT];
     const struct fby_index *out    = b->out;
     const char             *text[] = {
-                    b->spec->kind == FBY_SOURCE_FOLDER ? "folder " : "shards ",
-        fby_root_dir(out->root),
-        "/",
-        out->parts.base,
-        "/",
-        out->parts.rest,
+                    name_kind(b, kind),
+                    fby_root_dir(out->root),
+                    "/",
+                    out->parts.base,
+                    "/",
+                    out->parts.rest,
     };
     for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
         fby_put_bytes(&b->source, text[i], strlen(text[i]));
@@ -120,7 +141,7 @@ static void store_cache(const struct fby_build *b)
     const struct fby_index *out = b->out;
     bool                    changed =
         atomic_load(&b->fresh) > 0 || out->n_shards != b->cached.count;
-    if (!changed || (b->spec->kind == FBY_SOURCE_FOLDER && !out->hashed)) {
+    if (!changed || (is_folder(b) && !out->hashed)) {
         return;
     }
     struct fby_cached what = {
@@ -140,6 +161,19 @@ static void store_cache(const struct fby_build *b)
     }
 }
 
+static fby_err build(struct fby_build *b, struct fby_why *why)
+{
+    switch (b->spec->kind) {
+    case FBY_SOURCE_FOLDER:
+        return fby_build_folder(b, why);
+    case FBY_SOURCE_SHARDS:
+        return fby_build_tars(b, why);
+    case FBY_SOURCE_TOKENS:
+        return fby_build_tokens(b, why);
+    }
+    return fby_because(why, FBY_CONFIG, "a source of no known kind");
+}
+
 fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_index *out, struct fby_why *why)
 {
@@ -152,8 +186,7 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     name_source(&b);
     load_cache(&b);
     out->hashed = spec->hash || b.cached.hashed;
-    err         = spec->kind == FBY_SOURCE_FOLDER ? fby_build_folder(&b, why)
-                                                  : fby_build_tars(&b, why);
+    err         = build(&b, why);
     out->reused = atomic_load(&b.reused);
     if (err == FBY_OK) {
         store_cache(&b);

@@ -31,6 +31,8 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
 
 /* Fill the shards of self->out. */
 FBY_CHECKED fby_err fby_build_tars(struct fby_build *self, struct fby_why *why);
+FBY_CHECKED fby_err fby_build_tokens(
+    struct fby_build *self, struct fby_why *why);
 FBY_CHECKED fby_err fby_build_folder(
     struct fby_build *self, struct fby_why *why);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/pipeline/canon.h"
 #include "common/pipeline/record.h"
 
 enum { /* keys of a shard's record */
@@ -18,7 +19,13 @@ enum { /* keys of a shard's record */
     KEY_MEMBERS,
     KEY_SUFFIX,
     KEY_OFFSET,
-    KEY_BYTES
+    KEY_BYTES,
+    KEY_FORMAT = 25, /* these and the following: of token files */
+    KEY_TYPE,
+    KEY_LENGTH,
+    KEY_SHIFT,
+    KEY_RUN_AT,
+    KEY_RUN_TOKENS
 };
 
 enum { VERSION = 1 };
@@ -68,16 +75,43 @@ static void put_u64s(
     }
 }
 
+static void put_sequences(
+    const struct fby_sequences *sequences, struct fby_buffer *out)
+{
+    uint32_t n = sequences->n_runs;
+    fby_record_put_i64(out, KEY_FORMAT, sequences->format);
+    fby_record_put_i64(out, KEY_TYPE, sequences->type);
+    fby_record_put_i64(out, KEY_LENGTH, sequences->length);
+    fby_record_put_i64(out, KEY_SHIFT, sequences->shift);
+    put_u64s(out, KEY_RUN_AT, sequences->at, n);
+    uint8_t *at = put_column(out, KEY_RUN_TOKENS, n, 8);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t end = i + 1 < n ? sequences->first[i + 1] : sequences->tokens;
+        fby_store_le(at + 8 * (size_t)i, end - sequences->first[i], 8);
+    }
+}
+
+static enum fby_source_kind kind_of(const struct fby_shard *shard)
+{
+    if (shard->sequences != NULL) {
+        return FBY_SOURCE_TOKENS;
+    }
+    return shard->folder ? FBY_SOURCE_FOLDER : FBY_SOURCE_SHARDS;
+}
+
 void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     fby_record_put_i64(out, KEY_VERSION, VERSION);
-    fby_record_put_i64(
-        out, KEY_KIND, shard->folder ? FBY_SOURCE_FOLDER : FBY_SOURCE_SHARDS);
+    fby_record_put_i64(out, KEY_KIND, kind_of(shard));
     fby_record_put_text(out, KEY_NAME, shard->name);
     fby_record_put_i64(out, KEY_SIZE, (int64_t)shard->size);
     if (shard->hashed) {
         fby_record_put_bytes(
             out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
+    }
+    if (shard->sequences != NULL) {
+        put_sequences(shard->sequences, out);
+        return;
     }
     put_suffixes(shard, out);
     fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
@@ -97,12 +131,15 @@ struct columns {
     char (*suffixes)[FBY_NAME_SIZE];
     uint32_t          n_suffixes;
     bool              folder;
+    bool              tokens;
     struct fby_reader keys;
     struct fby_reader classes;
     struct fby_reader counts;
     struct fby_reader suffix;
     struct fby_reader offset;
     struct fby_reader bytes;
+    struct fby_reader run_at;
+    struct fby_reader run_tokens;
 };
 
 static struct fby_reader column(struct fby_record *r, uint16_t key)
@@ -130,8 +167,12 @@ static void read_head(
 {
     char name[FBY_PATH_SIZE] = "";
     fby_record_between(r, KEY_VERSION, VERSION, VERSION);
-    c->folder = fby_record_between(r, KEY_KIND, FBY_SOURCE_FOLDER,
-                    FBY_SOURCE_SHARDS) == FBY_SOURCE_FOLDER;
+    int64_t kind = fby_record_i64(r, KEY_KIND);
+    c->folder    = kind == FBY_SOURCE_FOLDER;
+    c->tokens    = kind == FBY_SOURCE_TOKENS;
+    if (!c->folder && !c->tokens && kind != FBY_SOURCE_SHARDS) {
+        fby_record_refuse(r, KEY_KIND, "no kind of shard");
+    }
     fby_record_text(r, KEY_NAME, name, sizeof(name));
     fby_shard_init(out, name, c->folder);
     out->size = (uint64_t)fby_record_between(r, KEY_SIZE, 0, INT64_MAX);
@@ -143,6 +184,24 @@ static void read_head(
         } else {
             fby_record_refuse(r, KEY_SUM, "not 16 bytes");
         }
+    }
+}
+
+static void read_sequences(
+    struct fby_record *r, struct fby_shard *out, struct columns *c)
+{
+    struct fby_tokens how = {
+        .format = (enum fby_tokens_format)fby_record_between(
+            r, KEY_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON),
+    };
+    how.type   = (enum fby_type)fby_record_between(r, KEY_TYPE, 1, FBY_U32);
+    how.length = (uint32_t)fby_record_between(r, KEY_LENGTH, 1, FBY_MAX_TOKENS);
+    how.shift  = (uint32_t)fby_record_between(r, KEY_SHIFT, 0, 1);
+    c->run_at  = column(r, KEY_RUN_AT);
+    c->run_tokens  = column(r, KEY_RUN_TOKENS);
+    out->sequences = fby_sequences_create(&how);
+    if (!fby_tokens_type_ok(&how)) {
+        fby_record_refuse(r, KEY_TYPE, "no type of tokens");
     }
 }
 
@@ -243,6 +302,42 @@ static fby_err take_columns(
     return err == FBY_OK ? FBY_OK : FBY_PROTO;
 }
 
+/* Runs lie within the file, and two that follow one another are one. */
+static fby_err take_run(
+    struct fby_shard *out, struct columns *c, struct fby_why *why)
+{
+    uint64_t at     = fby_read_u64(&c->run_at);
+    uint64_t tokens = fby_read_u64(&c->run_tokens);
+    uint64_t width  = fby_type_bytes(out->sequences->type);
+    uint32_t before = out->sequences->n_runs;
+    if (c->run_at.bad || c->run_tokens.bad) {
+        return bad(why, "columns of different lengths");
+    }
+    if (tokens == 0 || at > out->size || tokens > (out->size - at) / width) {
+        return bad(why, "a run of tokens beyond the end");
+    }
+    fby_err err = fby_sequences_add(out->sequences, at, tokens, why);
+    return err != FBY_OK || out->sequences->n_runs > before
+               ? err
+               : bad(why, "a run of tokens that goes on with the one before");
+}
+
+static fby_err take_runs(
+    struct fby_shard *out, struct columns *c, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    while (err == FBY_OK && (c->run_at.left > 0 || c->run_tokens.left > 0)) {
+        err = take_run(out, c, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_shard_finish_sequences(out, why);
+    }
+    if (err == FBY_OK) {
+        out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
+    }
+    return err == FBY_OK ? FBY_OK : FBY_PROTO;
+}
+
 fby_err fby_shard_decode(const uint8_t *data, size_t size,
     struct fby_shard *out, struct fby_why *why)
 {
@@ -250,10 +345,14 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
     struct columns    c = {0};
     *out                = (struct fby_shard){0};
     read_head(&r, out, &c);
-    read_columns(&r, &c);
+    if (c.tokens) {
+        read_sequences(&r, out, &c);
+    } else {
+        read_columns(&r, &c);
+    }
     fby_err err = fby_record_end(&r, "manifest of a shard", why);
     if (err == FBY_OK) {
-        err = take_columns(out, &c, why);
+        err = c.tokens ? take_runs(out, &c, why) : take_columns(out, &c, why);
     }
     free(c.suffixes);
     return err;

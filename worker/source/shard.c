@@ -70,6 +70,7 @@ void fby_shard_fini(struct fby_shard *self)
     free(self->bytes);
     free(self->suffixes);
     free(self->stamps);
+    fby_sequences_free(&self->sequences);
     *self = (struct fby_shard){0};
 }
 
@@ -259,6 +260,27 @@ fby_err fby_shard_finish(struct fby_shard *self, struct fby_why *why)
         self->first, ((size_t)self->samples + 1) * sizeof(*self->first));
     self->first[self->samples] = self->members;
     give_back_spare(self);
+    return FBY_OK;
+}
+
+uint32_t fby_shard_stamps(const struct fby_shard *self)
+{
+    if (self->sequences != NULL) {
+        return self->sequences->format == FBY_TOKENS_MEGATRON ? 2 : 1;
+    }
+    return self->folder ? self->members : 1;
+}
+
+fby_err fby_shard_finish_sequences(struct fby_shard *self, struct fby_why *why)
+{
+    uint64_t samples = fby_sequences_count(self->sequences);
+    if (samples > UINT32_MAX) {
+        return fby_because(why, FBY_CONFIG,
+            "%llu sequences of %u tokens; a file has at most %u: cut it into "
+            "smaller ones",
+            (unsigned long long)samples, self->sequences->length, UINT32_MAX);
+    }
+    self->samples = (uint32_t)samples;
     return FBY_OK;
 }
 

@@ -4,7 +4,9 @@
  * folder), a member 17 bytes (in a folder 49, with its file's stamp), so that
  * millions of samples fit. A shard is built sample by sample, finished, and
  * constant from then on. Tar shards have one file, which `stamps[0]` tells
- * apart from a later one of its name; folder shards have one file a member. */
+ * apart from a later one of its name; folder shards have one file a member.
+ * A shard of a token file has sequences instead: samples without keys and
+ * members (its stamps: of the file, and of the index beside it). */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 
@@ -16,6 +18,7 @@
 #include "common/err.h"
 #include "common/hash.h"
 #include "common/pipeline/types.h"
+#include "worker/source/sequences.h"
 
 enum {
     FBY_SHARD_MAX_SAMPLES  = 1 << 24,
@@ -58,7 +61,8 @@ struct fby_shard {
     uint64_t         *offset;        /* a member; tar only */
     uint64_t         *bytes;         /* a member: its size */
     char (*suffixes)[FBY_NAME_SIZE]; /* as spelled, in order of first use */
-    struct fby_stamp *stamps;        /* tar: one; folder: one a member */
+    struct fby_stamp     *stamps;    /* tar: one; folder: one a member */
+    struct fby_sequences *sequences; /* of a token file; else NULL */
 };
 
 /* Begin a shard; `folder` says of which kind. Release it with fini, also when
@@ -82,9 +86,21 @@ FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
 FBY_CHECKED fby_err fby_shard_finish(
     struct fby_shard *self, struct fby_why *why);
 
+/* How many stamps it has. */
+uint32_t fby_shard_stamps(const struct fby_shard *self);
+
+/* Set the samples of a token file, whose sequences are all there.
+ * Errors: FBY_CONFIG when they are more than 2^32 - 1. */
+FBY_CHECKED fby_err fby_shard_finish_sequences(
+    struct fby_shard *self, struct fby_why *why);
+
+/* A sequence has none: "". */
 static inline const char *fby_shard_key(
     const struct fby_shard *self, uint32_t sample)
 {
+    if (self->sequences != NULL) {
+        return "";
+    }
     return (const char *)self->keys.data + self->key_at[sample];
 }
 

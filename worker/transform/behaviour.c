@@ -75,6 +75,8 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_paths(transform, hash);
     case FBY_DECODER_BITS:
         return fby_try_bits(transform, hash);
+    case FBY_DECODER_TOKENS:
+        return fby_try_tokens(transform, hash);
     case FBY_DECODER_BYTES:
     case FBY_N_DECODERS:
         break;

@@ -22,6 +22,7 @@ enum fby_decoder {
     FBY_DECODER_ARRAY,
     FBY_DECODER_BITS,
     FBY_DECODER_PATH, /* into JSON */
+    FBY_DECODER_TOKENS,
     FBY_N_DECODERS
 };
 

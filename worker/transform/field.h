@@ -23,6 +23,7 @@ struct fby_field_job {
     size_t          size;     /* of them */
     const uint64_t *sizes;    /* maps: of each member; in `bytes` they follow
                                 each other; unused by others */
+    uint32_t        width;    /* of a token of a sequence; else 0 */
     uint32_t        class_id; /* from: folder */
     uint64_t        seed;     /* the draws' key */
     uint64_t        epoch;

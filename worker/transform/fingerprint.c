@@ -60,6 +60,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_ARRAY]    = "array",
         [FBY_DECODER_BITS]     = "bits",
         [FBY_DECODER_PATH]     = "json_path",
+        [FBY_DECODER_TOKENS]   = "tokens",
     };
     add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
                            DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
@@ -118,6 +119,9 @@ static fby_err add_decoders(struct entries *entries,
     case FBY_DECODE_MAPS:
         add_decoder(entries, FBY_DECODER_MASK8);
         add_decoder(entries, FBY_DECODER_BITS);
+        return FBY_OK;
+    case FBY_DECODE_TOKENS:
+        add_decoder(entries, FBY_DECODER_TOKENS);
         return FBY_OK;
     case FBY_DECODE_BYTES:
         add_decoder(entries, FBY_DECODER_BYTES);

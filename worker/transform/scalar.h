@@ -30,4 +30,9 @@ FBY_CHECKED fby_err fby_bytes_write(
 FBY_CHECKED fby_err fby_array_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
+/* A sequence of exactly the field's length; what is negative, does not fit the
+ * wire type or is above 2^31 - 1 is refused. */
+FBY_CHECKED fby_err fby_tokens_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
 #endif

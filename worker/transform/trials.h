@@ -42,6 +42,10 @@ FBY_CHECKED fby_err fby_try_arrays(
 FBY_CHECKED fby_err fby_try_bits(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* Sequences of one token: each width of theirs in each wire type. */
+FBY_CHECKED fby_err fby_try_tokens(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+
 /* An op, with each of its sets of parameters. */
 FBY_CHECKED fby_err fby_try_op(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_op *op);

@@ -1,8 +1,10 @@
-/* trials_array.c - NumPy files of one value through the decoder of arrays. */
+/* trials_array.c - NumPy files of one value through the decoder of arrays, and
+ * the same values through that of tokens. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bytes.h"
 #include "worker/transform/field.h"
 #include "worker/transform/npy.h"
 #include "worker/transform/trials.h"
@@ -82,6 +84,50 @@ fby_err fby_try_arrays(
             .decode = FBY_DECODE_ARRAY, .wire_type = (enum fby_type)wire};
         for (int type = 0; err == FBY_OK && type < FBY_NPY_TYPES; type++) {
             err = try_type(transform, hash, field, (enum fby_npy_type)type);
+        }
+    }
+    free(field);
+    return err;
+}
+
+static fby_err try_width(struct fby_transform *transform,
+    struct fby_digest_state *hash, const struct fby_field_content *field,
+    size_t width)
+{
+    fby_err broken = FBY_OK;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        uint8_t              token[8];
+        uint8_t              value[4];
+        struct fby_field_job job = {.field = field,
+            .bytes                         = token,
+            .size                          = width,
+            .width                         = (uint32_t)width};
+        fby_store_le(token, words[i], sizeof(token));
+        fby_err err = fby_field_write(transform, &job, value, NULL);
+        broken      = fby_trial_outcome(hash, err);
+        if (broken != FBY_OK) {
+            return broken;
+        }
+        if (err == FBY_OK) {
+            fby_digest_add(hash, value, fby_field_bytes(field));
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err fby_try_tokens(
+    struct fby_transform *transform, struct fby_digest_state *hash)
+{
+    static const enum fby_type types[] = {FBY_U16, FBY_U32};
+    struct fby_field_content  *field   = calloc(1, sizeof(*field));
+    fby_err                    err     = field == NULL ? FBY_FULL : FBY_OK;
+    for (size_t i = 0; err == FBY_OK && i < 2; i++) {
+        *field = (struct fby_field_content){.decode = FBY_DECODE_TOKENS,
+            .wire_type                              = types[i],
+            .length                                 = 1,
+            .shape = {.n_dims = 1, .dims = {1}}};
+        for (size_t width = 1; err == FBY_OK && width <= 8; width *= 2) {
+            err = try_width(transform, hash, field, width);
         }
     }
     free(field);

@@ -291,6 +291,59 @@ static void a_stranger_s_content_obeys_the_rules_of_files(void **state)
     fby_split_destroy(&split);
 }
 
+static struct fby_split *split_of_tokens(void)
+{
+    return split_of(
+        "forebay: 1\n"
+        "splits: {train: {tokens: {files: t.bin, format: flat, type: u16, "
+        "length: 8, shift: 1}}}\n"
+        "global_batch: 4\n"
+        "fields: {a: {from: input}, b: {from: target}}\n",
+        "train");
+}
+
+static void sequences_and_their_source_belong_together(void **state)
+{
+    (void)state;
+    struct fby_split   *split = split_of_tokens();
+    struct fby_content *c     = &split->content;
+    c->tokens.shift           = 0;
+    refused(c, "content: field 'b': from: target needs shift: 1 of the source");
+    c->tokens.shift  = 1;
+    c->tokens.length = 9;
+    refused(c, "content: field 'a': 8 tokens, but a sequence of the source "
+               "has 9");
+    c->tokens.length = 0;
+    refused(c, "content: tokens: length is not within 1 to 16777216");
+    c->tokens.length = 8;
+    c->tokens.type   = FBY_F32;
+    refused(c, "content: tokens: the type is u8, u16, u32, i32 or i64, and of "
+               "flat files it is said");
+    c->tokens.type         = FBY_U16;
+    c->fields[0].wire_type = FBY_I64;
+    refused(c, "content: field 'a': tokens travel as u16 or as u32");
+    c->fields[0].wire_type  = FBY_U16;
+    c->fields[0].from[0][0] = 'o';
+    refused(c, "content: field 'a': tokens come from input or from target, "
+               "one");
+    c->fields[0].from[0][0] = 'i';
+    c->source               = FBY_SOURCE_SHARDS;
+    refused(c, "content: field 'a': decode: tokens and a source of tokens "
+               "belong together");
+    fby_split_destroy(&split);
+}
+
+static void sequences_take_the_type_of_their_files(void **state)
+{
+    (void)state;
+    struct fby_split *split = split_of_tokens();
+    assert_int_equal(split->content.fields[0].wire_type, FBY_U16);
+    assert_int_equal(split->delivery.fields[0].dtype, FBY_I64);
+    assert_int_equal(split->content.fields[1].shape.n_dims, 1);
+    assert_int_equal(split->content.fields[1].shape.dims[0], 8);
+    fby_split_destroy(&split);
+}
+
 static void an_order_that_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -355,6 +408,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("full.yaml", "full.hex");
     check_golden("array.yaml", "array.hex");
     check_golden("bits.yaml", "bits.hex");
+    check_golden("tokens.yaml", "tokens.hex");
 }
 
 int main(void)
@@ -368,6 +422,8 @@ int main(void)
         cmocka_unit_test(no_two_byte_strings_are_one_content),
         cmocka_unit_test(bytes_behind_the_content_are_refused),
         cmocka_unit_test(a_stranger_s_content_obeys_the_rules_of_files),
+        cmocka_unit_test(sequences_and_their_source_belong_together),
+        cmocka_unit_test(sequences_take_the_type_of_their_files),
         cmocka_unit_test(an_order_that_cannot_be_is_refused),
         cmocka_unit_test(the_bytes_are_those_that_were_recorded),
     };

@@ -2,7 +2,8 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml and bits.yaml: run it in this folder, and compare before committing.
+array.yaml, bits.yaml and tokens.yaml: run it in this folder, and compare
+before committing.
 """
 
 import hashlib
@@ -49,8 +50,8 @@ def content(source, order, batch, bad_samples, fields):
                     ) + listed(11, fields)
 
 
-RGB8, LABEL, NUMBER, BYTES, ARRAY, MAPS = 1, 2, 3, 4, 6, 9
-U8, U16, F32 = 1, 2, 7
+RGB8, LABEL, NUMBER, BYTES, ARRAY, MAPS, TOKENS = 1, 2, 3, 4, 6, 9, 10
+U8, U16, F32, U32 = 1, 2, 7, 8
 
 SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
     field(b"label", [b"folder"], LABEL, U8, classes=10)])
@@ -75,8 +76,15 @@ BITS = content(2, (2, 0, 0, 0, 1), 8, 1, [
     field(b"things", [b"person.png", b"car.png"], MAPS, U8, group=b"view",
           maps=2, ops=[op(4, integers(1, 64, 96))])])
 
+SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"labels", [b"target"], TOKENS, U32, length=2048),
+    field(b"tokens", [b"input"], TOKENS, U16, length=2048)]) + entry(
+        13, integers(1, 2) + integers(2, U16) + integers(3, 2048)
+        + integers(4, 1) + entry(5, b"tokens"))
+
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
-                   ("array.hex", ARRAYS), ("bits.hex", BITS)):
+                   ("array.hex", ARRAYS), ("bits.hex", BITS),
+                   ("tokens.hex", SEQUENCES)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)
         file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """Write the goldens of the manifest, from proto/PROTOCOL.md alone.
 
-An independent spelling of the two shards of the worked example: run it in
-this folder, and compare before committing.
+An independent spelling of the shards of the worked examples: run it in this
+folder, and compare before committing.
 """
 
 import hashlib
@@ -51,8 +51,13 @@ FOLDER = shard(
     1, b"part-0000000", 12, b"\xab" * 16, [b"JPG", b"jpg"],
     [(b"a/1", 0, [(b"JPG", 0, 5)]), (b"b/1", 1, [(b"jpg", 0, 7)])])
 
+TOKENS = (
+    number(1, 1) + number(2, 6) + entry(3, b"c.bin") + number(4, 1000)
+    + number(25, 3) + number(26, 2) + number(27, 4) + number(28, 1)
+    + column(29, "Q", [0, 100]) + column(30, "Q", [21, 5]))
+
 for path, data in (
-        ("tar.hex", TAR), ("folder.hex", FOLDER),
+        ("tar.hex", TAR), ("tokens.hex", TOKENS), ("folder.hex", FOLDER),
         ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):
     with open(path, "w", encoding="ascii") as file:
         file.write(data.hex() + "\n")

@@ -37,6 +37,20 @@ static void example_folder(struct fby_shard *shard)
     assert_ok(fby_shard_finish(shard, NULL));
 }
 
+static void example_tokens(struct fby_shard *shard)
+{
+    static const struct fby_tokens how = {.format = FBY_TOKENS_MEGATRON,
+        .type                                     = FBY_U16,
+        .length                                   = 4,
+        .shift                                    = 1};
+    fby_shard_init(shard, "c.bin", false);
+    shard->size      = 1000;
+    shard->sequences = fby_sequences_create(&how);
+    assert_ok(fby_sequences_add(shard->sequences, 0, 21, NULL));
+    assert_ok(fby_sequences_add(shard->sequences, 100, 5, NULL));
+    assert_ok(fby_shard_finish_sequences(shard, NULL));
+}
+
 static void assert_golden(const char *name, const void *data, size_t size)
 {
     char path[4096];
@@ -59,6 +73,7 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     (void)state;
     struct fby_shard  tar;
     struct fby_shard  folder;
+    struct fby_shard  tokens;
     struct fby_buffer bytes = {0};
     example_tar(&tar);
     fby_shard_encode(&tar, &bytes);
@@ -67,6 +82,12 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     example_folder(&folder);
     fby_shard_encode(&folder, &bytes);
     assert_golden("folder.hex", bytes.data, bytes.size);
+    bytes.size = 0;
+    example_tokens(&tokens);
+    assert_int_equal(tokens.samples, 6);
+    fby_shard_encode(&tokens, &bytes);
+    assert_golden("tokens.hex", bytes.data, bytes.size);
+    fby_shard_fini(&tokens);
     fby_buffer_fini(&bytes);
     fby_shard_fini(&tar);
     fby_shard_fini(&folder);

@@ -126,6 +126,16 @@ static void paths_into_json_have_the_recorded_fingerprint(void **state)
     assert_string_equal(fby_hex(path.bytes, sizeof(path.bytes), hex), recorded);
 }
 
+static void tokens_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    char hex[65];
+    add_field(FBY_DECODE_TOKENS);
+    struct fby_digest tokens = fingerprint();
+    assert_string_equal(fby_hex(tokens.bytes, sizeof(tokens.bytes), hex),
+        "048ff74e0b0c7349b4720cd94808de3e6f7a1a3febffd82fea2bc10b606a8b2b");
+}
+
 static void parameters_names_and_order_of_fields_do_not_matter(void **state)
 {
     (void)state;
@@ -255,6 +265,7 @@ int main(void)
         cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(bits_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(tokens_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             paths_into_json_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(

@@ -1,0 +1,68 @@
+/* fuzz_tokens.c - any bytes as a token file's header: an error, or runs within
+ * the file. The first byte says which format. */
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "worker/source/token_file.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { BIN_SIZE = 1 << 20 }; /* of the .bin that an .idx is for */
+
+static void check(const struct fby_sequences *all, uint64_t size)
+{
+    uint64_t width = fby_type_bytes(all->type);
+    for (uint64_t token = 0; token < all->tokens;) {
+        struct fby_token_piece piece =
+            fby_sequences_piece(all, token, all->tokens - token);
+        if (piece.tokens == 0 || piece.at > size ||
+            piece.tokens > (size - piece.at) / width) {
+            abort();
+        }
+        token += piece.tokens;
+    }
+}
+
+static fby_err read_one(const struct fby_token_file *file, unsigned format,
+    struct fby_sequences *out)
+{
+    struct fby_why why = {{0}};
+    switch (format) {
+    case 0:
+        return fby_flat_read(file, out, &why);
+    case 1:
+        return fby_megatron_read(file, BIN_SIZE, out, &why);
+    default:
+        return fby_mds_read(file, "tokens", out, &why);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int         fd = -1;
+    static atomic_bool stop;
+    if (size == 0) {
+        return 0;
+    }
+    if (fd < 0) {
+        fd = memfd_create("tokens", MFD_CLOEXEC);
+    }
+    unsigned          format = data[0] % 4; /* mds with a type, or without */
+    struct fby_tokens how    = {
+           .type   = format % 2 == 0 ? FBY_U16 : (enum fby_type)0,
+           .length = 16,
+           .shift  = 1,
+    };
+    struct fby_sequences *all  = fby_sequences_create(&how);
+    struct fby_token_file file = {fd, size - 1, &stop};
+    if (ftruncate(fd, 0) != 0 ||
+        pwrite(fd, data + 1, size - 1, 0) != (ssize_t)(size - 1)) {
+        abort();
+    }
+    if (read_one(&file, format, all) == FBY_OK) {
+        check(all, format == 1 ? BIN_SIZE : size - 1);
+    }
+    fby_sequences_free(&all);
+    return 0;
+}

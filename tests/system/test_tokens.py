@@ -1,0 +1,285 @@
+"""Sequences of token files: what a consumer gets is what NumPy cuts.
+
+The files of MosaicML and Megatron are written here, byte for byte as their
+writers lay them out (streaming 0.13 MDSWriter, megatron-core 0.16 _IndexWriter
+were compared with these when the test was written)."""
+
+import json
+import os
+import struct
+import subprocess
+
+import harness
+import numpy
+
+from harness import FOREBAY, SystemTest
+
+LENGTH, BATCH = 32, 8
+
+
+def write_flat(path, tokens, dtype="<u2"):
+    path.write_bytes(numpy.asarray(tokens, dtype).tobytes())
+
+
+def write_mds(path, documents, encoding="bytes", others=()):
+    """`others`: columns beside the tokens, (name, bytes a sample)."""
+    names = sorted(["tokens", *(name for name, _ in others)])
+    config = json.dumps({
+        "version": 2, "format": "mds", "compression": None, "hashes": [],
+        "size_limit": 1 << 26, "column_names": names,
+        "column_encodings": [encoding if name == "tokens" else "bytes"
+                             for name in names],
+        "column_sizes": [None] * len(names)}, sort_keys=True).encode()
+    samples = []
+    for document in documents:
+        tokens = document.tobytes()
+        if encoding.startswith("ndarray"):
+            count = len(document)
+            size = 0 if count < 256 else 1 if count < 65536 else 2
+            tokens = (bytes([1 << 2 | size])
+                      + count.to_bytes(1 << size, "little") + tokens)
+        columns = [tokens if name == "tokens" else dict(others)[name]
+                   for name in names]
+        samples.append(
+            b"".join(struct.pack("<I", len(column)) for column in columns)
+            + b"".join(columns))
+    begin = 4 + 4 * (len(samples) + 1) + len(config)
+    offsets = numpy.cumsum([begin, *map(len, samples)]).astype("<u4")
+    path.write_bytes(struct.pack("<I", len(samples)) + offsets.tobytes()
+                     + config + b"".join(samples))
+
+
+CODES = {"u1": 1, "i4": 4, "i8": 5, "u2": 8}
+
+
+def write_megatron(path, documents, dtype="u2"):
+    sizes = numpy.array([len(document) for document in documents], "<i4")
+    ends = numpy.concatenate([[0], numpy.cumsum(sizes.astype("<i8"))])
+    width = numpy.dtype(dtype).itemsize
+    path.write_bytes(b"".join(document.astype("<" + dtype).tobytes()
+                              for document in documents))
+    path.with_suffix(".idx").write_bytes(
+        b"MMIDIDX\0\0" + struct.pack("<QBQQ", 1, CODES[dtype], len(sizes),
+                                     len(sizes) + 1)
+        + sizes.tobytes() + (ends[:-1] * width).astype("<i8").tobytes()
+        + numpy.arange(len(sizes) + 1, dtype="<i8").tobytes())
+
+
+def documents_of(seed, count=40, most=150, vocabulary=50000):
+    rng = numpy.random.default_rng(seed)
+    return [rng.integers(0, vocabulary, rng.integers(0, most))
+            for _ in range(count)]
+
+
+def cut(tokens, shift=1):
+    """The inputs and targets of all sequences of one file."""
+    count = (len(tokens) - shift) // LENGTH
+    inputs = tokens[:count * LENGTH].reshape(count, LENGTH)
+    targets = tokens[shift:count * LENGTH + shift].reshape(count, LENGTH)
+    return inputs, targets
+
+
+class Tokens(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.cluster.path("data")
+        self.root.mkdir()
+
+    def pipeline(self, files, rest, fields=None, name="p.yaml",
+                 split="last: short", length=LENGTH):
+        fields = fields or ("  tokens: {from: input}\n"
+                            "  labels: {from: target}\n")
+        path = self.cluster.path(name)
+        path.write_text(
+            "forebay: 1\nsplits:\n  train:\n    tokens: {files: '"
+            f"{self.root}/{files}', {rest}, length: {length}, shift: 1}}\n"
+            f"    {split}\nglobal_batch: {BATCH}\nfields:\n{fields}")
+        return path
+
+    def run_forebay(self, *args):
+        return subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+
+    def batch(self, pipeline, step):
+        path = self.cluster.path("batch.npz")
+        shown = self.run_forebay(
+            "show", "-p", pipeline, "--step", step, "-o", path)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def check_epoch(self, pipeline, files):
+        """Each sequence of the files comes once, as NumPy cuts it."""
+        pairs = [cut(tokens) for tokens in files]
+        inputs = numpy.concatenate([pair[0] for pair in pairs])
+        targets = numpy.concatenate([pair[1] for pair in pairs])
+        seen = []
+        for step in range(-(-len(inputs) // BATCH)):
+            batch = self.batch(pipeline, step)
+            numbers = batch["samples"]
+            self.assertEqual(batch["tokens"].dtype, numpy.int64)
+            self.assertTrue(
+                numpy.array_equal(batch["tokens"], inputs[numbers]))
+            self.assertTrue(
+                numpy.array_equal(batch["labels"], targets[numbers]))
+            seen += numbers.tolist()
+        self.assertEqual(sorted(seen), list(range(len(inputs))))
+
+    def flat(self, dtype="<u2", counts=(1000, 33, 32, 0, 257)):
+        """Files that hold whole sequences and a rest, one, none, nothing."""
+        rng = numpy.random.default_rng(1)
+        files = [rng.integers(0, 65536, count) for count in counts]
+        for i, tokens in enumerate(files):
+            write_flat(self.root / f"t-{i}.bin", tokens, dtype)
+        return files
+
+    def test_sequences_of_flat_files_are_what_numpy_cuts(self):
+        for dtype, word in (("<u2", "u16"), ("<u4", "u32"), ("<i8", "i64")):
+            files = self.flat(dtype)
+            self.check_epoch(
+                self.pipeline("t-*.bin", f"format: flat, type: {word}"), files)
+
+    def test_documents_of_mds_follow_one_another(self):
+        files = [documents_of(seed) for seed in range(3)]
+        for i, documents in enumerate(files):
+            write_mds(self.root / f"shard.{i:05}.mds",
+                      [document.astype("<u2") for document in documents],
+                      others=[("a", b"before"), ("z", b"behind it")])
+        self.check_epoch(
+            self.pipeline("shard.*.mds", "format: mds, type: u16"),
+            [numpy.concatenate(documents) for documents in files])
+
+    def test_mds_says_the_type_of_its_arrays(self):
+        documents = [d for d in documents_of(7, most=900) if len(d) > 0]
+        for encoding, dtype in (("ndarray:uint16", "<u2"),
+                                ("ndarray:int32", "<i4"),
+                                ("ndarray:int64", "<i8")):
+            write_mds(self.root / "shard.00000.mds",
+                      [document.astype(dtype) for document in documents],
+                      encoding)
+            self.check_epoch(self.pipeline("shard.*.mds", "format: mds"),
+                             [numpy.concatenate(documents)])
+
+    def test_sequences_of_megatron_follow_one_another(self):
+        files = [documents_of(seed) for seed in range(2)]
+        for dtype in ("u2", "i4", "i8"):
+            for i, documents in enumerate(files):
+                write_megatron(self.root / f"c{i}.bin", documents, dtype)
+            self.check_epoch(
+                self.pipeline("c*.bin", "format: megatron"),
+                [numpy.concatenate(documents) for documents in files])
+
+    def test_tokens_travel_in_their_own_type(self):
+        self.flat(counts=(LENGTH * 64 + 1,))
+        fields = "  tokens: {from: input, wire: {codec: store}}\n"
+        pipeline = self.pipeline(
+            "t-*.bin", "format: flat, type: u16", fields)
+        result = self.cluster.pull_alone(pipeline, "--epochs", 1).finish()
+        self.assertEqual(result["raw_bytes"], 64 * LENGTH * 2)
+
+    def test_one_stream_for_any_number_of_workers_and_from_any_step(self):
+        self.flat(counts=(5000, 3000))
+        pipeline = self.pipeline(
+            "t-*.bin", "format: flat, type: u16", split="shuffle: full")
+        streams = {}
+        for name, args in (("one", ["--workers", 1]),
+                           ("three", ["--workers", 3]),
+                           ("head", ["--workers", 2, "--steps", 17])):
+            pull = self.cluster.pull_alone(pipeline, "--epochs", 2, *args)
+            result = pull.finish()
+            streams[name] = pull.lines
+        tail = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--resume", result["token"])
+        tail.finish()
+        self.assertEqual(len(streams["one"]), 2 * 249 // BATCH)
+        self.assertEqual(streams["one"], streams["three"])
+        self.assertEqual(streams["one"], streams["head"] + tail.lines)
+
+    def test_a_file_that_changes_under_the_run_is_named(self):
+        self.flat(counts=(200000, 200000))
+        pipeline = self.pipeline("t-*.bin", "format: flat, type: u16",
+                                 split="shuffle: full")
+        self.cluster.root = self.root
+        self.cluster.start(1)
+        pull = self.cluster.pull(pipeline, "--epochs", 50, "--step-ms", 20,
+                                 "--window", "1M", watched=True)
+        pull.steps(6)
+        with open(self.root / "t-1.bin", "r+b") as file:
+            file.write(b"other")
+        pull.finish(code=1)
+        self.assertIn("t-1.bin", pull.error)
+        self.assertIn("was written to", pull.error)
+
+    def refuses(self, pipeline, *words):
+        shown = self.run_forebay("index", "-p", pipeline)
+        self.assertNotEqual(shown.returncode, 0)
+        for word in words:
+            self.assertIn(word, shown.stderr)
+
+    def test_files_that_are_no_token_files_are_refused(self):
+        (self.root / "odd.bin").write_bytes(b"abc")
+        self.refuses(self.pipeline("odd.bin", "format: flat, type: u16"),
+                     "odd.bin", "3 bytes are no whole number of tokens")
+        self.refuses(self.pipeline("odd.bin", "format: megatron"),
+                     "odd.bin", "its index beside it")
+        write_megatron(self.root / "cut.bin", documents_of(1))
+        index = self.root / "cut.idx"
+        os.truncate(index, index.stat().st_size - 3)
+        self.refuses(self.pipeline("cut.bin", "format: megatron"),
+                     "cut.bin", "cut short?")
+        write_mds(self.root / "a.mds", [numpy.zeros(100, "<u2")])
+        self.refuses(self.pipeline("a.mds", "format: mds"), "type: u16")
+        self.refuses(
+            self.pipeline("a.mds", "format: mds, type: u16, column: text"),
+            "no column 'text'")
+        (self.root / "a.mds.zstd").write_bytes(b"x" * 100)
+        self.refuses(self.pipeline("a.mds.zstd", "format: mds, type: u16"),
+                     "compressed", "unpacked first")
+
+    def test_a_token_that_does_not_fit_is_a_bad_sample(self):
+        tokens = numpy.arange(LENGTH * BATCH * 2 + 1)
+        tokens[LENGTH + 3] = 70000
+        write_flat(self.root / "t.bin", tokens, "<u4")
+        pipeline = self.pipeline(
+            "t.bin", "format: flat, type: u32",
+            "  tokens: {from: input, wire: u16}\n")
+        pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
+        pull.finish(code=1)
+        self.assertIn("token 3 is 70000", pull.error)
+        self.assertIn("tokens from 32 on", pull.error)
+
+    def test_another_cut_is_other_data(self):
+        self.flat()
+        seen = set()
+        for length in (16, 32, 64):
+            shown = self.run_forebay("index", "-p", self.pipeline(
+                "t-*.bin", "format: flat, type: u16", length=length))
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            seen.add(shown.stdout.split("data digest ")[1])
+        self.assertEqual(len(seen), 3)
+
+    def test_what_was_indexed_is_not_read_again(self):
+        write_megatron(self.root / "c.bin", documents_of(1))
+        pipeline = self.pipeline("c.bin", "format: megatron")
+        first = self.run_forebay("index", "-p", pipeline, "--hash")
+        again = self.run_forebay("index", "-p", pipeline)
+        self.assertIn("(0 known before)", first.stdout)
+        self.assertIn("(1 known before)", again.stdout)
+        self.assertIn("bytes hashed", again.stdout)
+        self.assertEqual(first.stdout.split("digest")[1],
+                         again.stdout.split("digest")[1])
+        os.utime(self.root / "c.idx")
+        third = self.run_forebay("index", "-p", pipeline)
+        self.assertIn("(0 known before)", third.stdout)
+
+    def test_plan_and_lint_know_sequences(self):
+        self.flat()
+        pipeline = self.pipeline("t-*.bin", "format: flat, type: u16")
+        for command in ("plan", "lint"):
+            shown = self.run_forebay(command, "-p", pipeline)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,97 @@
+#include "worker/source/sequences.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "worker/source/room.h"
+
+#define TOKENS_MAX (UINT64_C(1) << 62)
+
+struct fby_sequences *fby_sequences_create(const struct fby_tokens *how)
+{
+    struct fby_sequences *self = fby_zalloc(sizeof(*self));
+    self->format               = how->format;
+    self->type                 = how->type;
+    self->length               = how->length;
+    self->shift                = how->shift;
+    return self;
+}
+
+void fby_sequences_free(struct fby_sequences **self_p)
+{
+    struct fby_sequences *self = *self_p;
+    if (self != NULL) {
+        *self_p = NULL;
+        free(self->at);
+        free(self->first);
+        free(self);
+    }
+}
+
+/* The byte behind the last token. */
+static uint64_t end_of_last(const struct fby_sequences *self)
+{
+    uint32_t last = self->n_runs - 1;
+    return self->at[last] +
+           (self->tokens - self->first[last]) * fby_type_bytes(self->type);
+}
+
+fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
+    uint64_t tokens, struct fby_why *why)
+{
+    uint32_t n = self->n_runs;
+    if (tokens == 0) {
+        return FBY_OK;
+    }
+    if (tokens > TOKENS_MAX - self->tokens) {
+        return fby_because(why, FBY_CONFIG, "more than 2^62 tokens");
+    }
+    if (n == 0 || end_of_last(self) != at) {
+        if (n == FBY_MAX_RUNS) {
+            return fby_because(why, FBY_CONFIG,
+                "more than %d documents that do not follow one another; cut "
+                "it into smaller files",
+                FBY_MAX_RUNS);
+        }
+        self->at       = fby_room(self->at, n, sizeof(*self->at));
+        self->first    = fby_room(self->first, n, sizeof(*self->first));
+        self->at[n]    = at;
+        self->first[n] = self->tokens;
+        self->n_runs   = n + 1;
+    }
+    self->tokens += tokens;
+    return FBY_OK;
+}
+
+uint64_t fby_sequences_count(const struct fby_sequences *self)
+{
+    return self->tokens < self->shift
+               ? 0
+               : (self->tokens - self->shift) / self->length;
+}
+
+uint64_t fby_sequences_bytes(const struct fby_sequences *self)
+{
+    return ((uint64_t)self->length + self->shift) * fby_type_bytes(self->type);
+}
+
+struct fby_token_piece fby_sequences_piece(
+    const struct fby_sequences *self, uint64_t token, uint64_t tokens)
+{
+    uint32_t low  = 0;
+    uint32_t high = self->n_runs;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (self->first[middle] <= token) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    uint64_t end = high < self->n_runs ? self->first[high] : self->tokens;
+    return (struct fby_token_piece){
+        .at = self->at[low] +
+              (token - self->first[low]) * fby_type_bytes(self->type),
+        .tokens = tokens < end - token ? tokens : end - token,
+    };
+}
