@@ -19,12 +19,6 @@ static void *map_raw(size_t size, bool sparse)
 
 /* ---- other arrays -------------------------------------------------------- */
 
-struct number { /* one value of any type, exactly */
-    bool    real;
-    int64_t i;
-    float   f;
-};
-
 static uint64_t load_le(const uint8_t *at, uint32_t width)
 {
     uint64_t bits = 0;
@@ -34,61 +28,9 @@ static uint64_t load_le(const uint8_t *at, uint32_t width)
     return bits;
 }
 
-static struct number load(enum fby_type type, const uint8_t *at)
+static struct fby_number load(enum fby_type type, const uint8_t *at)
 {
-    uint64_t bits = load_le(at, fby_type_bytes(type));
-    switch (type) {
-    case FBY_F16:
-        return (struct number){
-            .real = true, .f = fby_f16_to_f32((uint16_t)bits)};
-    case FBY_BF16:
-        return (struct number){
-            .real = true, .f = fby_bf16_to_f32((uint16_t)bits)};
-    case FBY_F32:
-        return (struct number){
-            .real = true, .f = fby_f32_from_bits((uint32_t)bits)};
-    case FBY_I32:
-        return (struct number){.i = (int32_t)(uint32_t)bits};
-    case FBY_U8:
-    case FBY_U16:
-    case FBY_U32:
-    case FBY_I64:
-    case FBY_BOOL:
-        return (struct number){.i = (int64_t)bits};
-    }
-    return (struct number){0};
-}
-
-static uint64_t integer_bits(struct number x, int64_t lo, int64_t hi)
-{
-    return (uint64_t)(x.real ? fby_f32_to_int(x.f, lo, hi)
-                             : fby_clamp_int(x.i, lo, hi));
-}
-
-static uint64_t bits_of(struct number x, enum fby_type to)
-{
-    float real = x.real ? x.f : (float)x.i;
-    switch (to) {
-    case FBY_F16:
-        return fby_f32_to_f16(real);
-    case FBY_BF16:
-        return fby_f32_to_bf16(real);
-    case FBY_F32:
-        return fby_f32_bits(real);
-    case FBY_U8:
-        return integer_bits(x, 0, UINT8_MAX);
-    case FBY_U16:
-        return integer_bits(x, 0, UINT16_MAX);
-    case FBY_U32:
-        return integer_bits(x, 0, UINT32_MAX);
-    case FBY_I32:
-        return integer_bits(x, INT32_MIN, INT32_MAX);
-    case FBY_I64:
-        return integer_bits(x, INT64_MIN, INT64_MAX);
-    case FBY_BOOL:
-        return integer_bits(x, 0, 1);
-    }
-    return 0;
+    return fby_number_of(type, load_le(at, fby_type_bytes(type)));
 }
 
 static void store_le(uint8_t *at, uint64_t bits, uint32_t width)
@@ -104,8 +46,8 @@ static void cast(const struct fby_expansion *plan, const uint8_t *raw,
     uint32_t in_width  = fby_type_bytes(plan->from);
     uint32_t out_width = fby_type_bytes(plan->to);
     for (uint64_t i = 0; i < n; i++) {
-        struct number x = load(plan->from, raw + i * in_width);
-        store_le(out + i * out_width, bits_of(x, plan->to), out_width);
+        struct fby_number x = load(plan->from, raw + i * in_width);
+        store_le(out + i * out_width, fby_number_bits(x, plan->to), out_width);
     }
 }
 

@@ -9,8 +9,11 @@
 #ifndef FBY_CLIENT_EXPAND_H
 #define FBY_CLIENT_EXPAND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "common/pipeline/types.h"
 
 #ifdef __CUDACC__
 #define FBY_DEVICE_INLINE __host__ __device__ static inline
@@ -41,9 +44,17 @@ FBY_DEVICE_INLINE uint32_t fby_round_shift(uint32_t x, uint32_t shift)
     return kept + (rest > half || (rest == half && (kept & 1) != 0) ? 1U : 0U);
 }
 
-/* binary32 -> bfloat16. NaN stays NaN (quiet). */
+/* binary32 -> bfloat16. NaN stays NaN (quiet). Where a device has an
+ * instruction that does the same to numbers, it is taken. */
 FBY_DEVICE_INLINE uint16_t fby_f32_to_bf16(float value)
 {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (value == value) {
+        uint16_t nearest;
+        asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
+        return nearest;
+    }
+#endif
     uint32_t bits = fby_f32_bits(value);
     if ((bits & 0x7fffffffU) > 0x7f800000U) {
         return (uint16_t)(bits >> 16 | 0x40U);
@@ -59,6 +70,13 @@ FBY_DEVICE_INLINE float fby_bf16_to_f32(uint16_t value)
 /* binary32 -> binary16. Beyond 65504 and half a step: infinity. */
 FBY_DEVICE_INLINE uint16_t fby_f32_to_f16(float value)
 {
+#ifdef __CUDA_ARCH__
+    if (value == value) {
+        uint16_t nearest;
+        asm("cvt.rn.f16.f32 %0, %1;" : "=h"(nearest) : "f"(value));
+        return nearest;
+    }
+#endif
     uint32_t bits = fby_f32_bits(value);
     uint32_t sign = bits >> 16 & 0x8000U;
     uint32_t size = bits & 0x7fffffffU;
@@ -120,6 +138,69 @@ FBY_DEVICE_INLINE int64_t fby_clamp_int(int64_t value, int64_t lo, int64_t hi)
 FBY_DEVICE_INLINE uint32_t fby_bit(const uint8_t *bits, uint32_t k)
 {
     return (uint32_t)bits[k >> 3] >> (k & 7U) & 1U;
+}
+
+/* One value of any type, exactly. */
+struct fby_number {
+    bool    real;
+    int64_t i;
+    float   f;
+};
+
+/* The number whose bits are the low ones of `bits`; of an enum fby_type. */
+FBY_DEVICE_INLINE struct fby_number fby_number_of(uint32_t type, uint64_t bits)
+{
+    struct fby_number x = {false, (int64_t)bits, 0};
+    if (type == FBY_I32) {
+        x.i = (int32_t)(uint32_t)bits;
+    } else if (type == FBY_F32) {
+        x.real = true;
+        x.f    = fby_f32_from_bits((uint32_t)bits);
+    } else if (type == FBY_F16) {
+        x.real = true;
+        x.f    = fby_f16_to_f32((uint16_t)bits);
+    } else if (type == FBY_BF16) {
+        x.real = true;
+        x.f    = fby_bf16_to_f32((uint16_t)bits);
+    }
+    return x;
+}
+
+FBY_DEVICE_INLINE float fby_number_real(struct fby_number x)
+{
+    return x.real ? x.f : (float)x.i;
+}
+
+FBY_DEVICE_INLINE uint64_t fby_number_clamped(
+    struct fby_number x, int64_t lo, int64_t hi)
+{
+    return (uint64_t)(x.real ? fby_f32_to_int(x.f, lo, hi)
+                             : fby_clamp_int(x.i, lo, hi));
+}
+
+/* Its bits in another type: rounded, or clamped. */
+FBY_DEVICE_INLINE uint64_t fby_number_bits(struct fby_number x, uint32_t to)
+{
+    switch (to) {
+    case FBY_F16:
+        return fby_f32_to_f16(fby_number_real(x));
+    case FBY_BF16:
+        return fby_f32_to_bf16(fby_number_real(x));
+    case FBY_F32:
+        return fby_f32_bits(fby_number_real(x));
+    case FBY_U8:
+        return fby_number_clamped(x, 0, UINT8_MAX);
+    case FBY_U16:
+        return fby_number_clamped(x, 0, UINT16_MAX);
+    case FBY_U32:
+        return fby_number_clamped(x, 0, UINT32_MAX);
+    case FBY_I32:
+        return fby_number_clamped(x, INT32_MIN, INT32_MAX);
+    case FBY_BOOL:
+        return fby_number_clamped(x, 0, 1);
+    default:
+        return fby_number_clamped(x, INT64_MIN, INT64_MAX);
+    }
 }
 
 /* The whole of normalisation. */

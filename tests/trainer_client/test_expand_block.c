@@ -1,0 +1,480 @@
+/* The kernel's decomposition gives what the host device gives: of random
+ * pictures and arrays, packed or not, whole or in parts. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/codec/codec.h"
+#include "common/codec/photo.h"
+#include "tests/trainer_client/rehearsal.h"
+#include "trainer_client/device.h"
+#include "trainer_client/segments.h"
+
+enum { GUARD = 64 };
+
+static uint64_t seed_now = 1;
+
+static uint32_t draw(uint32_t n)
+{
+    seed_now = seed_now * UINT64_C(6364136223846793005) + 1;
+    return (uint32_t)((seed_now >> 33) % n);
+}
+
+/* Noise of `bits` bits on a slope: packs to groups of about that width. */
+static void fill(uint8_t *raw, uint64_t n, uint32_t bits)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        raw[i] = (uint8_t)(i / 97 + draw(1U << bits));
+    }
+}
+
+/* A batch of one field on its way to a device. */
+struct trip {
+    struct fby_expansion plan;
+    uint32_t             rows;
+    uint8_t             *raw;
+    uint8_t             *arena;
+    uint64_t             used;
+    uint8_t             *out;
+    uint64_t             out_bytes;
+    struct fby_segments  list;
+};
+
+static void begin(struct trip *t, const struct fby_field_content *field,
+    const struct fby_field_delivery *to, uint32_t rows)
+{
+    *t = (struct trip){.rows = rows};
+    assert_ok(fby_expansion_init(&t->plan, field, to, NULL));
+    t->raw       = malloc(rows * t->plan.raw_bytes + 1);
+    t->out_bytes = rows * t->plan.out_bytes;
+    t->out       = aligned_alloc(64, (t->out_bytes + 128) / 64 * 64);
+    memset(t->out, 0x5a, t->out_bytes + GUARD);
+}
+
+/* Pieces of `step` bytes of the field, each at the next multiple of 16. */
+struct load {
+    uint64_t step;
+    bool     packed;
+};
+
+static struct fby_pictures pictures(const struct trip *t, uint64_t bytes)
+{
+    const uint32_t *dims = t->plan.shape.dims;
+    bool            part = bytes < t->plan.raw_bytes;
+    return (struct fby_pictures){
+        .images = part ? 1 : (uint32_t)(bytes / t->plan.raw_bytes),
+        .width  = dims[1],
+        .height =
+            part ? (uint32_t)(bytes / ((uint64_t)dims[1] * dims[2])) : dims[0],
+        .planes = dims[2],
+    };
+}
+
+static uint64_t room(const struct trip *t, const struct load *load)
+{
+    uint64_t all    = t->rows * t->plan.raw_bytes;
+    uint64_t pieces = all / load->step + t->rows;
+    uint64_t packed = 0;
+    if (load->packed) {
+        struct fby_pictures photo = pictures(t, load->step);
+        packed                    = pieces * (fby_photo_bound(&photo) + 64);
+    }
+    return all + packed + 16 * pieces + 512 * (pieces + 1) +
+           (all + t->out_bytes + packed) / 4 + (1 << 16);
+}
+
+static void put_piece(
+    struct trip *t, struct fby_piece *piece, const struct load *load)
+{
+    static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
+    const uint8_t              *raw = t->raw + piece->raw_offset;
+    t->used                         = (t->used + 15) / 16 * 16;
+    piece->at                       = t->used;
+    piece->packed                   = load->packed;
+    piece->bytes                    = (uint32_t)piece->raw_bytes;
+    if (load->packed) {
+        struct fby_pictures photo = pictures(t, piece->raw_bytes);
+        piece->bytes              = (uint32_t)fby_photo_encode(
+                         &photo, raw, t->arena + t->used, scratch);
+        assert_true(fby_photo_check(&photo, t->arena + t->used, piece->bytes));
+    } else {
+        memcpy(t->arena + t->used, raw, piece->raw_bytes);
+    }
+    t->used += piece->bytes;
+}
+
+static uint64_t at_most(uint64_t value, uint64_t most)
+{
+    return value < most ? value : most;
+}
+
+/* Pieces do not cross a row when they are parts of one. */
+static void load_all(struct trip *t, const struct load *load)
+{
+    struct fby_piece pieces[1024];
+    uint32_t         n   = 0;
+    uint64_t         row = t->plan.raw_bytes;
+    uint64_t         all = t->rows * row;
+    t->arena             = aligned_alloc(64, (room(t, load) + 63) / 64 * 64);
+    for (uint64_t at = 0; at < all; n++) {
+        uint64_t end = load->step >= row ? all : at / row * row + row;
+        assert_in_range(n, 0, 1023);
+        pieces[n] = (struct fby_piece){
+            .raw_offset = at, .raw_bytes = at_most(load->step, end - at)};
+        put_piece(t, &pieces[n], load);
+        at += pieces[n].raw_bytes;
+    }
+    fby_segments_begin(&t->list, t->arena, t->used);
+    for (uint32_t i = 0; i < n; i++) {
+        fby_segments_add(&t->list, &t->plan, &pieces[i]);
+    }
+    t->used = fby_segments_finish(&t->list);
+}
+
+static void expect_as_on_the_host(struct trip *t)
+{
+    uint8_t *right = aligned_alloc(64, (t->out_bytes + 128) / 64 * 64);
+    if (t->plan.kind == FBY_EXPAND_COPY) {
+        memcpy(right, t->raw, t->out_bytes);
+    } else {
+        assert_ok(
+            fby_device_host.expand(&t->plan, t->raw, t->rows, right, NULL));
+    }
+    rehearse(t->arena, t->list.list, t->out);
+    assert_memory_equal(t->out, right, t->out_bytes);
+    for (uint32_t i = 0; i < GUARD; i++) {
+        assert_int_equal(t->out[t->out_bytes + i], 0x5a);
+    }
+    free(right);
+}
+
+static void end(struct trip *t)
+{
+    free(t->raw);
+    free(t->arena);
+    free(t->out);
+}
+
+/* ---- pictures ------------------------------------------------------------ */
+
+static struct fby_field_content picture(
+    uint32_t height, uint32_t width, uint32_t channels)
+{
+    struct fby_field_content field = {.name = "image",
+        .decode                             = FBY_DECODE_RGB8,
+        .wire_type                          = FBY_U8,
+        .shape                              = {3, {height, width, channels}}};
+    for (uint32_t c = 0; c < channels; c++) {
+        field.mean[c] = 0.4 + 0.03 * c;
+        field.std[c]  = 0.2 + 0.01 * c;
+    }
+    return field;
+}
+
+static void go(const struct fby_field_content *field, enum fby_type to,
+    enum fby_layout layout, uint32_t rows, struct load load)
+{
+    struct trip               t;
+    struct fby_field_delivery delivery = {.dtype = to, .layout = layout};
+    begin(&t, field, &delivery, rows);
+    fill(t.raw, rows * t.plan.raw_bytes, draw(9));
+    load.step = load.step > 0 ? load.step : rows * t.plan.raw_bytes;
+    load_all(&t, &load);
+    expect_as_on_the_host(&t);
+    end(&t);
+}
+
+static void random_pictures(bool packed, uint32_t times)
+{
+    static const enum fby_type types[] = {
+        FBY_F32, FBY_BF16, FBY_F16, FBY_U8, FBY_I32, FBY_U16, FBY_U32};
+    static const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    for (uint32_t i = 0; i < times; i++) {
+        uint32_t channels = packed ? 1 + 2 * draw(2) : 1 + draw(4);
+        uint32_t width    = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
+        struct fby_field_content field = picture(1 + draw(70), width, channels);
+        enum fby_type            to    = types[draw(7)];
+        field.normalize = to == FBY_F32 || to == FBY_BF16 || to == FBY_F16;
+        go(&field, to, layouts[draw(3)], 1 + draw(4), (struct load){0, packed});
+    }
+}
+
+static void pictures_of_any_size_are_as_on_the_host(void **state)
+{
+    (void)state;
+    random_pictures(false, 150);
+}
+
+static void packed_pictures_of_any_size_are_as_on_the_host(void **state)
+{
+    (void)state;
+    random_pictures(true, 150);
+}
+
+static void parts_of_large_pictures_find_their_place(void **state)
+{
+    (void)state;
+    struct fby_field_content field = picture(150, 290, 3);
+    const uint64_t           lines = UINT64_C(32) * 290 * 3;
+    field.normalize                = true;
+    for (uint32_t k = 1; k <= 4; k++) {
+        go(&field, FBY_BF16, FBY_LAYOUT_CHW, 2,
+            (struct load){k * lines, false});
+        go(&field, FBY_F32, FBY_LAYOUT_CHW, 2, (struct load){k * lines, true});
+        go(&field, FBY_F16, FBY_LAYOUT_CHANNELS_LAST, 2,
+            (struct load){k * lines, true});
+    }
+}
+
+static void rows_of_small_pictures_find_their_place(void **state)
+{
+    (void)state;
+    struct fby_field_content field = picture(9, 13, 3);
+    const uint64_t           rows  = UINT64_C(5) * 9 * 13 * 3;
+    field.normalize                = true;
+    go(&field, FBY_F32, FBY_LAYOUT_CHW, 23, (struct load){rows, false});
+    go(&field, FBY_F32, FBY_LAYOUT_CHW, 23, (struct load){rows, true});
+    go(&field, FBY_BF16, FBY_LAYOUT_HWC, 1, (struct load){rows, true});
+}
+
+static void packed_masks_are_moved_or_cast(void **state)
+{
+    (void)state;
+    struct fby_field_content field     = picture(40, 70, 1);
+    field.decode                       = FBY_DECODE_MASK8;
+    static const enum fby_type types[] = {
+        FBY_U8, FBY_I64, FBY_I32, FBY_F32, FBY_F16};
+    for (uint32_t i = 0; i < 5; i++) {
+        go(&field, types[i], FBY_LAYOUT_HWC, 3, (struct load){0, true});
+        go(&field, types[i], FBY_LAYOUT_HWC, 3, (struct load){0, false});
+    }
+}
+
+static void every_width_of_groups_is_unpacked(void **state)
+{
+    (void)state;
+    struct fby_field_content  field    = picture(64, 256, 3);
+    struct fby_field_delivery delivery = {
+        .dtype = FBY_U8, .layout = FBY_LAYOUT_CHW};
+    for (uint32_t bits = 0; bits <= 8; bits++) {
+        struct trip t;
+        begin(&t, &field, &delivery, 1);
+        fill(t.raw, t.plan.raw_bytes, bits);
+        load_all(&t, &(struct load){t.plan.raw_bytes, true});
+        expect_as_on_the_host(&t);
+        end(&t);
+    }
+}
+
+/* ---- what was damaged ---------------------------------------------------- */
+
+static void damage(struct trip *t, uint64_t from, uint64_t bytes, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        t->arena[from + draw((uint32_t)bytes)] ^= (uint8_t)(1 + draw(255));
+    }
+}
+
+static void a_damaged_payload_that_passes_the_check_is_as_on_the_host(
+    void **state)
+{
+    (void)state;
+    static _Alignas(64) uint8_t scratch[FBY_PHOTO_SCRATCH_BYTES];
+    struct fby_field_content    field    = picture(50, 300, 3);
+    struct fby_field_delivery   delivery = {
+          .dtype = FBY_U8, .layout = FBY_LAYOUT_HWC};
+    uint32_t passed = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        struct trip t;
+        begin(&t, &field, &delivery, 1);
+        fill(t.raw, t.plan.raw_bytes, 1 + draw(7));
+        load_all(&t, &(struct load){t.plan.raw_bytes, true});
+        struct fby_pictures photo = pictures(&t, t.plan.raw_bytes);
+        damage(&t, 64, t.list.all[0].bytes - 64, 1 + draw(20));
+        if (fby_photo_decode(
+                &photo, t.arena, t.list.all[0].bytes, t.raw, scratch)) {
+            passed++;
+            expect_as_on_the_host(&t);
+        }
+        end(&t);
+    }
+    assert_in_range(passed, 50, 400);
+}
+
+/* Nothing of the kind comes this far; should it, no read leaves its tile. */
+static void garbage_leaves_no_buffer(void **state)
+{
+    (void)state;
+    struct fby_field_content  field    = picture(70, 270, 3);
+    struct fby_field_delivery delivery = {
+        .dtype = FBY_BF16, .layout = FBY_LAYOUT_CHW};
+    for (uint32_t i = 0; i < 100; i++) {
+        struct trip t;
+        begin(&t, &field, &delivery, 2);
+        fill(t.raw, 2 * t.plan.raw_bytes, 4);
+        load_all(&t, &(struct load){2 * t.plan.raw_bytes, true});
+        damage(&t, 0, t.list.all[0].bytes, 1U << draw(12));
+        struct fby_segments again;
+        struct fby_piece    piece = {.bytes = t.list.all[0].bytes,
+               .packed                      = true,
+               .raw_bytes                   = 2 * t.plan.raw_bytes};
+        fby_segments_begin(&again, t.arena, piece.bytes);
+        fby_segments_add(&again, &t.plan, &piece);
+        assert_int_equal(fby_segments_finish(&again), t.used);
+        rehearse(t.arena, again.list, t.out);
+        for (uint32_t k = 0; k < GUARD; k++) {
+            assert_int_equal(t.out[t.out_bytes + k], 0x5a);
+        }
+        end(&t);
+    }
+}
+
+/* ---- other arrays -------------------------------------------------------- */
+
+static struct fby_field_content array(enum fby_type type, uint32_t last)
+{
+    return (struct fby_field_content){.name = "array",
+        .decode                             = FBY_DECODE_ARRAY,
+        .wire_type                          = type,
+        .shape                              = {2, {1 + draw(40), last}}};
+}
+
+static void arrays_are_cast_as_on_the_host(void **state)
+{
+    (void)state;
+    for (uint32_t from = FBY_U8; from <= FBY_U32; from++) {
+        for (uint32_t to = FBY_U8; to <= FBY_U32; to++) {
+            struct fby_field_content field =
+                array((enum fby_type)from, 1 + draw(60));
+            struct trip               t;
+            struct fby_field_delivery delivery = {.dtype = (enum fby_type)to};
+            begin(&t, &field, &delivery, 1 + draw(9));
+            fill(t.raw, t.rows * t.plan.raw_bytes, 8);
+            load_all(&t, &(struct load){t.plan.raw_bytes * 2, false});
+            expect_as_on_the_host(&t);
+            end(&t);
+        }
+    }
+}
+
+static void arrays_are_scaled_by_channel_wherever_they_are_cut(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t                  channels = 1 + draw(4);
+        struct fby_field_content  field    = array(FBY_U16, channels);
+        struct trip               t;
+        struct fby_field_delivery delivery = {.dtype = FBY_F32,
+            .scaled                                  = true,
+            .channels                                = channels,
+            .scale                                   = {0.5, 2, 3, 4},
+            .offset                                  = {1, -2, 3, -4}};
+        begin(&t, &field, &delivery, 4);
+        fill(t.raw, t.rows * t.plan.raw_bytes, 8);
+        load_all(&t, &(struct load){2 + 2 * (uint64_t)draw(20), false});
+        expect_as_on_the_host(&t);
+        end(&t);
+    }
+}
+
+static void labels_become_rows_of_classes(void **state)
+{
+    (void)state;
+    struct fby_field_content   field   = {.name = "label",
+            .decode                             = FBY_DECODE_LABEL,
+            .wire_type                          = FBY_U16,
+            .one_hot                            = true,
+            .classes                            = 1000,
+            .smoothing                          = 0.1};
+    static const enum fby_type types[] = {FBY_F32, FBY_F16, FBY_BF16};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct trip               t;
+        struct fby_field_delivery delivery = {.dtype = types[i]};
+        begin(&t, &field, &delivery, 37);
+        for (uint32_t row = 0; row < 37; row++) {
+            uint16_t id = (uint16_t)draw(1000);
+            memcpy(t.raw + (size_t)2 * row, &id, 2);
+        }
+        load_all(&t, &(struct load){20, false});
+        expect_as_on_the_host(&t);
+        assert_ok(fby_segments_check_ids(&t.plan, t.raw, 37, NULL));
+        memcpy(t.raw + 6, &(uint16_t){1000}, 2);
+        struct fby_why why;
+        assert_int_equal(
+            fby_segments_check_ids(&t.plan, t.raw, 37, &why), FBY_PROTO);
+        assert_non_null(strstr(why.text, "label 1000 is not one of 0 to 999"));
+        end(&t);
+    }
+}
+
+static void bits_become_maps_wherever_they_are_cut(void **state)
+{
+    (void)state;
+    static const enum fby_type types[] = {
+        FBY_U8, FBY_BOOL, FBY_F32, FBY_F16, FBY_BF16};
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t                  maps  = 1 + draw(20);
+        uint32_t                  bytes = (maps + 7) / 8;
+        uint32_t                  width = 1 + draw(20);
+        struct fby_field_content  field = {.name = "maps",
+             .decode                             = FBY_DECODE_ARRAY,
+             .wire_type                          = FBY_U8,
+             .maps                               = maps,
+             .shape = {3, {1 + draw(20), width, bytes}}};
+        struct fby_field_delivery to    = {.dtype = types[draw(5)],
+               .layout = draw(2) == 0 ? FBY_LAYOUT_HWC : FBY_LAYOUT_CHW};
+        struct trip               t;
+        begin(&t, &field, &to, 3);
+        fill(t.raw, t.rows * t.plan.raw_bytes, 8);
+        uint64_t step =
+            draw(2) == 0 ? (uint64_t)width * bytes : t.plan.raw_bytes;
+        load_all(&t, &(struct load){step, false});
+        expect_as_on_the_host(&t);
+        end(&t);
+    }
+}
+
+static void a_list_fits_the_room_that_was_asked_for_it(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 200; i++) {
+        struct fby_field_content  field = picture(1 + draw(9), 1 + draw(9), 3);
+        struct fby_field_delivery delivery = {
+            .dtype = FBY_F32, .layout = FBY_LAYOUT_CHW};
+        struct trip           t;
+        struct fby_raw_layout layout = {.rows = 1 + draw(60), .n_fields = 1};
+        layout.fields[0].type        = FBY_U8;
+        layout.fields[0].shape       = field.shape;
+        assert_ok(fby_layout_finish(&layout, NULL));
+        begin(&t, &field, &delivery, layout.rows);
+        fill(t.raw, t.rows * t.plan.raw_bytes, 3);
+        load_all(&t, &(struct load){t.rows * t.plan.raw_bytes, draw(2) == 0});
+        uint64_t most = fby_segments_room(&layout, &t.plan, 100);
+        assert_true(t.used - t.list.list <= most);
+        end(&t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pictures_of_any_size_are_as_on_the_host),
+        cmocka_unit_test(packed_pictures_of_any_size_are_as_on_the_host),
+        cmocka_unit_test(parts_of_large_pictures_find_their_place),
+        cmocka_unit_test(rows_of_small_pictures_find_their_place),
+        cmocka_unit_test(packed_masks_are_moved_or_cast),
+        cmocka_unit_test(every_width_of_groups_is_unpacked),
+        cmocka_unit_test(
+            a_damaged_payload_that_passes_the_check_is_as_on_the_host),
+        cmocka_unit_test(garbage_leaves_no_buffer),
+        cmocka_unit_test(arrays_are_cast_as_on_the_host),
+        cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
+        cmocka_unit_test(labels_become_rows_of_classes),
+        cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
+        cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.expand_block", tests, NULL, NULL);
+}

@@ -1,0 +1,230 @@
+/* cuda.cu - the only file that sees CUDA: the table of calls, and the kernel.
+ *
+ * The kernel is expand_block.h for one block a launch block, and nothing else.
+ * Linked with the static runtime, which looks for a driver when the first call
+ * needs one: on a machine without, every call answers an error. */
+#include "trainer_client/cuda.h"
+
+#include <cstdio>
+#include <cuda_runtime.h>
+
+#include "trainer_client/expand_block.h"
+
+/* 64 registers a thread let four blocks into every multiprocessor. */
+__global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
+    fby_expand(const uint8_t *arena, uint64_t list, uint8_t *out)
+{
+    __shared__ struct fby_block   block;
+    extern __shared__ uint4       pixels[];
+    const struct fby_block_memory memory = {
+        arena, out, list, &block, reinterpret_cast<uint8_t *>(pixels)};
+    fby_block_run(&memory, blockIdx.x);
+}
+
+static_assert(sizeof(struct fby_segment) % 8 == 0, "segments lie in a row");
+static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
+                      FBY_TILE_READ_OVER + sizeof(struct fby_block) <=
+                  FBY_CUDA_SHARED,
+    "the largest tile has room");
+
+static cudaStream_t stream_of(void *stream)
+{
+    return static_cast<cudaStream_t>(stream);
+}
+
+static cudaEvent_t event_of(void *event)
+{
+    return static_cast<cudaEvent_t>(event);
+}
+
+/* ---- what is there ------------------------------------------------------- */
+
+static int driver_version(int *out)
+{
+    return cudaDriverGetVersion(out);
+}
+
+static int runtime_version(int *out)
+{
+    return cudaRuntimeGetVersion(out);
+}
+
+static int count(int *out)
+{
+    return cudaGetDeviceCount(out);
+}
+
+static int describe(int device, struct fby_cuda_about *out)
+{
+    cudaDeviceProp about;
+    cudaError_t    err = cudaGetDeviceProperties(&about, device);
+    if (err == cudaSuccess) {
+        snprintf(out->name, sizeof(out->name), "%s", about.name);
+        out->major = about.major;
+        out->minor = about.minor;
+        out->bytes = about.totalGlobalMem;
+        err        = cudaDeviceGetPCIBusId(
+            out->pci, static_cast<int>(sizeof(out->pci)), device);
+    }
+    for (char *c = out->pci; err == cudaSuccess && *c != '\0'; c++) {
+        *c = *c >= 'A' && *c <= 'F' ? static_cast<char>(*c - 'A' + 'a') : *c;
+    }
+    return err;
+}
+
+static int use(int device)
+{
+    return cudaSetDevice(device);
+}
+
+static int capture_mode(int *mode)
+{
+    auto was = static_cast<cudaStreamCaptureMode>(*mode);
+    int  err = cudaThreadExchangeStreamCaptureMode(&was);
+    *mode    = was;
+    return err;
+}
+
+/* Loads the kernel too, which must not happen while a graph is captured. */
+static int prepare(void)
+{
+    cudaFuncAttributes about;
+    cudaError_t        err = cudaFuncGetAttributes(&about, fby_expand);
+    return err != cudaSuccess
+               ? err
+               : cudaFuncSetAttribute(fby_expand,
+                     cudaFuncAttributeMaxDynamicSharedMemorySize,
+                     FBY_CUDA_SHARED - static_cast<int>(sizeof(fby_block)));
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+static int pin(void *memory, size_t size)
+{
+    return cudaHostRegister(memory, size, cudaHostRegisterPortable);
+}
+
+static int unpin(void *memory)
+{
+    return cudaHostUnregister(memory);
+}
+
+static int allocate(void **out, size_t size)
+{
+    return cudaMalloc(out, size);
+}
+
+static int free_memory(void *memory)
+{
+    return cudaFree(memory);
+}
+
+/* Nobody else's: what one is given back stays for the next. */
+static int pool_create(int device, void **out)
+{
+    cudaMemPool_t    pool  = nullptr;
+    uint64_t         keep  = UINT64_MAX;
+    cudaMemPoolProps props = {};
+    props.allocType        = cudaMemAllocationTypePinned;
+    props.location.type    = cudaMemLocationTypeDevice;
+    props.location.id      = device;
+    cudaError_t err        = cudaMemPoolCreate(&pool, &props);
+    if (err == cudaSuccess) {
+        err = cudaMemPoolSetAttribute(
+            pool, cudaMemPoolAttrReleaseThreshold, &keep);
+    }
+    *out = pool;
+    return err;
+}
+
+static int pool_destroy(void *pool)
+{
+    return cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool));
+}
+
+static int pool_take(void **out, size_t size, void *pool, void *stream)
+{
+    return cudaMallocFromPoolAsync(
+        out, size, static_cast<cudaMemPool_t>(pool), stream_of(stream));
+}
+
+static int pool_give(void *memory, void *stream)
+{
+    return cudaFreeAsync(memory, stream_of(stream));
+}
+
+/* ---- order --------------------------------------------------------------- */
+
+static int stream_create(void **out)
+{
+    return cudaStreamCreateWithFlags(
+        reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking);
+}
+
+static int stream_destroy(void *stream)
+{
+    return cudaStreamDestroy(stream_of(stream));
+}
+
+static int stream_wait(void *stream, void *event)
+{
+    return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0);
+}
+
+static int stream_sync(void *stream)
+{
+    return cudaStreamSynchronize(stream_of(stream));
+}
+
+static int event_create(void **out)
+{
+    return cudaEventCreateWithFlags(
+        reinterpret_cast<cudaEvent_t *>(out), cudaEventDisableTiming);
+}
+
+static int event_destroy(void *event)
+{
+    return cudaEventDestroy(event_of(event));
+}
+
+static int event_record(void *event, void *stream)
+{
+    return cudaEventRecord(event_of(event), stream_of(stream));
+}
+
+static int event_query(void *event)
+{
+    return cudaEventQuery(event_of(event));
+}
+
+/* ---- work ---------------------------------------------------------------- */
+
+static int copy(void *to, const void *from, size_t size, void *stream)
+{
+    return cudaMemcpyAsync(
+        to, from, size, cudaMemcpyHostToDevice, stream_of(stream));
+}
+
+static int launch(const struct fby_cuda_launch *l)
+{
+    fby_expand<<<l->blocks, FBY_BLOCK_THREADS, l->shared,
+        stream_of(l->stream)>>>(static_cast<const uint8_t *>(l->arena),
+        l->list, static_cast<uint8_t *>(l->out));
+    return cudaGetLastError();
+}
+
+static const char *text(int code)
+{
+    return cudaGetErrorName(static_cast<cudaError_t>(code));
+}
+
+const struct fby_cuda *fby_cuda(void)
+{
+    static const struct fby_cuda calls = {cudaErrorNotReady, driver_version,
+        runtime_version, count, describe, use, capture_mode,
+        cudaStreamCaptureModeThreadLocal, prepare, pin, unpin, allocate,
+        free_memory, pool_create, pool_destroy, pool_take, pool_give,
+        stream_create, stream_destroy, stream_wait, stream_sync, event_create,
+        event_destroy, event_record, event_query, copy, launch, text};
+    return &calls;
+}

@@ -1,0 +1,245 @@
+/* expand_block.h - the work of one block, and of each of its threads.
+ *
+ * The kernel and its rehearsal on the host are the same lines: steps are loops
+ * over threads, which on the GPU is one turn for each, and between two steps
+ * all of them meet. */
+#ifndef FBY_CLIENT_EXPAND_BLOCK_H
+#define FBY_CLIENT_EXPAND_BLOCK_H
+
+#include "trainer_client/expand_tile.h"
+
+#ifdef __CUDACC__
+#define FBY_EACH_THREAD(t)                                \
+    for (uint32_t t = threadIdx.x; t < FBY_BLOCK_THREADS; \
+         t += FBY_BLOCK_THREADS)
+#define FBY_MEET() __syncthreads()
+#else
+/* NOLINTBEGIN(bugprone-macro-parentheses): it declares what it is given */
+#define FBY_EACH_THREAD(t) for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++)
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define FBY_MEET()         __asm__ volatile("" : : : "memory")
+#endif
+
+/* What the threads of a block share. */
+struct fby_block {
+    struct fby_segment segment;
+    struct fby_tile    tile;
+};
+
+/* Where a block finds everything. */
+struct fby_block_memory {
+    const uint8_t    *arena;
+    uint8_t          *out;
+    uint64_t          list; /* where in the arena */
+    struct fby_block *block;
+    uint8_t          *pixels; /* of tiles: planes, then the packed tile */
+};
+
+/* ---- what a thread does -------------------------------------------------- */
+
+FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t first, uint32_t thread)
+{
+    uint32_t quads = (s->pixels + 3) / 4; /* of an image */
+    FBY_ROLL
+    for (uint32_t i = first + thread;
+         i < fby_least(s->n, first + FBY_BLOCK_QUADS); i += FBY_BLOCK_THREADS) {
+        uint32_t        image = i / quads;
+        uint32_t        at    = i % quads * 4;
+        uint32_t        n     = fby_least(s->pixels - at, 4);
+        uint64_t        pixel = (uint64_t)image * s->pixels + at;
+        const uint8_t  *from  = m->arena + s->in + pixel * s->channels;
+        struct fby_quad quad  = fby_load_quad(from, s->channels, n);
+        fby_put_quad(s, &quad, s->first_pixel + at, n,
+            m->out + s->out + image * s->image_bytes);
+    }
+}
+
+FBY_BLOCK_INLINE uint64_t fby_load_1(const uint8_t *from, uint32_t width)
+{
+    if (width == 1) {
+        return *from;
+    }
+    if (width == 2) {
+        return *(const uint16_t *)(const void *)from;
+    }
+    if (width == 4) {
+        return *(const uint32_t *)(const void *)from;
+    }
+    return *(const uint64_t *)(const void *)from;
+}
+
+FBY_BLOCK_INLINE void fby_block_value(
+    const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
+{
+    uint32_t          in  = fby_width_of(s->from);
+    uint32_t          out = fby_width_of(s->to);
+    struct fby_number x   = fby_number_of(
+          s->from, fby_load_1(m->arena + s->in + (uint64_t)i * in, in));
+    if (s->channels > 0) {
+        uint32_t c = (i + s->first_pixel) % s->channels;
+        x.f        = fby_affine(fby_number_real(x), s->scale[c], s->offset[c]);
+        x.real     = true;
+    }
+    fby_store_1(
+        fby_number_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
+}
+
+/* An id that is none of the classes' leaves its row `off`: the CPU refuses it
+ * before. */
+FBY_BLOCK_INLINE void fby_block_hot(
+    const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
+{
+    uint32_t in  = fby_width_of(s->from);
+    uint32_t out = fby_width_of(s->to);
+    uint32_t row = i / s->classes;
+    uint64_t id  = fby_load_1(m->arena + s->in + (uint64_t)row * in, in);
+    bool     hot = id == i % s->classes;
+    fby_store_1(hot ? s->on : s->off, out, m->out + s->out + (uint64_t)i * out);
+}
+
+/* Value `i` of a piece in the order of the tensor. */
+FBY_BLOCK_INLINE void fby_block_bit(
+    const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
+{
+    uint32_t       bytes  = (s->classes + 7) / 8; /* of a pixel */
+    uint32_t       image  = i / (s->pixels * s->classes);
+    uint32_t       at     = i % (s->pixels * s->classes);
+    bool           planar = s->planar != 0;
+    uint32_t       map    = planar ? at / s->pixels : at % s->classes;
+    uint32_t       pixel  = planar ? at % s->pixels : at / s->classes;
+    const uint8_t *from =
+        m->arena + s->in + ((uint64_t)image * s->pixels + pixel) * bytes;
+    uint64_t to  = planar ? (uint64_t)map * s->plane + s->first_pixel + pixel
+                          : (uint64_t)s->first_pixel * s->classes + at;
+    uint32_t out = fby_width_of(s->to);
+    fby_store_1(fby_bit(from, map) != 0 ? s->on : s->off, out,
+        m->out + s->out + image * s->image_bytes + to * out);
+}
+
+FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t first, uint32_t thread)
+{
+    FBY_ROLL
+    for (uint32_t i = first + thread;
+         i < fby_least(s->n, first + FBY_BLOCK_VALUES);
+         i += FBY_BLOCK_THREADS) {
+        if (s->kind == FBY_SEGMENT_VALUES) {
+            fby_block_value(s, m, i);
+        } else if (s->kind == FBY_SEGMENT_BITS) {
+            fby_block_bit(s, m, i);
+        } else {
+            fby_block_hot(s, m, i);
+        }
+    }
+}
+
+FBY_BLOCK_INLINE void fby_block_bytes(const struct fby_segment *s,
+    const struct fby_block_memory *m, uint32_t first, uint32_t thread)
+{
+    const uint8_t *from = m->arena + s->in;
+    uint8_t       *to   = m->out + s->out;
+    bool           wide = ((uintptr_t)from | (uintptr_t)to) % 16 == 0;
+    FBY_ROLL
+    for (uint32_t i = first + 16 * thread;
+         i < fby_least(s->n, first + FBY_BLOCK_BYTES);
+         i += 16 * FBY_BLOCK_THREADS) {
+        if (wide && i + 16 <= s->n) {
+            fby_copy_16(from + i, to + i);
+        } else {
+            FBY_ROLL
+            for (uint32_t j = i; j < fby_least(s->n, i + 16); j++) {
+                to[j] = from[j];
+            }
+        }
+    }
+}
+
+/* ---- what a block does --------------------------------------------------- */
+
+FBY_BLOCK_INLINE void fby_block_tile(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment *s    = &m->block->segment;
+    struct fby_tile          *tile = &m->block->tile;
+    uint32_t  plane  = s->channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
+    uint32_t *packed = (uint32_t *)(void *)(m->pixels + plane);
+    FBY_EACH_THREAD(t)
+    {
+        if (t == 0) {
+            fby_tile_find(s, m->arena, number, tile);
+        }
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_tile_stage(tile, m->arena, t, packed);
+    }
+    FBY_MEET();
+    FBY_ROLL
+    for (uint32_t p = 0; p < s->channels; p++) {
+        FBY_EACH_THREAD(t)
+        {
+            fby_tile_sum(tile, packed, p, t);
+        }
+        FBY_MEET();
+        FBY_EACH_THREAD(t)
+        {
+            fby_tile_unpack(tile, packed, p, t, m->pixels);
+        }
+        FBY_MEET();
+    }
+    FBY_EACH_THREAD(t)
+    {
+        fby_tile_rows(tile, s->channels, t, m->pixels);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_tile_columns(tile, s->channels, t, m->pixels);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_tile_store(s, tile, t, m->pixels, m->out);
+    }
+}
+
+/* Block `number` of the launch. */
+FBY_BLOCK_INLINE void fby_block_run(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment_list *list =
+        (const struct fby_segment_list *)(const void *)(m->arena + m->list);
+    const struct fby_segment *all =
+        (const struct fby_segment *)(const void *)(list + 1);
+    const uint32_t *owners =
+        (const uint32_t *)(const void *)(all + list->n_segments);
+    const uint32_t *from =
+        (const uint32_t *)(const void *)(all + owners[number]);
+    const struct fby_segment *s = &m->block->segment;
+    FBY_EACH_THREAD(t)
+    {
+        if (t < sizeof(*s) / 4) {
+            ((uint32_t *)(void *)&m->block->segment)[t] = from[t];
+        }
+    }
+    FBY_MEET();
+    uint32_t part = number - s->first_block;
+    if (s->kind == FBY_SEGMENT_TILES) {
+        fby_block_tile(m, part);
+        return;
+    }
+    FBY_EACH_THREAD(t)
+    {
+        if (s->kind == FBY_SEGMENT_PIXELS) {
+            fby_block_pixels(s, m, part * FBY_BLOCK_QUADS, t);
+        } else if (s->kind == FBY_SEGMENT_COPY) {
+            fby_block_bytes(s, m, part * FBY_BLOCK_BYTES, t);
+        } else {
+            fby_block_values(s, m, part * FBY_BLOCK_VALUES, t);
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* segment.h - what a device does with a batch: pieces of memory, one by one.
+ *
+ * A batch comes to a device as one run of bytes, the arena: all that is read,
+ * then a list of segments. A segment is a chunk, or the whole of a field, and
+ * says where it lies, what becomes of it and where that goes; it is cut into
+ * blocks of like work that know nothing of each other, and the list says which
+ * block is of which segment. So one launch does a whole batch, whatever is in
+ * it. Compiled as C and as CUDA: plain numbers only. */
+#ifndef FBY_CLIENT_SEGMENT_H
+#define FBY_CLIENT_SEGMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fby_segment_kind {
+    FBY_SEGMENT_COPY    = 0, /* bytes as they are */
+    FBY_SEGMENT_PIXELS  = 1, /* u8, interleaved: scaled, cast, laid out */
+    FBY_SEGMENT_TILES   = 2, /* the same out of a payload of photo format 1 */
+    FBY_SEGMENT_VALUES  = 3, /* any type to any other, scaled or not */
+    FBY_SEGMENT_ONE_HOT = 4, /* ids to rows of `classes` values */
+    FBY_SEGMENT_BITS    = 5  /* eight to a byte, to `classes` maps */
+};
+
+enum {
+    FBY_BLOCK_THREADS  = 256,
+    FBY_BLOCK_QUADS    = 4 * FBY_BLOCK_THREADS,  /* PIXELS: of four pixels */
+    FBY_BLOCK_VALUES   = 8 * FBY_BLOCK_THREADS,  /* VALUES, ONE_HOT, BITS */
+    FBY_BLOCK_BYTES    = 64 * FBY_BLOCK_THREADS, /* COPY */
+    FBY_SEGMENT_ALIGN  = 16,                     /* of what segments read */
+    FBY_TILE_STRIDE    = 264, /* bytes of a row of a tile at work: 8 more */
+    FBY_TILE_ROWS      = 32,
+    FBY_TILE_PACKED    = 3 * (256 + 8192), /* bytes of the largest */
+    FBY_TILE_READ_OVER = 16 /* bytes after a staged tile, zeros */
+};
+
+/* The most that one segment is told to do. */
+#define FBY_SEGMENT_MOST (UINT32_C(1) << 30)
+
+struct fby_segment {
+    uint64_t in;          /* where in the arena */
+    uint64_t out;         /* where in the tensors' memory */
+    uint64_t image_bytes; /* PIXELS, TILES: from one image to the next, out */
+    uint32_t n;           /* COPY: bytes; VALUES, ONE_HOT, BITS: values out;
+                             PIXELS: quads; TILES: tiles */
+    uint32_t kind;        /* enum fby_segment_kind */
+    uint32_t first_block; /* of the launch */
+    uint32_t bytes;       /* TILES: of the payload */
+    uint32_t from, to;    /* enum fby_type */
+    uint32_t channels;    /* PIXELS, TILES: of a pixel; VALUES: 0 not scaled */
+    uint32_t planar;      /* PIXELS, TILES: one channel after another */
+    uint32_t width;       /* TILES: of a picture */
+    uint32_t lines;       /* TILES: of a picture here */
+    uint32_t pixels;      /* PIXELS, TILES, BITS: of an image here */
+    uint32_t first_pixel; /* that they begin with; VALUES: first value */
+    uint32_t plane;       /* pixels of a whole image */
+    uint32_t on, off;     /* ONE_HOT, BITS: bits of the two values */
+    uint32_t classes;
+    float    scale[4];
+    float    offset[4];
+};
+
+/* At a multiple of 16 in the arena. */
+struct fby_segment_list {
+    uint32_t n_segments;
+    uint32_t n_blocks;
+    uint32_t shared; /* bytes of shared memory that the tiles need */
+    uint32_t zero;
+    /* then n_segments of struct fby_segment, then a u32 a block: which one */
+};
+
+#endif

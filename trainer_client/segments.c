@@ -1,0 +1,394 @@
+#include "trainer_client/segments.h"
+
+#include <string.h>
+
+#include "common/bytes.h"
+#include "trainer_client/expand.h"
+
+bool fby_segments_know(const struct fby_expansion *plan)
+{
+    switch (plan->kind) {
+    case FBY_EXPAND_COPY:
+    case FBY_EXPAND_AFFINE:
+    case FBY_EXPAND_CAST:
+    case FBY_EXPAND_SCALE:
+    case FBY_EXPAND_ONE_HOT:
+    case FBY_EXPAND_BITS:
+        return true;
+    }
+    return false;
+}
+
+/* ---- the list ------------------------------------------------------------ */
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
+           FBY_SEGMENT_ALIGN;
+}
+
+static uint32_t per_block(uint32_t kind)
+{
+    static const uint32_t work[] = {
+        [FBY_SEGMENT_COPY]    = FBY_BLOCK_BYTES,
+        [FBY_SEGMENT_PIXELS]  = FBY_BLOCK_QUADS,
+        [FBY_SEGMENT_TILES]   = 1,
+        [FBY_SEGMENT_VALUES]  = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_ONE_HOT] = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_BITS]    = FBY_BLOCK_VALUES,
+    };
+    return work[kind];
+}
+
+static void put(struct fby_segments *self, const struct fby_segment *segment)
+{
+    uint32_t work = per_block(segment->kind);
+    if (self->all != NULL) {
+        self->all[self->n]             = *segment;
+        self->all[self->n].first_block = self->n_blocks;
+    }
+    self->n++;
+    self->n_blocks += (segment->n + work - 1) / work;
+}
+
+/* `n` units of so many bytes in and out and so much work each, in parts that
+ * a segment can be told. */
+struct units {
+    uint64_t n;
+    uint64_t in, out;
+    uint32_t work;
+};
+
+/* The first value or pixel of a part stands where `first` says. */
+static void put_cut(struct fby_segments *self, struct fby_segment segment,
+    const struct units *units)
+{
+    uint64_t most  = FBY_SEGMENT_MOST / units->work;
+    uint32_t first = segment.first_pixel;
+    for (uint64_t done = 0; done < units->n; done += most) {
+        uint64_t left = units->n - done;
+        segment.n     = (uint32_t)(left < most ? left : most) * units->work;
+        if (segment.kind == FBY_SEGMENT_VALUES && segment.channels > 0) {
+            segment.first_pixel = (uint32_t)((first + done) % segment.channels);
+        }
+        put(self, &segment);
+        segment.in += most * units->in;
+        segment.out += most * units->out;
+    }
+}
+
+/* ---- pictures ------------------------------------------------------------ */
+
+/* The part of its images that a piece holds: whole ones, or lines of one. */
+struct part {
+    uint32_t images;
+    uint32_t first_line, lines;
+    uint64_t first_image;
+};
+
+static struct part part_of(
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint64_t line = (uint64_t)plan->shape.dims[1] * plan->shape.dims[2];
+    uint64_t in   = piece->raw_offset % plan->raw_bytes;
+    bool     some = piece->raw_bytes < plan->raw_bytes;
+    return (struct part){
+        .images = some ? 1 : (uint32_t)(piece->raw_bytes / plan->raw_bytes),
+        .first_image = piece->raw_offset / plan->raw_bytes,
+        .first_line  = (uint32_t)(in / line),
+        .lines =
+            some ? (uint32_t)(piece->raw_bytes / line) : plan->shape.dims[0],
+    };
+}
+
+static void take_scale(
+    const struct fby_expansion *plan, struct fby_segment *segment)
+{
+    bool affine = plan->kind == FBY_EXPAND_AFFINE;
+    bool scaled = affine || plan->kind == FBY_EXPAND_SCALE;
+    for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
+        bool one           = !affine && plan->channels == 1;
+        segment->scale[c]  = scaled ? plan->scale[one ? 0 : c] : 1;
+        segment->offset[c] = scaled ? plan->offset[one ? 0 : c] : 0;
+    }
+}
+
+static struct fby_segment picture_of(const struct fby_expansion *plan,
+    const struct fby_piece *piece, const struct part *part)
+{
+    uint32_t           width   = plan->shape.dims[1];
+    struct fby_segment segment = {
+        .in          = piece->at,
+        .out         = piece->out + part->first_image * plan->out_bytes,
+        .image_bytes = plan->out_bytes,
+        .from        = plan->from,
+        .to          = plan->to,
+        .channels    = plan->shape.dims[2],
+        .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
+        .width       = width,
+        .lines       = part->lines,
+        .pixels      = part->lines * width,
+        .first_pixel = part->first_line * width,
+        .plane       = plan->shape.dims[0] * width,
+    };
+    take_scale(plan, &segment);
+    return segment;
+}
+
+static void add_pixels(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    struct part        part    = part_of(plan, piece);
+    struct fby_segment segment = picture_of(plan, piece, &part);
+    segment.kind               = FBY_SEGMENT_PIXELS;
+    const struct units images  = {
+         .n    = part.images,
+         .in   = (uint64_t)segment.pixels * segment.channels,
+         .out  = plan->out_bytes,
+         .work = (segment.pixels + 3) / 4,
+    };
+    put_cut(self, segment, &images);
+}
+
+/* Of the largest tile. */
+static uint32_t packed_bytes(const uint8_t *payload, uint32_t tiles)
+{
+    struct fby_reader table = fby_reader(payload, 4 * ((size_t)tiles + 1));
+    uint32_t          most  = 0;
+    uint32_t          begin = fby_read_u32(&table);
+    for (uint32_t i = 0; i < tiles; i++) {
+        uint32_t end   = fby_read_u32(&table);
+        uint32_t bytes = end > begin ? 16 * (end - begin) : 0;
+        most           = bytes > most ? bytes : most;
+        begin          = end;
+    }
+    return most < FBY_TILE_PACKED ? most : FBY_TILE_PACKED;
+}
+
+static void add_tiles(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    struct part        part    = part_of(plan, piece);
+    struct fby_segment segment = picture_of(plan, piece, &part);
+    segment.kind               = FBY_SEGMENT_TILES;
+    segment.bytes              = piece->bytes;
+    segment.n                  = part.images * ((segment.width + 255) / 256) *
+                ((segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS);
+    put(self, &segment);
+    if (self->all != NULL) {
+        uint32_t shared =
+            segment.channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE +
+            packed_bytes(self->arena + piece->at, segment.n) +
+            FBY_TILE_READ_OVER;
+        self->shared = shared > self->shared ? shared : self->shared;
+    }
+}
+
+/* ---- other arrays -------------------------------------------------------- */
+
+static void add_values(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint32_t           in      = fby_type_bytes(plan->from);
+    uint32_t           out     = fby_type_bytes(plan->to);
+    bool               scaled  = plan->kind == FBY_EXPAND_SCALE;
+    uint64_t           first   = piece->raw_offset / in;
+    struct fby_segment segment = {
+        .kind        = FBY_SEGMENT_VALUES,
+        .in          = piece->at,
+        .out         = piece->out + first * out,
+        .from        = plan->from,
+        .to          = plan->to,
+        .channels    = scaled ? plan->channels : 0,
+        .first_pixel = scaled ? (uint32_t)(first % plan->channels) : 0,
+    };
+    const struct units values = {piece->raw_bytes / in, in, out, 1};
+    take_scale(plan, &segment);
+    put_cut(self, segment, &values);
+}
+
+static void add_ids(struct fby_segments *self, const struct fby_expansion *plan,
+    const struct fby_piece *piece)
+{
+    uint64_t           row     = piece->raw_offset / plan->raw_bytes;
+    struct fby_segment segment = {
+        .kind    = FBY_SEGMENT_ONE_HOT,
+        .in      = piece->at,
+        .out     = piece->out + row * plan->out_bytes,
+        .from    = plan->from,
+        .to      = plan->to,
+        .on      = plan->on,
+        .off     = plan->off,
+        .classes = plan->classes,
+    };
+    const struct units rows = {
+        .n    = piece->raw_bytes / plan->raw_bytes,
+        .in   = plan->raw_bytes,
+        .out  = plan->out_bytes,
+        .work = plan->classes,
+    };
+    put_cut(self, segment, &rows);
+}
+
+/* Whole samples, or some pixels of one. */
+static void add_bits(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint32_t           bytes   = (plan->maps + 7) / 8; /* of a pixel */
+    uint64_t           sample  = piece->raw_offset / plan->raw_bytes;
+    uint64_t           in      = piece->raw_offset % plan->raw_bytes;
+    bool               some    = piece->raw_bytes < plan->raw_bytes;
+    uint64_t           part    = some ? piece->raw_bytes : plan->raw_bytes;
+    struct fby_segment segment = {
+        .kind        = FBY_SEGMENT_BITS,
+        .in          = piece->at,
+        .out         = piece->out + sample * plan->out_bytes,
+        .image_bytes = plan->out_bytes,
+        .to          = plan->to,
+        .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
+        .pixels      = (uint32_t)(part / bytes),
+        .first_pixel = (uint32_t)(in / bytes),
+        .plane       = plan->pixels,
+        .on          = plan->on,
+        .off         = plan->off,
+        .classes     = plan->maps,
+    };
+    const struct units samples = {
+        .n    = some ? 1 : piece->raw_bytes / plan->raw_bytes,
+        .in   = part,
+        .out  = plan->out_bytes,
+        .work = segment.pixels * plan->maps,
+    };
+    put_cut(self, segment, &samples);
+}
+
+void fby_segments_copy(
+    struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out)
+{
+    const struct fby_segment segment = {
+        .kind = FBY_SEGMENT_COPY, .in = from, .out = out};
+    put_cut(self, segment, &(struct units){bytes, 1, 1, 1});
+}
+
+void fby_segments_add(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    if (piece->packed) {
+        add_tiles(self, plan, piece);
+        return;
+    }
+    switch (plan->kind) {
+    case FBY_EXPAND_COPY:
+        fby_segments_copy(
+            self, piece->at, piece->raw_bytes, piece->out + piece->raw_offset);
+        break;
+    case FBY_EXPAND_AFFINE:
+        add_pixels(self, plan, piece);
+        break;
+    case FBY_EXPAND_CAST:
+    case FBY_EXPAND_SCALE:
+        add_values(self, plan, piece);
+        break;
+    case FBY_EXPAND_ONE_HOT:
+        add_ids(self, plan, piece);
+        break;
+    case FBY_EXPAND_BITS:
+        add_bits(self, plan, piece);
+        break;
+    }
+}
+
+/* ---- begin and end ------------------------------------------------------- */
+
+void fby_segments_begin(
+    struct fby_segments *self, uint8_t *arena, uint64_t used)
+{
+    *self     = (struct fby_segments){.arena = arena, .list = aligned(used)};
+    self->all = (struct fby_segment *)(void *)(arena + self->list +
+                                               sizeof(struct fby_segment_list));
+}
+
+static uint64_t list_bytes(const struct fby_segments *self)
+{
+    return sizeof(struct fby_segment_list) +
+           self->n * (uint64_t)sizeof(struct fby_segment) +
+           self->n_blocks * (uint64_t)sizeof(uint32_t);
+}
+
+uint64_t fby_segments_finish(struct fby_segments *self)
+{
+    const struct fby_segment_list list = {
+        .n_segments = self->n,
+        .n_blocks   = self->n_blocks,
+        .shared     = self->shared,
+    };
+    uint32_t *owner = (uint32_t *)(void *)(self->all + self->n);
+    memcpy(self->arena + self->list, &list, sizeof(list));
+    for (uint32_t i = 0; i < self->n; i++) {
+        uint32_t end =
+            i + 1 < self->n ? self->all[i + 1].first_block : self->n_blocks;
+        for (uint32_t b = self->all[i].first_block; b < end; b++) {
+            owner[b] = i;
+        }
+    }
+    return self->list + list_bytes(self);
+}
+
+bool fby_segments_take_packed(const struct fby_expansion *plan)
+{
+    const struct fby_shape *shape = &plan->shape;
+    return plan->from == FBY_U8 && shape->n_dims == 3 &&
+           (shape->dims[2] == 1 || shape->dims[2] == 3) &&
+           plan->kind != FBY_EXPAND_BITS && plan->kind != FBY_EXPAND_ONE_HOT;
+}
+
+uint64_t fby_segments_room(const struct fby_raw_layout *layout,
+    const struct fby_expansion *plans, uint64_t bytes)
+{
+    struct fby_segments count = {.arena = NULL};
+    fby_segments_copy(&count, 0, bytes, 0);
+    for (uint32_t f = 0; f < layout->n_fields; f++) {
+        struct fby_piece whole = {.raw_bytes = layout->fields[f].raw_bytes};
+        fby_segments_add(&count, &plans[f], &whole);
+        fby_segments_copy(&count, 0, plans[f].out_bytes * layout->rows, 0);
+        for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
+            struct fby_raw_span span  = fby_layout_chunk(layout, f, i);
+            struct fby_piece    piece = {
+                   .raw_offset = span.raw_offset,
+                   .raw_bytes  = span.raw_bytes,
+            };
+            fby_segments_add(&count, &plans[f], &piece);
+            piece.packed = fby_segments_take_packed(&plans[f]);
+            if (piece.packed) {
+                fby_segments_add(&count, &plans[f], &piece);
+            }
+        }
+    }
+    return FBY_SEGMENT_ALIGN + aligned(list_bytes(&count));
+}
+
+/* ---- ids ----------------------------------------------------------------- */
+
+static int64_t id_at(enum fby_type type, const uint8_t *raw, uint64_t i)
+{
+    uint32_t width = fby_type_bytes(type);
+    uint64_t bits  = 0;
+    for (uint32_t b = 0; b < width; b++) {
+        bits |= (uint64_t)raw[i * width + b] << (8 * b);
+    }
+    return fby_number_of(type, bits).i;
+}
+
+fby_err fby_segments_check_ids(const struct fby_expansion *plan,
+    const uint8_t *raw, uint64_t rows, struct fby_why *why)
+{
+    for (uint64_t i = 0; i < rows; i++) {
+        int64_t id = id_at(plan->from, raw, i);
+        if (id < 0 || id >= (int64_t)plan->classes) {
+            return fby_because(why, FBY_PROTO,
+                "field %s: label %lld is not one of 0 to %u", plan->name,
+                (long long)id, plan->classes - 1);
+        }
+    }
+    return FBY_OK;
+}

@@ -1,0 +1,62 @@
+/* segments.h - the list of segments of a batch, written behind its bytes.
+ *
+ * Begin, add each chunk or field, finish: then the arena from its start to
+ * where finish says is all that a device needs. Pure; what is packed was
+ * checked by fby_codec_check before. */
+#ifndef FBY_CLIENT_SEGMENTS_H
+#define FBY_CLIENT_SEGMENTS_H
+
+#include "proto/layout.h"
+#include "trainer_client/expansion.h"
+#include "trainer_client/segment.h"
+
+struct fby_segments {
+    uint8_t            *arena;
+    uint64_t            list; /* where the list lies */
+    struct fby_segment *all;  /* NULL: they are only counted */
+    uint32_t            n;
+    uint32_t            n_blocks;
+    uint32_t            shared;
+};
+
+/* Some rows of a field, or a part of one, as they lie in the arena. */
+struct fby_piece {
+    uint64_t at;         /* a multiple of 16 */
+    uint32_t bytes;      /* packed: of the payload */
+    bool     packed;     /* photo format 1; else the raw bytes */
+    uint64_t raw_offset; /* in the field, of what it holds */
+    uint64_t raw_bytes;
+    uint64_t out; /* where the field begins in the tensors' memory */
+};
+
+/* Whether a device can be told of such a field; else the host expands it and
+ * the result is copied. */
+bool fby_segments_know(const struct fby_expansion *plan);
+
+/* Whether chunks of it may come as they are packed. */
+bool fby_segments_take_packed(const struct fby_expansion *plan);
+
+/* Bytes behind the others that the list of any batch of this layout can take:
+ * of its chunks, or of whole fields, and of a copy of `bytes`. */
+uint64_t fby_segments_room(const struct fby_raw_layout *layout,
+    const struct fby_expansion *plans, uint64_t bytes);
+
+/* A list at `used` or a little later. */
+void fby_segments_begin(
+    struct fby_segments *self, uint8_t *arena, uint64_t used);
+
+void fby_segments_add(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece);
+
+void fby_segments_copy(
+    struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out);
+
+/* Returns the arena's size. */
+uint64_t fby_segments_finish(struct fby_segments *self);
+
+/* Whether the `rows` ids at `raw` all have a class.
+ * Errors: FBY_PROTO, with field, id and classes. */
+FBY_CHECKED fby_err fby_segments_check_ids(const struct fby_expansion *plan,
+    const uint8_t *raw, uint64_t rows, struct fby_why *why);
+
+#endif
