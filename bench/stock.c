@@ -16,7 +16,7 @@ static struct fby_codec_job job_of(
     const struct fby_raw_field *field = &self->layout.fields[0];
     return (struct fby_codec_job){
         .coding  = coding,
-        .params  = fby_codec_params_of(field->type, &field->shape),
+        .params  = fby_layout_params(field),
         .scratch = &scratch,
     };
 }

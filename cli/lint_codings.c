@@ -112,7 +112,9 @@ fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
     struct fby_field_delivery       delivery = split->delivery.fields[f];
     struct bench                    bench    = {0};
 
-    bench.params  = fby_codec_params_of(field->wire_type, &field->shape);
+    bench.params  = field->yuv420
+                        ? fby_codec_params_of_yuv420(&field->shape)
+                        : fby_codec_params_of(field->wire_type, &field->shape);
     bench.raw     = sample->values[f];
     bench.size    = sample->n * fby_field_bytes(field);
     bench.samples = sample->n;

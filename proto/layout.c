@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/yuv420.h"
 #include "proto/wire.h"
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -19,6 +20,19 @@ static uint64_t pieces(uint64_t whole, uint64_t piece)
     return whole / piece + (whole % piece != 0);
 }
 
+/* Bytes of a picture in planes; 0 when it is none. */
+static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
+{
+    const uint32_t *dims = field->shape.dims;
+    if (field->type != FBY_U8 || field->shape.n_dims != 3 || dims[2] != 3 ||
+        dims[0] == 0 || dims[1] == 0 || dims[0] > FBY_ROW_BYTES ||
+        dims[1] > FBY_ROW_BYTES) {
+        return 0;
+    }
+    uint64_t bytes = fby_yuv_bytes(dims[1], dims[0]);
+    return bytes <= FBY_ROW_BYTES ? bytes : 0;
+}
+
 /* Bytes of one row; 0 when a dimension or the type is none, or when there are
  * more than FBY_ROW_BYTES. */
 static uint64_t row_bytes(const struct fby_raw_field *field)
@@ -26,6 +40,9 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
     uint64_t bytes = fby_type_bytes(field->type);
     if (field->shape.n_dims > FBY_MAX_DIMS) {
         return 0;
+    }
+    if (field->yuv420) {
+        return yuv_row_bytes(field);
     }
     for (uint32_t i = 0; i < field->shape.n_dims; i++) {
         bytes *= field->shape.dims[i]; /* below 2^30 x 2^32 */
@@ -42,6 +59,9 @@ static uint64_t unit_bytes(const struct fby_raw_field *field)
     const uint32_t *dims = field->shape.dims;
     if (field->shape.n_dims == 1) {
         return FBY_CHUNK_RAW;
+    }
+    if (field->yuv420) {
+        return least(fby_yuv_bytes(dims[1], FBY_IMAGE_LINES), field->row_bytes);
     }
     uint64_t line = field->row_bytes / dims[0];
     return field->shape.n_dims == 3
@@ -145,6 +165,7 @@ fby_err fby_layout_of_content(const struct fby_content *content,
             struct fby_raw_field *field = &layout.fields[layout.n_fields++];
             field->type                 = content->fields[i].wire_type;
             field->shape                = content->fields[i].shape;
+            field->yuv420               = content->fields[i].yuv420;
         }
     }
     fby_err err = fby_layout_finish(&layout, why);
@@ -152,6 +173,12 @@ fby_err fby_layout_of_content(const struct fby_content *content,
         *out = layout;
     }
     return err;
+}
+
+struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
+{
+    return field->yuv420 ? fby_codec_params_of_yuv420(&field->shape)
+                         : fby_codec_params_of(field->type, &field->shape);
 }
 
 struct fby_raw_span fby_layout_chunk(

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/codec/codec.h"
 #include "common/err.h"
 #include "common/hash.h"
 #include "common/pipeline/types.h"
@@ -27,7 +28,8 @@
 
 struct fby_raw_field {
     enum fby_type    type;
-    struct fby_shape shape; /* of one row */
+    struct fby_shape shape;  /* of one row */
+    bool             yuv420; /* u8 [h, w, 3] in planes, see common/yuv420.h */
 
     uint64_t row_bytes;
     uint64_t raw_bytes;   /* of all rows */
@@ -48,8 +50,8 @@ struct fby_raw_layout {
     struct fby_raw_field fields[FBY_MAX_FIELDS];
 };
 
-/* Lay out `rows` rows. In: fields[i].type and .shape, n_fields and rows of
- * *layout; out: everything else. Pure; any thread.
+/* Lay out `rows` rows. In: fields[i].type, .shape and .yuv420, n_fields and rows
+ * of *layout; out: everything else. Pure; any thread.
  * Errors: FBY_CONFIG  a limit above is exceeded, or a shape is not whole;
  *                     `why` names the field's position and both numbers. */
 FBY_CHECKED fby_err fby_layout_finish(
@@ -60,6 +62,9 @@ FBY_CHECKED fby_err fby_layout_finish(
 FBY_CHECKED fby_err fby_layout_of_content(const struct fby_content *content,
     uint64_t selected, uint32_t rows, struct fby_raw_layout *out,
     struct fby_why *why);
+
+/* What filters and codecs know of a field's rows. */
+struct fby_codec_params fby_layout_params(const struct fby_raw_field *field);
 
 /* Where a chunk lies in its field. */
 struct fby_raw_span {

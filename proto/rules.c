@@ -128,17 +128,35 @@ static bool label_fits(const struct fby_header_field *f)
            (f->type == FBY_U8 || f->type == FBY_U16 || f->type == FBY_U32);
 }
 
+static bool is_rgb(const struct fby_header_field *f)
+{
+    return f->shape.n_dims == 3 && f->shape.dims[2] == 3 && f->type == FBY_U8;
+}
+
+static const char *fault_of_encoding(const struct fby_header_field *f)
+{
+    if (f->encoding != FBY_ENCODING_BITS && f->recipe.maps != 0) {
+        return "only bits have a number of maps";
+    }
+    switch (f->encoding) {
+    case FBY_ENCODING_DENSE:
+        return NULL;
+    case FBY_ENCODING_LABEL:
+        return label_fits(f) ? NULL : "a label is a single u8, u16 or u32";
+    case FBY_ENCODING_BITS:
+        return bits_fit(f) ? NULL : "bits are u8, a byte for every 8 maps";
+    case FBY_ENCODING_YUV420:
+        return is_rgb(f) ? NULL : "yuv420 is a picture, u8 [h, w, 3]";
+    }
+    return "its encoding is not known here";
+}
+
 fby_err rule_header_field(const void *record, struct fby_why *why)
 {
     const struct fby_header_field *f     = record;
     const char                    *fault = fault_of_recipe(f);
-    if (fault == NULL && f->encoding == FBY_ENCODING_LABEL && !label_fits(f)) {
-        fault = "a label is a single u8, u16 or u32";
-    }
-    bool bits = f->encoding == FBY_ENCODING_BITS;
-    if (fault == NULL && (bits ? !bits_fit(f) : f->recipe.maps != 0)) {
-        fault = bits ? "bits are u8, a byte for every 8 maps"
-                     : "only bits have a number of maps";
+    if (fault == NULL) {
+        fault = fault_of_encoding(f);
     }
     if (fault != NULL) {
         return fby_because(

@@ -260,7 +260,7 @@ static const struct column credit_columns[] = {
 
 static const struct column header_field_columns[] = {
     NAME(1, header_field, name, 1, FBY_NAME_MAX),
-    U32(2, header_field, encoding, FBY_ENCODING_DENSE, FBY_ENCODING_BITS),
+    U32(2, header_field, encoding, FBY_ENCODING_DENSE, FBY_ENCODING_YUV420),
     U32(3, header_field, type, FBY_U8, FBY_U32),
     DIMS(4, header_field, shape),
     U64(5, header_field, raw_bytes, 1, UINT64_MAX),

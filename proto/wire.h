@@ -128,7 +128,8 @@ struct fby_maybe_digest {
         FBY_FEATURE_CODEC(FBY_CODEC_LZ4) | FBY_FEATURE_CODEC(FBY_CODEC_PACK) | \
         FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |                             \
         FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL) |                             \
-        FBY_FEATURE_ENCODING(FBY_ENCODING_BITS))
+        FBY_FEATURE_ENCODING(FBY_ENCODING_BITS) |                              \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_YUV420))
 
 struct fby_hello { /* client > worker */
     struct fby_session_id session;
@@ -313,9 +314,10 @@ struct fby_credit { /* client > worker */
 };
 
 enum fby_encoding {
-    FBY_ENCODING_DENSE = 1,
-    FBY_ENCODING_LABEL = 2,
-    FBY_ENCODING_BITS  = 3 /* sparse 4, ragged 5, yuv420 6: reserved */
+    FBY_ENCODING_DENSE  = 1,
+    FBY_ENCODING_LABEL  = 2,
+    FBY_ENCODING_BITS   = 3, /* sparse 4, ragged 5: reserved */
+    FBY_ENCODING_YUV420 = 6  /* planes of a picture, see common/yuv420.h */
 };
 
 /* What a field travels as follows from its content. */
@@ -324,6 +326,9 @@ static inline enum fby_encoding fby_encoding_of(
 {
     if (field->maps > 0) {
         return FBY_ENCODING_BITS;
+    }
+    if (field->yuv420) {
+        return FBY_ENCODING_YUV420;
     }
     return field->decode == FBY_DECODE_LABEL ? FBY_ENCODING_LABEL
                                              : FBY_ENCODING_DENSE;

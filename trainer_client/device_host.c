@@ -92,7 +92,9 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     fby_expand_image_fn *expand_image = fby_expand_image_of(fby_simd());
     fby_err              err          = FBY_OK;
     for (uint32_t row = 0; row < rows && err == FBY_OK; row++) {
-        if (plan->kind == FBY_EXPAND_AFFINE) {
+        if (plan->yuv420) {
+            fby_expand_yuv(plan, from, is_large(plan, rows), to);
+        } else if (plan->kind == FBY_EXPAND_AFFINE) {
             expand_image(plan, from, is_large(plan, rows), to);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
             err = one_hot(plan, from, to, why);

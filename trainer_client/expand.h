@@ -13,13 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "common/device_inline.h"
 #include "common/pipeline/types.h"
-
-#ifdef __CUDACC__
-#define FBY_DEVICE_INLINE __host__ __device__ static inline
-#else
-#define FBY_DEVICE_INLINE static inline
-#endif
 
 FBY_DEVICE_INLINE uint32_t fby_f32_bits(float value)
 {

@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) size_t planar(
     enum fby_type to, bool past_cache)
 {
     size_t        width = to == FBY_F32 ? 4 : 2;
-    size_t        plane = plan->pixels * width;
+    size_t        plane = plan->plane * width;
     struct affine r     = same(plan->scale[0], plan->offset[0]);
     struct affine g     = same(plan->scale[1], plan->offset[1]);
     struct affine b     = same(plan->scale[2], plan->offset[2]);
@@ -145,9 +145,9 @@ static inline __attribute__((always_inline)) size_t interleaved(
 static size_t planes_of_u8(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
 {
-    size_t plane = plan->pixels;
+    size_t plane = plan->plane;
     size_t x     = 0;
-    for (; x + STEP <= plane; x += STEP) {
+    for (; x + STEP <= plan->pixels; x += STEP) {
         struct rgb_32 v = rgb_apart(raw + 3 * x);
         _mm256_storeu_si256((void *)(out + x), v.r);
         _mm256_storeu_si256((void *)(out + plane + x), v.g);
@@ -190,7 +190,7 @@ FOR_EACH(interleaved)
 /* Writing past the cache wants vectors at multiples of their size. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
-    size_t plane = (size_t)plan->pixels * fby_type_bytes(plan->to);
+    size_t plane = (size_t)plan->plane * fby_type_bytes(plan->to);
     return ((uintptr_t)out | plane) % STEP == 0;
 }
 

@@ -82,7 +82,7 @@ static inline __attribute__((always_inline)) size_t planar(
         __m512i low  = _mm512_maskz_loadu_epi8(sixteen, raw + 3 * x);
         __m512i high = _mm512_maskz_loadu_epi8(sixteen, raw + 3 * x + 48);
         for (uint32_t c = 0; c < 3; c++) {
-            put_32(out + 2 * (c * (size_t)plan->pixels + x),
+            put_32(out + 2 * (c * (size_t)plan->plane + x),
                 apply(channel(low, c), how[c]), apply(channel(high, c), how[c]),
                 to, past_cache);
         }
@@ -93,7 +93,7 @@ static inline __attribute__((always_inline)) size_t planar(
 /* Lines past the cache begin where lines do. */
 static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 {
-    return ((uintptr_t)out | 2 * (size_t)plan->pixels) % LINE == 0;
+    return ((uintptr_t)out | 2 * (size_t)plan->plane) % LINE == 0;
 }
 
 static size_t fast_part(const struct fby_expansion *plan, const uint8_t *raw,

@@ -27,4 +27,16 @@ void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
 /* The kernel of a level: the best that this build has and is not above it. */
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level);
 
+/* The same for a sample in planes of yuv420 (expand_yuv.h). */
+void fby_expand_yuv(const struct fby_expansion *plan, const uint8_t *raw,
+    bool past_cache, uint8_t *out);
+
+struct fby_yuv_line;
+
+/* The pixels of a line of a tile, red, green and blue. */
+typedef void     fby_yuv_line_fn(const struct fby_yuv_line *line, uint8_t *rgb);
+fby_yuv_line_fn  fby_yuv_line_portable;
+fby_yuv_line_fn  fby_yuv_line_avx2; /* where the build has it */
+fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level);
+
 #endif

@@ -56,7 +56,7 @@ void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
             .n        = plan->pixels - first,
             .table    = plan->table[c],
         };
-        size_t at = planar ? (size_t)c * plan->pixels + first
+        size_t at = planar ? (size_t)c * plan->plane + first
                            : first * plan->channels + c;
         look_up(&lane, width, out + at * width);
     }

@@ -1,5 +1,10 @@
 #include "trainer_client/expand_image.h"
 
+fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? fby_yuv_line_avx2 : fby_yuv_line_portable;
+}
+
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
 {
     if (level >= FBY_SIMD_AVX512) {

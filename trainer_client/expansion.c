@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/pipeline/canon.h"
+#include "common/yuv420.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
 
@@ -13,6 +14,14 @@ static uint64_t elements(const struct fby_shape *shape)
         n *= shape->dims[i];
     }
     return n;
+}
+
+static uint64_t raw_bytes_of(const struct fby_field_content *field)
+{
+    const uint32_t *dims = field->shape.dims;
+    return field->yuv420
+               ? fby_yuv_bytes(dims[1], dims[0])
+               : elements(&field->shape) * fby_type_bytes(field->wire_type);
 }
 
 static bool is_float(enum fby_type type)
@@ -71,6 +80,8 @@ static fby_err plan_image(struct fby_expansion *self,
     self->kind     = FBY_EXPAND_AFFINE;
     self->channels = field->shape.dims[2];
     self->pixels   = field->shape.dims[0] * field->shape.dims[1];
+    self->plane    = self->pixels;
+    self->yuv420   = field->yuv420;
     if (field->shape.n_dims != 3 || self->channels < 1 ||
         self->channels > FBY_MAX_CHANNELS || self->from != FBY_U8) {
         return fby_because(why, FBY_CONFIG,
@@ -83,7 +94,7 @@ static fby_err plan_image(struct fby_expansion *self,
             self->name);
     }
     bool interleaved = self->layout != FBY_LAYOUT_CHW || self->channels == 1;
-    if (self->to == FBY_U8 && interleaved) {
+    if (self->to == FBY_U8 && interleaved && !self->yuv420) {
         self->kind = FBY_EXPAND_COPY;
         return FBY_OK;
     }
@@ -199,7 +210,7 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         .to        = delivery->dtype,
         .layout    = delivery->layout,
         .shape     = field->shape,
-        .raw_bytes = elements(&field->shape) * fby_type_bytes(field->wire_type),
+        .raw_bytes = raw_bytes_of(field),
         .out_bytes = elements(&field->shape) * fby_type_bytes(delivery->dtype),
     };
     if (fby_type_bytes(self->from) == 0 || fby_type_bytes(self->to) == 0) {

@@ -27,7 +27,10 @@ struct fby_expansion {
     enum fby_type        to;
     enum fby_layout      layout;
     struct fby_shape     shape;     /* of one raw sample, bits packed */
+    bool                 yuv420;    /* affine: raw samples are planes */
     uint32_t             pixels;    /* affine: values a channel; bits: a map */
+    uint32_t             plane;     /* affine: values from one channel to the
+                                       next where the result is planes */
     uint32_t             channels;  /* affine, scale: 1 is one for all */
     uint64_t             raw_bytes; /* of one sample */
     uint64_t             out_bytes; /* of one sample */

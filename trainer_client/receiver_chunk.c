@@ -32,7 +32,7 @@ static struct fby_codec_job job_of(
         &r->assemblies[slot].layout.fields[chunk->field];
     return (struct fby_codec_job){
         .coding  = {.filter = chunk->filter, .codec = chunk->codec},
-        .params  = fby_codec_params_of(field->type, &field->shape),
+        .params  = fby_layout_params(field),
         .scratch = r->codec_scratch,
     };
 }

@@ -7,6 +7,9 @@
 
 bool fby_segments_know(const struct fby_expansion *plan)
 {
+    if (plan->yuv420) {
+        return false;
+    }
     switch (plan->kind) {
     case FBY_EXPAND_COPY:
     case FBY_EXPAND_AFFINE:
@@ -337,7 +340,7 @@ uint64_t fby_segments_finish(struct fby_segments *self)
 bool fby_segments_take_packed(const struct fby_expansion *plan)
 {
     const struct fby_shape *shape = &plan->shape;
-    return plan->from == FBY_U8 && shape->n_dims == 3 &&
+    return plan->from == FBY_U8 && shape->n_dims == 3 && !plan->yuv420 &&
            (shape->dims[2] == 1 || shape->dims[2] == 3) &&
            plan->kind != FBY_EXPAND_BITS && plan->kind != FBY_EXPAND_ONE_HOT;
 }

@@ -103,7 +103,7 @@ static fby_err place_chunk(struct fby_unpack *self, uint32_t thread,
         fby_layout_chunk(task->layout, field, number);
     struct fby_kept     *kept = &task->from->kept[raw->first_chunk + number];
     struct fby_codec_job job  = {
-         .params  = fby_codec_params_of(raw->type, &raw->shape),
+         .params  = fby_layout_params(raw),
          .scratch = &self->scratch[thread],
     };
     struct fby_bytes_in bytes = {

@@ -33,7 +33,7 @@ static struct fby_wish wish_of(
     return (struct fby_wish){
         .filter = choice.filter,
         .codec  = choice.codec,
-        .params = fby_codec_params_of(field->type, &field->shape),
+        .params = fby_layout_params(field),
     };
 }
 

@@ -22,7 +22,7 @@ static bool encode_in_place(struct fby_stages *self, uint32_t thread,
     size_t                     size = 0;
     const struct fby_codec_job work = {
         .coding  = coding,
-        .params  = fby_codec_params_of(field->type, &field->shape),
+        .params  = fby_layout_params(field),
         .scratch = &self->scratch[thread],
     };
     size_t room = fby_codec_room(&work, chunk->span.raw_bytes);

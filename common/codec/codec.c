@@ -9,6 +9,7 @@
 #include "common/bytes.h"
 #include "common/codec/filter.h"
 #include "common/codec/photo.h"
+#include "common/yuv420.h"
 
 /* lz4: a table of one u32 a block, then the blocks. The top bit of an entry
  * says that the block did not compress and stands as it is. */
@@ -46,6 +47,15 @@ struct fby_codec_params fby_codec_params_of(
     return params;
 }
 
+struct fby_codec_params fby_codec_params_of_yuv420(
+    const struct fby_shape *shape)
+{
+    struct fby_codec_params params = fby_codec_params_of(FBY_U8, shape);
+    params.distance                = 1;
+    params.yuv420                  = params.channels == 3;
+    return params;
+}
+
 bool fby_coding_known(struct fby_coding coding)
 {
     if (coding.filter == FBY_FILTER_PHOTO || coding.codec == FBY_CODEC_PACK) {
@@ -68,24 +78,64 @@ size_t fby_codec_bound(uint8_t codec, size_t raw_size)
                                   : raw_size;
 }
 
+/* How many lines from the top of a yuv420 picture have `raw_size` bytes; 0 when
+ * none do. */
+static uint64_t yuv_lines(uint32_t width, uint64_t raw_size)
+{
+    uint64_t strip = fby_yuv_bytes(width, FBY_YUV_LINES);
+    uint64_t whole = raw_size / strip * FBY_YUV_LINES;
+    uint64_t rest  = raw_size % strip;
+    uint32_t lines = 0;
+    while (fby_yuv_bytes(width, lines) < rest) {
+        lines++;
+    }
+    return fby_yuv_bytes(width, lines) == rest ? whole + lines : 0;
+}
+
+static struct fby_pictures some_pictures(
+    const struct fby_codec_params *params, uint64_t images, uint64_t height)
+{
+    return (struct fby_pictures){
+        .images = (uint32_t)images,
+        .width  = params->width,
+        .height = (uint32_t)height,
+        .planes = params->channels,
+        .yuv420 = params->yuv420,
+    };
+}
+
+static bool yuv_pictures_of(const struct fby_codec_params *params,
+    size_t raw_size, struct fby_pictures *out)
+{
+    uint64_t picture = fby_yuv_bytes(params->width, params->height);
+    if (raw_size % picture == 0) {
+        *out = some_pictures(params, raw_size / picture, params->height);
+        return true;
+    }
+    uint64_t lines =
+        raw_size < picture ? yuv_lines(params->width, raw_size) : 0;
+    *out = some_pictures(params, 1, lines);
+    return lines > 0;
+}
+
 /* The pictures, or the strip of one, that `raw_size` bytes are. */
 static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
     struct fby_pictures *out)
 {
     uint64_t line = (uint64_t)params->width * params->channels;
-    if (line == 0 || params->height == 0 || raw_size == 0 ||
-        raw_size % line != 0) {
+    if (line == 0 || params->height == 0 || raw_size == 0) {
+        return false;
+    }
+    if (params->yuv420) {
+        return yuv_pictures_of(params, raw_size, out);
+    }
+    if (raw_size % line != 0) {
         return false;
     }
     uint64_t lines  = raw_size / line;
     bool     whole  = lines % params->height == 0;
     uint64_t images = whole ? lines / params->height : 1;
-    *out            = (struct fby_pictures){
-                   .images = (uint32_t)images,
-                   .width  = params->width,
-                   .height = (uint32_t)(lines / images),
-                   .planes = params->channels,
-    };
+    *out            = some_pictures(params, images, lines / images);
     return whole || lines < params->height;
 }
 

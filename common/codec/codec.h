@@ -28,12 +28,17 @@ struct fby_codec_params {
     uint32_t distance;      /* delta: elements back to the predictor, >= 1 */
     uint32_t width, height; /* photo: of one picture */
     uint32_t channels;      /* 1 or 3; 0: the rows are no pictures */
+    bool     yuv420;        /* the three lie as common/yuv420.h says */
 };
 
 /* distance is the last dimension of arrays of two or more, else 1. Pictures
  * are arrays u8 [height, width, 1 or 3]. */
 struct fby_codec_params fby_codec_params_of(
     enum fby_type type, const struct fby_shape *shape);
+
+/* The same for pictures [height, width, 3] in planes of yuv420: distance 1. */
+struct fby_codec_params fby_codec_params_of_yuv420(
+    const struct fby_shape *shape);
 
 /* Which filter and codec, of chunks that say so themselves. */
 struct fby_coding {

@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/codec/photo_kernel.h"
+#include "common/yuv420.h"
 
 enum { ENTRY = 4 };
 
@@ -31,19 +32,66 @@ static uint32_t at_most(uint32_t value, uint32_t most)
     return value < most ? value : most;
 }
 
-/* The size of tile `i`; *offset says where its first pixel lies. */
-static struct photo_size tile_at(const struct fby_pictures *photo,
-    const struct grid *grid, size_t i, size_t *offset)
+/* A tile, and where its pixels or planes lie in the raw bytes. */
+struct tile {
+    uint32_t image;
+    uint32_t x, y; /* of its first pixel in the image */
+    uint32_t width, height;
+};
+
+static struct tile tile_at(
+    const struct fby_pictures *photo, const struct grid *grid, size_t i)
 {
-    uint32_t x     = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
-    size_t   line  = i / grid->across;
-    uint32_t y     = (uint32_t)(line % grid->down) * FBY_PHOTO_TILE_H;
-    size_t   image = line / grid->down;
-    *offset = ((image * photo->height + y) * photo->width + x) * photo->planes;
-    return (struct photo_size){
+    size_t   line = i / grid->across;
+    uint32_t x    = (uint32_t)(i % grid->across) * FBY_PHOTO_TILE_W;
+    uint32_t y    = (uint32_t)(line % grid->down) * FBY_PHOTO_TILE_H;
+    return (struct tile){
+        .image  = (uint32_t)(line / grid->down),
+        .x      = x,
+        .y      = y,
         .width  = at_most(photo->width - x, FBY_PHOTO_TILE_W),
         .height = at_most(photo->height - y, FBY_PHOTO_TILE_H),
-        .planes = photo->planes,
+    };
+}
+
+/* The size of plane `p` of a tile. */
+static struct photo_size plane_size(
+    const struct fby_pictures *photo, const struct tile *tile, uint32_t p)
+{
+    bool half = photo->yuv420 && p > 0;
+    return (struct photo_size){
+        .width  = half ? fby_yuv_half(tile->width) : tile->width,
+        .height = half ? fby_yuv_half(tile->height) : tile->height,
+    };
+}
+
+/* Where a tile's interleaved pixels begin. */
+static size_t pixels_at(
+    const struct fby_pictures *photo, const struct tile *tile)
+{
+    size_t line = (size_t)tile->image * photo->height + tile->y;
+    return (line * photo->width + tile->x) * photo->planes;
+}
+
+/* Rows of one plane in the raw bytes. */
+struct lines {
+    size_t at;
+    size_t stride;
+};
+
+_Static_assert(
+    (int)FBY_YUV_LINES == (int)FBY_PHOTO_TILE_H, "a tile lies in one strip");
+
+static struct lines plane_lines(
+    const struct fby_pictures *photo, const struct tile *tile, uint32_t p)
+{
+    struct fby_yuv_strip strip =
+        fby_yuv_strip_at(photo->width, photo->height, tile->y);
+    uint64_t image = fby_yuv_bytes(photo->width, photo->height) * tile->image;
+    uint32_t w     = photo->width;
+    return (struct lines){
+        .at = (size_t)(image + strip.at[p] + (p > 0 ? tile->x / 2 : tile->x)),
+        .stride = p > 0 ? fby_yuv_half(w) : w,
     };
 }
 
@@ -57,26 +105,33 @@ static size_t table_bytes(const struct grid *grid)
     return aligned(ENTRY * (grid->n + 1));
 }
 
-static size_t tile_bound(uint32_t width, uint32_t height, uint32_t planes)
+static size_t plane_bound(struct photo_size size)
 {
-    if (width == 0 || height == 0) {
-        return 0;
+    uint32_t groups = photo_groups(size);
+    return photo_widths_bytes(groups) + PHOTO_GROUP_MAX * (size_t)groups;
+}
+
+static size_t tile_bound(
+    const struct fby_pictures *photo, uint32_t width, uint32_t height)
+{
+    struct tile tile  = {.width = width, .height = height};
+    size_t      bytes = 0;
+    for (uint32_t p = 0; p < photo->planes && width > 0 && height > 0; p++) {
+        bytes += plane_bound(plane_size(photo, &tile, p));
     }
-    uint32_t groups = photo_groups((struct photo_size){width, height, planes});
-    return aligned(planes * (photo_widths_bytes(groups) +
-                                PHOTO_GROUP_MAX * (size_t)groups));
+    return aligned(bytes);
 }
 
 static size_t image_bound(const struct fby_pictures *photo)
 {
     uint32_t w    = photo->width % FBY_PHOTO_TILE_W;
     uint32_t h    = photo->height % FBY_PHOTO_TILE_H;
-    uint32_t n    = photo->planes;
     size_t   wide = photo->width / FBY_PHOTO_TILE_W; /* whole tiles */
     size_t   high = photo->height / FBY_PHOTO_TILE_H;
-    return high * wide * tile_bound(FBY_PHOTO_TILE_W, FBY_PHOTO_TILE_H, n) +
-           high * tile_bound(w, FBY_PHOTO_TILE_H, n) +
-           wide * tile_bound(FBY_PHOTO_TILE_W, h, n) + tile_bound(w, h, n);
+    return high * wide * tile_bound(photo, FBY_PHOTO_TILE_W, FBY_PHOTO_TILE_H) +
+           high * tile_bound(photo, w, FBY_PHOTO_TILE_H) +
+           wide * tile_bound(photo, FBY_PHOTO_TILE_W, h) +
+           tile_bound(photo, w, h);
 }
 
 size_t fby_photo_bound(const struct fby_pictures *photo)
@@ -140,30 +195,58 @@ static void pad(struct photo_size size, struct photo_plane *plane)
     }
 }
 
-static void load(const struct photo_kernel *kernel, struct photo_size size,
-    const uint8_t *pixels, size_t stride, struct scratch *scratch)
+static void load_pixels(const struct photo_kernel *kernel,
+    const struct fby_pictures *photo, const struct tile *tile,
+    const uint8_t *raw, struct scratch *scratch)
 {
-    for (uint32_t y = 0; y < size.height; y++) {
+    const uint8_t *pixels = raw + pixels_at(photo, tile);
+    for (uint32_t y = 0; y < tile->height; y++) {
         struct rows rows = rows_at(scratch, y);
-        if (size.planes == 1) {
-            memcpy(rows.of[0], pixels, size.width);
+        if (photo->planes == 1) {
+            memcpy(rows.of[0], pixels, tile->width);
         } else {
-            kernel->split(pixels, size.width, rows.of);
+            kernel->split(pixels, tile->width, rows.of);
         }
-        pixels += stride;
+        pixels += (size_t)photo->width * photo->planes;
     }
-    for (uint32_t p = 0; p < size.planes; p++) {
-        pad(size, &scratch->plane[p]);
+}
+
+static void load_planes(const struct fby_pictures *photo,
+    const struct tile *tile, const uint8_t *raw, struct scratch *scratch)
+{
+    for (uint32_t p = 0; p < photo->planes; p++) {
+        struct photo_size size  = plane_size(photo, tile, p);
+        struct lines      lines = plane_lines(photo, tile, p);
+        for (uint32_t y = 0; y < size.height; y++) {
+            memcpy(photo_row(&scratch->plane[p], y),
+                raw + lines.at + y * lines.stride, size.width);
+        }
+    }
+}
+
+static void load(const struct photo_kernel *kernel,
+    const struct fby_pictures *photo, const struct tile *tile,
+    const uint8_t *raw, struct scratch *scratch)
+{
+    if (photo->yuv420) {
+        load_planes(photo, tile, raw, scratch);
+    } else {
+        load_pixels(kernel, photo, tile, raw, scratch);
+    }
+    for (uint32_t p = 0; p < photo->planes; p++) {
+        pad(plane_size(photo, tile, p), &scratch->plane[p]);
     }
 }
 
 /* The tile's bytes at `out`, padded; returns how many. */
-static size_t pack(const struct photo_kernel *kernel, struct photo_size size,
+static size_t pack(const struct photo_kernel *kernel,
+    const struct fby_pictures *photo, const struct tile *tile,
     struct scratch *scratch, uint8_t *out)
 {
     size_t end = 0;
-    for (uint32_t p = 0; p < size.planes; p++) {
-        end += kernel->pack(size, &scratch->plane[p], out + end);
+    for (uint32_t p = 0; p < photo->planes; p++) {
+        end += kernel->pack(
+            plane_size(photo, tile, p), &scratch->plane[p], out + end);
     }
     memset(out + end, 0, aligned(end) - end);
     return aligned(end);
@@ -175,15 +258,13 @@ size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
     const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
     struct scratch            *work   = clear_borders(scratch);
     struct grid                grid   = grid_of(photo);
-    size_t                     stride = (size_t)photo->width * photo->planes;
     size_t                     at     = table_bytes(&grid);
     memset(out, 0, at);
     for (size_t i = 0; i < grid.n; i++) {
-        size_t            offset;
-        struct photo_size size = tile_at(photo, &grid, i, &offset);
+        struct tile tile = tile_at(photo, &grid, i);
         fby_store_le(out + ENTRY * i, at / FBY_PHOTO_ALIGN, ENTRY);
-        load(kernel, size, raw + offset, stride, work);
-        at += pack(kernel, size, work, out + at);
+        load(kernel, photo, &tile, raw, work);
+        at += pack(kernel, photo, &tile, work, out + at);
     }
     fby_store_le(out + ENTRY * grid.n, at / FBY_PHOTO_ALIGN, ENTRY);
     return at;
@@ -200,21 +281,21 @@ static size_t entry(const uint8_t *payload, size_t i)
 
 /* Whether `bytes` bytes at `in` are exactly the planes of a tile. */
 static bool tile_is_whole(const struct photo_kernel *kernel,
-    struct photo_size size, const uint8_t *in, size_t bytes)
+    const struct fby_pictures *photo, const struct tile *tile,
+    struct fby_reader in)
 {
-    uint32_t groups = photo_groups(size);
-    size_t   at     = 0;
-    for (uint32_t p = 0; p < size.planes; p++) {
-        if (bytes - at < photo_widths_bytes(groups)) {
+    for (uint32_t p = 0; p < photo->planes; p++) {
+        uint32_t groups = photo_groups(plane_size(photo, tile, p));
+        if (in.left < photo_widths_bytes(groups)) {
             return false;
         }
-        size_t plane = kernel->measure(in + at, groups);
-        if (plane > bytes - at) {
+        size_t plane = kernel->measure(in.at, groups);
+        if (plane > in.left) {
             return false;
         }
-        at += plane;
+        in = fby_reader(in.at + plane, in.left - plane);
     }
-    return aligned(at) == bytes;
+    return in.left < FBY_PHOTO_ALIGN;
 }
 
 static bool is_whole(const struct fby_pictures *photo, const struct grid *grid,
@@ -227,11 +308,11 @@ static bool is_whole(const struct fby_pictures *photo, const struct grid *grid,
         return false;
     }
     for (size_t i = 0; i < grid->n; i++) {
-        size_t            offset;
-        struct photo_size size = tile_at(photo, grid, i, &offset);
-        size_t            end  = entry(bytes, i + 1);
+        struct tile tile = tile_at(photo, grid, i);
+        size_t      end  = entry(bytes, i + 1);
         if (end < at || end > payload.left ||
-            !tile_is_whole(kernel, size, bytes + at, end - at)) {
+            !tile_is_whole(
+                kernel, photo, &tile, fby_reader(bytes + at, end - at))) {
             return false;
         }
         at = end;
@@ -239,51 +320,74 @@ static bool is_whole(const struct fby_pictures *photo, const struct grid *grid,
     return true;
 }
 
-static void unpack(const struct photo_kernel *kernel, struct photo_size size,
+static void unpack(const struct photo_kernel *kernel,
+    const struct fby_pictures *photo, const struct tile *tile,
     const uint8_t *in, struct scratch *scratch)
 {
-    for (uint32_t p = 0; p < size.planes; p++) {
-        in += kernel->unpack(size, in, &scratch->plane[p]);
+    for (uint32_t p = 0; p < photo->planes; p++) {
+        in +=
+            kernel->unpack(plane_size(photo, tile, p), in, &scratch->plane[p]);
     }
 }
 
-struct tile { /* being decoded */
+struct target { /* of what is decoded */
     const struct photo_kernel *kernel;
-    struct photo_size          size;
-    size_t                     offset; /* of its first pixel, interleaved */
+    uint8_t                   *raw;
+    bool                       planar;
 };
 
-static void store_pixels(const struct photo_kernel *kernel,
-    struct photo_size size, struct scratch *scratch, uint8_t *pixels,
-    size_t stride)
+static void store_pixels(const struct target *to,
+    const struct fby_pictures *photo, const struct tile *tile,
+    struct scratch *scratch)
 {
-    for (uint32_t y = 0; y < size.height; y++) {
+    uint8_t *pixels = to->raw + pixels_at(photo, tile);
+    for (uint32_t y = 0; y < tile->height; y++) {
         struct rows rows = rows_at(scratch, y);
-        if (size.planes == 1) {
-            memcpy(pixels, rows.of[0], size.width);
+        if (photo->planes == 1) {
+            memcpy(pixels, rows.of[0], tile->width);
         } else {
-            kernel->join(rows.of, size.width, pixels);
+            to->kernel->join(rows.of, tile->width, pixels);
         }
-        pixels += stride;
+        pixels += (size_t)photo->width * photo->planes;
     }
 }
 
-static void store(const struct fby_pictures *photo, bool planar,
-    const struct tile *tile, struct scratch *scratch, uint8_t *raw)
+static void store_planar(const struct target *to,
+    const struct fby_pictures *photo, const struct tile *tile,
+    struct scratch *scratch)
 {
-    size_t plane = (size_t)photo->width * photo->height;
-    if (!planar || photo->planes == 1) {
-        store_pixels(tile->kernel, tile->size, scratch, raw + tile->offset,
-            (size_t)photo->width * photo->planes);
-        return;
-    }
-    size_t   pixel = tile->offset / photo->planes;
-    size_t   image = pixel / plane;
-    uint8_t *to    = raw + pixel + image * (photo->planes - 1) * plane;
-    for (uint32_t y = 0; y < tile->size.height; y++) {
+    size_t   plane = (size_t)photo->width * photo->height;
+    uint8_t *out   = to->raw + (size_t)tile->image * photo->planes * plane +
+                   (size_t)tile->y * photo->width + tile->x;
+    for (uint32_t y = 0; y < tile->height; y++) {
         struct rows rows = rows_at(scratch, y);
-        tile->kernel->part(rows.of, tile->size.width, to, plane);
-        to += photo->width;
+        to->kernel->part(rows.of, tile->width, out, plane);
+        out += photo->width;
+    }
+}
+
+static void store_yuv(const struct target *to, const struct fby_pictures *photo,
+    const struct tile *tile, struct scratch *scratch)
+{
+    for (uint32_t p = 0; p < photo->planes; p++) {
+        struct photo_size size  = plane_size(photo, tile, p);
+        struct lines      lines = plane_lines(photo, tile, p);
+        for (uint32_t y = 0; y < size.height; y++) {
+            memcpy(to->raw + lines.at + y * lines.stride,
+                photo_row(&scratch->plane[p], y), size.width);
+        }
+    }
+}
+
+static void store(const struct target *to, const struct fby_pictures *photo,
+    const struct tile *tile, struct scratch *scratch)
+{
+    if (photo->yuv420) {
+        store_yuv(to, photo, tile, scratch);
+    } else if (to->planar && photo->planes == 3) {
+        store_planar(to, photo, tile, scratch);
+    } else {
+        store_pixels(to, photo, tile, scratch);
     }
 }
 
@@ -303,19 +407,21 @@ static const uint8_t *tile_bytes(
 static bool decode(const struct fby_pictures *photo, bool planar,
     struct fby_reader payload, uint8_t *raw, void *scratch)
 {
-    struct grid grid = grid_of(photo);
-    struct tile tile = {.kernel = photo_kernel_of(fby_simd())};
-    if (!is_whole(photo, &grid, tile.kernel, payload)) {
+    struct target to   = {.kernel = photo_kernel_of(fby_simd())};
+    struct grid   grid = grid_of(photo);
+    to.raw             = raw;
+    to.planar          = planar;
+    if (!is_whole(photo, &grid, to.kernel, payload)) {
         return false;
     }
     struct scratch *work = clear_borders(scratch);
     for (size_t i = 0; i < grid.n; i++) {
-        tile.size = tile_at(photo, &grid, i, &tile.offset);
-        unpack(tile.kernel, tile.size,
+        struct tile tile = tile_at(photo, &grid, i);
+        unpack(to.kernel, photo, &tile,
             tile_bytes(payload.at, payload.left, i, work), work);
-        store(photo, planar, &tile, work, raw);
+        store(&to, photo, &tile, work);
     }
-    tile.kernel->settle();
+    to.kernel->settle();
     return true;
 }
 

@@ -21,9 +21,8 @@ enum {
     PHOTO_OVERRUN    = 64  /* bytes beyond a plane's end that kernels touch */
 };
 
-struct photo_size {         /* of a tile */
-    uint32_t width, height; /* pixels */
-    uint32_t planes;
+struct photo_size {         /* of a plane of a tile */
+    uint32_t width, height; /* values */
 };
 
 /* Row y begins at at[y + 1][PHOTO_BORDER]; both borders are 0. */

@@ -7,6 +7,7 @@
 #include "common/codec/filter.h"
 #include "common/mem.h"
 #include "common/simd.h"
+#include "common/yuv420.h"
 
 enum { LARGEST = 2 * FBY_CODEC_BLOCK + 77, ROOM = 3 * FBY_CODEC_BLOCK };
 
@@ -144,6 +145,22 @@ static fby_err test_all(struct bench *bench, struct fby_why *why)
     return err;
 }
 
+/* One picture and two of them. */
+static fby_err test_pictures_of(
+    struct bench *bench, struct fby_codec_job *job, struct fby_why *why)
+{
+    const struct fby_codec_params *p = &job->params;
+    size_t size = p->yuv420 ? (size_t)fby_yuv_bytes(p->width, p->height)
+                            : (size_t)p->width * p->height * p->channels;
+    return survives(bench, job, size) && survives(bench, job, 2 * size)
+               ? FBY_OK
+               : fby_because(why, FBY_SYS,
+                     "codec self-test: pack (%s): pictures of %u x %u x %u%s "
+                     "do not survive",
+                     fby_simd_name(fby_simd()), p->width, p->height,
+                     p->channels, p->yuv420 ? " in yuv420" : "");
+}
+
 static fby_err test_pictures(struct bench *bench, struct fby_why *why)
 {
     static const uint32_t sizes[][3] = {{1, 1, 3}, {1, 1, 1}, {7, 3, 3},
@@ -151,14 +168,13 @@ static fby_err test_pictures(struct bench *bench, struct fby_why *why)
     fby_err               err        = test_picture(bench, why);
     for (size_t i = 0; err == FBY_OK && i < sizeof(sizes) / sizeof(*sizes);
          i++) {
-        const uint32_t      *s    = sizes[i];
-        struct fby_codec_job job  = photo_job(bench, s[0], s[1], s[2]);
-        size_t               size = (size_t)s[0] * s[1] * s[2];
-        if (!survives(bench, &job, size) || !survives(bench, &job, 2 * size)) {
-            err = fby_because(why, FBY_SYS,
-                "codec self-test: pack (%s): pictures of %u x %u x %u do not "
-                "survive",
-                fby_simd_name(fby_simd()), s[0], s[1], s[2]);
+        const uint32_t      *s   = sizes[i];
+        struct fby_codec_job job = photo_job(bench, s[0], s[1], s[2]);
+
+        err = test_pictures_of(bench, &job, why);
+        if (err == FBY_OK && s[2] == 3) {
+            job.params.yuv420 = true;
+            err               = test_pictures_of(bench, &job, why);
         }
     }
     return err;

@@ -47,7 +47,8 @@ enum { /* of a field's record */
     STD       = 15,
     SHAPE     = 16, /* of arrays only */
     PICK      = 19, /* when something is picked */
-    MAPS      = 22  /* of bits only */
+    MAPS      = 22, /* of bits only */
+    YUV420    = 25  /* only where it is so */
 };
 
 enum { /* of an op's record */
@@ -148,6 +149,9 @@ static void encode_field(
     }
     if (field->maps != 0) {
         fby_record_put_i64(out, MAPS, field->maps);
+    }
+    if (field->yuv420) {
+        fby_record_put_i64(out, YUV420, 1);
     }
     fby_record_close(out, mark);
 }
@@ -327,6 +331,8 @@ static void decode_field(
     if (fby_record_has(&r, MAPS)) {
         out->maps = (uint32_t)fby_record_between(&r, MAPS, 1, FBY_MAX_LENGTH);
     }
+    out->yuv420 =
+        fby_record_has(&r, YUV420) && fby_record_between(&r, YUV420, 1, 1) == 1;
     fby_record_leave(list, &r);
 }
 

@@ -299,6 +299,19 @@ static fby_err check_maps(
                      "of its members");
 }
 
+static fby_err check_yuv_ops(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    for (size_t i = 0; field->yuv420 && i < field->n_ops; i++) {
+        const struct fby_op *op = field->ops[i].op;
+        if (op->is_colour) {
+            return fby_because(why, FBY_CONFIG,
+                "%s needs red, green and blue, which yuv420 has not", op->name);
+        }
+    }
+    return FBY_OK;
+}
+
 static fby_err check_image(
     const struct fby_field_content *field, struct fby_why *why)
 {
@@ -309,6 +322,9 @@ static fby_err check_image(
             "type u8");
     }
     fby_err err = check_sides(field->shape, why);
+    if (err == FBY_OK) {
+        err = check_yuv_ops(field, why);
+    }
     return err == FBY_OK ? check_normalize(field, why) : err;
 }
 
@@ -431,7 +447,7 @@ static bool strangers_are_none(const struct fby_field_content *f)
     bool mask   = f->decode == FBY_DECODE_MASK8 || maps;
     bool plain  = f->n_ops == 0 && strcmp(f->group, f->name) == 0;
     return (image || mask || plain) &&
-           (image || (!f->normalize && f->dct_scale == 0)) &&
+           (image || (!f->normalize && f->dct_scale == 0 && !f->yuv420)) &&
            (label || (f->classes == 0 && !f->one_hot)) &&
            (f->one_hot || f->smoothing == 0) &&
            (number || label || f->json_key[0] == '\0') &&

@@ -75,6 +75,7 @@ enum { WIRE_TYPE, WIRE_FILTER, WIRE_CODEC, WIRE_KEYS };
 struct draft_wire {
     struct fby_place at[WIRE_KEYS];
     int64_t          type; /* 0: not said */
+    bool             yuv420;
     int64_t          filter;
     int64_t          codec;
 };
@@ -220,7 +221,7 @@ const char *fby_draft_field_key(size_t key);
 const char *fby_draft_type_name(int64_t type);
 
 /* Wire types of a file that become a type and more. */
-enum { DRAFT_BITS = 1000 };
+enum { DRAFT_BITS = 1000, DRAFT_YUV420 = 1001 };
 
 /* The words that were never said stand for these. */
 enum {

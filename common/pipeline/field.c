@@ -45,7 +45,7 @@ static const struct fby_choice types[] = {
     {"bits", DRAFT_BITS, false},
     {"sparse", 0, true},
     {"ragged", 0, true},
-    {"yuv420", 0, true},
+    {"yuv420", DRAFT_YUV420, false},
     {NULL, 0, false},
 };
 

@@ -233,6 +233,34 @@ static fby_err check_picture_files(
     return FBY_OK;
 }
 
+static fby_err check_yuv_ops(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    for (size_t i = 0; i < field->n_ops; i++) {
+        const struct draft_op *op = &field->ops[i];
+        if (op->use.op->is_colour) {
+            return fby_yaml_wrong(yaml->why, yaml->file, op->here,
+                "%s needs red, green and blue, which a picture that travels "
+                "as yuv420 gets on the device only; leave it out, or use "
+                "wire: u8",
+                op->use.op->name);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err settle_picture_wire(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->wire.type == DRAFT_YUV420) {
+        field->wire.yuv420 = true;
+        field->wire.type   = FBY_U8;
+        return check_yuv_ops(yaml, field);
+    }
+    return settle_wire(yaml, field, FBY_U8,
+        "rgb8 pictures travel as u8, or as yuv420; use type: u8");
+}
+
 static fby_err settle_picture(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
@@ -242,8 +270,7 @@ static fby_err settle_picture(
         field->dct_scale = FBY_DCT_FAITHFUL;
     }
     if (err == FBY_OK) {
-        err = settle_wire(
-            yaml, field, FBY_U8, "rgb8 pictures travel as u8; use type: u8");
+        err = settle_picture_wire(yaml, field);
     }
     if (err != FBY_OK) {
         return err;
@@ -600,6 +627,17 @@ static fby_err settle_tokens(
                      "is not made of tokens; use i64, i32 or u32");
 }
 
+/* ---- yuv420 ---- */
+
+static fby_err check_yuv(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    return field->wire.type == DRAFT_YUV420 && field->decode != FBY_DECODE_RGB8
+               ? wrong_at(yaml, wire_place(field),
+                     "yuv420 is for pictures (rgb8); use an element type")
+               : FBY_OK;
+}
+
 /* ---- filter and codec ---- */
 
 /* Photo and pack are one coding: either word, or both, and for pictures. */
@@ -667,6 +705,9 @@ fby_err fby_draft_field_rules(
     }
     if (err == FBY_OK) {
         err = check_photo(yaml, field);
+    }
+    if (err == FBY_OK) {
+        err = check_yuv(yaml, field);
     }
     return err == FBY_OK ? settle(yaml, field) : err;
 }

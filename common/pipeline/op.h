@@ -63,9 +63,10 @@ struct fby_op_plan {
 struct fby_size fby_op_plan_size(const struct fby_op_plan *plan);
 
 struct fby_op {
-    const char             *name;
-    enum fby_op_id          id;
-    uint32_t                version; /* raised when its behaviour changes */
+    const char    *name;
+    enum fby_op_id id;
+    uint32_t       version; /* raised when its behaviour changes */
+    bool is_colour; /* its steps need red, green and blue: not with yuv420 */
     const struct fby_param *params;
     uint32_t                n_params;
     /* Check what the parameters' own rules cannot. May be NULL. */

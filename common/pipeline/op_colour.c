@@ -17,23 +17,25 @@ static fby_err grayscale_plan(const struct fby_op_use *use,
 }
 
 const struct fby_op fby_op_grayscale = {
-    .name    = "grayscale",
-    .id      = FBY_OP_GRAYSCALE,
-    .version = 1,
-    .shape   = fby_op_same_shape,
-    .plan    = grayscale_plan,
+    .name      = "grayscale",
+    .id        = FBY_OP_GRAYSCALE,
+    .version   = 1,
+    .is_colour = true,
+    .shape     = fby_op_same_shape,
+    .plan      = grayscale_plan,
 };
 
 static const struct fby_param grayscale_params[] = {FBY_P_PARAM(0.1)};
 
 const struct fby_op fby_op_random_grayscale = {
-    .name     = "random_grayscale",
-    .id       = FBY_OP_RANDOM_GRAYSCALE,
-    .version  = 1,
-    .params   = grayscale_params,
-    .n_params = FBY_COUNT(grayscale_params),
-    .shape    = fby_op_same_shape,
-    .plan     = grayscale_plan,
+    .name      = "random_grayscale",
+    .id        = FBY_OP_RANDOM_GRAYSCALE,
+    .version   = 1,
+    .is_colour = true,
+    .params    = grayscale_params,
+    .n_params  = FBY_COUNT(grayscale_params),
+    .shape     = fby_op_same_shape,
+    .plan      = grayscale_plan,
 };
 
 /* ---- colour_jitter ---- */
@@ -119,14 +121,15 @@ static fby_err jitter_plan(const struct fby_op_use *use, struct fby_draw *draw,
 }
 
 const struct fby_op fby_op_colour_jitter = {
-    .name     = "colour_jitter",
-    .id       = FBY_OP_COLOUR_JITTER,
-    .version  = 1,
-    .params   = jitter_params,
-    .n_params = FBY_COUNT(jitter_params),
-    .check    = jitter_check,
-    .shape    = fby_op_same_shape,
-    .plan     = jitter_plan,
+    .name      = "colour_jitter",
+    .id        = FBY_OP_COLOUR_JITTER,
+    .version   = 1,
+    .is_colour = true,
+    .params    = jitter_params,
+    .n_params  = FBY_COUNT(jitter_params),
+    .check     = jitter_check,
+    .shape     = fby_op_same_shape,
+    .plan      = jitter_plan,
 };
 
 /* ---- gaussian_blur ---- */

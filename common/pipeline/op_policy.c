@@ -187,13 +187,14 @@ static fby_err wide_plan(const struct fby_op_use *use, struct fby_draw *draw,
 }
 
 const struct fby_op fby_op_trivial_augment_wide = {
-    .name     = "trivial_augment_wide",
-    .id       = FBY_OP_TRIVIAL_AUGMENT,
-    .version  = 1,
-    .params   = wide_params,
-    .n_params = FBY_COUNT(wide_params),
-    .shape    = fby_op_same_shape,
-    .plan     = wide_plan,
+    .name      = "trivial_augment_wide",
+    .id        = FBY_OP_TRIVIAL_AUGMENT,
+    .version   = 1,
+    .is_colour = true,
+    .params    = wide_params,
+    .n_params  = FBY_COUNT(wide_params),
+    .shape     = fby_op_same_shape,
+    .plan      = wide_plan,
 };
 
 /* ---- rand_augment ---- */
@@ -243,12 +244,13 @@ static fby_err rand_plan(const struct fby_op_use *use, struct fby_draw *draw,
 }
 
 const struct fby_op fby_op_rand_augment = {
-    .name     = "rand_augment",
-    .id       = FBY_OP_RAND_AUGMENT,
-    .version  = 1,
-    .params   = rand_params,
-    .n_params = FBY_COUNT(rand_params),
-    .check    = rand_check,
-    .shape    = fby_op_same_shape,
-    .plan     = rand_plan,
+    .name      = "rand_augment",
+    .id        = FBY_OP_RAND_AUGMENT,
+    .version   = 1,
+    .is_colour = true,
+    .params    = rand_params,
+    .n_params  = FBY_COUNT(rand_params),
+    .check     = rand_check,
+    .shape     = fby_op_same_shape,
+    .plan      = rand_plan,
 };

@@ -109,6 +109,7 @@ static void fill_field(struct fby_field_content *out,
     out->decode    = (enum fby_decode)field->decode;
     out->dct_scale = (enum fby_dct_scale)field->dct_scale;
     out->wire_type = (enum fby_type)field->wire.type;
+    out->yuv420    = field->wire.yuv420;
     out->length    = (uint32_t)field->length;
     out->array     = field->shape;
     out->maps      = (uint32_t)field->maps;

@@ -162,6 +162,7 @@ struct fby_field_content {
     char               json_key[FBY_NAME_SIZE]; /* number; label: may be "" */
     enum fby_pick      pick;                    /* with json_key */
     enum fby_type      wire_type;
+    bool               yuv420;    /* rgb8: travels in planes, lossy */
     uint32_t           length;    /* bytes: how many; tokens: of a sequence */
     struct fby_shape   array;     /* array: the shape of every file */
     uint32_t           maps;      /* travel as bits: in the last dimension; 0:

@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/codec/codec.h"
+#include "common/yuv420.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -41,9 +42,18 @@ static void read_params(struct fby_reader *r, struct fby_codec_job *job)
     job->params.distance      = 1u + across;
     if (is_photo(job)) {
         job->params.channels = kind % 2 == 0 ? 1 : 3;
+        job->params.yuv420   = kind % 4 == 3;
         job->params.width    = 1u + across % 300;
         job->params.height   = 1u + fby_read_u8(r) % 70u;
     }
+}
+
+/* Raw bytes of the uppermost lines of a picture. */
+static size_t lines_bytes(const struct fby_codec_job *j, size_t lines)
+{
+    return j->params.yuv420
+               ? (size_t)fby_yuv_bytes(j->params.width, (uint32_t)lines)
+               : lines * j->params.width * j->params.channels;
 }
 
 static size_t read_raw_size(struct fby_reader *r, const struct fby_codec_job *j)
@@ -52,10 +62,9 @@ static size_t read_raw_size(struct fby_reader *r, const struct fby_codec_job *j)
     if (!is_photo(j)) {
         return 1 + any % (3 * (size_t)FBY_CODEC_BLOCK);
     }
-    size_t line   = (size_t)j->params.width * j->params.channels;
     size_t height = j->params.height;
     size_t lines  = 1 + any % (2 * height);
-    return line * (lines > height ? 2 * height : lines);
+    return lines > height ? 2 * lines_bytes(j, height) : lines_bytes(j, lines);
 }
 
 /* As many of `size` bytes as can be encoded. */
@@ -64,9 +73,12 @@ static size_t whole(const struct fby_codec_job *job, size_t size)
     if (!is_photo(job)) {
         return size;
     }
-    size_t line  = (size_t)job->params.width * job->params.channels;
-    size_t image = line * job->params.height;
-    return size < image ? size / line * line : size / image * image;
+    size_t image = lines_bytes(job, job->params.height);
+    size_t lines = 0;
+    while (size < image && lines_bytes(job, lines + 1) <= size) {
+        lines++;
+    }
+    return size < image ? lines_bytes(job, lines) : size / image * image;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

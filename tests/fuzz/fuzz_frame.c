@@ -1,4 +1,4 @@
-/* Any bytes as a chunk, against a layout of three fields: what passes must lie
+/* Any bytes as a chunk, against a layout of four fields: what passes must lie
  * in the slot, be written back as it came, and decode or be refused. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,14 +8,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct fby_raw_layout layout_of_three(void)
+static struct fby_raw_layout layout_of_four(void)
 {
-    struct fby_raw_layout layout = {.rows = 5, .n_fields = 3};
+    struct fby_raw_layout layout = {.rows = 5, .n_fields = 4};
     layout.fields[0].type        = FBY_U8;
     layout.fields[0].shape       = (struct fby_shape){3, {7, 9, 3}};
     layout.fields[1].type        = FBY_I64;
     layout.fields[2].type        = FBY_F32;
     layout.fields[2].shape       = (struct fby_shape){2, {300, 3000}};
+    layout.fields[3]             = layout.fields[0];
+    layout.fields[3].yuv420      = true;
     if (fby_layout_finish(&layout, NULL) != FBY_OK) {
         abort();
     }
@@ -28,8 +30,8 @@ static void decode(const struct fby_raw_layout *layout,
     static struct fby_codec_scratch scratch;
     const struct fby_raw_field     *field = &layout->fields[chunk->field];
     struct fby_codec_job job = {.coding = {chunk->filter, chunk->codec},
-        .params  = fby_codec_params_of(field->type, &field->shape),
-        .scratch = &scratch};
+        .params                         = fby_layout_params(field),
+        .scratch                        = &scratch};
     struct fby_bytes_in  in  = {.data = payload, .size = chunk->wire_bytes};
     uint8_t             *raw = malloc(chunk->raw_bytes);
     fby_err err = fby_codec_decode(&job, in, raw, chunk->raw_bytes);
@@ -41,7 +43,7 @@ static void decode(const struct fby_raw_layout *layout,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_raw_layout layout = layout_of_three();
+    struct fby_raw_layout layout = layout_of_four();
     struct fby_chunk      chunk;
     struct fby_why        why;
     uint8_t               prefix[FBY_CHUNK_PREFIX];

@@ -16,10 +16,14 @@ import photo_model
 
 PREFIX = 64
 # name: rows, height, width, channels; as in tests/proto/test_frame.c
-GOLDEN = {"chunk_photo": (2, 5, 20, 3), "chunk_photo_grey": (1, 34, 258, 1)}
+GOLDEN = {"chunk_photo": (2, 5, 20, 3), "chunk_photo_grey": (1, 34, 258, 1),
+          "chunk_photo_yuv420": (1, 34, 258, photo_model.YUV420)}
 
 
 def golden_pixels(rows, height, width, channels):
+    if channels == photo_model.YUV420:
+        size = rows * photo_model.yuv_bytes(width, height)
+        return bytes((i // 7 + i % 3) % 256 for i in range(size))
     return bytes((9 * row + x // 2 + 3 * y + 40 * c + x * y % 3) % 256
                  for row in range(rows) for y in range(height)
                  for x in range(width) for c in range(channels))

@@ -4,6 +4,7 @@ Byte by byte and slowly; speed is no aim.
 """
 
 TILE_W, TILE_H, ALIGN = 256, 32, 16
+YUV420 = 420  # in place of the number of channels
 
 
 def padded(data, to):
@@ -59,6 +60,33 @@ def tiles(width, height):
             yield x, y, min(TILE_W, width - x), min(TILE_H, height - y)
 
 
+def half(n):
+    return (n + 1) // 2
+
+
+def yuv_bytes(width, lines):
+    return width * lines + 2 * half(width) * half(lines)
+
+
+def yuv_planes(image, width, height, tile):
+    """Width, height and numbers of each plane of a tile of yuv420."""
+    x0, y0, w, h = tile
+    at = yuv_bytes(width, y0)
+    lines = min(TILE_H, height - y0)
+    for step in (1, 2, 2):
+        across, down = -(-width // step), -(-lines // step)
+        rows = [image[at + y * across + x0 // step:][:-(-w // step)]
+                for y in range(-(-h // step))]
+        yield -(-w // step), -(-h // step), b"".join(rows)
+        at += across * down
+
+
+def encode_yuv_tile(image, width, height, tile):
+    return padded(b"".join(
+        pack(plane, w, h)
+        for w, h, plane in yuv_planes(image, width, height, tile)), ALIGN)
+
+
 def encode_tile(image, width, channels, tile):
     x0, y0, w, h = tile
     pixels = [image[((y0 + y) * width + x0 + x) * channels:][:channels]
@@ -69,8 +97,14 @@ def encode_tile(image, width, channels, tile):
 
 def encode(raw, width, height, channels):
     """The payload of pictures that lie one after another in `raw`."""
-    size = width * height * channels
-    data = [encode_tile(raw[at:at + size], width, channels, tile)
+    yuv = channels == YUV420
+    size = yuv_bytes(width, height) if yuv else width * height * channels
+
+    def tile_of(image, tile):
+        return (encode_yuv_tile(image, width, height, tile) if yuv
+                else encode_tile(image, width, channels, tile))
+
+    data = [tile_of(raw[at:at + size], tile)
             for at in range(0, len(raw), size)
             for tile in tiles(width, height)]
     at = len(padded(bytes(4 * (len(data) + 1)), ALIGN))

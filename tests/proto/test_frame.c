@@ -56,10 +56,12 @@ static void the_worked_example_is_golden(void **state)
 struct pictures { /* as in tests/model/check_photo.py */
     const char *name;
     uint32_t    rows, height, width, channels;
+    bool        yuv420;
 };
 static const struct pictures golden_pictures[] = {
-    {"chunk_photo", 2, 5, 20, 3},
-    {"chunk_photo_grey", 1, 34, 258, 1},
+    {"chunk_photo", 2, 5, 20, 3, false},
+    {"chunk_photo_grey", 1, 34, 258, 1, false},
+    {"chunk_photo_yuv420", 1, 34, 258, 3, true},
 };
 
 static struct fby_raw_layout layout_of_pictures(const struct pictures *p)
@@ -68,12 +70,26 @@ static struct fby_raw_layout layout_of_pictures(const struct pictures *p)
     layout.fields[0].type        = FBY_U8;
     layout.fields[0].shape =
         (struct fby_shape){3, {p->height, p->width, p->channels}};
+    layout.fields[0].yuv420 = p->yuv420;
     assert_ok(fby_layout_finish(&layout, NULL));
     return layout;
 }
 
+static uint8_t *planes_of(const struct pictures *p)
+{
+    size_t   n   = (size_t)layout_of_pictures(p).raw_bytes;
+    uint8_t *raw = malloc(n);
+    for (size_t i = 0; i < n; i++) {
+        raw[i] = (uint8_t)(i / 7 + i % 3);
+    }
+    return raw;
+}
+
 static uint8_t *pixels_of(const struct pictures *p)
 {
+    if (p->yuv420) {
+        return planes_of(p);
+    }
     size_t   n      = (size_t)p->rows * p->height * p->width * p->channels;
     uint8_t *pixels = malloc(n);
     for (size_t i = 0; i < n; i++) {
@@ -92,14 +108,14 @@ static struct fby_codec_job photo_job(const struct pictures *p)
     struct fby_raw_layout           layout = layout_of_pictures(p);
     const struct fby_raw_field     *field  = &layout.fields[0];
     return (struct fby_codec_job){.coding = {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
-        .params  = fby_codec_params_of(field->type, &field->shape),
-        .scratch = &scratch};
+        .params                           = fby_layout_params(field),
+        .scratch                          = &scratch};
 }
 
 static void golden_pictures_are_packed_to_the_same_bytes(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         const struct pictures *p      = &golden_pictures[i];
         struct fby_raw_layout  layout = layout_of_pictures(p);
         struct fby_codec_job   job    = photo_job(p);

@@ -209,6 +209,52 @@ static void a_selection_lays_out_only_its_fields(void **state)
         fby_layout_of_content(two_fields(), 4, 4, &layout, NULL), FBY_CONFIG);
 }
 
+static struct fby_raw_layout pictures_in_planes(
+    uint32_t height, uint32_t width, uint32_t rows)
+{
+    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
+    layout.fields[0].type        = FBY_U8;
+    layout.fields[0].shape       = (struct fby_shape){3, {height, width, 3}};
+    layout.fields[0].yuv420      = true;
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return layout;
+}
+
+static void planes_take_half_the_bytes_and_are_cut_at_strips(void **state)
+{
+    (void)state;
+    struct fby_raw_layout small = pictures_in_planes(224, 224, 64);
+    assert_int_equal(small.fields[0].row_bytes, 224 * 224 * 3 / 2);
+    assert_int_equal(small.fields[0].rows_per_chunk, 27);
+    struct fby_raw_layout odd = pictures_in_planes(3, 5, 1);
+    assert_int_equal(odd.raw_bytes, 15 + 2 * 6);
+
+    /* A strip has 32 x 2001 + 2 x 16 x 1001 bytes; 21 of them fit. */
+    struct fby_raw_layout large = pictures_in_planes(1001, 2001, 2);
+    const uint32_t        strip = 32 * 2001 + 2 * 16 * 1001;
+    assert_int_equal(large.fields[0].chunk_bytes, 21 * strip);
+    assert_int_equal(large.fields[0].chunks_per_row, 2);
+    struct fby_raw_span last = fby_layout_chunk(&large, 0, 3);
+    assert_int_equal(last.raw_offset, large.fields[0].row_bytes + 21 * strip);
+    assert_int_equal(last.raw_bytes, 329 * 2001 + 2 * 165 * 1001);
+}
+
+static void planes_are_of_pictures_of_u8(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout = {.rows = 1, .n_fields = 1};
+    layout.fields[0].type        = FBY_U8;
+    layout.fields[0].shape       = (struct fby_shape){3, {4, 4, 1}};
+    layout.fields[0].yuv420      = true;
+    assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
+    layout.fields[0].shape.dims[2] = 3;
+    layout.fields[0].type          = FBY_U16;
+    assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
+    layout.fields[0].type          = FBY_U8;
+    layout.fields[0].shape.dims[1] = UINT32_MAX;
+    assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
+}
+
 static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
 {
     (void)state;
@@ -241,6 +287,8 @@ int main(void)
         cmocka_unit_test(chunks_of_any_array_tile_it_without_gap_or_overlap),
         cmocka_unit_test(limits_are_named),
         cmocka_unit_test(a_selection_lays_out_only_its_fields),
+        cmocka_unit_test(planes_take_half_the_bytes_and_are_cut_at_strips),
+        cmocka_unit_test(planes_are_of_pictures_of_u8),
         cmocka_unit_test(a_sum_is_over_offset_size_and_hash_of_each_chunk),
     };
     return cmocka_run_group_tests_name("proto.layout", tests, NULL, NULL);

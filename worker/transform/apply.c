@@ -90,6 +90,7 @@ fby_err fby_walk_plan(const struct fby_op_run *run, struct fby_source in,
     walk->run      = *run;
     walk->out      = *out;
     walk->channels = in.channels;
+    walk->ycbcr    = in.ycbcr;
     walk->n_legs   = 0;
     walk->n_moves  = 0;
     walk->moved    = 0;
@@ -177,8 +178,8 @@ static fby_err do_step(struct fby_transform *self, const struct fby_walk *walk,
     fby_err err =
         fby_scratch_need(&self->steps, fby_step_bytes(&leg->step, leg->in));
     if (err == FBY_OK) {
-        fby_step_do(&(struct fby_step_work){
-            &leg->step, *in, *out, walk->channels, self->steps.memory});
+        fby_step_do(&(struct fby_step_work){&leg->step, *in, *out,
+            walk->channels, walk->ycbcr, self->steps.memory});
     }
     return err;
 }
@@ -217,7 +218,7 @@ fby_err fby_transform_run(struct fby_transform *self,
     struct fby_why *why)
 {
     struct fby_walk   walk;
-    struct fby_source source = {{in.width, in.height}, FBY_RGB};
+    struct fby_source source = {{in.width, in.height}, FBY_RGB, false};
     fby_err           err    = fby_walk_plan(run, source, &out, &walk, why);
     return err == FBY_OK ? do_legs(self, &walk, 0, in) : err;
 }

@@ -23,6 +23,7 @@ enum fby_decoder {
     FBY_DECODER_BITS,
     FBY_DECODER_PATH, /* into JSON */
     FBY_DECODER_TOKENS,
+    FBY_DECODER_YUV420, /* pictures to planes */
     FBY_N_DECODERS
 };
 

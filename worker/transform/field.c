@@ -7,12 +7,18 @@
 
 #include "common/clock.h"
 #include "common/plan/draw.h"
+#include "common/yuv420.h"
 #include "worker/transform/picture.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/workshop.h"
+#include "worker/transform/yuv.h"
 
 size_t fby_field_bytes(const struct fby_field_content *field)
 {
+    if (field->yuv420) {
+        return (size_t)fby_yuv_bytes(
+            field->shape.dims[1], field->shape.dims[0]);
+    }
     size_t bytes = fby_type_bytes(field->wire_type);
     for (uint32_t i = 0; i < field->shape.n_dims && i < FBY_MAX_DIMS; i++) {
         bytes *= field->shape.dims[i];
@@ -126,6 +132,7 @@ static struct fby_picture_part part_for(
     return (struct fby_picture_part){
         .box  = pass->box,
         .unit = times > 0 && head->is_scalable ? fby_pass_unit(pass, times) : 1,
+        .ycbcr = work->walk.ycbcr,
     };
 }
 
@@ -140,7 +147,23 @@ static fby_err reserve(struct picture *work,
                 .libraries = head->library_bytes,
     };
     fby_walk_need(&work->walk, grain, &need);
+    if (work->job->field->yuv420) {
+        need.whole = fby_image_bytes(work->out.width, work->out.height);
+    }
     return fby_transform_reserve(work->transform, &need, why);
+}
+
+/* Planes are made of a picture that is there as a whole. */
+static fby_err begin(struct picture *work, const struct fby_grain *grain)
+{
+    fby_err err = FBY_OK;
+    if (work->job->field->yuv420) {
+        struct fby_size size = {work->out.width, work->out.height};
+        err                  = fby_image_of(
+                             &work->transform->whole, size, FBY_RGB, &work->walk.out);
+    }
+    return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, grain)
+                         : err;
 }
 
 /* The header is read: plan, reserve the memory, and get ready for rows. */
@@ -153,8 +176,9 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_op_run run = {work->job->field->ops, plan.plans, plan.n_ops};
-    struct fby_source in  = {{head->width, head->height}, head->channels};
+    struct fby_op_run run   = {work->job->field->ops, plan.plans, plan.n_ops};
+    bool              ycbcr = work->job->field->yuv420 && head->is_ycbcr;
+    struct fby_source in = {{head->width, head->height}, head->channels, ycbcr};
     err = fby_walk_plan(&run, in, &work->out, &work->walk, why);
     if (err != FBY_OK) {
         return err;
@@ -164,14 +188,35 @@ static fby_err on_head(void *arg, const struct fby_picture_head *head,
     struct fby_grain grain = {part->unit, region.skew_x, region.skew_y};
     part->box              = fby_walk_part(&work->walk, &grain);
     err                    = reserve(work, head, part, &grain, why);
-    return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, &grain)
-                         : err;
+    return err == FBY_OK ? begin(work, &grain) : err;
 }
 
 static void on_rows(void *arg, const struct fby_image *rows)
 {
     struct picture *work = arg;
     fby_walk_rows(work->transform, &work->walk, rows);
+}
+
+/* The finished picture to planes. */
+static void write_planes(const struct picture *work, uint8_t *dst)
+{
+    const struct fby_image *whole = &work->walk.out;
+    if (!work->walk.ycbcr) {
+        fby_yuv_of_rgb(whole->pixels, (size_t)whole->width * whole->height);
+    }
+    fby_yuv_planes(whole, dst);
+}
+
+static fby_err end(struct picture *work, int64_t decode_ns, uint8_t *dst)
+{
+    fby_err err = fby_walk_end(work->transform, &work->walk);
+    if (err == FBY_OK && work->job->field->yuv420) {
+        int64_t began = fby_thread_cpu_ns();
+        write_planes(work, dst);
+        decode_ns += fby_thread_cpu_ns() - began;
+    }
+    fby_transform_charge(work->transform, FBY_COST_DECODE, decode_ns);
+    return err;
 }
 
 fby_err fby_picture_write(struct fby_transform *transform,
@@ -192,10 +237,11 @@ fby_err fby_picture_write(struct fby_transform *transform,
     }
     int64_t began = fby_thread_cpu_ns();
     err           = work.decoder->stream(&file, &sink, transform->decoded, why);
-    fby_transform_charge(transform, FBY_COST_DECODE,
-        fby_thread_cpu_ns() - began - work.walk.first_ns);
+    int64_t decode_ns = fby_thread_cpu_ns() - began - work.walk.first_ns;
     if (err == FBY_OK) {
-        err = fby_walk_end(transform, &work.walk);
+        err = end(&work, decode_ns, out.pixels);
+    } else {
+        fby_transform_charge(transform, FBY_COST_DECODE, decode_ns);
     }
     fby_transform_rest(transform);
     return err;

@@ -61,6 +61,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_BITS]     = "bits",
         [FBY_DECODER_PATH]     = "json_path",
         [FBY_DECODER_TOKENS]   = "tokens",
+        [FBY_DECODER_YUV420]   = "rgb8_yuv420",
     };
     add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
                            DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
@@ -77,6 +78,9 @@ static void add_picture(
     }
     if (fby_field_takes_png(field)) {
         add_decoder(entries, FBY_DECODER_PNG);
+    }
+    if (field->yuv420) {
+        add_decoder(entries, FBY_DECODER_YUV420);
     }
 }
 

@@ -230,6 +230,7 @@ static struct fby_picture_head head_of(const struct decoder *d)
         .orientation = d->orientation,
         .channels    = FBY_RGB,
         .is_scalable = scales_right(jpeg),
+        .is_ycbcr    = jpeg->jpeg_color_space == JCS_YCbCr,
         .library_bytes =
             FIXED_BYTES + rows + (d->has_scans ? coefficient_bytes(jpeg) : 0),
     };
@@ -301,14 +302,15 @@ struct fby_picture_need fby_jpeg_need(
 
 /* ---- decoding ------------------------------------------------------------ */
 
-static void start_decoding(struct decoder *d, uint32_t unit)
+static void start_decoding(
+    struct decoder *d, const struct fby_picture_part *part)
 {
-    d->jpeg.out_color_space     = JCS_RGB;
+    d->jpeg.out_color_space     = part->ycbcr ? JCS_YCbCr : JCS_RGB;
     d->jpeg.dct_method          = JDCT_ISLOW;
     d->jpeg.do_fancy_upsampling = TRUE;
     d->jpeg.do_block_smoothing  = FALSE;
     d->jpeg.scale_num           = 1;
-    d->jpeg.scale_denom         = unit;
+    d->jpeg.scale_denom         = part->unit;
     jpeg_start_decompress(&d->jpeg);
 }
 
@@ -442,7 +444,7 @@ static void decode(struct decoder *d, const struct wish *wish,
         turned = (struct fby_image){wish->scratch[1].memory,
             (size_t)region.width * FBY_RGB, region.width, region.height};
     }
-    start_decoding(d, part->unit);
+    start_decoding(d, part);
     read_area(d, &area, wish, &turned);
     if (d->orientation != 1) {
         sink->rows(sink->arg, &turned);

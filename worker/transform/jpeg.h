@@ -1,4 +1,5 @@
-/* jpeg.h - one JPEG in memory, or a part of it, to rows of RGB.
+/* jpeg.h - one JPEG in memory, or a part of it, to rows of RGB, or of the
+ * Y, Cb and Cr that it stores.
  *
  * The values are fixed by the file alone: accurate integer DCT, fancy
  * upsampling, no block smoothing, EXIF orientation applied, grey spread over

@@ -26,6 +26,7 @@ struct fby_picture_head {
     uint32_t channels;      /* bytes of a pixel: 3, or 1 of a mask */
     bool     is_scalable;   /* may be decoded smaller: units of 2, 4, 8 */
     bool     is_whole;      /* no part can be decoded alone */
+    bool     is_ycbcr;      /* stored as Y, Cb, Cr, and had as such */
     uint64_t library_bytes; /* what the library takes to decode it, at most */
 };
 
@@ -34,6 +35,7 @@ struct fby_picture_part {
     struct fby_box box;  /* pixels, upright; within the picture */
     uint32_t       unit; /* 1; or 2, 4, 8: pixels that become one, in x and in
                             y, if the head says that it is scalable */
+    bool ycbcr;          /* pixels of Y, Cb, Cr, if the head says so, not RGB */
 };
 
 /* What is delivered of it: the pixels of `unit` that the box touches. */

@@ -91,7 +91,7 @@ static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
 static fby_err try_part(struct trial *trial, uint32_t i, struct fby_why *why)
 {
     trial->part.part = (struct fby_picture_part){
-        box_of(&trial->whole.head, i), trial->whole.part.unit};
+        box_of(&trial->whole.head, i), trial->whole.part.unit, false};
     fby_err err = decode(trial, &trial->part, why);
     if (err == FBY_OK && !is_in_whole(&trial->part, &trial->whole)) {
         const struct fby_box *box = &trial->part.part.box;

@@ -1,6 +1,8 @@
 /* steps.c - which function does which step. */
 #include "worker/transform/steps.h"
 
+#include "worker/transform/yuv.h"
+
 struct kernel {
     fby_step_fn *apply;
     bool         moves;
@@ -44,4 +46,21 @@ uint64_t fby_step_bytes(const struct fby_step *step, struct fby_size in)
 void fby_step_do(const struct fby_step_work *work)
 {
     kernels[work->step->kind].apply(work);
+}
+
+struct fby_paint fby_step_paint(
+    const struct fby_step_work *work, const int64_t rgb[FBY_RGB])
+{
+    struct fby_paint paint = {
+        {(uint8_t)rgb[0], (uint8_t)rgb[1], (uint8_t)rgb[2]}};
+    if (work->ycbcr) {
+        fby_yuv_of_rgb(paint.level, 1);
+    }
+    return paint;
+}
+
+struct fby_paint fby_step_fill(const struct fby_step_work *work, int64_t level)
+{
+    const int64_t rgb[FBY_RGB] = {level, level, level};
+    return fby_step_paint(work, rgb);
 }

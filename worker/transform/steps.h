@@ -12,8 +12,18 @@ struct fby_step_work {
     const struct fby_step *step;
     struct fby_image       in, out; /* the same, unless the step moves */
     uint32_t channels;              /* 3, or 1 of a mask: geometric ones only */
-    void    *memory;                /* fby_step_bytes of it, 4-byte aligned */
+    bool     ycbcr;  /* the three are Y, Cb, Cr: no steps of ops of colour */
+    void    *memory; /* fby_step_bytes of it, 4-byte aligned */
 };
+
+/* The colour of a pixel that a step paints, given as RGB. */
+struct fby_paint {
+    uint8_t level[FBY_RGB];
+};
+struct fby_paint fby_step_paint(
+    const struct fby_step_work *work, const int64_t rgb[FBY_RGB]);
+/* The same for a fill: one level for all three. */
+struct fby_paint fby_step_fill(const struct fby_step_work *work, int64_t level);
 
 /* Does it need another picture to write to than the one it reads? */
 bool fby_step_moves(enum fby_step_kind kind);

@@ -92,8 +92,8 @@ static void add(const struct fby_image *in, int64_t x, int64_t y,
     }
 }
 
-static void interpolate(
-    const struct fby_image *in, struct place at, int64_t fill, uint8_t *out)
+static void interpolate(const struct fby_image *in, struct place at,
+    struct fby_paint paint, uint8_t *out)
 {
     int64_t  x                 = at.x >> 31;
     int64_t  y                 = at.y >> 31;
@@ -106,6 +106,7 @@ static void interpolate(
     add(in, x + 1, y + 1, right * below, sums);
     int64_t share = (int64_t)(sums[FBY_RGB] >> 16); /* inside, Q16 */
     for (int c = 0; c < FBY_RGB; c++) {
+        int64_t fill  = paint.level[c];
         int64_t level = (int64_t)(sums[c] >> 16); /* Q16 */
         int64_t mixed = (level - fill * 65536) * share / 65536 + fill * 65536;
         out[c]        = fby_level_of_q16(mixed + 32768);
@@ -117,12 +118,12 @@ static void interpolate(
 static void do_row(const struct fby_step_work *work, struct place at,
     struct place across, uint8_t *out)
 {
-    int64_t fill = work->step->v[FBY_AFFINE_FILL];
+    struct fby_paint fill = fby_step_fill(work, work->step->v[FBY_AFFINE_FILL]);
     for (uint32_t x = 0; x < work->out.width; x++) {
         if (work->channels == FBY_RGB) {
             interpolate(&work->in, at, fill, out + (size_t)x * FBY_RGB);
         } else {
-            out[x] = nearest(&work->in, at, (uint8_t)fill);
+            out[x] = nearest(&work->in, at, fill.level[0]);
         }
         at.x += across.x;
         at.y += across.y;

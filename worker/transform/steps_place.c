@@ -51,12 +51,13 @@ static void pad_row(const struct fby_step_work *work, int64_t y, uint8_t *out)
 {
     const int64_t    *v    = work->step->v;
     enum fby_pad_mode mode = (enum fby_pad_mode)v[5];
+    struct fby_paint  fill = fby_step_fill(work, v[4]);
     uint32_t          c    = work->channels;
     const uint8_t *row = y < 0 ? NULL : fby_image_row(&work->in, (uint32_t)y);
     for (uint32_t x = 0; x < work->out.width; x++) {
         int64_t from = source_of(x - v[0], work->in.width, mode);
         if (row == NULL || from < 0) {
-            memset(out + (size_t)x * c, (int)v[4], c);
+            memcpy(out + (size_t)x * c, fill.level, c);
         } else {
             memcpy(out + (size_t)x * c, row + (size_t)from * c, c);
         }
@@ -77,12 +78,12 @@ void fby_do_pad(const struct fby_step_work *work)
 
 void fby_do_erase(const struct fby_step_work *work)
 {
-    const int64_t *v      = work->step->v;
-    const uint8_t  rgb[3] = {(uint8_t)v[4], (uint8_t)v[5], (uint8_t)v[6]};
+    const int64_t   *v     = work->step->v;
+    struct fby_paint paint = fby_step_paint(work, v + 4);
     for (int64_t y = v[1]; y < v[1] + v[3]; y++) {
         uint8_t *at = fby_image_row(&work->in, (uint32_t)y) + v[0] * FBY_RGB;
         for (int64_t x = 0; x < v[2]; x++) {
-            memcpy(at + x * FBY_RGB, rgb, FBY_RGB);
+            memcpy(at + x * FBY_RGB, paint.level, FBY_RGB);
         }
     }
 }

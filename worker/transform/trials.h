@@ -34,6 +34,10 @@ FBY_CHECKED fby_err fby_try_texts(struct fby_transform *transform,
 FBY_CHECKED fby_err fby_try_paths(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* Each built-in JPEG and PNG to planes: whole, cut in half, and with ops that
+ * paint, for two samples. */
+FBY_CHECKED fby_err fby_try_yuv(
+    struct fby_transform *transform, struct fby_digest_state *hash);
 /* NumPy files of one value: each type of theirs in each wire type. */
 FBY_CHECKED fby_err fby_try_arrays(
     struct fby_transform *transform, struct fby_digest_state *hash);

@@ -19,6 +19,7 @@ static void give_back(struct fby_transform *self)
         fby_scratch_fini(&self->decoded[i]);
         fby_scratch_fini(&self->made[i]);
     }
+    fby_scratch_fini(&self->whole);
     fby_scratch_fini(&self->steps);
     fby_resizer_fini(&self->resizer);
 }
@@ -37,7 +38,8 @@ static uint64_t held_with(
         bytes += held(&self->decoded[i], need->decoded[i]) +
                  held(&self->made[i], need->made[i]);
     }
-    return bytes + held(&self->steps, need->steps) + self->plane.size_bytes +
+    return bytes + held(&self->whole, need->whole) +
+           held(&self->steps, need->steps) + self->plane.size_bytes +
            held(&self->resizer.memory, need->resize);
 }
 

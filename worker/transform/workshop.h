@@ -18,6 +18,7 @@ struct fby_transform {
     uint64_t                    borrowed;   /* bytes of the allowance */
     struct fby_scratch          decoded[2]; /* rows; a picture to be turned */
     struct fby_scratch          made[2];    /* by ops, in turn */
+    struct fby_scratch          whole;      /* result before it is planes */
     struct fby_scratch          steps;      /* a step's own */
     struct fby_scratch          plane;      /* one mask of a stack; stays
                                                while its files are decoded */
@@ -28,7 +29,7 @@ struct fby_transform {
 
 /* Bytes that one sample needs, each scratch memory by itself. */
 struct fby_need {
-    uint64_t decoded[2], made[2], steps, resize;
+    uint64_t decoded[2], made[2], whole, steps, resize;
     uint64_t libraries; /* take and give back by themselves */
 };
 
@@ -47,6 +48,7 @@ struct fby_walk {
     struct fby_op_run run;
     struct fby_passes passes;
     uint32_t          channels; /* 3; 1: a mask, which is never interpolated */
+    bool              ycbcr;    /* the three are Y, Cb, Cr */
     struct fby_leg    legs[FBY_MAX_LEGS]; /* in order; the first is a pass */
     uint32_t          n_legs;
     uint32_t          n_moves;  /* legs that need another picture */
@@ -59,6 +61,7 @@ struct fby_walk {
 struct fby_source { /* a picture before its ops */
     struct fby_size size;
     uint32_t        channels; /* 3; 1: a mask */
+    bool            ycbcr;    /* the three are Y, Cb, Cr */
 };
 
 /* Plan such a picture to become `out`. Pure.

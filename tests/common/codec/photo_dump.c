@@ -2,12 +2,13 @@
  *
  *     photo_dump SEED CASES | tests/model/check_photo.py
  *
- * A line is width, height, channels, then raw bytes and payload in hex. */
+ * A line is width, height, channels (420: yuv420), then raw bytes and payload in hex. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "common/codec/photo.h"
 #include "common/mem.h"
+#include "common/yuv420.h"
 
 static uint32_t random_state;
 
@@ -19,13 +20,15 @@ static uint32_t any(uint32_t low, uint32_t high)
 
 static struct fby_pictures any_pictures(uint32_t i)
 {
-    bool large = i % 16 == 0; /* several tiles */
-    return (struct fby_pictures){
+    bool                large = i % 16 == 0; /* several tiles */
+    struct fby_pictures photo = {
         .images = any(1, large ? 1 : 3),
         .width  = large ? any(250, 530) : any(1, 70),
         .height = large ? any(30, 40) : any(1, 20),
         .planes = any(0, 2) == 0 ? 1 : 3,
     };
+    photo.yuv420 = photo.planes == 3 && any(0, 1) == 0;
+    return photo;
 }
 
 /* From nearly even to noise. */
@@ -50,12 +53,15 @@ static void dump(uint32_t i, void *scratch)
 {
     struct fby_pictures photo = any_pictures(i);
     size_t              size =
-        (size_t)photo.images * photo.width * photo.height * photo.planes;
+        photo.images *
+        (photo.yuv420 ? (size_t)fby_yuv_bytes(photo.width, photo.height)
+                      : (size_t)photo.width * photo.height * photo.planes);
     uint8_t *raw     = fby_zalloc(size);
     uint8_t *payload = fby_zalloc(fby_photo_bound(&photo));
     fill(raw, size);
     size_t packed = fby_photo_encode(&photo, raw, payload, scratch);
-    printf("%u %u %u", photo.width, photo.height, photo.planes);
+    printf("%u %u %u", photo.width, photo.height,
+        photo.yuv420 ? 420 : photo.planes);
     print_hex(raw, size);
     print_hex(payload, packed);
     putchar('\n');

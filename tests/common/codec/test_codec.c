@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/codec/codec.h"
+#include "common/yuv420.h"
 
 enum { MOST = 5 * FBY_CODEC_BLOCK + 3 };
 
@@ -79,6 +80,40 @@ static void pictures_and_strips_of_one_survive(void **state)
     survives(&rgb, line);
     survives(&grey, 1395); /* nine */
     survives(&grey, 31);
+}
+
+static void planes_and_strips_of_them_survive(void **state)
+{
+    (void)state;
+    static const uint32_t sides[][2] = {{300, 70}, {31, 5}, {1, 1}, {2, 64}};
+    for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+        uint32_t             w = sides[i][0];
+        uint32_t             h = sides[i][1];
+        struct fby_codec_job j = photo_job(w, h, 3);
+        j.params.yuv420        = true;
+        survives(&j, 2 * (size_t)fby_yuv_bytes(w, h));
+        for (uint32_t lines = 1; lines <= h; lines++) {
+            survives(&j, (size_t)fby_yuv_bytes(w, lines));
+        }
+    }
+}
+
+static void what_is_no_planes_is_not_packed(void **state)
+{
+    (void)state;
+    static uint8_t       raw[2 * 70 * 450];
+    static uint8_t       out[2 * sizeof(raw)];
+    struct fby_codec_job j      = photo_job(300, 70, 3);
+    size_t               packed = 0;
+    j.params.yuv420             = true;
+    const size_t sizes[]        = {1, (size_t)fby_yuv_bytes(300, 33) - 1,
+               (size_t)fby_yuv_bytes(300, 70) + (size_t)fby_yuv_bytes(300, 32)};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_int_equal(
+            fby_codec_encode(&j, (struct fby_bytes_in){raw, sizes[i]},
+                (struct fby_bytes_out){out, sizeof(out)}, &packed),
+            FBY_USAGE);
+    }
 }
 
 static void what_is_no_pictures_is_not_packed(void **state)
@@ -295,6 +330,9 @@ static void params_follow_from_type_and_shape(void **state)
     assert_int_equal(fby_codec_params_of(FBY_U8, &image).channels, 0);
     image.dims[2] = 3;
     assert_int_equal(fby_codec_params_of(FBY_U16, &image).channels, 0);
+    params = fby_codec_params_of_yuv420(&image);
+    assert_true(params.yuv420);
+    assert_int_equal(params.distance, 1);
     params = fby_codec_params_of(FBY_I64, &list);
     assert_int_equal(params.element_bytes, 8);
     assert_int_equal(params.distance, 1);
@@ -315,6 +353,8 @@ int main(void)
         cmocka_unit_test(every_coding_survives_every_kind_of_size),
         cmocka_unit_test(pictures_and_strips_of_one_survive),
         cmocka_unit_test(what_is_no_pictures_is_not_packed),
+        cmocka_unit_test(planes_and_strips_of_them_survive),
+        cmocka_unit_test(what_is_no_planes_is_not_packed),
         cmocka_unit_test(room_is_enough_and_the_bound_is_what_may_travel),
         cmocka_unit_test(equal_bytes_nearly_vanish),
         cmocka_unit_test(noise_costs_only_the_table),

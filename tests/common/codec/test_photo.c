@@ -5,6 +5,7 @@
 
 #include "common/codec/photo.h"
 #include "common/codec/photo_kernel.h"
+#include "common/yuv420.h"
 
 /* Pictures that differ in what is hard about them. */
 enum content { EVEN, SMOOTH, NOISE, EXTREMES, N_CONTENTS };
@@ -52,7 +53,9 @@ static struct sample encoded(struct fby_pictures photo, enum content content)
 {
     struct sample s = {.photo = photo};
     s.raw_size =
-        (size_t)photo.images * photo.width * photo.height * photo.planes;
+        photo.images *
+        (photo.yuv420 ? (size_t)fby_yuv_bytes(photo.width, photo.height)
+                      : (size_t)photo.width * photo.height * photo.planes);
     s.raw          = malloc(s.raw_size);
     uint32_t state = photo.width * 31 + photo.height;
     for (size_t i = 0; i < s.raw_size; i++) {
@@ -119,7 +122,9 @@ static void survives(struct fby_pictures photo, enum content content)
     uint8_t      *back = malloc(s.raw_size);
     assert_true(decodes(&s, back));
     assert_memory_equal(back, s.raw, s.raw_size);
-    decodes_to_planes(&s);
+    if (!photo.yuv420) {
+        decodes_to_planes(&s);
+    }
     free(back);
     drop(&s);
 }
@@ -134,9 +139,12 @@ static void every_size_and_content_survives(void **state)
         for (size_t h = 0; h < sizeof(heights) / sizeof(*heights); h++) {
             uint32_t planes = (w + h) % 3 == 0 ? 1 : 3;
             for (int content = 0; content < N_CONTENTS; content++) {
-                survives((struct fby_pictures){1 + (w + h) % 2, widths[w],
-                             heights[h], planes},
-                    (enum content)content);
+                struct fby_pictures photo = {
+                    1 + (w + h) % 2, widths[w], heights[h], planes, false};
+                survives(photo, (enum content)content);
+                photo.planes = 3;
+                photo.yuv420 = true;
+                survives(photo, (enum content)content);
             }
         }
     }
@@ -147,7 +155,7 @@ static void every_size_and_content_survives(void **state)
 static void one_grey_pixel_is_one_group(void **state)
 {
     (void)state;
-    struct fby_pictures photo = {1, 1, 1, 1};
+    struct fby_pictures photo = {1, 1, 1, 1, false};
     uint8_t             out[128];
     uint8_t             raw[1] = {3}; /* residue 3, folded 6: three bits */
     assert_in_range(fby_photo_bound(&photo), 48, sizeof(out));
@@ -158,10 +166,34 @@ static void one_grey_pixel_is_one_group(void **state)
     assert_memory_equal(out, right, sizeof(right));
 }
 
+/* The picture of PROTOCOL.md, "Photo format 1". */
+static void planes_of_yuv420_have_their_own_groups(void **state)
+{
+    (void)state;
+    static const uint8_t raw[] = {3, 4, 5, 6, 7, 8, 9, 4, 5, 6, 7, 8, 9, 10, 4,
+        5, 6, 7, 8, 9, 11, /* Y */
+        3, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint8_t right[] = {1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0,                                                          /* table */
+        0x23, 0, 0, 0, 0x96, 0x24, 0x09, 0x02, 0, 0, 0, 0x20, 0, 0, /* Y */
+        0x03, 0, 0, 0, 0x06, 0, 0, 0, 0, 0,                         /* Cb */
+        0x02, 0, 0, 0, 0x02, 0, 0, 0};                              /* Cr */
+    struct fby_pictures  photo   = {1, 7, 3, 3, true};
+    uint8_t              out[256] = {0};
+    uint8_t              back[sizeof(raw)];
+    assert_in_range(fby_photo_bound(&photo), sizeof(right), sizeof(out));
+    size_t size = fby_photo_encode(&photo, raw, out, scratch());
+    assert_true(fby_photo_decode(&photo, out, size, back, scratch()));
+    assert_memory_equal(back, raw, sizeof(raw));
+    assert_int_equal(size, sizeof(right));
+    assert_memory_equal(out, right, sizeof(right));
+}
+
 static void an_even_picture_nearly_vanishes(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_pictures){2, 224, 224, 3}, EVEN);
+    struct sample s =
+        encoded((struct fby_pictures){2, 224, 224, 3, false}, EVEN);
     assert_in_range(s.size, 1, s.raw_size / 25);
     drop(&s);
 }
@@ -169,7 +201,8 @@ static void an_even_picture_nearly_vanishes(void **state)
 static void noise_costs_only_widths_and_table(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_pictures){4, 224, 224, 3}, NOISE);
+    struct sample s =
+        encoded((struct fby_pictures){4, 224, 224, 3, false}, NOISE);
     assert_in_range(s.size, s.raw_size, s.raw_size + s.raw_size / 30);
     drop(&s);
 }
@@ -246,7 +279,7 @@ static void every_kernel_makes_the_portable_ones_bytes(void **state)
     const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
     for (uint32_t width = 1; width <= FBY_PHOTO_TILE_W; width++) {
         for (int content = 0; content < N_CONTENTS; content++) {
-            struct photo_size size = {width, width % 32 + 1, 1};
+            struct photo_size size = {width, width % 32 + 1};
             planes_pack_alike(kernel, size, (enum content)content);
         }
         rows_split_alike(kernel, width);
@@ -269,7 +302,8 @@ static void refused(const struct sample *s)
 static void a_short_payload_is_refused(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_pictures){1, 300, 40, 3}, SMOOTH);
+    struct sample s =
+        encoded((struct fby_pictures){1, 300, 40, 3, false}, SMOOTH);
     for (size_t size = s.size; size-- > 0;) {
         s.payload = realloc(s.payload, size == 0 ? 1 : size);
         s.size    = size;
@@ -283,7 +317,8 @@ static void a_width_above_eight_is_refused(void **state)
 {
     (void)state;
     for (size_t group = 0; group < 5; group++) {
-        struct sample s = encoded((struct fby_pictures){1, 40, 2, 1}, EVEN);
+        struct sample s =
+            encoded((struct fby_pictures){1, 40, 2, 1, false}, EVEN);
         s.payload[16 + group / 2] |= (uint8_t)(9U << (4 * (group % 2)));
         refused(&s);
         drop(&s);
@@ -296,7 +331,7 @@ static void a_table_that_lies_is_refused(void **state)
     for (size_t entry = 0; entry < 3; entry++) {
         for (int bit = 0; bit < 32; bit++) {
             struct sample s =
-                encoded((struct fby_pictures){1, 300, 8, 3}, SMOOTH);
+                encoded((struct fby_pictures){1, 300, 8, 3, false}, SMOOTH);
             s.payload[4 * entry + (size_t)bit / 8] ^= (uint8_t)(1 << bit % 8);
             refused(&s);
             drop(&s);
@@ -307,7 +342,8 @@ static void a_table_that_lies_is_refused(void **state)
 static void a_tile_of_another_size_is_refused(void **state)
 {
     (void)state;
-    struct sample s = encoded((struct fby_pictures){1, 64, 8, 3}, SMOOTH);
+    struct sample s =
+        encoded((struct fby_pictures){1, 64, 8, 3, false}, SMOOTH);
     s.payload[16] ^= 1; /* a group one bit wider or narrower */
     struct sample longer = s;
     longer.payload       = calloc(1, s.size + 16);
@@ -324,6 +360,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_size_and_content_survives),
         cmocka_unit_test(one_grey_pixel_is_one_group),
+        cmocka_unit_test(planes_of_yuv420_have_their_own_groups),
         cmocka_unit_test(an_even_picture_nearly_vanishes),
         cmocka_unit_test(noise_costs_only_widths_and_table),
         cmocka_unit_test(every_kernel_makes_the_portable_ones_bytes),

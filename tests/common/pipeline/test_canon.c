@@ -50,6 +50,7 @@ static void every_content_key_changes_the_digest(void **state)
         {"group: view", "group: other", "train"},
         {"dct_scale: off", "dct_scale: faithful", "train"},
         {"dct_scale: off", "dct_scale: fast", "train"},
+        {"type: u8, filter: delta", "type: yuv420, filter: delta", "train"},
         {"  image:", "  picture:", "train"},
         {"size: 176", "size: 177", "train"},
         {"size: 176", "size: [176, 177]", "train"},
@@ -344,6 +345,24 @@ static void sequences_take_the_type_of_their_files(void **state)
     fby_split_destroy(&split);
 }
 
+static void yuv420_is_for_pictures_whose_colours_stay(void **state)
+{
+    (void)state;
+    struct fby_split         *split = split_of(sample_file, "train");
+    struct fby_content       *c     = &split->content;
+    struct fby_field_content *image = &c->fields[1];
+    image->yuv420                   = true;
+    image->ops[image->n_ops++] =
+        (struct fby_op_use){.op = fby_op_by_id(FBY_OP_GRAYSCALE)};
+    refused(c, "content: field 'image': grayscale needs red, green and blue, "
+               "which yuv420 has not");
+    image->n_ops--;
+    c->fields[0].yuv420 = true;
+    refused(c, "content: field 'blob': holds a value that its decoder does "
+               "not use");
+    fby_split_destroy(&split);
+}
+
 static void an_order_that_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -409,6 +428,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("array.yaml", "array.hex");
     check_golden("bits.yaml", "bits.hex");
     check_golden("tokens.yaml", "tokens.hex");
+    check_golden("yuv420.yaml", "yuv420.hex");
 }
 
 int main(void)
@@ -424,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_stranger_s_content_obeys_the_rules_of_files),
         cmocka_unit_test(sequences_and_their_source_belong_together),
         cmocka_unit_test(sequences_take_the_type_of_their_files),
+        cmocka_unit_test(yuv420_is_for_pictures_whose_colours_stay),
         cmocka_unit_test(an_order_that_cannot_be_is_refused),
         cmocka_unit_test(the_bytes_are_those_that_were_recorded),
     };

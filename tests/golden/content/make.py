@@ -2,8 +2,8 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml, bits.yaml and tokens.yaml: run it in this folder, and compare
-before committing.
+array.yaml, bits.yaml, tokens.yaml and yuv420.yaml: run it in this folder, and
+compare before committing.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ def op(number, *params):
 
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
           length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
-          shape=None, maps=None):
+          shape=None, maps=None, yuv420=False):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
@@ -40,7 +40,8 @@ def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
         integers(10, smoothing is not None), reals(11, smoothing or 0),
         listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
         reals(15, *std), b"" if shape is None else integers(16, *shape),
-        b"" if maps is None else integers(22, maps)))
+        b"" if maps is None else integers(22, maps),
+        integers(25, 1) if yuv420 else b""))
 
 
 def content(source, order, batch, bad_samples, fields):
@@ -82,9 +83,14 @@ SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
         13, integers(1, 2) + integers(2, U16) + integers(3, 2048)
         + integers(4, 1) + entry(5, b"tokens"))
 
+YUV420 = content(1, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"image", [b"jpg", b"png"], RGB8, U8, dct=2, yuv420=True, ops=[
+        op(2, integers(2, 32, 48)),
+        op(7, integers(1, 3), integers(2, 9), integers(3, 0))])])
+
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
-                   ("tokens.hex", SEQUENCES)):
+                   ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)
         file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

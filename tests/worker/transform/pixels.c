@@ -199,7 +199,8 @@ static void do_step(void)
     }
     out = fby_step_moves(step.kind) ? out : in;
     take(in.pixels, in.stride * in.height);
-    fby_step_do(&(struct fby_step_work){&step, in, out, n[3], all[2].memory});
+    fby_step_do(
+        &(struct fby_step_work){&step, in, out, n[3], false, all[2].memory});
     give_numbers((uint32_t[]){out.width, out.height}, 2);
     give(out.pixels, out.stride * out.height);
     for (int i = 0; i < 3; i++) {

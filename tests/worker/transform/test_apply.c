@@ -210,8 +210,8 @@ static void what_ops_need_is_what_they_take(void **state)
     struct fby_image  out  = new_picture(20, 20);
     struct fby_need   need = {.libraries = 0};
     struct fby_walk   walk;
-    assert_ok(fby_walk_plan(
-        &run, (struct fby_source){{40, 30}, FBY_RGB}, &out, &walk, NULL));
+    assert_ok(fby_walk_plan(&run, (struct fby_source){{40, 30}, FBY_RGB, false},
+        &out, &walk, NULL));
     fby_walk_need(&walk, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {

@@ -78,6 +78,22 @@ static void assert_recorded(enum fby_decode last, const char *recorded)
     assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
 }
 
+static void planes_have_the_recorded_fingerprint(void **state)
+{
+    char hex[65];
+    (void)state;
+    struct fby_field_content *field = add_field(FBY_DECODE_RGB8);
+    field->dct_scale                = FBY_DCT_OFF;
+    field->n_from                   = 1;
+    strcpy(field->from[0], "png");
+    struct fby_digest pixels = fingerprint();
+    field->yuv420            = true;
+    struct fby_digest planes = fingerprint();
+    assert_false(fby_digest_equal(&pixels, &planes));
+    assert_string_equal(fby_hex(planes.bytes, sizeof(planes.bytes), hex),
+        "768fc0a3240d47cf497304f29c726309d8c4f5802eb32bcdf888762256032f11");
+}
+
 static void all_decoders_and_ops_have_the_recorded_fingerprint(void **state)
 {
     (void)state;
@@ -262,6 +278,7 @@ int main(void)
         cmocka_unit_test_setup(threads_that_ask_at_once_hear_the_same, clear),
         cmocka_unit_test_setup(
             the_first_decoders_and_ops_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(planes_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(bits_have_the_recorded_fingerprint, clear),

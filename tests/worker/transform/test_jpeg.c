@@ -456,8 +456,8 @@ static void skews_say_where_a_box_begins(void **state)
             .height                            = 1 + below(&random, 300),
             .orientation                       = 1 + below(&random, 8)};
         struct fby_image size = {.width = head.width, .height = head.height};
-        struct fby_picture_part part = {
-            random_box(&random, &size), UINT32_C(1) << below(&random, 4)};
+        struct fby_picture_part   part   = {random_box(&random, &size),
+                UINT32_C(1) << below(&random, 4), false};
         struct fby_picture_region region = fby_jpeg_region(&head, &part);
         assert_in_range(region.skew_x, 0, part.unit - 1);
         assert_in_range(region.skew_y, 0, part.unit - 1);

@@ -47,7 +47,7 @@ static struct fby_image run_on(
     struct fby_size   end    = fby_op_plan_size(&run->plans[run->n_ops - 1]);
     size_t            stride = (size_t)end.w * channels;
     struct fby_image  out    = {malloc(stride * end.h), stride, end.w, end.h};
-    struct fby_source source = {{in->width, in->height}, channels};
+    struct fby_source source = {{in->width, in->height}, channels, false};
     size_t   size = ((size_t)in->width + FBY_RESIZE_ROW_SLACK) * FBY_RGB;
     uint8_t *row  = calloc(1, size);
     assert_ok(fby_walk_plan(run, source, &out, &walk, NULL));
@@ -357,8 +357,8 @@ static void what_steps_need_is_what_they_take(void **state)
     plan_chain(uses, plans);
     struct fby_size  end = fby_op_plan_size(&plans[CHAIN - 1]);
     struct fby_image out = new_picture(end.w, end.h);
-    assert_ok(fby_walk_plan(
-        &run, (struct fby_source){{SIDE, SIDE}, FBY_RGB}, &out, &walk, NULL));
+    assert_ok(fby_walk_plan(&run,
+        (struct fby_source){{SIDE, SIDE}, FBY_RGB, false}, &out, &walk, NULL));
     fby_walk_need(&walk, &fby_unscaled, &need);
     assert_ok(fby_transform_run(fresh, &run, in, out, NULL));
     for (int i = 0; i < 2; i++) {

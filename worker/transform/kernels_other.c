@@ -1,7 +1,14 @@
 #include "worker/transform/resize_kernel.h"
+#include "worker/transform/yuv.h"
 
 const struct resize_kernel *resize_kernel_of(enum fby_simd level)
 {
     (void)level;
     return &resize_portable;
+}
+
+yuv_apart_fn *yuv_apart_of(enum fby_simd level)
+{
+    (void)level;
+    return NULL;
 }

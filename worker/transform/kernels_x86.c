@@ -1,4 +1,6 @@
+/* Which kernels a level has. */
 #include "worker/transform/resize_kernel.h"
+#include "worker/transform/yuv.h"
 
 const struct resize_kernel *resize_kernel_of(enum fby_simd level)
 {
@@ -8,4 +10,9 @@ const struct resize_kernel *resize_kernel_of(enum fby_simd level)
         [FBY_SIMD_AVX512]   = &resize_avx512,
     };
     return kernels[level];
+}
+
+yuv_apart_fn *yuv_apart_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? yuv_apart_avx2 : NULL;
 }

@@ -1,0 +1,51 @@
+/* yuv420.h - where the planes of a yuv420 picture lie in its raw bytes.
+ *
+ * Y has a value for each pixel, Cb and Cr one for each 2 x 2 of them. The
+ * picture is cut into strips of 32 lines (the last has what is left), and each
+ * strip holds its lines of Y, then those of Cb, then those of Cr. So a large
+ * picture can travel strip by strip, and a tile of photo format 1 lies in one
+ * strip. PROTOCOL.md, "Raw layout". */
+#ifndef FBY_COMMON_YUV420_H
+#define FBY_COMMON_YUV420_H
+
+#include <stdint.h>
+
+#include "common/device_inline.h"
+
+enum { FBY_YUV_LINES = 32 }; /* of Y in a strip */
+
+/* Values of Cb or Cr for `n` of Y, in a line or in a column. */
+FBY_DEVICE_INLINE uint32_t fby_yuv_half(uint32_t n)
+{
+    return n / 2 + n % 2;
+}
+
+/* Raw bytes of the uppermost `lines` lines of a picture. For whole strips it is
+ * also where the next one begins. */
+FBY_DEVICE_INLINE uint64_t fby_yuv_bytes(uint32_t width, uint32_t lines)
+{
+    return (uint64_t)width * lines +
+           2 * (uint64_t)fby_yuv_half(width) * fby_yuv_half(lines);
+}
+
+struct fby_yuv_strip {
+    uint64_t at[3]; /* of Y, Cb and Cr in the picture's raw bytes */
+    uint32_t lines; /* of Y */
+};
+
+/* The strip of line `y` < height. */
+FBY_DEVICE_INLINE struct fby_yuv_strip fby_yuv_strip_at(
+    uint32_t width, uint32_t height, uint32_t y)
+{
+    struct fby_yuv_strip strip;
+    uint32_t             first = y / FBY_YUV_LINES * FBY_YUV_LINES;
+    uint32_t             left  = height - first;
+    strip.lines = left < FBY_YUV_LINES ? left : (uint32_t)FBY_YUV_LINES;
+    strip.at[0] = fby_yuv_bytes(width, first);
+    strip.at[1] = strip.at[0] + (uint64_t)width * strip.lines;
+    strip.at[2] =
+        strip.at[1] + (uint64_t)fby_yuv_half(width) * fby_yuv_half(strip.lines);
+    return strip;
+}
+
+#endif

@@ -1,0 +1,90 @@
+#include "worker/transform/yuv.h"
+
+#include "common/yuv420.h"
+
+/* ---- colours ---- */
+
+/* Products in Q16; the constants are those of libjpeg, rounded from 0.299,
+ * 0.587, 0.114, 0.16874, 0.33126, 0.5, 0.41869 and 0.08131. */
+enum { HALF = 1 << 15, CENTRE = 128 << 16 };
+
+void fby_yuv_of_rgb(uint8_t *pixels, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint8_t *at = pixels + i * FBY_RGB;
+        int32_t  r  = at[0];
+        int32_t  g  = at[1];
+        int32_t  b  = at[2];
+        at[0] = (uint8_t)((19595 * r + 38470 * g + 7471 * b + HALF) >> 16);
+        at[1] =
+            (uint8_t)((32768 * b - 11059 * r - 21709 * g + CENTRE + HALF - 1) >>
+                      16);
+        at[2] =
+            (uint8_t)((32768 * r - 27439 * g - 5329 * b + CENTRE + HALF - 1) >>
+                      16);
+    }
+}
+
+/* ---- planes ---- */
+
+/* The mean of two pixels and the two below them. */
+static uint8_t mean(const uint8_t *upper, const uint8_t *lower, uint32_t beside)
+{
+    uint32_t sum = 2U + upper[0] + upper[beside] + lower[0] + lower[beside];
+    return (uint8_t)(sum / 4);
+}
+
+/* The pixels from `x` on; beyond the last one is the last one again. */
+static void apart_from(uint32_t x, const uint8_t *const in[2], uint32_t width,
+    const struct yuv_lines *out)
+{
+    for (; x < width; x += 2) {
+        const uint8_t *upper  = in[0] + (size_t)x * FBY_RGB;
+        const uint8_t *lower  = in[1] + (size_t)x * FBY_RGB;
+        uint32_t       beside = x + 1 < width ? FBY_RGB : 0;
+        uint32_t       next   = x + 1 < width ? x + 1 : x;
+        out->y[0][x]          = upper[0];
+        out->y[0][next]       = upper[beside];
+        out->y[1][x]          = lower[0];
+        out->y[1][next]       = lower[beside];
+        out->cb[x / 2]        = mean(upper + 1, lower + 1, beside);
+        out->cr[x / 2]        = mean(upper + 2, lower + 2, beside);
+    }
+}
+
+static void apart(yuv_apart_fn *kernel, const uint8_t *const in[2],
+    uint32_t width, const struct yuv_lines *out)
+{
+    uint32_t done = kernel != NULL ? kernel(in, width, out) : 0;
+    apart_from(done, in, width, out);
+}
+
+/* Where lines y and y + 1 go; the second is the first where there is none. */
+static struct yuv_lines lines_at(
+    const struct fby_image *picture, uint32_t y, uint8_t *out)
+{
+    struct fby_yuv_strip strip =
+        fby_yuv_strip_at(picture->width, picture->height, y);
+    uint32_t line      = y % FBY_YUV_LINES;
+    size_t   chroma    = (size_t)(line / 2) * fby_yuv_half(picture->width);
+    uint8_t *upper     = out + strip.at[0] + (size_t)line * picture->width;
+    bool     has_lower = y + 1 < picture->height;
+    return (struct yuv_lines){
+        .y  = {upper, has_lower ? upper + picture->width : upper},
+        .cb = out + strip.at[1] + chroma,
+        .cr = out + strip.at[2] + chroma,
+    };
+}
+
+void fby_yuv_planes(const struct fby_image *picture, uint8_t *out)
+{
+    yuv_apart_fn *kernel = yuv_apart_of(fby_simd());
+    for (uint32_t y = 0; y < picture->height; y += 2) {
+        const uint8_t       *upper     = picture->pixels + y * picture->stride;
+        bool                 has_lower = y + 1 < picture->height;
+        const uint8_t *const in[2]     = {
+                upper, has_lower ? upper + picture->stride : upper};
+        struct yuv_lines lines = lines_at(picture, y, out);
+        apart(kernel, in, picture->width, &lines);
+    }
+}
