@@ -38,8 +38,9 @@ fby_err fby_drawn_plan(struct fby_drawn *self, uint64_t sample,
     fby_err                   err =
         fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
     if (err != FBY_OK) {
+        struct fby_row_key key;
         return fby_because(why, err, "sample %" PRIu64 " (%s) has no %s",
-            sample, fby_dataset_key(dataset, sample), field->from[0]);
+            sample, fby_dataset_key(dataset, sample, &key), field->from[0]);
     }
     err = plan_member(self, &member, field, out, why);
     if (err != FBY_OK) {

@@ -37,11 +37,23 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
     };
 }
 
+/* NOLINTNEXTLINE(readability-function-size): as fby_lint_sample_make */
+static fby_err make(const struct fby_lint_sample *self, uint32_t i, uint32_t f,
+    const struct fby_field_content *content, uint8_t *out, struct fby_why *why)
+{
+    if (self->rows != NULL) {
+        const struct fby_rows_ask ask = {
+            .field = f, .sample = self->numbers[i], .as = content};
+        return fby_rows_one(self->rows, &ask, self->run, out, why);
+    }
+    struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
+    return fby_field_write(self->transform, &job, out, why);
+}
+
 fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
     uint32_t f, const struct fby_field_content *content, uint8_t *out)
 {
-    struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
-    return fby_field_write(self->transform, &job, out, NULL);
+    return make(self, i, f, content, out, NULL);
 }
 
 /* ---- reading ------------------------------------------------------------- */
@@ -86,7 +98,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
     const struct fby_field_content *field, struct fby_lint_member *out,
     struct fby_why *why)
 {
-    uint32_t n   = n_read(field);
+    uint32_t n   = self->rows != NULL ? 0 : n_read(field);
     fby_err  err = FBY_OK;
     if (field->decode == FBY_DECODE_MAPS) {
         out->sizes = fby_zalloc(n * sizeof(*out->sizes));
@@ -117,10 +129,8 @@ static fby_err take_fields(struct fby_lint_sample *self, struct fby_why *why)
 
         err = read_member(self, self->numbers[i], field, member, why);
         if (err == FBY_OK) {
-            struct fby_field_job job = fby_lint_sample_job(self, i, f, field);
             uint8_t *out = self->values[f] + i * fby_field_bytes(field);
-
-            err = fby_field_write(self->transform, &job, out, why);
+            err          = make(self, i, f, field, out, why);
         }
         if (err != FBY_OK) {
             fby_because_in(why, err, "field %s", field->name);
@@ -148,8 +158,9 @@ static fby_err take_one(
         self->n++;
         return FBY_OK;
     }
+    struct fby_row_key key;
     fby_because_in(why, err, "sample %" PRIu64 " (%s)", sample,
-        fby_dataset_key(self->local->dataset, sample));
+        fby_dataset_key(self->local->dataset, sample, &key));
     forget_members(self, self->n);
     if (err == FBY_BAD_SAMPLE) {
         self->refused++;
@@ -232,8 +243,13 @@ fby_err fby_lint_sample_take(struct fby_lint_sample *self,
                   .transform = fby_transform_create(NULL)};
     uint32_t rows   = rows_possible(self, total, wanted);
     make_room(self, rows);
+    fby_err err = FBY_OK;
+    if (fby_dataset_has_rows(local->dataset)) {
+        self->run = fby_run_create();
+        err       = fby_rows_create(
+                  &local->split->content, local->dataset, &self->rows, why);
+    }
     struct fby_headway headway = fby_headway_begin("reading samples");
-    fby_err            err     = FBY_OK;
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
         err = take_one(self, choose(total, i, rows), why);
         fby_headway_show(&headway, i + 1, rows);
@@ -256,5 +272,7 @@ void fby_lint_sample_fini(struct fby_lint_sample *self)
     free(self->numbers);
     free(self->members);
     fby_transform_destroy(&self->transform);
+    fby_rows_destroy(&self->rows);
+    fby_run_destroy(&self->run);
     *self = (struct fby_lint_sample){0};
 }

@@ -7,6 +7,7 @@
 #define FBY_CLI_LINT_SAMPLE_H
 
 #include "cli/local.h"
+#include "worker/rows.h"
 #include "worker/transform/field.h"
 
 struct fby_lint_member {
@@ -19,6 +20,8 @@ struct fby_lint_member {
 struct fby_lint_sample {
     struct fby_local       *local; /* borrowed, open */
     struct fby_transform   *transform;
+    struct fby_rows        *rows; /* of columns; NULL: there are members */
+    struct fby_run         *run;  /* likewise */
     uint64_t                seed;
     uint32_t                n;
     uint32_t                refused;

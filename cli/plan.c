@@ -182,20 +182,22 @@ static bool is_own(const struct plan *self, uint32_t i)
 static fby_err row_object(
     struct plan *self, uint32_t i, json_t **out, struct fby_why *why)
 {
-    uint64_t sample = self->samples[i];
-    json_t  *fields = json_object();
-    *out            = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
-                   (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
-                   fby_dataset_key(self->local.dataset, sample), "valid",
-                   (int)is_own(self, i), "fields", fields);
+    uint64_t           sample = self->samples[i];
+    json_t            *fields = json_object();
+    struct fby_row_key key;
+    *out = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
+        (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
+        fby_dataset_key(self->local.dataset, sample, &key), "valid",
+        (int)is_own(self, i), "fields", fields);
     return draw_fields(self, sample, fields, why);
 }
 
 static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
 {
-    uint64_t sample = self->samples[i];
+    uint64_t           sample = self->samples[i];
+    struct fby_row_key key;
     printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
-        sample, fby_dataset_key(self->local.dataset, sample),
+        sample, fby_dataset_key(self->local.dataset, sample, &key),
         is_own(self, i) ? "" : "  (padding)");
     return draw_fields(self, sample, NULL, why);
 }

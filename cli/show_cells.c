@@ -106,7 +106,8 @@ static void say_row(struct fby_drawn *drawn, const struct forebay_batch *batch,
     bool     own    = forebay_batch_valid(batch)[row] != 0;
     add_line(cell, "row %" PRIu32 " sample %" PRIu64 "%s", row, sample,
         own ? "" : " (padding)");
-    add_line(cell, "%s", fby_dataset_key(drawn->local->dataset, sample));
+    struct fby_row_key key;
+    add_line(cell, "%s", fby_dataset_key(drawn->local->dataset, sample, &key));
     for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
         const struct forebay_substitution *s =
             forebay_batch_substitution(batch, i);

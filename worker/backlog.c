@@ -162,16 +162,18 @@ static struct fby_task *pop(struct fby_task **list)
     return task;
 }
 
-static struct fby_task *take_row(struct fby_backlog *self, struct fby_job *job)
+static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
 {
+    uint32_t         left = job->spec.rows - job->next_row;
     struct fby_task *task = pop(&self->free);
     if (job->next_row == 0) {
         set_turn(self, job, ++self->turn);
     }
     *task = (struct fby_task){.job = fby_job_hold(job),
         .row                       = job->next_row,
-        .sample                    = job->samples[job->next_row]};
-    job->next_row++;
+        .rows   = left < job->run_rows ? left : job->run_rows,
+        .sample = job->samples[job->next_row]};
+    job->next_row += task->rows;
     if (job->next_row == job->spec.rows) {
         unlink_job(self, job);
         fby_job_release(&job);
@@ -197,7 +199,7 @@ fby_err fby_backlog_next(struct fby_backlog *self, struct fby_task **out)
     if (self->again != NULL) {
         *out = pop(&self->again);
     } else if (job != NULL) {
-        *out = take_row(self, job);
+        *out = take_rows(self, job);
     } else {
         err = FBY_GONE;
     }

@@ -1,6 +1,6 @@
 /* backlog.h - which row is fetched next.
  *
- * Jobs wait here, and a fetching thread takes one row at a time. A job that was
+ * Jobs wait here, and a fetching thread takes one row at a time, or one run. A job that was
  * begun is finished first; then streams (one dataset and seed) take turns, and
  * within a stream the lowest step goes first. So a batch that a trainer waits
  * for overtakes the later ones, and no trainer overtakes another for long.
@@ -19,9 +19,10 @@ struct fby_task_part { /* one field's member in the task's block */
     bool              is_stack; /* sizes of several members, then these */
 };
 
-struct fby_task {             /* one row on its way through the stages */
+struct fby_task { /* a row, or a run, on its way through the stages */
     struct fby_job      *job; /* held */
     uint32_t             row;
+    uint32_t             rows;        /* from there on; of a run */
     uint32_t             substitutes; /* tried so far */
     uint64_t             sample;      /* to fetch: the row's, or a substitute */
     struct fby_why       refused;     /* why the row's own was */
@@ -42,7 +43,7 @@ void fby_backlog_add(struct fby_backlog *self, struct fby_job *job);
 /* Let go of jobs that ended while they waited. */
 void fby_backlog_sweep(struct fby_backlog *self);
 
-/* The next row, waiting for one and for a free task.
+/* The next row or run, waiting for one and for a free task.
  * Errors: FBY_GONE the backlog was closed. */
 FBY_CHECKED fby_err fby_backlog_next(
     struct fby_backlog *self, struct fby_task **out);

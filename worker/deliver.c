@@ -78,12 +78,15 @@ static void sum_fields(
     free(hashes);
 }
 
+/* The keys of rows stand behind the list. */
 static struct fby_substituted *list_substituted(const struct fby_job *job)
 {
     const struct fby_dataset *dataset = job->spec.prepared->dataset;
+    size_t                    n       = job->n_substituted;
     struct fby_substituted   *list =
-        fby_zalloc(job->n_substituted * sizeof(*list));
-    for (size_t i = 0; i < job->n_substituted; i++) {
+        fby_zalloc(n * (sizeof(*list) + sizeof(struct fby_row_key)));
+    struct fby_row_key *keys = (struct fby_row_key *)(list + n);
+    for (size_t i = 0; i < n; i++) {
         const struct fby_job_substituted *one = &job->substituted[i];
         list[i]                               = (struct fby_substituted){
                                           .row        = one->row,
@@ -91,7 +94,7 @@ static struct fby_substituted *list_substituted(const struct fby_job *job)
                                           .substitute = one->substitute,
                                           .shard      = fby_dataset_shard_name(
                                                    dataset, fby_dataset_shard_of(dataset, one->original)),
-                                          .key  = fby_dataset_key(dataset, one->original),
+                                          .key  = fby_dataset_key(dataset, one->original, &keys[i]),
                                           .text = one->text,
         };
     }

@@ -47,8 +47,9 @@ static enum fby_cannot_code cannot_code(fby_err err)
     return err == FBY_FULL ? FBY_CANNOT_MEMORY : FBY_CANNOT_IO;
 }
 
+/* `row`: room for a key. */
 static struct fby_message cannot(
-    const struct ask *ask, const struct fby_job *job)
+    const struct ask *ask, const struct fby_job *job, struct fby_row_key *row)
 {
     const struct fby_dataset     *dataset = job->spec.prepared->dataset;
     const struct fby_job_failure *failure = &job->failure;
@@ -58,7 +59,7 @@ static struct fby_message cannot(
                                   .request = ask->id,
                                   .code    = cannot_code(failure->err),
                                   .shard   = fby_dataset_shard_name(dataset, failure->shard),
-                                  .key     = fby_dataset_key(dataset, failure->sample),
+                                  .key     = fby_dataset_key(dataset, failure->sample, row),
                                   .sample  = failure->sample,
                                   .offset  = failure->offset,
                                   .text    = failure->why.text,
@@ -72,8 +73,10 @@ static void say_failed(struct shell *self, const struct ask *ask)
         fby_shell_say_busy(self, ask->peer, ask->id);
         return;
     }
-    const struct fby_message message =
-        job->failure.err == FBY_STALE ? stale_data(ask, job) : cannot(ask, job);
+    struct fby_row_key       key;
+    const struct fby_message message = job->failure.err == FBY_STALE
+                                           ? stale_data(ask, job)
+                                           : cannot(ask, job, &key);
     self->counts.cannot++;
     fby_shell_tell(self, ask->peer, &message);
 }

@@ -203,6 +203,9 @@ static fby_err fetch(struct fby_stages *self, struct fby_task *task,
 {
     size_t  bytes = 0;
     fby_err err   = fby_job_place(task->job, why);
+    if (task->job->spec.prepared->rows != NULL) {
+        return err; /* they are read where they lie */
+    }
     for (uint32_t i = 0; err == FBY_OK && i < task->job->layout.n_fields; i++) {
         err = locate(task, i, &bytes, why);
     }

@@ -6,7 +6,10 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { SUBSTITUTED_BYTES = 64 }; /* of an entry of END beside its names */
+enum {
+    SUBSTITUTED_BYTES = 64,     /* of an entry of END beside its names */
+    RUN_BYTES         = 1 << 20 /* of rows made together */
+};
 
 /* ---- Layout -------------------------------------------------------------- */
 
@@ -114,6 +117,19 @@ static fby_err plan_rows(struct fby_job *self, struct fby_why *why)
     return FBY_OK;
 }
 
+/* As many rows together as are worth a task of their own. */
+static void size_runs(struct fby_job *self)
+{
+    uint64_t bytes = 1;
+    for (uint32_t f = 0; f < self->layout.n_fields; f++) {
+        bytes += self->layout.fields[f].row_bytes;
+    }
+    uint64_t rows  = RUN_BYTES / bytes;
+    rows           = rows < FBY_RUN_ROWS ? rows : FBY_RUN_ROWS;
+    bool many      = self->spec.prepared->rows != NULL && rows > 1;
+    self->run_rows = many ? (uint32_t)rows : 1;
+}
+
 static fby_err build(struct fby_job *self, struct fby_arenas *arenas, void *tag,
     struct fby_why *why)
 {
@@ -137,6 +153,7 @@ static fby_err build(struct fby_job *self, struct fby_arenas *arenas, void *tag,
     self->chunks = fby_zalloc(self->layout.n_chunks * sizeof(*self->chunks));
     number_fields(self);
     number_chunks(self);
+    size_runs(self);
     return FBY_OK;
 }
 
@@ -250,9 +267,10 @@ static size_t named_bytes(
     const struct fby_dataset *dataset = self->spec.prepared->dataset;
     uint64_t                  sample  = self->samples[row];
     uint32_t                  shard   = fby_dataset_shard_of(dataset, sample);
+    struct fby_row_key        text;
     return strlen(fby_dataset_shard_name(dataset, shard)) +
-           strlen(fby_dataset_key(dataset, sample)) + strlen(cause->text) +
-           SUBSTITUTED_BYTES;
+           strlen(fby_dataset_key(dataset, sample, &text)) +
+           strlen(cause->text) + SUBSTITUTED_BYTES;
 }
 
 /* Kept in order of rows, because END lists them so. */
@@ -339,27 +357,42 @@ static void spread_row(struct fby_job *self, uint32_t field, uint32_t row)
     }
 }
 
-static void chunks_done(struct fby_job *self, uint32_t field, uint32_t row,
-    const struct fby_job_sink *sink)
+/* Rows [row, row + n) of a chunk; may be none. */
+static uint32_t rows_within(
+    const struct fby_raw_span *span, uint32_t row, uint32_t n)
 {
-    uint32_t first = 0;
-    uint32_t n     = 0;
-    fby_layout_row_chunks(&self->layout.fields[field], row, &first, &n);
-    for (uint32_t i = 0; i < n; i++) {
-        struct fby_job_chunk *chunk = chunk_of(self, field, first + i);
-        if (atomic_fetch_sub(&chunk->missing_rows, 1) == 1) {
+    uint32_t first = row > span->first_row ? row : span->first_row;
+    uint32_t end   = span->first_row + span->rows;
+    end            = row + n < end ? row + n : end;
+    return end > first ? end - first : 0;
+}
+
+static void chunks_done(struct fby_job *self, uint32_t field, uint32_t row,
+    uint32_t n, const struct fby_job_sink *sink)
+{
+    const struct fby_raw_field *raw   = &self->layout.fields[field];
+    uint32_t                    first = 0;
+    uint32_t                    last  = 0;
+    uint32_t                    many  = 0;
+    fby_layout_row_chunks(raw, row, &first, &many);
+    fby_layout_row_chunks(raw, row + n - 1, &last, &many);
+    for (uint32_t i = first; i < last + many; i++) {
+        struct fby_job_chunk *chunk = chunk_of(self, field, i);
+        uint32_t              done  = rows_within(&chunk->span, row, n);
+        if (atomic_fetch_sub(&chunk->missing_rows, done) == done) {
             sink->complete(sink->context, chunk);
         }
     }
 }
 
-void fby_job_row_done(
-    struct fby_job *self, uint32_t row, const struct fby_job_sink *sink)
+void fby_job_rows_done(struct fby_job *self, uint32_t row, uint32_t n,
+    const struct fby_job_sink *sink)
 {
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        if (self->layout.fields[f].rows_per_chunk == 0) {
-            spread_row(self, f, row);
+        bool cut = self->layout.fields[f].rows_per_chunk == 0;
+        for (uint32_t i = 0; cut && i < n; i++) {
+            spread_row(self, f, row + i);
         }
-        chunks_done(self, f, row, sink);
+        chunks_done(self, f, row, n, sink);
     }
 }

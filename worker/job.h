@@ -83,6 +83,7 @@ struct fby_job {
     uint32_t              ready_chunks; /* the loop's: seen encoded */
     atomic_uint_fast64_t  fetch_ns, transform_ns, encode_ns;
     int64_t               begun_ns;
+    uint32_t              run_rows;     /* fetched together; 1: one by one */
     uint32_t              next_row;     /* to be fetched; the backlog's lock */
     struct fby_job       *next_waiting; /* likewise */
     uint64_t              turn;         /* likewise */
@@ -145,9 +146,9 @@ struct fby_job_sink { /* who takes chunks that have all their rows */
     void *context;
 };
 
-/* All chosen fields of `row` are written: hands each chunk that thereby has all
- * its rows to `sink`. */
-void fby_job_row_done(
-    struct fby_job *self, uint32_t row, const struct fby_job_sink *sink);
+/* All chosen fields of `n` rows are written: hands each chunk that thereby has
+ * all its rows to `sink`. */
+void fby_job_rows_done(struct fby_job *self, uint32_t row, uint32_t n,
+    const struct fby_job_sink *sink);
 
 #endif

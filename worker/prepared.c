@@ -23,6 +23,13 @@ fby_err fby_prepared_create(const struct fby_content *content,
     self->dataset             = *dataset_p;
     *dataset_p                = NULL;
     atomic_init(&self->holds, 1);
+    if (fby_dataset_has_rows(self->dataset)) {
+        err = fby_rows_create(&self->content, self->dataset, &self->rows, why);
+    }
+    if (err != FBY_OK) {
+        fby_prepared_release(&self);
+        return err;
+    }
     *out = self;
     return FBY_OK;
 }
@@ -46,6 +53,7 @@ void fby_prepared_release(struct fby_prepared **self_p)
     for (size_t i = 0; i < FBY_PREPARED_ORDERS; i++) {
         fby_order_destroy(&self->orders[i].order);
     }
+    fby_rows_destroy(&self->rows);
     fby_dataset_destroy(&self->dataset);
     free(self);
 }

@@ -12,6 +12,7 @@
 #include "common/hash.h"
 #include "common/pipeline/types.h"
 #include "common/plan/order.h"
+#include "worker/rows.h"
 #include "worker/source/dataset.h"
 
 enum { FBY_PREPARED_ORDERS = 4 };
@@ -28,6 +29,7 @@ struct fby_prepared {
     struct fby_digest         fingerprint;
     struct fby_content        content;
     struct fby_dataset       *dataset; /* owned */
+    struct fby_rows          *rows;    /* owned; NULL: samples have members */
     atomic_uint               holds;
     struct fby_prepared_order orders[FBY_PREPARED_ORDERS]; /* the loop's */
     uint64_t                  tick;                        /* the loop's */
@@ -36,7 +38,7 @@ struct fby_prepared {
 /* Compute the fingerprint and bring the parts together, held once.
  *
  * Ownership: *dataset_p moves on FBY_OK.
- * Errors:    as fby_fingerprint. */
+ * Errors:    as fby_fingerprint, fby_rows_create. */
 FBY_CHECKED fby_err fby_prepared_create(const struct fby_content *content,
     struct fby_dataset **dataset_p, struct fby_prepared **out,
     struct fby_why *why);

@@ -51,6 +51,7 @@ static void make_transformers(struct fby_stages *self)
     for (uint32_t i = 0; i < threads; i++) {
         self->transformers[i].transform = fby_transform_create(
             &(struct fby_transform_limits){share, self->allowance});
+        self->transformers[i].run = fby_run_create();
     }
 }
 
@@ -142,6 +143,7 @@ void fby_stages_destroy(struct fby_stages **self_p)
     }
     for (uint32_t i = 0; i < self->config.transform_threads; i++) {
         fby_transform_destroy(&self->transformers[i].transform);
+        fby_run_destroy(&self->transformers[i].run);
     }
     fby_allowance_destroy(&self->allowance);
     fby_backlog_destroy(&self->backlog);
@@ -301,7 +303,7 @@ static struct fby_why too_many_are_bad(
     return why;
 }
 
-static void substitute(struct fby_stages *self, struct fby_task *task,
+static void next_substitute(struct fby_task *task,
     const struct fby_member *member, const struct fby_why *why)
 {
     const struct fby_job_spec *spec = &task->job->spec;
@@ -312,20 +314,31 @@ static void substitute(struct fby_stages *self, struct fby_task *task,
     task->sample = fby_plan_substitute(spec->seed, spec->epoch,
         task->job->samples[task->row], task->substitutes,
         fby_dataset_samples(spec->prepared->dataset));
-    fby_memory_give(self->fetch_memory, &task->block);
-    fby_backlog_again(self->backlog, task);
+}
+
+bool fby_stages_substitute(struct fby_task *task,
+    const struct fby_member *member, fby_err err, struct fby_why *why)
+{
+    if (err != FBY_BAD_SAMPLE || !wants_substitute(task->job)) {
+        return false;
+    }
+    if (task->substitutes == FBY_MAX_SUBSTITUTES) {
+        *why = too_many_are_bad(task, why);
+        return false;
+    }
+    next_substitute(task, member, why);
+    return true;
 }
 
 fby_err fby_stages_give_up(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why)
 {
-    if (err != FBY_BAD_SAMPLE || !wants_substitute(task->job)) {
-        fby_stages_fail(self, task, member, err, why);
-    } else if (task->substitutes < FBY_MAX_SUBSTITUTES) {
-        substitute(self, task, member, why);
+    struct fby_why text = *why;
+    if (fby_stages_substitute(task, member, err, &text)) {
+        fby_memory_give(self->fetch_memory, &task->block);
+        fby_backlog_again(self->backlog, task);
     } else {
-        struct fby_why all = too_many_are_bad(task, why);
-        fby_stages_fail(self, task, member, err, &all);
+        fby_stages_fail(self, task, member, err, &text);
     }
     return err;
 }

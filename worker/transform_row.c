@@ -98,7 +98,7 @@ static void be_wrong_if_told(struct fby_task *task)
     }
 }
 
-static fby_err note_substitute(
+fby_err fby_transform_note(
     struct fby_stages *self, const struct fby_task *task, struct fby_why *why)
 {
     fby_err err = fby_job_note_substitute(
@@ -112,17 +112,24 @@ static fby_err note_substitute(
     return FBY_OK;
 }
 
+void fby_transform_done(
+    struct fby_stages *self, struct fby_task *task, uint32_t rows)
+{
+    be_wrong_if_told(task);
+    const struct fby_job_sink sink = {.complete = pass_on, .context = self};
+    fby_job_rows_done(task->job, task->row, rows, &sink);
+    fby_stages_finish(self, task);
+}
+
 static fby_err row_written(struct fby_stages *self, struct fby_task *task)
 {
     struct fby_why why = {{0}};
-    if (task->substitutes > 0 && note_substitute(self, task, &why) != FBY_OK) {
+    if (task->substitutes > 0 &&
+        fby_transform_note(self, task, &why) != FBY_OK) {
         fby_stages_fail(self, task, NULL, FBY_BAD_SAMPLE, &why);
         return FBY_BAD_SAMPLE;
     }
-    be_wrong_if_told(task);
-    const struct fby_job_sink sink = {.complete = pass_on, .context = self};
-    fby_job_row_done(task->job, task->row, &sink);
-    fby_stages_finish(self, task);
+    fby_transform_done(self, task, 1);
     return FBY_OK;
 }
 
@@ -139,6 +146,9 @@ fby_err fby_transform_row(void *context, uint32_t thread, void *item)
         return FBY_OK;
     }
     be_slow_if_told();
+    if (task->job->spec.prepared->rows != NULL) {
+        return fby_transform_rows(self, transformer, task);
+    }
     fby_err err = write_row(transformer, task, &at, &why);
     count_ops(self, transformer);
     atomic_fetch_add(

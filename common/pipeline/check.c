@@ -146,6 +146,7 @@ static fby_err check_source(
     switch (content->source) {
     case FBY_SOURCE_FOLDER:
     case FBY_SOURCE_SHARDS:
+    case FBY_SOURCE_COLUMNS:
         return FBY_OK;
     case FBY_SOURCE_TOKENS:
         return check_tokens(&content->tokens, why);
@@ -222,7 +223,8 @@ static bool stands_before(const struct fby_field_content *field, size_t i)
     return k < i;
 }
 
-static bool can_be_from(const struct fby_field_content *field, size_t i)
+static bool can_be_from(const struct fby_field_content *field,
+    enum fby_source_kind source, size_t i)
 {
     const char *from    = field->from[i];
     bool        folder  = strcmp(from, "folder") == 0;
@@ -234,14 +236,15 @@ static bool can_be_from(const struct fby_field_content *field, size_t i)
            (!folder || field->n_from == 1) &&
            (!picture || fby_undecoded_picture(from) == NULL) &&
            (!mask || strcmp(fby_extension_kind(from), "png") == 0) &&
-           (!array || strcmp(fby_extension_kind(from), "npy") == 0);
+           (!array || source == FBY_SOURCE_COLUMNS ||
+               strcmp(fby_extension_kind(from), "npy") == 0);
 }
 
-static fby_err check_from(
-    const struct fby_field_content *field, struct fby_why *why)
+static fby_err check_from(const struct fby_field_content *field,
+    enum fby_source_kind source, struct fby_why *why)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        if (!can_be_from(field, i)) {
+        if (!can_be_from(field, source, i)) {
             return fby_because(why, FBY_CONFIG,
                 "from: '%s' is no extension to look for here",
                 fby_text_show(field->from[i]).text);
@@ -355,12 +358,13 @@ static fby_err check_label(
                      "smoothing is not at least 0 and below 1");
 }
 
-static fby_err check_number(
-    const struct fby_field_content *field, struct fby_why *why)
+static fby_err check_number(const struct fby_field_content *field,
+    enum fby_source_kind source, struct fby_why *why)
 {
-    if (field->json_key[0] == '\0' || is_folder(field)) {
-        return fby_because(
-            why, FBY_CONFIG, "a number comes from a key of a JSON member");
+    bool column = source == FBY_SOURCE_COLUMNS;
+    if ((field->json_key[0] == '\0') != column || is_folder(field)) {
+        return fby_because(why, FBY_CONFIG,
+            "a number comes from a key of a JSON member, or from a column");
     }
     return field->wire_type != FBY_F16 && field->wire_type != FBY_BF16
                ? FBY_OK
@@ -457,8 +461,8 @@ static bool strangers_are_none(const struct fby_field_content *f)
            (array || !has_array(f)) && (array || maps || f->maps == 0);
 }
 
-static fby_err check_decoded(
-    const struct fby_field_content *field, struct fby_why *why)
+static fby_err check_decoded(const struct fby_field_content *field,
+    enum fby_source_kind source, struct fby_why *why)
 {
     switch (field->decode) {
     case FBY_DECODE_RGB8:
@@ -466,7 +470,7 @@ static fby_err check_decoded(
     case FBY_DECODE_LABEL:
         return check_label(field, why);
     case FBY_DECODE_NUMBER:
-        return check_number(field, why);
+        return check_number(field, source, why);
     case FBY_DECODE_BYTES:
         return check_bytes(field, why);
     case FBY_DECODE_MASK8:
@@ -487,8 +491,19 @@ static bool shape_is_right(const struct fby_field_content *field)
     return memcmp(&right, &field->shape, sizeof(right)) == 0;
 }
 
-static fby_err check_field(
-    const struct fby_field_content *field, struct fby_why *why)
+/* What a row of a column can be. */
+static bool fits_source(
+    const struct fby_field_content *field, enum fby_source_kind source)
+{
+    bool right = field->decode == FBY_DECODE_ARRAY ||
+                 field->decode == FBY_DECODE_LABEL ||
+                 field->decode == FBY_DECODE_NUMBER;
+    return source != FBY_SOURCE_COLUMNS ||
+           (right && field->json_key[0] == '\0');
+}
+
+static fby_err check_field(const struct fby_field_content *field,
+    enum fby_source_kind source, struct fby_why *why)
 {
     if (!fby_text_is_name(field->name) || !fby_text_is_name(field->group) ||
         strcmp(field->name, "valid") == 0) {
@@ -498,7 +513,11 @@ static fby_err check_field(
         return fby_because(
             why, FBY_CONFIG, "holds a value that its decoder does not use");
     }
-    fby_err err = check_from(field, why);
+    if (!fits_source(field, source)) {
+        return fby_because(why, FBY_CONFIG,
+            "comes from a column: an array, a label or a number");
+    }
+    fby_err err = check_from(field, source, why);
     if (err == FBY_OK) {
         err = check_ops(field, why);
     }
@@ -506,7 +525,7 @@ static fby_err check_field(
         err =
             fby_because(why, FBY_CONFIG, "its shape is not what its ops make");
     }
-    return err == FBY_OK ? check_decoded(field, why) : err;
+    return err == FBY_OK ? check_decoded(field, source, why) : err;
 }
 
 /* What a field asks of the source. */
@@ -515,9 +534,9 @@ static fby_err check_origin(const struct fby_content *content,
 {
     const struct fby_tokens *tokens    = &content->tokens;
     bool                     sequences = content->source == FBY_SOURCE_TOKENS;
-    if (content->source == FBY_SOURCE_SHARDS && is_folder(field)) {
+    if (content->source != FBY_SOURCE_FOLDER && is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
-            "field '%s': shards have no class folders; use from: cls",
+            "field '%s': its source has no class folders; use from: cls",
             field->name);
     }
     if (sequences != (field->decode == FBY_DECODE_TOKENS)) {
@@ -556,7 +575,7 @@ fby_err fby_content_check(
             return fby_because(
                 why, FBY_CONFIG, "fields are not in byte order of their names");
         }
-        if (check_field(field, why) != FBY_OK) {
+        if (check_field(field, content->source, why) != FBY_OK) {
             err = fby_because_in(
                 why, FBY_CONFIG, "field '%s'", fby_text_show(field->name).text);
         }

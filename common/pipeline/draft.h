@@ -13,6 +13,7 @@ enum { /* keys of a split */
     SPLIT_SHARDS,
     SPLIT_FOLDER,
     SPLIT_TOKENS,
+    SPLIT_COLUMNS,
     SPLIT_SHUFFLE,
     SPLIT_LAST,
     SPLIT_LANES,
@@ -54,6 +55,7 @@ struct draft_split {
     char                 shards[FBY_PATH_SIZE];
     char                 folder[FBY_PATH_SIZE];
     struct draft_tokens  tokens;
+    char                 columns[FBY_PATH_SIZE];
     struct draft_shuffle shuffle;
     int64_t              last;
     int64_t              lanes;

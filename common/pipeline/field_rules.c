@@ -46,11 +46,22 @@ static bool is_of_tokens(const struct fby_pipeline *pipeline)
     return all;
 }
 
+static bool is_column(const struct draft_field *field)
+{
+    return field->pipeline->splits[0].kind == FBY_SOURCE_COLUMNS;
+}
+
 static fby_err infer_decode(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     if (field->decode != 0) {
         return FBY_OK;
+    }
+    if (is_column(field)) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->here,
+            "field '%s' comes from a column: say decode: array, label or "
+            "number",
+            field->name);
     }
     field->decode = infer_one(field->from[0]);
     if (is_of_tokens(field->pipeline)) {
@@ -118,9 +129,31 @@ static bool has_layout(const struct draft_field *field)
            (is_bits(field) && field->shape.n_dims == 3);
 }
 
+static fby_err check_column(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    if (field->decode != FBY_DECODE_ARRAY &&
+        field->decode != FBY_DECODE_LABEL &&
+        field->decode != FBY_DECODE_NUMBER) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_DECODE],
+            "a column is decoded as array, label or number, not as %s",
+            decoder_name(field->decode));
+    }
+    for (size_t key = FIELD_KEY; key <= FIELD_PICK; key++) {
+        if (field->at[key].line > 0) {
+            return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
+                "key '%s' is not used by columns", fby_draft_field_key(key));
+        }
+    }
+    return FBY_OK;
+}
+
 static fby_err check_used(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
+    if (is_column(field) && check_column(yaml, field) != FBY_OK) {
+        return FBY_CONFIG;
+    }
     for (size_t key = 0; key < FIELD_KEYS; key++) {
         if (field->at[key].line > 0 && !is_used(field->decode, key)) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
@@ -456,7 +489,7 @@ static fby_err settle_number(
         return wrong_at(yaml, wire_place(field),
             "a number travels as f32, i32, i64, u8, u16 or u32");
     }
-    if (field->json_key[0] == '\0') {
+    if (field->json_key[0] == '\0' && !is_column(field)) {
         memcpy(field->json_key, field->name, FBY_NAME_SIZE);
     }
     return settle_same_dtype(yaml, field);
@@ -483,7 +516,8 @@ static fby_err check_array_files(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
     for (size_t i = 0; i < field->n_from; i++) {
-        if (strcmp(fby_extension_kind(field->from[i]), "npy") != 0) {
+        if (!is_column(field) &&
+            strcmp(fby_extension_kind(field->from[i]), "npy") != 0) {
             return wrong_at(yaml, field->from_at[i],
                 "an array comes from npy; no other files hold one here");
         }

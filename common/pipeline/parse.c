@@ -76,6 +76,11 @@ static const struct fby_key split_keys[SPLIT_KEYS] = {
     [SPLIT_TOKENS]  = {.name = "tokens",
          .kind               = FBY_KEY_OWN,
          .read               = fby_draft_tokens},
+    [SPLIT_COLUMNS] = {.name = "columns",
+        .expects             = "a pattern of folders of .npy files, or of .npz",
+        .kind                = FBY_KEY_TEXT,
+        .offset              = offsetof(struct draft_split, columns),
+        .capacity            = FBY_PATH_SIZE},
     [SPLIT_SHUFFLE] = {.name = "shuffle",
         .kind                = FBY_KEY_OWN,
         .read                = read_shuffle},
@@ -110,6 +115,7 @@ static const struct source_key source_keys[] = {
     {SPLIT_SHARDS, FBY_SOURCE_SHARDS},
     {SPLIT_FOLDER, FBY_SOURCE_FOLDER},
     {SPLIT_TOKENS, FBY_SOURCE_TOKENS},
+    {SPLIT_COLUMNS, FBY_SOURCE_COLUMNS},
 };
 
 static const char *pattern_of(const struct draft_split *split)
@@ -119,6 +125,8 @@ static const char *pattern_of(const struct draft_split *split)
         return split->shards;
     case FBY_SOURCE_FOLDER:
         return split->folder;
+    case FBY_SOURCE_COLUMNS:
+        return split->columns;
     case FBY_SOURCE_TOKENS:
         return split->tokens.files;
     }
@@ -139,8 +147,8 @@ static fby_err read_source(const struct fby_yaml *yaml,
     }
     if (n != 1) {
         return fby_yaml_wrong(yaml->why, yaml->file, split->here,
-            "split '%s' needs one source: shards: PATTERN, folder: PATH or "
-            "tokens: {files: PATTERN, ...}",
+            "split '%s' needs one source: shards: PATTERN, folder: PATH, "
+            "columns: PATTERN or tokens: {files: PATTERN, ...}",
             split->name);
     }
     struct fby_location_parts parts;
@@ -174,6 +182,22 @@ static fby_err check_blocks(const struct fby_yaml *yaml,
             (long long)split->slices, (long long)pipeline->global_batch);
     }
     return FBY_OK;
+}
+
+/* A field comes either from a member of a sample or from a column. */
+static fby_err check_kinds(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, const struct draft_split *split)
+{
+    const struct draft_split *first   = &pipeline->splits[0];
+    bool                      columns = split->kind == FBY_SOURCE_COLUMNS;
+    return pipeline->n_splits == 0 ||
+                   columns == (first->kind == FBY_SOURCE_COLUMNS)
+               ? FBY_OK
+               : fby_yaml_wrong(yaml->why, yaml->file, split->here,
+                     "split '%s' has columns and split '%s' has not; all "
+                     "splits of a pipeline have them, or none",
+                     columns ? split->name : first->name,
+                     columns ? first->name : split->name);
 }
 
 fby_err fby_draft_name(const struct fby_yaml *yaml, const yaml_node_t *key,
@@ -227,6 +251,9 @@ static fby_err read_split(
     }
     if (err == FBY_OK) {
         err = check_blocks(yaml, pipeline, split);
+    }
+    if (err == FBY_OK) {
+        err = check_kinds(yaml, pipeline, split);
     }
     pipeline->n_splits += err == FBY_OK ? 1 : 0;
     return err;

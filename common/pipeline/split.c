@@ -191,13 +191,14 @@ static fby_err check_folder_label(const struct fby_pipeline *pipeline,
     const struct draft_split *split, size_t i, struct fby_why *why)
 {
     const struct draft_field *field = &pipeline->fields[i];
-    if (split->kind != FBY_SOURCE_SHARDS ||
+    if (split->kind == FBY_SOURCE_FOLDER ||
         strcmp(field->from[0], "folder") != 0) {
         return FBY_OK;
     }
     return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
-        "split '%s' reads shards, which have no class folders; use from: cls",
-        split->name);
+        "split '%s' reads %s, which have no class folders; use from: %s",
+        split->name, split->kind == FBY_SOURCE_COLUMNS ? "columns" : "shards",
+        split->kind == FBY_SOURCE_COLUMNS ? "COLUMN" : "cls");
 }
 
 static fby_err check_sequence(const struct fby_pipeline *pipeline,

@@ -44,9 +44,10 @@ enum {
 /* The numbers below are written into canonical content and onto the wire:
  * add, never renumber. */
 enum fby_source_kind {
-    FBY_SOURCE_FOLDER = 1,
-    FBY_SOURCE_SHARDS = 2,
-    FBY_SOURCE_TOKENS = 6
+    FBY_SOURCE_FOLDER  = 1,
+    FBY_SOURCE_SHARDS  = 2,
+    FBY_SOURCE_COLUMNS = 3, /* NumPy files: a row of each is a sample */
+    FBY_SOURCE_TOKENS  = 6
 };
 enum fby_tokens_format {
     FBY_TOKENS_FLAT     = 1, /* numbers, and nothing else */

@@ -4,18 +4,8 @@
 #include <stdlib.h>
 
 #include "common/mem.h"
-#include "worker/source/files.h"
-#include "worker/source/index.h"
+#include "worker/source/dataset_state.h"
 #include "worker/source/manifest.h"
-
-struct fby_dataset {
-    struct fby_index   index;
-    struct fby_files  *files;
-    struct fby_digest *digests; /* a shard */
-    struct fby_digest  digest;
-    uint32_t          *samples; /* a shard */
-    uint64_t          *first;   /* a shard, and one more: its first sample */
-};
 
 static void sum_up(struct fby_dataset *self)
 {
@@ -32,6 +22,17 @@ static void sum_up(struct fby_dataset *self)
     self->digest = fby_data_digest(self->digests, n);
 }
 
+static void number_maps(struct fby_dataset *self, uint32_t max_open)
+{
+    uint64_t n    = 0;
+    self->map_ids = fby_zalloc(self->index.n_shards * sizeof(*self->map_ids));
+    for (uint32_t i = 0; i < self->index.n_shards; i++) {
+        self->map_ids[i] = n;
+        n += fby_shard_stamps(&self->index.shards[i]);
+    }
+    self->maps = fby_maps_create(n, max_open);
+}
+
 fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_dataset **out, struct fby_why *why)
 {
@@ -42,8 +43,12 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
         return err;
     }
     sum_up(self);
-    self->files = fby_files_create(spec->max_open);
-    *out        = self;
+    if (fby_dataset_has_rows(self)) {
+        number_maps(self, spec->max_open);
+    } else {
+        self->files = fby_files_create(spec->max_open);
+    }
+    *out = self;
     return FBY_OK;
 }
 
@@ -55,11 +60,19 @@ void fby_dataset_destroy(struct fby_dataset **self_p)
     }
     *self_p = NULL;
     fby_files_destroy(&self->files);
+    fby_maps_destroy(&self->maps);
+    free(self->map_ids);
     fby_index_fini(&self->index);
     free(self->digests);
     free(self->samples);
     free(self->first);
     free(self);
+}
+
+bool fby_dataset_has_rows(const struct fby_dataset *self)
+{
+    return self->index.n_shards > 0 &&
+           fby_shard_has_rows(&self->index.shards[0]);
 }
 
 uint64_t fby_dataset_samples(const struct fby_dataset *self)
@@ -135,9 +148,14 @@ uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample)
     return find(self, sample).shard_number;
 }
 
-const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample)
+const char *fby_dataset_key(
+    const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row)
 {
     struct where at = find(self, sample);
+    if (fby_shard_has_rows(at.shard)) {
+        snprintf(row->text, sizeof(row->text), "row %u", at.sample);
+        return row->text;
+    }
     return fby_shard_key(at.shard, at.sample);
 }
 
@@ -178,6 +196,9 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
 {
     struct where at = find(self, sample);
+    if (fby_shard_has_rows(at.shard)) {
+        return FBY_NOT_FOUND;
+    }
     if (at.shard->sequences != NULL) {
         *out = sequence_at(&at, sample);
         return FBY_OK;
@@ -263,8 +284,14 @@ void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
     const struct fby_member *member, struct fby_why *text)
 {
     struct where       at     = find(self, sample);
-    const char        *key    = fby_shard_key(at.shard, at.sample);
     unsigned long long number = sample;
+    if (fby_shard_has_rows(at.shard)) {
+        snprintf(text->text, sizeof(text->text),
+            "shard %.200s, row %u (sample %llu)", at.shard->name, at.sample,
+            number);
+        return;
+    }
+    const char *key = fby_shard_key(at.shard, at.sample);
     if (at.shard->sequences != NULL) {
         struct fby_member sequence = sequence_at(&at, sample);
         snprintf(text->text, sizeof(text->text),

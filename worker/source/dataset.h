@@ -3,7 +3,8 @@
  * Opening makes the manifest (from the cache, or by a scan) and computes the
  * data digest. From then on the object is constant: a read delivers the bytes
  * that the manifest names, from a file that is still the one that was indexed,
- * or it fails. Sample numbers count through the shards in order. */
+ * or it fails. Sample numbers count through the shards in order. Of a source of
+ * columns the samples are rows, which are read in runs (run.h). */
 #ifndef FBY_WORKER_SOURCE_DATASET_H
 #define FBY_WORKER_SOURCE_DATASET_H
 
@@ -76,12 +77,20 @@ struct fby_digest fby_dataset_shard_digest(
 uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample);
 
 /* The key of a sample, "c00/0001"; lives as long as `self`. Sequences of token
- * files have none: "". */
-const char *fby_dataset_key(const struct fby_dataset *self, uint64_t sample);
+ * files have none: "". Rows of columns have none: theirs is "row 17", written
+ * to `row`. */
+struct fby_row_key {
+    char text[24];
+};
+const char *fby_dataset_key(
+    const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row);
 
 /* The id of a folder sample's class, which is the folder's place among them in
  * byte order; 0 in a tar dataset. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
+
+/* Are its samples rows of columns? They have no members: see run.h. */
+bool fby_dataset_has_rows(const struct fby_dataset *self);
 
 /* One member of one sample: where its bytes lie. */
 struct fby_member {

@@ -10,6 +10,7 @@
 struct expansion {
     const struct fby_root           *root;
     const struct fby_location_parts *parts;
+    enum fby_expand_want             want;
     struct fby_names                *out;
 };
 
@@ -39,13 +40,20 @@ static fby_err add(
 static fby_err match_below(struct expansion *e, const char *dir,
     const char *pattern, struct fby_why *why);
 
+/* As the end of a path. */
+static bool is_wanted(const struct expansion *e, const struct fby_entry *entry)
+{
+    bool npz = !entry->is_dir && fby_is_npz(entry->name);
+    return e->want == FBY_EXPAND_FILES ? !entry->is_dir : entry->is_dir || npz;
+}
+
 /* One entry that the first component matched; `rest` follows it, NULL when
  * that was the last one. */
 static fby_err take_match(struct expansion *e, const char *dir,
     const struct fby_entry *entry, const char *rest, struct fby_why *why)
 {
     char path[FBY_PATH_SIZE];
-    if (entry->is_dir != (rest != NULL)) {
+    if (rest != NULL ? !entry->is_dir : !is_wanted(e, entry)) {
         return FBY_OK;
     }
     fby_err err = fby_path_join(dir, entry->name, path, why);
@@ -127,10 +135,10 @@ static void sort_once(struct fby_names *names)
 }
 
 fby_err fby_expand(const struct fby_root *root,
-    const struct fby_location_parts *parts, struct fby_names *out,
-    struct fby_why *why)
+    const struct fby_location_parts *parts, enum fby_expand_want want,
+    struct fby_names *out, struct fby_why *why)
 {
-    struct expansion e     = {.root = root, .parts = parts, .out = out};
+    struct expansion e     = {root, parts, want, out};
     uint32_t         count = 0;
     *out                   = (struct fby_names){0};
     fby_err err            = fby_braces_count(parts->rest, &count, why);

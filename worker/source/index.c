@@ -16,12 +16,16 @@ fby_err fby_index_path(const struct fby_index *self,
     struct fby_why *why)
 {
     char file[FBY_PATH_SIZE];
-    if (!shard->folder) {
+    bool column = fby_shard_has_rows(shard) && !fby_is_npz(shard->name);
+    if (!shard->folder && !column) {
         return fby_path_join(self->parts.base, shard->name, out, why);
     }
-    int n = snprintf(file, sizeof(file), "%s.%s",
-        fby_shard_key(shard, fby_shard_sample_of(shard, member)),
-        fby_shard_suffix(shard, member));
+    int n = column
+                ? snprintf(file, sizeof(file), "%s/%s.npy", shard->name,
+                      shard->columns[member].name)
+                : snprintf(file, sizeof(file), "%s.%s",
+                      fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+                      fby_shard_suffix(shard, member));
     if (n < 0 || n >= (int)sizeof(file)) {
         return fby_because(
             why, FBY_CONFIG, "a path of more than %d bytes", FBY_PATH_SIZE - 1);
@@ -56,9 +60,10 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
         sizeof(*self->cached.shards), by_shard_name);
 }
 
-static bool is_folder(const struct fby_build *b)
+static bool is_listed(const struct fby_build *b)
 {
-    return b->spec->kind == FBY_SOURCE_FOLDER;
+    return b->spec->kind == FBY_SOURCE_FOLDER ||
+           b->spec->kind == FBY_SOURCE_COLUMNS;
 }
 
 static fby_err find_source(struct fby_build *b, struct fby_why *why)
@@ -82,9 +87,12 @@ static fby_err find_source(struct fby_build *b, struct fby_why *why)
  * another manifest. */
 static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
 {
-    const struct fby_tokens *tokens = b->spec->tokens;
+    static const char *const kinds[] = {[FBY_SOURCE_FOLDER] = "folder ",
+        [FBY_SOURCE_SHARDS]                                 = "shards ",
+        [FBY_SOURCE_COLUMNS]                                = "columns "};
+    const struct fby_tokens *tokens  = b->spec->tokens;
     if (b->spec->kind != FBY_SOURCE_TOKENS) {
-        return is_folder(b) ? "folder " : "shards ";
+        return kinds[b->spec->kind];
     }
     snprintf(out, KIND_TEXT, "tokens %d %d %u %u %s ", (int)tokens->format,
         (int)tokens->type, tokens->length, tokens->shift, tokens->column);
@@ -133,7 +141,8 @@ static void load_cache(struct fby_build *b)
     }
 }
 
-/* A folder is listed at every open anyway; only sums are worth keeping. */
+/* A folder is listed at every open anyway, and headers of columns are read;
+ * only sums are worth keeping. */
 static void store_cache(const struct fby_build *b)
 {
     char                    path[FBY_PATH_SIZE];
@@ -141,7 +150,7 @@ static void store_cache(const struct fby_build *b)
     const struct fby_index *out = b->out;
     bool                    changed =
         atomic_load(&b->fresh) > 0 || out->n_shards != b->cached.count;
-    if (!changed || (is_folder(b) && !out->hashed)) {
+    if (!changed || (is_listed(b) && !out->hashed)) {
         return;
     }
     struct fby_cached what = {
@@ -168,6 +177,8 @@ static fby_err build(struct fby_build *b, struct fby_why *why)
         return fby_build_folder(b, why);
     case FBY_SOURCE_SHARDS:
         return fby_build_tars(b, why);
+    case FBY_SOURCE_COLUMNS:
+        return fby_build_columns(b, why);
     case FBY_SOURCE_TOKENS:
         return fby_build_tokens(b, why);
     }

@@ -31,7 +31,8 @@ FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_index *out, struct fby_why *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Path of a shard's file (of a folder: of one member's) beneath the root.
+/* Path of a shard's file (of a folder: of one member's, of columns: of one
+ * column's) beneath the root.
  * Errors: FBY_CONFIG when it is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],

@@ -29,11 +29,18 @@ FBY_CHECKED fby_err fby_build_run(struct fby_build *self, uint32_t jobs,
 /* The cached shard of that name, or NULL. */
 struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
 
+/* Sum the bytes of a shard's files, or take the sum of the cached one.
+ * Errors: as fby_sum_add_file, with the file's path. */
+FBY_CHECKED fby_err fby_build_sum(struct fby_build *self,
+    struct fby_shard *shard, const atomic_bool *stop, struct fby_why *why);
+
 /* Fill the shards of self->out. */
 FBY_CHECKED fby_err fby_build_tars(struct fby_build *self, struct fby_why *why);
 FBY_CHECKED fby_err fby_build_tokens(
     struct fby_build *self, struct fby_why *why);
 FBY_CHECKED fby_err fby_build_folder(
+    struct fby_build *self, struct fby_why *why);
+FBY_CHECKED fby_err fby_build_columns(
     struct fby_build *self, struct fby_why *why);
 
 #endif

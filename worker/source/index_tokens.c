@@ -229,7 +229,8 @@ fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index  *out = self->out;
     struct token_files t   = {.build = self};
-    fby_err            err = fby_expand(out->root, &out->parts, &t.names, why);
+    fby_err            err =
+        fby_expand(out->root, &out->parts, FBY_EXPAND_FILES, &t.names, why);
     if (err == FBY_OK) {
         match_cached(&t);
         out->n_shards = t.names.count;

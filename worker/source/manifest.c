@@ -1,11 +1,13 @@
 #include "worker/source/manifest.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
 #include "common/pipeline/record.h"
+#include "worker/source/manifest_columns.h"
 
 enum { /* keys of a shard's record */
     KEY_VERSION = 1,
@@ -93,6 +95,9 @@ static void put_sequences(
 
 static enum fby_source_kind kind_of(const struct fby_shard *shard)
 {
+    if (fby_shard_has_rows(shard)) {
+        return FBY_SOURCE_COLUMNS;
+    }
     if (shard->sequences != NULL) {
         return FBY_SOURCE_TOKENS;
     }
@@ -108,6 +113,10 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
     if (shard->hashed) {
         fby_record_put_bytes(
             out, KEY_SUM, shard->sum.bytes, sizeof(shard->sum.bytes));
+    }
+    if (fby_shard_has_rows(shard)) {
+        fby_columns_encode(shard, out);
+        return;
     }
     if (shard->sequences != NULL) {
         put_sequences(shard->sequences, out);
@@ -132,6 +141,7 @@ struct columns {
     uint32_t          n_suffixes;
     bool              folder;
     bool              tokens;
+    bool              table; /* of columns of NumPy files */
     struct fby_reader keys;
     struct fby_reader classes;
     struct fby_reader counts;
@@ -170,7 +180,8 @@ static void read_head(
     int64_t kind = fby_record_i64(r, KEY_KIND);
     c->folder    = kind == FBY_SOURCE_FOLDER;
     c->tokens    = kind == FBY_SOURCE_TOKENS;
-    if (!c->folder && !c->tokens && kind != FBY_SOURCE_SHARDS) {
+    c->table     = kind == FBY_SOURCE_COLUMNS;
+    if (!c->folder && !c->tokens && !c->table && kind != FBY_SOURCE_SHARDS) {
         fby_record_refuse(r, KEY_KIND, "no kind of shard");
     }
     fby_record_text(r, KEY_NAME, name, sizeof(name));
@@ -345,6 +356,9 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
     struct columns    c = {0};
     *out                = (struct fby_shard){0};
     read_head(&r, out, &c);
+    if (c.table) {
+        return fby_columns_decode(&r, out, why);
+    }
     if (c.tokens) {
         read_sequences(&r, out, &c);
     } else {

@@ -53,6 +53,12 @@ const char *fby_stamp_change(
                : "was touched (links, owner or mode)";
 }
 
+bool fby_is_npz(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".npz") == 0;
+}
+
 void fby_shard_init(struct fby_shard *self, const char *name, bool folder)
 {
     *self = (struct fby_shard){.name = fby_strdup(name), .folder = folder};
@@ -71,6 +77,7 @@ void fby_shard_fini(struct fby_shard *self)
     free(self->suffixes);
     free(self->stamps);
     fby_sequences_free(&self->sequences);
+    free(self->columns);
     *self = (struct fby_shard){0};
 }
 
@@ -265,6 +272,9 @@ fby_err fby_shard_finish(struct fby_shard *self, struct fby_why *why)
 
 uint32_t fby_shard_stamps(const struct fby_shard *self)
 {
+    if (fby_shard_has_rows(self) && !fby_is_npz(self->name)) {
+        return self->n_columns;
+    }
     if (self->sequences != NULL) {
         return self->sequences->format == FBY_TOKENS_MEGATRON ? 2 : 1;
     }

@@ -6,7 +6,9 @@
  * constant from then on. Tar shards have one file, which `stamps[0]` tells
  * apart from a later one of its name; folder shards have one file a member.
  * A shard of a token file has sequences instead: samples without keys and
- * members (its stamps: of the file, and of the index beside it). */
+ * members (its stamps: of the file, and of the index beside it). One of columns
+ * has no entry for a sample either: sample i is row i of every column, and its
+ * files are its columns', or one .npz. */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 
@@ -19,9 +21,11 @@
 #include "common/hash.h"
 #include "common/pipeline/types.h"
 #include "worker/source/sequences.h"
+#include "worker/transform/npy.h"
 
 enum {
-    FBY_SHARD_MAX_SAMPLES  = 1 << 24,
+    FBY_SHARD_MAX_COLUMNS  = 4096,
+    FBY_SHARD_MAX_SAMPLES  = 1 << 24, /* with an entry each: not of columns */
     FBY_SHARD_MAX_MEMBERS  = 1 << 26,
     FBY_SHARD_MAX_SUFFIXES = 256,
     FBY_SHARD_MAX_KEYS     = 1 << 30, /* bytes of all keys */
@@ -44,6 +48,16 @@ bool fby_stamp_equal(const struct fby_stamp *a, const struct fby_stamp *b);
 const char *fby_stamp_change(
     const struct fby_stamp *indexed, const struct stat *now);
 
+struct fby_column { /* of a shard of columns: NAME.npy */
+    char              name[FBY_NAME_SIZE];
+    enum fby_npy_type type;
+    bool              big_endian;
+    uint32_t          n_dims;
+    uint64_t          dims[FBY_NPY_MAX_DIMS]; /* of a row */
+    uint64_t          row_bytes;
+    uint64_t          offset; /* of row 0, in its file */
+};
+
 struct fby_shard {
     char             *name; /* relative to the pattern's base */
     uint64_t          size; /* bytes: of the tar, or of all the files */
@@ -61,9 +75,21 @@ struct fby_shard {
     uint64_t         *offset;        /* a member; tar only */
     uint64_t         *bytes;         /* a member: its size */
     char (*suffixes)[FBY_NAME_SIZE]; /* as spelled, in order of first use */
-    struct fby_stamp     *stamps;    /* tar: one; folder: one a member */
+    struct fby_stamp     *stamps;    /* tar, .npz: one; else one a file: a
+                                     member's, or a column's */
     struct fby_sequences *sequences; /* of a token file; else NULL */
+    struct fby_column    *columns;   /* in byte order of names; NULL: none */
+    uint32_t              n_columns; /* then there are no keys and no members */
 };
+
+/* Are its samples rows of columns? */
+static inline bool fby_shard_has_rows(const struct fby_shard *self)
+{
+    return self->columns != NULL;
+}
+
+/* "day-03.npz" is one file that holds all columns. */
+bool fby_is_npz(const char *name);
 
 /* Begin a shard; `folder` says of which kind. Release it with fini, also when
  * half built. A zeroed shard is fine, too. */
@@ -86,7 +112,7 @@ FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
 FBY_CHECKED fby_err fby_shard_finish(
     struct fby_shard *self, struct fby_why *why);
 
-/* How many stamps it has. */
+/* How many stamps it has: one a file. */
 uint32_t fby_shard_stamps(const struct fby_shard *self);
 
 /* Set the samples of a token file, whose sequences are all there.

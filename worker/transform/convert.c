@@ -432,6 +432,11 @@ static uint64_t copy(const struct fby_npy *npy, uint8_t *out)
     return npy->values;
 }
 
+bool fby_convert_is_copy(const struct fby_npy *npy, enum fby_type to)
+{
+    return is_same(npy->type, to) && !npy->big_endian;
+}
+
 uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
 {
     struct blocks blocks;

@@ -279,10 +279,6 @@ static fby_err find_values(
 {
     char shape[FBY_NPY_SHAPE_TEXT];
     fby_npy_shape_text(out->dims, out->n_dims, shape);
-    if (!count_values(out)) {
-        return fby_because(
-            why, FBY_BAD_SAMPLE, "its shape %s is too large", shape);
-    }
     uint64_t bytes = out->values * types[out->type].bytes;
     if (bytes != in->left) {
         return fby_because(why, FBY_BAD_SAMPLE,
@@ -322,17 +318,39 @@ static fby_err find_text(
     return FBY_OK;
 }
 
+static fby_err read_head(
+    struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
+{
+    char          shape[FBY_NPY_SHAPE_TEXT];
+    struct header h   = {.out = out, .why = why};
+    fby_err       err = find_text(in, &h, why);
+    if (err == FBY_OK) {
+        err = read_text(&h);
+    }
+    if (err == FBY_OK && !count_values(out)) {
+        err = fby_because(why, FBY_BAD_SAMPLE, "its shape %s is too large",
+            fby_npy_shape_text(out->dims, out->n_dims, shape));
+    }
+    return err;
+}
+
 fby_err fby_npy_read(
     const uint8_t *bytes, size_t size, struct fby_npy *out, struct fby_why *why)
 {
     *out                  = (struct fby_npy){0};
     struct fby_reader in  = fby_reader(bytes, size);
-    struct header     h   = {.out = out, .why = why};
-    fby_err           err = find_text(&in, &h, why);
-    if (err == FBY_OK) {
-        err = read_text(&h);
-    }
+    fby_err           err = read_head(&in, out, why);
     return err == FBY_OK ? find_values(&in, out, why) : err;
+}
+
+fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
+    struct fby_npy *out, size_t *head, struct fby_why *why)
+{
+    *out                  = (struct fby_npy){0};
+    struct fby_reader in  = fby_reader(bytes, size);
+    fby_err           err = read_head(&in, out, why);
+    *head                 = size - in.left;
+    return err;
 }
 
 bool fby_npy_is_c_order(const struct fby_npy *npy)

@@ -56,6 +56,13 @@ struct fby_npy {
 FBY_CHECKED fby_err fby_npy_read(const uint8_t *bytes, size_t size,
     struct fby_npy *out, struct fby_why *why);
 
+/* Read the header alone, from the first bytes of a file: all of them, or
+ * FBY_NPY_HEAD. `out` has no data; *head is where its values begin.
+ * Errors: as above. */
+enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 };
+FBY_CHECKED fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
+    struct fby_npy *out, size_t *head, struct fby_why *why);
+
 /* Is the order of the values that of C? Where at most one dimension is larger
  * than 1, both orders are the same. */
 bool fby_npy_is_c_order(const struct fby_npy *npy);

@@ -441,6 +441,78 @@ static void a_file_beyond_one_mebibyte_is_refused(void **state)
     free(text);
 }
 
+/* ---- columns ---- */
+
+#define COLUMNS                                               \
+    "forebay: 1\n"                                            \
+    "splits: {train: {columns: \"rec:day-{00..22}\"},\n"      \
+    "         val: {columns: rec:last.npz, last: pad}}\n"     \
+    "global_batch: 65536\n"                                   \
+    "fields:\n"                                               \
+    "  x: {from: x, decode: array, shape: [13], wire: f32}\n" \
+    "  n: {from: [n, m], decode: number}\n"
+
+static void fields_of_columns_need_no_extension_and_no_key(void **state)
+{
+    (void)state;
+    struct fby_split *split = split_of(COLUMNS, "train");
+    assert_int_equal(split->content.source, FBY_SOURCE_COLUMNS);
+    assert_string_equal(split->location.pattern, "rec:day-{00..22}");
+    assert_int_equal(field_of(split, "x")->decode, FBY_DECODE_ARRAY);
+    assert_string_equal(field_of(split, "n")->json_key, "");
+    assert_string_equal(field_of(split, "n")->from[1], "m");
+    struct fby_buffer  bytes = {0};
+    struct fby_content back;
+    fby_content_encode(&split->content, &bytes);
+    assert_ok(fby_content_decode(bytes.data, bytes.size, &back, NULL));
+    assert_int_equal(back.source, FBY_SOURCE_COLUMNS);
+    fby_buffer_fini(&bytes);
+    fby_split_destroy(&split);
+}
+
+static void what_no_column_can_be_is_named(void **state)
+{
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"  y: {from: y}\n",
+            "p.yaml:8:3: field 'y' comes from a column: say decode: array, "
+            "label or number"},
+        {"  y: {from: y, decode: rgb8}\n",
+            "p.yaml:8:24: a column is decoded as array, label or number, not "
+            "as rgb8"},
+        {"  y: {from: y, decode: number, key: a}\n",
+            "p.yaml:8:37: key 'key' is not used by columns"},
+        {"  y: {from: folder, decode: label}\n",
+            "p.yaml:8:13: split 'train' reads columns, which have no class "
+            "folders; use from: COLUMN"},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char                 text[1024];
+        struct fby_pipeline *pipeline = NULL;
+        struct fby_why       why      = {{0}};
+        snprintf(text, sizeof(text), "%s%s", COLUMNS, wrong[i][0]);
+        assert_int_equal(parse_text(text, &pipeline, &why), FBY_CONFIG);
+        assert_string_equal(why.text, wrong[i][1]);
+    }
+}
+
+static void splits_of_columns_and_of_samples_do_not_mix(void **state)
+{
+    (void)state;
+    struct fby_pipeline *pipeline = NULL;
+    struct fby_why       why      = {{0}};
+    assert_int_equal(
+        parse_text("forebay: 1\n"
+                   "splits: {a: {columns: rec:x}, b: {shards: rec:t.tar}}\n"
+                   "global_batch: 8\n"
+                   "fields: {x: {from: x, decode: number}}\n",
+            &pipeline, &why),
+        FBY_CONFIG);
+    assert_string_equal(why.text,
+        "p.yaml:2:31: split 'a' has columns and split 'b' has not; all splits "
+        "of a pipeline have them, or none");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +535,9 @@ int main(void)
         cmocka_unit_test(bytes_that_are_no_text_are_refused_with_their_line),
         cmocka_unit_test(a_byte_order_mark_is_passed_over),
         cmocka_unit_test(a_file_beyond_one_mebibyte_is_refused),
+        cmocka_unit_test(fields_of_columns_need_no_extension_and_no_key),
+        cmocka_unit_test(what_no_column_can_be_is_named),
+        cmocka_unit_test(splits_of_columns_and_of_samples_do_not_mix),
     };
     return cmocka_run_group_tests_name(
         "common.pipeline.parse", tests, NULL, NULL);

@@ -56,8 +56,21 @@ TOKENS = (
     + number(25, 3) + number(26, 2) + number(27, 4) + number(28, 1)
     + column(29, "Q", [0, 100]) + column(30, "Q", [21, 5]))
 
+
+
+def numpy_column(key, name, dtype, row, offset):
+    return entry(key, entry(1, name) + entry(2, dtype) + column(3, "q", row)
+                 + number(4, offset))
+
+
+COLUMNS = (
+    number(1, 1) + number(2, 3) + entry(3, b"day-00") + number(4, 26256)
+    + number(13, 1000) + entry(14, numpy_column(1, b"a", b"<i2", [], 128)
+                               + numpy_column(2, b"b", b">f4", [2, 3], 128)))
+
 for path, data in (
-        ("tar.hex", TAR), ("tokens.hex", TOKENS), ("folder.hex", FOLDER),
+        ("tar.hex", TAR), ("tokens.hex", TOKENS),
+        ("columns.hex", COLUMNS), ("folder.hex", FOLDER),
         ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):
     with open(path, "w", encoding="ascii") as file:
         file.write(data.hex() + "\n")

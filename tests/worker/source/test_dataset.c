@@ -70,7 +70,7 @@ static void samples_are_found_by_number_and_extension(void **state)
     assert_int_equal(fby_dataset_shards(ds), 2);
     assert_string_equal(fby_dataset_shard_name(ds, 1), "t-1.tar");
     assert_int_equal(fby_dataset_shard_samples(ds)[1], 10);
-    assert_string_equal(fby_dataset_key(ds, 17), "0017");
+    assert_string_equal(fby_dataset_key(ds, 17, NULL), "0017");
     assert_ok(read_text(ds, 17, text, NULL));
     assert_string_equal(text, "image 17");
     assert_ok(fby_dataset_find(ds, 17, any, 2, &member));

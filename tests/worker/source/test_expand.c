@@ -13,7 +13,7 @@ static fby_err expand(const struct sandbox *sb, const char *pattern,
     const struct fby_root    *root = NULL;
     assert_ok(fby_location_split(pattern, FBY_SOURCE_SHARDS, &parts, why));
     assert_ok(fby_roots_named(sb->roots, parts.root, &root, why));
-    return fby_expand(root, &parts, names, why);
+    return fby_expand(root, &parts, FBY_EXPAND_FILES, names, why);
 }
 
 /* The pattern means exactly these names, separated by blanks. */

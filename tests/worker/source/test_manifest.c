@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
+#include "worker/source/columns.h"
 #include "worker/source/manifest.h"
 
 /* The worked example of PROTOCOL.md, "Manifest". */
@@ -51,6 +52,51 @@ static void example_tokens(struct fby_shard *shard)
     assert_ok(fby_shard_finish_sequences(shard, NULL));
 }
 
+/* 1,000 rows: a.npy of i2 and b.npy of big-endian f4 [2, 3]. */
+static void example_columns(struct fby_shard *shard)
+{
+    struct fby_column a = {.name = "a", .type = FBY_NPY_I2, .offset = 128};
+    struct fby_column b = {.name = "b",
+        .type                    = FBY_NPY_F4,
+        .big_endian              = true,
+        .n_dims                  = 2,
+        .dims                    = {2, 3},
+        .offset                  = 128};
+    fby_shard_init(shard, "day-00", false);
+    assert_ok(fby_shard_add_column(shard, &a, NULL));
+    assert_ok(fby_shard_add_column(shard, &b, NULL));
+    shard->samples = 1000;
+    shard->size    = 128 + 2000 + 128 + 24000;
+}
+
+static void columns_are_read_back_and_lie_within_their_files(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    struct fby_why    why   = {{0}};
+    example_columns(&shard);
+    fby_shard_encode(&shard, &bytes);
+    assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
+    assert_int_equal(back.samples, 1000);
+    assert_int_equal(back.n_columns, 2);
+    assert_int_equal(fby_shard_stamps(&back), 2);
+    assert_int_equal(back.columns[1].row_bytes, 24);
+    assert_true(back.columns[1].big_endian);
+    fby_shard_fini(&back);
+    shard.samples = 1100; /* b.npy would be longer than all */
+    bytes.size    = 0;
+    fby_shard_encode(&shard, &bytes);
+    assert_int_equal(
+        fby_shard_decode(bytes.data, bytes.size, &back, &why), FBY_PROTO);
+    assert_string_equal(
+        why.text, "manifest of a shard: a column beyond the end");
+    fby_shard_fini(&back);
+    fby_shard_fini(&shard);
+    fby_buffer_fini(&bytes);
+}
+
 static void assert_golden(const char *name, const void *data, size_t size)
 {
     char path[4096];
@@ -74,6 +120,7 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     struct fby_shard  tar;
     struct fby_shard  folder;
     struct fby_shard  tokens;
+    struct fby_shard  columns;
     struct fby_buffer bytes = {0};
     example_tar(&tar);
     fby_shard_encode(&tar, &bytes);
@@ -88,6 +135,11 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     fby_shard_encode(&tokens, &bytes);
     assert_golden("tokens.hex", bytes.data, bytes.size);
     fby_shard_fini(&tokens);
+    bytes.size = 0;
+    example_columns(&columns);
+    fby_shard_encode(&columns, &bytes);
+    assert_golden("columns.hex", bytes.data, bytes.size);
+    fby_shard_fini(&columns);
     fby_buffer_fini(&bytes);
     fby_shard_fini(&tar);
     fby_shard_fini(&folder);
@@ -227,6 +279,7 @@ static void a_million_samples_take_tens_of_bytes_each(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_are_read_back_and_lie_within_their_files),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),
         cmocka_unit_test(what_is_encoded_decodes_to_the_same),

@@ -1,0 +1,77 @@
+/* fuzz_zip.c - any bytes as a .npz file: an error, or columns that lie in it.
+ *
+ * The bytes lie in a file of a root, so that what is tried is all that an
+ * opening does with a stranger's file: directory, members, NumPy headers. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "worker/source/columns.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char              dir[] = "/tmp/fuzz-zip-XXXXXX";
+static int               fd;
+static struct fby_roots *roots;
+
+static void clean_up(void)
+{
+    char path[64];
+    snprintf(path, sizeof(path), "%s/a.npz", dir);
+    (void)unlink(path);
+    (void)rmdir(dir);
+    fby_roots_destroy(&roots);
+}
+
+static void demand(bool truth)
+{
+    if (!truth) {
+        abort();
+    }
+}
+
+static const struct fby_root *root_of_file(void)
+{
+    const struct fby_root *root = NULL;
+    char                   text[80];
+    if (roots == NULL) {
+        demand(mkdtemp(dir) != NULL);
+        snprintf(text, sizeof(text), "%s/a.npz", dir);
+        fd = open(text, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        demand(fd >= 0);
+        snprintf(text, sizeof(text), "data=%s", dir);
+        roots = fby_roots_create();
+        demand(fby_roots_add(roots, text, NULL) == FBY_OK);
+        demand(atexit(clean_up) == 0);
+    }
+    demand(fby_roots_named(roots, "data", &root, NULL) == FBY_OK);
+    return root;
+}
+
+static void check(const struct fby_shard *shard, size_t size)
+{
+    demand(shard->samples > 0 && shard->n_columns > 0);
+    for (uint32_t i = 0; i < shard->n_columns; i++) {
+        const struct fby_column *column = &shard->columns[i];
+        demand(column->row_bytes > 0 && column->offset <= size);
+        demand(column->row_bytes <= (size - column->offset) / shard->samples);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct fby_root *root = root_of_file();
+    struct fby_shard       shard;
+    struct fby_why         why = {{0}};
+    demand(ftruncate(fd, 0) == 0);
+    demand(pwrite(fd, data, size, 0) == (ssize_t)size);
+    fby_shard_init(&shard, "a.npz", false);
+    fby_err err = fby_columns_scan(root, "a.npz", &shard, &why);
+    demand((err == FBY_OK) == (why.text[0] == '\0'));
+    if (err == FBY_OK) {
+        check(&shard, size);
+    }
+    fby_shard_fini(&shard);
+    return 0;
+}

@@ -1,0 +1,198 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/worker/source/sandbox.h"
+#include "tests/worker/transform/npy_file.h"
+#include "worker/source/columns.h"
+#include "worker/source/run.h"
+
+/* `rows` rows of u1 [2]: row i holds i and i + base. */
+static void column(
+    const struct sandbox *sb, const char *path, unsigned rows, unsigned base)
+{
+    char              shape[32];
+    struct fby_buffer file = {0};
+    snprintf(shape, sizeof(shape), "(%u, 2)", rows);
+    put_npy_header(&file, "|u1", shape);
+    for (unsigned i = 0; i < rows; i++) {
+        fby_put_u8(&file, (uint8_t)i);
+        fby_put_u8(&file, (uint8_t)(i + base));
+    }
+    sandbox_write(sb, path, file.data, file.size);
+    fby_buffer_fini(&file);
+}
+
+static struct fby_dataset_spec columns_of(
+    const struct sandbox *sb, const char *pattern)
+{
+    struct fby_dataset_spec spec = sandbox_shards(sb, pattern);
+    spec.kind                    = FBY_SOURCE_COLUMNS;
+    return spec;
+}
+
+static const char from_a[1][FBY_NAME_SIZE] = {"a"};
+
+struct table { /* an open dataset, and a run over it */
+    struct fby_dataset *dataset;
+    struct fby_run     *run;
+    uint16_t           *pick;
+};
+
+static struct table open_table(struct fby_dataset_spec spec)
+{
+    struct table t = {sandbox_dataset(&spec), fby_run_create(), NULL};
+    assert_ok(fby_dataset_pick(t.dataset, from_a, 1, &t.pick, NULL));
+    return t;
+}
+
+static void close_table(struct table *t)
+{
+    free(t->pick);
+    fby_run_destroy(&t->run);
+    fby_dataset_destroy(&t->dataset);
+}
+
+static void rows_are_found_in_their_shards(void **state)
+{
+    static const uint64_t samples[] = {299, 0, 250, 251, 249, 0};
+    column(*state, "data/d-0/a.npy", 250, 1);
+    column(*state, "data/d-1/A.npy", 50, 9);
+    struct table       t = open_table(columns_of(*state, "data:d-{0,1}"));
+    struct fby_row_key key;
+    assert_true(fby_dataset_has_rows(t.dataset));
+    assert_int_equal(fby_dataset_samples(t.dataset), 300);
+    assert_string_equal(fby_dataset_key(t.dataset, 299, &key), "row 49");
+    fby_run_place(t.run, t.dataset, samples, 6);
+    assert_int_equal(t.run->n_shards, 2);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    static const uint8_t right[][2] = {
+        {49, 58}, {0, 1}, {0, 9}, {1, 10}, {249, 250}, {0, 1}};
+    for (int i = 0; i < 6; i++) {
+        assert_memory_equal(t.run->at[i], right[i], 2);
+    }
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    close_table(&t);
+}
+
+static void more_files_are_used_than_are_kept(void **state)
+{
+    uint64_t samples[40];
+    for (unsigned i = 0; i < 40; i++) {
+        char path[32];
+        snprintf(path, sizeof(path), "data/d-%02u/a.npy", i);
+        column(*state, path, 1, i);
+        samples[i] = i;
+    }
+    struct fby_dataset_spec spec = columns_of(*state, "data:d-*");
+    spec.max_open                = 3;
+    struct table t               = open_table(spec);
+    for (int turn = 0; turn < 3; turn++) {
+        fby_run_place(t.run, t.dataset, samples, 40);
+        assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+        for (unsigned i = 0; i < 40; i++) {
+            assert_int_equal(t.run->at[i][1], i);
+        }
+        assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    }
+    close_table(&t);
+}
+
+/* Read all of a run's rows, as somebody who copies them. */
+static unsigned read_rows(const struct fby_run *run)
+{
+    unsigned sum = 0;
+    for (uint32_t i = 0; i < run->n; i++) {
+        sum += run->at[i][0];
+    }
+    return sum;
+}
+
+static void a_file_cut_short_under_a_reader_is_stale_and_kills_nobody(
+    void **state)
+{
+    const uint64_t samples[] = {0, 19999, 10000};
+    struct fby_why why       = {{0}};
+    column(*state, "data/d-0/a.npy", 20000, 1);
+    struct table t = open_table(columns_of(*state, "data:d-0"));
+    fby_run_place(t.run, t.dataset, samples, 3);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    assert_int_equal(truncate(sandbox_path(*state, "data/d-0/a.npy"), 0), 0);
+    assert_int_equal(read_rows(t.run), 0); /* zeros stand there */
+    assert_int_equal(fby_run_close(t.run, t.dataset, &why), FBY_STALE);
+    assert_says(&why, "column a: was cut short: 40128 bytes when it was "
+                      "indexed, 0 now");
+    assert_int_equal(fby_run_open(t.run, t.dataset, t.pick, &why), FBY_STALE);
+    close_table(&t);
+}
+
+static void a_file_that_was_replaced_is_stale_after_it_was_read(void **state)
+{
+    const uint64_t sample = 1;
+    struct fby_why why    = {{0}};
+    column(*state, "data/d-0/a.npy", 5, 1);
+    column(*state, "data/new.npy", 5, 2);
+    struct table t = open_table(columns_of(*state, "data:d-0"));
+    fby_run_place(t.run, t.dataset, &sample, 1);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    char *from = strdup(sandbox_path(*state, "data/new.npy"));
+    assert_int_equal(rename(from, sandbox_path(*state, "data/d-0/a.npy")), 0);
+    free(from);
+    assert_int_equal(fby_run_close(t.run, t.dataset, &why), FBY_STALE);
+    assert_says(&why, "was replaced or removed");
+    close_table(&t);
+}
+
+static void refuses(struct sandbox *sb, const char *pattern, const char *words)
+{
+    struct fby_why          why     = {{0}};
+    struct fby_dataset     *dataset = NULL;
+    struct fby_dataset_spec spec    = columns_of(sb, pattern);
+    assert_int_not_equal(
+        fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why),
+        FBY_OK);
+    assert_says(&why, words);
+}
+
+static void what_is_no_table_is_refused_with_its_numbers(void **state)
+{
+    column(*state, "data/d/a.npy", 5, 1);
+    sandbox_append(*state, "data/d/a.npy", "x", 1);
+    refuses(*state, "data:d",
+        "shard d: a.npy: 11 bytes follow the header; 5 rows of 2 bytes are 10");
+    column(*state, "data/d/a.npy", 5, 1);
+    column(*state, "data/d/b.npy", 6, 1);
+    refuses(*state, "data:d",
+        "b.npy: it has 6 rows, and column a has 5; all columns of a shard have "
+        "as many");
+    sandbox_mkdir(*state, "data/e");
+    refuses(*state, "data:e", "it holds no column");
+    refuses(*state, "data:f*", "no file matches f*");
+    sandbox_write_text(*state, "data/g.npz", "PK or something else");
+    refuses(*state, "data:g.npz", "it does not end as a zip file");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            rows_are_found_in_their_shards, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            more_files_are_used_than_are_kept, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            a_file_cut_short_under_a_reader_is_stale_and_kills_nobody,
+            sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            a_file_that_was_replaced_is_stale_after_it_was_read, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            what_is_no_table_is_refused_with_its_numbers, sandbox_open,
+            sandbox_close),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.columns", tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+#include "worker/rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "common/mem.h"
+#include "worker/transform/bits.h"
+#include "worker/transform/convert.h"
+#include "worker/transform/field.h"
+
+enum {
+    AHEAD    = 16,       /* rows asked for before they are copied */
+    LINE     = 64,       /* bytes of a cache line */
+    ASKED    = 4 * LINE, /* bytes of a row asked for */
+    GATHERED = 32768,    /* bytes gathered before they are cast */
+    LARGE    = 4096      /* bytes of a row that is cast where it lies */
+};
+
+struct fby_rows {
+    const struct fby_content *content;
+    const struct fby_dataset *dataset;
+    uint16_t                 *picks[FBY_MAX_FIELDS];
+};
+
+/* ---- what fits ----------------------------------------------------------- */
+
+static bool has_shape(
+    const struct fby_column *column, const struct fby_shape *shape)
+{
+    bool same = column->n_dims == shape->n_dims;
+    for (uint32_t i = 0; same && i < column->n_dims; i++) {
+        same = column->dims[i] == shape->dims[i];
+    }
+    return same;
+}
+
+static fby_err refuse_shape(const struct fby_column *column,
+    const struct fby_shape *shape, struct fby_why *why)
+{
+    char     found[FBY_NPY_SHAPE_TEXT];
+    char     wanted[FBY_NPY_SHAPE_TEXT];
+    uint64_t dims[FBY_MAX_DIMS] = {0};
+    for (uint32_t i = 0; i < shape->n_dims; i++) {
+        dims[i] = shape->dims[i];
+    }
+    return fby_because(why, FBY_CONFIG,
+        "the shape of its rows is %s, the field's %s",
+        fby_npy_shape_text(column->dims, column->n_dims, found),
+        fby_npy_shape_text(dims, shape->n_dims, wanted));
+}
+
+static fby_err check_column(const struct fby_field_content *field,
+    const struct fby_column *column, struct fby_why *why)
+{
+    const struct fby_shape *shape =
+        field->maps > 0 ? &field->array : &field->shape;
+    if (!has_shape(column, shape)) {
+        return refuse_shape(column, shape, why);
+    }
+    if (field->maps > 0 && column->type >= FBY_NPY_F2) {
+        return fby_because(why, FBY_CONFIG,
+            "its dtype is %s; bits come from bools or whole numbers",
+            fby_npy_type_name(column->type));
+    }
+    if (field->decode == FBY_DECODE_LABEL && column->type >= FBY_NPY_F2) {
+        return fby_because(why, FBY_CONFIG,
+            "its dtype is %s; a label is made of whole numbers",
+            fby_npy_type_name(column->type));
+    }
+    return FBY_OK;
+}
+
+static fby_err check_field(
+    const struct fby_rows *self, uint32_t field, struct fby_why *why)
+{
+    for (uint32_t s = 0; s < fby_dataset_shards(self->dataset); s++) {
+        const struct fby_column *column =
+            fby_dataset_column(self->dataset, self->picks[field], s);
+        fby_err err = check_column(&self->content->fields[field], column, why);
+        if (err != FBY_OK) {
+            return fby_because_in(why, err, "shard %s, column %s",
+                fby_dataset_shard_name(self->dataset, s), column->name);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err name_field(const struct fby_rows *self, uint32_t field,
+    fby_err err, struct fby_why *why)
+{
+    return err == FBY_OK ? FBY_OK
+                         : fby_because_in(why, err, "field %s",
+                               self->content->fields[field].name);
+}
+
+fby_err fby_rows_create(const struct fby_content *content,
+    const struct fby_dataset *dataset, struct fby_rows **out,
+    struct fby_why *why)
+{
+    struct fby_rows *self = fby_zalloc(sizeof(*self));
+    fby_err          err  = FBY_OK;
+    self->content         = content;
+    self->dataset         = dataset;
+    for (uint32_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        err =
+            fby_dataset_pick(dataset, (const char(*)[FBY_NAME_SIZE])field->from,
+                field->n_from, &self->picks[i], why);
+        if (err == FBY_OK) {
+            err = check_field(self, i, why);
+        }
+        name_field(self, i, err, why);
+    }
+    if (err != FBY_OK) {
+        fby_rows_destroy(&self);
+        return err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_rows_destroy(struct fby_rows **self_p)
+{
+    struct fby_rows *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        free(self->picks[i]);
+    }
+    free(self);
+}
+
+fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
+    struct fby_run *run, struct fby_why *why)
+{
+    return name_field(self, field,
+        fby_run_open(run, self->dataset, self->picks[field], why), why);
+}
+
+fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
+    struct fby_run *run, struct fby_why *why)
+{
+    return name_field(self, field, fby_run_close(run, self->dataset, why), why);
+}
+
+/* ---- copies -------------------------------------------------------------- */
+
+/* Rows lie anywhere: without being asked for in time, each is waited for. */
+static void ask_for(const uint8_t *row, size_t bytes)
+{
+    size_t far = bytes < ASKED ? bytes : ASKED;
+    for (size_t at = 0; at < far; at += LINE) {
+        __builtin_prefetch(row + at);
+    }
+}
+
+static void copy_rows(const uint8_t *const *rows, uint32_t n, uint32_t most,
+    size_t bytes, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (i + AHEAD < most) {
+            ask_for(rows[i + AHEAD], bytes);
+        }
+        memcpy(dst + i * bytes, rows[i], bytes);
+    }
+}
+
+/* The compiler makes one instruction each of copies whose size it knows. */
+static void gather(const struct fby_run *run, uint32_t first, uint32_t n,
+    size_t bytes, uint8_t *dst)
+{
+    const uint8_t *const *rows = run->at + first;
+    uint32_t              most = run->n - first;
+    switch (bytes) {
+    case 1:
+        copy_rows(rows, n, most, 1, dst);
+        break;
+    case 2:
+        copy_rows(rows, n, most, 2, dst);
+        break;
+    case 4:
+        copy_rows(rows, n, most, 4, dst);
+        break;
+    case 8:
+        copy_rows(rows, n, most, 8, dst);
+        break;
+    default:
+        copy_rows(rows, n, most, bytes, dst);
+        break;
+    }
+}
+
+/* ---- casts --------------------------------------------------------------- */
+
+struct cast {
+    const struct fby_field_content *field;
+    const struct fby_run           *run;
+    const struct fby_column        *column; /* of all rows in hand */
+    uint64_t                        values; /* of a row */
+    size_t                          out_bytes;
+    bool                           *bad;
+};
+
+static struct fby_npy npy_of(
+    const struct fby_column *column, const uint8_t *data, uint64_t values)
+{
+    return (struct fby_npy){.type = column->type,
+        .big_endian               = column->big_endian,
+        .values                   = values,
+        .data                     = data};
+}
+
+/* Returns as fby_convert does. */
+static uint64_t convert(
+    const struct fby_field_content *field, struct fby_npy *npy, uint8_t *dst)
+{
+    if (field->maps == 0) {
+        return fby_convert(npy, field->wire_type, dst);
+    }
+    npy->n_dims  = 1;
+    npy->dims[0] = field->maps; /* what is packed by itself */
+    return fby_bits_of_npy(npy, dst);
+}
+
+/* Cast `n` rows that lie one after another. */
+static void cast_rows(const struct cast *c, const uint8_t *raw, uint32_t first,
+    uint32_t n, uint8_t *dst)
+{
+    struct fby_npy all = npy_of(c->column, raw, n * c->values);
+    if (convert(c->field, &all, dst) == all.values) {
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_npy one =
+            npy_of(c->column, raw + i * c->column->row_bytes, c->values);
+        uint64_t good     = convert(c->field, &one, dst + i * c->out_bytes);
+        c->bad[first + i] = c->bad[first + i] || good != c->values;
+    }
+}
+
+static void gather_and_cast(
+    const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    uint8_t  raw[GATHERED];
+    size_t   bytes = c->column->row_bytes;
+    uint32_t many  = (uint32_t)(GATHERED / bytes);
+    for (uint32_t i = 0; i < n; i += many) {
+        uint32_t k = n - i < many ? n - i : many;
+        gather(c->run, first + i, k, bytes, raw);
+        cast_rows(c, raw, first + i, k, dst + i * c->out_bytes);
+    }
+}
+
+static void cast_in_place(
+    const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        cast_rows(
+            c, c->run->at[first + i], first + i, 1, dst + i * c->out_bytes);
+    }
+}
+
+static void make_alike(
+    const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    struct fby_npy any = npy_of(c->column, NULL, c->values);
+    if (c->field->maps == 0 && fby_convert_is_copy(&any, c->field->wire_type)) {
+        gather(c->run, first, n, c->column->row_bytes, dst);
+    } else if (c->column->row_bytes < LARGE) {
+        gather_and_cast(c, first, n, dst);
+    } else {
+        cast_in_place(c, first, n, dst);
+    }
+}
+
+/* ---- labels -------------------------------------------------------------- */
+
+static uint64_t most_of(const struct fby_field_content *field)
+{
+    return field->classes > 0 ? field->classes - 1 : UINT32_MAX;
+}
+
+static uint64_t label_at(
+    const struct fby_field_content *field, const uint8_t *dst, uint32_t i)
+{
+    size_t            width = fby_type_bytes(field->wire_type);
+    struct fby_reader r     = fby_reader(dst + i * width, width);
+    return fby_read_le(&r, width);
+}
+
+static void check_labels(const struct fby_field_content *field,
+    const uint8_t *dst, uint32_t n, bool *bad)
+{
+    uint64_t most = most_of(field);
+    for (uint32_t i = 0; i < n; i++) {
+        bad[i] = bad[i] || label_at(field, dst, i) > most;
+    }
+}
+
+/* ---- rows ---------------------------------------------------------------- */
+
+static const struct fby_column *column_of(
+    const struct fby_run *run, uint32_t row)
+{
+    return run->column[run->slot[row]];
+}
+
+/* Rows from `first` on, up to n, whose files have one dtype. */
+static uint32_t alike(const struct fby_run *run, uint32_t first, uint32_t n)
+{
+    const struct fby_column *column = column_of(run, first);
+    uint32_t                 k      = run->n_shards == 1 ? n : 1;
+    for (; k < n; k++) {
+        const struct fby_column *next = column_of(run, first + k);
+        if (next->type != column->type ||
+            next->big_endian != column->big_endian) {
+            break;
+        }
+    }
+    return k;
+}
+
+static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n;) {
+        c->column = column_of(c->run, first + i);
+        c->values = c->column->row_bytes / fby_npy_type_bytes(c->column->type);
+        c->out_bytes = fby_field_bytes(c->field);
+        uint32_t k   = alike(c->run, first + i, n - i);
+        make_alike(c, first + i, k, dst + i * c->out_bytes);
+        i += k;
+    }
+    if (c->field->decode == FBY_DECODE_LABEL) {
+        check_labels(c->field, dst, n, c->bad + first);
+    }
+}
+
+void fby_rows_make(const struct fby_rows *self, uint32_t field,
+    const struct fby_run *run, struct fby_rows_part part, bool *bad)
+{
+    struct cast c = {.field = &self->content->fields[field], .run = run};
+    c.bad         = bad;
+    make_rows(&c, part.first, part.n, part.dst);
+}
+
+/* Why the only row of the run is refused. */
+static fby_err refuse(const struct fby_field_content *field,
+    const struct fby_run *run, uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_column *column = run->column[0];
+    uint64_t values     = column->row_bytes / fby_npy_type_bytes(column->type);
+    struct fby_npy npy  = npy_of(column, run->at[0], values);
+    uint64_t       good = convert(field, &npy, dst);
+    if (good < values) {
+        char text[FBY_CONVERT_TEXT];
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "value %" PRIu64 " is %s (%s)%s", good,
+            fby_convert_text(&npy, good, text), fby_npy_type_name(npy.type),
+            field->maps > 0 ? "; a bit is 0 or 1"
+                            : ", which its wire type cannot hold");
+    }
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "label %" PRIu64 " is too large; 0 to %" PRIu64 " are right",
+        label_at(field, dst, 0), most_of(field));
+}
+
+fby_err fby_rows_one(const struct fby_rows *self,
+    const struct fby_rows_ask *ask, struct fby_run *run, uint8_t *dst,
+    struct fby_why *why)
+{
+    bool        bad = false;
+    struct cast c   = {.field = ask->as, .run = run, .bad = &bad};
+    if (c.field == NULL) {
+        c.field = &self->content->fields[ask->field];
+    }
+    fby_run_place(run, self->dataset, &ask->sample, 1);
+    fby_err err = fby_rows_open(self, ask->field, run, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    make_rows(&c, 0, 1, dst);
+    fby_err refused = bad ? refuse(c.field, run, dst, why) : FBY_OK;
+    err             = fby_rows_close(self, ask->field, run, bad ? NULL : why);
+    return err != FBY_OK ? err : name_field(self, ask->field, refused, why);
+}

@@ -1,0 +1,395 @@
+#include "worker/source/columns.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "common/pipeline/text.h"
+#include "common/utf8.h"
+#include "worker/source/listing.h"
+#include "worker/source/room.h"
+#include "worker/source/zip.h"
+
+struct scan {
+    const struct fby_root *root;
+    struct fby_shard      *out;
+    uint8_t               *head; /* FBY_NPY_HEAD bytes */
+    uint64_t               rows; /* of the first column */
+    char                   first[FBY_NAME_SIZE];
+};
+
+struct part { /* of an open file: one NumPy file */
+    int         fd;
+    uint64_t    offset;
+    uint64_t    size;
+    const char *name; /* "NAME.npy" */
+};
+
+/* ---- reading ---- */
+
+static fby_err read_at(
+    int fd, uint64_t offset, uint8_t *out, size_t size, struct fby_why *why)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = pread(fd, out + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return fby_because(why, FBY_IO, "reading failed: %s",
+                n < 0 ? strerror(errno) : "the file became shorter");
+        }
+        done += (size_t)n;
+    }
+    return FBY_OK;
+}
+
+static fby_err open_file(const struct fby_root *root, const char *path, int *fd,
+    struct fby_stamp *stamp, struct fby_why *why)
+{
+    struct stat st;
+    fby_err     err = fby_root_open(root, path, FBY_WANT_FILE, fd, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (fstat(*fd, &st) != 0) {
+        close(*fd);
+        return fby_because(why, FBY_IO, "cannot stat: %s", strerror(errno));
+    }
+    *stamp = fby_stamp_of(&st);
+    return FBY_OK;
+}
+
+/* ---- a column ---- */
+
+uint64_t fby_column_row_bytes(const struct fby_column *column)
+{
+    uint64_t bytes = fby_npy_type_bytes(column->type);
+    for (uint32_t i = 0; i < column->n_dims; i++) {
+        if (column->dims[i] == 0 || bytes > INT64_MAX / column->dims[i]) {
+            return 0;
+        }
+        bytes *= column->dims[i];
+    }
+    return bytes;
+}
+
+static bool is_one_line(const char *text)
+{
+    const char *at = text;
+    while ((unsigned char)*at >= 0x20 && *at != 0x7f) {
+        at++;
+    }
+    return *at == '\0' && at > text;
+}
+
+fby_err fby_shard_add_column(struct fby_shard *self,
+    const struct fby_column *column, struct fby_why *why)
+{
+    uint32_t n = self->n_columns;
+    if (n >= FBY_SHARD_MAX_COLUMNS) {
+        return fby_because(
+            why, FBY_CONFIG, "more than %d columns", FBY_SHARD_MAX_COLUMNS);
+    }
+    if (!is_one_line(column->name) ||
+        !fby_is_utf8(column->name, strlen(column->name))) {
+        return fby_because(why, FBY_CONFIG,
+            "a column's name is UTF-8 without control characters");
+    }
+    self->columns    = fby_room(self->columns, n, sizeof(*self->columns));
+    self->columns[n] = *column;
+    self->n_columns  = n + 1;
+    return FBY_OK;
+}
+
+static fby_err name_column(
+    const char *file, struct fby_column *out, struct fby_why *why)
+{
+    size_t n = strlen(file) - strlen(".npy");
+    if (n >= sizeof(out->name)) {
+        return fby_because(why, FBY_CONFIG,
+            "a column's name has at most %zu bytes", sizeof(out->name) - 1);
+    }
+    memcpy(out->name, file, n);
+    out->name[n] = '\0';
+    return FBY_OK;
+}
+
+/* From the header of the whole file to that of one row. */
+static fby_err take_header(const struct fby_npy *npy, struct fby_column *out,
+    uint64_t *rows, struct fby_why *why)
+{
+    if (!fby_npy_is_c_order(npy)) {
+        return fby_because(why, FBY_CONFIG,
+            "its values are in Fortran order; save np.ascontiguousarray(x)");
+    }
+    if (npy->n_dims == 0 || npy->values == 0) {
+        char shape[FBY_NPY_SHAPE_TEXT];
+        return fby_because(why, FBY_CONFIG,
+            "its shape is %s: the first dimension of a column counts its "
+            "samples, and there is at least one of at least one value",
+            fby_npy_shape_text(npy->dims, npy->n_dims, shape));
+    }
+    out->type       = npy->type;
+    out->big_endian = npy->big_endian;
+    out->n_dims     = npy->n_dims - 1;
+    memcpy(out->dims, npy->dims + 1, out->n_dims * sizeof(out->dims[0]));
+    out->row_bytes = fby_column_row_bytes(out);
+    *rows          = npy->dims[0];
+    return FBY_OK;
+}
+
+static fby_err check_rows(
+    struct scan *s, const char *name, uint64_t rows, struct fby_why *why)
+{
+    if (s->out->n_columns == 0) {
+        memcpy(s->first, name, sizeof(s->first));
+        s->rows = rows;
+    }
+    if (rows != s->rows) {
+        return fby_because(why, FBY_CONFIG,
+            "it has %" PRIu64 " rows, and column %s has %" PRIu64
+            "; all columns of a shard have as many",
+            rows, s->first, s->rows);
+    }
+    return rows <= UINT32_MAX
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "%" PRIu64 " rows are more than the %u of a shard; cut "
+                     "it into several",
+                     rows, UINT32_MAX);
+}
+
+static fby_err take_column(
+    struct scan *s, const struct part *part, struct fby_why *why)
+{
+    struct fby_column column = {.name = ""};
+    struct fby_npy    npy    = {.n_dims = 0};
+    size_t            head   = 0;
+    uint64_t          rows   = 0;
+    size_t            n = part->size < FBY_NPY_HEAD ? part->size : FBY_NPY_HEAD;
+    fby_err           err = read_at(part->fd, part->offset, s->head, n, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    err = fby_npy_read_head(s->head, n, &npy, &head, why);
+    if (err == FBY_OK) {
+        err = take_header(&npy, &column, &rows, why);
+    }
+    if (err == FBY_OK) {
+        err = name_column(part->name, &column, why);
+    }
+    if (err != FBY_OK) {
+        return FBY_CONFIG;
+    }
+    uint64_t bytes = rows * column.row_bytes;
+    if (bytes != part->size - head) {
+        return fby_because(why, FBY_CONFIG,
+            "%" PRIu64 " bytes follow the header; %" PRIu64 " rows of %" PRIu64
+            " bytes are %" PRIu64,
+            part->size - head, rows, column.row_bytes, bytes);
+    }
+    column.offset = part->offset + head;
+    err           = check_rows(s, column.name, rows, why);
+    return err == FBY_OK ? fby_shard_add_column(s->out, &column, why) : err;
+}
+
+/* ---- a directory ---- */
+
+static fby_err scan_file(struct scan *s, const char *dir,
+    const struct fby_entry *entry, struct fby_why *why)
+{
+    char             path[FBY_PATH_SIZE];
+    struct fby_stamp stamp = {0};
+    int              fd    = -1;
+    uint32_t         n     = s->out->n_columns;
+    fby_err          err   = fby_path_join(dir, entry->name, path, why);
+    if (err == FBY_OK) {
+        err = open_file(s->root, path, &fd, &stamp, why);
+    }
+    if (err == FBY_OK) {
+        const struct part part = {fd, 0, stamp.size, entry->name};
+        err                    = take_column(s, &part, why);
+        close(fd);
+    }
+    if (err != FBY_OK) {
+        return fby_because_in(why, err, "%s", entry->name);
+    }
+    s->out->stamps    = fby_room(s->out->stamps, n, sizeof(*s->out->stamps));
+    s->out->stamps[n] = stamp;
+    s->out->size += stamp.size;
+    return FBY_OK;
+}
+
+static bool is_npy(const char *name)
+{
+    size_t n = strlen(name);
+    return n > 4 && strcmp(name + n - 4, ".npy") == 0;
+}
+
+static fby_err scan_dir(struct scan *s, const char *path, struct fby_why *why)
+{
+    struct fby_listing listing = {0};
+    fby_err err = fby_listing_read(s->root, path, NULL, &listing, why);
+    for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
+        const struct fby_entry *entry = &listing.entries[i];
+        if (!entry->is_dir && is_npy(entry->name)) {
+            err = scan_file(s, path, entry, why);
+        }
+    }
+    fby_listing_fini(&listing);
+    return err;
+}
+
+/* ---- a .npz ---- */
+
+static fby_err scan_member(struct scan *s, const struct part *file,
+    const struct fby_zip_member *member, struct fby_why *why)
+{
+    uint8_t     head[FBY_ZIP_HEAD];
+    struct part part = {.fd = file->fd, .size = member->size};
+    part.name        = member->name;
+    if (!member->is_stored) {
+        return fby_because(why, FBY_CONFIG,
+            "it is compressed, so its rows cannot be read where they lie; "
+            "save it with np.savez instead of np.savez_compressed");
+    }
+    if (member->head > file->size || file->size - member->head < sizeof(head)) {
+        return fby_because(
+            why, FBY_CONFIG, "damaged zip file: it begins beyond the end");
+    }
+    fby_err err = read_at(file->fd, member->head, head, sizeof(head), why);
+    if (err == FBY_OK) {
+        err = fby_zip_begin(head, member, file->size, &part.offset, why);
+    }
+    return err == FBY_OK ? take_column(s, &part, why) : err;
+}
+
+static fby_err scan_members(struct scan *s, const struct part *file,
+    struct fby_reader directory, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    while (err == FBY_OK && directory.left > 0) {
+        struct fby_zip_member member;
+        err = fby_zip_next(&directory, &member, why);
+        if (err == FBY_OK && is_npy(member.name)) {
+            err = scan_member(s, file, &member, why);
+            if (err != FBY_OK) {
+                fby_because_in(why, err, "%s", fby_text_show(member.name).text);
+            }
+        }
+    }
+    return err;
+}
+
+static fby_err scan_zip(
+    struct scan *s, const struct part *file, struct fby_why *why)
+{
+    struct fby_zip_directory place = {0};
+    size_t   n    = file->size < FBY_ZIP_TAIL ? file->size : FBY_ZIP_TAIL;
+    uint8_t *tail = fby_zalloc(n + 1);
+    fby_err  err  = read_at(file->fd, file->size - n, tail, n, why);
+    if (err == FBY_OK) {
+        err = fby_zip_find(tail, n, file->size, &place, why);
+    }
+    free(tail);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint8_t *directory = fby_zalloc(place.size + 1);
+    err = read_at(file->fd, place.offset, directory, place.size, why);
+    if (err == FBY_OK) {
+        err = scan_members(s, file, fby_reader(directory, place.size), why);
+    }
+    free(directory);
+    return err;
+}
+
+static fby_err scan_npz(struct scan *s, const char *path, struct fby_why *why)
+{
+    struct part      file  = {.fd = -1};
+    struct fby_stamp stamp = {0};
+    fby_err          err   = open_file(s->root, path, &file.fd, &stamp, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    file.size      = stamp.size;
+    s->out->size   = stamp.size;
+    s->out->stamps = fby_memdup(&stamp, sizeof(stamp));
+    err            = scan_zip(s, &file, why);
+    close(file.fd);
+    return err;
+}
+
+/* ---- both ---- */
+
+struct both { /* to be sorted together */
+    struct fby_column column;
+    struct fby_stamp  stamp;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct both *left  = a;
+    const struct both *right = b;
+    return strcmp(left->column.name, right->column.name);
+}
+
+/* Names of files are in order with their ".npy"; "a-b.npy" before "a.npy". */
+static void sort_columns(struct fby_shard *out)
+{
+    uint32_t     n    = out->n_columns;
+    bool         each = fby_shard_stamps(out) == n;
+    struct both *all  = fby_zalloc(n * sizeof(*all));
+    for (uint32_t i = 0; i < n; i++) {
+        all[i].column = out->columns[i];
+        all[i].stamp  = out->stamps[each ? i : 0];
+    }
+    qsort(all, n, sizeof(*all), by_name);
+    for (uint32_t i = 0; i < n; i++) {
+        out->columns[i] = all[i].column;
+        if (each) {
+            out->stamps[i] = all[i].stamp;
+        }
+    }
+    free(all);
+}
+
+static fby_err refuse_twins(const struct fby_shard *out, struct fby_why *why)
+{
+    for (uint32_t i = 0; i < out->n_columns; i++) {
+        for (uint32_t k = 0; k < i; k++) {
+            if (fby_suffix_is(out->columns[i].name, out->columns[k].name)) {
+                return fby_because(why, FBY_CONFIG,
+                    "two columns named %s (the case of letters does not tell "
+                    "them apart)",
+                    out->columns[i].name);
+            }
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err fby_columns_scan(const struct fby_root *root, const char *path,
+    struct fby_shard *out, struct fby_why *why)
+{
+    struct scan s = {.root = root, .out = out};
+    s.head        = fby_zalloc(FBY_NPY_HEAD);
+    fby_err err   = fby_is_npz(out->name) ? scan_npz(&s, path, why)
+                                          : scan_dir(&s, path, why);
+    free(s.head);
+    if (err == FBY_OK && out->n_columns == 0) {
+        err = fby_because(why, FBY_CONFIG,
+            "it holds no column: NAME.npy files, in a folder or a .npz");
+    }
+    if (err == FBY_OK) {
+        out->samples = (uint32_t)s.rows;
+        sort_columns(out);
+        err = refuse_twins(out, why);
+    }
+    return err;
+}

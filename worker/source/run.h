@@ -1,0 +1,59 @@
+/* run.h - rows of columns, many at a time, where they lie in memory.
+ *
+ * A run is a few thousand samples of a dataset of columns. For one column after
+ * another it says where the bytes of each row are. Nothing is copied: the files
+ * are mapped, see maps.h, and what was read of them holds only once the column
+ * is closed without an error. */
+#ifndef FBY_WORKER_SOURCE_RUN_H
+#define FBY_WORKER_SOURCE_RUN_H
+
+#include "worker/source/dataset.h"
+#include "worker/source/maps.h"
+#include "worker/source/shard.h"
+
+enum { FBY_RUN_ROWS = 4096 };
+
+struct fby_run { /* large; one a thread */
+    uint32_t                 n;
+    uint32_t                 n_shards;             /* different ones */
+    uint32_t                 shard[FBY_RUN_ROWS];  /* their numbers */
+    const struct fby_column *column[FBY_RUN_ROWS]; /* of each; while open */
+    uint16_t                 slot[FBY_RUN_ROWS]; /* a row: place in the above */
+    uint32_t                 row[FBY_RUN_ROWS]; /* a row: number in its shard */
+    const uint8_t           *at[FBY_RUN_ROWS];  /* a row: bytes, while open */
+    uint32_t                 failed;            /* the row to name in errors */
+    struct fby_map_use       use[FBY_RUN_ROWS]; /* of each shard */
+    struct fby_map_uses      uses;
+    uint16_t                *slot_of; /* a shard; sparse, may be anything */
+    uint32_t                 slots;   /* room in it */
+};
+
+struct fby_run *fby_run_create(void);
+void            fby_run_destroy(struct fby_run **self_p);
+
+/* Which column a field is: in every shard the first of `from` (lower case) that
+ * it has. Frees with free().
+ * Errors: FBY_CONFIG, naming the shard that has none, and what it has. */
+FBY_CHECKED fby_err fby_dataset_pick(const struct fby_dataset *dataset,
+    const char (*from)[FBY_NAME_SIZE], uint32_t n_from, uint16_t **out,
+    struct fby_why *why);
+
+/* The column that a field is in one shard. */
+const struct fby_column *fby_dataset_column(
+    const struct fby_dataset *dataset, const uint16_t *pick, uint32_t shard);
+
+/* Find the shards of `n` samples, 1 to FBY_RUN_ROWS. */
+void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
+    const uint64_t *samples, uint32_t n);
+
+/* Open one column: self->at points to each row then.
+ * Errors: FBY_STALE, FBY_AGAIN, FBY_IO, with shard and file; closed again. */
+FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
+    const struct fby_dataset *dataset, const uint16_t *pick,
+    struct fby_why *why);
+
+/* Errors: FBY_STALE, FBY_IO: what was read is of no use. */
+FBY_CHECKED fby_err fby_run_close(struct fby_run *self,
+    const struct fby_dataset *dataset, struct fby_why *why);
+
+#endif
