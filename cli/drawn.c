@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/pipeline/device_ops.h"
 
 static fby_err plan_member(struct fby_drawn *self,
     const struct fby_member *member, const struct fby_field_content *field,
@@ -71,17 +72,19 @@ static void append(char out[FBY_DRAWN_TEXT], const char *format, ...)
     va_end(args);
 }
 
-/* The table names a number of 65536ths so that it ends with _q16. */
+/* The table names a number of 65536ths so that it ends with _q16, and one of
+ * 2^24ths with _q24. */
 static void append_value(
     char out[FBY_DRAWN_TEXT], const char *name, int64_t value, bool named)
 {
-    const char *suffix = strstr(name, "_q16");
+    const char *suffix = strstr(name, "_q");
+    double      one    = suffix != NULL && suffix[2] == '2' ? 0x1p24 : 0x1p16;
     int         n = (int)(suffix != NULL ? suffix - name : (long)strlen(name));
     if (named) {
         append(out, " %.*s", n, name);
     }
     if (suffix != NULL) {
-        append(out, " %.3g", (double)value / 65536);
+        append(out, " %.3g", (double)value / one);
     } else {
         append(out, " %" PRId64, value);
     }
@@ -140,13 +143,10 @@ static void append_boxes(char out[FBY_DRAWN_TEXT],
     }
 }
 
-struct fby_size fby_drawn_text(const struct fby_field_content *field,
-    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
-    char out[FBY_DRAWN_TEXT])
+static void put_text(const char *op, bool mask, const struct fby_op_plan *plan,
+    struct fby_size in, char out[FBY_DRAWN_TEXT])
 {
-    const char *op   = field->ops[i].op->name;
-    bool        mask = field->decode == FBY_DECODE_MASK8;
-    bool        idle = true;
+    bool idle = true;
     snprintf(out, FBY_DRAWN_TEXT, "%s", op);
     append_boxes(out, plan, in);
     for (uint32_t k = 0; k < plan->n_steps; k++) {
@@ -158,5 +158,44 @@ struct fby_size fby_drawn_text(const struct fby_field_content *field,
     if (idle && strcmp(out, op) == 0) {
         append(out, " -");
     }
+}
+
+struct fby_size fby_drawn_text(const struct fby_field_content *field,
+    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+    char out[FBY_DRAWN_TEXT])
+{
+    put_text(field->ops[i].op->name, field->decode == FBY_DECODE_MASK8, plan,
+        in, out);
     return fby_op_plan_size(plan);
+}
+
+/* ---- ops of the device --------------------------------------------------- */
+
+struct fby_op_plan fby_drawn_device(const struct fby_drawn *self,
+    const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row)
+{
+    const struct fby_device_place place = {.seed = self->seed,
+        .epoch                                   = self->epoch,
+        .step                                    = self->step,
+        .row                                     = row.row,
+        .sample                                  = row.sample};
+    return fby_device_plan(field, i, &place);
+}
+
+void fby_drawn_device_text(const struct fby_drawn *self,
+    const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row,
+    char out[FBY_DRAWN_TEXT])
+{
+    const struct fby_op *op   = field->device[i].op;
+    struct fby_op_plan   plan = fby_drawn_device(self, field, i, row);
+    struct fby_size      size = {plan.w, plan.h};
+    if (op->plan == NULL) {
+        snprintf(out, FBY_DRAWN_TEXT, "%s", op->name);
+        return;
+    }
+    put_text(op->name, false, &plan, size, out);
+    if (op->pairs) {
+        append(out, " with row %" PRIu32,
+            fby_pair_partner(row.row, self->own, self->rows));
+    }
 }

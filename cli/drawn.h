@@ -12,6 +12,9 @@ struct fby_drawn {
     struct fby_local *local; /* borrowed, open */
     uint64_t          seed;
     uint64_t          epoch;
+    uint64_t          step;
+    uint32_t          rows;  /* of the global batch, */
+    uint32_t          own;   /* and of those, with samples of their own */
     uint8_t          *bytes; /* owned; of the last member read */
     size_t            n_bytes;
 };
@@ -30,5 +33,20 @@ enum { FBY_DRAWN_TEXT = 512 };
 struct fby_size fby_drawn_text(const struct fby_field_content *field,
     uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_DRAWN_TEXT]);
+
+/* A row of the batch, and the sample that it holds. */
+struct fby_drawn_row {
+    uint32_t row;
+    uint64_t sample;
+};
+
+/* What op `i` of the device draws for a row, and as a line: "mixup lambda 0.3
+ * with row 6". */
+struct fby_op_plan fby_drawn_device(const struct fby_drawn *self,
+    const struct fby_field_content *field, uint32_t i,
+    struct fby_drawn_row row);
+void               fby_drawn_device_text(const struct fby_drawn *self,
+                  const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row,
+                  char out[FBY_DRAWN_TEXT]);
 
 #endif

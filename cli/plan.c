@@ -9,6 +9,7 @@
 #include "cli/drawn.h"
 #include "cli/place.h"
 #include "common/mem.h"
+#include "common/pipeline/device_ops.h"
 
 enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
 
@@ -86,10 +87,14 @@ struct plan {
 
 static fby_err choose_rows(struct plan *self, struct fby_why *why)
 {
-    const struct plan_options *o    = self->options;
-    uint64_t                   step = self->place.step;
-    fby_err                    err  = fby_order_check_world(
-                            self->local.split->content.global_batch, (uint32_t)o->world, why);
+    const struct plan_options *o       = self->options;
+    uint64_t                   step    = self->place.step;
+    const struct fby_content  *content = &self->local.split->content;
+    fby_err                    err =
+        fby_order_check_world(content->global_batch, (uint32_t)o->world, why);
+    if (err == FBY_OK) {
+        err = fby_content_check_world(content, (uint32_t)o->world, why);
+    }
     if (err != FBY_OK) {
         return err;
     }
@@ -127,20 +132,39 @@ static json_t *op_object(
         "flip", (int)plan->flip, "steps", steps);
 }
 
-static json_t *field_object(
-    const struct fby_field_content *field, const struct fby_field_plan *plan)
+static json_t *device_object(const struct fby_drawn *drawn,
+    const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row)
 {
+    const struct fby_op *op     = field->device[i].op;
+    struct fby_op_plan   plan   = fby_drawn_device(drawn, field, i, row);
+    json_t              *object = op_object(&field->device[i], &plan);
+    if (op->pairs) {
+        json_object_set_new(object, "with_row",
+            json_integer(fby_pair_partner(row.row, drawn->own, drawn->rows)));
+    }
+    return object;
+}
+
+static json_t *field_object(const struct fby_drawn *drawn,
+    const struct fby_field_content *field, const struct fby_field_plan *plan,
+    struct fby_drawn_row row)
+{
+    json_t *device = json_array();
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        json_array_append_new(device, device_object(drawn, field, i, row));
+    }
     json_t *ops = json_array();
     for (uint32_t i = 0; i < plan->n_ops; i++) {
         json_array_append_new(ops, op_object(&field->ops[i], &plan->plans[i]));
     }
-    return json_pack("{s:i, s:i, s:o}", "width", (int)plan->width, "height",
-        (int)plan->height, "ops", ops);
+    return json_pack("{s:i, s:i, s:o, s:o}", "width", (int)plan->width,
+        "height", (int)plan->height, "ops", ops, "device", device);
 }
 
 /* The ops of a field, one a line, as `show` has them under a picture. */
-static void print_ops(
-    const struct fby_field_content *field, const struct fby_field_plan *plan)
+static void print_ops(const struct fby_drawn *drawn,
+    const struct fby_field_content *field, const struct fby_field_plan *plan,
+    struct fby_drawn_row row)
 {
     struct fby_size size = {plan->width, plan->height};
     printf("    %s %" PRIu32 "x%" PRIu32 "\n", field->name, size.w, size.h);
@@ -149,11 +173,16 @@ static void print_ops(
         size = fby_drawn_text(field, i, &plan->plans[i], size, text);
         printf("        %s\n", text);
     }
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        char text[FBY_DRAWN_TEXT];
+        fby_drawn_device_text(drawn, field, i, row, text);
+        printf("        device: %s\n", text);
+    }
 }
 
 /* What was drawn for the pictures of a sample: into `fields`, or printed. */
-static fby_err draw_fields(
-    struct plan *self, uint64_t sample, json_t *fields, struct fby_why *why)
+static fby_err draw_fields(struct plan *self, struct fby_drawn_row row,
+    json_t *fields, struct fby_why *why)
 {
     const struct fby_content *content = &self->local.split->content;
     fby_err                   err     = FBY_OK;
@@ -163,12 +192,12 @@ static fby_err draw_fields(
         if (!fby_field_is_picture(field)) {
             continue;
         }
-        err = fby_drawn_plan(&self->drawn, sample, field, &plan, why);
+        err = fby_drawn_plan(&self->drawn, row.sample, field, &plan, why);
         if (err == FBY_OK && fields != NULL) {
-            json_object_set_new(
-                fields, field->name, field_object(field, &plan));
+            json_object_set_new(fields, field->name,
+                field_object(&self->drawn, field, &plan, row));
         } else if (err == FBY_OK) {
-            print_ops(field, &plan);
+            print_ops(&self->drawn, field, &plan, row);
         }
     }
     return err;
@@ -189,7 +218,8 @@ static fby_err row_object(
         (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
         fby_dataset_key(self->local.dataset, sample, &key), "valid",
         (int)is_own(self, i), "fields", fields);
-    return draw_fields(self, sample, fields, why);
+    return draw_fields(
+        self, (struct fby_drawn_row){self->first + i, sample}, fields, why);
 }
 
 static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
@@ -199,7 +229,8 @@ static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
     printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
         sample, fby_dataset_key(self->local.dataset, sample, &key),
         is_own(self, i) ? "" : "  (padding)");
-    return draw_fields(self, sample, NULL, why);
+    return draw_fields(
+        self, (struct fby_drawn_row){self->first + i, sample}, NULL, why);
 }
 
 /* Numbers of this JSON library end at 2^63 - 1; seeds beyond it are text. */
@@ -242,6 +273,13 @@ static fby_err print_rows(struct plan *self, struct fby_why *why)
     return err;
 }
 
+static uint32_t all_rows(const struct plan *self)
+{
+    const struct fby_content *content = &self->local.split->content;
+    return content->last == FBY_LAST_PAD ? content->global_batch
+                                         : self->drawn.own;
+}
+
 static fby_err plan(struct plan *self, struct fby_why *why)
 {
     const struct plan_options *o = self->options;
@@ -250,10 +288,13 @@ static fby_err plan(struct plan *self, struct fby_why *why)
         err = fby_place_find(&self->place, &self->local, &self->order, why);
     }
     if (err == FBY_OK) {
-        self->drawn = (struct fby_drawn){.local = &self->local,
-            .seed                               = self->place.seed,
-            .epoch                              = self->place.epoch};
-        err         = choose_rows(self, why);
+        self->drawn      = (struct fby_drawn){.local = &self->local,
+                 .seed                               = self->place.seed,
+                 .epoch                              = self->place.epoch,
+                 .step                               = self->place.step,
+                 .own = fby_order_rows(self->order, self->place.step)};
+        self->drawn.rows = all_rows(self);
+        err              = choose_rows(self, why);
     }
     if (err == FBY_OK) {
         err = o->json ? print_object(self, why) : print_rows(self, why);

@@ -130,7 +130,8 @@ static fby_err write_sheet(struct show *self, struct fby_why *why)
     struct fby_sheet sheet = {.title = title};
     struct fby_drawn drawn = {.local = &self->local,
         .seed                        = self->place.seed,
-        .epoch                       = self->place.epoch};
+        .epoch                       = self->place.epoch,
+        .step                        = self->place.step};
     snprintf(title, sizeof(title),
         "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
         self->place.epoch, self->place.step, self->steps, self->place.seed);

@@ -201,12 +201,12 @@ static void say_value(struct fby_sheet_cell *cell,
     free(values);
 }
 
-static fby_err say_ops(struct fby_drawn *drawn, uint64_t sample,
+static fby_err say_ops(struct fby_drawn *drawn, struct fby_drawn_row row,
     const struct fby_field_content *field, struct fby_sheet_cell *cell,
     struct fby_why *why)
 {
     struct fby_field_plan plan;
-    fby_err err = fby_drawn_plan(drawn, sample, field, &plan, why);
+    fby_err err = fby_drawn_plan(drawn, row.sample, field, &plan, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -216,6 +216,11 @@ static fby_err say_ops(struct fby_drawn *drawn, uint64_t sample,
         char text[FBY_DRAWN_TEXT];
         size = fby_drawn_text(field, i, &plan.plans[i], size, text);
         add_line(cell, "  %s", text);
+    }
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        char text[FBY_DRAWN_TEXT];
+        fby_drawn_device_text(drawn, field, i, row, text);
+        add_line(cell, "  device: %s", text);
     }
     return FBY_OK;
 }
@@ -244,10 +249,21 @@ static fby_err make_cell(struct fby_drawn *drawn,
             if (field->maps == 0) {
                 add_picture(cell, field, forebay_batch_tensor(batch, i), row);
             }
-            err = say_ops(drawn, sample, field, cell, why);
+            err = say_ops(
+                drawn, (struct fby_drawn_row){row, sample}, field, cell, why);
         }
     }
     return err;
+}
+
+static uint32_t own_rows(const struct forebay_batch *batch)
+{
+    uint32_t own = 0;
+    while (own < forebay_batch_rows(batch) &&
+           forebay_batch_valid(batch)[own] != 0) {
+        own++;
+    }
+    return own;
 }
 
 fby_err fby_show_cells(struct fby_drawn *drawn,
@@ -255,6 +271,8 @@ fby_err fby_show_cells(struct fby_drawn *drawn,
     struct fby_why *why)
 {
     fby_err err = FBY_OK;
+    drawn->rows = forebay_batch_rows(batch);
+    drawn->own  = own_rows(batch);
     out->n      = rows;
     out->cells  = fby_zalloc(rows * sizeof(*out->cells));
     for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {

@@ -111,6 +111,13 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
         (r->smoothing > 0 && !r->one_hot)) {
         return "smoothing is 0 to less than 1, and one-hot's";
     }
+    if ((r->device.size > 0) != r->behaviour.known ||
+        (r->device.size > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8))) {
+        return "a list of the device's ops has a behaviour, and a u8 image";
+    }
+    if (r->mixed_by != NULL && r->mixed_by[0] != '\0' && !r->one_hot) {
+        return "only one-hot labels are mixed";
+    }
     return NULL;
 }
 

@@ -273,6 +273,9 @@ static const struct column header_field_columns[] = {
     U32(10, header_field, recipe.classes, 0, UINT32_MAX),
     REAL(11, header_field, recipe.smoothing),
     U32(17, header_field, recipe.maps, 0, UINT32_MAX),
+    BLOB(23, header_field, recipe.device, 0, FBY_DEVICE_LIST_MAX),
+    MAYBE(24, header_field, recipe.behaviour),
+    NAME(25, header_field, recipe.mixed_by, 0, FBY_NAME_MAX),
 };
 static const struct schema header_field_schema =
     SCHEMA(header_field, "HeaderField", header_field, 0, rule_header_field);

@@ -28,22 +28,23 @@ enum {
     FBY_MESSAGE_MAX      = 8 << 20, /* bytes of the longest message */
     FBY_MESSAGE_SMALL    = 64 << 10,
 
-    FBY_TEXT_MAX      = 1024, /* bytes of a text for people */
-    FBY_NAME_MAX      = FBY_NAME_SIZE - 1,
-    FBY_HOST_MAX      = 255,
-    FBY_JOB_MAX       = 255,
-    FBY_KEY_MAX       = 4095, /* shard names and sample keys */
-    FBY_ENDPOINT_MAX  = 255,
-    FBY_CONTENT_MAX   = FBY_MAX_CONTENT,
-    FBY_OPEN_REQUESTS = 1024,          /* a session's, at one worker */
-    FBY_SHARDS_MAX    = 1 << 17,       /* of a dataset */
-    FBY_ROWS_MAX      = FBY_MAX_BATCH, /* of a request */
-    FBY_SUBSTITUTED   = 1024,          /* rows of one request */
-    FBY_ENDPOINTS_MAX = 16,            /* of a worker */
-    FBY_ROOTS_MAX     = 256,
-    FBY_COUNTERS_MAX  = 256,
-    FBY_WORKERS_MAX   = 8192, /* in one WORKERS message */
-    FBY_RANKS_MAX     = 1 << 16
+    FBY_TEXT_MAX        = 1024, /* bytes of a text for people */
+    FBY_NAME_MAX        = FBY_NAME_SIZE - 1,
+    FBY_DEVICE_LIST_MAX = 1024,
+    FBY_HOST_MAX        = 255,
+    FBY_JOB_MAX         = 255,
+    FBY_KEY_MAX         = 4095, /* shard names and sample keys */
+    FBY_ENDPOINT_MAX    = 255,
+    FBY_CONTENT_MAX     = FBY_MAX_CONTENT,
+    FBY_OPEN_REQUESTS   = 1024,          /* a session's, at one worker */
+    FBY_SHARDS_MAX      = 1 << 17,       /* of a dataset */
+    FBY_ROWS_MAX        = FBY_MAX_BATCH, /* of a request */
+    FBY_SUBSTITUTED     = 1024,          /* rows of one request */
+    FBY_ENDPOINTS_MAX   = 16,            /* of a worker */
+    FBY_ROOTS_MAX       = 256,
+    FBY_COUNTERS_MAX    = 256,
+    FBY_WORKERS_MAX     = 8192, /* in one WORKERS message */
+    FBY_RANKS_MAX       = 1 << 16
 };
 
 /* On the wire: add, never renumber. */
@@ -336,13 +337,16 @@ static inline enum fby_encoding fby_encoding_of(
 
 /* How the receiver expands a field; nobody does it twice, nobody forgets. */
 struct fby_recipe {
-    uint32_t n_channels;             /* of mean and std; 0: no normalisation */
-    double   mean[FBY_MAX_CHANNELS]; /* (v/255 - mean) / std */
-    double   std[FBY_MAX_CHANNELS];  /* > 0 */
-    bool     one_hot;
-    uint32_t classes;   /* of a label; 0: not said, never with one_hot */
-    double   smoothing; /* one_hot: 0 <= smoothing < 1 */
-    uint32_t maps;      /* of bits: in the last dimension; else 0 */
+    uint32_t        n_channels; /* of mean and std; 0: no normalisation */
+    double          mean[FBY_MAX_CHANNELS]; /* (v/255 - mean) / std */
+    double          std[FBY_MAX_CHANNELS];  /* > 0 */
+    bool            one_hot;
+    uint32_t        classes;   /* of a label; 0: not said, never with one_hot */
+    double          smoothing; /* one_hot: 0 <= smoothing < 1 */
+    struct fby_blob device;    /* canonical list of the device's ops; or none */
+    struct fby_maybe_digest behaviour; /* of them; with the list */
+    const char *mixed_by; /* one_hot: the field that it is mixed with; "" */
+    uint32_t    maps;     /* of bits: in the last dimension; else 0 */
 };
 
 struct fby_header_field {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/pipeline/device_ops.h"
 
 void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
 {
@@ -74,6 +75,31 @@ static const struct fby_field_content *selected(
     return NULL;
 }
 
+/* The device's ops, and what this library and the worker draw for them. */
+static bool same_device(
+    const struct fby_recipe *recipe, const struct fby_field_content *field)
+{
+    if (field->n_device == 0) {
+        return recipe->device.size == 0;
+    }
+    struct fby_buffer list  = {0};
+    struct fby_digest drawn = fby_device_list_behaviour(field);
+    fby_device_list_encode(field, &list);
+    bool same = recipe->device.size == list.size &&
+                memcmp(recipe->device.data, list.data, list.size) == 0 &&
+                fby_digest_equal(&recipe->behaviour.digest, &drawn);
+    fby_buffer_fini(&list);
+    return same;
+}
+
+static bool same_mixing(const struct fby_recipe *recipe,
+    const struct fby_content *content, const struct fby_field_content *field)
+{
+    const struct fby_field_content *image =
+        fby_mixed_by(content, (uint32_t)(field - content->fields));
+    return strcmp(recipe->mixed_by, image != NULL ? image->name : "") == 0;
+}
+
 static bool same_recipe(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
@@ -115,7 +141,8 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
             "HEADER: field %s has another type, encoding, shape or layout",
             got->name);
     }
-    if (!same_recipe(&got->recipe, want)) {
+    if (!same_recipe(&got->recipe, want) || !same_device(&got->recipe, want) ||
+        !same_mixing(&got->recipe, self->wanted.content, want)) {
         return fby_because(why, FBY_PROTO,
             "HEADER: field %s has another recipe than the content", got->name);
     }

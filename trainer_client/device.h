@@ -12,6 +12,15 @@
 #include "common/err.h"
 #include "trainer_client/expansion.h"
 
+/* Rows of a field that the device's ops change, or of the labels they mix. */
+struct fby_expand_job {
+    const struct fby_expansion *plan;
+    const void                 *raw;
+    uint32_t                    rows;
+    struct fby_ops_row         *draws; /* one a row; the device may fill in */
+    void                       *out;
+};
+
 struct fby_device {
     const char *name;      /* in options: "host" */
     int32_t     dl_type;   /* DLDeviceType of its tensors */
@@ -33,6 +42,11 @@ struct fby_device {
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
         uint32_t rows, void *out, struct fby_why *why);
 
+    /* The same of FBY_EXPAND_OPS and FBY_EXPAND_MIX; partners of rows are rows
+     * of the job. */
+    fby_err (*expand_ops)(
+        const struct fby_expand_job *job, struct fby_why *why);
+
     /* Decode a chunk that fby_codec_check passed straight to its place in the
      * tensor of a field that is handed out as it is; `out` has room for
      * `raw_bytes`. Any thread; blocks until the values are there.
@@ -45,5 +59,8 @@ struct fby_device {
 const struct fby_device *fby_device_named(const char *name);
 
 extern const struct fby_device fby_device_host;
+
+/* FBY_EXPAND_OPS on the host (expand_ops.c). */
+void fby_expand_ops_host(const struct fby_expand_job *job);
 
 #endif

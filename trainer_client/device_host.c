@@ -109,6 +109,46 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
     return err;
 }
 
+/* Two labels: what a class has depends only on which of them it is. */
+static fby_err mix(
+    const struct fby_expand_job *job, uint32_t r, struct fby_why *why)
+{
+    const struct fby_expansion *plan  = job->plan;
+    const struct fby_ops_row   *row   = &job->draws[r];
+    const uint8_t              *raw   = job->raw;
+    uint8_t                    *out   = job->out;
+    uint32_t                    width = fby_type_bytes(plan->to);
+    int64_t own     = load(plan->from, raw + r * plan->raw_bytes).i;
+    int64_t partner = load(plan->from, raw + row->partner * plan->raw_bytes).i;
+    if (own >= plan->classes || partner >= plan->classes) {
+        return fby_because(why, FBY_PROTO,
+            "field %s: label %lld is not one of 0 to %u", plan->name,
+            (long long)(own > partner ? own : partner), plan->classes - 1);
+    }
+    for (uint32_t c = 0; c < plan->classes; c++) {
+        float mixed = fby_ops_mix(c == own ? plan->on_value : plan->off_value,
+            c == partner ? plan->on_value : plan->off_value, row->label_share,
+            row->label_rest);
+        struct fby_number value = {.real = true, .f = mixed};
+        store_le(out + r * plan->out_bytes + (size_t)c * width,
+            fby_number_bits(value, plan->to), width);
+    }
+    return FBY_OK;
+}
+
+static fby_err expand_ops(const struct fby_expand_job *job, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    if (job->plan->kind == FBY_EXPAND_OPS) {
+        fby_expand_ops_host(job);
+        return FBY_OK;
+    }
+    for (uint32_t r = 0; r < job->rows && err == FBY_OK; r++) {
+        err = mix(job, r, why);
+    }
+    return err;
+}
+
 static fby_err decode(const struct fby_codec_job *job,
     struct fby_bytes_in payload, void *out, size_t raw_bytes)
 {
@@ -116,14 +156,15 @@ static fby_err decode(const struct fby_codec_job *job,
 }
 
 const struct fby_device fby_device_host = {
-    .name      = "host",
-    .dl_type   = 1,
-    .raw_alloc = map_raw,
-    .raw_free  = fby_pages_unmap,
-    .out_alloc = fby_pages_map,
-    .out_free  = fby_pages_unmap,
-    .expand    = expand,
-    .decode    = decode,
+    .name       = "host",
+    .dl_type    = 1,
+    .raw_alloc  = map_raw,
+    .raw_free   = fby_pages_unmap,
+    .out_alloc  = fby_pages_map,
+    .out_free   = fby_pages_unmap,
+    .expand     = expand,
+    .expand_ops = expand_ops,
+    .decode     = decode,
 };
 
 const struct fby_device *fby_device_named(const char *name)

@@ -24,6 +24,11 @@ fby_expand_image_fn fby_expand_image_avx512;
 void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
     size_t first, uint8_t *out);
 
+/* One line of the picture's width through the table, mirrored or not, to the
+ * pixels of `out` from `first` on. */
+void fby_expand_line(const struct fby_expansion *plan, const uint8_t *raw,
+    bool mirrored, size_t first, uint8_t *out);
+
 /* The kernel of a level: the best that this build has and is not above it. */
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level);
 

@@ -74,6 +74,26 @@ static void take_recipe(
     }
 }
 
+/* Flips go through the table, with whatever normalize makes; all else is done
+ * to the levels of a colour. */
+static fby_err plan_ops(struct fby_expansion *self,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    self->kind     = FBY_EXPAND_OPS;
+    self->drawn_by = field;
+    self->ops      = fby_ops_plan_of(field);
+    self->channels = field->shape.dims[2];
+    self->pixels   = field->shape.dims[0] * field->shape.dims[1];
+    if (fby_type_bytes(self->to) > 4 ||
+        (!self->ops.plain && self->to != FBY_U8 && !is_float(self->to))) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: the device's ops make u8, f32, f16 or bf16", self->name);
+    }
+    take_recipe(self, field);
+    fill_tables(self);
+    return FBY_OK;
+}
+
 static fby_err plan_image(struct fby_expansion *self,
     const struct fby_field_content *field, struct fby_why *why)
 {
@@ -92,6 +112,9 @@ static fby_err plan_image(struct fby_expansion *self,
         return fby_because(why, FBY_CONFIG,
             "field %s: a normalised image needs dtype f32, f16 or bf16",
             self->name);
+    }
+    if (field->n_device > 0) {
+        return plan_ops(self, field, why);
     }
     bool interleaved = self->layout != FBY_LAYOUT_CHW || self->channels == 1;
     if (self->to == FBY_U8 && interleaved && !self->yuv420) {
@@ -227,7 +250,25 @@ fby_err fby_expansion_init(struct fby_expansion *self,
     if (field->one_hot) {
         return plan_one_hot(self, field, why);
     }
-    return plan_other(self, delivery, why);
+    return field->n_device > 0 ? plan_ops(self, field, why)
+                               : plan_other(self, delivery, why);
+}
+
+fby_err fby_expansion_mix(struct fby_expansion *self,
+    const struct fby_field_content             *label,
+    const struct fby_field_content *image, struct fby_why *why)
+{
+    double share = label->smoothing / label->classes;
+    if (!is_float(self->to)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: labels that %s mixes need dtype f32, f16 or bf16",
+            self->name, image->name);
+    }
+    self->kind      = FBY_EXPAND_MIX;
+    self->drawn_by  = image;
+    self->on_value  = (float)(1 - label->smoothing + share);
+    self->off_value = (float)share;
+    return FBY_OK;
 }
 
 static uint32_t row_by_row(uint32_t n, const int64_t *shape, int64_t *strides)
@@ -272,7 +313,7 @@ uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
     int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS])
 {
     shape[0] = rows;
-    if (self->kind == FBY_EXPAND_ONE_HOT) {
+    if (self->kind == FBY_EXPAND_ONE_HOT || self->kind == FBY_EXPAND_MIX) {
         shape[1] = self->classes;
         return row_by_row(2, shape, strides);
     }

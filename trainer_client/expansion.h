@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/pipeline/types.h"
+#include "trainer_client/ops_draw.h"
 
 enum { FBY_EXPAND_DIMS = 5 }; /* of a tensor: rows and a sample's own */
 
@@ -18,6 +19,8 @@ enum fby_expand_kind {
     FBY_EXPAND_SCALE,   /* any type to a real one, scaled by channel */
     FBY_EXPAND_ONE_HOT, /* an id becomes a row of `classes` numbers */
     FBY_EXPAND_BITS,    /* a bit becomes a number, 0 or 1 */
+    FBY_EXPAND_OPS,     /* a picture, through the device's ops */
+    FBY_EXPAND_MIX      /* one-hot rows, mixed as their pictures are */
 };
 
 struct fby_expansion {
@@ -40,7 +43,12 @@ struct fby_expansion {
     uint32_t             maps; /* bits: in a pixel's bytes */
     uint32_t             on;   /* one-hot, bits: the two values' bits in `to` */
     uint32_t             off;
-    /* affine: bits in `to` of each u8 value of each channel */
+    const struct fby_field_content
+                       *drawn_by; /* ops, mix: whose list is drawn; borrowed */
+    struct fby_ops_plan ops;      /* ops: of its list */
+    float               on_value; /* mix: before they are mixed */
+    float               off_value;
+    /* affine, flips: bits in `to` of each u8 value of each channel */
     uint32_t table[FBY_MAX_CHANNELS][256];
 };
 
@@ -56,6 +64,12 @@ struct fby_expansion {
 FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content                          *field,
     const struct fby_field_delivery *delivery, struct fby_why *why);
+
+/* Mix the label of this plan as `image` mixes its pictures.
+ * Errors: FBY_CONFIG when the dtype cannot hold that. */
+FBY_CHECKED fby_err fby_expansion_mix(struct fby_expansion *self,
+    const struct fby_field_content                         *label,
+    const struct fby_field_content *image, struct fby_why *why);
 
 /* The tensor's shape and strides (in elements) for `rows` samples; returns
  * the number of dimensions. */

@@ -18,6 +18,9 @@ bool fby_segments_know(const struct fby_expansion *plan)
     case FBY_EXPAND_ONE_HOT:
     case FBY_EXPAND_BITS:
         return true;
+    case FBY_EXPAND_OPS:
+    case FBY_EXPAND_MIX:
+        break;
     }
     return false;
 }
@@ -297,6 +300,9 @@ void fby_segments_add(struct fby_segments *self,
         break;
     case FBY_EXPAND_BITS:
         add_bits(self, plan, piece);
+        break;
+    case FBY_EXPAND_OPS: /* fby_segments_know says no */
+    case FBY_EXPAND_MIX:
         break;
     }
 }

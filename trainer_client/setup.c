@@ -9,6 +9,7 @@
 #include "common/cores.h"
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
+#include "common/pipeline/device_ops.h"
 #include "common/pipeline/location.h"
 #include "common/plan/order.h"
 #include "common/socket.h"
@@ -139,8 +140,11 @@ static fby_err take_rank(struct fby_setup *self,
     struct fby_id_text id = fby_id_text(fby_id_random());
     snprintf(
         self->job, sizeof(self->job), "%s", o->job != NULL ? o->job : id.text);
-    return fby_order_check_world(
-        self->split->content.global_batch, self->world, why);
+    const struct fby_content *content = &self->split->content;
+    fby_err                   err =
+        fby_order_check_world(content->global_batch, self->world, why);
+    return err == FBY_OK ? fby_content_check_world(content, self->world, why)
+                         : err;
 }
 
 static fby_err take_token(struct fby_setup *self,
@@ -252,9 +256,14 @@ static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
     self->max_rows                      = content->global_batch / self->world;
     self->expansions = fby_zalloc(self->n_fields * sizeof(*self->expansions));
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        uint32_t at  = self->field[i];
-        fby_err  err = fby_expansion_init(&self->expansions[i],
-             &content->fields[at], &delivery->fields[at], why);
+        uint32_t                        at       = self->field[i];
+        const struct fby_field_content *mixed_by = fby_mixed_by(content, at);
+        fby_err err = fby_expansion_init(&self->expansions[i],
+            &content->fields[at], &delivery->fields[at], why);
+        if (err == FBY_OK && mixed_by != NULL) {
+            err = fby_expansion_mix(
+                &self->expansions[i], &content->fields[at], mixed_by, why);
+        }
         if (err != FBY_OK) {
             return err;
         }

@@ -16,6 +16,7 @@ struct fby_unpack {
     struct fby_stage         *stage;
     struct fby_bell           bell;
     struct fby_codec_scratch *scratch; /* one a thread */
+    struct fby_ops_row       *draws;   /* max_rows a thread; NULL: no ops */
     struct fby_unpack_task   *spare;   /* receiver's thread */
     pthread_mutex_t           lock;
     struct fby_unpack_task   *finished; /* lock */
@@ -135,6 +136,57 @@ static fby_err place_field(struct fby_unpack *self, uint32_t thread,
     return FBY_OK;
 }
 
+static uint32_t own_rows(const struct forebay_batch *batch)
+{
+    uint32_t own = 0;
+    while (own < batch->rows && batch->valid[own] != 0) {
+        own++;
+    }
+    return own;
+}
+
+static fby_err expand_with_ops(struct fby_unpack *self, uint32_t thread,
+    const struct fby_unpack_task *task, uint32_t field, struct fby_why *why)
+{
+    const struct fby_setup     *setup = self->setup;
+    const struct fby_expansion *plan  = &setup->expansions[field];
+    struct forebay_batch       *batch = task->batch;
+    struct fby_expand_job       job   = {
+                .plan = plan,
+                .raw = task->from->memory + task->layout->fields[field].slot_offset,
+                .rows  = batch->rows,
+                .draws = self->draws + (size_t)thread * setup->max_rows,
+                .out   = batch->memory + setup->out_offset[field],
+    };
+    const struct fby_ops_batch place = {
+        .seed      = setup->seed,
+        .epoch     = batch->epoch,
+        .step      = batch->step,
+        .first_row = batch->first_row,
+        .rows      = batch->rows,
+        .own       = own_rows(batch),
+        .samples   = batch->samples,
+    };
+    fby_ops_draw(plan->drawn_by, &place, job.draws);
+    return setup->device->expand_ops(&job, why);
+}
+
+static fby_err expand_field(struct fby_unpack *self, uint32_t thread,
+    const struct fby_unpack_task *task, uint32_t field, struct fby_why *why)
+{
+    const struct fby_setup     *setup = self->setup;
+    const struct fby_expansion *plan  = &setup->expansions[field];
+    if (fby_setup_is_direct(setup, field)) {
+        return place_field(self, thread, task, field, why);
+    }
+    if (plan->drawn_by != NULL) {
+        return expand_with_ops(self, thread, task, field, why);
+    }
+    return setup->device->expand(plan,
+        task->from->memory + task->layout->fields[field].slot_offset,
+        task->batch->rows, task->batch->memory + setup->out_offset[field], why);
+}
+
 static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     const struct fby_unpack_task *task, struct fby_why *why)
 {
@@ -143,12 +195,7 @@ static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     fby_err                 err   = FBY_OK;
     uint32_t                n     = batch->rows > 0 ? setup->n_fields : 0;
     for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
-        err =
-            fby_setup_is_direct(setup, i)
-                ? place_field(self, thread, task, i, why)
-                : setup->device->expand(&setup->expansions[i],
-                      task->from->memory + task->layout->fields[i].slot_offset,
-                      batch->rows, batch->memory + setup->out_offset[i], why);
+        err = expand_field(self, thread, task, i, why);
     }
     return err;
 }
@@ -191,6 +238,15 @@ static fby_err run(void *context, uint32_t thread, void *item)
 
 /* ---- on the receiver's thread -------------------------------------------- */
 
+static bool has_ops(const struct fby_setup *setup)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        has = has || setup->expansions[i].drawn_by != NULL;
+    }
+    return has;
+}
+
 fby_err fby_unpack_create(const struct fby_setup *setup, struct fby_desk *desk,
     struct fby_unpack **out)
 {
@@ -209,6 +265,10 @@ fby_err fby_unpack_create(const struct fby_setup *setup, struct fby_desk *desk,
         .run      = run,
         .context  = self,
     };
+    if (has_ops(setup)) {
+        self->draws = fby_zalloc((size_t)setup->decode_threads *
+                                 setup->max_rows * sizeof(*self->draws));
+    }
     if (self->bell.fd < 0 || self->scratch == NULL ||
         fby_stage_create(&config, &self->stage) != FBY_OK) {
         fby_unpack_destroy(&self);
@@ -238,6 +298,7 @@ void fby_unpack_destroy(struct fby_unpack **self_p)
     fby_bell_close(&self->bell);
     pthread_mutex_destroy(&self->lock);
     free(self->scratch);
+    free(self->draws);
     free(self);
 }
 

@@ -9,12 +9,14 @@
 
 #include "common/fault.h"
 #include "common/mem.h"
+#include "common/pipeline/device_ops.h"
 #include "worker/shell.h"
 
 /* ---- HEADER and END ------------------------------------------------------ */
 
-static struct fby_recipe recipe_of(
-    const struct fby_field_content *field, const struct fby_raw_field *raw)
+/* `list`, empty before, holds the bytes of the device's ops. */
+static struct fby_recipe recipe_of(const struct fby_field_content *field,
+    const struct fby_raw_field *raw, struct fby_buffer *list)
 {
     struct fby_recipe recipe = {
         .one_hot   = field->one_hot,
@@ -27,13 +29,26 @@ static struct fby_recipe recipe_of(
         memcpy(recipe.mean, field->mean, sizeof(recipe.mean));
         memcpy(recipe.std, field->std, sizeof(recipe.std));
     }
+    if (field->n_device > 0) {
+        fby_device_list_encode(field, list);
+        recipe.device = (struct fby_blob){list->data, list->size};
+        recipe.behaviour =
+            (struct fby_maybe_digest){true, fby_device_list_behaviour(field)};
+    }
     return recipe;
+}
+
+static const char *mixed_by(const struct fby_content *content, uint32_t i)
+{
+    const struct fby_field_content *image = fby_mixed_by(content, i);
+    return image != NULL ? image->name : "";
 }
 
 static void send_header(struct shell *self, const struct ask *ask)
 {
     struct fby_header_field   fields[FBY_MAX_FIELDS];
-    const struct fby_job     *job     = ask->work->job;
+    struct fby_buffer         lists[FBY_MAX_FIELDS] = {{0}};
+    const struct fby_job     *job                   = ask->work->job;
     const struct fby_content *content = &job->spec.prepared->content;
     for (uint32_t i = 0; i < job->layout.n_fields; i++) {
         const struct fby_field_content *field =
@@ -46,8 +61,9 @@ static void send_header(struct shell *self, const struct ask *ask)
                                   .shape     = raw->shape,
                                   .raw_bytes = raw->raw_bytes,
                                   .n_chunks  = raw->n_chunks,
-                                  .recipe    = recipe_of(field, raw),
+                                  .recipe    = recipe_of(field, raw, &lists[i]),
         };
+        fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
     }
     fby_shell_tell(self, ask->peer,
         &(struct fby_message){.type = FBY_MSG_HEADER,
@@ -60,6 +76,9 @@ static void send_header(struct shell *self, const struct ask *ask)
                                 .fields         = fields,
                                 .n_fields       = job->layout.n_fields,
                                 .asked          = ask->asked}});
+    for (uint32_t i = 0; i < job->layout.n_fields; i++) {
+        fby_buffer_fini(&lists[i]);
+    }
 }
 
 static void sum_fields(

@@ -1,6 +1,6 @@
 #include "common/pipeline/canon.h"
 
-#include "common/pipeline/op.h"
+#include "common/pipeline/device_ops.h"
 #include "common/pipeline/record.h"
 
 /* Keys of the content record. In every record a key once given keeps its
@@ -48,6 +48,7 @@ enum { /* of a field's record */
     SHAPE     = 16, /* of arrays only */
     PICK      = 19, /* when something is picked */
     MAPS      = 22, /* of bits only */
+    DEVICE    = 24, /* only where more than normalize is done there */
     YUV420    = 25  /* only where it is so */
 };
 
@@ -78,6 +79,12 @@ static void encode_param(
     }
 }
 
+/* Those of normalize are the field's own keys, older than this list. */
+static size_t params_inside(const struct fby_op *op)
+{
+    return op->id == FBY_OP_DEVICE_NORMALIZE ? 0 : op->n_params;
+}
+
 static void encode_op(
     struct fby_buffer *out, uint16_t key, const struct fby_op_use *use)
 {
@@ -85,7 +92,7 @@ static void encode_op(
     fby_record_put_i64(out, OP_ID, use->op->id);
     fby_record_put_i64(out, OP_VERSION, use->op->version);
     size_t params = fby_record_open(out, OP_PARAMS);
-    for (size_t i = 0; i < use->op->n_params; i++) {
+    for (size_t i = 0; i < params_inside(use->op); i++) {
         encode_param(out, nth(i), &use->params[i]);
     }
     fby_record_close(out, params);
@@ -109,6 +116,22 @@ static void encode_ops(
     for (size_t i = 0; i < field->n_ops; i++) {
         encode_op(out, nth(i), &field->ops[i]);
     }
+    fby_record_close(out, mark);
+}
+
+void fby_device_list_encode(
+    const struct fby_field_content *field, struct fby_buffer *out)
+{
+    for (size_t i = 0; i < field->n_device; i++) {
+        encode_op(out, nth(i), &field->device[i]);
+    }
+}
+
+static void encode_device(
+    struct fby_buffer *out, const struct fby_field_content *field)
+{
+    size_t mark = fby_record_open(out, DEVICE);
+    fby_device_list_encode(field, out);
     fby_record_close(out, mark);
 }
 
@@ -149,6 +172,9 @@ static void encode_field(
     }
     if (field->maps != 0) {
         fby_record_put_i64(out, MAPS, field->maps);
+    }
+    if (field->n_device > 0) {
+        encode_device(out, field);
     }
     if (field->yuv420) {
         fby_record_put_i64(out, YUV420, 1);
@@ -214,12 +240,14 @@ static void decode_param(struct fby_record *r, uint16_t key,
     }
 }
 
-static void decode_op(
-    struct fby_record *list, uint16_t key, struct fby_op_use *out)
+typedef const struct fby_op *by_id_fn(uint32_t id);
+
+static void decode_op(struct fby_record *list, uint16_t key, by_id_fn *by_id,
+    struct fby_op_use *out)
 {
     struct fby_record r  = fby_record_nested(list, key);
     int64_t           id = fby_record_between(&r, OP_ID, 1, UINT32_MAX);
-    out->op              = fby_op_by_id((uint32_t)id);
+    out->op              = by_id((uint32_t)id);
     if (out->op == NULL) {
         fby_record_refuse(&r, OP_ID, "names an op that is not known here");
         fby_record_leave(list, &r);
@@ -230,21 +258,11 @@ static void decode_op(
         fby_record_refuse(&r, OP_VERSION, "is another version of the op");
     }
     struct fby_record params = fby_record_nested(&r, OP_PARAMS);
-    for (size_t i = 0; i < out->op->n_params; i++) {
+    for (size_t i = 0; i < params_inside(out->op); i++) {
         decode_param(&params, nth(i), &out->op->params[i], &out->params[i]);
     }
     fby_record_leave(&r, &params);
     fby_record_leave(list, &r);
-}
-
-/* How-manieth op of its name this is. */
-static uint32_t occurrence(const struct fby_field_content *field, size_t i)
-{
-    uint32_t before = 0;
-    for (size_t k = 0; k < i; k++) {
-        before += field->ops[k].op == field->ops[i].op ? 1 : 0;
-    }
-    return before;
 }
 
 static void decode_ops(struct fby_record *r, struct fby_field_content *out)
@@ -252,11 +270,39 @@ static void decode_ops(struct fby_record *r, struct fby_field_content *out)
     struct fby_record list = fby_record_nested(r, OPS);
     while (fby_record_more(&list) && out->n_ops < FBY_MAX_OPS) {
         size_t i = out->n_ops;
-        decode_op(&list, nth(i), &out->ops[i]);
-        out->ops[i].occurrence = occurrence(out, i);
+        decode_op(&list, nth(i), fby_op_by_id, &out->ops[i]);
+        if (list.fault == NULL) {
+            out->ops[i].occurrence =
+                fby_op_count(out->ops, (uint32_t)i, out->ops[i].op->name);
+        }
         out->n_ops++;
     }
     fby_record_leave(r, &list);
+}
+
+/* Those of its name on the worker count, too: the draws are others. */
+static uint32_t device_occurrence(
+    const struct fby_field_content *field, size_t i)
+{
+    return fby_op_count(field->ops, field->n_ops, field->device[i].op->name) +
+           fby_op_count(field->device, (uint32_t)i, field->device[i].op->name);
+}
+
+static void decode_device(struct fby_record *r, struct fby_field_content *out)
+{
+    struct fby_record list = fby_record_nested(r, DEVICE);
+    while (fby_record_more(&list) && out->n_device < FBY_MAX_DEVICE) {
+        size_t i = out->n_device;
+        decode_op(&list, nth(i), fby_device_op_by_id, &out->device[i]);
+        if (list.fault == NULL) {
+            out->device[i].occurrence = device_occurrence(out, i);
+        }
+        out->n_device++;
+    }
+    fby_record_leave(r, &list);
+    if (r->fault == NULL && out->n_device == 0) {
+        fby_record_refuse(r, DEVICE, "is an empty list");
+    }
 }
 
 static void decode_from(struct fby_record *r, struct fby_field_content *out)
@@ -330,6 +376,9 @@ static void decode_field(
     }
     if (fby_record_has(&r, MAPS)) {
         out->maps = (uint32_t)fby_record_between(&r, MAPS, 1, FBY_MAX_LENGTH);
+    }
+    if (fby_record_has(&r, DEVICE)) {
+        decode_device(&r, out);
     }
     out->yuv420 =
         fby_record_has(&r, YUV420) && fby_record_between(&r, YUV420, 1, 1) == 1;

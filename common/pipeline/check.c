@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/pipeline/canon.h"
-#include "common/pipeline/op.h"
+#include "common/pipeline/device_ops.h"
 #include "common/pipeline/text.h"
 
 static bool is_folder(const struct fby_field_content *field)
@@ -200,6 +200,29 @@ static fby_err check_op(const struct fby_op_use *use, struct fby_why *why)
     return fby_op_check(use, why);
 }
 
+/* Normalize's are the field's, see check_normalize. */
+static fby_err check_device(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    fby_err  err        = FBY_OK;
+    uint32_t normalizes = 0;
+    for (size_t i = 0; i < field->n_device && err == FBY_OK; i++) {
+        const struct fby_op_use *use = &field->device[i];
+        if (use->op->id == FBY_OP_DEVICE_NORMALIZE) {
+            normalizes++;
+        } else {
+            err = check_op(use, why);
+        }
+    }
+    if (err == FBY_OK && field->n_device > 0 &&
+        ((normalizes > 0) != field->normalize ||
+            field->n_device == normalizes)) {
+        err = fby_because(why, FBY_CONFIG,
+            "the list under device is not that of a normalised picture");
+    }
+    return err;
+}
+
 static fby_err check_ops(
     const struct fby_field_content *field, struct fby_why *why)
 {
@@ -209,7 +232,7 @@ static fby_err check_ops(
             return err;
         }
     }
-    return FBY_OK;
+    return check_device(field, why);
 }
 
 /* ---- one field, by what it decodes ---- */
@@ -449,7 +472,8 @@ static bool strangers_are_none(const struct fby_field_content *f)
     bool array  = f->decode == FBY_DECODE_ARRAY;
     bool maps   = f->decode == FBY_DECODE_MAPS;
     bool mask   = f->decode == FBY_DECODE_MASK8 || maps;
-    bool plain  = f->n_ops == 0 && strcmp(f->group, f->name) == 0;
+    bool plain =
+        f->n_ops == 0 && f->n_device == 0 && strcmp(f->group, f->name) == 0;
     return (image || mask || plain) &&
            (image || (!f->normalize && f->dct_scale == 0 && !f->yuv420)) &&
            (label || (f->classes == 0 && !f->one_hot)) &&
@@ -575,7 +599,9 @@ fby_err fby_content_check(
             return fby_because(
                 why, FBY_CONFIG, "fields are not in byte order of their names");
         }
-        if (check_field(field, content->source, why) != FBY_OK) {
+        uint32_t at = 0;
+        if (check_field(field, content->source, why) != FBY_OK ||
+            fby_device_ops_check(content, (uint32_t)i, &at, why) != FBY_OK) {
             err = fby_because_in(
                 why, FBY_CONFIG, "field '%s'", fby_text_show(field->name).text);
         }

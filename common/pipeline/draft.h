@@ -113,15 +113,11 @@ struct draft_op {
     struct fby_op_use use;  /* occurrence: set when a split is picked */
     uint32_t          only; /* bit i: split i */
     struct fby_place  here; /* its name */
+    char              field[FBY_NAME_SIZE]; /* a parameter names it */
+    struct fby_place  field_at;
 };
 
-enum { NORMALIZE_MEAN, NORMALIZE_STD, NORMALIZE_PARAMS };
-
-struct draft_normalize {
-    bool             given;
-    struct fby_value params[NORMALIZE_PARAMS];
-    uint32_t         only; /* bit i: split i */
-};
+enum { NORMALIZE_MEAN, NORMALIZE_STD }; /* parameters */
 
 enum { /* keys of a field */
     FIELD_FROM,
@@ -160,7 +156,8 @@ struct draft_field {
     struct draft_op            ops[FBY_MAX_OPS];
     uint32_t                   n_ops;
     struct draft_wire          wire;
-    struct draft_normalize     normalize;
+    struct draft_op            device[FBY_MAX_DEVICE];
+    uint32_t                   n_device;
     struct draft_out           out;
     struct draft_one_hot       one_hot;
     const struct fby_pipeline *pipeline; /* it is part of */
@@ -205,6 +202,13 @@ FBY_CHECKED fby_err fby_draft_ops(
     struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field);
 FBY_CHECKED fby_err fby_draft_device(
     struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field);
+
+/* Does any split normalise its pictures? */
+bool fby_draft_normalizes(const struct draft_field *field);
+
+/* The fields that ops name, once all are read, in order of names. */
+FBY_CHECKED fby_err fby_draft_references(
+    const struct fby_yaml *yaml, struct fby_pipeline *pipeline);
 
 /* `only: NAME` or a list of them, as bits (draft_op.c). */
 FBY_CHECKED fby_err fby_draft_only(struct fby_yaml *yaml, yaml_node_t *node,

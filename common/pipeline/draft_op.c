@@ -56,17 +56,30 @@ struct params { /* an op being read */
     const struct fby_param    *table;
     size_t                     n;
     const struct fby_pipeline *pipeline;
-    struct fby_value          *values; /* out */
-    uint32_t                   only;   /* out */
+    struct draft_op           *out;
 };
+
+static fby_err read_reference(const struct fby_yaml *yaml,
+    const yaml_node_t *node, const struct fby_param *param,
+    struct draft_op *out)
+{
+    out->field_at = fby_yaml_place(node);
+    return fby_yaml_is_given(node)
+               ? fby_draft_name(yaml, node, "field", out->field)
+               : fby_yaml_expected(yaml, node, param->expects);
+}
 
 /* The key behind the parameters is `only`. */
 static fby_err read_param(
     struct fby_yaml *yaml, yaml_node_t *value, size_t i, void *target)
 {
     struct params *p = target;
-    return i < p->n ? fby_param_read(yaml, value, &p->table[i], &p->values[i])
-                    : fby_draft_only(yaml, value, p->pipeline, &p->only);
+    if (i == p->n) {
+        return fby_draft_only(yaml, value, p->pipeline, &p->out->only);
+    }
+    return p->table[i].field ? read_reference(yaml, value, &p->table[i], p->out)
+                             : fby_param_read(yaml, value, &p->table[i],
+                                   &p->out->use.params[i]);
 }
 
 static fby_err fill_in(const struct fby_yaml *yaml, const yaml_node_t *node,
@@ -81,8 +94,8 @@ static fby_err fill_in(const struct fby_yaml *yaml, const yaml_node_t *node,
             return fby_yaml_error(yaml, node, "%s needs '%s': %s", p->name,
                 param->name, param->expects);
         }
-        p->values[i]      = param->fallback;
-        p->values[i].real = param->real;
+        p->out->use.params[i]      = param->fallback;
+        p->out->use.params[i].real = param->real;
     }
     return FBY_OK;
 }
@@ -101,8 +114,8 @@ static fby_err read_params(
     for (size_t i = 0; i < p->n; i++) {
         names[i] = p->table[i].name;
     }
-    names[p->n] = "only";
-    p->only     = UINT32_MAX;
+    names[p->n]  = "only";
+    p->out->only = UINT32_MAX;
     char    what[64];
     fby_err err = FBY_OK;
     snprintf(what, sizeof(what), "the op's keys, as {%s: ...}", names[0]);
@@ -147,20 +160,18 @@ static fby_err read_item_params(
         return read_params(yaml, item->value, p);
     }
     static const struct fby_place nowhere[FBY_MAX_PARAMS];
-    p->only = UINT32_MAX;
+    p->out->only = UINT32_MAX;
     return fill_in(yaml, item->name, p, nowhere);
 }
-
-static const char normalize[] = "normalize";
 
 static fby_err unknown_op(const struct fby_yaml *yaml, const yaml_node_t *node)
 {
     const char        *text       = fby_yaml_text(node);
     char               known[512] = "";
     struct fby_nearest nearest    = {.word = text};
-    if (strcmp(text, normalize) == 0) {
+    if (fby_device_op_named(text) != NULL) {
         return fby_yaml_error(yaml, node,
-            "normalize is an op of the device; write it under 'device'");
+            "%s is an op of the device; write it under 'device'", text);
     }
     for (size_t i = 0; i < fby_n_ops; i++) {
         fby_nearest_offer(&nearest, fby_ops[i]->name);
@@ -174,7 +185,25 @@ static fby_err unknown_op(const struct fby_yaml *yaml, const yaml_node_t *node)
         fby_text_show(text).text, known);
 }
 
-static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
+static fby_err read_op(struct fby_yaml *yaml, const struct item *item,
+    const struct fby_pipeline *pipeline, struct draft_op *out)
+{
+    const struct fby_op *op  = out->use.op;
+    struct params        p   = {.name = op->name,
+                 .table               = op->params,
+                 .n                   = op->n_params,
+                 .pipeline            = pipeline,
+                 .out                 = out};
+    struct fby_why       why = {{0}};
+    out->here                = fby_yaml_place(item->name);
+    fby_err err              = read_item_params(yaml, item, &p);
+    if (err == FBY_OK && fby_op_check(&out->use, &why) != FBY_OK) {
+        err = fby_yaml_error(yaml, item->name, "%s", why.text);
+    }
+    return err;
+}
+
+static fby_err read_worker_op(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_pipeline *pipeline, struct draft_op *out)
 {
     struct item item;
@@ -182,24 +211,9 @@ static fby_err read_op(struct fby_yaml *yaml, yaml_node_t *node,
     if (err != FBY_OK) {
         return err;
     }
-    const struct fby_op *op = fby_op_named(fby_yaml_text(item.name));
-    if (op == NULL) {
-        return unknown_op(yaml, item.name);
-    }
-    struct params  p   = {.name = op->name,
-           .table               = op->params,
-           .n                   = op->n_params,
-           .pipeline            = pipeline,
-           .values              = out->use.params};
-    struct fby_why why = {{0}};
-    out->use.op        = op;
-    out->here          = fby_yaml_place(item.name);
-    err                = read_item_params(yaml, &item, &p);
-    out->only          = p.only;
-    if (err == FBY_OK && fby_op_check(&out->use, &why) != FBY_OK) {
-        err = fby_yaml_error(yaml, item.name, "%s", why.text);
-    }
-    return err;
+    out->use.op = fby_op_named(fby_yaml_text(item.name));
+    return out->use.op != NULL ? read_op(yaml, &item, pipeline, out)
+                               : unknown_op(yaml, item.name);
 }
 
 fby_err fby_draft_ops(
@@ -214,8 +228,8 @@ fby_err fby_draft_ops(
     }
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < fby_yaml_length(node); i++) {
-        err = read_op(yaml, fby_yaml_item(yaml, node, i), field->pipeline,
-            &field->ops[i]);
+        err = read_worker_op(yaml, fby_yaml_item(yaml, node, i),
+            field->pipeline, &field->ops[i]);
         field->n_ops++;
     }
     return err;
@@ -223,54 +237,40 @@ fby_err fby_draft_ops(
 
 /* ---- device ---- */
 
-static const struct fby_param normalize_params[NORMALIZE_PARAMS] = {
-    [NORMALIZE_MEAN] = {.name = "mean",
-        .expects              = "one or three numbers, -1000000 to 1000000",
-        .real                 = true,
-        .spread               = true,
-        .min_n                = 1,
-        .max_n                = 3,
-        .min                  = -FBY_NORMALIZE_MAX,
-        .max                  = FBY_NORMALIZE_MAX},
-    [NORMALIZE_STD]  = {.name = "std",
-         .expects             = "one or three numbers, 0.000001 to 1000000",
-         .real                = true,
-         .spread              = true,
-         .min_n               = 1,
-         .max_n               = 3,
-         .min                 = 1 / FBY_NORMALIZE_MAX,
-         .max                 = FBY_NORMALIZE_MAX},
-};
-
-static fby_err read_normalize(
-    struct fby_yaml *yaml, yaml_node_t *node, struct draft_field *field)
+static fby_err unknown_device_op(
+    const struct fby_yaml *yaml, const yaml_node_t *node)
 {
-    struct draft_normalize *out = &field->normalize;
-    struct item             item;
-    fby_err                 err = open_item(yaml, node, &item);
+    const char        *text       = fby_yaml_text(node);
+    char               known[256] = "";
+    struct fby_nearest nearest    = {.word = text};
+    if (fby_op_named(text) != NULL) {
+        return fby_yaml_error(yaml, node,
+            "'%s' is no op of the device; write it under 'ops'", text);
+    }
+    for (size_t i = 0; i < fby_n_device_ops; i++) {
+        fby_nearest_offer(&nearest, fby_device_ops[i]->name);
+        fby_text_list(known, sizeof(known), fby_device_ops[i]->name);
+    }
+    return nearest.best != NULL
+               ? fby_yaml_error(yaml, node,
+                     "'%s' is no op of the device; did you mean '%s'?",
+                     fby_text_show(text).text, nearest.best)
+               : fby_yaml_error(yaml, node,
+                     "'%s' is no op of the device; there are %s",
+                     fby_text_show(text).text, known);
+}
+
+static fby_err read_device_op(struct fby_yaml *yaml, yaml_node_t *node,
+    const struct fby_pipeline *pipeline, struct draft_op *out)
+{
+    struct item item;
+    fby_err     err = open_item(yaml, node, &item);
     if (err != FBY_OK) {
         return err;
     }
-    const char *text = fby_yaml_text(item.name);
-    if (strcmp(text, normalize) != 0) {
-        return fby_yaml_error(yaml, item.name,
-            "'%s' is no op of the device; %s", fby_text_show(text).text,
-            fby_op_named(text) != NULL ? "write it under 'ops'"
-                                       : "there is normalize");
-    }
-    if (out->given) {
-        return fby_yaml_error(
-            yaml, item.name, "a field is normalised at most once");
-    }
-    struct params p = {.name = normalize,
-        .table               = normalize_params,
-        .n                   = NORMALIZE_PARAMS,
-        .pipeline            = field->pipeline,
-        .values              = out->params};
-    err             = read_item_params(yaml, &item, &p);
-    out->given      = true;
-    out->only       = p.only;
-    return err;
+    out->use.op = fby_device_op_named(fby_yaml_text(item.name));
+    return out->use.op != NULL ? read_op(yaml, &item, pipeline, out)
+                               : unknown_device_op(yaml, item.name);
 }
 
 fby_err fby_draft_device(
@@ -279,9 +279,71 @@ fby_err fby_draft_device(
     if (!fby_yaml_is_list(node)) {
         return fby_yaml_expected(yaml, node, "a list of ops of the device");
     }
+    if (fby_yaml_length(node) > FBY_MAX_DEVICE) {
+        return fby_yaml_error(yaml, node,
+            "%zu ops; a field has at most %d on the device",
+            fby_yaml_length(node), FBY_MAX_DEVICE);
+    }
     fby_err err = FBY_OK;
     for (size_t i = 0; err == FBY_OK && i < fby_yaml_length(node); i++) {
-        err = read_normalize(yaml, fby_yaml_item(yaml, node, i), field);
+        err = read_device_op(yaml, fby_yaml_item(yaml, node, i),
+            field->pipeline, &field->device[i]);
+        field->n_device++;
+    }
+    return err;
+}
+
+bool fby_draft_normalizes(const struct draft_field *field)
+{
+    bool normalizes = false;
+    for (size_t i = 0; i < field->n_device; i++) {
+        normalizes = normalizes ||
+                     field->device[i].use.op->id == FBY_OP_DEVICE_NORMALIZE;
+    }
+    return normalizes;
+}
+
+/* The field that `op` names, as its position. */
+static fby_err refer(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, struct draft_op *op, size_t param)
+{
+    struct fby_nearest nearest = {.word = op->field};
+    for (size_t i = 0; i < pipeline->n_fields; i++) {
+        if (strcmp(pipeline->fields[i].name, op->field) == 0) {
+            op->use.params[param] =
+                (struct fby_value){.n = 1, .i = {(int64_t)i}};
+            return FBY_OK;
+        }
+        fby_nearest_offer(&nearest, pipeline->fields[i].name);
+    }
+    return fby_yaml_wrong(yaml->why, yaml->file, op->field_at,
+        "'%s' is no field of this file%s%s%s", op->field,
+        nearest.best != NULL ? "; did you mean '" : "",
+        nearest.best != NULL ? nearest.best : "",
+        nearest.best != NULL ? "'?" : "");
+}
+
+static fby_err refer_all(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, struct draft_op *op)
+{
+    fby_err err = FBY_OK;
+    for (size_t k = 0; k < op->use.op->n_params && err == FBY_OK; k++) {
+        if (op->use.op->params[k].field) {
+            err = refer(yaml, pipeline, op, k);
+        }
+    }
+    return err;
+}
+
+fby_err fby_draft_references(
+    const struct fby_yaml *yaml, struct fby_pipeline *pipeline)
+{
+    fby_err err = FBY_OK;
+    for (size_t f = 0; f < pipeline->n_fields; f++) {
+        struct draft_field *field = &pipeline->fields[f];
+        for (size_t i = 0; i < field->n_device && err == FBY_OK; i++) {
+            err = refer_all(yaml, pipeline, &field->device[i]);
+        }
     }
     return err;
 }

@@ -418,5 +418,5 @@ fby_err fby_draft_fields(struct fby_yaml *yaml, struct fby_pipeline *pipeline)
     }
     qsort(pipeline->fields, pipeline->n_fields, sizeof(pipeline->fields[0]),
         by_name);
-    return err;
+    return err == FBY_OK ? fby_draft_references(yaml, pipeline) : err;
 }

@@ -94,7 +94,8 @@ static bool is_used(int64_t decode, size_t key)
                              BIT(FIELD_KEY) | BIT(FIELD_PICK),
         [FBY_DECODE_NUMBER] = BIT(FIELD_KEY) | BIT(FIELD_PICK),
         [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
-        [FBY_DECODE_MASK8]  = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
+        [FBY_DECODE_MASK8] =
+            BIT(FIELD_GROUP) | BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
         [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE),
         [FBY_DECODE_MAPS]   = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_TOKENS] = 0,
@@ -297,7 +298,7 @@ static fby_err settle_picture_wire(
 static fby_err settle_picture(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    bool    normalized = field->normalize.given;
+    bool    normalized = fby_draft_normalizes(field);
     fby_err err        = check_picture_files(yaml, field);
     if (field->dct_scale == 0) {
         field->dct_scale = FBY_DCT_FAITHFUL;
@@ -340,6 +341,13 @@ static fby_err settle_mask(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     fby_err err = check_mask_files(yaml, field);
+    for (size_t i = 0; err == FBY_OK && i < field->n_device; i++) {
+        if (!field->device[i].use.op->masks) {
+            err = fby_yaml_wrong(yaml->why, yaml->file, field->device[i].here,
+                "%s is not done to a mask8 field; masks have flips only",
+                field->device[i].use.op->name);
+        }
+    }
     if (err == FBY_OK) {
         err = settle_wire(
             yaml, field, FBY_U8, "masks travel as u8; use type: u8");

@@ -32,6 +32,16 @@ int64_t fby_op_draw_around(struct fby_draw *draw, const struct fby_value *value)
                : fby_plan_uniform_q16(draw, a < 0 ? a : -a, a < 0 ? -a : a);
 }
 
+uint32_t fby_op_count(
+    const struct fby_op_use *uses, uint32_t n, const char *name)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        count += strcmp(uses[i].op->name, name) == 0 ? 1 : 0;
+    }
+    return count;
+}
+
 /* ---- parameters ---- */
 
 static fby_err check_order(const struct fby_param *param,
@@ -86,22 +96,55 @@ struct fby_size fby_op_plan_size(const struct fby_op_plan *plan)
     return size;
 }
 
-const struct fby_op *fby_op_named(const char *name)
+const struct fby_op *const fby_device_ops[] = {
+    &fby_device_normalize,
+    &fby_device_horizontal_flip,
+    &fby_device_vertical_flip,
+    &fby_device_colour_jitter,
+    &fby_device_random_erasing,
+    &fby_device_mixup,
+    &fby_device_cutmix,
+};
+const size_t fby_n_device_ops = FBY_COUNT(fby_device_ops);
+
+static const struct fby_op *named(
+    const struct fby_op *const *ops, size_t n, const char *name)
 {
-    for (size_t i = 0; i < fby_n_ops; i++) {
-        if (strcmp(fby_ops[i]->name, name) == 0) {
-            return fby_ops[i];
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(ops[i]->name, name) == 0) {
+            return ops[i];
         }
     }
     return NULL;
 }
 
-const struct fby_op *fby_op_by_id(uint32_t id)
+static const struct fby_op *by_id(
+    const struct fby_op *const *ops, size_t n, uint32_t id)
 {
-    for (size_t i = 0; i < fby_n_ops; i++) {
-        if (fby_ops[i]->id == id) {
-            return fby_ops[i];
+    for (size_t i = 0; i < n; i++) {
+        if (ops[i]->id == id) {
+            return ops[i];
         }
     }
     return NULL;
+}
+
+const struct fby_op *fby_op_named(const char *name)
+{
+    return named(fby_ops, fby_n_ops, name);
+}
+
+const struct fby_op *fby_op_by_id(uint32_t id)
+{
+    return by_id(fby_ops, fby_n_ops, id);
+}
+
+const struct fby_op *fby_device_op_named(const char *name)
+{
+    return named(fby_device_ops, fby_n_device_ops, name);
+}
+
+const struct fby_op *fby_device_op_by_id(uint32_t id)
+{
+    return by_id(fby_device_ops, fby_n_device_ops, id);
 }

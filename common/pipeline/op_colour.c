@@ -1,5 +1,7 @@
 /* op_colour.c - ops that change colours: grayscale, random_grayscale,
  * colour_jitter, gaussian_blur and random_erasing. */
+#include <string.h>
+
 #include "common/pipeline/op_private.h"
 
 /* ---- grayscale, random_grayscale ---- */
@@ -132,6 +134,18 @@ const struct fby_op fby_op_colour_jitter = {
     .plan      = jitter_plan,
 };
 
+const struct fby_op fby_device_colour_jitter = {
+    .name     = "colour_jitter",
+    .id       = FBY_OP_DEVICE_COLOUR_JITTER,
+    .version  = 1,
+    .levels   = true,
+    .params   = jitter_params,
+    .n_params = FBY_COUNT(jitter_params),
+    .check    = jitter_check,
+    .shape    = fby_op_same_shape,
+    .plan     = jitter_plan,
+};
+
 /* ---- gaussian_blur ---- */
 
 enum { KERNEL = 0, SIGMA = 1 };
@@ -242,4 +256,40 @@ const struct fby_op fby_op_random_erasing = {
     .n_params = FBY_COUNT(erasing_params),
     .shape    = fby_op_same_shape,
     .plan     = erasing_plan,
+};
+
+/* On the device the value is what a level is there: of 0..1, or normalised. */
+static const struct fby_param device_erasing_params[] = {
+    [P]     = FBY_P_PARAM(0.5),
+    [SCALE] = FBY_PAIR_PARAM("scale", 0.0001, 1, 0.02, 0.33),
+    [RATIO] = FBY_PAIR_PARAM("ratio", 0.01, 100, 0.3, 3.3),
+    [VALUE] = {.name = "value",
+        .expects     = "one or three numbers, -1000000 to 1000000",
+        .real        = true,
+        .spread      = true,
+        .min_n       = 1,
+        .max_n       = 3,
+        .min         = -FBY_NORMALIZE_MAX,
+        .max         = FBY_NORMALIZE_MAX,
+        .fallback    = {.n = 3, .real = true, .r = {0, 0, 0}}},
+};
+
+/* Steps are whole numbers: the value is not one of them. */
+static fby_err device_erasing_plan(const struct fby_op_use *use,
+    struct fby_draw *draw, struct fby_shape in, struct fby_op_plan *out,
+    struct fby_why *why)
+{
+    struct fby_op_use whole = *use;
+    memset(whole.params[VALUE].i, 0, sizeof(whole.params[VALUE].i));
+    return erasing_plan(&whole, draw, in, out, why);
+}
+
+const struct fby_op fby_device_random_erasing = {
+    .name     = "random_erasing",
+    .id       = FBY_OP_DEVICE_RANDOM_ERASING,
+    .version  = 1,
+    .params   = device_erasing_params,
+    .n_params = FBY_COUNT(device_erasing_params),
+    .shape    = fby_op_same_shape,
+    .plan     = device_erasing_plan,
 };

@@ -257,3 +257,14 @@ const struct fby_op fby_op_horizontal_flip = {
     .shape    = fby_op_same_shape,
     .plan     = flip_plan,
 };
+
+const struct fby_op fby_device_horizontal_flip = {
+    .name     = "horizontal_flip",
+    .id       = FBY_OP_DEVICE_HORIZONTAL_FLIP,
+    .version  = 1,
+    .masks    = true,
+    .params   = flip_params,
+    .n_params = FBY_COUNT(flip_params),
+    .shape    = fby_op_same_shape,
+    .plan     = flip_plan,
+};

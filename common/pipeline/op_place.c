@@ -27,6 +27,17 @@ const struct fby_op fby_op_vertical_flip = {
     .plan     = flip_plan,
 };
 
+const struct fby_op fby_device_vertical_flip = {
+    .name     = "vertical_flip",
+    .id       = FBY_OP_DEVICE_VERTICAL_FLIP,
+    .version  = 1,
+    .masks    = true,
+    .params   = flip_params,
+    .n_params = FBY_COUNT(flip_params),
+    .shape    = fby_op_same_shape,
+    .plan     = flip_plan,
+};
+
 /* ---- pad ---- */
 
 enum { PADDING = 0, FILL = 1, MODE = 2 };

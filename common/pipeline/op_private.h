@@ -61,4 +61,11 @@ extern const struct fby_op fby_op_random_erasing;
 extern const struct fby_op fby_op_rotate, fby_op_affine;
 extern const struct fby_op fby_op_trivial_augment_wide, fby_op_rand_augment;
 
+extern const struct fby_op fby_device_normalize;
+extern const struct fby_op fby_device_horizontal_flip;
+extern const struct fby_op fby_device_vertical_flip;
+extern const struct fby_op fby_device_colour_jitter;
+extern const struct fby_op fby_device_random_erasing;
+extern const struct fby_op fby_device_mixup, fby_device_cutmix;
+
 #endif

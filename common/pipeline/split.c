@@ -4,6 +4,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
+#include "common/pipeline/device_ops.h"
 #include "common/pipeline/draft.h"
 #include "common/pipeline/nearest.h"
 #include "common/pipeline/text.h"
@@ -65,13 +66,40 @@ static void fill_ops(struct fby_field_content *out,
     }
 }
 
-static void fill_normalize(struct fby_field_content *out,
-    const struct draft_normalize *normalize, uint32_t split_bit)
+static void fill_normalize(
+    struct fby_field_content *out, const struct draft_op *op)
 {
-    out->normalize = normalize->given && (normalize->only & split_bit) != 0;
-    for (size_t k = 0; out->normalize && k < 3; k++) {
-        out->mean[k] = normalize->params[NORMALIZE_MEAN].r[k];
-        out->std[k]  = normalize->params[NORMALIZE_STD].r[k];
+    out->normalize = true;
+    for (size_t k = 0; k < 3; k++) {
+        out->mean[k] = op->use.params[NORMALIZE_MEAN].r[k];
+        out->std[k]  = op->use.params[NORMALIZE_STD].r[k];
+    }
+}
+
+/* Occurrences count those of the name on the worker, too: an op that stands
+ * there and here draws twice. Normalize alone needs no list. */
+static void fill_device(struct fby_field_content *out,
+    const struct draft_field *field, uint32_t split_bit)
+{
+    for (size_t i = 0; i < field->n_device; i++) {
+        const struct draft_op *from = &field->device[i];
+        struct fby_op_use     *use  = &out->device[out->n_device];
+        if ((from->only & split_bit) == 0) {
+            continue;
+        }
+        *use = from->use;
+        use->occurrence =
+            fby_op_count(out->ops, out->n_ops, use->op->name) +
+            fby_op_count(out->device, out->n_device, use->op->name);
+        if (use->op->id == FBY_OP_DEVICE_NORMALIZE) {
+            fill_normalize(out, from);
+            memset(use->params, 0, sizeof(use->params));
+        }
+        out->n_device++;
+    }
+    if (out->n_device == 1 && out->normalize) {
+        memset(&out->device[0], 0, sizeof(out->device[0]));
+        out->n_device = 0;
     }
 }
 
@@ -117,7 +145,7 @@ static void fill_field(struct fby_field_content *out,
     out->one_hot   = has_one_hot(field, split_bit);
     out->smoothing = out->one_hot ? field->one_hot.smoothing : 0;
     fill_ops(out, field, split_bit);
-    fill_normalize(out, &field->normalize, split_bit);
+    fill_device(out, field, split_bit);
     out->shape = fby_field_shape(out);
 }
 
@@ -223,6 +251,45 @@ static fby_err check_sequence(const struct fby_pipeline *pipeline,
     return FBY_OK;
 }
 
+/* Op `k` of those that a split has, as the file says it. */
+static const struct draft_op *device_op(
+    const struct draft_field *field, uint32_t split_bit, uint32_t k)
+{
+    const struct draft_op *op = field->device;
+    for (;; op++) {
+        if ((op->only & split_bit) != 0 && k-- == 0) {
+            return op;
+        }
+    }
+}
+
+static fby_err check_device(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, size_t i,
+    const struct fby_content *content, struct fby_why *why)
+{
+    uint32_t       bit  = UINT32_C(1) << (split - pipeline->splits);
+    uint32_t       at   = 0;
+    struct fby_why what = {{0}};
+    if (fby_device_ops_check(content, (uint32_t)i, &at, &what) != FBY_OK) {
+        return fby_yaml_wrong(why, pipeline->file,
+            device_op(&pipeline->fields[i], bit, at)->here, "%s (split '%s')",
+            what.text, split->name);
+    }
+    const struct fby_op_use *pairing = fby_device_pairing(&content->fields[i]);
+    if (pairing == NULL) {
+        return FBY_OK;
+    }
+    const struct draft_field *label =
+        &pipeline->fields[pairing->params[FBY_PAIR_LABEL].i[0]];
+    return label->one_hot.dtype != FBY_U8
+               ? FBY_OK
+               : fby_yaml_wrong(why, pipeline->file,
+                     label->one_hot.at[ONE_HOT_DTYPE],
+                     "dtype u8 cannot hold labels that %s mixes; use f32, f16 "
+                     "or bf16",
+                     pairing->op->name);
+}
+
 static fby_err check_split(const struct fby_pipeline *pipeline,
     const struct draft_split *split, const struct fby_content *content,
     struct fby_why *why)
@@ -238,6 +305,9 @@ static fby_err check_split(const struct fby_pipeline *pipeline,
         }
         if (err == FBY_OK) {
             err = check_folder_label(pipeline, split, i, why);
+        }
+        if (err == FBY_OK) {
+            err = check_device(pipeline, split, i, content, why);
         }
     }
     if (err == FBY_OK && fby_content_check(content, why) != FBY_OK) {

@@ -28,6 +28,8 @@ static const struct kind kinds[FBY_N_STEPS] = {
     [FBY_STEP_SOLARIZE]     = {"solarize", false, {"threshold"}},
     [FBY_STEP_AUTOCONTRAST] = {"autocontrast", false, {0}},
     [FBY_STEP_EQUALIZE]     = {"equalize", false, {0}},
+    [FBY_STEP_MIXUP]        = {"mixup", false, {"lambda_q24"}},
+    [FBY_STEP_CUTMIX] = {"cutmix", false, {"x", "y", "w", "h", "lambda_q24"}},
 };
 
 const char *const fby_pad_modes[] = {[FBY_PAD_CONSTANT] = "constant",

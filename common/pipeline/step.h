@@ -28,6 +28,8 @@ enum fby_step_kind { /* in fingerprints: add, never renumber */
     FBY_STEP_SOLARIZE      = 13, /* values from there on are inverted */
     FBY_STEP_AUTOCONTRAST  = 14,
     FBY_STEP_EQUALIZE      = 15,
+    FBY_STEP_MIXUP         = 16, /* device: lambda, Q24 */
+    FBY_STEP_CUTMIX        = 17, /* device: x, y, w, h; lambda, Q24 */
     FBY_N_STEPS
 };
 

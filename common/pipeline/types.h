@@ -16,6 +16,7 @@
 enum {
     FBY_MAX_FIELDS   = 32,
     FBY_MAX_OPS      = 16, /* a field, on the worker */
+    FBY_MAX_DEVICE   = 8,  /* ops of a field, on the device */
     FBY_MAX_FROM     = 8,  /* member extensions tried in turn */
     FBY_MAX_MAPS     = 32, /* masks of one stack */
     FBY_MAX_PARAMS   = 8,  /* an op */
@@ -176,7 +177,10 @@ struct fby_field_content {
     bool               normalize; /* device op: (v/255 - mean) / std */
     double             mean[FBY_MAX_CHANNELS];
     double             std[FBY_MAX_CHANNELS];
-    struct fby_shape   shape; /* after the ops; every dimension known */
+    struct fby_op_use  device[FBY_MAX_DEVICE]; /* in order; with normalize,
+                                  whose numbers are those above */
+    uint32_t           n_device; /* 0 also where normalize stands alone */
+    struct fby_shape   shape;    /* after the ops; every dimension known */
 };
 
 /* How token files are cut into sequences, which are the samples. */

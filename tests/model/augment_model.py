@@ -6,12 +6,14 @@ the steps: (kind, values...).
 """
 
 from fractions import Fraction
+from math import isqrt
 
 from forebay_model import U32, exp2, limited, log2, q32, side
 
 ONE = 65536
 (VERTICAL_FLIP, PAD, GREY, BRIGHTNESS, CONTRAST, SATURATION, HUE, BLUR, ERASE,
- AFFINE, SHARPNESS, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE) = range(1, 16)
+ AFFINE, SHARPNESS, POSTERIZE, SOLARIZE, AUTOCONTRAST, EQUALIZE, MIXUP,
+ CUTMIX) = range(1, 18)
 
 
 def q16(x):
@@ -124,7 +126,8 @@ def random_erasing(draw, picture, p, scale, ratio, value):
         bw, bh = side(area * exp2(-aspect)), side(area * exp2(aspect))
         if 1 <= bw < w and 1 <= bh < h:
             y = draw.below(h - bh + 1)
-            return [(ERASE, draw.below(w - bw + 1), y, bw, bh, *value)]
+            level = [v if isinstance(v, int) else 0 for v in value]
+            return [(ERASE, draw.below(w - bw + 1), y, bw, bh, *level)]
     return []
 
 
@@ -146,6 +149,52 @@ def affine(draw, picture, degrees, translate, scale, shear, fill):
     if len(shear) == 4:
         tan_y = tangent(around(draw, shear[2:]))
     return [(AFFINE, angle, right, down, size, tan_x, tan_y, 0, fill[0])]
+
+
+# ---- ops of the device ----
+
+LAMBDA_ONE = 2**24
+
+
+def beta(draw, alpha):
+    a = q16(alpha)
+    for _ in range(256):
+        if a >= ONE:
+            x = draw.below(LAMBDA_ONE - 1) + 1
+            chance = log2(max(1, x * (LAMBDA_ONE - x) >> 14))
+            if log2(draw.u32() + 1) * ONE <= chance * (a - ONE):
+                return x
+            continue
+        x = towards_zero(log2(draw.u32() + 1) * ONE, a)
+        y = towards_zero(log2(draw.u32() + 1) * ONE, a)
+        if power(x) + power(y) <= U32:
+            less = power(-abs(x - y))
+            share = (less << 24) // (U32 + less)
+            return share if x < y else LAMBDA_ONE - share
+    return LAMBDA_ONE // 2
+
+
+def power(x):
+    return exp2(x) if x >= -33 * U32 else 0
+
+
+def horizontal_flip(draw, picture, p):
+    return [("flip",)] if happens(draw, p) else []
+
+
+def mixup(draw, picture, alpha, label):
+    return [(MIXUP, beta(draw, alpha[0]))]
+
+
+def cutmix(draw, picture, alpha, label):
+    lam = beta(draw, alpha[0])
+    edges = []
+    for side_ in picture:
+        at = draw.below(side_)
+        half = isqrt(side_ * side_ * (LAMBDA_ONE - lam) // 2**26)
+        edges.append((max(0, at - half), min(side_, at + half)))
+    (left, right), (top, bottom) = edges
+    return [(CUTMIX, left, top, right - left, bottom - top, lam)]
 
 
 # ---- policies ----

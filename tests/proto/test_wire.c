@@ -517,6 +517,34 @@ static void shards_ascend_and_their_samples_add_up(void **state)
     unsendable(&m, "names must ascend");
 }
 
+static void ops_of_the_device_arrive_as_they_were_sent(void **state)
+{
+    (void)state;
+    struct fby_message      m;
+    struct fby_header_field f[2];
+    example(FBY_MSG_HEADER, &m);
+    m.header.fields = f;
+    memcpy(f, example_fields, sizeof(f));
+    f[0].recipe.device = (struct fby_blob){(const uint8_t *)"list", 4};
+    f[0].recipe.behaviour =
+        (struct fby_maybe_digest){.known = true, .digest = example_digest(7)};
+    f[1].recipe.mixed_by = "image";
+    struct fby_message back;
+    struct fby_buffer  frame = {0};
+    encode(&m, &frame);
+    decode(&frame, &back);
+    const struct fby_recipe *image = &back.header.fields[0].recipe;
+    assert_int_equal(image->device.size, 4);
+    assert_memory_equal(image->device.data, "list", 4);
+    assert_true(image->behaviour.known);
+    assert_true(fby_digest_equal(
+        &image->behaviour.digest, &f[0].recipe.behaviour.digest));
+    assert_string_equal(image->mixed_by, "");
+    assert_string_equal(back.header.fields[1].recipe.mixed_by, "image");
+    fby_message_fini(&back);
+    fby_buffer_fini(&frame);
+}
+
 static void a_recipe_fits_its_field(void **state)
 {
     (void)state;
@@ -538,6 +566,22 @@ static void a_recipe_fits_its_field(void **state)
     memcpy(f, example_fields, sizeof(f));
     f[1].recipe.smoothing = 1;
     unsendable(&m, "smoothing");
+    memcpy(f, example_fields, sizeof(f));
+    f[0].recipe.mixed_by = "label";
+    unsendable(&m, "only one-hot labels are mixed");
+    f[0].recipe.mixed_by        = "";
+    f[0].recipe.behaviour.known = true;
+    unsendable(&m, "a list of the device's ops has a behaviour");
+    static const uint8_t list[FBY_DEVICE_LIST_MAX + 1];
+    f[0].recipe.device = (struct fby_blob){list, sizeof(list)};
+    unsendable(&m, "device");
+    f[0].recipe.device          = (struct fby_blob){list, 4};
+    f[0].recipe.behaviour.known = false;
+    unsendable(&m, "a list of the device's ops has a behaviour");
+    memcpy(f, example_fields, sizeof(f));
+    f[1].recipe.device          = (struct fby_blob){list, 4};
+    f[1].recipe.behaviour.known = true;
+    unsendable(&m, "and a u8 image");
     memcpy(f, example_fields, sizeof(f));
     f[1].shape.n_dims  = 1;
     f[1].shape.dims[0] = 2;
@@ -617,6 +661,7 @@ int main(void)
         cmocka_unit_test(a_dataset_of_many_shards_fits),
         cmocka_unit_test(rows_of_a_request_lie_in_a_batch),
         cmocka_unit_test(shards_ascend_and_their_samples_add_up),
+        cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_recipe_fits_its_field),
         cmocka_unit_test(numbers_that_belong_together_agree),
         cmocka_unit_test(a_type_that_is_none_is_not_sent),

@@ -11,6 +11,7 @@
 #include "common/codec/codec.h"
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
+#include "common/pipeline/device_ops.h"
 #include "common/plan/order.h"
 #include "proto/frame.h"
 #include "proto/wire.h"
@@ -316,9 +317,24 @@ static void put_recipe(
     recipe->smoothing = field->smoothing;
 }
 
+static void put_device(struct fby_recipe *recipe,
+    const struct fby_content *content, uint32_t i, struct fby_buffer *list)
+{
+    const struct fby_field_content *field = &content->fields[i];
+    const struct fby_field_content *image = fby_mixed_by(content, i);
+    recipe->mixed_by                      = image != NULL ? image->name : "";
+    if (field->n_device > 0) {
+        fby_device_list_encode(field, list);
+        recipe->device = (struct fby_blob){list->data, list->size};
+        recipe->behaviour =
+            (struct fby_maybe_digest){true, fby_device_list_behaviour(field)};
+    }
+}
+
 static void send_header(struct fake_worker *w, const struct batch *b)
 {
     struct fby_header_field fields[FBY_MAX_FIELDS] = {{0}};
+    struct fby_buffer       lists[FBY_MAX_FIELDS]  = {{0}};
     uint32_t                requests               = atomic_load(&w->requests);
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         const struct fby_field_content *c = &w->content->fields[b->field[f]];
@@ -330,6 +346,7 @@ static void send_header(struct fake_worker *w, const struct batch *b)
         fields[f].raw_bytes = b->layout.fields[f].raw_bytes;
         fields[f].n_chunks  = b->layout.fields[f].n_chunks;
         put_recipe(&fields[f].recipe, c);
+        put_device(&fields[f].recipe, w->content, b->field[f], &lists[f]);
     }
     bool                     wrong   = due(w, w->does.header_every, requests);
     bool                     damaged = due(w, w->does.asked_every, requests);
@@ -346,6 +363,9 @@ static void send_header(struct fake_worker *w, const struct batch *b)
                                           .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
         }};
     answer(w, &header);
+    for (uint32_t f = 0; f < b->layout.n_fields; f++) {
+        fby_buffer_fini(&lists[f]);
+    }
 }
 
 /* The payload at `out`; false when it would be longer than what may travel. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/pipeline/canon.h"
-#include "common/pipeline/op.h"
+#include "common/pipeline/device_ops.h"
 #include "worker/transform/behaviour.h"
 
 enum {
@@ -14,14 +14,15 @@ enum {
     DECODER_VERSION = 1,
     KIND_DECODER    = 1,
     KIND_OP         = 2,
+    KIND_DEVICE_OP  = 3, /* done elsewhere: what it draws */
     MAX_ENTRIES     = 128
 };
 
 struct entry {
-    uint8_t                  kind;
-    const char              *name;
-    uint32_t                 version;
-    const struct fby_digest *behaviour;
+    uint8_t           kind;
+    const char       *name;
+    uint32_t          version;
+    struct fby_digest behaviour;
 };
 
 struct entries {
@@ -63,8 +64,9 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_TOKENS]   = "tokens",
         [FBY_DECODER_YUV420]   = "rgb8_yuv420",
     };
-    add_entry(entries, (struct entry){KIND_DECODER, names[decoder],
-                           DECODER_VERSION, fby_behaviour_of_decoder(decoder)});
+    add_entry(
+        entries, (struct entry){KIND_DECODER, names[decoder], DECODER_VERSION,
+                     *fby_behaviour_of_decoder(decoder)});
 }
 
 static void add_picture(
@@ -145,8 +147,21 @@ static fby_err add_op(
             op == NULL ? "" : op->name);
     }
     add_entry(
-        entries, (struct entry){KIND_OP, op->name, op->version, behaviour});
+        entries, (struct entry){KIND_OP, op->name, op->version, *behaviour});
     return FBY_OK;
+}
+
+/* Normalize draws nothing. */
+static void add_device_ops(
+    struct entries *entries, const struct fby_field_content *field)
+{
+    for (uint32_t k = 0; k < field->n_device; k++) {
+        const struct fby_op *op = field->device[k].op;
+        if (op->plan != NULL) {
+            add_entry(entries, (struct entry){KIND_DEVICE_OP, op->name,
+                                   op->version, fby_device_behaviour(op)});
+        }
+    }
 }
 
 static fby_err gather(const struct fby_content *content,
@@ -159,6 +174,7 @@ static fby_err gather(const struct fby_content *content,
         for (uint32_t k = 0; k < field->n_ops && err == FBY_OK; k++) {
             err = add_op(entries, field->ops[k].op, why);
         }
+        add_device_ops(entries, field);
     }
     return err;
 }
@@ -177,7 +193,7 @@ static struct fby_digest digest_entries(const struct entries *entries)
         fby_digest_add(&hash, entry->name, strlen(entry->name));
         fby_behaviour_add(&hash, entry->version, 4);
         fby_digest_add(
-            &hash, entry->behaviour->bytes, sizeof(entry->behaviour->bytes));
+            &hash, entry->behaviour.bytes, sizeof(entry->behaviour.bytes));
     }
     return fby_digest_end(&hash);
 }

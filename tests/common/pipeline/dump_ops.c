@@ -75,6 +75,8 @@ static void print_steps(const struct fby_op_plan *plan)
     }
 }
 
+/* Ops of the device and of workers share names and what they draw, but for a
+ * flip, which a worker does with its box. */
 static void dump(const struct fby_op *op)
 {
     struct fby_op_use use    = any_use(op);
@@ -85,10 +87,12 @@ static void dump(const struct fby_op *op)
     struct fby_op_plan plan = {0};
     struct fby_draw    draw = fby_draw_begin(seed, 2, sample, "g", op->name, 1);
     fby_err            err  = op->plan(&use, &draw, in, &plan, NULL);
-    printf("{\"op\": \"%s\", \"seed\": %" PRIu64 ", \"sample\": %" PRIu64
-           ", \"picture\": [%" PRIu32 ", %" PRIu32 "], \"refused\": %d, "
+    printf("{\"op\": \"%s\", \"flip\": %d, \"seed\": %" PRIu64
+           ", \"sample\": %" PRIu64 ", \"picture\": [%" PRIu32 ", %" PRIu32
+           "], \"refused\": %d, "
            "\"params\": {",
-        op->name, seed, sample, in.dims[1], in.dims[0], err != FBY_OK);
+        op->name, plan.flip, seed, sample, in.dims[1], in.dims[0],
+        err != FBY_OK);
     for (uint32_t i = 0; i < op->n_params; i++) {
         printf("%s\"%s\": ", i > 0 ? ", " : "", op->params[i].name);
         print_value(&use.params[i]);
@@ -110,6 +114,11 @@ int main(int argc, char **argv)
         for (uint32_t id = FBY_OP_VERTICAL_FLIP; id <= FBY_OP_RAND_AUGMENT;
              id++) {
             dump(fby_op_by_id(id));
+        }
+        for (size_t k = 0; k < fby_n_device_ops; k++) {
+            if (fby_device_ops[k]->plan != NULL) {
+                dump(fby_device_ops[k]);
+            }
         }
     }
     return 0;

@@ -2,8 +2,8 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml, bits.yaml, tokens.yaml and yuv420.yaml: run it in this folder, and
-compare before committing.
+array.yaml, bits.yaml, tokens.yaml, yuv420.yaml and device.yaml: run it in
+this folder, and compare before committing.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ def op(number, *params):
 
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
           length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
-          shape=None, maps=None, yuv420=False):
+          shape=None, maps=None, yuv420=False, device=()):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
@@ -41,6 +41,7 @@ def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
         listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
         reals(15, *std), b"" if shape is None else integers(16, *shape),
         b"" if maps is None else integers(22, maps),
+        listed(24, device) if device else b"",
         integers(25, 1) if yuv420 else b""))
 
 
@@ -88,9 +89,25 @@ YUV420 = content(1, (2, 0, 0, 0, 1), 8, 1, [
         op(2, integers(2, 32, 48)),
         op(7, integers(1, 3), integers(2, 9), integers(3, 0))])])
 
+DEVICE = content(1, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"image", [b"jpg"], RGB8, U8, dct=2, mean=(0.5, 0.5, 0.5),
+          std=(0.25, 0.25, 0.25), ops=[op(4, integers(1, 64, 96))], device=[
+              op(33, reals(1, 0.5)),
+              op(35, reals(1, 0.4), reals(2, 0.5, 2), reals(4, 0.1)),
+              op(32),
+              op(36, reals(1, 0.25), reals(2, 0.02, 0.33), reals(3, 0.3, 3.3),
+                 reals(4, -1, 0, 2)),
+              op(37, reals(1, 0.2), integers(2, 1))]),
+    field(b"label", [b"folder"], LABEL, U8, classes=10, smoothing=0.1),
+    field(b"mask", [b"png"], 5, U8, group=b"image",
+          ops=[op(4, integers(1, 64, 96))], device=[op(34, reals(1, 0.5))]),
+    field(b"other", [b"jpg"], RGB8, U8, dct=2, mean=(0.5, 0.5, 0.5),
+          std=(0.25, 0.25, 0.25), ops=[op(3, integers(1, 64, 64))])])
+
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
-                   ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420)):
+                   ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420),
+                   ("device.hex", DEVICE)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)
         file.write(f"{data.hex()}\n{digest.hexdigest()}\n")

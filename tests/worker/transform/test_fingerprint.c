@@ -173,6 +173,28 @@ static void parameters_names_and_order_of_fields_do_not_matter(void **state)
     assert_true(fby_digest_equal(&before, &after));
 }
 
+/* Normalize draws nothing, and a flip is another on the device. */
+static void ops_of_the_device_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    static const char recorded[] =
+        "a8db53e8551f23f082fbb9f73bf4d3a66276e6fe5dad37fa34c659a3fb06a9ad";
+    char                      hex[65];
+    struct fby_field_content *field     = add_field(FBY_DECODE_RGB8);
+    struct fby_digest         none      = fingerprint();
+    field->device[field->n_device++].op = fby_device_op_named("normalize");
+    struct fby_digest normal            = fingerprint();
+    assert_true(fby_digest_equal(&none, &normal));
+    for (size_t i = 1; i < fby_n_device_ops; i++) {
+        struct fby_digest before            = fingerprint();
+        field->device[field->n_device++].op = fby_device_ops[i];
+        struct fby_digest after             = fingerprint();
+        assert_false(fby_digest_equal(&before, &after));
+    }
+    struct fby_digest all = fingerprint();
+    assert_string_equal(fby_hex(all.bytes, sizeof(all.bytes), hex), recorded);
+}
+
 static void each_decoder_and_op_in_use_counts(void **state)
 {
     (void)state;
@@ -287,6 +309,8 @@ int main(void)
             paths_into_json_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             parameters_names_and_order_of_fields_do_not_matter, clear),
+        cmocka_unit_test_setup(
+            ops_of_the_device_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),
         cmocka_unit_test_setup(
             scaling_is_known_apart_and_off_is_as_it_was, clear),
