@@ -220,9 +220,10 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
     spec.samples               = fby_dataset_samples(dataset);
     spec.shard_samples         = fby_dataset_shard_samples(dataset);
     spec.n_shards              = fby_dataset_shards(dataset);
+    spec.buckets               = sample->local->buckets;
     fby_err err                = mean_shards(dataset, &spec, &out->shards, why);
     if (err != FBY_OK || content->source != FBY_SOURCE_SHARDS ||
-        content->shuffle != FBY_SHUFFLE_FULL) {
+        content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
         out->shards = 0;
         return err;
     }

@@ -3,6 +3,7 @@
 #include "cli/headway.h"
 #include "cli/signals.h"
 #include "common/pipeline/location.h"
+#include "worker/source/lengths.h"
 
 /* ---- options ------------------------------------------------------------- */
 
@@ -118,6 +119,10 @@ fby_err fby_local_open(struct fby_local *self,
     if (err == FBY_OK) {
         err = open_dataset(self, options, why);
     }
+    if (err == FBY_OK) {
+        err = fby_lengths_sort(
+            self->dataset, &self->split->content, &self->buckets, why);
+    }
     if (err != FBY_OK) {
         fby_served_explain(&self->served, why);
     }
@@ -126,6 +131,7 @@ fby_err fby_local_open(struct fby_local *self,
 
 void fby_local_close(struct fby_local *self)
 {
+    fby_buckets_destroy(&self->buckets);
     fby_dataset_destroy(&self->dataset);
     fby_roots_destroy(&self->roots);
     fby_split_destroy(&self->split);

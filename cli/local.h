@@ -15,6 +15,7 @@ struct fby_local {
     struct fby_split    *split;
     struct fby_roots    *roots;
     struct fby_dataset  *dataset;
+    struct fby_buckets  *buckets; /* NULL without bucket_by */
 };
 
 struct fby_local_options {

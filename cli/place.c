@@ -47,6 +47,7 @@ fby_err fby_place_find(struct fby_place *place, const struct fby_local *local,
     spec.samples       = fby_dataset_samples(local->dataset);
     spec.shard_samples = fby_dataset_shard_samples(local->dataset);
     spec.n_shards      = fby_dataset_shards(local->dataset);
+    spec.buckets       = local->buckets;
     fby_err err        = fby_order_create(&spec, out, why);
     if (err == FBY_OK && place->step >= fby_order_steps(*out)) {
         err = fby_because(why, FBY_USAGE,

@@ -425,7 +425,7 @@ static bool unpack_ids(
     return set_list(c, record, *(void **)slot.value, *slot.n);
 }
 
-static bool check_sums(const struct column *c, const void *record)
+static bool check_length(const struct column *c, const void *record)
 {
     return within(c, column_length(c, record));
 }
@@ -546,8 +546,9 @@ const struct column_ops column_kinds[] = {
         pack_reals, unpack_reals_too},
     [COLUMN_PAIRS] = {"pairs of bytes", check_pairs, pack_pairs, unpack_pairs},
     [COLUMN_IDS]   = {"ids, none of them 0", check_ids, pack_ids, unpack_ids},
-    [COLUMN_SUMS]  = {"sums of 16 bytes", check_sums, pack_sums, unpack_sums},
+    [COLUMN_NUMBERS] = {"fewer numbers", check_length, pack_ids, unpack_ids},
+    [COLUMN_SUMS]  = {"sums of 16 bytes", check_length, pack_sums, unpack_sums},
     [COLUMN_NAMES] = {"names in UTF-8 without NUL", check_names, pack_names,
         unpack_names},
-    [COLUMN_RECORDS] = {"entries", check_sums, pack_records, unpack_records},
+    [COLUMN_RECORDS] = {"entries", check_length, pack_records, unpack_records},
 };

@@ -31,6 +31,7 @@ enum column_kind {
     COLUMN_PAIRS,     /* struct fby_choice[n]; n in a u32, n <= max */
     /* lists: a pointer, and n in a size_t at `count`; min <= n <= max */
     COLUMN_IDS,     /* struct of one u64, not 0 */
+    COLUMN_NUMBERS, /* u64 */
     COLUMN_SUMS,    /* struct fby_sum */
     COLUMN_NAMES,   /* const char *: each 1 .. name_max bytes */
     COLUMN_RECORDS, /* structs of schema `of` */

@@ -312,6 +312,7 @@ static const struct column end_columns[] = {
     U64(7, end, times.transform, 0, UINT64_MAX),
     U64(8, end, times.encode, 0, UINT64_MAX),
     U64(9, end, times.wait, 0, UINT64_MAX),
+    LIST(NUMBERS, 10, end, samples, n_samples, 0, FBY_ROWS_MAX, .of = NULL),
 };
 
 static const struct column leave_columns[] = {

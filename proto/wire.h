@@ -389,6 +389,8 @@ struct fby_end { /* worker > client: after the last chunk */
     const struct fby_substituted *substituted; /* rows ascending */
     size_t                        n_substituted;
     struct fby_stage_times        times;
+    const uint64_t               *samples; /* of the rows, as planned */
+    size_t n_samples;                      /* the rows, with buckets; else 0 */
 };
 
 struct fby_leave { /* worker > client: ask me nothing more */

@@ -31,6 +31,8 @@ static void forget_substituted(struct fby_assembly *self)
         free(unconst(self->substituted[i].text));
     }
     free(self->substituted);
+    free(self->samples);
+    self->samples       = NULL;
     self->substituted   = NULL;
     self->n_substituted = 0;
 }
@@ -218,10 +220,24 @@ static bool check_substituted(const struct fby_assembly *self,
     return true;
 }
 
+static bool check_samples(const struct fby_assembly *self,
+    const struct fby_end *end, struct fby_why *why)
+{
+    bool   bucketed = self->wanted.content->bucket_by.n_bounds > 0;
+    size_t right    = bucketed ? self->wanted.rows : 0;
+    if (end->n_samples != right) {
+        (void)fby_because(why, FBY_PROTO,
+            "END: %zu samples named, but they are %zu", end->n_samples, right);
+        return false;
+    }
+    return true;
+}
+
 bool fby_assembly_end(
     struct fby_assembly *self, const struct fby_end *end, struct fby_why *why)
 {
-    if (!check_sums(self, end, why) || !check_substituted(self, end, why)) {
+    if (!check_sums(self, end, why) || !check_substituted(self, end, why) ||
+        !check_samples(self, end, why)) {
         return false;
     }
     if (self->ended) {
@@ -232,6 +248,10 @@ bool fby_assembly_end(
     self->substituted = fby_memdup(
         end->substituted, end->n_substituted * sizeof(*end->substituted));
     self->n_substituted = end->n_substituted;
+    if (end->n_samples > 0) {
+        self->samples =
+            fby_memdup(end->samples, end->n_samples * sizeof(*end->samples));
+    }
     for (size_t i = 0; i < end->n_substituted; i++) {
         struct fby_substituted *one = &self->substituted[i];
         one->shard                  = fby_strdup(one->shard);
@@ -253,5 +273,6 @@ struct fby_sum fby_end_content(const struct fby_end *end)
         const uint64_t place[3] = {one->row, one->original, one->substitute};
         fby_sum_add(&state, place, sizeof(place));
     }
+    fby_sum_add(&state, end->samples, end->n_samples * sizeof(*end->samples));
     return fby_sum_end(&state);
 }

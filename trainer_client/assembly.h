@@ -29,7 +29,8 @@ struct fby_assembly {
     uint32_t                room;        /* hashes allocated */
     struct fby_substituted *substituted; /* owned, with their texts */
     size_t                  n_substituted;
-    bool                    ended; /* a good END was taken */
+    uint64_t               *samples; /* owned; of each row, with buckets */
+    bool                    ended;   /* a good END was taken */
     struct fby_stage_times  times;
 };
 

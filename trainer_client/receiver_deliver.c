@@ -35,7 +35,10 @@ static void put_rows(const struct fby_receiver *r,
     batch->step                     = wanted->step;
     batch->first_row                = wanted->first_row;
     batch->rows                     = wanted->rows;
-    if (wanted->rows > 0) {
+    if (assembly->samples != NULL) {
+        memcpy(batch->samples, assembly->samples,
+            wanted->rows * sizeof(*batch->samples));
+    } else if (wanted->rows > 0) {
         fby_order_fill(order, wanted->step, wanted->first_row, wanted->rows,
             batch->samples);
     }

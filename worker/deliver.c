@@ -134,6 +134,12 @@ static struct fby_stage_times times_of(
     return times;
 }
 
+/* The client does not know which samples a bucket has. */
+static bool is_bucketed(const struct fby_job *job)
+{
+    return job->spec.prepared->content.bucket_by.n_bounds > 0;
+}
+
 static void send_end(struct shell *self, struct ask *ask)
 {
     struct fby_sum          sums[FBY_MAX_FIELDS];
@@ -153,6 +159,8 @@ static void send_end(struct shell *self, struct ask *ask)
                                    .n_sums        = job->layout.n_fields,
                                    .substituted   = substituted,
                                    .n_substituted = job->n_substituted,
+                                   .samples       = job->samples,
+                                   .n_samples     = is_bucketed(job) ? job->spec.rows : 0,
                                    .times         = times_of(job, self->now_ns)}});
     free(substituted);
     self->counts.batches++;

@@ -4,14 +4,19 @@
 
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
+#include "worker/source/lengths.h"
 #include "worker/transform/fingerprint.h"
 
 fby_err fby_prepared_create(const struct fby_content *content,
     struct fby_dataset **dataset_p, struct fby_prepared **out,
     struct fby_why *why)
 {
-    struct fby_digest fingerprint;
-    fby_err           err = fby_fingerprint(content, &fingerprint, why);
+    struct fby_digest   fingerprint;
+    struct fby_buckets *buckets = NULL;
+    fby_err             err     = fby_fingerprint(content, &fingerprint, why);
+    if (err == FBY_OK) {
+        err = fby_lengths_sort(*dataset_p, content, &buckets, why);
+    }
     if (err != FBY_OK) {
         return err;
     }
@@ -21,6 +26,7 @@ fby_err fby_prepared_create(const struct fby_content *content,
     self->data_digest         = fby_dataset_digest(*dataset_p);
     self->fingerprint         = fingerprint;
     self->dataset             = *dataset_p;
+    self->buckets             = buckets;
     *dataset_p                = NULL;
     atomic_init(&self->holds, 1);
     if (fby_dataset_has_rows(self->dataset)) {
@@ -54,6 +60,7 @@ void fby_prepared_release(struct fby_prepared **self_p)
         fby_order_destroy(&self->orders[i].order);
     }
     fby_rows_destroy(&self->rows);
+    fby_buckets_destroy(&self->buckets);
     fby_dataset_destroy(&self->dataset);
     free(self);
 }
@@ -84,6 +91,7 @@ static struct fby_order_spec spec_of(
     spec.samples               = fby_dataset_samples(self->dataset);
     spec.shard_samples         = fby_dataset_shard_samples(self->dataset);
     spec.n_shards              = fby_dataset_shards(self->dataset);
+    spec.buckets               = self->buckets;
     return spec;
 }
 

@@ -30,6 +30,7 @@ struct fby_prepared {
     struct fby_content        content;
     struct fby_dataset       *dataset; /* owned */
     struct fby_rows          *rows;    /* owned; NULL: samples have members */
+    struct fby_buckets       *buckets; /* owned; NULL without bucket_by */
     atomic_uint               holds;
     struct fby_prepared_order orders[FBY_PREPARED_ORDERS]; /* the loop's */
     uint64_t                  tick;                        /* the loop's */

@@ -18,7 +18,13 @@ enum {
     GLOBAL_BATCH  = 9,
     ON_BAD_SAMPLE = 10,
     FIELDS        = 11,
-    TOKENS        = 13 /* of token files only */
+    BUCKET_BY     = 12, /* where there are buckets */
+    TOKENS        = 13  /* of token files only */
+};
+
+enum { /* of the record of buckets */
+    BUCKET_FIELD  = 1,
+    BUCKET_BOUNDS = 2
 };
 
 enum { /* of the record of tokens */
@@ -182,6 +188,15 @@ static void encode_field(
     fby_record_close(out, mark);
 }
 
+static void encode_bucket_by(
+    struct fby_buffer *out, const struct fby_bucket_by *by)
+{
+    size_t mark = fby_record_open(out, BUCKET_BY);
+    fby_record_put_text(out, BUCKET_FIELD, by->field);
+    fby_record_put_i64s(out, BUCKET_BOUNDS, by->bounds, by->n_bounds);
+    fby_record_close(out, mark);
+}
+
 static void encode_tokens(
     struct fby_buffer *out, const struct fby_tokens *tokens)
 {
@@ -212,6 +227,9 @@ void fby_content_encode(
         encode_field(out, nth(i), &content->fields[i]);
     }
     fby_record_close(out, mark);
+    if (content->bucket_by.n_bounds > 0) {
+        encode_bucket_by(out, &content->bucket_by);
+    }
     if (content->source == FBY_SOURCE_TOKENS) {
         encode_tokens(out, &content->tokens);
     }
@@ -395,6 +413,16 @@ static void decode_fields(struct fby_record *r, struct fby_content *out)
     fby_record_leave(r, &list);
 }
 
+static void decode_bucket_by(
+    struct fby_record *outer, struct fby_bucket_by *out)
+{
+    struct fby_record r = fby_record_nested(outer, BUCKET_BY);
+    fby_record_text(&r, BUCKET_FIELD, out->field, FBY_NAME_SIZE);
+    out->n_bounds = (uint32_t)fby_record_i64s(
+        &r, BUCKET_BOUNDS, out->bounds, FBY_MAX_BOUNDS);
+    fby_record_leave(outer, &r);
+}
+
 static void decode_tokens(struct fby_record *outer, struct fby_tokens *out)
 {
     struct fby_record r = fby_record_nested(outer, TOKENS);
@@ -468,6 +496,9 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     decode_versions(&r);
     decode_order(&r, out);
     decode_fields(&r, out);
+    if (fby_record_has(&r, BUCKET_BY)) {
+        decode_bucket_by(&r, &out->bucket_by);
+    }
     if (out->source == FBY_SOURCE_TOKENS) {
         decode_tokens(&r, &out->tokens);
     }

@@ -583,6 +583,56 @@ static fby_err check_origin(const struct fby_content *content,
     return FBY_OK;
 }
 
+static const struct fby_field_content *field_named(
+    const struct fby_content *content, const char *name)
+{
+    for (size_t i = 0; i < content->n_fields; i++) {
+        if (strcmp(content->fields[i].name, name) == 0) {
+            return &content->fields[i];
+        }
+    }
+    return NULL;
+}
+
+static fby_err check_bounds(const struct fby_bucket_by *by, struct fby_why *why)
+{
+    int64_t before = 0;
+    for (uint32_t i = 0; i < by->n_bounds; i++) {
+        if (by->bounds[i] <= before || by->bounds[i] > FBY_MAX_BOUND) {
+            return fby_because(why, FBY_CONFIG,
+                "bucket_by: bounds are within 1 to 2^40, and ascend");
+        }
+        before = by->bounds[i];
+    }
+    return FBY_OK;
+}
+
+static fby_err check_buckets(
+    const struct fby_content *content, struct fby_why *why)
+{
+    const struct fby_bucket_by *by = &content->bucket_by;
+    if (by->n_bounds == 0) {
+        return FBY_OK;
+    }
+    const struct fby_field_content *field = field_named(content, by->field);
+    if (field == NULL) {
+        return fby_because(why, FBY_CONFIG, "bucket_by: there is no field '%s'",
+            fby_text_show(by->field).text);
+    }
+    if (is_folder(field) || content->source == FBY_SOURCE_TOKENS ||
+        content->source == FBY_SOURCE_COLUMNS) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by: field '%s' has no members of different lengths",
+            field->name);
+    }
+    if (content->shuffle == FBY_SHUFFLE_BLOCK) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by goes with shuffle: full or none; buckets are not cut "
+            "into blocks");
+    }
+    return check_bounds(by, why);
+}
+
 fby_err fby_content_check(
     const struct fby_content *content, struct fby_why *why)
 {
@@ -609,5 +659,5 @@ fby_err fby_content_check(
             err = check_origin(content, field, why);
         }
     }
-    return err;
+    return err == FBY_OK ? check_buckets(content, why) : err;
 }

@@ -15,6 +15,7 @@ enum { /* keys of a split */
     SPLIT_TOKENS,
     SPLIT_COLUMNS,
     SPLIT_SHUFFLE,
+    SPLIT_BUCKET_BY,
     SPLIT_LAST,
     SPLIT_LANES,
     SPLIT_SLICES,
@@ -48,6 +49,13 @@ struct draft_tokens {
     int64_t          shift;
 };
 
+enum { BUCKET_FIELD, BUCKET_BOUNDS, BUCKET_KEYS };
+
+struct draft_bucket {
+    struct fby_place     at[BUCKET_KEYS];
+    struct fby_bucket_by by;
+};
+
 struct draft_split {
     struct fby_place     at[SPLIT_KEYS];
     struct fby_place     here; /* its name */
@@ -57,6 +65,7 @@ struct draft_split {
     struct draft_tokens  tokens;
     char                 columns[FBY_PATH_SIZE];
     struct draft_shuffle shuffle;
+    struct draft_bucket  bucket;
     int64_t              last;
     int64_t              lanes;
     int64_t              slices;
@@ -195,6 +204,10 @@ FBY_CHECKED fby_err fby_draft_fields(
 
 /* `tokens: {files: ...}` of a split (draft_tokens.c), into its draft_tokens. */
 FBY_CHECKED fby_err fby_draft_tokens(
+    struct fby_yaml *yaml, yaml_node_t *node, void *split);
+
+/* `bucket_by: {field: ...}` of a split (draft_bucket.c), likewise. */
+FBY_CHECKED fby_err fby_draft_bucket(
     struct fby_yaml *yaml, yaml_node_t *node, void *split);
 
 /* The list under ops, and the one under device (draft_op.c). */

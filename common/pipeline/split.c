@@ -35,6 +35,7 @@ static void fill_order(struct fby_content *content,
     content->last          = (enum fby_last)split->last;
     content->global_batch  = (uint32_t)pipeline->global_batch;
     content->on_bad_sample = (enum fby_bad_sample)pipeline->bad_sample.what;
+    content->bucket_by     = split->bucket.by;
     fill_tokens(&content->tokens, split);
     if (content->shuffle == FBY_SHUFFLE_BLOCK) {
         content->block  = (uint32_t)split->shuffle.block;
@@ -290,11 +291,37 @@ static fby_err check_device(const struct fby_pipeline *pipeline,
                      pairing->op->name);
 }
 
+static fby_err check_bucket(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, struct fby_why *why)
+{
+    const struct draft_bucket *bucket  = &split->bucket;
+    struct fby_nearest         nearest = {.word = bucket->by.field};
+    if (bucket->by.n_bounds == 0) {
+        return FBY_OK;
+    }
+    if (split->shuffle.kind == FBY_SHUFFLE_BLOCK) {
+        return fby_yaml_wrong(why, pipeline->file, split->at[SPLIT_BUCKET_BY],
+            "bucket_by goes with shuffle: full or none; buckets are not cut "
+            "into blocks");
+    }
+    for (size_t i = 0; i < pipeline->n_fields; i++) {
+        if (strcmp(pipeline->fields[i].name, bucket->by.field) == 0) {
+            return FBY_OK;
+        }
+        fby_nearest_offer(&nearest, pipeline->fields[i].name);
+    }
+    return fby_yaml_wrong(why, pipeline->file, bucket->at[BUCKET_FIELD],
+        "there is no field '%s'%s%s%s", fby_text_show(bucket->by.field).text,
+        nearest.best != NULL ? "; did you mean '" : "",
+        nearest.best != NULL ? nearest.best : "",
+        nearest.best != NULL ? "'?" : "");
+}
+
 static fby_err check_split(const struct fby_pipeline *pipeline,
     const struct draft_split *split, const struct fby_content *content,
     struct fby_why *why)
 {
-    fby_err err = FBY_OK;
+    fby_err err = check_bucket(pipeline, split, why);
     for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
         err = check_sequence(pipeline, split, i, why);
         if (err == FBY_OK) {

@@ -22,6 +22,7 @@ enum {
     FBY_MAX_PARAMS   = 8,  /* an op */
     FBY_MAX_NUMBERS  = 4,  /* in one parameter's list */
     FBY_MAX_DIMS     = 4,  /* of one sample's array */
+    FBY_MAX_BOUNDS   = 63, /* between buckets of length */
     FBY_MAX_CHANNELS = 4,
     FBY_NAME_SIZE    = 64,  /* fields, splits, groups, extensions; with NUL */
     FBY_PATH_SIZE    = 4096 /* with NUL */
@@ -39,6 +40,7 @@ enum {
     FBY_MAX_CONTENT = 1 << 20, /* bytes, of a content's canonical form */
     FBY_MAX_TOKENS  = 1 << 24  /* of a sequence */
 };
+#define FBY_MAX_BOUND     (INT64_C(1) << 40) /* bytes, between two buckets */
 #define FBY_NORMALIZE_MAX 1e6  /* of |mean| and std; std is at least 1/this */
 #define FBY_SCALE_MAX     1e30 /* of |scale| and |offset| */
 
@@ -192,6 +194,14 @@ struct fby_tokens {
     char                   column[FBY_NAME_SIZE]; /* mds */
 };
 
+/* Batches are of samples of like length: bucket i has those above bounds[i-1]
+ * and up to bounds[i]. */
+struct fby_bucket_by {
+    char     field[FBY_NAME_SIZE]; /* whose member's bytes are the length */
+    uint32_t n_bounds;             /* 0: no buckets */
+    int64_t  bounds[FBY_MAX_BOUNDS];
+};
+
 struct fby_content {
     enum fby_source_kind source;
     enum fby_shuffle     shuffle;
@@ -201,6 +211,7 @@ struct fby_content {
     enum fby_last        last;
     uint32_t             global_batch;
     enum fby_bad_sample  on_bad_sample;
+    struct fby_bucket_by bucket_by;
     struct fby_tokens    tokens; /* of token files, else zero */
     uint32_t             n_fields;
     struct fby_field_content

@@ -2,7 +2,7 @@
  *
  * Three maps, one after another: (step, row) -> place in the linear order
  * (slices and lanes act here), place -> (block, offset), and the permutation
- * of that block. Rows are taken in spans that lie one after another in the
+ * of that block (or bucket). Rows are taken in spans that lie one after another in the
  * linear order, so that a block's permutation is set up once a span. */
 #include "common/plan/order.h"
 
@@ -14,6 +14,8 @@
 #include "common/plan/permutation.h"
 
 enum { DEFAULT_SLICES_MAX = 8, DEFAULT_LANES_AND_SLICES = 64 };
+
+enum { MOST_BUCKETS = FBY_MAX_BOUNDS + 1 };
 
 struct fby_order {
     uint64_t                   samples; /* N */
@@ -29,6 +31,10 @@ struct fby_order {
     uint32_t                   n_blocks;
     uint64_t                  *begins; /* of block b: its first sample */
     uint64_t                  *places; /* of the block that comes i-th */
+    const struct fby_buckets  *buckets;
+    /* Of bucket b: the places of its full batches, and those of its rest. */
+    uint64_t wholes[MOST_BUCKETS + 1];
+    uint64_t rests[MOST_BUCKETS + 1];
 };
 
 struct span { /* rows that follow each other in the linear order */
@@ -150,6 +156,23 @@ static fby_err check_blocks(
     return check_shards(spec, why);
 }
 
+static fby_err check_buckets(
+    const struct fby_order_spec *spec, struct fby_why *why)
+{
+    const struct fby_buckets *buckets = spec->buckets;
+    if (spec->shuffle == FBY_SHUFFLE_BLOCK) {
+        return fby_because(why, FBY_CONFIG,
+            "buckets go with shuffle: full or none, not with blocks");
+    }
+    if (buckets->n > MOST_BUCKETS || buckets->samples != spec->samples) {
+        return fby_because(why, FBY_CONFIG,
+            "%" PRIu32 " buckets of %" PRIu32
+            " samples; at most %d, and all %" PRIu64 " samples",
+            buckets->n, buckets->samples, MOST_BUCKETS, spec->samples);
+    }
+    return FBY_OK;
+}
+
 static fby_err check(const struct fby_order_spec *spec, struct fby_why *why)
 {
     fby_err err = check_choices(spec, why);
@@ -158,6 +181,9 @@ static fby_err check(const struct fby_order_spec *spec, struct fby_why *why)
     }
     if (err == FBY_OK && spec->shuffle == FBY_SHUFFLE_BLOCK) {
         err = check_blocks(spec, why);
+    }
+    if (err == FBY_OK && spec->buckets != NULL) {
+        err = check_buckets(spec, why);
     }
     return err;
 }
@@ -216,6 +242,34 @@ static void set_blocks(
     set_lanes(self, spec);
 }
 
+static uint64_t bucket_size(const struct fby_order *self, uint32_t b)
+{
+    return self->buckets->begins[b + 1] - self->buckets->begins[b];
+}
+
+/* First the full batches of all buckets, then their rests. */
+static void set_buckets(
+    struct fby_order *self, const struct fby_order_spec *spec)
+{
+    uint32_t n    = spec->buckets->n;
+    self->buckets = spec->buckets;
+    for (uint32_t b = 0; b < n; b++) {
+        uint64_t size       = bucket_size(self, b);
+        self->wholes[b + 1] = self->wholes[b] + size - size % self->batch;
+    }
+    self->rests[0] = self->wholes[n];
+    for (uint32_t b = 0; b < n; b++) {
+        self->rests[b + 1] =
+            self->rests[b] + bucket_size(self, b) % self->batch;
+    }
+    self->within = fby_permutation_key(spec->seed, spec->epoch, "bucket");
+    if (self->full > 0) {
+        self->permutation = fby_permutation_of(
+            fby_permutation_key(spec->seed, spec->epoch, "batches"), 0,
+            self->full);
+    }
+}
+
 struct fby_order_spec fby_order_spec_of(
     const struct fby_content *content, uint64_t seed, uint64_t epoch)
 {
@@ -245,7 +299,9 @@ fby_err fby_order_create(const struct fby_order_spec *spec,
     self->last             = spec->last;
     self->full             = spec->samples / spec->global_batch;
     self->steps            = count_steps(spec);
-    if (self->shuffle == FBY_SHUFFLE_FULL) {
+    if (spec->buckets != NULL) {
+        set_buckets(self, spec);
+    } else if (self->shuffle == FBY_SHUFFLE_FULL) {
         self->permutation = fby_permutation_of(
             fby_permutation_key(spec->seed, spec->epoch, "samples"), 0,
             self->samples);
@@ -333,6 +389,15 @@ static struct span sliced_span(
     return (struct span){piece * width + offset, width - offset};
 }
 
+/* Which batch of the linear order a step is: with buckets they are permuted,
+ * but for the last one where it is not full. */
+static uint64_t batch_of(const struct fby_order *self, uint64_t step)
+{
+    bool permuted = self->buckets != NULL &&
+                    self->shuffle == FBY_SHUFFLE_FULL && step < self->full;
+    return permuted ? fby_permutation_at(&self->permutation, step) : step;
+}
+
 static struct span span_at(
     const struct fby_order *self, uint64_t step, uint32_t row)
 {
@@ -344,25 +409,30 @@ static struct span span_at(
     if (self->shuffle == FBY_SHUFFLE_BLOCK && step < self->full) {
         return sliced_span(self, step, row);
     }
-    return (struct span){step * self->batch + row, rows - row};
+    return (struct span){batch_of(self, step) * self->batch + row, rows - row};
 }
 
 /* ---- place -> sample ---- */
 
-/* The last i with places[i] <= place: empty blocks before it are passed. */
-static uint32_t find_block(const struct fby_order *self, uint64_t place)
+/* The last i < n with places[i] <= place: empty ones before it are passed. */
+static uint32_t find_place(const uint64_t *places, uint32_t n, uint64_t place)
 {
     uint32_t low  = 0;
-    uint32_t high = self->n_blocks;
+    uint32_t high = n;
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        if (self->places[middle] <= place) {
+        if (places[middle] <= place) {
             low = middle;
         } else {
             high = middle;
         }
     }
     return low;
+}
+
+static uint32_t find_block(const struct fby_order *self, uint64_t place)
+{
+    return find_place(self->places, self->n_blocks, place);
 }
 
 /* As many of n places from `place` on as lie in one block; returns how many. */
@@ -394,9 +464,51 @@ static void fill_blocks(
     }
 }
 
+/* As many of the span's places as lie in one bucket; returns how many. */
+static uint64_t fill_in_bucket(
+    const struct fby_order *self, struct span span, uint64_t *samples)
+{
+    const struct fby_buckets *buckets = self->buckets;
+    bool                      rest    = span.place >= self->wholes[buckets->n];
+    const uint64_t           *places  = rest ? self->rests : self->wholes;
+    uint32_t                  b    = find_place(places, buckets->n, span.place);
+    uint64_t                  size = bucket_size(self, b);
+    uint64_t                  offset = span.place - places[b];
+    uint64_t                  left   = places[b + 1] - span.place;
+    uint64_t                  n      = span.rows < left ? span.rows : left;
+    offset += rest ? size - size % self->batch : 0;
+    for (uint64_t k = 0; k < n; k++) {
+        samples[k] = offset + k;
+    }
+    if (self->shuffle == FBY_SHUFFLE_FULL) {
+        struct fby_permutation within =
+            fby_permutation_of(self->within, b, size);
+        fby_permutation_run(&within, offset, n, samples);
+    }
+    for (uint64_t k = 0; k < n; k++) {
+        samples[k] = buckets->sorted[buckets->begins[b] + samples[k]];
+    }
+    return n;
+}
+
+static void fill_buckets(
+    const struct fby_order *self, struct span span, uint64_t *samples)
+{
+    while (span.rows > 0) {
+        uint64_t done = fill_in_bucket(self, span, samples);
+        span.place += done;
+        span.rows -= done;
+        samples += done;
+    }
+}
+
 static void fill_span(
     const struct fby_order *self, struct span span, uint64_t *samples)
 {
+    if (self->buckets != NULL) {
+        fill_buckets(self, span, samples);
+        return;
+    }
     if (self->shuffle == FBY_SHUFFLE_BLOCK) {
         fill_blocks(self, span, samples);
         return;

@@ -3,12 +3,13 @@
  * An order is a pure function of (samples, blocks, shuffle, seed, epoch). It
  * answers "which samples are rows [first, first + n) of global batch `step`"
  * without memory per sample; shuffling blocks keeps two sums of 8 bytes a
- * block. proto/PROTOCOL.md, "Order", is the definition. */
+ * block, and buckets are sorted before (buckets.h). proto/PROTOCOL.md, "Order", is the definition. */
 #ifndef FBY_COMMON_PLAN_ORDER_H
 #define FBY_COMMON_PLAN_ORDER_H
 
 #include "common/err.h"
 #include "common/pipeline/types.h"
+#include "common/plan/buckets.h"
 
 struct fby_order_spec {
     uint64_t         samples;       /* N, of the whole dataset; <= 2^63 */
@@ -18,10 +19,13 @@ struct fby_order_spec {
     uint32_t         block;  /* shards in a block, >= 1 */
     uint32_t         lanes;  /* 0: the default */
     uint32_t         slices; /* 0: the default */
-    enum fby_last    last;
-    uint32_t         global_batch;
-    uint64_t         seed;
-    uint64_t         epoch;
+    /* borrowed until destroy; NULL: none, or who only counts steps and rows,
+     * which they do not change; with shuffles none and full */
+    const struct fby_buckets *buckets;
+    enum fby_last             last;
+    uint32_t                  global_batch;
+    uint64_t                  seed;
+    uint64_t                  epoch;
 };
 
 /* The largest divisor of global_batch up to 8. */

@@ -21,10 +21,17 @@ def permutation(c):
     return {"element": p.at(c["position"])}
 
 
+def buckets_of(c):
+    """As dump.c deals them."""
+    n = c["buckets"]
+    return [(i * i + 3 * i) % 7 % n for i in range(sum(c["shards"]))] if n else ()
+
+
 def order(c):
     o = model.Order(sum(c["shards"]), c["batch"], SHUFFLES[c["shuffle"]],
                     LASTS[c["last"]], c["shards"], c["block"], c["lanes"],
-                    c["slices"], c["seed"], c["epoch"])
+                    c["slices"], c["seed"], c["epoch"],
+                    buckets_of(c))
     first, n = o.rank_rows(c["step"], c["rank"], c["world"])
     rows = range(first, first + n)
     return {"steps": o.steps, "own": o.own_rows(c["step"]), "first": first,

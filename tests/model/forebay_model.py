@@ -96,16 +96,20 @@ def steps_of(samples, batch, last):
 
 
 class Order:
-    """shuffle: none, full, block; last: drop, pad, short; shards: sizes."""
+    """shuffle: none, full, block; last: drop, pad, short; shards: sizes;
+    buckets: of each sample the number of its bucket."""
 
     def __init__(self, samples, batch, shuffle="full", last="drop", shards=(),
-                 block=1, lanes=0, slices=0, seed=0, epoch=0):
+                 block=1, lanes=0, slices=0, seed=0, epoch=0, buckets=()):
         self.N, self.n = samples, batch
         self.S, self.rest = divmod(samples, batch)
         self.shuffle, self.last = shuffle, last
         self.steps = steps_of(samples, batch, last)
         self.seed, self.epoch = seed, epoch
-        if shuffle == "full":
+        self.line = None  # of buckets: the linear order, written out
+        if len(buckets) > 0:
+            self.set_buckets(buckets)
+        elif shuffle == "full":
             key = permutation_key(seed, epoch, "samples")
             self.permutation = Permutation(key, 0, samples)
         elif shuffle == "block":
@@ -127,6 +131,23 @@ class Order:
                 self.blocks.append((b, sum(sizes[:b]), sizes[b],
                                     Permutation(within, b, sizes[b])))
 
+    def set_buckets(self, buckets):
+        """Full batches of each bucket, then the rests; then the batches."""
+        whole, rest = [], []
+        within = permutation_key(self.seed, self.epoch, "bucket")
+        for b in range(max(buckets) + 1):
+            own = [i for i, number in enumerate(buckets) if number == b]
+            if self.shuffle == "full" and own:
+                permutation = Permutation(within, b, len(own))
+                own = [own[permutation.at(i)] for i in range(len(own))]
+            full = len(own) // self.n * self.n
+            whole += own[:full]
+            rest += own[full:]
+        self.line = whole + rest
+        if self.shuffle == "full" and self.S > 0:
+            key = permutation_key(self.seed, self.epoch, "batches")
+            self.batches = Permutation(key, 0, self.S)
+
     def find(self, place):
         """(block, offset) of a place."""
         for entry in self.blocks:
@@ -136,6 +157,8 @@ class Order:
         raise IndexError("place beyond the last sample")
 
     def sample(self, place):
+        if self.line is not None:
+            return self.line[place]
         if self.shuffle == "none":
             return place
         if self.shuffle == "full":
@@ -148,6 +171,8 @@ class Order:
             if row >= self.rest:
                 return (row - self.rest) % self.N
             return self.S * self.n + row
+        if self.line is not None and self.shuffle == "full":
+            return self.batches.at(step) * self.n + row
         if self.shuffle != "block":
             return step * self.n + row
         width = self.n // self.G

@@ -85,6 +85,25 @@ def order():
     yield order_line("full", "short", 500, 2, 0, 0, 1, 0)
 
 
+def buckets():
+    yield ("# shuffle last batch seed epoch, the bucket of each sample, steps, "
+           "step, rows, samples")
+    source = random.Random(3)
+    some = [source.choice((0, 0, 0, 1, 2, 2, 4)) for _ in range(173)]
+    for name, shuffle in (("none", 1), ("full", 2)):
+        for last, batch, step in (
+                ("drop", 24, 0), ("drop", 24, 6), ("drop", 8, 20),
+                ("pad", 24, 7), ("short", 24, 7), ("pad", 500, 0),
+                ("short", 1, 172)):
+            for epoch in (0, 3):
+                o = model.Order(len(some), batch, name, last, seed=42,
+                                epoch=epoch, buckets=some)
+                rows = o.batch(step)
+                yield line(shuffle, {"drop": 1, "pad": 2, "short": 3}[last],
+                           batch, 42, epoch, "".join(map(str, some)), o.steps,
+                           step, len(rows), *rows)
+
+
 def fixed():
     yield "# log2 x result | exp2 x result, all Q32"
     source = random.Random(1)
@@ -134,7 +153,7 @@ def substitute():
                        model.substitute(seed, epoch, sample, k, n))
 
 
-FILES = (philox, draw, permutation, order, fixed, crop, substitute)
+FILES = (philox, draw, permutation, order, buckets, fixed, crop, substitute)
 
 
 def main():

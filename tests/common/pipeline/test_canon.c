@@ -226,11 +226,11 @@ static void bytes_behind_the_content_are_refused(void **state)
     struct fby_content *out   = fby_zalloc(sizeof(*out));
     struct fby_why      why   = {{0}};
     encode("val", &bytes);
-    fby_record_put_i64(&bytes, 12, 1);
+    fby_record_put_i64(&bytes, 65535, 1);
     assert_int_equal(
         fby_content_decode(bytes.data, bytes.size, out, &why), FBY_PROTO);
-    assert_string_equal(
-        why.text, "content: 14 bytes follow the last known key (next key 12)");
+    assert_string_equal(why.text,
+        "content: 14 bytes follow the last known key (next key 65535)");
     fby_buffer_fini(&bytes);
     free(out);
 }
@@ -363,6 +363,36 @@ static void yuv420_is_for_pictures_whose_colours_stay(void **state)
     fby_split_destroy(&split);
 }
 
+static void buckets_obey_their_rules(void **state)
+{
+    (void)state;
+    struct fby_split *split = split_of(
+        "forebay: 1\n"
+        "splits: {train: {folder: x, bucket_by: {field: a, bounds: [8, 9]}}}\n"
+        "global_batch: 4\n"
+        "fields: {a: {from: json}, b: {from: folder}}\n",
+        "train");
+    struct fby_content *c     = &split->content;
+    struct fby_content *again = fby_zalloc(sizeof(*again));
+    struct fby_buffer   bytes = {0};
+    fby_content_encode(c, &bytes);
+    assert_ok(fby_content_decode(bytes.data, bytes.size, again, NULL));
+    assert_memory_equal(&again->bucket_by, &c->bucket_by, sizeof(c->bucket_by));
+    c->bucket_by.bounds[1] = 8;
+    refused(c, "content: bucket_by: bounds are within 1 to 2^40, and ascend");
+    c->bucket_by.bounds[1] = INT64_MAX;
+    refused(c, "content: bucket_by: bounds are within 1 to 2^40, and ascend");
+    c->bucket_by.bounds[1] = 9;
+    c->bucket_by.field[0]  = 'b';
+    refused(c, "content: bucket_by: field 'b' has no members of different "
+               "lengths");
+    c->bucket_by.field[0] = 'c';
+    refused(c, "content: bucket_by: there is no field 'c'");
+    fby_buffer_fini(&bytes);
+    free(again);
+    fby_split_destroy(&split);
+}
+
 static void an_order_that_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -446,6 +476,7 @@ int main(void)
         cmocka_unit_test(sequences_and_their_source_belong_together),
         cmocka_unit_test(sequences_take_the_type_of_their_files),
         cmocka_unit_test(yuv420_is_for_pictures_whose_colours_stay),
+        cmocka_unit_test(buckets_obey_their_rules),
         cmocka_unit_test(an_order_that_cannot_be_is_refused),
         cmocka_unit_test(the_bytes_are_those_that_were_recorded),
     };

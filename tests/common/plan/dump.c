@@ -15,7 +15,7 @@
 #include "common/plan/substitute.h"
 #include "tests/common/plan/chance.h"
 
-enum { MAX_SHARDS = 20, MAX_ROWS = 96 };
+enum { MAX_SHARDS = 20, MAX_ROWS = 96, MAX_BUCKETED = 2000 };
 
 static uint64_t random_state;
 
@@ -100,12 +100,29 @@ static void dump_rows(const struct fby_order *order, uint64_t step)
     printf("]}\n");
 }
 
+/* As check_plan.py has them. */
+static struct fby_buckets *any_buckets(const struct fby_order_spec *spec)
+{
+    uint8_t  bucket[MAX_BUCKETED];
+    uint32_t n = (uint32_t)any(1, 7);
+    if (spec->shuffle == FBY_SHUFFLE_BLOCK || spec->samples > MAX_BUCKETED ||
+        any(0, 2) == 0) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < spec->samples; i++) {
+        bucket[i] = (uint8_t)((i * i + 3 * i) % 7 % n);
+    }
+    return fby_buckets_create(bucket, (uint32_t)spec->samples, n);
+}
+
 static void dump_order(void)
 {
     uint32_t              shards[MAX_SHARDS];
-    struct fby_order_spec spec  = any_spec(shards);
-    struct fby_order     *order = NULL;
-    struct fby_why        why;
+    struct fby_order_spec spec    = any_spec(shards);
+    struct fby_buckets   *buckets = any_buckets(&spec);
+    spec.buckets                  = buckets;
+    struct fby_order *order       = NULL;
+    struct fby_why    why;
     if (fby_order_create(&spec, &order, &why) != FBY_OK) {
         printf("{\"kind\": \"refused\", \"why\": \"%s\", ", why.text);
     } else {
@@ -114,9 +131,10 @@ static void dump_order(void)
     printf("\"shuffle\": %d, \"last\": %d, \"batch\": %" PRIu32
            ", \"block\": %" PRIu32 ", \"lanes\": %" PRIu32
            ", \"slices\": %" PRIu32 ", \"seed\": %" PRIu64
-           ", \"epoch\": %" PRIu64 ", \"shards\": [",
+           ", \"epoch\": %" PRIu64 ", \"buckets\": %" PRIu32 ", \"shards\": [",
         (int)spec.shuffle, (int)spec.last, spec.global_batch, spec.block,
-        spec.lanes, spec.slices, spec.seed, spec.epoch);
+        spec.lanes, spec.slices, spec.seed, spec.epoch,
+        buckets != NULL ? buckets->n : 0);
     for (uint32_t i = 0; i < spec.n_shards; i++) {
         printf("%s%" PRIu32, i == 0 ? "" : ", ", shards[i]);
     }
@@ -125,6 +143,7 @@ static void dump_order(void)
         dump_rows(order, any(0, fby_order_steps(order) - 1));
         fby_order_destroy(&order);
     }
+    fby_buckets_destroy(&buckets);
 }
 
 static void dump_crop(void)

@@ -1,0 +1,60 @@
+#include "worker/source/lengths.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+
+static const struct fby_field_content *field_of(
+    const struct fby_content *content)
+{
+    const struct fby_field_content *field = content->fields;
+    while (strcmp(field->name, content->bucket_by.field) != 0) {
+        field++; /* the content was checked: it is there */
+    }
+    return field;
+}
+
+static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
+    const struct fby_field_content *field)
+{
+    struct fby_member member;
+    fby_err           err =
+        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
+    return err == FBY_OK ? member.size : 0;
+}
+
+/* The first whose bound is at least the length; the last has none. */
+static uint8_t bucket_of(const struct fby_bucket_by *by, uint64_t length)
+{
+    uint8_t b = 0;
+    while (b < by->n_bounds && length > (uint64_t)by->bounds[b]) {
+        b++;
+    }
+    return b;
+}
+
+fby_err fby_lengths_sort(const struct fby_dataset *dataset,
+    const struct fby_content *content, struct fby_buckets **out,
+    struct fby_why *why)
+{
+    const struct fby_bucket_by *by      = &content->bucket_by;
+    uint64_t                    samples = fby_dataset_samples(dataset);
+    *out                                = NULL;
+    if (by->n_bounds == 0) {
+        return FBY_OK;
+    }
+    if (samples > UINT32_MAX) {
+        return fby_because(why, FBY_CONFIG,
+            "%llu samples; bucket_by sorts at most %u",
+            (unsigned long long)samples, UINT32_MAX);
+    }
+    const struct fby_field_content *field  = field_of(content);
+    uint8_t                        *bucket = fby_zalloc((size_t)samples + 1);
+    for (uint64_t i = 0; i < samples; i++) {
+        bucket[i] = bucket_of(by, length_of(dataset, i, field));
+    }
+    *out = fby_buckets_create(bucket, (uint32_t)samples, by->n_bounds + 1);
+    free(bucket);
+    return FBY_OK;
+}
