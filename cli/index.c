@@ -43,10 +43,17 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same at first sight; what they find is kept under\n"
     "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
-    "folder of images only hashes are kept; it is listed at each opening.\n"
+    "folder, a list or parallel folders only hashes are kept: their files are\n"
+    "looked at at each opening.\n"
     "Data that is hashed has another digest than before: streams begun before\n"
     "cannot go on with it, so hash before the first run.",
     children, NULL, NULL};
+
+static bool is_in_parts(enum fby_source_kind source)
+{
+    return source == FBY_SOURCE_FOLDER || source == FBY_SOURCE_LIST ||
+           source == FBY_SOURCE_PARALLEL;
+}
 
 static fby_err index_split(
     const struct fby_local_options *o, struct fby_why *why)
@@ -57,7 +64,7 @@ static fby_err index_split(
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
         const char       *piece =
-            local.split->content.source == FBY_SOURCE_FOLDER ? "part" : "shard";
+            is_in_parts(local.split->content.source) ? "part" : "shard";
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             o->split,
             fby_plural(fby_dataset_samples(local.dataset), "sample").text,

@@ -89,6 +89,8 @@ static fby_err open_dataset(struct fby_local *self,
         .kind      = self->split->content.source,
         .pattern   = place.pattern,
         .tokens    = &self->split->content.tokens,
+        .files     = (const char(*)[FBY_NAME_SIZE])self->split->content.files,
+        .n_files   = self->split->content.n_files,
         .cache_dir = options->cache,
         .hash      = options->hash,
     };

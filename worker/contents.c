@@ -53,6 +53,8 @@ static fby_err open_dataset(struct fby_opening *self, struct fby_dataset **out)
               .kind                                    = self->content.source,
               .pattern                                 = self->location,
               .tokens                                  = &self->content.tokens,
+              .files                                   = self->content.files,
+              .n_files                                 = self->content.n_files,
               .cache_dir                               = config->cache_dir};
     const struct fby_progress progress = {.fn = note_progress, .arg = self};
     return fby_dataset_open(&spec, progress, out, &self->why);

@@ -19,7 +19,8 @@ enum {
     ON_BAD_SAMPLE = 10,
     FIELDS        = 11,
     BUCKET_BY     = 12, /* where there are buckets */
-    TOKENS        = 13  /* of token files only */
+    TOKENS        = 13, /* of token files only */
+    FILES         = 19  /* of lists with columns of paths only */
 };
 
 enum { /* of the record of buckets */
@@ -209,6 +210,16 @@ static void encode_tokens(
     fby_record_close(out, mark);
 }
 
+static void encode_files(
+    struct fby_buffer *out, const struct fby_content *content)
+{
+    size_t mark = fby_record_open(out, FILES);
+    for (size_t i = 0; i < content->n_files; i++) {
+        fby_record_put_text(out, nth(i), content->files[i]);
+    }
+    fby_record_close(out, mark);
+}
+
 void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out)
 {
@@ -232,6 +243,9 @@ void fby_content_encode(
     }
     if (content->source == FBY_SOURCE_TOKENS) {
         encode_tokens(out, &content->tokens);
+    }
+    if (content->n_files > 0) {
+        encode_files(out, content);
     }
 }
 
@@ -435,6 +449,20 @@ static void decode_tokens(struct fby_record *outer, struct fby_tokens *out)
     fby_record_leave(outer, &r);
 }
 
+static void decode_files(struct fby_record *r, struct fby_content *out)
+{
+    if (!fby_record_has(r, FILES)) {
+        return;
+    }
+    struct fby_record list = fby_record_nested(r, FILES);
+    while (fby_record_more(&list) && out->n_files < FBY_MAX_FILES) {
+        fby_record_text(
+            &list, nth(out->n_files), out->files[out->n_files], FBY_NAME_SIZE);
+        out->n_files++;
+    }
+    fby_record_leave(r, &list);
+}
+
 static void decode_order(struct fby_record *r, struct fby_content *out)
 {
     out->source = (enum fby_source_kind)fby_record_between(
@@ -502,6 +530,7 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     if (out->source == FBY_SOURCE_TOKENS) {
         decode_tokens(&r, &out->tokens);
     }
+    decode_files(&r, out);
     fby_err err = fby_record_end(&r, "content", why);
     if (err != FBY_OK) {
         return err;

@@ -140,6 +140,19 @@ static fby_err check_tokens(
                      "one");
 }
 
+/* A name once, in one spelling, and in one order. */
+static bool files_are_right(const struct fby_content *content)
+{
+    for (size_t i = 0; i < content->n_files; i++) {
+        const char *name = content->files[i];
+        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL ||
+            (i > 0 && strcmp(content->files[i - 1], name) >= 0)) {
+            return false;
+        }
+    }
+    return content->n_files == 0 || content->source == FBY_SOURCE_LIST;
+}
+
 static fby_err check_source(
     const struct fby_content *content, struct fby_why *why)
 {
@@ -147,7 +160,13 @@ static fby_err check_source(
     case FBY_SOURCE_FOLDER:
     case FBY_SOURCE_SHARDS:
     case FBY_SOURCE_COLUMNS:
-        return FBY_OK;
+    case FBY_SOURCE_LIST:
+    case FBY_SOURCE_PARALLEL:
+        return files_are_right(content)
+                   ? FBY_OK
+                   : fby_because(why, FBY_CONFIG,
+                         "files are columns of a list, each once, in byte "
+                         "order: lower-case letters, digits, _ and -");
     case FBY_SOURCE_TOKENS:
         return check_tokens(&content->tokens, why);
     }
@@ -161,7 +180,8 @@ static fby_err check_order(
         return fby_because(why, FBY_CONFIG,
             "global_batch is not within 1 to %d", FBY_MAX_BATCH);
     }
-    return check_blocks(content, why);
+    fby_err err = check_source(content, why);
+    return err == FBY_OK ? check_blocks(content, why) : err;
 }
 
 /* ---- ops ---- */
@@ -560,7 +580,8 @@ static fby_err check_origin(const struct fby_content *content,
     bool                     sequences = content->source == FBY_SOURCE_TOKENS;
     if (content->source != FBY_SOURCE_FOLDER && is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
-            "field '%s': its source has no class folders; use from: cls",
+            "field '%s': only a folder source has class folders; use from: "
+            "cls, or a column",
             field->name);
     }
     if (sequences != (field->decode == FBY_DECODE_TOKENS)) {

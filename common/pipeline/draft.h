@@ -14,6 +14,9 @@ enum { /* keys of a split */
     SPLIT_FOLDER,
     SPLIT_TOKENS,
     SPLIT_COLUMNS,
+    SPLIT_LIST,
+    SPLIT_PARALLEL,
+    SPLIT_FILES,
     SPLIT_SHUFFLE,
     SPLIT_BUCKET_BY,
     SPLIT_LAST,
@@ -64,6 +67,10 @@ struct draft_split {
     char                 folder[FBY_PATH_SIZE];
     struct draft_tokens  tokens;
     char                 columns[FBY_PATH_SIZE];
+    char                 list[FBY_PATH_SIZE];
+    char                 parallel[FBY_PATH_SIZE];
+    char                 files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* sorted */
+    uint32_t             n_files;
     struct draft_shuffle shuffle;
     struct draft_bucket  bucket;
     int64_t              last;

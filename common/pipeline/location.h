@@ -18,7 +18,8 @@ enum { FBY_MAX_EXPANSION = 1000000 }; /* names of one pattern's braces */
 struct fby_location_parts {
     char root[FBY_NAME_SIZE]; /* NAME; empty for a plain path */
     char base[FBY_PATH_SIZE]; /* directory; empty: the root itself */
-    char rest[FBY_PATH_SIZE]; /* below base, with the wildcards; folder: "" */
+    char rest[FBY_PATH_SIZE]; /* below base, with the wildcards; folder: "";
+                                 list: the file's name */
 };
 
 /* True for NAME:path, false for a plain path. NAME is a lower-case letter,
@@ -27,7 +28,9 @@ bool fby_location_is_named(const char *pattern);
 
 /* Check a location and cut it: a folder is base alone; of shards, base is the
  * last directory before the first wildcard or brace, or that of the one file.
- * Plain paths must be absolute. In folders no letter is a wildcard.
+ * Plain paths must be absolute. In folders and lists no letter is a wildcard.
+ * Of a list base is its directory. Parallel folders are cut as shards are, and
+ * have one brace of two names or more.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_location_split(const char *pattern,
     enum fby_source_kind kind, struct fby_location_parts *out,
@@ -64,6 +67,14 @@ FBY_CHECKED fby_err fby_braces_count(
 /* The i-th of them (the last brace runs fastest), wildcards untouched. `rest`
  * has passed fby_braces_count. */
 void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE]);
+
+/* One of parallel folders: what the brace of a checked `rest` says i-th; i is
+ * below fby_braces_count. */
+struct fby_side {
+    char name[FBY_NAME_SIZE]; /* what stands in the brace */
+    char path[FBY_PATH_SIZE]; /* below the base */
+};
+void fby_location_side(const char *rest, uint32_t i, struct fby_side *out);
 
 /* True when `text` holds * or ?. */
 bool fby_glob_has(const char *text);

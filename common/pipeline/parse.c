@@ -62,20 +62,75 @@ static fby_err read_shuffle(
     return fby_choice_read(yaml, node, shuffles, "shuffle", &shuffle->kind);
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static fby_err read_column(
+    const struct fby_yaml *yaml, yaml_node_t *node, struct draft_split *split)
+{
+    const char *text = fby_yaml_text(node);
+    if (!fby_yaml_is_given(node) || !fby_text_is_extension(text) ||
+        strchr(text, '.') != NULL) {
+        return fby_yaml_expected(yaml, node,
+            "a column's name, in lower-case letters, digits, _ and -");
+    }
+    for (uint32_t i = 0; i < split->n_files; i++) {
+        if (strcmp(split->files[i], text) == 0) {
+            return fby_yaml_error(
+                yaml, node, "'%s' stands here a second time", text);
+        }
+    }
+    memcpy(split->files[split->n_files++], text, strlen(text) + 1);
+    return FBY_OK;
+}
+
+/* A column, or a list of them. */
+static fby_err read_files(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_split *split = target;
+    size_t              n = fby_yaml_is_list(node) ? fby_yaml_length(node) : 1;
+    fby_err             err = FBY_OK;
+    if (n == 0 || n > FBY_MAX_FILES) {
+        return fby_yaml_error(
+            yaml, node, "expected 1 to %d columns, not %zu", FBY_MAX_FILES, n);
+    }
+    for (size_t i = 0; err == FBY_OK && i < n; i++) {
+        bool list = fby_yaml_is_list(node);
+        err       = read_column(
+                  yaml, list ? fby_yaml_item(yaml, node, i) : node, split);
+    }
+    qsort(split->files, split->n_files, sizeof(split->files[0]), by_text);
+    return err;
+}
+
 static const struct fby_key split_keys[SPLIT_KEYS] = {
-    [SPLIT_SHARDS]    = {.name = "shards",
-           .expects            = "a pattern of tar files",
-           .kind               = FBY_KEY_TEXT,
-           .offset             = offsetof(struct draft_split, shards),
-           .capacity           = FBY_PATH_SIZE},
-    [SPLIT_FOLDER]    = {.name = "folder",
-           .expects            = "a folder of class folders",
-           .kind               = FBY_KEY_TEXT,
-           .offset             = offsetof(struct draft_split, folder),
-           .capacity           = FBY_PATH_SIZE},
-    [SPLIT_TOKENS]    = {.name = "tokens",
-           .kind               = FBY_KEY_OWN,
-           .read               = fby_draft_tokens},
+    [SPLIT_SHARDS]   = {.name = "shards",
+          .expects            = "a pattern of tar files",
+          .kind               = FBY_KEY_TEXT,
+          .offset             = offsetof(struct draft_split, shards),
+          .capacity           = FBY_PATH_SIZE},
+    [SPLIT_FOLDER]   = {.name = "folder",
+          .expects            = "a folder of class folders",
+          .kind               = FBY_KEY_TEXT,
+          .offset             = offsetof(struct draft_split, folder),
+          .capacity           = FBY_PATH_SIZE},
+    [SPLIT_LIST]     = {.name = "list",
+            .expects          = "a .csv or .jsonl file",
+            .kind             = FBY_KEY_TEXT,
+            .offset           = offsetof(struct draft_split, list),
+            .capacity         = FBY_PATH_SIZE},
+    [SPLIT_PARALLEL] = {.name = "parallel",
+        .expects              = "folders in braces: data/{images,masks}",
+        .kind                 = FBY_KEY_TEXT,
+        .offset               = offsetof(struct draft_split, parallel),
+        .capacity             = FBY_PATH_SIZE},
+    [SPLIT_FILES]  = {.name = "files", .kind = FBY_KEY_OWN, .read = read_files},
+    [SPLIT_TOKENS] = {.name = "tokens",
+        .kind               = FBY_KEY_OWN,
+        .read               = fby_draft_tokens},
     [SPLIT_COLUMNS]   = {.name = "columns",
           .expects             = "a pattern of folders of .npy files, or of .npz",
           .kind                = FBY_KEY_TEXT,
@@ -117,6 +172,8 @@ struct source_key {
 static const struct source_key source_keys[] = {
     {SPLIT_SHARDS, FBY_SOURCE_SHARDS},
     {SPLIT_FOLDER, FBY_SOURCE_FOLDER},
+    {SPLIT_LIST, FBY_SOURCE_LIST},
+    {SPLIT_PARALLEL, FBY_SOURCE_PARALLEL},
     {SPLIT_TOKENS, FBY_SOURCE_TOKENS},
     {SPLIT_COLUMNS, FBY_SOURCE_COLUMNS},
 };
@@ -130,10 +187,23 @@ static const char *pattern_of(const struct draft_split *split)
         return split->folder;
     case FBY_SOURCE_COLUMNS:
         return split->columns;
+    case FBY_SOURCE_LIST:
+        return split->list;
+    case FBY_SOURCE_PARALLEL:
+        return split->parallel;
     case FBY_SOURCE_TOKENS:
         return split->tokens.files;
     }
     return "";
+}
+
+static fby_err check_files(
+    const struct fby_yaml *yaml, const struct draft_split *split)
+{
+    return split->n_files == 0 || split->kind == FBY_SOURCE_LIST
+               ? FBY_OK
+               : fby_yaml_wrong(yaml->why, yaml->file, split->at[SPLIT_FILES],
+                     "files are columns of a list; this split has none");
 }
 
 /* The one source of a split, as a location. */
@@ -150,8 +220,9 @@ static fby_err read_source(const struct fby_yaml *yaml,
     }
     if (n != 1) {
         return fby_yaml_wrong(yaml->why, yaml->file, split->here,
-            "split '%s' needs one source: shards: PATTERN, folder: PATH, "
-            "columns: PATTERN or tokens: {files: PATTERN, ...}",
+            "split '%s' needs one source: shards: PATTERN, folder: PATH, list: "
+            "FILE, parallel: PATTERN, columns: PATTERN or tokens: {files: "
+            "PATTERN, ...}",
             split->name);
     }
     struct fby_location_parts parts;
@@ -163,7 +234,7 @@ static fby_err read_source(const struct fby_yaml *yaml,
         err = fby_location_split(
             split->location.pattern, split->kind, &parts, &why);
     }
-    return err == FBY_OK ? FBY_OK
+    return err == FBY_OK ? check_files(yaml, split)
                          : fby_yaml_wrong(yaml->why, yaml->file,
                                split->at[source->key], "%s", why.text);
 }

@@ -30,7 +30,9 @@ static void fill_tokens(struct fby_tokens *out, const struct draft_split *split)
 static void fill_order(struct fby_content *content,
     const struct fby_pipeline *pipeline, const struct draft_split *split)
 {
-    content->source        = split->kind;
+    content->source  = split->kind;
+    content->n_files = split->n_files;
+    memcpy(content->files, split->files, sizeof(content->files));
     content->shuffle       = (enum fby_shuffle)split->shuffle.kind;
     content->last          = (enum fby_last)split->last;
     content->global_batch  = (uint32_t)pipeline->global_batch;
@@ -216,6 +218,23 @@ static fby_err check_size(const struct fby_pipeline *pipeline,
         field->name, w, h, split->name, FBY_MAX_SIDE, FBY_MAX_PIXELS);
 }
 
+static const char *source_name(enum fby_source_kind kind)
+{
+    switch (kind) {
+    case FBY_SOURCE_COLUMNS:
+        return "columns";
+    case FBY_SOURCE_LIST:
+        return "rows of a list";
+    case FBY_SOURCE_PARALLEL:
+        return "parallel folders";
+    case FBY_SOURCE_SHARDS:
+    case FBY_SOURCE_TOKENS:
+    case FBY_SOURCE_FOLDER:
+        break;
+    }
+    return "shards";
+}
+
 static fby_err check_folder_label(const struct fby_pipeline *pipeline,
     const struct draft_split *split, size_t i, struct fby_why *why)
 {
@@ -226,8 +245,10 @@ static fby_err check_folder_label(const struct fby_pipeline *pipeline,
     }
     return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
         "split '%s' reads %s, which have no class folders; use from: %s",
-        split->name, split->kind == FBY_SOURCE_COLUMNS ? "columns" : "shards",
-        split->kind == FBY_SOURCE_COLUMNS ? "COLUMN" : "cls");
+        split->name, source_name(split->kind),
+        split->kind == FBY_SOURCE_SHARDS || split->kind == FBY_SOURCE_PARALLEL
+            ? "cls"
+            : "COLUMN");
 }
 
 static fby_err check_sequence(const struct fby_pipeline *pipeline,

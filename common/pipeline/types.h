@@ -24,6 +24,8 @@ enum {
     FBY_MAX_DIMS     = 4,  /* of one sample's array */
     FBY_MAX_BOUNDS   = 63, /* between buckets of length */
     FBY_MAX_CHANNELS = 4,
+    FBY_MAX_FILES    = 16,  /* columns of a list that name files */
+    FBY_MAX_SIDES    = 16,  /* parallel folders */
     FBY_NAME_SIZE    = 64,  /* fields, splits, groups, extensions; with NUL */
     FBY_PATH_SIZE    = 4096 /* with NUL */
 };
@@ -47,10 +49,12 @@ enum {
 /* The numbers below are written into canonical content and onto the wire:
  * add, never renumber. */
 enum fby_source_kind {
-    FBY_SOURCE_FOLDER  = 1,
-    FBY_SOURCE_SHARDS  = 2,
-    FBY_SOURCE_COLUMNS = 3, /* NumPy files: a row of each is a sample */
-    FBY_SOURCE_TOKENS  = 6
+    FBY_SOURCE_FOLDER   = 1,
+    FBY_SOURCE_SHARDS   = 2,
+    FBY_SOURCE_COLUMNS  = 3, /* NumPy files: a row of each is a sample */
+    FBY_SOURCE_LIST     = 4, /* rows of a .csv or .jsonl file */
+    FBY_SOURCE_PARALLEL = 5, /* folders paired by file names */
+    FBY_SOURCE_TOKENS   = 6
 };
 enum fby_tokens_format {
     FBY_TOKENS_FLAT     = 1, /* numbers, and nothing else */
@@ -213,7 +217,10 @@ struct fby_content {
     enum fby_bad_sample  on_bad_sample;
     struct fby_bucket_by bucket_by;
     struct fby_tokens    tokens; /* of token files, else zero */
-    uint32_t             n_fields;
+    /* Of a list: the columns that hold paths, lower case, in byte order. */
+    char     files[FBY_MAX_FILES][FBY_NAME_SIZE];
+    uint32_t n_files;
+    uint32_t n_fields;
     struct fby_field_content
         fields[FBY_MAX_FIELDS]; /* in byte order of names */
 };

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/mem.h"
 #include "worker/source/dataset_state.h"
@@ -162,7 +163,8 @@ const char *fby_dataset_key(
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
 {
     struct where at = find(self, sample);
-    return at.shard->folder ? at.shard->class_ids[at.sample] : 0;
+    return at.shard->kind == FBY_SOURCE_FOLDER ? at.shard->class_ids[at.sample]
+                                               : 0;
 }
 
 static bool find_member(
@@ -252,6 +254,11 @@ fby_err fby_dataset_read(struct fby_dataset *self,
             "a member of %llu bytes, and room for %zu",
             (unsigned long long)member->size, size);
     }
+    if (fby_shard_is_value(shard, m)) {
+        memcpy(
+            buffer, shard->texts.data + shard->text_at[m], shard->text_size[m]);
+        return FBY_OK;
+    }
     fby_err err = fby_index_path(&self->index, shard, m, path, why);
     if (err != FBY_OK) {
         return err;
@@ -280,6 +287,33 @@ static void list_members(const struct where *at, char *out, size_t size)
     }
 }
 
+/* A list's samples have the numbers of their lines as keys. */
+static void place_in_list(const struct fby_dataset *self,
+    const struct where *at, const struct fby_member *member, uint64_t sample,
+    struct fby_why *text)
+{
+    const struct fby_shard *shard     = at->shard;
+    char                    path[256] = "";
+    if (member != NULL && !fby_shard_is_value(shard, member->index)) {
+        snprintf(path, sizeof(path), ", file %.*s",
+            (int)shard->text_size[member->index],
+            (const char *)shard->texts.data + shard->text_at[member->index]);
+    }
+    snprintf(text->text, sizeof(text->text),
+        "list %.200s, line %s, sample %llu%s", self->index.parts.rest,
+        fby_shard_key(shard, at->sample), (unsigned long long)sample, path);
+}
+
+static void place_in_parallel(const struct where *at, uint32_t member,
+    uint64_t sample, struct fby_why *text)
+{
+    const char *suffix = fby_shard_suffix(at->shard, member);
+    size_t      side   = strcspn(suffix, ".");
+    snprintf(text->text, sizeof(text->text), "file %.*s/%.200s%s, sample %llu",
+        (int)side, suffix, fby_shard_key(at->shard, at->sample), suffix + side,
+        (unsigned long long)sample);
+}
+
 void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
     const struct fby_member *member, struct fby_why *text)
 {
@@ -299,6 +333,10 @@ void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
             at.shard->name, number,
             (unsigned long long)at.sample * at.shard->sequences->length,
             (unsigned long long)sequence.offset);
+    } else if (at.shard->kind == FBY_SOURCE_LIST) {
+        place_in_list(self, &at, member, sample, text);
+    } else if (member != NULL && at.shard->kind == FBY_SOURCE_PARALLEL) {
+        place_in_parallel(&at, member->index, sample, text);
     } else if (member != NULL && at.shard->folder) {
         snprintf(text->text, sizeof(text->text), "file %.200s.%s, sample %llu",
             key, fby_shard_suffix(at.shard, member->index), number);

@@ -33,6 +33,8 @@ struct fby_dataset_spec {
     bool                     hash;      /* XXH3-128 of every shard's bytes */
     uint32_t                 threads;   /* that scan; 0: one a core, up to 16 */
     uint32_t                 max_open;  /* files kept open; 0: 128 */
+    const char (*files)[FBY_NAME_SIZE]; /* list: columns of paths, borrowed */
+    uint32_t n_files;
 };
 
 struct fby_dataset;
@@ -86,7 +88,7 @@ const char *fby_dataset_key(
     const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row);
 
 /* The id of a folder sample's class, which is the folder's place among them in
- * byte order; 0 in a tar dataset. */
+ * byte order; 0 in other datasets. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
 /* Are its samples rows of columns? They have no members: see run.h. */
@@ -97,7 +99,7 @@ struct fby_member {
     uint64_t sample;
     uint32_t shard;
     uint32_t index;  /* among the shard's members */
-    uint64_t offset; /* in its file; 0 in a folder */
+    uint64_t offset; /* in its file; 0 where it is one, or a value */
     uint64_t size;   /* bytes */
     uint32_t width;  /* of a sequence: bytes of a token; else 0 */
 };

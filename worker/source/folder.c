@@ -6,6 +6,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/text.h"
+#include "worker/source/parts.h"
 #include "worker/source/room.h"
 
 enum { MAX_DEPTH = 16 /* folders within a class */ };
@@ -190,115 +191,59 @@ static int by_key(const void *a, const void *b)
     return c != 0 ? c : strcmp(x + m, y + n);
 }
 
-fby_err fby_folder_walk(const struct fby_root *root, const char *path,
+fby_err fby_folder_gather(const struct fby_root *root, const char *path,
     const atomic_bool *stop, struct fby_folder_class *self, struct fby_why *why)
 {
     struct walk w   = {.root = root, .base = path, .stop = stop, .found = self};
     fby_err     err = walk_dir(&w, self->name, why);
-    if (err == FBY_OK && self->count == 0) {
-        err = fby_because(why, FBY_CONFIG,
-            "the class folder %s has no files named KEY.EXTENSION in it; an "
-            "empty folder would take a class id, so fill or remove it",
-            fby_text_show(self->name).text);
-    }
     if (self->count > 0) {
         qsort(self->files, self->count, sizeof(*self->files), by_key);
     }
     return err;
 }
 
-struct cut {
-    struct fby_shard *shards;
-    uint32_t          count;
-};
-
-static fby_err begin_shard(struct cut *cut, struct fby_why *why)
+fby_err fby_folder_walk(const struct fby_root *root, const char *path,
+    const atomic_bool *stop, struct fby_folder_class *self, struct fby_why *why)
 {
-    char     name[32];
-    uint32_t n = cut->count;
-    if (n >= FBY_FOLDER_MAX_SHARDS) {
-        return fby_because(why, FBY_CONFIG, "more than %llu samples",
-            (unsigned long long)FBY_FOLDER_MAX_SHARDS * FBY_FOLDER_SHARD);
-    }
-    cut->shards = fby_room(cut->shards, n, sizeof(*cut->shards));
-    snprintf(name, sizeof(name), "part-%07u", n);
-    fby_shard_init(&cut->shards[n], name, true);
-    cut->count = n + 1;
-    return FBY_OK;
-}
-
-static fby_err finish_last(struct cut *cut, struct fby_why *why)
-{
-    return cut->count == 0
-               ? FBY_OK
-               : fby_shard_finish(&cut->shards[cut->count - 1], why);
-}
-
-static bool goes_on(const struct cut *cut, const char *path, size_t size)
-{
-    if (cut->count == 0 || cut->shards[cut->count - 1].samples == 0) {
-        return false;
-    }
-    const struct fby_shard *s   = &cut->shards[cut->count - 1];
-    const char             *key = fby_shard_key(s, s->samples - 1);
-    return strlen(key) == size && memcmp(key, path, size) == 0;
-}
-
-static fby_err begin_sample(
-    struct cut *cut, const char *path, uint32_t class_id, struct fby_why *why)
-{
-    fby_err err  = FBY_OK;
-    bool    full = cut->count == 0 ||
-                cut->shards[cut->count - 1].samples == FBY_FOLDER_SHARD;
-    if (full) {
-        err = finish_last(cut, why);
-    }
-    if (err == FBY_OK && full) {
-        err = begin_shard(cut, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_shard_add_sample(
-            &cut->shards[cut->count - 1], path, key_size(path), class_id, why);
+    fby_err err = fby_folder_gather(root, path, stop, self, why);
+    if (err == FBY_OK && self->count == 0) {
+        err = fby_because(why, FBY_CONFIG,
+            "the class folder %s has no files named KEY.EXTENSION in it; an "
+            "empty folder would take a class id, so fill or remove it",
+            fby_text_show(self->name).text);
     }
     return err;
 }
 
-static fby_err cut_file(struct cut *cut, const struct fby_folder_file *file,
-    uint32_t class_id, struct fby_why *why)
+static fby_err cut_file(struct fby_parts *parts,
+    const struct fby_folder_file *file, uint32_t class_id, struct fby_why *why)
 {
     size_t  size = key_size(file->path);
     fby_err err  = FBY_OK;
-    if (!goes_on(cut, file->path, size)) {
-        err = begin_sample(cut, file->path, class_id, why);
+    if (!fby_parts_goes_on(parts, file->path, size)) {
+        err = fby_parts_begin_sample(parts, file->path, size, class_id, why);
     }
     if (err != FBY_OK) {
         return err;
     }
-    struct fby_shard *shard = &cut->shards[cut->count - 1];
-    err                     = fby_shard_add_member(
-                            shard, file->path + size + 1, 0, file->stamp.size, why);
-    if (err == FBY_OK) {
-        shard->stamps[shard->members - 1] = file->stamp;
-        shard->size += file->stamp.size;
-    }
-    return err;
+    return fby_parts_add_file(parts, file->path + size + 1, &file->stamp, why);
 }
 
 fby_err fby_folder_cut(const struct fby_folder_class *classes,
     uint32_t n_classes, struct fby_shard **shards, uint32_t *n_shards,
     struct fby_why *why)
 {
-    struct cut cut = {0};
-    fby_err    err = FBY_OK;
+    struct fby_parts parts = {.kind = FBY_SOURCE_FOLDER};
+    fby_err          err   = FBY_OK;
     for (uint32_t c = 0; err == FBY_OK && c < n_classes; c++) {
         for (uint32_t f = 0; err == FBY_OK && f < classes[c].count; f++) {
-            err = cut_file(&cut, &classes[c].files[f], c, why);
+            err = cut_file(&parts, &classes[c].files[f], c, why);
         }
     }
     if (err == FBY_OK) {
-        err = finish_last(&cut, why);
+        err = fby_parts_finish(&parts, why);
     }
-    *shards   = cut.shards;
-    *n_shards = cut.count;
+    *shards   = parts.shards;
+    *n_shards = parts.count;
     return err;
 }

@@ -15,8 +15,6 @@
 #include "worker/source/roots.h"
 #include "worker/source/shard.h"
 
-enum { FBY_FOLDER_SHARD = 1024, FBY_FOLDER_MAX_SHARDS = 10000000 };
-
 struct fby_folder_file {
     char            *path; /* relative to the folder: "c00/0001.jpg" */
     struct fby_stamp stamp;
@@ -37,6 +35,14 @@ FBY_CHECKED fby_err fby_folder_classes(const struct fby_root *root,
 void fby_folder_classes_free(struct fby_folder_class *classes, uint32_t count);
 /* Once they are cut into shards: only the name is kept. */
 void fby_folder_forget_files(struct fby_folder_class *self);
+
+/* All files of a folder `self->name` below `path`, in their order; there may be
+ * none. Folders may be walked at once by several threads.
+ * Errors: as a listing; FBY_CONFIG for names that cannot be keys, loops of
+ *         links; FBY_GONE (stopped). */
+FBY_CHECKED fby_err fby_folder_gather(const struct fby_root *root,
+    const char *path, const atomic_bool *stop, struct fby_folder_class *self,
+    struct fby_why *why);
 
 /* Walk one class. Classes may be walked at once by several threads.
  * Errors: as a listing; FBY_CONFIG when it has no sample, for names that

@@ -10,6 +10,48 @@
 #include "worker/source/parallel.h"
 
 enum { KIND_TEXT = 160 }; /* bytes of name_kind, with NUL */
+static fby_err too_long(struct fby_why *why)
+{
+    return fby_because(
+        why, FBY_CONFIG, "a path of more than %d bytes", FBY_PATH_SIZE - 1);
+}
+
+/* Paths of a list are below its own directory. */
+static fby_err list_path(const struct fby_index *self,
+    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    char     file[FBY_PATH_SIZE];
+    uint32_t size = shard->text_size[member];
+    if (size >= sizeof(file)) {
+        return too_long(why);
+    }
+    memcpy(file, shard->texts.data + shard->text_at[member], size);
+    file[size] = '\0';
+    return fby_path_join(self->parts.base, file, out, why);
+}
+
+/* A suffix begins with the name of the folder that the file is in. */
+static fby_err parallel_path(const struct fby_index *self,
+    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    char            file[FBY_PATH_SIZE];
+    struct fby_side side   = {{0}, {0}};
+    const char     *suffix = fby_shard_suffix(shard, member);
+    size_t          n      = strcspn(suffix, ".");
+    for (uint32_t i = 0; i < self->n_classes; i++) {
+        fby_location_side(self->parts.rest, i, &side);
+        if (strlen(side.name) == n && memcmp(side.name, suffix, n) == 0) {
+            break;
+        }
+    }
+    int length = snprintf(file, sizeof(file), "%s/%s%s", side.path,
+        fby_shard_key(shard, fby_shard_sample_of(shard, member)), suffix + n);
+    return length >= 0 && length < (int)sizeof(file)
+               ? fby_path_join(self->parts.base, file, out, why)
+               : too_long(why);
+}
 
 fby_err fby_index_path(const struct fby_index *self,
     const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
@@ -20,6 +62,12 @@ fby_err fby_index_path(const struct fby_index *self,
     if (!shard->folder && !column) {
         return fby_path_join(self->parts.base, shard->name, out, why);
     }
+    if (shard->kind == FBY_SOURCE_LIST) {
+        return list_path(self, shard, member, out, why);
+    }
+    if (shard->kind == FBY_SOURCE_PARALLEL) {
+        return parallel_path(self, shard, member, out, why);
+    }
     int n = column
                 ? snprintf(file, sizeof(file), "%s/%s.npy", shard->name,
                       shard->columns[member].name)
@@ -27,8 +75,7 @@ fby_err fby_index_path(const struct fby_index *self,
                       fby_shard_key(shard, fby_shard_sample_of(shard, member)),
                       fby_shard_suffix(shard, member));
     if (n < 0 || n >= (int)sizeof(file)) {
-        return fby_because(
-            why, FBY_CONFIG, "a path of more than %d bytes", FBY_PATH_SIZE - 1);
+        return too_long(why);
     }
     return fby_path_join(self->parts.base, file, out, why);
 }
@@ -60,10 +107,13 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
         sizeof(*self->cached.shards), by_shard_name);
 }
 
-static bool is_listed(const struct fby_build *b)
+/* It is looked through at each open, file by file. */
+static bool lists_files(const struct fby_build *b)
 {
     return b->spec->kind == FBY_SOURCE_FOLDER ||
-           b->spec->kind == FBY_SOURCE_COLUMNS;
+           b->spec->kind == FBY_SOURCE_COLUMNS ||
+           b->spec->kind == FBY_SOURCE_LIST ||
+           b->spec->kind == FBY_SOURCE_PARALLEL;
 }
 
 static fby_err find_source(struct fby_build *b, struct fby_why *why)
@@ -87,10 +137,14 @@ static fby_err find_source(struct fby_build *b, struct fby_why *why)
  * another manifest. */
 static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
 {
-    static const char *const kinds[] = {[FBY_SOURCE_FOLDER] = "folder ",
-        [FBY_SOURCE_SHARDS]                                 = "shards ",
-        [FBY_SOURCE_COLUMNS]                                = "columns "};
-    const struct fby_tokens *tokens  = b->spec->tokens;
+    static const char *const kinds[] = {
+        [FBY_SOURCE_FOLDER]   = "folder ",
+        [FBY_SOURCE_SHARDS]   = "shards ",
+        [FBY_SOURCE_LIST]     = "list ",
+        [FBY_SOURCE_PARALLEL] = "parallel ",
+        [FBY_SOURCE_COLUMNS]  = "columns ",
+    };
+    const struct fby_tokens *tokens = b->spec->tokens;
     if (b->spec->kind != FBY_SOURCE_TOKENS) {
         return kinds[b->spec->kind];
     }
@@ -114,6 +168,10 @@ static void name_source(struct fby_build *b)
     };
     for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
         fby_put_bytes(&b->source, text[i], strlen(text[i]));
+    }
+    for (uint32_t i = 0; i < b->spec->n_files; i++) {
+        fby_put_bytes(&b->source, " ", 1);
+        fby_put_bytes(&b->source, b->spec->files[i], strlen(b->spec->files[i]));
     }
     fby_put_u8(&b->source, 0);
 }
@@ -150,7 +208,7 @@ static void store_cache(const struct fby_build *b)
     const struct fby_index *out = b->out;
     bool                    changed =
         atomic_load(&b->fresh) > 0 || out->n_shards != b->cached.count;
-    if (!changed || (is_listed(b) && !out->hashed)) {
+    if (!changed || (lists_files(b) && !out->hashed)) {
         return;
     }
     struct fby_cached what = {
@@ -179,6 +237,10 @@ static fby_err build(struct fby_build *b, struct fby_why *why)
         return fby_build_tars(b, why);
     case FBY_SOURCE_COLUMNS:
         return fby_build_columns(b, why);
+    case FBY_SOURCE_LIST:
+        return fby_build_list(b, why);
+    case FBY_SOURCE_PARALLEL:
+        return fby_build_parallel(b, why);
     case FBY_SOURCE_TOKENS:
         return fby_build_tokens(b, why);
     }

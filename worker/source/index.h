@@ -19,7 +19,8 @@ struct fby_index {
     struct fby_location_parts parts;
     struct fby_shard         *shards;
     uint32_t                  n_shards;
-    struct fby_folder_class  *classes; /* their names; folders only */
+    struct fby_folder_class  *classes; /* of folders: their names; of parallel
+                                          folders: these, below the base */
     uint32_t                  n_classes;
     bool                      hashed;
     uint32_t                  reused; /* shards that the cache spared */

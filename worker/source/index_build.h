@@ -42,5 +42,12 @@ FBY_CHECKED fby_err fby_build_folder(
     struct fby_build *self, struct fby_why *why);
 FBY_CHECKED fby_err fby_build_columns(
     struct fby_build *self, struct fby_why *why);
+FBY_CHECKED fby_err fby_build_list(struct fby_build *self, struct fby_why *why);
+FBY_CHECKED fby_err fby_build_parallel(
+    struct fby_build *self, struct fby_why *why);
+
+/* The sums of the files of all shards, one file a member; what the cache knows
+ * with the same stamps is taken from it. */
+FBY_CHECKED fby_err fby_build_sums(struct fby_build *self, struct fby_why *why);
 
 #endif

@@ -19,6 +19,12 @@ static fby_err sum_folder_shard(
     return fby_build_sum(b, &b->out->shards[i], stop, why);
 }
 
+fby_err fby_build_sums(struct fby_build *self, struct fby_why *why)
+{
+    return fby_build_run(
+        self, self->out->n_shards, sum_folder_shard, self, why);
+}
+
 fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out = self->out;
@@ -34,8 +40,5 @@ fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
     for (uint32_t i = 0; i < out->n_classes; i++) {
         fby_folder_forget_files(&out->classes[i]);
     }
-    if (err == FBY_OK && out->hashed) {
-        err = fby_build_run(self, out->n_shards, sum_folder_shard, self, why);
-    }
-    return err;
+    return err == FBY_OK && out->hashed ? fby_build_sums(self, why) : err;
 }

@@ -41,7 +41,7 @@ static fby_err sum_files(struct fby_build *b, struct fby_shard *shard,
     fby_sum_begin(&s.sum);
     uint32_t n = fby_shard_stamps(shard);
     for (uint32_t f = 0; err == FBY_OK && f < n; f++) {
-        err = sum_file(&s, f, why);
+        err = fby_shard_is_value(shard, f) ? FBY_OK : sum_file(&s, f, why);
     }
     if (err == FBY_OK) {
         shard->sum    = fby_sum_end(&s.sum);

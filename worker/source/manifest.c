@@ -22,6 +22,9 @@ enum { /* keys of a shard's record */
     KEY_SUFFIX,
     KEY_OFFSET,
     KEY_BYTES,
+    KEY_IS_VALUE = 20, /* this and the next two: of lists only */
+    KEY_TEXT_SIZE,
+    KEY_TEXTS,
     KEY_FORMAT = 25, /* these and the following: of token files */
     KEY_TYPE,
     KEY_LENGTH,
@@ -93,15 +96,29 @@ static void put_sequences(
     }
 }
 
+static void put_texts(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    fby_record_put_bytes(out, KEY_IS_VALUE, shard->is_value, shard->members);
+    uint8_t *at = put_column(out, KEY_TEXT_SIZE, shard->members, 4);
+    for (uint32_t i = 0; i < shard->members; i++) {
+        fby_store_le(at + 4 * (size_t)i, shard->text_size[i], 4);
+    }
+    fby_record_put_bytes(out, KEY_TEXTS, shard->texts.data, shard->texts.size);
+}
+
 static enum fby_source_kind kind_of(const struct fby_shard *shard)
 {
     if (fby_shard_has_rows(shard)) {
         return FBY_SOURCE_COLUMNS;
     }
-    if (shard->sequences != NULL) {
-        return FBY_SOURCE_TOKENS;
-    }
-    return shard->folder ? FBY_SOURCE_FOLDER : FBY_SOURCE_SHARDS;
+    return shard->sequences != NULL ? FBY_SOURCE_TOKENS : shard->kind;
+}
+
+/* Of a part of loose files (and values), not of one file. */
+static bool is_of_files(enum fby_source_kind kind)
+{
+    return kind == FBY_SOURCE_FOLDER || kind == FBY_SOURCE_LIST ||
+           kind == FBY_SOURCE_PARALLEL;
 }
 
 void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
@@ -124,7 +141,7 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
     }
     put_suffixes(shard, out);
     fby_record_put_bytes(out, KEY_KEYS, shard->keys.data, shard->keys.size);
-    if (shard->folder) {
+    if (shard->kind == FBY_SOURCE_FOLDER) {
         put_classes(shard, out);
     }
     put_counts(shard, out);
@@ -133,23 +150,27 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
         put_u64s(out, KEY_OFFSET, shard->offset, shard->members);
     }
     put_u64s(out, KEY_BYTES, shard->bytes, shard->members);
+    if (shard->kind == FBY_SOURCE_LIST) {
+        put_texts(shard, out);
+    }
 }
 
 /* The columns of a record in hand, before they are believed. */
 struct columns {
     char (*suffixes)[FBY_NAME_SIZE];
-    uint32_t          n_suffixes;
-    bool              folder;
-    bool              tokens;
-    bool              table; /* of columns of NumPy files */
-    struct fby_reader keys;
-    struct fby_reader classes;
-    struct fby_reader counts;
-    struct fby_reader suffix;
-    struct fby_reader offset;
-    struct fby_reader bytes;
-    struct fby_reader run_at;
-    struct fby_reader run_tokens;
+    uint32_t             n_suffixes;
+    enum fby_source_kind kind;
+    struct fby_reader    keys;
+    struct fby_reader    classes;
+    struct fby_reader    counts;
+    struct fby_reader    suffix;
+    struct fby_reader    offset;
+    struct fby_reader    bytes;
+    struct fby_reader    is_value;
+    struct fby_reader    text_size;
+    struct fby_reader    texts;
+    struct fby_reader    run_at;
+    struct fby_reader    run_tokens;
 };
 
 static struct fby_reader column(struct fby_record *r, uint16_t key)
@@ -177,15 +198,11 @@ static void read_head(
 {
     char name[FBY_PATH_SIZE] = "";
     fby_record_between(r, KEY_VERSION, VERSION, VERSION);
-    int64_t kind = fby_record_i64(r, KEY_KIND);
-    c->folder    = kind == FBY_SOURCE_FOLDER;
-    c->tokens    = kind == FBY_SOURCE_TOKENS;
-    c->table     = kind == FBY_SOURCE_COLUMNS;
-    if (!c->folder && !c->tokens && !c->table && kind != FBY_SOURCE_SHARDS) {
-        fby_record_refuse(r, KEY_KIND, "no kind of shard");
-    }
+    c->kind = (enum fby_source_kind)fby_record_between(
+        r, KEY_KIND, FBY_SOURCE_FOLDER, FBY_SOURCE_TOKENS);
     fby_record_text(r, KEY_NAME, name, sizeof(name));
-    fby_shard_init(out, name, c->folder);
+    fby_shard_init(out, name, is_of_files(c->kind));
+    out->kind = c->kind;
     out->size = (uint64_t)fby_record_between(r, KEY_SIZE, 0, INT64_MAX);
     if (fby_record_has(r, KEY_SUM)) {
         struct fby_span sum = fby_record_bytes(r, KEY_SUM);
@@ -220,15 +237,20 @@ static void read_columns(struct fby_record *r, struct columns *c)
 {
     read_suffixes(r, c);
     c->keys = column(r, KEY_KEYS);
-    if (c->folder) {
+    if (c->kind == FBY_SOURCE_FOLDER) {
         c->classes = column(r, KEY_CLASSES);
     }
     c->counts = column(r, KEY_MEMBERS);
     c->suffix = column(r, KEY_SUFFIX);
-    if (!c->folder) {
+    if (c->kind == FBY_SOURCE_SHARDS) {
         c->offset = column(r, KEY_OFFSET);
     }
     c->bytes = column(r, KEY_BYTES);
+    if (c->kind == FBY_SOURCE_LIST) {
+        c->is_value  = column(r, KEY_IS_VALUE);
+        c->text_size = column(r, KEY_TEXT_SIZE);
+        c->texts     = column(r, KEY_TEXTS);
+    }
 }
 
 static fby_err bad(struct fby_why *why, const char *what)
@@ -236,10 +258,25 @@ static fby_err bad(struct fby_why *why, const char *what)
     return fby_because(why, FBY_PROTO, "manifest of a shard: %s", what);
 }
 
+static fby_err take_text(struct fby_shard *out, struct columns *c,
+    uint64_t bytes, struct fby_why *why)
+{
+    uint8_t        is_value = fby_read_u8(&c->is_value);
+    uint32_t       size     = fby_read_u32(&c->text_size);
+    const uint8_t *text     = fby_read_bytes(&c->texts, size);
+    if (c->is_value.bad || c->text_size.bad || c->texts.bad || is_value > 1 ||
+        (is_value == 1 && bytes != size)) {
+        return bad(why, "a text that is too short");
+    }
+    return fby_shard_add_text(
+        out, (const char *)text, size, is_value == 1, why);
+}
+
 static fby_err take_member(
     struct fby_shard *out, struct columns *c, struct fby_why *why)
 {
-    uint64_t offset = c->folder ? 0 : fby_read_u64(&c->offset);
+    uint64_t offset =
+        c->kind == FBY_SOURCE_SHARDS ? fby_read_u64(&c->offset) : 0;
     uint64_t size   = fby_read_u64(&c->bytes);
     uint8_t  suffix = fby_read_u8(&c->suffix);
     if (c->offset.bad || c->bytes.bad || c->suffix.bad) {
@@ -251,7 +288,11 @@ static fby_err take_member(
     if (offset > out->size || size > out->size - offset) {
         return bad(why, "a member beyond the end");
     }
-    return fby_shard_add_member(out, c->suffixes[suffix], offset, size, why);
+    fby_err err =
+        fby_shard_add_member(out, c->suffixes[suffix], offset, size, why);
+    return err == FBY_OK && c->kind == FBY_SOURCE_LIST
+               ? take_text(out, c, size, why)
+               : err;
 }
 
 static fby_err take_sample(
@@ -263,9 +304,10 @@ static fby_err take_sample(
         return bad(why, "a key that is empty or does not end");
     }
     (void)fby_read_bytes(&c->keys, (size_t)(end - key) + 1);
-    int64_t class_id =
-        c->folder ? (int64_t)fby_read_u32(&c->classes) : FBY_SHARD_NO_CLASS;
-    uint16_t members = fby_read_u16(&c->counts);
+    int64_t  class_id = c->kind == FBY_SOURCE_FOLDER
+                            ? (int64_t)fby_read_u32(&c->classes)
+                            : FBY_SHARD_NO_CLASS;
+    uint16_t members  = fby_read_u16(&c->counts);
     if (c->classes.bad || c->counts.bad || members == 0) {
         return bad(why, "a sample without members or class");
     }
@@ -283,7 +325,8 @@ static fby_err check_used_up(
     const struct fby_shard *out, const struct columns *c, struct fby_why *why)
 {
     size_t left = c->classes.left + c->counts.left + c->suffix.left +
-                  c->offset.left + c->bytes.left;
+                  c->offset.left + c->bytes.left + c->is_value.left +
+                  c->text_size.left + c->texts.left;
     if (left != 0 || out->samples == 0) {
         return bad(why, "columns of different lengths");
     }
@@ -356,17 +399,18 @@ fby_err fby_shard_decode(const uint8_t *data, size_t size,
     struct columns    c = {0};
     *out                = (struct fby_shard){0};
     read_head(&r, out, &c);
-    if (c.table) {
+    if (c.kind == FBY_SOURCE_COLUMNS) {
         return fby_columns_decode(&r, out, why);
     }
-    if (c.tokens) {
+    if (c.kind == FBY_SOURCE_TOKENS) {
         read_sequences(&r, out, &c);
     } else {
         read_columns(&r, &c);
     }
     fby_err err = fby_record_end(&r, "manifest of a shard", why);
     if (err == FBY_OK) {
-        err = c.tokens ? take_runs(out, &c, why) : take_columns(out, &c, why);
+        err = c.kind == FBY_SOURCE_TOKENS ? take_runs(out, &c, why)
+                                          : take_columns(out, &c, why);
     }
     free(c.suffixes);
     return err;

@@ -61,7 +61,9 @@ bool fby_is_npz(const char *name)
 
 void fby_shard_init(struct fby_shard *self, const char *name, bool folder)
 {
-    *self = (struct fby_shard){.name = fby_strdup(name), .folder = folder};
+    *self = (struct fby_shard){.name = fby_strdup(name),
+        .kind   = folder ? FBY_SOURCE_FOLDER : FBY_SOURCE_SHARDS,
+        .folder = folder};
 }
 
 void fby_shard_fini(struct fby_shard *self)
@@ -75,6 +77,10 @@ void fby_shard_fini(struct fby_shard *self)
     free(self->offset);
     free(self->bytes);
     free(self->suffixes);
+    fby_buffer_fini(&self->texts);
+    free(self->text_at);
+    free(self->text_size);
+    free(self->is_value);
     free(self->stamps);
     fby_sequences_free(&self->sequences);
     free(self->columns);
@@ -186,6 +192,25 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     return FBY_OK;
 }
 
+fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
+    size_t size, bool is_value, struct fby_why *why)
+{
+    uint32_t n = self->members - 1;
+    if (self->texts.size + size > FBY_SHARD_MAX_TEXTS) {
+        return fby_because(why, FBY_CONFIG,
+            "more than %d bytes of texts in a part of a list",
+            FBY_SHARD_MAX_TEXTS);
+    }
+    self->text_at      = fby_room(self->text_at, n, sizeof(*self->text_at));
+    self->text_size    = fby_room(self->text_size, n, sizeof(*self->text_size));
+    self->is_value     = fby_room(self->is_value, n, sizeof(*self->is_value));
+    self->text_at[n]   = self->texts.size;
+    self->text_size[n] = (uint32_t)size;
+    self->is_value[n]  = is_value;
+    fby_put_bytes(&self->texts, text, size);
+    return FBY_OK;
+}
+
 static int compare_keys(const void *a, const void *b, void *shard)
 {
     uint32_t x = *(const uint32_t *)a;
@@ -252,6 +277,9 @@ static void give_back_spare(struct fby_shard *self)
     self->suffix        = fit(self->suffix, m, sizeof(*self->suffix));
     self->offset        = fit(self->offset, m, sizeof(*self->offset));
     self->bytes         = fit(self->bytes, m, sizeof(*self->bytes));
+    self->text_at       = fit(self->text_at, m, sizeof(*self->text_at));
+    self->text_size     = fit(self->text_size, m, sizeof(*self->text_size));
+    self->is_value      = fit(self->is_value, m, sizeof(*self->is_value));
     if (self->folder) {
         self->stamps = fit(self->stamps, m, sizeof(*self->stamps));
     }

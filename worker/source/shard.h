@@ -4,7 +4,9 @@
  * folder), a member 17 bytes (in a folder 49, with its file's stamp), so that
  * millions of samples fit. A shard is built sample by sample, finished, and
  * constant from then on. Tar shards have one file, which `stamps[0]` tells
- * apart from a later one of its name; folder shards have one file a member.
+ * apart from a later one of its name; those of other sources have one file a
+ * member. A list's members have a text as well: the file's path, or the value
+ * itself, which is then no file.
  * A shard of a token file has sequences instead: samples without keys and
  * members (its stamps: of the file, and of the index beside it). One of columns
  * has no entry for a sample either: sample i is row i of every column, and its
@@ -29,6 +31,7 @@ enum {
     FBY_SHARD_MAX_MEMBERS  = 1 << 26,
     FBY_SHARD_MAX_SUFFIXES = 256,
     FBY_SHARD_MAX_KEYS     = 1 << 30, /* bytes of all keys */
+    FBY_SHARD_MAX_TEXTS    = 1 << 30, /* bytes of all texts of a list */
     FBY_SHARD_NO_CLASS     = -1
 };
 
@@ -59,21 +62,26 @@ struct fby_column { /* of a shard of columns: NAME.npy */
 };
 
 struct fby_shard {
-    char             *name; /* relative to the pattern's base */
-    uint64_t          size; /* bytes: of the tar, or of all the files */
-    bool              folder;
-    bool              hashed;
-    struct fby_sum    sum; /* XXH3-128 of the bytes, when hashed */
-    uint32_t          samples;
-    uint32_t          members;
-    uint32_t          n_suffixes;
-    struct fby_buffer keys;          /* each ends with NUL */
-    uint32_t         *key_at;        /* a sample: its key in `keys` */
-    uint32_t         *first;         /* a sample, and one more: first member */
-    uint32_t         *class_ids;     /* a sample; folder only */
-    uint8_t          *suffix;        /* a member: its place in `suffixes` */
-    uint64_t         *offset;        /* a member; tar only */
-    uint64_t         *bytes;         /* a member: its size */
+    char                *name; /* relative to the pattern's base */
+    uint64_t             size; /* bytes: of the tar, or of all the files */
+    enum fby_source_kind kind;
+    bool                 folder; /* a file a member: any kind but shards */
+    bool                 hashed;
+    struct fby_sum       sum; /* XXH3-128 of the bytes, when hashed */
+    uint32_t             samples;
+    uint32_t             members;
+    uint32_t             n_suffixes;
+    struct fby_buffer    keys;       /* each ends with NUL */
+    uint32_t            *key_at;     /* a sample: its key in `keys` */
+    uint32_t            *first;      /* a sample, and one more: first member */
+    uint32_t            *class_ids;  /* a sample; folder only */
+    uint8_t             *suffix;     /* a member: its place in `suffixes` */
+    uint64_t            *offset;     /* a member; tar only */
+    uint64_t            *bytes;      /* a member: its size */
+    struct fby_buffer    texts;      /* list only, without ends */
+    uint64_t            *text_at;    /* a member: where in `texts` */
+    uint32_t            *text_size;  /* a member: bytes */
+    uint8_t             *is_value;   /* a member: no file */
     char (*suffixes)[FBY_NAME_SIZE]; /* as spelled, in order of first use */
     struct fby_stamp     *stamps;    /* tar, .npz: one; else one a file: a
                                      member's, or a column's */
@@ -91,8 +99,9 @@ static inline bool fby_shard_has_rows(const struct fby_shard *self)
 /* "day-03.npz" is one file that holds all columns. */
 bool fby_is_npz(const char *name);
 
-/* Begin a shard; `folder` says of which kind. Release it with fini, also when
- * half built. A zeroed shard is fine, too. */
+/* Begin a shard; `folder` says of which kind (of lists and parallel folders the
+ * caller sets `kind` at once). Release it with fini, also when half built. A
+ * zeroed shard is fine, too. */
 void fby_shard_init(struct fby_shard *self, const char *name, bool folder);
 void fby_shard_fini(struct fby_shard *self);
 
@@ -106,6 +115,11 @@ FBY_CHECKED fby_err fby_shard_add_sample(struct fby_shard *self,
  * Errors: FBY_CONFIG  the limits, or a second member of that extension */
 FBY_CHECKED fby_err fby_shard_add_member(struct fby_shard *self,
     const char *suffix, uint64_t offset, uint64_t size, struct fby_why *why);
+
+/* What the member added last has in a list: a path, or the value, whose size
+ * it was added with. Errors: FBY_CONFIG beyond the limit above. */
+FBY_CHECKED fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
+    size_t size, bool is_value, struct fby_why *why);
 
 /* All is there: refuse a key that is there twice, give back spare memory.
  * Errors: FBY_CONFIG, naming the key and both offsets. */
@@ -140,6 +154,13 @@ static inline const char *fby_shard_suffix(
     const struct fby_shard *self, uint32_t member)
 {
     return self->suffixes[self->suffix[member]];
+}
+
+/* Is it no file, but in `texts`? */
+static inline bool fby_shard_is_value(
+    const struct fby_shard *self, uint32_t member)
+{
+    return self->is_value != NULL && self->is_value[member] != 0;
 }
 
 /* The sample that a member belongs to. */

@@ -54,6 +54,38 @@ static void split_refuses(
     }
 }
 
+static void a_list_is_a_file_in_its_folder_whatever_its_letters(void **state)
+{
+    (void)state;
+    enum fby_source_kind list = FBY_SOURCE_LIST;
+    splits_into("pets:a/b/train.csv", list, "pets", "a/b", "train.csv");
+    splits_into("pets:t{1}*.jsonl", list, "pets", "", "t{1}*.jsonl");
+    splits_into("/d/x.csv", list, "", "/d", "x.csv");
+    splits_into("/x.csv", list, "", "/", "x.csv");
+    split_refuses("pets:a/b", list, "is no list");
+    split_refuses("pets:a/.csv", list, "is no list");
+    split_refuses("pets:../t.csv", list, "a location holds no");
+}
+
+static void parallel_folders_are_the_choices_of_one_brace(void **state)
+{
+    (void)state;
+    enum fby_source_kind parallel = FBY_SOURCE_PARALLEL;
+    struct fby_side      side;
+    splits_into("a:b/{x,y}/train", parallel, "a", "b", "{x,y}/train");
+    splits_into("/d/p{0..3}", parallel, "", "/d", "p{0..3}");
+    fby_location_side("v{x,yy}/train", 1, &side);
+    assert_string_equal(side.name, "yy");
+    assert_string_equal(side.path, "vyy/train");
+    split_refuses("a:b/x", parallel, "2 to 16 names in one brace");
+    split_refuses("a:{x,y}/*", parallel, "without wildcards");
+    split_refuses("a:{x,y}{z,w}", parallel, "in one brace");
+    split_refuses("a:{00..16}", parallel, "2 to 16");
+    split_refuses("a:{x,x}", parallel, "are different ones");
+    split_refuses("a:{x,y.z}", parallel, "are different ones");
+    split_refuses("a:{x,}/y", parallel, "dots or nothing");
+}
+
 static void what_leads_elsewhere_is_refused_by_name(void **state)
 {
     (void)state;
@@ -288,6 +320,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base_is_the_last_directory_before_the_first_wildcard),
         cmocka_unit_test(a_folder_is_base_alone_whatever_its_letters),
+        cmocka_unit_test(a_list_is_a_file_in_its_folder_whatever_its_letters),
+        cmocka_unit_test(parallel_folders_are_the_choices_of_one_brace),
         cmocka_unit_test(what_leads_elsewhere_is_refused_by_name),
         cmocka_unit_test(choices_in_braces_cannot_make_dots),
         cmocka_unit_test(a_relative_path_lies_below_the_file_s_folder),

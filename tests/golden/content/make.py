@@ -2,8 +2,8 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml, bits.yaml, tokens.yaml, yuv420.yaml and device.yaml: run it in
-this folder, and compare before committing.
+array.yaml, bits.yaml, list.yaml, tokens.yaml, yuv420.yaml and device.yaml:
+run it in this folder, and compare before committing.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ def op(number, *params):
 
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
           length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
-          shape=None, maps=None, yuv420=False, device=()):
+          shape=None, maps=None, yuv420=False, device=(), pick=None):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
@@ -40,6 +40,7 @@ def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
         integers(10, smoothing is not None), reals(11, smoothing or 0),
         listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
         reals(15, *std), b"" if shape is None else integers(16, *shape),
+        b"" if pick is None else integers(19, pick),
         b"" if maps is None else integers(22, maps),
         listed(24, device) if device else b"",
         integers(25, 1) if yuv420 else b""))
@@ -84,6 +85,13 @@ SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
         13, integers(1, 2) + integers(2, U16) + integers(3, 2048)
         + integers(4, 1) + entry(5, b"tokens"))
 
+LIST = content(4, (1, 0, 0, 0, 2), 8, 1, [
+    field(b"image", [b"image.jpg", b"image.png"], RGB8, U8, dct=2, ops=[
+        op(3, integers(1, 32, 48))]),
+    field(b"label", [b"breed"], LABEL, U8, classes=37),
+    field(b"rating", [b"ratings"], NUMBER, U8, json_key=b"all.0", pick=1)
+]) + listed(19, [b"image", b"mask"])
+
 YUV420 = content(1, (2, 0, 0, 0, 1), 8, 1, [
     field(b"image", [b"jpg", b"png"], RGB8, U8, dct=2, yuv420=True, ops=[
         op(2, integers(2, 32, 48)),
@@ -106,6 +114,7 @@ DEVICE = content(1, (2, 0, 0, 0, 1), 8, 1, [
 
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
+                   ("list.hex", LIST),
                    ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420),
                    ("device.hex", DEVICE)):
     with open(path, "w", encoding="ascii") as file:

@@ -1,0 +1,61 @@
+/* fuzz_list.c - hostile lists: any bytes as CSV and as JSON lines.
+ *
+ * What is accepted becomes shards whose manifest survives its own bytes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "worker/source/list.h"
+#include "worker/source/manifest.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void demand(bool truth)
+{
+    if (!truth) {
+        abort();
+    }
+}
+
+static void check_shard(const struct fby_shard *shard)
+{
+    struct fby_buffer bytes = {0};
+    struct fby_shard  back;
+    fby_shard_encode(shard, &bytes);
+    demand(fby_shard_decode(bytes.data, bytes.size, &back, NULL) == FBY_OK);
+    struct fby_digest was = fby_shard_digest(shard);
+    struct fby_digest is  = fby_shard_digest(&back);
+    demand(fby_digest_equal(&was, &is));
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+}
+
+static void try_as(bool json, const char *text, size_t size)
+{
+    static const char     files[2][FBY_NAME_SIZE] = {"image", "mask"};
+    const struct fby_list list  = {text, size, json, files, size % 3};
+    struct fby_parts      parts = {.count = 0};
+    struct fby_why        why   = {{0}};
+    fby_err               err   = fby_list_parts(&list, &parts, &why);
+    demand(err == FBY_OK || err == FBY_CONFIG);
+    demand((err == FBY_OK) == (why.text[0] == '\0'));
+    for (uint32_t i = 0; i < parts.count; i++) {
+        if (err == FBY_OK) {
+            check_shard(&parts.shards[i]);
+        }
+        fby_shard_fini(&parts.shards[i]);
+    }
+    free(parts.shards);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *text = fby_zalloc(size + 1); /* as it is read: a NUL behind it */
+    if (size > 0) {
+        memcpy(text, data, size);
+    }
+    try_as(false, text, size);
+    try_as(true, text, size);
+    free(text);
+    return 0;
+}

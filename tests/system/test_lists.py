@@ -1,0 +1,236 @@
+"""Lists of paths and labels, and parallel folders, as several workers see them."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+
+import harness
+import numpy
+from PIL import Image
+
+from harness import FOREBAY, SystemTest
+
+SAMPLES, BATCH = 40, 8
+
+FIELDS = f"""\
+global_batch: {BATCH}
+seed: 5
+fields:
+  image:
+    from: [image.jpg, image.png]
+    group: view
+    ops: [{{random_crop: {{size: 16}}}}, horizontal_flip]
+  mask:
+    from: mask.png
+    decode: mask8
+    group: view
+    ops: [{{random_crop: {{size: 16}}}}, horizontal_flip]
+"""
+
+OF_LIST = FIELDS + """\
+  label: {from: label, decode: label, classes: 10}
+  score: {from: score, decode: number, key: ".", wire: f32}
+  code: {from: code, decode: bytes, length: 4}
+"""
+
+
+def png(pixels):
+    out = io.BytesIO()
+    Image.fromarray(pixels).save(out, "png")
+    return out.getvalue()
+
+
+def sample(number):
+    """A picture whose red is its mask's id, and green its number."""
+    rng = numpy.random.default_rng(number)
+    ids = rng.integers(0, 250, (20 + number % 4, 24)).astype("u1")
+    image = numpy.stack([ids, numpy.full_like(ids, number), 0 * ids], -1)
+    return image, ids
+
+
+def row(number):
+    return {"image": f"pictures, all/{number:03}.png",
+            "mask": f"masks/{number % 4}/{number:03}.png",
+            "label": number % 10, "score": number / 8, "code": f"{number:04}",
+            "unused": "a \"quoted\"\nline"}
+
+
+class Lists(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.cluster.path("data")
+        self.cluster.root = self.root
+        for number in range(SAMPLES):
+            for name, pixels in zip(("image", "mask"), sample(number)):
+                path = self.root / row(number)[name]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(png(pixels))
+
+    def write_csv(self, rows, end="\r\n", name="train.csv"):
+        with open(self.root / name, "w", encoding="utf-8-sig",
+                  newline="") as file:
+            writer = csv.DictWriter(file, rows[0], lineterminator=end)
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def write_jsonl(self, rows, name="train.jsonl"):
+        (self.root / name).write_text(
+            "".join(json.dumps(row) + "\n" for row in rows))
+
+    def pipeline(self, source, fields=OF_LIST, name="p.yaml"):
+        path = self.cluster.path(name)
+        path.write_text(
+            f"forebay: 1\nsplits: {{train: {{{source}}}}}\n{fields}")
+        return path
+
+    def of_list(self, name="train.csv", root="data:"):
+        return self.pipeline(f"list: '{root}{name}', files: [image, mask]")
+
+    def run_forebay(self, *args):
+        return subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+
+    def batch(self, pipeline, step=0):
+        path = self.cluster.path("batch.npz")
+        shown = self.run_forebay("show", "-p", pipeline, "-d",
+                                 f"data={self.root}", "--step", step, "-o", path)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def check_pictures(self, arrays):
+        red = arrays["image"][..., 0]
+        self.assertTrue(numpy.array_equal(red, arrays["mask"][..., 0]))
+        return arrays["image"][:, 0, 0, 1].tolist()
+
+    def check_all(self, pipeline):
+        seen = []
+        for step in range(SAMPLES // BATCH):
+            arrays = self.batch(pipeline, step)
+            numbers = self.check_pictures(arrays)
+            self.assertEqual(arrays["label"].tolist(),
+                             [row(n)["label"] for n in numbers])
+            self.assertEqual(arrays["score"].tolist(),
+                             [row(n)["score"] for n in numbers])
+            self.assertEqual([bytes(code).decode() for code in arrays["code"]],
+                             [row(n)["code"] for n in numbers])
+            seen += numbers
+        self.assertEqual(sorted(seen), list(range(SAMPLES)))
+
+    def digests(self, pipeline):
+        """The stream of one worker and that of three of a cluster."""
+        alone = self.cluster.pull_alone(
+            pipeline, "--workers", 1, "--epochs", 2, "--data",
+            f"data={self.root}")
+        self.cluster.start(3)
+        three = self.cluster.pull(pipeline, "--epochs", 2)
+        return alone.finish()["digest"], three.finish()["digest"]
+
+    def test_rows_of_csv_come_as_numpy_would_read_them(self):
+        self.write_csv([row(number) for number in range(SAMPLES)])
+        self.check_all(self.of_list())
+        self.check_all(self.of_list(root=f"{self.root}/"))
+
+    def test_json_lines_are_the_same_data_in_another_dress(self):
+        self.write_jsonl([row(number) for number in range(SAMPLES)])
+        self.check_all(self.of_list("train.jsonl"))
+
+    def test_any_number_of_workers_makes_one_stream(self):
+        self.write_csv([row(number) for number in range(SAMPLES)], "\n")
+        alone, three = self.digests(self.of_list())
+        self.assertEqual(alone, three)
+
+    def test_what_a_row_says_and_how_large_its_files_are_is_the_data(self):
+        def digest():
+            told = self.run_forebay("index", "-p", self.of_list(), "-d",
+                                    f"data={self.root}")
+            self.assertEqual(told.returncode, 0, told.stderr)
+            return re.search(r"\b[0-9a-f]{64}\b", told.stdout).group()
+
+        rows = [row(number) for number in range(SAMPLES)]
+        self.write_csv(rows)
+        first = digest()
+        self.assertEqual(first, digest())
+        rows[3]["label"] = 7
+        self.write_csv(rows)
+        second = digest()
+        self.assertNotEqual(first, second)
+        path = self.root / rows[5]["mask"]
+        path.write_bytes(path.read_bytes() + b"\n")
+        self.assertNotEqual(second, digest())
+
+    def refused(self, words, text, name="train.csv"):
+        (self.root / name).write_bytes(text)
+        for command in "index", "lint":
+            told = self.run_forebay(command, "-p", self.of_list(name), "-d",
+                                    f"data={self.root}")
+            self.assertNotEqual(told.returncode, 0)
+            self.assertIn(words, told.stderr)
+
+    def test_hostile_lists_are_refused_with_file_and_line(self):
+        first = row(0)["image"].encode()
+        self.refused("train.csv: line 2: a quote that does not end",
+                     b'image,mask\n"a,b\n' + b"x" * 99)
+        self.refused("train.csv: line 2: a row of more than 1 MiB",
+                     b'image,mask\n"' + b"x" * 10_000_000)
+        self.refused("line 1: column 'Mask' is there twice",
+                     b"image,mask,Mask\n1,2,3\n")
+        self.refused("line 3, column image: a path is relative",
+                     b'image,mask\n"' + first + b'",masks/0/000.png\n'
+                     b"../../etc/passwd,x\n")
+        self.refused("train.csv, line 2", b"image,mask\nnot/there.png,x.png\n")
+        os.symlink("/etc/hostname", self.root / "out.png")
+        self.refused("train.csv, line 2", b"image,mask\nout.png,out.png\n")
+        self.refused("train.jsonl: line 2: JSON",
+                     b'{"image": "a"}\n{"image": ', "train.jsonl")
+        self.refused("no row has a path in the column 'mask'",
+                     b'{"image": "out.png"}\n', "train.jsonl")
+
+    def test_a_file_that_changes_is_never_delivered(self):
+        self.write_csv([row(number) for number in range(SAMPLES)])
+        pull = self.cluster.pull_alone(
+            self.of_list(), "--data", f"data={self.root}", "--workers", 1,
+            "--epochs", 400, watched=True)
+        pull.steps(2)
+        for number in range(SAMPLES):
+            (self.root / row(number)["mask"]).write_bytes(b"other bytes")
+        pull.finish(code=None)
+        self.assertIn("was cut short", pull.error)
+
+    def parallel(self):
+        for number in range(SAMPLES):
+            for side, pixels in zip(("image", "mask"), sample(number)):
+                path = self.root / "p" / side / f"c{number % 3}/{number:03}.png"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(png(pixels))
+        return self.pipeline("parallel: 'data:p/{image,mask}'", FIELDS)
+
+    def test_parallel_folders_are_paired_by_their_names(self):
+        pipeline, seen = self.parallel(), []
+        for step in range(SAMPLES // BATCH):
+            seen += self.check_pictures(self.batch(pipeline, step))
+        self.assertEqual(sorted(seen), list(range(SAMPLES)))
+        alone, three = self.digests(pipeline)
+        self.assertEqual(alone, three)
+        for command in "lint", "plan":
+            told = self.run_forebay(command, "-p", pipeline, "-d",
+                                    f"data={self.root}")
+            self.assertEqual(told.returncode, 0, told.stderr)
+
+    def test_a_file_that_one_folder_lacks_is_named(self):
+        pipeline = self.parallel()
+        for number in 3, 4, 9, 11:
+            (self.root / f"p/mask/c{number % 3}/{number:03}.png").unlink()
+        told = self.run_forebay("index", "-p", pipeline, "-d",
+                                f"data={self.root}")
+        self.assertNotEqual(told.returncode, 0)
+        self.assertIn("4 files are missing: c0/003 in mask, c0/009 in mask, "
+                      "c1/004 in mask, ...", told.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()

@@ -1,0 +1,222 @@
+/* Lists: what a text becomes, and what is refused of it in which words. */
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "worker/source/list.h"
+#include "worker/source/manifest.h"
+
+static const char files[1][FBY_NAME_SIZE] = {"image"};
+
+static fby_err read_list(
+    const char *text, bool json, struct fby_parts *out, struct fby_why *why)
+{
+    const struct fby_list list = {text, strlen(text), json, files, 1};
+    return fby_list_parts(&list, out, why);
+}
+
+static void forget(struct fby_parts *parts)
+{
+    for (uint32_t i = 0; i < parts->count; i++) {
+        fby_shard_fini(&parts->shards[i]);
+    }
+    free(parts->shards);
+}
+
+/* "17: image.jpg=a/1.jpg label=3;" for each sample of the first shard. */
+static char *shown(const struct fby_parts *parts)
+{
+    const struct fby_shard *shard = &parts->shards[0];
+    struct fby_buffer       out   = {0};
+    for (uint32_t i = 0; i < shard->samples; i++) {
+        const char *key = fby_shard_key(shard, i);
+        fby_put_bytes(&out, key, strlen(key));
+        fby_put_bytes(&out, ":", 1);
+        for (uint32_t m = shard->first[i]; m < shard->first[i + 1]; m++) {
+            const char *suffix = fby_shard_suffix(shard, m);
+            const char *is     = fby_shard_is_value(shard, m) ? "=" : "@";
+            fby_put_bytes(&out, " ", 1);
+            fby_put_bytes(&out, suffix, strlen(suffix));
+            fby_put_bytes(&out, is, 1);
+            fby_put_bytes(&out, shard->texts.data + shard->text_at[m],
+                shard->text_size[m]);
+        }
+        fby_put_bytes(&out, ";", 1);
+    }
+    fby_put_u8(&out, 0);
+    return (char *)out.data;
+}
+
+static void check(const char *text, bool json, const char *expected)
+{
+    struct fby_parts parts = {.count = 0};
+    struct fby_why   why   = {{0}};
+    if (read_list(text, json, &parts, &why) != FBY_OK) {
+        fail_msg("%s: %s", text, why.text);
+    }
+    char *is = shown(&parts);
+    assert_string_equal(is, expected);
+    free(is);
+    forget(&parts);
+}
+
+static void refuse(const char *text, bool json, const char *words)
+{
+    struct fby_parts parts = {.count = 0};
+    struct fby_why   why   = {{0}};
+    assert_int_equal(read_list(text, json, &parts, &why), FBY_CONFIG);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+    forget(&parts);
+}
+
+static void a_csv_row_is_a_sample_and_a_column_a_member(void **state)
+{
+    (void)state;
+    check("image,label\na/1.jpg,3\nb.c/2.x.PNG,4\n", false,
+        "2: image.jpg@a/1.jpg label=3;3: image.x.PNG@b.c/2.x.PNG label=4;");
+    check("Image,Label,the text,folder\n1,3,x,y", false,
+        "2: image@1 label=3 folder=y;");
+}
+
+static void quotes_line_ends_and_marks_are_those_of_rfc_4180(void **state)
+{
+    (void)state;
+    check(
+        "\xef\xbb\xbf\"image\",text\r\n\"a,b.jpg\",\"one \"\"two\"\"\r\n3\"\r\n"
+        "\r\nc.jpg, four \r\n",
+        false,
+        "2: image.jpg@a,b.jpg text=one \"two\"\r\n3;"
+        "5: image.jpg@c.jpg text= four ;");
+    check("image,text\na.jpg,\"\"\nb.jpg,x", false,
+        "2: image.jpg@a.jpg;3: image.jpg@b.jpg text=x;");
+}
+
+static void a_csv_that_is_wrong_is_refused_with_its_line(void **state)
+{
+    (void)state;
+    refuse("", false, "it is empty");
+    refuse("image\n", false, "it has no rows");
+    refuse("image,b\nx.jpg\n", false, "line 2: 1 fields, but the header has 2");
+    refuse("image\nx.jpg,y\n", false, "line 2: 2 fields, but the header has 1");
+    refuse("image\n\n\"x.jpg\n\n", false, "line 3: a quote that does not end");
+    refuse("image\nx\"y.jpg\n", false, "line 2: a quote within a field");
+    refuse("image\n\"x\"y\n", false, "line 2: text behind a quote");
+    refuse("image\nx\ry\n", false, "line 2: a lone carriage return");
+    refuse("image,IMAGE\nx,y\n", false, "column 'IMAGE' is there twice");
+    refuse("image,\nx,y\n", false, "a column without a name");
+    refuse("image\n\xff\n", false, "line 2: is not UTF-8 text");
+    refuse("b\nx\n", false, "no row has a path in the column 'image'");
+    refuse("image,b\nx,y\n,\n", false, "line 3: a row with nothing");
+}
+
+static void rows_and_columns_are_bounded(void **state)
+{
+    (void)state;
+    char *text = malloc((2U << 20) + 64);
+    int   n    = sprintf(text, "image\n\"");
+    memset(text + n, 'x', 2U << 20);
+    memcpy(text + n + (2U << 20), "\"\n", 3);
+    refuse(text, false, "line 2: a row of more than 1 MiB");
+    memcpy(text, "image\nx", 7);
+    memcpy(text + n + (2U << 20), "x\n", 3);
+    refuse(text, false, "line 2: a row of more than 1 MiB");
+    memcpy(text, "{\"a\":\"", 6);
+    memcpy(text + n + (2U << 20), "\"}", 3);
+    refuse(text, true, "line 1: a row of more than 1 MiB");
+    memset(text, ',', 300);
+    text[300] = '\0';
+    refuse(text, false, "more than 256 columns");
+    free(text);
+}
+
+static void paths_lead_downwards_only(void **state)
+{
+    (void)state;
+    static const char *const paths[] = {"/etc/passwd", "../x.jpg", "a/../x.jpg",
+        "a//x.jpg", "./x.jpg", "a/", "a/..", "."};
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "image\n%s\n", paths[i]);
+        refuse(text, false, "line 2, column image: a path is relative");
+    }
+    refuse("image\n\"a\nb.jpg\"\n", false, "a control character");
+    check("image\n..a/.b.jpg\n", false, "2: image.b.jpg@..a/.b.jpg;");
+}
+
+static void a_json_line_is_a_sample(void **state)
+{
+    (void)state;
+    check(
+        "{\"image\": \"a/1.jpg\", \"label\": 3, \"ok\": true, \"no\": null}\r\n"
+        "\n  \r\n{\"image\":\"2.png\",\"at\":{\"x\":[1, "
+        "2.5]},\"t\":\"\\u00e9\"}",
+        true,
+        "1: image.jpg@a/1.jpg label=3 ok=1;"
+        "4: image.png@2.png at={\"x\":[1,2.5]} t=\xc3\xa9;");
+}
+
+static void json_lines_that_are_wrong_are_refused(void **state)
+{
+    (void)state;
+    refuse("", true, "it has no rows");
+    refuse("{\"image\": \"a\"}\n[1]\n", true, "line 2: a list where an object");
+    refuse("{\"image\": \"a\"}\n{\"image\": \n", true, "line 2: JSON:");
+    refuse("{\"image\": \"a\", \"image\": \"b\"}", true, "duplicate");
+    refuse("{\"image\": \"a.jpg\", \"x\": 1, \"X\": 2}", true,
+        "two members named .x");
+    refuse("{\"image\": 7}\n{\"image\": \"../a\"}", true,
+        "line 2, column image: a path is relative");
+    refuse("{\"\xff\": 1}", true, "line 1: JSON:");
+    refuse("{}", true, "line 1: a row with nothing");
+    refuse("{\"image\": \"a\"} x", true, "line 1: JSON:");
+}
+
+static void a_long_list_is_cut_and_survives_its_bytes(void **state)
+{
+    (void)state;
+    struct fby_buffer text  = {0};
+    struct fby_parts  parts = {.count = 0};
+    struct fby_why    why   = {{0}};
+    fby_put_bytes(&text, "image,n\n", 8);
+    for (int i = 0; i < 2500; i++) {
+        char line[40];
+        int  n = snprintf(line, sizeof(line), "f%d.jpg,%d\n", i, i);
+        fby_put_bytes(&text, line, (size_t)n);
+    }
+    fby_put_u8(&text, 0);
+    assert_ok(read_list((const char *)text.data, false, &parts, &why));
+    assert_int_equal(parts.count, 3);
+    assert_int_equal(parts.shards[2].samples, 2500 - 2048);
+    for (uint32_t i = 0; i < parts.count; i++) {
+        struct fby_buffer bytes = {0};
+        struct fby_shard  back;
+        fby_shard_encode(&parts.shards[i], &bytes);
+        assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, &why));
+        struct fby_digest was = fby_shard_digest(&parts.shards[i]);
+        struct fby_digest is  = fby_shard_digest(&back);
+        assert_true(fby_digest_equal(&was, &is));
+        fby_shard_fini(&back);
+        fby_buffer_fini(&bytes);
+    }
+    forget(&parts);
+    fby_buffer_fini(&text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_csv_row_is_a_sample_and_a_column_a_member),
+        cmocka_unit_test(quotes_line_ends_and_marks_are_those_of_rfc_4180),
+        cmocka_unit_test(a_csv_that_is_wrong_is_refused_with_its_line),
+        cmocka_unit_test(rows_and_columns_are_bounded),
+        cmocka_unit_test(paths_lead_downwards_only),
+        cmocka_unit_test(a_json_line_is_a_sample),
+        cmocka_unit_test(json_lines_that_are_wrong_are_refused),
+        cmocka_unit_test(a_long_list_is_cut_and_survives_its_bytes),
+    };
+    return cmocka_run_group_tests_name("worker.source.list", tests, NULL, NULL);
+}
