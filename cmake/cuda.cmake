@@ -56,7 +56,7 @@ else()
     message(STATUS "Devices: host only: ${why}")
 endif()
 
-# fby_cuda_object(trainer_client/cuda.cu out): the object's path.
+# fby_cuda_object(trainer_client/cuda.cu out [flags]): the object's path.
 function(fby_cuda_object source out)
     set(codes "")
     foreach(arch ${FBY_CUDA_ARCHS})
@@ -66,11 +66,12 @@ function(fby_cuda_object source out)
             -gencode arch=compute_${CMAKE_MATCH_1},code=${code}_${CMAKE_MATCH_1})
     endforeach()
     set(flags -fPIC,-fvisibility=hidden,-ffp-contract=off,-fno-strict-aliasing)
+    string(APPEND flags ,-fno-exceptions,-fno-threadsafe-statics) # no libstdc++
     cmake_path(GET source STEM name)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu.o)
     add_custom_command(OUTPUT ${object}
         COMMAND ${FBY_NVCC} -ccbin ${FBY_CUDA_HOST} -std=c++17 -O3 -fmad=false
-            ${codes} -Xcompiler ${flags} -I ${CMAKE_SOURCE_DIR}
+            ${codes} -Xcompiler ${flags} -I ${CMAKE_SOURCE_DIR} ${ARGN}
             $<$<BOOL:${FBY_WERROR}>:-Werror=all-warnings>
             -MD -MF ${object}.d -c ${CMAKE_SOURCE_DIR}/${source} -o ${object}
         DEPENDS ${CMAKE_SOURCE_DIR}/${source}

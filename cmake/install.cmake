@@ -29,4 +29,5 @@ install(FILES ${CMAKE_BINARY_DIR}/forebay.pc
 
 install(FILES man/forebay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES man/forebay.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
-install(FILES examples/trainer.c DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+install(FILES examples/trainer.c examples/trainer.cu
+    DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

@@ -11,16 +11,26 @@ PUBLIC enum forebay_status forebay_release(
     struct forebay_batch **batch_p, void *stream)
 {
     struct forebay_batch *batch = *batch_p;
-    (void)stream; /* the host has none */
-    *batch_p = NULL;
+    *batch_p                    = NULL;
     if (batch == NULL) {
         return FOREBAY_OK;
     }
     if (!fby_shelf_is_ours(batch->shelf)) {
         return FOREBAY_FORKED;
     }
+    atomic_store(&batch->stream, stream);
     fby_batch_unref(batch);
     return FOREBAY_OK;
+}
+
+PUBLIC enum forebay_status forebay_batch_await(
+    struct forebay_batch *batch, void *stream)
+{
+    if (!fby_shelf_is_ours(batch->shelf)) {
+        return FOREBAY_FORKED;
+    }
+    return fby_batch_await(batch, stream, NULL) == FBY_OK ? FOREBAY_OK
+                                                          : FOREBAY_SYSTEM;
 }
 
 PUBLIC uint64_t forebay_batch_epoch(const struct forebay_batch *batch)

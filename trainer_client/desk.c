@@ -218,11 +218,15 @@ enum forebay_status fby_desk_wait_open(struct fby_desk *self,
 }
 
 static enum forebay_status deliver(
-    struct fby_desk *self, struct forebay_batch **out)
+    struct fby_desk *self, void *stream, struct forebay_batch **out)
 {
     struct forebay_batch *batch = self->first;
+    if (batch->err == FBY_OK) {
+        batch->err = fby_shelf_deliver(batch, stream, &batch->why);
+    }
     if (batch->err != FBY_OK) {
-        fail_locked(self, FOREBAY_DATA, &batch->why);
+        bool system = batch->err == FBY_SYS;
+        fail_locked(self, system ? FOREBAY_SYSTEM : FOREBAY_DATA, &batch->why);
         self->last = self->why;
         return self->failure;
     }
@@ -235,7 +239,6 @@ static enum forebay_status deliver(
         fby_sum_add(
             &self->digest, batch->digest.bytes, sizeof(batch->digest.bytes));
     }
-    fby_shelf_deliver(batch);
     return FOREBAY_OK;
 }
 
@@ -250,12 +253,17 @@ static enum forebay_status all_held(
 }
 
 /* What there is to say without waiting; FOREBAY_TIMEOUT: nothing yet. */
-static enum forebay_status look(
-    struct fby_desk *self, struct fby_shelf *shelf, struct forebay_batch **out)
+static enum forebay_status look(struct fby_desk *self, struct fby_shelf *shelf,
+    void *stream, struct forebay_batch **out)
 {
     bool empty = self->first == NULL;
+    if (!empty && self->first->done && fby_shelf_is_blocked(shelf)) {
+        (void)fby_because(&self->last, FBY_FULL,
+            "with fixed_outputs one batch is held at a time; release it");
+        return FOREBAY_FULL;
+    }
     if (!empty && self->first->done) {
-        return deliver(self, out);
+        return deliver(self, stream, out);
     }
     if (empty && self->phase == FBY_PHASE_FAILED) {
         self->last = self->why;
@@ -276,14 +284,15 @@ static enum forebay_status look(
 }
 
 enum forebay_status fby_desk_next(struct fby_desk *self,
-    struct fby_shelf *shelf, int64_t timeout_ns, struct forebay_batch **out)
+    struct fby_shelf *shelf, int64_t timeout_ns, void *stream,
+    struct forebay_batch **out)
 {
     int64_t begun_ns = timeout_ns == 0 ? 0 : fby_now_ns();
     bool    ever     = timeout_ns < 0 || timeout_ns > INT64_MAX - begun_ns;
     int64_t until    = ever ? -1 : begun_ns + timeout_ns;
     bool    time     = timeout_ns != 0;
     pthread_mutex_lock(&self->lock);
-    enum forebay_status status = look(self, shelf, out);
+    enum forebay_status status = look(self, shelf, stream, out);
     while (status == FOREBAY_TIMEOUT) {
         if (!self->hungry) {
             self->hungry = true;
@@ -293,7 +302,7 @@ enum forebay_status fby_desk_next(struct fby_desk *self,
             break;
         }
         time   = wait_changed(self, until);
-        status = look(self, shelf, out);
+        status = look(self, shelf, stream, out);
     }
     if (timeout_ns != 0) {
         self->stats.wait_ns += fby_now_ns() - begun_ns;

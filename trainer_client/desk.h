@@ -97,6 +97,7 @@ enum forebay_status fby_desk_wait_open(struct fby_desk *self,
 
 /* As forebay_next. */
 enum forebay_status fby_desk_next(struct fby_desk *self,
-    struct fby_shelf *shelf, int64_t timeout_ns, struct forebay_batch **out);
+    struct fby_shelf *shelf, int64_t timeout_ns, void *stream,
+    struct forebay_batch **out);
 
 #endif

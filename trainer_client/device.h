@@ -1,4 +1,4 @@
-/* device.h - where batches end up: a table of functions a device fills in.
+/* device.h - where batches end up, field by field: a table of functions.
  *
  * The stream asks for memory once, at open, and then only has rows expanded
  * from a raw slot into an output slot. `host` is always there; another device
@@ -22,9 +22,7 @@ struct fby_expand_job {
 };
 
 struct fby_device {
-    const char *name;      /* in options: "host" */
-    int32_t     dl_type;   /* DLDeviceType of its tensors */
-    int32_t     dl_number; /* the device's number among its kind */
+    const char *name; /* in options: "host" */
 
     /* Zeroed memory of at least `size` bytes, page-aligned, that the decode
      * threads decode into; `sparse` when little of it will be touched. NULL

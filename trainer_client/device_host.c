@@ -157,7 +157,6 @@ static fby_err decode(const struct fby_codec_job *job,
 
 const struct fby_device fby_device_host = {
     .name       = "host",
-    .dl_type    = 1,
     .raw_alloc  = map_raw,
     .raw_free   = fby_pages_unmap,
     .out_alloc  = fby_pages_map,

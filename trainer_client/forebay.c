@@ -69,21 +69,44 @@ static bool is_ours(const struct forebay *self)
 
 /* ---- open and close ------------------------------------------------------ */
 
+static fby_err open_feed(
+    const struct fby_setup *setup, struct fby_feed **out, struct fby_why *why)
+{
+    uint64_t most = setup->max_held_bytes / setup->out_bytes;
+    const struct fby_feed_config config = {
+        .cuda        = setup->cuda,
+        .device      = setup->gpu,
+        .n_arenas    = fby_setup_window(setup) + 1,
+        .arena_bytes = setup->arena_bytes,
+        .n_outs = most < FBY_OUTPUT_SLOTS ? (uint32_t)most : FBY_OUTPUT_SLOTS,
+        .out_bytes = setup->out_bytes,
+        .fixed     = setup->fixed_outputs,
+        .memory    = setup->memory,
+    };
+    return setup->cuda != NULL ? fby_feed_create(&config, out, why) : FBY_OK;
+}
+
 static fby_err start(struct forebay *self, struct fby_why *why)
 {
-    const struct fby_setup       *setup  = &self->setup;
+    const struct fby_setup *setup = &self->setup;
+    struct fby_feed        *feed  = NULL;
+    fby_err                 err   = open_feed(setup, &feed, why);
+    if (err != FBY_OK) {
+        return err;
+    }
     const struct fby_shelf_config config = {
         .device         = setup->device,
+        .feed           = feed,
         .out_bytes      = setup->out_bytes,
         .max_rows       = setup->max_rows,
         .max_held_bytes = setup->max_held_bytes,
     };
-    fby_err err = fby_shelf_create(&config, &self->shelf);
+    err = fby_shelf_create(&config, &self->shelf);
     if (err != FBY_OK) {
         return fby_because(why, err, "no file descriptor is left");
     }
     const struct fby_receiver_parts parts = {
-        .setup = setup, .desk = self->desk, .shelf = self->shelf};
+        .setup = setup, .feed = feed, .desk = self->desk, .shelf = self->shelf};
     return fby_receiver_create(&parts, &self->receiver, why);
 }
 
@@ -241,10 +264,9 @@ PUBLIC enum forebay_status forebay_stream_digest(
 PUBLIC enum forebay_status forebay_next(struct forebay *self,
     int64_t timeout_ns, void *stream, struct forebay_batch **out)
 {
-    (void)stream; /* the host has none */
     *out = NULL;
     if (!is_ours(self)) {
         return FOREBAY_FORKED;
     }
-    return fby_desk_next(self->desk, self->shelf, timeout_ns, out);
+    return fby_desk_next(self->desk, self->shelf, timeout_ns, stream, out);
 }

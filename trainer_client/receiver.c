@@ -114,6 +114,9 @@ static int64_t deadline(struct fby_receiver *r)
 {
     int64_t due = fby_window_deadline(r->window);
     due         = earliest(due, r->membership.due_ns);
+    if (r->n_copying > 0) {
+        due = earliest(due, fby_now_ns() + FBY_NS_PER_MS);
+    }
     return earliest(due, fby_r_open_deadline(r));
 }
 
@@ -187,12 +190,6 @@ static void *thread_main(void *opaque)
 
 /* ---- create and destroy -------------------------------------------------- */
 
-static uint32_t window_batches(const struct fby_setup *setup)
-{
-    uint64_t fit = setup->window_bytes / setup->layout.raw_bytes;
-    return fit < setup->window_batches ? (uint32_t)fit : setup->window_batches;
-}
-
 static void divide_times(struct fby_window_times *t)
 {
     int64_t *all[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
@@ -206,7 +203,7 @@ static void divide_times(struct fby_window_times *t)
 static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
 {
     struct fby_window_config config = fby_window_defaults();
-    config.max_batches              = window_batches(r->setup);
+    config.max_batches              = fby_setup_window(r->setup);
     config.max_bytes                = r->setup->window_bytes;
     config.batch_bytes              = r->setup->layout.raw_bytes;
     config.max_chunks               = r->setup->layout.n_chunks;
@@ -232,7 +229,8 @@ static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
         fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
     }
     for (uint32_t i = 0; i < r->n_slots; i++) {
-        if (fby_slot_init(&r->slots[i], setup) != FBY_OK) {
+        uint8_t *arena = r->feed != NULL ? fby_feed_arena(r->feed, i) : NULL;
+        if (fby_slot_init(&r->slots[i], setup, arena) != FBY_OK) {
             return fby_because(why, FBY_SYS,
                 "no memory for %u slots of %llu bytes", r->n_slots,
                 (unsigned long long)setup->layout.slot_bytes);
@@ -262,7 +260,7 @@ static fby_err start(struct fby_receiver *r, struct fby_why *why)
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    fby_err err = fby_unpack_create(r->setup, r->desk, &r->unpack);
+    fby_err err = fby_unpack_create(r->setup, r->feed, r->desk, &r->unpack);
     if (err == FBY_OK) {
         err = make_sockets(r, why);
     }
@@ -288,6 +286,7 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     r->setup               = parts->setup;
     r->desk                = parts->desk;
     r->shelf               = parts->shelf;
+    r->feed                = parts->feed;
     r->session             = fby_session_random();
     r->orders              = fby_zalloc(sizeof(*r->orders));
     fby_err err            = make_window(r, why);
@@ -344,6 +343,9 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
         pthread_join(r->thread, NULL);
     }
     fby_unpack_destroy(&r->unpack);
+    if (r->feed != NULL) {
+        fby_feed_stop(r->feed);
+    }
     fby_dealer_close(&r->server);
     if (r->spare != NULL) {
         fby_batch_unref(r->spare);

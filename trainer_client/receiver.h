@@ -18,6 +18,7 @@ struct fby_receiver_parts { /* borrowed; must outlive it */
     const struct fby_setup *setup;
     struct fby_desk        *desk;
     struct fby_shelf       *shelf;
+    struct fby_feed        *feed; /* NULL: batches stay on the host */
 };
 
 /* Start the thread; how opening goes is seen on the desk.

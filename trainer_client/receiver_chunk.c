@@ -16,13 +16,26 @@ static void refuse(
     (void)fby_window_chunk(r->window, r->now_ns, &nobodys);
 }
 
-/* Where the raw bytes of a chunk go in its slot. */
-static uint8_t *place_of(
+struct target { /* of a chunk */
+    uint8_t *at;
+    bool     packed; /* as it came */
+};
+
+/* Where a chunk goes in its slot; asked once. */
+static struct target place_of(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
     const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
-    return r->slots[slot].memory + layout->fields[chunk->field].slot_offset +
-           chunk->raw_offset;
+    struct fby_slot             *to     = &r->slots[slot];
+    if (fby_setup_is_compact(r->setup, chunk->field)) {
+        uint32_t index = fby_layout_index(layout, chunk->field, chunk->number);
+        const struct fby_place *place =
+            fby_slot_place(to, r->setup, index, chunk);
+        return (struct target){to->arena + place->at, place->packed};
+    }
+    return (struct target){.at = to->memory +
+                                 layout->fields[chunk->field].slot_offset +
+                                 chunk->raw_offset};
 }
 
 static struct fby_codec_job job_of(
@@ -41,12 +54,14 @@ static void unpack(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     struct fby_unpack_task *task = fby_unpack_task(r->unpack);
+    struct target           to   = place_of(r, slot, chunk);
     task->kind                   = FBY_UNPACK_CHUNK;
     task->slot                   = slot;
     task->id                     = chunk->request;
     task->chunk                  = *chunk;
     task->params                 = job_of(r, slot, chunk).params;
-    task->raw                    = place_of(r, slot, chunk);
+    task->raw                    = to.at;
+    task->packed                 = to.packed;
     zmq_msg_init(&task->frame);
     zmq_msg_move(&task->frame, frame);
     fby_unpack_put(r->unpack, task);
@@ -65,11 +80,11 @@ static bool decodes(const struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     const struct fby_codec_job job = job_of(r, slot, chunk);
-    uint8_t                   *raw = place_of(r, slot, chunk);
-    return fby_codec_decode(&job, payload_of(chunk, frame), raw,
-               chunk->raw_bytes) == FBY_OK &&
+    const struct target        to  = place_of(r, slot, chunk);
+    return fby_slot_fill(
+               &job, payload_of(chunk, frame), chunk, to.packed, to.at) &&
            (!r->setup->verify_decoded ||
-               fby_xxh64(raw, chunk->raw_bytes) == chunk->raw_hash);
+               fby_xxh64(to.at, chunk->raw_bytes) == chunk->raw_hash);
 }
 
 static bool can_be_kept(const struct fby_receiver *r, int slot,
@@ -175,6 +190,32 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
 }
 
+/* On a GPU a slot is free when it was copied. */
+static void release(struct fby_receiver *r, int slot)
+{
+    if (r->feed == NULL) {
+        fby_window_release(r->window, r->now_ns, slot);
+        return;
+    }
+    r->slots[slot].copying = true;
+    r->n_copying++;
+}
+
+/* What fails here has failed the batch too. */
+static void release_copied(struct fby_receiver *r)
+{
+    struct fby_why why = {""};
+    for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
+        if (r->slots[i].copying &&
+            fby_feed_copied(r->feed, i, &why) != FBY_AGAIN) {
+            r->slots[i].copying = false;
+            r->n_copying--;
+            fby_window_release(r->window, r->now_ns, (int)i);
+            fby_r_act(r);
+        }
+    }
+}
+
 void fby_r_finished(struct fby_receiver *r)
 {
     struct fby_unpack_task *task = fby_unpack_take(r->unpack);
@@ -183,9 +224,10 @@ void fby_r_finished(struct fby_receiver *r)
             fby_window_decoded(
                 r->window, r->now_ns, task->slot, task->id, task->ok);
         } else {
-            fby_window_release(r->window, r->now_ns, task->slot);
+            release(r, task->slot);
         }
         fby_unpack_done(r->unpack, task);
         fby_r_act(r);
     }
+    release_copied(r);
 }

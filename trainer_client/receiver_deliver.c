@@ -45,8 +45,10 @@ static void put_rows(const struct fby_receiver *r,
     for (uint32_t i = 0; i < wanted->rows; i++) {
         batch->valid[i] = wanted->first_row + i < exist ? 1 : 0;
     }
-    memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
-        batch->valid, wanted->rows);
+    if (r->feed == NULL) {
+        memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
+            batch->valid, wanted->rows);
+    }
 }
 
 static void put_substituted(const struct fby_receiver *r,
@@ -106,8 +108,8 @@ static void put_tensors(
 {
     const struct fby_setup *setup  = r->setup;
     const DLDevice          device = {
-                 .device_type = (DLDeviceType)setup->device->dl_type,
-                 .device_id   = setup->device->dl_number};
+                 .device_type = setup->cuda != NULL ? kDLCUDA : kDLCPU,
+                 .device_id   = setup->cuda != NULL ? setup->gpu : 0};
     batch->n_tensors = 0;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         const struct fby_expansion *plan   = &setup->expansions[i];

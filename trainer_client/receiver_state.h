@@ -54,6 +54,7 @@ struct fby_receiver {
     const struct fby_setup *setup;
     struct fby_desk        *desk;
     struct fby_shelf       *shelf;
+    struct fby_feed        *feed; /* NULL: batches stay on the host */
     struct fby_unpack      *unpack;
     pthread_t               thread;
     bool                    running;
@@ -76,6 +77,7 @@ struct fby_receiver {
     struct fby_assembly      *assemblies; /* one a slot, then one an audit */
     struct fby_slot          *slots;
     uint32_t                  n_slots;
+    uint32_t                  n_copying; /* slots being copied to a GPU */
     struct fby_codec_scratch *codec_scratch;
     struct fby_r_orders      *orders;
     struct fby_r_empty       *empty; /* as many as slots and audits */

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/cores.h"
+#include "common/log.h"
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
 #include "common/pipeline/device_ops.h"
@@ -14,6 +15,7 @@
 #include "common/plan/order.h"
 #include "common/socket.h"
 #include "proto/ids.h"
+#include "trainer_client/segments.h"
 
 enum { MAX_DECODE_THREADS = 4, MAX_ROOTS = 256 };
 
@@ -300,15 +302,56 @@ static uint32_t threads_by_cores(void)
     return cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS;
 }
 
+/* Pieces at multiples of 16, what the host expands, `valid`, and the list. */
+static uint64_t arena_bytes(const struct fby_setup *self)
+{
+    const struct fby_raw_layout *layout = &self->layout;
+    uint64_t                     bytes  = aligned(self->max_rows);
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        const struct fby_raw_field *field = &layout->fields[i];
+        uint64_t expanded = self->expansions[i].out_bytes * self->max_rows;
+        bool     known    = fby_segments_know(&self->expansions[i]);
+        bytes += aligned(known ? field->raw_bytes : expanded) +
+                 (uint64_t)field->n_chunks * FBY_SEGMENT_ALIGN;
+    }
+    return bytes +
+           fby_segments_room(layout, self->expansions, aligned(self->max_rows));
+}
+
+static fby_err take_device(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    const char    *name   = o->device != NULL ? o->device : "host";
+    bool           any    = strcmp(name, "auto") == 0;
+    struct fby_why reason = {""};
+    self->device          = fby_device_named(any ? "host" : name);
+    if (self->device != NULL && !any) {
+        return FBY_OK;
+    }
+    fby_err err =
+        fby_feed_device(fby_cuda(), any ? "cuda" : name, &self->gpu, &reason);
+    if (err != FBY_OK && any) {
+        fby_info("DEVICE-HOST", "%s", reason.text);
+        return FBY_OK;
+    }
+    if (err != FBY_OK) {
+        return fby_because(why, err, "%s", reason.text);
+    }
+    if (o->allocate != NULL && o->deallocate == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "allocate is given, but no deallocate");
+    }
+    self->device        = fby_device_named("host"); /* what it cannot do */
+    self->cuda          = fby_cuda();
+    self->fixed_outputs = o->fixed_outputs;
+    self->memory        = (struct fby_feed_memory){
+               .allocate = o->allocate, .free = o->deallocate, .arg = o->allocate_arg};
+    return FBY_OK;
+}
+
 static fby_err take_limits(struct fby_setup *self,
     const struct forebay_options *o, struct fby_why *why)
 {
-    const char *device = o->device != NULL ? o->device : "host";
-    self->device       = fby_device_named(device);
-    if (self->device == NULL) {
-        return fby_because(why, FBY_USAGE,
-            "no device %.40s in this build; there is: host", device);
-    }
     self->window_bytes   = or_default(o->window_bytes, UINT64_C(256) << 20);
     self->window_batches = (uint32_t)or_default(o->window_batches, 16);
     self->max_held_bytes = or_default(o->max_held_bytes, UINT64_C(1) << 30);
@@ -322,6 +365,7 @@ static fby_err take_limits(struct fby_setup *self,
     self->digests        = o->digests;
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
+    self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");
@@ -359,7 +403,7 @@ fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_why *why)
 {
     static take_fn *const steps[] = {take_pipeline, take_location, take_rank,
-        take_token, take_fields, take_limits, take_server};
+        take_token, take_fields, take_device, take_limits, take_server};
     fby_err               err     = FBY_OK;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         err = steps[i](out, options, why);
@@ -378,7 +422,20 @@ void fby_setup_fini(struct fby_setup *self)
     self->expansions = NULL;
 }
 
+uint32_t fby_setup_window(const struct fby_setup *self)
+{
+    uint64_t fit = self->window_bytes / self->layout.raw_bytes;
+    return fit < self->window_batches ? (uint32_t)fit : self->window_batches;
+}
+
+bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field)
+{
+    return self->cuda != NULL && !self->digests && !self->verify_decoded &&
+           fby_segments_know(&self->expansions[field]);
+}
+
 bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)
 {
-    return self->expansions[field].kind == FBY_EXPAND_COPY;
+    return self->cuda == NULL &&
+           self->expansions[field].kind == FBY_EXPAND_COPY;
 }

@@ -16,6 +16,7 @@
 #include "proto/layout.h"
 #include "trainer_client/device.h"
 #include "trainer_client/expansion.h"
+#include "trainer_client/feed.h"
 
 struct fby_setup {
     char     server[FBY_ENDPOINT_SIZE]; /* numeric */
@@ -43,6 +44,11 @@ struct fby_setup {
     uint32_t max_rows;                           /* of this rank's batch */
 
     const struct fby_device *device;
+    const struct fby_cuda   *cuda; /* NULL: batches stay on the host */
+    int                      gpu;
+    bool                     fixed_outputs;
+    struct fby_feed_memory   memory;
+    uint64_t                 arena_bytes; /* of a batch on its way to a GPU */
     uint64_t                 window_bytes;
     uint32_t                 window_batches;
     uint64_t                 max_held_bytes;
@@ -65,8 +71,15 @@ FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_why *why);
 void                fby_setup_fini(struct fby_setup *self);
 
+/* Requests under way at most. */
+uint32_t fby_setup_window(const struct fby_setup *self);
+
+/* Whether chunks of a field go to a GPU as they come, the host not having seen
+ * the values. */
+bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field);
+
 /* Whether chunks of a field (its position among the selected) may go straight
- * to the tensor, because it holds the raw bytes as they are. */
+ * to the tensor on the host, because it holds the raw bytes as they are. */
 bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field);
 
 #endif

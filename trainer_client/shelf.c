@@ -67,18 +67,33 @@ static void destroy_batch(struct forebay_batch *batch)
 {
     const struct fby_shelf_config *config = &batch->shelf->config;
     fby_batch_clear(batch);
-    config->device->out_free(batch->memory, config->out_bytes);
+    if (batch->out != NULL) {
+        fby_feed_give(config->feed, batch->out);
+    } else {
+        config->device->out_free(batch->memory, config->out_bytes);
+    }
     free(batch->samples);
     free(batch->valid);
     free(batch->digests);
     free(batch);
 }
 
-static fby_err make_batch(struct fby_shelf *self, struct forebay_batch **out)
+static uint8_t *take_memory(const struct fby_shelf_config *config, bool further,
+    struct fby_feed_out **out)
+{
+    if (config->feed == NULL) {
+        return config->device->out_alloc(config->out_bytes);
+    }
+    *out = fby_feed_take(config->feed, further);
+    return *out != NULL ? (*out)->memory : NULL;
+}
+
+static fby_err make_batch(
+    struct fby_shelf *self, bool further, struct forebay_batch **out)
 {
     const struct fby_shelf_config *config = &self->config;
     struct forebay_batch          *batch  = fby_zalloc(sizeof(*batch));
-    uint8_t *memory = config->device->out_alloc(config->out_bytes);
+    uint8_t *memory = take_memory(config, further, &batch->out);
     if (memory == NULL) {
         free(batch);
         return FBY_SYS;
@@ -100,6 +115,7 @@ static void destroy_shelf(struct fby_shelf *self)
         self->free                  = batch->next;
         destroy_batch(batch);
     }
+    fby_feed_destroy(&self->config.feed);
     fby_bell_close(&self->bell);
     pthread_mutex_destroy(&self->lock);
     free(self);
@@ -123,7 +139,7 @@ void fby_shelf_leave(struct fby_shelf **self_p)
 
 static fby_err take_further(struct fby_shelf *self, struct forebay_batch **out)
 {
-    fby_err err = make_batch(self, out);
+    fby_err err = make_batch(self, true, out);
     if (err != FBY_OK) {
         return err;
     }
@@ -148,7 +164,7 @@ static fby_err take_locked(
         return FBY_OK;
     }
     if (self->made < self->usual) {
-        fby_err err = make_batch(self, out);
+        fby_err err = make_batch(self, false, out);
         self->made += err == FBY_OK ? 1 : 0;
         return err;
     }
@@ -176,13 +192,39 @@ fby_err fby_shelf_take(
     return err;
 }
 
-void fby_shelf_deliver(struct forebay_batch *batch)
+fby_err fby_batch_await(
+    struct forebay_batch *batch, void *stream, struct fby_why *why)
+{
+    if (batch->out == NULL) {
+        return FBY_OK;
+    }
+    atomic_store(&batch->stream, stream);
+    return fby_feed_hand_out(
+        batch->shelf->config.feed, batch->out, stream, why);
+}
+
+fby_err fby_shelf_deliver(
+    struct forebay_batch *batch, void *stream, struct fby_why *why)
 {
     struct fby_shelf *self = batch->shelf;
+    fby_err           err  = fby_batch_await(batch, stream, why);
+    if (err != FBY_OK) {
+        return err;
+    }
     pthread_mutex_lock(&self->lock);
     batch->delivered = true;
     self->held++;
     pthread_mutex_unlock(&self->lock);
+    return FBY_OK;
+}
+
+bool fby_shelf_is_blocked(struct fby_shelf *self)
+{
+    const struct fby_feed *feed = self->config.feed;
+    pthread_mutex_lock(&self->lock);
+    bool blocked = feed != NULL && fby_feed_is_fixed(feed) && self->held > 0;
+    pthread_mutex_unlock(&self->lock);
+    return blocked;
 }
 
 void fby_batch_ref(struct forebay_batch *batch)
@@ -218,6 +260,10 @@ void fby_batch_unref(struct forebay_batch *batch)
         return;
     }
     struct fby_shelf *self = batch->shelf;
+    if (batch->out != NULL && batch->delivered) {
+        fby_feed_let_go(
+            self->config.feed, batch->out, atomic_load(&batch->stream));
+    }
     if (put_back(self, batch)) {
         destroy_shelf(self);
     }

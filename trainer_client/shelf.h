@@ -34,6 +34,8 @@ struct forebay_batch {
     bool                  overflow;  /* freed when released */
     bool                  delivered; /* shelf's lock */
     uint8_t              *memory;    /* out_bytes on the device */
+    struct fby_feed_out  *out;       /* on a GPU, whose memory it is */
+    _Atomic(void *)       stream;    /* likewise, the one given last */
 
     uint64_t  epoch, step;
     uint32_t  first_row, rows;
@@ -59,6 +61,7 @@ struct forebay_batch {
 
 struct fby_shelf_config {
     const struct fby_device *device;
+    struct fby_feed         *feed; /* NULL, or a GPU; becomes the shelf's */
     uint64_t                 out_bytes; /* of a slot */
     uint32_t                 max_rows;
     uint64_t                 max_held_bytes;
@@ -85,8 +88,17 @@ void fby_shelf_leave(struct fby_shelf **self_p);
 FBY_CHECKED fby_err fby_shelf_take(
     struct fby_shelf *self, bool overflow, struct forebay_batch **out);
 
-/* Count it as held by the trainer from now on. */
-void fby_shelf_deliver(struct forebay_batch *batch);
+/* Count it as held by the trainer from now on, whose stream, on a GPU, gets to
+ * see its values. Errors: FBY_SYS. */
+FBY_CHECKED fby_err fby_shelf_deliver(
+    struct forebay_batch *batch, void *stream, struct fby_why *why);
+
+/* On a GPU, have a further stream wait for the values. Errors: FBY_SYS. */
+FBY_CHECKED fby_err fby_batch_await(
+    struct forebay_batch *batch, void *stream, struct fby_why *why);
+
+/* Whether what is held must be released before another is delivered. */
+bool fby_shelf_is_blocked(struct fby_shelf *self);
 
 void fby_batch_ref(struct forebay_batch *batch);
 /* The last one puts it back and rings the shelf's bell. Any thread. */

@@ -20,15 +20,26 @@ struct fby_kept {
     zmq_msg_t        frame;
 };
 
+/* On its way to a GPU: where a chunk lies in the arena, and how. */
+struct fby_place {
+    uint64_t at;
+    uint32_t bytes;
+    bool     packed; /* as it came; else raw */
+};
+
 struct fby_slot {
-    uint8_t         *memory; /* layout.slot_bytes */
-    struct fby_kept *kept;   /* layout.n_chunks, by index */
-    uint32_t         n_kept;
+    uint8_t          *memory; /* layout.slot_bytes; NULL: none goes there */
+    uint8_t          *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
+    uint64_t          used;   /* of the arena */
+    struct fby_place *places; /* in the arena, as many as `kept` */
+    bool              copying;
+    struct fby_kept  *kept; /* layout.n_chunks, by index */
+    uint32_t          n_kept;
 };
 
 /* Pass a zeroed one; fini copes with a half-made one. Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_slot_init(
-    struct fby_slot *self, const struct fby_setup *setup);
+    struct fby_slot *self, const struct fby_setup *setup, uint8_t *arena);
 void fby_slot_fini(struct fby_slot *self, const struct fby_setup *setup);
 
 /* Whether a chunk is one to keep. */
@@ -39,7 +50,17 @@ bool fby_slot_keeps(
 void fby_slot_keep(struct fby_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame);
 
-/* Let go of what is kept. */
+/* The next place in the arena for a chunk of a compact field. */
+const struct fby_place *fby_slot_place(struct fby_slot *self,
+    const struct fby_setup *setup, uint32_t index,
+    const struct fby_chunk *chunk);
+
+/* A chunk's payload to its place: decoded, or checked and copied. False: it is
+ * no such payload. */
+bool fby_slot_fill(const struct fby_codec_job *job, struct fby_bytes_in payload,
+    const struct fby_chunk *chunk, bool packed, uint8_t *to);
+
+/* Let go of what is kept or placed. */
 void fby_slot_clear(struct fby_slot *self);
 
 #endif

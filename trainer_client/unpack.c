@@ -9,9 +9,11 @@
 #include "common/mem.h"
 #include "common/stage.h"
 #include "trainer_client/digest.h"
+#include "trainer_client/parcel.h"
 
 struct fby_unpack {
     const struct fby_setup   *setup;
+    struct fby_feed          *feed;
     struct fby_desk          *desk;
     struct fby_stage         *stage;
     struct fby_bell           bell;
@@ -41,8 +43,7 @@ static bool decode(struct fby_unpack *self, uint32_t thread,
         .data = frame + FBY_CHUNK_PREFIX,
         .size = chunk->wire_bytes,
     };
-    if (fby_codec_decode(&job, payload, task->raw, chunk->raw_bytes) !=
-        FBY_OK) {
+    if (!fby_slot_fill(&job, payload, chunk, task->packed, task->raw)) {
         return false;
     }
     return !self->setup->verify_decoded ||
@@ -145,18 +146,27 @@ static uint32_t own_rows(const struct forebay_batch *batch)
     return own;
 }
 
-static fby_err expand_with_ops(struct fby_unpack *self, uint32_t thread,
-    const struct fby_unpack_task *task, uint32_t field, struct fby_why *why)
+/* On one thread, what is to be made of one batch. */
+struct making {
+    struct fby_unpack            *self;
+    uint32_t                      thread;
+    const struct fby_unpack_task *task;
+};
+
+static fby_err expand_with_ops(const struct making *making, uint32_t field,
+    uint8_t *out, struct fby_why *why)
 {
-    const struct fby_setup     *setup = self->setup;
-    const struct fby_expansion *plan  = &setup->expansions[field];
-    struct forebay_batch       *batch = task->batch;
-    struct fby_expand_job       job   = {
-                .plan = plan,
-                .raw = task->from->memory + task->layout->fields[field].slot_offset,
-                .rows  = batch->rows,
-                .draws = self->draws + (size_t)thread * setup->max_rows,
-                .out   = batch->memory + setup->out_offset[field],
+    const struct fby_unpack      *self  = making->self;
+    const struct fby_unpack_task *task  = making->task;
+    const struct fby_setup       *setup = self->setup;
+    const struct fby_expansion   *plan  = &setup->expansions[field];
+    struct forebay_batch         *batch = task->batch;
+    struct fby_expand_job         job   = {
+                  .plan = plan,
+                  .raw = task->from->memory + task->layout->fields[field].slot_offset,
+                  .rows  = batch->rows,
+                  .draws = self->draws + (size_t)making->thread * setup->max_rows,
+                  .out   = out,
     };
     const struct fby_ops_batch place = {
         .seed      = setup->seed,
@@ -171,31 +181,40 @@ static fby_err expand_with_ops(struct fby_unpack *self, uint32_t thread,
     return setup->device->expand_ops(&job, why);
 }
 
-static fby_err expand_field(struct fby_unpack *self, uint32_t thread,
-    const struct fby_unpack_task *task, uint32_t field, struct fby_why *why)
+/* A field whose raw bytes lie in the slot. */
+static fby_err expand_raw(
+    void *context, uint32_t field, uint8_t *out, struct fby_why *why)
 {
-    const struct fby_setup     *setup = self->setup;
-    const struct fby_expansion *plan  = &setup->expansions[field];
-    if (fby_setup_is_direct(setup, field)) {
-        return place_field(self, thread, task, field, why);
-    }
+    const struct making          *making = context;
+    const struct fby_unpack_task *task   = making->task;
+    const struct fby_setup       *setup  = making->self->setup;
+    const struct fby_expansion   *plan   = &setup->expansions[field];
     if (plan->drawn_by != NULL) {
-        return expand_with_ops(self, thread, task, field, why);
+        return expand_with_ops(making, field, out, why);
     }
     return setup->device->expand(plan,
         task->from->memory + task->layout->fields[field].slot_offset,
-        task->batch->rows, task->batch->memory + setup->out_offset[field], why);
+        task->batch->rows, out, why);
 }
 
 static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     const struct fby_unpack_task *task, struct fby_why *why)
 {
-    const struct fby_setup *setup = self->setup;
-    struct forebay_batch   *batch = task->batch;
-    fby_err                 err   = FBY_OK;
-    uint32_t                n     = batch->rows > 0 ? setup->n_fields : 0;
+    const struct fby_setup *setup  = self->setup;
+    struct forebay_batch   *batch  = task->batch;
+    fby_err                 err    = FBY_OK;
+    uint32_t                n      = batch->rows > 0 ? setup->n_fields : 0;
+    struct making           making = {self, thread, task};
+    if (self->feed != NULL) {
+        const struct fby_parcel_host host = {
+            .setup = setup, .expand = expand_raw, .context = &making};
+        return fby_parcel_send(self->feed, &host, task, why);
+    }
     for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
-        err = expand_field(self, thread, task, i, why);
+        err = fby_setup_is_direct(setup, i)
+                  ? place_field(self, thread, task, i, why)
+                  : expand_raw(
+                        &making, i, batch->memory + setup->out_offset[i], why);
     }
     return err;
 }
@@ -247,11 +266,12 @@ static bool has_ops(const struct fby_setup *setup)
     return has;
 }
 
-fby_err fby_unpack_create(const struct fby_setup *setup, struct fby_desk *desk,
-    struct fby_unpack **out)
+fby_err fby_unpack_create(const struct fby_setup *setup, struct fby_feed *feed,
+    struct fby_desk *desk, struct fby_unpack **out)
 {
     struct fby_unpack *self = fby_zalloc(sizeof(*self));
     self->setup             = setup;
+    self->feed              = feed;
     self->desk              = desk;
     self->bell              = fby_bell_open();
     self->tail              = &self->finished;

@@ -32,8 +32,9 @@ struct fby_unpack_task {
     zmq_msg_t               frame;
     struct fby_chunk        chunk;
     struct fby_codec_params params;
-    uint8_t                *raw; /* where the chunk goes */
-    bool                    ok;  /* answer: frame and bytes are good */
+    uint8_t                *raw;    /* where the chunk goes */
+    bool                    packed; /* as it came */
+    bool                    ok;     /* answer: frame and bytes are good */
 
     struct forebay_batch        *batch;  /* borrowed: it lies on the desk */
     struct fby_slot             *from;   /* cleared when the batch is made */
@@ -48,9 +49,10 @@ struct fby_unpack_counts {
     uint64_t corrupt; /* chunks refused */
 };
 
-/* `setup` and `desk` must outlive it. Errors: FBY_SYS. */
+/* What is given must outlive it; `feed` is NULL without a GPU.
+ * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_unpack_create(const struct fby_setup *setup,
-    struct fby_desk *desk, struct fby_unpack **out);
+    struct fby_feed *feed, struct fby_desk *desk, struct fby_unpack **out);
 /* Finishes what was put in; then joins. */
 void fby_unpack_destroy(struct fby_unpack **self_p);
 

@@ -50,7 +50,7 @@ static void finish(struct counter *c, struct forebay_batch *batch, fby_err err)
 
 static enum forebay_status look(struct counter *c, struct forebay_batch **out)
 {
-    return fby_desk_next(&c->desk, c->shelf, 0, out);
+    return fby_desk_next(&c->desk, c->shelf, 0, NULL, out);
 }
 
 static void assert_takes(struct counter *c, uint64_t step)
@@ -165,7 +165,7 @@ static void a_timeout_may_be_as_long_as_a_number_can_be(void **state)
     begin(&c);
     finish(&c, lay_down(&c, 0), FBY_OK);
     assert_int_equal(
-        fby_desk_next(&c.desk, c.shelf, INT64_MAX, &batch), FOREBAY_OK);
+        fby_desk_next(&c.desk, c.shelf, INT64_MAX, NULL, &batch), FOREBAY_OK);
     fby_batch_unref(batch);
     end(&c);
 }

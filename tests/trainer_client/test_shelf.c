@@ -26,7 +26,7 @@ static struct forebay_batch *hold(struct fby_shelf *shelf)
 {
     struct forebay_batch *batch = NULL;
     assert_ok(fby_shelf_take(shelf, true, &batch));
-    fby_shelf_deliver(batch);
+    assert_ok(fby_shelf_deliver(batch, NULL, NULL));
     return batch;
 }
 
@@ -89,7 +89,7 @@ static void what_is_being_filled_is_not_held(void **state)
     assert_int_equal(fby_shelf_counts(shelf).in_use, 1);
     assert_int_equal(fby_shelf_counts(shelf).held, 0);
     assert_false(fby_shelf_is_full(shelf));
-    fby_shelf_deliver(batch);
+    assert_ok(fby_shelf_deliver(batch, NULL, NULL));
     assert_true(fby_shelf_is_full(shelf));
     fby_batch_unref(batch);
     fby_shelf_leave(&shelf);

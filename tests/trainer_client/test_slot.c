@@ -31,7 +31,7 @@ static void begin(struct fby_setup *setup, struct fby_slot *slot)
     if (fby_setup_init(setup, &options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_ok(fby_slot_init(slot, setup));
+    assert_ok(fby_slot_init(slot, setup, NULL));
 }
 
 static void end(struct fby_setup *setup, struct fby_slot *slot)

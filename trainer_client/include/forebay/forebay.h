@@ -137,7 +137,8 @@ struct forebay_options {
     bool digests;        /* digests of samples, steps and the stream */
     bool verify_decoded; /* hash decoded bytes too, not only payloads */
 
-    const char *device; /* "host" */
+    const char *device; /* "host" (the default), "cuda", "cuda:N"; "auto": a
+                           GPU if there is one that can be used, else host */
 
     /* Called on the thread that is in forebay_open(), while workers look at
      * a source for the first time: shards done of shards in all. */
@@ -153,6 +154,17 @@ struct forebay_options {
      * Ctrl-C: a signal handler sets a flag, this looks at it. */
     bool (*give_up)(void *arg);
     void *give_up_arg;
+
+    /* On a GPU. fixed_outputs: all batches have the same addresses, for graphs
+     * that were captured with them; one batch at a time is handed out, and
+     * forebay_next() makes its values on the stream it is given. allocate:
+     * tensors lie in memory of the caller's, `bytes` on `device` that begin at
+     * a multiple of 256; it is asked in forebay_open(), and from any thread
+     * when more batches are held than usual. */
+    bool fixed_outputs;
+    void *(*allocate)(void *arg, size_t bytes, int32_t device);
+    void (*deallocate)(void *arg, void *memory);
+    void *allocate_arg;
 };
 
 /* Options with every default. */
@@ -211,7 +223,10 @@ const char *forebay_error(const struct forebay *self);
 /* The next batch in order.
  *
  * timeout_ns: < 0 waits for ever, 0 only looks.
- * stream:     the consumer's stream on the device; NULL on the host.
+ * stream:     on a GPU, the consumer's cudaStream_t: what it is told to do
+ *             after this call sees the values. NULL is the legacy default
+ *             stream, 1 too, 2 the calling thread's; it is a stream of the
+ *             thread's current device. Not looked at on the host.
  * Ownership:  *out is the caller's, for forebay_release(); NULL otherwise.
  * Blocks:     at most timeout_ns.
  * Errors:     FOREBAY_END after the last batch; FOREBAY_TIMEOUT, where
@@ -223,9 +238,18 @@ enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
 
 /* Give a batch back, in any order, also after forebay_close(); *batch_p
  * becomes NULL. Its memory is reused once every tensor exported from it is
- * deleted too, and, on a device, once `stream` has passed this point. */
+ * deleted too, and, on a GPU, once the stream given last (here, or after it to
+ * forebay_batch_await()) has passed the point where the last of them went. If
+ * several streams use a batch, that one must wait for the others first. */
 enum forebay_status forebay_release(
     struct forebay_batch **batch_p, void *stream);
+
+/* On a GPU, have another stream wait for the values too, as forebay_next() did;
+ * it counts as the stream given last. DLPack's stream numbers are streams as
+ * they are (1, 2, or a handle), but for -1: then leave this call out.
+ * Errors: FOREBAY_SYSTEM. */
+enum forebay_status forebay_batch_await(
+    struct forebay_batch *batch, void *stream);
 
 uint64_t forebay_batch_epoch(const struct forebay_batch *batch);
 uint64_t forebay_batch_step(const struct forebay_batch *batch);

@@ -1,0 +1,37 @@
+/* fake_cuda.h - a CUDA device of the test's own: fby_cuda() answers with it.
+ *
+ * Streams are queues of work that is done later, in any order that streams and
+ * events allow: some of it, drawn at random, at every call. Copies read their
+ * source when they are done, so that memory filled anew too early is seen; a
+ * launch is the rehearsal of the kernel. "Device" memory is the host's. */
+#ifndef FBY_TEST_FAKE_CUDA_H
+#define FBY_TEST_FAKE_CUDA_H
+
+#include <stdint.h>
+
+#include "trainer_client/cuda.h"
+
+struct fake_cuda_counts {
+    uint64_t async;  /* copy, launch, record, wait */
+    uint64_t blocks; /* stream_sync, allocate, free, pin, unpin */
+    uint64_t live; /* streams, events, memory, pins: made and not given back */
+};
+
+/* From now on; the seed of what is drawn. */
+void fake_cuda_begin(uint64_t seed);
+
+/* All work of all streams, then forget it. */
+void fake_cuda_end(void);
+
+/* Let `call` fail from now on with error 719; NULL: none. */
+void fake_cuda_fail(const char *call);
+
+/* What driver_version and count answer. */
+void fake_cuda_driver(int version, int devices);
+
+struct fake_cuda_counts fake_cuda_counts(void);
+
+/* A kernel of the consumer's: `work(arg)` when `stream` gets there. */
+void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,374 @@
+/* Batches to a device whose work is done late and in any order: no memory is
+ * filled anew while something still reads it. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/trainer_client/fake_cuda.h"
+#include "trainer_client/feed.h"
+#include "trainer_client/segments.h"
+
+enum { BYTES = 600, ARENA = 4096, ARENAS = 3, OUTS = 4, STREAMS = 3 };
+
+struct held { /* a batch with its consumer */
+    struct fby_feed_out *out;
+    void                *stream;
+    uint32_t             number;
+};
+
+struct look { /* what a consumer's kernel finds */
+    const uint8_t *memory;
+    uint32_t       number;
+    uint32_t      *wrong;
+};
+
+struct rig {
+    struct fby_feed *feed;
+    uint64_t         seed;
+    uint32_t         wrong;
+    struct look     *looks;
+    uint32_t         n_looks;
+};
+
+static uint32_t draw(struct rig *rig, uint32_t n)
+{
+    rig->seed = rig->seed * UINT64_C(6364136223846793005) + 1;
+    return (uint32_t)((rig->seed >> 33) % n);
+}
+
+static void begin(struct rig *rig, uint64_t seed, bool fixed)
+{
+    struct fby_why               why    = {""};
+    const struct fby_feed_config config = {
+        .cuda        = fby_cuda(),
+        .n_arenas    = ARENAS,
+        .arena_bytes = ARENA,
+        .n_outs      = OUTS,
+        .out_bytes   = BYTES,
+        .fixed       = fixed,
+    };
+    fake_cuda_begin(seed);
+    *rig       = (struct rig){.seed = seed};
+    rig->looks = calloc(4096, sizeof(*rig->looks));
+    assert_ok(fby_feed_create(&config, &rig->feed, &why));
+}
+
+static void end(struct rig *rig)
+{
+    fby_feed_destroy(&rig->feed);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+    assert_int_equal(rig->wrong, 0);
+    free(rig->looks);
+}
+
+static uint8_t value(uint32_t number, uint32_t i)
+{
+    return (uint8_t)(number * 41 + i);
+}
+
+/* Fill a free arena with batch `number` and send it. */
+static fby_err send_batch(struct rig *rig, uint32_t number,
+    struct fby_feed_out *out, struct fby_why *why)
+{
+    struct fby_segments list;
+    uint32_t            arena  = number % ARENAS;
+    uint8_t            *memory = fby_feed_arena(rig->feed, arena);
+    fby_err             err    = fby_feed_copied(rig->feed, arena, why);
+    while (err == FBY_AGAIN) {
+        err = fby_feed_copied(rig->feed, arena, why);
+    }
+    assert_ok(err);
+    for (uint32_t i = 0; i < BYTES; i++) {
+        memory[i] = value(number, i);
+    }
+    fby_segments_begin(&list, memory, BYTES);
+    fby_segments_copy(&list, 0, BYTES, 0);
+    const struct fby_feed_batch batch = {
+        .epoch = 2,
+        .step  = number,
+        .arena = arena,
+        .bytes = fby_segments_finish(&list),
+        .list  = list.list,
+        .out   = out,
+    };
+    return fby_feed_submit(rig->feed, &batch, why);
+}
+
+static void look(void *arg)
+{
+    const struct look *look = arg;
+    for (uint32_t i = 0; i < BYTES; i++) {
+        if (look->memory[i] != value(look->number, i)) {
+            (*look->wrong)++;
+            return;
+        }
+    }
+}
+
+static void consume(struct rig *rig, const struct held *held)
+{
+    struct look *one = &rig->looks[rig->n_looks++ % 4096];
+    *one             = (struct look){
+                    .memory = held->out->memory,
+                    .number = held->number,
+                    .wrong  = &rig->wrong,
+    };
+    fake_cuda_call(held->stream, look, one);
+}
+
+static char own[STREAMS]; /* handles of streams; the first stands for NULL */
+
+static void *some_stream(struct rig *rig)
+{
+    uint32_t i = draw(rig, STREAMS);
+    return i == 0 ? NULL : &own[i];
+}
+
+static struct held take(struct rig *rig, uint32_t number, bool further)
+{
+    struct fby_why why  = {""};
+    struct held    held = {
+           .out    = fby_feed_take(rig->feed, further),
+           .number = number,
+           .stream = some_stream(rig),
+    };
+    assert_non_null(held.out);
+    assert_ok(send_batch(rig, number, held.out, &why));
+    return held;
+}
+
+static void hand(struct rig *rig, struct held *held)
+{
+    struct fby_why why = {""};
+    assert_ok(fby_feed_hand_out(rig->feed, held->out, held->stream, &why));
+    consume(rig, held);
+}
+
+static void release(struct rig *rig, const struct held *held)
+{
+    fby_feed_let_go(rig->feed, held->out, held->stream);
+    fby_feed_give(rig->feed, held->out);
+}
+
+/* ---- lifetimes ----------------------------------------------------------- */
+
+static void nothing_is_overwritten_while_it_is_read(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct rig  rig;
+        struct held held[3 * OUTS];
+        uint32_t    n = 0;
+        begin(&rig, seed, false);
+        for (uint32_t number = 0; number < 100; number++) {
+            if (n == 3 * OUTS || (n > 0 && draw(&rig, 3) == 0)) {
+                uint32_t i = draw(&rig, n);
+                release(&rig, &held[i]);
+                held[i] = held[--n];
+            }
+            if (n < 3 * OUTS) {
+                held[n] = take(&rig, number, n >= OUTS);
+                hand(&rig, &held[n++]);
+            }
+        }
+        while (n > 0) {
+            release(&rig, &held[--n]);
+        }
+        end(&rig);
+    }
+}
+
+static void with_fixed_outputs_kernels_wait_for_the_consumer(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct rig  rig;
+        struct held next[3];
+        begin(&rig, seed, true);
+        next[0]                = take(&rig, 0, false);
+        next[1]                = take(&rig, 1, false);
+        const uint8_t *address = next[0].out->memory;
+        for (uint32_t number = 2; number < 100; number++) {
+            next[2] = take(&rig, number, false);
+            assert_ptr_equal(next[2].out->memory, address);
+            hand(&rig, &next[0]);
+            release(&rig, &next[0]);
+            next[0] = next[1];
+            next[1] = next[2];
+        }
+        fby_feed_give(rig.feed, next[0].out);
+        fby_feed_give(rig.feed, next[1].out);
+        end(&rig);
+    }
+}
+
+/* What follows on `second` follows what is on `first`. */
+static void join(void *first, void *second)
+{
+    void *event = NULL;
+    assert_int_equal(fby_cuda()->event_create(&event), 0);
+    assert_int_equal(fby_cuda()->event_record(event, first), 0);
+    assert_int_equal(fby_cuda()->stream_wait(second, event), 0);
+    assert_int_equal(fby_cuda()->event_destroy(event), 0);
+}
+
+static void a_second_stream_sees_the_values_too(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 50; seed++) {
+        struct rig rig;
+        begin(&rig, seed, seed % 2 == 0);
+        for (uint32_t number = 0; number < 20; number++) {
+            struct held held  = take(&rig, number, false);
+            void       *first = held.stream;
+            hand(&rig, &held);
+            held.stream = &own[0];
+            hand(&rig, &held);
+            join(first, held.stream);
+            release(&rig, &held);
+        }
+        end(&rig);
+    }
+}
+
+static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 5, false);
+    for (uint32_t number = 0; number < ARENAS; number++) { /* all pinned */
+        struct held held = take(&rig, number, false);
+        hand(&rig, &held);
+        release(&rig, &held);
+    }
+    struct fake_cuda_counts before = fake_cuda_counts();
+    for (uint32_t number = 0; number < 500; number++) {
+        struct held held = take(&rig, ARENAS + number, false);
+        hand(&rig, &held);
+        release(&rig, &held);
+    }
+    struct fake_cuda_counts after = fake_cuda_counts();
+    assert_true(after.async - before.async <= (uint64_t)7 * 500);
+    assert_int_equal(after.blocks, before.blocks);
+    end(&rig);
+}
+
+/* ---- failures ------------------------------------------------------------ */
+
+static void an_error_names_the_call_and_the_batch(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"copy", "launch", "event_record"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig     rig;
+        struct fby_why why = {""};
+        begin(&rig, i, false);
+        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        fake_cuda_fail(calls[i]);
+        assert_int_equal(send_batch(&rig, 7, out, &why), FBY_SYS);
+        assert_non_null(strstr(why.text, calls[i]));
+        assert_non_null(strstr(why.text, "719 (broken)"));
+        assert_non_null(strstr(why.text, "epoch 2 step 7"));
+        fake_cuda_fail(NULL);
+        fby_feed_give(rig.feed, out);
+        end(&rig);
+    }
+}
+
+static void what_fails_while_opening_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {
+        "use", "prepare", "allocate", "event_create"};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct fby_feed             *feed   = NULL;
+        struct fby_why               why    = {""};
+        const struct fby_feed_config config = {.cuda = fby_cuda(),
+            .n_arenas                                = 1,
+            .arena_bytes                             = ARENA,
+            .n_outs                                  = 1,
+            .out_bytes                               = BYTES};
+        fake_cuda_begin(1);
+        fake_cuda_fail(calls[i]);
+        assert_int_equal(fby_feed_create(&config, &feed, &why), FBY_SYS);
+        assert_null(feed);
+        assert_non_null(strstr(why.text, calls[i]));
+        fake_cuda_end();
+        assert_int_equal(fake_cuda_counts().live, 0);
+    }
+}
+
+static void memory_that_cannot_be_pinned_fails_the_batch(void **state)
+{
+    (void)state;
+    struct fby_feed             *feed   = NULL;
+    struct fby_why               why    = {""};
+    const struct fby_feed_config config = {.cuda = fby_cuda(),
+        .n_arenas                                = 1,
+        .arena_bytes                             = ARENA,
+        .n_outs                                  = 1,
+        .out_bytes                               = BYTES};
+    fake_cuda_begin(1);
+    fake_cuda_fail("pin");
+    assert_ok(fby_feed_create(&config, &feed, &why));
+    struct rig           rig = {.feed = feed};
+    struct fby_feed_out *out = fby_feed_take(feed, false);
+    assert_int_equal(send_batch(&rig, 0, out, &why), FBY_SYS);
+    assert_non_null(strstr(why.text, "ulimit -l"));
+    fby_feed_give(feed, out);
+    fby_feed_destroy(&feed);
+    fake_cuda_end();
+}
+
+static void refused(
+    const char *name, const struct fby_cuda *cuda, const char *words)
+{
+    int            device = -1;
+    struct fby_why why    = {""};
+    assert_int_equal(fby_feed_device(cuda, name, &device, &why), FBY_USAGE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static void a_device_that_is_not_there_is_told_in_words(void **state)
+{
+    (void)state;
+    int            device = -1;
+    struct fby_why why    = {""};
+    fake_cuda_begin(1);
+    assert_ok(fby_feed_device(fby_cuda(), "cuda", &device, &why));
+    assert_int_equal(device, 0);
+    refused("cuda:1", fby_cuda(), "this machine has 1 GPU");
+    refused("cuda:", fby_cuda(), "there are: host, cuda, cuda:N, auto");
+    refused("cuda:-1", fby_cuda(), "there are: host, cuda, cuda:N, auto");
+    refused("cuda:0x", fby_cuda(), "there are: host, cuda, cuda:N, auto");
+    refused("abacus", fby_cuda(), "no device abacus");
+    refused("cuda", NULL, "built without CUDA");
+    fake_cuda_driver(0, 0);
+    refused("cuda", fby_cuda(), "no NVIDIA driver");
+    fake_cuda_driver(12040, 0);
+    refused("cuda", fby_cuda(), "the driver is for CUDA 12.4");
+    fake_cuda_driver(13000, 4);
+    assert_ok(fby_feed_device(fby_cuda(), "cuda:3", &device, &why));
+    assert_int_equal(device, 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_overwritten_while_it_is_read),
+        cmocka_unit_test(with_fixed_outputs_kernels_wait_for_the_consumer),
+        cmocka_unit_test(a_second_stream_sees_the_values_too),
+        cmocka_unit_test(
+            a_batch_costs_at_most_seven_calls_and_none_that_blocks),
+        cmocka_unit_test(an_error_names_the_call_and_the_batch),
+        cmocka_unit_test(what_fails_while_opening_leaves_nothing_behind),
+        cmocka_unit_test(memory_that_cannot_be_pinned_fails_the_batch),
+        cmocka_unit_test(a_device_that_is_not_there_is_told_in_words),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.feed", tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* A stream that ends on a GPU, the fake one: the same values as on the host,
+ * whatever the chunks' coding, and however many batches are held. */
+#include "tests/trainer_client/rig.h"
+
+#include "common/pipeline/types.h"
+#include "tests/trainer_client/fake_cuda.h"
+
+enum { STEPS = 10, TENSORS = 3 };
+
+/* A tensor as the consumer's kernel finds it. */
+struct found {
+    const uint8_t *from;
+    size_t         size;
+    uint8_t       *bytes;
+};
+
+struct stream {
+    const char           *device;
+    const char           *last;
+    uint32_t              size;
+    struct fake_behaviour worker;
+    bool                  checked; /* digests of what was decoded */
+    bool                  fixed;
+    uint32_t              hold; /* batches at a time */
+    struct found          found[STEPS][TENSORS];
+    uint32_t              n_tensors;
+};
+
+static void find(void *arg)
+{
+    struct found *found = arg;
+    memcpy(found->bytes, found->from, found->size);
+}
+
+static size_t bytes_of(const DLTensor *tensor)
+{
+    size_t n = tensor->dtype.bits / 8;
+    for (int32_t i = 0; i < tensor->ndim; i++) {
+        n *= (size_t)tensor->shape[i];
+    }
+    return n;
+}
+
+static void consume(struct stream *s, const struct forebay_batch *batch)
+{
+    bool gpu     = strcmp(s->device, "host") != 0;
+    s->n_tensors = forebay_batch_n_fields(batch);
+    for (uint32_t i = 0; i < s->n_tensors; i++) {
+        const DLTensor *tensor = forebay_batch_tensor(batch, i);
+        struct found   *found  = &s->found[forebay_batch_step(batch) +
+                                        5 * forebay_batch_epoch(batch)][i];
+        found->from            = tensor->data;
+        found->size            = bytes_of(tensor);
+        found->bytes           = malloc(found->size);
+        assert_int_equal(tensor->device.device_type, gpu ? kDLCUDA : kDLCPU);
+        if (gpu) {
+            fake_cuda_call(NULL, find, found);
+        } else {
+            find(found);
+        }
+    }
+}
+
+static void open_stream(struct rig *rig, struct stream *s)
+{
+    static const struct forebay_output output = {
+        .field  = "image",
+        .dtype  = FOREBAY_DTYPE_U16,
+        .layout = FOREBAY_LAYOUT_CHW,
+    };
+    fake_cuda_begin(s->size);
+    rig_begin(rig, s->size, s->last);
+    rig->options.device         = s->device;
+    rig->options.digests        = s->checked;
+    rig->options.verify_decoded = s->checked;
+    rig->options.fixed_outputs  = s->fixed;
+    rig->options.outputs        = &output;
+    rig->options.n_outputs      = 1;
+    rig_add(rig, s->worker);
+    rig_open(rig);
+}
+
+static void run(struct stream *s)
+{
+    struct rig            rig;
+    struct forebay_batch *held[16];
+    uint32_t              n = 0;
+    open_stream(&rig, s);
+    for (uint32_t i = 0; i < STEPS; i++) {
+        if (n == s->hold) {
+            forebay_release(&held[0], NULL);
+            n--;
+            memmove(held, held + 1, n * sizeof(struct forebay_batch *));
+        }
+        held[n] = rig_next(&rig);
+        consume(s, held[n++]);
+    }
+    while (n > 0) {
+        forebay_release(&held[--n], NULL);
+    }
+    rig_end(&rig);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+}
+
+static void compare(struct stream *gpu)
+{
+    struct stream host = *gpu;
+    host.device        = "host";
+    host.fixed         = false;
+    run(&host);
+    run(gpu);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        for (uint32_t i = 0; i < gpu->n_tensors; i++) {
+            struct found *a = &host.found[step][i];
+            struct found *b = &gpu->found[step][i];
+            assert_int_equal(a->size, b->size);
+            assert_memory_equal(a->bytes, b->bytes, a->size);
+            free(a->bytes);
+            free(b->bytes);
+        }
+    }
+}
+
+static struct stream stream(uint32_t size, uint8_t filter, uint8_t codec)
+{
+    return (struct stream){
+        .device = "cuda",
+        .last   = "pad",
+        .size   = size,
+        .worker = {.filter = filter, .codec = codec},
+        .hold   = 1,
+    };
+}
+
+static void batches_are_as_on_the_host_in_every_coding(void **state)
+{
+    (void)state;
+    static const uint8_t codings[3][2] = {{FBY_FILTER_NONE, FBY_CODEC_STORE},
+        {FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4},
+        {FBY_FILTER_PHOTO, FBY_CODEC_PACK}};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct stream s = stream(20, codings[i][0], codings[i][1]);
+        compare(&s);
+    }
+}
+
+static void batches_of_several_chunks_are_as_on_the_host(void **state)
+{
+    (void)state;
+    struct stream s = stream(190, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    compare(&s);
+}
+
+static void what_the_host_digests_first_is_the_same(void **state)
+{
+    (void)state;
+    struct stream s = stream(30, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    s.checked       = true;
+    compare(&s);
+}
+
+static void more_batches_can_be_held_than_there_are_slots(void **state)
+{
+    (void)state;
+    struct stream s = stream(24, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    s.hold          = 9;
+    compare(&s);
+}
+
+static void fixed_outputs_have_one_address(void **state)
+{
+    (void)state;
+    struct stream s = stream(24, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    s.fixed         = true;
+    compare(&s);
+    for (uint32_t step = 1; step < STEPS; step++) {
+        assert_ptr_equal(s.found[step][0].from, s.found[0][0].from);
+    }
+}
+
+static void with_fixed_outputs_a_second_batch_is_refused(void **state)
+{
+    (void)state;
+    struct rig    rig;
+    struct stream s = stream(24, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    s.fixed         = true;
+    open_stream(&rig, &s);
+    struct forebay_batch *batch = rig_next(&rig);
+    assert_non_null(
+        strstr(rig_assert_next(&rig, FOREBAY_FULL), "fixed_outputs"));
+    forebay_release(&batch, NULL);
+    batch = rig_next(&rig);
+    forebay_release(&batch, NULL);
+    rig_end(&rig);
+    fake_cuda_end();
+}
+
+static void tensors_outlive_the_stream(void **state)
+{
+    (void)state;
+    struct rig                rig;
+    DLManagedTensorVersioned *tensor = NULL;
+    struct stream             s = stream(24, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    open_stream(&rig, &s);
+    struct forebay_batch *batch = rig_next(&rig);
+    assert_int_equal(forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
+    assert_int_equal(forebay_batch_await(batch, &rig), FOREBAY_OK);
+    forebay_release(&batch, NULL);
+    rig_end(&rig);
+    assert_true(fake_cuda_counts().live > 0);
+    tensor->deleter(tensor);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+}
+
+static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
+{
+    (void)state;
+    struct rig    rig;
+    struct stream s = stream(24, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    open_stream(&rig, &s);
+    rig_skip(&rig, 1);
+    fake_cuda_fail("launch");
+    struct forebay_batch *batch  = NULL;
+    enum forebay_status   status = FOREBAY_OK;
+    while (status == FOREBAY_OK) {
+        status = forebay_next(rig.stream, RIG_PATIENCE, NULL, &batch);
+        forebay_release(&batch, NULL);
+    }
+    assert_int_equal(status, FOREBAY_SYSTEM);
+    assert_non_null(strstr(forebay_error(rig.stream), "launch failed"));
+    fake_cuda_fail(NULL);
+    rig_end(&rig);
+    fake_cuda_end();
+}
+
+static void auto_takes_the_gpu_or_the_host(void **state)
+{
+    (void)state;
+    for (int devices = 0; devices <= 1; devices++) {
+        struct rig rig;
+        fake_cuda_begin(1);
+        fake_cuda_driver(devices > 0 ? 13000 : 0, devices);
+        rig_begin(&rig, 16, "drop");
+        rig.options.device = "auto";
+        rig_add(&rig, (struct fake_behaviour){0});
+        rig_open(&rig);
+        struct forebay_batch *batch = rig_next(&rig);
+        assert_int_equal(forebay_batch_tensor(batch, 0)->device.device_type,
+            devices > 0 ? kDLCUDA : kDLCPU);
+        forebay_release(&batch, NULL);
+        rig_end(&rig);
+        fake_cuda_end();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(batches_are_as_on_the_host_in_every_coding),
+        cmocka_unit_test(batches_of_several_chunks_are_as_on_the_host),
+        cmocka_unit_test(what_the_host_digests_first_is_the_same),
+        cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
+        cmocka_unit_test(fixed_outputs_have_one_address),
+        cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
+        cmocka_unit_test(tensors_outlive_the_stream),
+        cmocka_unit_test(a_call_that_fails_ends_the_stream_with_its_name),
+        cmocka_unit_test(auto_takes_the_gpu_or_the_host),
+    };
+    return cmocka_run_group_tests_name("trainer_client.gpu", tests, NULL, NULL);
+}

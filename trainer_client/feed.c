@@ -1,0 +1,654 @@
+#include "trainer_client/feed.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+#include "trainer_client/feed_pin.h"
+#include "trainer_client/segment.h"
+
+struct lane {
+    void    *stream;
+    uint8_t *memory; /* as large as an arena */
+    void    *copied; /* fixed: event */
+    void    *done;   /* fixed: event on the consumer's stream */
+    bool     armed;  /* fixed: copied, not yet launched */
+    bool     used;   /* fixed: `done` was recorded */
+};
+
+struct arena {
+    void *copied; /* event */
+    bool  busy;   /* it was recorded, and not yet seen to have passed */
+};
+
+struct out {
+    struct fby_feed_out public; /* first */
+    struct out  *next;          /* free */
+    bool         further;
+    void        *ready;    /* event on the lane's stream */
+    void        *released; /* event on the consumer's stream */
+    bool         leaving;  /* it was recorded, and may not have passed */
+    struct lane *lane;     /* fixed: whose kernel is to be launched */
+    struct fby_cuda_launch launch; /* likewise */
+    uint64_t               epoch, step;
+};
+
+struct fby_feed {
+    struct fby_feed_config config;
+    const struct fby_cuda *cuda;
+    struct fby_pinned     *pinned;
+    struct arena          *arenas;
+    struct lane            lanes[FBY_FEED_LANES];
+    void                  *pool; /* for further outs */
+    void                  *pool_stream;
+    uint8_t               *fixed; /* the one address */
+    void                  *left;  /* fixed: event, the last release */
+    bool                   leaving;
+    pthread_mutex_t        lock; /* guards all that changes */
+    uint32_t               turn; /* the next lane */
+    struct out            *free;
+    bool                   stopped;
+};
+
+/* ---- every call goes through here ---------------------------------------- */
+
+struct call {
+    const char *name;
+    uint64_t    epoch, step; /* of the batch */
+    bool        batch;
+};
+
+static fby_err check(const struct fby_feed *self, const struct call *call,
+    int code, struct fby_why *why)
+{
+    if (code == 0) {
+        return FBY_OK;
+    }
+    if (call->batch) {
+        return fby_because(why, FBY_SYS,
+            "CUDA: %s failed with %d (%s), at epoch %llu step %llu", call->name,
+            code, self->cuda->text(code), (unsigned long long)call->epoch,
+            (unsigned long long)call->step);
+    }
+    return fby_because(why, FBY_SYS, "CUDA: %s failed with %d (%s)", call->name,
+        code, self->cuda->text(code));
+}
+
+/* The steps of a function end at the first call that fails. */
+struct run {
+    struct fby_feed *feed;
+    struct call      call;
+    fby_err          err;
+    struct fby_why  *why;
+};
+
+#define CALL(run, function, ...)                                             \
+    do {                                                                     \
+        if ((run)->err == FBY_OK) {                                          \
+            (run)->call.name = #function;                                    \
+            (run)->err       = check((run)->feed, &(run)->call,              \
+                      (run)->feed->cuda->function(__VA_ARGS__), (run)->why); \
+        }                                                                    \
+    } while (0)
+
+/* While somebody captures a graph, only calls of his thread are of it. */
+static int enter(const struct fby_feed *self)
+{
+    int mode = self->cuda->thread_local_mode;
+    (void)self->cuda->capture_mode(&mode);
+    return mode;
+}
+
+static void leave(const struct fby_feed *self, int mode)
+{
+    (void)self->cuda->capture_mode(&mode);
+}
+
+/* ---- which device -------------------------------------------------------- */
+
+static fby_err no_driver(
+    const struct fby_cuda *cuda, int code, struct fby_why *why)
+{
+    int driver  = 0;
+    int runtime = 0;
+    (void)cuda->driver_version(&driver);
+    (void)cuda->runtime_version(&runtime);
+    if (driver == 0) {
+        return fby_because(why, FBY_USAGE,
+            "device cuda: this machine has no NVIDIA driver; use host");
+    }
+    if (driver / 1000 < runtime / 1000) {
+        return fby_because(why, FBY_USAGE,
+            "device cuda: the driver is for CUDA %d.%d, this build needs one "
+            "for %d.0 or newer: update the driver, or use host",
+            driver / 1000, driver % 1000 / 10, runtime / 1000);
+    }
+    return fby_because(why, FBY_USAGE,
+        "device cuda: the driver says %s; use host", cuda->text(code));
+}
+
+fby_err fby_feed_device(const struct fby_cuda *cuda, const char *name, int *out,
+    struct fby_why *why)
+{
+    int   n      = 0;
+    char *end    = NULL;
+    long  number = 0;
+    if (strncmp(name, "cuda:", 5) == 0) {
+        number = strtol(name + 5, &end, 10);
+    }
+    if (strcmp(name, "cuda") != 0 &&
+        (end == NULL || end == name + 5 || *end != '\0' || number < 0 ||
+            name[5] < '0' || name[5] > '9')) {
+        return fby_because(why, FBY_USAGE,
+            "no device %.40s; there are: host, cuda, cuda:N, auto", name);
+    }
+    if (cuda == NULL) {
+        return fby_because(why, FBY_USAGE,
+            "device %.40s: this library was built without CUDA; use host",
+            name);
+    }
+    int code = cuda->count(&n);
+    if (code != 0) {
+        return no_driver(cuda, code, why);
+    }
+    if (number >= n) {
+        return fby_because(why, FBY_USAGE,
+            "device %.40s: this machine has %d GPU%s", name, n,
+            n == 1 ? "" : "s");
+    }
+    *out = (int)number;
+    return FBY_OK;
+}
+
+/* ---- create -------------------------------------------------------------- */
+
+static void make_lane(struct run *run, struct lane *lane)
+{
+    void *memory = NULL;
+    CALL(run, stream_create, &lane->stream);
+    CALL(run, allocate, &memory, run->feed->config.arena_bytes);
+    lane->memory = memory;
+    if (run->feed->config.fixed) {
+        CALL(run, event_create, &lane->copied);
+        CALL(run, event_create, &lane->done);
+    }
+}
+
+/* Of the caller's memory, or ours. */
+static void *out_memory(struct run *run)
+{
+    const struct fby_feed_config *config = &run->feed->config;
+    void                         *memory = NULL;
+    if (config->memory.allocate != NULL) {
+        memory = config->memory.allocate(
+            config->memory.arg, config->out_bytes, config->device);
+        if (memory == NULL && run->err == FBY_OK) {
+            run->err = fby_because(run->why, FBY_SYS,
+                "the allocator has no %llu bytes for a batch's tensors",
+                (unsigned long long)config->out_bytes);
+        }
+        return memory;
+    }
+    CALL(run, allocate, &memory, config->out_bytes);
+    return memory;
+}
+
+static void free_memory(struct fby_feed *self, void *memory)
+{
+    const struct fby_feed_memory *theirs = &self->config.memory;
+    if (memory == NULL) {
+        return;
+    }
+    if (theirs->allocate != NULL) {
+        theirs->free(theirs->arg, memory);
+    } else {
+        (void)self->cuda->free(memory);
+    }
+}
+
+static void destroy_out(struct fby_feed *self, struct out *out)
+{
+    if (out->ready != NULL) {
+        (void)self->cuda->event_destroy(out->ready);
+    }
+    if (out->released != NULL) {
+        (void)self->cuda->event_destroy(out->released);
+    }
+    free(out);
+}
+
+static struct out *make_out(struct run *run)
+{
+    struct out *out = fby_zalloc(sizeof(*out));
+    CALL(run, event_create, &out->ready);
+    CALL(run, event_create, &out->released);
+    return out;
+}
+
+static void make_outs(struct run *run)
+{
+    struct fby_feed *self = run->feed;
+    if (self->config.fixed) {
+        self->fixed = out_memory(run);
+        CALL(run, event_create, &self->left);
+    }
+    for (uint32_t i = 0; i < self->config.n_outs && run->err == FBY_OK; i++) {
+        struct out *out    = make_out(run);
+        out->public.memory = self->config.fixed ? self->fixed : out_memory(run);
+        out->next          = self->free;
+        self->free         = out;
+    }
+}
+
+static void make_all(struct run *run)
+{
+    struct fby_feed *self = run->feed;
+    CALL(run, use, self->config.device);
+    CALL(run, prepare);
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        make_lane(run, &self->lanes[i]);
+    }
+    for (uint32_t i = 0; i < self->config.n_arenas; i++) {
+        CALL(run, event_create, &self->arenas[i].copied);
+    }
+    if (self->config.memory.allocate == NULL && !self->config.fixed) {
+        CALL(run, pool_create, self->config.device, &self->pool);
+        CALL(run, stream_create, &self->pool_stream);
+    }
+    make_outs(run);
+}
+
+fby_err fby_feed_create(const struct fby_feed_config *config,
+    struct fby_feed **out, struct fby_why *why)
+{
+    struct fby_feed *self = fby_zalloc(sizeof(*self));
+    struct run       run  = {.feed = self, .why = why};
+    self->config          = *config;
+    self->cuda            = config->cuda;
+    self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
+    pthread_mutex_init(&self->lock, NULL);
+    int mode = enter(self);
+    make_all(&run);
+    leave(self, mode);
+    if (run.err == FBY_OK) {
+        const struct fby_pin_config pin = {
+            .cuda   = config->cuda,
+            .device = config->device,
+            .n      = config->n_arenas,
+            .bytes  = config->arena_bytes,
+        };
+        run.err = fby_pinned_create(&pin, &self->pinned, why);
+    }
+    if (run.err != FBY_OK) {
+        fby_feed_destroy(&self);
+        return run.err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_feed_stop(struct fby_feed *self)
+{
+    if (self->stopped) {
+        return;
+    }
+    self->stopped = true;
+    int mode      = enter(self);
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        if (self->lanes[i].stream != NULL) {
+            (void)self->cuda->stream_sync(self->lanes[i].stream);
+        }
+    }
+    fby_pinned_destroy(&self->pinned);
+    leave(self, mode);
+}
+
+static void destroy_lanes(struct fby_feed *self)
+{
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        struct lane *lane   = &self->lanes[i];
+        void        *both[] = {lane->copied, lane->done};
+        for (size_t k = 0; k < 2; k++) {
+            if (both[k] != NULL) {
+                (void)self->cuda->event_destroy(both[k]);
+            }
+        }
+        if (lane->memory != NULL) {
+            (void)self->cuda->free(lane->memory);
+        }
+        if (lane->stream != NULL) {
+            (void)self->cuda->stream_destroy(lane->stream);
+        }
+    }
+}
+
+static void destroy_outs(struct fby_feed *self)
+{
+    while (self->free != NULL) {
+        struct out *out = self->free;
+        self->free      = out->next;
+        free_memory(self, self->fixed == NULL ? out->public.memory : NULL);
+        destroy_out(self, out);
+    }
+    free_memory(self, self->fixed);
+    if (self->left != NULL) {
+        (void)self->cuda->event_destroy(self->left);
+    }
+}
+
+void fby_feed_destroy(struct fby_feed **self_p)
+{
+    struct fby_feed *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_feed_stop(self);
+    int mode = enter(self);
+    destroy_outs(self);
+    destroy_lanes(self);
+    for (uint32_t i = 0; i < self->config.n_arenas; i++) {
+        if (self->arenas[i].copied != NULL) {
+            (void)self->cuda->event_destroy(self->arenas[i].copied);
+        }
+    }
+    if (self->pool_stream != NULL) {
+        (void)self->cuda->stream_sync(self->pool_stream);
+        (void)self->cuda->stream_destroy(self->pool_stream);
+    }
+    if (self->pool != NULL) {
+        (void)self->cuda->pool_destroy(self->pool);
+    }
+    leave(self, mode);
+    pthread_mutex_destroy(&self->lock);
+    free(self->arenas);
+    free(self);
+}
+
+int fby_feed_number(const struct fby_feed *self)
+{
+    return self->config.device;
+}
+
+bool fby_feed_is_fixed(const struct fby_feed *self)
+{
+    return self->config.fixed;
+}
+
+uint8_t *fby_feed_arena(const struct fby_feed *self, uint32_t arena)
+{
+    return fby_pinned_memory(self->pinned, arena);
+}
+
+/* ---- submit -------------------------------------------------------------- */
+
+/* With `fixed` one is armed for each batch that lies on the desk. */
+static struct lane *next_lane(struct run *run)
+{
+    struct fby_feed *self = run->feed;
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        struct lane *lane = &self->lanes[self->turn++ % FBY_FEED_LANES];
+        if (!lane->armed) {
+            return lane;
+        }
+    }
+    run->err = fby_because(
+        run->why, FBY_SYS, "%d batches wait for their kernels", FBY_FEED_LANES);
+    return NULL;
+}
+
+static void copy_arena(
+    struct run *run, const struct fby_feed_batch *batch, struct lane *lane)
+{
+    const uint8_t *from  = fby_feed_arena(run->feed, batch->arena);
+    struct arena  *arena = &run->feed->arenas[batch->arena];
+    if (lane->used) {
+        CALL(run, stream_wait, lane->stream, lane->done);
+    }
+    for (uint64_t at = 0; at < batch->bytes; at += FBY_FEED_PIECE) {
+        uint64_t left = batch->bytes - at;
+        CALL(run, copy, lane->memory + at, from + at,
+            left < FBY_FEED_PIECE ? left : FBY_FEED_PIECE, lane->stream);
+    }
+    CALL(run, event_record, arena->copied, lane->stream);
+    arena->busy = true;
+}
+
+/* The lane waits for the consumer, where it has to. */
+static void wait_released(struct run *run, struct out *out, struct lane *lane)
+{
+    if (!out->leaving || run->err != FBY_OK) {
+        return;
+    }
+    int code = run->feed->cuda->event_query(out->released);
+    if (code == run->feed->cuda->not_ready) {
+        CALL(run, stream_wait, lane->stream, out->released);
+    } else {
+        run->call.name = "event_query";
+        run->err       = check(run->feed, &run->call, code, run->why);
+    }
+    out->leaving = false;
+}
+
+static struct fby_cuda_launch launch_of(const struct fby_feed *self,
+    const struct fby_feed_batch *batch, const struct lane *lane)
+{
+    struct fby_segment_list list;
+    memcpy(
+        &list, fby_feed_arena(self, batch->arena) + batch->list, sizeof(list));
+    return (struct fby_cuda_launch){
+        .arena  = lane->memory,
+        .list   = batch->list,
+        .out    = batch->out->memory,
+        .blocks = list.n_blocks,
+        .shared = list.shared,
+        .stream = lane->stream,
+    };
+}
+
+static void submit(struct run *run, const struct fby_feed_batch *batch)
+{
+    struct fby_feed *self = run->feed;
+    struct out      *out  = (struct out *)(void *)batch->out;
+    struct lane     *lane = next_lane(run);
+    if (lane == NULL) {
+        return;
+    }
+    CALL(run, use, self->config.device);
+    copy_arena(run, batch, lane);
+    out->launch = launch_of(self, batch, lane);
+    out->epoch  = batch->epoch;
+    out->step   = batch->step;
+    if (self->config.fixed) {
+        CALL(run, event_record, lane->copied, lane->stream);
+        lane->armed = run->err == FBY_OK;
+        out->lane   = lane->armed ? lane : NULL;
+        return;
+    }
+    wait_released(run, out, lane);
+    if (out->launch.blocks > 0) {
+        CALL(run, launch, &out->launch);
+    }
+    CALL(run, event_record, out->ready, lane->stream);
+}
+
+static struct run run_of(
+    struct fby_feed *self, uint64_t epoch, uint64_t step, struct fby_why *why)
+{
+    return (struct run){
+        .feed = self,
+        .call = {.epoch = epoch, .step = step, .batch = true},
+        .why  = why,
+    };
+}
+
+fby_err fby_feed_submit(struct fby_feed *self,
+    const struct fby_feed_batch *batch, struct fby_why *why)
+{
+    struct run run = run_of(self, batch->epoch, batch->step, why);
+    run.err        = fby_pinned_wait(self->pinned, batch->arena, why);
+    int mode       = enter(self);
+    pthread_mutex_lock(&self->lock);
+    if (run.err == FBY_OK) {
+        submit(&run, batch);
+    }
+    pthread_mutex_unlock(&self->lock);
+    leave(self, mode);
+    return run.err;
+}
+
+fby_err fby_feed_copied(
+    struct fby_feed *self, uint32_t arena, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    pthread_mutex_lock(&self->lock);
+    if (self->arenas[arena].busy) {
+        const struct call call = {.name = "event_query"};
+        int               mode = enter(self);
+        int code = self->cuda->event_query(self->arenas[arena].copied);
+        leave(self, mode);
+        err                      = code == self->cuda->not_ready ? FBY_AGAIN
+                                                                 : check(self, &call, code, why);
+        self->arenas[arena].busy = err == FBY_AGAIN;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+/* ---- tensors' memory ----------------------------------------------------- */
+
+/* What the pool gives is there for other streams from an event on. */
+static struct out *take_further(struct fby_feed *self)
+{
+    struct fby_why why    = {""};
+    struct run     run    = {.feed = self, .why = &why};
+    void          *memory = NULL;
+    int            mode   = enter(self);
+    struct out    *out    = make_out(&run);
+    out->further          = true;
+    if (self->fixed != NULL) {
+        memory = self->fixed;
+    } else if (self->pool == NULL) {
+        memory = out_memory(&run);
+    } else {
+        CALL(&run, pool_take, &memory, self->config.out_bytes, self->pool,
+            self->pool_stream);
+        CALL(&run, event_record, out->released, self->pool_stream);
+        out->leaving = true;
+    }
+    out->public.memory = memory;
+    if (run.err != FBY_OK) {
+        fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
+        destroy_out(self, out);
+        out = NULL;
+    }
+    leave(self, mode);
+    return out;
+}
+
+struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further)
+{
+    pthread_mutex_lock(&self->lock);
+    struct out *out = self->free;
+    if (further) {
+        out = take_further(self);
+    } else if (out != NULL) {
+        self->free = out->next;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return out != NULL ? &out->public : NULL;
+}
+
+static void give_further(struct fby_feed *self, struct out *out)
+{
+    int mode = enter(self);
+    if (self->pool != NULL) {
+        if (out->leaving) {
+            (void)self->cuda->stream_wait(self->pool_stream, out->released);
+        }
+        (void)self->cuda->pool_give(out->public.memory, self->pool_stream);
+    } else if (self->fixed == NULL) {
+        free_memory(self, out->public.memory);
+    }
+    destroy_out(self, out);
+    leave(self, mode);
+}
+
+void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given)
+{
+    struct out *out = (struct out *)(void *)given;
+    pthread_mutex_lock(&self->lock);
+    if (out->lane != NULL) { /* nobody took the batch */
+        out->lane->armed = false;
+        out->lane        = NULL;
+    }
+    if (out->further) {
+        give_further(self, out);
+    } else {
+        out->next  = self->free;
+        self->free = out;
+    }
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* ---- the consumer's side ------------------------------------------------- */
+
+static void launch_fixed(struct run *run, struct out *out, void *stream)
+{
+    struct fby_feed *self = run->feed;
+    struct lane     *lane = out->lane;
+    out->lane             = NULL;
+    out->launch.stream    = stream;
+    CALL(run, stream_wait, stream, lane->copied);
+    if (self->leaving) {
+        CALL(run, stream_wait, stream, self->left);
+    }
+    if (out->launch.blocks > 0) {
+        CALL(run, launch, &out->launch);
+    }
+    CALL(run, event_record, lane->done, stream);
+    CALL(run, event_record, out->ready, stream);
+    lane->armed = false;
+    lane->used  = true;
+}
+
+fby_err fby_feed_hand_out(struct fby_feed *self, struct fby_feed_out *given,
+    void *stream, struct fby_why *why)
+{
+    struct out *out  = (struct out *)(void *)given;
+    struct run  run  = run_of(self, out->epoch, out->step, why);
+    int         mode = enter(self);
+    pthread_mutex_lock(&self->lock);
+    if (out->lane != NULL) {
+        launch_fixed(&run, out, stream);
+    } else {
+        CALL(&run, stream_wait, stream, out->ready);
+    }
+    pthread_mutex_unlock(&self->lock);
+    leave(self, mode);
+    return run.err;
+}
+
+void fby_feed_let_go(
+    struct fby_feed *self, struct fby_feed_out *given, void *stream)
+{
+    struct out    *out  = (struct out *)(void *)given;
+    struct fby_why why  = {""};
+    struct run     run  = run_of(self, out->epoch, out->step, &why);
+    int            mode = enter(self);
+    pthread_mutex_lock(&self->lock);
+    CALL(&run, event_record, out->released, stream);
+    out->leaving = true;
+    if (self->config.fixed) {
+        CALL(&run, event_record, self->left, stream);
+        self->leaving = true;
+    }
+    pthread_mutex_unlock(&self->lock);
+    leave(self, mode);
+    if (run.err != FBY_OK) {
+        fby_warn("NOT-RELEASED", "%s", why.text);
+    }
+}

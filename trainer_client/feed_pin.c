@@ -1,0 +1,181 @@
+#include "trainer_client/feed_pin.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpus.h"
+#include "common/mem.h"
+#include "common/pages.h"
+
+enum { THREADS = 4, LINE = 4096 };
+
+struct fby_pinned {
+    struct fby_pin_config config;
+    uint8_t             **memory; /* of each arena */
+    pthread_t             threads[THREADS];
+    uint32_t              n_threads;
+    atomic_uint           next;  /* the next arena to pin */
+    pthread_mutex_t       lock;  /* guards the next two */
+    int                  *state; /* of each: -1 not yet, else CUDA's answer */
+    pthread_cond_t        changed;
+    cpu_set_t             near;
+    bool                  has_near;
+};
+
+/* ---- where --------------------------------------------------------------- */
+
+static bool read_line(const char *path, char line[LINE])
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return false;
+    }
+    bool got = fgets(line, LINE, file) != NULL;
+    fclose(file);
+    return got;
+}
+
+bool fby_pin_near(const char *root, const char *pci, cpu_set_t *out)
+{
+    char           path[LINE];
+    char           line[LINE];
+    struct fby_why why;
+    snprintf(
+        path, sizeof(path), "%s/sys/bus/pci/devices/%s/numa_node", root, pci);
+    long node = read_line(path, line) ? strtol(line, NULL, 10) : -1;
+    if (node < 0) {
+        return false;
+    }
+    snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%ld/cpulist",
+        root, node);
+    return read_line(path, line) && fby_cpus_parse(line, out, &why) == FBY_OK;
+}
+
+/* ---- pinning ------------------------------------------------------------- */
+
+static int pin(const struct fby_pin_config *config, uint8_t *memory)
+{
+    int mode = config->cuda->thread_local_mode;
+    int code = config->cuda->use(config->device);
+    (void)config->cuda->capture_mode(&mode);
+    if (code == 0) {
+        code = config->cuda->pin(memory, config->bytes);
+    }
+    (void)config->cuda->capture_mode(&mode);
+    return code;
+}
+
+static void *thread_main(void *opaque)
+{
+    struct fby_pinned *self = opaque;
+    if (self->has_near) {
+        (void)pthread_setaffinity_np(/* only a preference */
+            pthread_self(), sizeof(self->near), &self->near);
+    }
+    uint32_t i = atomic_fetch_add(&self->next, 1);
+    for (; i < self->config.n; i = atomic_fetch_add(&self->next, 1)) {
+        int code = pin(&self->config, self->memory[i]);
+        pthread_mutex_lock(&self->lock);
+        self->state[i] = code;
+        pthread_cond_broadcast(&self->changed);
+        pthread_mutex_unlock(&self->lock);
+    }
+    return NULL;
+}
+
+static fby_err start(struct fby_pinned *self)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (self->n_threads < THREADS &&
+           pthread_create(
+               &self->threads[self->n_threads], NULL, thread_main, self) == 0) {
+        self->n_threads++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return self->n_threads > 0 ? FBY_OK : FBY_SYS;
+}
+
+fby_err fby_pinned_create(const struct fby_pin_config *config,
+    struct fby_pinned **out, struct fby_why *why)
+{
+    struct fby_cuda_about about = {.pci = ""};
+    struct fby_pinned    *self  = fby_zalloc(sizeof(*self));
+    self->config                = *config;
+    self->memory                = fby_zalloc(config->n * sizeof(*self->memory));
+    self->state                 = fby_zalloc(config->n * sizeof(*self->state));
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    self->has_near = config->cuda->describe(config->device, &about) == 0 &&
+                     fby_pin_near("", about.pci, &self->near);
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; i < config->n; i++) {
+        self->state[i]  = -1;
+        self->memory[i] = fby_pages_map(config->bytes);
+        err             = self->memory[i] != NULL ? err : FBY_SYS;
+    }
+    if (err == FBY_OK) {
+        err = start(self);
+    }
+    if (err != FBY_OK) {
+        (void)fby_because(why, err, "no memory for %u slots of %llu bytes",
+            config->n, (unsigned long long)config->bytes);
+        fby_pinned_destroy(&self);
+        return err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_pinned_destroy(struct fby_pinned **self_p)
+{
+    struct fby_pinned *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    atomic_store(&self->next, self->config.n);
+    for (uint32_t i = 0; i < self->n_threads; i++) {
+        pthread_join(self->threads[i], NULL);
+    }
+    for (uint32_t i = 0; i < self->config.n; i++) {
+        if (self->state[i] == 0 && self->memory[i] != NULL) {
+            (void)self->config.cuda->unpin(self->memory[i]);
+        }
+        fby_pages_unmap(self->memory[i], self->config.bytes);
+    }
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+    free(self->memory);
+    free(self->state);
+    free(self);
+}
+
+uint8_t *fby_pinned_memory(const struct fby_pinned *self, uint32_t i)
+{
+    return self->memory[i];
+}
+
+fby_err fby_pinned_wait(
+    struct fby_pinned *self, uint32_t i, struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->state[i] == -1) {
+        pthread_cond_wait(&self->changed, &self->lock);
+    }
+    int code = self->state[i];
+    pthread_mutex_unlock(&self->lock);
+    return code == 0
+               ? FBY_OK
+               : fby_because(why, FBY_SYS,
+                     "CUDA: pin of %llu bytes failed with %d (%s); ulimit -l "
+                     "says how much may be locked",
+                     (unsigned long long)self->config.bytes, code,
+                     self->config.cuda->text(code));
+}
