@@ -1,9 +1,9 @@
 /* fuzz_jpeg.c - hostile members through the decoders of all fields.
  *
  * The bytes are taken as a JPEG (size, then planned and written as a field
- * with ops), as an EXIF block, as a label and as JSON. Whatever happens is
- * FBY_OK or a refusal of the sample, and a picture that decodes has the size
- * its header told. */
+ * with ops, in pixels and in planes), as an EXIF block, as a label and as JSON.
+ * Whatever happens is FBY_OK or a refusal of the sample, and a picture that
+ * decodes has the size its header told. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,6 +57,11 @@ static void try_picture(
     fby_err written = fby_field_write(transform, &job, pixels, NULL);
     demand(written == FBY_OK || written == FBY_BAD_SAMPLE);
     demand(written != FBY_OK || planned == FBY_OK);
+
+    struct fby_field_content planes = *job.field; /* made alike, or refused */
+    planes.yuv420                   = true;
+    job.field                       = &planes;
+    demand(fby_field_write(transform, &job, pixels, NULL) == written);
 }
 
 static void try_scalar(struct fby_transform *transform,

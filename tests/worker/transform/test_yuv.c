@@ -8,6 +8,7 @@
 
 #include "common/yuv420.h"
 #include "worker/transform/field.h"
+#include "worker/transform/orient.h"
 #include "worker/transform/probes.h"
 #include "worker/transform/yuv.h"
 
@@ -182,23 +183,83 @@ static void strips_lie_one_after_another(void **state)
     assert_int_equal(fby_yuv_bytes(7, 35), last.at[2] + 8);
 }
 
+/* All of a JPEG as Y, Cb, Cr, upright. */
+static struct fby_image upright(
+    const struct fby_photo *photo, struct fby_picture_file file)
+{
+    bool             turns  = fby_orientation_turns(photo->orientation);
+    struct fby_image stored = decode(file);
+    struct fby_image out    = new_picture(turns ? stored.height : stored.width,
+        turns ? stored.width : stored.height);
+    fby_orient(&stored, 0, photo->orientation, &out);
+    free(stored.pixels);
+    return out;
+}
+
+/* A photo that stores Y, Cb and Cr, its file, and all of it. */
+struct photo {
+    struct fby_buffer file;
+    struct fby_image  whole;
+};
+
+static struct photo next_photo(uint32_t *draw)
+{
+    struct fby_photo photo = random_photo(draw, true);
+    while (photo.sampling == FBY_PHOTO_GREY) {
+        photo = random_photo(draw, true);
+    }
+    struct photo out = {.file = photo_file(photo)};
+    out.whole        = upright(&photo, as_jpeg(&out.file));
+    return out;
+}
+
+static void drop(struct photo *photo)
+{
+    free(photo->whole.pixels);
+    fby_buffer_fini(&photo->file);
+}
+
 static void a_jpeg_gives_the_planes_that_it_stores(void **state)
 {
     (void)state;
     uint32_t draw = 5;
     for (int i = 0; i < 120; i++) {
-        struct fby_photo  photo = random_photo(&draw, false);
-        struct fby_buffer file  = photo_file(photo);
-        if (photo.sampling != FBY_PHOTO_GREY) {
-            struct fby_image         whole = decode(as_jpeg(&file));
-            struct fby_buffer        want  = planes_of(&whole);
-            struct fby_field_content field =
-                yuv_field(photo.width, photo.height);
-            struct fby_buffer got = write_field(&field, as_jpeg(&file));
-            assert_same_bytes(&got, &want);
-            free(whole.pixels);
-        }
-        fby_buffer_fini(&file);
+        struct photo             photo = next_photo(&draw);
+        struct fby_buffer        want  = planes_of(&photo.whole);
+        struct fby_field_content field =
+            yuv_field(photo.whole.width, photo.whole.height);
+        struct fby_buffer got = write_field(&field, as_jpeg(&photo.file));
+        assert_same_bytes(&got, &want);
+        drop(&photo);
+    }
+}
+
+static struct fby_op_use crop_of(uint32_t width, uint32_t height)
+{
+    return (struct fby_op_use){.op = fby_op_by_id(FBY_OP_RANDOM_CROP),
+        .params                    = {{.n = 2, .i = {height, width}}}};
+}
+
+static void a_part_is_that_of_the_whole_picture_at_any_offset(void **state)
+{
+    (void)state;
+    uint32_t draw = 11;
+    for (int i = 0; i < 120; i++) {
+        struct photo             photo = next_photo(&draw);
+        uint32_t                 w     = 1 + below(&draw, photo.whole.width);
+        uint32_t                 h     = 1 + below(&draw, photo.whole.height);
+        struct fby_field_plan    plan;
+        struct fby_field_content field = yuv_field(w, h);
+        struct fby_field_job     job   = {
+                  .field = &field, .bytes = photo.file.data, .size = photo.file.size};
+        field.ops[field.n_ops++] = crop_of(w, h);
+        assert_ok(fby_field_plan(&job, &plan, NULL));
+        struct fby_image part =
+            part_of(photo.whole, plan.plans[0].x, plan.plans[0].y, w, h);
+        struct fby_buffer want = planes_of(&part);
+        struct fby_buffer got  = write_field(&field, as_jpeg(&photo.file));
+        assert_same_bytes(&got, &want);
+        drop(&photo);
     }
 }
 
@@ -305,7 +366,7 @@ static void what_ops_paint_has_the_colour_of_jfif(void **state)
     assert_int_equal(y_of(&field, raw.data, 0)[0], 40);
     assert_int_equal(raw.data[strip.at[1]], 128);
     assert_int_equal(raw.data[strip.at[2]], 128);
-    for (size_t i = 0; i < 13 * 13; i++) {
+    for (size_t i = 0; i < 169; i++) {
         erased += raw.data[strip.at[1] + i] == 129 &&
                   raw.data[strip.at[2] + i] == 208;
     }
@@ -363,6 +424,7 @@ int main(void)
         cmocka_unit_test(planes_of_any_size_are_means_of_their_pixels),
         cmocka_unit_test(strips_lie_one_after_another),
         cmocka_unit_test(a_jpeg_gives_the_planes_that_it_stores),
+        cmocka_unit_test(a_part_is_that_of_the_whole_picture_at_any_offset),
         cmocka_unit_test(grey_has_its_levels_in_y_and_no_colour),
         cmocka_unit_test(a_png_is_converted_when_its_ops_are_done),
         cmocka_unit_test(what_ops_paint_has_the_colour_of_jfif),
