@@ -99,7 +99,7 @@ static fby_err take_field(struct csv *c)
     if (err == FBY_OK && !at_line_end(c) && *c->at != ',') {
         err = wrong(c, "text behind a quote that ended; a comma is needed");
     }
-    if (err == FBY_OK &&
+    if (err == FBY_OK && c->sizes[i] > 0 &&
         !fby_is_utf8(c->row.data + c->begins[i], c->sizes[i])) {
         err = wrong(c, "is not UTF-8 text");
     }

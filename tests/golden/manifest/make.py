@@ -68,8 +68,15 @@ COLUMNS = (
     + number(13, 1000) + entry(14, numpy_column(1, b"a", b"<i2", [], 128)
                                + numpy_column(2, b"b", b">f4", [2, 3], 128)))
 
+LIST = shard(
+    4, b"part-0000000", 45, None, [b"image.jpg", b"label"],
+    [(b"2", 0, [(b"image.jpg", 0, 40), (b"label", 0, 2)]),
+     (b"5", 0, [(b"label", 0, 3)])]) + (
+         column(20, "B", [0, 1, 1]) + column(21, "I", [7, 2, 3])
+         + entry(22, b"a/1.jpg" b"17" b"o,k"))
+
 for path, data in (
-        ("tar.hex", TAR), ("tokens.hex", TOKENS),
+        ("tar.hex", TAR), ("list.hex", LIST), ("tokens.hex", TOKENS),
         ("columns.hex", COLUMNS), ("folder.hex", FOLDER),
         ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):
     with open(path, "w", encoding="ascii") as file:

@@ -108,6 +108,7 @@ static void a_csv_that_is_wrong_is_refused_with_its_line(void **state)
     refuse("image\nx\ry\n", false, "line 2: a lone carriage return");
     refuse("image,IMAGE\nx,y\n", false, "column 'IMAGE' is there twice");
     refuse("image,\nx,y\n", false, "a column without a name");
+    refuse(",image\nx,y\n", false, "a column without a name");
     refuse("image\n\xff\n", false, "line 2: is not UTF-8 text");
     refuse("b\nx\n", false, "no row has a path in the column 'image'");
     refuse("image,b\nx,y\n,\n", false, "line 3: a row with nothing");

@@ -8,6 +8,7 @@
 
 #include "common/mem.h"
 #include "worker/source/columns.h"
+#include "worker/source/list.h"
 #include "worker/source/manifest.h"
 
 /* The worked example of PROTOCOL.md, "Manifest". */
@@ -69,6 +70,50 @@ static void example_columns(struct fby_shard *shard)
     shard->size    = 128 + 2000 + 128 + 24000;
 }
 
+/* Rows of the lines 2 and 5; the second one names no file. */
+static void example_list(struct fby_shard *shard)
+{
+    static const char     files[1][FBY_NAME_SIZE] = {"image"};
+    static const char     text[] = "image,label\na/1.jpg,17\n\n\n,\"o,k\"\n";
+    const struct fby_list list   = {text, strlen(text), false, files, 1};
+    struct fby_parts      parts  = {.count = 0};
+    assert_ok(fby_list_parts(&list, &parts, NULL));
+    assert_int_equal(parts.count, 1);
+    *shard = parts.shards[0];
+    free(parts.shards);
+    shard->bytes[0] = 40; /* as it would be found */
+    shard->size += 40;
+}
+
+static void texts_of_a_list_are_checked(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    example_list(&shard);
+    fby_shard_encode(&shard, &bytes);
+    assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
+    assert_true(fby_shard_is_value(&back, 1) && !fby_shard_is_value(&back, 0));
+    assert_memory_equal(back.texts.data, "a/1.jpg17o,k", 12);
+    fby_shard_fini(&back);
+    for (size_t cut = 1; cut < 60; cut++) { /* into the three last entries */
+        assert_int_equal(
+            fby_shard_decode(bytes.data, bytes.size - cut, &back, NULL),
+            FBY_PROTO);
+        fby_shard_fini(&back);
+    }
+    shard.text_size[1] = 3; /* a value that is larger than its member */
+    shard.text_size[2] = 2;
+    bytes.size         = 0;
+    fby_shard_encode(&shard, &bytes);
+    assert_int_equal(
+        fby_shard_decode(bytes.data, bytes.size, &back, NULL), FBY_PROTO);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+    fby_shard_fini(&shard);
+}
+
 static void columns_are_read_back_and_lie_within_their_files(void **state)
 {
     (void)state;
@@ -121,6 +166,7 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     struct fby_shard  folder;
     struct fby_shard  tokens;
     struct fby_shard  columns;
+    struct fby_shard  list;
     struct fby_buffer bytes = {0};
     example_tar(&tar);
     fby_shard_encode(&tar, &bytes);
@@ -140,6 +186,11 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     fby_shard_encode(&columns, &bytes);
     assert_golden("columns.hex", bytes.data, bytes.size);
     fby_shard_fini(&columns);
+    bytes.size = 0;
+    example_list(&list);
+    fby_shard_encode(&list, &bytes);
+    assert_golden("list.hex", bytes.data, bytes.size);
+    fby_shard_fini(&list);
     fby_buffer_fini(&bytes);
     fby_shard_fini(&tar);
     fby_shard_fini(&folder);
@@ -280,6 +331,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_read_back_and_lie_within_their_files),
+        cmocka_unit_test(texts_of_a_list_are_checked),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),
         cmocka_unit_test(what_is_encoded_decodes_to_the_same),
