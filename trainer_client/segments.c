@@ -358,8 +358,11 @@ uint64_t fby_segments_room(const struct fby_raw_layout *layout,
     fby_segments_copy(&count, 0, bytes, 0);
     for (uint32_t f = 0; f < layout->n_fields; f++) {
         struct fby_piece whole = {.raw_bytes = layout->fields[f].raw_bytes};
-        fby_segments_add(&count, &plans[f], &whole);
         fby_segments_copy(&count, 0, plans[f].out_bytes * layout->rows, 0);
+        if (!fby_segments_know(&plans[f])) {
+            continue;
+        }
+        fby_segments_add(&count, &plans[f], &whole);
         for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
             struct fby_raw_span span  = fby_layout_chunk(layout, f, i);
             struct fby_piece    piece = {

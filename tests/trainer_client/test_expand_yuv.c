@@ -7,6 +7,7 @@
 #include "trainer_client/device.h"
 #include "trainer_client/expand_image.h"
 #include "trainer_client/expand_yuv.h"
+#include "trainer_client/segments.h"
 
 static struct fby_field_content yuv_field(uint32_t height, uint32_t width)
 {
@@ -196,6 +197,25 @@ static void planes_take_half_the_bytes_of_pixels(void **state)
     free(plan);
 }
 
+/* The last part of the picture has fewer bytes than a line of pixels. */
+static void a_device_that_knows_no_planes_has_room_for_their_pixels(
+    void **state)
+{
+    (void)state;
+    struct fby_field_content field  = yuv_field(1345, 2000);
+    struct fby_expansion    *plan   = plan_of(&field, FBY_F32, FBY_LAYOUT_CHW);
+    struct fby_raw_layout    layout = {.rows = 2, .n_fields = 1};
+    layout.fields[0].type           = FBY_U8;
+    layout.fields[0].shape          = field.shape;
+    layout.fields[0].yuv420         = true;
+    assert_ok(fby_layout_finish(&layout, NULL));
+    assert_int_equal(layout.fields[0].chunks_per_row, 3);
+    assert_false(fby_segments_know(plan));
+    assert_false(fby_segments_take_packed(plan));
+    assert_true(fby_segments_room(&layout, plan, 0) > 0);
+    free(plan);
+}
+
 static void known_colours_come_back(void **state)
 {
     (void)state;
@@ -241,6 +261,8 @@ int main(void)
         cmocka_unit_test(every_size_becomes_the_pixels_of_the_slow_way),
         cmocka_unit_test(every_dtype_and_layout_is_that_of_u8_pictures),
         cmocka_unit_test(planes_take_half_the_bytes_of_pixels),
+        cmocka_unit_test(
+            a_device_that_knows_no_planes_has_room_for_their_pixels),
         cmocka_unit_test(known_colours_come_back),
         cmocka_unit_test(every_level_of_colour_is_the_portable_ones),
     };
