@@ -64,12 +64,13 @@ struct desk {
 /* Magic, version, the text's length, the text. */
 static void put_header(char out[128], const char *type, unsigned width)
 {
-    char shape[48] = "";
+    static const uint8_t magic[]   = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
+    char                 shape[48] = "";
     if (width > 1) {
         snprintf(shape, sizeof(shape), "%u", width);
     }
     memset(out, ' ', 128);
-    memcpy(out, "\x93NUMPY\1\0", 8);
+    memcpy(out, magic, sizeof(magic));
     fby_store_le((uint8_t *)out + 8, 118, 2);
     int n       = snprintf(out + 10, 117,
               "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ", %s)}",
@@ -156,18 +157,18 @@ static double take(void *arg)
 {
     const struct desk *self = arg;
     char               command[512];
-    double             rate = 0;
+    char               line[64] = "";
     snprintf(command, sizeof(command),
         "/usr/bin/python3 '%s' '%s/t' %" PRIu64 " %" PRIu64 " %s 2>/dev/null",
         self->script, self->farm.photos, batch, batches, self->how);
     FILE *said = popen(command, "re");
-    if (said == NULL || fscanf(said, "%lf", &rate) != 1) {
-        rate = 0;
+    if (said == NULL || fgets(line, sizeof(line), said) == NULL) {
+        line[0] = '\0';
     }
     if (said != NULL) {
         pclose(said);
     }
-    return rate;
+    return strtod(line, NULL);
 }
 
 /* ---- the run ------------------------------------------------------------- */

@@ -55,7 +55,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {options, parse_option, "DIR",
-    "Look at a folder of class folders or of tar shards, and write a pipeline "
+    "Look at a folder of class folders, of tar shards or of columns of NumPy "
+    "files, and write a pipeline "
     "file that works at once.\v"
     "Examples:\n"
     "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
@@ -94,6 +95,41 @@ static fby_err write_text(const struct init_options *o,
                                      strerror(errno));
 }
 
+/* The smallest wire type that holds all of a column's; of 64 bits without sign
+ * there is none, and most are small. */
+static enum fby_type wire_of(const struct fby_column *column)
+{
+    static const enum fby_type wires[FBY_NPY_TYPES] = {
+        [FBY_NPY_B1] = FBY_U8,
+        [FBY_NPY_I1] = FBY_I32,
+        [FBY_NPY_U1] = FBY_U8,
+        [FBY_NPY_I2] = FBY_I32,
+        [FBY_NPY_U2] = FBY_U16,
+        [FBY_NPY_I4] = FBY_I32,
+        [FBY_NPY_U4] = FBY_U32,
+        [FBY_NPY_I8] = FBY_I64,
+        [FBY_NPY_U8] = FBY_I64,
+        [FBY_NPY_F2] = FBY_F16,
+        [FBY_NPY_F4] = FBY_F32,
+        [FBY_NPY_F8] = FBY_F32,
+    };
+    return wires[column->type];
+}
+
+static struct fby_init_column column_of(const struct fby_column *column)
+{
+    struct fby_init_column out  = {.name = column->name};
+    bool                   fits = column->n_dims <= FBY_MAX_DIMS &&
+                column->row_bytes <= FBY_MAX_LENGTH / sizeof(uint64_t);
+    for (uint32_t i = 0; fits && i < column->n_dims; i++) {
+        out.row.dims[out.row.n_dims++] = (uint32_t)column->dims[i];
+    }
+    if (fits) {
+        out.wire = wire_of(column);
+    }
+    return out;
+}
+
 static void say_found(const struct init_options *o,
     const struct fby_guess_split *split, const struct fby_guess *guess)
 {
@@ -101,7 +137,9 @@ static void say_found(const struct init_options *o,
         fby_plural(split->samples, "sample").text);
     if (split->shards > 0) {
         fprintf(stderr, " in %s%s", split->counted_all ? "" : "the first of ",
-            fby_plural(split->shards, "tar shard").text);
+            fby_plural(split->shards,
+                guess->kind == FBY_SOURCE_COLUMNS ? "table" : "tar shard")
+                .text);
     }
     if (split->classes > 0) {
         fprintf(
@@ -130,8 +168,12 @@ static fby_err init(const struct init_options *o, struct fby_why *why)
     if (err == FBY_OK) {
         const struct fby_guess_split *split = &guess->splits[0];
         const char                   *extensions[FBY_GUESS_EXTENSIONS];
+        struct fby_init_column        columns[FBY_GUESS_COLUMNS];
         for (uint32_t i = 0; i < split->n_extensions; i++) {
             extensions[i] = split->extensions[i];
+        }
+        for (uint32_t i = 0; i < split->n_columns; i++) {
+            columns[i] = column_of(&split->columns[i]);
         }
         const struct fby_init_summary summary = {
             .kind         = guess->kind,
@@ -141,6 +183,8 @@ static fby_err init(const struct init_options *o, struct fby_why *why)
             .classes      = split->classes,
             .extensions   = extensions,
             .n_extensions = split->n_extensions,
+            .columns      = columns,
+            .n_columns    = split->n_columns,
         };
         err = fby_init_text(&summary, &text, why);
     }

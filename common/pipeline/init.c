@@ -8,7 +8,7 @@
 #include "common/plural.h"
 #include "common/utf8.h"
 
-enum { BATCH = 64 }; /* global_batch */
+enum { BATCH = 64, ROWS_BATCH = 4096 }; /* global_batch */
 
 static void put(struct fby_buffer *out, const char *text)
 {
@@ -108,16 +108,29 @@ static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
     put(out, "forebay: 1                  # version of this format\n\n");
 }
 
+static uint32_t batch_of(const struct fby_init_summary *s)
+{
+    return s->kind == FBY_SOURCE_COLUMNS ? ROWS_BATCH : BATCH;
+}
+
+static const char *source_key(const struct fby_init_summary *s)
+{
+    if (s->kind == FBY_SOURCE_COLUMNS) {
+        return "columns";
+    }
+    return s->kind == FBY_SOURCE_FOLDER ? "folder" : "shards";
+}
+
 /* Fewer samples than that would make no batch at all with `last: drop`. */
 static bool fills_a_batch(const struct fby_init_summary *s)
 {
-    return s->samples == 0 || s->samples >= BATCH;
+    return s->samples == 0 || s->samples >= batch_of(s);
 }
 
 static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     put(out, "splits:\n  train:\n    ");
-    put(out, s->kind == FBY_SOURCE_FOLDER ? "folder: " : "shards: ");
+    put_line(out, "%s: ", source_key(s));
     put_quoted(out, s->path);
     put(out, s->kind == FBY_SOURCE_FOLDER
                  ? "\n    shuffle: full           # or none\n"
@@ -128,9 +141,9 @@ static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
                  : "    last: short             # or pad, or drop");
     put_line(out,
         ": what the last batch does\n"
-        "  # val: {folder: PATH, shuffle: none, last: pad}\n\n"
-        "global_batch: %-3d           # shared by all ranks\n",
-        BATCH);
+        "  # val: {%s: PATH, shuffle: none, last: pad}\n\n"
+        "global_batch: %-4u          # shared by all ranks\n",
+        source_key(s), batch_of(s));
     put(out,
         "seed: 0\n"
         "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n");
@@ -185,6 +198,68 @@ static void put_label(struct fby_buffer *out, const struct fby_init_summary *s)
         s->classes > 0 ? s->classes : 1000);
 }
 
+/* ---- columns ---- */
+
+static const char *type_word(enum fby_type type)
+{
+    static const char *const words[] = {[FBY_U8] = "u8",
+        [FBY_U16]                                = "u16",
+        [FBY_I32]                                = "i32",
+        [FBY_I64]                                = "i64",
+        [FBY_F16]                                = "f16",
+        [FBY_BF16]                               = "bf16",
+        [FBY_F32]                                = "f32",
+        [FBY_U32]                                = "u32"};
+    return words[type];
+}
+
+/* Its name in lower case, as `from` has it. */
+static bool name_from(const char *name, char out[FBY_NAME_SIZE])
+{
+    size_t n = strnlen(name, FBY_NAME_SIZE - 1);
+    for (size_t i = 0; i < n; i++) {
+        bool upper = name[i] >= 'A' && name[i] <= 'Z';
+        out[i]     = (char)(name[i] + (upper ? 32 : 0));
+    }
+    out[n] = '\0';
+    return fby_text_is_extension(out) && fby_text_is_name(out) &&
+           strcmp(out, "valid") != 0 && strcmp(out, "folder") != 0;
+}
+
+static bool put_column(
+    struct fby_buffer *out, const struct fby_init_column *column)
+{
+    char from[FBY_NAME_SIZE];
+    if (!name_from(column->name, from) || column->wire == 0) {
+        put_line(out, "  # left out, for its name or its rows: column ");
+        put_quoted(out, column->name);
+        put(out, "\n");
+        return false;
+    }
+    put_line(out, "  %s: {from: %s, decode: array, shape: [", from, from);
+    for (uint32_t i = 0; i < column->row.n_dims; i++) {
+        put_line(out, "%s%u", i > 0 ? ", " : "", column->row.dims[i]);
+    }
+    put_line(out, "], wire: %s}\n", type_word(column->wire));
+    return true;
+}
+
+static fby_err put_columns(struct fby_buffer *out,
+    const struct fby_init_summary *s, struct fby_why *why)
+{
+    size_t n = 0;
+    put(out, "fields:                     # of a column of ids also decode: "
+             "label, classes: N\n");
+    for (size_t i = 0; i < s->n_columns; i++) {
+        n += put_column(out, &s->columns[i]) ? 1 : 0;
+    }
+    return n > 0 ? FBY_OK
+                 : fby_because(why, FBY_CONFIG,
+                       "%s: no column can be a field: names are lower-case "
+                       "words, and rows have at most %d dimensions",
+                       fby_text_show(s->path).text, FBY_MAX_DIMS);
+}
+
 fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
     struct fby_why *why)
 {
@@ -196,6 +271,11 @@ fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
     if (!fby_is_utf8(s->path, strlen(s->path))) {
         return fby_because(why, FBY_CONFIG,
             "the path is not UTF-8 text, as a pipeline file must be");
+    }
+    if (s->kind == FBY_SOURCE_COLUMNS) {
+        put_head(out, s);
+        put_split(out, s);
+        return put_columns(out, s, why);
     }
     if (n == 0) {
         list(s, NULL, extensions, sizeof(extensions));

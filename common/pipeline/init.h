@@ -7,20 +7,30 @@
 #include "common/err.h"
 #include "common/pipeline/types.h"
 
+struct fby_init_column {
+    const char      *name;
+    enum fby_type    wire; /* 0: no field can be made of it */
+    struct fby_shape row;
+};
+
 struct fby_init_summary {
-    enum fby_source_kind kind;
-    const char          *path;       /* folder, or pattern of shards */
-    uint64_t             samples;    /* 0: not counted */
-    uint32_t             shards;     /* tars; 0 for a folder */
-    uint32_t             classes;    /* class folders; 0: not known */
-    const char *const   *extensions; /* found, the commonest first */
-    size_t               n_extensions;
+    enum fby_source_kind          kind;
+    const char                   *path;       /* folder, or pattern of shards */
+    uint64_t                      samples;    /* 0: not counted */
+    uint32_t                      shards;     /* tars; 0 for a folder */
+    uint32_t                      classes;    /* class folders; 0: not known */
+    const char *const            *extensions; /* found, the commonest first */
+    size_t                        n_extensions;
+    const struct fby_init_column *columns; /* of a source of columns */
+    size_t                        n_columns;
 };
 
 /* Append a commented pipeline file that works at once: split `train`, batches
  * of 64 (one short one of fewer samples), random_resized_crop 224, flip,
- * labels, normalised f32 in CHW.
- * Errors: FBY_CONFIG when no extension is one of JPEG or PNG. */
+ * labels, normalised f32 in CHW. Of columns each is a field, as it is; batches
+ * are of 4,096.
+ * Errors: FBY_CONFIG when no extension is one of JPEG or PNG, or no column can
+ *         be a field. */
 FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *summary,
     struct fby_buffer *out, struct fby_why *why);
 

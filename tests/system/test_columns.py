@@ -272,6 +272,22 @@ class Columns(SystemTest):
         self.assertNotEqual(first.split("digest")[1],
                             changed.split("digest")[1])
 
+    def test_init_writes_a_pipeline_that_works_at_once(self):
+        right = self.days((4100, 90, 90))
+        subprocess.run(["rm", "-r", self.cluster.path("rec") / "day-1"],
+                       check=True)
+        path = self.cluster.path("init.yaml")
+        made = self.run_forebay("init", self.cluster.path("rec"), "-o", path)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("found over 4100 samples in the first of 2 tables",
+                      made.stderr)
+        got = self.batch(path, 0)
+        rows = numpy.arange(len(right["dense"]))
+        kept = numpy.delete(rows, numpy.arange(4100, 4190))[got["samples"]]
+        for name in ("dense", "ids", "click", "price"):
+            self.assertTrue(numpy.array_equal(
+                got[name], right[name][kept].astype(got[name].dtype)))
+
     def test_lint_and_plan_know_rows(self):
         right = self.days()
         pipeline = self.pipeline()

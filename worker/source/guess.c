@@ -8,6 +8,7 @@
 
 #include "common/pipeline/text.h"
 #include "worker/source/folder.h"
+#include "worker/source/guess_columns.h"
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
 #include "worker/source/tar.h"
@@ -299,7 +300,38 @@ static bool has_dir(const struct fby_listing *listing, const char *name)
     return false;
 }
 
-/* Tar files or class folders directly in `path`. */
+static fby_err look_at_table(struct look *look, const char *name,
+    const struct fby_guess_columns *found, struct fby_why *why)
+{
+    struct fby_guess_split *split = begin_split(look, name);
+    if (split == NULL) {
+        return FBY_OK;
+    }
+    look->out->kind = FBY_SOURCE_COLUMNS;
+    fby_err err     = check_letters(fby_root_dir(look->root), why);
+    if (err == FBY_OK) {
+        err = fby_path_join(
+            fby_root_dir(look->root), found->pattern, split->pattern, why);
+    }
+    return err == FBY_OK
+               ? fby_guess_look_at_columns(look->root, found, split, why)
+               : err;
+}
+
+/* Columns or class folders directly in `path`, which has no tar files. */
+static fby_err look_at_folder(struct look *look, const char *path,
+    const char *name, const struct fby_listing *listing, struct fby_why *why)
+{
+    struct fby_guess_columns found;
+    fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    return found.shards > 0 ? look_at_table(look, name, &found, why)
+                            : look_at_classes(look, path, name, why);
+}
+
+/* Tar files, columns or class folders directly in `path`. */
 static fby_err look_at_split(
     struct look *look, const char *path, const char *name, struct fby_why *why)
 {
@@ -310,7 +342,7 @@ static fby_err look_at_split(
     if (err == FBY_OK && tars > 0) {
         err = look_at_tars(look, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
-        err = look_at_classes(look, path, name, why);
+        err = look_at_folder(look, path, name, &listing, why);
     }
     if (err == FBY_OK && look->out->n_splits == before + 1) {
         snprintf(look->out->splits[before].name, FBY_NAME_SIZE, "%s", name);

@@ -177,9 +177,44 @@ static void without_a_picture_there_is_nothing_to_write(void **state)
     assert_null(out.data);
 }
 
+static void columns_become_fields_or_say_that_they_do_not(void **state)
+{
+    (void)state;
+    static const struct fby_init_column columns[] = {
+        {"Dense", FBY_F32, {1, {13}}},
+        {"click", FBY_U8, {0, {0}}},
+        {"a b", FBY_U8, {0, {0}}},
+        {"cube", (enum fby_type)0, {0, {0}}},
+    };
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_COLUMNS,
+        .path                                = "/data/day-*",
+        .shards                              = 24,
+        .columns                             = columns,
+        .n_columns                           = 4};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, "train");
+    assert_int_equal(split->content.source, FBY_SOURCE_COLUMNS);
+    assert_int_equal(split->content.global_batch, 4096);
+    assert_int_equal(split->content.n_fields, 2);
+    assert_string_equal(split->content.fields[1].from[0], "dense");
+    assert_int_equal(split->content.fields[1].shape.dims[0], 13);
+    assert_non_null(strstr(text, "column \"a b\""));
+    assert_non_null(strstr(text, "column \"cube\""));
+    fby_split_destroy(&split);
+    free(text);
+    struct fby_buffer out = {0};
+    struct fby_why    why = {{0}};
+    summary.columns       = columns + 2;
+    summary.n_columns     = 2;
+    assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
+    assert_non_null(strstr(why.text, "no column can be a field"));
+    fby_buffer_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_become_fields_or_say_that_they_do_not),
         cmocka_unit_test(the_text_for_a_folder_works_at_once),
         cmocka_unit_test(fewer_samples_than_a_batch_make_a_short_one),
         cmocka_unit_test(the_text_for_shards_works_at_once),

@@ -1,0 +1,28 @@
+/* guess_columns.h - the columns in a directory, for `forebay init`. */
+#ifndef FBY_WORKER_SOURCE_GUESS_COLUMNS_H
+#define FBY_WORKER_SOURCE_GUESS_COLUMNS_H
+
+#include "worker/source/guess.h"
+#include "worker/source/listing.h"
+#include "worker/source/roots.h"
+
+/* Are there shards of columns in the listing of `path`: .npy files, .npz files,
+ * or folders of .npy files? Then *shards is how many, and `first` the path of
+ * the first one beneath the root, `pattern` that of all of them.
+ * Errors: as of listing them. */
+struct fby_guess_columns {
+    uint32_t shards;
+    char     first[FBY_PATH_SIZE];
+    char     pattern[FBY_PATH_SIZE];
+};
+FBY_CHECKED fby_err fby_guess_columns(const struct fby_root *root,
+    const char *path, const struct fby_listing *listing,
+    struct fby_guess_columns *out, struct fby_why *why);
+
+/* Look at the headers of the first shard.
+ * Errors: as of fby_columns_scan, with its path. */
+FBY_CHECKED fby_err fby_guess_look_at_columns(const struct fby_root *root,
+    const struct fby_guess_columns *found, struct fby_guess_split *split,
+    struct fby_why *why);
+
+#endif
