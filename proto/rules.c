@@ -92,6 +92,19 @@ fby_err rule_request(const void *record, struct fby_why *why)
     return check_choices(m, why);
 }
 
+static const char *fault_of_device(const struct fby_header_field *f)
+{
+    const struct fby_recipe *r = &f->recipe;
+    if ((r->device.size > 0) != r->behaviour.known ||
+        (r->device.size > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8))) {
+        return "a list of the device's ops has a behaviour, and a u8 image";
+    }
+    if (r->mixed_by != NULL && r->mixed_by[0] != '\0' && !r->one_hot) {
+        return "only one-hot labels are mixed";
+    }
+    return NULL;
+}
+
 static const char *fault_of_recipe(const struct fby_header_field *f)
 {
     const struct fby_recipe *r = &f->recipe;
@@ -111,14 +124,7 @@ static const char *fault_of_recipe(const struct fby_header_field *f)
         (r->smoothing > 0 && !r->one_hot)) {
         return "smoothing is 0 to less than 1, and one-hot's";
     }
-    if ((r->device.size > 0) != r->behaviour.known ||
-        (r->device.size > 0 && (f->shape.n_dims != 3 || f->type != FBY_U8))) {
-        return "a list of the device's ops has a behaviour, and a u8 image";
-    }
-    if (r->mixed_by != NULL && r->mixed_by[0] != '\0' && !r->one_hot) {
-        return "only one-hot labels are mixed";
-    }
-    return NULL;
+    return fault_of_device(f);
 }
 
 /* As many bytes in the last dimension as hold the maps, and no more. */

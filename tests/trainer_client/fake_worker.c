@@ -348,19 +348,22 @@ static void send_header(struct fake_worker *w, const struct batch *b)
         put_recipe(&fields[f].recipe, c);
         put_device(&fields[f].recipe, w->content, b->field[f], &lists[f]);
     }
-    bool                     wrong   = due(w, w->does.header_every, requests);
-    bool                     damaged = due(w, w->does.asked_every, requests);
-    const struct fby_message header  = {.type = FBY_MSG_HEADER,
-         .header                              = {
-                                          .session   = b->request->session,
-                                          .request   = b->request->request,
-                                          .epoch     = b->request->epoch,
-                                          .step      = b->request->step + (wrong ? 1 : 0),
-                                          .first_row = b->request->first_row,
-                                          .rows      = b->request->rows,
-                                          .fields    = fields,
-                                          .n_fields  = b->layout.n_fields,
-                                          .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
+    bool wrong   = due(w, w->does.header_every, requests);
+    bool damaged = due(w, w->does.asked_every, requests);
+    if (due(w, w->does.draws_every, requests)) {
+        fields[0].recipe.behaviour.digest.bytes[0] ^= 1;
+    }
+    const struct fby_message header = {.type = FBY_MSG_HEADER,
+        .header                              = {
+                                         .session   = b->request->session,
+                                         .request   = b->request->request,
+                                         .epoch     = b->request->epoch,
+                                         .step      = b->request->step + (wrong ? 1 : 0),
+                                         .first_row = b->request->first_row,
+                                         .rows      = b->request->rows,
+                                         .fields    = fields,
+                                         .n_fields  = b->layout.n_fields,
+                                         .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
         }};
     answer(w, &header);
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {

@@ -32,6 +32,7 @@ struct fake_behaviour {
     uint32_t garbage_every; /* chunk: preceded by garbage frames */
     uint32_t sum_every;     /* END: a wrong sum */
     uint32_t header_every;  /* HEADER: wrong rows */
+    uint32_t draws_every;   /* HEADER: the device's ops draw otherwise */
     uint32_t asked_every;   /* HEADER: of another REQUEST, as if damaged */
     uint32_t vanish_after;  /* requests, then it stops for good */
     uint32_t bad_row;       /* 1 + row that each batch substitutes */

@@ -660,6 +660,30 @@ static void substitutes_are_listed_and_limited(void **state)
     rig_end(&rig);
 }
 
+/* Its HEADER says other draws for the device's ops than this library makes. */
+static void a_worker_that_would_draw_otherwise_is_not_believed(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    char  *out  = strstr(rig.text, "    out:");
+    size_t room = sizeof(rig.text) - (size_t)(out - rig.text);
+    snprintf(out, room,
+        "    device: [vertical_flip]\n"
+        "  label: {from: cls, classes: 10}\n");
+    struct fake_worker *other =
+        rig_add(&rig, (struct fake_behaviour){.draws_every = 1});
+    struct fake_worker *like = rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    for (int k = 0; k < 5000 && rig_stats(&rig).protocol_errors == 0; k++) {
+        rig_skip(&rig, 1);
+    }
+    assert_true(fake_worker_effects(other) > 0);
+    assert_true(fake_worker_requests(like) > 0);
+    assert_true(rig_stats(&rig).protocol_errors > 0);
+    rig_end(&rig);
+}
+
 static void impossible_labels_fail_by_name(void **state)
 {
     (void)state;
@@ -901,6 +925,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_bad_sample_fails_with_its_place),
         cmocka_unit_test(when_all_workers_are_set_aside_next_names_the_last),
         cmocka_unit_test(substitutes_are_listed_and_limited),
+        cmocka_unit_test(a_worker_that_would_draw_otherwise_is_not_believed),
         cmocka_unit_test(impossible_labels_fail_by_name),
         cmocka_unit_test(a_server_restarted_is_joined_again_in_silence),
         cmocka_unit_test(a_server_that_forgot_us_and_refuses_stops_no_stream),
