@@ -22,6 +22,7 @@ static const struct fby_doctor_check checks[] = {
     {"stream", fby_doctor_stream, FBY_DOCTOR_SERVER | FBY_DOCTOR_PIPELINE,
         20000, FBY_DOCTOR_FAIL},
     {"speed", fby_doctor_speed, 0, 10000, FBY_DOCTOR_WARN},
+    {"gpu", fby_doctor_gpu, 0, 30000, FBY_DOCTOR_WARN},
 };
 enum { N_CHECKS = sizeof(checks) / sizeof(checks[0]) };
 

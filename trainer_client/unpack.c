@@ -153,8 +153,8 @@ struct making {
     const struct fby_unpack_task *task;
 };
 
-static fby_err expand_with_ops(const struct making *making, uint32_t field,
-    uint8_t *out, struct fby_why *why)
+static fby_err expand_with_ops(
+    const struct making *making, uint32_t field, void *out, struct fby_why *why)
 {
     const struct fby_unpack      *self  = making->self;
     const struct fby_unpack_task *task  = making->task;

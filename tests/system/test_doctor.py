@@ -13,7 +13,8 @@ from harness import FOREBAY, PATIENT, SLOW, SystemTest
 
 # Always there, whatever the machine is like.
 ALONE = ["versions", "kernel", "simd", "cpus", "numa", "memory", "memlock",
-         "shm", "huge-pages", "files", "clock", "copy", "expand"]
+         "shm", "huge-pages", "files", "clock", "copy", "expand",
+         "gpu"]
 STATES = ("ok", "note", "warn", "FAIL")
 
 

@@ -92,7 +92,9 @@ static void carry_out(const struct work *work)
         memcpy(work->to, work->from, work->size);
         break;
     case LAUNCH:
-        rehearse(work->launch.arena, work->launch.list, work->launch.out);
+        rehearse(&(struct rehearsal){.arena = work->launch.arena,
+            .list                           = work->launch.list,
+            .out                            = work->launch.out});
         break;
     case RECORD:
         work->mark->passed = true;

@@ -4,17 +4,16 @@
 
 #include "trainer_client/expand_block.h"
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): blocks write to `out` */
-void rehearse(const uint8_t *arena, uint64_t list, uint8_t *out)
+void rehearse(const struct rehearsal *rehearsal)
 {
     struct fby_segment_list about;
     struct fby_block        block;
-    memcpy(&about, arena + list, sizeof(about));
+    memcpy(&about, rehearsal->arena + rehearsal->list, sizeof(about));
     uint8_t *pixels = malloc(about.shared + 1); /* as much as a block gets */
     const struct fby_block_memory memory = {
-        .arena  = arena,
-        .out    = out,
-        .list   = list,
+        .arena  = rehearsal->arena,
+        .out    = rehearsal->out,
+        .list   = rehearsal->list,
         .block  = &block,
         .pixels = pixels,
     };

@@ -1,11 +1,23 @@
 /* rehearsal.h - a launch of the CUDA kernel, on the host: every block after the
- * other, every thread of a step after the other. */
+ * other, every thread of a step after the other. tests/gpu has the same on a
+ * GPU, so that tests of the one are tests of the other. */
 #ifndef FBY_TEST_REHEARSAL_H
 #define FBY_TEST_REHEARSAL_H
 
 #include <stdint.h>
 
-/* What the list at `list` of the arena says, into `out`. */
-void rehearse(const uint8_t *arena, uint64_t list, uint8_t *out);
+struct rehearsal {
+    const uint8_t *arena;
+    uint64_t       list; /* where in it */
+    uint8_t       *out;
+    uint64_t       arena_bytes; /* of both, for who has to copy them */
+    uint64_t       out_bytes;
+};
+
+#ifdef __cplusplus
+extern "C"
+#endif
+    void
+    rehearse(const struct rehearsal *rehearsal);
 
 #endif

@@ -132,6 +132,17 @@ static void load_all(struct trip *t, const struct load *load)
     t->used = fby_segments_finish(&t->list);
 }
 
+static void go_there(struct trip *t, uint64_t list)
+{
+    rehearse(&(struct rehearsal){
+        .arena       = t->arena,
+        .list        = list,
+        .out         = t->out,
+        .arena_bytes = t->used,
+        .out_bytes   = t->out_bytes + GUARD,
+    });
+}
+
 static void expect_as_on_the_host(struct trip *t)
 {
     uint8_t *right = aligned_alloc(64, (t->out_bytes + 128) / 64 * 64);
@@ -141,7 +152,7 @@ static void expect_as_on_the_host(struct trip *t)
         assert_ok(
             fby_device_host.expand(&t->plan, t->raw, t->rows, right, NULL));
     }
-    rehearse(t->arena, t->list.list, t->out);
+    go_there(t, t->list.list);
     assert_memory_equal(t->out, right, t->out_bytes);
     for (uint32_t i = 0; i < GUARD; i++) {
         assert_int_equal(t->out[t->out_bytes + i], 0x5a);
@@ -323,7 +334,7 @@ static void garbage_leaves_no_buffer(void **state)
         fby_segments_begin(&again, t.arena, piece.bytes);
         fby_segments_add(&again, &t.plan, &piece);
         assert_int_equal(fby_segments_finish(&again), t.used);
-        rehearse(t.arena, again.list, t.out);
+        go_there(&t, again.list);
         for (uint32_t k = 0; k < GUARD; k++) {
             assert_int_equal(t.out[t.out_bytes + k], 0x5a);
         }

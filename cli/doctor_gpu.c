@@ -1,0 +1,168 @@
+/* doctor_gpu.c - the GPUs: which, with which driver, and how fast batches get
+ * there: pinned copies, the expand kernel, and both at once. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/doctor.h"
+#include "common/clock.h"
+#include "common/pages.h"
+#include "trainer_client/feed.h"
+#include "trainer_client/segments.h"
+
+enum { SIDE = 224, ROWS = 256, COPIES = 8, LAUNCHES = 20 };
+
+/* A batch of pictures on its way, and what is measured with it. */
+struct trial {
+    const struct fby_cuda *cuda;
+    struct fby_expansion  *plan;
+    uint8_t               *arena; /* pinned */
+    uint64_t               room, bytes, list;
+    void                  *streams[2];
+    void                  *there; /* the arena on the device */
+    void                  *out;
+    int                    code; /* CUDA's first error */
+};
+
+static void call(struct trial *t, int code)
+{
+    t->code = t->code == 0 ? code : t->code;
+}
+
+static bool make_plan(struct fby_expansion *plan)
+{
+    struct fby_why                  why;
+    const struct fby_field_content  field = {.name = "image",
+         .decode                                   = FBY_DECODE_RGB8,
+         .wire_type                                = FBY_U8,
+         .normalize                                = true,
+         .std                                      = {1, 1, 1},
+         .shape                                    = {3, {SIDE, SIDE, 3}}};
+    const struct fby_field_delivery to    = {
+           .dtype = FBY_BF16, .layout = FBY_LAYOUT_CHW};
+    return fby_expansion_init(plan, &field, &to, &why) == FBY_OK;
+}
+
+static void fill(struct trial *t)
+{
+    const struct fby_piece piece = {.raw_bytes = ROWS * t->plan->raw_bytes};
+    struct fby_segments    list;
+    fby_segments_begin(&list, t->arena, piece.raw_bytes);
+    fby_segments_add(&list, t->plan, &piece);
+    t->bytes = fby_segments_finish(&list);
+    t->list  = list.list;
+}
+
+static void begin(struct trial *t, int device)
+{
+    call(t, t->cuda->use(device));
+    call(t, t->cuda->prepare());
+    call(t, t->cuda->pin(t->arena, t->room));
+    call(t, t->cuda->allocate(&t->there, t->room));
+    call(t, t->cuda->allocate(&t->out, ROWS * t->plan->out_bytes));
+    call(t, t->cuda->stream_create(&t->streams[0]));
+    call(t, t->cuda->stream_create(&t->streams[1]));
+}
+
+static void end(struct trial *t)
+{
+    for (int i = 0; i < 2; i++) {
+        if (t->streams[i] != NULL) {
+            (void)t->cuda->stream_destroy(t->streams[i]);
+        }
+    }
+    (void)t->cuda->free(t->out);
+    (void)t->cuda->free(t->there);
+    (void)t->cuda->unpin(t->arena);
+}
+
+/* Nanoseconds of so many copies and launches, on a stream each. */
+static double time_of(struct trial *t, int copies, int launches)
+{
+    struct fby_segment_list list = {0};
+    memcpy(&list, t->arena + t->list, sizeof(list));
+    const struct fby_cuda_launch launch = {
+        .arena  = t->there,
+        .list   = t->list,
+        .out    = t->out,
+        .blocks = list.n_blocks,
+        .stream = t->streams[1],
+    };
+    int64_t begun_ns = fby_now_ns();
+    for (int i = 0; i < copies || i < launches; i++) {
+        if (i < copies) {
+            call(t, t->cuda->copy(t->there, t->arena, t->bytes, t->streams[0]));
+        }
+        if (i < launches) {
+            call(t, t->cuda->launch(&launch));
+        }
+    }
+    call(t, t->cuda->stream_sync(t->streams[0]));
+    call(t, t->cuda->stream_sync(t->streams[1]));
+    return (double)(fby_now_ns() - begun_ns);
+}
+
+static struct fby_verdict measure(
+    struct trial *t, const struct fby_cuda_about *about)
+{
+    (void)time_of(t, 1, 0); /* the list must be there before a launch */
+    (void)time_of(t, 1, 1);
+    double copy   = time_of(t, COPIES, 0);
+    double launch = time_of(t, 0, LAUNCHES);
+    double both   = time_of(t, COPIES, LAUNCHES);
+    double moved  = (double)(ROWS * (t->plan->raw_bytes + t->plan->out_bytes));
+    bool   beside = both < 0.9 * (copy + launch);
+    if (t->code != 0) {
+        return fby_verdict(FBY_DOCTOR_FAIL, "%s: CUDA says %d (%s)",
+            about->name, t->code, t->cuda->text(t->code));
+    }
+    return fby_verdict(beside ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
+        "%s (sm_%d%d, %.0f GiB): pinned copy %.1f GB/s, expand %.0f GB/s, %s",
+        about->name, about->major, about->minor,
+        (double)about->bytes / (double)(UINT64_C(1) << 30),
+        COPIES * (double)t->bytes / copy, LAUNCHES * moved / launch,
+        beside ? "at the same time"
+               : "but not at the same time: is somebody else on it?");
+}
+
+static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
+{
+    static struct fby_expansion plan; /* large */
+    struct fby_cuda_about       about = {.name = "a GPU"};
+    struct trial                t     = {.cuda = cuda, .plan = &plan};
+    call(&t, cuda->describe(device, &about));
+    if (!make_plan(&plan)) {
+        return fby_verdict(FBY_DOCTOR_FAIL, "the expansion cannot be planned");
+    }
+    t.room  = ROWS * plan.raw_bytes + (1 << 20);
+    t.arena = fby_pages_map(t.room);
+    if (t.arena == NULL) {
+        return fby_verdict(
+            FBY_DOCTOR_WARN, "too little memory to measure with");
+    }
+    fill(&t);
+    begin(&t, device);
+    struct fby_verdict verdict = measure(&t, &about);
+    end(&t);
+    fby_pages_unmap(t.arena, t.room);
+    return verdict;
+}
+
+void fby_doctor_gpu(const struct fby_doctor_options *options, int out)
+{
+    const struct fby_cuda *cuda   = fby_cuda();
+    struct fby_why         why    = {""};
+    int                    device = 0;
+    int                    n      = 0;
+    (void)options;
+    if (fby_feed_device(cuda, "cuda", &device, &why) != FBY_OK) {
+        struct fby_verdict none = fby_verdict(
+            FBY_DOCTOR_OK, "batches stay on the host: %s", why.text);
+        fby_doctor_say(out, "gpu", &none);
+        return;
+    }
+    (void)cuda->count(&n);
+    for (device = 0; device < n; device++) {
+        struct fby_verdict verdict = try_device(cuda, device);
+        fby_doctor_say(out, "gpu", &verdict);
+    }
+}

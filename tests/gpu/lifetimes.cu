@@ -1,0 +1,237 @@
+/* lifetimes.cu - 100,000 batches through the feed of a real GPU, with consumers
+ * that are slow, on each kind of stream, and every arena overwritten as soon as
+ * it is free: no value may be another batch's. Then three rings of batches held
+ * at once, and a captured graph replayed 1,000 times at fixed addresses while
+ * batches flow. Without a GPU it says so and is skipped. */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "trainer_client/feed.h"
+}
+#include "trainer_client/segment.h"
+
+enum { SKIPPED = 77, BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };
+
+#define CHECK(call)                                                       \
+    do {                                                                  \
+        int code_ = static_cast<int>(call);                               \
+        if (code_ != 0) {                                                 \
+            fprintf(stderr, "line %d: %s: %d\n", __LINE__, #call, code_); \
+            exit(1);                                                      \
+        }                                                                 \
+    } while (0)
+
+/* After a while, counts the words that are not `number`. */
+__global__ void consume(
+    const uint32_t *values, const uint32_t *number, unsigned long long *wrong)
+{
+    long long begun = clock64();
+    while (clock64() - begun < 50000) {
+    }
+    for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < BYTES / 4;
+         i += gridDim.x * blockDim.x) {
+        if (values[i] != *number) {
+            atomicAdd(wrong, 1ULL);
+        }
+    }
+}
+
+__global__ void set(uint32_t *number, uint32_t value)
+{
+    *number = value;
+}
+
+struct rig {
+    struct fby_feed    *feed;
+    uint32_t           *number; /* what the next consumer expects */
+    unsigned long long *wrong;
+    uint32_t            sent;
+};
+
+static void begin(struct rig *rig, bool fixed)
+{
+    struct fby_why         why    = {""};
+    struct fby_feed_config config = {};
+    config.cuda                   = fby_cuda();
+    config.n_arenas               = ARENAS;
+    config.arena_bytes            = BYTES + 4096;
+    config.n_outs                 = OUTS;
+    config.out_bytes              = BYTES;
+    config.fixed                  = fixed;
+    *rig                          = {};
+    if (fby_feed_create(&config, &rig->feed, &why) != FBY_OK) {
+        fprintf(stderr, "%s\n", why.text);
+        exit(1);
+    }
+    CHECK(cudaMalloc(&rig->number, 4));
+    CHECK(cudaMalloc(&rig->wrong, 8));
+    CHECK(cudaMemset(rig->wrong, 0, 8));
+}
+
+static void end(struct rig *rig, const char *what)
+{
+    unsigned long long wrong = 0;
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(&wrong, rig->wrong, 8, cudaMemcpyDefault));
+    fby_feed_destroy(&rig->feed);
+    CHECK(cudaFree(rig->number));
+    CHECK(cudaFree(rig->wrong));
+    printf("%s: %u batches, %llu wrong values\n", what, rig->sent, wrong);
+    if (wrong != 0) {
+        exit(1);
+    }
+}
+
+/* A free arena, full of the batch's number, and its list. */
+static uint64_t fill(uint8_t *memory, uint32_t number)
+{
+    struct fby_segment_list list    = {1, 0, 0, 0};
+    struct fby_segment      segment = {};
+    uint32_t                zero    = 0;
+    list.n_blocks = (BYTES + FBY_BLOCK_BYTES - 1) / FBY_BLOCK_BYTES;
+    segment.n     = BYTES;
+    segment.kind  = FBY_SEGMENT_COPY;
+    for (uint32_t i = 0; i < BYTES / 4; i++) {
+        memcpy(memory + 4 * i, &number, 4);
+    }
+    uint8_t *at = memory + BYTES;
+    memcpy(at, &list, sizeof(list));
+    at += sizeof(list);
+    memcpy(at, &segment, sizeof(segment));
+    at += sizeof(segment);
+    for (uint32_t i = 0; i < list.n_blocks; i++, at += 4) {
+        memcpy(at, &zero, 4);
+    }
+    return static_cast<uint64_t>(at - memory);
+}
+
+static struct fby_feed_out *send(struct rig *rig, bool further)
+{
+    struct fby_why        why   = {""};
+    uint32_t              arena = rig->sent % ARENAS;
+    struct fby_feed_batch batch = {};
+    while (fby_feed_copied(rig->feed, arena, &why) == FBY_AGAIN) {
+    }
+    batch.step  = rig->sent;
+    batch.arena = arena;
+    batch.bytes = fill(fby_feed_arena(rig->feed, arena), rig->sent++);
+    batch.list  = BYTES;
+    batch.out   = fby_feed_take(rig->feed, further);
+    if (batch.out == nullptr ||
+        fby_feed_submit(rig->feed, &batch, &why) != FBY_OK) {
+        fprintf(stderr, "%s\n", why.text);
+        exit(1);
+    }
+    return batch.out;
+}
+
+static void hand(
+    struct rig *rig, struct fby_feed_out *out, uint32_t number, cudaStream_t s)
+{
+    struct fby_why why = {""};
+    if (fby_feed_hand_out(rig->feed, out, s, &why) != FBY_OK) {
+        fprintf(stderr, "%s\n", why.text);
+        exit(1);
+    }
+    set<<<1, 1, 0, s>>>(rig->number, number);
+    consume<<<32, 256, 0, s>>>(
+        reinterpret_cast<uint32_t *>(out->memory), rig->number, rig->wrong);
+    CHECK(cudaGetLastError());
+}
+
+static void release(struct rig *rig, struct fby_feed_out *out, cudaStream_t s)
+{
+    fby_feed_let_go(rig->feed, out, s);
+    fby_feed_give(rig->feed, out);
+}
+
+static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
+{
+    struct rig           rig;
+    struct fby_feed_out *before = nullptr;
+    begin(&rig, false);
+    for (uint32_t i = 0; i < batches; i++) {
+        struct fby_feed_out *out = send(&rig, false);
+        hand(&rig, out, i, s);
+        if (before != nullptr) {
+            release(&rig, before, s);
+        }
+        before = out;
+    }
+    release(&rig, before, s);
+    end(&rig, what);
+}
+
+static void three_rings(cudaStream_t s)
+{
+    struct rig           rig;
+    struct fby_feed_out *held[3 * OUTS];
+    begin(&rig, false);
+    for (uint32_t round = 0; round < 100; round++) {
+        for (uint32_t i = 0; i < 3 * OUTS; i++) {
+            held[i] = send(&rig, i >= OUTS);
+            hand(&rig, held[i], round * 3 * OUTS + i, s);
+        }
+        for (uint32_t i = 0; i < 3 * OUTS; i++) {
+            release(&rig, held[i], s);
+        }
+    }
+    end(&rig, "three rings held");
+}
+
+/* The graph is a step that knows the one address of the values. */
+static void graph(cudaStream_t s)
+{
+    struct rig           rig;
+    cudaGraph_t          graph = nullptr;
+    cudaGraphExec_t      run   = nullptr;
+    struct fby_why       why   = {""};
+    struct fby_feed_out *next[2];
+    begin(&rig, true);
+    next[0] = send(&rig, false);
+    next[1] = send(&rig, false);
+    CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    consume<<<32, 256, 0, s>>>(
+        reinterpret_cast<uint32_t *>(next[0]->memory), rig.number, rig.wrong);
+    CHECK(cudaStreamEndCapture(s, &graph));
+    CHECK(cudaGraphInstantiate(&run, graph, 0));
+    for (uint32_t i = 0; i < 1000; i++) {
+        if (fby_feed_hand_out(rig.feed, next[0], s, &why) != FBY_OK) {
+            fprintf(stderr, "%s\n", why.text);
+            exit(1);
+        }
+        set<<<1, 1, 0, s>>>(rig.number, i);
+        CHECK(cudaGraphLaunch(run, s));
+        release(&rig, next[0], s);
+        next[0] = next[1];
+        next[1] = send(&rig, false);
+    }
+    fby_feed_give(rig.feed, next[0]);
+    fby_feed_give(rig.feed, next[1]);
+    end(&rig, "graph at fixed addresses");
+    CHECK(cudaGraphExecDestroy(run));
+    CHECK(cudaGraphDestroy(graph));
+}
+
+int main(int argc, char **argv)
+{
+    int      n       = 0;
+    uint32_t batches = argc > 1 ? static_cast<uint32_t>(atoi(argv[1])) : BATCHES;
+    if (fby_cuda()->count(&n) != 0 || n == 0) {
+        puts("skipped: there is no GPU");
+        return SKIPPED;
+    }
+    cudaStream_t own = nullptr;
+    CHECK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+    on_stream("default stream", nullptr, batches);
+    on_stream("legacy stream", cudaStreamLegacy, batches / 10);
+    on_stream("stream of the thread", cudaStreamPerThread, batches);
+    on_stream("stream of its own", own, batches);
+    three_rings(own);
+    graph(own);
+    CHECK(cudaStreamDestroy(own));
+    return 0;
+}

@@ -1,0 +1,54 @@
+/* rehearsal.cu - a launch on the first GPU, for tests that else rehearse it on
+ * the host. Without a GPU the test says so and is skipped. */
+#include "tests/trainer_client/rehearsal.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+
+#include "trainer_client/cuda.h"
+#include "trainer_client/segment.h"
+
+enum { SKIPPED = 77 };
+
+static void check(int code, const char *what)
+{
+    if (code != 0) {
+        fprintf(stderr, "%s: %s\n", what, fby_cuda()->text(code));
+        exit(1);
+    }
+}
+
+static void begin(void)
+{
+    int n = 0;
+    if (fby_cuda()->count(&n) != 0 || n == 0) {
+        puts("skipped: there is no GPU");
+        exit(SKIPPED);
+    }
+    check(fby_cuda()->prepare(), "prepare");
+}
+
+void rehearse(const struct rehearsal *r)
+{
+    static bool             begun = false;
+    struct fby_segment_list list;
+    void                   *arena = nullptr;
+    void                   *out   = nullptr;
+    if (!begun) {
+        begin();
+        begun = true;
+    }
+    memcpy(&list, r->arena + r->list, sizeof(list));
+    check(cudaMalloc(&arena, r->arena_bytes), "malloc");
+    check(cudaMalloc(&out, r->out_bytes), "malloc");
+    check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
+    check(cudaMemcpy(out, r->out, r->out_bytes, cudaMemcpyDefault), "in");
+    const struct fby_cuda_launch launch = {
+        arena, r->list, out, list.n_blocks, list.shared, nullptr};
+    check(fby_cuda()->launch(&launch), "launch");
+    check(cudaMemcpy(r->out, out, r->out_bytes, cudaMemcpyDefault), "out");
+    check(cudaFree(arena), "free");
+    check(cudaFree(out), "free");
+}
