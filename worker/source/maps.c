@@ -13,7 +13,11 @@
 #include "common/mem.h"
 #include "worker/source/shard_sum.h"
 
-enum { LEAST_KEPT = 64, MOST_KEPT = 16384 };
+enum {
+    LEAST_KEPT = 64,
+    MOST_KEPT  = 16384,
+    SHARE      = 16 /* of the descriptors: other datasets want theirs */
+};
 
 struct fby_map {
     uint8_t    *data; /* NULL: not mapped */
@@ -89,12 +93,12 @@ static void catch_sigbus(void)
 static uint32_t default_kept(void)
 {
     struct rlimit limit;
-    uint64_t      half = 0;
+    uint64_t      share = 0;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        half = limit.rlim_cur / 2;
+        share = limit.rlim_cur / SHARE;
     }
-    half = half < MOST_KEPT ? half : MOST_KEPT;
-    return half > LEAST_KEPT ? (uint32_t)half : LEAST_KEPT;
+    share = share < MOST_KEPT ? share : MOST_KEPT;
+    return share > LEAST_KEPT ? (uint32_t)share : LEAST_KEPT;
 }
 
 struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept)

@@ -22,7 +22,7 @@
 struct fby_maps;
 
 /* For files 0 .. n_files - 1; up to `max_kept` stay mapped while nobody uses
- * them, 0: a half of the descriptors that this process may open. */
+ * them, 0: a sixteenth of the descriptors that this process may open. */
 struct fby_maps *fby_maps_create(uint64_t n_files, uint32_t max_kept);
 void             fby_maps_destroy(struct fby_maps **self_p);
 
