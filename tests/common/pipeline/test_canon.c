@@ -457,6 +457,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("full.yaml", "full.hex");
     check_golden("array.yaml", "array.hex");
     check_golden("bits.yaml", "bits.hex");
+    check_golden("columns.yaml", "columns.hex");
     check_golden("list.yaml", "list.hex");
     check_golden("tokens.yaml", "tokens.hex");
     check_golden("yuv420.yaml", "yuv420.hex");

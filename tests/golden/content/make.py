@@ -2,7 +2,8 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml, bits.yaml, list.yaml, tokens.yaml, yuv420.yaml and device.yaml:
+array.yaml, bits.yaml, columns.yaml, list.yaml, tokens.yaml, yuv420.yaml and
+device.yaml:
 run it in this folder, and compare before committing.
 """
 
@@ -85,6 +86,11 @@ SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
         13, integers(1, 2) + integers(2, U16) + integers(3, 2048)
         + integers(4, 1) + entry(5, b"tokens"))
 
+COLUMNS = content(3, (3, 2, 4, 8, 1), 65536, 2, [
+    field(b"click", [b"click", b"label.v2"], LABEL, U8, classes=2),
+    field(b"dense", [b"dense"], ARRAY, F32, shape=(13,)),
+    field(b"price", [b"price"], NUMBER, F32)])
+
 LIST = content(4, (1, 0, 0, 0, 2), 8, 1, [
     field(b"image", [b"image.jpg", b"image.png"], RGB8, U8, dct=2, ops=[
         op(3, integers(1, 32, 48))]),
@@ -114,7 +120,7 @@ DEVICE = content(1, (2, 0, 0, 0, 1), 8, 1, [
 
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
-                   ("list.hex", LIST),
+                   ("list.hex", LIST), ("columns.hex", COLUMNS),
                    ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420),
                    ("device.hex", DEVICE)):
     with open(path, "w", encoding="ascii") as file:
