@@ -4,13 +4,14 @@
 #   make test-long  the tests of real processes with the protocol's real timers
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
+#   make bench-gpu   what the GPU here makes of batches
 #   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
 PREFIX ?= /usr/local
 demo bench: export DATA := $(DATA)
 
-.PHONY: build setup demo test test-long lint bench bench-long \
+.PHONY: build setup demo test test-long lint bench bench-long bench-gpu \
     install clean
 
 build:
@@ -59,6 +60,12 @@ bench-long: build
 	@build/bench/pauses
 	@build/bench/pauses --window 2
 	@build/bench/frozen
+
+bench-gpu: build
+	@[ -x build/bench/gpu ] || { \
+	    echo "make bench-gpu: this build has no CUDA device: cmake says why" \
+	         >&2; exit 1; }
+	@build/bench/gpu
 
 install: build
 	@cmake --install build --prefix "$(PREFIX)"
