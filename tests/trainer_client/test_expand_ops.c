@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/pipeline/op.h"
 #include "common/pipeline/parse.h"
 #include "trainer_client/device.h"
 
@@ -463,6 +464,36 @@ static void a_flip_only_changes_the_order_of_pixels(void **state)
     flip_equals_mirrored("f16", "hwc");
 }
 
+/* One channel, and bytes that stay bytes. */
+static void a_mask_is_flipped_with_its_ids_as_they_are(void **state)
+{
+    (void)state;
+    struct fby_field_content  mask     = {.name = "mask",
+             .decode                            = FBY_DECODE_MASK8,
+             .wire_type                         = FBY_U8,
+             .shape                             = {3, {HEIGHT, WIDTH, 1}},
+             .n_device                          = 1};
+    struct fby_field_delivery delivery = {
+        .dtype = FBY_U8, .layout = FBY_LAYOUT_HWC};
+    struct fby_expansion *plan     = calloc(1, sizeof(*plan));
+    struct fby_why        why      = {{0}};
+    struct fby_ops_row    draws[2] = {
+           {.mirror_x = 1, .mirror_y = 1}, {.mirror_x = 0}};
+    uint8_t raw[2 * PIXELS];
+    uint8_t out[2 * PIXELS];
+    mask.device[0].op = fby_device_op_named("horizontal_flip");
+    assert_ok(fby_expansion_init(plan, &mask, &delivery, &why));
+    for (size_t i = 0; i < sizeof(raw); i++) {
+        raw[i] = (uint8_t)(i * 31);
+    }
+    expand(plan, raw, 2, draws, out);
+    for (size_t i = 0; i < PIXELS; i++) {
+        assert_int_equal(out[i], raw[PIXELS - 1 - i]);
+    }
+    assert_memory_equal(out + PIXELS, raw + PIXELS, PIXELS);
+    free(plan);
+}
+
 /* Division by 255 and back is exact for every level. */
 static void levels_that_no_op_changed_are_bytes_again(void **state)
 {
@@ -565,6 +596,7 @@ int main(void)
         cmocka_unit_test(normalize_alone_is_nearly_torchvisions),
         cmocka_unit_test(every_dtype_and_layout_is_what_a_kernel_makes),
         cmocka_unit_test(a_flip_only_changes_the_order_of_pixels),
+        cmocka_unit_test(a_mask_is_flipped_with_its_ids_as_they_are),
         cmocka_unit_test(levels_that_no_op_changed_are_bytes_again),
         cmocka_unit_test(ranks_draw_what_the_whole_batch_draws),
         cmocka_unit_test(an_erased_box_is_mirrored_with_its_picture),
