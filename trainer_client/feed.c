@@ -1,6 +1,7 @@
 #include "trainer_client/feed.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -261,6 +262,32 @@ static void make_all(struct run *run)
     make_outs(run);
 }
 
+static void *make_main(void *opaque)
+{
+    struct run *run  = opaque;
+    int         mode = enter(run->feed);
+    make_all(run);
+    leave(run->feed, mode);
+    return NULL;
+}
+
+/* On a thread of its own: the caller's goes on with the device it chose, and
+ * sets up nothing on another. */
+static void make_aside(struct run *run)
+{
+    pthread_t thread;
+    sigset_t  all;
+    sigset_t  before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, make_main, run) == 0) {
+        pthread_join(thread, NULL);
+    } else {
+        run->err = fby_because(run->why, FBY_SYS, "no thread could be started");
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 fby_err fby_feed_create(const struct fby_feed_config *config,
     struct fby_feed **out, struct fby_why *why)
 {
@@ -270,9 +297,7 @@ fby_err fby_feed_create(const struct fby_feed_config *config,
     self->cuda            = config->cuda;
     self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
     pthread_mutex_init(&self->lock, NULL);
-    int mode = enter(self);
-    make_all(&run);
-    leave(self, mode);
+    make_aside(&run);
     if (run.err == FBY_OK) {
         const struct fby_pin_config pin = {
             .cuda   = config->cuda,
@@ -527,8 +552,9 @@ static struct out *take_further(struct fby_feed *self)
     struct run     run    = {.feed = self, .why = &why};
     void          *memory = NULL;
     int            mode   = enter(self);
-    struct out    *out    = make_out(&run);
-    out->further          = true;
+    CALL(&run, use, self->config.device);
+    struct out *out = make_out(&run);
+    out->further    = true;
     if (self->fixed != NULL) {
         memory = self->fixed;
     } else if (self->pool == NULL) {

@@ -89,7 +89,8 @@ FBY_CHECKED fby_err fby_feed_submit(struct fby_feed *self,
 FBY_CHECKED fby_err fby_feed_copied(
     struct fby_feed *self, uint32_t arena, struct fby_why *why);
 
-/* Memory for a batch, `further` beyond those that are always there; NULL:
+/* On a thread of ours: it may choose the device for it.
+ * Memory for a batch, `further` beyond those that are always there; NULL:
  * there is none. Give back once let go. */
 struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further);
 void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given);
