@@ -14,13 +14,20 @@
 #include "common/clock.h"
 #include "common/mem.h"
 
-enum { BATCH = 1024, MAX_ROUNDS = 99, N_SHARDS = 4096, SHARDS_PER_BLOCK = 4 };
+enum {
+    BATCH            = 1024,
+    MAX_ROUNDS       = 99,
+    N_SHARDS         = 4096,
+    SHARDS_PER_BLOCK = 4,
+    N_BUCKETS        = 6
+};
 
-static uint64_t indices = 4000000;
-static uint64_t rounds  = 7;
-static uint64_t seed    = 1;
-static double   most_noise; /* of all sizes */
-static uint32_t shards[N_SHARDS];
+static uint64_t            indices = 4000000;
+static uint64_t            rounds  = 7;
+static uint64_t            seed    = 1;
+static double              most_noise; /* of all sizes */
+static uint32_t            shards[N_SHARDS];
+static struct fby_buckets *buckets; /* of the order that is made; or NULL */
 
 static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
 {
@@ -32,6 +39,7 @@ static struct fby_order *make_order(enum fby_shuffle shuffle, uint64_t samples)
         .n_shards      = N_SHARDS,
         .shuffle       = shuffle,
         .block         = SHARDS_PER_BLOCK,
+        .buckets       = buckets,
         .last          = FBY_LAST_DROP,
         .global_batch  = BATCH,
         .seed          = seed,
@@ -96,6 +104,24 @@ static double measure_all(
     return slowest;
 }
 
+/* As many of each length; the memory is that of what is sorted, too. */
+static double measure_buckets(uint32_t samples, double *bytes)
+{
+    uint8_t *bucket = fby_zalloc(samples);
+    uint64_t state  = seed;
+    for (uint32_t i = 0; i < samples; i++) {
+        bucket[i] = (uint8_t)(bench_random(&state) % N_BUCKETS);
+    }
+    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+    buckets       = fby_buckets_create(bucket, samples, N_BUCKETS);
+    size_t after  = mallinfo2().uordblks + mallinfo2().hblkhd;
+    double ns     = measure("buckets", FBY_SHUFFLE_FULL, samples);
+    *bytes        = (double)(after - before) / samples;
+    fby_buckets_destroy(&buckets);
+    free(bucket);
+    return ns;
+}
+
 static double bytes_per_sample(
     enum fby_shuffle shuffle, uint64_t few, uint64_t many)
 {
@@ -117,16 +143,21 @@ int main(int argc, char **argv)
         {0},
     };
     bench_options(argc, argv, options,
-        "Time and memory of the order of samples: full shuffle, and blocks "
-        "of 4 of 4,096 shards; batches of 1,024 rows at random steps.");
+        "Time and memory of the order of samples: full shuffle, blocks of 4 "
+        "of 4,096 shards, and 6 buckets of length; batches of 1,024 rows at "
+        "random steps.");
     bench_begin("order");
     bench_row("order", "%14s  %7s  %7s  %8s", "samples", "ns/index", "noise",
         "bytes");
-    double full_ns  = measure_all("full", FBY_SHUFFLE_FULL, full);
-    double block_ns = measure_all("block", FBY_SHUFFLE_BLOCK, block);
+    double full_ns      = measure_all("full", FBY_SHUFFLE_FULL, full);
+    double block_ns     = measure_all("block", FBY_SHUFFLE_BLOCK, block);
+    double bucket_bytes = 0;
+    double bucket_ns    = measure_buckets(1281167, &bucket_bytes);
     bench_trust(most_noise, 1);
     bench_goal("order.full_ns", full_ns, BENCH_AT_MOST, 150);
     bench_goal("order.block_ns", block_ns, BENCH_AT_MOST, 150);
+    bench_goal("order.bucket_ns", bucket_ns, BENCH_AT_MOST, 150);
+    bench_goal("order.bucket_bytes", bucket_bytes, BENCH_AT_MOST, 4.1);
     bench_goal("order.full_bytes",
         bytes_per_sample(FBY_SHUFFLE_FULL, full[0], full[2]), BENCH_AT_MOST, 0);
     bench_goal("order.block_bytes",

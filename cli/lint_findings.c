@@ -152,7 +152,8 @@ static double largest(const struct fby_lint_field *field)
 /* Bytes of one value. */
 static double width_of(const struct fby_lint_field *field)
 {
-    return field->content->decode == FBY_DECODE_ARRAY
+    return field->content->decode == FBY_DECODE_ARRAY ||
+                   field->content->decode == FBY_DECODE_TOKENS
                ? fby_type_bytes(field->content->wire_type)
                : field->bytes;
 }
@@ -173,6 +174,11 @@ static void advise_type(const struct fby_lint_field *field,
             most, type->most + 1, type->name);
     } else if (label) {
         say(finding->instead, "wire: %s", type->name);
+    } else if (content->decode == FBY_DECODE_TOKENS) {
+        say(finding->instead,
+            "wire: %s, if all fit: a sequence with one that does not is a bad "
+            "sample",
+            type->name);
     } else {
         say(finding->instead,
             "wire: %s, if all fit: one that does not is a bad sample; it is "
@@ -193,7 +199,9 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     double width = width_of(field);
     const struct fby_narrow_type *type =
         fby_narrowest_type(label, values->least, most);
-    if (type == NULL || fby_type_bytes(type->type) >= width) {
+    bool tokens = field->content->decode == FBY_DECODE_TOKENS;
+    if (type == NULL || fby_type_bytes(type->type) >= width ||
+        (tokens && type->type != FBY_U16)) {
         return;
     }
     size_t line = label && field->content->classes == 0 ? field->lines.classes

@@ -88,7 +88,8 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
         out->constant = memcmp(values, values + i * bytes, bytes) == 0;
     }
     bool array = field->decode == FBY_DECODE_ARRAY && field->maps == 0;
-    if (field->shape.n_dims == 0 || array) {
+    if (field->shape.n_dims == 0 || array ||
+        field->decode == FBY_DECODE_TOKENS) {
         look_at_numbers(sample, field, values, out);
     }
 }

@@ -192,7 +192,9 @@ static void say_value(struct fby_sheet_cell *cell,
         say_bytes(cell, field->name, values, n);
     } else if (field->maps > 0) {
         say_maps(cell, field, tensor, values);
-    } else if (field->decode == FBY_DECODE_ARRAY && field->shape.n_dims > 0) {
+    } else if ((field->decode == FBY_DECODE_ARRAY ||
+                   field->decode == FBY_DECODE_TOKENS) &&
+               field->shape.n_dims > 0) {
         say_range(cell, field, tensor, values);
     } else {
         add_line(

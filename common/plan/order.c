@@ -33,8 +33,8 @@ struct fby_order {
     uint64_t                  *places; /* of the block that comes i-th */
     const struct fby_buckets  *buckets;
     /* Of bucket b: the places of its full batches, and those of its rest. */
-    uint64_t wholes[MOST_BUCKETS + 1];
-    uint64_t rests[MOST_BUCKETS + 1];
+    uint64_t *wholes;
+    uint64_t *rests;
 };
 
 struct span { /* rows that follow each other in the linear order */
@@ -253,6 +253,8 @@ static void set_buckets(
 {
     uint32_t n    = spec->buckets->n;
     self->buckets = spec->buckets;
+    self->wholes  = fby_zalloc(((size_t)n + 1) * sizeof(*self->wholes));
+    self->rests   = fby_zalloc(((size_t)n + 1) * sizeof(*self->rests));
     for (uint32_t b = 0; b < n; b++) {
         uint64_t size       = bucket_size(self, b);
         self->wholes[b + 1] = self->wholes[b] + size - size % self->batch;
@@ -320,6 +322,8 @@ void fby_order_destroy(struct fby_order **self_p)
     }
     free(self->begins);
     free(self->places);
+    free(self->wholes);
+    free(self->rests);
     free(self);
     *self_p = NULL;
 }

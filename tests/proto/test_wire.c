@@ -623,6 +623,27 @@ static void numbers_that_belong_together_agree(void **state)
     unsendable(&m, "rows must ascend");
 }
 
+static void an_end_may_name_the_samples_of_its_rows(void **state)
+{
+    (void)state;
+    const uint64_t     samples[3] = {0, 70000, UINT64_MAX};
+    struct fby_message m;
+    struct fby_message again;
+    struct fby_buffer  frame = {0};
+    struct fby_why     why   = {{0}};
+    example(FBY_MSG_END, &m);
+    m.end.samples   = samples;
+    m.end.n_samples = 3;
+    assert_ok(fby_message_encode(&m, &frame, &why));
+    assert_ok(fby_message_decode(frame.data, frame.size, &again, &why));
+    assert_int_equal(again.end.n_samples, 3);
+    assert_memory_equal(again.end.samples, samples, sizeof(samples));
+    fby_message_fini(&again);
+    fby_buffer_fini(&frame);
+    m.end.n_samples = FBY_ROWS_MAX + 1;
+    unsendable(&m, "END.samples");
+}
+
 static void a_type_that_is_none_is_not_sent(void **state)
 {
     (void)state;
@@ -664,6 +685,7 @@ int main(void)
         cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_recipe_fits_its_field),
         cmocka_unit_test(numbers_that_belong_together_agree),
+        cmocka_unit_test(an_end_may_name_the_samples_of_its_rows),
         cmocka_unit_test(a_type_that_is_none_is_not_sent),
     };
     return cmocka_run_group_tests_name("proto.wire", tests, NULL, NULL);

@@ -273,12 +273,25 @@ class Tokens(SystemTest):
         third = self.run_forebay("index", "-p", pipeline)
         self.assertIn("(0 known before)", third.stdout)
 
-    def test_plan_and_lint_know_sequences(self):
+    def test_plan_and_a_sheet_show_sequences(self):
         self.flat()
         pipeline = self.pipeline("t-*.bin", "format: flat, type: u16")
-        for command in ("plan", "lint"):
-            shown = self.run_forebay(command, "-p", pipeline)
+        sheet = self.cluster.path("sheet.png")
+        for command in (["plan"], ["show", "-o", sheet]):
+            shown = self.run_forebay(*command, "-p", pipeline)
             self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertTrue(sheet.exists())
+
+    def test_lint_finds_tokens_that_are_wider_than_they_need_be(self):
+        self.flat("<u4")
+        shown = self.run_forebay("lint", "--json", "-p", self.pipeline(
+            "t-*.bin", "format: flat, type: u32"))
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        types = {finding["field"]: finding["write"]
+                 for finding in json.loads(shown.stdout)["findings"]
+                 if finding["kind"] == "wire-type"}
+        self.assertEqual(sorted(types), ["labels", "tokens"])
+        self.assertIn("wire: u16", types["tokens"])
 
 
 if __name__ == "__main__":

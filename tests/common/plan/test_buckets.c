@@ -25,6 +25,7 @@ static void begin(struct deal *d, uint32_t n)
     struct fby_why why = {""};
     d->buckets = fby_buckets_create(d->bucket, (uint32_t)d->spec.samples, n);
     d->spec.buckets = d->buckets;
+    d->order        = NULL;
     assert_ok(fby_order_create(&d->spec, &d->order, &why));
 }
 
@@ -228,7 +229,7 @@ static void orders_are_those_of_the_model(void **unused)
         uint32_t rows = golden_u32(&g);
         assert_true(fby_order_has(d.order, step, 0, rows));
         for (uint32_t row = 0; row < rows; row++) {
-            uint64_t sample;
+            uint64_t sample = 0;
             fby_order_fill(d.order, step, row, 1, &sample);
             assert_int_equal(sample, golden_u64(&g));
         }
