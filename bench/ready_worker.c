@@ -109,7 +109,7 @@ static void send_chunk(struct ready_worker *self, struct ready_ask *ask)
 static void send_end(struct ready_worker *self, struct ready_ask *ask)
 {
     struct fby_sum sum =
-        fby_field_sum(&self->plan->stock->layout, 0, self->plan->stock->hashes);
+        fby_field_sum(&self->plan->stock->layout, 0, self->plan->stock->sent);
     tell(self, &(struct fby_message){.type = FBY_MSG_END,
                    .end                    = {.session = ask->request.session,
                                           .request     = ask->request.request,

@@ -70,20 +70,21 @@ void bench_stock_make(struct bench_stock *self, struct fby_coding coding,
     size_t room = fby_codec_room(&job, self->layout.fields[0].chunk_bytes) +
                   2 * (size_t)ALIGN;
     self->blocks   = fby_zalloc(n * sizeof(*self->blocks));
-    self->hashes   = fby_zalloc(n * sizeof(*self->hashes));
+    self->sent     = fby_zalloc(n * sizeof(*self->sent));
     self->payloads = aligned_alloc(ALIGN, (n * room + ALIGN) / ALIGN * ALIGN);
     for (uint32_t i = 0; i < n; i++) {
         struct bench_block *block = &self->blocks[i];
         block->span               = fby_layout_chunk(&self->layout, 0, i);
         add_block(self, block, pixels);
-        self->hashes[i] = block->raw_hash;
+        self->sent[i] =
+            (struct fby_chunk_sent){block->raw_hash, block->span.raw_bytes};
     }
 }
 
 void bench_stock_free(struct bench_stock *self)
 {
     free(self->blocks);
-    free(self->hashes);
+    free(self->sent);
     free(self->payloads);
     *self = (struct bench_stock){0};
 }

@@ -17,13 +17,13 @@ struct bench_block {        /* one chunk */
 };
 
 struct bench_stock {
-    struct fby_coding     coding; /* asked for */
-    struct fby_raw_layout layout; /* of one field, u8 */
-    struct bench_block   *blocks; /* layout.n_chunks */
-    uint64_t             *hashes; /* of them */
-    uint8_t              *payloads;
-    size_t                bytes; /* of `payloads`, room before each chunk */
-    uint64_t              wire_bytes; /* of all frames */
+    struct fby_coding      coding; /* asked for */
+    struct fby_raw_layout  layout; /* of one field, u8 */
+    struct bench_block    *blocks; /* layout.n_chunks */
+    struct fby_chunk_sent *sent;   /* of them */
+    uint8_t               *payloads;
+    size_t                 bytes; /* of `payloads`, room before each chunk */
+    uint64_t               wire_bytes; /* of all frames */
 };
 
 /* `rows` pictures of side x side x 3 bytes at `pixels`. */

@@ -1,6 +1,7 @@
 /* lint_codings.c - how many bytes a field has on the wire: as the file asks for
  * it, and as a worker would choose. A chunk is all samples at once. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/lint_measure.h"
 #include "common/clock.h"
@@ -104,6 +105,22 @@ static fby_err settle(const struct bench *bench, uint8_t filter, uint8_t codec,
     return FBY_OK;
 }
 
+/* All rows, one after another; lengths, which are few bytes, aside. */
+static uint8_t *gather(
+    const struct fby_lint_sample *sample, uint32_t f, size_t *size)
+{
+    size_t   most = fby_field_bytes(&sample->local->split->content.fields[f]);
+    uint8_t *out  = fby_zalloc(sample->n * most + 1);
+    *size         = 0;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        size_t bytes = fby_lint_sample_bytes(sample, f, i);
+        memcpy(out + *size, sample->values[f] + i * most, bytes);
+        *size += bytes;
+    }
+    *size = *size > 0 ? *size : 1;
+    return out;
+}
+
 fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
     uint32_t f, struct fby_lint_field *out)
 {
@@ -112,15 +129,19 @@ fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
     struct fby_field_delivery       delivery = split->delivery.fields[f];
     struct bench                    bench    = {0};
 
-    bench.params  = field->yuv420
-                        ? fby_codec_params_of_yuv420(&field->shape)
-                        : fby_codec_params_of(field->wire_type, &field->shape);
-    bench.raw     = sample->values[f];
-    bench.size    = sample->n * fby_field_bytes(field);
+    bench.params = field->yuv420
+                       ? fby_codec_params_of_yuv420(&field->shape)
+                       : fby_codec_params_of(field->wire_type, &field->shape);
+    if (fby_field_form(field) != FBY_FORM_DENSE) {
+        bench.params.channels = 0;
+    }
+    uint8_t *raw  = gather(sample, f, &bench.size);
+    bench.raw     = raw;
     bench.samples = sample->n;
     bench.scratch = aligned_alloc(
         _Alignof(struct fby_codec_scratch), sizeof(*bench.scratch));
     if (bench.scratch == NULL) {
+        free(raw);
         return FBY_FULL;
     }
     fby_err err = settle(&bench, delivery.filter, delivery.codec, &out->coded);
@@ -128,5 +149,6 @@ fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
         err = settle(&bench, FBY_AUTO, FBY_AUTO, &out->best);
     }
     free(bench.scratch);
+    free(raw);
     return err;
 }

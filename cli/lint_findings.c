@@ -152,9 +152,11 @@ static double largest(const struct fby_lint_field *field)
 /* Bytes of one value. */
 static double width_of(const struct fby_lint_field *field)
 {
-    return field->content->decode == FBY_DECODE_ARRAY ||
-                   field->content->decode == FBY_DECODE_TOKENS
-               ? fby_type_bytes(field->content->wire_type)
+    const struct fby_field_content *content = field->content;
+    return content->decode == FBY_DECODE_ARRAY ||
+                   content->decode == FBY_DECODE_TOKENS ||
+                   content->max_length > 0
+               ? fby_type_bytes(content->wire_type)
                : field->bytes;
 }
 

@@ -58,22 +58,34 @@ static double number_at(enum fby_type type, const uint8_t *at)
     return (double)bits;
 }
 
-static void look_at_numbers(const struct fby_lint_sample *sample,
-    const struct fby_field_content *field, const uint8_t *values,
-    struct fby_lint_values *out)
+static void look_at_row(const struct fby_field_content *field,
+    const uint8_t *values, size_t n, struct fby_lint_values *out)
 {
     size_t width = fby_type_bytes(field->wire_type);
-    size_t n     = sample->n * (fby_field_bytes(field) / width);
-    out->numbers = true;
-    out->whole   = true;
-    out->least   = (double)INFINITY;
-    out->most    = -(double)INFINITY;
     for (size_t i = 0; i < n; i++) {
         double value = number_at(field->wire_type, values + i * width);
         out->whole   = out->whole && value == floor(value);
         out->least   = value < out->least ? value : out->least;
         out->most    = value > out->most ? value : out->most;
     }
+}
+
+static void look_at_numbers(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_lint_values *out)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    size_t bytes = fby_field_bytes(field);
+    out->whole   = true;
+    out->least   = (double)INFINITY;
+    out->most    = -(double)INFINITY;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        look_at_row(field, sample->values[f] + i * bytes,
+            fby_lint_sample_bytes(sample, f, i) /
+                fby_type_bytes(field->wire_type),
+            out);
+    }
+    out->numbers = out->least <= out->most;
 }
 
 static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
@@ -89,8 +101,9 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     }
     bool array = field->decode == FBY_DECODE_ARRAY && field->maps == 0;
     if (field->shape.n_dims == 0 || array ||
-        field->decode == FBY_DECODE_TOKENS) {
-        look_at_numbers(sample, field, values, out);
+        field->decode == FBY_DECODE_TOKENS ||
+        field->decode == FBY_DECODE_NUMBER) {
+        look_at_numbers(sample, f, out);
     }
 }
 
@@ -234,11 +247,20 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
 
 /* ---- all ----------------------------------------------------------------- */
 
+static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        sum += (double)fby_lint_sample_bytes(sample, f, i);
+    }
+    return sum / sample->n;
+}
+
 static fby_err measure_field(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_field *out)
 {
     out->content = &sample->local->split->content.fields[f];
-    out->bytes   = (double)fby_field_bytes(out->content);
+    out->bytes   = mean_bytes(sample, f);
     out->classes = classes_of(sample, out->content);
     out->same_as = first_equal(sample, f);
     look_at_values(sample, f, &out->values);

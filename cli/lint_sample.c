@@ -34,7 +34,18 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
         .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
         .seed     = self->seed,
         .sample   = self->numbers[i],
+        .length   = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
     };
+}
+
+size_t fby_lint_sample_bytes(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field = &content_of(self)->fields[f];
+    size_t                          bytes = fby_field_bytes(field);
+    return self->lengths[f] != NULL
+               ? bytes / field->max_length * self->lengths[f][i]
+               : bytes;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): as fby_lint_sample_make */
@@ -228,8 +239,11 @@ static void make_room(struct fby_lint_sample *self, uint32_t rows)
     self->members =
         fby_zalloc((size_t)rows * content->n_fields * sizeof(*self->members));
     for (uint32_t f = 0; f < content->n_fields; f++) {
-        self->values[f] =
-            fby_zalloc(rows * fby_field_bytes(&content->fields[f]));
+        const struct fby_field_content *field = &content->fields[f];
+        self->values[f] = fby_zalloc(rows * fby_field_bytes(field));
+        if (fby_field_form(field) != FBY_FORM_DENSE) {
+            self->lengths[f] = fby_zalloc(rows * sizeof(*self->lengths[f]));
+        }
     }
 }
 
@@ -268,6 +282,7 @@ void fby_lint_sample_fini(struct fby_lint_sample *self)
     }
     for (uint32_t f = 0; f < FBY_MAX_FIELDS; f++) {
         free(self->values[f]);
+        free(self->lengths[f]);
     }
     free(self->numbers);
     free(self->members);

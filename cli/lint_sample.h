@@ -28,6 +28,7 @@ struct fby_lint_sample {
     uint64_t               *numbers;                /* n of them */
     struct fby_lint_member *members;                /* n rows of n_fields */
     uint8_t                *values[FBY_MAX_FIELDS]; /* n rows each */
+    uint32_t *lengths[FBY_MAX_FIELDS]; /* of them, where they vary; else NULL */
 };
 
 /* Read and make up to `most` samples; fewer where they would take more than
@@ -43,6 +44,10 @@ void                fby_lint_sample_fini(struct fby_lint_sample *self);
 FBY_CHECKED fby_err fby_lint_sample_make(const struct fby_lint_sample *self,
     uint32_t i, uint32_t f, const struct fby_field_content *content,
     uint8_t *out);
+
+/* Bytes of row `i` of field `f`, which is the first in its fby_field_bytes. */
+size_t fby_lint_sample_bytes(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i);
 
 /* The job of the same, for fby_field_plan. */
 struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,

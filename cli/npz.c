@@ -153,14 +153,27 @@ static fby_err put_valid(struct archive *archive,
     return err;
 }
 
+/* Has it one entry a row? Values of all rows, and what says where they belong,
+ * are written whole. */
+static bool is_by_row(const struct forebay_batch *batch, const char *name)
+{
+    char        offsets[128];
+    const char *dot = strrchr(name, '.');
+    snprintf(offsets, sizeof(offsets), "%s.offsets", name);
+    return forebay_batch_field(batch, offsets) < 0 &&
+           (dot == NULL || strcmp(dot, ".offsets") != 0);
+}
+
 static fby_err put_batch(struct archive *archive,
     const struct forebay_batch *batch, uint32_t rows, struct fby_why *why)
 {
     fby_err  err = FBY_OK;
     uint32_t n   = forebay_batch_n_fields(batch);
     for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
-        err = put_tensor(archive, forebay_batch_field_name(batch, i),
-            forebay_batch_tensor(batch, i), rows, why);
+        const char     *name   = forebay_batch_field_name(batch, i);
+        const DLTensor *tensor = forebay_batch_tensor(batch, i);
+        err                    = put_tensor(archive, name, tensor,
+            is_by_row(batch, name) ? rows : (uint32_t)tensor->shape[0], why);
     }
     if (err == FBY_OK) {
         err = put_samples(archive, batch, rows, why);

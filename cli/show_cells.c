@@ -10,7 +10,7 @@
 #include "cli/tensor.h"
 #include "common/mem.h"
 
-enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8 };
+enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
 
 size_t fby_show_outputs(const struct fby_content *content,
     struct forebay_output                         out[FBY_MAX_FIELDS])
@@ -18,13 +18,17 @@ size_t fby_show_outputs(const struct fby_content *content,
     size_t n = 0;
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
+        struct forebay_output           one   = forebay_output(field->name);
         if (field->decode == FBY_DECODE_RGB8) {
-            out[n++] = (struct forebay_output){
-                .field = field->name,
-                .dtype =
-                    field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8,
-                .layout = FOREBAY_LAYOUT_HWC,
-            };
+            one.dtype = field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8;
+            one.layout = FOREBAY_LAYOUT_HWC;
+            out[n++]   = one;
+        } else if (fby_field_form(field) != FBY_FORM_DENSE) {
+            one.dtype   = (enum forebay_dtype)field->wire_type;
+            one.as      = FOREBAY_AS_PADDED;
+            one.pad_to  = FOREBAY_PAD_TO_MAX;
+            one.has_pad = true;
+            out[n++]    = one;
         }
     }
     return n;
@@ -84,6 +88,13 @@ static void add_picture(struct fby_sheet_cell *cell,
     free(values);
 }
 
+static const DLTensor *tensor_of(
+    const struct forebay_batch *batch, const char *name)
+{
+    return forebay_batch_tensor(
+        batch, (uint32_t)forebay_batch_field(batch, name));
+}
+
 /* ---- lines --------------------------------------------------------------- */
 
 static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
@@ -133,11 +144,10 @@ static void say_largest(struct fby_sheet_cell *cell, const char *name,
 }
 
 /* An array: its shape, and where its numbers lie. */
-static void say_range(struct fby_sheet_cell *cell,
-    const struct fby_field_content *field, const DLTensor *tensor,
-    const uint8_t *values)
+static void say_range(struct fby_sheet_cell *cell, const char *name,
+    const DLTensor *tensor, const uint8_t *values)
 {
-    char   shape[FBY_MAX_DIMS * 12] = "";
+    char   shape[FBY_MAX_DIMS * 21] = "";
     size_t used                     = 0;
     size_t bytes                    = fby_tensor_element(tensor);
     double least                    = (double)INFINITY;
@@ -147,11 +157,15 @@ static void say_range(struct fby_sheet_cell *cell,
         least        = value < least ? value : least;
         most         = value > most ? value : most;
     }
-    for (uint32_t i = 0; i < field->shape.n_dims; i++) {
-        used += (size_t)snprintf(shape + used, sizeof(shape) - used, "%s%u",
-            i > 0 ? "x" : "", field->shape.dims[i]);
+    for (int32_t i = 1; i < tensor->ndim; i++) {
+        used += (size_t)snprintf(shape + used, sizeof(shape) - used,
+            "%s%" PRId64, i > 1 ? "x" : "", tensor->shape[i]);
     }
-    add_line(cell, "%s %s, %.4g to %.4g", field->name, shape, least, most);
+    if (least > most) {
+        add_line(cell, "%s %s", name, shape);
+    } else {
+        add_line(cell, "%s %s, %.4g to %.4g", name, shape, least, most);
+    }
 }
 
 static void say_maps(struct fby_sheet_cell *cell,
@@ -179,12 +193,60 @@ static void say_bytes(struct fby_sheet_cell *cell, const char *name,
     add_line(cell, "%s %s%s", name, hex, n > shown ? "..." : "");
 }
 
-static void say_value(struct fby_sheet_cell *cell,
-    const struct fby_field_content *field, const DLTensor *tensor, uint32_t row)
+/* What of it can be shown. */
+static void say_text(struct fby_sheet_cell *cell, const char *name,
+    const uint8_t *values, size_t n)
 {
-    char   text[FBY_TENSOR_TEXT];
-    size_t n      = fby_tensor_row_elements(tensor);
-    void  *values = fby_zalloc(n * fby_tensor_element(tensor));
+    char   text[TEXT_SHOWN + 1];
+    size_t shown = n < TEXT_SHOWN ? n : TEXT_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        text[i] =
+            (char)(values[i] >= 0x20 && values[i] < 0x7f ? values[i] : '?');
+    }
+    text[shown] = '\0';
+    add_line(cell, "%s \"%s\"%s", name, text, n > shown ? "..." : "");
+}
+
+/* The row's own values of a padded one. */
+static void say_varying(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const struct forebay_batch *batch,
+    uint32_t row)
+{
+    char name[FBY_NAME_SIZE + 16];
+    snprintf(name, sizeof(name), "%s.lengths", field->name);
+    const DLTensor *tensor  = tensor_of(batch, field->name);
+    const int32_t  *lengths = tensor_of(batch, name)->data;
+    size_t          n       = (size_t)lengths[row];
+    size_t          all     = fby_tensor_row_elements(tensor);
+    void           *values  = fby_zalloc(all * fby_tensor_element(tensor));
+    fby_tensor_copy_row(tensor, row, values);
+    if (field->decode == FBY_DECODE_TEXT) {
+        say_text(cell, field->name, values, n);
+    } else if (field->decode == FBY_DECODE_BYTES) {
+        say_bytes(cell, field->name, values, n);
+    } else {
+        int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
+        DLTensor own                     = *tensor;
+        memcpy(shape + 2, tensor->shape + 2,
+            (size_t)(tensor->ndim - 2) * sizeof(*shape));
+        own.shape = shape;
+        say_range(cell, field->name, &own, values);
+    }
+    free(values);
+}
+
+static void say_value(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const struct forebay_batch *batch,
+    uint32_t row)
+{
+    if (fby_field_form(field) != FBY_FORM_DENSE) {
+        say_varying(cell, field, batch, row);
+        return;
+    }
+    const DLTensor *tensor = tensor_of(batch, field->name);
+    char            text[FBY_TENSOR_TEXT];
+    size_t          n      = fby_tensor_row_elements(tensor);
+    void           *values = fby_zalloc(n * fby_tensor_element(tensor));
     fby_tensor_copy_row(tensor, row, values);
     if (field->one_hot) {
         say_largest(cell, field->name, tensor, values);
@@ -195,7 +257,7 @@ static void say_value(struct fby_sheet_cell *cell,
     } else if ((field->decode == FBY_DECODE_ARRAY ||
                    field->decode == FBY_DECODE_TOKENS) &&
                field->shape.n_dims > 0) {
-        say_range(cell, field, tensor, values);
+        say_range(cell, field->name, tensor, values);
     } else {
         add_line(
             cell, "%s %s", field->name, fby_tensor_text(tensor, values, text));
@@ -241,15 +303,14 @@ static fby_err make_cell(struct fby_drawn *drawn,
     for (uint32_t i = 0; i < content->n_fields; i++) {
         if (!fby_field_is_picture(&content->fields[i]) ||
             content->fields[i].maps > 0) {
-            say_value(
-                cell, &content->fields[i], forebay_batch_tensor(batch, i), row);
+            say_value(cell, &content->fields[i], batch, row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         if (fby_field_is_picture(field)) {
             if (field->maps == 0) {
-                add_picture(cell, field, forebay_batch_tensor(batch, i), row);
+                add_picture(cell, field, tensor_of(batch, field->name), row);
             }
             err = say_ops(
                 drawn, (struct fby_drawn_row){row, sample}, field, cell, why);

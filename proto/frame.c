@@ -134,8 +134,7 @@ fby_err fby_chunk_check(const struct fby_chunk *chunk,
     }
     const struct fby_raw_field *field = &layout->fields[chunk->field];
     struct fby_coding coding = {.filter = chunk->filter, .codec = chunk->codec};
-    if (!fby_coding_suits(
-            coding, fby_codec_params_of(field->type, &field->shape))) {
+    if (!fby_coding_suits(coding, fby_layout_params(field))) {
         return fby_because(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: filter %d and codec %d are for "
             "other arrays",
@@ -143,13 +142,17 @@ fby_err fby_chunk_check(const struct fby_chunk *chunk,
     }
     struct fby_raw_span span =
         fby_layout_chunk(layout, chunk->field, chunk->number);
-    if (chunk->raw_offset != span.raw_offset ||
-        chunk->raw_bytes != span.raw_bytes) {
+    uint32_t least = field->form == FBY_FORM_DENSE
+                         ? span.raw_bytes
+                         : fby_varying_values(field, span.rows);
+    if (chunk->raw_offset != span.raw_offset || chunk->raw_bytes < least ||
+        chunk->raw_bytes > span.raw_bytes) {
         return fby_because(why, FBY_PROTO,
             "chunk %" PRIu32 " of field %d: %" PRIu32 " bytes at %" PRIu64
-            ": expected %" PRIu32 " at %" PRIu64,
+            ": expected %s%" PRIu32 " at %" PRIu64,
             chunk->number, chunk->field, chunk->raw_bytes, chunk->raw_offset,
-            span.raw_bytes, span.raw_offset);
+            least < span.raw_bytes ? "at most " : "", span.raw_bytes,
+            span.raw_offset);
     }
     return FBY_OK;
 }

@@ -92,6 +92,66 @@ static bool cut_into_parts(struct fby_raw_field *field, uint32_t rows)
     return true;
 }
 
+static uint32_t smallest_for(uint32_t most)
+{
+    return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : 4;
+}
+
+/* Of a chunk of `rows` rows as long as they may be. Whole sixteens, so that
+ * what begins with a sixteen in one chunk does so in all. */
+static uint64_t most_bytes(const struct fby_raw_field *field, uint64_t rows)
+{
+    return pieces(rows * field->length_bytes, 16) * 16 +
+           pieces(rows * field->row_bytes, 16) * 16;
+}
+
+static bool cut_where_it_varies(struct fby_raw_field *field, uint32_t rows)
+{
+    if (field->max_length != field->shape.dims[0] || field->shape.n_dims == 0) {
+        return false;
+    }
+    uint64_t run          = FBY_VARYING_RAW / field->row_bytes;
+    field->entry_bytes    = (uint32_t)(field->row_bytes / field->max_length);
+    field->length_bytes   = smallest_for(field->max_length);
+    field->rows_per_chunk = (uint32_t)least(run > 0 ? run : 1, FBY_ROWS_MAX);
+    field->chunks_per_row = 0;
+    if (most_bytes(field, field->rows_per_chunk) > FBY_UNIT_MAX) {
+        return false;
+    }
+    field->chunk_bytes = (uint32_t)most_bytes(field, field->rows_per_chunk);
+    field->n_chunks    = (uint32_t)pieces(rows, field->rows_per_chunk);
+    uint32_t last      = rows - (field->n_chunks - 1) * field->rows_per_chunk;
+    field->raw_bytes   = (uint64_t)(field->n_chunks - 1) * field->chunk_bytes +
+                       most_bytes(field, last);
+    return true;
+}
+
+static fby_err cut(
+    struct fby_raw_layout *layout, uint32_t position, struct fby_why *why)
+{
+    struct fby_raw_field *field = &layout->fields[position];
+    field->raw_bytes            = field->row_bytes * layout->rows;
+    if (field->form != FBY_FORM_DENSE) {
+        return cut_where_it_varies(field, layout->rows)
+                   ? FBY_OK
+                   : fby_because(why, FBY_CONFIG,
+                         "field %" PRIu32 ": a row may have %" PRIu64
+                         " bytes in %" PRIu32 " entries: at most %" PRIu32
+                         " can travel",
+                         position, field->row_bytes, field->max_length,
+                         FBY_UNIT_MAX - 64);
+    }
+    if (field->row_bytes <= FBY_CHUNK_RAW) {
+        cut_into_rows(field, layout->rows);
+    } else if (!cut_into_parts(field, layout->rows)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %" PRIu32 ": the smallest part that can travel has %" PRIu64
+            " bytes, more than %" PRIu32,
+            position, unit_bytes(field), FBY_UNIT_MAX);
+    }
+    return FBY_OK;
+}
+
 static fby_err finish_field(
     struct fby_raw_layout *layout, uint32_t position, struct fby_why *why)
 {
@@ -103,15 +163,10 @@ static fby_err finish_field(
             "1 to %" PRIu64 " bytes",
             position, FBY_ROW_BYTES);
     }
-    if (field->row_bytes <= FBY_CHUNK_RAW) {
-        cut_into_rows(field, layout->rows);
-    } else if (!cut_into_parts(field, layout->rows)) {
-        return fby_because(why, FBY_CONFIG,
-            "field %" PRIu32 ": the smallest part that can travel has %" PRIu64
-            " bytes, more than %" PRIu32,
-            position, unit_bytes(field), FBY_UNIT_MAX);
+    fby_err err = cut(layout, position, why);
+    if (err != FBY_OK) {
+        return err;
     }
-    field->raw_bytes   = field->row_bytes * layout->rows;
     field->slot_offset = layout->slot_bytes;
     field->first_chunk = layout->n_chunks;
     layout->raw_bytes += field->raw_bytes;
@@ -166,6 +221,8 @@ fby_err fby_layout_of_content(const struct fby_content *content,
             field->type                 = content->fields[i].wire_type;
             field->shape                = content->fields[i].shape;
             field->yuv420               = content->fields[i].yuv420;
+            field->form                 = fby_field_form(&content->fields[i]);
+            field->max_length           = content->fields[i].max_length;
         }
     }
     fby_err err = fby_layout_finish(&layout, why);
@@ -175,16 +232,20 @@ fby_err fby_layout_of_content(const struct fby_content *content,
     return err;
 }
 
-struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
-{
-    return field->yuv420 ? fby_codec_params_of_yuv420(&field->shape)
-                         : fby_codec_params_of(field->type, &field->shape);
-}
-
 struct fby_raw_span fby_layout_chunk(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number)
 {
     const struct fby_raw_field *f = &layout->fields[field];
+    if (f->form != FBY_FORM_DENSE) {
+        uint32_t first = number * f->rows_per_chunk;
+        uint32_t rows =
+            (uint32_t)least(f->rows_per_chunk, layout->rows - first);
+        return (struct fby_raw_span){
+            .raw_offset = (uint64_t)number * f->chunk_bytes,
+            .raw_bytes  = (uint32_t)most_bytes(f, rows),
+            .first_row  = first,
+            .rows       = rows};
+    }
     if (f->rows_per_chunk > 0) {
         uint32_t first = number * f->rows_per_chunk;
         uint32_t rows =
@@ -221,8 +282,21 @@ uint32_t fby_layout_index(
     return layout->fields[field].first_chunk + number;
 }
 
+/* Rows that vary are no pictures; what is not a list of numbers is a list of
+ * entries, whose last dimension is what delta looks back by. */
+struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
+{
+    struct fby_codec_params params =
+        field->yuv420 ? fby_codec_params_of_yuv420(&field->shape)
+                      : fby_codec_params_of(field->type, &field->shape);
+    if (field->form != FBY_FORM_DENSE) {
+        params.channels = 0;
+    }
+    return params;
+}
+
 struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
-    uint32_t field, const uint64_t *raw_hashes)
+    uint32_t field, const struct fby_chunk_sent *sent)
 {
     struct fby_sum_state state;
     fby_sum_begin(&state);
@@ -230,8 +304,8 @@ struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
         struct fby_raw_span span = fby_layout_chunk(layout, field, i);
         uint8_t             line[20];
         fby_store_le(line, span.raw_offset, 8);
-        fby_store_le(line + 8, span.raw_bytes, 4);
-        fby_store_le(line + 12, raw_hashes[i], 8);
+        fby_store_le(line + 8, sent[i].raw_bytes, 4);
+        fby_store_le(line + 12, sent[i].raw_hash, 8);
         fby_sum_add(&state, line, sizeof(line));
     }
     return fby_sum_end(&state);

@@ -6,6 +6,11 @@
  * chunk holds whole rows while 2 MiB hold at least one; of larger rows it
  * holds whole units (32 lines of an image, one entry of the first dimension
  * of other arrays, 2 MiB of a list) and never crosses a row.
+ *
+ * Where rows vary in length, all places are those of rows as long as they may
+ * be, so that the layout does not depend on the values: a chunk is a fixed run
+ * of rows and has so many bytes at most. What it holds: the rows' lengths,
+ * zeros up to a multiple of 16, the rows' values without gaps.
  * PROTOCOL.md, "Frames", is the definition. */
 #ifndef FBY_PROTO_LAYOUT_H
 #define FBY_PROTO_LAYOUT_H
@@ -25,18 +30,24 @@
 #define FBY_BATCH_BYTES (UINT64_C(1) << 40)  /* raw bytes of a batch */
 #define FBY_SLOT_ALIGN  UINT64_C(64)         /* of each field in a slot */
 #define FBY_IMAGE_LINES UINT32_C(32)         /* lines of an image in a unit */
+#define FBY_VARYING_RAW (UINT32_C(8) << 20)  /* of rows that vary, at most */
 
 struct fby_raw_field {
     enum fby_type    type;
-    struct fby_shape shape;  /* of one row */
+    struct fby_shape shape;  /* of one row; ragged: of the longest */
     bool             yuv420; /* u8 [h, w, 3] in planes, see common/yuv420.h */
+    enum fby_form    form;
+    uint32_t         max_length; /* entries of a row; dense: 0 */
 
-    uint64_t row_bytes;
-    uint64_t raw_bytes;   /* of all rows */
-    uint64_t slot_offset; /* where it starts in a slot */
-    uint32_t first_chunk; /* position of chunk 0 among the batch's */
+    uint64_t row_bytes;    /* of values; where they vary, at most */
+    uint32_t entry_bytes;  /* of one entry; dense: 0 */
+    uint32_t length_bytes; /* of a row's length; dense: 0 */
+    uint64_t raw_bytes;    /* of all rows; where they vary, at most */
+    uint64_t slot_offset;  /* where it starts in a slot */
+    uint32_t first_chunk;  /* position of chunk 0 among the batch's */
     uint32_t n_chunks;
-    uint32_t chunk_bytes;    /* raw bytes of every chunk but a row's last */
+    uint32_t chunk_bytes;    /* raw bytes of every chunk but a row's last;
+                                where rows vary, at most */
     uint32_t rows_per_chunk; /* 0: a chunk is a part of one row */
     uint32_t chunks_per_row; /* 0: a chunk holds whole rows */
 };
@@ -50,8 +61,9 @@ struct fby_raw_layout {
     struct fby_raw_field fields[FBY_MAX_FIELDS];
 };
 
-/* Lay out `rows` rows. In: fields[i].type, .shape and .yuv420, n_fields and rows
- * of *layout; out: everything else. Pure; any thread.
+/* Lay out `rows` rows. In: fields[i].type, .shape, .yuv420, .form and
+ * .max_length, n_fields and rows of *layout; out: everything else. Pure; any
+ * thread.
  * Errors: FBY_CONFIG  a limit above is exceeded, or a shape is not whole;
  *                     `why` names the field's position and both numbers. */
 FBY_CHECKED fby_err fby_layout_finish(
@@ -68,8 +80,8 @@ struct fby_codec_params fby_layout_params(const struct fby_raw_field *field);
 
 /* Where a chunk lies in its field. */
 struct fby_raw_span {
-    uint64_t raw_offset; /* in the field */
-    uint32_t raw_bytes;
+    uint64_t raw_offset;      /* in the field */
+    uint32_t raw_bytes;       /* where rows vary in length, at most */
     uint32_t first_row, rows; /* touched; rows is 1 for a part of a row */
 };
 
@@ -86,10 +98,23 @@ void fby_layout_row_chunks(const struct fby_raw_field *field, uint32_t row,
 uint32_t fby_layout_index(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
 
+/* Where rows vary in length: where the values of a chunk of `rows` rows begin,
+ * behind the lengths. */
+static inline uint32_t fby_varying_values(
+    const struct fby_raw_field *field, uint32_t rows)
+{
+    return (rows * field->length_bytes + 15) / 16 * 16;
+}
+
+struct fby_chunk_sent { /* what a chunk's prefix says of its raw bytes */
+    uint64_t raw_hash;
+    uint32_t raw_bytes;
+};
+
 /* END's sum of a field: XXH3-128 over, for each chunk in order, raw offset
- * u64, raw bytes u32, raw hash u64. `raw_hashes` holds one value for each of
- * the field's chunks. */
+ * u64, raw bytes u32, raw hash u64. `sent` holds one for each of the field's
+ * chunks. */
 struct fby_sum fby_field_sum(const struct fby_raw_layout *layout,
-    uint32_t field, const uint64_t *raw_hashes);
+    uint32_t field, const struct fby_chunk_sent *sent);
 
 #endif

@@ -158,10 +158,24 @@ static const char *fault_of_encoding(const struct fby_header_field *f)
         return label_fits(f) ? NULL : "a label is a single u8, u16 or u32";
     case FBY_ENCODING_BITS:
         return bits_fit(f) ? NULL : "bits are u8, a byte for every 8 maps";
+    case FBY_ENCODING_RAGGED:
+        return NULL; /* fault_of_length looks at it */
     case FBY_ENCODING_YUV420:
         return is_rgb(f) ? NULL : "yuv420 is a picture, u8 [h, w, 3]";
     }
     return "its encoding is not known here";
+}
+
+/* The first dimension is that of the longest row. */
+static const char *fault_of_length(const struct fby_header_field *f)
+{
+    bool ragged = f->encoding == FBY_ENCODING_RAGGED;
+    if (ragged != (f->max_length > 0) ||
+        (ragged &&
+            (f->shape.n_dims == 0 || f->shape.dims[0] != f->max_length))) {
+        return "a ragged one has a max_length, and it is the first dimension";
+    }
+    return NULL;
 }
 
 fby_err rule_header_field(const void *record, struct fby_why *why)
@@ -170,6 +184,9 @@ fby_err rule_header_field(const void *record, struct fby_why *why)
     const char                    *fault = fault_of_recipe(f);
     if (fault == NULL) {
         fault = fault_of_encoding(f);
+    }
+    if (fault == NULL) {
+        fault = fault_of_length(f);
     }
     if (fault != NULL) {
         return fby_because(

@@ -272,6 +272,7 @@ static const struct column header_field_columns[] = {
     BOOL(9, header_field, recipe.one_hot),
     U32(10, header_field, recipe.classes, 0, UINT32_MAX),
     REAL(11, header_field, recipe.smoothing),
+    U32(12, header_field, max_length, 0, FBY_MAX_VARYING),
     U32(17, header_field, recipe.maps, 0, UINT32_MAX),
     BLOB(23, header_field, recipe.device, 0, FBY_DEVICE_LIST_MAX),
     MAYBE(24, header_field, recipe.behaviour),

@@ -130,6 +130,7 @@ struct fby_maybe_digest {
         FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |                             \
         FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL) |                             \
         FBY_FEATURE_ENCODING(FBY_ENCODING_BITS) |                              \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_RAGGED) |                            \
         FBY_FEATURE_ENCODING(FBY_ENCODING_YUV420))
 
 struct fby_hello { /* client > worker */
@@ -317,7 +318,8 @@ struct fby_credit { /* client > worker */
 enum fby_encoding {
     FBY_ENCODING_DENSE  = 1,
     FBY_ENCODING_LABEL  = 2,
-    FBY_ENCODING_BITS   = 3, /* sparse 4, ragged 5: reserved */
+    FBY_ENCODING_BITS   = 3,
+    FBY_ENCODING_RAGGED = 5, /* sparse 4: reserved */
     FBY_ENCODING_YUV420 = 6  /* planes of a picture, see common/yuv420.h */
 };
 
@@ -325,6 +327,9 @@ enum fby_encoding {
 static inline enum fby_encoding fby_encoding_of(
     const struct fby_field_content *field)
 {
+    if (fby_field_form(field) == FBY_FORM_RAGGED) {
+        return FBY_ENCODING_RAGGED;
+    }
     if (field->maps > 0) {
         return FBY_ENCODING_BITS;
     }
@@ -354,8 +359,9 @@ struct fby_header_field {
     enum fby_encoding encoding;
     enum fby_type     type;
     struct fby_shape  shape;     /* of one row; every dimension >= 1 */
-    uint64_t          raw_bytes; /* of all rows */
+    uint64_t          raw_bytes; /* of all rows, at most */
     uint32_t          n_chunks;
+    uint32_t          max_length; /* entries of a row; 0: they do not vary */
     struct fby_recipe recipe;
 };
 struct fby_header { /* worker > client: before the first chunk */

@@ -9,8 +9,8 @@
 void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
 {
     *self = (struct fby_assembly){
-        .hashes = fby_zalloc(max_chunks * sizeof(*self->hashes)),
-        .room   = max_chunks,
+        .sent = fby_zalloc(max_chunks * sizeof(*self->sent)),
+        .room = max_chunks,
     };
 }
 
@@ -40,8 +40,8 @@ static void forget_substituted(struct fby_assembly *self)
 void fby_assembly_fini(struct fby_assembly *self)
 {
     forget_substituted(self);
-    free(self->hashes);
-    self->hashes = NULL;
+    free(self->sent);
+    self->sent = NULL;
 }
 
 fby_err fby_assembly_begin(struct fby_assembly *self,
@@ -137,6 +137,7 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
     if (got->type != want->wire_type ||
         got->encoding != fby_encoding_of(want) ||
         !same_shape(&got->shape, &want->shape) ||
+        got->max_length != want->max_length ||
         got->raw_bytes != self->layout.fields[i].raw_bytes ||
         got->n_chunks != self->layout.fields[i].n_chunks) {
         return fby_because(why, FBY_PROTO,
@@ -182,7 +183,7 @@ void fby_assembly_chunk(
     struct fby_assembly *self, const struct fby_chunk *chunk)
 {
     uint32_t i = fby_layout_index(&self->layout, chunk->field, chunk->number);
-    self->hashes[i] = chunk->raw_hash;
+    self->sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
 }
 
 static bool check_sums(const struct fby_assembly *self,
@@ -193,15 +194,14 @@ static bool check_sums(const struct fby_assembly *self,
             end->n_sums, self->layout.n_fields);
         return false;
     }
-    const uint64_t *hashes = self->hashes;
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
-        struct fby_sum sum = fby_field_sum(&self->layout, f, hashes);
+        struct fby_sum sum = fby_field_sum(
+            &self->layout, f, self->sent + self->layout.fields[f].first_chunk);
         if (!fby_sum_equal(&sum, &end->sums[f])) {
             (void)fby_because(why, FBY_PROTO,
                 "END: the sum of field %u is not that of its chunks", f);
             return false;
         }
-        hashes += self->layout.fields[f].n_chunks;
     }
     return true;
 }

@@ -25,8 +25,8 @@ struct fby_wanted {
 struct fby_assembly {
     struct fby_wanted       wanted;
     struct fby_raw_layout   layout;
-    uint64_t               *hashes;      /* of each chunk taken, by index */
-    uint32_t                room;        /* hashes allocated */
+    struct fby_chunk_sent  *sent;        /* of each chunk taken, by index */
+    uint32_t                room;        /* of them allocated */
     struct fby_substituted *substituted; /* owned, with their texts */
     size_t                  n_substituted;
     uint64_t               *samples; /* owned; of each row, with buckets */
@@ -48,7 +48,7 @@ FBY_CHECKED fby_err fby_assembly_begin(struct fby_assembly *self,
 FBY_CHECKED fby_err fby_assembly_header(const struct fby_assembly *self,
     const struct fby_header *header, struct fby_why *why);
 
-/* Keep the hash of a chunk that fby_chunk_check and the window took. */
+/* Keep hash and size of a chunk that fby_chunk_check and the window took. */
 void fby_assembly_chunk(
     struct fby_assembly *self, const struct fby_chunk *chunk);
 

@@ -11,6 +11,7 @@
 #include "common/codec/codec.h"
 #include "common/err.h"
 #include "trainer_client/expansion.h"
+#include "trainer_client/extents.h"
 
 /* Rows of a field that the device's ops change, or of the labels they mix. */
 struct fby_expand_job {
@@ -44,6 +45,13 @@ struct fby_device {
      * of the job. */
     fby_err (*expand_ops)(
         const struct fby_expand_job *job, struct fby_why *why);
+
+    /* The same of a field whose rows vary in length: `raw` is its place in the
+     * slot, `rows` (there may be none) say where in it each row lies and were
+     * checked; out[i] is the field's tensor i. */
+    fby_err (*expand_rows)(const struct fby_expansion *plan,
+        const struct fby_extents *rows, const void *raw,
+        void *const out[FBY_TENSORS], struct fby_why *why);
 
     /* Decode a chunk that fby_codec_check passed straight to its place in the
      * tensor of a field that is handed out as it is; `out` has room for

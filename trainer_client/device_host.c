@@ -5,9 +5,10 @@
 
 #include "common/pages.h"
 #include "proto/layout.h"
-#include "trainer_client/expand.h"
 #include "trainer_client/expand_bits.h"
+#include "trainer_client/expand_cast.h"
 #include "trainer_client/expand_image.h"
+#include "trainer_client/expand_ragged.h"
 #include "trainer_client/expand_real.h"
 
 enum { PAST_CACHE = 8 << 20 };
@@ -15,57 +16,6 @@ enum { PAST_CACHE = 8 << 20 };
 static void *map_raw(size_t size, bool sparse)
 {
     return sparse ? fby_pages_map_sparse(size) : fby_pages_map(size);
-}
-
-/* ---- other arrays -------------------------------------------------------- */
-
-static uint64_t load_le(const uint8_t *at, uint32_t width)
-{
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < width; i++) {
-        bits |= (uint64_t)at[i] << (8 * i);
-    }
-    return bits;
-}
-
-static struct fby_number load(enum fby_type type, const uint8_t *at)
-{
-    return fby_number_of(type, load_le(at, fby_type_bytes(type)));
-}
-
-static void store_le(uint8_t *at, uint64_t bits, uint32_t width)
-{
-    for (uint32_t i = 0; i < width; i++) {
-        at[i] = (uint8_t)(bits >> (8 * i));
-    }
-}
-
-static void cast(const struct fby_expansion *plan, const uint8_t *raw,
-    uint64_t n, uint8_t *out)
-{
-    uint32_t in_width  = fby_type_bytes(plan->from);
-    uint32_t out_width = fby_type_bytes(plan->to);
-    for (uint64_t i = 0; i < n; i++) {
-        struct fby_number x = load(plan->from, raw + i * in_width);
-        store_le(out + i * out_width, fby_number_bits(x, plan->to), out_width);
-    }
-}
-
-static fby_err one_hot(const struct fby_expansion *plan, const uint8_t *raw,
-    uint8_t *out, struct fby_why *why)
-{
-    uint32_t width = fby_type_bytes(plan->to);
-    int64_t  id    = load(plan->from, raw).i;
-    if (id < 0 || id >= (int64_t)plan->classes) {
-        return fby_because(why, FBY_PROTO,
-            "field %s: label %lld is not one of 0 to %u", plan->name,
-            (long long)id, plan->classes - 1);
-    }
-    for (uint32_t c = 0; c < plan->classes; c++) {
-        store_le(out + (size_t)c * width,
-            c == (uint32_t)id ? plan->on : plan->off, width);
-    }
-    return FBY_OK;
 }
 
 /* From this size on a batch's tensor would only push out of the cache what is
@@ -97,11 +47,11 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
         } else if (plan->kind == FBY_EXPAND_AFFINE) {
             expand_image(plan, from, is_large(plan, rows), to);
         } else if (plan->kind == FBY_EXPAND_ONE_HOT) {
-            err = one_hot(plan, from, to, why);
+            err = fby_expand_one_hot(plan, from, to, why);
         } else if (plan->kind == FBY_EXPAND_BITS) {
             fby_expand_bits(plan, from, to);
         } else {
-            cast(plan, from, values_of(plan), to);
+            fby_expand_values(plan, from, values_of(plan), to);
         }
         from += plan->raw_bytes;
         to += plan->out_bytes;
@@ -118,8 +68,9 @@ static fby_err mix(
     const uint8_t              *raw   = job->raw;
     uint8_t                    *out   = job->out;
     uint32_t                    width = fby_type_bytes(plan->to);
-    int64_t own     = load(plan->from, raw + r * plan->raw_bytes).i;
-    int64_t partner = load(plan->from, raw + row->partner * plan->raw_bytes).i;
+    int64_t own = fby_number_load(plan->from, raw + r * plan->raw_bytes).i;
+    int64_t partner =
+        fby_number_load(plan->from, raw + row->partner * plan->raw_bytes).i;
     if (own >= plan->classes || partner >= plan->classes) {
         return fby_because(why, FBY_PROTO,
             "field %s: label %lld is not one of 0 to %u", plan->name,
@@ -130,8 +81,21 @@ static fby_err mix(
             c == partner ? plan->on_value : plan->off_value, row->label_share,
             row->label_rest);
         struct fby_number value = {.real = true, .f = mixed};
-        store_le(out + r * plan->out_bytes + (size_t)c * width,
+        fby_number_store(out + r * plan->out_bytes + (size_t)c * width,
             fby_number_bits(value, plan->to), width);
+    }
+    return FBY_OK;
+}
+
+static fby_err expand_rows(const struct fby_expansion *plan,
+    const struct fby_extents *rows, const void *raw,
+    void *const out[FBY_TENSORS], struct fby_why *why)
+{
+    (void)why;
+    if (plan->kind == FBY_EXPAND_PADDED) {
+        fby_expand_padded(plan, rows, raw, out);
+    } else {
+        fby_expand_ragged(plan, rows, raw, out);
     }
     return FBY_OK;
 }
@@ -156,14 +120,15 @@ static fby_err decode(const struct fby_codec_job *job,
 }
 
 const struct fby_device fby_device_host = {
-    .name       = "host",
-    .raw_alloc  = map_raw,
-    .raw_free   = fby_pages_unmap,
-    .out_alloc  = fby_pages_map,
-    .out_free   = fby_pages_unmap,
-    .expand     = expand,
-    .expand_ops = expand_ops,
-    .decode     = decode,
+    .name        = "host",
+    .raw_alloc   = map_raw,
+    .raw_free    = fby_pages_unmap,
+    .out_alloc   = fby_pages_map,
+    .out_free    = fby_pages_unmap,
+    .expand      = expand,
+    .expand_ops  = expand_ops,
+    .expand_rows = expand_rows,
+    .decode      = decode,
 };
 
 const struct fby_device *fby_device_named(const char *name)

@@ -11,6 +11,19 @@ static void add_le(struct fby_sum_state *state, uint64_t value, uint32_t width)
     fby_sum_add(state, bytes, width);
 }
 
+/* The first dimension is the row's own. */
+static void add_varying(struct fby_sum_state *state,
+    const struct fby_digest_field *field, uint32_t row)
+{
+    uint64_t length = field->rows->lengths[row];
+    uint64_t entry  = field->sample_bytes / field->shape.dims[0];
+    add_le(state, length, 4);
+    for (uint32_t i = 1; i < field->shape.n_dims; i++) {
+        add_le(state, field->shape.dims[i], 4);
+    }
+    fby_sum_add(state, field->raw + field->rows->values[row], length * entry);
+}
+
 static void add_field(struct fby_sum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
@@ -19,6 +32,10 @@ static void add_field(struct fby_sum_state *state,
     fby_sum_add(state, field->name, length);
     add_le(state, (uint64_t)field->type, 1);
     add_le(state, field->shape.n_dims, 1);
+    if (field->rows != NULL) {
+        add_varying(state, field, row);
+        return;
+    }
     for (uint32_t i = 0; i < field->shape.n_dims; i++) {
         add_le(state, field->shape.dims[i], 4);
     }

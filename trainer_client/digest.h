@@ -8,13 +8,16 @@
 
 #include "common/hash.h"
 #include "common/pipeline/types.h"
+#include "trainer_client/extents.h"
 
 struct fby_digest_field { /* one selected field of a batch, in name order */
     const char      *name;
     enum fby_type    type;
-    struct fby_shape shape;        /* of one sample */
-    const uint8_t   *raw;          /* the rows, one after another */
-    uint64_t         sample_bytes; /* of one row */
+    struct fby_shape shape;         /* of one sample */
+    const uint8_t   *raw;           /* the rows, one after another */
+    uint64_t         sample_bytes;  /* of one row; where they vary, of the
+                                      longest */
+    const struct fby_extents *rows; /* where they vary in length, else NULL */
 };
 
 /* Of row `row`, which shows sample `sample`. Any thread. */

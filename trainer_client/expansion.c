@@ -6,6 +6,7 @@
 #include "common/yuv420.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
+#include "trainer_client/extents.h"
 
 static uint64_t elements(const struct fby_shape *shape)
 {
@@ -22,11 +23,6 @@ static uint64_t raw_bytes_of(const struct fby_field_content *field)
     return field->yuv420
                ? fby_yuv_bytes(dims[1], dims[0])
                : elements(&field->shape) * fby_type_bytes(field->wire_type);
-}
-
-static bool is_float(enum fby_type type)
-{
-    return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
 }
 
 /* A number no larger than 32 bits in the bits of `to`. */
@@ -85,7 +81,7 @@ static fby_err plan_ops(struct fby_expansion *self,
     self->channels = field->shape.dims[2];
     self->pixels   = field->shape.dims[0] * field->shape.dims[1];
     if (fby_type_bytes(self->to) > 4 ||
-        (!self->ops.plain && self->to != FBY_U8 && !is_float(self->to))) {
+        (!self->ops.plain && self->to != FBY_U8 && !fby_is_real(self->to))) {
         return fby_because(why, FBY_CONFIG,
             "field %s: the device's ops make u8, f32, f16 or bf16", self->name);
     }
@@ -108,7 +104,7 @@ static fby_err plan_image(struct fby_expansion *self,
             "field %s: an image is u8 [h, w, 1 to %d] on the wire", self->name,
             FBY_MAX_CHANNELS);
     }
-    if (field->normalize && !is_float(self->to)) {
+    if (field->normalize && !fby_is_real(self->to)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: a normalised image needs dtype f32, f16 or bf16",
             self->name);
@@ -137,7 +133,7 @@ static fby_err plan_one_hot(struct fby_expansion *self,
     double share  = field->classes > 0 ? field->smoothing / field->classes : 0;
     self->kind    = FBY_EXPAND_ONE_HOT;
     self->classes = field->classes;
-    if (field->classes == 0 || (!is_float(self->to) && self->to != FBY_U8)) {
+    if (field->classes == 0 || (!fby_is_real(self->to) && self->to != FBY_U8)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: one_hot needs its classes and dtype f32, f16, bf16 or "
             "u8",
@@ -160,7 +156,7 @@ static fby_err plan_scale(struct fby_expansion *self,
     uint32_t last  = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
     self->kind     = FBY_EXPAND_SCALE;
     self->channels = delivery->channels;
-    if (!is_float(self->to)) {
+    if (!fby_is_real(self->to)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: scaled values need dtype f32, f16 or bf16", self->name);
     }
@@ -190,7 +186,7 @@ static fby_err plan_bits(struct fby_expansion *self,
             "field %s: %u maps are u8 with %u bytes in the last dimension",
             self->name, field->maps, fby_bits_bytes(field->maps));
     }
-    if (!is_float(self->to) && self->to != FBY_U8 && self->to != FBY_BOOL) {
+    if (!fby_is_real(self->to) && self->to != FBY_U8 && self->to != FBY_BOOL) {
         return fby_because(why, FBY_CONFIG,
             "field %s: bits need dtype u8, bool, f16, bf16 or f32", self->name);
     }
@@ -205,6 +201,57 @@ static fby_err plan_bits(struct fby_expansion *self,
     self->on  = bits_in(self->to, 1);
     self->off = bits_in(self->to, 0);
     return FBY_OK;
+}
+
+/* A pad in the bits of `to`, which takes it. */
+static uint64_t pad_bits(enum fby_type to, double pad)
+{
+    return fby_is_real(to) ? bits_in(to, (float)pad) : (uint64_t)(int64_t)pad;
+}
+
+static void plan_tensors(struct fby_expansion *self)
+{
+    bool     padded = self->kind == FBY_EXPAND_PADDED;
+    uint32_t width  = fby_type_bytes(self->offsets);
+    self->n_tensors = 2;
+    self->tensors[0] =
+        (struct fby_tensor_plan){"", self->to, self->out_bytes, 0};
+    self->tensors[1] =
+        padded
+            ? (struct fby_tensor_plan){".lengths", FBY_I32, sizeof(int32_t), 0}
+            : (struct fby_tensor_plan){".offsets", self->offsets, width, width};
+}
+
+static fby_err plan_rows(struct fby_expansion *self,
+    const struct fby_field_content            *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    bool padded       = delivery->as == FBY_AS_PADDED;
+    self->kind        = padded ? FBY_EXPAND_PADDED : FBY_EXPAND_RAGGED;
+    self->entry_bytes = self->raw_bytes / field->max_length;
+    self->longest     = delivery->longest;
+    self->offsets     = delivery->offsets;
+    if ((!padded && delivery->as != FBY_AS_RAGGED) || delivery->scaled ||
+        (delivery->offsets != FBY_I32 && delivery->offsets != FBY_I64)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: rows of several lengths become padded or ragged ones, "
+            "with offsets i32 or i64",
+            self->name);
+    }
+    if (!fby_type_takes(self->to, delivery->pad)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: pad %g is no value of its dtype", self->name,
+            delivery->pad);
+    }
+    self->pad = pad_bits(self->to, delivery->pad);
+    plan_tensors(self);
+    return FBY_OK;
+}
+
+/* Which the field's own kind of rows does not have. */
+static bool has_form(const struct fby_field_delivery *delivery)
+{
+    return delivery->as != 0 || delivery->longest || delivery->offsets != 0;
 }
 
 static fby_err plan_other(struct fby_expansion *self,
@@ -240,6 +287,16 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         return fby_because(
             why, FBY_CONFIG, "field %s: no such dtype", self->name);
     }
+    self->n_tensors = 1;
+    if (fby_field_form(field) == FBY_FORM_RAGGED) {
+        self->layout = FBY_LAYOUT_HWC;
+        return plan_rows(self, field, delivery, why);
+    }
+    if (has_form(delivery)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: only rows of several lengths are padded or ragged",
+            self->name);
+    }
     if (field->decode == FBY_DECODE_RGB8) {
         return plan_image(self, field, why);
     }
@@ -259,7 +316,7 @@ fby_err fby_expansion_mix(struct fby_expansion *self,
     const struct fby_field_content *image, struct fby_why *why)
 {
     double share = label->smoothing / label->classes;
-    if (!is_float(self->to)) {
+    if (!fby_is_real(self->to)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: labels that %s mixes need dtype f32, f16 or bf16",
             self->name, image->name);
@@ -327,4 +384,32 @@ uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
         shape[self->shape.n_dims] = last_dim(self);
     }
     return row_by_row(self->shape.n_dims + 1, shape, strides);
+}
+
+uint64_t fby_expansion_padded_to(
+    const struct fby_expansion *self, const struct fby_extents *rows)
+{
+    return self->longest ? rows->longest : self->shape.dims[0];
+}
+
+uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
+    const struct fby_extents *rows, int64_t shape[FBY_EXPAND_DIMS],
+    int64_t strides[FBY_EXPAND_DIMS])
+{
+    bool     padded = self->kind == FBY_EXPAND_PADDED;
+    uint32_t n      = 1;
+    shape[0]        = rows->n;
+    if (i > 0) {
+        shape[0] += padded ? 0 : 1;
+        return row_by_row(1, shape, strides);
+    }
+    if (padded) {
+        shape[n++] = (int64_t)fby_expansion_padded_to(self, rows);
+    } else {
+        shape[0] = (int64_t)rows->total;
+    }
+    for (uint32_t d = 1; d < self->shape.n_dims; d++) {
+        shape[n++] = self->shape.dims[d];
+    }
+    return row_by_row(n, shape, strides);
 }

@@ -10,7 +10,19 @@
 #include "common/pipeline/types.h"
 #include "trainer_client/ops_draw.h"
 
-enum { FBY_EXPAND_DIMS = 5 }; /* of a tensor: rows and a sample's own */
+enum {
+    FBY_EXPAND_DIMS = 5, /* of a tensor: rows and a sample's own */
+    FBY_TENSORS     = 3  /* that one field may become */
+};
+
+struct fby_extents;
+
+struct fby_tensor_plan {
+    const char   *suffix; /* of its name: "" of the first, ".lengths" */
+    enum fby_type type;
+    uint64_t      row_bytes;  /* so many a row at most, */
+    uint64_t      more_bytes; /* and so many more */
+};
 
 enum fby_expand_kind {
     FBY_EXPAND_COPY,    /* bytes as they are */
@@ -20,29 +32,38 @@ enum fby_expand_kind {
     FBY_EXPAND_ONE_HOT, /* an id becomes a row of `classes` numbers */
     FBY_EXPAND_BITS,    /* a bit becomes a number, 0 or 1 */
     FBY_EXPAND_OPS,     /* a picture, through the device's ops */
-    FBY_EXPAND_MIX      /* one-hot rows, mixed as their pictures are */
+    FBY_EXPAND_MIX,     /* one-hot rows, mixed as their pictures are */
+    FBY_EXPAND_PADDED,  /* rows of several lengths, padded; and lengths */
+    FBY_EXPAND_RAGGED,  /* their values; and where each row begins */
 };
 
 struct fby_expansion {
-    const char          *name; /* of the field; borrowed from the content */
-    enum fby_expand_kind kind;
-    enum fby_type        from;
-    enum fby_type        to;
-    enum fby_layout      layout;
-    struct fby_shape     shape;     /* of one raw sample, bits packed */
-    bool                 yuv420;    /* affine: raw samples are planes */
-    uint32_t             pixels;    /* affine: values a channel; bits: a map */
-    uint32_t             plane;     /* affine: values from one channel to the
-                                       next where the result is planes */
-    uint32_t             channels;  /* affine, scale: 1 is one for all */
-    uint64_t             raw_bytes; /* of one sample */
-    uint64_t             out_bytes; /* of one sample */
-    float                scale[FBY_MAX_CHANNELS];
-    float                offset[FBY_MAX_CHANNELS];
-    uint32_t             classes;
-    uint32_t             maps; /* bits: in a pixel's bytes */
-    uint32_t             on;   /* one-hot, bits: the two values' bits in `to` */
-    uint32_t             off;
+    const char            *name; /* of the field; borrowed from the content */
+    enum fby_expand_kind   kind;
+    enum fby_type          from;
+    enum fby_type          to;
+    enum fby_layout        layout;
+    struct fby_shape       shape;     /* of one raw sample, bits packed */
+    bool                   yuv420;    /* affine: raw samples are planes */
+    uint32_t               pixels;    /* affine: values a channel; bits: a
+                                         map */
+    uint32_t               plane;     /* affine: values from one channel to
+                                         the next where the result is planes */
+    uint32_t               channels;  /* affine, scale: 1 is one for all */
+    uint64_t               raw_bytes; /* of one sample, at most */
+    uint64_t               out_bytes; /* of one sample, at most */
+    float                  scale[FBY_MAX_CHANNELS];
+    float                  offset[FBY_MAX_CHANNELS];
+    uint64_t               entry_bytes; /* of one raw entry, where rows vary */
+    bool                   longest;     /* padded: to the batch's longest */
+    uint64_t               pad;         /* padded: bits in `to` */
+    enum fby_type          offsets;     /* ragged */
+    struct fby_tensor_plan tensors[FBY_TENSORS]; /* the values first */
+    uint32_t               n_tensors;
+    uint32_t               classes;
+    uint32_t               maps; /* bits: in a pixel's bytes */
+    uint32_t               on; /* one-hot, bits: the two values' bits in `to` */
+    uint32_t               off;
     const struct fby_field_content
                        *drawn_by; /* ops, mix: whose list is drawn; borrowed */
     struct fby_ops_plan ops;      /* ops: of its list */
@@ -59,8 +80,8 @@ struct fby_expansion {
  * off = s / classes, likewise, then rounded to `to`.
  *
  * Errors: FBY_CONFIG, with the field and the reason in `why`, when the dtype
- *         cannot hold what the recipe asks for, or a layout is asked of a
- *         field that is no image. */
+ *         cannot hold what the recipe asks for, or a form is asked of a
+ *         field that has none such: a layout of what is no image. */
 FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content                          *field,
     const struct fby_field_delivery *delivery, struct fby_why *why);
@@ -75,5 +96,24 @@ FBY_CHECKED fby_err fby_expansion_mix(struct fby_expansion *self,
  * the number of dimensions. */
 uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
     int64_t shape[FBY_EXPAND_DIMS], int64_t strides[FBY_EXPAND_DIMS]);
+
+/* The same of tensor `i` of a field whose rows vary in length. */
+uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
+    const struct fby_extents *rows, int64_t shape[FBY_EXPAND_DIMS],
+    int64_t strides[FBY_EXPAND_DIMS]);
+
+/* Padded: entries that every row gets. */
+uint64_t fby_expansion_padded_to(
+    const struct fby_expansion *self, const struct fby_extents *rows);
+
+static inline bool fby_expansion_varies(const struct fby_expansion *self)
+{
+    return self->kind == FBY_EXPAND_PADDED || self->kind == FBY_EXPAND_RAGGED;
+}
+
+static inline bool fby_is_real(enum fby_type type)
+{
+    return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
+}
 
 #endif

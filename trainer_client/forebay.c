@@ -99,6 +99,7 @@ static fby_err start(struct forebay *self, struct fby_why *why)
         .feed           = feed,
         .out_bytes      = setup->out_bytes,
         .max_rows       = setup->max_rows,
+        .varying        = fby_setup_varying(setup),
         .max_held_bytes = setup->max_held_bytes,
     };
     err = fby_shelf_create(&config, &self->shelf);

@@ -77,60 +77,6 @@ static void put_substituted(const struct fby_receiver *r,
     }
 }
 
-static struct fby_tensor *next_tensor(
-    struct forebay_batch *batch, const char *name)
-{
-    struct fby_tensor *tensor = &batch->tensors[batch->n_tensors++];
-    snprintf(tensor->name, sizeof(tensor->name), "%s", name);
-    tensor->view.shape   = tensor->shape;
-    tensor->view.strides = tensor->strides;
-    return tensor;
-}
-
-static DLDataType dl_type(enum fby_type type)
-{
-    static const DLDataType types[] = {
-        [FBY_U8]   = {kDLUInt, 8, 1},
-        [FBY_U16]  = {kDLUInt, 16, 1},
-        [FBY_I32]  = {kDLInt, 32, 1},
-        [FBY_I64]  = {kDLInt, 64, 1},
-        [FBY_F16]  = {kDLFloat, 16, 1},
-        [FBY_BF16] = {kDLBfloat, 16, 1},
-        [FBY_F32]  = {kDLFloat, 32, 1},
-        [FBY_U32]  = {kDLUInt, 32, 1},
-        [FBY_BOOL] = {kDLBool, 8, 1},
-    };
-    return types[type];
-}
-
-static void put_tensors(
-    const struct fby_receiver *r, struct forebay_batch *batch)
-{
-    const struct fby_setup *setup  = r->setup;
-    const DLDevice          device = {
-                 .device_type = setup->cuda != NULL ? kDLCUDA : kDLCPU,
-                 .device_id   = setup->cuda != NULL ? setup->gpu : 0};
-    batch->n_tensors = 0;
-    for (uint32_t i = 0; i < setup->n_fields; i++) {
-        const struct fby_expansion *plan   = &setup->expansions[i];
-        struct fby_tensor          *tensor = next_tensor(batch, plan->name);
-        tensor->view.data   = batch->memory + setup->out_offset[i];
-        tensor->view.device = device;
-        tensor->view.dtype  = dl_type(plan->to);
-        tensor->view.ndim   = (int32_t)fby_expansion_tensor(
-              plan, batch->rows, tensor->shape, tensor->strides);
-    }
-    if (setup->split->content.last == FBY_LAST_PAD) {
-        struct fby_tensor *tensor = next_tensor(batch, "valid");
-        tensor->view.data = batch->memory + setup->out_offset[setup->n_fields];
-        tensor->view.device = device;
-        tensor->view.dtype  = (DLDataType){kDLBool, 8, 1};
-        tensor->view.ndim   = 1;
-        tensor->shape[0]    = batch->rows;
-        tensor->strides[0]  = 1;
-    }
-}
-
 static void add_times(
     struct fby_stage_times *sum, const struct fby_stage_times *one)
 {
@@ -140,23 +86,32 @@ static void add_times(
     sum->wait += one->wait;
 }
 
+static uint64_t bytes_sent(const struct fby_assembly *assembly)
+{
+    uint64_t bytes = 0;
+    uint32_t n     = assembly->wanted.rows > 0 ? assembly->layout.n_chunks : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bytes += assembly->sent[i].raw_bytes;
+    }
+    return bytes;
+}
+
 static void lay_down(struct fby_receiver *r, int slot)
 {
     struct fby_assembly    *assembly = &r->assemblies[slot];
     struct forebay_batch   *batch    = r->spare;
     struct fby_unpack_task *task     = fby_unpack_task(r->unpack);
     r->spare                         = NULL;
-    batch->raw_bytes =
-        assembly->wanted.rows > 0 ? assembly->layout.raw_bytes : 0;
+    batch->raw_bytes                 = bytes_sent(assembly);
     put_rows(r, assembly, batch);
     put_token(r, assembly, batch);
     put_substituted(r, assembly, batch);
-    put_tensors(r, batch);
     add_times(&r->times, &assembly->times);
     task->kind   = FBY_UNPACK_BATCH;
     task->slot   = slot;
     task->from   = &r->slots[slot];
     task->layout = &assembly->layout;
+    task->sent   = assembly->sent;
     task->batch  = batch;
     fby_r_report(r); /* who has the batch, sees what led to it */
     fby_desk_put(r->desk, batch);

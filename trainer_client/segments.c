@@ -20,6 +20,8 @@ bool fby_segments_know(const struct fby_expansion *plan)
         return true;
     case FBY_EXPAND_OPS:
     case FBY_EXPAND_MIX:
+    case FBY_EXPAND_PADDED:
+    case FBY_EXPAND_RAGGED:
         break;
     }
     return false;
@@ -303,6 +305,8 @@ void fby_segments_add(struct fby_segments *self,
         break;
     case FBY_EXPAND_OPS: /* fby_segments_know says no */
     case FBY_EXPAND_MIX:
+    case FBY_EXPAND_PADDED:
+    case FBY_EXPAND_RAGGED:
         break;
     }
 }

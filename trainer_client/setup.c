@@ -1,5 +1,6 @@
 #include "trainer_client/setup.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,6 +229,23 @@ static fby_err select_fields(struct fby_setup *self,
     return FBY_OK;
 }
 
+static void override_rows(
+    const struct forebay_output *output, struct fby_field_delivery *delivery)
+{
+    if (output->as != FOREBAY_AS_PIPELINE) {
+        delivery->as = (enum fby_as)output->as;
+    }
+    if (output->pad_to != FOREBAY_PAD_TO_PIPELINE) {
+        delivery->longest = output->pad_to == FOREBAY_PAD_TO_LONGEST;
+    }
+    if (output->offsets != FOREBAY_DTYPE_PIPELINE) {
+        delivery->offsets = (enum fby_type)output->offsets;
+    }
+    if (output->has_pad) {
+        delivery->pad = output->pad;
+    }
+}
+
 static fby_err override(struct fby_setup *self,
     const struct forebay_output *output, struct fby_why *why)
 {
@@ -243,12 +261,73 @@ static fby_err override(struct fby_setup *self,
     if (output->layout != FOREBAY_LAYOUT_PIPELINE) {
         delivery->layout = (enum fby_layout)output->layout;
     }
+    override_rows(output, delivery);
     return FBY_OK;
+}
+
+/* Element `i` of the caller's array, whose elements may be longer or shorter
+ * than ours. */
+static fby_err read_output(const struct forebay_options *o, size_t i,
+    struct forebay_output *out, struct fby_why *why)
+{
+    size_t         given = o->outputs->struct_size;
+    const uint8_t *from  = (const uint8_t *)o->outputs + i * given;
+    size_t         both  = given < sizeof(*out) ? given : sizeof(*out);
+    if (given < offsetof(struct forebay_output, as) ||
+        given > 64 * sizeof(*out)) {
+        return fby_because(why, FBY_USAGE,
+            "outputs: struct_size is %zu; begin with forebay_output()", given);
+    }
+    *out = (struct forebay_output){0};
+    memcpy(out, from, both);
+    if (out->struct_size != given) {
+        return fby_because(why, FBY_USAGE,
+            "outputs: struct_size of number %zu is %zu, of the first %zu", i,
+            out->struct_size, given);
+    }
+    return all_zero(from + both, given - both)
+               ? FBY_OK
+               : fby_because(why, FBY_USAGE,
+                     "outputs: number %zu sets something that this version "
+                     "(%s) does not know",
+                     i, FBY_VERSION);
 }
 
 static uint64_t aligned(uint64_t size)
 {
     return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
+}
+
+static void place_tensors(struct fby_setup *self, uint32_t i)
+{
+    const struct fby_expansion *plan = &self->expansions[i];
+    self->n_tensors += plan->n_tensors;
+    self->out_offset[i] = self->out_bytes;
+    if (!fby_expansion_varies(plan)) {
+        self->out_bytes += aligned(plan->out_bytes * self->max_rows);
+        return;
+    }
+    for (uint32_t k = 0; k < plan->n_tensors; k++) {
+        const struct fby_tensor_plan *tensor = &plan->tensors[k];
+        self->part_offset[i][k]              = self->out_bytes;
+        self->out_bytes +=
+            aligned(tensor->row_bytes * self->max_rows + tensor->more_bytes);
+    }
+}
+
+/* Offsets of 32 bits must reach the end. */
+static fby_err check_offsets(
+    const struct fby_setup *self, uint32_t i, struct fby_why *why)
+{
+    const struct fby_expansion *plan = &self->expansions[i];
+    if (plan->kind != FBY_EXPAND_RAGGED || plan->offsets != FBY_I32 ||
+        (uint64_t)plan->shape.dims[0] * self->max_rows <= INT32_MAX) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "field %s: a batch may have %llu entries, more than offsets of i32 "
+        "reach; ask for i64",
+        plan->name, (unsigned long long)plan->shape.dims[0] * self->max_rows);
 }
 
 static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
@@ -266,12 +345,13 @@ static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
             err = fby_expansion_mix(
                 &self->expansions[i], &content->fields[at], mixed_by, why);
         }
+        if (err == FBY_OK) {
+            err = check_offsets(self, i, why);
+        }
         if (err != FBY_OK) {
             return err;
         }
-        self->out_offset[i] = self->out_bytes;
-        self->out_bytes +=
-            aligned(self->expansions[i].out_bytes * self->max_rows);
+        place_tensors(self, i);
     }
     self->out_offset[self->n_fields] = self->out_bytes;
     self->out_bytes += aligned(self->max_rows);
@@ -284,7 +364,11 @@ static fby_err take_fields(struct fby_setup *self,
 {
     fby_err err = select_fields(self, o, why);
     for (size_t i = 0; i < o->n_outputs && err == FBY_OK; i++) {
-        err = override(self, &o->outputs[i], why);
+        struct forebay_output output = forebay_output(NULL);
+        err                          = read_output(o, i, &output, why);
+        if (err == FBY_OK) {
+            err = override(self, &output, why);
+        }
     }
     return err == FBY_OK ? plan_fields(self, why) : err;
 }
@@ -366,6 +450,11 @@ static fby_err take_limits(struct fby_setup *self,
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
     self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
+    if (self->cuda != NULL && fby_setup_varying(self) != 0) {
+        return fby_because(why, FBY_CONFIG,
+            "rows of several lengths are made on the host only; use device: "
+            "host, or leave such fields out");
+    }
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");
@@ -432,6 +521,15 @@ bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda != NULL && !self->digests && !self->verify_decoded &&
            fby_segments_know(&self->expansions[field]);
+}
+
+uint64_t fby_setup_varying(const struct fby_setup *self)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        bits |= (uint64_t)fby_expansion_varies(&self->expansions[i]) << i;
+    }
+    return bits;
 }
 
 bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)

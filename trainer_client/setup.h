@@ -40,8 +40,11 @@ struct fby_setup {
     struct fby_expansion *expansions;            /* one each */
     struct fby_raw_layout layout;                /* of a whole batch */
     uint64_t out_offset[FBY_MAX_FIELDS + 1];     /* the last: `valid` */
-    uint64_t out_bytes;                          /* of a whole batch */
-    uint32_t max_rows;                           /* of this rank's batch */
+    uint64_t part_offset[FBY_MAX_FIELDS][FBY_TENSORS]; /* where rows vary: of
+                                                          each tensor */
+    uint32_t n_tensors; /* of a batch, without `valid` */
+    uint64_t out_bytes; /* of a whole batch */
+    uint32_t max_rows;  /* of this rank's batch */
 
     const struct fby_device *device;
     const struct fby_cuda   *cuda; /* NULL: batches stay on the host */
@@ -77,6 +80,9 @@ uint32_t fby_setup_window(const struct fby_setup *self);
 /* Whether chunks of a field go to a GPU as they come, the host not having seen
  * the values. */
 bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field);
+
+/* Bit i: rows of field i (its position among the selected) vary in length. */
+uint64_t fby_setup_varying(const struct fby_setup *self);
 
 /* Whether chunks of a field (its position among the selected) may go straight
  * to the tensor on the host, because it holds the raw bytes as they are. */

@@ -72,6 +72,9 @@ static void destroy_batch(struct forebay_batch *batch)
     } else {
         config->device->out_free(batch->memory, config->out_bytes);
     }
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        fby_extents_fini(&batch->rows_of[i]);
+    }
     free(batch->samples);
     free(batch->valid);
     free(batch->digests);
@@ -103,7 +106,12 @@ static fby_err make_batch(
     batch->samples = fby_zalloc(config->max_rows * sizeof(*batch->samples));
     batch->valid   = fby_zalloc(config->max_rows);
     batch->digests = fby_zalloc(config->max_rows * sizeof(*batch->digests));
-    *out           = batch;
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        if ((config->varying >> i & 1) != 0) {
+            fby_extents_init(&batch->rows_of[i], config->max_rows);
+        }
+    }
+    *out = batch;
     return FBY_OK;
 }
 

@@ -21,7 +21,7 @@ enum { FBY_OUTPUT_SLOTS = 4 };
 struct fby_shelf;
 
 struct fby_tensor {
-    char     name[FBY_NAME_SIZE];
+    char     name[FBY_NAME_SIZE + 16]; /* with its suffix */
     DLTensor view;
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
@@ -51,8 +51,9 @@ struct forebay_batch {
     struct forebay_substitution *substituted; /* causes owned */
     uint32_t                     n_substituted;
 
-    struct fby_tensor tensors[FBY_MAX_FIELDS + 1];
-    uint32_t          n_tensors;
+    struct fby_extents rows_of[FBY_MAX_FIELDS]; /* where they vary */
+    struct fby_tensor  tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1];
+    uint32_t           n_tensors;
 
     bool           done; /* desk's lock: the values are there */
     fby_err        err;  /* they could not be made: */
@@ -64,6 +65,7 @@ struct fby_shelf_config {
     struct fby_feed         *feed; /* NULL, or a GPU; becomes the shelf's */
     uint64_t                 out_bytes; /* of a slot */
     uint32_t                 max_rows;
+    uint64_t                 varying; /* bit i: rows of field i vary */
     uint64_t                 max_held_bytes;
 };
 

@@ -10,6 +10,7 @@
 #include "common/stage.h"
 #include "trainer_client/digest.h"
 #include "trainer_client/parcel.h"
+#include "trainer_client/tensors.h"
 
 struct fby_unpack {
     const struct fby_setup   *setup;
@@ -85,6 +86,7 @@ static void digest_batch(
                                    .shape        = plan->shape,
                                    .raw          = raw_of(setup, task, i),
                                    .sample_bytes = plan->raw_bytes,
+                                   .rows = fby_expansion_varies(plan) ? &batch->rows_of[i] : NULL,
         };
     }
     for (uint32_t row = 0; row < batch->rows; row++) {
@@ -181,6 +183,42 @@ static fby_err expand_with_ops(
     return setup->device->expand_ops(&job, why);
 }
 
+static const uint8_t *slot_of(
+    const struct fby_unpack_task *task, uint32_t field)
+{
+    return task->from->memory + task->layout->fields[field].slot_offset;
+}
+
+/* Of no rows, too: offsets are one more. */
+static fby_err expand_varying(struct fby_unpack *self,
+    const struct fby_unpack_task *task, uint32_t field, struct fby_why *why)
+{
+    const struct fby_setup     *setup            = self->setup;
+    const struct fby_expansion *plan             = &setup->expansions[field];
+    struct forebay_batch       *batch            = task->batch;
+    struct fby_extents         *rows             = &batch->rows_of[field];
+    void                       *out[FBY_TENSORS] = {NULL};
+    const uint8_t              *raw              = task->from->memory;
+    fby_err                     err              = FBY_OK;
+    for (uint32_t i = 0; i < plan->n_tensors; i++) {
+        out[i] = batch->memory + setup->part_offset[field][i];
+    }
+    fby_extents_clear(rows);
+    if (batch->rows > 0) {
+        const struct fby_extents_in in = {
+            .name   = plan->name,
+            .layout = task->layout,
+            .field  = field,
+            .raw    = slot_of(task, field),
+            .sent   = task->sent + task->layout->fields[field].first_chunk,
+        };
+        raw = in.raw;
+        err = fby_extents_read(rows, &in, why);
+    }
+    return err == FBY_OK ? setup->device->expand_rows(plan, rows, raw, out, why)
+                         : err;
+}
+
 /* A field whose raw bytes lie in the slot. */
 static fby_err expand_raw(
     void *context, uint32_t field, uint8_t *out, struct fby_why *why)
@@ -192,9 +230,8 @@ static fby_err expand_raw(
     if (plan->drawn_by != NULL) {
         return expand_with_ops(making, field, out, why);
     }
-    return setup->device->expand(plan,
-        task->from->memory + task->layout->fields[field].slot_offset,
-        task->batch->rows, out, why);
+    return setup->device->expand(
+        plan, slot_of(task, field), task->batch->rows, out, why);
 }
 
 static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
@@ -203,14 +240,20 @@ static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     const struct fby_setup *setup  = self->setup;
     struct forebay_batch   *batch  = task->batch;
     fby_err                 err    = FBY_OK;
-    uint32_t                n      = batch->rows > 0 ? setup->n_fields : 0;
     struct making           making = {self, thread, task};
     if (self->feed != NULL) {
         const struct fby_parcel_host host = {
             .setup = setup, .expand = expand_raw, .context = &making};
         return fby_parcel_send(self->feed, &host, task, why);
     }
-    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+    for (uint32_t i = 0; i < setup->n_fields && err == FBY_OK; i++) {
+        if (fby_expansion_varies(&setup->expansions[i])) {
+            err = expand_varying(self, task, i, why);
+            continue;
+        }
+        if (batch->rows == 0) {
+            continue;
+        }
         err = fby_setup_is_direct(setup, i)
                   ? place_field(self, thread, task, i, why)
                   : expand_raw(
@@ -226,6 +269,9 @@ static void unpack_batch(
     int64_t        begun_ns  = fby_now_ns();
     fby_err        err       = expand_batch(self, thread, task, &why);
     task->batch->has_digests = false;
+    if (err == FBY_OK) {
+        fby_batch_tensors(self->setup, task->batch);
+    }
     if (err == FBY_OK && self->setup->digests) {
         digest_batch(self->setup, task);
     }

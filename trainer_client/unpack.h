@@ -39,6 +39,7 @@ struct fby_unpack_task {
     struct forebay_batch        *batch;  /* borrowed: it lies on the desk */
     struct fby_slot             *from;   /* cleared when the batch is made */
     const struct fby_raw_layout *layout; /* of the slot; borrowed */
+    const struct fby_chunk_sent *sent;   /* what is in it; borrowed */
 };
 
 struct fby_unpack;

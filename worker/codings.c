@@ -116,6 +116,6 @@ void fby_shell_codings_learn(
     if (chunk->field < codings->n && fby_digest_equal(&codings->content,
                                          &job->spec.prepared->content_digest)) {
         fby_auto_feed(&codings->autos[chunk->field], job->coding[chunk->field],
-            chunk->span.raw_bytes, chunk->wire_bytes);
+            chunk->raw_bytes, chunk->wire_bytes);
     }
 }

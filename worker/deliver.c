@@ -55,13 +55,14 @@ static void send_header(struct shell *self, const struct ask *ask)
             &content->fields[job->content_field[i]];
         const struct fby_raw_field *raw = &job->layout.fields[i];
         fields[i]                       = (struct fby_header_field){
-                                  .name      = field->name,
-                                  .encoding  = fby_encoding_of(field),
-                                  .type      = raw->type,
-                                  .shape     = raw->shape,
-                                  .raw_bytes = raw->raw_bytes,
-                                  .n_chunks  = raw->n_chunks,
-                                  .recipe    = recipe_of(field, raw, &lists[i]),
+                                  .name       = field->name,
+                                  .encoding   = fby_encoding_of(field),
+                                  .type       = raw->type,
+                                  .shape      = raw->shape,
+                                  .raw_bytes  = raw->raw_bytes,
+                                  .n_chunks   = raw->n_chunks,
+                                  .max_length = raw->max_length,
+                                  .recipe     = recipe_of(field, raw, &lists[i]),
         };
         fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
     }
@@ -84,17 +85,17 @@ static void send_header(struct shell *self, const struct ask *ask)
 static void sum_fields(
     const struct fby_job *job, struct fby_sum sums[FBY_MAX_FIELDS])
 {
-    uint32_t  n      = job->layout.n_chunks;
-    uint64_t *hashes = fby_zalloc(n * sizeof(*hashes));
-    uint32_t  first  = 0;
+    uint32_t               n    = job->layout.n_chunks;
+    struct fby_chunk_sent *sent = fby_zalloc(n * sizeof(*sent));
     for (uint32_t i = 0; i < n; i++) {
-        hashes[i] = job->chunks[i].raw_hash;
+        const struct fby_job_chunk *chunk = &job->chunks[i];
+        sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
     }
     for (uint32_t f = 0; f < job->layout.n_fields; f++) {
-        sums[f] = fby_field_sum(&job->layout, f, hashes + first);
-        first += job->layout.fields[f].n_chunks;
+        sums[f] = fby_field_sum(
+            &job->layout, f, sent + job->layout.fields[f].first_chunk);
     }
-    free(hashes);
+    free(sent);
 }
 
 /* The keys of rows stand behind the list. */
@@ -179,7 +180,7 @@ static void write_prefix(struct fby_job_chunk *chunk, const struct ask *ask,
         .field      = chunk->field,
         .number     = chunk->number,
         .raw_offset = chunk->span.raw_offset,
-        .raw_bytes  = chunk->span.raw_bytes,
+        .raw_bytes  = chunk->raw_bytes,
         .wire_bytes = chunk->wire_bytes,
         .raw_hash   = chunk->raw_hash,
     };
@@ -266,7 +267,7 @@ static fby_err send_chunk(
     }
     send_frame(self, ask->peer, &message);
     self->counts.chunks++;
-    self->counts.raw_bytes += chunk->span.raw_bytes;
+    self->counts.raw_bytes += chunk->raw_bytes;
     self->counts.wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
     return FBY_OK;
 }

@@ -25,15 +25,15 @@ static bool encode_in_place(struct fby_stages *self, uint32_t thread,
         .params  = fby_layout_params(field),
         .scratch = &self->scratch[thread],
     };
-    size_t room = fby_codec_room(&work, chunk->span.raw_bytes);
-    if (room > FBY_ENCODE_ROOM(chunk->span.raw_bytes) ||
+    size_t room = fby_codec_room(&work, chunk->raw_bytes);
+    if (room > FBY_ENCODE_ROOM(chunk->raw_bytes) ||
         fby_memory_take(self->encode_memory, room, &block) != FBY_OK) {
         return false;
     }
     fby_err err  = fby_codec_encode(&work,
-         (struct fby_bytes_in){chunk->payload, chunk->span.raw_bytes},
+         (struct fby_bytes_in){chunk->payload, chunk->raw_bytes},
          (struct fby_bytes_out){block.data, block.size}, &size);
-    bool    fits = err == FBY_OK && size <= chunk->span.raw_bytes;
+    bool    fits = err == FBY_OK && size <= chunk->raw_bytes;
     if (fits) {
         memcpy(chunk->payload, block.data, size);
         chunk->wire_bytes = (uint32_t)size;
@@ -50,12 +50,12 @@ static bool is_stored(struct fby_coding coding)
 static void encode(
     struct fby_stages *self, uint32_t thread, struct fby_job_chunk *chunk)
 {
-    chunk->raw_hash = fby_xxh64(chunk->payload, chunk->span.raw_bytes);
+    chunk->raw_hash = fby_xxh64(chunk->payload, chunk->raw_bytes);
     chunk->coding   = chunk->job->coding[chunk->field];
     if (is_stored(chunk->coding) ||
         !encode_in_place(self, thread, chunk, chunk->coding)) {
         chunk->coding     = stored;
-        chunk->wire_bytes = chunk->span.raw_bytes;
+        chunk->wire_bytes = chunk->raw_bytes;
     }
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
+#include "worker/varying.h"
 
 enum {
     SUBSTITUTED_BYTES = 64,     /* of an entry of END beside its names */
@@ -90,13 +91,24 @@ static void number_chunks(struct fby_job *self)
     struct fby_job_chunk *chunk = self->chunks;
     for (uint32_t f = 0; f < self->layout.n_fields; f++) {
         for (uint32_t i = 0; i < self->layout.fields[f].n_chunks; i++) {
-            chunk->job    = self;
-            chunk->span   = fby_layout_chunk(&self->layout, f, i);
-            chunk->field  = (uint16_t)f;
-            chunk->number = i;
-            chunk->index  = (uint32_t)(chunk - self->chunks);
+            chunk->job       = self;
+            chunk->span      = fby_layout_chunk(&self->layout, f, i);
+            chunk->field     = (uint16_t)f;
+            chunk->number    = i;
+            chunk->raw_bytes = chunk->span.raw_bytes;
+            chunk->index     = (uint32_t)(chunk - self->chunks);
             atomic_init(&chunk->missing_rows, chunk->span.rows);
             chunk++;
+        }
+    }
+}
+
+static void make_lengths(struct fby_job *self)
+{
+    for (uint32_t f = 0; f < self->layout.n_fields; f++) {
+        if (self->layout.fields[f].form != FBY_FORM_DENSE) {
+            self->lengths[f] =
+                fby_zalloc(self->spec.rows * sizeof(*self->lengths[f]));
         }
     }
 }
@@ -154,6 +166,7 @@ static fby_err build(struct fby_job *self, struct fby_arenas *arenas, void *tag,
     number_fields(self);
     number_chunks(self);
     size_runs(self);
+    make_lengths(self);
     return FBY_OK;
 }
 
@@ -218,6 +231,9 @@ void fby_job_release(struct fby_job **self_p)
         free(self->substituted[i].text);
     }
     free(self->substituted);
+    for (uint32_t f = 0; f < self->layout.n_fields; f++) {
+        free(self->lengths[f]);
+    }
     free(self->samples);
     free(self->chunks);
     pthread_mutex_destroy(&self->lock);
@@ -338,7 +354,15 @@ uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row)
     }
     struct fby_job_chunk *chunk =
         chunk_of(self, field, row / raw->rows_per_chunk);
-    return chunk->payload + (row % raw->rows_per_chunk) * raw->row_bytes;
+    uint32_t skip = raw->form == FBY_FORM_DENSE
+                        ? 0
+                        : fby_varying_values(raw, chunk->span.rows);
+    return chunk->payload + skip + (row % raw->rows_per_chunk) * raw->row_bytes;
+}
+
+uint32_t *fby_job_length(struct fby_job *self, uint32_t field, uint32_t row)
+{
+    return self->lengths[field] != NULL ? &self->lengths[field][row] : NULL;
 }
 
 /* Pull the pieces of a cut row apart, first one first, to make the head rooms.
@@ -354,6 +378,16 @@ static void spread_row(struct fby_job *self, uint32_t field, uint32_t row)
         struct fby_job_chunk *chunk = chunk_of(self, field, first + i);
         memmove(chunk->payload, from, chunk->span.raw_bytes);
         from += chunk->span.raw_bytes;
+    }
+}
+
+/* It has all its rows: nobody writes to it any more. */
+static void close_chunk(struct fby_job *self, struct fby_job_chunk *chunk)
+{
+    const uint32_t *lengths = self->lengths[chunk->field];
+    if (lengths != NULL) {
+        chunk->raw_bytes = fby_varying_pack(&self->layout.fields[chunk->field],
+            lengths + chunk->span.first_row, chunk->span.rows, chunk->payload);
     }
 }
 
@@ -380,6 +414,7 @@ static void chunks_done(struct fby_job *self, uint32_t field, uint32_t row,
         struct fby_job_chunk *chunk = chunk_of(self, field, i);
         uint32_t              done  = rows_within(&chunk->span, row, n);
         if (atomic_fetch_sub(&chunk->missing_rows, done) == done) {
+            close_chunk(self, chunk);
             sink->complete(sink->context, chunk);
         }
     }

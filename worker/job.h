@@ -41,6 +41,8 @@ struct fby_job_chunk {
     atomic_uint         missing_rows;
     uint8_t            *payload;    /* raw until encoded; 64 free bytes before;
                                     NULL before fby_job_place */
+    uint32_t            raw_bytes;  /* of the payload, once it has all rows;
+                                       the span's, or less where rows vary */
     struct fby_coding   coding;     /* once encoded */
     uint32_t            wire_bytes; /* once encoded, of the payload */
     uint64_t            raw_hash;   /* once encoded */
@@ -77,16 +79,19 @@ struct fby_job {
     struct fby_coding coding[FBY_MAX_FIELDS];        /* wanted, likewise */
     uint64_t         *samples;                       /* of each row */
     struct fby_job_chunk *chunks;
-    struct fby_arena     *arena;
-    atomic_uint           holds;
-    atomic_int            state;        /* enum fby_job_state */
-    uint32_t              ready_chunks; /* the loop's: seen encoded */
-    atomic_uint_fast64_t  fetch_ns, transform_ns, encode_ns;
-    int64_t               begun_ns;
-    uint32_t              run_rows;     /* fetched together; 1: one by one */
-    uint32_t              next_row;     /* to be fetched; the backlog's lock */
-    struct fby_job       *next_waiting; /* likewise */
-    uint64_t              turn;         /* likewise */
+    uint32_t *lengths[FBY_MAX_FIELDS]; /* of each row, where they vary; else
+                                          NULL. A row's is its maker's until
+                                          its chunk has all rows */
+    struct fby_arena    *arena;
+    atomic_uint          holds;
+    atomic_int           state;        /* enum fby_job_state */
+    uint32_t             ready_chunks; /* the loop's: seen encoded */
+    atomic_uint_fast64_t fetch_ns, transform_ns, encode_ns;
+    int64_t              begun_ns;
+    uint32_t             run_rows;     /* fetched together; 1: one by one */
+    uint32_t             next_row;     /* to be fetched; the backlog's lock */
+    struct fby_job      *next_waiting; /* likewise */
+    uint64_t             turn;         /* likewise */
 
     pthread_mutex_t             lock; /* guards all below */
     bool                        is_placed;
@@ -140,14 +145,16 @@ FBY_CHECKED fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
 
 /* Where row `row` of a chosen field is to be written, row_bytes contiguous. */
 uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row);
+/* And how many entries it has; NULL where rows do not vary. */
+uint32_t *fby_job_length(struct fby_job *self, uint32_t field, uint32_t row);
 
 struct fby_job_sink { /* who takes chunks that have all their rows */
     void (*complete)(void *context, struct fby_job_chunk *chunk);
     void *context;
 };
 
-/* All chosen fields of `n` rows are written: hands each chunk that thereby has
- * all its rows to `sink`. */
+/* All chosen fields of `n` rows are written, with their lengths: hands each
+ * chunk that thereby has all its rows to `sink`, packed as it is to travel. */
 void fby_job_rows_done(struct fby_job *self, uint32_t row, uint32_t n,
     const struct fby_job_sink *sink);
 

@@ -43,6 +43,7 @@ static fby_err write_field(struct transformer *transformer,
                .seed     = job->spec.seed,
                .epoch    = job->spec.epoch,
                .sample   = task->sample,
+               .length   = fby_job_length(job, chosen, task->row),
     };
     if (part->is_stack) {
         open_stack(task, part, &work);

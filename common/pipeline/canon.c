@@ -53,10 +53,13 @@ enum { /* of a field's record */
     MEAN      = 14,
     STD       = 15,
     SHAPE     = 16, /* of arrays only */
-    PICK      = 19, /* when something is picked */
-    MAPS      = 22, /* of bits only */
-    DEVICE    = 24, /* only where more than normalize is done there */
-    YUV420    = 25  /* only where it is so */
+    /* Of what varies in length only; too_long unless rows are refused. */
+    MAX_LENGTH = 17,
+    TOO_LONG   = 18,
+    PICK       = 19, /* when something is picked */
+    MAPS       = 22, /* of bits only */
+    DEVICE     = 24, /* only where more than normalize is done there */
+    YUV420     = 25  /* only where it is so */
 };
 
 enum { /* of an op's record */
@@ -173,6 +176,12 @@ static void encode_field(
     fby_record_put_reals(out, STD, field->std, channels);
     if (field->decode == FBY_DECODE_ARRAY) {
         encode_shape(out, &field->array);
+    }
+    if (field->max_length > 0) {
+        fby_record_put_i64(out, MAX_LENGTH, field->max_length);
+    }
+    if (field->too_long == FBY_TOO_LONG_TRUNCATE) {
+        fby_record_put_i64(out, TOO_LONG, field->too_long);
     }
     if (field->pick != FBY_PICK_NONE) {
         fby_record_put_i64(out, PICK, field->pick);
@@ -379,6 +388,19 @@ static uint32_t decode_u32(struct fby_record *r, uint16_t key)
     return (uint32_t)fby_record_between(r, key, 0, UINT32_MAX);
 }
 
+static void decode_length(struct fby_record *r, struct fby_field_content *out)
+{
+    if (fby_record_has(r, MAX_LENGTH)) {
+        out->max_length =
+            (uint32_t)fby_record_between(r, MAX_LENGTH, 1, FBY_MAX_VARYING);
+        out->too_long = FBY_TOO_LONG_REFUSE;
+    }
+    if (fby_record_has(r, TOO_LONG)) {
+        out->too_long = (enum fby_too_long)fby_record_between(
+            r, TOO_LONG, FBY_TOO_LONG_REFUSE, FBY_TOO_LONG_TRUNCATE);
+    }
+}
+
 static void decode_field(
     struct fby_record *list, uint16_t key, struct fby_field_content *out)
 {
@@ -402,6 +424,7 @@ static void decode_field(
     if (out->decode == FBY_DECODE_ARRAY) {
         decode_shape(&r, &out->array);
     }
+    decode_length(&r, out);
     if (fby_record_has(&r, PICK)) {
         out->pick = (enum fby_pick)fby_record_between(
             &r, PICK, FBY_PICK_RANDOM, FBY_PICK_RANDOM);

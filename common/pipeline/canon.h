@@ -56,11 +56,19 @@ static inline uint32_t fby_bits_bytes(uint32_t maps)
 /* Does its `from` name a png? Only then its pictures may be PNGs. */
 bool fby_field_takes_png(const struct fby_field_content *field);
 
+/* Bytes of the longest row of a field that varies in length; 0 when there are
+ * more than FBY_MAX_VARYING. */
+uint64_t fby_varying_bytes(const struct fby_field_content *field);
+
 /* Bytes of an array; 0 when there are none, or more than FBY_MAX_LENGTH. */
 uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type);
 
 /* Can token files hold that type (0: not said, and the files must say it)? */
 bool fby_tokens_type_ok(const struct fby_tokens *tokens);
+
+/* Is `value` one of `type`'s? Of reals all that are finite in it are, rounded;
+ * of whole numbers whole ones in its range. */
+bool fby_type_takes(enum fby_type type, double value);
 
 /* The smallest of u8, u16, u32 that holds ids below `classes` (0: u32). */
 enum fby_type fby_label_type(uint32_t classes);

@@ -22,6 +22,24 @@ enum fby_type fby_label_type(uint32_t classes)
     return classes > 256 ? FBY_U16 : FBY_U8;
 }
 
+bool fby_type_takes(enum fby_type type, double value)
+{
+    static const double ranges[][2] = {
+        [FBY_U8]   = {0, UINT8_MAX},
+        [FBY_U16]  = {0, UINT16_MAX},
+        [FBY_I32]  = {INT32_MIN, INT32_MAX},
+        [FBY_I64]  = {-0x1p53, 0x1p53},
+        [FBY_F16]  = {-65504, 65504},
+        [FBY_BF16] = {-FBY_SCALE_MAX, FBY_SCALE_MAX},
+        [FBY_F32]  = {-FBY_SCALE_MAX, FBY_SCALE_MAX},
+        [FBY_U32]  = {0, UINT32_MAX},
+        [FBY_BOOL] = {0, 1},
+    };
+    bool real = type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
+    return fby_type_bytes(type) > 0 && value >= ranges[type][0] &&
+           value <= ranges[type][1] && (real || value == floor(value));
+}
+
 const char *fby_extension_kind(const char *extension)
 {
     const char *dot = strrchr(extension, '.');
@@ -60,6 +78,17 @@ static struct fby_shape array_shape(const struct fby_field_content *field)
     return shape;
 }
 
+/* Of `n` entries. */
+static struct fby_shape list_of(uint32_t n, const struct fby_shape *entry)
+{
+    struct fby_shape shape = {.n_dims = 1, .dims = {n}};
+    for (uint32_t i = 0; i < entry->n_dims && shape.n_dims < FBY_MAX_DIMS;
+         i++) {
+        shape.dims[shape.n_dims++] = entry->dims[i];
+    }
+    return shape;
+}
+
 struct fby_shape fby_field_shape(const struct fby_field_content *field)
 {
     struct fby_shape shape = {0};
@@ -75,6 +104,9 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
         shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
     } else if (field->decode == FBY_DECODE_ARRAY) {
         shape = array_shape(field);
+    }
+    if (fby_field_form(field) == FBY_FORM_RAGGED) {
+        return list_of(field->max_length, &field->array);
     }
     for (size_t i = 0; i < field->n_ops; i++) {
         const struct fby_op_use *use = &field->ops[i];
@@ -418,7 +450,9 @@ static fby_err check_number(const struct fby_field_content *field,
 static fby_err check_bytes(
     const struct fby_field_content *field, struct fby_why *why)
 {
-    if (field->length == 0 || field->length > FBY_MAX_LENGTH) {
+    bool varies = field->max_length > 0;
+    if (varies ? field->length != 0
+               : field->length == 0 || field->length > FBY_MAX_LENGTH) {
         return fby_because(
             why, FBY_CONFIG, "length is not within 1 to %d", FBY_MAX_LENGTH);
     }
@@ -426,6 +460,17 @@ static fby_err check_bytes(
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "bytes come from a member and travel as u8");
+}
+
+static fby_err check_text(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    return field->wire_type == FBY_U8 && !is_folder(field) &&
+                   field->max_length > 0
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "a text comes from a member, has a max_length and travels "
+                     "as u8");
 }
 
 uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type)
@@ -482,6 +527,45 @@ static bool has_array(const struct fby_field_content *field)
     return memcmp(&field->array, &none, sizeof(none)) != 0;
 }
 
+uint64_t fby_varying_bytes(const struct fby_field_content *field)
+{
+    uint64_t bytes = fby_array_bytes(&field->array, field->wire_type);
+    bytes *= field->max_length; /* below 2^30 x 2^25 */
+    return bytes <= FBY_MAX_VARYING ? bytes : 0;
+}
+
+static bool may_vary(enum fby_decode decode)
+{
+    return decode == FBY_DECODE_NUMBER || decode == FBY_DECODE_BYTES ||
+           decode == FBY_DECODE_TEXT || decode == FBY_DECODE_ARRAY;
+}
+
+static fby_err check_varying(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    if (field->max_length == 0) {
+        return field->too_long == 0 ? FBY_OK
+                                    : fby_because(why, FBY_CONFIG,
+                                          "too_long goes with max_length");
+    }
+    if (!may_vary(field->decode) || field->maps > 0) {
+        return fby_because(why, FBY_CONFIG, "its rows are all of one length");
+    }
+    if (field->array.n_dims >= FBY_MAX_DIMS ||
+        (field->too_long != FBY_TOO_LONG_REFUSE &&
+            field->too_long != FBY_TOO_LONG_TRUNCATE)) {
+        return fby_because(why, FBY_CONFIG,
+            "an entry has at most %d dimensions; too_long is refuse or "
+            "truncate",
+            FBY_MAX_DIMS - 1);
+    }
+    return fby_varying_bytes(field) > 0
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "max_length entries have more than %d bytes",
+                     FBY_MAX_VARYING);
+}
+
 /* Keys of other decoders are left at what stands for "none", so that they
  * cannot make two digests of one meaning. */
 static bool strangers_are_none(const struct fby_field_content *f)
@@ -525,6 +609,8 @@ static fby_err check_decoded(const struct fby_field_content *field,
         return check_maps(field, why);
     case FBY_DECODE_TOKENS:
         return check_sequence(field, why);
+    case FBY_DECODE_TEXT:
+        return check_text(field, why);
     }
     return fby_because(why, FBY_CONFIG, "decode is not known");
 }
@@ -568,6 +654,9 @@ static fby_err check_field(const struct fby_field_content *field,
     if (err == FBY_OK && !shape_is_right(field)) {
         err =
             fby_because(why, FBY_CONFIG, "its shape is not what its ops make");
+    }
+    if (err == FBY_OK) {
+        err = check_varying(field, why);
     }
     return err == FBY_OK ? check_decoded(field, source, why) : err;
 }

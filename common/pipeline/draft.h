@@ -98,7 +98,17 @@ struct draft_wire {
     int64_t          codec;
 };
 
-enum { OUT_DTYPE, OUT_LAYOUT, OUT_SCALE, OUT_OFFSET, OUT_KEYS };
+enum {
+    OUT_DTYPE,
+    OUT_LAYOUT,
+    OUT_SCALE,
+    OUT_OFFSET,
+    OUT_AS,
+    OUT_TO,
+    OUT_PAD,
+    OUT_OFFSETS,
+    OUT_KEYS
+};
 
 struct draft_out {
     struct fby_place at[OUT_KEYS];
@@ -106,6 +116,10 @@ struct draft_out {
     int64_t          layout;
     struct fby_value scale; /* n = 0: not said */
     struct fby_value offset;
+    int64_t          as;      /* enum fby_as; 0: not said */
+    int64_t          longest; /* 1: padded to the batch's longest row */
+    struct fby_value pad;
+    int64_t          offsets; /* enum fby_type; 0: not said */
 };
 
 enum {
@@ -144,6 +158,8 @@ enum { /* keys of a field */
     FIELD_PICK,
     FIELD_LENGTH,
     FIELD_SHAPE,
+    FIELD_MAX_LENGTH,
+    FIELD_TOO_LONG,
     FIELD_CLASSES,
     FIELD_OPS,
     FIELD_WIRE,
@@ -168,6 +184,8 @@ struct draft_field {
     int64_t                    length;
     struct fby_shape           shape; /* array */
     int64_t                    maps;  /* travel as bits; 0: they do not */
+    int64_t                    max_length;
+    int64_t                    too_long; /* 0: not said */
     int64_t                    classes;
     struct draft_op            ops[FBY_MAX_OPS];
     uint32_t                   n_ops;

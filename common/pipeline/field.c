@@ -15,6 +15,7 @@ static const struct fby_choice decoders[] = {
     {"bytes", FBY_DECODE_BYTES, false},
     {"mask8", FBY_DECODE_MASK8, false},
     {"array", FBY_DECODE_ARRAY, false},
+    {"text", FBY_DECODE_TEXT, false},
     {"maps", FBY_DECODE_MAPS, false},
     {"tokens", FBY_DECODE_TOKENS, false},
     {NULL, 0, false},
@@ -44,7 +45,6 @@ static const struct fby_choice types[] = {
     NUMBER_TYPES,
     {"bits", DRAFT_BITS, false},
     {"sparse", 0, true},
-    {"ragged", 0, true},
     {"yuv420", DRAFT_YUV420, false},
     {NULL, 0, false},
 };
@@ -79,6 +79,30 @@ static const struct fby_choice layouts[] = {
     {"hwc", FBY_LAYOUT_HWC, false},
     {"chw", FBY_LAYOUT_CHW, false},
     {"channels_last", FBY_LAYOUT_CHANNELS_LAST, false},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice too_long[] = {
+    {"refuse", FBY_TOO_LONG_REFUSE, false},
+    {"truncate", FBY_TOO_LONG_TRUNCATE, false},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice shapes_of_out[] = {
+    {"padded", FBY_AS_PADDED, false},
+    {"ragged", FBY_AS_RAGGED, false},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice paddings[] = {
+    {"max", 0, false},
+    {"longest", 1, false},
+    {NULL, 0, false},
+};
+
+static const struct fby_choice offset_types[] = {
+    {"i32", FBY_I32, false},
+    {"i64", FBY_I64, false},
     {NULL, 0, false},
 };
 
@@ -190,6 +214,19 @@ static fby_err read_offset(
     return fby_param_read(yaml, node, &out_factor, &out->offset);
 }
 
+static const struct fby_param out_pad = {.expects = "a number, -1e30 to 1e30",
+    .real                                         = true,
+    .min_n                                        = 1,
+    .max_n                                        = 1,
+    .min                                          = -FBY_SCALE_MAX,
+    .max                                          = FBY_SCALE_MAX};
+
+static fby_err read_pad(struct fby_yaml *yaml, yaml_node_t *node, void *target)
+{
+    struct draft_out *out = target;
+    return fby_param_read(yaml, node, &out_pad, &out->pad);
+}
+
 static const struct fby_key out_keys[OUT_KEYS] = {
     [OUT_DTYPE]  = {.name = "dtype",
          .expects         = "dtype",
@@ -203,6 +240,22 @@ static const struct fby_key out_keys[OUT_KEYS] = {
         .choices          = layouts},
     [OUT_SCALE]  = {.name = "scale", .kind = FBY_KEY_OWN, .read = read_scale},
     [OUT_OFFSET] = {.name = "offset", .kind = FBY_KEY_OWN, .read = read_offset},
+    [OUT_AS]     = {.name = "as",
+            .expects      = "form",
+            .kind         = FBY_KEY_CHOICE,
+            .offset       = offsetof(struct draft_out, as),
+            .choices      = shapes_of_out},
+    [OUT_TO]     = {.name = "to",
+            .expects      = "length to pad to",
+            .kind         = FBY_KEY_CHOICE,
+            .offset       = offsetof(struct draft_out, longest),
+            .choices      = paddings},
+    [OUT_PAD]    = {.name = "pad", .kind = FBY_KEY_OWN, .read = read_pad},
+    [OUT_OFFSETS] = {.name = "offsets",
+        .expects           = "type of offsets",
+        .kind              = FBY_KEY_CHOICE,
+        .offset            = offsetof(struct draft_out, offsets),
+        .choices           = offset_types},
 };
 static const struct fby_schema out_schema = {
     "{dtype: ..., layout: ...}", out_keys, OUT_KEYS};
@@ -331,13 +384,24 @@ static const struct fby_key field_keys[FIELD_KEYS] = {
         .min                = 1,
         .max                = FBY_MAX_LENGTH},
     [FIELD_SHAPE]  = {.name = "shape", .kind = FBY_KEY_OWN, .read = read_shape},
-    [FIELD_CLASSES] = {.name = "classes",
-        .expects             = "an integer, 1 to 2147483647",
-        .kind                = FBY_KEY_INTEGER,
-        .offset              = offsetof(struct draft_field, classes),
-        .min                 = 1,
-        .max                 = FBY_MAX_CLASSES},
-    [FIELD_OPS]     = {.name = "ops", .kind = FBY_KEY_OWN, .read = read_ops},
+    [FIELD_MAX_LENGTH] = {.name = "max_length",
+        .expects = "an integer, 1 to 33554368 (entries of a row)",
+        .kind    = FBY_KEY_INTEGER,
+        .offset  = offsetof(struct draft_field, max_length),
+        .min     = 1,
+        .max     = FBY_MAX_VARYING},
+    [FIELD_TOO_LONG]   = {.name = "too_long",
+          .expects              = "rule for rows that are too long",
+          .kind                 = FBY_KEY_CHOICE,
+          .offset               = offsetof(struct draft_field, too_long),
+          .choices              = too_long},
+    [FIELD_CLASSES]    = {.name = "classes",
+           .expects             = "an integer, 1 to 2147483647",
+           .kind                = FBY_KEY_INTEGER,
+           .offset              = offsetof(struct draft_field, classes),
+           .min                 = 1,
+           .max                 = FBY_MAX_CLASSES},
+    [FIELD_OPS]        = {.name = "ops", .kind = FBY_KEY_OWN, .read = read_ops},
     [FIELD_WIRE]    = {.name = "wire", .kind = FBY_KEY_OWN, .read = read_wire},
     [FIELD_DEVICE]  = {.name = "device",
          .kind               = FBY_KEY_OWN,

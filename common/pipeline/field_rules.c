@@ -72,7 +72,8 @@ static fby_err infer_decode(
         if ((int64_t)infer_one(field->from[i]) != field->decode) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
                 "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
-                "maps, label, number, array or bytes",
+                "maps, label, number, array, text or "
+                "bytes",
                 field->from[0], field->from[i]);
         }
     }
@@ -87,16 +88,18 @@ static bool is_used(int64_t decode, size_t key)
 {
     static const unsigned common =
         BIT(FIELD_FROM) | BIT(FIELD_DECODE) | BIT(FIELD_WIRE) | BIT(FIELD_OUT);
+    enum { VARYING = BIT(FIELD_MAX_LENGTH) | BIT(FIELD_TOO_LONG) };
     static const unsigned used[] = {
         [FBY_DECODE_RGB8] = BIT(FIELD_DCT_SCALE) | BIT(FIELD_GROUP) |
                             BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
         [FBY_DECODE_LABEL] = BIT(FIELD_CLASSES) | BIT(FIELD_ONE_HOT) |
                              BIT(FIELD_KEY) | BIT(FIELD_PICK),
-        [FBY_DECODE_NUMBER] = BIT(FIELD_KEY) | BIT(FIELD_PICK),
-        [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH),
+        [FBY_DECODE_NUMBER] = BIT(FIELD_KEY) | BIT(FIELD_PICK) | VARYING,
+        [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH) | VARYING,
         [FBY_DECODE_MASK8] =
             BIT(FIELD_GROUP) | BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
-        [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE),
+        [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE) | VARYING,
+        [FBY_DECODE_TEXT]   = VARYING,
         [FBY_DECODE_MAPS]   = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_TOKENS] = 0,
     };
@@ -114,6 +117,7 @@ static const char *decoder_name(int64_t decode)
         [FBY_DECODE_ARRAY]  = "array",
         [FBY_DECODE_MAPS]   = "maps",
         [FBY_DECODE_TOKENS] = "tokens",
+        [FBY_DECODE_TEXT]   = "text",
     };
     return names[decode];
 }
@@ -146,6 +150,36 @@ static fby_err check_column(
                 "key '%s' is not used by columns", fby_draft_field_key(key));
         }
     }
+    if (field->max_length > 0) {
+        return wrong_at(yaml, field->at[FIELD_MAX_LENGTH],
+            "rows of columns are all of one shape");
+    }
+    return FBY_OK;
+}
+
+/* Keys that go with max_length. */
+static fby_err check_varying_keys(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    if (field->max_length > 0) {
+        for (size_t key = OUT_SCALE; key <= OUT_OFFSET; key++) {
+            if (field->out.at[key].line > 0) {
+                return wrong_at(yaml, field->out.at[key],
+                    "only arrays of one shape have a scale and an offset");
+            }
+        }
+        return FBY_OK;
+    }
+    if (field->at[FIELD_TOO_LONG].line > 0) {
+        return wrong_at(yaml, field->at[FIELD_TOO_LONG],
+            "too_long goes with max_length; say how long rows may be");
+    }
+    for (size_t key = OUT_AS; key <= OUT_OFFSETS; key++) {
+        if (field->out.at[key].line > 0) {
+            return wrong_at(yaml, field->out.at[key],
+                "only fields with a max_length are padded or ragged");
+        }
+    }
     return FBY_OK;
 }
 
@@ -174,7 +208,7 @@ static fby_err check_used(
                 "only arrays have a scale and an offset (images: normalize)");
         }
     }
-    return FBY_OK;
+    return check_varying_keys(yaml, field);
 }
 
 static bool stands_before(const struct draft_field *field, size_t i)
@@ -484,7 +518,79 @@ static fby_err settle_label(
     return err;
 }
 
-/* ---- number and bytes ---- */
+/* ---- what varies in length ---- */
+
+/* Reals hold every value, near enough; whole numbers must hold them all. */
+static bool holds(int64_t dtype, int64_t wire)
+{
+    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
+    return is_float(dtype) ||
+           (!is_float(wire) && largest(dtype) >= largest(wire) &&
+               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
+}
+
+static fby_err settle_holding_dtype(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->out.dtype == 0) {
+        field->out.dtype = field->wire.type;
+    }
+    return holds(field->out.dtype, field->wire.type)
+               ? FBY_OK
+               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
+                     "cannot hold all values of the wire type");
+}
+
+static fby_err check_pad(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    const struct draft_out *out    = &field->out;
+    static const char      *goes[] = {"to", "pad"};
+    for (size_t key = OUT_TO; key <= OUT_PAD; key++) {
+        if (out->at[key].line > 0 && out->as != FBY_AS_PADDED) {
+            return fby_yaml_wrong(yaml->why, yaml->file, out->at[key],
+                "%s goes with as: padded", goes[key - OUT_TO]);
+        }
+    }
+    if (out->at[OUT_OFFSETS].line > 0 && out->as == FBY_AS_PADDED) {
+        return wrong_at(
+            yaml, out->at[OUT_OFFSETS], "offsets go with as: ragged");
+    }
+    if (out->pad.n > 0 &&
+        !fby_type_takes((enum fby_type)out->dtype, out->pad.r[0])) {
+        return fby_yaml_wrong(yaml->why, yaml->file, out->at[OUT_PAD],
+            "pad %g is no value of dtype %s", out->pad.r[0],
+            fby_draft_type_name(out->dtype));
+    }
+    return FBY_OK;
+}
+
+static fby_err settle_varying(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    uint64_t entry =
+        fby_array_bytes(&field->shape, (enum fby_type)field->wire.type);
+    if (field->too_long == 0) {
+        field->too_long = FBY_TOO_LONG_REFUSE;
+    }
+    if (entry * (uint64_t)field->max_length > FBY_MAX_VARYING) {
+        return fby_yaml_wrong(yaml->why, yaml->file,
+            field->at[FIELD_MAX_LENGTH],
+            "%lld entries of %llu bytes are more than %d; lower max_length",
+            (long long)field->max_length, (unsigned long long)entry,
+            FBY_MAX_VARYING);
+    }
+    if (field->out.as == 0) {
+        field->out.as = FBY_AS_PADDED;
+    }
+    if (field->out.offsets == 0) {
+        field->out.offsets = FBY_I32;
+    }
+    fby_err err = settle_holding_dtype(yaml, field);
+    return err == FBY_OK ? check_pad(yaml, field) : err;
+}
+
+/* ---- number, bytes and text ---- */
 
 static fby_err settle_number(
     const struct fby_yaml *yaml, struct draft_field *field)
@@ -500,22 +606,45 @@ static fby_err settle_number(
     if (field->json_key[0] == '\0' && !is_column(field)) {
         memcpy(field->json_key, field->name, FBY_NAME_SIZE);
     }
-    return settle_same_dtype(yaml, field);
+    return field->max_length > 0 ? settle_varying(yaml, field)
+                                 : settle_same_dtype(yaml, field);
 }
 
 static fby_err settle_bytes(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     bool npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
-    if (field->length == 0) {
+    if (field->length == 0 && field->max_length == 0) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->here,
-            "field '%s' hands out the bytes of %s: say their 'length', or %s",
+            "field '%s' hands out the bytes of %s: say their 'length' (or "
+            "'max_length'), or %s",
             field->name, field->from[0],
             npy ? "decode: array" : "another decode");
     }
+    if (field->length != 0 && field->max_length != 0) {
+        return wrong_at(yaml, field->at[FIELD_MAX_LENGTH],
+            "length and max_length: say one; all have that length, or at most");
+    }
     fby_err err =
         settle_wire(yaml, field, FBY_U8, "bytes travel as u8; use type: u8");
-    return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
+    if (err != FBY_OK) {
+        return err;
+    }
+    return field->max_length > 0 ? settle_varying(yaml, field)
+                                 : settle_same_dtype(yaml, field);
+}
+
+static fby_err settle_text(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    if (field->max_length == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->here,
+            "field '%s' is text: say the 'max_length' of its bytes",
+            field->name);
+    }
+    fby_err err =
+        settle_wire(yaml, field, FBY_U8, "text travels as u8; use type: u8");
+    return err == FBY_OK ? settle_varying(yaml, field) : err;
 }
 
 /* ---- array ---- */
@@ -562,8 +691,18 @@ static fby_err check_array_keys(
             "travel: bits, u8, u16, u32, i32, i64, f16, bf16 or f32",
             field->name);
     }
+    if (is_bits(field) && field->max_length > 0) {
+        return wrong_at(yaml, field->at[FIELD_MAX_LENGTH],
+            "bits are of one shape; say a wire type of numbers");
+    }
     if (is_bits(field)) {
         return check_bits_shape(yaml, field);
+    }
+    if (field->max_length > 0 && field->shape.n_dims >= FBY_MAX_DIMS) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_SHAPE],
+            "with max_length the shape is that of one entry: at most %d "
+            "dimensions, [] for a number",
+            FBY_MAX_DIMS - 1);
     }
     if (fby_array_bytes(&field->shape, (enum fby_type)field->wire.type) == 0) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_SHAPE],
@@ -571,15 +710,6 @@ static fby_err check_array_keys(
             FBY_MAX_LENGTH, fby_draft_type_name(field->wire.type));
     }
     return FBY_OK;
-}
-
-/* Reals hold every value, near enough; whole numbers must hold them all. */
-static bool holds(int64_t dtype, int64_t wire)
-{
-    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
-    return is_float(dtype) ||
-           (!is_float(wire) && largest(dtype) >= largest(wire) &&
-               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
 }
 
 /* One number stands for all; several are those of the last dimension. */
@@ -633,13 +763,10 @@ static fby_err settle_array(
     if (err != FBY_OK) {
         return err;
     }
-    if (field->out.dtype == 0) {
-        field->out.dtype = field->wire.type;
+    if (field->max_length > 0) {
+        return settle_varying(yaml, field);
     }
-    return holds(field->out.dtype, field->wire.type)
-               ? FBY_OK
-               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
-                     "cannot hold all values of the wire type");
+    return settle_holding_dtype(yaml, field);
 }
 
 /* ---- tokens ---- */
@@ -727,6 +854,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_maps(yaml, field);
     case FBY_DECODE_TOKENS:
         return settle_tokens(yaml, field);
+    case FBY_DECODE_TEXT:
+        return settle_text(yaml, field);
     default:
         return settle_bytes(yaml, field);
     }

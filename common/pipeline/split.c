@@ -135,18 +135,20 @@ static void fill_field(struct fby_field_content *out,
     memcpy(out->group, field->group, sizeof(out->group));
     memcpy(out->from, field->from, sizeof(out->from));
     memcpy(out->json_key, field->json_key, sizeof(out->json_key));
-    out->pick      = (enum fby_pick)field->pick;
-    out->n_from    = field->n_from;
-    out->decode    = (enum fby_decode)field->decode;
-    out->dct_scale = (enum fby_dct_scale)field->dct_scale;
-    out->wire_type = (enum fby_type)field->wire.type;
-    out->yuv420    = field->wire.yuv420;
-    out->length    = (uint32_t)field->length;
-    out->array     = field->shape;
-    out->maps      = (uint32_t)field->maps;
-    out->classes   = (uint32_t)field->classes;
-    out->one_hot   = has_one_hot(field, split_bit);
-    out->smoothing = out->one_hot ? field->one_hot.smoothing : 0;
+    out->pick       = (enum fby_pick)field->pick;
+    out->n_from     = field->n_from;
+    out->decode     = (enum fby_decode)field->decode;
+    out->dct_scale  = (enum fby_dct_scale)field->dct_scale;
+    out->wire_type  = (enum fby_type)field->wire.type;
+    out->yuv420     = field->wire.yuv420;
+    out->length     = (uint32_t)field->length;
+    out->array      = field->shape;
+    out->maps       = (uint32_t)field->maps;
+    out->max_length = (uint32_t)field->max_length;
+    out->too_long   = (enum fby_too_long)field->too_long;
+    out->classes    = (uint32_t)field->classes;
+    out->one_hot    = has_one_hot(field, split_bit);
+    out->smoothing  = out->one_hot ? field->one_hot.smoothing : 0;
     fill_ops(out, field, split_bit);
     fill_device(out, field, split_bit);
     out->shape = fby_field_shape(out);
@@ -180,6 +182,12 @@ static void fill_delivery(struct fby_field_delivery *out,
     out->filter = (uint8_t)field->wire.filter;
     out->codec  = (uint8_t)field->wire.codec;
     fill_scale(out, &field->out);
+    if (field->max_length > 0) {
+        out->as      = (enum fby_as)field->out.as;
+        out->longest = field->out.longest != 0;
+        out->pad     = field->out.pad.n > 0 ? field->out.pad.r[0] : 0;
+        out->offsets = (enum fby_type)field->out.offsets;
+    }
 }
 
 /* ---- rules that hold for one split ---- */

@@ -40,7 +40,8 @@ enum {
     FBY_MAX_LENGTH  = 1 << 30, /* bytes, of a bytes field or an array */
     FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
     FBY_MAX_CONTENT = 1 << 20, /* bytes, of a content's canonical form */
-    FBY_MAX_TOKENS  = 1 << 24  /* of a sequence */
+    FBY_MAX_TOKENS  = 1 << 24, /* of a sequence */
+    FBY_MAX_VARYING = (32 << 20) - 64 /* bytes of a row, where they vary */
 };
 #define FBY_MAX_BOUND     (INT64_C(1) << 40) /* bytes, between two buckets */
 #define FBY_NORMALIZE_MAX 1e6  /* of |mean| and std; std is at least 1/this */
@@ -77,7 +78,8 @@ enum fby_decode {
     FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
     FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
     FBY_DECODE_MASK8  = 5, /* PNG of ids -> u8 [h, w, 1] */
-    FBY_DECODE_ARRAY  = 6, /* NumPy file of one shape -> any type */
+    FBY_DECODE_ARRAY  = 6, /* NumPy file -> any type */
+    FBY_DECODE_TEXT   = 7, /* UTF-8 -> u8 [bytes], of any length */
     FBY_DECODE_MAPS   = 9, /* PNGs of one size -> bits [h, w, maps] */
     FBY_DECODE_TOKENS = 10 /* a sequence of token files -> u16, u32 [length] */
 };
@@ -115,6 +117,19 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
     }
     return 0;
 }
+
+/* How many values a row has. */
+enum fby_form {
+    FBY_FORM_DENSE  = 0, /* as many as every other: its shape says */
+    FBY_FORM_RAGGED = 1  /* a list of entries, up to max_length of them */
+};
+enum fby_too_long { FBY_TOO_LONG_REFUSE = 1, FBY_TOO_LONG_TRUNCATE = 2 };
+
+/* As what a field whose length varies is handed out. */
+enum fby_as {
+    FBY_AS_PADDED = 1, /* [rows, longest, ...], and the lengths */
+    FBY_AS_RAGGED = 2  /* values of all rows, and where each row begins */
+};
 
 enum fby_layout {
     FBY_LAYOUT_HWC           = 1,
@@ -170,11 +185,16 @@ struct fby_field_content {
     char               json_key[FBY_NAME_SIZE]; /* number; label: may be "" */
     enum fby_pick      pick;                    /* with json_key */
     enum fby_type      wire_type;
-    bool               yuv420;    /* rgb8: travels in planes, lossy */
-    uint32_t           length;    /* bytes: how many; tokens: of a sequence */
-    struct fby_shape   array;     /* array: the shape of every file */
-    uint32_t           maps;      /* travel as bits: in the last dimension; 0:
+    bool               yuv420;     /* rgb8: travels in planes, lossy */
+    uint32_t           length;     /* bytes: how many; tokens: of a sequence */
+    struct fby_shape   array;      /* array: the shape of every file, or, with
+                                     max_length, of each entry of its first
+                                     dimension */
+    uint32_t           max_length; /* entries a row has at most; 0: all rows
+                                      have the same shape */
+    uint32_t           maps;       /* travel as bits: in the last dimension; 0:
                                      they do not */
+    enum fby_too_long  too_long;   /* with max_length, else 0 */
     uint32_t           classes;   /* label: ids are 0..classes-1; 0: not said */
     double             smoothing; /* one-hot's, 0 without */
     bool               one_hot;
@@ -186,7 +206,8 @@ struct fby_field_content {
     struct fby_op_use  device[FBY_MAX_DEVICE]; /* in order; with normalize,
                                   whose numbers are those above */
     uint32_t           n_device; /* 0 also where normalize stands alone */
-    struct fby_shape   shape;    /* after the ops; every dimension known */
+    struct fby_shape   shape;    /* after the ops; every dimension known. Of
+                                    a ragged field that of its longest row */
 };
 
 /* How token files are cut into sequences, which are the samples. */
@@ -205,6 +226,12 @@ struct fby_bucket_by {
     uint32_t n_bounds;             /* 0: no buckets */
     int64_t  bounds[FBY_MAX_BOUNDS];
 };
+
+static inline enum fby_form fby_field_form(
+    const struct fby_field_content *field)
+{
+    return field->max_length > 0 ? FBY_FORM_RAGGED : FBY_FORM_DENSE;
+}
 
 struct fby_content {
     enum fby_source_kind source;
@@ -240,6 +267,11 @@ struct fby_field_delivery {   /* beside fields[i] of the content */
                                  dimension */
     double          scale[FBY_MAX_CHANNELS];
     double          offset[FBY_MAX_CHANNELS];
+    enum fby_as     as;      /* of what varies in length; 0: does not */
+    bool            longest; /* padded to the batch's longest row, not to
+                                max_length */
+    double          pad;     /* what it is padded with */
+    enum fby_type   offsets; /* i32 or i64: of where rows begin */
 };
 
 struct fby_delivery {

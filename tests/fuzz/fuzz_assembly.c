@@ -64,7 +64,8 @@ static void take_end(
     }
     if (m.type == FBY_MSG_END) {
         for (uint32_t f = 0; mend && f < assembly->layout.n_fields; f++) {
-            sums[f] = fby_field_sum(&assembly->layout, f, assembly->hashes);
+            sums[f] = fby_field_sum(&assembly->layout, f,
+                assembly->sent + assembly->layout.fields[f].first_chunk);
         }
         if (mend) {
             m.end.sums   = sums;

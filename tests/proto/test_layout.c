@@ -261,18 +261,22 @@ static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
     (void)state;
     struct fby_raw_layout layout =
         one_field(FBY_U8, (struct fby_shape){1, {2 << 20}}, 2);
-    uint64_t hashes[] = {UINT64_C(0x1111222233334444), 5};
-    uint8_t  bytes[40];
+    struct fby_chunk_sent sent[] = {
+        {UINT64_C(0x1111222233334444), 2 << 20}, {5, 2 << 20}};
+    uint8_t bytes[40];
     for (size_t i = 0; i < 2; i++) {
         fby_store_le(bytes + 20 * i, i * (2 << 20), 8);
         fby_store_le(bytes + 20 * i + 8, 2 << 20, 4);
-        fby_store_le(bytes + 20 * i + 12, hashes[i], 8);
+        fby_store_le(bytes + 20 * i + 12, sent[i].raw_hash, 8);
     }
     struct fby_sum wanted = fby_sum_of(bytes, sizeof(bytes));
-    struct fby_sum sum    = fby_field_sum(&layout, 0, hashes);
+    struct fby_sum sum    = fby_field_sum(&layout, 0, sent);
     assert_true(fby_sum_equal(&sum, &wanted));
-    hashes[1]++;
-    sum = fby_field_sum(&layout, 0, hashes);
+    sent[1].raw_hash++;
+    sum = fby_field_sum(&layout, 0, sent);
+    assert_false(fby_sum_equal(&sum, &wanted));
+    sent[1] = (struct fby_chunk_sent){5, 1};
+    sum     = fby_field_sum(&layout, 0, sent);
     assert_false(fby_sum_equal(&sum, &wanted));
 }
 

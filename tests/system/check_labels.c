@@ -75,13 +75,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: check_labels SERVER PIPELINE NAME=DIR\n");
         return 2;
     }
-    char *directory                       = strchr(argv[3], '=');
-    *directory++                          = '\0';
-    const struct forebay_root   root      = {argv[3], directory};
-    const struct forebay_output outputs[] = {
-        {"image", FOREBAY_DTYPE_U8, FOREBAY_LAYOUT_HWC},
-        {"label", FOREBAY_DTYPE_I64, FOREBAY_LAYOUT_PIPELINE},
-    };
+    char *directory                     = strchr(argv[3], '=');
+    *directory++                        = '\0';
+    const struct forebay_root root      = {argv[3], directory};
+    struct forebay_output     outputs[] = {
+            forebay_output("image"), forebay_output("label")};
+    outputs[0].dtype               = FOREBAY_DTYPE_U8;
+    outputs[0].layout              = FOREBAY_LAYOUT_HWC;
+    outputs[1].dtype               = FOREBAY_DTYPE_I64;
     struct forebay_options options = forebay_options();
     struct forebay        *stream  = NULL;
     char                   error[512];

@@ -212,7 +212,7 @@ struct batch {
     uint32_t                  field[FBY_MAX_FIELDS]; /* in the content */
     uint64_t                 *samples;
     uint8_t                  *raw[FBY_MAX_FIELDS];
-    uint64_t                 *hashes;
+    struct fby_chunk_sent    *sent; /* by index */
 };
 
 static void choose_fields(struct batch *b, const struct fby_content *content)
@@ -286,7 +286,7 @@ static void make_batch(struct fake_worker *w, struct batch *b)
     }
     choose_fields(b, w->content);
     find_samples(w, b);
-    b->hashes = fby_zalloc(b->layout.n_chunks * sizeof(*b->hashes));
+    b->sent = fby_zalloc(b->layout.n_chunks * sizeof(*b->sent));
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         b->raw[f] = fby_zalloc(b->layout.fields[f].raw_bytes);
         for (uint32_t row = 0; row < b->request->rows; row++) {
@@ -301,7 +301,7 @@ static void free_batch(struct batch *b)
         free(b->raw[f]);
     }
     free(b->samples);
-    free(b->hashes);
+    free(b->sent);
 }
 
 static void put_recipe(
@@ -396,7 +396,7 @@ static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
     struct fby_codec_scratch   *scratch = fby_zalloc(sizeof(*scratch) + 64);
     struct fby_codec_job        job     = {
                    .coding  = {w->does.filter, w->does.codec},
-                   .params  = fby_codec_params_of(field->type, &field->shape),
+                   .params  = fby_layout_params(field),
                    .scratch = scratch,
     };
     const struct fby_bytes_in raw = {
@@ -435,8 +435,8 @@ static void send_chunk(
     size_t   size  = 0;
     uint8_t *frame = encode_chunk(w, b, chunk, &size);
     uint32_t i     = ++w->chunks;
-    b->hashes[fby_layout_index(&b->layout, chunk->field, chunk->number)] =
-        chunk->raw_hash;
+    b->sent[fby_layout_index(&b->layout, chunk->field, chunk->number)] =
+        (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
     if (due(w, w->does.garbage_every, i)) {
         send_garbage(w, frame);
     }
@@ -476,11 +476,10 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
 
 static void send_end(struct fake_worker *w, const struct batch *b)
 {
-    struct fby_sum  sums[FBY_MAX_FIELDS] = {{{0}}};
-    const uint64_t *hashes               = b->hashes;
+    struct fby_sum sums[FBY_MAX_FIELDS] = {{{0}}};
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
-        sums[f] = fby_field_sum(&b->layout, f, hashes);
-        hashes += b->layout.fields[f].n_chunks;
+        sums[f] = fby_field_sum(
+            &b->layout, f, b->sent + b->layout.fields[f].first_chunk);
     }
     if (due(w, w->does.sum_every, atomic_load(&w->requests))) {
         sums[0].bytes[3] ^= 1;

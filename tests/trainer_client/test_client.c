@@ -101,9 +101,9 @@ static void the_batchs_digests_are_those_of_the_documented_bytes(void **state)
         labels[row]     = (uint8_t)(sample % 10);
         const struct fby_digest_field fields[2] = {
             {"image", FBY_U8, {3, {SIZE, SIZE, 3}},
-                forebay_batch_tensor(batch, 0)->data,
-                UINT64_C(3) * SIZE * SIZE},
-            {"label", FBY_U8, {0, {0}}, labels, 1},
+                forebay_batch_tensor(batch, 0)->data, UINT64_C(3) * SIZE * SIZE,
+                NULL},
+            {"label", FBY_U8, {0, {0}}, labels, 1, NULL},
         };
         sums[row] = fby_sample_digest(sample, fields, 2, row);
         assert_memory_equal(

@@ -64,9 +64,10 @@ static void consume(struct stream *s, const struct forebay_batch *batch)
 static void open_stream(struct rig *rig, struct stream *s)
 {
     static const struct forebay_output output = {
-        .field  = "image",
-        .dtype  = FOREBAY_DTYPE_U16,
-        .layout = FOREBAY_LAYOUT_CHW,
+        .struct_size = sizeof(output),
+        .field       = "image",
+        .dtype       = FOREBAY_DTYPE_U16,
+        .layout      = FOREBAY_LAYOUT_CHW,
     };
     fake_cuda_begin(s->size);
     rig_begin(rig, s->size, s->last);

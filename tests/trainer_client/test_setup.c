@@ -107,10 +107,11 @@ static void defaults_make_a_usable_setup(void **state)
 static void outputs_of_fields_can_be_changed(void **state)
 {
     (void)state;
-    const struct forebay_output output = {
-        "image", FOREBAY_DTYPE_F32, FOREBAY_LAYOUT_CHW};
-    struct forebay_options o = usable();
-    struct fby_setup       setup;
+    struct forebay_output  output = forebay_output("image");
+    struct forebay_options o      = usable();
+    output.dtype                  = FOREBAY_DTYPE_F32;
+    output.layout                 = FOREBAY_LAYOUT_CHW;
+    struct fby_setup setup;
     o.outputs   = &output;
     o.n_outputs = 1;
     accepted(&o, &setup);

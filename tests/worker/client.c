@@ -186,10 +186,10 @@ static void give_credit(struct client *client)
 }
 
 struct taking { /* a batch on its way in */
-    struct fby_raw_layout layout;
-    struct fby_buffer     expected;
-    uint64_t             *hashes;
-    uint64_t              wire_bytes;
+    struct fby_raw_layout  layout;
+    struct fby_buffer      expected;
+    struct fby_chunk_sent *sent; /* by index */
+    uint64_t               wire_bytes;
 };
 
 static void take_chunk(
@@ -206,10 +206,10 @@ static void take_chunk(
     assert_int_equal(chunk.request.value, id.value);
     kit_check_chunk(
         &taking->layout, &taking->expected, &chunk, frame + FBY_CHUNK_PREFIX);
-    uint64_t *hash = &taking->hashes[fby_layout_index(
+    struct fby_chunk_sent *sent = &taking->sent[fby_layout_index(
         &taking->layout, chunk.field, chunk.number)];
-    assert_int_equal(*hash, 0); /* each once */
-    *hash = chunk.raw_hash;
+    assert_int_equal(sent->raw_bytes, 0); /* each once */
+    *sent = (struct fby_chunk_sent){chunk.raw_hash, chunk.raw_bytes};
     client->coding[chunk.field] =
         (struct fby_coding){chunk.filter, chunk.codec};
     taking->wire_bytes += size;
@@ -224,7 +224,7 @@ static void check_end(const struct fby_end *end, const struct taking *taking)
     assert_int_equal(end->n_sums, taking->layout.n_fields);
     for (uint32_t f = 0; f < taking->layout.n_fields; f++) {
         struct fby_sum sum =
-            fby_field_sum(&taking->layout, f, taking->hashes + first);
+            fby_field_sum(&taking->layout, f, taking->sent + first);
         assert_true(fby_sum_equal(&sum, &end->sums[f]));
         first += taking->layout.fields[f].n_chunks;
     }
@@ -254,12 +254,12 @@ void client_take_batch(struct client *client, const struct fby_job_spec *spec,
     assert_int_equal(header->step, spec->step);
     lay_out(header, spec, &taking.layout);
     taking.expected = kit_expect(spec, &taking.layout);
-    taking.hashes   = fby_zalloc(taking.layout.n_chunks * sizeof(uint64_t));
+    taking.sent     = fby_zalloc(taking.layout.n_chunks * sizeof(*taking.sent));
     for (uint32_t i = 0; i < taking.layout.n_chunks; i++) {
         client_receive(client);
         take_chunk(client, &taking, id);
     }
     check_end(&client_hear(client, FBY_MSG_END)->end, &taking);
     fby_buffer_fini(&taking.expected);
-    free(taking.hashes);
+    free(taking.sent);
 }

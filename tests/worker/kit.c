@@ -187,7 +187,7 @@ void kit_check_chunk(const struct fby_raw_layout *layout,
     const struct fby_raw_field     *field = &layout->fields[chunk->field];
     const struct fby_codec_job      job   = {
                .coding  = {chunk->filter, chunk->codec},
-               .params  = fby_codec_params_of(field->type, &field->shape),
+               .params  = fby_layout_params(field),
                .scratch = &scratch,
     };
     uint64_t at = chunk->raw_offset;

@@ -12,6 +12,17 @@ static bool is_real(const struct fby_npy *npy)
            npy->type == FBY_NPY_F8;
 }
 
+/* Without its first dimension, where that one varies. */
+static bool has_entries(
+    const struct fby_npy *npy, const struct fby_shape *entry)
+{
+    bool same = npy->n_dims == entry->n_dims + 1;
+    for (uint32_t i = 0; same && i < entry->n_dims; i++) {
+        same = npy->dims[i + 1] == entry->dims[i];
+    }
+    return same;
+}
+
 static bool has_shape(const struct fby_npy *npy, const struct fby_shape *shape)
 {
     bool same = npy->n_dims == shape->n_dims;
@@ -21,7 +32,7 @@ static bool has_shape(const struct fby_npy *npy, const struct fby_shape *shape)
     return same;
 }
 
-static fby_err refuse_shape(const struct fby_npy *npy,
+static fby_err refuse_shape(const struct fby_npy *npy, const char *whose,
     const struct fby_shape *shape, struct fby_why *why)
 {
     char     found[FBY_NPY_SHAPE_TEXT];
@@ -30,8 +41,8 @@ static fby_err refuse_shape(const struct fby_npy *npy,
     for (uint32_t i = 0; i < shape->n_dims; i++) {
         dims[i] = shape->dims[i];
     }
-    return fby_because(why, FBY_BAD_SAMPLE, "its shape is %s, the field's %s",
-        fby_npy_shape_text(npy->dims, npy->n_dims, found),
+    return fby_because(why, FBY_BAD_SAMPLE, "its shape is %s, %s %s",
+        fby_npy_shape_text(npy->dims, npy->n_dims, found), whose,
         fby_npy_shape_text(dims, shape->n_dims, wanted));
 }
 
@@ -62,6 +73,17 @@ static fby_err write_bits(
                      fby_npy_type_name(npy->type));
 }
 
+/* The first entries of a longer one, where that is allowed. */
+static fby_err cut_to_length(
+    const struct fby_field_job *job, struct fby_npy *npy, struct fby_why *why)
+{
+    uint32_t length = 0;
+    uint64_t n      = npy->dims[0];
+    fby_err  err    = fby_length_settle(job, n, &length, why);
+    npy->values     = n > 0 ? npy->values / n * length : 0;
+    return err;
+}
+
 fby_err fby_array_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
@@ -74,10 +96,15 @@ fby_err fby_array_write(
     if (err != FBY_OK) {
         return err;
     }
+    bool ragged = fby_field_form(field) == FBY_FORM_RAGGED;
+    if (ragged && !has_entries(&npy, &field->array)) {
+        return refuse_shape(
+            &npy, "with entries of the field's", &field->array, why);
+    }
     const struct fby_shape *shape =
         field->maps > 0 ? &field->array : &field->shape;
-    if (!has_shape(&npy, shape)) {
-        return refuse_shape(&npy, shape, why);
+    if (!ragged && !has_shape(&npy, shape)) {
+        return refuse_shape(&npy, "the field's", shape, why);
     }
     if (!fby_npy_is_c_order(&npy)) {
         return fby_because(why, FBY_BAD_SAMPLE,
@@ -85,6 +112,12 @@ fby_err fby_array_write(
     }
     if (field->maps > 0) {
         return write_bits(&npy, dst, why);
+    }
+    if (ragged) {
+        err = cut_to_length(job, &npy, why);
+    }
+    if (err != FBY_OK) {
+        return err;
     }
     uint64_t good = fby_convert(&npy, field->wire_type, dst);
     return good == npy.values ? FBY_OK : refuse_value(&npy, good, why);

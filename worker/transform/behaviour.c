@@ -79,6 +79,8 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_tokens(transform, hash);
     case FBY_DECODER_YUV420:
         return fby_try_yuv(transform, hash);
+    case FBY_DECODER_RAGGED:
+        return fby_try_lengths(transform, hash);
     case FBY_DECODER_BYTES:
     case FBY_N_DECODERS:
         break;

@@ -296,6 +296,8 @@ fby_err fby_field_write(struct fby_transform *transform,
         return fby_bytes_write(job, dst, why);
     case FBY_DECODE_ARRAY:
         return fby_array_write(job, dst, why);
+    case FBY_DECODE_TEXT:
+        return fby_text_write(job, dst, why);
     case FBY_DECODE_TOKENS:
         return fby_tokens_write(job, dst, why);
     }

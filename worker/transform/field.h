@@ -28,6 +28,8 @@ struct fby_field_job {
     uint64_t        seed;     /* the draws' key */
     uint64_t        epoch;
     uint64_t        sample;
+    uint32_t       *length; /* out: entries of the row, where they vary;
+                                then never NULL */
 };
 
 /* Is it decoded to pixels, which ops are run on? */
@@ -38,10 +40,11 @@ static inline bool fby_field_is_picture(const struct fby_field_content *field)
            field->decode == FBY_DECODE_MAPS;
 }
 
-/* Bytes of one sample of the field: what fby_field_write writes. */
+/* Bytes of one sample of the field: what fby_field_write writes. Where rows
+ * vary in length, of the longest: it writes *job->length entries. */
 size_t fby_field_bytes(const struct fby_field_content *field);
 
-/* Write the field's values to `dst`, fby_field_bytes of them.
+/* Write the field's values to `dst`, which has room for fby_field_bytes.
  *
  * Thread: one at a time for a transform.
  * Errors: FBY_BAD_SAMPLE  the member's complete bytes are refused; `why` says

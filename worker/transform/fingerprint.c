@@ -63,6 +63,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_PATH]     = "json_path",
         [FBY_DECODER_TOKENS]   = "tokens",
         [FBY_DECODER_YUV420]   = "rgb8_yuv420",
+        [FBY_DECODER_RAGGED]   = "ragged",
     };
     add_entry(
         entries, (struct entry){KIND_DECODER, names[decoder], DECODER_VERSION,
@@ -132,6 +133,8 @@ static fby_err add_decoders(struct entries *entries,
     case FBY_DECODE_BYTES:
         add_decoder(entries, FBY_DECODER_BYTES);
         return FBY_OK;
+    case FBY_DECODE_TEXT:
+        return FBY_OK; /* always ragged */
     }
     return fby_because(why, FBY_USAGE,
         "this worker has no decoder of number %u", (unsigned)field->decode);
@@ -171,6 +174,9 @@ static fby_err gather(const struct fby_content *content,
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         err = add_decoders(entries, field, why);
+        if (fby_field_form(field) == FBY_FORM_RAGGED) {
+            add_decoder(entries, FBY_DECODER_RAGGED);
+        }
         for (uint32_t k = 0; k < field->n_ops && err == FBY_OK; k++) {
             err = add_op(entries, field->ops[k].op, why);
         }

@@ -137,7 +137,9 @@ fby_err fby_json_find(
     out->value = is_whole(key) ? out->root : walk(out->root, key);
     if (out->value == NULL) {
         err = fby_because(why, FBY_BAD_SAMPLE, "JSON has no member '%s'", key);
-    } else if (json_is_array(out->value)) {
+    } else if (json_is_array(out->value) &&
+               (job->field->pick == FBY_PICK_RANDOM ||
+                   fby_field_form(job->field) != FBY_FORM_RAGGED)) {
         err = pick(job, &out->value, why);
     }
     if (err != FBY_OK) {

@@ -11,7 +11,7 @@
 
 struct fby_json {
     json_t       *root;  /* owned: json_decref */
-    const json_t *value; /* of it; no list where a scalar is wanted */
+    const json_t *value; /* of it; no list where one value is wanted */
 };
 
 /* The value at the field's key; of a list one at random, where the field says

@@ -1,4 +1,4 @@
-/* number.c - one number of a JSON object into its wire type.
+/* number.c - a number of a JSON object, or a list of them, into a wire type.
  *
  * A whole number must fit, a real where a whole one is wanted must be whole,
  * and a whole one where a real is wanted must be exact. Reals are rounded to
@@ -135,6 +135,35 @@ static fby_err store_json_real(const struct fby_field_job *job, double value,
     return store_whole(job, (int64_t)value, dst, why);
 }
 
+static fby_err store_number(const struct fby_field_job *job,
+    const json_t *member, uint8_t *dst, struct fby_why *why)
+{
+    if (json_is_integer(member)) {
+        return store_json_whole(job, json_integer_value(member), dst, why);
+    }
+    return json_is_real(member)
+               ? store_json_real(job, json_real_value(member), dst, why)
+               : fby_because(why, FBY_BAD_SAMPLE, "JSON '%s' is no number",
+                     job->field->json_key);
+}
+
+static fby_err store_list(const struct fby_field_job *job, const json_t *member,
+    uint8_t *dst, struct fby_why *why)
+{
+    uint32_t width  = fby_type_bytes(job->field->wire_type);
+    uint32_t length = 0;
+    if (!json_is_array(member)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON '%s' is no list of numbers", job->field->json_key);
+    }
+    fby_err err = fby_length_settle(job, json_array_size(member), &length, why);
+    for (uint32_t i = 0; i < length && err == FBY_OK; i++) {
+        err = store_number(
+            job, json_array_get(member, i), dst + (size_t)i * width, why);
+    }
+    return err;
+}
+
 fby_err fby_number_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
@@ -143,13 +172,10 @@ fby_err fby_number_write(
     if (err != FBY_OK) {
         return err;
     }
-    if (json_is_integer(json.value)) {
-        err = store_json_whole(job, json_integer_value(json.value), dst, why);
-    } else if (json_is_real(json.value)) {
-        err = store_json_real(job, json_real_value(json.value), dst, why);
+    if (fby_field_form(job->field) == FBY_FORM_RAGGED) {
+        err = store_list(job, json.value, dst, why);
     } else {
-        err = fby_because(why, FBY_BAD_SAMPLE, "JSON '%s' is no number",
-            job->field->json_key);
+        err = store_number(job, json.value, dst, why);
     }
     json_decref(json.root);
     return err;

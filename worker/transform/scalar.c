@@ -1,4 +1,4 @@
-/* scalar.c - labels, and bytes of one length.
+/* scalar.c - labels, bytes and texts.
  *
  * Everything is strict: a label that is half a number, or does not fit, is a
  * bad sample. */
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/utf8.h"
 #include "worker/transform/json.h"
 
 struct fby_whole_type fby_whole_type_of(enum fby_type type)
@@ -149,14 +150,83 @@ fby_err fby_label_write(
 
 /* ---- bytes ---- */
 
+fby_err fby_length_settle(const struct fby_field_job *job, uint64_t n,
+    uint32_t *out, struct fby_why *why)
+{
+    uint32_t most = job->field->max_length;
+    if (n > most && job->field->too_long != FBY_TOO_LONG_TRUNCATE) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "the row has %llu entries, max_length is %u; raise it, or say "
+            "too_long: truncate",
+            (unsigned long long)n, most);
+    }
+    *out         = (uint32_t)(n < most ? n : most);
+    *job->length = *out;
+    return FBY_OK;
+}
+
+static fby_err write_some_bytes(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    uint32_t length = 0;
+    fby_err  err    = fby_length_settle(job, job->size, &length, why);
+    if (err == FBY_OK && length > 0) {
+        memcpy(dst, job->bytes, length);
+    }
+    return err;
+}
+
 fby_err fby_bytes_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
+    if (fby_field_form(job->field) == FBY_FORM_RAGGED) {
+        return write_some_bytes(job, dst, why);
+    }
     size_t length = fby_field_bytes(job->field);
     if (job->size != length) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "the member has %zu bytes; the field has %zu", job->size, length);
     }
+    if (length > 0) {
+        memcpy(dst, job->bytes, length);
+    }
+    return FBY_OK;
+}
+
+/* ---- texts ---- */
+
+/* Bytes before the character that would end beyond `most`. */
+static size_t whole_characters(const uint8_t *text, size_t size, size_t most)
+{
+    size_t end = 0;
+    while (end < size) {
+        size_t next = end + fby_utf8_length(text + end, size - end);
+        if (next > most) {
+            break;
+        }
+        end = next;
+    }
+    return end;
+}
+
+fby_err fby_text_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    size_t   size   = job->size;
+    uint32_t length = 0;
+    if (size > 0 && job->bytes[size - 1] == '\n') {
+        size--;
+    }
+    if (!fby_is_utf8(job->bytes, size)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "a text that is not UTF-8 without NUL; decode: bytes takes any");
+    }
+    fby_err err = fby_length_settle(job, size, &length, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    length       = (uint32_t)whole_characters(job->bytes, size, length);
+    *job->length = length;
     if (length > 0) {
         memcpy(dst, job->bytes, length);
     }

@@ -22,11 +22,22 @@ FBY_CHECKED fby_err fby_label_write(
 FBY_CHECKED fby_err fby_number_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
-/* The member as it is, if it has the one right length. */
+/* The member as it is, if it has the one right length, or one that may be. */
 FBY_CHECKED fby_err fby_bytes_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
-/* A NumPy file of exactly the field's shape, in its wire type. */
+/* UTF-8 without a newline at its end, as bytes. What is too long is refused, or
+ * cut before the character that does not fit. */
+FBY_CHECKED fby_err fby_text_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
+/* How many of `n` entries a row takes, by its rule for what is too long; set as
+ * the row's length, too. Errors: FBY_BAD_SAMPLE, with both numbers. */
+FBY_CHECKED fby_err fby_length_settle(const struct fby_field_job *job,
+    uint64_t n, uint32_t *out, struct fby_why *why);
+
+/* A NumPy file of exactly the field's shape, in its wire type; with max_length
+ * that of its entries, behind a first dimension that may vary. */
 FBY_CHECKED fby_err fby_array_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 

@@ -50,6 +50,10 @@ FBY_CHECKED fby_err fby_try_bits(
 FBY_CHECKED fby_err fby_try_tokens(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* Rows of several lengths, some of them too long. */
+FBY_CHECKED fby_err fby_try_lengths(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+
 /* An op, with each of its sets of parameters. */
 FBY_CHECKED fby_err fby_try_op(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_op *op);

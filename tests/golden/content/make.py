@@ -2,9 +2,9 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml, bits.yaml, columns.yaml, list.yaml, tokens.yaml, yuv420.yaml and
-device.yaml:
-run it in this folder, and compare before committing.
+array.yaml, bits.yaml, columns.yaml, list.yaml, ragged.yaml, tokens.yaml,
+yuv420.yaml and device.yaml: run it in this folder, and compare before
+committing.
 """
 
 import hashlib
@@ -33,7 +33,8 @@ def op(number, *params):
 
 def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
           length=0, classes=0, smoothing=None, ops=(), mean=(), std=(),
-          shape=None, maps=None, yuv420=False, device=(), pick=None):
+          shape=None, maps=None, yuv420=False, device=(), pick=None,
+          most=0, too_long=1):
     return b"".join((
         entry(1, name), entry(2, group or name), listed(3, origins),
         integers(4, decode), integers(5, dct), entry(6, json_key),
@@ -41,6 +42,8 @@ def field(name, origins, decode, wire, group=None, json_key=b"", dct=0,
         integers(10, smoothing is not None), reals(11, smoothing or 0),
         listed(12, ops), integers(13, len(mean) > 0), reals(14, *mean),
         reals(15, *std), b"" if shape is None else integers(16, *shape),
+        integers(17, most) if most else b"",
+        integers(18, too_long) if too_long > 1 else b"",
         b"" if pick is None else integers(19, pick),
         b"" if maps is None else integers(22, maps),
         listed(24, device) if device else b"",
@@ -54,8 +57,8 @@ def content(source, order, batch, bad_samples, fields):
                     ) + listed(11, fields)
 
 
-RGB8, LABEL, NUMBER, BYTES, ARRAY, MAPS, TOKENS = 1, 2, 3, 4, 6, 9, 10
-U8, U16, F32, U32 = 1, 2, 7, 8
+RGB8, LABEL, NUMBER, BYTES, ARRAY, TEXT, MAPS, TOKENS = 1, 2, 3, 4, 6, 7, 9, 10
+U8, U16, I32, F32, U32 = 1, 2, 3, 7, 8
 
 SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
     field(b"label", [b"folder"], LABEL, U8, classes=10)])
@@ -79,6 +82,11 @@ BITS = content(2, (2, 0, 0, 0, 1), 8, 1, [
     field(b"roads", [b"roads.npy"], ARRAY, U8, shape=(240, 320, 12), maps=12),
     field(b"things", [b"person.png", b"car.png"], MAPS, U8, group=b"view",
           maps=2, ops=[op(4, integers(1, 64, 96))])])
+
+RAGGED = content(2, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"blob", [b"bin"], BYTES, U8, most=300),
+    field(b"ids", [b"npy"], ARRAY, I32, shape=(), most=100, too_long=2),
+    field(b"words", [b"txt"], TEXT, U8, most=64)])
 
 SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
     field(b"labels", [b"target"], TOKENS, U32, length=2048),
@@ -121,6 +129,7 @@ DEVICE = content(1, (2, 0, 0, 0, 1), 8, 1, [
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
                    ("list.hex", LIST), ("columns.hex", COLUMNS),
+                   ("ragged.hex", RAGGED),
                    ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420),
                    ("device.hex", DEVICE)):
     with open(path, "w", encoding="ascii") as file:

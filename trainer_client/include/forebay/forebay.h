@@ -87,12 +87,41 @@ enum forebay_layout { /* of images */
     FOREBAY_LAYOUT_CHANNELS_LAST = 3  /* shape n, c, h, w over HWC memory */
 };
 
-/* Another dtype or layout for one field than the pipeline file says. */
+enum forebay_as { /* of fields whose rows vary in length */
+    FOREBAY_AS_PIPELINE = 0,
+    FOREBAY_AS_PADDED   = 1, /* NAME [rows, n, ...], NAME.lengths [rows] */
+    FOREBAY_AS_RAGGED   = 2  /* NAME [all, ...], NAME.offsets [rows + 1] */
+};
+
+enum forebay_pad_to { /* the n of padded ones */
+    FOREBAY_PAD_TO_PIPELINE = 0,
+    FOREBAY_PAD_TO_MAX      = 1, /* max_length: the same in every batch */
+    FOREBAY_PAD_TO_LONGEST  = 2  /* the longest row of the batch */
+};
+
+/* Another form for one field than the pipeline file says. Begin with
+ * forebay_output(): what is left at 0 is as the pipeline says. An array of
+ * them has the stride of its first element's struct_size. */
 struct forebay_output {
+    size_t              struct_size;
     const char         *field;
     enum forebay_dtype  dtype;
     enum forebay_layout layout;
+    enum forebay_as     as;
+    enum forebay_pad_to pad_to;
+    enum forebay_dtype  offsets; /* I32 or I64 */
+    bool                has_pad;
+    double              pad; /* with has_pad: what rows are padded with */
 };
+
+static inline struct forebay_output forebay_output(const char *field)
+{
+    struct forebay_output o;
+    memset(&o, 0, sizeof(o));
+    o.struct_size = sizeof(o);
+    o.field       = field;
+    return o;
+}
 
 /* A plain path of the pipeline below `directory` is asked for as "name:rest";
  * the workers were started with the same root (--data name=DIRECTORY). */
@@ -200,7 +229,8 @@ struct forebay_info {
     uint64_t samples;         /* of the data set */
     uint64_t steps_per_epoch; /* the same for every rank */
     uint32_t global_batch;    /* rows of a global batch */
-    uint32_t n_fields;        /* tensors of a batch, `valid` included */
+    uint32_t n_fields;        /* tensors of a batch, `valid` included, and
+                                 those like NAME.lengths */
     uint64_t seed;
     uint64_t first_epoch; /* of the first batch of this stream */
     uint64_t first_step;
@@ -287,8 +317,9 @@ const uint8_t *forebay_batch_digest(const struct forebay_batch *batch);
 
 /* ---- tensors ------------------------------------------------------------- */
 
-/* Fields in byte order of their names; with `last: pad` a bool field "valid"
- * of shape [rows] follows as the last. */
+/* Fields in byte order of their names. A field whose rows vary in length has
+ * further tensors, such as NAME.lengths, which follow it. With `last: pad` a
+ * bool field "valid" of shape [rows] is the last. */
 uint32_t    forebay_batch_n_fields(const struct forebay_batch *batch);
 const char *forebay_batch_field_name(
     const struct forebay_batch *batch, uint32_t i);

@@ -1,0 +1,266 @@
+"""Rows of several lengths: what a consumer gets is what NumPy pads and joins."""
+
+import io
+import json
+import subprocess
+import tarfile
+
+import harness
+import numpy
+
+from harness import FOREBAY, SystemTest
+
+SAMPLES, BATCH = 48, 16
+
+SOURCES = {
+    "ids": "{from: ids.npy, decode: array, shape: [], max_length: 40, "
+           "wire: i32",
+    "boxes": "{from: boxes.npy, decode: array, shape: [4], max_length: 9, "
+             "wire: f16",
+    "blob": "{from: bin, decode: bytes, max_length: 300",
+    "words": "{from: txt, decode: text, max_length: 64",
+    "scores": "{from: json, decode: number, max_length: 5, wire: f32",
+}
+PADDED = {"ids": "{pad: -1}", "boxes": "{dtype: f32, to: longest, pad: 0.5}",
+          "blob": "{to: longest}", "words": "{dtype: i32, pad: -7}",
+          "scores": "{dtype: bf16}"}
+RAGGED = {"ids": "{as: ragged, dtype: i64, offsets: i64}",
+          "boxes": "{as: ragged}", "blob": "{as: ragged}",
+          "words": "{as: ragged}", "scores": "{as: ragged, dtype: f16}"}
+
+
+def fields(out):
+    return (f"global_batch: {BATCH}\n"
+            "on_bad_sample: {do: substitute, limit: 20}\nfields:\n"
+            + "".join(f"  {name}: {keys}, out: {out[name]}}}\n"
+                      for name, keys in SOURCES.items()))
+
+
+def sample(number):
+    """Rows of sample `number`; some are empty, some as long as may be."""
+    rng = numpy.random.default_rng(number)
+    lengths = {"ids": 40, "boxes": 9, "blob": 300, "words": 12, "scores": 5}
+    n = {name: (0, most)[number % 4] if number % 4 < 2
+         else int(rng.integers(0, most + 1))
+         for name, most in lengths.items()}
+    return {
+        "ids": rng.integers(-9, 2**31 - 1, n["ids"]).astype("i4"),
+        "boxes": rng.normal(size=(n["boxes"], 4)).astype("f2"),
+        "blob": rng.integers(0, 256, n["blob"]).astype("u1"),
+        "words": "".join(rng.choice(list("ab €ü"), n["words"])),
+        "scores": rng.random(n["scores"]).astype("f4"),
+    }
+
+
+def npy(array):
+    out = io.BytesIO()
+    numpy.save(out, array)
+    return out.getvalue()
+
+
+def files(rows, number):
+    newline = "\n" if number % 3 == 0 else ""
+    return {
+        "ids.npy": npy(rows["ids"].astype("<i8" if number % 2 else ">i4")),
+        "boxes.npy": npy(rows["boxes"].astype("f8")),
+        "bin": rows["blob"].tobytes(),
+        "txt": (rows["words"] + newline).encode(),
+        "json": json.dumps(
+            {"scores": [float(x) for x in rows["scores"]]}).encode(),
+    }
+
+
+def right_rows(numbers):
+    """The rows of a batch, by field, as arrays."""
+    rows = [sample(number) for number in numbers]
+    for row in rows:
+        row["words"] = numpy.frombuffer(row["words"].encode(), "u1")
+    return {name: [row[name] for row in rows] for name in SOURCES}
+
+
+def padded(rows, to, pad, dtype):
+    out = numpy.full((len(rows), to) + rows[0].shape[1:], pad, dtype)
+    for i, row in enumerate(rows):
+        out[i, :len(row)] = row.astype(dtype)
+    return out
+
+
+def bf16(array):
+    """Rounded to the nearest, ties to even, as 16 bits."""
+    bits = array.astype("f4").view("u4").astype("u8")
+    return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
+
+
+class Ragged(SystemTest):
+    def pipeline(self, text, name="p.yaml", change=None, order=""):
+        root = self.cluster.path("data")
+        if not root.exists():
+            root.mkdir()
+            for first in range(0, SAMPLES, 16):
+                with tarfile.open(root / f"{first:03}.tar", "w") as tar:
+                    for number in range(first, first + 16):
+                        self.add(tar, number, change or (lambda n, f: None))
+        path = self.cluster.path(name)
+        path.write_text(
+            f"forebay: 1\nsplits: {{train: {{shards: '{root}/*.tar'"
+            f"{order}}}}}\n" + text)
+        return path
+
+    def add(self, tar, number, change):
+        members = files(sample(number), number)
+        change(number, members)
+        for extension, data in members.items():
+            member = tarfile.TarInfo(f"{number:04}.{extension}")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+
+    def run_forebay(self, *args):
+        done = subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def batch(self, pipeline, step):
+        path = self.cluster.path("batch.npz")
+        self.run_forebay(
+            "show", "-p", pipeline, "--step", step, "-o", path)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def batches(self, pipeline):
+        seen = set()
+        for step in range(SAMPLES // BATCH):
+            arrays = self.batch(pipeline, step)
+            numbers = arrays["samples"].tolist()
+            seen.update(numbers)
+            yield arrays, right_rows(numbers)
+        self.assertEqual(seen, set(range(SAMPLES)))
+
+    def assert_equal(self, got, right):
+        self.assertEqual(got.dtype, right.dtype)
+        self.assertEqual(got.shape, right.shape)
+        self.assertTrue(numpy.array_equal(got, right))
+
+    def test_padded_rows_are_what_numpy_pads(self):
+        for arrays, right in self.batches(self.pipeline(fields(PADDED))):
+            longest = {name: max(map(len, rows))
+                       for name, rows in right.items()}
+            for name, rows in right.items():
+                self.assert_equal(arrays[name + ".lengths"], numpy.array(
+                    [len(row) for row in rows], "i4"))
+            self.assert_equal(
+                arrays["ids"], padded(right["ids"], 40, -1, "i4"))
+            self.assert_equal(arrays["boxes"], padded(
+                right["boxes"], longest["boxes"], 0.5, "f4"))
+            self.assert_equal(arrays["blob"], padded(
+                right["blob"], longest["blob"], 0, "u1"))
+            self.assert_equal(
+                arrays["words"], padded(right["words"], 64, -7, "i4"))
+            self.assert_equal(
+                arrays["scores"], bf16(padded(right["scores"], 5, 0, "f4")))
+
+    def test_ragged_rows_are_what_numpy_joins(self):
+        types = {"ids": "i8", "boxes": "f2", "blob": "u1", "words": "u1",
+                 "scores": "f2"}
+        for arrays, right in self.batches(self.pipeline(fields(RAGGED))):
+            for name, rows in right.items():
+                ends = numpy.cumsum([0] + [len(row) for row in rows])
+                self.assert_equal(arrays[name + ".offsets"], ends.astype(
+                    "i8" if name == "ids" else "i4"))
+                self.assert_equal(
+                    arrays[name], numpy.concatenate(rows).astype(types[name]))
+
+    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
+        plain = fields(PADDED)
+        other = fields(RAGGED).replace(
+            "wire: i32", "wire: {type: i32, filter: delta, codec: lz4}")
+        digests = {
+            self.cluster.pull_alone(
+                self.pipeline(text, name), "--workers", workers, "--epochs",
+                2, *more).finish()["digest"]
+            for text, name, workers, more in (
+                (plain, "a.yaml", 1, ()), (plain, "b.yaml", 3, ()),
+                (other, "c.yaml", 3, ("--audit", 1)),
+                (plain, "d.yaml", 2, ("--verify",)))}
+        self.assertEqual(len(digests), 1)
+
+    def test_rows_that_are_too_long_or_damaged_are_substituted(self):
+        def change(number, members):
+            if number == 7:
+                members["bin"] = bytes(301)
+            if number == 20:
+                members["txt"] = b"\xff"
+            if number == 33:
+                members["boxes.npy"] = npy(numpy.zeros((2, 5)))
+            if number == 40:
+                members["json"] = b'{"scores": 3}'
+        pull = self.cluster.pull_alone(
+            self.pipeline(fields(PADDED), change=change), "--epochs", 1)
+        self.assertEqual(pull.finish()["substituted"], 4)
+        for words in ("the row has 301 entries, max_length is 300",
+                      "a text that is not UTF-8",
+                      "its shape is [2, 5], with entries of the field's [4]",
+                      "JSON 'scores' is no list of numbers"):
+            self.assertIn(words, pull.error)
+
+    def test_what_is_too_long_can_be_cut(self):
+        text = fields(PADDED).replace(
+            "max_length: 64", "max_length: 3, too_long: truncate").replace(
+            "max_length: 40", "max_length: 2, too_long: truncate")
+        arrays = self.batch(self.pipeline(text), 0)
+        right = right_rows(arrays["samples"].tolist())
+        cut = [row[:2] for row in right["ids"]]
+        self.assert_equal(arrays["ids"], padded(cut, 2, -1, "i4"))
+        for row, length, words in zip(
+                arrays["words"], arrays["words.lengths"], right["words"]):
+            shown = bytes(row[:length].astype("u1").tolist())
+            self.assertTrue(words.tobytes().startswith(shown))
+            shown.decode()  # no character is cut
+
+    def test_the_last_batch_may_be_short_or_filled(self):
+        for last, rows in (("short", 8), ("pad", 20)):
+            text = fields(RAGGED).replace(
+                f"global_batch: {BATCH}", "global_batch: 20")
+            path = self.pipeline(
+                text, f"{last}.yaml", order=f", last: {last}")
+            arrays = self.batch(path, 2)
+            self.assertEqual(len(arrays["blob.offsets"]), rows + 1)
+
+    def test_a_resumed_stream_goes_on_with_the_same_rows(self):
+        path = self.pipeline(fields(PADDED))
+        pulls = [self.cluster.pull_alone(path, "--epochs", 2),
+                 self.cluster.pull_alone(path, "--steps", 2)]
+        token = [pull.finish() for pull in pulls][1]["token"]
+        pulls.append(self.cluster.pull_alone(
+            path, "--epochs", 2, "--resume", token))
+        pulls[2].finish()
+        whole, first, rest = (pull.lines for pull in pulls)
+        self.assertEqual(len(whole), 2 * SAMPLES // BATCH)
+        self.assertEqual(whole, first + rest)
+
+    def test_fields_that_nobody_asks_for_do_not_travel(self):
+        path = self.pipeline(fields(PADDED))
+        every = self.cluster.pull_alone(path, "--epochs", 1).finish()
+        few = self.cluster.pull_alone(
+            path, "--epochs", 1, "--field", "scores").finish()
+        bytes_of_scores = sum(
+            4 * len(sample(i)["scores"]) for i in range(SAMPLES))
+        steps = SAMPLES // BATCH
+        self.assertEqual(few["raw_bytes"], bytes_of_scores + 16 * steps)
+        self.assertLessEqual(
+            few["wire_bytes"], bytes_of_scores + (16 + 64) * steps)
+        self.assertGreater(every["wire_bytes"], 2 * few["wire_bytes"])
+
+    def test_show_and_lint_and_plan_cope(self):
+        path = self.pipeline(fields(PADDED))
+        sheet = self.cluster.path("sheet.png")
+        self.run_forebay("show", "-p", path, "-o", sheet)
+        self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
+        self.assertIn("findings", self.run_forebay("lint", "-p", path,
+                                                   "--json"))
+        self.run_forebay("plan", "-p", path, "--step", 0)
+
+
+if __name__ == "__main__":
+    harness.main()

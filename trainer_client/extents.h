@@ -1,0 +1,40 @@
+/* extents.h - where the rows of a field lie in its slot, when they vary in length.
+ *
+ * Found from the lengths at the beginning of each chunk, once all chunks are
+ * there. They come from outside: after fby_extents_read every row lies within its
+ * chunk, whatever was sent. */
+#ifndef FBY_CLIENT_EXTENTS_H
+#define FBY_CLIENT_EXTENTS_H
+
+#include "common/err.h"
+#include "proto/layout.h"
+
+struct fby_extents {
+    uint32_t  n;       /* rows */
+    uint32_t  longest; /* entries of the longest */
+    uint64_t  total;   /* entries of all */
+    uint32_t *lengths; /* entries of each */
+    uint64_t *values;  /* bytes from the field's first to each row's */
+};
+
+/* Room for `most` rows; fini copes with a zeroed one. */
+void fby_extents_init(struct fby_extents *self, uint32_t most);
+void fby_extents_fini(struct fby_extents *self);
+
+/* No rows. */
+void fby_extents_clear(struct fby_extents *self);
+
+struct fby_extents_in { /* one field of a batch, borrowed */
+    const char                  *name;
+    const struct fby_raw_layout *layout;
+    uint32_t                     field;
+    const uint8_t               *raw;  /* chunks at their raw offsets */
+    const struct fby_chunk_sent *sent; /* of the field's chunks */
+};
+
+/* Errors: FBY_PROTO, when a row is longer than max_length or a chunk's lengths
+ * are not those of its bytes; `why` has the field's name and both numbers. */
+FBY_CHECKED fby_err fby_extents_read(struct fby_extents *self,
+    const struct fby_extents_in *in, struct fby_why *why);
+
+#endif
