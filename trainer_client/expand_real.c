@@ -54,6 +54,7 @@ static load_fn *const loads[] = {
     [FBY_F16]  = load_f16,
     [FBY_BF16] = load_bf16,
     [FBY_F32]  = load_f32,
+    [FBY_BOOL] = load_u8,
 };
 
 /* ---- binary32 to a real type ---- */

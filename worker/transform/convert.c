@@ -330,7 +330,7 @@ typedef bool store_fn(
 
 static store_fn *store_of(enum wide from, enum fby_type to)
 {
-    static store_fn *const stores[][FBY_U32 + 1] = {
+    static store_fn *const stores[][FBY_BOOL + 1] = {
         [WIDE_I64] = {NULL, i64_to_u8, i64_to_u16, i64_to_i32, i64_to_i64,
             i64_to_f16, i64_to_bf16, i64_to_f32, i64_to_u32},
         [WIDE_U64] = {NULL, u64_to_u8, u64_to_u16, u64_to_i32, u64_to_i64,

@@ -57,7 +57,7 @@ static void each_sample_comes_once_an_epoch(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 3000; i++) {
-        struct deal d;
+        struct deal d          = {0};
         uint8_t     seen[MOST] = {0};
         deal_any(&d);
         for (uint64_t s = 0; s < fby_order_steps(d.order); s++) {
@@ -94,7 +94,7 @@ static void only_the_rests_are_mixed(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 1000; i++) {
-        struct deal d;
+        struct deal d    = {0};
         uint64_t    pure = 0;
         uint64_t    full = 0;
         deal_any(&d);
@@ -114,7 +114,7 @@ static void rows_do_not_depend_on_who_asks_for_how_many(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 1000; i++) {
-        struct deal d;
+        struct deal d = {0};
         uint64_t    whole[MOST];
         uint64_t    parts[MOST];
         deal_any(&d);
@@ -137,7 +137,7 @@ static void steps_and_rows_are_those_without_buckets(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 1000; i++) {
-        struct deal       d;
+        struct deal       d     = {0};
         struct fby_order *plain = NULL;
         struct fby_why    why   = {""};
         deal_any(&d);
@@ -222,7 +222,7 @@ static void orders_are_those_of_the_model(void **unused)
     (void)unused;
     struct golden g = golden_open("buckets.txt");
     while (golden_next(&g)) {
-        struct deal d;
+        struct deal d = {0};
         golden_deal(&g, &d);
         assert_int_equal(fby_order_steps(d.order), golden_u64(&g));
         uint64_t step = golden_u64(&g);
