@@ -230,11 +230,11 @@ static fby_err pass_shape(
 static fby_err find_tokens(
     const struct reading *r, struct sample *sample, struct fby_why *why)
 {
-    uint8_t           head[MAX_COLUMNS * OFFSET];
-    size_t            n     = r->n_sized * OFFSET;
-    struct fby_reader sizes = fby_reader(head, n);
-    struct sample     found = {0};
-    uint64_t          at    = sample->at + n;
+    uint8_t           head[MAX_COLUMNS * OFFSET] = {0};
+    size_t            n                          = r->n_sized * OFFSET;
+    struct fby_reader sizes                      = fby_reader(head, n);
+    struct sample     found                      = {0};
+    uint64_t          at                         = sample->at + n;
     if (n > sample->end - sample->at) {
         return bad_sample(sample, "is shorter than its head", why);
     }
