@@ -310,6 +310,35 @@ static void a_chunk_that_the_layout_lacks_is_refused(void **state)
     assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
 }
 
+/* Lengths of u16 and room for 300 bytes, three times. */
+static fby_err check_rows_that_vary(uint32_t raw_bytes, struct fby_why *why)
+{
+    struct fby_raw_layout layout = {.rows = 3, .n_fields = 1};
+    struct fby_chunk      chunk  = {.codec = FBY_CODEC_STORE};
+    layout.fields[0]             = (struct fby_raw_field){.type = FBY_U8,
+                    .shape                                      = {1, {300}},
+                    .form                                       = FBY_FORM_RAGGED,
+                    .max_length                                 = 300};
+    chunk.raw_bytes              = raw_bytes;
+    chunk.wire_bytes             = raw_bytes;
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return fby_chunk_check(&chunk, &layout, why);
+}
+
+static void rows_that_vary_have_their_lengths_and_at_most_their_room(
+    void **state)
+{
+    (void)state;
+    struct fby_why why = {{0}};
+    assert_ok(check_rows_that_vary(16, &why));
+    assert_ok(check_rows_that_vary(19, &why));
+    assert_ok(check_rows_that_vary(16 + 912, &why));
+    assert_int_equal(check_rows_that_vary(15, &why), FBY_PROTO);
+    assert_int_equal(check_rows_that_vary(16 + 913, &why), FBY_PROTO);
+    assert_string_equal(why.text,
+        "chunk 0 of field 0: 929 bytes at 0: expected at most 928 at 0");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -324,6 +353,8 @@ int main(void)
         cmocka_unit_test(ids_of_zero_are_refused),
         cmocka_unit_test(a_payload_beyond_the_codecs_bound_is_refused),
         cmocka_unit_test(a_chunk_that_the_layout_lacks_is_refused),
+        cmocka_unit_test(
+            rows_that_vary_have_their_lengths_and_at_most_their_room),
     };
     return cmocka_run_group_tests_name("proto.frame", tests, NULL, NULL);
 }
