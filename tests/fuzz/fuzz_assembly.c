@@ -11,7 +11,7 @@ enum { CHUNKS = 64 };
 
 static void fill_content(struct fby_content *content)
 {
-    *content = (struct fby_content){.n_fields = 2, .global_batch = 128};
+    *content = (struct fby_content){.n_fields = 3, .global_batch = 128};
     content->fields[0] = (struct fby_field_content){
         .name      = "image",
         .decode    = FBY_DECODE_RGB8,
@@ -28,6 +28,13 @@ static void fill_content(struct fby_content *content)
         .one_hot   = true,
         .classes   = 1000,
         .smoothing = 0.1,
+    };
+    content->fields[2] = (struct fby_field_content){
+        .name       = "words",
+        .decode     = FBY_DECODE_TEXT,
+        .wire_type  = FBY_U8,
+        .shape      = {1, {300}},
+        .max_length = 300,
     };
 }
 
@@ -91,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .first_row = 64,
         .rows      = 64,
         .content   = &content,
-        .selected  = 3,
+        .selected  = 7,
     };
     fby_assembly_init(&assembly, CHUNKS);
     if (fby_assembly_begin(&assembly, &wanted, NULL) == FBY_OK) {

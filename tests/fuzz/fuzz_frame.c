@@ -1,4 +1,4 @@
-/* Any bytes as a chunk, against a layout of four fields: what passes must lie
+/* Any bytes as a chunk, against a layout of five fields: what passes must lie
  * in the slot, be written back as it came, and decode or be refused. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct fby_raw_layout layout_of_four(void)
+static struct fby_raw_layout layout_of_five(void)
 {
-    struct fby_raw_layout layout = {.rows = 5, .n_fields = 4};
+    struct fby_raw_layout layout = {.rows = 5, .n_fields = 5};
     layout.fields[0].type        = FBY_U8;
     layout.fields[0].shape       = (struct fby_shape){3, {7, 9, 3}};
     layout.fields[1].type        = FBY_I64;
@@ -18,6 +18,10 @@ static struct fby_raw_layout layout_of_four(void)
     layout.fields[2].shape       = (struct fby_shape){2, {300, 3000}};
     layout.fields[3]             = layout.fields[0];
     layout.fields[3].yuv420      = true;
+    layout.fields[4]             = (struct fby_raw_field){.type = FBY_U8,
+                    .shape                                      = {1, {300}},
+                    .form                                       = FBY_FORM_RAGGED,
+                    .max_length                                 = 300};
     if (fby_layout_finish(&layout, NULL) != FBY_OK) {
         abort();
     }
@@ -43,7 +47,7 @@ static void decode(const struct fby_raw_layout *layout,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct fby_raw_layout layout = layout_of_four();
+    struct fby_raw_layout layout = layout_of_five();
     struct fby_chunk      chunk;
     struct fby_why        why;
     uint8_t               prefix[FBY_CHUNK_PREFIX];

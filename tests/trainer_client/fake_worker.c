@@ -212,7 +212,8 @@ struct batch {
     uint32_t                  field[FBY_MAX_FIELDS]; /* in the content */
     uint64_t                 *samples;
     uint8_t                  *raw[FBY_MAX_FIELDS];
-    struct fby_chunk_sent    *sent; /* by index */
+    uint32_t                 *raw_bytes; /* by index */
+    struct fby_chunk_sent    *sent;      /* by index */
 };
 
 static void choose_fields(struct batch *b, const struct fby_content *content)
@@ -278,6 +279,48 @@ static void fill_row(const struct fake_worker *w, const struct batch *b,
     }
 }
 
+/* The rows of one chunk that vary in length: their lengths, zeros up to a
+ * multiple of 16, their entries without gaps. Returns its bytes. */
+static uint32_t fill_rows(
+    struct fake_worker *w, const struct batch *b, uint32_t f, uint32_t number)
+{
+    const struct fby_raw_field *field = &b->layout.fields[f];
+    struct fby_raw_span         span  = fby_layout_chunk(&b->layout, f, number);
+    uint8_t                    *raw   = b->raw[f] + span.raw_offset;
+    uint8_t *values = raw + fby_varying_values(field, span.rows);
+    for (uint32_t i = 0; i < span.rows; i++) {
+        uint64_t sample = shown_sample(w, b, span.first_row + i);
+        uint32_t length = fake_worker_length(sample, field->max_length);
+        fby_store_le(
+            raw + (size_t)i * field->length_bytes, length, field->length_bytes);
+        for (uint32_t k = 0; k < length * field->entry_bytes; k++) {
+            *values++ = (uint8_t)(sample + k + w->does.value_salt);
+        }
+    }
+    if (due(w, w->does.long_every, number + 1)) {
+        memset(raw, 0xff, field->length_bytes);
+    }
+    if (due(w, w->does.torn_every, number + 1)) {
+        raw[0] ^= 1;
+    }
+    return (uint32_t)(values - raw);
+}
+
+static void fill_field(struct fake_worker *w, struct batch *b, uint32_t f)
+{
+    const struct fby_raw_field *field = &b->layout.fields[f];
+    bool                        dense = field->form == FBY_FORM_DENSE;
+    b->raw[f]                         = fby_zalloc(field->raw_bytes);
+    for (uint32_t row = 0; row < b->request->rows && dense; row++) {
+        fill_row(w, b, f, row);
+    }
+    for (uint32_t i = 0; i < field->n_chunks; i++) {
+        b->raw_bytes[field->first_chunk + i] =
+            dense ? fby_layout_chunk(&b->layout, f, i).raw_bytes
+                  : fill_rows(w, b, f, i);
+    }
+}
+
 static void make_batch(struct fake_worker *w, struct batch *b)
 {
     if (fby_layout_of_content(w->content, b->request->fields, b->request->rows,
@@ -286,12 +329,10 @@ static void make_batch(struct fake_worker *w, struct batch *b)
     }
     choose_fields(b, w->content);
     find_samples(w, b);
-    b->sent = fby_zalloc(b->layout.n_chunks * sizeof(*b->sent));
+    b->sent      = fby_zalloc(b->layout.n_chunks * sizeof(*b->sent));
+    b->raw_bytes = fby_zalloc(b->layout.n_chunks * sizeof(*b->raw_bytes));
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
-        b->raw[f] = fby_zalloc(b->layout.fields[f].raw_bytes);
-        for (uint32_t row = 0; row < b->request->rows; row++) {
-            fill_row(w, b, f, row);
-        }
+        fill_field(w, b, f);
     }
 }
 
@@ -301,6 +342,7 @@ static void free_batch(struct batch *b)
         free(b->raw[f]);
     }
     free(b->samples);
+    free(b->raw_bytes);
     free(b->sent);
 }
 
@@ -338,13 +380,13 @@ static void send_header(struct fake_worker *w, const struct batch *b)
     uint32_t                requests               = atomic_load(&w->requests);
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         const struct fby_field_content *c = &w->content->fields[b->field[f]];
-        bool                            label = c->decode == FBY_DECODE_LABEL;
-        fields[f].name                        = c->name;
-        fields[f].encoding  = label ? FBY_ENCODING_LABEL : FBY_ENCODING_DENSE;
-        fields[f].type      = c->wire_type;
-        fields[f].shape     = c->shape;
-        fields[f].raw_bytes = b->layout.fields[f].raw_bytes;
-        fields[f].n_chunks  = b->layout.fields[f].n_chunks;
+        fields[f].name                    = c->name;
+        fields[f].encoding                = fby_encoding_of(c);
+        fields[f].type                    = c->wire_type;
+        fields[f].shape                   = c->shape;
+        fields[f].max_length              = c->max_length;
+        fields[f].raw_bytes               = b->layout.fields[f].raw_bytes;
+        fields[f].n_chunks                = b->layout.fields[f].n_chunks;
         put_recipe(&fields[f].recipe, c);
         put_device(&fields[f].recipe, w->content, b->field[f], &lists[f]);
     }
@@ -467,7 +509,8 @@ static void send_chunks(struct fake_worker *w, const struct batch *b)
                    .field      = (uint16_t)f,
                    .number     = number,
                    .raw_offset = span.raw_offset,
-                   .raw_bytes  = span.raw_bytes,
+                   .raw_bytes =
+                       b->raw_bytes[fby_layout_index(&b->layout, f, number)],
             };
             send_chunk(w, b, &chunk);
         }
@@ -656,6 +699,11 @@ const char *fake_worker_endpoint(const struct fake_worker *self)
 uint32_t fake_worker_effects(struct fake_worker *self)
 {
     return atomic_load(&self->effects);
+}
+
+uint32_t fake_worker_length(uint64_t sample, uint32_t most)
+{
+    return (uint32_t)(sample * 7 % (most + 1));
 }
 
 uint32_t fake_worker_requests(struct fake_worker *self)

@@ -4,6 +4,8 @@
  * numbers alone, so that a test can say what every delivered value must be:
  *     image, byte i of sample s:  (s * 31 + i) mod 256
  *     label of sample s:          s mod 10
+ *     rows that vary in length:   fake_worker_length entries, byte i of them
+ *                                 (s + i) mod 256
  *     any other byte:             (s + i) mod 256
  * A behaviour makes a worker misbehave in one way, and counts how often. */
 #ifndef FBY_TESTS_FAKE_WORKER_H
@@ -30,6 +32,8 @@ struct fake_behaviour {
     uint32_t twice_every;   /* chunk: sent twice */
     uint32_t skip_every;    /* chunk: not sent */
     uint32_t garbage_every; /* chunk: preceded by garbage frames */
+    uint32_t long_every;    /* chunk of rows that vary: a length too large */
+    uint32_t torn_every;    /* likewise: lengths that are not its bytes */
     uint32_t sum_every;     /* END: a wrong sum */
     uint32_t header_every;  /* HEADER: wrong rows */
     uint32_t draws_every;   /* HEADER: the device's ops draw otherwise */
@@ -55,6 +59,8 @@ const char *fake_worker_endpoint(const struct fake_worker *self);
 /* How often a behaviour took effect. */
 uint32_t fake_worker_effects(struct fake_worker *self);
 uint32_t fake_worker_requests(struct fake_worker *self);
+/* Entries of a row of `sample` where it has at most `most`. */
+uint32_t fake_worker_length(uint64_t sample, uint32_t most);
 
 struct fake_server;
 
