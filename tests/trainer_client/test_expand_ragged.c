@@ -128,15 +128,23 @@ static void expand(struct trial *t)
         t->plan, &t->extents, t->rows.raw, t->out, NULL));
 }
 
-static void run_trial(
-    struct trial *t, uint32_t (*length)(uint32_t *, uint32_t), uint32_t *seed)
+enum lengths { NONE, WHOLE, ANY };
+
+static uint32_t draw_length(enum lengths which, uint32_t most, uint32_t *seed)
+{
+    uint32_t kind = which == ANY ? draw(seed, 4) : (uint32_t)which;
+    return kind == NONE ? 0 : kind == WHOLE ? most : draw(seed, most + 1);
+}
+
+static void run_trial(struct trial *t, enum lengths lengths, uint32_t *seed)
 {
     plan_it(t);
     fby_extents_init(&t->extents, t->n + 1);
     if (t->n > 0) {
         t->rows = rows_begin(t->from, t->shape, t->n);
         for (uint32_t i = 0; i < t->n; i++) {
-            rows_draw(&t->rows, i, length(seed, t->shape.dims[0]), seed);
+            rows_draw(&t->rows, i, draw_length(lengths, t->shape.dims[0], seed),
+                seed);
             draw_values(t, i, seed);
         }
         rows_write(&t->rows);
@@ -229,30 +237,10 @@ static void is_ragged(const struct trial *t)
         tensor_bytes(t, 0), (uint64_t)first * entry * fby_type_bytes(t->to));
 }
 
-/* ---- lengths ------------------------------------------------------------- */
-
-static uint32_t any_length(uint32_t *seed, uint32_t most)
-{
-    uint32_t kind = draw(seed, 4);
-    return kind == 0 ? 0 : kind == 1 ? most : draw(seed, most + 1);
-}
-
-static uint32_t no_length(uint32_t *seed, uint32_t most)
-{
-    (void)seed;
-    (void)most;
-    return 0;
-}
-
-static uint32_t whole_length(uint32_t *seed, uint32_t most)
-{
-    (void)seed;
-    return most;
-}
+/* ---- all forms ----------------------------------------------------------- */
 
 /* In all types, padded to both lengths, and ragged with both offsets. */
-static void each_form(
-    struct trial like, uint32_t (*length)(uint32_t *, uint32_t), uint32_t *seed)
+static void each_form(struct trial like, enum lengths lengths, uint32_t *seed)
 {
     for (uint32_t form = 0; form < 4; form++) {
         struct trial t = like;
@@ -262,7 +250,7 @@ static void each_form(
                                     .pad = is_signed(t.to) ? -7 : 9}
                               : (struct fby_field_delivery){.as = FBY_AS_RAGGED,
                                     .offsets = form == 2 ? FBY_I32 : FBY_I64};
-        run_trial(&t, length, seed);
+        run_trial(&t, lengths, seed);
         if (form < 2) {
             is_padded(&t);
         } else {
@@ -292,7 +280,7 @@ static void any_rows_become_what_loops_make_of_them(void **state)
             .n                     = 1 + draw(&seed, 20)};
         if (!is_signed(like.from) || is_signed(like.to) ||
             fby_is_real(like.to)) {
-            each_form(like, any_length, &seed);
+            each_form(like, ANY, &seed);
         }
     }
 }
@@ -304,12 +292,12 @@ static void empty_batches_rows_and_whole_rows_hold(void **state)
     for (uint32_t n = 0; n <= 3; n++) {
         struct trial like = {
             .from = FBY_U16, .to = FBY_F32, .shape = {2, {9, 4}}, .n = n};
-        each_form(like, no_length, &seed);
-        each_form(like, whole_length, &seed);
+        each_form(like, NONE, &seed);
+        each_form(like, WHOLE, &seed);
         like.to = FBY_U16;
-        each_form(like, no_length, &seed);
-        each_form(like, whole_length, &seed);
-        each_form(like, any_length, &seed);
+        each_form(like, NONE, &seed);
+        each_form(like, WHOLE, &seed);
+        each_form(like, ANY, &seed);
     }
 }
 
@@ -326,7 +314,7 @@ static void rows_that_begin_anywhere_are_cast_alike(void **state)
             .to                    = types[i][1],
             .shape                 = {1, {700}},
             .n                     = 9};
-        each_form(like, any_length, &seed);
+        each_form(like, ANY, &seed);
     }
 }
 

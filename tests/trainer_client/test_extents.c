@@ -164,8 +164,9 @@ static void any_bytes_are_refused_or_lie_within_their_chunk(void **state)
         if (rows_read(&rows, &extents, NULL) == FBY_OK) {
             good++;
             for (uint32_t i = 0; i < 3; i++) {
-                assert_true(extents.values[i] + 2U * extents.lengths[i] <=
-                            rows.sent[0].raw_bytes);
+                assert_true(
+                    extents.values[i] + UINT64_C(2) * extents.lengths[i] <=
+                    rows.sent[0].raw_bytes);
             }
         }
         fby_extents_fini(&extents);

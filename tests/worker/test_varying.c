@@ -34,7 +34,8 @@ static void the_worked_example_of_the_protocol_is_packed_so(void **state)
         layout_of(FBY_U8, (struct fby_shape){1, {300}}, 3);
     uint8_t *memory = malloc(layout.raw_bytes);
     memset(memory, 0xa5, layout.raw_bytes);
-    memcpy(memory + 16, "\1\2", 2);
+    memory[16]       = 1;
+    memory[17]       = 2;
     memory[16 + 600] = 3;
     assert_int_equal(
         fby_varying_pack(&layout.fields[0], lengths, 3, memory), sizeof(want));
