@@ -11,6 +11,7 @@
 #include "common/pipeline/init.h"
 #include "common/plural.h"
 #include "worker/source/guess.h"
+#include "worker/source/ragged.h"
 
 enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f' };
 
@@ -116,18 +117,52 @@ static enum fby_type wire_of(const struct fby_column *column)
     return wires[column->type];
 }
 
-static struct fby_init_column column_of(const struct fby_column *column)
+/* Four times the mean, a power of two: how long the rows of a ragged column
+ * are, nobody knows before its offsets are read. */
+static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
 {
-    struct fby_init_column out  = {.name = column->name};
-    bool                   fits = column->n_dims <= FBY_MAX_DIMS &&
+    uint64_t most   = FBY_MAX_VARYING / (values->row_bytes * sizeof(uint64_t));
+    uint64_t length = 1;
+    while (length < 4 * (values->rows / rows + 1)) {
+        length *= 2;
+    }
+    return (uint32_t)(length < most ? length : most);
+}
+
+static struct fby_init_column column_of(
+    const struct fby_column *column, uint64_t rows)
+{
+    struct fby_init_column out  = {.name = ""};
+    size_t                 stem = strlen(column->name);
+    bool     list = fby_ragged_part(column->name, &stem) == FBY_COLUMN_VALUES;
+    uint32_t dims = FBY_MAX_DIMS - (list ? 1 : 0);
+    bool     fits = column->n_dims <= dims &&
                 column->row_bytes <= FBY_MAX_LENGTH / sizeof(uint64_t);
     for (uint32_t i = 0; fits && i < column->n_dims; i++) {
         out.row.dims[out.row.n_dims++] = (uint32_t)column->dims[i];
+    }
+    memcpy(out.name, column->name, stem);
+    if (list) {
+        out.max_length = guess_length(column, rows);
+        fits           = fits && out.max_length > 0;
     }
     if (fits) {
         out.wire = wire_of(column);
     }
     return out;
+}
+
+/* Each but offsets, which are a part of their values' column. */
+static size_t take_columns(const struct fby_guess_split *split,
+    struct fby_init_column                               out[FBY_GUESS_COLUMNS])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < split->n_columns; i++) {
+        if (split->columns[i].part != FBY_COLUMN_OFFSETS) {
+            out[n++] = column_of(&split->columns[i], split->samples);
+        }
+    }
+    return n;
 }
 
 static void say_found(const struct init_options *o,
@@ -172,19 +207,17 @@ static fby_err init(const struct init_options *o, struct fby_why *why)
         for (uint32_t i = 0; i < split->n_extensions; i++) {
             extensions[i] = split->extensions[i];
         }
-        for (uint32_t i = 0; i < split->n_columns; i++) {
-            columns[i] = column_of(&split->columns[i]);
-        }
-        const struct fby_init_summary summary = {
-            .kind         = guess->kind,
-            .path         = split->pattern,
-            .samples      = split->counted_all ? split->samples : 0,
-            .shards       = split->shards,
-            .classes      = split->classes,
-            .extensions   = extensions,
-            .n_extensions = split->n_extensions,
-            .columns      = columns,
-            .n_columns    = split->n_columns,
+        size_t                        n_columns = take_columns(split, columns);
+        const struct fby_init_summary summary   = {
+              .kind         = guess->kind,
+              .path         = split->pattern,
+              .samples      = split->counted_all ? split->samples : 0,
+              .shards       = split->shards,
+              .classes      = split->classes,
+              .extensions   = extensions,
+              .n_extensions = split->n_extensions,
+              .columns      = columns,
+              .n_columns    = n_columns,
         };
         err = fby_init_text(&summary, &text, why);
     }

@@ -53,8 +53,10 @@ static fby_err make(const struct fby_lint_sample *self, uint32_t i, uint32_t f,
     const struct fby_field_content *content, uint8_t *out, struct fby_why *why)
 {
     if (self->rows != NULL) {
-        const struct fby_rows_ask ask = {
-            .field = f, .sample = self->numbers[i], .as = content};
+        const struct fby_rows_ask ask = {.field = f,
+            .sample                             = self->numbers[i],
+            .as                                 = content,
+            .length = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL};
         return fby_rows_one(self->rows, &ask, self->run, out, why);
     }
     struct fby_field_job job = fby_lint_sample_job(self, i, f, content);

@@ -6,9 +6,11 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "worker/source/ragged.h"
 #include "worker/transform/bits.h"
 #include "worker/transform/convert.h"
 #include "worker/transform/field.h"
+#include "worker/transform/scalar.h"
 
 enum {
     AHEAD    = 16,       /* rows asked for before they are copied */
@@ -46,7 +48,9 @@ static fby_err refuse_shape(const struct fby_column *column,
         dims[i] = shape->dims[i];
     }
     return fby_because(why, FBY_CONFIG,
-        "the shape of its rows is %s, the field's %s",
+        column->part == FBY_COLUMN_VALUES
+            ? "the shape of its entries is %s, the field's %s"
+            : "the shape of its rows is %s, the field's %s",
         fby_npy_shape_text(column->dims, column->n_dims, found),
         fby_npy_shape_text(dims, shape->n_dims, wanted));
 }
@@ -54,8 +58,9 @@ static fby_err refuse_shape(const struct fby_column *column,
 static fby_err check_column(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_why *why)
 {
+    bool                    entries = column->part == FBY_COLUMN_VALUES;
     const struct fby_shape *shape =
-        field->maps > 0 ? &field->array : &field->shape;
+        field->maps > 0 || entries ? &field->array : &field->shape;
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
@@ -105,9 +110,7 @@ fby_err fby_rows_create(const struct fby_content *content,
     self->dataset         = dataset;
     for (uint32_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        err =
-            fby_dataset_pick(dataset, (const char(*)[FBY_NAME_SIZE])field->from,
-                field->n_from, &self->picks[i], why);
+        err = fby_dataset_pick(dataset, field, &self->picks[i], why);
         if (err == FBY_OK) {
             err = check_field(self, i, why);
         }
@@ -200,9 +203,11 @@ struct cast {
     const struct fby_field_content *field;
     const struct fby_run           *run;
     const struct fby_column        *column; /* of all rows in hand */
-    uint64_t                        values; /* of a row */
+    bool                            is_copy;
+    uint64_t                        values; /* of a row, or of an entry */
     size_t                          out_bytes;
     bool                           *bad;
+    uint32_t                       *lengths; /* of ragged rows */
 };
 
 static struct fby_npy npy_of(
@@ -267,8 +272,7 @@ static void cast_in_place(
 static void make_alike(
     const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
-    struct fby_npy any = npy_of(c->column, NULL, c->values);
-    if (c->field->maps == 0 && fby_convert_is_copy(&any, c->field->wire_type)) {
+    if (c->is_copy) {
         gather(c->run, first, n, c->column->row_bytes, dst);
     } else if (c->column->row_bytes < LARGE) {
         gather_and_cast(c, first, n, dst);
@@ -324,13 +328,20 @@ static uint32_t alike(const struct fby_run *run, uint32_t first, uint32_t n)
     return k;
 }
 
-static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+static void take_file(struct cast *c, const struct fby_column *column)
+{
+    struct fby_npy any = npy_of(column, NULL, 0);
+    c->column          = column;
+    c->values          = column->row_bytes / fby_npy_type_bytes(column->type);
+    c->is_copy =
+        c->field->maps == 0 && fby_convert_is_copy(&any, c->field->wire_type);
+}
+
+static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     for (uint32_t i = 0; i < n;) {
-        c->column = column_of(c->run, first + i);
-        c->values = c->column->row_bytes / fby_npy_type_bytes(c->column->type);
-        c->out_bytes = fby_field_bytes(c->field);
-        uint32_t k   = alike(c->run, first + i, n - i);
+        take_file(c, column_of(c->run, first + i));
+        uint32_t k = alike(c->run, first + i, n - i);
         make_alike(c, first + i, k, dst + i * c->out_bytes);
         i += k;
     }
@@ -339,21 +350,90 @@ static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
     }
 }
 
+/* ---- ragged rows --------------------------------------------------------- */
+
+/* How many entries row `i` of the run has here; why it is refused. */
+static fby_err settle_length(
+    const struct cast *c, uint32_t i, uint32_t *out, struct fby_why *why)
+{
+    int64_t begin = c->run->begin[i];
+    int64_t end   = c->run->end[i];
+    *out          = 0;
+    if (c->run->at[i] == NULL) {
+        return fby_ragged_refuse(column_of(c->run, i), begin, end, why);
+    }
+    uint64_t                   n   = (uint64_t)(end - begin);
+    const struct fby_field_job job = {.field = c->field, .length = out};
+    if (n <= c->field->max_length) {
+        *out = (uint32_t)n;
+        return FBY_OK;
+    }
+    return fby_length_settle(&job, n, out, why);
+}
+
+static void make_list(struct cast *c, uint32_t i, uint32_t length, uint8_t *dst)
+{
+    const struct fby_column *column = column_of(c->run, i);
+    if (c->column == NULL || c->column != column) {
+        take_file(c, column);
+    }
+    if (c->is_copy) {
+        memcpy(dst, c->run->at[i], length * column->row_bytes);
+        return;
+    }
+    struct fby_npy all = npy_of(column, c->run->at[i], length * c->values);
+    c->bad[i] = c->bad[i] || convert(c->field, &all, dst) != all.values;
+}
+
+static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = first + i;
+        if (row + AHEAD < c->run->n && c->run->at[row + AHEAD] != NULL) {
+            ask_for(c->run->at[row + AHEAD], ASKED);
+        }
+        if (settle_length(c, row, &c->lengths[i], NULL) == FBY_OK) {
+            make_list(c, row, c->lengths[i], dst + i * c->out_bytes);
+        } else {
+            c->bad[row] = true;
+        }
+    }
+}
+
+static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    c->out_bytes = fby_field_bytes(c->field);
+    if (fby_field_form(c->field) == FBY_FORM_RAGGED) {
+        make_lists(c, first, n, dst);
+    } else {
+        make_dense(c, first, n, dst);
+    }
+}
+
 void fby_rows_make(const struct fby_rows *self, uint32_t field,
     const struct fby_run *run, struct fby_rows_part part, bool *bad)
 {
     struct cast c = {.field = &self->content->fields[field], .run = run};
     c.bad         = bad;
+    c.lengths     = part.lengths;
     make_rows(&c, part.first, part.n, part.dst);
 }
 
 /* Why the only row of the run is refused. */
-static fby_err refuse(const struct fby_field_content *field,
-    const struct fby_run *run, uint8_t *dst, struct fby_why *why)
+static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
 {
-    const struct fby_column *column = run->column[0];
-    uint64_t values     = column->row_bytes / fby_npy_type_bytes(column->type);
-    struct fby_npy npy  = npy_of(column, run->at[0], values);
+    const struct fby_field_content *field  = c->field;
+    const struct fby_column        *column = column_of(c->run, 0);
+    uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
+    if (fby_field_form(field) == FBY_FORM_RAGGED) {
+        uint32_t length = 0;
+        fby_err  err    = settle_length(c, 0, &length, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+        values *= length;
+    }
+    struct fby_npy npy  = npy_of(column, c->run->at[0], values);
     uint64_t       good = convert(field, &npy, dst);
     if (good < values) {
         char text[FBY_CONVERT_TEXT];
@@ -373,7 +453,8 @@ fby_err fby_rows_one(const struct fby_rows *self,
     struct fby_why *why)
 {
     bool        bad = false;
-    struct cast c   = {.field = ask->as, .run = run, .bad = &bad};
+    struct cast c   = {
+          .field = ask->as, .run = run, .bad = &bad, .lengths = ask->length};
     if (c.field == NULL) {
         c.field = &self->content->fields[ask->field];
     }
@@ -383,7 +464,7 @@ fby_err fby_rows_one(const struct fby_rows *self,
         return err;
     }
     make_rows(&c, 0, 1, dst);
-    fby_err refused = bad ? refuse(c.field, run, dst, why) : FBY_OK;
+    fby_err refused = bad ? refuse(&c, dst, why) : FBY_OK;
     err             = fby_rows_close(self, ask->field, run, bad ? NULL : why);
     return err != FBY_OK ? err : name_field(self, ask->field, refused, why);
 }

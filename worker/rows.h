@@ -29,8 +29,9 @@ FBY_CHECKED fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
     struct fby_run *run, struct fby_why *why);
 
 struct fby_rows_part { /* of a run, one row after another */
-    uint32_t first, n;
-    uint8_t *dst;
+    uint32_t  first, n;
+    uint8_t  *dst;     /* fby_field_bytes of the field apart */
+    uint32_t *lengths; /* of ragged rows: entries of each; else NULL */
 };
 
 /* Make a part of the run; sets bad[i] of row i of the run when it is refused.
@@ -42,6 +43,7 @@ struct fby_rows_ask {
     uint32_t                        field;
     uint64_t                        sample;
     const struct fby_field_content *as; /* made as this says; NULL: as always */
+    uint32_t *length; /* of a ragged row: its entries; else NULL */
 };
 
 /* One sample of one field to `dst`; `run` is used for it.

@@ -31,8 +31,9 @@ static fby_err make_field(struct transformer *transformer,
     }
     for (uint32_t i = 0; i < task->rows;) {
         uint32_t n = together(job, chosen, task->row + i, task->rows - i);
-        const struct fby_rows_part part = {
-            i, n, fby_job_row(job, chosen, task->row + i)};
+        const struct fby_rows_part part = {i, n,
+            fby_job_row(job, chosen, task->row + i),
+            fby_job_length(job, chosen, task->row + i)};
         fby_rows_make(rows, field, transformer->run, part, transformer->bad);
         i += n;
     }
@@ -62,8 +63,9 @@ static fby_err make_sample(struct transformer *transformer,
     struct fby_job *job = task->job;
     fby_err         err = FBY_OK;
     for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
-        const struct fby_rows_ask ask = {
-            .field = job->content_field[f], .sample = task->sample};
+        const struct fby_rows_ask ask = {.field = job->content_field[f],
+            .sample                             = task->sample,
+            .length = fby_job_length(job, f, task->row)};
         err = fby_rows_one(job->spec.prepared->rows, &ask, transformer->run,
             fby_job_row(job, f, task->row), why);
     }

@@ -628,8 +628,9 @@ static bool fits_source(
     bool right = field->decode == FBY_DECODE_ARRAY ||
                  field->decode == FBY_DECODE_LABEL ||
                  field->decode == FBY_DECODE_NUMBER;
+    bool length = field->max_length == 0 || field->decode == FBY_DECODE_ARRAY;
     return source != FBY_SOURCE_COLUMNS ||
-           (right && field->json_key[0] == '\0');
+           (right && length && field->json_key[0] == '\0');
 }
 
 static fby_err check_field(const struct fby_field_content *field,

@@ -150,9 +150,10 @@ static fby_err check_column(
                 "key '%s' is not used by columns", fby_draft_field_key(key));
         }
     }
-    if (field->max_length > 0) {
+    if (field->max_length > 0 && field->decode != FBY_DECODE_ARRAY) {
         return wrong_at(yaml, field->at[FIELD_MAX_LENGTH],
-            "rows of columns are all of one shape");
+            "a ragged column is decoded as array; say its entries' shape, [] "
+            "of numbers");
     }
     return FBY_OK;
 }

@@ -240,7 +240,13 @@ static bool put_column(
     for (uint32_t i = 0; i < column->row.n_dims; i++) {
         put_line(out, "%s%u", i > 0 ? ", " : "", column->row.dims[i]);
     }
-    put_line(out, "], wire: %s}\n", type_word(column->wire));
+    if (column->max_length > 0) {
+        put_line(out, "], max_length: %u", column->max_length);
+        put_line(out, ", wire: %s}", type_word(column->wire));
+        put(out, " # 4 times the mean: longer rows are refused\n");
+    } else {
+        put_line(out, "], wire: %s}\n", type_word(column->wire));
+    }
     return true;
 }
 

@@ -8,9 +8,10 @@
 #include "common/pipeline/types.h"
 
 struct fby_init_column {
-    const char      *name;
-    enum fby_type    wire; /* 0: no field can be made of it */
-    struct fby_shape row;
+    char             name[FBY_NAME_SIZE];
+    enum fby_type    wire;       /* 0: no field can be made of it */
+    struct fby_shape row;        /* of a ragged one: of an entry */
+    uint32_t         max_length; /* a guess; 0: rows are of one shape */
 };
 
 struct fby_init_summary {

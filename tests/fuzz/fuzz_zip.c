@@ -55,7 +55,14 @@ static void check(const struct fby_shard *shard, size_t size)
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         const struct fby_column *column = &shard->columns[i];
         demand(column->row_bytes > 0 && column->offset <= size);
-        demand(column->row_bytes <= (size - column->offset) / shard->samples);
+        demand(column->rows <= (size - column->offset) / column->row_bytes);
+        if (column->part == FBY_COLUMN_WHOLE) {
+            demand(column->rows == shard->samples);
+        } else {
+            const struct fby_column *partner = &shard->columns[column->partner];
+            demand(column->partner < shard->n_columns);
+            demand(&shard->columns[partner->partner] == column);
+        }
     }
 }
 

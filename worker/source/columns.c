@@ -10,15 +10,16 @@
 #include "common/pipeline/text.h"
 #include "common/utf8.h"
 #include "worker/source/listing.h"
+#include "worker/source/ragged.h"
 #include "worker/source/room.h"
 #include "worker/source/zip.h"
 
 struct scan {
     const struct fby_root *root;
     struct fby_shard      *out;
-    uint8_t               *head; /* FBY_NPY_HEAD bytes */
-    uint64_t               rows; /* of the first column */
-    char                   first[FBY_NAME_SIZE];
+    uint8_t               *head;                 /* FBY_NPY_HEAD bytes */
+    uint64_t               rows;                 /* of the first column */
+    char                   first[FBY_NAME_SIZE]; /* "": none yet */
 };
 
 struct part { /* of an open file: one NumPy file */
@@ -120,41 +121,49 @@ static fby_err name_column(
 }
 
 /* From the header of the whole file to that of one row. */
-static fby_err take_header(const struct fby_npy *npy, struct fby_column *out,
-    uint64_t *rows, struct fby_why *why)
+static fby_err take_header(
+    const struct fby_npy *npy, struct fby_column *out, struct fby_why *why)
 {
     if (!fby_npy_is_c_order(npy)) {
         return fby_because(why, FBY_CONFIG,
             "its values are in Fortran order; save np.ascontiguousarray(x)");
     }
-    if (npy->n_dims == 0 || npy->values == 0) {
+    out->type       = npy->type;
+    out->big_endian = npy->big_endian;
+    out->n_dims     = npy->n_dims > 0 ? npy->n_dims - 1 : 0;
+    memcpy(out->dims, npy->dims + 1, out->n_dims * sizeof(out->dims[0]));
+    out->row_bytes = npy->n_dims > 0 ? fby_column_row_bytes(out) : 0;
+    out->rows      = npy->dims[0];
+    if (out->row_bytes == 0 ||
+        (out->rows == 0 && out->part != FBY_COLUMN_VALUES)) {
         char shape[FBY_NPY_SHAPE_TEXT];
         return fby_because(why, FBY_CONFIG,
             "its shape is %s: the first dimension of a column counts its "
             "samples, and there is at least one of at least one value",
             fby_npy_shape_text(npy->dims, npy->n_dims, shape));
     }
-    out->type       = npy->type;
-    out->big_endian = npy->big_endian;
-    out->n_dims     = npy->n_dims - 1;
-    memcpy(out->dims, npy->dims + 1, out->n_dims * sizeof(out->dims[0]));
-    out->row_bytes = fby_column_row_bytes(out);
-    *rows          = npy->dims[0];
     return FBY_OK;
 }
 
+/* Offsets have one more row than there are samples, values any number. */
 static fby_err check_rows(
-    struct scan *s, const char *name, uint64_t rows, struct fby_why *why)
+    struct scan *s, const struct fby_column *column, struct fby_why *why)
 {
-    if (s->out->n_columns == 0) {
-        memcpy(s->first, name, sizeof(s->first));
+    bool     offsets = column->part == FBY_COLUMN_OFFSETS;
+    uint64_t rows    = column->rows - (offsets ? 1 : 0);
+    if (column->part == FBY_COLUMN_VALUES) {
+        return FBY_OK;
+    }
+    if (s->first[0] == '\0') {
+        memcpy(s->first, column->name, sizeof(s->first));
         s->rows = rows;
     }
-    if (rows != s->rows) {
+    if (rows != s->rows || rows == 0) {
         return fby_because(why, FBY_CONFIG,
-            "it has %" PRIu64 " rows, and column %s has %" PRIu64
-            "; all columns of a shard have as many",
-            rows, s->first, s->rows);
+            "it has %" PRIu64 " rows%s, and column %s has %" PRIu64
+            "; all columns of a shard have as many, one at least",
+            rows, offsets ? " (its offsets are one more)" : "", s->first,
+            s->rows);
     }
     return rows <= UINT32_MAX
                ? FBY_OK
@@ -164,37 +173,71 @@ static fby_err check_rows(
                      rows, UINT32_MAX);
 }
 
+static fby_err read_head(struct scan *s, const struct part *part,
+    struct fby_column *out, struct fby_why *why)
+{
+    struct fby_npy npy  = {.n_dims = 0};
+    size_t         head = 0;
+    size_t         stem = 0;
+    size_t         n    = part->size < FBY_NPY_HEAD ? part->size : FBY_NPY_HEAD;
+    fby_err        err  = read_at(part->fd, part->offset, s->head, n, why);
+    if (err == FBY_OK) {
+        err = name_column(part->name, out, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    out->part   = fby_ragged_part(out->name, &stem);
+    out->offset = part->offset;
+    if (fby_npy_read_head(s->head, n, &npy, &head, why) != FBY_OK ||
+        take_header(&npy, out, why) != FBY_OK) {
+        return FBY_CONFIG;
+    }
+    out->offset += head;
+    uint64_t bytes = out->rows * out->row_bytes;
+    return bytes == part->size - head
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "%" PRIu64 " bytes follow the header; %" PRIu64
+                     " rows of %" PRIu64 " bytes are %" PRIu64,
+                     part->size - head, out->rows, out->row_bytes, bytes);
+}
+
+/* The first offset and the last one. */
+/* The first offset and the last one. */
+static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
+{
+    uint8_t  raw[2][8] = {{0}};
+    uint64_t last      = (column->rows - 1) * column->row_bytes;
+    bool     whole     = column->type > FBY_NPY_B1 && column->type < FBY_NPY_F2;
+    if (column->n_dims > 0 || !whole) {
+        char shape[FBY_NPY_SHAPE_TEXT];
+        return fby_because(why, FBY_CONFIG,
+            "its rows are %s of %s; offsets are whole numbers in one dimension",
+            fby_npy_shape_text(column->dims, column->n_dims, shape),
+            fby_npy_type_name(column->type));
+    }
+    fby_err err = read_at(fd, column->offset, raw[0], column->row_bytes, why);
+    if (err == FBY_OK) {
+        err =
+            read_at(fd, column->offset + last, raw[1], column->row_bytes, why);
+    }
+    column->first = fby_ragged_offset(column, raw[0]);
+    column->last  = fby_ragged_offset(column, raw[1]);
+    return err;
+}
+
 static fby_err take_column(
     struct scan *s, const struct part *part, struct fby_why *why)
 {
     struct fby_column column = {.name = ""};
-    struct fby_npy    npy    = {.n_dims = 0};
-    size_t            head   = 0;
-    uint64_t          rows   = 0;
-    size_t            n = part->size < FBY_NPY_HEAD ? part->size : FBY_NPY_HEAD;
-    fby_err           err = read_at(part->fd, part->offset, s->head, n, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    err = fby_npy_read_head(s->head, n, &npy, &head, why);
+    fby_err           err    = read_head(s, part, &column, why);
     if (err == FBY_OK) {
-        err = take_header(&npy, &column, &rows, why);
+        err = check_rows(s, &column, why);
     }
-    if (err == FBY_OK) {
-        err = name_column(part->name, &column, why);
+    if (err == FBY_OK && column.part == FBY_COLUMN_OFFSETS) {
+        err = read_ends(part->fd, &column, why);
     }
-    if (err != FBY_OK) {
-        return FBY_CONFIG;
-    }
-    uint64_t bytes = rows * column.row_bytes;
-    if (bytes != part->size - head) {
-        return fby_because(why, FBY_CONFIG,
-            "%" PRIu64 " bytes follow the header; %" PRIu64 " rows of %" PRIu64
-            " bytes are %" PRIu64,
-            part->size - head, rows, column.row_bytes, bytes);
-    }
-    column.offset = part->offset + head;
-    err           = check_rows(s, column.name, rows, why);
     return err == FBY_OK ? fby_shard_add_column(s->out, &column, why) : err;
 }
 
@@ -374,6 +417,38 @@ static fby_err refuse_twins(const struct fby_shard *out, struct fby_why *why)
     return FBY_OK;
 }
 
+static fby_err check_ends(const struct fby_shard *out, struct fby_why *why)
+{
+    for (uint32_t i = 0; i < out->n_columns; i++) {
+        const struct fby_column *column = &out->columns[i];
+        const struct fby_column *values = &out->columns[column->partner];
+        if (column->part == FBY_COLUMN_OFFSETS &&
+            !fby_ragged_within(values, column->first, column->last)) {
+            return fby_because(why, FBY_CONFIG,
+                "%s.npy: its offsets go from %" PRId64 " to %" PRId64
+                "; %s.npy has %" PRIu64 " entries",
+                column->name, column->first, column->last, values->name,
+                values->rows);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err finish(struct scan *s, struct fby_why *why)
+{
+    if (s->out->n_columns == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "it holds no column: NAME.npy files, in a folder or a .npz");
+    }
+    s->out->samples = (uint32_t)s->rows;
+    sort_columns(s->out);
+    fby_err err = refuse_twins(s->out, why);
+    if (err == FBY_OK) {
+        err = fby_ragged_pair(s->out, why);
+    }
+    return err == FBY_OK ? check_ends(s->out, why) : err;
+}
+
 fby_err fby_columns_scan(const struct fby_root *root, const char *path,
     struct fby_shard *out, struct fby_why *why)
 {
@@ -381,15 +456,9 @@ fby_err fby_columns_scan(const struct fby_root *root, const char *path,
     s.head        = fby_zalloc(FBY_NPY_HEAD);
     fby_err err   = fby_is_npz(out->name) ? scan_npz(&s, path, why)
                                           : scan_dir(&s, path, why);
-    free(s.head);
-    if (err == FBY_OK && out->n_columns == 0) {
-        err = fby_because(why, FBY_CONFIG,
-            "it holds no column: NAME.npy files, in a folder or a .npz");
-    }
     if (err == FBY_OK) {
-        out->samples = (uint32_t)s.rows;
-        sort_columns(out);
-        err = refuse_twins(out, why);
+        err = finish(&s, why);
     }
+    free(s.head);
     return err;
 }

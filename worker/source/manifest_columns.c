@@ -5,6 +5,7 @@
 
 #include "common/mem.h"
 #include "worker/source/columns.h"
+#include "worker/source/ragged.h"
 
 enum { /* keys of a shard's record */
     KEY_ROWS = 13,
@@ -15,7 +16,9 @@ enum { /* of a column's record */
     COLUMN_NAME = 1,
     COLUMN_TYPE, /* "<f4" */
     COLUMN_ROW,  /* its dimensions */
-    COLUMN_OFFSET
+    COLUMN_OFFSET,
+    COLUMN_PART,   /* of a ragged one; this and the next: only of those */
+    COLUMN_ENTRIES /* of values */
 };
 
 static void put_column_record(
@@ -37,6 +40,12 @@ static void put_column_record(
     fby_record_put_text(out, COLUMN_TYPE, type);
     fby_record_put_i64s(out, COLUMN_ROW, dims, column->n_dims);
     fby_record_put_i64(out, COLUMN_OFFSET, (int64_t)column->offset);
+    if (column->part != FBY_COLUMN_WHOLE) {
+        fby_record_put_i64(out, COLUMN_PART, column->part);
+    }
+    if (column->part == FBY_COLUMN_VALUES) {
+        fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
+    }
     fby_record_close(out, mark);
 }
 
@@ -73,9 +82,26 @@ static void read_type(struct fby_record *r, struct fby_column *out)
     fby_record_refuse(r, COLUMN_TYPE, "names a dtype that is not known");
 }
 
-static void read_column_record(
-    struct fby_record *list, uint16_t key, struct fby_column *out)
+static void read_part(
+    struct fby_record *r, uint32_t samples, struct fby_column *out)
 {
+    out->rows = samples;
+    if (fby_record_has(r, COLUMN_PART)) {
+        out->part = (enum fby_column_part)fby_record_between(
+            r, COLUMN_PART, FBY_COLUMN_OFFSETS, FBY_COLUMN_VALUES);
+    }
+    if (out->part == FBY_COLUMN_VALUES) {
+        out->rows =
+            (uint64_t)fby_record_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
+    } else if (out->part == FBY_COLUMN_OFFSETS) {
+        out->rows++;
+    }
+}
+
+static void read_column_record(struct fby_record *list,
+    const struct fby_shard *shard, struct fby_column *out)
+{
+    uint16_t          key = (uint16_t)(shard->n_columns + 1);
     int64_t           dims[FBY_NPY_MAX_DIMS];
     struct fby_record r = fby_record_nested(list, key);
     fby_record_text(&r, COLUMN_NAME, out->name, sizeof(out->name));
@@ -87,6 +113,7 @@ static void read_column_record(
     }
     out->offset = (uint64_t)fby_record_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
     out->row_bytes = fby_column_row_bytes(out);
+    read_part(&r, shard->samples, out);
     fby_record_leave(list, &r);
 }
 
@@ -95,8 +122,13 @@ static fby_err check_column(const struct fby_shard *shard,
 {
     uint64_t room = shard->size - (column->offset < shard->size ? column->offset
                                                                 : shard->size);
+    bool     numbers = column->type > FBY_NPY_B1 && column->type < FBY_NPY_F2;
+    if (column->part == FBY_COLUMN_OFFSETS &&
+        (!numbers || column->n_dims > 0)) {
+        return bad(why, "offsets that are no whole numbers");
+    }
     if (column->row_bytes == 0 || shard->samples == 0 ||
-        column->row_bytes > room / shard->samples) {
+        column->rows > room / column->row_bytes) {
         return bad(why, "a column beyond the end");
     }
     return shard->n_columns == 0 ||
@@ -114,19 +146,24 @@ fby_err fby_columns_decode(
     struct fby_record list = fby_record_nested(r, KEY_COLUMNS);
     while (err == FBY_OK && fby_record_more(&list)) {
         struct fby_column column = {.name = ""};
-        read_column_record(&list, (uint16_t)(out->n_columns + 1), &column);
+        read_column_record(&list, out, &column);
         err = check_column(out, &column, why);
         if (err == FBY_OK) {
             err = fby_shard_add_column(out, &column, why);
         }
     }
+    if (err != FBY_OK) {
+        return FBY_PROTO;
+    }
     fby_record_leave(r, &list);
-    fby_err ended = fby_record_end(r, "manifest of a shard", why);
-    if (err != FBY_OK || ended != FBY_OK) {
+    if (fby_record_end(r, "manifest of a shard", why) != FBY_OK) {
         return FBY_PROTO;
     }
     if (out->n_columns == 0) {
         return bad(why, "no columns");
+    }
+    if (fby_ragged_pair(out, NULL) != FBY_OK) {
+        return bad(why, "a part of a ragged column without the other");
     }
     out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
     return FBY_OK;

@@ -7,6 +7,9 @@
 #include "common/mem.h"
 #include "common/pipeline/text.h"
 #include "worker/source/dataset_state.h"
+#include "worker/source/ragged.h"
+
+enum { AHEAD = 16 /* rows whose offsets are asked for in time */ };
 
 struct fby_run *fby_run_create(void)
 {
@@ -26,11 +29,19 @@ void fby_run_destroy(struct fby_run **self_p)
 
 /* ---- columns ------------------------------------------------------------- */
 
+static bool is_named(
+    const struct fby_column *column, const char *name, bool ragged)
+{
+    return ragged ? fby_ragged_is(column, name)
+                  : column->part == FBY_COLUMN_WHOLE &&
+                        fby_suffix_is(column->name, name);
+}
+
 static bool find_column(
-    const struct fby_shard *shard, const char *name, uint16_t *out)
+    const struct fby_shard *shard, const char *name, bool ragged, uint16_t *out)
 {
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        if (fby_suffix_is(shard->columns[i].name, name)) {
+        if (is_named(&shard->columns[i], name, ragged)) {
             *out = (uint16_t)i;
             return true;
         }
@@ -38,31 +49,42 @@ static bool find_column(
     return false;
 }
 
-static fby_err say_missing(
-    const struct fby_shard *shard, const char *wanted, struct fby_why *why)
+static fby_err say_missing(const struct fby_shard *shard, const char *wanted,
+    bool ragged, struct fby_why *why)
 {
-    char has[256] = "";
+    char     has[256] = "";
+    uint16_t other    = 0;
+    if (find_column(shard, wanted, !ragged, &other)) {
+        return fby_because(why, FBY_CONFIG,
+            ragged ? "shard %.200s: column %s has rows of one shape; leave "
+                     "out max_length"
+                   : "shard %.200s: column %s is ragged; say the max_length "
+                     "of its rows",
+            shard->name, wanted);
+    }
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         fby_text_list(has, sizeof(has), shard->columns[i].name);
     }
     return fby_because(why, FBY_CONFIG,
-        "shard %.200s has no column %s; it has %s", shard->name, wanted, has);
+        "shard %.200s has no %scolumn %s; it has %s", shard->name,
+        ragged ? "ragged " : "", wanted, has);
 }
 
 fby_err fby_dataset_pick(const struct fby_dataset *dataset,
-    const char (*from)[FBY_NAME_SIZE], uint32_t n_from, uint16_t **out,
-    struct fby_why *why)
+    const struct fby_field_content *field, uint16_t **out, struct fby_why *why)
 {
-    uint16_t *pick = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
+    bool      ragged = fby_field_form(field) == FBY_FORM_RAGGED;
+    uint16_t *pick   = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
     for (uint32_t s = 0; s < dataset->index.n_shards; s++) {
         const struct fby_shard *shard = &dataset->index.shards[s];
         uint32_t                i     = 0;
-        while (i < n_from && !find_column(shard, from[i], &pick[s])) {
+        while (i < field->n_from &&
+               !find_column(shard, field->from[i], ragged, &pick[s])) {
             i++;
         }
-        if (i == n_from) {
+        if (i == field->n_from) {
             free(pick);
-            return say_missing(shard, from[0], why);
+            return say_missing(shard, field->from[0], ragged, why);
         }
     }
     *out = pick;
@@ -156,39 +178,103 @@ static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
     return err;
 }
 
-/* "column dense.npy: " before what went wrong with the file of `slot`. */
-static fby_err name_file(
-    struct fby_run *self, uint32_t slot, fby_err err, struct fby_why *why)
+/* "column dense: " before what went wrong with a use of a file. */
+static fby_err name_file(struct fby_run *self,
+    const struct fby_dataset *dataset, fby_err err, struct fby_why *why)
 {
+    uint32_t                 slot   = self->uses.failed / self->n_files;
+    const struct fby_column *column = self->column[slot];
+    if (self->uses.failed % self->n_files == 1) {
+        column =
+            &dataset->index.shards[self->shard[slot]].columns[column->partner];
+    }
     self->failed = row_in_slot(self, slot);
-    return fby_because_in(why, err, "column %s", self->column[slot]->name);
+    return fby_because_in(why, err, "column %s", column->name);
+}
+
+static const uint8_t *file_of(
+    const struct fby_run *self, uint32_t slot, uint32_t file)
+{
+    return self->use[slot * self->n_files + file].data;
 }
 
 static void point_at_rows(struct fby_run *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_column *column = self->column[self->slot[i]];
-        self->at[i] = self->use[self->slot[i]].data + column->offset +
+        self->at[i] = file_of(self, self->slot[i], 0) + column->offset +
                       self->row[i] * column->row_bytes;
     }
+}
+
+/* Where row i's offset lies, the next one behind it. */
+static const uint8_t *offset_of(
+    const struct fby_run *self, const struct fby_column *offsets, uint32_t i)
+{
+    return file_of(self, self->slot[i], 1) + offsets->offset +
+           self->row[i] * offsets->row_bytes;
+}
+
+/* Each offset is read once, and what it says is what holds: the file may change
+ * meanwhile, but no row leaves the values. */
+static void point_at_lists(
+    struct fby_run *self, const struct fby_dataset *dataset)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        const struct fby_shard *shard =
+            &dataset->index.shards[self->shard[self->slot[i]]];
+        const struct fby_column *values  = self->column[self->slot[i]];
+        const struct fby_column *offsets = &shard->columns[values->partner];
+        const uint8_t           *at      = offset_of(self, offsets, i);
+        if (i + AHEAD < self->n) {
+            __builtin_prefetch(offset_of(self, offsets, i + AHEAD));
+        }
+        self->begin[i] = fby_ragged_offset(offsets, at);
+        self->end[i]   = fby_ragged_offset(offsets, at + offsets->row_bytes);
+        self->at[i]    = NULL;
+        if (fby_ragged_within(values, self->begin[i], self->end[i])) {
+            self->at[i] = file_of(self, self->slot[i], 0) + values->offset +
+                          (uint64_t)self->begin[i] * values->row_bytes;
+        }
+    }
+}
+
+static fby_err use_column(struct fby_run *self,
+    const struct fby_dataset *dataset, uint32_t slot, uint16_t column,
+    struct fby_why *why)
+{
+    uint32_t shard     = self->shard[slot];
+    self->column[slot] = &dataset->index.shards[shard].columns[column];
+    fby_err err        = use_file(self, dataset, shard, column, why);
+    if (err == FBY_OK && self->n_files == 2) {
+        err = use_file(self, dataset, shard, self->column[slot]->partner, why);
+    }
+    return err;
 }
 
 fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
     const uint16_t *pick, struct fby_why *why)
 {
-    fby_err err = FBY_OK;
+    fby_err err   = FBY_OK;
+    self->n_files = fby_dataset_column(dataset, pick, self->shard[0])->part ==
+                            FBY_COLUMN_VALUES
+                        ? 2
+                        : 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
-        uint32_t shard  = self->shard[i];
-        self->column[i] = fby_dataset_column(dataset, pick, shard);
-        err             = use_file(self, dataset, shard, pick[shard], why);
+        err = use_column(self, dataset, i, pick[self->shard[i]], why);
         if (err != FBY_OK) {
-            name_file(self, i, err, why);
+            self->uses.failed = self->uses.n;
+            name_file(self, dataset, err, why);
             return fby_maps_end(dataset->maps, &self->uses, NULL) == FBY_OK
                        ? err
                        : FBY_STALE;
         }
     }
-    point_at_rows(self);
+    if (self->n_files == 2) {
+        point_at_lists(self, dataset);
+    } else {
+        point_at_rows(self);
+    }
     return FBY_OK;
 }
 
@@ -196,6 +282,5 @@ fby_err fby_run_close(struct fby_run *self, const struct fby_dataset *dataset,
     struct fby_why *why)
 {
     fby_err err = fby_maps_end(dataset->maps, &self->uses, why);
-    return err == FBY_OK ? FBY_OK
-                         : name_file(self, self->uses.failed, err, why);
+    return err == FBY_OK ? FBY_OK : name_file(self, dataset, err, why);
 }

@@ -17,26 +17,31 @@ struct fby_run { /* large; one a thread */
     uint32_t                 n;
     uint32_t                 n_shards;             /* different ones */
     uint32_t                 shard[FBY_RUN_ROWS];  /* their numbers */
-    const struct fby_column *column[FBY_RUN_ROWS]; /* of each; while open */
+    const struct fby_column *column[FBY_RUN_ROWS]; /* of each; while open: of
+                                                      a ragged one the values */
     uint16_t                 slot[FBY_RUN_ROWS]; /* a row: place in the above */
     uint32_t                 row[FBY_RUN_ROWS]; /* a row: number in its shard */
-    const uint8_t           *at[FBY_RUN_ROWS];  /* a row: bytes, while open */
-    uint32_t                 failed;            /* the row to name in errors */
-    struct fby_map_use       use[FBY_RUN_ROWS]; /* of each shard */
-    struct fby_map_uses      uses;
-    uint16_t                *slot_of; /* a shard; sparse, may be anything */
-    uint32_t                 slots;   /* room in it */
+    const uint8_t      *at[FBY_RUN_ROWS]; /* a row: bytes, while open; NULL: its
+                                        offsets are wrong */
+    int64_t             begin[FBY_RUN_ROWS]; /* a row of a ragged one: its */
+    int64_t             end[FBY_RUN_ROWS];   /* offsets, as they were read */
+    uint32_t            n_files; /* of a column: 2 of a ragged one, else 1 */
+    uint32_t            failed;  /* the row to name in errors */
+    struct fby_map_use  use[2 * FBY_RUN_ROWS]; /* n_files of each shard */
+    struct fby_map_uses uses;
+    uint16_t           *slot_of; /* a shard; sparse, may be anything */
+    uint32_t            slots;   /* room in it */
 };
 
 struct fby_run *fby_run_create(void);
 void            fby_run_destroy(struct fby_run **self_p);
 
-/* Which column a field is: in every shard the first of `from` (lower case) that
- * it has. Frees with free().
+/* Which column a field is: in every shard the first of field->from that it has,
+ * of one with a max_length among those that are ragged, of which it is the
+ * values. Frees with free().
  * Errors: FBY_CONFIG, naming the shard that has none, and what it has. */
 FBY_CHECKED fby_err fby_dataset_pick(const struct fby_dataset *dataset,
-    const char (*from)[FBY_NAME_SIZE], uint32_t n_from, uint16_t **out,
-    struct fby_why *why);
+    const struct fby_field_content *field, uint16_t **out, struct fby_why *why);
 
 /* The column that a field is in one shard. */
 const struct fby_column *fby_dataset_column(
@@ -46,7 +51,8 @@ const struct fby_column *fby_dataset_column(
 void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n);
 
-/* Open one column: self->at points to each row then.
+/* Open one column: self->at points to each row then, and of a ragged one begin
+ * and end say how many entries lie there.
  * Errors: FBY_STALE, FBY_AGAIN, FBY_IO, with shard and file; closed again. */
 FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
     const struct fby_dataset *dataset, const uint16_t *pick,

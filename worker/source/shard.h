@@ -9,8 +9,9 @@
  * itself, which is then no file.
  * A shard of a token file has sequences instead: samples without keys and
  * members (its stamps: of the file, and of the index beside it). One of columns
- * has no entry for a sample either: sample i is row i of every column, and its
- * files are its columns', or one .npz. */
+ * has no entry for a sample either: sample i is row i of every column, or
+ * those of its rows that another column says (ragged.h), and its files are its
+ * columns', or one .npz. */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 
@@ -51,14 +52,25 @@ bool fby_stamp_equal(const struct fby_stamp *a, const struct fby_stamp *b);
 const char *fby_stamp_change(
     const struct fby_stamp *indexed, const struct stat *now);
 
+enum fby_column_part {      /* written into manifests: add, never renumber */
+    FBY_COLUMN_WHOLE   = 0, /* row i is of sample i */
+    FBY_COLUMN_OFFSETS = 1, /* row i: where the entries of sample i begin */
+    FBY_COLUMN_VALUES  = 2  /* a row is an entry */
+};
+
 struct fby_column { /* of a shard of columns: NAME.npy */
-    char              name[FBY_NAME_SIZE];
-    enum fby_npy_type type;
-    bool              big_endian;
-    uint32_t          n_dims;
-    uint64_t          dims[FBY_NPY_MAX_DIMS]; /* of a row */
-    uint64_t          row_bytes;
-    uint64_t          offset; /* of row 0, in its file */
+    char                 name[FBY_NAME_SIZE];
+    enum fby_npy_type    type;
+    bool                 big_endian;
+    enum fby_column_part part;
+    uint16_t             partner; /* of a part: the other one's place */
+    uint32_t             n_dims;
+    uint64_t             dims[FBY_NPY_MAX_DIMS]; /* of a row */
+    uint64_t             row_bytes;
+    uint64_t             rows;   /* of its file */
+    int64_t              first;  /* of offsets: the first one, */
+    int64_t              last;   /* and the last one, when it was scanned */
+    uint64_t             offset; /* of row 0, in its file */
 };
 
 struct fby_shard {

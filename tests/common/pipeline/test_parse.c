@@ -482,6 +482,9 @@ static void what_no_column_can_be_is_named(void **state)
             "as rgb8"},
         {"  y: {from: y, decode: number, key: a}\n",
             "p.yaml:8:37: key 'key' is not used by columns"},
+        {"  y: {from: y, decode: number, max_length: 3}\n",
+            "p.yaml:8:44: a ragged column is decoded as array; say its "
+            "entries' shape, [] of numbers"},
         {"  y: {from: folder, decode: label}\n",
             "p.yaml:8:13: split 'train' reads columns, which have no class "
             "folders; use from: COLUMN"},

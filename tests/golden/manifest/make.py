@@ -58,15 +58,21 @@ TOKENS = (
 
 
 
-def numpy_column(key, name, dtype, row, offset):
+def numpy_column(key, name, dtype, row, offset, part=b""):
     return entry(key, entry(1, name) + entry(2, dtype) + column(3, "q", row)
-                 + number(4, offset))
+                 + number(4, offset) + part)
 
 
 COLUMNS = (
     number(1, 1) + number(2, 3) + entry(3, b"day-00") + number(4, 26256)
     + number(13, 1000) + entry(14, numpy_column(1, b"a", b"<i2", [], 128)
                                + numpy_column(2, b"b", b">f4", [2, 3], 128)))
+
+RAGGED = (
+    number(1, 1) + number(2, 3) + entry(3, b"day-00") + number(4, 28264)
+    + number(13, 1000) + entry(14, numpy_column(
+        1, b"a.offsets", b"<i8", [], 128, number(5, 1)) + numpy_column(
+            2, b"a.values", b"<i4", [], 128, number(5, 2) + number(6, 5000))))
 
 LIST = shard(
     4, b"part-0000000", 45, None, [b"image.jpg", b"label"],
@@ -77,7 +83,8 @@ LIST = shard(
 
 for path, data in (
         ("tar.hex", TAR), ("list.hex", LIST), ("tokens.hex", TOKENS),
-        ("columns.hex", COLUMNS), ("folder.hex", FOLDER),
+        ("columns.hex", COLUMNS), ("ragged.hex", RAGGED),
+        ("folder.hex", FOLDER),
         ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):
     with open(path, "w", encoding="ascii") as file:
         file.write(data.hex() + "\n")

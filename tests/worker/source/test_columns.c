@@ -9,6 +9,7 @@
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npy_file.h"
 #include "worker/source/columns.h"
+#include "worker/source/ragged.h"
 #include "worker/source/run.h"
 
 /* `rows` rows of u1 [2]: row i holds i and i + base. */
@@ -35,7 +36,9 @@ static struct fby_dataset_spec columns_of(
     return spec;
 }
 
-static const char from_a[1][FBY_NAME_SIZE] = {"a"};
+static const struct fby_field_content plain_a  = {.from = {"a"}, .n_from = 1};
+static const struct fby_field_content ragged_a = {
+    .from = {"a"}, .n_from = 1, .max_length = 9};
 
 struct table { /* an open dataset, and a run over it */
     struct fby_dataset *dataset;
@@ -43,11 +46,17 @@ struct table { /* an open dataset, and a run over it */
     uint16_t           *pick;
 };
 
-static struct table open_table(struct fby_dataset_spec spec)
+static struct table open_field(
+    struct fby_dataset_spec spec, const struct fby_field_content *field)
 {
     struct table t = {sandbox_dataset(&spec), fby_run_create(), NULL};
-    assert_ok(fby_dataset_pick(t.dataset, from_a, 1, &t.pick, NULL));
+    assert_ok(fby_dataset_pick(t.dataset, field, &t.pick, NULL));
     return t;
+}
+
+static struct table open_table(struct fby_dataset_spec spec)
+{
+    return open_field(spec, &plain_a);
 }
 
 static void close_table(struct table *t)
@@ -176,9 +185,178 @@ static void what_is_no_table_is_refused_with_its_numbers(void **state)
     refuses(*state, "data:g.npz", "it does not end as a zip file");
 }
 
+/* ---- ragged -------------------------------------------------------------- */
+
+static void put_offset(
+    struct fby_buffer *out, const char *descr, int64_t offset)
+{
+    uint8_t  le[8];
+    unsigned width = (unsigned)(descr[2] - '0');
+    fby_store_le(le, (uint64_t)offset, 8);
+    for (unsigned i = 0; i < width; i++) {
+        fby_put_u8(out, le[descr[0] == '>' ? width - 1 - i : i]);
+    }
+}
+
+/* `entries` entries of u1 [3], of which each holds its number; offsets of n
+ * rows. */
+static void lists(const struct sandbox *sb, const char *descr,
+    const int64_t *offsets, unsigned n, unsigned entries)
+{
+    char              shape[32];
+    struct fby_buffer file = {0};
+    snprintf(shape, sizeof(shape), "(%u,)", n + 1);
+    put_npy_header(&file, descr, shape);
+    for (unsigned i = 0; i <= n; i++) {
+        put_offset(&file, descr, offsets[i]);
+    }
+    sandbox_write(sb, "data/d/a.offsets.npy", file.data, file.size);
+    fby_buffer_fini(&file);
+    snprintf(shape, sizeof(shape), "(%u, 3)", entries);
+    put_npy_header(&file, "|u1", shape);
+    for (unsigned i = 0; i < 3 * entries; i++) {
+        fby_put_u8(&file, (uint8_t)(i / 3));
+    }
+    sandbox_write(sb, "data/d/a.values.npy", file.data, file.size);
+    fby_buffer_fini(&file);
+}
+
+static void offsets_of_every_type_say_where_lists_lie(void **state)
+{
+    static const char *const types[]   = {"|i1", "|u1", "<i2", ">i2", "<u2",
+          ">u2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8", "<u8", ">u8"};
+    static const int64_t     offsets[] = {2, 2, 5, 100, 126};
+    static const uint64_t    samples[] = {3, 0, 1, 2, 1};
+    for (size_t t = 0; t < sizeof(types) / sizeof(types[0]); t++) {
+        lists(*state, types[t], offsets, 4, 127);
+        struct table table =
+            open_field(columns_of(*state, "data:d"), &ragged_a);
+        assert_int_equal(fby_dataset_samples(table.dataset), 4);
+        fby_run_place(table.run, table.dataset, samples, 5);
+        assert_ok(fby_run_open(table.run, table.dataset, table.pick, NULL));
+        for (unsigned i = 0; i < 5; i++) {
+            assert_int_equal(table.run->begin[i], offsets[samples[i]]);
+            assert_int_equal(table.run->end[i], offsets[samples[i] + 1]);
+            assert_int_equal(table.run->at[i][2], offsets[samples[i]]);
+        }
+        assert_ok(fby_run_close(table.run, table.dataset, NULL));
+        close_table(&table);
+    }
+}
+
+static void offsets_that_go_back_or_out_point_nowhere(void **state)
+{
+    static const int64_t  offsets[] = {0, 4, 3, 11, -1, 10};
+    static const uint64_t samples[] = {0, 1, 2, 3, 4};
+    static const bool     right[]   = {true, false, false, false, false};
+    lists(*state, "<i4", offsets, 5, 10);
+    struct table t = open_field(columns_of(*state, "data:d"), &ragged_a);
+    fby_run_place(t.run, t.dataset, samples, 5);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    for (unsigned i = 0; i < 5; i++) {
+        assert_int_equal(t.run->at[i] != NULL, right[i]);
+    }
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    close_table(&t);
+}
+
+static void lists_without_any_entry_are_rows(void **state)
+{
+    static const int64_t  offsets[] = {0, 0, 0};
+    static const uint64_t samples[] = {1, 0};
+    lists(*state, "<u8", offsets, 2, 0);
+    struct table t = open_field(columns_of(*state, "data:d"), &ragged_a);
+    fby_run_place(t.run, t.dataset, samples, 2);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    assert_non_null(t.run->at[1]);
+    assert_int_equal(t.run->end[1], 0);
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    close_table(&t);
+}
+
+static void offsets_cut_short_under_a_reader_are_named(void **state)
+{
+    static int64_t offsets[20001];
+    const uint64_t samples[] = {19999};
+    struct fby_why why       = {{0}};
+    lists(*state, "<i8", offsets, 20000, 10);
+    struct table t = open_field(columns_of(*state, "data:d"), &ragged_a);
+    fby_run_place(t.run, t.dataset, samples, 1);
+    assert_int_equal(
+        truncate(sandbox_path(*state, "data/d/a.offsets.npy"), 0), 0);
+    assert_int_equal(fby_run_open(t.run, t.dataset, t.pick, &why), FBY_STALE);
+    assert_says(&why, "column a.offsets: was cut short");
+    close_table(&t);
+}
+
+static void ragged_columns_are_refused_with_their_numbers(void **state)
+{
+    static const int64_t out[]      = {0, 4, 11};
+    static const int64_t negative[] = {-1, 4, 10};
+    static const int64_t back[]     = {7, 4, 6};
+    lists(*state, "<i4", out, 2, 10);
+    refuses(*state, "data:d",
+        "shard d: a.offsets.npy: its offsets go from 0 to 11; a.values.npy has "
+        "10 entries");
+    lists(*state, "<i4", negative, 2, 10);
+    refuses(*state, "data:d", "its offsets go from -1 to 10");
+    lists(*state, ">u8", negative, 2, 10);
+    refuses(*state, "data:d", "its offsets go from 9223372036854775807 to 10");
+    lists(*state, "<i4", back, 2, 10);
+    refuses(*state, "data:d", "its offsets go from 7 to 6");
+    lists(*state, "<f4", back, 2, 10);
+    refuses(*state, "data:d",
+        "a.offsets.npy: its rows are [] of f4; offsets are whole numbers");
+    lists(*state, "<i4", back, 0, 10);
+    refuses(*state, "data:d", "it has 0 rows (its offsets are one more)");
+    lists(*state, "<i4", out, 1, 10);
+    column(*state, "data/d/b.npy", 2, 1);
+    refuses(*state, "data:d", "it has 2 rows, and column a.offsets has 1");
+    column(*state, "data/e/a.values.npy", 5, 1);
+    refuses(*state, "data:e",
+        "shard e: a.values.npy is there without a.offsets.npy; a ragged column "
+        "is both");
+}
+
+static void a_field_says_whether_its_column_is_ragged(void **state)
+{
+    static const int64_t offsets[] = {0, 4, 10};
+    struct fby_why       why       = {{0}};
+    uint16_t            *pick      = NULL;
+    lists(*state, "<i4", offsets, 2, 10);
+    column(*state, "data/e/a.npy", 2, 1);
+    struct fby_dataset_spec spec = columns_of(*state, "data:d");
+    struct fby_dataset     *one  = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_pick(one, &plain_a, &pick, &why), FBY_CONFIG);
+    assert_says(&why, "column a is ragged; say the max_length of its rows");
+    fby_dataset_destroy(&one);
+    spec = columns_of(*state, "data:e");
+    one  = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_pick(one, &ragged_a, &pick, &why), FBY_CONFIG);
+    assert_says(&why, "column a has rows of one shape; leave out max_length");
+    fby_dataset_destroy(&one);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            offsets_of_every_type_say_where_lists_lie, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            offsets_that_go_back_or_out_point_nowhere, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            lists_without_any_entry_are_rows, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            offsets_cut_short_under_a_reader_are_named, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            ragged_columns_are_refused_with_their_numbers, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            a_field_says_whether_its_column_is_ragged, sandbox_open,
+            sandbox_close),
         cmocka_unit_test_setup_teardown(
             rows_are_found_in_their_shards, sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(

@@ -70,6 +70,25 @@ static void example_columns(struct fby_shard *shard)
     shard->size    = 128 + 2000 + 128 + 24000;
 }
 
+/* 1,000 lists of i4, 5,000 numbers in all, with offsets of i8. */
+static void example_ragged(struct fby_shard *shard)
+{
+    struct fby_column offsets = {.name = "a.offsets",
+        .type                          = FBY_NPY_I8,
+        .part                          = FBY_COLUMN_OFFSETS,
+        .offset                        = 128};
+    struct fby_column values  = {.name = "a.values",
+         .type                         = FBY_NPY_I4,
+         .part                         = FBY_COLUMN_VALUES,
+         .rows                         = 5000,
+         .offset                       = 128};
+    fby_shard_init(shard, "day-00", false);
+    assert_ok(fby_shard_add_column(shard, &offsets, NULL));
+    assert_ok(fby_shard_add_column(shard, &values, NULL));
+    shard->samples = 1000;
+    shard->size    = 128 + 8008 + 128 + 20000;
+}
+
 /* Rows of the lines 2 and 5; the second one names no file. */
 static void example_list(struct fby_shard *shard)
 {
@@ -142,6 +161,45 @@ static void columns_are_read_back_and_lie_within_their_files(void **state)
     fby_buffer_fini(&bytes);
 }
 
+static void refuses_back(struct fby_shard *shard, const char *words)
+{
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    struct fby_why    why   = {{0}};
+    fby_shard_encode(shard, &bytes);
+    assert_int_equal(
+        fby_shard_decode(bytes.data, bytes.size, &back, &why), FBY_PROTO);
+    assert_non_null(strstr(why.text, words));
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+}
+
+static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    example_ragged(&shard);
+    fby_shard_encode(&shard, &bytes);
+    assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
+    assert_int_equal(back.columns[0].rows, 1001);
+    assert_int_equal(back.columns[0].partner, 1);
+    assert_int_equal(back.columns[1].rows, 5000);
+    assert_int_equal(back.columns[1].partner, 0);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+    shard.columns[0].type = FBY_NPY_F8;
+    refuses_back(&shard, "offsets that are no whole numbers");
+    shard.columns[0].type = FBY_NPY_I8;
+    shard.columns[1].rows = 100000;
+    refuses_back(&shard, "a column beyond the end");
+    shard.columns[1].rows    = 5000;
+    shard.columns[1].name[0] = 'b';
+    refuses_back(&shard, "a part of a ragged column without the other");
+    fby_shard_fini(&shard);
+}
+
 static void assert_golden(const char *name, const void *data, size_t size)
 {
     char path[4096];
@@ -185,6 +243,11 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     example_columns(&columns);
     fby_shard_encode(&columns, &bytes);
     assert_golden("columns.hex", bytes.data, bytes.size);
+    fby_shard_fini(&columns);
+    bytes.size = 0;
+    example_ragged(&columns);
+    fby_shard_encode(&columns, &bytes);
+    assert_golden("ragged.hex", bytes.data, bytes.size);
     fby_shard_fini(&columns);
     bytes.size = 0;
     example_list(&list);
@@ -331,6 +394,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_read_back_and_lie_within_their_files),
+        cmocka_unit_test(parts_of_ragged_columns_are_read_back_in_pairs),
         cmocka_unit_test(texts_of_a_list_are_checked),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),

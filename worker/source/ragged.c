@@ -1,0 +1,136 @@
+#include "worker/source/ragged.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+
+static const char offsets_end[] = ".offsets";
+static const char values_end[]  = ".values";
+
+static bool ends_so(const char *name, const char *end, size_t *stem)
+{
+    size_t n = strlen(name);
+    size_t k = strlen(end);
+    if (n <= k || strcmp(name + n - k, end) != 0) {
+        return false;
+    }
+    *stem = n - k;
+    return true;
+}
+
+enum fby_column_part fby_ragged_part(const char *name, size_t *stem)
+{
+    if (ends_so(name, offsets_end, stem)) {
+        return FBY_COLUMN_OFFSETS;
+    }
+    return ends_so(name, values_end, stem) ? FBY_COLUMN_VALUES
+                                           : FBY_COLUMN_WHOLE;
+}
+
+bool fby_ragged_is(const struct fby_column *column, const char *name)
+{
+    char whole[FBY_NAME_SIZE];
+    int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_end);
+    return column->part == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
+           fby_suffix_is(column->name, whole);
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+static int by_name(const void *name, const void *column)
+{
+    return strcmp(name, ((const struct fby_column *)column)->name);
+}
+
+static fby_err find_partner(
+    struct fby_shard *shard, struct fby_column *column, struct fby_why *why)
+{
+    char        name[FBY_NAME_SIZE + sizeof(offsets_end)];
+    size_t      stem   = 0;
+    bool        values = column->part == FBY_COLUMN_VALUES;
+    const char *end    = values ? offsets_end : values_end;
+    if (fby_ragged_part(column->name, &stem) != column->part) {
+        return fby_because(why, FBY_CONFIG,
+            "%s is named as no part of a ragged column is", column->name);
+    }
+    snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
+    const struct fby_column *partner = bsearch(name, shard->columns,
+        shard->n_columns, sizeof(*shard->columns), by_name);
+    if (partner == NULL) {
+        return fby_because(why, FBY_CONFIG,
+            "%s.npy is there without %s.npy; a ragged column is both",
+            column->name, name);
+    }
+    column->partner = (uint16_t)(partner - shard->columns);
+    return FBY_OK;
+}
+
+fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < shard->n_columns; i++) {
+        if (shard->columns[i].part != FBY_COLUMN_WHOLE) {
+            err = find_partner(shard, &shard->columns[i], why);
+        }
+    }
+    return err;
+}
+
+/* ---- offsets ------------------------------------------------------------- */
+
+static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < width; i++) {
+        bits |= (uint64_t)at[big_endian ? width - 1 - i : i] << 8 * i;
+    }
+    return bits;
+}
+
+/* The compiler makes one instruction each of widths that it knows. */
+static uint64_t bits_at(const uint8_t *at, size_t width, bool big_endian)
+{
+    switch (width) {
+    case 1:
+        return at[0];
+    case 2:
+        return load(at, 2, big_endian);
+    case 4:
+        return load(at, 4, big_endian);
+    default:
+        return load(at, 8, big_endian);
+    }
+}
+
+static bool has_sign(enum fby_npy_type type)
+{
+    return type == FBY_NPY_I1 || type == FBY_NPY_I2 || type == FBY_NPY_I4 ||
+           type == FBY_NPY_I8;
+}
+
+int64_t fby_ragged_offset(const struct fby_column *offsets, const uint8_t *at)
+{
+    size_t   width = offsets->row_bytes;
+    uint64_t bits  = bits_at(at, width, offsets->big_endian);
+    if (has_sign(offsets->type)) {
+        unsigned above = 64 - 8 * (unsigned)width;
+        return (int64_t)(bits << above) >> above;
+    }
+    return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
+}
+
+fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
+    int64_t end, struct fby_why *why)
+{
+    if (begin > end) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its offsets go back, from %" PRId64 " to %" PRId64, begin, end);
+    }
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "its offsets are %" PRId64 " and %" PRId64 "; %s has %" PRIu64
+        " entries",
+        begin, end, values->name, values->rows);
+}
