@@ -1,5 +1,7 @@
-"""A TCP proxy on loopback that cuts every connection again and again."""
+"""A TCP proxy on loopback that counts bytes, and may cut every connection
+again and again."""
 
+import math
 import selectors
 import socket
 import struct
@@ -7,19 +9,21 @@ import threading
 import time
 
 
-class ResettingProxy:
+class Proxy:
     """Forwards to `port`; each connection is reset after `every_s`."""
 
-    def __init__(self, port, every_s):
+    def __init__(self, port, every_s=math.inf):
         self.target = ("127.0.0.1", port)
         self.every_s = every_s
         self.resets = 0
+        self.answered = 0  # bytes that came from `port`
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.setblocking(False)
         self.port = self.listener.getsockname()[1]
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.listener, selectors.EVENT_READ, None)
         self.pairs = []
+        self.servers = set()
         self.wake, self.waker = socket.socketpair()
         self.selector.register(self.wake, selectors.EVENT_READ, None)
         self.thread = threading.Thread(target=self.serve)
@@ -45,6 +49,7 @@ class ResettingProxy:
         for end, other in ((client, server), (server, client)):
             end.setblocking(True)
             self.selector.register(end, selectors.EVENT_READ, other)
+        self.servers.add(server)
         self.pairs.append((time.monotonic() + self.every_s, client, server))
 
     def reset(self, pair):
@@ -53,12 +58,15 @@ class ResettingProxy:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                             struct.pack("ii", 1, 0))
             sock.close()
+        self.servers.discard(pair[2])
         self.pairs.remove(pair)
 
     def pump(self, sock, other):
         try:
             data = sock.recv(1 << 18)
             if data:
+                if sock in self.servers:
+                    self.answered += len(data)
                 other.sendall(data)
                 return
         except OSError:

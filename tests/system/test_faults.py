@@ -126,12 +126,12 @@ class Faults(SystemTest):
         for _ in range(2):
             worker = self.cluster.start_worker("--listen", "tcp://127.0.0.1:*")
             worker.kill()
-            cut = proxy.ResettingProxy(worker.port, 0.2)
+            cut = proxy.Proxy(worker.port, 0.2)
             self.addCleanup(cut.close)
             proxies.append(cut)
             self.cluster.start_worker("--listen", worker.endpoint,
                                       "--advertise", cut.endpoint)
-        cut = proxy.ResettingProxy(server.port, 0.2)
+        cut = proxy.Proxy(server.port, 0.2)
         self.addCleanup(cut.close)
         server.endpoint = cut.endpoint
         pull = self.pull("--step-ms", 20)
