@@ -359,6 +359,7 @@ static int copy(void *to, const void *from, size_t size, void *stream)
 {
     int code = begin_call("copy");
     fake.counts.async++;
+    fake.counts.copied += size;
     put(stream,
         &(struct work){.kind = COPY, .to = to, .from = from, .size = size});
     return end_call(code);

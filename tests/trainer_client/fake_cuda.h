@@ -14,6 +14,7 @@
 struct fake_cuda_counts {
     uint64_t async;  /* copy, launch, record, wait */
     uint64_t blocks; /* stream_sync, allocate, free, pin, unpin */
+    uint64_t copied; /* bytes */
     uint64_t live; /* streams, events, memory, pins: made and not given back */
 };
 

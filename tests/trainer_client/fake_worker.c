@@ -357,6 +357,7 @@ static void put_recipe(
     recipe->one_hot   = field->one_hot;
     recipe->classes   = field->classes;
     recipe->smoothing = field->smoothing;
+    recipe->maps      = field->maps;
 }
 
 static void put_device(struct fby_recipe *recipe,

@@ -1,0 +1,107 @@
+/* What crosses the bus to a GPU is what a field takes on the wire, and 5 % at
+ * most beside: the list of segments and `valid`. */
+#include "tests/trainer_client/rig.h"
+
+#include "tests/trainer_client/fake_cuda.h"
+
+enum { STEPS = 6, SIDE = 128, PIXELS = SIDE * SIDE };
+
+struct field {
+    const char *keys;  /* of the field, with SIDE as 128 */
+    uint64_t    least; /* bytes of a row on the wire */
+};
+
+static const struct field fields[] = {
+    {"from: npy, decode: array, shape: [128, 128], wire: u8, out: {dtype: f32}",
+        PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: u16,"
+     " out: {dtype: bf16, scale: 0.5}",
+        2 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: i32,"
+     " out: {dtype: i64}",
+        4 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: u32", 4 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: i64", 8 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: f16,"
+     " out: {dtype: f32}",
+        2 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: bf16,"
+     " out: {dtype: f32}",
+        2 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128], wire: f32", 4 * PIXELS},
+    {"from: npy, decode: array, shape: [128, 128, 19], wire: bits,"
+     " out: {dtype: bf16, layout: chw}",
+        3 * PIXELS},
+    {"from: jpg, ops: [{random_resized_crop: {size: 128}}],"
+     " device: [{normalize: {mean: 0.5, std: 0.25}}],"
+     " out: {dtype: f32, layout: chw}",
+        3 * PIXELS},
+};
+
+/* `more` is another field, or nothing. */
+static void begin(struct rig *rig, const char *keys, const char *more)
+{
+    fake_cuda_begin(1);
+    rig_begin(rig, 1, "drop");
+    snprintf(rig->text, sizeof(rig->text),
+        "forebay: 1\n"
+        "splits: {train: {shards: \"in1k:train-{0..0}.tar\"}}\n"
+        "global_batch: %d\n"
+        "fields:\n"
+        "  x: {%s}\n%s",
+        RIG_BATCH, keys, more);
+    rig->options.device         = "cuda";
+    rig->options.digests        = false;
+    rig->options.verify_decoded = false;
+    rig->options.steps          = STEPS;
+    rig_add(rig, (struct fake_behaviour){0});
+    rig_open(rig);
+}
+
+static uint64_t bytes_copied(const char *keys, const char *more)
+{
+    struct rig rig;
+    begin(&rig, keys, more);
+    rig_skip(&rig, STEPS);
+    rig_assert_next(&rig, FOREBAY_END);
+    uint64_t copied = fake_cuda_counts().copied;
+    rig_end(&rig);
+    fake_cuda_end();
+    return copied;
+}
+
+static void is_at_most(uint64_t copied, uint64_t row, const char *what)
+{
+    uint64_t least = row * RIG_BATCH * STEPS;
+    assert_true(row * RIG_BATCH >= 256 << 10);
+    if (copied < least || copied * 100 > least * 105) {
+        fail_msg("%s: %llu bytes copied, at least %llu", what,
+            (unsigned long long)copied, (unsigned long long)least);
+    }
+}
+
+static void each_field_crosses_as_it_travelled(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        uint64_t copied = bytes_copied(fields[i].keys, "");
+        is_at_most(copied, fields[i].least, fields[i].keys);
+    }
+}
+
+static void a_label_crosses_as_an_id(void **state)
+{
+    (void)state;
+    uint64_t copied = bytes_copied(
+        fields[0].keys, "  label: {from: cls, one_hot: {classes: 60000}}\n");
+    is_at_most(copied, fields[0].least + 2, "one-hot label");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_field_crosses_as_it_travelled),
+        cmocka_unit_test(a_label_crosses_as_an_id),
+    };
+    return cmocka_run_group_tests_name("trainer_client.bus", tests, NULL, NULL);
+}
