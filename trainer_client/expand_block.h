@@ -6,6 +6,7 @@
 #ifndef FBY_CLIENT_EXPAND_BLOCK_H
 #define FBY_CLIENT_EXPAND_BLOCK_H
 
+#include "trainer_client/expand_rows.h"
 #include "trainer_client/expand_tile.h"
 
 #ifdef __CUDACC__
@@ -32,7 +33,8 @@ struct fby_block_memory {
     uint8_t          *out;
     uint64_t          list; /* where in the arena */
     struct fby_block *block;
-    uint8_t          *pixels; /* of tiles: planes, then the packed tile */
+    uint8_t          *pixels; /* of tiles: planes, then the packed tile; of
+                                 rows that vary: struct fby_group */
 };
 
 /* ---- what a thread does -------------------------------------------------- */
@@ -53,20 +55,6 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
         fby_put_quad(s, &quad, s->first_pixel + at, n,
             m->out + s->out + image * s->image_bytes);
     }
-}
-
-FBY_BLOCK_INLINE uint64_t fby_load_1(const uint8_t *from, uint32_t width)
-{
-    if (width == 1) {
-        return *from;
-    }
-    if (width == 2) {
-        return *(const uint16_t *)(const void *)from;
-    }
-    if (width == 4) {
-        return *(const uint32_t *)(const void *)from;
-    }
-    return *(const uint64_t *)(const void *)from;
 }
 
 FBY_BLOCK_INLINE void fby_block_value(
@@ -157,20 +145,12 @@ FBY_BLOCK_INLINE void fby_block_bytes(const struct fby_segment *s,
 
 /* ---- what a block does --------------------------------------------------- */
 
-FBY_BLOCK_INLINE void fby_block_tile(
-    const struct fby_block_memory *m, uint32_t number)
+FBY_BLOCK_INLINE void fby_block_unpack(const struct fby_block_memory *m)
 {
     const struct fby_segment *s    = &m->block->segment;
     struct fby_tile          *tile = &m->block->tile;
     uint32_t  plane  = s->channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
     uint32_t *packed = (uint32_t *)(void *)(m->pixels + plane);
-    FBY_EACH_THREAD(t)
-    {
-        if (t == 0) {
-            fby_tile_find(s, m->arena, number, tile);
-        }
-    }
-    FBY_MEET();
     FBY_EACH_THREAD(t)
     {
         fby_tile_stage(tile, m->arena, t, packed);
@@ -198,10 +178,76 @@ FBY_BLOCK_INLINE void fby_block_tile(
     {
         fby_tile_columns(tile, s->channels, t, m->pixels);
     }
+}
+
+FBY_BLOCK_INLINE void fby_block_place(const struct fby_block_memory *m)
+{
+    const struct fby_segment *s = &m->block->segment;
+    FBY_EACH_THREAD(t)
+    {
+        FBY_ROLL
+        for (uint32_t p = 0; p < 3; p++) {
+            fby_tile_place(s, &m->block->tile, m->arena, p, t, m->pixels);
+        }
+    }
+}
+
+FBY_BLOCK_INLINE void fby_block_tile(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment *s      = &m->block->segment;
+    struct fby_tile          *tile   = &m->block->tile;
+    bool                      packed = s->kind == FBY_SEGMENT_TILES;
+    FBY_EACH_THREAD(t)
+    {
+        if (t == 0) {
+            fby_tile_find(s, number, tile);
+        }
+        if (t == 0 && packed) {
+            fby_tile_find_packed(s, m->arena, number, tile);
+        }
+    }
+    FBY_MEET();
+    if (packed) {
+        fby_block_unpack(m);
+    } else {
+        fby_block_place(m);
+    }
     FBY_MEET();
     FBY_EACH_THREAD(t)
     {
         fby_tile_store(s, tile, t, m->pixels, m->out);
+    }
+}
+
+FBY_BLOCK_INLINE void fby_block_rows(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment *s     = &m->block->segment;
+    struct fby_group         *group = (struct fby_group *)(void *)m->pixels;
+    uint32_t                  g     = number / s->parts;
+    FBY_EACH_THREAD(t)
+    {
+        fby_group_lengths(s, m->arena, g, t, group);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_group_sums(t, group);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_group_before(t, group);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        if (s->kind == FBY_SEGMENT_PADDED) {
+            fby_group_pad(s, group, m->arena, m->out, number, t);
+        } else {
+            fby_group_offset(s, group, m->arena, m->out, g, t);
+        }
     }
 }
 
@@ -226,8 +272,12 @@ FBY_BLOCK_INLINE void fby_block_run(
     }
     FBY_MEET();
     uint32_t part = number - s->first_block;
-    if (s->kind == FBY_SEGMENT_TILES) {
+    if (s->kind == FBY_SEGMENT_TILES || s->kind == FBY_SEGMENT_PLANES) {
         fby_block_tile(m, part);
+        return;
+    }
+    if (s->kind == FBY_SEGMENT_PADDED || s->kind == FBY_SEGMENT_OFFSETS) {
+        fby_block_rows(m, part);
         return;
     }
     FBY_EACH_THREAD(t)

@@ -57,7 +57,26 @@ FBY_BLOCK_INLINE void fby_store_4x1(const uint32_t bits[4], uint8_t *to)
         bits[0] | bits[1] << 8 | bits[2] << 16 | bits[3] << 24;
 }
 
+FBY_BLOCK_INLINE uint32_t fby_least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
 /* One value of 1, 2, 4 or 8 bytes at a multiple of its size. */
+FBY_BLOCK_INLINE uint64_t fby_load_1(const uint8_t *from, uint32_t width)
+{
+    if (width == 1) {
+        return *from;
+    }
+    if (width == 2) {
+        return *(const uint16_t *)(const void *)from;
+    }
+    if (width == 4) {
+        return *(const uint32_t *)(const void *)from;
+    }
+    return *(const uint64_t *)(const void *)from;
+}
+
 FBY_BLOCK_INLINE void fby_store_1(uint64_t bits, uint32_t width, uint8_t *to)
 {
     if (width == 1) {
@@ -80,6 +99,14 @@ FBY_BLOCK_INLINE uint32_t fby_width_of(uint32_t type)
         return 2;
     }
     return type == FBY_I64 ? 8 : 4;
+}
+
+/* Bits of `from` in `to`; the same type takes them as they are. */
+FBY_BLOCK_INLINE uint64_t fby_cast_1(const struct fby_segment *s, uint64_t bits)
+{
+    return s->from == s->to
+               ? bits
+               : fby_number_bits(fby_number_of(s->from, bits), s->to);
 }
 
 /* Four at a multiple of four times their width. */

@@ -8,6 +8,8 @@
  *     rows      a thread a row carries the sums from run to run
  *     columns   a thread four columns carries them from row to row
  *     store     a thread four pixels: colours joined, then as of any image
+ * Of yuv420 the planes of colour are half as wide and high, and the store
+ * upsamples them (expand_yuv.h); planes that come raw are staged in their place.
  * Threads only meet at the barriers between these steps; every step is a
  * function of the thread's number. What it reads was checked on the CPU before
  * (fby_codec_check); all reads are held within the tile all the same. */
@@ -15,58 +17,82 @@
 #define FBY_CLIENT_EXPAND_TILE_H
 
 #include "trainer_client/expand_pixels.h"
+#include "trainer_client/expand_yuv.h"
 
 enum { FBY_SUM_GROUPS = 16, FBY_SUMS = 32 };
 
-/* In shared memory. */
-struct fby_tile {
-    uint32_t width, height; /* pixels */
-    uint32_t x, y;          /* of its first pixel in the picture */
-    uint32_t image;         /* which picture of the segment */
-    uint32_t bytes;         /* packed */
-    uint64_t at;            /* where in the arena */
-    uint32_t plane_at[4];   /* in the tile, of each plane */
-    uint32_t sums[FBY_SUMS];
+struct fby_tile_plane { /* values */
+    uint32_t width, height;
 };
 
-FBY_BLOCK_INLINE uint32_t fby_tile_across(const struct fby_tile *tile)
+/* In shared memory. */
+struct fby_tile {
+    uint32_t              width, height; /* pixels */
+    uint32_t              x, y;          /* of its first pixel in the picture */
+    uint32_t              image;         /* which picture of the segment */
+    uint32_t              bytes;         /* packed */
+    uint64_t              at;            /* where in the arena */
+    struct fby_tile_plane plane[3];
+    uint32_t              plane_at[4]; /* in the tile, of each plane */
+    uint32_t              sums[FBY_SUMS];
+};
+
+FBY_BLOCK_INLINE uint32_t fby_tile_across(
+    const struct fby_tile *tile, uint32_t plane)
 {
-    return (tile->width + 7) / 8;
+    return (tile->plane[plane].width + 7) / 8;
 }
 
-FBY_BLOCK_INLINE uint32_t fby_tile_groups(const struct fby_tile *tile)
+/* Also the one that makes their number even. */
+FBY_BLOCK_INLINE uint32_t fby_tile_lines(
+    const struct fby_tile *tile, uint32_t plane)
 {
-    return fby_tile_across(tile) * ((tile->height + 1) / 2);
+    return (tile->plane[plane].height + 1) / 2 * 2;
+}
+
+FBY_BLOCK_INLINE uint32_t fby_tile_groups(
+    const struct fby_tile *tile, uint32_t plane)
+{
+    return fby_tile_across(tile, plane) * (fby_tile_lines(tile, plane) / 2);
 }
 
 /* Bytes of a plane's widths. */
-FBY_BLOCK_INLINE uint32_t fby_tile_widths(const struct fby_tile *tile)
+FBY_BLOCK_INLINE uint32_t fby_tile_widths(
+    const struct fby_tile *tile, uint32_t plane)
 {
-    return (fby_tile_groups(tile) + 7) / 8 * 4;
-}
-
-FBY_BLOCK_INLINE uint32_t fby_least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
+    return (fby_tile_groups(tile, plane) + 7) / 8 * 4;
 }
 
 /* ---- where the tile lies ------------------------------------------------- */
 
 /* One thread does this. */
-FBY_BLOCK_INLINE void fby_tile_find(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_tile_find(
+    const struct fby_segment *s, uint32_t number, struct fby_tile *tile)
+{
+    uint32_t across = (s->width + 255) / 256;
+    uint32_t down   = (s->lines + 31) / 32;
+    tile->x         = number % across * 256;
+    tile->y         = number / across % down * 32;
+    tile->image     = number / across / down;
+    tile->width     = fby_least(s->width - tile->x, 256);
+    tile->height    = fby_least(s->lines - tile->y, 32);
+    FBY_ROLL
+    for (uint32_t p = 0; p < 3; p++) {
+        bool half            = s->yuv420 != 0 && p > 0;
+        tile->plane[p].width = half ? fby_yuv_half(tile->width) : tile->width;
+        tile->plane[p].height =
+            half ? fby_yuv_half(tile->height) : tile->height;
+    }
+}
+
+/* Likewise, of what is packed. */
+FBY_BLOCK_INLINE void fby_tile_find_packed(const struct fby_segment *s,
     const uint8_t *arena, uint32_t number, struct fby_tile *tile)
 {
-    const uint32_t *table  = (const uint32_t *)(const void *)(arena + s->in);
-    uint32_t        across = (s->width + 255) / 256;
-    uint32_t        down   = (s->lines + 31) / 32;
-    uint32_t        begin  = fby_least(table[number], s->bytes / 16);
-    uint32_t        end    = fby_least(table[number + 1], s->bytes / 16);
-    tile->x                = number % across * 256;
-    tile->y                = number / across % down * 32;
-    tile->image            = number / across / down;
-    tile->width            = fby_least(s->width - tile->x, 256);
-    tile->height           = fby_least(s->lines - tile->y, 32);
-    tile->at               = s->in + 16 * (uint64_t)begin;
+    const uint32_t *table = (const uint32_t *)(const void *)(arena + s->in);
+    uint32_t        begin = fby_least(table[number], s->bytes / 16);
+    uint32_t        end   = fby_least(table[number + 1], s->bytes / 16);
+    tile->at              = s->in + 16 * (uint64_t)begin;
     tile->bytes =
         fby_least(end > begin ? 16 * (end - begin) : 0, FBY_TILE_PACKED);
     tile->plane_at[0] = 0;
@@ -119,7 +145,7 @@ FBY_BLOCK_INLINE uint64_t fby_nibbles_below(uint64_t widths, uint32_t n)
 FBY_BLOCK_INLINE uint64_t fby_tile_sixteen(const struct fby_tile *tile,
     const uint32_t *packed, uint32_t plane, uint32_t i)
 {
-    uint32_t groups = fby_tile_groups(tile);
+    uint32_t groups = fby_tile_groups(tile, plane);
     uint32_t first  = FBY_SUM_GROUPS * i;
     uint64_t all = fby_tile_bits(tile, packed, tile->plane_at[plane] + 8 * i);
     return fby_nibbles_below(all, groups > first ? groups - first : 0);
@@ -212,9 +238,10 @@ FBY_BLOCK_INLINE void fby_tile_group(const struct fby_tile *tile,
     uint32_t bits   = fby_least((uint32_t)(widths >> (4 * part)) & 15, 8);
     uint32_t before = fby_tile_sums_before(tile, i) +
                       fby_nibble_sum(fby_nibbles_below(widths, part));
-    uint32_t at = tile->plane_at[plane] + fby_tile_widths(tile) + 2 * before;
-    uint32_t y  = g / fby_tile_across(tile) * 2;
-    uint32_t x  = g % fby_tile_across(tile) * 8;
+    uint32_t at =
+        tile->plane_at[plane] + fby_tile_widths(tile, plane) + 2 * before;
+    uint32_t y = g / fby_tile_across(tile, plane) * 2;
+    uint32_t x = g % fby_tile_across(tile, plane) * 8;
     fby_put_run(fby_tile_bits(tile, packed, at), bits,
         fby_tile_row(pixels, plane, y), x);
     fby_put_run(fby_tile_bits(tile, packed, at + bits), bits,
@@ -224,31 +251,32 @@ FBY_BLOCK_INLINE void fby_tile_group(const struct fby_tile *tile,
 FBY_BLOCK_INLINE void fby_tile_unpack(struct fby_tile *tile,
     const uint32_t *packed, uint32_t plane, uint32_t thread, uint8_t *pixels)
 {
-    uint32_t groups = fby_tile_groups(tile);
+    uint32_t groups = fby_tile_groups(tile, plane);
     FBY_ROLL
     for (uint32_t g = thread; g < groups; g += FBY_BLOCK_THREADS) {
         fby_tile_group(tile, packed, plane, g, pixels);
     }
     if (thread == 0) {
         tile->plane_at[plane + 1] = tile->plane_at[plane] +
-                                    fby_tile_widths(tile) +
+                                    fby_tile_widths(tile, plane) +
                                     2 * fby_tile_sums_before(tile, FBY_SUMS);
     }
 }
 
 /* ---- sums along rows and columns ----------------------------------------- */
 
-/* Rows of all planes, also the one that makes their number even. */
+/* No plane is larger than the first. */
 FBY_BLOCK_INLINE void fby_tile_rows(const struct fby_tile *tile,
     uint32_t planes, uint32_t thread, uint8_t *pixels)
 {
-    uint32_t rows = (tile->height + 1) / 2 * 2;
-    if (thread >= planes * rows) {
+    uint32_t lines = fby_tile_lines(tile, 0);
+    uint32_t plane = thread / lines;
+    if (plane >= planes || thread % lines >= fby_tile_lines(tile, plane)) {
         return;
     }
-    uint8_t *row   = fby_tile_row(pixels, thread / rows, thread % rows);
+    uint8_t *row   = fby_tile_row(pixels, plane, thread % lines);
     uint64_t carry = 0;
-    for (uint32_t i = 0; i < fby_tile_across(tile); i++) {
+    for (uint32_t i = 0; i < fby_tile_across(tile, plane); i++) {
         uint64_t *run = (uint64_t *)(void *)(row + (size_t)8 * i);
         uint64_t  sum = fby_add_8(*run, carry * UINT64_C(0x0101010101010101));
         *run          = sum;
@@ -259,18 +287,58 @@ FBY_BLOCK_INLINE void fby_tile_rows(const struct fby_tile *tile,
 FBY_BLOCK_INLINE void fby_tile_columns(const struct fby_tile *tile,
     uint32_t planes, uint32_t thread, uint8_t *pixels)
 {
-    uint32_t words = 2 * fby_tile_across(tile);
-    if (thread >= planes * words) {
+    uint32_t words = 2 * fby_tile_across(tile, 0);
+    uint32_t plane = thread / words;
+    if (plane >= planes || thread % words >= 2 * fby_tile_across(tile, plane)) {
         return;
     }
-    uint8_t *top = fby_tile_row(pixels, thread / words, 0);
+    uint8_t *top = fby_tile_row(pixels, plane, 0);
     uint32_t sum = 0;
-    for (uint32_t y = 0; y < tile->height; y++) {
+    for (uint32_t y = 0; y < tile->plane[plane].height; y++) {
         uint32_t *word =
             (uint32_t *)(void *)(top + (size_t)y * FBY_TILE_STRIDE +
                                  (size_t)4 * (thread % words));
         sum   = fby_add_4(sum, *word);
         *word = sum;
+    }
+}
+
+/* ---- planes that come raw ------------------------------------------------- */
+
+/* `n` of four values. */
+FBY_BLOCK_INLINE uint32_t fby_load_four(const uint8_t *from, uint32_t n)
+{
+    uint32_t word = 0;
+    if (n == 4 && (uintptr_t)from % 4 == 0) {
+        return *(const uint32_t *)(const void *)from;
+    }
+    FBY_ROLL
+    for (uint32_t i = 0; i < n; i++) {
+        word |= (uint32_t)from[i] << (8 * i);
+    }
+    return word;
+}
+
+/* Plane `p` of the tile, out of the raw bytes of its picture. */
+FBY_BLOCK_INLINE void fby_tile_place(const struct fby_segment *s,
+    const struct fby_tile *tile, const uint8_t *arena, uint32_t p,
+    uint32_t thread, uint8_t *pixels)
+{
+    struct fby_yuv_strip strip = fby_yuv_strip_at(s->width, s->lines, tile->y);
+    uint64_t image  = tile->image * fby_yuv_bytes(s->width, s->lines);
+    uint32_t stride = p == 0 ? s->width : fby_yuv_half(s->width);
+    uint64_t at     = p == 0 ? strip.at[0] : p == 1 ? strip.at[1] : strip.at[2];
+    const uint8_t *from =
+        arena + s->in + image + at + (p == 0 ? tile->x : tile->x / 2);
+    uint32_t width = tile->plane[p].width;
+    uint32_t words = (width + 3) / 4;
+    FBY_ROLL
+    for (uint32_t i = thread; i < words * tile->plane[p].height;
+         i += FBY_BLOCK_THREADS) {
+        uint32_t y                                            = i / words;
+        uint32_t x                                            = i % words * 4;
+        *(uint32_t *)(void *)(fby_tile_row(pixels, p, y) + x) = fby_load_four(
+            from + (uint64_t)y * stride + x, fby_least(width - x, 4));
     }
 }
 
@@ -297,6 +365,30 @@ FBY_BLOCK_INLINE struct fby_quad fby_tile_quad(
     return quad;
 }
 
+/* Pixels from the edge on are anything. */
+FBY_BLOCK_INLINE struct fby_quad fby_tile_quad_yuv(
+    const struct fby_tile *tile, uint8_t *pixels, uint32_t x, uint32_t y)
+{
+    struct fby_quad     quad = {{0, 0, 0, 0}};
+    struct fby_yuv_line line;
+    uint32_t            other = fby_yuv_neighbour(y, tile->plane[1].height);
+    line.y                    = fby_tile_row(pixels, 0, y);
+    line.width                = tile->width;
+    FBY_UNROLL
+    for (uint32_t c = 0; c < 2; c++) {
+        line.near[c] = fby_tile_row(pixels, 1 + c, y / 2);
+        line.down[c] = fby_tile_row(pixels, 1 + c, other);
+    }
+    FBY_UNROLL
+    for (uint32_t i = 0; i < 4; i++) {
+        struct fby_rgb pixel = fby_yuv_pixel(&line, x + i);
+        quad.of[0] |= (uint32_t)pixel.r << (8 * i);
+        quad.of[1] |= (uint32_t)pixel.g << (8 * i);
+        quad.of[2] |= (uint32_t)pixel.b << (8 * i);
+    }
+    return quad;
+}
+
 FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t thread, uint8_t *pixels, uint8_t *out)
 {
@@ -307,7 +399,9 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
          i += FBY_BLOCK_THREADS) {
         uint32_t        y    = i / across;
         uint32_t        x    = i % across * 4;
-        struct fby_quad quad = fby_tile_quad(s->channels, pixels, x, y);
+        struct fby_quad quad = s->yuv420 != 0
+                                   ? fby_tile_quad_yuv(tile, pixels, x, y)
+                                   : fby_tile_quad(s->channels, pixels, x, y);
         fby_put_quad(s, &quad,
             s->first_pixel + (tile->y + y) * s->width + tile->x + x,
             fby_least(tile->width - x, 4), image);

@@ -40,8 +40,10 @@ static fby_err read_chunk(struct fby_extents *self,
 {
     const struct fby_raw_field *field = &in->layout->fields[in->field];
     struct fby_raw_span span = fby_layout_chunk(in->layout, in->field, number);
-    const uint8_t      *lengths = in->raw + span.raw_offset;
-    uint64_t            at      = fby_varying_values(field, span.rows);
+    uint64_t            begin =
+        in->places != NULL ? in->places[number].at : span.raw_offset;
+    const uint8_t *lengths = in->raw + begin;
+    uint64_t       at      = fby_varying_values(field, span.rows);
     for (uint32_t i = 0; i < span.rows; i++) {
         uint32_t length = load_le(
             lengths + (size_t)i * field->length_bytes, field->length_bytes);
@@ -52,7 +54,7 @@ static fby_err read_chunk(struct fby_extents *self,
                 row, length, field->max_length);
         }
         self->lengths[row] = length;
-        self->values[row]  = span.raw_offset + at;
+        self->values[row]  = begin + at;
         self->total += length;
         self->longest = length > self->longest ? length : self->longest;
         at += (uint64_t)length * field->entry_bytes;

@@ -14,7 +14,7 @@ struct fby_extents {
     uint32_t  longest; /* entries of the longest */
     uint64_t  total;   /* entries of all */
     uint32_t *lengths; /* entries of each */
-    uint64_t *values;  /* bytes from the field's first to each row's */
+    uint64_t *values;  /* bytes from where they lie to each row's */
 };
 
 /* Room for `most` rows; fini copes with a zeroed one. */
@@ -24,12 +24,20 @@ void fby_extents_fini(struct fby_extents *self);
 /* No rows. */
 void fby_extents_clear(struct fby_extents *self);
 
+/* On its way to a GPU: where a chunk lies in the arena, and how. */
+struct fby_place {
+    uint64_t at;
+    uint32_t bytes;
+    bool     packed; /* as it came; else raw */
+};
+
 struct fby_extents_in { /* one field of a batch, borrowed */
     const char                  *name;
     const struct fby_raw_layout *layout;
     uint32_t                     field;
-    const uint8_t               *raw;  /* chunks at their raw offsets */
-    const struct fby_chunk_sent *sent; /* of the field's chunks */
+    const uint8_t               *raw;    /* chunks at their raw offsets, */
+    const struct fby_place      *places; /* or, not NULL, where these say */
+    const struct fby_chunk_sent *sent;   /* of the field's chunks */
 };
 
 /* Errors: FBY_PROTO, when a row is longer than max_length or a chunk's lengths

@@ -17,6 +17,8 @@ struct parcel {
     struct fby_slot              *slot;
     uint64_t                      valid; /* where it lies */
     struct whole                  whole[FBY_MAX_FIELDS];
+    uint64_t                      groups[FBY_MAX_FIELDS]; /* rows that vary: the
+                                                             table of groups */
 };
 
 /* Room for `bytes` at a multiple of 16. */
@@ -69,11 +71,121 @@ static fby_err put_field(struct parcel *p, uint32_t field, struct fby_why *why)
                : FBY_OK;
 }
 
+/* ---- rows of several lengths ---------------------------------------------- */
+
+static bool varies(const struct parcel *p, uint32_t field)
+{
+    return fby_expansion_varies(&p->setup->expansions[field]);
+}
+
+/* Chunks that the host saw first: what there is of them. */
+static void put_chunks(struct parcel *p, uint32_t field)
+{
+    const struct fby_raw_field *raw  = &p->task->layout->fields[field];
+    const uint8_t              *from = p->slot->memory + raw->slot_offset;
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        struct fby_place   *place = &p->slot->places[raw->first_chunk + i];
+        struct fby_raw_span span  = fby_layout_chunk(p->task->layout, field, i);
+        place->bytes = p->task->sent[raw->first_chunk + i].raw_bytes;
+        place->at    = take_room(p->slot, place->bytes);
+        memcpy(
+            p->slot->arena + place->at, from + span.raw_offset, place->bytes);
+    }
+}
+
+static struct fby_piece_of_rows piece_of(
+    const struct parcel *p, uint32_t field, uint32_t chunk)
+{
+    const struct fby_raw_field *raw = &p->task->layout->fields[field];
+    const struct fby_raw_span   span =
+        fby_layout_chunk(p->task->layout, field, chunk);
+    struct fby_piece_of_rows piece = {
+        .at        = p->slot->places[raw->first_chunk + chunk].at,
+        .first_row = span.first_row,
+        .rows      = span.rows,
+    };
+    memcpy(piece.out, p->setup->part_offset[field], sizeof(piece.out));
+    return piece;
+}
+
+/* Of each piece its table, one behind the other; with a list, the pieces go
+ * there too. */
+static void each_piece(
+    struct parcel *p, uint32_t field, struct fby_segments *list)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
+    const struct fby_extents   *rows  = &p->task->batch->rows_of[field];
+    uint64_t                    first = 0;
+    uint64_t                    at    = p->groups[field];
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        struct fby_piece_of_rows piece = piece_of(p, field, i);
+        piece.groups                   = at;
+        piece.first                    = first;
+        fby_segments_count(
+            rows, &piece, (uint64_t *)(void *)(p->slot->arena + at));
+        if (list != NULL) {
+            fby_segments_add_rows(
+                list, plan, raw, fby_expansion_padded_to(plan, rows), &piece);
+        }
+        first += piece.entries;
+        at += sizeof(uint64_t) * fby_segments_groups(piece.rows);
+    }
+}
+
+static fby_err put_rows(struct parcel *p, uint32_t field, struct fby_why *why)
+{
+    const struct fby_raw_field *raw     = &p->task->layout->fields[field];
+    struct fby_extents         *rows    = &p->task->batch->rows_of[field];
+    bool                        compact = fby_setup_is_compact(p->setup, field);
+    uint64_t                    groups  = 0;
+    struct fby_extents_in       in      = {
+                   .name   = p->setup->expansions[field].name,
+                   .layout = p->task->layout,
+                   .field  = field,
+                   .raw    = p->slot->arena,
+                   .places = p->slot->places + raw->first_chunk,
+                   .sent   = p->task->sent + raw->first_chunk,
+    };
+    if (!compact) {
+        in.raw    = p->slot->memory + raw->slot_offset;
+        in.places = NULL;
+        put_chunks(p, field);
+    }
+    fby_err err = fby_extents_read(rows, &in, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        groups += fby_segments_groups(
+            fby_layout_chunk(p->task->layout, field, i).rows);
+    }
+    p->groups[field] = take_room(p->slot, groups * sizeof(uint64_t));
+    each_piece(p, field, NULL);
+    return FBY_OK;
+}
+
+/* Of no rows, too: offsets are one more. */
+static void put_no_rows(struct parcel *p)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        if (varies(p, i)) {
+            fby_extents_clear(&p->task->batch->rows_of[i]);
+            p->groups[i] = take_room(p->slot, sizeof(int64_t));
+            memset(p->slot->arena + p->groups[i], 0, sizeof(int64_t));
+        }
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------ */
+
 static fby_err put_fields(struct parcel *p, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < p->setup->n_fields && err == FBY_OK; i++) {
-        if (!fby_setup_is_compact(p->setup, i)) {
+        if (varies(p, i)) {
+            err = put_rows(p, i, why);
+        } else if (!fby_setup_is_compact(p->setup, i)) {
             err = put_field(p, i, why);
         } else if (p->setup->expansions[i].kind == FBY_EXPAND_ONE_HOT) {
             err = check_ids(p, i, why);
@@ -122,15 +234,38 @@ static void list_whole(
     }
 }
 
-static uint64_t list_all(const struct parcel *p, struct fby_segments *list)
+/* The one offset that there is. */
+static void list_no_rows(const struct parcel *p, struct fby_segments *list)
 {
-    fby_segments_begin(list, p->slot->arena, p->slot->used);
-    for (uint32_t i = 0; i < p->setup->n_fields && rows_of(p) > 0; i++) {
-        if (fby_setup_is_compact(p->setup, i)) {
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        const struct fby_expansion *plan = &p->setup->expansions[i];
+        if (plan->kind == FBY_EXPAND_RAGGED) {
+            fby_segments_copy(list, p->groups[i], fby_type_bytes(plan->offsets),
+                p->setup->part_offset[i][1]);
+        }
+    }
+}
+
+static void list_fields(struct parcel *p, struct fby_segments *list)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        if (varies(p, i)) {
+            each_piece(p, i, list);
+        } else if (fby_setup_is_compact(p->setup, i)) {
             list_chunks(p, i, list);
         } else {
             list_whole(p, i, list);
         }
+    }
+}
+
+static uint64_t list_all(struct parcel *p, struct fby_segments *list)
+{
+    fby_segments_begin(list, p->slot->arena, p->slot->used);
+    if (rows_of(p) > 0) {
+        list_fields(p, list);
+    } else {
+        list_no_rows(p, list);
     }
     fby_segments_copy(
         list, p->valid, rows_of(p), p->setup->out_offset[p->setup->n_fields]);
@@ -144,7 +279,12 @@ fby_err fby_parcel_send(struct fby_feed *feed,
     struct fby_segments list;
     struct parcel       p = {
               .setup = host->setup, .host = host, .task = task, .slot = task->from};
-    fby_err err = rows_of(&p) > 0 ? put_fields(&p, why) : FBY_OK;
+    fby_err err = FBY_OK;
+    if (rows_of(&p) > 0) {
+        err = put_fields(&p, why);
+    } else {
+        put_no_rows(&p);
+    }
     if (err != FBY_OK) {
         return err;
     }

@@ -18,7 +18,10 @@ enum fby_segment_kind {
     FBY_SEGMENT_TILES   = 2, /* the same out of a payload of photo format 1 */
     FBY_SEGMENT_VALUES  = 3, /* any type to any other, scaled or not */
     FBY_SEGMENT_ONE_HOT = 4, /* ids to rows of `classes` values */
-    FBY_SEGMENT_BITS    = 5  /* eight to a byte, to `classes` maps */
+    FBY_SEGMENT_BITS    = 5, /* eight to a byte, to `classes` maps */
+    FBY_SEGMENT_PLANES  = 6, /* pictures of yuv420, raw, tile by tile */
+    FBY_SEGMENT_PADDED  = 7, /* rows of several lengths, padded; and lengths */
+    FBY_SEGMENT_OFFSETS = 8  /* where each of them begins */
 };
 
 enum {
@@ -26,6 +29,7 @@ enum {
     FBY_BLOCK_QUADS    = 4 * FBY_BLOCK_THREADS,  /* PIXELS: of four pixels */
     FBY_BLOCK_VALUES   = 8 * FBY_BLOCK_THREADS,  /* VALUES, ONE_HOT, BITS */
     FBY_BLOCK_BYTES    = 64 * FBY_BLOCK_THREADS, /* COPY */
+    FBY_BLOCK_ROWS     = FBY_BLOCK_THREADS,      /* PADDED, OFFSETS: a group */
     FBY_SEGMENT_ALIGN  = 16,                     /* of what segments read */
     FBY_TILE_STRIDE    = 264, /* bytes of a row of a tile at work: 8 more */
     FBY_TILE_ROWS      = 32,
@@ -40,21 +44,34 @@ struct fby_segment {
     uint64_t in;          /* where in the arena */
     uint64_t out;         /* where in the tensors' memory */
     uint64_t image_bytes; /* PIXELS, TILES: from one image to the next, out */
+    uint64_t values;      /* PADDED: in the arena */
+    uint64_t groups;      /* PADDED, OFFSETS: in the arena; of each group the
+                             entries of the field before it, u64 */
+    uint64_t lengths;     /* PADDED: like `out`, of the lengths */
+    uint64_t pad;         /* PADDED: its bits */
     uint32_t n;           /* COPY: bytes; VALUES, ONE_HOT, BITS: values out;
-                             PIXELS: quads; TILES: tiles */
+                             PIXELS: quads; TILES, PLANES: tiles; PADDED,
+                             OFFSETS: blocks */
     uint32_t kind;        /* enum fby_segment_kind */
     uint32_t first_block; /* of the launch */
     uint32_t bytes;       /* TILES: of the payload */
     uint32_t from, to;    /* enum fby_type */
     uint32_t channels;    /* PIXELS, TILES: of a pixel; VALUES: 0 not scaled */
     uint32_t planar;      /* PIXELS, TILES: one channel after another */
-    uint32_t width;       /* TILES: of a picture */
-    uint32_t lines;       /* TILES: of a picture here */
+    uint32_t yuv420;      /* TILES, PLANES: in planes */
+    uint32_t width;       /* TILES, PLANES: of a picture */
+    uint32_t lines;       /* TILES, PLANES: of a picture here */
     uint32_t pixels;      /* PIXELS, TILES, BITS: of an image here */
     uint32_t first_pixel; /* that they begin with; VALUES: first value */
     uint32_t plane;       /* pixels of a whole image */
     uint32_t on, off;     /* ONE_HOT, BITS: bits of the two values */
     uint32_t classes;
+    uint32_t rows;         /* PADDED, OFFSETS: whose lengths are at `in` */
+    uint32_t first_row;    /* OFFSETS: in the field */
+    uint32_t length_bytes; /* of one length */
+    uint32_t parts;        /* blocks of a group; OFFSETS: 1 */
+    uint32_t row_values;   /* PADDED: of every row out */
+    uint32_t entry;        /* PADDED: values of an entry */
     float    scale[4];
     float    offset[4];
 };

@@ -3,13 +3,11 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "trainer_client/expand.h"
+#include "common/yuv420.h"
+#include "trainer_client/expand_rows.h"
 
 bool fby_segments_know(const struct fby_expansion *plan)
 {
-    if (plan->yuv420) {
-        return false;
-    }
     switch (plan->kind) {
     case FBY_EXPAND_COPY:
     case FBY_EXPAND_AFFINE:
@@ -17,11 +15,11 @@ bool fby_segments_know(const struct fby_expansion *plan)
     case FBY_EXPAND_SCALE:
     case FBY_EXPAND_ONE_HOT:
     case FBY_EXPAND_BITS:
+    case FBY_EXPAND_PADDED:
+    case FBY_EXPAND_RAGGED:
         return true;
     case FBY_EXPAND_OPS:
     case FBY_EXPAND_MIX:
-    case FBY_EXPAND_PADDED:
-    case FBY_EXPAND_RAGGED:
         break;
     }
     return false;
@@ -44,6 +42,9 @@ static uint32_t per_block(uint32_t kind)
         [FBY_SEGMENT_VALUES]  = FBY_BLOCK_VALUES,
         [FBY_SEGMENT_ONE_HOT] = FBY_BLOCK_VALUES,
         [FBY_SEGMENT_BITS]    = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_PLANES]  = 1,
+        [FBY_SEGMENT_PADDED]  = 1,
+        [FBY_SEGMENT_OFFSETS] = 1,
     };
     return work[kind];
 }
@@ -94,19 +95,31 @@ struct part {
     uint64_t first_image;
 };
 
+/* Some lines of an image that begin at raw byte `in` of it and have `bytes`. */
+static void take_lines(const struct fby_expansion *plan, uint64_t in,
+    uint64_t bytes, struct part *out)
+{
+    const uint32_t *dims  = plan->shape.dims;
+    uint32_t        lines = plan->yuv420 ? FBY_YUV_LINES : 1; /* of a unit */
+    uint64_t        unit  = plan->yuv420 ? fby_yuv_bytes(dims[1], lines)
+                                         : (uint64_t)dims[1] * dims[2];
+    out->first_line       = (uint32_t)(in / unit) * lines;
+    uint64_t all          = (bytes + unit - 1) / unit * lines;
+    uint32_t left         = dims[0] - out->first_line;
+    out->lines            = all < left ? (uint32_t)all : left;
+}
+
 static struct part part_of(
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    uint64_t line = (uint64_t)plan->shape.dims[1] * plan->shape.dims[2];
-    uint64_t in   = piece->raw_offset % plan->raw_bytes;
-    bool     some = piece->raw_bytes < plan->raw_bytes;
-    return (struct part){
-        .images = some ? 1 : (uint32_t)(piece->raw_bytes / plan->raw_bytes),
-        .first_image = piece->raw_offset / plan->raw_bytes,
-        .first_line  = (uint32_t)(in / line),
-        .lines =
-            some ? (uint32_t)(piece->raw_bytes / line) : plan->shape.dims[0],
+    uint64_t    images = piece->raw_bytes / plan->raw_bytes;
+    struct part part   = {
+          .images      = images > 0 ? (uint32_t)images : 1,
+          .first_image = piece->raw_offset / plan->raw_bytes,
     };
+    take_lines(
+        plan, piece->raw_offset % plan->raw_bytes, piece->raw_bytes, &part);
+    return part;
 }
 
 static void take_scale(
@@ -133,6 +146,7 @@ static struct fby_segment picture_of(const struct fby_expansion *plan,
         .to          = plan->to,
         .channels    = plan->shape.dims[2],
         .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
+        .yuv420      = plan->yuv420 ? 1 : 0,
         .width       = width,
         .lines       = part->lines,
         .pixels      = part->lines * width,
@@ -162,15 +176,21 @@ static void add_pixels(struct fby_segments *self,
 static uint32_t packed_bytes(const uint8_t *payload, uint32_t tiles)
 {
     struct fby_reader table = fby_reader(payload, 4 * ((size_t)tiles + 1));
-    uint32_t          most  = 0;
+    uint64_t          most  = 0;
     uint32_t          begin = fby_read_u32(&table);
     for (uint32_t i = 0; i < tiles; i++) {
         uint32_t end   = fby_read_u32(&table);
-        uint32_t bytes = end > begin ? 16 * (end - begin) : 0;
+        uint64_t bytes = end > begin ? 16 * (uint64_t)(end - begin) : 0;
         most           = bytes > most ? bytes : most;
         begin          = end;
     }
-    return most < FBY_TILE_PACKED ? most : FBY_TILE_PACKED;
+    return most < FBY_TILE_PACKED ? (uint32_t)most : (uint32_t)FBY_TILE_PACKED;
+}
+
+/* Of shared memory. */
+static void need(struct fby_segments *self, uint32_t bytes)
+{
+    self->shared = bytes > self->shared ? bytes : self->shared;
 }
 
 static void add_tiles(struct fby_segments *self,
@@ -178,17 +198,17 @@ static void add_tiles(struct fby_segments *self,
 {
     struct part        part    = part_of(plan, piece);
     struct fby_segment segment = picture_of(plan, piece, &part);
-    segment.kind               = FBY_SEGMENT_TILES;
-    segment.bytes              = piece->bytes;
-    segment.n                  = part.images * ((segment.width + 255) / 256) *
+    uint32_t           planes =
+        segment.channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
+    segment.kind  = piece->packed ? FBY_SEGMENT_TILES : FBY_SEGMENT_PLANES;
+    segment.bytes = piece->bytes;
+    segment.n     = part.images * ((segment.width + 255) / 256) *
                 ((segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS);
     put(self, &segment);
-    if (self->all != NULL) {
-        uint32_t shared =
-            segment.channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE +
-            packed_bytes(self->arena + piece->at, segment.n) +
-            FBY_TILE_READ_OVER;
-        self->shared = shared > self->shared ? shared : self->shared;
+    need(self, planes);
+    if (self->all != NULL && piece->packed) {
+        need(self, planes + packed_bytes(self->arena + piece->at, segment.n) +
+                       FBY_TILE_READ_OVER);
     }
 }
 
@@ -270,6 +290,108 @@ static void add_bits(struct fby_segments *self,
     put_cut(self, segment, &samples);
 }
 
+/* ---- rows of several lengths ---------------------------------------------- */
+
+uint64_t fby_segments_groups(uint32_t rows)
+{
+    return (rows + FBY_BLOCK_ROWS - 1) / FBY_BLOCK_ROWS;
+}
+
+void fby_segments_count(const struct fby_extents *rows,
+    struct fby_piece_of_rows *piece, uint64_t *groups)
+{
+    piece->entries = 0;
+    for (uint32_t i = 0; i < piece->rows; i++) {
+        if (i % FBY_BLOCK_ROWS == 0) {
+            groups[i / FBY_BLOCK_ROWS] = piece->first + piece->entries;
+        }
+        piece->entries += rows->lengths[piece->first_row + i];
+    }
+}
+
+static uint32_t entry_of(const struct fby_expansion *plan)
+{
+    return (uint32_t)(plan->entry_bytes / fby_type_bytes(plan->from));
+}
+
+/* A chunk's values padded are at most FBY_UNIT_MAX: all products fit. */
+static void add_padded(struct fby_segments *self,
+    const struct fby_expansion *plan, struct fby_segment segment,
+    const struct fby_piece_of_rows *piece)
+{
+    uint32_t group =
+        piece->rows < FBY_BLOCK_ROWS ? piece->rows : (uint32_t)FBY_BLOCK_ROWS;
+    uint32_t some =
+        (group * segment.row_values + FBY_BLOCK_VALUES - 1) / FBY_BLOCK_VALUES;
+    segment.kind  = FBY_SEGMENT_PADDED;
+    segment.to    = plan->to;
+    segment.parts = some > 0 ? some : 1;
+    segment.n     = (uint32_t)fby_segments_groups(piece->rows) * segment.parts;
+    segment.out   = piece->out[0] + (uint64_t)piece->first_row *
+                                      segment.row_values *
+                                      fby_type_bytes(plan->to);
+    segment.lengths =
+        piece->out[1] + sizeof(int32_t) * (uint64_t)piece->first_row;
+    put(self, &segment);
+}
+
+static void add_values_of_rows(struct fby_segments *self,
+    const struct fby_expansion *plan, uint64_t at,
+    const struct fby_piece_of_rows *piece)
+{
+    uint32_t           in      = fby_type_bytes(plan->from);
+    uint32_t           out     = fby_type_bytes(plan->to);
+    uint32_t           entry   = entry_of(plan);
+    struct fby_segment segment = {
+        .kind = FBY_SEGMENT_VALUES,
+        .in   = at,
+        .out  = piece->out[0] + piece->first * entry * out,
+        .from = plan->from,
+        .to   = plan->to,
+    };
+    if (plan->from == plan->to) {
+        fby_segments_copy(
+            self, at, piece->entries * plan->entry_bytes, segment.out);
+        return;
+    }
+    const struct units values = {piece->entries * entry, in, out, 1};
+    take_scale(plan, &segment);
+    put_cut(self, segment, &values);
+}
+
+void fby_segments_add_rows(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_raw_field *field,
+    uint64_t longest, const struct fby_piece_of_rows *piece)
+{
+    uint64_t values = piece->at + fby_varying_values(field, piece->rows);
+    struct fby_segment segment = {
+        .in           = piece->at,
+        .values       = values,
+        .groups       = piece->groups,
+        .pad          = plan->pad,
+        .from         = plan->from,
+        .rows         = piece->rows,
+        .first_row    = piece->first_row,
+        .length_bytes = field->length_bytes,
+        .entry        = entry_of(plan),
+        .row_values   = (uint32_t)longest * entry_of(plan),
+        .parts        = 1,
+    };
+    need(self, sizeof(struct fby_group));
+    if (plan->kind == FBY_EXPAND_PADDED) {
+        add_padded(self, plan, segment, piece);
+        return;
+    }
+    add_values_of_rows(self, plan, values, piece);
+    segment.kind = FBY_SEGMENT_OFFSETS;
+    segment.to   = plan->offsets;
+    segment.n    = (uint32_t)fby_segments_groups(piece->rows);
+    segment.out  = piece->out[1];
+    put(self, &segment);
+}
+
+/* ---- any ------------------------------------------------------------------ */
+
 void fby_segments_copy(
     struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out)
 {
@@ -281,7 +403,7 @@ void fby_segments_copy(
 void fby_segments_add(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    if (piece->packed) {
+    if (piece->packed || plan->yuv420) {
         add_tiles(self, plan, piece);
         return;
     }
@@ -350,37 +472,68 @@ uint64_t fby_segments_finish(struct fby_segments *self)
 bool fby_segments_take_packed(const struct fby_expansion *plan)
 {
     const struct fby_shape *shape = &plan->shape;
-    return plan->from == FBY_U8 && shape->n_dims == 3 && !plan->yuv420 &&
+    return plan->from == FBY_U8 && shape->n_dims == 3 &&
+           !fby_expansion_varies(plan) &&
            (shape->dims[2] == 1 || shape->dims[2] == 3) &&
            plan->kind != FBY_EXPAND_BITS && plan->kind != FBY_EXPAND_ONE_HOT;
+}
+
+/* Bytes of the tables of groups, where rows vary. */
+static uint64_t count_rows(struct fby_segments *count,
+    const struct fby_raw_layout *layout, const struct fby_expansion *plan,
+    uint32_t f)
+{
+    const struct fby_raw_field *field  = &layout->fields[f];
+    uint64_t                    tables = 0;
+    fby_segments_copy(count, 0, sizeof(int64_t), 0); /* of no rows */
+    for (uint32_t i = 0; i < field->n_chunks; i++) {
+        struct fby_raw_span            span  = fby_layout_chunk(layout, f, i);
+        const struct fby_piece_of_rows piece = {
+            .rows    = span.rows,
+            .entries = (uint64_t)span.rows * field->max_length,
+        };
+        fby_segments_add_rows(count, plan, field, field->max_length, &piece);
+        tables += fby_segments_groups(span.rows) * sizeof(uint64_t);
+    }
+    return tables;
+}
+
+static void count_chunks(struct fby_segments *count,
+    const struct fby_raw_layout *layout, const struct fby_expansion *plan,
+    uint32_t f)
+{
+    struct fby_piece whole = {.raw_bytes = layout->fields[f].raw_bytes};
+    fby_segments_add(count, plan, &whole);
+    for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
+        struct fby_raw_span span  = fby_layout_chunk(layout, f, i);
+        struct fby_piece    piece = {
+               .raw_offset = span.raw_offset,
+               .raw_bytes  = span.raw_bytes,
+        };
+        fby_segments_add(count, plan, &piece);
+        piece.packed = fby_segments_take_packed(plan);
+        if (piece.packed) {
+            fby_segments_add(count, plan, &piece);
+        }
+    }
 }
 
 uint64_t fby_segments_room(const struct fby_raw_layout *layout,
     const struct fby_expansion *plans, uint64_t bytes)
 {
     struct fby_segments count = {.arena = NULL};
+    uint64_t            more  = FBY_SEGMENT_ALIGN;
     fby_segments_copy(&count, 0, bytes, 0);
     for (uint32_t f = 0; f < layout->n_fields; f++) {
-        struct fby_piece whole = {.raw_bytes = layout->fields[f].raw_bytes};
-        fby_segments_copy(&count, 0, plans[f].out_bytes * layout->rows, 0);
         if (!fby_segments_know(&plans[f])) {
-            continue;
-        }
-        fby_segments_add(&count, &plans[f], &whole);
-        for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
-            struct fby_raw_span span  = fby_layout_chunk(layout, f, i);
-            struct fby_piece    piece = {
-                   .raw_offset = span.raw_offset,
-                   .raw_bytes  = span.raw_bytes,
-            };
-            fby_segments_add(&count, &plans[f], &piece);
-            piece.packed = fby_segments_take_packed(&plans[f]);
-            if (piece.packed) {
-                fby_segments_add(&count, &plans[f], &piece);
-            }
+            fby_segments_copy(&count, 0, plans[f].out_bytes * layout->rows, 0);
+        } else if (fby_expansion_varies(&plans[f])) {
+            more += aligned(count_rows(&count, layout, &plans[f], f));
+        } else {
+            count_chunks(&count, layout, &plans[f], f);
         }
     }
-    return FBY_SEGMENT_ALIGN + aligned(list_bytes(&count));
+    return more + aligned(list_bytes(&count));
 }
 
 /* ---- ids ----------------------------------------------------------------- */

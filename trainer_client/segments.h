@@ -8,6 +8,7 @@
 
 #include "proto/layout.h"
 #include "trainer_client/expansion.h"
+#include "trainer_client/extents.h"
 #include "trainer_client/segment.h"
 
 struct fby_segments {
@@ -29,6 +30,15 @@ struct fby_piece {
     uint64_t out; /* where the field begins in the tensors' memory */
 };
 
+/* A chunk of a field whose rows vary in length, as it lies in the arena. */
+struct fby_piece_of_rows {
+    uint64_t at;               /* a multiple of 16 */
+    uint64_t groups;           /* of the table below, a multiple of 8 */
+    uint32_t first_row, rows;  /* of the field */
+    uint64_t first, entries;   /* before it in the field, and in it */
+    uint64_t out[FBY_TENSORS]; /* in the tensors' memory */
+};
+
 /* Whether a device can be told of such a field; else the host expands it and
  * the result is copied. */
 bool fby_segments_know(const struct fby_expansion *plan);
@@ -47,6 +57,17 @@ void fby_segments_begin(
 
 void fby_segments_add(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece);
+
+/* Entries before each group of rows of a piece whose lengths were checked, for
+ * its table in the arena. In: first_row, rows, first; out: entries. Room for
+ * fby_segments_groups(rows) of them. */
+void     fby_segments_count(const struct fby_extents *rows,
+        struct fby_piece_of_rows *piece, uint64_t *groups);
+uint64_t fby_segments_groups(uint32_t rows);
+
+void fby_segments_add_rows(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_raw_field *field,
+    uint64_t longest, const struct fby_piece_of_rows *piece);
 
 void fby_segments_copy(
     struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out);

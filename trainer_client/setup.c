@@ -450,11 +450,6 @@ static fby_err take_limits(struct fby_setup *self,
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
     self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
-    if (self->cuda != NULL && fby_setup_varying(self) != 0) {
-        return fby_because(why, FBY_CONFIG,
-            "rows of several lengths are made on the host only; use device: "
-            "host, or leave such fields out");
-    }
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");

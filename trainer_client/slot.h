@@ -20,13 +20,6 @@ struct fby_kept {
     zmq_msg_t        frame;
 };
 
-/* On its way to a GPU: where a chunk lies in the arena, and how. */
-struct fby_place {
-    uint64_t at;
-    uint32_t bytes;
-    bool     packed; /* as it came; else raw */
-};
-
 struct fby_slot {
     uint8_t          *memory; /* layout.slot_bytes; NULL: none goes there */
     uint8_t          *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */

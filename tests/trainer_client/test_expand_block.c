@@ -7,6 +7,7 @@
 
 #include "common/codec/codec.h"
 #include "common/codec/photo.h"
+#include "common/yuv420.h"
 #include "tests/trainer_client/rehearsal.h"
 #include "trainer_client/device.h"
 #include "trainer_client/segments.h"
@@ -26,6 +27,14 @@ static void fill(uint8_t *raw, uint64_t n, uint32_t bits)
 {
     for (uint64_t i = 0; i < n; i++) {
         raw[i] = (uint8_t)(i / 97 + draw(1U << bits));
+    }
+}
+
+/* Every byte its own; of floats any, NaN too. */
+static void noise(uint8_t *raw, uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        raw[i] = (uint8_t)draw(256);
     }
 }
 
@@ -58,6 +67,18 @@ struct load {
     bool     packed;
 };
 
+/* Lines of a part of a picture. */
+static uint32_t lines_of(const struct trip *t, uint64_t bytes)
+{
+    const uint32_t *dims  = t->plan.shape.dims;
+    uint64_t        strip = fby_yuv_bytes(dims[1], FBY_YUV_LINES);
+    if (!t->plan.yuv420) {
+        return (uint32_t)(bytes / ((uint64_t)dims[1] * dims[2]));
+    }
+    return (uint32_t)(bytes / strip) * FBY_YUV_LINES +
+           (bytes % strip != 0 ? dims[0] % FBY_YUV_LINES : 0);
+}
+
 static struct fby_pictures pictures(const struct trip *t, uint64_t bytes)
 {
     const uint32_t *dims = t->plan.shape.dims;
@@ -65,9 +86,9 @@ static struct fby_pictures pictures(const struct trip *t, uint64_t bytes)
     return (struct fby_pictures){
         .images = part ? 1 : (uint32_t)(bytes / t->plan.raw_bytes),
         .width  = dims[1],
-        .height =
-            part ? (uint32_t)(bytes / ((uint64_t)dims[1] * dims[2])) : dims[0],
+        .height = part ? lines_of(t, bytes) : dims[0],
         .planes = dims[2],
+        .yuv420 = t->plan.yuv420,
     };
 }
 
@@ -279,6 +300,39 @@ static void every_width_of_groups_is_unpacked(void **state)
     }
 }
 
+/* ---- planes --------------------------------------------------------------- */
+
+static void planes_of_any_size_are_as_on_the_host(void **state)
+{
+    (void)state;
+    static const enum fby_type types[] = {
+        FBY_F32, FBY_BF16, FBY_F16, FBY_U8, FBY_I32};
+    static const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    for (uint32_t i = 0; i < 150; i++) {
+        uint32_t width = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
+        struct fby_field_content field = picture(1 + draw(70), width, 3);
+        enum fby_type            to    = types[draw(5)];
+        field.yuv420                   = true;
+        field.normalize = to == FBY_F32 || to == FBY_BF16 || to == FBY_F16;
+        go(&field, to, layouts[draw(3)], 1 + draw(4),
+            (struct load){0, draw(2) == 0});
+    }
+}
+
+static void strips_of_large_planes_find_their_place(void **state)
+{
+    (void)state;
+    struct fby_field_content field = picture(150, 291, 3);
+    field.yuv420                   = true;
+    field.normalize                = true;
+    for (uint32_t k = 1; k <= 4; k++) {
+        uint64_t bytes = fby_yuv_bytes(291, k * FBY_YUV_LINES);
+        go(&field, FBY_BF16, FBY_LAYOUT_CHW, 2, (struct load){bytes, false});
+        go(&field, FBY_F32, FBY_LAYOUT_HWC, 2, (struct load){bytes, true});
+    }
+}
+
 /* ---- what was damaged ---------------------------------------------------- */
 
 static void damage(struct trip *t, uint64_t from, uint64_t bytes, uint32_t n)
@@ -447,6 +501,213 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
     }
 }
 
+/* ---- rows of several lengths ---------------------------------------------- */
+
+struct rows {
+    struct trip            t; /* of it the plan, the arena, the list */
+    struct fby_raw_layout  layout;
+    struct fby_extents     extents;
+    struct fby_place      *places;
+    struct fby_chunk_sent *sent;
+    uint64_t               part[FBY_TENSORS];
+    uint64_t               groups;
+};
+
+/* The lengths of a chunk and its values, of any bytes. */
+static uint32_t make_chunk(const struct rows *r, uint32_t number, uint8_t *to)
+{
+    const struct fby_raw_field *field = &r->layout.fields[0];
+    struct fby_raw_span         span  = fby_layout_chunk(&r->layout, 0, number);
+    uint64_t                    at    = fby_varying_values(field, span.rows);
+    memset(to, 0, at);
+    for (uint32_t i = 0; i < span.rows; i++) {
+        uint32_t length = draw(3) == 0 ? 0 : draw(field->max_length + 1);
+        memcpy(
+            to + (size_t)i * field->length_bytes, &length, field->length_bytes);
+        noise(to + at, (uint64_t)length * field->entry_bytes);
+        at += (uint64_t)length * field->entry_bytes;
+    }
+    return (uint32_t)at;
+}
+
+static void take_room(struct trip *t, uint64_t bytes)
+{
+    t->used  = (t->used + 15) / 16 * 16;
+    t->arena = realloc(t->arena, t->used + bytes + (1 << 20));
+    assert_non_null(t->arena);
+}
+
+static void load_rows(struct rows *r)
+{
+    struct fby_raw_field *field = &r->layout.fields[0];
+    r->places                   = calloc(field->n_chunks, sizeof(*r->places));
+    r->sent                     = calloc(field->n_chunks, sizeof(*r->sent));
+    for (uint32_t i = 0; i < field->n_chunks; i++) {
+        take_room(&r->t, field->chunk_bytes);
+        r->places[i].at      = r->t.used;
+        r->sent[i].raw_bytes = make_chunk(r, i, r->t.arena + r->t.used);
+        r->t.used += r->sent[i].raw_bytes;
+    }
+    const struct fby_extents_in in = {
+        .name   = "rows",
+        .layout = &r->layout,
+        .raw    = r->t.arena,
+        .places = r->places,
+        .sent   = r->sent,
+    };
+    fby_extents_init(&r->extents, r->layout.rows);
+    assert_ok(fby_extents_read(&r->extents, &in, NULL));
+}
+
+static struct fby_piece_of_rows piece_of(const struct rows *r, uint32_t chunk)
+{
+    struct fby_raw_span      span  = fby_layout_chunk(&r->layout, 0, chunk);
+    struct fby_piece_of_rows piece = {
+        .at        = r->places[chunk].at,
+        .first_row = span.first_row,
+        .rows      = span.rows,
+    };
+    memcpy(piece.out, r->part, sizeof(piece.out));
+    return piece;
+}
+
+static void list_rows(struct rows *r)
+{
+    struct trip                *t     = &r->t;
+    const struct fby_raw_field *field = &r->layout.fields[0];
+    struct fby_piece_of_rows *pieces = calloc(field->n_chunks, sizeof(*pieces));
+    uint64_t                  first  = 0;
+    for (uint32_t i = 0; i < field->n_chunks; i++) {
+        pieces[i]       = piece_of(r, i);
+        pieces[i].first = first;
+        uint64_t bytes  = 8 * fby_segments_groups(pieces[i].rows);
+        take_room(t, bytes);
+        pieces[i].groups = t->used;
+        fby_segments_count(
+            &r->extents, &pieces[i], (uint64_t *)(void *)(t->arena + t->used));
+        t->used += bytes;
+        first += pieces[i].entries;
+    }
+    take_room(t, r->t.out_bytes + 512 * (uint64_t)field->n_chunks);
+    fby_segments_begin(&t->list, t->arena, t->used);
+    for (uint32_t i = 0; i < field->n_chunks; i++) {
+        fby_segments_add_rows(&t->list, &t->plan, field,
+            fby_expansion_padded_to(&t->plan, &r->extents), &pieces[i]);
+    }
+    t->used = fby_segments_finish(&t->list);
+    assert_true(
+        t->used - t->list.list <= fby_segments_room(&r->layout, &t->plan, 0));
+    free(pieces);
+}
+
+static uint64_t bytes_of(const struct rows *r, uint32_t tensor)
+{
+    int64_t  shape[FBY_EXPAND_DIMS];
+    int64_t  strides[FBY_EXPAND_DIMS];
+    uint64_t bytes = fby_type_bytes(r->t.plan.tensors[tensor].type);
+    uint32_t n     = fby_expansion_rows_tensor(
+            &r->t.plan, tensor, &r->extents, shape, strides);
+    for (uint32_t i = 0; i < n; i++) {
+        bytes *= (uint64_t)shape[i];
+    }
+    return bytes;
+}
+
+/* Tensors at multiples of 64, and what is behind them left alone. */
+static void expect_rows_as_on_the_host(struct rows *r)
+{
+    struct trip *t                  = &r->t;
+    uint8_t     *right              = aligned_alloc(64, t->out_bytes);
+    void        *parts[FBY_TENSORS] = {right + r->part[0], right + r->part[1]};
+    memset(right, 0x5a, t->out_bytes);
+    assert_ok(fby_device_host.expand_rows(
+        &t->plan, &r->extents, t->arena, parts, NULL));
+    t->out_bytes -= GUARD; /* which go_there adds */
+    go_there(t, t->list.list);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_memory_equal(
+            t->out + r->part[i], right + r->part[i], bytes_of(r, i));
+    }
+    assert_memory_equal(t->out, right, t->out_bytes);
+    free(right);
+}
+
+static void place_parts(struct rows *r)
+{
+    struct trip *t = &r->t;
+    t->out_bytes   = 0;
+    for (uint32_t i = 0; i < t->plan.n_tensors; i++) {
+        const struct fby_tensor_plan *tensor = &t->plan.tensors[i];
+        r->part[i]                           = t->out_bytes;
+        t->out_bytes += tensor->row_bytes * r->layout.rows + tensor->more_bytes;
+        t->out_bytes = (t->out_bytes + 127) / 64 * 64;
+    }
+    t->out_bytes += GUARD;
+    t->out = aligned_alloc(64, t->out_bytes);
+    memset(t->out, 0x5a, t->out_bytes);
+}
+
+static void go_rows(const struct fby_field_content *field,
+    const struct fby_field_delivery *to, uint32_t rows)
+{
+    struct rows r                 = {.layout = {.rows = rows, .n_fields = 1}};
+    r.layout.fields[0].type       = field->wire_type;
+    r.layout.fields[0].shape      = field->shape;
+    r.layout.fields[0].form       = FBY_FORM_RAGGED;
+    r.layout.fields[0].max_length = field->max_length;
+    assert_ok(fby_layout_finish(&r.layout, NULL));
+    assert_ok(fby_expansion_init(&r.t.plan, field, to, NULL));
+    place_parts(&r);
+    load_rows(&r);
+    list_rows(&r);
+    expect_rows_as_on_the_host(&r);
+    fby_extents_fini(&r.extents);
+    free(r.places);
+    free(r.sent);
+    free(r.t.arena);
+    free(r.t.out);
+}
+
+static void random_rows(enum fby_as as, uint32_t most, uint32_t rows)
+{
+    struct fby_field_content  field = {.name = "rows",
+         .decode                             = FBY_DECODE_ARRAY,
+         .wire_type  = (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
+         .max_length = 1 + draw(most)};
+    struct fby_field_delivery to    = {
+           .dtype   = draw(2) == 0
+                          ? field.wire_type
+                          : (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
+           .as      = as,
+           .longest = draw(2) == 0,
+           .pad     = 1,
+           .offsets = draw(2) == 0 ? FBY_I32 : FBY_I64};
+    field.shape = (struct fby_shape){1, {field.max_length}};
+    if (draw(3) == 0) {
+        field.shape.n_dims  = 2;
+        field.shape.dims[1] = 1 + draw(3);
+    }
+    go_rows(&field, &to, rows);
+}
+
+static void rows_of_any_length_are_as_on_the_host(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 150; i++) {
+        random_rows(FBY_AS_PADDED, 60, 1 + draw(700));
+        random_rows(FBY_AS_RAGGED, 60, 1 + draw(700));
+    }
+}
+
+static void chunks_of_long_rows_find_their_place(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        random_rows(FBY_AS_PADDED, 200000, 30);
+        random_rows(FBY_AS_RAGGED, 200000, 30);
+    }
+}
+
 static void a_list_fits_the_room_that_was_asked_for_it(void **state)
 {
     (void)state;
@@ -476,6 +737,8 @@ int main(void)
         cmocka_unit_test(parts_of_large_pictures_find_their_place),
         cmocka_unit_test(rows_of_small_pictures_find_their_place),
         cmocka_unit_test(packed_masks_are_moved_or_cast),
+        cmocka_unit_test(planes_of_any_size_are_as_on_the_host),
+        cmocka_unit_test(strips_of_large_planes_find_their_place),
         cmocka_unit_test(every_width_of_groups_is_unpacked),
         cmocka_unit_test(
             a_damaged_payload_that_passes_the_check_is_as_on_the_host),
@@ -484,6 +747,8 @@ int main(void)
         cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
         cmocka_unit_test(labels_become_rows_of_classes),
         cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
+        cmocka_unit_test(rows_of_any_length_are_as_on_the_host),
+        cmocka_unit_test(chunks_of_long_rows_find_their_place),
         cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),
     };
     return cmocka_run_group_tests_name(

@@ -5,7 +5,7 @@
 #include "common/pipeline/types.h"
 #include "tests/trainer_client/fake_cuda.h"
 
-enum { STEPS = 10, TENSORS = 3 };
+enum { STEPS = 10, TENSORS = 10 };
 
 /* A tensor as the consumer's kernel finds it. */
 struct found {
@@ -15,13 +15,15 @@ struct found {
 };
 
 struct stream {
+    const char           *fields; /* of the pipeline; NULL: the rig's own */
     const char           *device;
     const char           *last;
     uint32_t              size;
     struct fake_behaviour worker;
     bool                  checked; /* digests of what was decoded */
     bool                  fixed;
-    uint32_t              hold; /* batches at a time */
+    bool                  last_rank; /* of as many as a batch has rows */
+    uint32_t              hold;      /* batches at a time */
     struct found          found[STEPS][TENSORS];
     uint32_t              n_tensors;
 };
@@ -71,12 +73,20 @@ static void open_stream(struct rig *rig, struct stream *s)
     };
     fake_cuda_begin(s->size);
     rig_begin(rig, s->size, s->last);
+    if (s->fields != NULL) {
+        char *from = strstr(rig->text, "fields:");
+        snprintf(from, sizeof(rig->text) - (size_t)(from - rig->text), "%s",
+            s->fields);
+    }
     rig->options.device         = s->device;
     rig->options.digests        = s->checked;
     rig->options.verify_decoded = s->checked;
     rig->options.fixed_outputs  = s->fixed;
+    rig->options.job            = s->last_rank ? "job" : NULL;
+    rig->options.world          = s->last_rank ? RIG_BATCH : 1;
+    rig->options.rank           = s->last_rank ? RIG_BATCH - 1 : 0;
     rig->options.outputs        = &output;
-    rig->options.n_outputs      = 1;
+    rig->options.n_outputs      = s->fields == NULL ? 1 : 0;
     rig_add(rig, s->worker);
     rig_open(rig);
 }
@@ -159,6 +169,68 @@ static void what_the_host_digests_first_is_the_same(void **state)
     struct stream s = stream(30, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
     s.checked       = true;
     compare(&s);
+}
+
+/* ---- other kinds ---------------------------------------------------------- */
+
+/* As they come, decoded first, digested first. */
+static void compare_all_ways(const char *fields, uint32_t size)
+{
+    for (uint32_t i = 0; i < 4; i++) {
+        struct stream s = stream(size, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+        s.fields        = fields;
+        s.checked       = i == 1;
+        s.fixed         = i == 2;
+        if (i == 3) {
+            s.worker.filter = FBY_FILTER_NONE;
+            s.worker.codec  = FBY_CODEC_STORE;
+        }
+        compare(&s);
+    }
+}
+
+static void pictures_in_planes_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways("fields:\n"
+                     "  image:\n"
+                     "    from: jpg\n"
+                     "    ops: [random_resized_crop: {size: [45, 299]}]\n"
+                     "    wire: yuv420\n"
+                     "    device: [normalize: {mean: 0.5, std: 0.25}]\n"
+                     "    out: {dtype: bf16, layout: chw}\n",
+        45);
+}
+
+static const char *const varying =
+    "fields:\n"
+    "  ids: {from: npy, decode: array, shape: [], max_length: 30,\n"
+    "        too_long: truncate, wire: i32,\n"
+    "        out: {as: ragged, dtype: i64}}\n"
+    "  same: {from: a.npy, decode: array, shape: [], max_length: 300,\n"
+    "        too_long: truncate, wire: u16, out: {as: ragged}}\n"
+    "  longest: {from: b.npy, decode: array, shape: [3], max_length: 9,\n"
+    "        too_long: truncate, wire: f32,\n"
+    "        out: {as: padded, to: longest, dtype: bf16, pad: -1}}\n"
+    "  words: {from: txt, decode: text, max_length: 64,\n"
+    "        too_long: refuse}\n";
+
+static void rows_of_several_lengths_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways(varying, 46);
+}
+
+/* Every fifth batch has rows for the first four ranks only. */
+static void batches_without_rows_are_as_on_the_host(void **state)
+{
+    (void)state;
+    struct stream s = stream(47, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    s.fields        = varying;
+    s.last          = "short";
+    s.last_rank     = true;
+    compare(&s);
+    assert_int_equal(s.found[4][0].size, 0);
 }
 
 static void more_batches_can_be_held_than_there_are_slots(void **state)
@@ -262,6 +334,9 @@ int main(void)
         cmocka_unit_test(batches_are_as_on_the_host_in_every_coding),
         cmocka_unit_test(batches_of_several_chunks_are_as_on_the_host),
         cmocka_unit_test(what_the_host_digests_first_is_the_same),
+        cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
+        cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
+        cmocka_unit_test(batches_without_rows_are_as_on_the_host),
         cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
         cmocka_unit_test(fixed_outputs_have_one_address),
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
