@@ -36,6 +36,10 @@ static const struct field fields[] = {
      " device: [{normalize: {mean: 0.5, std: 0.25}}],"
      " out: {dtype: f32, layout: chw}",
         3 * PIXELS},
+    {"from: jpg, ops: [{random_resized_crop: {size: 128}}], wire: yuv420,"
+     " device: [{normalize: {mean: 0.5, std: 0.25}}],"
+     " out: {dtype: bf16, layout: chw}",
+        3 * PIXELS / 2},
 };
 
 /* `more` is another field, or nothing. */
@@ -70,6 +74,25 @@ static uint64_t bytes_copied(const char *keys, const char *more)
     return copied;
 }
 
+static uint64_t bytes_of_rows(const char *keys, uint64_t *all)
+{
+    struct rig rig;
+    begin(&rig, keys, "");
+    for (int i = 0; i < STEPS; i++) {
+        struct forebay_batch *batch = rig_next(&rig);
+        for (uint32_t row = 0; row < RIG_BATCH; row++) {
+            *all += 256 * (uint64_t)fake_worker_length(
+                              forebay_batch_samples(batch)[row], 700);
+        }
+        forebay_release(&batch, NULL);
+    }
+    rig_assert_next(&rig, FOREBAY_END);
+    uint64_t copied = fake_cuda_counts().copied;
+    rig_end(&rig);
+    fake_cuda_end();
+    return copied;
+}
+
 static void is_at_most(uint64_t copied, uint64_t row, const char *what)
 {
     uint64_t least = row * RIG_BATCH * STEPS;
@@ -89,6 +112,18 @@ static void each_field_crosses_as_it_travelled(void **state)
     }
 }
 
+static void rows_cross_with_the_values_they_have(void **state)
+{
+    (void)state;
+    static const char *const keys =
+        "from: npy, decode: array, shape: [64], wire: f32, max_length: 700,"
+        " too_long: refuse";
+    uint64_t all    = 0; /* of the rows, as the worker makes them */
+    uint64_t copied = bytes_of_rows(keys, &all);
+    assert_true(all >= (uint64_t)STEPS * (256 << 10));
+    assert_in_range(copied, all, all + all / 20);
+}
+
 static void a_label_crosses_as_an_id(void **state)
 {
     (void)state;
@@ -101,6 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_field_crosses_as_it_travelled),
+        cmocka_unit_test(rows_cross_with_the_values_they_have),
         cmocka_unit_test(a_label_crosses_as_an_id),
     };
     return cmocka_run_group_tests_name("trainer_client.bus", tests, NULL, NULL);
