@@ -69,25 +69,25 @@ class Wire(SystemTest):
                     member.size = len(data)
                     tar.addfile(member, io.BytesIO(data))
 
-    def pulled(self, path):
+    def pulled(self, path, *args):
         """An epoch of which nothing was asked twice, as happens where a worker
         waits for a core; and the bytes that came."""
         for _ in range(5):
             before = self.proxy.answered
             result = self.cluster.pull(
-                path, "--epochs", 1, env=harness.PATIENT).finish()
+                path, "--epochs", 1, *args, env=harness.PATIENT).finish()
             if result["rerequests"] + result["hedges"] == 0:
                 break
         self.assertEqual(result["rerequests"] + result["hedges"], 0)
         return result, self.proxy.answered - before
 
-    def check(self, name, source, field, batch, least):
+    def check(self, name, source, field, batch, least, *args):
         """An epoch of batches whose rows take `least` bytes in all."""
         path = self.cluster.path(f"{name}.yaml")
         path.write_text(
             f"forebay: 1\nsplits: {{train: {{{source}, last: drop}}}}\n"
             f"global_batch: {batch}\nfields:\n{field}\n")
-        result, sent = self.pulled(path)
+        result, sent = self.pulled(path, *args)
         with self.subTest(name):
             self.assertGreaterEqual(least, result["steps"] * LEAST)
             self.assertGreaterEqual(result["wire_bytes"], least)
@@ -162,6 +162,18 @@ class Wire(SystemTest):
                 "  y: {from: dense, decode: array, shape: [4], "
                 f"wire: {{type: u8, {CODEC}}}}}",
                 ROWS, 2 * ROWS * (4 + width))
+
+    def test_fields_that_nobody_asks_for(self):
+        rng = numpy.random.default_rng(5)
+        self.shard("a.tar", [sample(rng) for _ in range(SAMPLES)])
+        self.check(
+            "some", "shards: 'data:a.tar'",
+            "  x: {from: values.npy, decode: array, shape: [16, 64], "
+            f"wire: {{type: u16, {CODEC}}}}}\n"
+            "  y: {from: flags.npy, decode: array, shape: [19, 16, 21], "
+            f"wire: {{type: u8, {CODEC}}}}}\n"
+            "  z: {from: txt, decode: text, max_length: 70000}",
+            256, SAMPLES * 1024 * 2, "--field", "x")
 
     def test_tokens(self):
         numpy.arange(1 << 19).astype("u2").tofile(self.root / "t.bin")
