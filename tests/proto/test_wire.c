@@ -602,6 +602,43 @@ static void a_recipe_fits_its_field(void **state)
     unsendable(&m, "only bits have a number of maps");
 }
 
+static void rows_that_vary_say_how_long_they_may_be(void **state)
+{
+    (void)state;
+    struct fby_message      m;
+    struct fby_message      back;
+    struct fby_header_field f[2];
+    struct fby_buffer       frame = {0};
+    static const char wrong[]     = "has a max_length, and it is the first dim";
+    example(FBY_MSG_HEADER, &m);
+    m.header.fields = f;
+    memcpy(f, example_fields, sizeof(f));
+    f[1].recipe     = (struct fby_recipe){0};
+    f[1].encoding   = FBY_ENCODING_RAGGED;
+    f[1].type       = FBY_F16;
+    f[1].shape      = (struct fby_shape){2, {40, 3}};
+    f[1].max_length = 40;
+    encode(&m, &frame);
+    decode(&frame, &back);
+    assert_int_equal(back.header.fields[1].encoding, FBY_ENCODING_RAGGED);
+    assert_int_equal(back.header.fields[1].max_length, 40);
+    fby_message_fini(&back);
+    fby_buffer_fini(&frame);
+    f[1].max_length = 39;
+    unsendable(&m, wrong);
+    f[1].max_length = 0;
+    unsendable(&m, wrong);
+    f[1].max_length = 40;
+    f[1].shape      = (struct fby_shape){0};
+    unsendable(&m, wrong);
+    f[1].shape    = (struct fby_shape){1, {40}};
+    f[1].encoding = FBY_ENCODING_DENSE;
+    unsendable(&m, wrong);
+    f[1].encoding   = FBY_ENCODING_RAGGED;
+    f[1].max_length = UINT32_C(33554369);
+    unsendable(&m, "max_length");
+}
+
 static void numbers_that_belong_together_agree(void **state)
 {
     (void)state;
@@ -684,6 +721,7 @@ int main(void)
         cmocka_unit_test(shards_ascend_and_their_samples_add_up),
         cmocka_unit_test(ops_of_the_device_arrive_as_they_were_sent),
         cmocka_unit_test(a_recipe_fits_its_field),
+        cmocka_unit_test(rows_that_vary_say_how_long_they_may_be),
         cmocka_unit_test(numbers_that_belong_together_agree),
         cmocka_unit_test(an_end_may_name_the_samples_of_its_rows),
         cmocka_unit_test(a_type_that_is_none_is_not_sent),
