@@ -105,13 +105,24 @@ static fby_err settle(const struct bench *bench, uint8_t filter, uint8_t codec,
     return FBY_OK;
 }
 
-/* All rows, one after another; lengths, which are few bytes, aside. */
+/* All rows, one after another, of sparse ones first the indices; lengths, which
+ * are few bytes, aside. */
 static uint8_t *gather(
     const struct fby_lint_sample *sample, uint32_t f, size_t *size)
 {
-    size_t   most = fby_field_bytes(&sample->local->split->content.fields[f]);
-    uint8_t *out  = fby_zalloc(sample->n * most + 1);
-    *size         = 0;
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    size_t   most = fby_field_bytes(field);
+    uint8_t *out =
+        fby_zalloc(sample->n * (most + fby_field_index_bytes(field)) + 1);
+    *size = 0;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        size_t bytes = fby_lint_sample_index_bytes(sample, f, i);
+        if (bytes > 0) {
+            memcpy(out + *size, fby_lint_sample_indices(sample, f, i), bytes);
+        }
+        *size += bytes;
+    }
     for (uint32_t i = 0; i < sample->n; i++) {
         size_t bytes = fby_lint_sample_bytes(sample, f, i);
         memcpy(out + *size, sample->values[f] + i * most, bytes);
@@ -134,6 +145,9 @@ fby_err fby_lint_measure_codings(const struct fby_lint_sample *sample,
                        : fby_codec_params_of(field->wire_type, &field->shape);
     if (fby_field_form(field) != FBY_FORM_DENSE) {
         bench.params.channels = 0;
+    }
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
+        bench.params.distance = 1;
     }
     uint8_t *raw  = gather(sample, f, &bench.size);
     bench.raw     = raw;

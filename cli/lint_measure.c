@@ -88,6 +88,17 @@ static void look_at_numbers(const struct fby_lint_sample *sample, uint32_t f,
     out->numbers = out->least <= out->most;
 }
 
+/* Has row `i` the indices of the first one? Others than sparse have none. */
+static bool is_at_same(
+    const struct fby_lint_sample *sample, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    return sample->indices[f] == NULL ||
+           memcmp(sample->indices[f], fby_lint_sample_indices(sample, f, i),
+               fby_field_index_bytes(field)) == 0;
+}
+
 static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     struct fby_lint_values *out)
 {
@@ -97,11 +108,13 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
     size_t         bytes  = fby_field_bytes(field);
     *out = (struct fby_lint_values){.constant = sample->n >= FBY_LINT_FEW};
     for (uint32_t i = 1; i < sample->n && out->constant; i++) {
-        out->constant = memcmp(values, values + i * bytes, bytes) == 0;
+        out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
+                        is_at_same(sample, f, i);
     }
     bool array = field->decode == FBY_DECODE_ARRAY && field->maps == 0;
     if (field->shape.n_dims == 0 || array ||
         field->decode == FBY_DECODE_TOKENS ||
+        field->decode == FBY_DECODE_SPARSE ||
         field->decode == FBY_DECODE_NUMBER) {
         look_at_numbers(sample, f, out);
     }
@@ -123,6 +136,19 @@ static bool equal_numbers(
     return true;
 }
 
+/* Are they of one form, and sparse ones at the same places? */
+static bool equal_places(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_field_content *fields =
+        sample->local->split->content.fields;
+    size_t bytes = fby_field_index_bytes(&fields[a]);
+    return fby_field_form(&fields[a]) == fby_field_form(&fields[b]) &&
+           bytes == fby_field_index_bytes(&fields[b]) &&
+           (bytes == 0 || memcmp(sample->indices[a], sample->indices[b],
+                              sample->n * bytes) == 0);
+}
+
 /* Numbers of two types may be equal, too. */
 static bool equal_values(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
@@ -130,7 +156,8 @@ static bool equal_values(
     const struct fby_field_content *fields =
         sample->local->split->content.fields;
     size_t bytes = fby_field_bytes(&fields[a]);
-    if (fields[a].shape.n_dims != fields[b].shape.n_dims) {
+    if (fields[a].shape.n_dims != fields[b].shape.n_dims ||
+        !equal_places(sample, a, b)) {
         return false;
     }
     if (fields[a].wire_type != fields[b].wire_type) {
@@ -251,7 +278,8 @@ static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
 {
     double sum = 0;
     for (uint32_t i = 0; i < sample->n; i++) {
-        sum += (double)fby_lint_sample_bytes(sample, f, i);
+        sum += (double)(fby_lint_sample_bytes(sample, f, i) +
+                        fby_lint_sample_index_bytes(sample, f, i));
     }
     return sum / sample->n;
 }

@@ -35,6 +35,7 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
         .seed     = self->seed,
         .sample   = self->numbers[i],
         .length   = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+        .indices  = fby_lint_sample_indices(self, f, i),
     };
 }
 
@@ -46,6 +47,24 @@ size_t fby_lint_sample_bytes(
     return self->lengths[f] != NULL
                ? bytes / field->max_length * self->lengths[f][i]
                : bytes;
+}
+
+uint8_t *fby_lint_sample_indices(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field = &content_of(self)->fields[f];
+    return self->indices[f] != NULL
+               ? self->indices[f] + i * fby_field_index_bytes(field)
+               : NULL;
+}
+
+size_t fby_lint_sample_index_bytes(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field = &content_of(self)->fields[f];
+    return self->indices[f] != NULL
+               ? (size_t)self->lengths[f][i] * fby_index_bytes(&field->shape)
+               : 0;
 }
 
 /* NOLINTNEXTLINE(readability-function-size): as fby_lint_sample_make */
@@ -216,7 +235,8 @@ static uint64_t made_bytes(const struct fby_content *content)
 {
     uint64_t bytes = 0;
     for (uint32_t f = 0; f < content->n_fields; f++) {
-        bytes += fby_field_bytes(&content->fields[f]);
+        bytes += fby_field_bytes(&content->fields[f]) +
+                 fby_field_index_bytes(&content->fields[f]);
     }
     return bytes;
 }
@@ -245,6 +265,9 @@ static void make_room(struct fby_lint_sample *self, uint32_t rows)
         self->values[f] = fby_zalloc(rows * fby_field_bytes(field));
         if (fby_field_form(field) != FBY_FORM_DENSE) {
             self->lengths[f] = fby_zalloc(rows * sizeof(*self->lengths[f]));
+        }
+        if (fby_field_form(field) == FBY_FORM_SPARSE) {
+            self->indices[f] = fby_zalloc(rows * fby_field_index_bytes(field));
         }
     }
 }
@@ -285,6 +308,7 @@ void fby_lint_sample_fini(struct fby_lint_sample *self)
     for (uint32_t f = 0; f < FBY_MAX_FIELDS; f++) {
         free(self->values[f]);
         free(self->lengths[f]);
+        free(self->indices[f]);
     }
     free(self->numbers);
     free(self->members);

@@ -29,6 +29,7 @@ struct fby_lint_sample {
     struct fby_lint_member *members;                /* n rows of n_fields */
     uint8_t                *values[FBY_MAX_FIELDS]; /* n rows each */
     uint32_t *lengths[FBY_MAX_FIELDS]; /* of them, where they vary; else NULL */
+    uint8_t  *indices[FBY_MAX_FIELDS]; /* of sparse rows; else NULL */
 };
 
 /* Read and make up to `most` samples; fewer where they would take more than
@@ -47,6 +48,12 @@ FBY_CHECKED fby_err fby_lint_sample_make(const struct fby_lint_sample *self,
 
 /* Bytes of row `i` of field `f`, which is the first in its fby_field_bytes. */
 size_t fby_lint_sample_bytes(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i);
+
+/* Of a sparse row: its indices, and their bytes; of others NULL and 0. */
+uint8_t *fby_lint_sample_indices(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i);
+size_t fby_lint_sample_index_bytes(
     const struct fby_lint_sample *self, uint32_t f, uint32_t i);
 
 /* The job of the same, for fby_field_plan. */

@@ -157,11 +157,16 @@ static fby_err put_valid(struct archive *archive,
  * are written whole. */
 static bool is_by_row(const struct forebay_batch *batch, const char *name)
 {
-    char        offsets[128];
-    const char *dot = strrchr(name, '.');
-    snprintf(offsets, sizeof(offsets), "%s.offsets", name);
-    return forebay_batch_field(batch, offsets) < 0 &&
-           (dot == NULL || strcmp(dot, ".offsets") != 0);
+    static const char *const beside[] = {".offsets", ".indices"};
+    char                     other[128];
+    const char              *dot    = strrchr(name, '.');
+    bool                     by_row = true;
+    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
+        snprintf(other, sizeof(other), "%s%s", name, beside[i]);
+        by_row = by_row && forebay_batch_field(batch, other) < 0 &&
+                 (dot == NULL || strcmp(dot, beside[i]) != 0);
+    }
+    return by_row;
 }
 
 static fby_err put_batch(struct archive *archive,

@@ -23,6 +23,10 @@ size_t fby_show_outputs(const struct fby_content *content,
             one.dtype = field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8;
             one.layout = FOREBAY_LAYOUT_HWC;
             out[n++]   = one;
+        } else if (fby_field_form(field) == FBY_FORM_SPARSE) {
+            one.dtype = (enum forebay_dtype)field->wire_type;
+            one.as    = FOREBAY_AS_COO;
+            out[n++]  = one;
         } else if (fby_field_form(field) != FBY_FORM_DENSE) {
             one.dtype   = (enum forebay_dtype)field->wire_type;
             one.as      = FOREBAY_AS_PADDED;
@@ -235,10 +239,42 @@ static void say_varying(struct fby_sheet_cell *cell,
     free(values);
 }
 
+/* How many values a row has, and where their numbers lie. */
+static void say_sparse(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const struct forebay_batch *batch,
+    uint32_t row)
+{
+    char name[FBY_NAME_SIZE + 64];
+    snprintf(name, sizeof(name), "%s.indices", field->name);
+    const DLTensor *values = tensor_of(batch, field->name);
+    const int64_t  *rows   = tensor_of(batch, name)->data;
+    int64_t         first  = 0;
+    int64_t         end    = 0;
+    while (first < values->shape[0] && rows[first] < row) {
+        first++;
+    }
+    for (end = first; end < values->shape[0] && rows[end] == row;) {
+        end++;
+    }
+    int64_t  shape[] = {1, end - first};
+    DLTensor own     = *values;
+    own.shape        = shape;
+    own.ndim         = 2;
+    snprintf(name, sizeof(name), "%s of %" PRIu64 " values", field->name,
+        fby_dense_values(&field->shape));
+    say_range(cell, name, &own,
+        (const uint8_t *)values->data +
+            (size_t)first * fby_tensor_element(values));
+}
+
 static void say_value(struct fby_sheet_cell *cell,
     const struct fby_field_content *field, const struct forebay_batch *batch,
     uint32_t row)
 {
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
+        say_sparse(cell, field, batch, row);
+        return;
+    }
     if (fby_field_form(field) != FBY_FORM_DENSE) {
         say_varying(cell, field, batch, row);
         return;

@@ -41,6 +41,9 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
     if (field->shape.n_dims > FBY_MAX_DIMS) {
         return 0;
     }
+    if (field->form == FBY_FORM_SPARSE) {
+        return least(bytes * field->max_length, FBY_ROW_BYTES);
+    }
     if (field->yuv420) {
         return yuv_row_bytes(field);
     }
@@ -92,9 +95,10 @@ static bool cut_into_parts(struct fby_raw_field *field, uint32_t rows)
     return true;
 }
 
-static uint32_t smallest_for(uint32_t most)
+/* Indices of a sparse row that is as long as it may be. */
+static uint64_t index_row_bytes(const struct fby_raw_field *field)
 {
-    return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : 4;
+    return (uint64_t)field->max_length * field->index_bytes;
 }
 
 /* Of a chunk of `rows` rows as long as they may be. Whole sixteens, so that
@@ -102,17 +106,30 @@ static uint32_t smallest_for(uint32_t most)
 static uint64_t most_bytes(const struct fby_raw_field *field, uint64_t rows)
 {
     return pieces(rows * field->length_bytes, 16) * 16 +
+           pieces(rows * index_row_bytes(field), 16) * 16 +
            pieces(rows * field->row_bytes, 16) * 16;
+}
+
+static bool may_vary(const struct fby_raw_field *field)
+{
+    if (field->form == FBY_FORM_SPARSE) {
+        return field->max_length > 0 &&
+               field->max_length <= fby_dense_values(&field->shape);
+    }
+    return field->shape.n_dims > 0 && field->max_length == field->shape.dims[0];
 }
 
 static bool cut_where_it_varies(struct fby_raw_field *field, uint32_t rows)
 {
-    if (field->max_length != field->shape.dims[0] || field->shape.n_dims == 0) {
+    if (!may_vary(field)) {
         return false;
     }
-    uint64_t run          = FBY_VARYING_RAW / field->row_bytes;
-    field->entry_bytes    = (uint32_t)(field->row_bytes / field->max_length);
-    field->length_bytes   = smallest_for(field->max_length);
+    bool sparse         = field->form == FBY_FORM_SPARSE;
+    field->index_bytes  = sparse ? fby_index_bytes(&field->shape) : 0;
+    field->entry_bytes  = (uint32_t)(field->row_bytes / field->max_length);
+    field->length_bytes = fby_bytes_for(field->max_length);
+    uint64_t run =
+        FBY_VARYING_RAW / (field->row_bytes + index_row_bytes(field));
     field->rows_per_chunk = (uint32_t)least(run > 0 ? run : 1, FBY_ROWS_MAX);
     field->chunks_per_row = 0;
     if (most_bytes(field, field->rows_per_chunk) > FBY_UNIT_MAX) {
@@ -283,9 +300,14 @@ uint32_t fby_layout_index(
 }
 
 /* Rows that vary are no pictures; what is not a list of numbers is a list of
- * entries, whose last dimension is what delta looks back by. */
+ * entries, whose last dimension is what delta looks back by. Sparse rows are
+ * lists of numbers. */
 struct fby_codec_params fby_layout_params(const struct fby_raw_field *field)
 {
+    static const struct fby_shape list = {.n_dims = 1, .dims = {1}};
+    if (field->form == FBY_FORM_SPARSE) {
+        return fby_codec_params_of(field->type, &list);
+    }
     struct fby_codec_params params =
         field->yuv420 ? fby_codec_params_of_yuv420(&field->shape)
                       : fby_codec_params_of(field->type, &field->shape);

@@ -10,7 +10,8 @@
  * Where rows vary in length, all places are those of rows as long as they may
  * be, so that the layout does not depend on the values: a chunk is a fixed run
  * of rows and has so many bytes at most. What it holds: the rows' lengths,
- * zeros up to a multiple of 16, the rows' values without gaps.
+ * zeros up to a multiple of 16, of sparse rows their indices and zeros
+ * likewise, the rows' values without gaps.
  * PROTOCOL.md, "Frames", is the definition. */
 #ifndef FBY_PROTO_LAYOUT_H
 #define FBY_PROTO_LAYOUT_H
@@ -34,7 +35,8 @@
 
 struct fby_raw_field {
     enum fby_type    type;
-    struct fby_shape shape;  /* of one row; ragged: of the longest */
+    struct fby_shape shape;  /* of one row; ragged: of the longest; sparse: of
+                                a dense one */
     bool             yuv420; /* u8 [h, w, 3] in planes, see common/yuv420.h */
     enum fby_form    form;
     uint32_t         max_length; /* entries of a row; dense: 0 */
@@ -42,6 +44,7 @@ struct fby_raw_field {
     uint64_t row_bytes;    /* of values; where they vary, at most */
     uint32_t entry_bytes;  /* of one entry; dense: 0 */
     uint32_t length_bytes; /* of a row's length; dense: 0 */
+    uint32_t index_bytes;  /* sparse: of a value's index; else 0 */
     uint64_t raw_bytes;    /* of all rows; where they vary, at most */
     uint64_t slot_offset;  /* where it starts in a slot */
     uint32_t first_chunk;  /* position of chunk 0 among the batch's */
@@ -99,11 +102,20 @@ uint32_t fby_layout_index(
     const struct fby_raw_layout *layout, uint32_t field, uint32_t number);
 
 /* Where rows vary in length: where the values of a chunk of `rows` rows begin,
- * behind the lengths. */
+ * behind the lengths; of sparse rows the indices. */
 static inline uint32_t fby_varying_values(
     const struct fby_raw_field *field, uint32_t rows)
 {
     return (rows * field->length_bytes + 15) / 16 * 16;
+}
+
+/* The same where the rows are sparse and have `n` values in all: they stand
+ * behind the indices, which begin where values do else. */
+static inline uint64_t fby_sparse_values(
+    const struct fby_raw_field *field, uint32_t rows, uint64_t n)
+{
+    return fby_varying_values(field, rows) +
+           (n * field->index_bytes + 15) / 16 * 16;
 }
 
 struct fby_chunk_sent { /* what a chunk's prefix says of its raw bytes */

@@ -158,17 +158,24 @@ static const char *fault_of_encoding(const struct fby_header_field *f)
         return label_fits(f) ? NULL : "a label is a single u8, u16 or u32";
     case FBY_ENCODING_BITS:
         return bits_fit(f) ? NULL : "bits are u8, a byte for every 8 maps";
+    case FBY_ENCODING_SPARSE:
     case FBY_ENCODING_RAGGED:
-        return NULL; /* fault_of_length looks at it */
+        return NULL; /* fault_of_length looks at them */
     case FBY_ENCODING_YUV420:
         return is_rgb(f) ? NULL : "yuv420 is a picture, u8 [h, w, 3]";
     }
     return "its encoding is not known here";
 }
 
-/* The first dimension is that of the longest row. */
+/* The first dimension of a ragged one is that of the longest row. */
 static const char *fault_of_length(const struct fby_header_field *f)
 {
+    if (f->encoding == FBY_ENCODING_SPARSE) {
+        return f->max_length > 0 && f->max_length <= fby_dense_values(&f->shape)
+                   ? NULL
+                   : "a sparse one has a max_length, and a shape of as many "
+                     "values or more";
+    }
     bool ragged = f->encoding == FBY_ENCODING_RAGGED;
     if (ragged != (f->max_length > 0) ||
         (ragged &&

@@ -130,6 +130,7 @@ struct fby_maybe_digest {
         FBY_FEATURE_ENCODING(FBY_ENCODING_DENSE) |                             \
         FBY_FEATURE_ENCODING(FBY_ENCODING_LABEL) |                             \
         FBY_FEATURE_ENCODING(FBY_ENCODING_BITS) |                              \
+        FBY_FEATURE_ENCODING(FBY_ENCODING_SPARSE) |                            \
         FBY_FEATURE_ENCODING(FBY_ENCODING_RAGGED) |                            \
         FBY_FEATURE_ENCODING(FBY_ENCODING_YUV420))
 
@@ -319,16 +320,18 @@ enum fby_encoding {
     FBY_ENCODING_DENSE  = 1,
     FBY_ENCODING_LABEL  = 2,
     FBY_ENCODING_BITS   = 3,
-    FBY_ENCODING_RAGGED = 5, /* sparse 4: reserved */
-    FBY_ENCODING_YUV420 = 6  /* planes of a picture, see common/yuv420.h */
+    FBY_ENCODING_SPARSE = 4,
+    FBY_ENCODING_RAGGED = 5,
+    FBY_ENCODING_YUV420 = 6 /* planes of a picture, see common/yuv420.h */
 };
 
 /* What a field travels as follows from its content. */
 static inline enum fby_encoding fby_encoding_of(
     const struct fby_field_content *field)
 {
-    if (fby_field_form(field) == FBY_FORM_RAGGED) {
-        return FBY_ENCODING_RAGGED;
+    if (fby_field_form(field) != FBY_FORM_DENSE) {
+        return fby_field_form(field) == FBY_FORM_SPARSE ? FBY_ENCODING_SPARSE
+                                                        : FBY_ENCODING_RAGGED;
     }
     if (field->maps > 0) {
         return FBY_ENCODING_BITS;

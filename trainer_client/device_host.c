@@ -10,6 +10,7 @@
 #include "trainer_client/expand_image.h"
 #include "trainer_client/expand_ragged.h"
 #include "trainer_client/expand_real.h"
+#include "trainer_client/expand_sparse.h"
 
 enum { PAST_CACHE = 8 << 20 };
 
@@ -94,8 +95,10 @@ static fby_err expand_rows(const struct fby_expansion *plan,
     (void)why;
     if (plan->kind == FBY_EXPAND_PADDED) {
         fby_expand_padded(plan, rows, raw, out);
-    } else {
+    } else if (plan->kind == FBY_EXPAND_RAGGED) {
         fby_expand_ragged(plan, rows, raw, out);
+    } else {
+        fby_expand_sparse(plan, rows, raw, out);
     }
     return FBY_OK;
 }

@@ -24,6 +24,26 @@ static void add_varying(struct fby_sum_state *state,
     fby_sum_add(state, field->raw + field->rows->values[row], length * entry);
 }
 
+static void add_dims(struct fby_sum_state *state, const struct fby_shape *shape)
+{
+    for (uint32_t i = 0; i < shape->n_dims; i++) {
+        add_le(state, shape->dims[i], 4);
+    }
+}
+
+/* As they travel. */
+static void add_sparse(struct fby_sum_state *state,
+    const struct fby_digest_field *field, uint32_t row)
+{
+    uint64_t length = field->rows->lengths[row];
+    add_dims(state, &field->shape);
+    add_le(state, length, 4);
+    fby_sum_add(state, field->raw + field->rows->indices[row],
+        length * field->rows->index_bytes);
+    fby_sum_add(state, field->raw + field->rows->values[row],
+        length * fby_type_bytes(field->type));
+}
+
 static void add_field(struct fby_sum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
@@ -33,12 +53,14 @@ static void add_field(struct fby_sum_state *state,
     add_le(state, (uint64_t)field->type, 1);
     add_le(state, field->shape.n_dims, 1);
     if (field->rows != NULL) {
-        add_varying(state, field, row);
+        if (field->rows->index_bytes > 0) {
+            add_sparse(state, field, row);
+        } else {
+            add_varying(state, field, row);
+        }
         return;
     }
-    for (uint32_t i = 0; i < field->shape.n_dims; i++) {
-        add_le(state, field->shape.dims[i], 4);
-    }
+    add_dims(state, &field->shape);
     fby_sum_add(
         state, field->raw + row * field->sample_bytes, field->sample_bytes);
 }

@@ -228,6 +228,7 @@ static fby_err plan_rows(struct fby_expansion *self,
 {
     bool padded       = delivery->as == FBY_AS_PADDED;
     self->kind        = padded ? FBY_EXPAND_PADDED : FBY_EXPAND_RAGGED;
+    self->max_length  = field->max_length;
     self->entry_bytes = self->raw_bytes / field->max_length;
     self->longest     = delivery->longest;
     self->offsets     = delivery->offsets;
@@ -245,6 +246,64 @@ static fby_err plan_rows(struct fby_expansion *self,
     }
     self->pad = pad_bits(self->to, delivery->pad);
     plan_tensors(self);
+    return FBY_OK;
+}
+
+static void plan_sparse_tensors(struct fby_expansion *self)
+{
+    enum { PLACE = sizeof(int64_t) };
+    uint64_t most   = self->max_length;
+    uint64_t values = most * fby_type_bytes(self->to);
+    uint32_t width  = fby_type_bytes(self->offsets);
+    uint64_t places = (1 + self->shape.n_dims) * most * PLACE;
+    if (self->kind == FBY_EXPAND_DENSE) {
+        self->n_tensors = 1;
+        self->tensors[0] =
+            (struct fby_tensor_plan){"", self->to, self->out_bytes, 0};
+    } else if (self->kind == FBY_EXPAND_CSR) {
+        self->n_tensors  = 3;
+        self->tensors[0] = (struct fby_tensor_plan){"", self->to, values, 0};
+        self->tensors[1] =
+            (struct fby_tensor_plan){".offsets", self->offsets, width, width};
+        self->tensors[2] = (struct fby_tensor_plan){
+            ".indices", self->offsets, most * width, 0};
+    } else {
+        self->n_tensors  = 2;
+        self->tensors[0] = (struct fby_tensor_plan){"", self->to, values, 0};
+        self->tensors[1] =
+            (struct fby_tensor_plan){".indices", FBY_I64, places, 0};
+    }
+}
+
+static fby_err plan_sparse(struct fby_expansion *self,
+    const struct fby_field_content              *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    bool csr          = delivery->as == FBY_AS_CSR;
+    bool dense        = delivery->as == FBY_AS_DENSE;
+    self->kind        = dense ? FBY_EXPAND_DENSE
+                        : csr ? FBY_EXPAND_CSR
+                              : FBY_EXPAND_COO;
+    self->max_length  = field->max_length;
+    self->entry_bytes = fby_type_bytes(self->from);
+    self->index_bytes = fby_index_bytes(&field->shape);
+    self->raw_bytes   = self->entry_bytes * field->max_length;
+    self->offsets     = delivery->offsets;
+    if ((!dense && !csr && delivery->as != FBY_AS_COO) || delivery->scaled ||
+        delivery->longest || delivery->pad != 0 || self->to == FBY_BOOL ||
+        (delivery->offsets != FBY_I32 && delivery->offsets != FBY_I64)) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: sparse rows become dense, csr or coo, without padding; "
+            "offsets are i32 or i64",
+            self->name);
+    }
+    if (csr && self->shape.n_dims != 1) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: csr goes with a shape of one dimension; use coo, or "
+            "dense",
+            self->name);
+    }
+    plan_sparse_tensors(self);
     return FBY_OK;
 }
 
@@ -292,9 +351,13 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         self->layout = FBY_LAYOUT_HWC;
         return plan_rows(self, field, delivery, why);
     }
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
+        self->layout = FBY_LAYOUT_HWC;
+        return plan_sparse(self, field, delivery, why);
+    }
     if (has_form(delivery)) {
         return fby_because(why, FBY_CONFIG,
-            "field %s: only rows of several lengths are padded or ragged",
+            "field %s: only rows of several lengths have another form",
             self->name);
     }
     if (field->decode == FBY_DECODE_RGB8) {
@@ -392,10 +455,32 @@ uint64_t fby_expansion_padded_to(
     return self->longest ? rows->longest : self->shape.dims[0];
 }
 
+/* Values, where rows begin, indices. */
+static uint32_t sparse_tensor(const struct fby_expansion *self, uint32_t i,
+    const struct fby_extents *rows, int64_t *shape, int64_t *strides)
+{
+    if (self->kind == FBY_EXPAND_DENSE) {
+        return fby_expansion_tensor(self, rows->n, shape, strides);
+    }
+    shape[0] = (int64_t)rows->total;
+    if (i == 1 && self->kind == FBY_EXPAND_COO) {
+        shape[0] = 1 + (int64_t)self->shape.n_dims;
+        shape[1] = (int64_t)rows->total;
+        return row_by_row(2, shape, strides);
+    }
+    if (i == 1) {
+        shape[0] = (int64_t)rows->n + 1;
+    }
+    return row_by_row(1, shape, strides);
+}
+
 uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
     const struct fby_extents *rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS])
 {
+    if (self->index_bytes > 0) {
+        return sparse_tensor(self, i, rows, shape, strides);
+    }
     bool     padded = self->kind == FBY_EXPAND_PADDED;
     uint32_t n      = 1;
     shape[0]        = rows->n;

@@ -18,7 +18,7 @@ enum {
 struct fby_extents;
 
 struct fby_tensor_plan {
-    const char   *suffix; /* of its name: "" of the first, ".lengths" */
+    const char   *suffix; /* of its name: "" of the values, ".lengths" */
     enum fby_type type;
     uint64_t      row_bytes;  /* so many a row at most, */
     uint64_t      more_bytes; /* and so many more */
@@ -35,6 +35,9 @@ enum fby_expand_kind {
     FBY_EXPAND_MIX,     /* one-hot rows, mixed as their pictures are */
     FBY_EXPAND_PADDED,  /* rows of several lengths, padded; and lengths */
     FBY_EXPAND_RAGGED,  /* their values; and where each row begins */
+    FBY_EXPAND_DENSE,   /* sparse rows with all their zeros */
+    FBY_EXPAND_CSR,     /* their values; where rows begin; indices */
+    FBY_EXPAND_COO,     /* their values; the place of each */
 };
 
 struct fby_expansion {
@@ -54,10 +57,12 @@ struct fby_expansion {
     uint64_t               out_bytes; /* of one sample, at most */
     float                  scale[FBY_MAX_CHANNELS];
     float                  offset[FBY_MAX_CHANNELS];
+    uint32_t               max_length;  /* of a row, where they vary */
     uint64_t               entry_bytes; /* of one raw entry, where rows vary */
+    uint32_t               index_bytes; /* of one raw index; 0: not sparse */
     bool                   longest;     /* padded: to the batch's longest */
     uint64_t               pad;         /* padded: bits in `to` */
-    enum fby_type          offsets;     /* ragged */
+    enum fby_type          offsets;     /* ragged; csr, indices too */
     struct fby_tensor_plan tensors[FBY_TENSORS]; /* the values first */
     uint32_t               n_tensors;
     uint32_t               classes;
@@ -108,7 +113,7 @@ uint64_t fby_expansion_padded_to(
 
 static inline bool fby_expansion_varies(const struct fby_expansion *self)
 {
-    return self->kind == FBY_EXPAND_PADDED || self->kind == FBY_EXPAND_RAGGED;
+    return self->kind >= FBY_EXPAND_PADDED && self->kind <= FBY_EXPAND_COO;
 }
 
 static inline bool fby_is_real(enum fby_type type)

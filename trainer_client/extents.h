@@ -2,7 +2,7 @@
  *
  * Found from the lengths at the beginning of each chunk, once all chunks are
  * there. They come from outside: after fby_extents_read every row lies within its
- * chunk, whatever was sent. */
+ * chunk, and the indices of sparse rows within their shape, whatever was sent. */
 #ifndef FBY_CLIENT_EXTENTS_H
 #define FBY_CLIENT_EXTENTS_H
 
@@ -10,11 +10,13 @@
 #include "proto/layout.h"
 
 struct fby_extents {
-    uint32_t  n;       /* rows */
-    uint32_t  longest; /* entries of the longest */
-    uint64_t  total;   /* entries of all */
-    uint32_t *lengths; /* entries of each */
-    uint64_t *values;  /* bytes from where they lie to each row's */
+    uint32_t  n;           /* rows */
+    uint32_t  longest;     /* entries of the longest */
+    uint64_t  total;       /* entries of all */
+    uint32_t *lengths;     /* entries of each */
+    uint64_t *values;      /* bytes from where they lie to each row's */
+    uint64_t *indices;     /* of sparse rows the same to each one's indices */
+    uint32_t  index_bytes; /* of one of these; others than sparse: 0 */
 };
 
 /* Room for `most` rows; fini copes with a zeroed one. */
@@ -40,8 +42,9 @@ struct fby_extents_in { /* one field of a batch, borrowed */
     const struct fby_chunk_sent *sent;   /* of the field's chunks */
 };
 
-/* Errors: FBY_PROTO, when a row is longer than max_length or a chunk's lengths
- * are not those of its bytes; `why` has the field's name and both numbers. */
+/* Errors: FBY_PROTO, when a row is longer than max_length, a chunk's lengths are
+ * not those of its bytes, or indices of a sparse row are beyond its shape or do
+ * not ascend; `why` has the field's name and both numbers. */
 FBY_CHECKED fby_err fby_extents_read(struct fby_extents *self,
     const struct fby_extents_in *in, struct fby_why *why);
 

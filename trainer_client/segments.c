@@ -20,6 +20,9 @@ bool fby_segments_know(const struct fby_expansion *plan)
         return true;
     case FBY_EXPAND_OPS:
     case FBY_EXPAND_MIX:
+    case FBY_EXPAND_DENSE:
+    case FBY_EXPAND_CSR:
+    case FBY_EXPAND_COO:
         break;
     }
     return false;
@@ -429,6 +432,9 @@ void fby_segments_add(struct fby_segments *self,
     case FBY_EXPAND_MIX:
     case FBY_EXPAND_PADDED:
     case FBY_EXPAND_RAGGED:
+    case FBY_EXPAND_DENSE:
+    case FBY_EXPAND_CSR:
+    case FBY_EXPAND_COO:
         break;
     }
 }

@@ -320,14 +320,16 @@ static fby_err check_offsets(
     const struct fby_setup *self, uint32_t i, struct fby_why *why)
 {
     const struct fby_expansion *plan = &self->expansions[i];
-    if (plan->kind != FBY_EXPAND_RAGGED || plan->offsets != FBY_I32 ||
-        (uint64_t)plan->shape.dims[0] * self->max_rows <= INT32_MAX) {
+    bool                        has_offsets =
+        plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR;
+    uint64_t most = (uint64_t)plan->max_length * self->max_rows;
+    if (!has_offsets || plan->offsets != FBY_I32 || most <= INT32_MAX) {
         return FBY_OK;
     }
     return fby_because(why, FBY_CONFIG,
         "field %s: a batch may have %llu entries, more than offsets of i32 "
         "reach; ask for i64",
-        plan->name, (unsigned long long)plan->shape.dims[0] * self->max_rows);
+        plan->name, (unsigned long long)most);
 }
 
 static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
@@ -433,6 +435,15 @@ static fby_err take_device(struct fby_setup *self,
     return FBY_OK;
 }
 
+static bool has_sparse(const struct fby_setup *self)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        has = has || self->expansions[i].index_bytes > 0;
+    }
+    return has;
+}
+
 static fby_err take_limits(struct fby_setup *self,
     const struct forebay_options *o, struct fby_why *why)
 {
@@ -450,6 +461,11 @@ static fby_err take_limits(struct fby_setup *self,
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
     self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
+    if (self->cuda != NULL && has_sparse(self)) {
+        return fby_because(why, FBY_CONFIG,
+            "sparse rows are made on the host only; use device: host, or leave "
+            "such fields out");
+    }
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");

@@ -354,10 +354,25 @@ uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row)
     }
     struct fby_job_chunk *chunk =
         chunk_of(self, field, row / raw->rows_per_chunk);
-    uint32_t skip = raw->form == FBY_FORM_DENSE
-                        ? 0
-                        : fby_varying_values(raw, chunk->span.rows);
+    uint64_t skip = 0;
+    if (raw->form != FBY_FORM_DENSE) {
+        uint32_t rows = chunk->span.rows;
+        skip = fby_sparse_values(raw, rows, (uint64_t)rows * raw->max_length);
+    }
     return chunk->payload + skip + (row % raw->rows_per_chunk) * raw->row_bytes;
+}
+
+uint8_t *fby_job_indices(struct fby_job *self, uint32_t field, uint32_t row)
+{
+    const struct fby_raw_field *raw = &self->layout.fields[field];
+    if (raw->form != FBY_FORM_SPARSE) {
+        return NULL;
+    }
+    struct fby_job_chunk *chunk =
+        chunk_of(self, field, row / raw->rows_per_chunk);
+    uint64_t before = (uint64_t)(row % raw->rows_per_chunk) * raw->max_length;
+    return chunk->payload + fby_varying_values(raw, chunk->span.rows) +
+           before * raw->index_bytes;
 }
 
 uint32_t *fby_job_length(struct fby_job *self, uint32_t field, uint32_t row)

@@ -147,6 +147,8 @@ FBY_CHECKED fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
 uint8_t *fby_job_row(struct fby_job *self, uint32_t field, uint32_t row);
 /* And how many entries it has; NULL where rows do not vary. */
 uint32_t *fby_job_length(struct fby_job *self, uint32_t field, uint32_t row);
+/* And where a sparse row's indices are; NULL of others. */
+uint8_t *fby_job_indices(struct fby_job *self, uint32_t field, uint32_t row);
 
 struct fby_job_sink { /* who takes chunks that have all their rows */
     void (*complete)(void *context, struct fby_job_chunk *chunk);

@@ -44,6 +44,7 @@ static fby_err write_field(struct transformer *transformer,
                .epoch    = job->spec.epoch,
                .sample   = task->sample,
                .length   = fby_job_length(job, chosen, task->row),
+               .indices  = fby_job_indices(job, chosen, task->row),
     };
     if (part->is_stack) {
         open_stack(task, part, &work);

@@ -16,16 +16,57 @@ static void write_lengths(const struct fby_raw_field *field,
         fby_varying_values(field, rows) - (size_t)rows * width);
 }
 
-uint32_t fby_varying_pack(const struct fby_raw_field *field,
-    const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
+struct rows {
+    uint32_t        n;
+    const uint32_t *lengths;
+};
+
+/* Rows of parts of `width` bytes, from a place each, as long as the longest
+ * may be, to one after another at or below there; returns the end. */
+static uint8_t *join(const uint8_t *from, uint64_t row_bytes, uint32_t width,
+    struct rows rows, uint8_t *to)
 {
-    uint8_t *values = chunk + fby_varying_values(field, rows);
-    uint8_t *to     = values;
-    write_lengths(field, lengths, rows, chunk);
-    for (uint32_t i = 0; i < rows; i++) {
-        size_t bytes = (size_t)lengths[i] * field->entry_bytes;
-        memmove(to, values + i * field->row_bytes, bytes);
+    for (uint32_t i = 0; i < rows.n; i++) {
+        size_t bytes = (size_t)rows.lengths[i] * width;
+        memmove(to, from + i * row_bytes, bytes);
         to += bytes;
     }
-    return (uint32_t)(to - chunk);
+    return to;
+}
+
+static uint64_t values_of(struct rows rows)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < rows.n; i++) {
+        n += rows.lengths[i];
+    }
+    return n;
+}
+
+static uint32_t pack_sparse(
+    const struct fby_raw_field *field, struct rows rows, uint8_t *chunk)
+{
+    uint64_t most    = (uint64_t)rows.n * field->max_length;
+    uint8_t *indices = chunk + fby_varying_values(field, rows.n);
+    uint8_t *from    = chunk + fby_sparse_values(field, rows.n, most);
+    uint8_t *to = chunk + fby_sparse_values(field, rows.n, values_of(rows));
+    uint64_t index_rows = (uint64_t)field->max_length * field->index_bytes;
+    uint8_t *end = join(indices, index_rows, field->index_bytes, rows, indices);
+    memset(end, 0, (size_t)(to - end));
+    end = join(from, field->row_bytes, field->entry_bytes, rows, to);
+    return (uint32_t)(end - chunk);
+}
+
+uint32_t fby_varying_pack(const struct fby_raw_field *field,
+    const uint32_t *lengths, uint32_t n, uint8_t *chunk)
+{
+    struct rows rows   = {n, lengths};
+    uint8_t    *values = chunk + fby_varying_values(field, rows.n);
+    write_lengths(field, rows.lengths, rows.n, chunk);
+    if (field->form == FBY_FORM_SPARSE) {
+        return pack_sparse(field, rows, chunk);
+    }
+    const uint8_t *end =
+        join(values, field->row_bytes, field->entry_bytes, rows, values);
+    return (uint32_t)(end - chunk);
 }

@@ -52,7 +52,7 @@ enum { /* of a field's record */
     NORMALIZE = 13,
     MEAN      = 14,
     STD       = 15,
-    SHAPE     = 16, /* of arrays only */
+    SHAPE     = 16, /* of arrays and sparse rows only */
     /* Of what varies in length only; too_long unless rows are refused. */
     MAX_LENGTH = 17,
     TOO_LONG   = 18,
@@ -154,6 +154,12 @@ static void encode_shape(struct fby_buffer *out, const struct fby_shape *shape)
     fby_record_put_i64s(out, SHAPE, dims, shape->n_dims);
 }
 
+static bool has_shape(const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_ARRAY ||
+           field->decode == FBY_DECODE_SPARSE;
+}
+
 static void encode_field(
     struct fby_buffer *out, uint16_t key, const struct fby_field_content *field)
 {
@@ -174,7 +180,7 @@ static void encode_field(
     fby_record_put_i64(out, NORMALIZE, field->normalize);
     fby_record_put_reals(out, MEAN, field->mean, channels);
     fby_record_put_reals(out, STD, field->std, channels);
-    if (field->decode == FBY_DECODE_ARRAY) {
+    if (has_shape(field)) {
         encode_shape(out, &field->array);
     }
     if (field->max_length > 0) {
@@ -421,7 +427,7 @@ static void decode_field(
     out->smoothing = fby_record_real(&r, SMOOTHING);
     decode_ops(&r, out);
     decode_normalize(&r, out);
-    if (out->decode == FBY_DECODE_ARRAY) {
+    if (has_shape(out)) {
         decode_shape(&r, &out->array);
     }
     decode_length(&r, out);

@@ -56,8 +56,8 @@ static inline uint32_t fby_bits_bytes(uint32_t maps)
 /* Does its `from` name a png? Only then its pictures may be PNGs. */
 bool fby_field_takes_png(const struct fby_field_content *field);
 
-/* Bytes of the longest row of a field that varies in length; 0 when there are
- * more than FBY_MAX_VARYING. */
+/* Bytes of the longest row of a field that varies in length, of a sparse one
+ * with its indices; 0 when there are more than FBY_MAX_VARYING. */
 uint64_t fby_varying_bytes(const struct fby_field_content *field);
 
 /* Bytes of an array; 0 when there are none, or more than FBY_MAX_LENGTH. */

@@ -104,6 +104,8 @@ struct fby_shape fby_field_shape(const struct fby_field_content *field)
         shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
     } else if (field->decode == FBY_DECODE_ARRAY) {
         shape = array_shape(field);
+    } else if (field->decode == FBY_DECODE_SPARSE) {
+        shape = field->array;
     }
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         return list_of(field->max_length, &field->array);
@@ -306,11 +308,13 @@ static bool can_be_from(const struct fby_field_content *field,
     bool        picture = field->decode == FBY_DECODE_RGB8;
     bool        mask =
         field->decode == FBY_DECODE_MASK8 || field->decode == FBY_DECODE_MAPS;
-    bool array = field->decode == FBY_DECODE_ARRAY;
+    bool array  = field->decode == FBY_DECODE_ARRAY;
+    bool sparse = field->decode == FBY_DECODE_SPARSE;
     return fby_text_is_extension(from) && !stands_before(field, i) &&
            (!folder || field->n_from == 1) &&
            (!picture || fby_undecoded_picture(from) == NULL) &&
            (!mask || strcmp(fby_extension_kind(from), "png") == 0) &&
+           (!sparse || strcmp(fby_extension_kind(from), "npz") == 0) &&
            (!array || source == FBY_SOURCE_COLUMNS ||
                strcmp(fby_extension_kind(from), "npy") == 0);
 }
@@ -530,6 +534,10 @@ static bool has_array(const struct fby_field_content *field)
 uint64_t fby_varying_bytes(const struct fby_field_content *field)
 {
     uint64_t bytes = fby_array_bytes(&field->array, field->wire_type);
+    if (field->decode == FBY_DECODE_SPARSE) {
+        bytes =
+            fby_type_bytes(field->wire_type) + fby_index_bytes(&field->array);
+    }
     bytes *= field->max_length; /* below 2^30 x 2^25 */
     return bytes <= FBY_MAX_VARYING ? bytes : 0;
 }
@@ -540,6 +548,30 @@ static bool may_vary(enum fby_decode decode)
            decode == FBY_DECODE_TEXT || decode == FBY_DECODE_ARRAY;
 }
 
+/* Of what has a max_length that is one, and its wire type. */
+static fby_err check_sparse(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    uint64_t dense = fby_dense_values(&field->array);
+    if (field->max_length == 0 || is_folder(field) ||
+        field->too_long != FBY_TOO_LONG_REFUSE) {
+        return fby_because(why, FBY_CONFIG,
+            "a sparse row comes from a member and has a max_length; longer "
+            "ones are refused");
+    }
+    if (dense == 0 || field->max_length > dense) {
+        return fby_because(why, FBY_CONFIG,
+            "its shape has no values, more than %llu, or fewer than max_length",
+            (unsigned long long)FBY_MAX_DENSE);
+    }
+    return fby_varying_bytes(field) > 0
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "max_length values and their indices have more than %d "
+                     "bytes",
+                     FBY_MAX_VARYING);
+}
+
 static fby_err check_varying(
     const struct fby_field_content *field, struct fby_why *why)
 {
@@ -547,6 +579,9 @@ static fby_err check_varying(
         return field->too_long == 0 ? FBY_OK
                                     : fby_because(why, FBY_CONFIG,
                                           "too_long goes with max_length");
+    }
+    if (field->decode == FBY_DECODE_SPARSE) {
+        return FBY_OK; /* check_sparse */
     }
     if (!may_vary(field->decode) || field->maps > 0) {
         return fby_because(why, FBY_CONFIG, "its rows are all of one length");
@@ -574,6 +609,7 @@ static bool strangers_are_none(const struct fby_field_content *f)
     bool label  = f->decode == FBY_DECODE_LABEL;
     bool number = f->decode == FBY_DECODE_NUMBER;
     bool array  = f->decode == FBY_DECODE_ARRAY;
+    bool shaped = array || f->decode == FBY_DECODE_SPARSE;
     bool maps   = f->decode == FBY_DECODE_MAPS;
     bool mask   = f->decode == FBY_DECODE_MASK8 || maps;
     bool plain =
@@ -586,7 +622,7 @@ static bool strangers_are_none(const struct fby_field_content *f)
            (f->json_key[0] != '\0' || f->pick == FBY_PICK_NONE) &&
            (f->decode == FBY_DECODE_BYTES || f->decode == FBY_DECODE_TOKENS ||
                f->length == 0) &&
-           (array || !has_array(f)) && (array || maps || f->maps == 0);
+           (shaped || !has_array(f)) && (array || maps || f->maps == 0);
 }
 
 static fby_err check_decoded(const struct fby_field_content *field,
@@ -611,6 +647,8 @@ static fby_err check_decoded(const struct fby_field_content *field,
         return check_sequence(field, why);
     case FBY_DECODE_TEXT:
         return check_text(field, why);
+    case FBY_DECODE_SPARSE:
+        return check_sparse(field, why);
     }
     return fby_because(why, FBY_CONFIG, "decode is not known");
 }

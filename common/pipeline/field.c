@@ -16,6 +16,7 @@ static const struct fby_choice decoders[] = {
     {"mask8", FBY_DECODE_MASK8, false},
     {"array", FBY_DECODE_ARRAY, false},
     {"text", FBY_DECODE_TEXT, false},
+    {"sparse", FBY_DECODE_SPARSE, false},
     {"maps", FBY_DECODE_MAPS, false},
     {"tokens", FBY_DECODE_TOKENS, false},
     {NULL, 0, false},
@@ -44,7 +45,6 @@ static const struct fby_choice dct_scales[] = {
 static const struct fby_choice types[] = {
     NUMBER_TYPES,
     {"bits", DRAFT_BITS, false},
-    {"sparse", 0, true},
     {"yuv420", DRAFT_YUV420, false},
     {NULL, 0, false},
 };
@@ -91,6 +91,9 @@ static const struct fby_choice too_long[] = {
 static const struct fby_choice shapes_of_out[] = {
     {"padded", FBY_AS_PADDED, false},
     {"ragged", FBY_AS_RAGGED, false},
+    {"dense", FBY_AS_DENSE, false},
+    {"csr", FBY_AS_CSR, false},
+    {"coo", FBY_AS_COO, false},
     {NULL, 0, false},
 };
 

@@ -72,7 +72,7 @@ static fby_err infer_decode(
         if ((int64_t)infer_one(field->from[i]) != field->decode) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->from_at[i],
                 "'%s' and '%s' are not decoded alike; say decode: rgb8, mask8, "
-                "maps, label, number, array, text or "
+                "maps, label, number, array, text, sparse or "
                 "bytes",
                 field->from[0], field->from[i]);
         }
@@ -100,6 +100,7 @@ static bool is_used(int64_t decode, size_t key)
             BIT(FIELD_GROUP) | BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
         [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE) | VARYING,
         [FBY_DECODE_TEXT]   = VARYING,
+        [FBY_DECODE_SPARSE] = BIT(FIELD_SHAPE) | VARYING,
         [FBY_DECODE_MAPS]   = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_TOKENS] = 0,
     };
@@ -118,6 +119,7 @@ static const char *decoder_name(int64_t decode)
         [FBY_DECODE_MAPS]   = "maps",
         [FBY_DECODE_TOKENS] = "tokens",
         [FBY_DECODE_TEXT]   = "text",
+        [FBY_DECODE_SPARSE] = "sparse",
     };
     return names[decode];
 }
@@ -178,7 +180,7 @@ static fby_err check_varying_keys(
     for (size_t key = OUT_AS; key <= OUT_OFFSETS; key++) {
         if (field->out.at[key].line > 0) {
             return wrong_at(yaml, field->out.at[key],
-                "only fields with a max_length are padded or ragged");
+                "only fields with a max_length have another form");
         }
     }
     return FBY_OK;
@@ -542,6 +544,29 @@ static fby_err settle_holding_dtype(
                      "cannot hold all values of the wire type");
 }
 
+static bool is_sparse(const struct draft_field *field)
+{
+    return field->decode == FBY_DECODE_SPARSE;
+}
+
+static fby_err check_as(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    int64_t as     = field->out.as;
+    bool    sparse = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
+    if (sparse != is_sparse(field)) {
+        return wrong_at(yaml, field->out.at[OUT_AS],
+            sparse ? "only decode: sparse is handed out as dense, csr or coo; "
+                     "use padded or ragged"
+                   : "sparse rows are handed out as dense, csr or coo");
+    }
+    return as != FBY_AS_CSR || field->shape.n_dims == 1
+               ? FBY_OK
+               : wrong_at(yaml, field->out.at[OUT_AS],
+                     "csr goes with a shape of one dimension; use coo, or "
+                     "dense");
+}
+
 static fby_err check_pad(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
@@ -553,9 +578,10 @@ static fby_err check_pad(
                 "%s goes with as: padded", goes[key - OUT_TO]);
         }
     }
-    if (out->at[OUT_OFFSETS].line > 0 && out->as == FBY_AS_PADDED) {
+    if (out->at[OUT_OFFSETS].line > 0 && out->as != FBY_AS_RAGGED &&
+        out->as != FBY_AS_CSR) {
         return wrong_at(
-            yaml, out->at[OUT_OFFSETS], "offsets go with as: ragged");
+            yaml, out->at[OUT_OFFSETS], "offsets go with as: ragged, or csr");
     }
     if (out->pad.n > 0 &&
         !fby_type_takes((enum fby_type)out->dtype, out->pad.r[0])) {
@@ -566,11 +592,19 @@ static fby_err check_pad(
     return FBY_OK;
 }
 
+/* Bytes of one entry; of a sparse row of a value and its index. */
+static uint64_t entry_bytes(const struct draft_field *field)
+{
+    enum fby_type type = (enum fby_type)field->wire.type;
+    return is_sparse(field)
+               ? fby_type_bytes(type) + fby_index_bytes(&field->shape)
+               : fby_array_bytes(&field->shape, type);
+}
+
 static fby_err settle_varying(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    uint64_t entry =
-        fby_array_bytes(&field->shape, (enum fby_type)field->wire.type);
+    uint64_t entry = entry_bytes(field);
     if (field->too_long == 0) {
         field->too_long = FBY_TOO_LONG_REFUSE;
     }
@@ -582,12 +616,15 @@ static fby_err settle_varying(
             FBY_MAX_VARYING);
     }
     if (field->out.as == 0) {
-        field->out.as = FBY_AS_PADDED;
+        field->out.as = is_sparse(field) ? FBY_AS_DENSE : FBY_AS_PADDED;
     }
     if (field->out.offsets == 0) {
         field->out.offsets = FBY_I32;
     }
-    fby_err err = settle_holding_dtype(yaml, field);
+    fby_err err = check_as(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_holding_dtype(yaml, field);
+    }
     return err == FBY_OK ? check_pad(yaml, field) : err;
 }
 
@@ -770,6 +807,68 @@ static fby_err settle_array(
     return settle_holding_dtype(yaml, field);
 }
 
+/* ---- sparse ---- */
+
+static fby_err check_sparse_keys(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    if (field->shape.n_dims == 0 || field->max_length == 0 ||
+        field->wire.type == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->here,
+            "field '%s' is sparse: say the 'shape' of a dense row, such as "
+            "[1000], the 'max_length' of its non-zeros, and as which 'wire' "
+            "type they travel",
+            field->name);
+    }
+    if (is_bits(field)) {
+        return wrong_at(yaml, wire_place(field),
+            "sparse values travel as u8, u16, u32, i32, i64, f16, bf16 or f32");
+    }
+    if (field->too_long == FBY_TOO_LONG_TRUNCATE) {
+        return wrong_at(yaml, field->at[FIELD_TOO_LONG],
+            "sparse rows that are too long are refused; raise max_length");
+    }
+    return FBY_OK;
+}
+
+static fby_err check_sparse_size(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    uint64_t dense = fby_dense_values(&field->shape);
+    if (dense == 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_SHAPE],
+            "a row of this shape has more than %llu values",
+            (unsigned long long)FBY_MAX_DENSE);
+    }
+    return (uint64_t)field->max_length <= dense
+               ? FBY_OK
+               : fby_yaml_wrong(yaml->why, yaml->file,
+                     field->at[FIELD_MAX_LENGTH],
+                     "max_length %lld is more than the %llu values of the "
+                     "shape",
+                     (long long)field->max_length, (unsigned long long)dense);
+}
+
+static fby_err settle_sparse(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    fby_err err = FBY_OK;
+    for (size_t i = 0; i < field->n_from && err == FBY_OK; i++) {
+        if (strcmp(fby_extension_kind(field->from[i]), "npz") != 0) {
+            err = wrong_at(yaml, field->from_at[i],
+                "sparse rows come from npz, as scipy.sparse.save_npz writes "
+                "them");
+        }
+    }
+    if (err == FBY_OK) {
+        err = check_sparse_keys(yaml, field);
+    }
+    if (err == FBY_OK) {
+        err = check_sparse_size(yaml, field);
+    }
+    return err == FBY_OK ? settle_varying(yaml, field) : err;
+}
+
 /* ---- tokens ---- */
 
 /* The wire type that was not said is that of each split's tokens. */
@@ -857,6 +956,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_tokens(yaml, field);
     case FBY_DECODE_TEXT:
         return settle_text(yaml, field);
+    case FBY_DECODE_SPARSE:
+        return settle_sparse(yaml, field);
     default:
         return settle_bytes(yaml, field);
     }

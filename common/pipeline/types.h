@@ -43,7 +43,8 @@ enum {
     FBY_MAX_TOKENS  = 1 << 24, /* of a sequence */
     FBY_MAX_VARYING = (32 << 20) - 64 /* bytes of a row, where they vary */
 };
-#define FBY_MAX_BOUND     (INT64_C(1) << 40) /* bytes, between two buckets */
+#define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a sparse row */
+#define FBY_MAX_BOUND     (INT64_C(1) << 40)  /* bytes, between two buckets */
 #define FBY_NORMALIZE_MAX 1e6  /* of |mean| and std; std is at least 1/this */
 #define FBY_SCALE_MAX     1e30 /* of |scale| and |offset| */
 
@@ -80,6 +81,7 @@ enum fby_decode {
     FBY_DECODE_MASK8  = 5, /* PNG of ids -> u8 [h, w, 1] */
     FBY_DECODE_ARRAY  = 6, /* NumPy file -> any type */
     FBY_DECODE_TEXT   = 7, /* UTF-8 -> u8 [bytes], of any length */
+    FBY_DECODE_SPARSE = 8, /* SciPy's file of one row -> any type */
     FBY_DECODE_MAPS   = 9, /* PNGs of one size -> bits [h, w, maps] */
     FBY_DECODE_TOKENS = 10 /* a sequence of token files -> u16, u32 [length] */
 };
@@ -121,14 +123,19 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
 /* How many values a row has. */
 enum fby_form {
     FBY_FORM_DENSE  = 0, /* as many as every other: its shape says */
-    FBY_FORM_RAGGED = 1  /* a list of entries, up to max_length of them */
+    FBY_FORM_RAGGED = 1, /* a list of entries, up to max_length of them */
+    FBY_FORM_SPARSE = 2  /* of its shape's values up to max_length, where they
+                            belong; the others are 0 */
 };
 enum fby_too_long { FBY_TOO_LONG_REFUSE = 1, FBY_TOO_LONG_TRUNCATE = 2 };
 
 /* As what a field whose length varies is handed out. */
 enum fby_as {
     FBY_AS_PADDED = 1, /* [rows, longest, ...], and the lengths */
-    FBY_AS_RAGGED = 2  /* values of all rows, and where each row begins */
+    FBY_AS_RAGGED = 2, /* values of all rows, and where each row begins */
+    FBY_AS_DENSE  = 3, /* sparse: [rows, shape...] */
+    FBY_AS_CSR    = 4, /* sparse: values, where each row begins, indices */
+    FBY_AS_COO    = 5  /* sparse: values, and each one's place */
 };
 
 enum fby_layout {
@@ -189,9 +196,9 @@ struct fby_field_content {
     uint32_t           length;     /* bytes: how many; tokens: of a sequence */
     struct fby_shape   array;      /* array: the shape of every file, or, with
                                      max_length, of each entry of its first
-                                     dimension */
-    uint32_t           max_length; /* entries a row has at most; 0: all rows
-                                      have the same shape */
+                                     dimension; sparse: of a dense row */
+    uint32_t           max_length; /* entries (sparse: values) a row has at
+                                      most; 0: all rows have one shape */
     uint32_t           maps;       /* travel as bits: in the last dimension; 0:
                                      they do not */
     enum fby_too_long  too_long;   /* with max_length, else 0 */
@@ -230,7 +237,36 @@ struct fby_bucket_by {
 static inline enum fby_form fby_field_form(
     const struct fby_field_content *field)
 {
+    if (field->decode == FBY_DECODE_SPARSE) {
+        return FBY_FORM_SPARSE;
+    }
     return field->max_length > 0 ? FBY_FORM_RAGGED : FBY_FORM_DENSE;
+}
+
+/* Values of a sparse field's dense row; 0 when there are none, or more than
+ * FBY_MAX_DENSE. */
+static inline uint64_t fby_dense_values(const struct fby_shape *shape)
+{
+    uint64_t n = shape->n_dims > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < shape->n_dims; i++) {
+        n *= shape->dims[i]; /* below 2^31 x 2^32 */
+        if (n > FBY_MAX_DENSE) {
+            return 0;
+        }
+    }
+    return n;
+}
+
+/* Bytes of the smallest of u8, u16 and u32 that holds `most`. */
+static inline uint32_t fby_bytes_for(uint32_t most)
+{
+    return most <= UINT8_MAX ? 1 : most <= UINT16_MAX ? 2 : 4;
+}
+
+/* Bytes of an index into a dense row of that shape, which has values. */
+static inline uint32_t fby_index_bytes(const struct fby_shape *shape)
+{
+    return fby_bytes_for((uint32_t)(fby_dense_values(shape) - 1));
 }
 
 struct fby_content {

@@ -139,12 +139,66 @@ static void rows_without_entries_are_their_lengths_alone(void **state)
     free(memory);
 }
 
+/* ---- sparse rows --------------------------------------------------------- */
+
+static struct fby_raw_layout sparse_layout(
+    enum fby_type type, struct fby_shape shape)
+{
+    struct fby_raw_layout layout = {.rows = 3, .n_fields = 1};
+    layout.fields[0]             = (struct fby_raw_field){
+                    .type = type, .shape = shape, .form = FBY_FORM_SPARSE, .max_length = 4};
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return layout;
+}
+
+static void the_worked_example_of_sparse_rows_is_packed_so(void **state)
+{
+    (void)state;
+    static const uint8_t  want[] = {2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+         0, /* lengths; zeros */ 7, 0, 0x2b, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+         0, /* indices; zeros */ 1, 2, 3};
+    const uint32_t        lengths[3] = {2, 0, 1};
+    struct fby_raw_layout layout =
+        sparse_layout(FBY_U8, (struct fby_shape){1, {300}});
+    uint8_t memory[16 + 32 + 16];
+    assert_int_equal(layout.raw_bytes, sizeof(memory));
+    memset(memory, 0xa5, sizeof(memory));
+    memcpy(memory + 16, want + 16, 4);
+    memcpy(memory + 16 + 16, want + 20, 2);
+    memcpy(memory + 48, want + 32, 2);
+    memory[48 + 8] = 3;
+    assert_int_equal(
+        fby_varying_pack(&layout.fields[0], lengths, 3, memory), sizeof(want));
+    assert_memory_equal(memory, want, sizeof(want));
+}
+
+static void full_sparse_rows_stay_and_empty_ones_are_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t full[3] = {4, 4, 4};
+    static const uint32_t none[3] = {0, 0, 0};
+    struct fby_raw_layout layout =
+        sparse_layout(FBY_F32, (struct fby_shape){2, {50, 60}});
+    uint8_t memory[16 + 32 + 48];
+    for (uint32_t i = 0; i < sizeof(memory); i++) {
+        memory[i] = (uint8_t)(i * 7);
+    }
+    assert_int_equal(
+        fby_varying_pack(&layout.fields[0], full, 3, memory), sizeof(memory));
+    for (uint32_t i = 48; i < sizeof(memory); i++) {
+        assert_int_equal(memory[i], (uint8_t)(i * 7));
+    }
+    assert_int_equal(fby_varying_pack(&layout.fields[0], none, 3, memory), 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_worked_example_of_the_protocol_is_packed_so),
         cmocka_unit_test(any_rows_are_moved_together_behind_their_lengths),
         cmocka_unit_test(rows_without_entries_are_their_lengths_alone),
+        cmocka_unit_test(the_worked_example_of_sparse_rows_is_packed_so),
+        cmocka_unit_test(full_sparse_rows_stay_and_empty_ones_are_nothing),
     };
     return cmocka_run_group_tests_name("worker.varying", tests, NULL, NULL);
 }

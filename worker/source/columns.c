@@ -12,7 +12,7 @@
 #include "worker/source/listing.h"
 #include "worker/source/ragged.h"
 #include "worker/source/room.h"
-#include "worker/source/zip.h"
+#include "worker/transform/zip.h"
 
 struct scan {
     const struct fby_root *root;

@@ -81,6 +81,8 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_yuv(transform, hash);
     case FBY_DECODER_RAGGED:
         return fby_try_lengths(transform, hash);
+    case FBY_DECODER_SPARSE:
+        return fby_try_sparse(hash);
     case FBY_DECODER_BYTES:
     case FBY_N_DECODERS:
         break;

@@ -25,6 +25,7 @@ enum fby_decoder {
     FBY_DECODER_TOKENS,
     FBY_DECODER_YUV420, /* pictures to planes */
     FBY_DECODER_RAGGED, /* rows of several lengths, of every decoder */
+    FBY_DECODER_SPARSE,
     FBY_N_DECODERS
 };
 

@@ -10,6 +10,7 @@
 #include "common/yuv420.h"
 #include "worker/transform/picture.h"
 #include "worker/transform/scalar.h"
+#include "worker/transform/sparse.h"
 #include "worker/transform/workshop.h"
 #include "worker/transform/yuv.h"
 
@@ -20,10 +21,20 @@ size_t fby_field_bytes(const struct fby_field_content *field)
             field->shape.dims[1], field->shape.dims[0]);
     }
     size_t bytes = fby_type_bytes(field->wire_type);
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
+        return bytes * field->max_length;
+    }
     for (uint32_t i = 0; i < field->shape.n_dims && i < FBY_MAX_DIMS; i++) {
         bytes *= field->shape.dims[i];
     }
     return bytes;
+}
+
+size_t fby_field_index_bytes(const struct fby_field_content *field)
+{
+    return fby_field_form(field) == FBY_FORM_SPARSE
+               ? (size_t)field->max_length * fby_index_bytes(&field->shape)
+               : 0;
 }
 
 static struct fby_shape picture_shape(uint32_t width, uint32_t height)
@@ -300,6 +311,8 @@ fby_err fby_field_write(struct fby_transform *transform,
         return fby_text_write(job, dst, why);
     case FBY_DECODE_TOKENS:
         return fby_tokens_write(job, dst, why);
+    case FBY_DECODE_SPARSE:
+        return fby_sparse_file_write(transform, job, dst, why);
     }
     return fby_because(why, FBY_USAGE, "no decoder has the number %d",
         (int)job->field->decode);

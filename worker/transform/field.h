@@ -28,8 +28,10 @@ struct fby_field_job {
     uint64_t        seed;     /* the draws' key */
     uint64_t        epoch;
     uint64_t        sample;
-    uint32_t       *length; /* out: entries of the row, where they vary;
+    uint32_t       *length;  /* out: entries of the row, where they vary;
                                 then never NULL */
+    uint8_t        *indices; /* out: of a sparse row, room for those of the
+                                longest; then never NULL */
 };
 
 /* Is it decoded to pixels, which ops are run on? */
@@ -43,6 +45,9 @@ static inline bool fby_field_is_picture(const struct fby_field_content *field)
 /* Bytes of one sample of the field: what fby_field_write writes. Where rows
  * vary in length, of the longest: it writes *job->length entries. */
 size_t fby_field_bytes(const struct fby_field_content *field);
+
+/* The same of a sparse row's indices; of others 0. */
+size_t fby_field_index_bytes(const struct fby_field_content *field);
 
 /* Write the field's values to `dst`, which has room for fby_field_bytes.
  *

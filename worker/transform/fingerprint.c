@@ -64,6 +64,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_TOKENS]   = "tokens",
         [FBY_DECODER_YUV420]   = "rgb8_yuv420",
         [FBY_DECODER_RAGGED]   = "ragged",
+        [FBY_DECODER_SPARSE]   = "sparse",
     };
     add_entry(
         entries, (struct entry){KIND_DECODER, names[decoder], DECODER_VERSION,
@@ -135,6 +136,9 @@ static fby_err add_decoders(struct entries *entries,
         return FBY_OK;
     case FBY_DECODE_TEXT:
         return FBY_OK; /* always ragged */
+    case FBY_DECODE_SPARSE:
+        add_decoder(entries, FBY_DECODER_SPARSE);
+        return FBY_OK;
     }
     return fby_because(why, FBY_USAGE,
         "this worker has no decoder of number %u", (unsigned)field->decode);

@@ -44,10 +44,16 @@ size_t fby_npy_type_bytes(enum fby_npy_type type)
 
 enum { KEY_DESCR = 1, KEY_FORTRAN = 2, KEY_SHAPE = 4, ALL_KEYS = 7 };
 
+struct letters { /* the type of a text */
+    uint64_t n;
+    size_t   bytes; /* of each: 1, or 4 of Unicode */
+};
+
 struct header {
     const char     *at; /* within the text */
     const char     *end;
     struct fby_npy *out;
+    struct letters *letters; /* NULL: numbers are wanted */
     struct fby_why *why;
     unsigned        seen; /* KEY_ bits */
 };
@@ -137,6 +143,21 @@ static bool find_type(const struct word *word, enum fby_npy_type *out)
     return false;
 }
 
+static bool take_number(struct header *h, uint64_t *out);
+
+/* "|S3" or "<U3": so many letters. */
+static fby_err read_letters(struct header *h, const struct word *word)
+{
+    struct header digits  = {.at = word->at + 2, .end = word->at + word->n};
+    bool          ascii   = word->n > 2 && memcmp(word->at, "|S", 2) == 0;
+    bool          unicode = word->n > 2 && memcmp(word->at, "<U", 2) == 0;
+    h->letters->bytes     = ascii ? 1 : 4;
+    return (ascii || unicode) && take_number(&digits, &h->letters->n) &&
+                   digits.at == digits.end
+               ? FBY_OK
+               : refuse(h, "its dtype is no text, such as S3");
+}
+
 /* "<f4": the order of the bytes, or '|' where there is none, and the type. */
 static fby_err read_descr(struct header *h)
 {
@@ -144,6 +165,9 @@ static fby_err read_descr(struct header *h)
     if (!take_word(h, &word)) {
         return refuse(h, "descr is no plain dtype (structured ones are not "
                          "read)");
+    }
+    if (h->letters != NULL) {
+        return read_letters(h, &word);
     }
     if (word.n != 3 || !find_type(&word, &h->out->type)) {
         return refuse_type(h, &word);
@@ -318,20 +342,27 @@ static fby_err find_text(
     return FBY_OK;
 }
 
-static fby_err read_head(
-    struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
+static fby_err read_head_of(
+    struct fby_reader *in, struct header *h, struct fby_why *why)
 {
-    char          shape[FBY_NPY_SHAPE_TEXT];
-    struct header h   = {.out = out, .why = why};
-    fby_err       err = find_text(in, &h, why);
+    char            shape[FBY_NPY_SHAPE_TEXT];
+    struct fby_npy *out = h->out;
+    fby_err         err = find_text(in, h, why);
     if (err == FBY_OK) {
-        err = read_text(&h);
+        err = read_text(h);
     }
     if (err == FBY_OK && !count_values(out)) {
         err = fby_because(why, FBY_BAD_SAMPLE, "its shape %s is too large",
             fby_npy_shape_text(out->dims, out->n_dims, shape));
     }
     return err;
+}
+
+static fby_err read_head(
+    struct fby_reader *in, struct fby_npy *out, struct fby_why *why)
+{
+    struct header h = {.out = out, .why = why};
+    return read_head_of(in, &h, why);
 }
 
 fby_err fby_npy_read(
@@ -351,6 +382,41 @@ fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
     fby_err           err = read_head(&in, out, why);
     *head                 = size - in.left;
     return err;
+}
+
+/* Plain letters; false for any other. */
+static bool copy_letters(
+    const uint8_t *from, const struct letters *letters, char *out)
+{
+    bool plain = true;
+    for (uint64_t i = 0; i < letters->n * letters->bytes; i++) {
+        bool lowest = i % letters->bytes == 0;
+        plain =
+            plain && (lowest ? from[i] > 0x20 && from[i] < 0x7f : from[i] == 0);
+        if (lowest) {
+            out[i / letters->bytes] = (char)from[i];
+        }
+    }
+    out[letters->n] = '\0';
+    return plain;
+}
+
+fby_err fby_npy_read_word(const uint8_t *bytes, size_t size, char *out,
+    size_t room, struct fby_why *why)
+{
+    struct fby_npy    npy     = {0};
+    struct letters    letters = {0};
+    struct header     h       = {.out = &npy, .letters = &letters, .why = why};
+    struct fby_reader in      = fby_reader(bytes, size);
+    fby_err           err     = read_head_of(&in, &h, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    return npy.values == 1 && letters.n < room &&
+                   letters.n * letters.bytes == in.left &&
+                   copy_letters(in.at, &letters, out)
+               ? FBY_OK
+               : refuse(&h, "it is no single word");
 }
 
 bool fby_npy_is_c_order(const struct fby_npy *npy)

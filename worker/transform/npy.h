@@ -63,6 +63,12 @@ enum { FBY_NPY_HEAD = FBY_NPY_MAX_HEADER + 12 };
 FBY_CHECKED fby_err fby_npy_read_head(const uint8_t *bytes, size_t size,
     struct fby_npy *out, size_t *head, struct fby_why *why);
 
+/* A file of one word, as np.array("csr") or np.array(b"csr") is saved: below
+ * `room` letters, and a NUL.
+ * Errors: as above. */
+FBY_CHECKED fby_err fby_npy_read_word(const uint8_t *bytes, size_t size,
+    char *out, size_t room, struct fby_why *why);
+
 /* Is the order of the values that of C? Where at most one dimension is larger
  * than 1, both orders are the same. */
 bool fby_npy_is_c_order(const struct fby_npy *npy);

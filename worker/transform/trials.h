@@ -54,6 +54,9 @@ FBY_CHECKED fby_err fby_try_tokens(
 FBY_CHECKED fby_err fby_try_lengths(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* Sparse rows of a few values, some of them in no order, or twice. */
+FBY_CHECKED fby_err fby_try_sparse(struct fby_digest_state *hash);
+
 /* An op, with each of its sets of parameters. */
 FBY_CHECKED fby_err fby_try_op(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_op *op);

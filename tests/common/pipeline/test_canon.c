@@ -460,6 +460,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("columns.yaml", "columns.hex");
     check_golden("list.yaml", "list.hex");
     check_golden("ragged.yaml", "ragged.hex");
+    check_golden("sparse.yaml", "sparse.hex");
     check_golden("tokens.yaml", "tokens.hex");
     check_golden("yuv420.yaml", "yuv420.hex");
     check_golden("device.yaml", "device.hex");

@@ -2,9 +2,9 @@
 """Write the goldens of canonical content, from proto/PROTOCOL.md alone.
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
-array.yaml, bits.yaml, columns.yaml, list.yaml, ragged.yaml, tokens.yaml,
-yuv420.yaml and device.yaml: run it in this folder, and compare before
-committing.
+array.yaml, bits.yaml, columns.yaml, list.yaml, ragged.yaml, sparse.yaml,
+tokens.yaml, yuv420.yaml and device.yaml: run it in this folder, and compare
+before committing.
 """
 
 import hashlib
@@ -58,7 +58,8 @@ def content(source, order, batch, bad_samples, fields):
 
 
 RGB8, LABEL, NUMBER, BYTES, ARRAY, TEXT, MAPS, TOKENS = 1, 2, 3, 4, 6, 7, 9, 10
-U8, U16, I32, F32, U32 = 1, 2, 3, 7, 8
+SPARSE = 8
+U8, U16, I32, F16, F32, U32 = 1, 2, 3, 5, 7, 8
 
 SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
     field(b"label", [b"folder"], LABEL, U8, classes=10)])
@@ -87,6 +88,11 @@ RAGGED = content(2, (2, 0, 0, 0, 1), 8, 1, [
     field(b"blob", [b"bin"], BYTES, U8, most=300),
     field(b"ids", [b"npy"], ARRAY, I32, shape=(), most=100, too_long=2),
     field(b"words", [b"txt"], TEXT, U8, most=64)])
+
+SPARSE_ROWS = content(2, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"image", [b"image.npz"], SPARSE, U8, shape=(28, 28), most=784),
+    field(b"words", [b"tfidf.npz", b"npz"], SPARSE, F16, shape=(70000,),
+          most=500)])
 
 SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
     field(b"labels", [b"target"], TOKENS, U32, length=2048),
@@ -129,7 +135,7 @@ DEVICE = content(1, (2, 0, 0, 0, 1), 8, 1, [
 for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
                    ("list.hex", LIST), ("columns.hex", COLUMNS),
-                   ("ragged.hex", RAGGED),
+                   ("ragged.hex", RAGGED), ("sparse.hex", SPARSE_ROWS),
                    ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420),
                    ("device.hex", DEVICE)):
     with open(path, "w", encoding="ascii") as file:

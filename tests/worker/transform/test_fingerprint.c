@@ -174,6 +174,16 @@ static void parameters_names_and_order_of_fields_do_not_matter(void **state)
 }
 
 /* Normalize draws nothing, and a flip is another on the device. */
+static void sparse_rows_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    char hex[65];
+    add_field(FBY_DECODE_SPARSE)->max_length = 3;
+    struct fby_digest sparse                 = fingerprint();
+    assert_string_equal(fby_hex(sparse.bytes, sizeof(sparse.bytes), hex),
+        "0fb40ab1a0b3e9aa09bb63dfb9667b374d2426a6952402d2d7c04c735b119dbd");
+}
+
 static void ops_of_the_device_have_the_recorded_fingerprint(void **state)
 {
     (void)state;
@@ -305,6 +315,8 @@ int main(void)
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(bits_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(tokens_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(
+            sparse_rows_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             paths_into_json_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(

@@ -87,10 +87,15 @@ enum forebay_layout { /* of images */
     FOREBAY_LAYOUT_CHANNELS_LAST = 3  /* shape n, c, h, w over HWC memory */
 };
 
-enum forebay_as { /* of fields whose rows vary in length */
+enum forebay_as { /* of fields whose rows vary in length, or are sparse */
     FOREBAY_AS_PIPELINE = 0,
     FOREBAY_AS_PADDED   = 1, /* NAME [rows, n, ...], NAME.lengths [rows] */
-    FOREBAY_AS_RAGGED   = 2  /* NAME [all, ...], NAME.offsets [rows + 1] */
+    FOREBAY_AS_RAGGED   = 2, /* NAME [all, ...], NAME.offsets [rows + 1] */
+    /* Of sparse fields: */
+    FOREBAY_AS_DENSE = 3, /* NAME [rows, ...] */
+    FOREBAY_AS_CSR   = 4, /* NAME [all], NAME.offsets [rows + 1],
+                             NAME.indices [all] */
+    FOREBAY_AS_COO   = 5  /* NAME [all], NAME.indices [1 + dimensions, all] */
 };
 
 enum forebay_pad_to { /* the n of padded ones */
@@ -109,7 +114,7 @@ struct forebay_output {
     enum forebay_layout layout;
     enum forebay_as     as;
     enum forebay_pad_to pad_to;
-    enum forebay_dtype  offsets; /* I32 or I64 */
+    enum forebay_dtype  offsets; /* I32 or I64; of csr indices too */
     bool                has_pad;
     double              pad; /* with has_pad: what rows are padded with */
 };

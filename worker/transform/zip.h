@@ -1,11 +1,11 @@
-/* zip.h - where the members of a zip file lie, for those that are stored.
+/* zip.h - where the members of a zip file lie.
  *
  * The directory at the end names them (zip64 too, which NumPy writes always);
  * a member's own header, of which only the length matters, stands before its
  * bytes. Pure functions over bytes that nobody vouches for. Sums of members
- * are not looked at: who maps a file does not read all of it. */
-#ifndef FBY_WORKER_SOURCE_ZIP_H
-#define FBY_WORKER_SOURCE_ZIP_H
+ * are only told: who maps a file does not read all of it. */
+#ifndef FBY_WORKER_TRANSFORM_ZIP_H
+#define FBY_WORKER_TRANSFORM_ZIP_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,9 +33,12 @@ FBY_CHECKED fby_err fby_zip_find(const uint8_t *tail, size_t size,
 
 struct fby_zip_member {
     char     name[FBY_ZIP_NAME_SIZE];
-    bool     is_stored; /* neither compressed nor encrypted */
-    uint64_t size;      /* bytes of a stored one */
-    uint64_t head;      /* offset of its own header */
+    bool     is_stored;   /* neither compressed nor encrypted */
+    bool     is_deflated; /* compressed so, and not encrypted */
+    uint64_t size;        /* bytes of it, as they were */
+    uint64_t packed;      /* bytes in the file; stored: the same */
+    uint64_t head;        /* offset of its own header */
+    uint32_t sum;         /* CRC-32 of its bytes, as they were */
 };
 
 /* The next member of a directory, until none of its bytes is left.
@@ -43,7 +46,8 @@ struct fby_zip_member {
 FBY_CHECKED fby_err fby_zip_next(struct fby_reader *directory,
     struct fby_zip_member *out, struct fby_why *why);
 
-/* Where the bytes of a stored member begin; within file_size it also ends.
+/* Where the bytes of a member begin, as they are in the file; within file_size
+ * it also ends.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_zip_begin(const uint8_t head[FBY_ZIP_HEAD],
     const struct fby_zip_member *member, uint64_t file_size, uint64_t *out,

@@ -1,6 +1,6 @@
 /* zip.c - see APPNOTE.TXT 6.3 of PKWARE, sections 4.3 and 4.5.3. Numbers of 32
  * bits that are all ones stand in the zip64 parts. */
-#include "worker/source/zip.h"
+#include "worker/transform/zip.h"
 
 #include <string.h>
 
@@ -10,7 +10,8 @@ enum {
     END64_SIZE     = 56,
     ZIP64_EXTRA    = 1,
     FLAG_ENCRYPTED = 1,
-    STORED         = 0
+    STORED         = 0,
+    DEFLATED       = 8
 };
 
 static const uint32_t end_mark     = 0x06054b50;
@@ -139,8 +140,9 @@ fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
     (void)fby_read_u32(directory); /* versions */
     uint16_t flags  = fby_read_u16(directory);
     uint16_t method = fby_read_u16(directory);
-    (void)fby_read_u64(directory); /* time, sum */
-    uint64_t packed   = fby_read_u32(directory);
+    (void)fby_read_u32(directory); /* time */
+    out->sum          = fby_read_u32(directory);
+    out->packed       = fby_read_u32(directory);
     out->size         = fby_read_u32(directory);
     uint16_t n_name   = fby_read_u16(directory);
     uint16_t n_extra  = fby_read_u16(directory);
@@ -155,11 +157,13 @@ fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
     }
     keep_name(out, name, n_name);
     if (!read_extra(
-            fby_reader(extra, n_extra), &out->size, &packed, &out->head)) {
+            fby_reader(extra, n_extra), &out->size, &out->packed, &out->head)) {
         return damaged(why, "sizes of a member");
     }
-    out->is_stored = method == STORED && (flags & FLAG_ENCRYPTED) == 0;
-    return !out->is_stored || packed == out->size
+    bool plain       = (flags & FLAG_ENCRYPTED) == 0;
+    out->is_stored   = plain && method == STORED;
+    out->is_deflated = plain && method == DEFLATED;
+    return !out->is_stored || out->packed == out->size
                ? FBY_OK
                : damaged(why, "a stored member with two sizes");
 }
@@ -176,7 +180,7 @@ fby_err fby_zip_begin(const uint8_t head[FBY_ZIP_HEAD],
     skip += fby_read_u16(&r);
     if (mark != head_mark || member->head > file_size ||
         skip > file_size - member->head ||
-        member->size > file_size - member->head - skip) {
+        member->packed > file_size - member->head - skip) {
         return damaged(why, "a member that does not lie in it");
     }
     *out = member->head + skip;

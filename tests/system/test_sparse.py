@@ -1,0 +1,274 @@
+"""Rows of which few values are not 0: what a consumer gets is what SciPy has,
+or, where it is not installed, what NumPy makes of the same indices and values.
+"""
+
+import io
+import subprocess
+import tarfile
+
+import harness
+import numpy
+
+from harness import FOREBAY, SystemTest
+
+try:
+    import scipy.sparse
+except ImportError:
+    scipy = None
+
+SAMPLES, BATCH = 48, 16
+
+SHAPES = {"words": (70_000,), "clicks": (300,), "flags": (200,),
+          "image": (12, 20), "cube": (3, 4, 5, 6)}
+MOST = {"words": 60, "clicks": 300, "flags": 9, "image": 40, "cube": 7}
+WIRE = {"words": "f32", "clicks": "u16", "flags": "u8", "image": "f16",
+        "cube": "i64"}
+TYPES = {"f32": "f4", "u16": "u2", "u8": "u1", "f16": "f2", "i64": "i8",
+         "i32": "i4"}
+DENSE = {"words": "{as: dense}", "clicks": "{dtype: i32}", "flags": "{}",
+         "image": "{dtype: f32}", "cube": "{as: dense}"}
+CSR = {"words": "{as: csr}", "clicks": "{as: csr, offsets: i64, dtype: f32}",
+       "flags": "{as: csr, dtype: i64}", "image": "{as: coo, dtype: f32}",
+       "cube": "{as: coo}"}
+COO = {name: "{as: coo}" for name in SHAPES}
+
+
+def fields(out, names=SHAPES):
+    return (f"global_batch: {BATCH}\n"
+            "on_bad_sample: {do: substitute, limit: 20}\nfields:\n"
+            + "".join(
+                f"  {name}: {{from: {name}.npz, decode: sparse, "
+                f"shape: {list(SHAPES[name])}, max_length: {MOST[name]}, "
+                f"wire: {WIRE[name]}, out: {out[name]}}}\n"
+                for name in names))
+
+
+def sample(number):
+    """Rows of sample `number`, each its flat indices and values; some are
+    empty, some as long as may be, and some hold zeros."""
+    rng = numpy.random.default_rng(number)
+    rows = {}
+    for name, shape in SHAPES.items():
+        most, dense = MOST[name], int(numpy.prod(shape))
+        n = ((0, most)[number % 4] if number % 4 < 2
+             else int(rng.integers(0, most + 1)))
+        n = 0 if 16 <= number < 20 else n
+        at = numpy.sort(rng.choice(dense, n, replace=False))
+        values = rng.integers(0, 200, n).astype(TYPES[WIRE[name]])
+        rows[name] = at, values
+    return rows
+
+
+def save(members, compressed):
+    out = io.BytesIO()
+    (numpy.savez_compressed if compressed else numpy.savez)(out, **members)
+    return out.getvalue()
+
+
+def by_scipy(matrix, compressed):
+    out = io.BytesIO()
+    scipy.sparse.save_npz(out, matrix, compressed=compressed)
+    return out.getvalue()
+
+
+def npz(name, at, values, number):
+    """The four ways in turn: CSR and COO, stored and deflated."""
+    rng = numpy.random.default_rng(number)
+    shape, compressed = SHAPES[name], number % 2 == 1
+    dense = int(numpy.prod(shape))
+    shape = shape if len(shape) == 2 and number % 3 else (1, dense)
+    order = rng.permutation(len(at))
+    rows, columns = (x.astype("i4") for x in divmod(at, shape[1]))
+    if number % 4 < 2:
+        ends = numpy.searchsorted(rows, numpy.arange(shape[0] + 1))
+        if shape[0] > 1:
+            order = numpy.arange(len(at))
+        if scipy:
+            return by_scipy(scipy.sparse.csr_matrix(
+                (values[order].astype("f8"), columns[order], ends), shape),
+                compressed)
+        return save({"indices": columns[order], "indptr": ends.astype("i4"),
+                     "format": b"csr", "shape": shape,
+                     "data": values[order].astype("f8")}, compressed)
+    if scipy:
+        return by_scipy(scipy.sparse.coo_matrix(
+            (values[order], (rows[order], columns[order])), shape,
+            dtype="f8"), compressed)
+    return save({"row": rows[order], "col": columns[order], "format": b"coo",
+                 "shape": shape, "data": values[order]}, compressed)
+
+
+class Sparse(SystemTest):
+    def pipeline(self, text, name="p.yaml", change=None, order=""):
+        root = self.cluster.path("data")
+        if not root.exists():
+            root.mkdir()
+            for first in range(0, SAMPLES, 16):
+                with tarfile.open(root / f"{first:03}.tar", "w") as tar:
+                    for number in range(first, first + 16):
+                        self.add(tar, number, change or (lambda n, f: None))
+        path = self.cluster.path(name)
+        path.write_text(
+            f"forebay: 1\nsplits: {{train: {{shards: '{root}/*.tar'"
+            f"{order}}}}}\n" + text)
+        return path
+
+    def add(self, tar, number, change):
+        members = {name: npz(name, *row, number)
+                   for name, row in sample(number).items()}
+        change(number, members)
+        for name, data in members.items():
+            member = tarfile.TarInfo(f"{number:04}.{name}.npz")
+            member.size = len(data)
+            tar.addfile(member, io.BytesIO(data))
+
+    def run_forebay(self, *args):
+        done = subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def batch(self, pipeline, step):
+        path = self.cluster.path("batch.npz")
+        self.run_forebay(
+            "show", "-p", pipeline, "--step", step, "-o", path)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def batches(self, pipeline):
+        seen = set()
+        for step in range(SAMPLES // BATCH):
+            arrays = self.batch(pipeline, step)
+            numbers = arrays["samples"].tolist()
+            seen.update(numbers)
+            rows = [sample(number) for number in numbers]
+            yield arrays, {name: [row[name] for row in rows]
+                           for name in SHAPES}
+        self.assertEqual(seen, set(range(SAMPLES)))
+
+    def assert_equal(self, got, right):
+        self.assertEqual(got.dtype, right.dtype)
+        self.assertEqual(got.shape, right.shape)
+        self.assertTrue(numpy.array_equal(got, right))
+
+    def assert_coo(self, arrays, name, rows, dtype):
+        numbers = numpy.repeat(numpy.arange(len(rows)),
+                               [len(at) for at, _ in rows])
+        at = numpy.concatenate([at for at, _ in rows])
+        places = numpy.stack(
+            [numbers, *numpy.unravel_index(at, SHAPES[name])])
+        self.assert_equal(arrays[name + ".indices"], places.astype("i8"))
+        self.assert_equal(arrays[name], numpy.concatenate(
+            [values for _, values in rows]).astype(dtype))
+
+    def test_dense_rows_have_all_their_zeros(self):
+        types = {"words": "f4", "clicks": "i4", "flags": "u1", "image": "f4",
+                 "cube": "i8"}
+        for arrays, right in self.batches(self.pipeline(fields(DENSE))):
+            for name, rows in right.items():
+                dense = numpy.zeros(
+                    (len(rows), int(numpy.prod(SHAPES[name]))), types[name])
+                for i, (at, values) in enumerate(rows):
+                    dense[i, at] = values
+                self.assert_equal(arrays[name], dense.reshape(
+                    (len(rows),) + SHAPES[name]))
+                self.assertNotIn(name + ".indices", arrays)
+
+    def test_csr_and_coo_hand_out_what_there_is(self):
+        types = {"words": ("f4", "i4"), "clicks": ("f4", "i8"),
+                 "flags": ("i8", "i4")}
+        for arrays, right in self.batches(self.pipeline(fields(CSR))):
+            for name, (dtype, offsets) in types.items():
+                rows = right[name]
+                ends = numpy.cumsum([0] + [len(at) for at, _ in rows])
+                self.assert_equal(
+                    arrays[name + ".offsets"], ends.astype(offsets))
+                self.assert_equal(arrays[name + ".indices"], numpy.concatenate(
+                    [at for at, _ in rows]).astype(offsets))
+                self.assert_equal(arrays[name], numpy.concatenate(
+                    [values for _, values in rows]).astype(dtype))
+            self.assert_coo(arrays, "image", right["image"], "f4")
+            self.assert_coo(arrays, "cube", right["cube"], "i8")
+
+    def test_every_shape_can_be_coo(self):
+        for arrays, right in self.batches(self.pipeline(fields(COO))):
+            for name, rows in right.items():
+                self.assert_coo(arrays, name, rows, TYPES[WIRE[name]])
+
+    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
+        plain = fields(DENSE)
+        other = fields(CSR).replace(
+            "wire: i64", "wire: {type: i64, filter: byte_shuffle, codec: lz4}")
+        digests = {
+            self.cluster.pull_alone(
+                self.pipeline(text, name), "--workers", workers, "--epochs",
+                2, *more).finish()["digest"]
+            for text, name, workers, more in (
+                (plain, "a.yaml", 1, ()), (plain, "b.yaml", 2, ()),
+                (other, "c.yaml", 2, ("--audit", 1)),
+                (plain, "d.yaml", 2, ("--verify",)))}
+        self.assertEqual(len(digests), 1)
+
+    def test_bad_rows_are_substituted_by_name(self):
+        def coo(row, col, **more):
+            return save({"row": row, "col": col, "data": numpy.ones(len(row)),
+                         "format": b"coo", "shape": (1, 300), **more}, True)
+
+        def change(number, members):
+            if number == 7:
+                members["clicks"] = coo([0, 0], [5, 300])
+            if number == 20:
+                members["clicks"] = coo([0, 0, 0], [5, 9, 5])
+            if number == 33:
+                members["words"] = save({
+                    "indices": [1, 2], "indptr": [0, 3], "format": b"csr",
+                    "shape": (1, 70_000), "data": [1., 2.]}, False)
+            if number == 40:
+                members["flags"] = coo(
+                    [0] * 10, list(range(10)), shape=(1, 200))
+            if number == 41:
+                members["image"] = members["image"][:-30]
+        pull = self.cluster.pull_alone(
+            self.pipeline(fields(DENSE), change=change), "--epochs", 1)
+        self.assertEqual(pull.finish()["substituted"], 5)
+        for words in ("field clicks: index 300 is beyond the 300 of its shape",
+                      "field clicks: index 5 stands there twice",
+                      "field words: an offset is 3, but there are 2 values",
+                      "field flags: the row has 10 values, max_length is 9",
+                      "field image: it does not end as a zip file"):
+            self.assertIn(words, pull.error)
+
+    def test_only_what_there_is_travels(self):
+        path = self.pipeline(fields(CSR))
+        few = self.cluster.pull_alone(
+            path, "--epochs", 1, "--field", "words").finish()
+        n = [len(sample(i)["words"][0]) for i in range(SAMPLES)]
+        steps = SAMPLES // BATCH
+        # Lengths of u8 and indices of u32 end at multiples of 16.
+        self.assertLessEqual(
+            few["raw_bytes"], 8 * sum(n) + (16 + 15) * steps)
+        self.assertLessEqual(
+            few["wire_bytes"], 8 * sum(n) + (16 + 15 + 64) * steps)
+
+    def test_the_last_batch_may_be_short_or_filled(self):
+        for last, rows in (("short", 8), ("pad", 20)):
+            text = fields(CSR).replace(
+                f"global_batch: {BATCH}", "global_batch: 20")
+            path = self.pipeline(
+                text, f"{last}.yaml", order=f", last: {last}")
+            arrays = self.batch(path, 2)
+            self.assertEqual(len(arrays["flags.offsets"]), rows + 1)
+
+    def test_show_and_lint_and_plan_cope(self):
+        path = self.pipeline(fields(DENSE))
+        sheet = self.cluster.path("sheet.png")
+        self.run_forebay("show", "-p", path, "-o", sheet)
+        self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
+        self.assertIn("findings", self.run_forebay("lint", "-p", path,
+                                                   "--json"))
+        self.run_forebay("plan", "-p", path, "--step", 0)
+
+
+if __name__ == "__main__":
+    harness.main()

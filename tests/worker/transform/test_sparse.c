@@ -1,0 +1,440 @@
+#include "tests/test.h"
+
+#include "tests/worker/transform/npz_file.h"
+#include "worker/transform/field.h"
+#include "worker/transform/sparse.h"
+
+static struct fby_transform *transform;
+
+static int open_transform(void **state)
+{
+    (void)state;
+    transform = fby_transform_create(NULL);
+    return 0;
+}
+
+static int close_transform(void **state)
+{
+    (void)state;
+    fby_transform_destroy(&transform);
+    return 0;
+}
+
+enum { MOST = 6 }; /* max_length */
+
+static struct fby_field_content field_of(
+    enum fby_type type, struct fby_shape shape)
+{
+    return (struct fby_field_content){.name = "f",
+        .decode                             = FBY_DECODE_SPARSE,
+        .wire_type                          = type,
+        .max_length                         = MOST,
+        .too_long                           = FBY_TOO_LONG_REFUSE,
+        .array                              = shape,
+        .shape                              = shape};
+}
+
+struct numbers { /* of i8 */
+    size_t         n;
+    const int64_t *at;
+};
+
+#define NUMBERS(...)                                                          \
+    (struct numbers)                                                          \
+    {                                                                         \
+        sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), (const int64_t[]) \
+        {                                                                     \
+            __VA_ARGS__                                                       \
+        }                                                                     \
+    }
+
+struct parts { /* of a file; those of 0 numbers and no pointer are left out */
+    const char    *format;
+    struct numbers shape, indices, indptr, row, col, data;
+    bool           deflated;
+};
+
+static void put_numbers(
+    struct npz_file *file, const char *name, struct numbers numbers)
+{
+    char shape[32];
+    snprintf(shape, sizeof(shape), "(%zu,)", numbers.n);
+    if (numbers.at != NULL) {
+        put_npz_array(
+            file, name, "<i8", shape, numbers.at, numbers.n * sizeof(int64_t));
+    }
+}
+
+static struct npz_file file_of(const struct parts *parts)
+{
+    struct npz_file file = {.deflated = parts->deflated};
+    put_numbers(&file, "shape", parts->shape);
+    put_numbers(&file, "indices", parts->indices);
+    put_numbers(&file, "indptr", parts->indptr);
+    put_numbers(&file, "row", parts->row);
+    put_numbers(&file, "col", parts->col);
+    put_numbers(&file, "data", parts->data);
+    if (parts->format != NULL) {
+        put_npz_array(&file, "format", "|S3", "()", parts->format, 3);
+    }
+    end_npz(&file);
+    return file;
+}
+
+struct written {
+    uint32_t length;
+    uint8_t  indices[MOST * 4];
+    uint8_t  values[MOST * 8];
+};
+
+static fby_err write_bytes(const struct fby_field_content *field,
+    const struct fby_buffer *bytes, struct written *out, struct fby_why *why)
+{
+    struct fby_field_job job = {.field = field,
+        .bytes                         = bytes->data,
+        .size                          = bytes->size,
+        .length                        = &out->length,
+        .indices                       = out->indices};
+    return fby_field_write(transform, &job, out->values, why);
+}
+
+static struct written write_parts(
+    const struct fby_field_content *field, const struct parts *parts)
+{
+    struct npz_file file = file_of(parts);
+    struct written  out  = {0};
+    struct fby_why  why  = {{0}};
+    if (write_bytes(field, &file.bytes, &out, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    npz_fini(&file);
+    return out;
+}
+
+static void assert_refused_file(const struct fby_field_content *field,
+    const struct npz_file *file, const char *words)
+{
+    struct written out = {0};
+    struct fby_why why = {{0}};
+    assert_int_equal(
+        write_bytes(field, &file->bytes, &out, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+}
+
+static void assert_refused(const struct fby_field_content *field,
+    const struct parts *parts, const char *words)
+{
+    struct npz_file file = file_of(parts);
+    assert_refused_file(field, &file, words);
+    npz_fini(&file);
+}
+
+static const int64_t row_shape[]   = {1, 300};
+static const int64_t row_indices[] = {299, 0, 7};
+static const int64_t row_offsets[] = {0, 3};
+static const int64_t row_data[]    = {1, -2, 3};
+
+static struct parts csr(void)
+{
+    return (struct parts){.format = "csr",
+        .shape                    = {2, row_shape},
+        .indices                  = {3, row_indices},
+        .indptr                   = {2, row_offsets},
+        .data                     = {3, row_data}};
+}
+
+static const int64_t table_shape[]   = {3, 4};
+static const int64_t table_rows[]    = {2, 0};
+static const int64_t table_columns[] = {1, 3};
+static const int64_t table_data[]    = {5, 6};
+
+static struct parts coo(void)
+{
+    return (struct parts){.format = "coo",
+        .shape                    = {2, table_shape},
+        .row                      = {2, table_rows},
+        .col                      = {2, table_columns},
+        .data                     = {2, table_data}};
+}
+
+static const struct fby_shape list  = {1, {300}};
+static const struct fby_shape table = {2, {3, 4}};
+
+static void csr_is_put_in_order(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct parts             parts = csr();
+    for (int i = 0; i < 2; i++) {
+        parts.deflated                = i == 1;
+        struct written       out      = write_parts(&field, &parts);
+        static const uint8_t at[]     = {0, 0, 7, 0, 0x2b, 1};
+        static const int32_t values[] = {-2, 3, 1};
+        assert_int_equal(out.length, 3);
+        assert_memory_equal(out.indices, at, sizeof(at));
+        assert_memory_equal(out.values, values, sizeof(values));
+    }
+}
+
+static void coo_of_the_field_s_shape_is_flattened(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_U8, table);
+    struct parts             parts = coo();
+    struct written           out   = write_parts(&field, &parts);
+    assert_int_equal(out.length, 2);
+    assert_memory_equal(out.indices, "\x03\x09", 2);
+    assert_memory_equal(out.values, "\x06\x05", 2);
+}
+
+static void csr_may_have_the_field_s_shape_too(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_U8, table);
+    struct parts             parts = {.format = "csr",
+                    .shape                    = NUMBERS(3, 4),
+                    .indices                  = NUMBERS(1, 0, 3),
+                    .indptr                   = NUMBERS(0, 1, 1, 3),
+                    .data                     = NUMBERS(7, 8, 9)};
+    struct written           out   = write_parts(&field, &parts);
+    assert_int_equal(out.length, 3);
+    assert_memory_equal(out.indices, "\x01\x08\x0b", 3);
+    assert_memory_equal(out.values, "\x07\x08\x09", 3);
+}
+
+static void one_row_fits_any_shape_of_as_many_values(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_U8, table);
+    struct parts             parts = coo();
+    parts.shape                    = NUMBERS(1, 12);
+    parts.row                      = NUMBERS(0, 0);
+    parts.col                      = NUMBERS(11, 2);
+    assert_memory_equal(write_parts(&field, &parts).indices, "\x02\x0b", 2);
+    parts.shape = NUMBERS(12);
+    assert_memory_equal(write_parts(&field, &parts).indices, "\x02\x0b", 2);
+}
+
+static void a_row_may_be_empty_or_hold_zeros(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_F32, list);
+    struct parts             parts = csr();
+    parts.data                     = NUMBERS(0, 0, 0);
+    assert_int_equal(write_parts(&field, &parts).length, 3);
+    parts.data = parts.indices = (struct numbers){0, parts.data.at};
+    parts.indptr               = NUMBERS(0, 0);
+    assert_int_equal(write_parts(&field, &parts).length, 0);
+}
+
+static void what_is_beyond_its_shape_is_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct parts             parts = csr();
+    parts.indices                  = NUMBERS(1, 300, 2);
+    assert_refused(&field, &parts, "index 300 is beyond the 300 of its shape");
+    parts.indices = NUMBERS(1, -4, 2);
+    assert_refused(&field, &parts, "index -4 is beyond the 300");
+    field     = field_of(FBY_I32, table);
+    parts     = coo();
+    parts.row = NUMBERS(3, 0);
+    assert_refused(&field, &parts, "row 3 is beyond the 3 of its shape");
+    parts       = coo();
+    parts.shape = NUMBERS(4, 3);
+    assert_refused(&field, &parts,
+        "its shape is [4, 3], the field's [3, 4]; a row has [1, 12]");
+    parts.shape = NUMBERS(3, 4, 1);
+    assert_refused(&field, &parts, "its shape has 3 dimensions");
+}
+
+static void values_at_one_place_are_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct parts             parts = csr();
+    parts.indices                  = NUMBERS(9, 2, 9);
+    assert_refused(
+        &field, &parts, "index 9 stands there twice, values 0 and 2");
+}
+
+static void offsets_that_do_not_fit_are_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, table);
+    struct parts             parts = {.format = "csr",
+                    .shape                    = NUMBERS(3, 4),
+                    .indices                  = NUMBERS(1, 0, 3),
+                    .indptr                   = NUMBERS(0, 2, 1, 3),
+                    .data                     = NUMBERS(7, 8, 9)};
+    assert_refused(&field, &parts, "its offsets go back, from 2 to 1");
+    parts.indptr = NUMBERS(0, 1, 4, 3);
+    assert_refused(&field, &parts, "an offset is 4, but there are 3 values");
+    parts.indptr = NUMBERS(1, 1, 1, 3);
+    assert_refused(&field, &parts, "its offsets begin at 1");
+    parts.indptr = NUMBERS(0, 1, 1, 2);
+    assert_refused(&field, &parts, "its offsets end at 2, but there are 3");
+    parts.indptr = NUMBERS(0, 3);
+    assert_refused(&field, &parts, "has 2 offsets, of 3 rows 4 are right");
+}
+
+static void rows_that_are_too_long_are_refused(void **state)
+{
+    (void)state;
+    int64_t                  many[4000] = {0};
+    struct fby_field_content field      = field_of(FBY_I32, list);
+    struct parts             parts      = csr();
+    parts.data = parts.indices = (struct numbers){7, many};
+    parts.indptr               = NUMBERS(0, 7);
+    assert_refused(&field, &parts, "the row has 7 values, max_length is 6");
+    parts.deflated = true;
+    assert_refused(&field, &parts, "the row has 7 values, max_length is 6");
+    field.shape = field.array = (struct fby_shape){2, {40, 100}};
+    parts                     = coo();
+    parts.shape               = NUMBERS(40, 100);
+    parts.deflated            = true;
+    struct npz_file file      = {.deflated = true};
+    static uint8_t  zeros[1 << 20];
+    put_npz_array(&file, "data", "<i8", "(131072,)", zeros, sizeof(zeros));
+    end_npz(&file);
+    assert_refused_file(&field, &file, "of a row of max_length 6 at most");
+    npz_fini(&file);
+}
+
+static void members_that_do_not_agree_are_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_U8, list);
+    struct parts             parts = csr();
+    assert_refused(&field, &parts, "value 1 is -2 (i8)");
+    parts.indices = NUMBERS(1, 2);
+    assert_refused(
+        &field, &parts, "its data.npy has 3 values, its indices.npy 2");
+    parts         = csr();
+    parts.indices = (struct numbers){0};
+    assert_refused(&field, &parts, "it has no indices.npy");
+    parts        = csr();
+    parts.format = "csc";
+    assert_refused(&field, &parts, "it is saved as csc; save tocsr()");
+    parts.format = NULL;
+    assert_refused(&field, &parts, "it has no format.npy");
+}
+
+static void members_of_other_types_are_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field    = field_of(FBY_U8, list);
+    struct npz_file          file     = {0};
+    static const double      shape[2] = {1, 300};
+    put_npz_array(&file, "shape", "<f8", "(2,)", shape, sizeof(shape));
+    end_npz(&file);
+    assert_refused_file(&field, &file, "its shape.npy has f8; whole numbers");
+    npz_fini(&file);
+    file = (struct npz_file){0};
+    put_npz_array(&file, "shape", "<i8", "(1, 2)", shape, sizeof(shape));
+    end_npz(&file);
+    assert_refused_file(&field, &file, "its shape.npy has 2 dimensions");
+    npz_fini(&file);
+}
+
+/* Every byte of a file, changed: refused, or still a row within its shape. */
+static void damaged_files_are_refused_or_rows(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    for (int deflated = 0; deflated < 2; deflated++) {
+        struct parts parts   = csr();
+        parts.deflated       = deflated == 1;
+        struct npz_file file = file_of(&parts);
+        for (size_t i = 0; i < file.bytes.size; i++) {
+            struct written out = {0};
+            file.bytes.data[i] ^= 0x41;
+            fby_err err = write_bytes(&field, &file.bytes, &out, NULL);
+            assert_true(err == FBY_OK || err == FBY_BAD_SAMPLE);
+            assert_true(err != FBY_OK || out.length <= MOST);
+            file.bytes.data[i] ^= 0x41;
+        }
+        for (size_t size = 0; size < file.bytes.size; size++) {
+            struct written    out = {0};
+            struct fby_buffer cut = {.size = size, .data = malloc(size + 1)};
+            memcpy(cut.data, file.bytes.data, size);
+            assert_int_equal(
+                write_bytes(&field, &cut, &out, NULL), FBY_BAD_SAMPLE);
+            free(cut.data);
+        }
+        npz_fini(&file);
+    }
+}
+
+static void a_member_that_is_not_what_its_sum_says_is_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct parts             parts = csr();
+    struct npz_file          file  = file_of(&parts);
+    for (size_t i = 0; i + 8 < file.bytes.size; i++) {
+        int64_t value = 0;
+        memcpy(&value, file.bytes.data + i, sizeof(value));
+        if (value == 299) { /* an index */
+            file.bytes.data[i] ^= 1;
+            assert_refused_file(&field, &file, "its indices.npy is damaged");
+            break;
+        }
+    }
+    npz_fini(&file);
+}
+
+/* ---- rows from arrays ---- */
+
+static void rows_in_any_order_are_the_same_row(void **state)
+{
+    (void)state;
+    struct fby_field_content field    = field_of(FBY_U16, list);
+    int64_t                  at[MOST] = {280, 3, 17, 0, 299, 100};
+    uint8_t                  from[MOST];
+    struct written           sorted = {0};
+    for (int turn = 0; turn < MOST; turn++) {
+        int64_t turned[MOST];
+        uint8_t spare[MOST * FBY_SPARSE_SPARE];
+        for (int i = 0; i < MOST; i++) {
+            turned[i] = at[(i + turn) % MOST];
+            from[i]   = (uint8_t)(turned[i] % 251);
+        }
+        const struct fby_npy npy = {
+            .type = FBY_NPY_U1, .n_dims = 1, .values = MOST, .data = from};
+        struct fby_sparse_row row = {turned, &npy, spare};
+        struct written        out = {0};
+        struct fby_field_job  job = {
+             .field = &field, .length = &out.length, .indices = out.indices};
+        assert_int_equal(
+            fby_sparse_write(&job, &row, out.values, NULL), FBY_OK);
+        if (turn > 0) {
+            assert_memory_equal(&out, &sorted, sizeof(out));
+        }
+        sorted = out;
+    }
+    assert_memory_equal(sorted.indices, "\0\0\x03\0\x11\0\x64\0", 8);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(csr_is_put_in_order),
+        cmocka_unit_test(coo_of_the_field_s_shape_is_flattened),
+        cmocka_unit_test(csr_may_have_the_field_s_shape_too),
+        cmocka_unit_test(one_row_fits_any_shape_of_as_many_values),
+        cmocka_unit_test(a_row_may_be_empty_or_hold_zeros),
+        cmocka_unit_test(what_is_beyond_its_shape_is_refused),
+        cmocka_unit_test(values_at_one_place_are_refused),
+        cmocka_unit_test(offsets_that_do_not_fit_are_refused),
+        cmocka_unit_test(rows_that_are_too_long_are_refused),
+        cmocka_unit_test(members_that_do_not_agree_are_refused),
+        cmocka_unit_test(members_of_other_types_are_refused),
+        cmocka_unit_test(damaged_files_are_refused_or_rows),
+        cmocka_unit_test(a_member_that_is_not_what_its_sum_says_is_refused),
+        cmocka_unit_test(rows_in_any_order_are_the_same_row),
+    };
+    return cmocka_run_group_tests(tests, open_transform, close_transform);
+}

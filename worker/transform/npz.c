@@ -1,0 +1,114 @@
+#define ZLIB_CONST
+#include "worker/transform/npz.h"
+
+#include <string.h>
+#include <zlib.h>
+
+/* ---- where they lie ---- */
+
+/* NULL when it does not lie in the file. */
+static const uint8_t *place(const uint8_t *bytes, size_t size,
+    const struct fby_zip_member *entry, struct fby_why *why)
+{
+    uint64_t at = 0;
+    if (size < FBY_ZIP_HEAD || entry->head > size - FBY_ZIP_HEAD) {
+        (void)fby_because(why, FBY_BAD_SAMPLE,
+            "damaged zip file: a member that does not lie in it");
+        return NULL;
+    }
+    return fby_zip_begin(bytes + entry->head, entry, size, &at, why) == FBY_OK
+               ? bytes + at
+               : NULL;
+}
+
+static bool is_named(const struct fby_zip_member *entry, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(entry->name, name, n) == 0 &&
+           strcmp(entry->name + n, ".npy") == 0;
+}
+
+fby_err fby_npz_find(const uint8_t *bytes, size_t size,
+    struct fby_npz_member *members, size_t n, struct fby_why *why)
+{
+    size_t                   tail = size < FBY_ZIP_TAIL ? size : FBY_ZIP_TAIL;
+    struct fby_zip_directory directory = {0};
+    fby_err                  err =
+        fby_zip_find(bytes + (size - tail), tail, size, &directory, why);
+    if (err != FBY_OK) {
+        return FBY_BAD_SAMPLE;
+    }
+    struct fby_reader in =
+        fby_reader(bytes + directory.offset, (size_t)directory.size);
+    while (in.left > 0) {
+        struct fby_zip_member entry;
+        if (fby_zip_next(&in, &entry, why) != FBY_OK) {
+            return FBY_BAD_SAMPLE;
+        }
+        for (size_t i = 0; i < n; i++) {
+            if (is_named(&entry, members[i].name)) {
+                members[i].entry  = entry;
+                members[i].packed = place(bytes, size, &entry, why);
+                if (members[i].packed == NULL) {
+                    return FBY_BAD_SAMPLE;
+                }
+            }
+        }
+    }
+    return FBY_OK;
+}
+
+/* ---- their bytes ---- */
+
+static fby_err damaged(const struct fby_npz_member *member, struct fby_why *why)
+{
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "its %s.npy is damaged: not the bytes that the zip file tells of",
+        member->name);
+}
+
+static fby_err unpack(
+    const struct fby_npz_member *member, uint8_t *room, struct fby_why *why)
+{
+    const struct fby_zip_member *entry = &member->entry;
+    z_stream                     z     = {.next_in = member->packed,
+                                .avail_in          = (uInt)entry->packed,
+                                .next_out          = room,
+                                .avail_out         = (uInt)entry->size};
+    if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
+        return damaged(member, why);
+    }
+    if (inflateInit2(&z, -MAX_WBITS) != Z_OK) {
+        return fby_because(why, FBY_FULL, "no memory to inflate it with");
+    }
+    int     end = inflate(&z, Z_FINISH);
+    fby_err err = end == Z_STREAM_END && z.total_out == entry->size
+                      ? FBY_OK
+                      : damaged(member, why);
+    if (end == Z_MEM_ERROR) {
+        err = fby_because(why, FBY_FULL, "no memory to inflate it with");
+    }
+    (void)inflateEnd(&z);
+    return err;
+}
+
+fby_err fby_npz_open(const struct fby_npz_member *member, uint8_t *room,
+    const uint8_t **out, struct fby_why *why)
+{
+    const struct fby_zip_member *entry = &member->entry;
+    fby_err                      err   = FBY_OK;
+    *out                               = member->packed;
+    if (entry->is_deflated) {
+        *out = room;
+        err  = unpack(member, room, why);
+    } else if (!entry->is_stored) {
+        err = fby_because(why, FBY_BAD_SAMPLE,
+            "its %s.npy is neither stored nor deflated, or encrypted",
+            member->name);
+    }
+    if (err == FBY_OK &&
+        crc32_z(crc32_z(0, NULL, 0), *out, (size_t)entry->size) != entry->sum) {
+        err = damaged(member, why);
+    }
+    return err;
+}

@@ -1,0 +1,136 @@
+/* sparse.c - what comes in order goes straight to its place. Else the index and
+ * the number of each value are one key: sorting keys needs no memory beside
+ * them, and the values follow. */
+#include "worker/transform/sparse.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "worker/transform/convert.h"
+
+enum { NUMBER_BITS = 32 }; /* of a key; an index has 31 */
+
+static fby_err check_length(
+    const struct fby_field_job *job, uint64_t n, struct fby_why *why)
+{
+    return n <= job->field->max_length
+               ? FBY_OK
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "the row has %" PRIu64 " values, max_length is %" PRIu32
+                     "; raise it",
+                     n, job->field->max_length);
+}
+
+static fby_err check_range(const struct fby_field_job *job,
+    const struct fby_sparse_row *row, struct fby_why *why)
+{
+    int64_t dense = (int64_t)fby_dense_values(&job->field->shape);
+    for (uint64_t i = 0; i < row->values->values; i++) {
+        if (row->at[i] < 0 || row->at[i] >= dense) {
+            return fby_because(why, FBY_BAD_SAMPLE,
+                "index %" PRId64 " is beyond the %" PRId64
+                " values of its shape",
+                row->at[i], dense);
+        }
+    }
+    return FBY_OK;
+}
+
+static bool ascends(const struct fby_sparse_row *row)
+{
+    bool good = true;
+    for (uint64_t i = 1; i < row->values->values; i++) {
+        good = good && row->at[i - 1] < row->at[i];
+    }
+    return good;
+}
+
+static fby_err convert(const struct fby_field_job *job,
+    const struct fby_npy *values, uint8_t *out, struct fby_why *why)
+{
+    char     text[FBY_CONVERT_TEXT];
+    uint64_t good = fby_convert(values, job->field->wire_type, out);
+    return good == values->values
+               ? FBY_OK
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "value %" PRIu64
+                     " is %s (%s), which its wire type cannot hold",
+                     good, fby_convert_text(values, good, text),
+                     fby_npy_type_name(values->type));
+}
+
+static void store_index(
+    const struct fby_field_job *job, uint64_t i, int64_t index)
+{
+    uint32_t width = fby_index_bytes(&job->field->shape);
+    fby_store_le(job->indices + i * width, (uint64_t)index, width);
+}
+
+/* ---- what does not come in order ---- */
+
+static int compare(const void *left, const void *right)
+{
+    int64_t a = 0;
+    int64_t b = 0;
+    memcpy(&a, left, sizeof(a));
+    memcpy(&b, right, sizeof(b));
+    return a < b ? -1 : a > b ? 1 : 0;
+}
+
+static fby_err sort(const struct fby_sparse_row *row, struct fby_why *why)
+{
+    uint64_t n = row->values->values;
+    for (uint64_t i = 0; i < n; i++) {
+        row->at[i] = row->at[i] << NUMBER_BITS | (int64_t)i;
+    }
+    qsort(row->at, n, sizeof(*row->at), compare);
+    for (uint64_t i = 1; i < n; i++) {
+        int64_t index = row->at[i] >> NUMBER_BITS;
+        if (row->at[i - 1] >> NUMBER_BITS == index) {
+            return fby_because(why, FBY_BAD_SAMPLE,
+                "index %" PRId64 " stands there twice, values %" PRIu32
+                " and %" PRIu32 "; sum them: sum_duplicates()",
+                index, (uint32_t)row->at[i - 1], (uint32_t)row->at[i]);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err write_sorted(const struct fby_field_job *job,
+    const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why)
+{
+    uint32_t width = fby_type_bytes(job->field->wire_type);
+    fby_err  err   = convert(job, row->values, row->spare, why);
+    if (err == FBY_OK) {
+        err = sort(row, why);
+    }
+    for (uint64_t i = 0; i < row->values->values && err == FBY_OK; i++) {
+        uint32_t number = (uint32_t)row->at[i];
+        store_index(job, i, row->at[i] >> NUMBER_BITS);
+        memcpy(dst + i * width, row->spare + (size_t)number * width, width);
+    }
+    return err;
+}
+
+fby_err fby_sparse_write(const struct fby_field_job *job,
+    const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why)
+{
+    uint64_t n   = row->values->values;
+    fby_err  err = check_length(job, n, why);
+    if (err == FBY_OK) {
+        err = check_range(job, row, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    *job->length = (uint32_t)n;
+    if (!ascends(row)) {
+        return write_sorted(job, row, dst, why);
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        store_index(job, i, row->at[i]);
+    }
+    return convert(job, row->values, dst, why);
+}

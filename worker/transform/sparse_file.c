@@ -1,0 +1,392 @@
+/* sparse_file.c - CSR and COO as SciPy saves them: members of a .npz file.
+ *
+ * All the memory that a file takes is known from the zip directory, and
+ * reserved before anything is inflated; a member that could not be one of a row
+ * of max_length is refused before that. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "worker/transform/convert.h"
+#include "worker/transform/npz.h"
+#include "worker/transform/sparse.h"
+#include "worker/transform/workshop.h"
+
+enum part { DATA, SHAPE, FORMAT, INDICES, INDPTR, ROW, COL, PARTS };
+
+enum {
+    WORD       = 8,       /* room for the name of a format */
+    SMALL      = 64,      /* bytes of values of shape and format, at most */
+    INFLATER   = 1 << 16, /* bytes that zlib takes */
+    FOR_VALUES = 2 * sizeof(int64_t) + FBY_SPARSE_SPARE /* for each */
+};
+
+struct file {
+    const struct fby_field_job *job;
+    struct fby_npz_member       members[PARTS];
+    struct fby_npy              npy[PARTS]; /* of those that are read */
+    uint64_t                    rows, columns;
+    uint64_t                    most;  /* values that there may be */
+    int64_t                    *at;    /* most of them */
+    int64_t                    *other; /* likewise */
+    uint8_t                    *spare; /* for as many values */
+    uint8_t                    *room;  /* for members */
+};
+
+/* ---- members ---- */
+
+static fby_err find_members(struct file *file, struct fby_why *why)
+{
+    static const char *const names[PARTS] = {
+        "data", "shape", "format", "indices", "indptr", "row", "col"};
+    for (int i = 0; i < PARTS; i++) {
+        file->members[i].name = names[i];
+    }
+    return fby_npz_find(
+        file->job->bytes, file->job->size, file->members, PARTS, why);
+}
+
+/* Bytes of the values that a member may have. */
+static uint64_t most_bytes(const struct file *file, enum part part)
+{
+    const struct fby_shape *shape = &file->job->field->shape;
+    uint64_t                rows  = shape->n_dims == 2 ? shape->dims[0] : 1;
+    if (part == SHAPE || part == FORMAT) {
+        return SMALL;
+    }
+    return (part == INDPTR ? rows + 1 : file->job->field->max_length) *
+           sizeof(int64_t);
+}
+
+static fby_err check_sizes(const struct file *file, struct fby_why *why)
+{
+    for (int i = 0; i < PARTS; i++) {
+        uint64_t size = fby_npz_room(&file->members[i]);
+        uint64_t most = FBY_NPY_HEAD + most_bytes(file, (enum part)i);
+        if (size > most) {
+            return fby_because(why, FBY_BAD_SAMPLE,
+                "its %s.npy has %" PRIu64
+                " bytes, of a row of max_length %" PRIu32 " at most %" PRIu64,
+                file->members[i].name, size, file->job->field->max_length,
+                most);
+        }
+    }
+    return FBY_OK;
+}
+
+/* Memory for everything, members last. */
+static fby_err take_memory(
+    struct fby_transform *transform, struct file *file, struct fby_why *why)
+{
+    uint64_t most  = file->members[DATA].entry.size;
+    uint64_t bytes = 0;
+    most           = most < file->job->field->max_length ? most
+                                                         : file->job->field->max_length;
+    for (int i = 0; i < PARTS; i++) {
+        bytes += fby_npz_room(&file->members[i]);
+    }
+    const struct fby_need need = {
+        .decoded   = {most * FOR_VALUES + bytes},
+        .libraries = most * FBY_SPARSE_SORT + INFLATER,
+    };
+    struct fby_scratch *scratch = &transform->decoded[0];
+    fby_err             err     = fby_transform_reserve(transform, &need, why);
+    if (err == FBY_OK) {
+        err = fby_scratch_need(scratch, (size_t)need.decoded[0] + 1);
+    }
+    if (err == FBY_OK) {
+        file->most  = most;
+        file->at    = scratch->memory;
+        file->other = file->at + most;
+        file->spare = (uint8_t *)(file->other + most);
+        file->room  = file->spare + most * FBY_SPARSE_SPARE;
+    }
+    return err;
+}
+
+static fby_err open_member(
+    struct file *file, enum part part, const uint8_t **out, struct fby_why *why)
+{
+    const struct fby_npz_member *member = &file->members[part];
+    if (member->packed == NULL) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "it has no %s.npy; scipy.sparse.save_npz writes it of CSR and COO",
+            member->name);
+    }
+    fby_err err = fby_npz_open(member, file->room, out, why);
+    file->room += fby_npz_room(member);
+    return err;
+}
+
+/* A member of numbers in one dimension. */
+static fby_err open_numbers(
+    struct file *file, enum part part, struct fby_why *why)
+{
+    const uint8_t               *bytes  = NULL;
+    const struct fby_npz_member *member = &file->members[part];
+    struct fby_npy              *npy    = &file->npy[part];
+    fby_err                      err    = open_member(file, part, &bytes, why);
+    if (err == FBY_OK) {
+        err = fby_npy_read(bytes, (size_t)member->entry.size, npy, why);
+        if (err != FBY_OK) {
+            return fby_because_in(why, err, "its %s.npy", member->name);
+        }
+    }
+    return err == FBY_OK && npy->n_dims != 1
+               ? fby_because(why, FBY_BAD_SAMPLE,
+                     "its %s.npy has %" PRIu32 " dimensions; one is right",
+                     member->name, npy->n_dims)
+               : err;
+}
+
+static bool is_whole(const struct fby_npy *npy)
+{
+    return npy->type > FBY_NPY_B1 && npy->type < FBY_NPY_F2;
+}
+
+/* `n` whole numbers of a member from number `first` on. */
+static fby_err read_wholes(const struct file *file, enum part part,
+    uint64_t first, uint64_t n, int64_t *out, struct fby_why *why)
+{
+    struct fby_npy slice = file->npy[part];
+    slice.data += first * fby_npy_type_bytes(slice.type);
+    slice.values = n;
+    return is_whole(&slice) && fby_convert(&slice, FBY_I64, (uint8_t *)out) == n
+               ? FBY_OK
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "its %s.npy has %s; whole numbers up to 2^63 are needed",
+                     file->members[part].name, fby_npy_type_name(slice.type));
+}
+
+/* ---- shape ---- */
+
+/* One row of as many values as a dense one, or the field's own two dimensions.
+ */
+static bool has_shape(const struct file *file)
+{
+    const struct fby_shape *shape = &file->job->field->shape;
+    return (file->rows == 1 && file->columns == fby_dense_values(shape)) ||
+           (shape->n_dims == 2 && file->rows == shape->dims[0] &&
+               file->columns == shape->dims[1]);
+}
+
+static fby_err refuse_shape(const struct file *file, struct fby_why *why)
+{
+    char                    found[FBY_NPY_SHAPE_TEXT];
+    char                    wanted[FBY_NPY_SHAPE_TEXT];
+    const struct fby_shape *shape              = &file->job->field->shape;
+    uint64_t                has[2]             = {file->rows, file->columns};
+    uint64_t                dims[FBY_MAX_DIMS] = {0};
+    for (uint32_t i = 0; i < shape->n_dims; i++) {
+        dims[i] = shape->dims[i];
+    }
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "its shape is %s, the field's %s; a row has [1, %" PRIu64 "]",
+        fby_npy_shape_text(has, 2, found),
+        fby_npy_shape_text(dims, shape->n_dims, wanted),
+        fby_dense_values(shape));
+}
+
+static fby_err read_shape(struct file *file, struct fby_why *why)
+{
+    int64_t  dims[2] = {1, 0};
+    fby_err  err     = open_numbers(file, SHAPE, why);
+    uint64_t n       = file->npy[SHAPE].values;
+    if (err == FBY_OK && n != 1 && n != 2) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
+    }
+    if (err == FBY_OK) {
+        err = read_wholes(file, SHAPE, 0, n, dims + 2 - n, why);
+    }
+    file->rows    = (uint64_t)dims[0];
+    file->columns = (uint64_t)dims[1];
+    return err != FBY_OK || has_shape(file) ? err : refuse_shape(file, why);
+}
+
+/* ---- values and their places ---- */
+
+/* As many numbers as there are values. */
+static fby_err open_places(
+    struct file *file, enum part part, struct fby_why *why)
+{
+    fby_err  err    = open_numbers(file, part, why);
+    uint64_t values = file->npy[DATA].values;
+    if (err != FBY_OK || file->npy[part].values == values) {
+        return err;
+    }
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "its data.npy has %" PRIu64 " values, its %s.npy %" PRIu64, values,
+        file->members[part].name, file->npy[part].values);
+}
+
+static fby_err open_data(struct file *file, struct fby_why *why)
+{
+    fby_err err = open_numbers(file, DATA, why);
+    return err != FBY_OK || file->npy[DATA].values <= file->most
+               ? err
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "the row has %" PRIu64 " values, max_length is %" PRIu64
+                     "; raise it",
+                     file->npy[DATA].values, file->most);
+}
+
+static fby_err check_place(
+    int64_t at, uint64_t most, const char *what, struct fby_why *why)
+{
+    return at >= 0 && (uint64_t)at < most
+               ? FBY_OK
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "%s %" PRId64 " is beyond the %" PRIu64 " of its shape",
+                     what, at, most);
+}
+
+/* Values from `from` on, up to `to`, stand in this row. */
+static fby_err place_row(struct file *file, uint64_t row, uint64_t from,
+    uint64_t to, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint64_t i = from; i < to && err == FBY_OK; i++) {
+        err = check_place(file->at[i], file->columns, "index", why);
+        file->at[i] += (int64_t)(row * file->columns);
+    }
+    return err;
+}
+
+/* Offset of the values of the next row, which begin at `from`. */
+static fby_err read_offset(const struct file *file, uint64_t row, int64_t from,
+    int64_t *out, struct fby_why *why)
+{
+    uint64_t n   = file->npy[DATA].values;
+    fby_err  err = read_wholes(file, INDPTR, row, 1, out, why);
+    if (err == FBY_OK && *out < from) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its offsets go back, from %" PRId64 " to %" PRId64, from, *out);
+    }
+    if (err == FBY_OK && (uint64_t)*out > n) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "an offset is %" PRId64 ", but there are %" PRIu64 " values", *out,
+            n);
+    }
+    return err;
+}
+
+static fby_err place_rows(struct file *file, struct fby_why *why)
+{
+    int64_t  from = 0;
+    int64_t  to   = 0;
+    uint64_t n    = file->npy[DATA].values;
+    fby_err  err  = read_offset(file, 0, 0, &from, why);
+    if (err == FBY_OK && from != 0) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its offsets begin at %" PRId64 ", not at 0", from);
+    }
+    for (uint64_t row = 0; row < file->rows && err == FBY_OK; row++) {
+        err = read_offset(file, row + 1, from, &to, why);
+        if (err == FBY_OK) {
+            err = place_row(file, row, (uint64_t)from, (uint64_t)to, why);
+        }
+        from = to;
+    }
+    return err != FBY_OK || (uint64_t)from == n
+               ? err
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "its offsets end at %" PRId64 ", but there are %" PRIu64
+                     " values",
+                     from, n);
+}
+
+static fby_err read_csr(struct file *file, struct fby_why *why)
+{
+    fby_err err = open_places(file, INDICES, why);
+    if (err == FBY_OK) {
+        err = open_numbers(file, INDPTR, why);
+    }
+    if (err == FBY_OK && file->npy[INDPTR].values != file->rows + 1) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its indptr.npy has %" PRIu64 " offsets, of %" PRIu64
+            " rows %" PRIu64 " are right",
+            file->npy[INDPTR].values, file->rows, file->rows + 1);
+    }
+    if (err == FBY_OK) {
+        err = read_wholes(
+            file, INDICES, 0, file->npy[DATA].values, file->at, why);
+    }
+    return err == FBY_OK ? place_rows(file, why) : err;
+}
+
+static fby_err read_coo(struct file *file, struct fby_why *why)
+{
+    uint64_t n   = file->npy[DATA].values;
+    fby_err  err = open_places(file, ROW, why);
+    if (err == FBY_OK) {
+        err = open_places(file, COL, why);
+    }
+    if (err == FBY_OK) {
+        err = read_wholes(file, ROW, 0, n, file->other, why);
+    }
+    if (err == FBY_OK) {
+        err = read_wholes(file, COL, 0, n, file->at, why);
+    }
+    for (uint64_t i = 0; i < n && err == FBY_OK; i++) {
+        err = check_place(file->other[i], file->rows, "row", why);
+        if (err == FBY_OK) {
+            err = place_row(file, (uint64_t)file->other[i], i, i + 1, why);
+        }
+    }
+    return err;
+}
+
+static fby_err read_places(struct file *file, struct fby_why *why)
+{
+    const uint8_t *bytes        = NULL;
+    char           format[WORD] = "";
+    fby_err        err          = open_member(file, FORMAT, &bytes, why);
+    if (err == FBY_OK) {
+        err = fby_npy_read_word(
+            bytes, (size_t)file->members[FORMAT].entry.size, format, WORD, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (strcmp(format, "csr") == 0) {
+        return read_csr(file, why);
+    }
+    return strcmp(format, "coo") == 0
+               ? read_coo(file, why)
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "it is saved as %s; save tocsr() or tocoo()", format);
+}
+
+/* ---- all of it ---- */
+
+static fby_err write_row(struct fby_transform *transform, struct file *file,
+    uint8_t *dst, struct fby_why *why)
+{
+    fby_err err = check_sizes(file, why);
+    if (err == FBY_OK) {
+        err = take_memory(transform, file, why);
+    }
+    if (err == FBY_OK) {
+        err = read_shape(file, why);
+    }
+    if (err == FBY_OK) {
+        err = open_data(file, why);
+    }
+    if (err == FBY_OK) {
+        err = read_places(file, why);
+    }
+    const struct fby_sparse_row row = {file->at, &file->npy[DATA], file->spare};
+    return err == FBY_OK ? fby_sparse_write(file->job, &row, dst, why) : err;
+}
+
+fby_err fby_sparse_file_write(struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    struct file file = {.job = job};
+    fby_err     err  = find_members(&file, why);
+    if (err == FBY_OK) {
+        err = write_row(transform, &file, dst, why);
+    }
+    fby_transform_rest(transform);
+    return err;
+}
