@@ -395,6 +395,69 @@ static void a_field_behind_rows_that_vary_starts_behind_their_room(void **state)
     assert_int_equal(layout.raw_bytes, 48 + 24);
 }
 
+/* ---- sparse rows --------------------------------------------------------- */
+
+static struct fby_raw_layout sparse_rows(
+    struct fby_shape shape, uint32_t most, uint32_t rows)
+{
+    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
+    layout.fields[0]             = (struct fby_raw_field){.type = FBY_F32,
+                    .shape                                      = shape,
+                    .form                                       = FBY_FORM_SPARSE,
+                    .max_length                                 = most};
+    assert_ok(fby_layout_finish(&layout, NULL));
+    return layout;
+}
+
+static void indices_have_the_smallest_type_that_holds_them(void **state)
+{
+    (void)state;
+    static const uint32_t bytes[][3] = {{1, 1, 1}, {16, 16, 1}, {1, 257, 2},
+        {256, 256, 2}, {1, 65537, 4}, {65536, 32768, 4}};
+    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+        struct fby_raw_layout layout = sparse_rows(
+            (struct fby_shape){2, {bytes[i][0], bytes[i][1]}}, 1, 1);
+        assert_int_equal(layout.fields[0].index_bytes, bytes[i][2]);
+        assert_int_equal(layout.fields[0].entry_bytes, 4);
+    }
+}
+
+static void sparse_rows_have_room_for_indices_and_values(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        sparse_rows((struct fby_shape){1, {50000}}, 2000, 900);
+    const struct fby_raw_field *field = &layout.fields[0];
+    assert_int_equal(field->rows_per_chunk, (8 << 20) / (2000 * 6));
+    assert_int_equal(field->n_chunks, 2);
+    uint32_t last = 900 - field->rows_per_chunk;
+    assert_int_equal(chunk(&layout, 1).rows, last);
+    assert_int_equal(chunk(&layout, 1).raw_bytes,
+        (last * 2 + 15) / 16 * 16 + last * 2000 * 6);
+    assert_int_equal(chunk(&layout, 1).raw_offset % 16, 0);
+    assert_int_equal(fby_sparse_values(field, 3, 5), 16 + 16);
+    assert_int_equal(fby_layout_params(field).distance, 1);
+}
+
+static void wrong_sparse_rows_are_named(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        sparse_rows((struct fby_shape){2, {3, 4}}, 12, 1);
+    layout.fields[0].max_length = 13;
+    refuses(layout, "52 bytes in 13 entries");
+    layout.fields[0].max_length = 0;
+    refuses(layout, "must be an array");
+    layout.fields[0].max_length = 12;
+    layout.fields[0].shape      = (struct fby_shape){2, {65536, 32769}};
+    refuses(layout, "48 bytes in 12 entries");
+    layout.fields[0].shape = (struct fby_shape){0, {1}};
+    refuses(layout, "48 bytes in 12 entries");
+    layout.fields[0].shape      = (struct fby_shape){1, {1 << 30}};
+    layout.fields[0].max_length = 5 << 20;
+    refuses(layout, "at most 33554368 can travel");
+}
+
 static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
 {
     (void)state;
@@ -440,6 +503,9 @@ int main(void)
         cmocka_unit_test(wrong_lengths_are_named),
         cmocka_unit_test(
             a_field_behind_rows_that_vary_starts_behind_their_room),
+        cmocka_unit_test(indices_have_the_smallest_type_that_holds_them),
+        cmocka_unit_test(sparse_rows_have_room_for_indices_and_values),
+        cmocka_unit_test(wrong_sparse_rows_are_named),
         cmocka_unit_test(a_sum_is_over_offset_size_and_hash_of_each_chunk),
     };
     return cmocka_run_group_tests_name("proto.layout", tests, NULL, NULL);

@@ -600,6 +600,15 @@ static void a_recipe_fits_its_field(void **state)
     unsendable(&m, "a byte for every 8 maps");
     f[1].encoding = FBY_ENCODING_DENSE;
     unsendable(&m, "only bits have a number of maps");
+    f[1].recipe   = (struct fby_recipe){0};
+    f[1].encoding = FBY_ENCODING_SPARSE;
+    f[1].shape    = (struct fby_shape){2, {2, 3}};
+    unsendable(&m, "a sparse one has a max_length");
+    f[1].max_length = 7;
+    unsendable(&m, "a shape of as many values or more");
+    f[1].max_length = 6;
+    f[1].shape      = (struct fby_shape){2, {65536, 65536}};
+    unsendable(&m, "a shape of as many values or more");
 }
 
 static void rows_that_vary_say_how_long_they_may_be(void **state)

@@ -46,6 +46,14 @@ def sample(rng):
     }
 
 
+def row(rng, n, dense):
+    out = io.BytesIO()
+    at = numpy.sort(rng.choice(dense, n, replace=False))
+    numpy.savez(out, data=rng.normal(size=n), indices=at, indptr=[0, n],
+                shape=[1, dense], format=b"csr")
+    return out.getvalue()
+
+
 class Wire(SystemTest):
     def setUp(self):
         super().setUp()
@@ -145,6 +153,22 @@ class Wire(SystemTest):
             "  x: {from: txt, decode: text, max_length: 70000, "
             f"wire: {{type: u8, {CODEC}}}}}", n,
             4 * n + sum(len(members["txt"]) for members in samples))
+
+    def test_sparse_rows(self):
+        rng = numpy.random.default_rng(5)
+        for name, dense, most, length, index, batch in (
+                ("byte", 250, 120, 1, 1, 2048),
+                ("word", 60000, 400, 2, 2, 2048),
+                ("large", 1 << 20, 70000, 4, 4, 512)):
+            lengths = rng.integers(0, min(most, 700) + 1, 2048)
+            self.shard(f"{name}.tar", [
+                {"npz": row(rng, n, dense)} for n in lengths])
+            self.check(
+                name, f"shards: 'data:{name}.tar'",
+                f"  x: {{from: npz, decode: sparse, shape: [{dense}], "
+                f"max_length: {most}, wire: {{type: f16, {CODEC}}}, "
+                "out: {as: csr}}", batch,
+                2048 * length + (index + 2) * int(lengths.sum()))
 
     def test_columns_and_labels(self):
         rng = numpy.random.default_rng(4)
