@@ -29,7 +29,8 @@ fby_err fby_prepared_create(const struct fby_content *content,
     self->buckets             = buckets;
     *dataset_p                = NULL;
     atomic_init(&self->holds, 1);
-    if (fby_dataset_has_rows(self->dataset)) {
+    if (fby_dataset_has_rows(self->dataset) ||
+        fby_dataset_has_tokens(self->dataset)) {
         err = fby_rows_create(&self->content, self->dataset, &self->rows, why);
     }
     if (err != FBY_OK) {

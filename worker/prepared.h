@@ -24,14 +24,14 @@ struct fby_prepared_order {  /* an entry of the cache */
 };
 
 struct fby_prepared {
-    struct fby_digest         content_digest;
-    struct fby_digest         data_digest;
-    struct fby_digest         fingerprint;
-    struct fby_content        content;
-    struct fby_dataset       *dataset; /* owned */
-    struct fby_rows          *rows;    /* owned; NULL: samples have members */
-    struct fby_buckets       *buckets; /* owned; NULL without bucket_by */
-    atomic_uint               holds;
+    struct fby_digest   content_digest;
+    struct fby_digest   data_digest;
+    struct fby_digest   fingerprint;
+    struct fby_content  content;
+    struct fby_dataset *dataset; /* owned */
+    struct fby_rows    *rows;    /* owned; NULL: samples are read one by one */
+    struct fby_buckets *buckets; /* owned; NULL without bucket_by */
+    atomic_uint         holds;
     struct fby_prepared_order orders[FBY_PREPARED_ORDERS]; /* the loop's */
     uint64_t                  tick;                        /* the loop's */
 };

@@ -11,6 +11,7 @@
 #include "worker/transform/convert.h"
 #include "worker/transform/field.h"
 #include "worker/transform/scalar.h"
+#include "worker/transform/tokens.h"
 
 enum {
     AHEAD    = 16,       /* rows asked for before they are copied */
@@ -108,7 +109,8 @@ fby_err fby_rows_create(const struct fby_content *content,
     fby_err          err  = FBY_OK;
     self->content         = content;
     self->dataset         = dataset;
-    for (uint32_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
+    uint32_t n = fby_dataset_has_tokens(dataset) ? 0 : content->n_fields;
+    for (uint32_t i = 0; err == FBY_OK && i < n; i++) {
         const struct fby_field_content *field = &content->fields[i];
         err = fby_dataset_pick(dataset, field, &self->picks[i], why);
         if (err == FBY_OK) {
@@ -140,8 +142,10 @@ void fby_rows_destroy(struct fby_rows **self_p)
 fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
     struct fby_run *run, struct fby_why *why)
 {
-    return name_field(self, field,
-        fby_run_open(run, self->dataset, self->picks[field], why), why);
+    const uint16_t *pick = self->picks[field];
+    fby_err err = pick == NULL ? fby_run_open_tokens(run, self->dataset, why)
+                               : fby_run_open(run, self->dataset, pick, why);
+    return name_field(self, field, err, why);
 }
 
 fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
@@ -201,6 +205,7 @@ static void gather(const struct fby_run *run, uint32_t first, uint32_t n,
 
 struct cast {
     const struct fby_field_content *field;
+    const struct fby_dataset       *dataset;
     const struct fby_run           *run;
     const struct fby_column        *column; /* of all rows in hand */
     bool                            is_copy;
@@ -400,10 +405,46 @@ static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
     }
 }
 
+/* ---- sequences of tokens ------------------------------------------------- */
+
+/* Row `row` of the run; why it is refused. */
+static fby_err make_sequence(
+    const struct cast *c, uint32_t row, uint8_t *dst, struct fby_why *why)
+{
+    uint32_t first  = strcmp(c->field->from[0], "target") == 0 ? 1 : 0;
+    uint32_t length = c->field->length;
+    for (uint32_t done = 0; done < length;) {
+        struct fby_run_piece piece = fby_run_tokens(
+            c->run, c->dataset, row, first + done, length - done);
+        struct fby_npy in = fby_tokens_npy(piece.at, piece.width, piece.tokens);
+        uint64_t       good = fby_tokens_convert(&in, c->field->wire_type, dst);
+        if (good < in.values) {
+            return fby_tokens_refuse(
+                &in, good, done + good, c->field->wire_type, why);
+        }
+        dst += in.values * fby_type_bytes(c->field->wire_type);
+        done += (uint32_t)in.values;
+    }
+    return FBY_OK;
+}
+
+static void make_sequences(
+    const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (make_sequence(c, first + i, dst + i * c->out_bytes, NULL) !=
+            FBY_OK) {
+            c->bad[first + i] = true;
+        }
+    }
+}
+
 static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     c->out_bytes = fby_field_bytes(c->field);
-    if (fby_field_form(c->field) == FBY_FORM_RAGGED) {
+    if (c->field->decode == FBY_DECODE_TOKENS) {
+        make_sequences(c, first, n, dst);
+    } else if (fby_field_form(c->field) == FBY_FORM_RAGGED) {
         make_lists(c, first, n, dst);
     } else {
         make_dense(c, first, n, dst);
@@ -413,17 +454,22 @@ static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 void fby_rows_make(const struct fby_rows *self, uint32_t field,
     const struct fby_run *run, struct fby_rows_part part, bool *bad)
 {
-    struct cast c = {.field = &self->content->fields[field], .run = run};
-    c.bad         = bad;
-    c.lengths     = part.lengths;
+    struct cast c = {.field = &self->content->fields[field],
+        .dataset            = self->dataset,
+        .run                = run,
+        .bad                = bad,
+        .lengths            = part.lengths};
     make_rows(&c, part.first, part.n, part.dst);
 }
 
 /* Why the only row of the run is refused. */
 static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
 {
-    const struct fby_field_content *field  = c->field;
-    const struct fby_column        *column = column_of(c->run, 0);
+    const struct fby_field_content *field = c->field;
+    if (field->decode == FBY_DECODE_TOKENS) {
+        return make_sequence(c, 0, dst, why);
+    }
+    const struct fby_column *column = column_of(c->run, 0);
     uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         uint32_t length = 0;
@@ -453,8 +499,11 @@ fby_err fby_rows_one(const struct fby_rows *self,
     struct fby_why *why)
 {
     bool        bad = false;
-    struct cast c   = {
-          .field = ask->as, .run = run, .bad = &bad, .lengths = ask->length};
+    struct cast c   = {.field = ask->as,
+          .dataset            = self->dataset,
+          .run                = run,
+          .bad                = &bad,
+          .lengths            = ask->length};
     if (c.field == NULL) {
         c.field = &self->content->fields[ask->field];
     }

@@ -21,7 +21,8 @@ FBY_CHECKED fby_err fby_rows_create(const struct fby_content *content,
     struct fby_why *why);
 void                fby_rows_destroy(struct fby_rows **self_p);
 
-/* Open the column of field `field` for a run that is placed, and close it.
+/* Open the column of field `field` (of tokens: their files) for a run that is
+ * placed, and close it.
  * Errors: as of fby_run_open and fby_run_close, with the field. */
 FBY_CHECKED fby_err fby_rows_open(const struct fby_rows *self, uint32_t field,
     struct fby_run *run, struct fby_why *why);

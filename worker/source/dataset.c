@@ -44,9 +44,11 @@ fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
         return err;
     }
     sum_up(self);
-    if (fby_dataset_has_rows(self)) {
+    bool rows = fby_dataset_has_rows(self);
+    if (rows || fby_dataset_has_tokens(self)) {
         number_maps(self, spec->max_open);
-    } else {
+    }
+    if (!rows) {
         self->files = fby_files_create(spec->max_open);
     }
     *out = self;
@@ -74,6 +76,11 @@ bool fby_dataset_has_rows(const struct fby_dataset *self)
 {
     return self->index.n_shards > 0 &&
            fby_shard_has_rows(&self->index.shards[0]);
+}
+
+bool fby_dataset_has_tokens(const struct fby_dataset *self)
+{
+    return self->index.n_shards > 0 && self->index.shards[0].sequences != NULL;
 }
 
 uint64_t fby_dataset_samples(const struct fby_dataset *self)

@@ -94,6 +94,10 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 /* Are its samples rows of columns? They have no members: see run.h. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
+/* Are its samples sequences of tokens? They are read in runs, too, though each
+ * is a member as well. */
+bool fby_dataset_has_tokens(const struct fby_dataset *self);
+
 /* One member of one sample: where its bytes lie. */
 struct fby_member {
     uint64_t sample;

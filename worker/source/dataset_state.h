@@ -8,10 +8,10 @@
 #include "worker/source/maps.h"
 
 struct fby_dataset {
-    struct fby_index  index;
-    struct fby_files *files;
-    struct fby_maps  *maps;    /* of columns */
-    uint64_t         *map_ids; /* of columns; a shard: that of its first file */
+    struct fby_index   index;
+    struct fby_files  *files;
+    struct fby_maps   *maps;    /* of columns and tokens */
+    uint64_t          *map_ids; /* likewise; a shard: that of its first file */
     struct fby_digest *digests; /* a shard */
     struct fby_digest  digest;
     uint32_t          *samples; /* a shard */

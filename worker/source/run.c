@@ -160,9 +160,10 @@ static fby_err use_file(struct fby_run *self, const struct fby_dataset *dataset,
     uint32_t shard_number, uint32_t column, struct fby_why *why)
 {
     const struct fby_shard *shard = &dataset->index.shards[shard_number];
-    uint32_t                file  = fby_is_npz(shard->name) ? 0 : column;
-    uint64_t                id    = dataset->map_ids[shard_number] + file;
-    char                    path[FBY_PATH_SIZE];
+    bool     one  = shard->sequences != NULL || fby_is_npz(shard->name);
+    uint32_t file = one ? 0 : column;
+    uint64_t id   = dataset->map_ids[shard_number] + file;
+    char     path[FBY_PATH_SIZE];
     if (fby_maps_use(dataset->maps, id, &shard->stamps[file], &self->uses)) {
         return FBY_OK;
     }
@@ -184,6 +185,10 @@ static fby_err name_file(struct fby_run *self,
 {
     uint32_t                 slot   = self->uses.failed / self->n_files;
     const struct fby_column *column = self->column[slot];
+    self->failed                    = row_in_slot(self, slot);
+    if (column == NULL) {
+        return err; /* of tokens: the shard is the file */
+    }
     if (self->uses.failed % self->n_files == 1) {
         column =
             &dataset->index.shards[self->shard[slot]].columns[column->partner];
@@ -252,22 +257,26 @@ static fby_err use_column(struct fby_run *self,
     return err;
 }
 
+/* The use that comes next could not be made: end those before it. */
+static fby_err give_up(struct fby_run *self, const struct fby_dataset *dataset,
+    fby_err err, struct fby_why *why)
+{
+    self->uses.failed = self->uses.n;
+    name_file(self, dataset, err, why);
+    return fby_maps_end(dataset->maps, &self->uses, NULL) == FBY_OK ? err
+                                                                    : FBY_STALE;
+}
+
 fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
     const uint16_t *pick, struct fby_why *why)
 {
-    fby_err err   = FBY_OK;
-    self->n_files = fby_dataset_column(dataset, pick, self->shard[0])->part ==
-                            FBY_COLUMN_VALUES
-                        ? 2
-                        : 1;
+    const struct fby_column *any =
+        fby_dataset_column(dataset, pick, self->shard[0]);
+    self->n_files = any->part == FBY_COLUMN_VALUES ? 2 : 1;
     for (uint32_t i = 0; i < self->n_shards; i++) {
-        err = use_column(self, dataset, i, pick[self->shard[i]], why);
+        fby_err err = use_column(self, dataset, i, pick[self->shard[i]], why);
         if (err != FBY_OK) {
-            self->uses.failed = self->uses.n;
-            name_file(self, dataset, err, why);
-            return fby_maps_end(dataset->maps, &self->uses, NULL) == FBY_OK
-                       ? err
-                       : FBY_STALE;
+            return give_up(self, dataset, err, why);
         }
     }
     if (self->n_files == 2) {
@@ -276,6 +285,42 @@ fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
         point_at_rows(self);
     }
     return FBY_OK;
+}
+
+/* ---- tokens -------------------------------------------------------------- */
+
+fby_err fby_run_open_tokens(struct fby_run *self,
+    const struct fby_dataset *dataset, struct fby_why *why)
+{
+    self->n_files = 1;
+    for (uint32_t i = 0; i < self->n_shards; i++) {
+        const struct fby_shard *shard = &dataset->index.shards[self->shard[i]];
+        self->column[i]               = NULL;
+        fby_err err = use_file(self, dataset, self->shard[i], 0, why);
+        if (err != FBY_OK) {
+            return give_up(self, dataset, err, why);
+        }
+        if (shard->size > self->use[i].size) { /* its runs may end so far */
+            err = fby_because(why, FBY_STALE, "is shorter than was indexed");
+            return give_up(self, dataset, err, why);
+        }
+    }
+    return FBY_OK;
+}
+
+struct fby_run_piece fby_run_tokens(const struct fby_run *self,
+    const struct fby_dataset *dataset, uint32_t row, uint32_t first, uint32_t n)
+{
+    uint16_t                    slot = self->slot[row];
+    const struct fby_sequences *all =
+        dataset->index.shards[self->shard[slot]].sequences;
+    struct fby_token_piece piece = fby_sequences_piece(
+        all, (uint64_t)self->row[row] * all->length + first, n);
+    return (struct fby_run_piece){
+        .at     = self->use[slot].data + piece.at,
+        .tokens = piece.tokens,
+        .width  = fby_type_bytes(all->type),
+    };
 }
 
 fby_err fby_run_close(struct fby_run *self, const struct fby_dataset *dataset,

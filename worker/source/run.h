@@ -1,7 +1,7 @@
 /* run.h - rows of columns, many at a time, where they lie in memory.
  *
- * A run is a few thousand samples of a dataset of columns. For one column after
- * another it says where the bytes of each row are. Nothing is copied: the files
+ * A run is a few thousand samples of a dataset of columns, or of sequences of
+ * tokens. For one column after another it says where the bytes of each row are. Nothing is copied: the files
  * are mapped, see maps.h, and what was read of them holds only once the column
  * is closed without an error. */
 #ifndef FBY_WORKER_SOURCE_RUN_H
@@ -57,6 +57,23 @@ void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
 FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
     struct fby_why *why);
+
+/* Open the files of tokens: fby_run_tokens knows where they lie then.
+ * Errors: as above. */
+FBY_CHECKED fby_err fby_run_open_tokens(struct fby_run *self,
+    const struct fby_dataset *dataset, struct fby_why *why);
+
+struct fby_run_piece {
+    const uint8_t *at;
+    uint64_t       tokens; /* that lie there, at most as many as asked for */
+    uint32_t       width;  /* bytes of a token */
+};
+/* Where `n` tokens of row `row` of the run begin, of which the first is its
+ * token `first`, as far as they lie together. n > 0; none is beyond the row's
+ * last target. */
+struct fby_run_piece fby_run_tokens(const struct fby_run *self,
+    const struct fby_dataset *dataset, uint32_t row, uint32_t first,
+    uint32_t n);
 
 /* Errors: FBY_STALE, FBY_IO: what was read is of no use. */
 FBY_CHECKED fby_err fby_run_close(struct fby_run *self,
