@@ -337,9 +337,83 @@ static void a_field_says_whether_its_column_is_ragged(void **state)
     fby_dataset_destroy(&one);
 }
 
+/* ---- tokens -------------------------------------------------------------- */
+
+static const struct fby_tokens threes = {
+    .format = FBY_TOKENS_FLAT, .type = FBY_U16, .length = 3, .shift = 1};
+
+/* Token i of `path` is first + i; 10,000 of them. */
+static void tokens(const struct sandbox *sb, const char *path, unsigned first)
+{
+    struct fby_buffer file = {0};
+    for (unsigned i = 0; i < 10000; i++) {
+        fby_put_u16(&file, (uint16_t)(first + i));
+    }
+    sandbox_write(sb, path, file.data, file.size);
+    fby_buffer_fini(&file);
+}
+
+static struct fby_dataset *open_tokens(struct sandbox *sb)
+{
+    struct fby_dataset_spec spec = sandbox_shards(sb, "data:{a,b}.bin");
+    spec.kind                    = FBY_SOURCE_TOKENS;
+    spec.tokens                  = &threes;
+    tokens(sb, "data/a.bin", 0);
+    tokens(sb, "data/b.bin", 20000);
+    return sandbox_dataset(&spec);
+}
+
+static void sequences_lie_in_the_mapped_files(void **state)
+{
+    static const uint64_t samples[] = {3333 + 7, 0, 3332};
+    static const unsigned right[]   = {20000 + 21, 0, 9996};
+    struct fby_dataset   *dataset   = open_tokens(*state);
+    struct fby_run       *run       = fby_run_create();
+    assert_true(fby_dataset_has_tokens(dataset));
+    assert_int_equal(fby_dataset_samples(dataset), 2 * 3333);
+    fby_run_place(run, dataset, samples, 3);
+    assert_ok(fby_run_open_tokens(run, dataset, NULL));
+    for (unsigned i = 0; i < 3; i++) {
+        for (uint32_t first = 0; first < 2; first++) {
+            struct fby_run_piece piece =
+                fby_run_tokens(run, dataset, i, first, 3);
+            struct fby_reader r = fby_reader(piece.at, 2);
+            assert_int_equal(fby_read_u16(&r), right[i] + first);
+            assert_int_equal(piece.tokens, 3);
+            assert_int_equal(piece.width, 2);
+        }
+    }
+    assert_ok(fby_run_close(run, dataset, NULL));
+    fby_run_destroy(&run);
+    fby_dataset_destroy(&dataset);
+}
+
+static void tokens_cut_short_under_a_reader_are_stale(void **state)
+{
+    const uint64_t      samples[] = {1, 3333};
+    struct fby_why      why       = {{0}};
+    struct fby_dataset *dataset   = open_tokens(*state);
+    struct fby_run     *run       = fby_run_create();
+    fby_run_place(run, dataset, samples, 2);
+    assert_ok(fby_run_open_tokens(run, dataset, NULL));
+    assert_int_equal(truncate(sandbox_path(*state, "data/b.bin"), 0), 0);
+    assert_int_equal(fby_run_tokens(run, dataset, 1, 0, 3).at[0], 0);
+    assert_int_equal(fby_run_close(run, dataset, &why), FBY_STALE);
+    assert_says(&why, "was cut short: 20000 bytes when it was indexed, 0 now");
+    assert_int_equal(run->failed, 1);
+    assert_int_equal(fby_run_open_tokens(run, dataset, &why), FBY_STALE);
+    fby_run_destroy(&run);
+    fby_dataset_destroy(&dataset);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            sequences_lie_in_the_mapped_files, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            tokens_cut_short_under_a_reader_are_stale, sandbox_open,
+            sandbox_close),
         cmocka_unit_test_setup_teardown(
             offsets_of_every_type_say_where_lists_lie, sandbox_open,
             sandbox_close),
