@@ -58,15 +58,15 @@ static uint32_t pack_sparse(
 }
 
 uint32_t fby_varying_pack(const struct fby_raw_field *field,
-    const uint32_t *lengths, uint32_t n, uint8_t *chunk)
+    const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
 {
-    struct rows rows   = {n, lengths};
-    uint8_t    *values = chunk + fby_varying_values(field, rows.n);
-    write_lengths(field, rows.lengths, rows.n, chunk);
+    struct rows all    = {rows, lengths};
+    uint8_t    *values = chunk + fby_varying_values(field, rows);
+    write_lengths(field, lengths, rows, chunk);
     if (field->form == FBY_FORM_SPARSE) {
-        return pack_sparse(field, rows, chunk);
+        return pack_sparse(field, all, chunk);
     }
     const uint8_t *end =
-        join(values, field->row_bytes, field->entry_bytes, rows, values);
+        join(values, field->row_bytes, field->entry_bytes, all, values);
     return (uint32_t)(end - chunk);
 }

@@ -4,20 +4,26 @@
 #include <string.h>
 #include <zlib.h>
 
+struct file {
+    const uint8_t *data;
+    size_t         size;
+};
+
 /* ---- where they lie ---- */
 
 /* NULL when it does not lie in the file. */
-static const uint8_t *place(const uint8_t *bytes, size_t size,
+static const uint8_t *place(const struct file *file,
     const struct fby_zip_member *entry, struct fby_why *why)
 {
     uint64_t at = 0;
-    if (size < FBY_ZIP_HEAD || entry->head > size - FBY_ZIP_HEAD) {
+    if (file->size < FBY_ZIP_HEAD || entry->head > file->size - FBY_ZIP_HEAD) {
         (void)fby_because(why, FBY_BAD_SAMPLE,
             "damaged zip file: a member that does not lie in it");
         return NULL;
     }
-    return fby_zip_begin(bytes + entry->head, entry, size, &at, why) == FBY_OK
-               ? bytes + at
+    return fby_zip_begin(
+               file->data + entry->head, entry, file->size, &at, why) == FBY_OK
+               ? file->data + at
                : NULL;
 }
 
@@ -28,34 +34,40 @@ static bool is_named(const struct fby_zip_member *entry, const char *name)
            strcmp(entry->name + n, ".npy") == 0;
 }
 
+/* Keep it where it is one that is looked for; false when it does not lie in the
+ * file. */
+static bool keep(const struct file *file, const struct fby_zip_member *entry,
+    struct fby_npz_member *member, struct fby_why *why)
+{
+    if (!is_named(entry, member->name)) {
+        return true;
+    }
+    member->entry  = *entry;
+    member->packed = place(file, entry, why);
+    return member->packed != NULL;
+}
+
 fby_err fby_npz_find(const uint8_t *bytes, size_t size,
     struct fby_npz_member *members, size_t n, struct fby_why *why)
 {
+    const struct file        file = {bytes, size};
     size_t                   tail = size < FBY_ZIP_TAIL ? size : FBY_ZIP_TAIL;
     struct fby_zip_directory directory = {0};
-    fby_err                  err =
-        fby_zip_find(bytes + (size - tail), tail, size, &directory, why);
-    if (err != FBY_OK) {
+    if (fby_zip_find(bytes + (size - tail), tail, size, &directory, why) !=
+        FBY_OK) {
         return FBY_BAD_SAMPLE;
     }
     struct fby_reader in =
         fby_reader(bytes + directory.offset, (size_t)directory.size);
-    while (in.left > 0) {
+    bool good = true;
+    while (in.left > 0 && good) {
         struct fby_zip_member entry;
-        if (fby_zip_next(&in, &entry, why) != FBY_OK) {
-            return FBY_BAD_SAMPLE;
-        }
-        for (size_t i = 0; i < n; i++) {
-            if (is_named(&entry, members[i].name)) {
-                members[i].entry  = entry;
-                members[i].packed = place(bytes, size, &entry, why);
-                if (members[i].packed == NULL) {
-                    return FBY_BAD_SAMPLE;
-                }
-            }
+        good = fby_zip_next(&in, &entry, why) == FBY_OK;
+        for (size_t i = 0; i < n && good; i++) {
+            good = keep(&file, &entry, &members[i], why);
         }
     }
-    return FBY_OK;
+    return good ? FBY_OK : FBY_BAD_SAMPLE;
 }
 
 /* ---- their bytes ---- */
@@ -71,10 +83,12 @@ static fby_err unpack(
     const struct fby_npz_member *member, uint8_t *room, struct fby_why *why)
 {
     const struct fby_zip_member *entry = &member->entry;
-    z_stream                     z     = {.next_in = member->packed,
-                                .avail_in          = (uInt)entry->packed,
-                                .next_out          = room,
-                                .avail_out         = (uInt)entry->size};
+    z_stream                     z     = {
+                                .next_in  = member->packed,
+                                .avail_in = (uInt)entry->packed,
+    };
+    z.next_out  = room;
+    z.avail_out = (uInt)entry->size;
     if (entry->packed > UINT32_MAX || entry->size > UINT32_MAX) {
         return damaged(member, why);
     }

@@ -143,14 +143,19 @@ static bool is_whole(const struct fby_npy *npy)
     return npy->type > FBY_NPY_B1 && npy->type < FBY_NPY_F2;
 }
 
-/* `n` whole numbers of a member from number `first` on. */
+struct range {
+    uint64_t first, n;
+};
+
+/* Whole numbers of a member. */
 static fby_err read_wholes(const struct file *file, enum part part,
-    uint64_t first, uint64_t n, int64_t *out, struct fby_why *why)
+    struct range range, int64_t *out, struct fby_why *why)
 {
     struct fby_npy slice = file->npy[part];
-    slice.data += first * fby_npy_type_bytes(slice.type);
-    slice.values = n;
-    return is_whole(&slice) && fby_convert(&slice, FBY_I64, (uint8_t *)out) == n
+    slice.data += range.first * fby_npy_type_bytes(slice.type);
+    slice.values = range.n;
+    return is_whole(&slice) &&
+                   fby_convert(&slice, FBY_I64, (uint8_t *)out) == range.n
                ? FBY_OK
                : fby_because(why, FBY_BAD_SAMPLE,
                      "its %s.npy has %s; whole numbers up to 2^63 are needed",
@@ -196,7 +201,7 @@ static fby_err read_shape(struct file *file, struct fby_why *why)
             "its shape has %" PRIu64 " dimensions; 1 or 2 are right", n);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, SHAPE, 0, n, dims + 2 - n, why);
+        err = read_wholes(file, SHAPE, (struct range){0, n}, dims + 2 - n, why);
     }
     file->rows    = (uint64_t)dims[0];
     file->columns = (uint64_t)dims[1];
@@ -257,7 +262,7 @@ static fby_err read_offset(const struct file *file, uint64_t row, int64_t from,
     int64_t *out, struct fby_why *why)
 {
     uint64_t n   = file->npy[DATA].values;
-    fby_err  err = read_wholes(file, INDPTR, row, 1, out, why);
+    fby_err  err = read_wholes(file, INDPTR, (struct range){row, 1}, out, why);
     if (err == FBY_OK && *out < from) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "its offsets go back, from %" PRId64 " to %" PRId64, from, *out);
@@ -308,8 +313,8 @@ static fby_err read_csr(struct file *file, struct fby_why *why)
             file->npy[INDPTR].values, file->rows, file->rows + 1);
     }
     if (err == FBY_OK) {
-        err = read_wholes(
-            file, INDICES, 0, file->npy[DATA].values, file->at, why);
+        err = read_wholes(file, INDICES,
+            (struct range){0, file->npy[DATA].values}, file->at, why);
     }
     return err == FBY_OK ? place_rows(file, why) : err;
 }
@@ -322,10 +327,10 @@ static fby_err read_coo(struct file *file, struct fby_why *why)
         err = open_places(file, COL, why);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, ROW, 0, n, file->other, why);
+        err = read_wholes(file, ROW, (struct range){0, n}, file->other, why);
     }
     if (err == FBY_OK) {
-        err = read_wholes(file, COL, 0, n, file->at, why);
+        err = read_wholes(file, COL, (struct range){0, n}, file->at, why);
     }
     for (uint64_t i = 0; i < n && err == FBY_OK; i++) {
         err = check_place(file->other[i], file->rows, "row", why);
