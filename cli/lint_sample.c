@@ -26,16 +26,17 @@ struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
 {
     const struct fby_lint_member *member = &members_of(self, i)[f];
     return (struct fby_field_job){
-        .field    = content,
-        .bytes    = member->bytes,
-        .size     = member->size,
-        .sizes    = member->sizes,
-        .width    = member->width,
-        .class_id = fby_dataset_class(self->local->dataset, self->numbers[i]),
-        .seed     = self->seed,
-        .sample   = self->numbers[i],
-        .length   = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
-        .indices  = fby_lint_sample_indices(self, f, i),
+        .field     = content,
+        .bytes     = member->bytes,
+        .size      = member->size,
+        .sizes     = member->sizes,
+        .width     = member->width,
+        .documents = member->documents,
+        .class_id  = fby_dataset_class(self->local->dataset, self->numbers[i]),
+        .seed      = self->seed,
+        .sample    = self->numbers[i],
+        .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+        .indices   = fby_lint_sample_indices(self, f, i),
     };
 }
 
@@ -117,11 +118,12 @@ static fby_err append_member(struct fby_lint_sample *self,
     const struct fby_member *member, struct fby_lint_member *out,
     struct fby_why *why)
 {
-    size_t size = (size_t)member->size;
-    out->width  = member->width;
-    out->bytes  = fby_regrow(out->bytes, out->size + size + 1);
-    fby_err err = fby_dataset_read(
-        self->local->dataset, member, out->bytes + out->size, size, why);
+    size_t size    = (size_t)member->size;
+    out->width     = member->width;
+    out->documents = member->documents;
+    out->bytes     = fby_regrow(out->bytes, out->size + size + 1);
+    fby_err err    = fby_dataset_read(
+           self->local->dataset, member, out->bytes + out->size, size, why);
     out->size += size;
     return err;
 }

@@ -13,8 +13,9 @@
 struct fby_lint_member {
     uint8_t  *bytes; /* owned; NULL: from the folder */
     size_t    size;
-    uint64_t *sizes; /* owned; maps: of each member in `bytes`; else NULL */
-    uint32_t  width; /* of a token of a sequence; else 0 */
+    uint64_t *sizes;     /* owned; maps: of each member in `bytes`; else NULL */
+    uint32_t  width;     /* of a token of a sequence; else 0 */
+    uint32_t  documents; /* in it, where they are packed */
 };
 
 struct fby_lint_sample {

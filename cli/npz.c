@@ -153,18 +153,20 @@ static fby_err put_valid(struct archive *archive,
     return err;
 }
 
-/* Has it one entry a row? Values of all rows, and what says where they belong,
- * are written whole. */
-static bool is_by_row(const struct forebay_batch *batch, const char *name)
+/* Has it one entry a row? Values of all rows, and what says where they or their
+ * documents belong, are written whole. */
+static bool is_by_row(const struct forebay_batch *batch, uint32_t i)
 {
     static const char *const beside[] = {".offsets", ".indices"};
     char                     other[128];
-    const char              *dot    = strrchr(name, '.');
-    bool                     by_row = true;
-    for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++) {
-        snprintf(other, sizeof(other), "%s%s", name, beside[i]);
+    const char              *name = forebay_batch_field_name(batch, i);
+    const char              *dot  = strrchr(name, '.');
+    bool                     by_row =
+        forebay_batch_tensor(batch, i)->shape[0] <= forebay_batch_rows(batch);
+    for (size_t k = 0; k < sizeof(beside) / sizeof(beside[0]); k++) {
+        snprintf(other, sizeof(other), "%s%s", name, beside[k]);
         by_row = by_row && forebay_batch_field(batch, other) < 0 &&
-                 (dot == NULL || strcmp(dot, beside[i]) != 0);
+                 (dot == NULL || strcmp(dot, beside[k]) != 0);
     }
     return by_row;
 }
@@ -178,7 +180,7 @@ static fby_err put_batch(struct archive *archive,
         const char     *name   = forebay_batch_field_name(batch, i);
         const DLTensor *tensor = forebay_batch_tensor(batch, i);
         err                    = put_tensor(archive, name, tensor,
-            is_by_row(batch, name) ? rows : (uint32_t)tensor->shape[0], why);
+            is_by_row(batch, i) ? rows : (uint32_t)tensor->shape[0], why);
     }
     if (err == FBY_OK) {
         err = put_samples(archive, batch, rows, why);

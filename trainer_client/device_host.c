@@ -7,6 +7,7 @@
 #include "proto/layout.h"
 #include "trainer_client/expand_bits.h"
 #include "trainer_client/expand_cast.h"
+#include "trainer_client/expand_documents.h"
 #include "trainer_client/expand_image.h"
 #include "trainer_client/expand_ragged.h"
 #include "trainer_client/expand_real.h"
@@ -97,6 +98,8 @@ static fby_err expand_rows(const struct fby_expansion *plan,
         fby_expand_padded(plan, rows, raw, out);
     } else if (plan->kind == FBY_EXPAND_RAGGED) {
         fby_expand_ragged(plan, rows, raw, out);
+    } else if (plan->documents) {
+        fby_expand_documents(plan, rows, raw, out[0]);
     } else {
         fby_expand_sparse(plan, rows, raw, out);
     }

@@ -222,6 +222,33 @@ static void plan_tensors(struct fby_expansion *self)
             : (struct fby_tensor_plan){".offsets", self->offsets, width, width};
 }
 
+/* Lengths of documents are told apart by what is made of them: one tensor. */
+static fby_err plan_documents(struct fby_expansion *self,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    static const enum fby_expand_kind kinds[] = {
+        [FBY_AS_CU_SEQLENS] = FBY_EXPAND_CU_SEQLENS,
+        [FBY_AS_POSITIONS]  = FBY_EXPAND_POSITIONS,
+        [FBY_AS_MASK]       = FBY_EXPAND_MASK,
+    };
+    uint32_t width = fby_type_bytes(self->to);
+    bool     mask  = delivery->as == FBY_AS_MASK;
+    bool     right = mask ? fby_is_real(self->to) || width == 1
+                          : self->to == FBY_I32 || self->to == FBY_I64;
+    if (!self->documents || !right) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: cu_seqlens and positions are made of documents, as i32 "
+            "or i64, and a mask, as bool, u8, f32, f16 or bf16",
+            self->name);
+    }
+    self->kind       = kinds[delivery->as];
+    self->on         = bits_in(self->to, 1);
+    self->off        = bits_in(self->to, 0);
+    self->tensors[0] = (struct fby_tensor_plan){"", self->to, self->out_bytes,
+        self->kind == FBY_EXPAND_CU_SEQLENS ? width : 0};
+    return FBY_OK;
+}
+
 static fby_err plan_rows(struct fby_expansion *self,
     const struct fby_field_content            *field,
     const struct fby_field_delivery *delivery, struct fby_why *why)
@@ -232,6 +259,11 @@ static fby_err plan_rows(struct fby_expansion *self,
     self->entry_bytes = self->raw_bytes / field->max_length;
     self->longest     = delivery->longest;
     self->offsets     = delivery->offsets;
+    self->documents   = field->decode == FBY_DECODE_DOCUMENTS;
+    self->shift       = field->shift;
+    if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
+        return plan_documents(self, delivery, why);
+    }
     if ((!padded && delivery->as != FBY_AS_RAGGED) || delivery->scaled ||
         (delivery->offsets != FBY_I32 && delivery->offsets != FBY_I64)) {
         return fby_because(why, FBY_CONFIG,
@@ -484,6 +516,14 @@ uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
     bool     padded = self->kind == FBY_EXPAND_PADDED;
     uint32_t n      = 1;
     shape[0]        = rows->n;
+    if (self->kind == FBY_EXPAND_CU_SEQLENS) {
+        shape[0] = (int64_t)rows->documents + 1;
+        return row_by_row(1, shape, strides);
+    }
+    if (self->kind == FBY_EXPAND_POSITIONS || self->kind == FBY_EXPAND_MASK) {
+        shape[1] = self->shape.dims[0];
+        return row_by_row(2, shape, strides);
+    }
     if (i > 0) {
         shape[0] += padded ? 0 : 1;
         return row_by_row(1, shape, strides);

@@ -25,19 +25,22 @@ struct fby_tensor_plan {
 };
 
 enum fby_expand_kind {
-    FBY_EXPAND_COPY,    /* bytes as they are */
-    FBY_EXPAND_AFFINE,  /* u8, through the table of its channel */
-    FBY_EXPAND_CAST,    /* any type to any other */
-    FBY_EXPAND_SCALE,   /* any type to a real one, scaled by channel */
-    FBY_EXPAND_ONE_HOT, /* an id becomes a row of `classes` numbers */
-    FBY_EXPAND_BITS,    /* a bit becomes a number, 0 or 1 */
-    FBY_EXPAND_OPS,     /* a picture, through the device's ops */
-    FBY_EXPAND_MIX,     /* one-hot rows, mixed as their pictures are */
-    FBY_EXPAND_PADDED,  /* rows of several lengths, padded; and lengths */
-    FBY_EXPAND_RAGGED,  /* their values; and where each row begins */
-    FBY_EXPAND_DENSE,   /* sparse rows with all their zeros */
-    FBY_EXPAND_CSR,     /* their values; where rows begin; indices */
-    FBY_EXPAND_COO,     /* their values; the place of each */
+    FBY_EXPAND_COPY,       /* bytes as they are */
+    FBY_EXPAND_AFFINE,     /* u8, through the table of its channel */
+    FBY_EXPAND_CAST,       /* any type to any other */
+    FBY_EXPAND_SCALE,      /* any type to a real one, scaled by channel */
+    FBY_EXPAND_ONE_HOT,    /* an id becomes a row of `classes` numbers */
+    FBY_EXPAND_BITS,       /* a bit becomes a number, 0 or 1 */
+    FBY_EXPAND_OPS,        /* a picture, through the device's ops */
+    FBY_EXPAND_MIX,        /* one-hot rows, mixed as their pictures are */
+    FBY_EXPAND_PADDED,     /* rows of several lengths, padded; and lengths */
+    FBY_EXPAND_RAGGED,     /* their values; and where each row begins */
+    FBY_EXPAND_DENSE,      /* sparse rows with all their zeros */
+    FBY_EXPAND_CSR,        /* their values; where rows begin; indices */
+    FBY_EXPAND_COO,        /* their values; the place of each */
+    FBY_EXPAND_CU_SEQLENS, /* lengths of documents: where each begins */
+    FBY_EXPAND_POSITIONS,  /* of each token in its document */
+    FBY_EXPAND_MASK,       /* the tokens that count */
 };
 
 struct fby_expansion {
@@ -66,8 +69,10 @@ struct fby_expansion {
     struct fby_tensor_plan tensors[FBY_TENSORS]; /* the values first */
     uint32_t               n_tensors;
     uint32_t               classes;
-    uint32_t               maps; /* bits: in a pixel's bytes */
-    uint32_t               on; /* one-hot, bits: the two values' bits in `to` */
+    uint32_t               maps;      /* bits: in a pixel's bytes */
+    bool                   documents; /* its values are lengths of documents */
+    uint32_t               shift; /* mask: 1: their last tokens do not count */
+    uint32_t               on; /* one-hot, bits, mask: the two values' bits */
     uint32_t               off;
     const struct fby_field_content
                        *drawn_by; /* ops, mix: whose list is drawn; borrowed */
@@ -113,7 +118,7 @@ uint64_t fby_expansion_padded_to(
 
 static inline bool fby_expansion_varies(const struct fby_expansion *self)
 {
-    return self->kind >= FBY_EXPAND_PADDED && self->kind <= FBY_EXPAND_COO;
+    return self->kind >= FBY_EXPAND_PADDED && self->kind <= FBY_EXPAND_MASK;
 }
 
 static inline bool fby_is_real(enum fby_type type)

@@ -25,9 +25,10 @@ void fby_extents_fini(struct fby_extents *self)
 
 void fby_extents_clear(struct fby_extents *self)
 {
-    self->n       = 0;
-    self->total   = 0;
-    self->longest = 0;
+    self->n         = 0;
+    self->documents = 0;
+    self->total     = 0;
+    self->longest   = 0;
 }
 
 static uint32_t load_le(const uint8_t *at, uint32_t width)

@@ -13,6 +13,8 @@ struct fby_extents {
     uint32_t  n;           /* rows */
     uint32_t  longest;     /* entries of the longest */
     uint64_t  total;       /* entries of all */
+    uint64_t  documents;   /* of lengths of documents: those, and what fills
+                            rows up; see expand_documents.h */
     uint32_t *lengths;     /* entries of each */
     uint64_t *values;      /* bytes from where they lie to each row's */
     uint64_t *indices;     /* of sparse rows the same to each one's indices */

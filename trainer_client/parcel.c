@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "trainer_client/expand_documents.h"
 #include "trainer_client/segments.h"
 
 struct whole { /* a field that the host put into the arena */
@@ -78,6 +79,26 @@ static bool varies(const struct parcel *p, uint32_t field)
     return fby_expansion_varies(&p->setup->expansions[field]);
 }
 
+/* What lengths of documents become the host makes: it has seen them all. */
+static bool is_made_here(const struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    return plan->documents && !fby_segments_know(plan);
+}
+
+static void make_documents(
+    struct parcel *p, uint32_t field, const struct fby_extents *rows)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
+    struct whole               *whole = &p->whole[field];
+    whole->expanded                   = true;
+    whole->bytes                      = fby_documents_bytes(plan, rows);
+    whole->at                         = take_room(p->slot, whole->bytes);
+    fby_expand_documents(plan, rows, p->slot->memory + raw->slot_offset,
+        p->slot->arena + whole->at);
+}
+
 /* Chunks that the host saw first: what there is of them. */
 static void put_chunks(struct parcel *p, uint32_t field)
 {
@@ -150,11 +171,21 @@ static fby_err put_rows(struct parcel *p, uint32_t field, struct fby_why *why)
     if (!compact) {
         in.raw    = p->slot->memory + raw->slot_offset;
         in.places = NULL;
-        put_chunks(p, field);
     }
     fby_err err = fby_extents_read(rows, &in, why);
+    if (err == FBY_OK && p->setup->expansions[field].documents) {
+        err = fby_documents_check(
+            &p->setup->expansions[field], rows, in.raw, why);
+    }
     if (err != FBY_OK) {
         return err;
+    }
+    if (is_made_here(p, field)) {
+        make_documents(p, field, rows);
+        return FBY_OK;
+    }
+    if (!compact) {
+        put_chunks(p, field);
     }
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
         groups += fby_segments_groups(
@@ -169,8 +200,12 @@ static fby_err put_rows(struct parcel *p, uint32_t field, struct fby_why *why)
 static void put_no_rows(struct parcel *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        if (varies(p, i)) {
-            fby_extents_clear(&p->task->batch->rows_of[i]);
+        struct fby_extents *rows = &p->task->batch->rows_of[i];
+        if (is_made_here(p, i)) {
+            fby_extents_clear(rows);
+            make_documents(p, i, rows);
+        } else if (varies(p, i)) {
+            fby_extents_clear(rows);
             p->groups[i] = take_room(p->slot, sizeof(int64_t));
             memset(p->slot->arena + p->groups[i], 0, sizeof(int64_t));
         }
@@ -242,6 +277,8 @@ static void list_no_rows(const struct parcel *p, struct fby_segments *list)
         if (plan->kind == FBY_EXPAND_RAGGED) {
             fby_segments_copy(list, p->groups[i], fby_type_bytes(plan->offsets),
                 p->setup->part_offset[i][1]);
+        } else if (is_made_here(p, i)) {
+            list_whole(p, i, list);
         }
     }
 }
@@ -249,7 +286,7 @@ static void list_no_rows(const struct parcel *p, struct fby_segments *list)
 static void list_fields(struct parcel *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        if (varies(p, i)) {
+        if (varies(p, i) && !is_made_here(p, i)) {
             each_piece(p, i, list);
         } else if (fby_setup_is_compact(p->setup, i)) {
             list_chunks(p, i, list);

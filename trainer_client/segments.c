@@ -23,6 +23,9 @@ bool fby_segments_know(const struct fby_expansion *plan)
     case FBY_EXPAND_DENSE:
     case FBY_EXPAND_CSR:
     case FBY_EXPAND_COO:
+    case FBY_EXPAND_CU_SEQLENS:
+    case FBY_EXPAND_POSITIONS:
+    case FBY_EXPAND_MASK:
         break;
     }
     return false;
@@ -435,6 +438,9 @@ void fby_segments_add(struct fby_segments *self,
     case FBY_EXPAND_DENSE:
     case FBY_EXPAND_CSR:
     case FBY_EXPAND_COO:
+    case FBY_EXPAND_CU_SEQLENS:
+    case FBY_EXPAND_POSITIONS:
+    case FBY_EXPAND_MASK:
         break;
     }
 }
@@ -532,7 +538,9 @@ uint64_t fby_segments_room(const struct fby_raw_layout *layout,
     fby_segments_copy(&count, 0, bytes, 0);
     for (uint32_t f = 0; f < layout->n_fields; f++) {
         if (!fby_segments_know(&plans[f])) {
-            fby_segments_copy(&count, 0, plans[f].out_bytes * layout->rows, 0);
+            uint64_t most = plans[f].out_bytes * layout->rows +
+                            plans[f].tensors[0].more_bytes;
+            fby_segments_copy(&count, 0, most, 0);
         } else if (fby_expansion_varies(&plans[f])) {
             more += aligned(count_rows(&count, layout, &plans[f], f));
         } else {

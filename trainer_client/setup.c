@@ -322,8 +322,13 @@ static fby_err check_offsets(
     const struct fby_expansion *plan = &self->expansions[i];
     bool                        has_offsets =
         plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR;
-    uint64_t most = (uint64_t)plan->max_length * self->max_rows;
-    if (!has_offsets || plan->offsets != FBY_I32 || most <= INT32_MAX) {
+    uint64_t      most      = (uint64_t)plan->max_length * self->max_rows;
+    bool          documents = plan->kind == FBY_EXPAND_CU_SEQLENS;
+    enum fby_type type      = documents ? plan->to : plan->offsets;
+    if (documents) {
+        most = (uint64_t)plan->shape.dims[0] * self->max_rows;
+    }
+    if ((!has_offsets && !documents) || type != FBY_I32 || most <= INT32_MAX) {
         return FBY_OK;
     }
     return fby_because(why, FBY_CONFIG,
@@ -395,8 +400,9 @@ static uint64_t arena_bytes(const struct fby_setup *self)
     uint64_t                     bytes  = aligned(self->max_rows);
     for (uint32_t i = 0; i < self->n_fields; i++) {
         const struct fby_raw_field *field = &layout->fields[i];
-        uint64_t expanded = self->expansions[i].out_bytes * self->max_rows;
-        bool     known    = fby_segments_know(&self->expansions[i]);
+        uint64_t expanded = self->expansions[i].out_bytes * self->max_rows +
+                            self->expansions[i].tensors[0].more_bytes;
+        bool known = fby_segments_know(&self->expansions[i]);
         bytes += aligned(known ? field->raw_bytes : expanded) +
                  (uint64_t)field->n_chunks * FBY_SEGMENT_ALIGN;
     }

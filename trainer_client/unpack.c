@@ -9,6 +9,7 @@
 #include "common/mem.h"
 #include "common/stage.h"
 #include "trainer_client/digest.h"
+#include "trainer_client/expand_documents.h"
 #include "trainer_client/parcel.h"
 #include "trainer_client/tensors.h"
 
@@ -214,6 +215,9 @@ static fby_err expand_varying(struct fby_unpack *self,
         };
         raw = in.raw;
         err = fby_extents_read(rows, &in, why);
+    }
+    if (err == FBY_OK && plan->documents) {
+        err = fby_documents_check(plan, rows, raw, why);
     }
     return err == FBY_OK ? setup->device->expand_rows(plan, rows, raw, out, why)
                          : err;

@@ -37,14 +37,15 @@ static fby_err write_field(struct transformer *transformer,
     struct fby_field_job        work = {
                .field = &job->spec.prepared->content.fields[i],
                .bytes = part->has_member ? task->block.data + part->offset : NULL,
-               .size     = part->size,
-               .width    = part->member.width,
-               .class_id = part->class_id,
-               .seed     = job->spec.seed,
-               .epoch    = job->spec.epoch,
-               .sample   = task->sample,
-               .length   = fby_job_length(job, chosen, task->row),
-               .indices  = fby_job_indices(job, chosen, task->row),
+               .size      = part->size,
+               .width     = part->member.width,
+               .documents = part->member.documents,
+               .class_id  = part->class_id,
+               .seed      = job->spec.seed,
+               .epoch     = job->spec.epoch,
+               .sample    = task->sample,
+               .length    = fby_job_length(job, chosen, task->row),
+               .indices   = fby_job_indices(job, chosen, task->row),
     };
     if (part->is_stack) {
         open_stack(task, part, &work);

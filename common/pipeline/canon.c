@@ -20,6 +20,7 @@ enum {
     FIELDS        = 11,
     BUCKET_BY     = 12, /* where there are buckets */
     TOKENS        = 13, /* of token files only */
+    PACKING       = 14, /* of those whose documents are packed */
     FILES         = 19  /* of lists with columns of paths only */
 };
 
@@ -34,6 +35,12 @@ enum { /* of the record of tokens */
     TOKENS_LENGTH = 3,
     TOKENS_SHIFT  = 4,
     TOKENS_COLUMN = 5
+};
+
+enum { /* of the record of packing */
+    PACKING_RULE = 1,
+    PACKING_END  = 2, /* of flat files only */
+    PACKING_PAD  = 3
 };
 
 enum { /* of a field's record */
@@ -225,6 +232,18 @@ static void encode_tokens(
     fby_record_close(out, mark);
 }
 
+static void encode_packing(
+    struct fby_buffer *out, const struct fby_tokens *tokens)
+{
+    size_t mark = fby_record_open(out, PACKING);
+    fby_record_put_i64(out, PACKING_RULE, FBY_PACKING_RULE);
+    if (tokens->format == FBY_TOKENS_FLAT) {
+        fby_record_put_i64(out, PACKING_END, tokens->end);
+    }
+    fby_record_put_i64(out, PACKING_PAD, tokens->pad);
+    fby_record_close(out, mark);
+}
+
 static void encode_files(
     struct fby_buffer *out, const struct fby_content *content)
 {
@@ -258,6 +277,9 @@ void fby_content_encode(
     }
     if (content->source == FBY_SOURCE_TOKENS) {
         encode_tokens(out, &content->tokens);
+    }
+    if (content->tokens.packed) {
+        encode_packing(out, &content->tokens);
     }
     if (content->n_files > 0) {
         encode_files(out, content);
@@ -415,7 +437,7 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_TOKENS);
+        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_DOCUMENTS);
     out->dct_scale =
         (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
@@ -478,6 +500,20 @@ static void decode_tokens(struct fby_record *outer, struct fby_tokens *out)
     fby_record_leave(outer, &r);
 }
 
+static void decode_packing(struct fby_record *outer, struct fby_tokens *out)
+{
+    struct fby_record r = fby_record_nested(outer, PACKING);
+    if (fby_record_i64(&r, PACKING_RULE) != FBY_PACKING_RULE) {
+        fby_record_refuse(&r, PACKING_RULE, "is another rule than 1");
+    }
+    out->packed = true;
+    if (out->format == FBY_TOKENS_FLAT) {
+        out->end = decode_u32(&r, PACKING_END);
+    }
+    out->pad = decode_u32(&r, PACKING_PAD);
+    fby_record_leave(outer, &r);
+}
+
 static void decode_files(struct fby_record *r, struct fby_content *out)
 {
     if (!fby_record_has(r, FILES)) {
@@ -519,9 +555,10 @@ static void decode_versions(struct fby_record *r)
 }
 
 /* Once every op is known to be one of ours. */
-static void derive_shapes(struct fby_content *content)
+static void derive(struct fby_content *content)
 {
     for (size_t i = 0; i < content->n_fields; i++) {
+        fby_field_pack(&content->fields[i], &content->tokens);
         content->fields[i].shape = fby_field_shape(&content->fields[i]);
     }
 }
@@ -559,12 +596,15 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     if (out->source == FBY_SOURCE_TOKENS) {
         decode_tokens(&r, &out->tokens);
     }
+    if (out->source == FBY_SOURCE_TOKENS && fby_record_has(&r, PACKING)) {
+        decode_packing(&r, &out->tokens);
+    }
     decode_files(&r, out);
     fby_err err = fby_record_end(&r, "content", why);
     if (err != FBY_OK) {
         return err;
     }
-    derive_shapes(out);
+    derive(out);
     if (fby_content_check(out, why) != FBY_OK) {
         return fby_because_in(why, FBY_PROTO, "content");
     }

@@ -13,7 +13,8 @@
 
 enum {
     FBY_CONTENT_FORMAT = 1,
-    FBY_ORDER_VERSION  = 1 /* of proto/PROTOCOL.md, "Order" */
+    FBY_ORDER_VERSION  = 1, /* of proto/PROTOCOL.md, "Order" */
+    FBY_PACKING_RULE   = 1  /* of "Packed documents" there */
 };
 
 /* Append the canonical bytes of a valid content to `out`. */
@@ -65,6 +66,14 @@ uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type);
 
 /* Can token files hold that type (0: not said, and the files must say it)? */
 bool fby_tokens_type_ok(const struct fby_tokens *tokens);
+
+/* What a field of sequences takes over from its source; of others nothing. */
+void fby_field_pack(
+    struct fby_field_content *field, const struct fby_tokens *tokens);
+
+/* The type in which lengths of documents travel: the smaller of u16 and u32
+ * that holds `length`. */
+enum fby_type fby_documents_type(uint32_t length);
 
 /* Is `value` one of `type`'s? Of reals all that are finite in it are, rounded;
  * of whole numbers whole ones in its range. */

@@ -22,6 +22,20 @@ enum fby_type fby_label_type(uint32_t classes)
     return classes > 256 ? FBY_U16 : FBY_U8;
 }
 
+enum fby_type fby_documents_type(uint32_t length)
+{
+    return length <= UINT16_MAX ? FBY_U16 : FBY_U32;
+}
+
+void fby_field_pack(
+    struct fby_field_content *field, const struct fby_tokens *tokens)
+{
+    bool packed   = tokens->packed && fby_decode_is_sequence(field->decode);
+    field->packed = packed;
+    field->pad    = packed ? tokens->pad : 0;
+    field->shift  = packed ? tokens->shift : 0;
+}
+
 bool fby_type_takes(enum fby_type type, double value)
 {
     static const double ranges[][2] = {
@@ -154,6 +168,27 @@ bool fby_tokens_type_ok(const struct fby_tokens *tokens)
     return !real && (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
 }
 
+static fby_err check_packing(
+    const struct fby_tokens *tokens, struct fby_why *why)
+{
+    bool     ends  = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
+    uint32_t bytes = fby_type_bytes(tokens->type);
+    uint32_t most  = bytes == 1 || bytes == 2 ? (1U << 8 * bytes) - 1
+                                              : (uint32_t)FBY_MAX_TOKEN;
+    if (tokens->end > most || tokens->pad > FBY_MAX_TOKEN) {
+        return fby_because(why, FBY_CONFIG,
+            "tokens: end (%u) is a token of the files, 0 to %u; pad (%u) is "
+            "one, "
+            "0 to %d",
+            tokens->end, most, tokens->pad, FBY_MAX_TOKEN);
+    }
+    return (tokens->packed || tokens->pad == 0) && (ends || tokens->end == 0)
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "tokens: pad belongs to packed documents, end to those of "
+                     "flat files");
+}
+
 static fby_err check_tokens(
     const struct fby_tokens *tokens, struct fby_why *why)
 {
@@ -168,7 +203,7 @@ static fby_err check_tokens(
             "tokens: length is not within 1 to %d", FBY_MAX_TOKENS);
     }
     return mds == (tokens->column[0] != '\0')
-               ? FBY_OK
+               ? check_packing(tokens, why)
                : fby_because(why, FBY_CONFIG,
                      "tokens: the column belongs to format: mds, which has "
                      "one");
@@ -525,6 +560,19 @@ static fby_err check_sequence(
                : fby_because(why, FBY_CONFIG, "tokens travel as u16 or as u32");
 }
 
+static fby_err check_documents(
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    return field->n_from == 1 && strcmp(field->from[0], "documents") == 0 &&
+                   field->too_long == FBY_TOO_LONG_REFUSE &&
+                   field->wire_type == fby_documents_type(field->max_length)
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "lengths of documents come from documents, as many as a "
+                     "sequence has, and travel as the smaller of u16 and u32 "
+                     "that holds its length");
+}
+
 static bool has_array(const struct fby_field_content *field)
 {
     static const struct fby_shape none;
@@ -545,7 +593,8 @@ uint64_t fby_varying_bytes(const struct fby_field_content *field)
 static bool may_vary(enum fby_decode decode)
 {
     return decode == FBY_DECODE_NUMBER || decode == FBY_DECODE_BYTES ||
-           decode == FBY_DECODE_TEXT || decode == FBY_DECODE_ARRAY;
+           decode == FBY_DECODE_TEXT || decode == FBY_DECODE_ARRAY ||
+           decode == FBY_DECODE_DOCUMENTS;
 }
 
 /* Of what has a max_length that is one, and its wire type. */
@@ -645,6 +694,8 @@ static fby_err check_decoded(const struct fby_field_content *field,
         return check_maps(field, why);
     case FBY_DECODE_TOKENS:
         return check_sequence(field, why);
+    case FBY_DECODE_DOCUMENTS:
+        return check_documents(field, why);
     case FBY_DECODE_TEXT:
         return check_text(field, why);
     case FBY_DECODE_SPARSE:
@@ -700,36 +751,55 @@ static fby_err check_field(const struct fby_field_content *field,
     return err == FBY_OK ? check_decoded(field, source, why) : err;
 }
 
+/* What a field of sequences asks of them. */
+static fby_err check_cut(const struct fby_tokens *tokens,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    struct fby_field_content right  = *field;
+    bool                     whole  = field->decode == FBY_DECODE_TOKENS;
+    uint32_t                 length = whole ? field->length : field->max_length;
+    fby_field_pack(&right, tokens);
+    if (length != tokens->length) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': %u tokens, but a sequence of the source has %u",
+            field->name, length, tokens->length);
+    }
+    if (tokens->shift == 0 && strcmp(field->from[0], "target") == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': from: target needs shift: 1 of the source",
+            field->name);
+    }
+    if ((!whole && !tokens->packed) || field->packed != right.packed ||
+        field->pad != right.pad || field->shift != right.shift) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': from: documents needs pack: documents of the source",
+            field->name);
+    }
+    return field->wire_type != FBY_U16 || field->pad <= UINT16_MAX
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "field '%s': its wire type u16 does not hold pad: %u",
+                     field->name, field->pad);
+}
+
 /* What a field asks of the source. */
 static fby_err check_origin(const struct fby_content *content,
     const struct fby_field_content *field, struct fby_why *why)
 {
-    const struct fby_tokens *tokens    = &content->tokens;
-    bool                     sequences = content->source == FBY_SOURCE_TOKENS;
+    bool sequences = content->source == FBY_SOURCE_TOKENS;
     if (content->source != FBY_SOURCE_FOLDER && is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "field '%s': only a folder source has class folders; use from: "
             "cls, or a column",
             field->name);
     }
-    if (sequences != (field->decode == FBY_DECODE_TOKENS)) {
+    if (sequences != fby_decode_is_sequence(field->decode)) {
         return fby_because(why, FBY_CONFIG,
             "field '%s': decode: tokens and a source of tokens belong "
             "together",
             field->name);
     }
-    if (sequences && field->length != tokens->length) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': %u tokens, but a sequence of the source has %u",
-            field->name, field->length, tokens->length);
-    }
-    if (sequences && tokens->shift == 0 &&
-        strcmp(field->from[0], "target") == 0) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': from: target needs shift: 1 of the source",
-            field->name);
-    }
-    return FBY_OK;
+    return sequences ? check_cut(&content->tokens, field, why) : FBY_OK;
 }
 
 static const struct fby_field_content *field_named(

@@ -39,6 +39,9 @@ enum { /* keys of tokens */
     TOKENS_COLUMN,
     TOKENS_LENGTH,
     TOKENS_SHIFT,
+    TOKENS_PACK,
+    TOKENS_END,
+    TOKENS_PAD,
     TOKENS_KEYS
 };
 
@@ -50,6 +53,9 @@ struct draft_tokens {
     char             column[FBY_NAME_SIZE];
     int64_t          length;
     int64_t          shift;
+    int64_t          pack; /* 1: documents */
+    int64_t          end;
+    int64_t          pad;
 };
 
 enum { BUCKET_FIELD, BUCKET_BOUNDS, BUCKET_KEYS };

@@ -20,6 +20,11 @@ static const struct fby_choice types[] = {
     {NULL, 0, false},
 };
 
+static const struct fby_choice packings[] = {
+    {"documents", 1, false},
+    {NULL, 0, false},
+};
+
 static const struct fby_key keys[TOKENS_KEYS] = {
     [TOKENS_FILES]  = {.name = "files",
          .expects            = "a pattern of token files",
@@ -56,10 +61,51 @@ static const struct fby_key keys[TOKENS_KEYS] = {
          .offset             = offsetof(struct draft_tokens, shift),
          .min                = 0,
          .max                = 1},
+    [TOKENS_PACK]   = {.name = "pack",
+          .expects           = "packing",
+          .kind              = FBY_KEY_CHOICE,
+          .offset            = offsetof(struct draft_tokens, pack),
+          .choices           = packings},
+    [TOKENS_END]    = {.name = "end",
+           .expects          = "an integer, 0 to 2147483647 (the id of the token "
+                                  "that ends a document)",
+           .kind             = FBY_KEY_INTEGER,
+           .offset           = offsetof(struct draft_tokens, end),
+           .min              = 0,
+           .max              = FBY_MAX_TOKEN},
+    [TOKENS_PAD]    = {.name = "pad",
+           .expects          = "an integer, 0 to 2147483647 (the id of the token "
+                                  "that fills sequences up)",
+           .kind             = FBY_KEY_INTEGER,
+           .offset           = offsetof(struct draft_tokens, pad),
+           .min              = 0,
+           .max              = FBY_MAX_TOKEN},
 };
 static const struct fby_schema schema = {
     "{files: PATTERN, format: flat, type: u16, length: 2048}", keys,
     TOKENS_KEYS};
+
+/* Documents that do not say where they end have a token for it. */
+static fby_err check_pack(
+    const struct fby_yaml *yaml, const struct draft_tokens *tokens)
+{
+    bool flat = tokens->format == FBY_TOKENS_FLAT;
+    for (size_t key = TOKENS_END; key <= TOKENS_PAD; key++) {
+        if (tokens->pack == 0 && tokens->at[key].line > 0) {
+            return fby_yaml_wrong(yaml->why, yaml->file, tokens->at[key],
+                "%s goes with pack: documents", keys[key].name);
+        }
+    }
+    if (!flat && tokens->at[TOKENS_END].line > 0) {
+        return fby_yaml_wrong(yaml->why, yaml->file, tokens->at[TOKENS_END],
+            "only flat files need it: others say where documents end");
+    }
+    return tokens->pack == 0 || !flat || tokens->at[TOKENS_END].line > 0
+               ? FBY_OK
+               : fby_yaml_wrong(yaml->why, yaml->file, tokens->at[TOKENS_PACK],
+                     "flat files do not say where documents end; say which "
+                     "token ends one, such as end: 50256");
+}
 
 fby_err fby_draft_tokens(struct fby_yaml *yaml, yaml_node_t *node, void *split)
 {
@@ -77,7 +123,7 @@ fby_err fby_draft_tokens(struct fby_yaml *yaml, yaml_node_t *node, void *split)
         memcpy(tokens->column, "tokens", sizeof("tokens"));
     }
     return tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT
-               ? FBY_OK
+               ? check_pack(yaml, tokens)
                : fby_yaml_wrong(yaml->why, yaml->file,
                      tokens->at[TOKENS_FORMAT],
                      "flat files do not say what they hold; say type: u16 or "

@@ -19,6 +19,7 @@ static const struct fby_choice decoders[] = {
     {"sparse", FBY_DECODE_SPARSE, false},
     {"maps", FBY_DECODE_MAPS, false},
     {"tokens", FBY_DECODE_TOKENS, false},
+    {"documents", FBY_DECODE_DOCUMENTS, false},
     {NULL, 0, false},
 };
 
@@ -94,6 +95,9 @@ static const struct fby_choice shapes_of_out[] = {
     {"dense", FBY_AS_DENSE, false},
     {"csr", FBY_AS_CSR, false},
     {"coo", FBY_AS_COO, false},
+    {"cu_seqlens", FBY_AS_CU_SEQLENS, false},
+    {"positions", FBY_AS_POSITIONS, false},
+    {"mask", FBY_AS_MASK, false},
     {NULL, 0, false},
 };
 

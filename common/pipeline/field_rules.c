@@ -65,7 +65,8 @@ static fby_err infer_decode(
     }
     field->decode = infer_one(field->from[0]);
     if (is_of_tokens(field->pipeline)) {
-        field->decode = FBY_DECODE_TOKENS;
+        bool documents = strcmp(field->from[0], "documents") == 0;
+        field->decode  = documents ? FBY_DECODE_DOCUMENTS : FBY_DECODE_TOKENS;
         return FBY_OK;
     }
     for (size_t i = 1; i < field->n_from; i++) {
@@ -98,11 +99,12 @@ static bool is_used(int64_t decode, size_t key)
         [FBY_DECODE_BYTES]  = BIT(FIELD_LENGTH) | VARYING,
         [FBY_DECODE_MASK8] =
             BIT(FIELD_GROUP) | BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
-        [FBY_DECODE_ARRAY]  = BIT(FIELD_SHAPE) | VARYING,
-        [FBY_DECODE_TEXT]   = VARYING,
-        [FBY_DECODE_SPARSE] = BIT(FIELD_SHAPE) | VARYING,
-        [FBY_DECODE_MAPS]   = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
-        [FBY_DECODE_TOKENS] = 0,
+        [FBY_DECODE_ARRAY]     = BIT(FIELD_SHAPE) | VARYING,
+        [FBY_DECODE_TEXT]      = VARYING,
+        [FBY_DECODE_SPARSE]    = BIT(FIELD_SHAPE) | VARYING,
+        [FBY_DECODE_MAPS]      = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
+        [FBY_DECODE_TOKENS]    = 0,
+        [FBY_DECODE_DOCUMENTS] = 0,
     };
     return ((common | used[decode]) & BIT(key)) != 0;
 }
@@ -110,16 +112,17 @@ static bool is_used(int64_t decode, size_t key)
 static const char *decoder_name(int64_t decode)
 {
     static const char *const names[] = {
-        [FBY_DECODE_RGB8]   = "rgb8",
-        [FBY_DECODE_LABEL]  = "label",
-        [FBY_DECODE_NUMBER] = "number",
-        [FBY_DECODE_BYTES]  = "bytes",
-        [FBY_DECODE_MASK8]  = "mask8",
-        [FBY_DECODE_ARRAY]  = "array",
-        [FBY_DECODE_MAPS]   = "maps",
-        [FBY_DECODE_TOKENS] = "tokens",
-        [FBY_DECODE_TEXT]   = "text",
-        [FBY_DECODE_SPARSE] = "sparse",
+        [FBY_DECODE_RGB8]      = "rgb8",
+        [FBY_DECODE_LABEL]     = "label",
+        [FBY_DECODE_NUMBER]    = "number",
+        [FBY_DECODE_BYTES]     = "bytes",
+        [FBY_DECODE_MASK8]     = "mask8",
+        [FBY_DECODE_ARRAY]     = "array",
+        [FBY_DECODE_MAPS]      = "maps",
+        [FBY_DECODE_TOKENS]    = "tokens",
+        [FBY_DECODE_DOCUMENTS] = "documents",
+        [FBY_DECODE_TEXT]      = "text",
+        [FBY_DECODE_SPARSE]    = "sparse",
     };
     return names[decode];
 }
@@ -178,7 +181,8 @@ static fby_err check_varying_keys(
             "too_long goes with max_length; say how long rows may be");
     }
     for (size_t key = OUT_AS; key <= OUT_OFFSETS; key++) {
-        if (field->out.at[key].line > 0) {
+        if (field->out.at[key].line > 0 &&
+            field->decode != FBY_DECODE_DOCUMENTS) {
             return wrong_at(yaml, field->out.at[key],
                 "only fields with a max_length have another form");
         }
@@ -621,6 +625,11 @@ static fby_err settle_varying(
     if (field->out.offsets == 0) {
         field->out.offsets = FBY_I32;
     }
+    if (field->out.as >= FBY_AS_CU_SEQLENS) {
+        return wrong_at(yaml, field->out.at[OUT_AS],
+            "cu_seqlens, positions and mask are made of from: documents; use "
+            "padded or ragged");
+    }
     fby_err err = check_as(yaml, field);
     if (err == FBY_OK) {
         err = settle_holding_dtype(yaml, field);
@@ -896,6 +905,64 @@ static fby_err settle_tokens(
                      "is not made of tokens; use i64, i32 or u32");
 }
 
+/* What lengths of documents may become, the default first. */
+static bool documents_become(int64_t as, int64_t dtype)
+{
+    if (as == FBY_AS_MASK) {
+        return dtype == FBY_BOOL || dtype == FBY_U8 || is_float(dtype);
+    }
+    return dtype == FBY_I32 || dtype == FBY_I64 ||
+           (dtype == FBY_U32 && as <= FBY_AS_RAGGED);
+}
+
+static int64_t documents_default(int64_t as)
+{
+    static const int64_t defaults[] = {
+        [FBY_AS_PADDED]     = FBY_I32,
+        [FBY_AS_RAGGED]     = FBY_I32,
+        [FBY_AS_CU_SEQLENS] = FBY_I32,
+        [FBY_AS_POSITIONS]  = FBY_I64,
+        [FBY_AS_MASK]       = FBY_BOOL,
+    };
+    return defaults[as];
+}
+
+/* The type on the wire, and how many there may be, are the split's. */
+static fby_err settle_documents(
+    const struct fby_yaml *yaml, struct draft_field *field)
+{
+    struct draft_out *out = &field->out;
+    if (field->n_from > 1 || strcmp(field->from[0], "documents") != 0) {
+        return wrong_at(yaml, field->from_at[0],
+            "lengths of documents come from documents");
+    }
+    if (field->wire.type != 0) {
+        return wrong_at(yaml, wire_place(field),
+            "lengths of documents travel as the smaller of u16 and u32 that "
+            "holds the length of a sequence; leave the type out");
+    }
+    if (out->as == 0) {
+        out->as = FBY_AS_RAGGED;
+    }
+    if (out->as > FBY_AS_RAGGED && out->as < FBY_AS_CU_SEQLENS) {
+        return wrong_at(yaml, out->at[OUT_AS],
+            "dense, csr and coo are forms of sparse rows");
+    }
+    if (out->offsets == 0) {
+        out->offsets = FBY_I32;
+    }
+    if (out->dtype == 0) {
+        out->dtype = documents_default(out->as);
+    }
+    return documents_become(out->as, out->dtype)
+               ? check_pad(yaml, field)
+               : refuse_dtype(yaml, out->at[OUT_DTYPE], out->dtype,
+                     out->as == FBY_AS_MASK
+                         ? "is not made of a mask; use bool, u8, f32, f16 or "
+                           "bf16"
+                         : "is not made of documents; use i32 or i64");
+}
+
 /* ---- yuv420 ---- */
 
 static fby_err check_yuv(
@@ -954,6 +1021,8 @@ static fby_err settle(const struct fby_yaml *yaml, struct draft_field *field)
         return settle_maps(yaml, field);
     case FBY_DECODE_TOKENS:
         return settle_tokens(yaml, field);
+    case FBY_DECODE_DOCUMENTS:
+        return settle_documents(yaml, field);
     case FBY_DECODE_TEXT:
         return settle_text(yaml, field);
     case FBY_DECODE_SPARSE:

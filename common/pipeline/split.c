@@ -23,6 +23,9 @@ static void fill_tokens(struct fby_tokens *out, const struct draft_split *split)
         .type   = (enum fby_type)tokens->type,
         .length = (uint32_t)tokens->length,
         .shift  = (uint32_t)tokens->shift,
+        .packed = tokens->pack != 0,
+        .end    = (uint32_t)tokens->end,
+        .pad    = (uint32_t)tokens->pad,
     };
     memcpy(out->column, tokens->column, sizeof(out->column));
 }
@@ -118,14 +121,21 @@ static void fill_sequence(struct fby_content *content, size_t i)
 {
     struct fby_field_content *out  = &content->fields[i];
     enum fby_type             type = content->tokens.type;
-    if (out->decode != FBY_DECODE_TOKENS) {
+    if (!fby_decode_is_sequence(out->decode)) {
         return;
     }
-    out->length = content->tokens.length;
-    out->shape  = fby_field_shape(out);
+    fby_field_pack(out, &content->tokens);
+    if (out->decode == FBY_DECODE_DOCUMENTS) {
+        out->max_length = content->tokens.length;
+        out->too_long   = FBY_TOO_LONG_REFUSE;
+        out->wire_type  = fby_documents_type(content->tokens.length);
+    } else {
+        out->length = content->tokens.length;
+    }
     if (out->wire_type == 0) {
         out->wire_type = type == FBY_U8 || type == FBY_U16 ? FBY_U16 : FBY_U32;
     }
+    out->shape = fby_field_shape(out);
 }
 
 static void fill_field(struct fby_field_content *out,
@@ -182,7 +192,7 @@ static void fill_delivery(struct fby_field_delivery *out,
     out->filter = (uint8_t)field->wire.filter;
     out->codec  = (uint8_t)field->wire.codec;
     fill_scale(out, &field->out);
-    if (field->max_length > 0) {
+    if (field->max_length > 0 || field->decode == FBY_DECODE_DOCUMENTS) {
         out->as      = (enum fby_as)field->out.as;
         out->longest = field->out.longest != 0;
         out->pad     = field->out.pad.n > 0 ? field->out.pad.r[0] : 0;
@@ -264,7 +274,7 @@ static fby_err check_sequence(const struct fby_pipeline *pipeline,
 {
     const struct draft_field *field  = &pipeline->fields[i];
     bool                      tokens = split->kind == FBY_SOURCE_TOKENS;
-    if (tokens != (field->decode == FBY_DECODE_TOKENS)) {
+    if (tokens != fby_decode_is_sequence((enum fby_decode)field->decode)) {
         return fby_yaml_wrong(why, pipeline->file, field->here,
             tokens ? "split '%s' reads tokens; field '%s' is none: say decode: "
                      "tokens, or leave it out"
@@ -276,6 +286,13 @@ static fby_err check_sequence(const struct fby_pipeline *pipeline,
         strcmp(field->from[0], "target") == 0) {
         return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
             "split '%s' has no targets; say shift: 1 in its tokens",
+            split->name);
+    }
+    if (tokens && split->tokens.pack == 0 &&
+        field->decode == FBY_DECODE_DOCUMENTS) {
+        return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
+            "split '%s' does not pack documents; say pack: documents in its "
+            "tokens",
             split->name);
     }
     return FBY_OK;

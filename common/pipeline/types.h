@@ -41,6 +41,7 @@ enum {
     FBY_MAX_PIXELS  = 1 << 26, /* of a picture: in a file, and after each op */
     FBY_MAX_CONTENT = 1 << 20, /* bytes, of a content's canonical form */
     FBY_MAX_TOKENS  = 1 << 24, /* of a sequence */
+    FBY_MAX_TOKEN   = INT32_MAX,      /* the largest one; the least is 0 */
     FBY_MAX_VARYING = (32 << 20) - 64 /* bytes of a row, where they vary */
 };
 #define FBY_MAX_DENSE     (UINT64_C(1) << 31) /* values of a sparse row */
@@ -74,16 +75,17 @@ enum fby_bad_sample { FBY_BAD_FAIL = 1, FBY_BAD_SUBSTITUTE = 2 };
  * twice as large as its result, or at least as large. */
 enum fby_dct_scale { FBY_DCT_OFF = 1, FBY_DCT_FAITHFUL = 2, FBY_DCT_FAST = 3 };
 enum fby_decode {
-    FBY_DECODE_RGB8   = 1, /* JPEG or PNG -> u8 [h, w, 3] */
-    FBY_DECODE_LABEL  = 2, /* decimal text, or the folder -> integer [] */
-    FBY_DECODE_NUMBER = 3, /* one number of a JSON object -> [] */
-    FBY_DECODE_BYTES  = 4, /* raw bytes of one fixed length -> u8 [length] */
-    FBY_DECODE_MASK8  = 5, /* PNG of ids -> u8 [h, w, 1] */
-    FBY_DECODE_ARRAY  = 6, /* NumPy file -> any type */
-    FBY_DECODE_TEXT   = 7, /* UTF-8 -> u8 [bytes], of any length */
-    FBY_DECODE_SPARSE = 8, /* SciPy's file of one row -> any type */
-    FBY_DECODE_MAPS   = 9, /* PNGs of one size -> bits [h, w, maps] */
-    FBY_DECODE_TOKENS = 10 /* a sequence of token files -> u16, u32 [length] */
+    FBY_DECODE_RGB8   = 1,  /* JPEG or PNG -> u8 [h, w, 3] */
+    FBY_DECODE_LABEL  = 2,  /* decimal text, or the folder -> integer [] */
+    FBY_DECODE_NUMBER = 3,  /* one number of a JSON object -> [] */
+    FBY_DECODE_BYTES  = 4,  /* raw bytes of one fixed length -> u8 [length] */
+    FBY_DECODE_MASK8  = 5,  /* PNG of ids -> u8 [h, w, 1] */
+    FBY_DECODE_ARRAY  = 6,  /* NumPy file -> any type */
+    FBY_DECODE_TEXT   = 7,  /* UTF-8 -> u8 [bytes], of any length */
+    FBY_DECODE_SPARSE = 8,  /* SciPy's file of one row -> any type */
+    FBY_DECODE_MAPS   = 9,  /* PNGs of one size -> bits [h, w, maps] */
+    FBY_DECODE_TOKENS = 10, /* a sequence of token files -> u16, u32 [length] */
+    FBY_DECODE_DOCUMENTS = 11 /* lengths of a sequence's documents */
 };
 /* What becomes of a list in JSON where one value is wanted. */
 enum fby_pick { FBY_PICK_NONE = 0, FBY_PICK_RANDOM = 1 };
@@ -135,7 +137,11 @@ enum fby_as {
     FBY_AS_RAGGED = 2, /* values of all rows, and where each row begins */
     FBY_AS_DENSE  = 3, /* sparse: [rows, shape...] */
     FBY_AS_CSR    = 4, /* sparse: values, where each row begins, indices */
-    FBY_AS_COO    = 5  /* sparse: values, and each one's place */
+    FBY_AS_COO    = 5, /* sparse: values, and each one's place */
+    /* Of lengths of documents, what follows from them: */
+    FBY_AS_CU_SEQLENS = 6, /* where each begins among the batch's tokens */
+    FBY_AS_POSITIONS  = 7, /* of each token in its document */
+    FBY_AS_MASK       = 8  /* 1 for each token that counts in the loss */
 };
 
 enum fby_layout {
@@ -202,7 +208,11 @@ struct fby_field_content {
     uint32_t           maps;       /* travel as bits: in the last dimension; 0:
                                      they do not */
     enum fby_too_long  too_long;   /* with max_length, else 0 */
-    uint32_t           classes;   /* label: ids are 0..classes-1; 0: not said */
+    bool               packed;  /* tokens, documents: the source's, as are the
+                                  next two; not encoded here */
+    uint32_t           pad;     /* packed: the token that fills sequences up */
+    uint32_t           shift;   /* packed: 1: last tokens have no target */
+    uint32_t           classes; /* label: ids are 0..classes-1; 0: not said */
     double             smoothing; /* one-hot's, 0 without */
     bool               one_hot;
     struct fby_op_use  ops[FBY_MAX_OPS];
@@ -224,6 +234,9 @@ struct fby_tokens {
     uint32_t               length; /* tokens of a sequence */
     uint32_t               shift;  /* 1: the target is one token on; else 0 */
     char                   column[FBY_NAME_SIZE]; /* mds */
+    bool     packed; /* documents, whole, are put into sequences */
+    uint32_t end;    /* packed, flat: the token that ends a document */
+    uint32_t pad;    /* packed: the token that fills a sequence up */
 };
 
 /* Batches are of samples of like length: bucket i has those above bounds[i-1]
@@ -233,6 +246,12 @@ struct fby_bucket_by {
     uint32_t n_bounds;             /* 0: no buckets */
     int64_t  bounds[FBY_MAX_BOUNDS];
 };
+
+/* Is it made of sequences of token files? */
+static inline bool fby_decode_is_sequence(enum fby_decode decode)
+{
+    return decode == FBY_DECODE_TOKENS || decode == FBY_DECODE_DOCUMENTS;
+}
 
 static inline enum fby_form fby_field_form(
     const struct fby_field_content *field)

@@ -1,5 +1,6 @@
 /* fuzz_tokens.c - any bytes as a token file's header: an error, or runs within
- * the file. The first byte says which format. */
+ * the file, and documents of all their tokens. The first byte says which format,
+ * and whether documents are packed. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,13 +25,29 @@ static void check(const struct fby_sequences *all, uint64_t size)
     }
 }
 
+/* Each token is in one piece. */
+static void check_packed(const struct fby_packed *all, uint64_t tokens)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < all->sequences; i++) {
+        uint32_t n = fby_packed_tokens(all, i);
+        if (n == 0 || n > all->length) {
+            abort();
+        }
+        sum += n;
+    }
+    if (sum != tokens || all->first[all->sequences] != all->pieces) {
+        abort();
+    }
+}
+
 static fby_err read_one(const struct fby_token_file *file, unsigned format,
     struct fby_sequences *out)
 {
     struct fby_why why = {{0}};
     switch (format) {
     case 0:
-        return fby_flat_read(file, out, &why);
+        return fby_flat_read(file, 'e' << 8 | 'e', out, &why);
     case 1:
         return fby_megatron_read(file, BIN_SIZE, out, &why);
     default:
@@ -53,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
            .type   = format % 2 == 0 ? FBY_U16 : (enum fby_type)0,
            .length = 16,
            .shift  = 1,
+           .packed = data[0] / 4 % 2 == 1,
     };
     struct fby_sequences *all  = fby_sequences_create(&how);
     struct fby_token_file file = {fd, size - 1, &stop};
@@ -62,6 +80,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     if (read_one(&file, format, all) == FBY_OK) {
         check(all, format == 1 ? BIN_SIZE : size - 1);
+        fby_sequences_finish(all);
+        if (all->packed != NULL) {
+            check_packed(all->packed, all->tokens);
+        }
     }
     fby_sequences_free(&all);
     return 0;

@@ -319,6 +319,35 @@ def flip(draw, p):
     return draw.u32() < q32(p)
 
 
+OPEN_SEQUENCES = 256
+
+
+def pack(documents, length):
+    """Documents (their tokens) into sequences: of each its pieces, as (first
+    token, tokens), and how many sequences were open at most."""
+    sequences, space, token, most = [], {}, 0, 0
+    for document in documents:
+        while document > 0:
+            size = min(document, length)
+            fits = [(left, s) for s, left in space.items() if left >= size]
+            if fits:
+                s = min(fits)[1]
+            else:
+                if size < length and len(space) == OPEN_SEQUENCES:
+                    del space[min((left, s) for s, left in space.items())[1]]
+                s = len(sequences)
+                sequences.append([])
+                space[s] = length
+            sequences[s].append((token, size))
+            space[s] -= size
+            if space[s] == 0:
+                del space[s]
+            most = max(most, len(space))
+            token += size
+            document -= size
+    return sequences, most
+
+
 def substitute(seed, epoch, sample, k, samples):
     if samples == 1:
         return sample

@@ -153,7 +153,31 @@ def substitute():
                        model.substitute(seed, epoch, sample, k, n))
 
 
-FILES = (philox, draw, permutation, order, buckets, fixed, crop, substitute)
+def packing():
+    yield ("# length, documents, the tokens of each, sequences, and the one of "
+           "each piece")
+    source = random.Random(4)
+    large = [source.randint(600, 990) for _ in range(300)]
+    cases = [(8, []), (8, [8]), (8, [1]), (8, [9, 7]), (8, [3, 3, 3, 2, 5, 16]),
+             (8, [0, 5, 0, 4, 3, 25, 4]), (1, [3, 1]),
+             (100, [source.choice((1, 7, 30, 60, 99, 100, 101, 250))
+                    for _ in range(120)]),
+             (64, [min(1 + int(source.lognormvariate(3, 1)), 500)
+                   for _ in range(200)]),
+             (1000, large + [source.randint(10, 400) for _ in range(60)])]
+    deepest = 0
+    for length, documents in cases:
+        sequences, most = model.pack(documents, length)
+        deepest = max(deepest, most)
+        order = {token: s for s, pieces in enumerate(sequences)
+                 for token, _ in pieces}
+        yield line(length, len(documents), *documents, len(sequences),
+                   *[order[token] for token in sorted(order)])
+    assert deepest == model.OPEN_SEQUENCES
+
+
+FILES = (philox, draw, permutation, order, buckets, fixed, crop, packing,
+         substitute)
 
 
 def main():

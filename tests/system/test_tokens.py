@@ -6,13 +6,19 @@ were compared with these when the test was written)."""
 
 import json
 import os
+import pathlib
 import struct
 import subprocess
+import sys
 
 import harness
 import numpy
 
 from harness import FOREBAY, SystemTest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))
+
+import forebay_model  # noqa: E402
 
 LENGTH, BATCH = 32, 8
 
@@ -79,7 +85,7 @@ def cut(tokens, shift=1):
     return inputs, targets
 
 
-class Tokens(SystemTest):
+class TokenTest(SystemTest):
     def setUp(self):
         super().setUp()
         self.root = self.cluster.path("data")
@@ -109,6 +115,14 @@ class Tokens(SystemTest):
         with numpy.load(path) as file:
             return {name: file[name] for name in file.files}
 
+    def refuses(self, pipeline, *words):
+        shown = self.run_forebay("index", "-p", pipeline)
+        self.assertNotEqual(shown.returncode, 0)
+        for word in words:
+            self.assertIn(word, shown.stderr)
+
+
+class Tokens(TokenTest):
     def check_epoch(self, pipeline, files):
         """Each sequence of the files comes once, as NumPy cuts it."""
         pairs = [cut(tokens) for tokens in files]
@@ -211,12 +225,6 @@ class Tokens(SystemTest):
         self.assertIn("t-1.bin", pull.error)
         self.assertIn("was written to", pull.error)
 
-    def refuses(self, pipeline, *words):
-        shown = self.run_forebay("index", "-p", pipeline)
-        self.assertNotEqual(shown.returncode, 0)
-        for word in words:
-            self.assertIn(word, shown.stderr)
-
     def test_files_that_are_no_token_files_are_refused(self):
         (self.root / "odd.bin").write_bytes(b"abc")
         self.refuses(self.pipeline("odd.bin", "format: flat, type: u16"),
@@ -292,6 +300,168 @@ class Tokens(SystemTest):
                  if finding["kind"] == "wire-type"}
         self.assertEqual(sorted(types), ["labels", "tokens"])
         self.assertIn("wire: u16", types["tokens"])
+
+
+PAD = 65535
+
+PACKED_FIELDS = """\
+  tokens: {from: input}
+  labels: {from: target}
+  lengths: {from: documents}
+  ends: {from: documents, out: {as: cu_seqlens}}
+  positions: {from: documents, out: {as: positions, dtype: i32}}
+  mask: {from: documents, out: {as: mask}}
+  weights: {from: documents, out: {as: mask, dtype: f32}}
+"""
+
+
+def packed(documents, length=LENGTH):
+    """The sequences of one file: of each its documents, as NumPy cuts them out
+    of the file's tokens."""
+    tokens = numpy.concatenate([*documents, numpy.zeros(0, "<i8")])
+    sequences, _ = forebay_model.pack(map(len, documents), length)
+    return [[tokens[at:at + size] for at, size in pieces]
+            for pieces in sequences]
+
+
+def expected(rows):
+    """What a batch of these sequences is."""
+    fill = [LENGTH - sum(map(len, row)) for row in rows]
+    lengths = [[len(document) for document in row] for row in rows]
+    segments = [row + [rest] * (rest > 0)
+                for row, rest in zip(lengths, fill)]
+
+    def whole(make, end):
+        return numpy.array([
+            numpy.concatenate([*map(make, row), numpy.full(rest, end)])
+            for row, rest in zip(rows, fill)])
+
+    return {
+        "tokens": whole(lambda d: d, PAD),
+        "labels": whole(lambda d: numpy.append(d[1:], PAD), PAD),
+        "lengths": numpy.concatenate(lengths),
+        "lengths.offsets": numpy.cumsum([0, *map(len, lengths)]),
+        "ends": numpy.cumsum([0, *(n for row in segments for n in row)]),
+        "positions": numpy.array([
+            numpy.concatenate([numpy.arange(n) for n in row])
+            for row in segments]),
+        "mask": whole(lambda d: numpy.arange(len(d)) < len(d) - 1, False),
+    }
+
+
+class Packed(TokenTest):
+    def pack(self, files, form, split="last: short", fields=PACKED_FIELDS,
+             name="packed.yaml"):
+        return self.pipeline(
+            files, f"{form}, pack: documents, pad: {PAD}", fields, name, split)
+
+    def check_packed(self, pipeline, files):
+        """Each document of the files comes once, in the model's sequence."""
+        sequences = [s for documents in files for s in packed(documents)]
+        seen = []
+        for step in range(-(-len(sequences) // BATCH)):
+            batch = self.batch(pipeline, step)
+            rows = [sequences[number] for number in batch["samples"]]
+            for name, values in expected(rows).items():
+                self.assertTrue(numpy.array_equal(batch[name], values), name)
+            self.assertTrue(numpy.array_equal(batch["weights"], batch["mask"]))
+            # As attention libraries find documents from the position ids.
+            begins = numpy.flatnonzero(batch["positions"].ravel() == 0)
+            self.assertTrue(numpy.array_equal(batch["ends"][:-1], begins))
+            self.assertEqual(
+                [batch[n].dtype for n in ("tokens", "ends", "positions",
+                                          "mask", "weights")],
+                ["i8", "i4", "i4", "?", "f4"])
+            seen += batch["samples"].tolist()
+        self.assertEqual(sorted(seen), list(range(len(sequences))))
+
+    def test_documents_of_mds_are_packed(self):
+        files = [documents_of(seed, count=60, most=90) for seed in range(2)]
+        files.append([numpy.arange(LENGTH)])
+        for i, documents in enumerate(files):
+            write_mds(self.root / f"shard.{i:05}.mds",
+                      [document.astype("<u2") for document in documents])
+        self.check_packed(
+            self.pack("shard.*.mds", "format: mds, type: u16"), files)
+
+    def test_documents_of_megatron_are_packed(self):
+        files = [documents_of(seed, count=60, most=90) for seed in range(2)]
+        for dtype in ("u2", "i4"):
+            for i, documents in enumerate(files):
+                write_megatron(self.root / f"c{i}.bin", documents, dtype)
+            self.check_packed(self.pack("c*.bin", "format: megatron"), files)
+
+    def test_documents_of_flat_files_end_with_a_token(self):
+        rng = numpy.random.default_rng(5)
+        for dtype, word in (("<u2", "u16"), ("<u4", "u32"), ("<i8", "i64")):
+            files = [rng.integers(0, 20, count) for count in (999, 8, 0, 1)]
+            for i, tokens in enumerate(files):
+                write_flat(self.root / f"t-{i}.bin", tokens, dtype)
+            documents = [numpy.split(tokens, numpy.flatnonzero(tokens == 7) + 1)
+                         for tokens in files]
+            self.check_packed(
+                self.pack("t-*.bin", f"format: flat, type: {word}, end: 7"),
+                documents)
+
+    def test_only_lengths_travel_of_documents(self):
+        write_megatron(self.root / "c.bin", [numpy.arange(LENGTH)] * BATCH)
+        pipeline = self.pack(
+            "c.bin", "format: megatron",
+            fields="  at: {from: documents, wire: {codec: store}, "
+                   "out: {as: positions}}\n")
+        result = self.cluster.pull_alone(pipeline, "--epochs", 1).finish()
+        # A byte and a number of two for each row, and zeros up to 16.
+        self.assertEqual(result["raw_bytes"], 16 + 2 * BATCH)
+
+    def test_one_packed_stream_for_any_workers_and_from_any_step(self):
+        for i in range(3):
+            write_megatron(
+                self.root / f"c{i}.bin", documents_of(i, count=400, most=60))
+        pipeline = self.pack("c*.bin", "format: megatron", "shuffle: full")
+        streams = {}
+        for name, args in (("one", ["--workers", 1]),
+                           ("two", ["--workers", 2]),
+                           ("head", ["--workers", 2, "--steps", 31])):
+            pull = self.cluster.pull_alone(pipeline, "--epochs", 2, *args)
+            result = pull.finish()
+            streams[name] = pull.lines
+        tail = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--resume", result["token"])
+        tail.finish()
+        self.assertEqual(streams["one"], streams["two"])
+        self.assertEqual(streams["one"], streams["head"] + tail.lines)
+
+    def test_a_packed_manifest_is_found_again_and_small(self):
+        documents = documents_of(1, count=20000, most=100)
+        write_megatron(self.root / "c.bin", documents)
+        pipeline = self.pack("c.bin", "format: megatron")
+        first = self.run_forebay("index", "-p", pipeline)
+        again = self.run_forebay("index", "-p", pipeline)
+        cut = self.run_forebay(
+            "index", "-p", self.pipeline("c.bin", "format: megatron"))
+        self.assertIn("(1 known before)", again.stdout)
+        self.assertEqual(first.stdout.split("digest")[1],
+                         again.stdout.split("digest")[1])
+        self.assertNotEqual(first.stdout.split("digest")[1],
+                            cut.stdout.split("digest")[1])
+        sizes = sorted(path.stat().st_size for path in pathlib.Path(
+            self.cluster.env["FOREBAY_CACHE_DIR"]).glob("*.manifest"))
+        self.assertLess(sizes[-1] - sizes[0], 1.01 * len(documents))
+
+    def test_packing_is_refused_where_it_cannot_be(self):
+        write_megatron(self.root / "c.bin", documents_of(1))
+        ends = self.root / "c.idx"
+        data = bytearray(ends.read_bytes())
+        data[-8 * 3:-8 * 2] = struct.pack("<q", 3)
+        ends.write_bytes(data)
+        self.refuses(self.pack("c.bin", "format: megatron"),
+                     "c.bin", "its documents begin with sequence 3 behind 37")
+        self.refuses(
+            self.pack("c.bin", "format: flat, type: u16"),
+            "flat files do not say where documents end")
+        self.refuses(
+            self.pack("c.bin", "format: flat, type: u16, end: 70000"),
+            "end (70000) is a token of the files, 0 to 65535")
 
 
 if __name__ == "__main__":

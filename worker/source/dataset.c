@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/bytes.h"
 #include "common/mem.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/manifest.h"
@@ -80,7 +81,9 @@ bool fby_dataset_has_rows(const struct fby_dataset *self)
 
 bool fby_dataset_has_tokens(const struct fby_dataset *self)
 {
-    return self->index.n_shards > 0 && self->index.shards[0].sequences != NULL;
+    return self->index.n_shards > 0 &&
+           self->index.shards[0].sequences != NULL &&
+           self->index.shards[0].sequences->packed == NULL;
 }
 
 uint64_t fby_dataset_samples(const struct fby_dataset *self)
@@ -190,14 +193,16 @@ static bool find_member(
 static struct fby_member sequence_at(const struct where *at, uint64_t sample)
 {
     const struct fby_sequences *all   = at->shard->sequences;
-    uint64_t                    first = (uint64_t)at->sample * all->length;
+    struct fby_token_part       first = fby_sequences_part(all, at->sample, 0);
     return (struct fby_member){
         .sample = sample,
         .shard  = at->shard_number,
         .index  = at->sample,
-        .offset = fby_sequences_piece(all, first, 1).at,
-        .size   = fby_sequences_bytes(all),
+        .offset = fby_sequences_piece(all, first.token, 1).at,
+        .size   = fby_sequences_bytes(all, at->sample),
         .width  = fby_type_bytes(all->type),
+        .documents =
+            all->packed != NULL ? fby_sequences_parts(all, at->sample) : 0,
     };
 }
 
@@ -228,23 +233,42 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     return FBY_NOT_FOUND;
 }
 
-/* All runs that the sequence goes through, one after another. */
+/* All runs that the part goes through, one after another. */
+static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
+    const struct fby_sequences *all, struct fby_token_part part,
+    uint8_t *buffer, struct fby_why *why)
+{
+    uint64_t width = fby_type_bytes(all->type);
+    uint64_t end   = part.token + part.tokens;
+    fby_err  err   = FBY_OK;
+    while (err == FBY_OK && part.token < end) {
+        struct fby_token_piece piece =
+            fby_sequences_piece(all, part.token, end - part.token);
+        struct fby_extent extent = {piece.at, piece.tokens * width};
+        err = fby_files_read(self->files, file, extent, buffer, why);
+        buffer += extent.size;
+        part.token += piece.tokens;
+    }
+    return err;
+}
+
 static fby_err read_sequence(struct fby_dataset *self,
     const struct fby_file *file, const struct fby_member *member,
     uint8_t *buffer, struct fby_why *why)
 {
     const struct fby_sequences *all =
         self->index.shards[member->shard].sequences;
-    uint64_t token = (uint64_t)member->index * all->length;
-    uint64_t end   = token + all->length + all->shift;
-    fby_err  err   = FBY_OK;
-    while (err == FBY_OK && token < end) {
-        struct fby_token_piece piece =
-            fby_sequences_piece(all, token, end - token);
-        struct fby_extent extent = {piece.at, piece.tokens * member->width};
-        err = fby_files_read(self->files, file, extent, buffer, why);
-        buffer += extent.size;
-        token += piece.tokens;
+    uint32_t n      = fby_sequences_parts(all, member->index);
+    uint8_t *length = buffer;
+    fby_err  err    = FBY_OK;
+    buffer += (size_t)member->documents * sizeof(uint32_t);
+    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+        struct fby_token_part part = fby_sequences_part(all, member->index, i);
+        if (i < member->documents) {
+            fby_store_le(length + i * sizeof(uint32_t), part.tokens, 4);
+        }
+        err = read_part(self, file, all, part, buffer, why);
+        buffer += part.tokens * member->width;
     }
     return err;
 }
@@ -338,7 +362,9 @@ void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
         snprintf(text->text, sizeof(text->text),
             "shard %.200s, sample %llu (tokens from %llu on), offset %llu",
             at.shard->name, number,
-            (unsigned long long)at.sample * at.shard->sequences->length,
+            (unsigned long long)fby_sequences_part(
+                at.shard->sequences, at.sample, 0)
+                .token,
             (unsigned long long)sequence.offset);
     } else if (at.shard->kind == FBY_SOURCE_LIST) {
         place_in_list(self, &at, member, sample, text);

@@ -94,23 +94,25 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 /* Are its samples rows of columns? They have no members: see run.h. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);
 
-/* Are its samples sequences of tokens? They are read in runs, too, though each
- * is a member as well. */
+/* Are its samples sequences of tokens that are cut? They are read in runs, too,
+ * though each is a member as well; packed ones are members alone. */
 bool fby_dataset_has_tokens(const struct fby_dataset *self);
 
 /* One member of one sample: where its bytes lie. */
 struct fby_member {
     uint64_t sample;
     uint32_t shard;
-    uint32_t index;  /* among the shard's members */
-    uint64_t offset; /* in its file; 0 where it is one, or a value */
-    uint64_t size;   /* bytes */
-    uint32_t width;  /* of a sequence: bytes of a token; else 0 */
+    uint32_t index;     /* among the shard's members */
+    uint64_t offset;    /* in its file; 0 where it is one, or a value */
+    uint64_t size;      /* bytes */
+    uint32_t width;     /* of a sequence: bytes of a token; else 0 */
+    uint32_t documents; /* in a packed one; their lengths come first */
 };
 
 /* The member of `sample` with the first of `exts` (lower case, without the
  * dot) that it has; of token files the sequence, its last target included,
- * whatever they are. FBY_NOT_FOUND: it has none of them. */
+ * whatever they are; of packed ones the lengths of its documents (u32,
+ * little-endian), then their tokens. FBY_NOT_FOUND: it has none of them. */
 FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
     struct fby_member *out);

@@ -148,8 +148,12 @@ static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
     if (b->spec->kind != FBY_SOURCE_TOKENS) {
         return kinds[b->spec->kind];
     }
-    snprintf(out, KIND_TEXT, "tokens %d %d %u %u %s ", (int)tokens->format,
-        (int)tokens->type, tokens->length, tokens->shift, tokens->column);
+    int n =
+        snprintf(out, KIND_TEXT, "tokens %d %d %u %u %s ", (int)tokens->format,
+            (int)tokens->type, tokens->length, tokens->shift, tokens->column);
+    if (tokens->packed) {
+        snprintf(out + n, KIND_TEXT - (size_t)n, "packed %u ", tokens->end);
+    }
     return out;
 }
 

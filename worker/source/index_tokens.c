@@ -141,7 +141,7 @@ static fby_err read_runs(const struct fby_tokens *how,
     fby_err err = FBY_CONFIG;
     switch (how->format) {
     case FBY_TOKENS_FLAT:
-        return fby_flat_read(&file, out, why);
+        return fby_flat_read(&file, how->end, out, why);
     case FBY_TOKENS_MDS:
         return fby_mds_read(&file, how->column, out, why);
     case FBY_TOKENS_MEGATRON:

@@ -30,7 +30,8 @@ enum { /* keys of a shard's record */
     KEY_LENGTH,
     KEY_SHIFT,
     KEY_RUN_AT,
-    KEY_RUN_TOKENS
+    KEY_RUN_TOKENS,
+    KEY_DOCUMENTS /* where they are packed */
 };
 
 enum { VERSION = 1 };
@@ -93,6 +94,10 @@ static void put_sequences(
     for (uint32_t i = 0; i < n; i++) {
         uint64_t end = i + 1 < n ? sequences->first[i + 1] : sequences->tokens;
         fby_store_le(at + 8 * (size_t)i, end - sequences->first[i], 8);
+    }
+    if (sequences->packed != NULL) {
+        const struct fby_buffer *lengths = &sequences->packed->lengths;
+        fby_record_put_bytes(out, KEY_DOCUMENTS, lengths->data, lengths->size);
     }
 }
 
@@ -171,6 +176,7 @@ struct columns {
     struct fby_reader    texts;
     struct fby_reader    run_at;
     struct fby_reader    run_tokens;
+    struct fby_span      documents;
 };
 
 static struct fby_reader column(struct fby_record *r, uint16_t key)
@@ -226,7 +232,11 @@ static void read_sequences(
     how.length = (uint32_t)fby_record_between(r, KEY_LENGTH, 1, FBY_MAX_TOKENS);
     how.shift  = (uint32_t)fby_record_between(r, KEY_SHIFT, 0, 1);
     c->run_at  = column(r, KEY_RUN_AT);
-    c->run_tokens  = column(r, KEY_RUN_TOKENS);
+    c->run_tokens = column(r, KEY_RUN_TOKENS);
+    how.packed    = fby_record_has(r, KEY_DOCUMENTS);
+    if (how.packed) {
+        c->documents = fby_record_bytes(r, KEY_DOCUMENTS);
+    }
     out->sequences = fby_sequences_create(&how);
     if (!fby_tokens_type_ok(&how)) {
         fby_record_refuse(r, KEY_TYPE, "no type of tokens");
@@ -382,6 +392,10 @@ static fby_err take_runs(
     fby_err err = FBY_OK;
     while (err == FBY_OK && (c->run_at.left > 0 || c->run_tokens.left > 0)) {
         err = take_run(out, c, why);
+    }
+    if (err == FBY_OK && out->sequences->packed != NULL) {
+        err = fby_packed_read(out->sequences->packed, c->documents.data,
+            c->documents.size, out->sequences->tokens, why);
     }
     if (err == FBY_OK) {
         err = fby_shard_finish_sequences(out, why);

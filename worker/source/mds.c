@@ -272,9 +272,11 @@ static fby_err add_sample(
             sample.end - sample.at, sample.at, width,
             fby_token_type_name(r->out->type));
     }
-    return err == FBY_OK ? fby_sequences_add(r->out, sample.at,
-                               (sample.end - sample.at) / width, why)
-                         : err;
+    if (err == FBY_OK) {
+        err = fby_sequences_add(
+            r->out, sample.at, (sample.end - sample.at) / width, why);
+    }
+    return err == FBY_OK ? fby_sequences_end_document(r->out, why) : err;
 }
 
 /* PIECE samples from number `first` on, or as many as are left. */

@@ -10,8 +10,8 @@
  *        8m  first sequence of each document, i64
  *         n  modes, only of multimodal ones
  *
- * The sequences are the runs, in their order; where documents begin does not
- * matter to who reads on from one to the next. */
+ * The sequences are the runs, in their order; where documents begin matters only
+ * where those are packed. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -88,7 +88,52 @@ struct reading {
     struct head                  head;
     uint64_t                     bin_size;
     struct fby_sequences        *out;
+    uint64_t                     begins; /* entries of the ends read so far */
+    uint64_t                     begin;  /* the last one: a document begins
+                                            before this sequence */
+    uint8_t                      ends[PIECE * END_SIZE];
 };
+
+/* The next entry of the list of documents; the last one is where they end. */
+static fby_err next_begin(struct reading *r, struct fby_why *why)
+{
+    uint64_t before = r->begin;
+    uint64_t n      = r->head.ends - r->begins;
+    size_t   place  = r->begins % PIECE;
+    fby_err  err    = FBY_OK;
+    if (place == 0) {
+        uint64_t at = HEADER + r->head.sequences * (SIZE_SIZE + AT_SIZE) +
+                      r->begins * END_SIZE;
+        size_t more = n < PIECE ? (size_t)n : PIECE;
+        err = fby_token_file_bytes(r->file, at, r->ends, more * END_SIZE, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_reader number = fby_reader(r->ends + place * END_SIZE, END_SIZE);
+    r->begin                 = fby_read_u64(&number);
+    return r->begin >= before && r->begin <= r->head.sequences &&
+                   (r->begins++ > 0 || r->begin == 0)
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "its documents begin with sequence %" PRIu64
+                     " behind %" PRIu64 ", of %" PRIu64,
+                     r->begin, before, r->head.sequences);
+}
+
+/* All documents that end before sequence `i`. */
+static fby_err end_documents(struct reading *r, uint64_t i, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    while (err == FBY_OK && r->out->packed != NULL &&
+           r->begins < r->head.ends && (r->begins == 0 || r->begin == i)) {
+        err = fby_sequences_end_document(r->out, why);
+        if (err == FBY_OK) {
+            err = next_begin(r, why);
+        }
+    }
+    return err;
+}
 
 static fby_err add_sequence(
     const struct reading *r, int32_t tokens, int64_t at, struct fby_why *why)
@@ -106,7 +151,7 @@ static fby_err add_sequence(
 
 /* PIECE sequences from number `first` on, or as many as are left. */
 static fby_err read_piece(
-    const struct reading *r, uint64_t first, struct fby_why *why)
+    struct reading *r, uint64_t first, struct fby_why *why)
 {
     uint8_t  sizes[PIECE * SIZE_SIZE];
     uint8_t  places[PIECE * AT_SIZE];
@@ -123,7 +168,10 @@ static fby_err read_piece(
     for (size_t i = 0; err == FBY_OK && i < n; i++) {
         int32_t tokens = (int32_t)fby_read_u32(&lengths);
         int64_t begin  = (int64_t)fby_read_u64(&begins);
-        err            = add_sequence(r, tokens, begin, why);
+        err            = end_documents(r, first + i, why);
+        if (err == FBY_OK) {
+            err = add_sequence(r, tokens, begin, why);
+        }
     }
     return err;
 }
@@ -145,5 +193,8 @@ fby_err fby_megatron_read(const struct fby_token_file *file, uint64_t bin_size,
     for (uint64_t i = 0; err == FBY_OK && i < r.head.sequences; i += PIECE) {
         err = read_piece(&r, i, why);
     }
-    return err;
+    if (err == FBY_OK) {
+        err = end_documents(&r, r.head.sequences, why);
+    }
+    return err == FBY_OK ? fby_sequences_end_document(out, why) : err;
 }

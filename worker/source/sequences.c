@@ -14,6 +14,7 @@ struct fby_sequences *fby_sequences_create(const struct fby_tokens *how)
     self->type                 = how->type;
     self->length               = how->length;
     self->shift                = how->shift;
+    self->packed = how->packed ? fby_packed_create(how->length) : NULL;
     return self;
 }
 
@@ -24,6 +25,7 @@ void fby_sequences_free(struct fby_sequences **self_p)
         *self_p = NULL;
         free(self->at);
         free(self->first);
+        fby_packed_free(&self->packed);
         free(self);
     }
 }
@@ -63,16 +65,62 @@ fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
     return FBY_OK;
 }
 
+fby_err fby_sequences_end_document(
+    struct fby_sequences *self, struct fby_why *why)
+{
+    struct fby_packed *packed = self->packed;
+    return packed == NULL
+               ? FBY_OK
+               : fby_packed_add(packed, self->tokens - packed->tokens, why);
+}
+
+void fby_sequences_finish(struct fby_sequences *self)
+{
+    if (self->packed != NULL) {
+        fby_packed_finish(self->packed);
+    }
+}
+
 uint64_t fby_sequences_count(const struct fby_sequences *self)
 {
+    if (self->packed != NULL) {
+        return self->packed->sequences;
+    }
     return self->tokens < self->shift
                ? 0
                : (self->tokens - self->shift) / self->length;
 }
 
-uint64_t fby_sequences_bytes(const struct fby_sequences *self)
+uint32_t fby_sequences_parts(
+    const struct fby_sequences *self, uint32_t sequence)
 {
-    return ((uint64_t)self->length + self->shift) * fby_type_bytes(self->type);
+    const struct fby_packed *packed = self->packed;
+    return packed == NULL
+               ? 1
+               : packed->first[sequence + 1] - packed->first[sequence];
+}
+
+struct fby_token_part fby_sequences_part(
+    const struct fby_sequences *self, uint32_t sequence, uint32_t part)
+{
+    const struct fby_packed *packed = self->packed;
+    if (packed == NULL) {
+        return (struct fby_token_part){(uint64_t)sequence * self->length,
+            (uint64_t)self->length + self->shift};
+    }
+    uint32_t piece = packed->first[sequence] + part;
+    return (struct fby_token_part){packed->token[piece], packed->size[piece]};
+}
+
+uint64_t fby_sequences_bytes(
+    const struct fby_sequences *self, uint32_t sequence)
+{
+    uint64_t width = fby_type_bytes(self->type);
+    if (self->packed == NULL) {
+        return ((uint64_t)self->length + self->shift) * width;
+    }
+    return fby_sequences_parts(self, sequence) * sizeof(uint32_t) +
+           fby_packed_tokens(self->packed, sequence) * width;
 }
 
 struct fby_token_piece fby_sequences_piece(

@@ -4,7 +4,10 @@
  * are read: of a flat file one, of others one a document. Its tokens are
  * numbered through all runs; sequence i is tokens [i L, i L + L), and one more
  * where there are targets. So a sequence is found by arithmetic, and only runs
- * take memory: 16 bytes each. What fills no sequence at the end is left out. */
+ * take memory: 16 bytes each. What fills no sequence at the end is left out.
+ *
+ * Where documents are packed, a sequence consists of whole ones instead, which
+ * packed.h has. Either way it is parts of consecutive tokens. */
 #ifndef FBY_WORKER_SOURCE_SEQUENCES_H
 #define FBY_WORKER_SOURCE_SEQUENCES_H
 
@@ -12,6 +15,7 @@
 
 #include "common/err.h"
 #include "common/pipeline/types.h"
+#include "worker/source/packed.h"
 
 enum { FBY_MAX_RUNS = 1 << 26 };
 
@@ -24,6 +28,7 @@ struct fby_sequences {
     uint64_t              *at;    /* a run: its first byte in the file */
     uint64_t              *first; /* a run: its first token's number */
     uint64_t               tokens;
+    struct fby_packed     *packed; /* documents; NULL: it is cut */
 };
 
 /* `out->type` is 0 until the file said it. Release it with free. */
@@ -36,11 +41,32 @@ void                  fby_sequences_free(struct fby_sequences **self_p);
 FBY_CHECKED fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
     uint64_t tokens, struct fby_why *why);
 
-/* How many sequences there are. */
+/* A document ends behind the last token; nothing to those that are cut.
+ * Errors: FBY_CONFIG, more documents than there may be. */
+FBY_CHECKED fby_err fby_sequences_end_document(
+    struct fby_sequences *self, struct fby_why *why);
+
+/* All tokens are there. */
+void fby_sequences_finish(struct fby_sequences *self);
+
+/* How many sequences there are, once finished. */
 uint64_t fby_sequences_count(const struct fby_sequences *self);
 
-/* Bytes of a sequence, its last target included. */
-uint64_t fby_sequences_bytes(const struct fby_sequences *self);
+/* The parts of a sequence: of one that is cut one, its last target included; of
+ * a packed one its documents. */
+struct fby_token_part {
+    uint64_t token; /* the first one's number */
+    uint64_t tokens;
+};
+uint32_t fby_sequences_parts(
+    const struct fby_sequences *self, uint32_t sequence);
+struct fby_token_part fby_sequences_part(
+    const struct fby_sequences *self, uint32_t sequence, uint32_t part);
+
+/* Bytes of a sequence as it is read: of a packed one the lengths of its parts
+ * (u32 each), then the tokens of all parts. */
+uint64_t fby_sequences_bytes(
+    const struct fby_sequences *self, uint32_t sequence);
 
 struct fby_token_piece {
     uint64_t at;     /* byte in the file */

@@ -311,6 +311,7 @@ uint32_t fby_shard_stamps(const struct fby_shard *self)
 
 fby_err fby_shard_finish_sequences(struct fby_shard *self, struct fby_why *why)
 {
+    fby_sequences_finish(self->sequences);
     uint64_t samples = fby_sequences_count(self->sequences);
     if (samples > UINT32_MAX) {
         return fby_because(why, FBY_CONFIG,

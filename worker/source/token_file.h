@@ -2,7 +2,7 @@
  *
  * Each finds the runs of tokens in one file and trusts it in nothing: every
  * offset and size is checked against the file before it is used. Tokens
- * themselves are not looked at.
+ * themselves are not looked at, but where one ends documents.
  *   flat      numbers of one type, and nothing else
  *   mds       a shard of MosaicML's streaming, version 2, not compressed: a
  *             sample is a document, one of its columns the tokens
@@ -21,11 +21,13 @@ struct fby_token_file {
     const atomic_bool *stop; /* give up soon after it turns true */
 };
 
-/* Add the runs of `file` to `out`, and its type where `out` has none. All:
+/* Add the runs of `file` to `out`, and its type where `out` has none; also its
+ * documents, where those are packed: of a flat file each ends with its token
+ * `end`. All:
  * Errors: FBY_CONFIG  what the file says is wrong, or another type than said
  *         FBY_IO      it cannot be read;  FBY_GONE  stopped. */
 FBY_CHECKED fby_err fby_flat_read(const struct fby_token_file *file,
-    struct fby_sequences *out, struct fby_why *why);
+    uint32_t end, struct fby_sequences *out, struct fby_why *why);
 
 FBY_CHECKED fby_err fby_mds_read(const struct fby_token_file *file,
     const char *column, struct fby_sequences *out, struct fby_why *why);

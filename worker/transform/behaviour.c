@@ -77,6 +77,8 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_bits(transform, hash);
     case FBY_DECODER_TOKENS:
         return fby_try_tokens(transform, hash);
+    case FBY_DECODER_PACKED:
+        return fby_try_packed(transform, hash);
     case FBY_DECODER_YUV420:
         return fby_try_yuv(transform, hash);
     case FBY_DECODER_RAGGED:

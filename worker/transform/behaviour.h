@@ -24,6 +24,7 @@ enum fby_decoder {
     FBY_DECODER_PATH, /* into JSON */
     FBY_DECODER_TOKENS,
     FBY_DECODER_YUV420, /* pictures to planes */
+    FBY_DECODER_PACKED, /* documents in sequences, and their lengths */
     FBY_DECODER_RAGGED, /* rows of several lengths, of every decoder */
     FBY_DECODER_SPARSE,
     FBY_N_DECODERS

@@ -313,6 +313,8 @@ fby_err fby_field_write(struct fby_transform *transform,
         return fby_tokens_write(job, dst, why);
     case FBY_DECODE_SPARSE:
         return fby_sparse_file_write(transform, job, dst, why);
+    case FBY_DECODE_DOCUMENTS:
+        return fby_documents_write(job, dst, why);
     }
     return fby_because(why, FBY_USAGE, "no decoder has the number %d",
         (int)job->field->decode);

@@ -19,13 +19,15 @@ enum {
 
 struct fby_field_job {
     const struct fby_field_content *field; /* borrowed */
-    const uint8_t  *bytes;    /* the member's, borrowed; unused by "folder" */
-    size_t          size;     /* of them */
-    const uint64_t *sizes;    /* maps: of each member; in `bytes` they follow
+    const uint8_t  *bytes;     /* the member's, borrowed; unused by "folder" */
+    size_t          size;      /* of them */
+    const uint64_t *sizes;     /* maps: of each member; in `bytes` they follow
                                 each other; unused by others */
-    uint32_t        width;    /* of a token of a sequence; else 0 */
-    uint32_t        class_id; /* from: folder */
-    uint64_t        seed;     /* the draws' key */
+    uint32_t        width;     /* of a token of a sequence; else 0 */
+    uint32_t        documents; /* packed: how many; their lengths (u32) come
+                                  first in `bytes` */
+    uint32_t        class_id;  /* from: folder */
+    uint64_t        seed;      /* the draws' key */
     uint64_t        epoch;
     uint64_t        sample;
     uint32_t       *length;  /* out: entries of the row, where they vary;

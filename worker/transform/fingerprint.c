@@ -62,6 +62,7 @@ static void add_decoder(struct entries *entries, enum fby_decoder decoder)
         [FBY_DECODER_BITS]     = "bits",
         [FBY_DECODER_PATH]     = "json_path",
         [FBY_DECODER_TOKENS]   = "tokens",
+        [FBY_DECODER_PACKED]   = "packed",
         [FBY_DECODER_YUV420]   = "rgb8_yuv420",
         [FBY_DECODER_RAGGED]   = "ragged",
         [FBY_DECODER_SPARSE]   = "sparse",
@@ -130,6 +131,12 @@ static fby_err add_decoders(struct entries *entries,
         return FBY_OK;
     case FBY_DECODE_TOKENS:
         add_decoder(entries, FBY_DECODER_TOKENS);
+        if (field->packed) {
+            add_decoder(entries, FBY_DECODER_PACKED);
+        }
+        return FBY_OK;
+    case FBY_DECODE_DOCUMENTS:
+        add_decoder(entries, FBY_DECODER_PACKED);
         return FBY_OK;
     case FBY_DECODE_BYTES:
         add_decoder(entries, FBY_DECODER_BYTES);
@@ -178,7 +185,8 @@ static fby_err gather(const struct fby_content *content,
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         err = add_decoders(entries, field, why);
-        if (fby_field_form(field) == FBY_FORM_RAGGED) {
+        if (fby_field_form(field) == FBY_FORM_RAGGED &&
+            field->decode != FBY_DECODE_DOCUMENTS) {
             add_decoder(entries, FBY_DECODER_RAGGED);
         }
         for (uint32_t k = 0; k < field->n_ops && err == FBY_OK; k++) {

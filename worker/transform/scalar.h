@@ -42,8 +42,12 @@ FBY_CHECKED fby_err fby_array_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
 /* A sequence of exactly the field's length; what is negative, does not fit the
- * wire type or is above 2^31 - 1 is refused. */
+ * wire type or is above 2^31 - 1 is refused. Packed documents are filled up. */
 FBY_CHECKED fby_err fby_tokens_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
+
+/* The lengths of the documents of a packed sequence. */
+FBY_CHECKED fby_err fby_documents_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
 #endif

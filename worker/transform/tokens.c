@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/bytes.h"
 #include "worker/transform/convert.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/tokens.h"
@@ -83,11 +84,124 @@ static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
     return true;
 }
 
+/* ---- packed documents ---------------------------------------------------- */
+
+struct documents {
+    const uint8_t *lengths;
+    struct fby_npy tokens; /* of all of them */
+    uint32_t       most;   /* tokens of a sequence */
+};
+
+static uint32_t length_of(const struct documents *all, uint32_t i)
+{
+    struct fby_reader r = fby_reader(all->lengths + (size_t)i * 4, 4);
+    return fby_read_u32(&r);
+}
+
+/* False for what no packed sequence is. */
+static bool find_documents(
+    const struct fby_field_job *job, struct documents *out)
+{
+    const struct fby_field_content *field = job->field;
+    size_t head = (size_t)job->documents * sizeof(uint32_t);
+    *out        = (struct documents){
+               .lengths = job->bytes,
+               .tokens  = {.type = type_of(job->width)},
+               .most    = field->decode == FBY_DECODE_TOKENS ? field->length
+                                                             : field->max_length,
+    };
+    if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
+        head > job->size) {
+        return false;
+    }
+    for (uint32_t i = 0; i < job->documents; i++) {
+        uint32_t tokens = length_of(out, i);
+        if (tokens == 0 || tokens > out->most - out->tokens.values) {
+            return false;
+        }
+        out->tokens.values += tokens;
+    }
+    out->tokens.data = job->bytes + head;
+    return job->size - head == out->tokens.values * job->width;
+}
+
+static fby_err refuse_documents(
+    const struct fby_field_job *job, struct fby_why *why)
+{
+    return fby_because(why, FBY_USAGE,
+        "%zu bytes are no sequence of %u documents with tokens of %u bytes",
+        job->size, job->documents, job->width);
+}
+
+/* The pad token, up to the end of the sequence. */
+static void fill_up(
+    const struct fby_field_content *field, uint8_t *dst, uint64_t from)
+{
+    uint32_t width = fby_type_bytes(field->wire_type);
+    for (uint64_t i = from; i < field->length; i++) {
+        fby_store_le(dst + i * width, field->pad, width);
+    }
+}
+
+/* The tokens behind the first one of each document, and a pad. They stand
+ * one token further on in the values of all, but for the last of each. */
+static void shift_targets(const struct fby_field_content *field,
+    const struct documents *all, uint32_t n, uint8_t *dst)
+{
+    uint32_t width = fby_type_bytes(field->wire_type);
+    uint64_t end   = 0;
+    memmove(dst, dst + width, (all->tokens.values - 1) * width);
+    for (uint32_t i = 0; i < n; i++) {
+        end += length_of(all, i);
+        fby_store_le(dst + (end - 1) * width, field->pad, width);
+    }
+}
+
+static fby_err write_packed(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_field_content *field = job->field;
+    struct documents                all;
+    if (!find_documents(job, &all)) {
+        return refuse_documents(job, why);
+    }
+    uint64_t good = fby_tokens_convert(&all.tokens, field->wire_type, dst);
+    if (good < all.tokens.values) {
+        return fby_tokens_refuse(
+            &all.tokens, good, good, field->wire_type, why);
+    }
+    if (strcmp(field->from[0], "target") == 0) {
+        shift_targets(field, &all, job->documents, dst);
+    }
+    fill_up(field, dst, all.tokens.values);
+    return FBY_OK;
+}
+
+fby_err fby_documents_write(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    struct documents all;
+    uint32_t         width = fby_type_bytes(job->field->wire_type);
+    if (!find_documents(job, &all)) {
+        return refuse_documents(job, why);
+    }
+    for (uint32_t i = 0; i < job->documents; i++) {
+        fby_store_le(dst + (size_t)i * width, length_of(&all, i), width);
+    }
+    *job->length = job->documents;
+    return FBY_OK;
+}
+
+/* ---- cut sequences ------------------------------------------------------- */
+
 fby_err fby_tokens_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_field_content *field = job->field;
     struct fby_npy                  in;
+    if (field->packed) {
+        return write_packed(job, dst, why);
+    }
     if (!find_tokens(job, &in)) {
         return fby_because(why, FBY_USAGE,
             "%zu bytes are no sequence of %u tokens of %u bytes", job->size,

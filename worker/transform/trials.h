@@ -50,6 +50,10 @@ FBY_CHECKED fby_err fby_try_bits(
 FBY_CHECKED fby_err fby_try_tokens(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* Documents packed into sequences: inputs, targets and lengths. */
+FBY_CHECKED fby_err fby_try_packed(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+
 /* Rows of several lengths, some of them too long. */
 FBY_CHECKED fby_err fby_try_lengths(
     struct fby_transform *transform, struct fby_digest_state *hash);

@@ -303,6 +303,43 @@ static struct fby_split *split_of_tokens(void)
         "train");
 }
 
+static void packing_that_fits_nothing_is_refused(void **state)
+{
+    (void)state;
+    struct fby_split *split = split_of(
+        "forebay: 1\n"
+        "splits: {train: {tokens: {files: t.bin, format: flat, type: u16, "
+        "length: 8, shift: 1, pack: documents, end: 7, pad: 9}}}\n"
+        "global_batch: 1\n"
+        "fields: {a: {from: input}, b: {from: documents}}\n",
+        "train");
+    struct fby_content *c = &split->content;
+    c->tokens.end         = 65536;
+    refused(c, "content: tokens: end (65536) is a token of the files, 0 to "
+               "65535; pad (9) is one, 0 to 2147483647");
+    c->tokens.end = 7;
+    c->tokens.pad = 65536;
+    refused(
+        c, "content: field 'a': its wire type u16 does not hold pad: 65536");
+    c->tokens.pad           = 9;
+    c->fields[1].max_length = 9;
+    refused(c, "content: field 'b': 9 tokens, but a sequence of the source has "
+               "8");
+    c->fields[1].max_length = 8;
+    c->fields[1].wire_type  = FBY_U32;
+    refused(c,
+        "content: field 'b': lengths of documents come from documents, "
+        "as many as a sequence has, and travel as the smaller of u16 and "
+        "u32 that holds its length");
+    c->fields[1].wire_type = FBY_U16;
+    c->tokens.packed       = false;
+    c->tokens.end          = 0;
+    c->tokens.pad          = 0;
+    refused(c, "content: field 'b': from: documents needs pack: documents of "
+               "the source");
+    fby_split_destroy(&split);
+}
+
 static void sequences_and_their_source_belong_together(void **state)
 {
     (void)state;
@@ -462,6 +499,7 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("ragged.yaml", "ragged.hex");
     check_golden("sparse.yaml", "sparse.hex");
     check_golden("tokens.yaml", "tokens.hex");
+    check_golden("packed.yaml", "packed.hex");
     check_golden("yuv420.yaml", "yuv420.hex");
     check_golden("device.yaml", "device.hex");
 }
@@ -479,6 +517,7 @@ int main(void)
         cmocka_unit_test(a_stranger_s_content_obeys_the_rules_of_files),
         cmocka_unit_test(sequences_and_their_source_belong_together),
         cmocka_unit_test(sequences_take_the_type_of_their_files),
+        cmocka_unit_test(packing_that_fits_nothing_is_refused),
         cmocka_unit_test(yuv420_is_for_pictures_whose_colours_stay),
         cmocka_unit_test(buckets_obey_their_rules),
         cmocka_unit_test(an_order_that_cannot_be_is_refused),

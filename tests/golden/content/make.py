@@ -3,7 +3,7 @@
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
 array.yaml, bits.yaml, columns.yaml, list.yaml, ragged.yaml, sparse.yaml,
-tokens.yaml, yuv420.yaml and device.yaml: run it in this folder, and compare
+tokens.yaml, packed.yaml, yuv420.yaml and device.yaml: run it in this folder, and compare
 before committing.
 """
 
@@ -60,6 +60,7 @@ def content(source, order, batch, bad_samples, fields):
 RGB8, LABEL, NUMBER, BYTES, ARRAY, TEXT, MAPS, TOKENS = 1, 2, 3, 4, 6, 7, 9, 10
 SPARSE = 8
 U8, U16, I32, F16, F32, U32 = 1, 2, 3, 5, 7, 8
+DOCUMENTS = 11
 
 SMALL = content(1, (2, 0, 0, 0, 1), 64, 1, [
     field(b"label", [b"folder"], LABEL, U8, classes=10)])
@@ -100,6 +101,14 @@ SEQUENCES = content(6, (2, 0, 0, 0, 1), 8, 1, [
         13, integers(1, 2) + integers(2, U16) + integers(3, 2048)
         + integers(4, 1) + entry(5, b"tokens"))
 
+PACKED = content(6, (2, 0, 0, 0, 1), 8, 1, [
+    field(b"labels", [b"target"], TOKENS, U16, length=2048),
+    field(b"mask", [b"documents"], DOCUMENTS, U16, most=2048),
+    field(b"tokens", [b"input"], TOKENS, U16, length=2048)]) + entry(
+        13, integers(1, 1) + integers(2, U16) + integers(3, 2048)
+        + integers(4, 1) + entry(5, b"")) + entry(
+            14, integers(1, 1) + integers(2, 50256) + integers(3, 3))
+
 COLUMNS = content(3, (3, 2, 4, 8, 1), 65536, 2, [
     field(b"click", [b"click", b"label.v2"], LABEL, U8, classes=2),
     field(b"dense", [b"dense"], ARRAY, F32, shape=(13,)),
@@ -136,7 +145,8 @@ for path, data in (("small.hex", SMALL), ("full.hex", FULL),
                    ("array.hex", ARRAYS), ("bits.hex", BITS),
                    ("list.hex", LIST), ("columns.hex", COLUMNS),
                    ("ragged.hex", RAGGED), ("sparse.hex", SPARSE_ROWS),
-                   ("tokens.hex", SEQUENCES), ("yuv420.hex", YUV420),
+                   ("tokens.hex", SEQUENCES), ("packed.hex", PACKED),
+                   ("yuv420.hex", YUV420),
                    ("device.hex", DEVICE)):
     with open(path, "w", encoding="ascii") as file:
         digest = hashlib.blake2b(data, digest_size=32)

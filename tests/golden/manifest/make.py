@@ -55,6 +55,7 @@ TOKENS = (
     number(1, 1) + number(2, 6) + entry(3, b"c.bin") + number(4, 1000)
     + number(25, 3) + number(26, 2) + number(27, 4) + number(28, 1)
     + column(29, "Q", [0, 100]) + column(30, "Q", [21, 5]))
+PACKED = TOKENS + entry(31, bytes([2, 20, 4]))
 
 
 
@@ -83,6 +84,7 @@ LIST = shard(
 
 for path, data in (
         ("tar.hex", TAR), ("list.hex", LIST), ("tokens.hex", TOKENS),
+        ("packed.hex", PACKED),
         ("columns.hex", COLUMNS), ("ragged.hex", RAGGED),
         ("folder.hex", FOLDER),
         ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):

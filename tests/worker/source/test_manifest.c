@@ -53,6 +53,27 @@ static void example_tokens(struct fby_shard *shard)
     assert_ok(fby_shard_finish_sequences(shard, NULL));
 }
 
+/* The same, with documents of 2, 20 and 4 tokens. */
+static void example_packed(struct fby_shard *shard)
+{
+    static const struct fby_tokens how = {.format = FBY_TOKENS_MEGATRON,
+        .type                                     = FBY_U16,
+        .length                                   = 4,
+        .shift                                    = 1,
+        .packed                                   = true};
+    fby_shard_init(shard, "c.bin", false);
+    shard->size      = 1000;
+    shard->sequences = fby_sequences_create(&how);
+    assert_ok(fby_sequences_add(shard->sequences, 0, 2, NULL));
+    assert_ok(fby_sequences_end_document(shard->sequences, NULL));
+    assert_ok(fby_sequences_add(shard->sequences, 4, 19, NULL));
+    assert_ok(fby_sequences_add(shard->sequences, 100, 1, NULL));
+    assert_ok(fby_sequences_end_document(shard->sequences, NULL));
+    assert_ok(fby_sequences_add(shard->sequences, 102, 4, NULL));
+    assert_ok(fby_sequences_end_document(shard->sequences, NULL));
+    assert_ok(fby_shard_finish_sequences(shard, NULL));
+}
+
 /* 1,000 rows: a.npy of i2 and b.npy of big-endian f4 [2, 3]. */
 static void example_columns(struct fby_shard *shard)
 {
@@ -238,6 +259,12 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     assert_int_equal(tokens.samples, 6);
     fby_shard_encode(&tokens, &bytes);
     assert_golden("tokens.hex", bytes.data, bytes.size);
+    fby_shard_fini(&tokens);
+    bytes.size = 0;
+    example_packed(&tokens);
+    assert_int_equal(tokens.samples, 7);
+    fby_shard_encode(&tokens, &bytes);
+    assert_golden("packed.hex", bytes.data, bytes.size);
     fby_shard_fini(&tokens);
     bytes.size = 0;
     example_columns(&columns);

@@ -98,7 +98,7 @@ static void a_flat_file_of_half_a_token_is_refused(void **state)
     struct fby_sequences *all  = fby_sequences_create(&pairs);
     struct fby_token_file file = file_of("abcde", 5);
     struct fby_why        why  = {{0}};
-    assert_int_equal(fby_flat_read(&file, all, &why), FBY_CONFIG);
+    assert_int_equal(fby_flat_read(&file, 0, all, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "5 bytes are no whole number of tokens of 2 bytes (type u16)");
     close(file.fd);

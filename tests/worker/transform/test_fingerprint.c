@@ -152,6 +152,20 @@ static void tokens_have_the_recorded_fingerprint(void **state)
         "048ff74e0b0c7349b4720cd94808de3e6f7a1a3febffd82fea2bc10b606a8b2b");
 }
 
+static void packed_documents_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    char hex[65];
+    add_field(FBY_DECODE_DOCUMENTS);
+    struct fby_digest packed = fingerprint();
+    assert_string_equal(fby_hex(packed.bytes, sizeof(packed.bytes), hex),
+        "17eebf85eda530d1bcf240b0b7151da52b3aedc3bc92e054a2c0c2a8693a98da");
+    clear(NULL);
+    add_field(FBY_DECODE_TOKENS)->packed = true;
+    struct fby_digest tokens             = fingerprint();
+    assert_false(fby_digest_equal(&packed, &tokens));
+}
+
 static void parameters_names_and_order_of_fields_do_not_matter(void **state)
 {
     (void)state;
@@ -317,6 +331,8 @@ int main(void)
         cmocka_unit_test_setup(tokens_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             sparse_rows_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(
+            packed_documents_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             paths_into_json_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(

@@ -95,7 +95,11 @@ enum forebay_as { /* of fields whose rows vary in length, or are sparse */
     FOREBAY_AS_DENSE = 3, /* NAME [rows, ...] */
     FOREBAY_AS_CSR   = 4, /* NAME [all], NAME.offsets [rows + 1],
                              NAME.indices [all] */
-    FOREBAY_AS_COO   = 5  /* NAME [all], NAME.indices [1 + dimensions, all] */
+    FOREBAY_AS_COO   = 5, /* NAME [all], NAME.indices [1 + dimensions, all] */
+    /* Of lengths of documents (from: documents), with L tokens in a row: */
+    FOREBAY_AS_CU_SEQLENS = 6, /* NAME [documents of the batch + 1] */
+    FOREBAY_AS_POSITIONS  = 7, /* NAME [rows, L] */
+    FOREBAY_AS_MASK       = 8  /* NAME [rows, L] */
 };
 
 enum forebay_pad_to { /* the n of padded ones */
