@@ -85,7 +85,7 @@ static double measure(struct rig *rig, bool copy)
             continue;
         }
         const struct fby_cuda_launch launch = {rig->arena[k], rig->batch.list,
-            rig->out[k], rig->batch.blocks, rig->batch.shared, nullptr};
+            rig->out[k], {rig->batch.blocks}, rig->batch.shared, nullptr};
         CHECK(fby_cuda()->launch(&launch));
     }
     CHECK(cudaEventRecord(rig->ended, nullptr));

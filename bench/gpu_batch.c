@@ -59,7 +59,7 @@ static void fill(const struct fby_expansion *plan, uint32_t rows, bool packed,
     fby_segments_add(&list, plan, &piece);
     out->bytes     = fby_segments_finish(&list);
     out->list      = list.list;
-    out->blocks    = list.n_blocks;
+    out->blocks    = list.blocks[0];
     out->shared    = list.shared;
     out->out_bytes = rows * plan->out_bytes;
 }

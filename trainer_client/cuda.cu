@@ -1,6 +1,8 @@
-/* cuda.cu - the only file that sees CUDA: the table of calls, and the kernel.
+/* cuda.cu - the only file that sees CUDA: the table of calls, and the kernels.
  *
- * The kernel is expand_block.h for one block a launch block, and nothing else.
+ * The kernels are expand_block.h for one block a launch block, and nothing else:
+ * one that expands, and one for the ops of the device, which would cost the
+ * first its registers.
  * Linked with the static runtime, which looks for a driver when the first call
  * needs one: on a machine without, every call answers an error. */
 #include "trainer_client/cuda.h"
@@ -12,13 +14,24 @@
 
 /* 64 registers a thread let four blocks into every multiprocessor. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
-    fby_expand(const uint8_t *arena, uint64_t list, uint8_t *out)
+    fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
 {
     __shared__ struct fby_block   block;
     extern __shared__ uint4       pixels[];
     const struct fby_block_memory memory = {
         arena, out, list, &block, reinterpret_cast<uint8_t *>(pixels)};
     fby_block_run(&memory, blockIdx.x);
+}
+
+/* Blocks from `first` on. */
+__global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
+    fby_expand_ops(uint8_t *arena, uint64_t list, uint8_t *out, uint32_t first)
+{
+    __shared__ struct fby_block   block;
+    __shared__ struct fby_pair    pair;
+    const struct fby_block_memory memory = {
+        arena, out, list, &block, reinterpret_cast<uint8_t *>(&pair)};
+    fby_block_run_ops(&memory, first + blockIdx.x);
 }
 
 static_assert(sizeof(struct fby_segment) % 8 == 0, "segments lie in a row");
@@ -85,11 +98,14 @@ static int capture_mode(int *mode)
     return err;
 }
 
-/* Loads the kernel too, which must not happen while a graph is captured. */
+/* Loads the kernels too, which must not happen while a graph is captured. */
 static int prepare(void)
 {
     cudaFuncAttributes about;
     cudaError_t        err = cudaFuncGetAttributes(&about, fby_expand);
+    if (err == cudaSuccess) {
+        err = cudaFuncGetAttributes(&about, fby_expand_ops);
+    }
     return err != cudaSuccess
                ? err
                : cudaFuncSetAttribute(fby_expand,
@@ -207,9 +223,20 @@ static int copy(void *to, const void *from, size_t size, void *stream)
 
 static int launch(const struct fby_cuda_launch *l)
 {
-    fby_expand<<<l->blocks, FBY_BLOCK_THREADS, l->shared,
-        stream_of(l->stream)>>>(static_cast<const uint8_t *>(l->arena),
-        l->list, static_cast<uint8_t *>(l->out));
+    uint8_t *arena = static_cast<uint8_t *>(l->arena);
+    uint8_t *out   = static_cast<uint8_t *>(l->out);
+    uint32_t first = l->blocks[0];
+    if (first > 0) {
+        fby_expand<<<first, FBY_BLOCK_THREADS, l->shared,
+            stream_of(l->stream)>>>(arena, l->list, out);
+    }
+    for (int pass = FBY_PASS_GREYS; pass < FBY_PASSES; pass++) {
+        if (l->blocks[pass] > 0) {
+            fby_expand_ops<<<l->blocks[pass], FBY_BLOCK_THREADS, 0,
+                stream_of(l->stream)>>>(arena, l->list, out, first);
+        }
+        first += l->blocks[pass];
+    }
     return cudaGetLastError();
 }
 

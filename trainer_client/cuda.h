@@ -19,12 +19,12 @@ struct fby_cuda_about {
 };
 
 struct fby_cuda_launch {
-    const void *arena; /* on the device */
-    uint64_t    list;  /* where in it */
-    void       *out;
-    uint32_t    blocks;
-    uint32_t    shared; /* bytes, at most FBY_CUDA_SHARED */
-    void       *stream;
+    void    *arena; /* on the device */
+    uint64_t list;  /* where in it */
+    void    *out;
+    uint32_t blocks[3]; /* of each pass */
+    uint32_t shared;    /* bytes, at most FBY_CUDA_SHARED */
+    void    *stream;
 };
 
 enum { FBY_CUDA_SHARED = 50 << 10 };
@@ -60,6 +60,7 @@ struct fby_cuda {
     int (*event_query)(void *event);
     /* From pinned memory. */
     int (*copy)(void *to, const void *from, size_t size, void *stream);
+    /* A kernel for each pass that has blocks. */
     int (*launch)(const struct fby_cuda_launch *launch);
     const char *(*text)(int code); /* the error's name; static */
 };

@@ -6,6 +6,7 @@
 #ifndef FBY_CLIENT_EXPAND_BLOCK_H
 #define FBY_CLIENT_EXPAND_BLOCK_H
 
+#include "trainer_client/expand_pair.h"
 #include "trainer_client/expand_rows.h"
 #include "trainer_client/expand_tile.h"
 
@@ -29,12 +30,13 @@ struct fby_block {
 
 /* Where a block finds everything. */
 struct fby_block_memory {
-    const uint8_t    *arena;
+    uint8_t          *arena;
     uint8_t          *out;
     uint64_t          list; /* where in the arena */
     struct fby_block *block;
     uint8_t          *pixels; /* of tiles: planes, then the packed tile; of
-                                 rows that vary: struct fby_group */
+                                 rows that vary: struct fby_group; of the
+                                 device's ops: struct fby_pair */
 };
 
 /* ---- what a thread does -------------------------------------------------- */
@@ -46,13 +48,17 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
     FBY_ROLL
     for (uint32_t i = first + thread;
          i < fby_least(s->n, first + FBY_BLOCK_QUADS); i += FBY_BLOCK_THREADS) {
-        uint32_t        image = i / quads;
-        uint32_t        at    = i % quads * 4;
-        uint32_t        n     = fby_least(s->pixels - at, 4);
-        uint64_t        pixel = (uint64_t)image * s->pixels + at;
-        const uint8_t  *from  = m->arena + s->in + pixel * s->channels;
-        struct fby_quad quad  = fby_load_quad(from, s->channels, n);
-        fby_put_quad(s, &quad, s->first_pixel + at, n,
+        uint32_t        image  = i / quads;
+        uint32_t        at     = i % quads * 4;
+        uint32_t        n      = fby_least(s->pixels - at, 4);
+        uint64_t        pixel  = (uint64_t)image * s->pixels + at;
+        const uint8_t  *from   = m->arena + s->in + pixel * s->channels;
+        uint32_t        mirror = fby_mirror(s, m->arena, image);
+        struct fby_quad quad =
+            mirror == 0 ? fby_load_quad(from, s->channels, n)
+                        : fby_load_mirrored(s,
+                              from - (uint64_t)at * s->channels, mirror, at, n);
+        fby_put_quad(s, &quad, fby_mirror_first(s, mirror) + at, n,
             m->out + s->out + image * s->image_bytes);
     }
 }
@@ -105,6 +111,27 @@ FBY_BLOCK_INLINE void fby_block_bit(
         m->out + s->out + image * s->image_bytes + to * out);
 }
 
+FBY_BLOCK_INLINE void fby_block_mixed(
+    const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
+{
+    const struct fby_ops_row *rows =
+        (const struct fby_ops_row *)(const void *)(m->arena + s->draws);
+    uint32_t          in   = fby_width_of(s->from);
+    uint32_t          c    = i % s->classes;
+    uint64_t          row  = s->first_row + i / s->classes;
+    uint64_t          with = rows[row].partner;
+    const uint8_t    *ids  = m->arena + s->in;
+    float             on   = fby_f32_from_bits(s->on);
+    float             off  = fby_f32_from_bits(s->off);
+    struct fby_number x    = {true, 0,
+           fby_ops_mix(fby_load_1(ids + row * in, in) == c ? on : off,
+            fby_load_1(ids + with * in, in) == c ? on : off,
+               rows[row].label_share, rows[row].label_rest)};
+    uint32_t          out  = fby_width_of(s->to);
+    fby_store_1(
+        fby_number_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
+}
+
 FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
@@ -116,6 +143,8 @@ FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
             fby_block_value(s, m, i);
         } else if (s->kind == FBY_SEGMENT_BITS) {
             fby_block_bit(s, m, i);
+        } else if (s->kind == FBY_SEGMENT_MIX) {
+            fby_block_mixed(s, m, i);
         } else {
             fby_block_hot(s, m, i);
         }
@@ -201,7 +230,7 @@ FBY_BLOCK_INLINE void fby_block_tile(
     FBY_EACH_THREAD(t)
     {
         if (t == 0) {
-            fby_tile_find(s, number, tile);
+            fby_tile_find(s, m->arena, number, tile);
         }
         if (t == 0 && packed) {
             fby_tile_find_packed(s, m->arena, number, tile);
@@ -251,8 +280,13 @@ FBY_BLOCK_INLINE void fby_block_rows(
     }
 }
 
-/* Block `number` of the launch. */
-FBY_BLOCK_INLINE void fby_block_run(
+FBY_BLOCK_INLINE uint32_t fby_block_count(const struct fby_segment_list *list)
+{
+    return list->blocks[0] + list->blocks[1] + list->blocks[2];
+}
+
+/* Take what block `number` of all is of; returns which block of that it is. */
+FBY_BLOCK_INLINE uint32_t fby_block_find(
     const struct fby_block_memory *m, uint32_t number)
 {
     const struct fby_segment_list *list =
@@ -271,7 +305,76 @@ FBY_BLOCK_INLINE void fby_block_run(
         }
     }
     FBY_MEET();
-    uint32_t part = number - s->first_block;
+    return number - s->first_block;
+}
+
+FBY_BLOCK_INLINE void fby_block_greys(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment *s     = &m->block->segment;
+    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->pixels;
+    uint32_t                  image = number / s->parts;
+    uint32_t                  first = number % s->parts * FBY_BLOCK_PIXELS;
+    const uint8_t *picture = m->arena + s->in + (uint64_t)image * s->pixels * 3;
+    if (!fby_pair_needs_grey(pair)) {
+        return;
+    }
+    FBY_EACH_THREAD(t)
+    {
+        fby_pair_sum(s, picture, first, t, pair);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_pair_sums(t, pair);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        if (t == 0) {
+            fby_pair_add(s, pair, image, m->arena);
+        }
+    }
+}
+
+/* Block `number` of the last two passes. */
+FBY_BLOCK_INLINE void fby_block_run_ops(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment *s     = &m->block->segment;
+    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->pixels;
+    uint32_t                  part  = fby_block_find(m, number);
+    uint32_t                  image = part / s->parts;
+    FBY_EACH_THREAD(t)
+    {
+        fby_pair_load(s, m->arena, image, t, pair);
+    }
+    FBY_MEET();
+    if (s->kind == FBY_SEGMENT_GREYS) {
+        fby_block_greys(m, part);
+        return;
+    }
+    FBY_EACH_THREAD(t)
+    {
+        fby_pair_greys(s, m->arena, image, t, pair);
+    }
+    FBY_MEET();
+    FBY_EACH_THREAD(t)
+    {
+        fby_pair_pixels(s, pair, m->arena + s->in, part, t, m->out + s->out);
+    }
+}
+
+/* Block `number` of the first pass. */
+FBY_BLOCK_INLINE void fby_block_run(
+    const struct fby_block_memory *whole, uint32_t number)
+{
+    uint32_t                       part = fby_block_find(whole, number);
+    const struct fby_segment      *s    = &whole->block->segment;
+    const struct fby_block_memory  here = {whole->arena,
+        s->inside != 0 ? whole->arena : whole->out, whole->list, whole->block,
+         whole->pixels};
+    const struct fby_block_memory *m    = &here;
     if (s->kind == FBY_SEGMENT_TILES || s->kind == FBY_SEGMENT_PLANES) {
         fby_block_tile(m, part);
         return;

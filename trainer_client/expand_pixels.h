@@ -238,6 +238,41 @@ FBY_BLOCK_INLINE struct fby_quad fby_part_three(
     return quad;
 }
 
+/* ---- mirrors -------------------------------------------------------------- */
+
+FBY_BLOCK_INLINE uint32_t fby_mirror(
+    const struct fby_segment *s, const uint8_t *arena, uint32_t image)
+{
+    return s->draws != 0 ? arena[s->draws + image] : 0;
+}
+
+/* Where the pixels that are here begin in the result. */
+FBY_BLOCK_INLINE uint32_t fby_mirror_first(
+    const struct fby_segment *s, uint32_t mirror)
+{
+    return (mirror & FBY_MIRROR_Y) != 0 ? s->plane - s->first_pixel - s->pixels
+                                        : s->first_pixel;
+}
+
+/* The lowest `n` of four bytes the other way round. */
+FBY_BLOCK_INLINE uint32_t fby_turn_4(uint32_t bytes, uint32_t n)
+{
+    uint32_t turned = bytes >> 24 | (bytes >> 8 & 0xff00U) |
+                      (bytes & 0xff00U) << 8 | bytes << 24;
+    return turned >> (8 * (4 - n));
+}
+
+FBY_BLOCK_INLINE struct fby_quad fby_turn_quad(struct fby_quad quad, uint32_t n)
+{
+    FBY_UNROLL
+    for (uint32_t c = 0; c < 4; c++) {
+        quad.of[c] = fby_turn_4(quad.of[c], n);
+    }
+    return quad;
+}
+
+/* ---- load ----------------------------------------------------------------- */
+
 /* `n` of four pixels at `from`. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     const uint8_t *from, uint32_t channels, uint32_t n)
@@ -259,6 +294,28 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
         quad.of[1] |= c == 1 ? byte : 0;
         quad.of[2] |= c == 2 ? byte : 0;
         quad.of[3] |= c == 3 ? byte : 0;
+    }
+    return quad;
+}
+
+/* `n` pixels of the result from `at` on, of a mirrored image. */
+FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
+    const uint8_t *image, uint32_t mirror, uint32_t at, uint32_t n)
+{
+    struct fby_quad quad  = {{0, 0, 0, 0}};
+    uint32_t        lines = s->pixels / s->width;
+    FBY_ROLL
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t y = (at + i) / s->width;
+        uint32_t x = (at + i) % s->width;
+        y          = (mirror & FBY_MIRROR_Y) != 0 ? lines - 1 - y : y;
+        x          = (mirror & FBY_MIRROR_X) != 0 ? s->width - 1 - x : x;
+        struct fby_quad one = fby_load_quad(
+            image + ((uint64_t)y * s->width + x) * s->channels, s->channels, 1);
+        FBY_UNROLL
+        for (uint32_t c = 0; c < 4; c++) {
+            quad.of[c] |= one.of[c] << (8 * i);
+        }
     }
     return quad;
 }

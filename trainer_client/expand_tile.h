@@ -31,6 +31,7 @@ struct fby_tile {
     uint32_t              x, y;          /* of its first pixel in the picture */
     uint32_t              image;         /* which picture of the segment */
     uint32_t              bytes;         /* packed */
+    uint32_t              mirror;        /* of its picture */
     uint64_t              at;            /* where in the arena */
     struct fby_tile_plane plane[3];
     uint32_t              plane_at[4]; /* in the tile, of each plane */
@@ -66,14 +67,15 @@ FBY_BLOCK_INLINE uint32_t fby_tile_widths(
 /* ---- where the tile lies ------------------------------------------------- */
 
 /* One thread does this. */
-FBY_BLOCK_INLINE void fby_tile_find(
-    const struct fby_segment *s, uint32_t number, struct fby_tile *tile)
+FBY_BLOCK_INLINE void fby_tile_find(const struct fby_segment *s,
+    const uint8_t *arena, uint32_t number, struct fby_tile *tile)
 {
     uint32_t across = (s->width + 255) / 256;
     uint32_t down   = (s->lines + 31) / 32;
     tile->x         = number % across * 256;
     tile->y         = number / across % down * 32;
     tile->image     = number / across / down;
+    tile->mirror    = fby_mirror(s, arena, tile->image);
     tile->width     = fby_least(s->width - tile->x, 256);
     tile->height    = fby_least(s->lines - tile->y, 32);
     FBY_ROLL
@@ -389,6 +391,21 @@ FBY_BLOCK_INLINE struct fby_quad fby_tile_quad_yuv(
     return quad;
 }
 
+/* Where the `n` pixels from x, y on of the tile begin in the result. */
+FBY_BLOCK_INLINE uint32_t fby_tile_pixel(const struct fby_segment *s,
+    const struct fby_tile *tile, uint32_t x, uint32_t y, uint32_t n)
+{
+    uint32_t line   = tile->y + y;
+    uint32_t column = tile->x + x;
+    if ((tile->mirror & FBY_MIRROR_Y) != 0) {
+        line = s->lines - 1 - line;
+    }
+    if ((tile->mirror & FBY_MIRROR_X) != 0) {
+        column = s->width - n - column;
+    }
+    return fby_mirror_first(s, tile->mirror) + line * s->width + column;
+}
+
 FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
     const struct fby_tile *tile, uint32_t thread, uint8_t *pixels, uint8_t *out)
 {
@@ -402,9 +419,11 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
         struct fby_quad quad = s->yuv420 != 0
                                    ? fby_tile_quad_yuv(tile, pixels, x, y)
                                    : fby_tile_quad(s->channels, pixels, x, y);
-        fby_put_quad(s, &quad,
-            s->first_pixel + (tile->y + y) * s->width + tile->x + x,
-            fby_least(tile->width - x, 4), image);
+        uint32_t        n    = fby_least(tile->width - x, 4);
+        if ((tile->mirror & FBY_MIRROR_X) != 0) {
+            quad = fby_turn_quad(quad, n);
+        }
+        fby_put_quad(s, &quad, fby_tile_pixel(s, tile, x, y, n), n, image);
     }
 }
 

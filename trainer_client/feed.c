@@ -11,9 +11,13 @@
 #include "trainer_client/feed_pin.h"
 #include "trainer_client/segment.h"
 
+_Static_assert(sizeof(((struct fby_cuda_launch *)0)->blocks) ==
+                   sizeof(((struct fby_segment_list *)0)->blocks),
+    "a launch has the passes of a list");
+
 struct lane {
     void    *stream;
-    uint8_t *memory; /* as large as an arena */
+    uint8_t *memory; /* as large as an arena, and more to work in */
     void    *copied; /* fixed: event */
     void    *done;   /* fixed: event on the consumer's stream */
     bool     armed;  /* fixed: copied, not yet launched */
@@ -170,7 +174,8 @@ static void make_lane(struct run *run, struct lane *lane)
 {
     void *memory = NULL;
     CALL(run, stream_create, &lane->stream);
-    CALL(run, allocate, &memory, run->feed->config.arena_bytes);
+    CALL(run, allocate, &memory,
+        run->feed->config.arena_bytes + run->feed->config.work_bytes);
     lane->memory = memory;
     if (run->feed->config.fixed) {
         CALL(run, event_create, &lane->copied);
@@ -464,14 +469,15 @@ static struct fby_cuda_launch launch_of(const struct fby_feed *self,
     struct fby_segment_list list;
     memcpy(
         &list, fby_feed_arena(self, batch->arena) + batch->list, sizeof(list));
-    return (struct fby_cuda_launch){
+    struct fby_cuda_launch launch = {
         .arena  = lane->memory,
         .list   = batch->list,
         .out    = batch->out->memory,
-        .blocks = list.n_blocks,
         .shared = list.shared,
         .stream = lane->stream,
     };
+    memcpy(launch.blocks, list.blocks, sizeof(launch.blocks));
+    return launch;
 }
 
 static void submit(struct run *run, const struct fby_feed_batch *batch)
@@ -494,7 +500,7 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
         return;
     }
     wait_released(run, out, lane);
-    if (out->launch.blocks > 0) {
+    if (out->launch.blocks[FBY_PASS_EXPAND] > 0) {
         CALL(run, launch, &out->launch);
     }
     CALL(run, event_record, out->ready, lane->stream);
@@ -632,7 +638,7 @@ static void launch_fixed(struct run *run, struct out *out, void *stream)
     if (self->leaving) {
         CALL(run, stream_wait, stream, self->left);
     }
-    if (out->launch.blocks > 0) {
+    if (out->launch.blocks[FBY_PASS_EXPAND] > 0) {
         CALL(run, launch, &out->launch);
     }
     CALL(run, event_record, lane->done, stream);

@@ -40,7 +40,8 @@ struct fby_feed_config {
     int                    device;
     uint32_t               n_arenas;
     uint64_t               arena_bytes;
-    uint32_t               n_outs; /* that are always there */
+    uint64_t               work_bytes; /* behind an arena, on the device only */
+    uint32_t               n_outs;     /* that are always there */
     uint64_t               out_bytes;
     bool                   fixed;
     struct fby_feed_memory memory;

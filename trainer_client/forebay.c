@@ -78,6 +78,7 @@ static fby_err open_feed(
         .device      = setup->gpu,
         .n_arenas    = fby_setup_window(setup) + 1,
         .arena_bytes = setup->arena_bytes,
+        .work_bytes  = setup->work_bytes,
         .n_outs = most < FBY_OUTPUT_SLOTS ? (uint32_t)most : FBY_OUTPUT_SLOTS,
         .out_bytes = setup->out_bytes,
         .fixed     = setup->fixed_outputs,

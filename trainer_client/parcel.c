@@ -11,6 +11,10 @@ struct whole { /* a field that the host put into the arena */
     bool     expanded;
 };
 
+struct drawn { /* for a field, where in the arena; 0: nothing */
+    uint64_t plan, rows, sums;
+};
+
 struct parcel {
     const struct fby_setup       *setup;
     const struct fby_parcel_host *host;
@@ -18,6 +22,7 @@ struct parcel {
     struct fby_slot              *slot;
     uint64_t                      valid; /* where it lies */
     struct whole                  whole[FBY_MAX_FIELDS];
+    struct drawn                  drawn[FBY_MAX_FIELDS];
     uint64_t                      groups[FBY_MAX_FIELDS]; /* rows that vary: the
                                                              table of groups */
 };
@@ -67,7 +72,7 @@ static fby_err put_field(struct parcel *p, uint32_t field, struct fby_why *why)
         return p->host->expand(p->host->context, field, to, why);
     }
     memcpy(to, from, whole->bytes);
-    return plan->kind == FBY_EXPAND_ONE_HOT
+    return plan->kind == FBY_EXPAND_ONE_HOT || plan->kind == FBY_EXPAND_MIX
                ? fby_segments_check_ids(plan, from, rows_of(p), why)
                : FBY_OK;
 }
@@ -212,6 +217,114 @@ static void put_no_rows(struct parcel *p)
     }
 }
 
+/* ---- ops of the device ---------------------------------------------------- */
+
+/* Flips alone: a byte a row. */
+static uint64_t put_mirrors(struct parcel *p, const struct fby_ops_row *rows)
+{
+    uint64_t at = take_room(p->slot, rows_of(p));
+    for (uint32_t r = 0; r < rows_of(p); r++) {
+        p->slot->arena[at + r] =
+            (uint8_t)((rows[r].mirror_x != 0 ? FBY_MIRROR_X : 0) |
+                      (rows[r].mirror_y != 0 ? FBY_MIRROR_Y : 0));
+    }
+    return at;
+}
+
+static bool any_contrast(const struct fby_ops_row *rows, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t r = 0; r < n; r++) {
+        for (uint32_t i = 0; i < rows[r].n_jitter; i++) {
+            any = any || rows[r].jitter[i] == FBY_OPS_CONTRAST;
+        }
+    }
+    return any;
+}
+
+static uint64_t put_bytes(struct parcel *p, const void *from, uint64_t bytes)
+{
+    uint64_t at = take_room(p->slot, bytes);
+    memcpy(p->slot->arena + at, from, bytes);
+    return at;
+}
+
+/* Rows that another field's ops or labels read too; 0: there are none yet. */
+static uint64_t drawn_before(const struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plans = p->setup->expansions;
+    for (uint32_t i = 0; i < field; i++) {
+        if (plans[i].drawn_by == plans[field].drawn_by) {
+            return p->drawn[i].rows;
+        }
+    }
+    return 0;
+}
+
+static void put_drawn(struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    struct drawn               *drawn = &p->drawn[field];
+    uint32_t                    n     = rows_of(p);
+    const struct fby_ops_row   *rows =
+        p->host->draw(p->host->context, plan->drawn_by);
+    if (plan->kind == FBY_EXPAND_OPS && plan->ops.plain) {
+        drawn->rows = put_mirrors(p, rows);
+        return;
+    }
+    drawn->rows = drawn_before(p, field);
+    if (drawn->rows == 0) {
+        drawn->rows = put_bytes(p, rows, n * sizeof(*rows));
+    }
+    if (plan->kind == FBY_EXPAND_OPS) {
+        drawn->plan = put_bytes(p, &plan->ops, sizeof(plan->ops));
+    }
+    if (plan->kind == FBY_EXPAND_OPS && any_contrast(rows, n)) {
+        drawn->sums = take_room(p->slot, n * sizeof(uint64_t));
+        memset(p->slot->arena + drawn->sums, 0, n * sizeof(uint64_t));
+    }
+}
+
+/* Behind other bytes: none lies at 0. */
+static void put_all_drawn(struct parcel *p)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        if (p->setup->expansions[i].drawn_by != NULL) {
+            put_drawn(p, i);
+        }
+    }
+}
+
+static void list_ops(const struct parcel *p, uint32_t field, enum fby_pass pass,
+    struct fby_segments *list)
+{
+    const struct fby_expansion *plan    = &p->setup->expansions[field];
+    const struct drawn         *drawn   = &p->drawn[field];
+    bool                        compact = fby_setup_is_compact(p->setup, field);
+    const struct fby_piece_of_ops piece = {
+        .at    = compact ? p->setup->work_offset[field] : p->whole[field].at,
+        .rows  = rows_of(p),
+        .plan  = drawn->plan,
+        .draws = drawn->rows,
+        .sums  = drawn->sums,
+        .out   = p->setup->out_offset[field],
+    };
+    if (fby_segments_gather(plan) && fby_segments_know(plan) &&
+        (pass == FBY_PASS_OPS || drawn->sums != 0)) {
+        fby_segments_add_ops(list, plan, &piece);
+    }
+}
+
+static void list_passes(const struct parcel *p, struct fby_segments *list)
+{
+    for (int pass = FBY_PASS_GREYS; pass < FBY_PASSES; pass++) {
+        fby_segments_pass(list, (enum fby_pass)pass);
+        for (uint32_t i = 0; i < p->setup->n_fields && rows_of(p) > 0; i++) {
+            list_ops(p, i, (enum fby_pass)pass, list);
+        }
+    }
+}
+
 /* ---- all of it ------------------------------------------------------------ */
 
 static fby_err put_fields(struct parcel *p, struct fby_why *why)
@@ -226,6 +339,9 @@ static fby_err put_fields(struct parcel *p, struct fby_why *why)
             err = check_ids(p, i, why);
         }
     }
+    if (err == FBY_OK) {
+        put_all_drawn(p);
+    }
     p->valid = take_room(p->slot, rows_of(p));
     memcpy(p->slot->arena + p->valid, p->task->batch->valid, rows_of(p));
     return err;
@@ -236,7 +352,9 @@ static fby_err put_fields(struct parcel *p, struct fby_why *why)
 static void list_chunks(
     const struct parcel *p, uint32_t field, struct fby_segments *list)
 {
-    const struct fby_raw_field *raw = &p->task->layout->fields[field];
+    const struct fby_raw_field *raw    = &p->task->layout->fields[field];
+    const struct fby_expansion *plan   = &p->setup->expansions[field];
+    bool                        gather = fby_segments_gather(plan);
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
         const struct fby_place *place = &p->slot->places[raw->first_chunk + i];
         const struct fby_raw_span span =
@@ -247,9 +365,15 @@ static void list_chunks(
             .packed     = place->packed,
             .raw_offset = span.raw_offset,
             .raw_bytes  = span.raw_bytes,
-            .out        = p->setup->out_offset[field],
+            .out        = gather ? p->setup->work_offset[field]
+                                 : p->setup->out_offset[field],
+            .draws      = p->drawn[field].rows,
         };
-        fby_segments_add(list, &p->setup->expansions[field], &piece);
+        if (gather) {
+            fby_segments_add_gathered(list, plan, &piece);
+        } else {
+            fby_segments_add(list, plan, &piece);
+        }
     }
 }
 
@@ -261,10 +385,11 @@ static void list_whole(
         .at        = whole->at,
         .raw_bytes = whole->bytes,
         .out       = p->setup->out_offset[field],
+        .draws     = p->drawn[field].rows,
     };
     if (whole->expanded) {
         fby_segments_copy(list, whole->at, whole->bytes, piece.out);
-    } else {
+    } else if (!fby_segments_gather(&p->setup->expansions[field])) {
         fby_segments_add(list, &p->setup->expansions[field], &piece);
     }
 }
@@ -306,6 +431,7 @@ static uint64_t list_all(struct parcel *p, struct fby_segments *list)
     }
     fby_segments_copy(
         list, p->valid, rows_of(p), p->setup->out_offset[p->setup->n_fields]);
+    list_passes(p, list);
     return fby_segments_finish(list);
 }
 

@@ -13,6 +13,9 @@ struct fby_parcel_host {
     const struct fby_setup *setup;
     fby_err (*expand)(
         void *context, uint32_t field, uint8_t *out, struct fby_why *why);
+    /* What is drawn for each row; until it is asked again. */
+    const struct fby_ops_row *(*draw)(
+        void *context, const struct fby_field_content *by);
     void *context;
 };
 

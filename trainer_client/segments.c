@@ -4,6 +4,7 @@
 
 #include "common/bytes.h"
 #include "common/yuv420.h"
+#include "trainer_client/expand_pair.h"
 #include "trainer_client/expand_rows.h"
 
 bool fby_segments_know(const struct fby_expansion *plan)
@@ -17,9 +18,10 @@ bool fby_segments_know(const struct fby_expansion *plan)
     case FBY_EXPAND_BITS:
     case FBY_EXPAND_PADDED:
     case FBY_EXPAND_RAGGED:
+    case FBY_EXPAND_MIX:
         return true;
     case FBY_EXPAND_OPS:
-    case FBY_EXPAND_MIX:
+        return plan->to != FBY_BOOL;
     case FBY_EXPAND_DENSE:
     case FBY_EXPAND_CSR:
     case FBY_EXPAND_COO:
@@ -29,6 +31,11 @@ bool fby_segments_know(const struct fby_expansion *plan)
         break;
     }
     return false;
+}
+
+bool fby_segments_gather(const struct fby_expansion *plan)
+{
+    return plan->kind == FBY_EXPAND_OPS && !plan->ops.plain;
 }
 
 /* ---- the list ------------------------------------------------------------ */
@@ -51,6 +58,9 @@ static uint32_t per_block(uint32_t kind)
         [FBY_SEGMENT_PLANES]  = 1,
         [FBY_SEGMENT_PADDED]  = 1,
         [FBY_SEGMENT_OFFSETS] = 1,
+        [FBY_SEGMENT_MIX]     = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_GREYS]   = 1,
+        [FBY_SEGMENT_OPS]     = 1,
     };
     return work[kind];
 }
@@ -62,8 +72,15 @@ static void put(struct fby_segments *self, const struct fby_segment *segment)
         self->all[self->n]             = *segment;
         self->all[self->n].first_block = self->n_blocks;
     }
+    uint32_t blocks = (segment->n + work - 1) / work;
     self->n++;
-    self->n_blocks += (segment->n + work - 1) / work;
+    self->n_blocks += blocks;
+    self->blocks[self->pass] += blocks;
+}
+
+void fby_segments_pass(struct fby_segments *self, enum fby_pass pass)
+{
+    self->pass = (uint32_t)pass;
 }
 
 /* `n` units of so many bytes in and out and so much work each, in parts that
@@ -89,6 +106,7 @@ static void put_cut(struct fby_segments *self, struct fby_segment segment,
         put(self, &segment);
         segment.in += most * units->in;
         segment.out += most * units->out;
+        segment.draws += segment.draws != 0 ? most : 0;
     }
 }
 
@@ -131,7 +149,8 @@ static struct part part_of(
 static void take_scale(
     const struct fby_expansion *plan, struct fby_segment *segment)
 {
-    bool affine = plan->kind == FBY_EXPAND_AFFINE;
+    bool affine =
+        plan->kind == FBY_EXPAND_AFFINE || plan->kind == FBY_EXPAND_OPS;
     bool scaled = affine || plan->kind == FBY_EXPAND_SCALE;
     for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
         bool one           = !affine && plan->channels == 1;
@@ -158,6 +177,7 @@ static struct fby_segment picture_of(const struct fby_expansion *plan,
         .pixels      = part->lines * width,
         .first_pixel = part->first_line * width,
         .plane       = plan->shape.dims[0] * width,
+        .draws       = piece->draws != 0 ? piece->draws + part->first_image : 0,
     };
     take_scale(plan, &segment);
     return segment;
@@ -199,22 +219,97 @@ static void need(struct fby_segments *self, uint32_t bytes)
     self->shared = bytes > self->shared ? bytes : self->shared;
 }
 
-static void add_tiles(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece *piece)
+static void put_tiles(struct fby_segments *self, struct fby_segment segment,
+    const struct fby_piece *piece, uint32_t images)
 {
-    struct part        part    = part_of(plan, piece);
-    struct fby_segment segment = picture_of(plan, piece, &part);
-    uint32_t           planes =
+    uint32_t planes =
         segment.channels * FBY_TILE_ROWS * (uint32_t)FBY_TILE_STRIDE;
     segment.kind  = piece->packed ? FBY_SEGMENT_TILES : FBY_SEGMENT_PLANES;
     segment.bytes = piece->bytes;
-    segment.n     = part.images * ((segment.width + 255) / 256) *
+    segment.n     = images * ((segment.width + 255) / 256) *
                 ((segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS);
     put(self, &segment);
     need(self, planes);
     if (self->all != NULL && piece->packed) {
         need(self, planes + packed_bytes(self->arena + piece->at, segment.n) +
                        FBY_TILE_READ_OVER);
+    }
+}
+
+static void add_tiles(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    struct part part = part_of(plan, piece);
+    put_tiles(self, picture_of(plan, piece, &part), piece, part.images);
+}
+
+/* ---- ops of the device ---------------------------------------------------- */
+
+void fby_segments_add_gathered(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    struct part        part    = part_of(plan, piece);
+    struct fby_segment segment = picture_of(plan, piece, &part);
+    segment.inside             = 1;
+    segment.draws              = 0; /* it is not mirrored yet */
+    if (piece->packed) {
+        segment.out         = piece->out + part.first_image * plan->raw_bytes;
+        segment.image_bytes = plan->raw_bytes;
+        segment.to          = FBY_U8;
+        segment.planar      = 0;
+        put_tiles(self, segment, piece, part.images);
+        return;
+    }
+    const struct units bytes = {piece->raw_bytes, 1, 1, 1};
+    segment.kind             = FBY_SEGMENT_COPY;
+    segment.out              = piece->out + piece->raw_offset;
+    put_cut(self, segment, &bytes);
+}
+
+void fby_segments_add_ops(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece_of_ops *piece)
+{
+    struct fby_segment segment = {
+        .kind =
+            self->pass == FBY_PASS_OPS ? FBY_SEGMENT_OPS : FBY_SEGMENT_GREYS,
+        .in          = piece->at,
+        .out         = piece->out,
+        .image_bytes = plan->out_bytes,
+        .values      = piece->sums,
+        .ops         = piece->plan,
+        .draws       = piece->draws,
+        .to          = plan->to,
+        .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
+        .width       = plan->ops.width,
+        .pixels      = plan->pixels,
+        .parts       = (plan->pixels + FBY_BLOCK_PIXELS - 1) / FBY_BLOCK_PIXELS,
+    };
+    segment.n = piece->rows * segment.parts;
+    put(self, &segment);
+}
+
+/* All rows in one piece; cut, they go on with the same ids and draws. */
+static void add_mixed(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint64_t           rows    = piece->raw_bytes / plan->raw_bytes;
+    uint64_t           most    = FBY_SEGMENT_MOST / plan->classes;
+    struct fby_segment segment = {
+        .kind    = FBY_SEGMENT_MIX,
+        .in      = piece->at,
+        .draws   = piece->draws,
+        .from    = plan->from,
+        .to      = plan->to,
+        .on      = fby_f32_bits(plan->on_value),
+        .off     = fby_f32_bits(plan->off_value),
+        .classes = plan->classes,
+    };
+    for (uint64_t done = 0; done < rows; done += most) {
+        uint64_t left = rows - done;
+        segment.n     = (uint32_t)(left < most ? left : most) * plan->classes;
+        segment.first_row = (uint32_t)done;
+        segment.out       = piece->out + done * plan->out_bytes;
+        put(self, &segment);
     }
 }
 
@@ -431,9 +526,13 @@ void fby_segments_add(struct fby_segments *self,
     case FBY_EXPAND_BITS:
         add_bits(self, plan, piece);
         break;
-    case FBY_EXPAND_OPS: /* fby_segments_know says no */
+    case FBY_EXPAND_OPS:
+        add_pixels(self, plan, piece);
+        break;
     case FBY_EXPAND_MIX:
-    case FBY_EXPAND_PADDED:
+        add_mixed(self, plan, piece);
+        break;
+    case FBY_EXPAND_PADDED: /* fby_segments_add_rows */
     case FBY_EXPAND_RAGGED:
     case FBY_EXPAND_DENSE:
     case FBY_EXPAND_CSR:
@@ -466,7 +565,7 @@ uint64_t fby_segments_finish(struct fby_segments *self)
 {
     const struct fby_segment_list list = {
         .n_segments = self->n,
-        .n_blocks   = self->n_blocks,
+        .blocks     = {self->blocks[0], self->blocks[1], self->blocks[2]},
         .shared     = self->shared,
     };
     uint32_t *owner = (uint32_t *)(void *)(self->all + self->n);
@@ -514,8 +613,14 @@ static void count_chunks(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
     uint32_t f)
 {
-    struct fby_piece whole = {.raw_bytes = layout->fields[f].raw_bytes};
+    struct fby_piece whole  = {.raw_bytes = layout->fields[f].raw_bytes};
+    bool             gather = fby_segments_gather(plan);
     fby_segments_add(count, plan, &whole);
+    if (gather) {
+        const struct fby_piece_of_ops ops = {.rows = layout->rows};
+        fby_segments_add_ops(count, plan, &ops);
+        fby_segments_add_ops(count, plan, &ops);
+    }
     for (uint32_t i = 0; i < layout->fields[f].n_chunks; i++) {
         struct fby_raw_span span  = fby_layout_chunk(layout, f, i);
         struct fby_piece    piece = {
@@ -523,6 +628,9 @@ static void count_chunks(struct fby_segments *count,
                .raw_bytes  = span.raw_bytes,
         };
         fby_segments_add(count, plan, &piece);
+        if (gather) {
+            fby_segments_add_gathered(count, plan, &piece);
+        }
         piece.packed = fby_segments_take_packed(plan);
         if (piece.packed) {
             fby_segments_add(count, plan, &piece);

@@ -17,6 +17,8 @@ struct fby_segments {
     struct fby_segment *all;  /* NULL: they are only counted */
     uint32_t            n;
     uint32_t            n_blocks;
+    uint32_t            pass; /* that is being listed */
+    uint32_t            blocks[FBY_PASSES];
     uint32_t            shared;
 };
 
@@ -27,7 +29,16 @@ struct fby_piece {
     bool     packed;     /* photo format 1; else the raw bytes */
     uint64_t raw_offset; /* in the field, of what it holds */
     uint64_t raw_bytes;
-    uint64_t out; /* where the field begins in the tensors' memory */
+    uint64_t out;   /* where the field begins in the tensors' memory */
+    uint64_t draws; /* flips, mix: what segment.h says, of all rows */
+};
+
+/* Pictures of a field that lie in the arena one behind the other, raw. */
+struct fby_piece_of_ops {
+    uint64_t at;
+    uint32_t rows;
+    uint64_t plan, draws, sums; /* as segment.h says */
+    uint64_t out;
 };
 
 /* A chunk of a field whose rows vary in length, as it lies in the arena. */
@@ -46,12 +57,16 @@ bool fby_segments_know(const struct fby_expansion *plan);
 /* Whether chunks of it may come as they are packed. */
 bool fby_segments_take_packed(const struct fby_expansion *plan);
 
+/* Whether its raw rows must lie in one piece first: ops that mix rows, or look
+ * at whole pictures. */
+bool fby_segments_gather(const struct fby_expansion *plan);
+
 /* Bytes behind the others that the list of any batch of this layout can take:
  * of its chunks, or of whole fields, and of a copy of `bytes`. */
 uint64_t fby_segments_room(const struct fby_raw_layout *layout,
     const struct fby_expansion *plans, uint64_t bytes);
 
-/* A list at `used` or a little later. */
+/* A list at `used` or a little later. Segments are added pass by pass. */
 void fby_segments_begin(
     struct fby_segments *self, uint8_t *arena, uint64_t used);
 
@@ -68,6 +83,17 @@ uint64_t fby_segments_groups(uint32_t rows);
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     uint64_t longest, const struct fby_piece_of_rows *piece);
+
+/* Bring a piece of what is to be gathered to its place in the arena:
+ * piece->out is where the field begins there. */
+void fby_segments_add_gathered(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece);
+
+/* Once all is gathered: GREYS or OPS, whichever the pass is. */
+void fby_segments_add_ops(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece_of_ops *piece);
+
+void fby_segments_pass(struct fby_segments *self, enum fby_pass pass);
 
 void fby_segments_copy(
     struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out);

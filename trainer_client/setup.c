@@ -393,6 +393,28 @@ static uint32_t threads_by_cores(void)
     return cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS;
 }
 
+/* What is drawn for its rows. */
+static uint64_t drawn_bytes(const struct fby_setup *self, uint32_t i)
+{
+    if (self->expansions[i].drawn_by == NULL) {
+        return 0;
+    }
+    return aligned(sizeof(struct fby_ops_plan)) +
+           aligned(sizeof(struct fby_ops_row) * self->max_rows) +
+           aligned(sizeof(uint64_t) * self->max_rows);
+}
+
+static void plan_work(struct fby_setup *self)
+{
+    self->arena_bytes = aligned(self->arena_bytes);
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        if (fby_segments_gather(&self->expansions[i])) {
+            self->work_offset[i] = self->arena_bytes + self->work_bytes;
+            self->work_bytes += aligned(self->layout.fields[i].raw_bytes);
+        }
+    }
+}
+
 /* Pieces at multiples of 16, what the host expands, `valid`, and the list. */
 static uint64_t arena_bytes(const struct fby_setup *self)
 {
@@ -403,7 +425,8 @@ static uint64_t arena_bytes(const struct fby_setup *self)
         uint64_t expanded = self->expansions[i].out_bytes * self->max_rows +
                             self->expansions[i].tensors[0].more_bytes;
         bool known = fby_segments_know(&self->expansions[i]);
-        bytes += aligned(known ? field->raw_bytes : expanded) +
+        bytes += drawn_bytes(self, i) +
+                 aligned(known ? field->raw_bytes : expanded) +
                  (uint64_t)field->n_chunks * FBY_SEGMENT_ALIGN;
     }
     return bytes +
@@ -467,6 +490,7 @@ static fby_err take_limits(struct fby_setup *self,
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
     self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
+    plan_work(self);
     if (self->cuda != NULL && has_sparse(self)) {
         return fby_because(why, FBY_CONFIG,
             "sparse rows are made on the host only; use device: host, or leave "
@@ -537,6 +561,7 @@ uint32_t fby_setup_window(const struct fby_setup *self)
 bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda != NULL && !self->digests && !self->verify_decoded &&
+           self->expansions[field].kind != FBY_EXPAND_MIX &&
            fby_segments_know(&self->expansions[field]);
 }
 

@@ -52,14 +52,17 @@ struct fby_setup {
     bool                     fixed_outputs;
     struct fby_feed_memory   memory;
     uint64_t                 arena_bytes; /* of a batch on its way to a GPU */
-    uint64_t                 window_bytes;
-    uint32_t                 window_batches;
-    uint64_t                 max_held_bytes;
-    uint32_t                 decode_threads;
-    int64_t                  open_timeout_ns;
-    bool                     digests;
-    bool                     verify_decoded;
-    uint64_t                 audit;
+    uint64_t                 work_bytes;  /* behind it, there only */
+    uint64_t work_offset[FBY_MAX_FIELDS]; /* from the arena's beginning, where
+                                             raw rows are gathered */
+    uint64_t window_bytes;
+    uint32_t window_batches;
+    uint64_t max_held_bytes;
+    uint32_t decode_threads;
+    int64_t  open_timeout_ns;
+    bool     digests;
+    bool     verify_decoded;
+    uint64_t audit;
 };
 
 /* Copy options of any version into `out`.

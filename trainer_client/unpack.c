@@ -156,21 +156,14 @@ struct making {
     const struct fby_unpack_task *task;
 };
 
-static fby_err expand_with_ops(
-    const struct making *making, uint32_t field, void *out, struct fby_why *why)
+static struct fby_ops_row *draw_rows(
+    const struct making *making, const struct fby_field_content *by)
 {
-    const struct fby_unpack      *self  = making->self;
-    const struct fby_unpack_task *task  = making->task;
-    const struct fby_setup       *setup = self->setup;
-    const struct fby_expansion   *plan  = &setup->expansions[field];
-    struct forebay_batch         *batch = task->batch;
-    struct fby_expand_job         job   = {
-                  .plan = plan,
-                  .raw = task->from->memory + task->layout->fields[field].slot_offset,
-                  .rows  = batch->rows,
-                  .draws = self->draws + (size_t)making->thread * setup->max_rows,
-                  .out   = out,
-    };
+    const struct fby_unpack    *self  = making->self;
+    const struct fby_setup     *setup = self->setup;
+    const struct forebay_batch *batch = making->task->batch;
+    struct fby_ops_row         *draws =
+        self->draws + (size_t)making->thread * setup->max_rows;
     const struct fby_ops_batch place = {
         .seed      = setup->seed,
         .epoch     = batch->epoch,
@@ -180,7 +173,30 @@ static fby_err expand_with_ops(
         .own       = own_rows(batch),
         .samples   = batch->samples,
     };
-    fby_ops_draw(plan->drawn_by, &place, job.draws);
+    fby_ops_draw(by, &place, draws);
+    return draws;
+}
+
+/* The same for a parcel. */
+static const struct fby_ops_row *draw(
+    void *context, const struct fby_field_content *by)
+{
+    return draw_rows(context, by);
+}
+
+static fby_err expand_with_ops(
+    const struct making *making, uint32_t field, void *out, struct fby_why *why)
+{
+    const struct fby_unpack_task *task  = making->task;
+    const struct fby_setup       *setup = making->self->setup;
+    const struct fby_expansion   *plan  = &setup->expansions[field];
+    const struct fby_expand_job   job   = {
+            .plan  = plan,
+            .raw   = task->from->memory + task->layout->fields[field].slot_offset,
+            .rows  = task->batch->rows,
+            .draws = draw_rows(making, plan->drawn_by),
+            .out   = out,
+    };
     return setup->device->expand_ops(&job, why);
 }
 
@@ -246,8 +262,10 @@ static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     fby_err                 err    = FBY_OK;
     struct making           making = {self, thread, task};
     if (self->feed != NULL) {
-        const struct fby_parcel_host host = {
-            .setup = setup, .expand = expand_raw, .context = &making};
+        const struct fby_parcel_host host = {.setup = setup,
+            .expand                                 = expand_raw,
+            .draw                                   = draw,
+            .context                                = &making};
         return fby_parcel_send(self->feed, &host, task, why);
     }
     for (uint32_t i = 0; i < setup->n_fields && err == FBY_OK; i++) {

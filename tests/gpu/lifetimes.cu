@@ -88,10 +88,10 @@ static void end(struct rig *rig, const char *what)
 /* A free arena, full of the batch's number, and its list. */
 static uint64_t fill(uint8_t *memory, uint32_t number)
 {
-    struct fby_segment_list list    = {1, 0, 0, 0};
+    struct fby_segment_list list    = {1, {}, 0, 0};
     struct fby_segment      segment = {};
     uint32_t                zero    = 0;
-    list.n_blocks = (BYTES + FBY_BLOCK_BYTES - 1) / FBY_BLOCK_BYTES;
+    list.blocks[0] = (BYTES + FBY_BLOCK_BYTES - 1) / FBY_BLOCK_BYTES;
     segment.n     = BYTES;
     segment.kind  = FBY_SEGMENT_COPY;
     for (uint32_t i = 0; i < BYTES / 4; i++) {
@@ -102,7 +102,7 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
     at += sizeof(list);
     memcpy(at, &segment, sizeof(segment));
     at += sizeof(segment);
-    for (uint32_t i = 0; i < list.n_blocks; i++, at += 4) {
+    for (uint32_t i = 0; i < list.blocks[0]; i++, at += 4) {
         memcpy(at, &zero, 4);
     }
     return static_cast<uint64_t>(at - memory);

@@ -46,7 +46,8 @@ void rehearse(const struct rehearsal *r)
     check(cudaMemcpy(arena, r->arena, r->arena_bytes, cudaMemcpyDefault), "in");
     check(cudaMemcpy(out, r->out, r->out_bytes, cudaMemcpyDefault), "in");
     const struct fby_cuda_launch launch = {
-        arena, r->list, out, list.n_blocks, list.shared, nullptr};
+        arena, r->list, out,
+        {list.blocks[0], list.blocks[1], list.blocks[2]}, list.shared, nullptr};
     check(fby_cuda()->launch(&launch), "launch");
     check(cudaMemcpy(r->out, out, r->out_bytes, cudaMemcpyDefault), "out");
     check(cudaFree(arena), "free");

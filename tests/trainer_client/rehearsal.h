@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 struct rehearsal {
-    const uint8_t *arena;
-    uint64_t       list; /* where in it */
-    uint8_t       *out;
-    uint64_t       arena_bytes; /* of both, for who has to copy them */
-    uint64_t       out_bytes;
+    uint8_t *arena;
+    uint64_t list; /* where in it */
+    uint8_t *out;
+    uint64_t arena_bytes; /* of both, for who has to copy them */
+    uint64_t out_bytes;
 };
 
 #ifdef __cplusplus

@@ -501,6 +501,171 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
     }
 }
 
+/* ---- ops of the device ---------------------------------------------------- */
+
+enum { OPS_ROWS = 5 };
+
+struct ops {
+    struct trip             t;
+    struct fby_ops_row      rows[OPS_ROWS];
+    struct fby_piece        piece;
+    struct fby_piece_of_ops ops;
+    uint64_t                work; /* where pictures are gathered */
+};
+
+static float some_real(float least, float most)
+{
+    return least + (most - least) * (float)draw(1000) / 1000.0F;
+}
+
+static struct fby_ops_box some_box(const struct fby_ops_plan *plan)
+{
+    uint32_t x = draw(plan->width);
+    uint32_t y = draw(plan->height);
+    return (struct fby_ops_box){
+        x, y, x + draw(plan->width - x + 1), y + draw(plan->height - y + 1)};
+}
+
+static void draw_ops_row(
+    const struct fby_ops_plan *plan, struct fby_ops_row *row)
+{
+    *row          = (struct fby_ops_row){.partner = draw(OPS_ROWS),
+                 .mirror_x                        = (uint8_t)draw(2),
+                 .mirror_y                        = (uint8_t)draw(2)};
+    uint32_t turn = draw(4);
+    if (plan->plain) {
+        return;
+    }
+    row->n_jitter = (uint8_t)draw(5);
+    for (uint32_t i = 0; i < row->n_jitter; i++) {
+        row->jitter[i] = (uint8_t)(FBY_OPS_BRIGHTNESS + (turn + i) % 4);
+        row->factor[i] = row->jitter[i] == FBY_OPS_HUE ? some_real(-0.5F, 0.5F)
+                                                       : some_real(0, 2);
+    }
+    row->erase = some_box(plan);
+    row->pair  = (uint8_t)draw(3);
+    row->cut   = some_box(plan);
+    row->share = some_real(0, 1);
+    row->rest  = 1.0F - row->share;
+}
+
+static void plan_ops(struct ops *o, bool plain, enum fby_type to)
+{
+    struct fby_expansion *plan = &o->t.plan;
+    plan->kind                 = FBY_EXPAND_OPS;
+    plan->ops = (struct fby_ops_plan){.width = plan->shape.dims[1],
+        .height                              = plan->shape.dims[0],
+        .plain                               = plain ? 1 : 0,
+        .value                               = {0.25F, 0, 1},
+        .mean                                = {0.4F, 0.5F, 0.6F},
+        .std                                 = {0.2F, 0.25F, 0.3F}};
+    if (to != FBY_U8) {
+        plan->ops.normalized = 1;
+        plan->ops.stages[2]  = FBY_OPS_NORMALIZE;
+    }
+    plan->ops.stages[0] = FBY_OPS_JITTER;
+    plan->ops.stages[1] = FBY_OPS_ERASE;
+    plan->ops.n_stages  = to != FBY_U8 ? 3 : 2;
+    for (uint32_t r = 0; r < OPS_ROWS; r++) {
+        draw_ops_row(&plan->ops, &o->rows[r]);
+    }
+}
+
+static uint64_t put_bytes(struct trip *t, const void *from, uint64_t bytes)
+{
+    uint64_t at = (t->used + 15) / 16 * 16;
+    memcpy(t->arena + at, from, bytes);
+    t->used = at + bytes;
+    return at;
+}
+
+static void put_drawn(struct ops *o)
+{
+    static const uint64_t zeros[OPS_ROWS] = {0};
+    uint8_t               mirrors[OPS_ROWS];
+    struct trip          *t = &o->t;
+    for (uint32_t r = 0; r < OPS_ROWS; r++) {
+        mirrors[r] = (uint8_t)(o->rows[r].mirror_x * FBY_MIRROR_X +
+                               o->rows[r].mirror_y * FBY_MIRROR_Y);
+    }
+    o->ops.draws   = put_bytes(t, o->rows, sizeof(o->rows));
+    o->ops.plan    = put_bytes(t, &t->plan.ops, sizeof(t->plan.ops));
+    o->ops.sums    = put_bytes(t, zeros, sizeof(zeros));
+    o->ops.rows    = OPS_ROWS;
+    o->piece.draws = put_bytes(t, mirrors, sizeof(mirrors));
+}
+
+static void list_ops(struct ops *o)
+{
+    struct trip *t = &o->t;
+    fby_segments_begin(&t->list, t->arena, t->used);
+    if (t->plan.ops.plain) {
+        fby_segments_add(&t->list, &t->plan, &o->piece);
+        t->used = fby_segments_finish(&t->list);
+        return;
+    }
+    o->piece.out = o->work;
+    o->ops.at    = o->work;
+    fby_segments_add_gathered(&t->list, &t->plan, &o->piece);
+    fby_segments_pass(&t->list, FBY_PASS_GREYS);
+    fby_segments_add_ops(&t->list, &t->plan, &o->ops);
+    fby_segments_pass(&t->list, FBY_PASS_OPS);
+    fby_segments_add_ops(&t->list, &t->plan, &o->ops);
+    t->used = fby_segments_finish(&t->list);
+    assert_true(t->used <= o->work);
+    t->used = o->work + OPS_ROWS * t->plan.raw_bytes;
+}
+
+static void expect_ops_as_on_the_host(struct ops *o)
+{
+    struct trip          *t     = &o->t;
+    uint8_t              *right = malloc(t->out_bytes);
+    struct fby_expand_job job   = {&t->plan, t->raw, OPS_ROWS, o->rows, right};
+    assert_ok(fby_device_host.expand_ops(&job, NULL));
+    go_there(t, t->list.list);
+    assert_memory_equal(t->out, right, t->out_bytes);
+    free(right);
+}
+
+static void go_ops(const struct fby_field_content *field, bool plain,
+    bool packed, const struct fby_field_delivery *to)
+{
+    struct ops  o = {0};
+    struct load load;
+    begin(&o.t, field, to, OPS_ROWS);
+    plan_ops(&o, plain, to->dtype);
+    fill(o.t.raw, OPS_ROWS * o.t.plan.raw_bytes, draw(9));
+    load      = (struct load){OPS_ROWS * o.t.plan.raw_bytes, packed};
+    o.work    = (room(&o.t, &load) + 4095) / 64 * 64;
+    o.t.arena = aligned_alloc(
+        64, (o.work + OPS_ROWS * o.t.plan.raw_bytes + 127) / 64 * 64);
+    o.piece.raw_bytes = OPS_ROWS * o.t.plan.raw_bytes;
+    put_piece(&o.t, &o.piece, &load);
+    put_drawn(&o);
+    list_ops(&o);
+    expect_ops_as_on_the_host(&o);
+    end(&o.t);
+}
+
+static void ops_of_the_device_are_as_on_the_host(void **state)
+{
+    (void)state;
+    static const enum fby_type   types[] = {FBY_F32, FBY_BF16, FBY_F16, FBY_U8};
+    static const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t width = draw(3) == 0 ? 4 * (1 + draw(70)) : 1 + draw(290);
+        struct fby_field_content  field = picture(1 + draw(70), width, 3);
+        struct fby_field_delivery to    = {
+               .dtype = types[draw(4)], .layout = layouts[draw(3)]};
+        if (to.dtype == FBY_U8) {
+            to.layout = FBY_LAYOUT_CHW;
+        }
+        field.normalize = to.dtype != FBY_U8;
+        go_ops(&field, draw(3) == 0, draw(2) == 0, &to);
+    }
+}
+
 /* ---- rows of several lengths ---------------------------------------------- */
 
 struct rows {
@@ -747,6 +912,7 @@ int main(void)
         cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
         cmocka_unit_test(labels_become_rows_of_classes),
         cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
+        cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(rows_of_any_length_are_as_on_the_host),
         cmocka_unit_test(chunks_of_long_rows_find_their_place),
         cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),

@@ -202,6 +202,30 @@ static void pictures_in_planes_are_as_on_the_host(void **state)
         45);
 }
 
+static void ops_of_the_device_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways(
+        "fields:\n"
+        "  image:\n"
+        "    from: jpg\n"
+        "    ops: [random_crop: {size: [45, 299]}]\n"
+        "    device:\n"
+        "      - horizontal_flip\n"
+        "      - colour_jitter: {brightness: 0.4, contrast: [0.5, 2],\n"
+        "                        hue: 0.1}\n"
+        "      - normalize: {mean: 0.5, std: 0.25}\n"
+        "      - random_erasing: {p: 0.25, value: [-1, 0, 2]}\n"
+        "      - mixup: {alpha: 0.2, label: label}\n"
+        "    out: {dtype: bf16, layout: chw}\n"
+        "  label: {from: cls, classes: 10, one_hot: {smoothing: 0.1}}\n"
+        "  other:\n"
+        "    from: jpg\n"
+        "    ops: [random_crop: {size: [45, 70]}]\n"
+        "    device: [horizontal_flip, vertical_flip]\n",
+        48);
+}
+
 static const char *const varying =
     "fields:\n"
     "  ids: {from: npy, decode: array, shape: [], max_length: 30,\n"
@@ -335,6 +359,7 @@ int main(void)
         cmocka_unit_test(batches_of_several_chunks_are_as_on_the_host),
         cmocka_unit_test(what_the_host_digests_first_is_the_same),
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
+        cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(batches_without_rows_are_as_on_the_host),
         cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
