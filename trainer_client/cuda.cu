@@ -1,8 +1,8 @@
 /* cuda.cu - the only file that sees CUDA: the table of calls, and the kernels.
  *
  * The kernels are expand_block.h for one block a launch block, and nothing else:
- * one that expands, and one for the ops of the device, which would cost the
- * first its registers.
+ * one that expands, and two for the ops of the device; in one they would cost
+ * each other their registers.
  * Linked with the static runtime, which looks for a driver when the first call
  * needs one: on a machine without, every call answers an error. */
 #include "trainer_client/cuda.h"
@@ -23,9 +23,19 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run(&memory, blockIdx.x);
 }
 
-/* Blocks from `first` on. */
+/* Blocks from `first` on, of the second pass and of the third. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
-    fby_expand_ops(uint8_t *arena, uint64_t list, uint8_t *out, uint32_t first)
+    fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
+{
+    __shared__ struct fby_block   block;
+    __shared__ struct fby_pair    pair;
+    const struct fby_block_memory memory = {
+        arena, nullptr, list, &block, reinterpret_cast<uint8_t *>(&pair)};
+    fby_block_run_greys(&memory, first + blockIdx.x);
+}
+
+__global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4) fby_expand_ops(
+    uint8_t *arena, uint64_t list, uint8_t *out, uint32_t first)
 {
     __shared__ struct fby_block   block;
     __shared__ struct fby_pair    pair;
@@ -103,6 +113,9 @@ static int prepare(void)
 {
     cudaFuncAttributes about;
     cudaError_t        err = cudaFuncGetAttributes(&about, fby_expand);
+    if (err == cudaSuccess) {
+        err = cudaFuncGetAttributes(&about, fby_expand_greys);
+    }
     if (err == cudaSuccess) {
         err = cudaFuncGetAttributes(&about, fby_expand_ops);
     }
@@ -223,19 +236,23 @@ static int copy(void *to, const void *from, size_t size, void *stream)
 
 static int launch(const struct fby_cuda_launch *l)
 {
-    uint8_t *arena = static_cast<uint8_t *>(l->arena);
-    uint8_t *out   = static_cast<uint8_t *>(l->out);
-    uint32_t first = l->blocks[0];
+    uint8_t     *arena  = static_cast<uint8_t *>(l->arena);
+    uint8_t     *out    = static_cast<uint8_t *>(l->out);
+    cudaStream_t stream = stream_of(l->stream);
+    uint32_t     first  = l->blocks[FBY_PASS_EXPAND];
+    uint32_t     greys  = l->blocks[FBY_PASS_GREYS];
+    uint32_t     ops    = l->blocks[FBY_PASS_OPS];
     if (first > 0) {
-        fby_expand<<<first, FBY_BLOCK_THREADS, l->shared,
-            stream_of(l->stream)>>>(arena, l->list, out);
+        fby_expand<<<first, FBY_BLOCK_THREADS, l->shared, stream>>>(
+            arena, l->list, out);
     }
-    for (int pass = FBY_PASS_GREYS; pass < FBY_PASSES; pass++) {
-        if (l->blocks[pass] > 0) {
-            fby_expand_ops<<<l->blocks[pass], FBY_BLOCK_THREADS, 0,
-                stream_of(l->stream)>>>(arena, l->list, out, first);
-        }
-        first += l->blocks[pass];
+    if (greys > 0) {
+        fby_expand_greys<<<greys, FBY_BLOCK_THREADS, 0, stream>>>(
+            arena, l->list, first);
+    }
+    if (ops > 0) {
+        fby_expand_ops<<<ops, FBY_BLOCK_THREADS, 0, stream>>>(
+            arena, l->list, out, first + greys);
     }
     return cudaGetLastError();
 }

@@ -337,26 +337,38 @@ FBY_BLOCK_INLINE void fby_block_greys(
     }
 }
 
-/* Block `number` of the last two passes. */
+/* Takes its picture's draws too; returns as fby_block_find. */
+FBY_BLOCK_INLINE uint32_t fby_block_find_pair(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    const struct fby_segment *s    = &m->block->segment;
+    struct fby_pair          *pair = (struct fby_pair *)(void *)m->pixels;
+    uint32_t                  part = fby_block_find(m, number);
+    FBY_EACH_THREAD(t)
+    {
+        fby_pair_load(s, m->arena, part / s->parts, t, pair);
+    }
+    FBY_MEET();
+    return part;
+}
+
+/* Block `number` of the second pass. */
+FBY_BLOCK_INLINE void fby_block_run_greys(
+    const struct fby_block_memory *m, uint32_t number)
+{
+    fby_block_greys(m, fby_block_find_pair(m, number));
+}
+
+/* Block `number` of the third. */
 FBY_BLOCK_INLINE void fby_block_run_ops(
     const struct fby_block_memory *m, uint32_t number)
 {
-    const struct fby_segment *s     = &m->block->segment;
-    struct fby_pair          *pair  = (struct fby_pair *)(void *)m->pixels;
-    uint32_t                  part  = fby_block_find(m, number);
-    uint32_t                  image = part / s->parts;
+    const struct fby_segment *s    = &m->block->segment;
+    struct fby_pair          *pair = (struct fby_pair *)(void *)m->pixels;
+    uint32_t                  part = fby_block_find_pair(m, number);
     FBY_EACH_THREAD(t)
     {
-        fby_pair_load(s, m->arena, image, t, pair);
-    }
-    FBY_MEET();
-    if (s->kind == FBY_SEGMENT_GREYS) {
-        fby_block_greys(m, part);
-        return;
-    }
-    FBY_EACH_THREAD(t)
-    {
-        fby_pair_greys(s, m->arena, image, t, pair);
+        fby_pair_greys(s, m->arena, part / s->parts, t, pair);
     }
     FBY_MEET();
     FBY_EACH_THREAD(t)

@@ -24,11 +24,17 @@ void rehearse(const struct rehearsal *rehearsal)
         fby_block_run(&memory, i);
     }
     memory.pixels = (uint8_t *)pair;
+    uint32_t greys =
+        about.blocks[FBY_PASS_EXPAND] + about.blocks[FBY_PASS_GREYS];
     for (uint32_t i = about.blocks[FBY_PASS_EXPAND];
          i < fby_block_count(&about); i++) {
         memset(&block, 0xa5, sizeof(block));
         memset(pair, 0xa5, sizeof(*pair));
-        fby_block_run_ops(&memory, i);
+        if (i < greys) {
+            fby_block_run_greys(&memory, i);
+        } else {
+            fby_block_run_ops(&memory, i);
+        }
     }
     free(pair);
     free(pixels);
