@@ -457,8 +457,8 @@ void fby_rows_make(const struct fby_rows *self, uint32_t field,
     struct cast c = {.field = &self->content->fields[field],
         .dataset            = self->dataset,
         .run                = run,
-        .bad                = bad,
         .lengths            = part.lengths};
+    c.bad         = bad;
     make_rows(&c, part.first, part.n, part.dst);
 }
 

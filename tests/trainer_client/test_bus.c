@@ -4,7 +4,9 @@
 
 #include "tests/trainer_client/fake_cuda.h"
 
-enum { STEPS = 6, SIDE = 128, PIXELS = SIDE * SIDE };
+enum { STEPS = 6, SIDE = 128 };
+
+#define PIXELS UINT64_C(16384) /* SIDE * SIDE */
 
 struct field {
     const char *keys;  /* of the field, with SIDE as 128 */

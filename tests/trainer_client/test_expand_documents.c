@@ -103,9 +103,9 @@ static void look(const struct batch *batch, uint32_t row,
     uint32_t       at  = 0;
     for (uint32_t i = 0; i < batch->rows.lengths[row]; i++) {
         uint32_t first = at;
-        while (at < first + raw[2 * i]) {
+        while (at < first + raw[(size_t)2 * i]) {
             begins[at] = first;
-            ends[at++] = first + raw[2 * i];
+            ends[at++] = first + raw[(size_t)2 * i];
         }
     }
     for (uint32_t first = at; at < LENGTH; at++) {

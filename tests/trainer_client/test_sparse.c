@@ -109,7 +109,7 @@ static int close_batch(void **state)
 static uint32_t below(uint64_t *seed, uint32_t n)
 {
     *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407U;
-    return (uint32_t)((*seed >> 33) % n);
+    return n > 1 ? (uint32_t)((*seed >> 33) % n) : 0;
 }
 
 static struct fby_shape random_shape(uint64_t *seed)

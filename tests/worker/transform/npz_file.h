@@ -19,10 +19,9 @@ struct npz_file {
 static inline size_t npz_deflate(
     const struct fby_buffer *from, uint8_t *out, size_t room)
 {
-    z_stream z = {.next_in = from->data,
-        .avail_in          = (uInt)from->size,
-        .next_out          = out,
-        .avail_out         = (uInt)room};
+    z_stream z  = {.next_in = from->data, .avail_in = (uInt)from->size};
+    z.next_out  = out;
+    z.avail_out = (uInt)room;
     if (deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 9, Z_DEFAULT_STRATEGY) !=
             Z_OK ||
         deflate(&z, Z_FINISH) != Z_STREAM_END) {
