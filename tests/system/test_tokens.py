@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))
 import forebay_model  # noqa: E402
 
 LENGTH, BATCH = 32, 8
+WALK = 64  # the batch of a check that shows each step of an epoch
 
 
 def write_flat(path, tokens, dtype="<u2"):
@@ -92,14 +93,14 @@ class TokenTest(SystemTest):
         self.root.mkdir()
 
     def pipeline(self, files, rest, fields=None, name="p.yaml",
-                 split="last: short", length=LENGTH):
+                 split="last: short", length=LENGTH, batch=BATCH):
         fields = fields or ("  tokens: {from: input}\n"
                             "  labels: {from: target}\n")
         path = self.cluster.path(name)
         path.write_text(
             "forebay: 1\nsplits:\n  train:\n    tokens: {files: '"
             f"{self.root}/{files}', {rest}, length: {length}, shift: 1}}\n"
-            f"    {split}\nglobal_batch: {BATCH}\nfields:\n{fields}")
+            f"    {split}\nglobal_batch: {batch}\nfields:\n{fields}")
         return path
 
     def run_forebay(self, *args):
@@ -123,20 +124,21 @@ class TokenTest(SystemTest):
 
 
 class Tokens(TokenTest):
-    def check_epoch(self, pipeline, files):
+    def check_epoch(self, names, rest, files, batch=WALK):
         """Each sequence of the files comes once, as NumPy cuts it."""
+        pipeline = self.pipeline(names, rest, batch=batch)
         pairs = [cut(tokens) for tokens in files]
         inputs = numpy.concatenate([pair[0] for pair in pairs])
         targets = numpy.concatenate([pair[1] for pair in pairs])
         seen = []
-        for step in range(-(-len(inputs) // BATCH)):
-            batch = self.batch(pipeline, step)
-            numbers = batch["samples"]
-            self.assertEqual(batch["tokens"].dtype, numpy.int64)
+        for step in range(-(-len(inputs) // batch)):
+            shown = self.batch(pipeline, step)
+            numbers = shown["samples"]
+            self.assertEqual(shown["tokens"].dtype, numpy.int64)
             self.assertTrue(
-                numpy.array_equal(batch["tokens"], inputs[numbers]))
+                numpy.array_equal(shown["tokens"], inputs[numbers]))
             self.assertTrue(
-                numpy.array_equal(batch["labels"], targets[numbers]))
+                numpy.array_equal(shown["labels"], targets[numbers]))
             seen += numbers.tolist()
         self.assertEqual(sorted(seen), list(range(len(inputs))))
 
@@ -152,7 +154,7 @@ class Tokens(TokenTest):
         for dtype, word in (("<u2", "u16"), ("<u4", "u32"), ("<i8", "i64")):
             files = self.flat(dtype)
             self.check_epoch(
-                self.pipeline("t-*.bin", f"format: flat, type: {word}"), files)
+                "t-*.bin", f"format: flat, type: {word}", files, batch=16)
 
     def test_documents_of_mds_follow_one_another(self):
         files = [documents_of(seed) for seed in range(3)]
@@ -161,7 +163,7 @@ class Tokens(TokenTest):
                       [document.astype("<u2") for document in documents],
                       others=[("a", b"before"), ("z", b"behind it")])
         self.check_epoch(
-            self.pipeline("shard.*.mds", "format: mds, type: u16"),
+            "shard.*.mds", "format: mds, type: u16",
             [numpy.concatenate(documents) for documents in files])
 
     def test_mds_says_the_type_of_its_arrays(self):
@@ -172,7 +174,7 @@ class Tokens(TokenTest):
             write_mds(self.root / "shard.00000.mds",
                       [document.astype(dtype) for document in documents],
                       encoding)
-            self.check_epoch(self.pipeline("shard.*.mds", "format: mds"),
+            self.check_epoch("shard.*.mds", "format: mds",
                              [numpy.concatenate(documents)])
 
     def test_sequences_of_megatron_follow_one_another(self):
@@ -181,7 +183,7 @@ class Tokens(TokenTest):
             for i, documents in enumerate(files):
                 write_megatron(self.root / f"c{i}.bin", documents, dtype)
             self.check_epoch(
-                self.pipeline("c*.bin", "format: megatron"),
+                "c*.bin", "format: megatron",
                 [numpy.concatenate(documents) for documents in files])
 
     def test_tokens_travel_in_their_own_type(self):
@@ -351,28 +353,30 @@ def expected(rows):
 
 class Packed(TokenTest):
     def pack(self, files, form, split="last: short", fields=PACKED_FIELDS,
-             name="packed.yaml"):
+             batch=BATCH):
         return self.pipeline(
-            files, f"{form}, pack: documents, pad: {PAD}", fields, name, split)
+            files, f"{form}, pack: documents, pad: {PAD}", fields,
+            "packed.yaml", split, batch=batch)
 
-    def check_packed(self, pipeline, files):
+    def check_packed(self, names, form, files, batch=WALK):
         """Each document of the files comes once, in the model's sequence."""
+        pipeline = self.pack(names, form, batch=batch)
         sequences = [s for documents in files for s in packed(documents)]
         seen = []
-        for step in range(-(-len(sequences) // BATCH)):
-            batch = self.batch(pipeline, step)
-            rows = [sequences[number] for number in batch["samples"]]
+        for step in range(-(-len(sequences) // batch)):
+            shown = self.batch(pipeline, step)
+            rows = [sequences[number] for number in shown["samples"]]
             for name, values in expected(rows).items():
-                self.assertTrue(numpy.array_equal(batch[name], values), name)
-            self.assertTrue(numpy.array_equal(batch["weights"], batch["mask"]))
+                self.assertTrue(numpy.array_equal(shown[name], values), name)
+            self.assertTrue(numpy.array_equal(shown["weights"], shown["mask"]))
             # As attention libraries find documents from the position ids.
-            begins = numpy.flatnonzero(batch["positions"].ravel() == 0)
-            self.assertTrue(numpy.array_equal(batch["ends"][:-1], begins))
+            begins = numpy.flatnonzero(shown["positions"].ravel() == 0)
+            self.assertTrue(numpy.array_equal(shown["ends"][:-1], begins))
             self.assertEqual(
-                [batch[n].dtype for n in ("tokens", "ends", "positions",
+                [shown[n].dtype for n in ("tokens", "ends", "positions",
                                           "mask", "weights")],
                 ["i8", "i4", "i4", "?", "f4"])
-            seen += batch["samples"].tolist()
+            seen += shown["samples"].tolist()
         self.assertEqual(sorted(seen), list(range(len(sequences))))
 
     def test_documents_of_mds_are_packed(self):
@@ -382,14 +386,14 @@ class Packed(TokenTest):
             write_mds(self.root / f"shard.{i:05}.mds",
                       [document.astype("<u2") for document in documents])
         self.check_packed(
-            self.pack("shard.*.mds", "format: mds, type: u16"), files)
+            "shard.*.mds", "format: mds, type: u16", files)
 
     def test_documents_of_megatron_are_packed(self):
         files = [documents_of(seed, count=60, most=90) for seed in range(2)]
         for dtype in ("u2", "i4"):
             for i, documents in enumerate(files):
                 write_megatron(self.root / f"c{i}.bin", documents, dtype)
-            self.check_packed(self.pack("c*.bin", "format: megatron"), files)
+            self.check_packed("c*.bin", "format: megatron", files)
 
     def test_documents_of_flat_files_end_with_a_token(self):
         rng = numpy.random.default_rng(5)
@@ -400,8 +404,8 @@ class Packed(TokenTest):
             documents = [numpy.split(tokens, numpy.flatnonzero(tokens == 7) + 1)
                          for tokens in files]
             self.check_packed(
-                self.pack("t-*.bin", f"format: flat, type: {word}, end: 7"),
-                documents)
+                "t-*.bin", f"format: flat, type: {word}, end: 7", documents,
+                batch=16)
 
     def test_only_lengths_travel_of_documents(self):
         write_megatron(self.root / "c.bin", [numpy.arange(LENGTH)] * BATCH)
