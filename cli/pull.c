@@ -21,6 +21,7 @@
 #include "common/hash.h"
 #include "common/pipeline/parse.h"
 #include "forebay/forebay.h"
+#include "trainer_client/feed.h"
 
 enum { TOKEN_SIZE = 512 };
 
@@ -31,6 +32,7 @@ struct pull { /* one run */
     struct fby_cluster            *cluster;
     struct forebay                *stream;
     struct forebay_info            info;
+    DLDevice                       device; /* of the last batch */
     struct fby_journal             journal;
     struct fby_bar                 bar;
     int64_t                        start_ns;
@@ -65,6 +67,19 @@ static bool is_interrupted(void *arg)
     return fby_signals_caught() != 0;
 }
 
+static bool is_host(const struct fby_pull_options *o)
+{
+    return o->device == NULL || strcmp(o->device, "host") == 0;
+}
+
+/* Digests are of the bytes that workers made, before anything is made of them.
+ * A GPU needs no such bytes on the host: what came packed crosses the bus
+ * packed. So there they are taken only for who asks. */
+static bool takes_digests(const struct fby_pull_options *o)
+{
+    return is_host(o) || o->digests != NULL;
+}
+
 static struct forebay_options stream_options(
     const struct pull *self, const struct fby_served *roots)
 {
@@ -89,7 +104,8 @@ static struct forebay_options stream_options(
     stream.window_bytes    = o->window_bytes;
     stream.max_held_bytes  = UINT64_MAX; /* we hold one batch at a time */
     stream.open_timeout_ns = o->open_timeout_ns;
-    stream.digests         = true;
+    stream.device          = o->device;
+    stream.digests         = takes_digests(o);
     stream.audit           = o->audit;
     stream.verify_decoded  = o->verify;
     stream.give_up         = is_interrupted;
@@ -221,6 +237,7 @@ static fby_err take_batches(struct pull *self, struct fby_why *why)
         }
         self->heard_ns = fby_now_ns();
         list_substitutions(self, batch);
+        self->device = forebay_batch_tensor(batch, 0)->device;
         hold_batch(self);
         err = fby_journal_batch(&self->journal, batch, why);
         forebay_release(&batch, NULL);
@@ -234,6 +251,7 @@ static void report(struct pull *self)
         .stats   = read_stats(self),
         .seconds = (double)(fby_now_ns() - self->start_ns) / 1e9,
         .token   = self->journal.token,
+        .device  = self->device,
     };
     uint8_t sum[16];
     if (forebay_stream_digest(self->stream, sum) == FOREBAY_OK) {
@@ -277,12 +295,27 @@ static fby_err check_split(
     return err;
 }
 
+/* A GPU that is not there, or cannot be used. */
+static fby_err check_device(
+    const struct fby_pull_options *o, struct fby_why *why)
+{
+    int number = 0;
+    if (is_host(o) || strcmp(o->device, "auto") == 0) {
+        return FBY_OK;
+    }
+    fby_err err = fby_feed_device(fby_cuda(), o->device, &number, why);
+    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* the command is right */
+}
+
 /* All that can be wrong without a cluster, before one is started. */
 static fby_err prepare(
     struct pull *self, struct fby_served *roots, struct fby_why *why)
 {
     const struct fby_pull_options *o   = self->options;
-    fby_err                        err = check_split(o, why);
+    fby_err                        err = check_device(o, why);
+    if (err == FBY_OK) {
+        err = check_split(o, why);
+    }
     if (err == FBY_OK && o->resume != NULL) {
         err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
     }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum option_key {
     KEY_PIPELINE = 'p',
@@ -27,6 +28,7 @@ enum option_key {
     KEY_DATA,
     KEY_FIELD,
     KEY_WINDOW,
+    KEY_DEVICE,
     KEY_AUDIT,
     KEY_OPEN_TIMEOUT,
     KEY_VERIFY,
@@ -70,6 +72,10 @@ static const struct argp_option options[] = {
         "Hold each batch for X ms, as training would", 1},
     {"window", KEY_WINDOW, "SIZE", 0,
         "Bytes asked for ahead, as 512M or 2G (default 256M)", 1},
+    {"device", KEY_DEVICE, "NAME", 0,
+        "Where tensors are made: host, cuda, cuda:N, or auto: a GPU if one can "
+        "be used (default host); beyond host, digests only with --digests",
+        1},
     {"audit", KEY_AUDIT, "N", 0,
         "Ask a second worker for every N-th step too, and fail where the two "
         "make different values; with one worker all are skipped (default 0: "
@@ -215,7 +221,25 @@ static bool parse_amount(int key, const char *arg, struct argp_state *state,
     }
 }
 
-static bool parse_name(int key, char *arg, struct fby_pull_options *o)
+static bool is_device(const char *name)
+{
+    bool numbered = strncmp(name, "cuda:", 5) == 0 && name[5] != '\0';
+    return strcmp(name, "host") == 0 || strcmp(name, "auto") == 0 ||
+           strcmp(name, "cuda") == 0 ||
+           (numbered && name[5 + strspn(name + 5, "0123456789")] == '\0');
+}
+
+static const char *parse_device(struct argp_state *state, const char *arg)
+{
+    if (!is_device(arg)) {
+        argp_error(
+            state, "--device '%s': there are host, cuda, cuda:N and auto", arg);
+    }
+    return arg;
+}
+
+static bool parse_name(
+    int key, char *arg, struct argp_state *state, struct fby_pull_options *o)
 {
     switch (key) {
     case KEY_PIPELINE:
@@ -238,6 +262,9 @@ static bool parse_name(int key, char *arg, struct fby_pull_options *o)
         return true;
     case KEY_DIGESTS:
         o->digests = arg;
+        return true;
+    case KEY_DEVICE:
+        o->device = parse_device(state, arg);
         return true;
     case KEY_DATA:
         fby_words_add(&o->data, arg);
@@ -267,7 +294,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
         fby_option_stray(state, arg, "--pipeline");
         return 0;
     }
-    if (parse_name(key, arg, o) || parse_amount(key, arg, state, o)) {
+    if (parse_name(key, arg, state, o) || parse_amount(key, arg, state, o)) {
         return 0;
     }
     return ARGP_ERR_UNKNOWN;
@@ -280,6 +307,7 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay pull --pipeline p.yaml --workers 4 --epochs 3 --json\n"
     "  forebay pull --pipeline p.yaml --token-file t --epochs 9\n"
     "  forebay pull --pipeline p.yaml --resume @t --epochs 9\n"
+    "  forebay pull --pipeline p.yaml --device cuda --steps 500\n"
     "  forebay pull --pipeline p.yaml --server tcp://host:7070 \\\n"
     "      --job run1 --rank 0 --world 2\n"
     "Without --server it runs a server and workers of its own for as long as\n"

@@ -14,6 +14,7 @@ struct fby_pull_options {
     const char      *resume;
     const char      *token_file;
     const char      *digests;
+    const char      *device; /* NULL: host */
     const char      *memory; /* of an own worker; NULL: its default */
     struct fby_words data;
     struct fby_words fields;

@@ -104,12 +104,31 @@ static void print_events(const struct forebay_stats *s, FILE *out)
     }
 }
 
+/* As --device names it. */
+struct device_name {
+    char text[24];
+};
+
+static struct device_name name_device(DLDevice device)
+{
+    struct device_name name = {"host"};
+    if (device.device_type == kDLCUDA) {
+        snprintf(name.text, sizeof(name.text), "cuda:%d", device.device_id);
+    }
+    return name;
+}
+
 void fby_report_table(const struct fby_report *report, FILE *out)
 {
     print_rates(report, out);
     print_stages(&report->stats, out);
     print_events(&report->stats, out);
-    print_row(out, "digest", "%s", report->digest);
+    if (report->device.device_type == kDLCUDA) {
+        print_row(out, "device", "%s", name_device(report->device).text);
+    }
+    print_row(out, "digest", "%s",
+        report->digest[0] != '\0' ? report->digest
+                                  : "not taken; --digests FILE takes it");
     print_row(out, "token", "%s", report->token);
 }
 
@@ -159,7 +178,12 @@ void fby_report_json(const struct fby_report *report, FILE *out)
     json_object_set_new(object, "seconds", json_real(report->seconds));
     json_object_set_new(
         object, "wait_seconds", json_real((double)report->stats.wait_ns / 1e9));
-    json_object_set_new(object, "digest", json_string(report->digest));
+    json_object_set_new(object, "device",
+        report->device.device_type != 0
+            ? json_string(name_device(report->device).text)
+            : json_null());
+    json_object_set_new(object, "digest",
+        report->digest[0] != '\0' ? json_string(report->digest) : json_null());
     json_object_set_new(object, "token", json_string(report->token));
     json_object_set_new(object, "stages", stages_object(&report->stats));
     json_dumpf(object, out,

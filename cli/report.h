@@ -12,8 +12,9 @@
 struct fby_report {
     struct forebay_stats stats;
     double               seconds;    /* first request to last batch */
-    char                 digest[33]; /* hex */
+    char                 digest[33]; /* hex; "" when none was taken */
     const char          *token;      /* to go on from; "" when none */
+    DLDevice             device;     /* of the batches; 0: there was none */
 };
 
 void fby_report_table(const struct fby_report *report, FILE *out);

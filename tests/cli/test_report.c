@@ -66,6 +66,48 @@ static void waiting_is_no_share_of_the_work(void **state)
     free(text);
 }
 
+static char *json_of(const struct fby_report *report)
+{
+    char  *text = NULL;
+    size_t size = 0;
+    FILE  *out  = open_memstream(&text, &size);
+    assert_non_null(out);
+    fby_report_json(report, out);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void a_gpu_is_named_and_has_no_digest_that_was_not_asked_for(
+    void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    report.device            = (DLDevice){kDLCUDA, 1};
+    report.digest[0]         = '\0';
+    char *text               = table_of(&report);
+    char *json               = json_of(&report);
+    assert_has(text, "device             cuda:1\n");
+    assert_has(text, "digest             not taken; --digests FILE takes it\n");
+    assert_has(json, "\"device\": \"cuda:1\"");
+    assert_has(json, "\"digest\": null");
+    free(text);
+    free(json);
+}
+
+static void the_host_is_named_to_programs_alone(void **state)
+{
+    (void)state;
+    struct fby_report report = example();
+    report.device            = (DLDevice){kDLCPU, 0};
+    char *text               = table_of(&report);
+    char *json               = json_of(&report);
+    assert_null(strstr(text, "device"));
+    assert_has(json, "\"device\": \"host\"");
+    assert_has(json, "\"digest\": \"00112233445566778899aabbccddeeff\"");
+    free(text);
+    free(json);
+}
+
 static void audits_are_named_where_there_are_any(void **state)
 {
     (void)state;
@@ -95,6 +137,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_are_of_the_run_and_sizes_of_an_image),
         cmocka_unit_test(waiting_is_no_share_of_the_work),
+        cmocka_unit_test(
+            a_gpu_is_named_and_has_no_digest_that_was_not_asked_for),
+        cmocka_unit_test(the_host_is_named_to_programs_alone),
         cmocka_unit_test(audits_are_named_where_there_are_any),
         cmocka_unit_test(a_run_without_a_batch_divides_by_nothing),
     };

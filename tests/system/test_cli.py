@@ -17,9 +17,10 @@ COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
             "index", "doctor", "photos")
 
 
-def forebay(*args):
+def forebay(*args, **environment):
     return subprocess.run([FOREBAY, *map(str, args)], capture_output=True,
-                          text=True, check=False, timeout=120)
+                          text=True, check=False, timeout=120,
+                          env={**os.environ, **environment})
 
 
 class CommandLine(SystemTest):
@@ -47,6 +48,9 @@ class CommandLine(SystemTest):
                  "--workers is for workers of pull's own"),
                 (("pull", "-p", "x", "--server", "a:1", "--nice", "3"),
                  "--nice is for"),
+                (("pull", "-p", "x", "--device", "gpu"), "host, cuda, cuda:N"),
+                (("pull", "-p", "x", "--device", "cuda:"), "'cuda:'"),
+                (("pull", "-p", "x", "--device", "cuda:1x"), "'cuda:1x'"),
                 (("worker",), "--data"), (("init",), "directory"),
                 (("worker", "--data", "d=/"), "--server"),
                 (("pull", "p.yaml"), "did you mean --pipeline p.yaml"),
@@ -67,6 +71,39 @@ class CommandLine(SystemTest):
                         f"d={self.cluster.root}", "--open-timeout-ms", 1500)
         self.assertEqual(shown.returncode, 1)
         self.assertIn("127.0.0.1:9", shown.stderr)
+
+    def test_a_gpu_that_cannot_be_used_is_1_and_says_why(self):
+        pipeline = self.pictures()
+        for device in ("cuda", "cuda:3"):
+            shown = forebay("pull", "-p", pipeline, "--device", device,
+                            CUDA_VISIBLE_DEVICES="")
+            self.assertEqual(shown.returncode, 1)
+            self.assertRegex(
+                shown.stderr,
+                r"^forebay pull: device cuda(:3)?: (this machine has no NVIDIA "
+                r"driver;|this library was built without CUDA;|the driver is "
+                r"for CUDA .* update the driver, or|the driver says "
+                r"cudaErrorNoDevice;) use host\n$")
+            self.assertEqual(shown.stdout, "")
+
+    def test_auto_without_a_gpu_is_the_host_without_a_digest(self):
+        pipeline = self.pictures(batch=8)
+        host = forebay("pull", "-p", pipeline, "--json", "--device", "host")
+        self.assertEqual(host.returncode, 0, host.stderr)
+        host = json.loads(host.stdout)
+        self.assertEqual(host["device"], "host")
+        self.assertRegex(host["digest"], "^[0-9a-f]{32}$")
+        lines = self.cluster.path("digests")
+        for args, digest in (((), None),
+                             (("--digests", lines), host["digest"])):
+            auto = forebay("pull", "-p", pipeline, "--json", "--device",
+                           "auto", *args, CUDA_VISIBLE_DEVICES="")
+            self.assertEqual(auto.returncode, 0, auto.stderr)
+            auto = json.loads(auto.stdout)
+            self.assertEqual(auto["device"], "host")
+            self.assertEqual(auto["digest"], digest)
+            self.assertEqual(auto["images"], host["images"])
+        self.assertEqual(len(lines.read_text().splitlines()), host["steps"])
 
     def test_a_folder_that_is_not_there_is_named_with_its_split(self):
         pipeline = self.cluster.pipeline()
