@@ -234,27 +234,38 @@ static int copy(void *to, const void *from, size_t size, void *stream)
         to, from, size, cudaMemcpyHostToDevice, stream_of(stream));
 }
 
+/* Answers for this launch alone: what failed before on the thread, of the
+ * caller's own, stays his. */
+static int launch_one(
+    const void *kernel, uint32_t blocks, size_t shared, void **args, void *on)
+{
+    return blocks == 0 ? cudaSuccess
+                       : cudaLaunchKernel(kernel, dim3(blocks),
+                             dim3(FBY_BLOCK_THREADS), args, shared,
+                             stream_of(on));
+}
+
 static int launch(const struct fby_cuda_launch *l)
 {
-    uint8_t     *arena  = static_cast<uint8_t *>(l->arena);
-    uint8_t     *out    = static_cast<uint8_t *>(l->out);
-    cudaStream_t stream = stream_of(l->stream);
-    uint32_t     first  = l->blocks[FBY_PASS_EXPAND];
-    uint32_t     greys  = l->blocks[FBY_PASS_GREYS];
-    uint32_t     ops    = l->blocks[FBY_PASS_OPS];
-    if (first > 0) {
-        fby_expand<<<first, FBY_BLOCK_THREADS, l->shared, stream>>>(
-            arena, l->list, out);
+    uint8_t *arena = static_cast<uint8_t *>(l->arena);
+    uint8_t *out   = static_cast<uint8_t *>(l->out);
+    uint64_t list  = l->list;
+    uint32_t greys = l->blocks[FBY_PASS_EXPAND]; /* the first block of each */
+    uint32_t ops   = greys + l->blocks[FBY_PASS_GREYS];
+    void    *of_expand[] = {&arena, &list, &out};
+    void    *of_greys[]  = {&arena, &list, &greys};
+    void    *of_ops[]    = {&arena, &list, &out, &ops};
+    int      code        = launch_one(reinterpret_cast<const void *>(fby_expand),
+                    l->blocks[FBY_PASS_EXPAND], l->shared, of_expand, l->stream);
+    if (code == cudaSuccess) {
+        code = launch_one(reinterpret_cast<const void *>(fby_expand_greys),
+            l->blocks[FBY_PASS_GREYS], 0, of_greys, l->stream);
     }
-    if (greys > 0) {
-        fby_expand_greys<<<greys, FBY_BLOCK_THREADS, 0, stream>>>(
-            arena, l->list, first);
+    if (code == cudaSuccess) {
+        code = launch_one(reinterpret_cast<const void *>(fby_expand_ops),
+            l->blocks[FBY_PASS_OPS], 0, of_ops, l->stream);
     }
-    if (ops > 0) {
-        fby_expand_ops<<<ops, FBY_BLOCK_THREADS, 0, stream>>>(
-            arena, l->list, out, first + greys);
-    }
-    return cudaGetLastError();
+    return code;
 }
 
 static const char *text(int code)
