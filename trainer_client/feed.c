@@ -35,7 +35,7 @@ struct out {
     bool         further;
     void        *ready;    /* event on the lane's stream */
     void        *released; /* event on the consumer's stream */
-    bool         leaving;  /* it was recorded, and may not have passed */
+    void        *leaving;  /* which of the two must pass before it is written */
     struct lane *lane;     /* fixed: whose kernel is to be launched */
     struct fby_cuda_launch launch; /* likewise */
     uint64_t               epoch, step;
@@ -47,15 +47,17 @@ struct fby_feed {
     struct fby_pinned     *pinned;
     struct arena          *arenas;
     struct lane            lanes[FBY_FEED_LANES];
-    void                  *pool; /* for further outs */
-    void                  *pool_stream;
-    uint8_t               *fixed; /* the one address */
-    void                  *left;  /* fixed: event, the last release */
+    void                  *pool;   /* for further outs */
+    void                  *memory; /* stream of what is given and taken back */
+    uint8_t               *fixed;  /* the one address */
+    void                  *left;   /* fixed: event, the last release */
     bool                   leaving;
     pthread_mutex_t        lock; /* guards all that changes */
     uint32_t               turn; /* the next lane */
     struct out            *free;
     bool                   stopped;
+    bool                   lost; /* a release that could not be recorded: */
+    struct fby_why         why;
 };
 
 /* ---- every call goes through here ---------------------------------------- */
@@ -183,25 +185,34 @@ static void make_lane(struct run *run, struct lane *lane)
     }
 }
 
-/* Of the caller's memory, or ours. */
-static void *out_memory(struct run *run)
+static void *their_memory(struct run *run)
 {
     const struct fby_feed_config *config = &run->feed->config;
-    void                         *memory = NULL;
-    if (config->memory.allocate != NULL) {
-        memory = config->memory.allocate(
-            config->memory.arg, config->out_bytes, config->device);
-        if (memory == NULL && run->err == FBY_OK) {
-            run->err = fby_because(run->why, FBY_SYS,
-                "the allocator has no %llu bytes for a batch's tensors",
-                (unsigned long long)config->out_bytes);
-        }
-        return memory;
+    void *memory = config->memory.allocate(config->memory.arg,
+        config->out_bytes, config->device, run->feed->memory);
+    if (memory == NULL) {
+        run->err = fby_because(run->why, FBY_SYS,
+            "the allocator has no %llu bytes for a batch's tensors",
+            (unsigned long long)config->out_bytes);
     }
-    CALL(run, allocate, &memory, config->out_bytes);
     return memory;
 }
 
+/* Of the caller's, or ours; then the device has waited for it. */
+static void *usual_memory(struct run *run)
+{
+    const struct fby_feed_config *config = &run->feed->config;
+    void                         *memory = NULL;
+    if (config->memory.allocate == NULL) {
+        CALL(run, allocate, &memory, config->out_bytes);
+        return memory;
+    }
+    memory = run->err == FBY_OK ? their_memory(run) : NULL;
+    CALL(run, stream_sync, run->feed->memory);
+    return memory;
+}
+
+/* After all that was ever done with it. */
 static void free_memory(struct fby_feed *self, void *memory)
 {
     const struct fby_feed_memory *theirs = &self->config.memory;
@@ -209,7 +220,7 @@ static void free_memory(struct fby_feed *self, void *memory)
         return;
     }
     if (theirs->allocate != NULL) {
-        theirs->free(theirs->arg, memory);
+        theirs->free(theirs->arg, memory, self->memory);
     } else {
         (void)self->cuda->free(memory);
     }
@@ -238,14 +249,15 @@ static void make_outs(struct run *run)
 {
     struct fby_feed *self = run->feed;
     if (self->config.fixed) {
-        self->fixed = out_memory(run);
+        self->fixed = usual_memory(run);
         CALL(run, event_create, &self->left);
     }
     for (uint32_t i = 0; i < self->config.n_outs && run->err == FBY_OK; i++) {
-        struct out *out    = make_out(run);
-        out->public.memory = self->config.fixed ? self->fixed : out_memory(run);
-        out->next          = self->free;
-        self->free         = out;
+        struct out *out = make_out(run);
+        out->public.memory =
+            self->config.fixed ? self->fixed : usual_memory(run);
+        out->next  = self->free;
+        self->free = out;
     }
 }
 
@@ -260,9 +272,9 @@ static void make_all(struct run *run)
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
         CALL(run, event_create, &self->arenas[i].copied);
     }
+    CALL(run, stream_create, &self->memory);
     if (self->config.memory.allocate == NULL && !self->config.fixed) {
         CALL(run, pool_create, self->config.device, &self->pool);
-        CALL(run, stream_create, &self->pool_stream);
     }
     make_outs(run);
 }
@@ -355,12 +367,22 @@ static void destroy_lanes(struct fby_feed *self)
     }
 }
 
+/* What is given back is so after the work that makes it and that reads it. */
+static void await_out(struct fby_feed *self, const struct out *out)
+{
+    (void)self->cuda->stream_wait(self->memory, out->ready);
+    (void)self->cuda->stream_wait(self->memory, out->released);
+}
+
 static void destroy_outs(struct fby_feed *self)
 {
     while (self->free != NULL) {
         struct out *out = self->free;
         self->free      = out->next;
-        free_memory(self, self->fixed == NULL ? out->public.memory : NULL);
+        if (out->public.memory != NULL) {
+            await_out(self, out);
+            free_memory(self, self->fixed == NULL ? out->public.memory : NULL);
+        }
         destroy_out(self, out);
     }
     free_memory(self, self->fixed);
@@ -385,9 +407,9 @@ void fby_feed_destroy(struct fby_feed **self_p)
             (void)self->cuda->event_destroy(self->arenas[i].copied);
         }
     }
-    if (self->pool_stream != NULL) {
-        (void)self->cuda->stream_sync(self->pool_stream);
-        (void)self->cuda->stream_destroy(self->pool_stream);
+    if (self->memory != NULL) {
+        (void)self->cuda->stream_sync(self->memory);
+        (void)self->cuda->stream_destroy(self->memory);
     }
     if (self->pool != NULL) {
         (void)self->cuda->pool_destroy(self->pool);
@@ -396,11 +418,6 @@ void fby_feed_destroy(struct fby_feed **self_p)
     pthread_mutex_destroy(&self->lock);
     free(self->arenas);
     free(self);
-}
-
-int fby_feed_number(const struct fby_feed *self)
-{
-    return self->config.device;
 }
 
 bool fby_feed_is_fixed(const struct fby_feed *self)
@@ -447,20 +464,21 @@ static void copy_arena(
     arena->busy = true;
 }
 
-/* The lane waits for the consumer, where it has to. */
+/* The lane waits for the consumer, where it has to, or for the kernel of a
+ * batch that nobody took. */
 static void wait_released(struct run *run, struct out *out, struct lane *lane)
 {
-    if (!out->leaving || run->err != FBY_OK) {
+    if (out->leaving == NULL || run->err != FBY_OK) {
         return;
     }
-    int code = run->feed->cuda->event_query(out->released);
+    int code = run->feed->cuda->event_query(out->leaving);
     if (code == run->feed->cuda->not_ready) {
-        CALL(run, stream_wait, lane->stream, out->released);
+        CALL(run, stream_wait, lane->stream, out->leaving);
     } else {
         run->call.name = "event_query";
         run->err       = check(run->feed, &run->call, code, run->why);
     }
-    out->leaving = false;
+    out->leaving = NULL;
 }
 
 static struct fby_cuda_launch launch_of(const struct fby_feed *self,
@@ -484,7 +502,12 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
 {
     struct fby_feed *self = run->feed;
     struct out      *out  = (struct out *)(void *)batch->out;
-    struct lane     *lane = next_lane(run);
+    struct lane     *lane = NULL;
+    if (self->lost) {
+        run->err = fby_because(run->why, FBY_SYS, "%s", self->why.text);
+        return;
+    }
+    lane = next_lane(run);
     if (lane == NULL) {
         return;
     }
@@ -504,6 +527,7 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
         CALL(run, launch, &out->launch);
     }
     CALL(run, event_record, out->ready, lane->stream);
+    out->leaving = out->ready;
 }
 
 static struct run run_of(
@@ -551,62 +575,80 @@ fby_err fby_feed_copied(
 
 /* ---- tensors' memory ----------------------------------------------------- */
 
-/* What the pool gives is there for other streams from an event on. */
+static void give_further(struct fby_feed *self, struct out *out)
+{
+    void *memory = self->fixed == NULL ? out->public.memory : NULL;
+    if (memory != NULL) {
+        await_out(self, out);
+    }
+    if (memory != NULL && self->pool != NULL) {
+        (void)self->cuda->pool_give(memory, self->memory);
+    } else {
+        free_memory(self, memory);
+    }
+    destroy_out(self, out);
+}
+
+/* What is given is there for other streams from an event on. */
+static void *further_memory(struct run *run, const struct out *out)
+{
+    struct fby_feed *self   = run->feed;
+    void            *memory = self->fixed;
+    if (memory != NULL || run->err != FBY_OK) {
+        return memory;
+    }
+    if (self->pool == NULL) {
+        memory = their_memory(run);
+    } else {
+        CALL(run, pool_take, &memory, self->config.out_bytes, self->pool,
+            self->memory);
+    }
+    CALL(run, event_record, out->released, self->memory);
+    return memory;
+}
+
 static struct out *take_further(struct fby_feed *self)
 {
-    struct fby_why why    = {""};
-    struct run     run    = {.feed = self, .why = &why};
-    void          *memory = NULL;
-    int            mode   = enter(self);
+    struct fby_why why  = {""};
+    struct run     run  = {.feed = self, .why = &why};
+    int            mode = enter(self);
     CALL(&run, use, self->config.device);
-    struct out *out = make_out(&run);
-    out->further    = true;
-    if (self->fixed != NULL) {
-        memory = self->fixed;
-    } else if (self->pool == NULL) {
-        memory = out_memory(&run);
-    } else {
-        CALL(&run, pool_take, &memory, self->config.out_bytes, self->pool,
-            self->pool_stream);
-        CALL(&run, event_record, out->released, self->pool_stream);
-        out->leaving = true;
-    }
-    out->public.memory = memory;
+    struct out *out    = make_out(&run);
+    out->further       = true;
+    out->public.memory = further_memory(&run, out);
+    out->leaving       = self->fixed == NULL ? out->released : NULL;
     if (run.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
-        destroy_out(self, out);
+        give_further(self, out);
         out = NULL;
     }
     leave(self, mode);
     return out;
 }
 
-struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further)
+static struct out *take_usual(struct fby_feed *self)
 {
     pthread_mutex_lock(&self->lock);
     struct out *out = self->free;
-    if (further) {
-        out = take_further(self);
-    } else if (out != NULL) {
+    if (out != NULL) {
         self->free = out->next;
     }
     pthread_mutex_unlock(&self->lock);
+    return out;
+}
+
+struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further)
+{
+    struct out *out = further ? take_further(self) : take_usual(self);
     return out != NULL ? &out->public : NULL;
 }
 
-static void give_further(struct fby_feed *self, struct out *out)
+static void give_usual(struct fby_feed *self, struct out *out)
 {
-    int mode = enter(self);
-    if (self->pool != NULL) {
-        if (out->leaving) {
-            (void)self->cuda->stream_wait(self->pool_stream, out->released);
-        }
-        (void)self->cuda->pool_give(out->public.memory, self->pool_stream);
-    } else if (self->fixed == NULL) {
-        free_memory(self, out->public.memory);
-    }
-    destroy_out(self, out);
-    leave(self, mode);
+    pthread_mutex_lock(&self->lock);
+    out->next  = self->free;
+    self->free = out;
+    pthread_mutex_unlock(&self->lock);
 }
 
 void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given)
@@ -617,13 +659,14 @@ void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given)
         out->lane->armed = false;
         out->lane        = NULL;
     }
-    if (out->further) {
-        give_further(self, out);
-    } else {
-        out->next  = self->free;
-        self->free = out;
-    }
     pthread_mutex_unlock(&self->lock);
+    if (out->further) {
+        int mode = enter(self);
+        give_further(self, out);
+        leave(self, mode);
+    } else {
+        give_usual(self, out);
+    }
 }
 
 /* ---- the consumer's side ------------------------------------------------- */
@@ -673,14 +716,17 @@ void fby_feed_let_go(
     int            mode = enter(self);
     pthread_mutex_lock(&self->lock);
     CALL(&run, event_record, out->released, stream);
-    out->leaving = true;
+    out->leaving = out->released;
     if (self->config.fixed) {
         CALL(&run, event_record, self->left, stream);
         self->leaving = true;
     }
+    if (run.err != FBY_OK && !self->lost) {
+        self->lost = true;
+        (void)fby_because(&self->why, run.err,
+            "a batch was released on a stream that cannot be waited for: %s",
+            why.text);
+    }
     pthread_mutex_unlock(&self->lock);
     leave(self, mode);
-    if (run.err != FBY_OK) {
-        fby_warn("NOT-RELEASED", "%s", why.text);
-    }
 }

@@ -28,10 +28,11 @@ enum {
     FBY_FEED_PIECE = 16 << 20 /* bytes of one copy */
 };
 
-/* Memory of the caller's for tensors; `free` when it is no longer needed. */
+/* Memory of the caller's for tensors, in the order of a stream of ours; see
+ * forebay_options. Called with no lock held. */
 struct fby_feed_memory {
-    void *(*allocate)(void *arg, size_t bytes, int32_t device); /* or NULL */
-    void (*free)(void *arg, void *memory);
+    void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
+    void (*free)(void *arg, void *memory, void *stream);
     void *arg;
 };
 
@@ -77,7 +78,6 @@ void fby_feed_stop(struct fby_feed *self);
 /* Stops too. Every out was given back. */
 void fby_feed_destroy(struct fby_feed **self_p);
 
-int      fby_feed_number(const struct fby_feed *self);
 bool     fby_feed_is_fixed(const struct fby_feed *self);
 uint8_t *fby_feed_arena(const struct fby_feed *self, uint32_t arena);
 
@@ -90,10 +90,11 @@ FBY_CHECKED fby_err fby_feed_submit(struct fby_feed *self,
 FBY_CHECKED fby_err fby_feed_copied(
     struct fby_feed *self, uint32_t arena, struct fby_why *why);
 
-/* On a thread of ours: it may choose the device for it.
- * Memory for a batch, `further` beyond those that are always there; NULL:
- * there is none. Give back once let go. */
+/* Memory for a batch, `further` beyond those that are always there; NULL:
+ * there is none. Thread: one of ours, for which it may choose the device. */
 struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further);
+
+/* Give it back, once let go or never handed out. */
 void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given);
 
 /* Have a stream of the consumer's wait for the values; with `fixed` the first
@@ -101,7 +102,8 @@ void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given);
 FBY_CHECKED fby_err fby_feed_hand_out(struct fby_feed *self,
     struct fby_feed_out *given, void *stream, struct fby_why *why);
 
-/* The values were last used by what is on `stream` now. */
+/* The values were last used by what is on `stream` now. Where that cannot be
+ * told, no tensors are written any more: the next submit fails with it. */
 void fby_feed_let_go(
     struct fby_feed *self, struct fby_feed_out *given, void *stream);
 

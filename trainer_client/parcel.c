@@ -451,11 +451,12 @@ fby_err fby_parcel_send(struct fby_feed *feed,
     if (err != FBY_OK) {
         return err;
     }
+    uint64_t                    bytes = list_all(&p, &list);
     const struct fby_feed_batch batch = {
         .epoch = task->batch->epoch,
         .step  = task->batch->step,
         .arena = (uint32_t)task->slot,
-        .bytes = list_all(&p, &list),
+        .bytes = bytes,
         .list  = list.list,
         .out   = task->batch->out,
     };

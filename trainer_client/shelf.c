@@ -21,7 +21,6 @@ struct fby_shelf {
     uint32_t                in_use; /* of all */
     uint32_t                held;
     uint64_t                overflow;
-    bool                    warned;
     bool                    left; /* the stream is gone */
 };
 
@@ -91,28 +90,29 @@ static uint8_t *take_memory(const struct fby_shelf_config *config, bool further,
     return *out != NULL ? (*out)->memory : NULL;
 }
 
-static fby_err make_batch(
-    struct fby_shelf *self, bool further, struct forebay_batch **out)
+/* NULL: there is no memory. Not under the lock: the caller's allocator may
+ * call us. */
+static struct forebay_batch *make_batch(struct fby_shelf *self, bool further)
 {
     const struct fby_shelf_config *config = &self->config;
     struct forebay_batch          *batch  = fby_zalloc(sizeof(*batch));
     uint8_t *memory = take_memory(config, further, &batch->out);
     if (memory == NULL) {
         free(batch);
-        return FBY_SYS;
+        return NULL;
     }
-    batch->shelf   = self;
-    batch->memory  = memory;
-    batch->samples = fby_zalloc(config->max_rows * sizeof(*batch->samples));
-    batch->valid   = fby_zalloc(config->max_rows);
-    batch->digests = fby_zalloc(config->max_rows * sizeof(*batch->digests));
+    batch->shelf    = self;
+    batch->overflow = further;
+    batch->memory   = memory;
+    batch->samples  = fby_zalloc(config->max_rows * sizeof(*batch->samples));
+    batch->valid    = fby_zalloc(config->max_rows);
+    batch->digests  = fby_zalloc(config->max_rows * sizeof(*batch->digests));
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
         if ((config->varying >> i & 1) != 0) {
             fby_extents_init(&batch->rows_of[i], config->max_rows);
         }
     }
-    *out = batch;
-    return FBY_OK;
+    return batch;
 }
 
 /* The stream and every batch have let go; nobody else can come. */
@@ -145,59 +145,72 @@ void fby_shelf_leave(struct fby_shelf **self_p)
     }
 }
 
-static fby_err take_further(struct fby_shelf *self, struct forebay_batch **out)
+/* A slot to use, or one to make: then *out is NULL. */
+static fby_err claim(struct fby_shelf *self, bool overflow, bool *further,
+    struct forebay_batch **out)
 {
-    fby_err err = make_batch(self, true, out);
-    if (err != FBY_OK) {
-        return err;
+    *further = false;
+    *out     = self->free;
+    if (self->free != NULL) {
+        self->free = (*out)->next;
+    } else if (self->made < self->usual) {
+        self->made++;
+    } else if (!overflow) {
+        return FBY_AGAIN;
+    } else if (self->in_use >= self->most) {
+        return FBY_FULL;
+    } else {
+        *further = true;
     }
-    (*out)->overflow = true;
-    self->overflow++;
-    if (!self->warned) {
-        self->warned = true;
+    self->in_use++;
+    return FBY_OK;
+}
+
+/* Of what was claimed; where there is no memory, the claim is undone. */
+static fby_err settle(
+    struct fby_shelf *self, bool further, const struct forebay_batch *made)
+{
+    pthread_mutex_lock(&self->lock);
+    bool first = made != NULL && further && self->overflow++ == 0;
+    if (made == NULL) {
+        self->in_use--;
+        self->made -= further ? 0 : 1;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (first) {
         fby_warn("BATCHES-HELD",
             "the trainer holds all %u output slots; going on with further "
             "ones, up to %u",
             self->usual, self->most);
     }
+    if (made == NULL) {
+        return further ? FBY_FULL : FBY_SYS;
+    }
     return FBY_OK;
-}
-
-static fby_err take_locked(
-    struct fby_shelf *self, bool overflow, struct forebay_batch **out)
-{
-    if (self->free != NULL) {
-        *out       = self->free;
-        self->free = (*out)->next;
-        return FBY_OK;
-    }
-    if (self->made < self->usual) {
-        fby_err err = make_batch(self, false, out);
-        self->made += err == FBY_OK ? 1 : 0;
-        return err;
-    }
-    if (!overflow) {
-        return FBY_AGAIN;
-    }
-    return self->in_use < self->most ? take_further(self, out) : FBY_FULL;
 }
 
 fby_err fby_shelf_take(
     struct fby_shelf *self, bool overflow, struct forebay_batch **out)
 {
+    struct forebay_batch *batch   = NULL;
+    bool                  further = false;
     pthread_mutex_lock(&self->lock);
-    fby_err err = take_locked(self, overflow, out);
-    self->in_use += err == FBY_OK ? 1 : 0;
+    fby_err err = claim(self, overflow, &further, &batch);
     pthread_mutex_unlock(&self->lock);
-    if (err == FBY_OK) {
-        struct forebay_batch *batch = *out;
-        batch->next                 = NULL;
-        batch->delivered            = false;
-        batch->done                 = false;
-        batch->err                  = FBY_OK;
-        atomic_store(&batch->refs, 1);
+    if (err == FBY_OK && batch == NULL) {
+        batch = make_batch(self, further);
+        err   = settle(self, further, batch);
     }
-    return err;
+    if (err != FBY_OK) {
+        return err;
+    }
+    batch->next      = NULL;
+    batch->delivered = false;
+    batch->done      = false;
+    batch->err       = FBY_OK;
+    atomic_store(&batch->refs, 1);
+    *out = batch;
+    return FBY_OK;
 }
 
 fby_err fby_batch_await(
@@ -240,23 +253,31 @@ void fby_batch_ref(struct forebay_batch *batch)
     atomic_fetch_add(&batch->refs, 1);
 }
 
-/* True when the shelf is to be destroyed. */
-static bool put_back(struct fby_shelf *self, struct forebay_batch *batch)
+/* Whether it was kept for another batch. */
+static bool keep(struct fby_shelf *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    self->in_use--;
+    bool kept = !batch->overflow && !self->left;
     self->held -= batch->delivered ? 1 : 0;
-    bool keep = !batch->overflow && !self->left;
-    if (keep) {
+    if (kept) {
         batch->next = self->free;
         self->free  = batch;
     }
+    pthread_mutex_unlock(&self->lock);
+    return kept;
+}
+
+/* True when the shelf is to be destroyed. */
+static bool put_back(struct fby_shelf *self, struct forebay_batch *batch)
+{
+    if (!keep(self, batch)) {
+        destroy_batch(batch); /* in use until then: the shelf stays */
+    }
+    pthread_mutex_lock(&self->lock);
+    self->in_use--;
     bool last = self->left && self->in_use == 0;
     if (!last) {
         fby_bell_ring(&self->bell);
-    }
-    if (!keep) {
-        destroy_batch(batch);
     }
     pthread_mutex_unlock(&self->lock);
     return last;

@@ -86,7 +86,8 @@ void fby_shelf_leave(struct fby_shelf **self_p);
  *
  * Thread: any.
  * Errors: FBY_AGAIN the usual slots are in use, FBY_FULL max_held_bytes are
- *         in use, FBY_SYS no memory. */
+ *         in use, or there is no memory for a further slot, FBY_SYS no memory
+ *         for a usual one. */
 FBY_CHECKED fby_err fby_shelf_take(
     struct fby_shelf *self, bool overflow, struct forebay_batch **out);
 

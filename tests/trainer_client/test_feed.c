@@ -37,7 +37,8 @@ static uint32_t draw(struct rig *rig, uint32_t n)
     return (uint32_t)((rig->seed >> 33) % n);
 }
 
-static void begin(struct rig *rig, uint64_t seed, bool fixed)
+static void begin_with(struct rig *rig, uint64_t seed, bool fixed,
+    const struct fby_feed_memory *memory)
 {
     struct fby_why               why    = {""};
     const struct fby_feed_config config = {
@@ -47,11 +48,17 @@ static void begin(struct rig *rig, uint64_t seed, bool fixed)
         .n_outs      = OUTS,
         .out_bytes   = BYTES,
         .fixed       = fixed,
+        .memory      = *memory,
     };
     fake_cuda_begin(seed);
     *rig       = (struct rig){.seed = seed};
     rig->looks = calloc(4096, sizeof(*rig->looks));
     assert_ok(fby_feed_create(&config, &rig->feed, &why));
+}
+
+static void begin(struct rig *rig, uint64_t seed, bool fixed)
+{
+    begin_with(rig, seed, fixed, &(struct fby_feed_memory){0});
 }
 
 static void end(struct rig *rig)
@@ -154,30 +161,122 @@ static void release(struct rig *rig, const struct held *held)
 
 /* ---- lifetimes ----------------------------------------------------------- */
 
+/* A hundred batches, up to three rings of them held, released in any order;
+ * some go back before anybody took them. */
+static void hold_and_release(struct rig *rig)
+{
+    struct held held[3 * OUTS];
+    uint32_t    n = 0;
+    for (uint32_t number = 0; number < 100; number++) {
+        if (n == 3 * OUTS || (n > 0 && draw(rig, 3) == 0)) {
+            uint32_t i = draw(rig, n);
+            release(rig, &held[i]);
+            held[i] = held[--n];
+        }
+        if (n < 3 * OUTS) {
+            held[n] = take(rig, number, n >= OUTS);
+            if (draw(rig, 8) == 0) {
+                fby_feed_give(rig->feed, held[n].out);
+            } else {
+                hand(rig, &held[n++]);
+            }
+        }
+    }
+    while (n > 0) {
+        release(rig, &held[--n]);
+    }
+}
+
 static void nothing_is_overwritten_while_it_is_read(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
-        struct rig  rig;
-        struct held held[3 * OUTS];
-        uint32_t    n = 0;
+        struct rig rig;
         begin(&rig, seed, false);
-        for (uint32_t number = 0; number < 100; number++) {
-            if (n == 3 * OUTS || (n > 0 && draw(&rig, 3) == 0)) {
-                uint32_t i = draw(&rig, n);
-                release(&rig, &held[i]);
-                held[i] = held[--n];
-            }
-            if (n < 3 * OUTS) {
-                held[n] = take(&rig, number, n >= OUTS);
-                hand(&rig, &held[n++]);
-            }
-        }
-        while (n > 0) {
-            release(&rig, &held[--n]);
-        }
+        hold_and_release(&rig);
         end(&rig);
     }
+}
+
+/* An allocator as PyTorch's: what comes back is used again, and overwritten,
+ * in the order of the stream that it came back on. */
+struct heap {
+    uint8_t *free[16 * OUTS];
+    uint32_t n;
+    uint32_t live;
+};
+
+static void *heap_allocate(
+    void *arg, size_t bytes, int32_t device, void *stream)
+{
+    struct heap *heap = arg;
+    (void)device;
+    assert_non_null(stream);
+    assert_int_equal(bytes, BYTES);
+    heap->live++;
+    return heap->n > 0 ? heap->free[--heap->n] : aligned_alloc(256, 1024);
+}
+
+static void scribble(void *memory)
+{
+    memset(memory, 0xee, BYTES);
+}
+
+static void heap_free(void *arg, void *memory, void *stream)
+{
+    struct heap *heap = arg;
+    fake_cuda_call(stream, scribble, memory);
+    assert_true(heap->n < sizeof(heap->free) / sizeof(heap->free[0]));
+    heap->free[heap->n++] = memory;
+    heap->live--;
+}
+
+static void memory_of_the_callers_goes_back_after_all_that_used_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct rig  rig;
+        struct heap heap = {.n = 0};
+        begin_with(&rig, seed, false,
+            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        assert_int_equal(heap.live, OUTS);
+        hold_and_release(&rig);
+        end(&rig);
+        assert_int_equal(heap.live, 0);
+        while (heap.n > 0) {
+            free(heap.free[--heap.n]);
+        }
+    }
+}
+
+static void *nothing(void *arg, size_t bytes, int32_t device, void *stream)
+{
+    uint32_t *left = arg;
+    (void)bytes;
+    (void)device;
+    (void)stream;
+    return (*left)-- > 0 ? aligned_alloc(256, 1024) : NULL;
+}
+
+static void give_up(void *arg, void *memory, void *stream)
+{
+    (void)arg;
+    (void)stream;
+    free(memory);
+}
+
+static void without_memory_there_is_no_further_batch(void **state)
+{
+    (void)state;
+    struct rig rig;
+    uint32_t   left = OUTS;
+    begin_with(
+        &rig, 1, false, &(struct fby_feed_memory){nothing, give_up, &left});
+    assert_null(fby_feed_take(rig.feed, true));
+    struct held held = take(&rig, 0, false);
+    hand(&rig, &held);
+    release(&rig, &held);
+    end(&rig);
 }
 
 static void with_fixed_outputs_kernels_wait_for_the_consumer(void **state)
@@ -277,6 +376,25 @@ static void an_error_names_the_call_and_the_batch(void **state)
     }
 }
 
+static void a_release_that_is_lost_ends_the_stream(void **state)
+{
+    (void)state;
+    struct rig     rig;
+    struct fby_why why = {""};
+    begin(&rig, 3, false);
+    struct held held = take(&rig, 0, false);
+    hand(&rig, &held);
+    fake_cuda_fail("event_record");
+    release(&rig, &held);
+    fake_cuda_fail(NULL);
+    struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+    assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
+    assert_non_null(strstr(why.text, "released on a stream"));
+    assert_non_null(strstr(why.text, "epoch 2 step 0"));
+    fby_feed_give(rig.feed, out);
+    end(&rig);
+}
+
 static void what_fails_while_opening_leaves_nothing_behind(void **state)
 {
     (void)state;
@@ -360,11 +478,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_overwritten_while_it_is_read),
+        cmocka_unit_test(
+            memory_of_the_callers_goes_back_after_all_that_used_it),
+        cmocka_unit_test(without_memory_there_is_no_further_batch),
         cmocka_unit_test(with_fixed_outputs_kernels_wait_for_the_consumer),
         cmocka_unit_test(a_second_stream_sees_the_values_too),
         cmocka_unit_test(
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(an_error_names_the_call_and_the_batch),
+        cmocka_unit_test(a_release_that_is_lost_ends_the_stream),
         cmocka_unit_test(what_fails_while_opening_leaves_nothing_behind),
         cmocka_unit_test(memory_that_cannot_be_pinned_fails_the_batch),
         cmocka_unit_test(a_device_that_is_not_there_is_told_in_words),

@@ -265,6 +265,74 @@ static void more_batches_can_be_held_than_there_are_slots(void **state)
     compare(&s);
 }
 
+/* An allocator that looks at the stream it allocates for. */
+struct heap {
+    struct forebay *stream; /* once it is open */
+    uint32_t        left;   /* tensors that there is memory for */
+    uint32_t        live;
+    uint64_t        held; /* as the stream said */
+};
+
+static void *heap_allocate(
+    void *arg, size_t bytes, int32_t device, void *stream)
+{
+    struct heap         *heap  = arg;
+    struct forebay_stats stats = {.struct_size = sizeof(stats)};
+    (void)device;
+    (void)stream;
+    if (heap->stream != NULL) {
+        (void)forebay_stats(heap->stream, &stats);
+        heap->held = stats.batches_held;
+    }
+    if (heap->left == 0) {
+        return NULL;
+    }
+    heap->left--;
+    heap->live++;
+    return aligned_alloc(256, (bytes + 255) / 256 * 256);
+}
+
+static void heap_free(void *arg, void *memory, void *stream)
+{
+    struct heap *heap = arg;
+    heap->live--;
+    fake_cuda_call(stream, free, memory);
+}
+
+static void an_allocator_may_ask_the_stream_and_may_have_no_more(void **state)
+{
+    (void)state;
+    struct rig            rig;
+    struct heap           heap = {.left = 6};
+    struct forebay_batch *held[7];
+    struct stream         s = stream(24, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    fake_cuda_begin(1);
+    rig_begin(&rig, s.size, "drop");
+    rig.options.device       = "cuda";
+    rig.options.allocate     = heap_allocate;
+    rig.options.deallocate   = heap_free;
+    rig.options.allocate_arg = &heap;
+    rig_add(&rig, s.worker);
+    rig_open(&rig);
+    heap.stream = rig.stream;
+    for (uint32_t i = 0; i < 6; i++) {
+        held[i] = rig_next(&rig);
+    }
+    assert_true(heap.held >= 4);
+    assert_int_equal(
+        forebay_next(rig.stream, FBY_NS_PER_S / 20, NULL, &held[6]),
+        FOREBAY_TIMEOUT);
+    forebay_release(&held[0], NULL);
+    held[0] = rig_next(&rig);
+    for (uint32_t i = 0; i < 6; i++) {
+        forebay_release(&held[i], NULL);
+    }
+    heap.stream = NULL;
+    rig_end(&rig);
+    fake_cuda_end();
+    assert_int_equal(heap.live, 0);
+}
+
 static void fixed_outputs_have_one_address(void **state)
 {
     (void)state;
@@ -363,6 +431,7 @@ int main(void)
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(batches_without_rows_are_as_on_the_host),
         cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
+        cmocka_unit_test(an_allocator_may_ask_the_stream_and_may_have_no_more),
         cmocka_unit_test(fixed_outputs_have_one_address),
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
         cmocka_unit_test(tensors_outlive_the_stream),

@@ -197,11 +197,16 @@ struct forebay_options {
      * that were captured with them; one batch at a time is handed out, and
      * forebay_next() makes its values on the stream it is given. allocate:
      * tensors lie in memory of the caller's, `bytes` on `device` that begin at
-     * a multiple of 256; it is asked in forebay_open(), and from any thread
-     * when more batches are held than usual. */
+     * a multiple of 256; NULL where there are none. It is asked in
+     * forebay_open(), and when more batches are held than usual; deallocate
+     * takes back when those are released, and at the end. Both may be called
+     * on any thread, and may call forebay_* of the same stream but
+     * forebay_close(). `stream` is one of ours (a cudaStream_t), whose order
+     * holds, as for cudaMallocAsync() and cudaFreeAsync(): memory is used
+     * after what is on it, and given back after all that used it. */
     bool fixed_outputs;
-    void *(*allocate)(void *arg, size_t bytes, int32_t device);
-    void (*deallocate)(void *arg, void *memory);
+    void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
+    void (*deallocate)(void *arg, void *memory, void *stream);
     void *allocate_arg;
 };
 
@@ -343,7 +348,10 @@ const DLTensor *forebay_batch_tensor(
     const struct forebay_batch *batch, uint32_t i);
 
 /* The same as a DLPack tensor of its own life: it keeps the memory until its
- * deleter is called (from any thread), past release and close.
+ * deleter is called (from any thread), past release and close. On a GPU the
+ * deleter takes the memory back after what is then on the stream given last
+ * to the batch: give one that is the same on every thread, not
+ * cudaStreamPerThread.
  * `max_major`: the newest major version of DLPack the consumer takes.
  * Errors: FOREBAY_USAGE, also when max_major is 0: export the legacy one. */
 enum forebay_status forebay_batch_export(const struct forebay_batch *batch,
