@@ -129,11 +129,30 @@ static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
     return (uint32_t)(length < most ? length : most);
 }
 
+/* A dense row of it, and how many of its values may be there. */
+static void take_sparse(
+    const struct fby_column *column, uint64_t rows, struct fby_init_column *out)
+{
+    uint64_t length = guess_length(column, rows);
+    out->sparse     = true;
+    if (column->width <= FBY_MAX_DENSE && column->width <= UINT32_MAX) {
+        out->row = (struct fby_shape){1, {(uint32_t)column->width}};
+        out->max_length =
+            (uint32_t)(length < column->width ? length : column->width);
+        out->wire = wire_of(column);
+    }
+}
+
 static struct fby_init_column column_of(
     const struct fby_column *column, uint64_t rows)
 {
-    struct fby_init_column out  = {.name = ""};
-    size_t                 stem = strlen(column->name);
+    struct fby_init_column out = {.name = ""};
+    if (column->part == FBY_COLUMN_CSR) {
+        memcpy(out.name, column->name, sizeof(out.name));
+        take_sparse(column, rows, &out);
+        return out;
+    }
+    size_t   stem = strlen(column->name);
     bool     list = fby_ragged_part(column->name, &stem) == FBY_COLUMN_VALUES;
     uint32_t dims = FBY_MAX_DIMS - (list ? 1 : 0);
     bool     fits = column->n_dims <= dims &&

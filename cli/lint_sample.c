@@ -76,7 +76,9 @@ static fby_err make(const struct fby_lint_sample *self, uint32_t i, uint32_t f,
         const struct fby_rows_ask ask = {.field = f,
             .sample                             = self->numbers[i],
             .as                                 = content,
-            .length = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL};
+            .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+            .indices   = fby_lint_sample_indices(self, f, i),
+            .transform = self->transform};
         return fby_rows_one(self->rows, &ask, self->run, out, why);
     }
     struct fby_field_job job = fby_lint_sample_job(self, i, f, content);

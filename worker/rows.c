@@ -11,6 +11,7 @@
 #include "worker/transform/convert.h"
 #include "worker/transform/field.h"
 #include "worker/transform/scalar.h"
+#include "worker/transform/sparse.h"
 #include "worker/transform/tokens.h"
 
 enum {
@@ -56,12 +57,27 @@ static fby_err refuse_shape(const struct fby_column *column,
         fby_npy_shape_text(dims, shape->n_dims, wanted));
 }
 
+static fby_err check_width(const struct fby_field_content *field,
+    const struct fby_column *column, struct fby_why *why)
+{
+    uint64_t dense = fby_dense_values(&field->shape);
+    return column->width == dense
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "its rows have %" PRIu64
+                     " values, those of the field's shape %" PRIu64,
+                     column->width, dense);
+}
+
 static fby_err check_column(const struct fby_field_content *field,
     const struct fby_column *column, struct fby_why *why)
 {
     bool                    entries = column->part == FBY_COLUMN_VALUES;
     const struct fby_shape *shape =
         field->maps > 0 || entries ? &field->array : &field->shape;
+    if (column->part == FBY_COLUMN_CSR) {
+        return check_width(field, column, why);
+    }
     if (!has_shape(column, shape)) {
         return refuse_shape(column, shape, why);
     }
@@ -212,7 +228,9 @@ struct cast {
     uint64_t                        values; /* of a row, or of an entry */
     size_t                          out_bytes;
     bool                           *bad;
-    uint32_t                       *lengths; /* of ragged rows */
+    uint32_t                       *lengths; /* of ragged and sparse rows */
+    uint8_t                        *indices; /* of sparse ones */
+    struct fby_transform           *transform;
 };
 
 static struct fby_npy npy_of(
@@ -405,6 +423,47 @@ static void make_lists(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
     }
 }
 
+/* ---- sparse rows --------------------------------------------------------- */
+
+/* Row `row` of the run, the i-th of those that are made; why it is refused. */
+static fby_err make_sparse(const struct cast *c, uint32_t row, uint32_t i,
+    uint8_t *dst, struct fby_why *why)
+{
+    const struct fby_column *column = column_of(c->run, row);
+    if (c->run->at[row] == NULL) {
+        return fby_ragged_refuse(
+            column, c->run->begin[row], c->run->end[row], why);
+    }
+    uint64_t n = (uint64_t)(c->run->end[row] - c->run->begin[row]);
+    const struct fby_sparse_lists lists = {
+        .indices = {.type = column->indices.type,
+            .big_endian   = column->indices.big_endian,
+            .values       = n,
+            .data         = fby_run_indices(c->run, row)},
+        .values  = npy_of(column, c->run->at[row], n),
+    };
+    const struct fby_field_job job = {.field = c->field,
+        .length                              = &c->lengths[i],
+        .indices = c->indices + i * fby_field_index_bytes(c->field)};
+    return fby_sparse_row_write(c->transform, &job, &lists, dst, why);
+}
+
+static void make_sparse_rows(
+    const struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = first + i;
+        if (row + AHEAD < c->run->n && c->run->at[row + AHEAD] != NULL) {
+            ask_for(c->run->at[row + AHEAD], ASKED);
+            ask_for(fby_run_indices(c->run, row + AHEAD), ASKED);
+        }
+        c->lengths[i] = 0;
+        if (make_sparse(c, row, i, dst + i * c->out_bytes, NULL) != FBY_OK) {
+            c->bad[row] = true;
+        }
+    }
+}
+
 /* ---- sequences of tokens ------------------------------------------------- */
 
 /* Row `row` of the run; why it is refused. */
@@ -446,6 +505,8 @@ static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
         make_sequences(c, first, n, dst);
     } else if (fby_field_form(c->field) == FBY_FORM_RAGGED) {
         make_lists(c, first, n, dst);
+    } else if (fby_field_form(c->field) == FBY_FORM_SPARSE) {
+        make_sparse_rows(c, first, n, dst);
     } else {
         make_dense(c, first, n, dst);
     }
@@ -457,7 +518,9 @@ void fby_rows_make(const struct fby_rows *self, uint32_t field,
     struct cast c = {.field = &self->content->fields[field],
         .dataset            = self->dataset,
         .run                = run,
-        .lengths            = part.lengths};
+        .lengths            = part.lengths,
+        .indices            = part.indices,
+        .transform          = part.transform};
     c.bad         = bad;
     make_rows(&c, part.first, part.n, part.dst);
 }
@@ -468,6 +531,9 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
     const struct fby_field_content *field = c->field;
     if (field->decode == FBY_DECODE_TOKENS) {
         return make_sequence(c, 0, dst, why);
+    }
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
+        return make_sparse(c, 0, 0, dst, why);
     }
     const struct fby_column *column = column_of(c->run, 0);
     uint64_t values = column->row_bytes / fby_npy_type_bytes(column->type);
@@ -503,7 +569,9 @@ fby_err fby_rows_one(const struct fby_rows *self,
           .dataset            = self->dataset,
           .run                = run,
           .bad                = &bad,
-          .lengths            = ask->length};
+          .lengths            = ask->length,
+          .indices            = ask->indices,
+          .transform          = ask->transform};
     if (c.field == NULL) {
         c.field = &self->content->fields[ask->field];
     }

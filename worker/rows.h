@@ -9,6 +9,7 @@
 
 #include "common/pipeline/types.h"
 #include "worker/source/run.h"
+#include "worker/transform/apply.h"
 
 /* The columns of a content's fields; constant, shared by threads. */
 struct fby_rows;
@@ -32,7 +33,10 @@ FBY_CHECKED fby_err fby_rows_close(const struct fby_rows *self, uint32_t field,
 struct fby_rows_part { /* of a run, one row after another */
     uint32_t  first, n;
     uint8_t  *dst;     /* fby_field_bytes of the field apart */
-    uint32_t *lengths; /* of ragged rows: entries of each; else NULL */
+    uint32_t *lengths; /* of rows of several lengths: of each; else NULL */
+    uint8_t
+        *indices; /* of sparse rows, fby_field_index_bytes apart, else NULL */
+    struct fby_transform *transform; /* this thread's */
 };
 
 /* Make a part of the run; sets bad[i] of row i of the run when it is refused.
@@ -44,7 +48,9 @@ struct fby_rows_ask {
     uint32_t                        field;
     uint64_t                        sample;
     const struct fby_field_content *as; /* made as this says; NULL: as always */
-    uint32_t *length; /* of a ragged row: its entries; else NULL */
+    uint32_t *length;  /* of a row of several lengths: its entries; else NULL */
+    uint8_t  *indices; /* of a sparse row; else NULL */
+    struct fby_transform *transform; /* this thread's */
 };
 
 /* One sample of one field to `dst`; `run` is used for it.

@@ -33,7 +33,9 @@ static fby_err make_field(struct transformer *transformer,
         uint32_t n = together(job, chosen, task->row + i, task->rows - i);
         const struct fby_rows_part part = {i, n,
             fby_job_row(job, chosen, task->row + i),
-            fby_job_length(job, chosen, task->row + i)};
+            fby_job_length(job, chosen, task->row + i),
+            fby_job_indices(job, chosen, task->row + i),
+            transformer->transform};
         fby_rows_make(rows, field, transformer->run, part, transformer->bad);
         i += n;
     }
@@ -65,7 +67,9 @@ static fby_err make_sample(struct transformer *transformer,
     for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
         const struct fby_rows_ask ask = {.field = job->content_field[f],
             .sample                             = task->sample,
-            .length = fby_job_length(job, f, task->row)};
+            .length    = fby_job_length(job, f, task->row),
+            .indices   = fby_job_indices(job, f, task->row),
+            .transform = transformer->transform};
         err = fby_rows_one(job->spec.prepared->rows, &ask, transformer->run,
             fby_job_row(job, f, task->row), why);
     }

@@ -345,13 +345,14 @@ static bool can_be_from(const struct fby_field_content *field,
         field->decode == FBY_DECODE_MASK8 || field->decode == FBY_DECODE_MAPS;
     bool array  = field->decode == FBY_DECODE_ARRAY;
     bool sparse = field->decode == FBY_DECODE_SPARSE;
+    bool column = source == FBY_SOURCE_COLUMNS;
     return fby_text_is_extension(from) && !stands_before(field, i) &&
            (!folder || field->n_from == 1) &&
            (!picture || fby_undecoded_picture(from) == NULL) &&
            (!mask || strcmp(fby_extension_kind(from), "png") == 0) &&
-           (!sparse || strcmp(fby_extension_kind(from), "npz") == 0) &&
-           (!array || source == FBY_SOURCE_COLUMNS ||
-               strcmp(fby_extension_kind(from), "npy") == 0);
+           (!sparse || column ||
+               strcmp(fby_extension_kind(from), "npz") == 0) &&
+           (!array || column || strcmp(fby_extension_kind(from), "npy") == 0);
 }
 
 static fby_err check_from(const struct fby_field_content *field,
@@ -716,8 +717,10 @@ static bool fits_source(
 {
     bool right = field->decode == FBY_DECODE_ARRAY ||
                  field->decode == FBY_DECODE_LABEL ||
-                 field->decode == FBY_DECODE_NUMBER;
-    bool length = field->max_length == 0 || field->decode == FBY_DECODE_ARRAY;
+                 field->decode == FBY_DECODE_NUMBER ||
+                 field->decode == FBY_DECODE_SPARSE;
+    bool length = field->max_length == 0 || field->decode == FBY_DECODE_ARRAY ||
+                  field->decode == FBY_DECODE_SPARSE;
     return source != FBY_SOURCE_COLUMNS ||
            (right && length && field->json_key[0] == '\0');
 }
@@ -735,7 +738,7 @@ static fby_err check_field(const struct fby_field_content *field,
     }
     if (!fits_source(field, source)) {
         return fby_because(why, FBY_CONFIG,
-            "comes from a column: an array, a label or a number");
+            "comes from a column: an array, a label, a number or a sparse row");
     }
     fby_err err = check_from(field, source, why);
     if (err == FBY_OK) {

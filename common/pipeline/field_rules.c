@@ -59,8 +59,8 @@ static fby_err infer_decode(
     }
     if (is_column(field)) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->here,
-            "field '%s' comes from a column: say decode: array, label or "
-            "number",
+            "field '%s' comes from a column: say decode: array, label, number "
+            "or sparse",
             field->name);
     }
     field->decode = infer_one(field->from[0]);
@@ -144,9 +144,10 @@ static fby_err check_column(
 {
     if (field->decode != FBY_DECODE_ARRAY &&
         field->decode != FBY_DECODE_LABEL &&
-        field->decode != FBY_DECODE_NUMBER) {
+        field->decode != FBY_DECODE_NUMBER &&
+        field->decode != FBY_DECODE_SPARSE) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_DECODE],
-            "a column is decoded as array, label or number, not as %s",
+            "a column is decoded as array, label, number or sparse, not as %s",
             decoder_name(field->decode));
     }
     for (size_t key = FIELD_KEY; key <= FIELD_PICK; key++) {
@@ -155,7 +156,8 @@ static fby_err check_column(
                 "key '%s' is not used by columns", fby_draft_field_key(key));
         }
     }
-    if (field->max_length > 0 && field->decode != FBY_DECODE_ARRAY) {
+    if (field->max_length > 0 && field->decode != FBY_DECODE_ARRAY &&
+        field->decode != FBY_DECODE_SPARSE) {
         return wrong_at(yaml, field->at[FIELD_MAX_LENGTH],
             "a ragged column is decoded as array; say its entries' shape, [] "
             "of numbers");
@@ -863,7 +865,8 @@ static fby_err settle_sparse(
 {
     fby_err err = FBY_OK;
     for (size_t i = 0; i < field->n_from && err == FBY_OK; i++) {
-        if (strcmp(fby_extension_kind(field->from[i]), "npz") != 0) {
+        if (!is_column(field) &&
+            strcmp(fby_extension_kind(field->from[i]), "npz") != 0) {
             err = wrong_at(yaml, field->from_at[i],
                 "sparse rows come from npz, as scipy.sparse.save_npz writes "
                 "them");

@@ -236,7 +236,8 @@ static bool put_column(
         put(out, "\n");
         return false;
     }
-    put_line(out, "  %s: {from: %s, decode: array, shape: [", from, from);
+    put_line(out, "  %s: {from: %s, decode: ", from, from);
+    put(out, column->sparse ? "sparse, shape: [" : "array, shape: [");
     for (uint32_t i = 0; i < column->row.n_dims; i++) {
         put_line(out, "%s%u", i > 0 ? ", " : "", column->row.dims[i]);
     }

@@ -12,6 +12,7 @@ struct fby_init_column {
     enum fby_type    wire;       /* 0: no field can be made of it */
     struct fby_shape row;        /* of a ragged one: of an entry */
     uint32_t         max_length; /* a guess; 0: rows are of one shape */
+    bool             sparse;     /* `row` is that of a dense one */
 };
 
 struct fby_init_summary {

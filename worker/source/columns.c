@@ -9,10 +9,11 @@
 #include "common/mem.h"
 #include "common/pipeline/text.h"
 #include "common/utf8.h"
+#include "worker/source/csr.h"
 #include "worker/source/listing.h"
 #include "worker/source/ragged.h"
 #include "worker/source/room.h"
-#include "worker/transform/zip.h"
+#include "worker/source/zip_file.h"
 
 struct scan {
     const struct fby_root *root;
@@ -30,24 +31,6 @@ struct part { /* of an open file: one NumPy file */
 };
 
 /* ---- reading ---- */
-
-static fby_err read_at(
-    int fd, uint64_t offset, uint8_t *out, size_t size, struct fby_why *why)
-{
-    size_t done = 0;
-    while (done < size) {
-        ssize_t n = pread(fd, out + done, size - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n <= 0) {
-            return fby_because(why, FBY_IO, "reading failed: %s",
-                n < 0 ? strerror(errno) : "the file became shorter");
-        }
-        done += (size_t)n;
-    }
-    return FBY_OK;
-}
 
 static fby_err open_file(const struct fby_root *root, const char *path, int *fd,
     struct fby_stamp *stamp, struct fby_why *why)
@@ -110,7 +93,7 @@ fby_err fby_shard_add_column(struct fby_shard *self,
 static fby_err name_column(
     const char *file, struct fby_column *out, struct fby_why *why)
 {
-    size_t n = strlen(file) - strlen(".npy");
+    size_t n = strlen(file) - strlen(".npy"); /* or .npz */
     if (n >= sizeof(out->name)) {
         return fby_because(why, FBY_CONFIG,
             "a column's name has at most %zu bytes", sizeof(out->name) - 1);
@@ -145,15 +128,10 @@ static fby_err take_header(
     return FBY_OK;
 }
 
-/* Offsets have one more row than there are samples, values any number. */
-static fby_err check_rows(
-    struct scan *s, const struct fby_column *column, struct fby_why *why)
+/* All columns have as many; `note` is what more there is to say. */
+static fby_err check_samples(struct scan *s, const struct fby_column *column,
+    uint64_t rows, const char *note, struct fby_why *why)
 {
-    bool     offsets = column->part == FBY_COLUMN_OFFSETS;
-    uint64_t rows    = column->rows - (offsets ? 1 : 0);
-    if (column->part == FBY_COLUMN_VALUES) {
-        return FBY_OK;
-    }
     if (s->first[0] == '\0') {
         memcpy(s->first, column->name, sizeof(s->first));
         s->rows = rows;
@@ -162,8 +140,7 @@ static fby_err check_rows(
         return fby_because(why, FBY_CONFIG,
             "it has %" PRIu64 " rows%s, and column %s has %" PRIu64
             "; all columns of a shard have as many, one at least",
-            rows, offsets ? " (its offsets are one more)" : "", s->first,
-            s->rows);
+            rows, note, s->first, s->rows);
     }
     return rows <= UINT32_MAX
                ? FBY_OK
@@ -173,6 +150,18 @@ static fby_err check_rows(
                      rows, UINT32_MAX);
 }
 
+/* Offsets have one more row than there are samples, values any number. */
+static fby_err check_rows(
+    struct scan *s, const struct fby_column *column, struct fby_why *why)
+{
+    bool offsets = column->part == FBY_COLUMN_OFFSETS;
+    if (column->part == FBY_COLUMN_VALUES) {
+        return FBY_OK;
+    }
+    return check_samples(s, column, column->rows - (offsets ? 1 : 0),
+        offsets ? " (its offsets are one more)" : "", why);
+}
+
 static fby_err read_head(struct scan *s, const struct part *part,
     struct fby_column *out, struct fby_why *why)
 {
@@ -180,7 +169,7 @@ static fby_err read_head(struct scan *s, const struct part *part,
     size_t         head = 0;
     size_t         stem = 0;
     size_t         n    = part->size < FBY_NPY_HEAD ? part->size : FBY_NPY_HEAD;
-    fby_err        err  = read_at(part->fd, part->offset, s->head, n, why);
+    fby_err        err  = fby_read_at(part->fd, part->offset, s->head, n, why);
     if (err == FBY_OK) {
         err = name_column(part->name, out, why);
     }
@@ -204,7 +193,6 @@ static fby_err read_head(struct scan *s, const struct part *part,
 }
 
 /* The first offset and the last one. */
-/* The first offset and the last one. */
 static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
 {
     uint8_t  raw[2][8] = {{0}};
@@ -217,13 +205,15 @@ static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
             fby_npy_shape_text(column->dims, column->n_dims, shape),
             fby_npy_type_name(column->type));
     }
-    fby_err err = read_at(fd, column->offset, raw[0], column->row_bytes, why);
+    fby_err err =
+        fby_read_at(fd, column->offset, raw[0], column->row_bytes, why);
     if (err == FBY_OK) {
-        err =
-            read_at(fd, column->offset + last, raw[1], column->row_bytes, why);
+        err = fby_read_at(
+            fd, column->offset + last, raw[1], column->row_bytes, why);
     }
-    column->first = fby_ragged_offset(column, raw[0]);
-    column->last  = fby_ragged_offset(column, raw[1]);
+    struct fby_numbers offsets = fby_column_numbers(column);
+    column->first              = fby_ragged_offset(&offsets, raw[0]);
+    column->last               = fby_ragged_offset(&offsets, raw[1]);
     return err;
 }
 
@@ -243,28 +233,58 @@ static fby_err take_column(
 
 /* ---- a directory ---- */
 
+/* A .npz file that is none of SciPy's is passed over: then *is_column is
+ * false. */
+static fby_err take_csr(struct scan *s, const struct part *part,
+    bool *is_column, struct fby_why *why)
+{
+    struct fby_column column = {.name = ""};
+    uint64_t          rows   = 0;
+    fby_err err = fby_csr_scan(part->fd, part->size, &column, &rows, why);
+    *is_column  = err != FBY_NOT_FOUND;
+    if (!*is_column) {
+        return FBY_OK;
+    }
+    if (err == FBY_OK) {
+        err = name_column(part->name, &column, why);
+    }
+    if (err == FBY_OK) {
+        err = check_samples(s, &column, rows, "", why);
+    }
+    return err == FBY_OK ? fby_shard_add_column(s->out, &column, why) : err;
+}
+
+static void keep_stamp(struct fby_shard *out, const struct fby_stamp *stamp)
+{
+    uint32_t n     = out->n_columns - 1;
+    out->stamps    = fby_room(out->stamps, n, sizeof(*out->stamps));
+    out->stamps[n] = *stamp;
+    out->size += stamp->size;
+}
+
 static fby_err scan_file(struct scan *s, const char *dir,
     const struct fby_entry *entry, struct fby_why *why)
 {
     char             path[FBY_PATH_SIZE];
-    struct fby_stamp stamp = {0};
-    int              fd    = -1;
-    uint32_t         n     = s->out->n_columns;
-    fby_err          err   = fby_path_join(dir, entry->name, path, why);
+    struct fby_stamp stamp     = {0};
+    int              fd        = -1;
+    bool             is_column = true;
+    fby_err          err       = fby_path_join(dir, entry->name, path, why);
     if (err == FBY_OK) {
         err = open_file(s->root, path, &fd, &stamp, why);
     }
     if (err == FBY_OK) {
         const struct part part = {fd, 0, stamp.size, entry->name};
-        err                    = take_column(s, &part, why);
+        err = fby_is_npz(entry->name) ? take_csr(s, &part, &is_column, why)
+                                      : take_column(s, &part, why);
         close(fd);
     }
     if (err != FBY_OK) {
         return fby_because_in(why, err, "%s", entry->name);
     }
-    s->out->stamps    = fby_room(s->out->stamps, n, sizeof(*s->out->stamps));
-    s->out->stamps[n] = stamp;
-    s->out->size += stamp.size;
+    if (is_column) {
+        keep_stamp(s->out, &stamp);
+    }
     return FBY_OK;
 }
 
@@ -280,7 +300,8 @@ static fby_err scan_dir(struct scan *s, const char *path, struct fby_why *why)
     fby_err err = fby_listing_read(s->root, path, NULL, &listing, why);
     for (uint32_t i = 0; err == FBY_OK && i < listing.count; i++) {
         const struct fby_entry *entry = &listing.entries[i];
-        if (!entry->is_dir && is_npy(entry->name)) {
+        bool one = is_npy(entry->name) || fby_is_npz(entry->name);
+        if (!entry->is_dir && one) {
             err = scan_file(s, path, entry, why);
         }
     }
@@ -290,37 +311,24 @@ static fby_err scan_dir(struct scan *s, const char *path, struct fby_why *why)
 
 /* ---- a .npz ---- */
 
-static fby_err scan_member(struct scan *s, const struct part *file,
+static fby_err scan_member(struct scan *s, const struct fby_zip_file *zip,
     const struct fby_zip_member *member, struct fby_why *why)
 {
-    uint8_t     head[FBY_ZIP_HEAD];
-    struct part part = {.fd = file->fd, .size = member->size};
+    struct part part = {.fd = zip->fd, .size = member->size};
     part.name        = member->name;
-    if (!member->is_stored) {
-        return fby_because(why, FBY_CONFIG,
-            "it is compressed, so its rows cannot be read where they lie; "
-            "save it with np.savez instead of np.savez_compressed");
-    }
-    if (member->head > file->size || file->size - member->head < sizeof(head)) {
-        return fby_because(
-            why, FBY_CONFIG, "damaged zip file: it begins beyond the end");
-    }
-    fby_err err = read_at(file->fd, member->head, head, sizeof(head), why);
-    if (err == FBY_OK) {
-        err = fby_zip_begin(head, member, file->size, &part.offset, why);
-    }
+    fby_err err      = fby_zip_file_place(zip, member, &part.offset, why);
     return err == FBY_OK ? take_column(s, &part, why) : err;
 }
 
-static fby_err scan_members(struct scan *s, const struct part *file,
-    struct fby_reader directory, struct fby_why *why)
+static fby_err scan_members(
+    struct scan *s, struct fby_zip_file *zip, struct fby_why *why)
 {
     fby_err err = FBY_OK;
-    while (err == FBY_OK && directory.left > 0) {
+    while (err == FBY_OK && fby_zip_file_more(zip)) {
         struct fby_zip_member member;
-        err = fby_zip_next(&directory, &member, why);
+        err = fby_zip_file_next(zip, &member, why);
         if (err == FBY_OK && is_npy(member.name)) {
-            err = scan_member(s, file, &member, why);
+            err = scan_member(s, zip, &member, why);
             if (err != FBY_OK) {
                 fby_because_in(why, err, "%s", fby_text_show(member.name).text);
             }
@@ -329,42 +337,23 @@ static fby_err scan_members(struct scan *s, const struct part *file,
     return err;
 }
 
-static fby_err scan_zip(
-    struct scan *s, const struct part *file, struct fby_why *why)
-{
-    struct fby_zip_directory place = {0};
-    size_t   n    = file->size < FBY_ZIP_TAIL ? file->size : FBY_ZIP_TAIL;
-    uint8_t *tail = fby_zalloc(n + 1);
-    fby_err  err  = read_at(file->fd, file->size - n, tail, n, why);
-    if (err == FBY_OK) {
-        err = fby_zip_find(tail, n, file->size, &place, why);
-    }
-    free(tail);
-    if (err != FBY_OK) {
-        return err;
-    }
-    uint8_t *directory = fby_zalloc(place.size + 1);
-    err = read_at(file->fd, place.offset, directory, place.size, why);
-    if (err == FBY_OK) {
-        err = scan_members(s, file, fby_reader(directory, place.size), why);
-    }
-    free(directory);
-    return err;
-}
-
 static fby_err scan_npz(struct scan *s, const char *path, struct fby_why *why)
 {
-    struct part      file  = {.fd = -1};
-    struct fby_stamp stamp = {0};
-    fby_err          err   = open_file(s->root, path, &file.fd, &stamp, why);
+    int                 fd    = -1;
+    struct fby_stamp    stamp = {0};
+    struct fby_zip_file zip;
+    fby_err             err = open_file(s->root, path, &fd, &stamp, why);
     if (err != FBY_OK) {
         return err;
     }
-    file.size      = stamp.size;
     s->out->size   = stamp.size;
     s->out->stamps = fby_memdup(&stamp, sizeof(stamp));
-    err            = scan_zip(s, &file, why);
-    close(file.fd);
+    err            = fby_zip_file_open(&zip, fd, stamp.size, why);
+    if (err == FBY_OK) {
+        err = scan_members(s, &zip, why);
+    }
+    fby_zip_file_fini(&zip);
+    close(fd);
     return err;
 }
 
@@ -438,7 +427,8 @@ static fby_err finish(struct scan *s, struct fby_why *why)
 {
     if (s->out->n_columns == 0) {
         return fby_because(why, FBY_CONFIG,
-            "it holds no column: NAME.npy files, in a folder or a .npz");
+            "it holds no column: NAME.npy files, in a folder or a .npz, or "
+            "files of scipy.sparse.save_npz in a folder");
     }
     s->out->samples = (uint32_t)s->rows;
     sort_columns(s->out);

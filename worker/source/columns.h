@@ -1,9 +1,10 @@
 /* columns.h - index one shard of columns from its headers alone.
  *
- * A shard is a directory of NAME.npy files, or one .npz file whose stored
- * members are NAME.npy. Axis 0 of each counts the samples, so all have the
- * same length there. What cannot be read row by row where it lies (compressed,
- * in Fortran order, objects) is refused by name. */
+ * A shard is a directory of NAME.npy files and of NAME.npz files that SciPy
+ * wrote (csr.h), or one .npz file whose stored members are NAME.npy. Axis 0 of
+ * each counts the samples, so all have the same length there. What cannot be
+ * read row by row where it lies (compressed, in Fortran order, objects) is
+ * refused by name. */
 #ifndef FBY_WORKER_SOURCE_COLUMNS_H
 #define FBY_WORKER_SOURCE_COLUMNS_H
 

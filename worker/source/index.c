@@ -68,12 +68,14 @@ fby_err fby_index_path(const struct fby_index *self,
     if (shard->kind == FBY_SOURCE_PARALLEL) {
         return parallel_path(self, shard, member, out, why);
     }
-    int n = column
-                ? snprintf(file, sizeof(file), "%s/%s.npy", shard->name,
-                      shard->columns[member].name)
-                : snprintf(file, sizeof(file), "%s.%s",
-                      fby_shard_key(shard, fby_shard_sample_of(shard, member)),
-                      fby_shard_suffix(shard, member));
+    int n =
+        column
+            ? snprintf(file, sizeof(file), "%s/%s.%s", shard->name,
+                  shard->columns[member].name,
+                  shard->columns[member].part == FBY_COLUMN_CSR ? "npz" : "npy")
+            : snprintf(file, sizeof(file), "%s.%s",
+                  fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+                  fby_shard_suffix(shard, member));
     if (n < 0 || n >= (int)sizeof(file)) {
         return too_long(why);
     }

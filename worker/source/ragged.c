@@ -59,7 +59,7 @@ static fby_err find_partner(
     snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
     const struct fby_column *partner = bsearch(name, shard->columns,
         shard->n_columns, sizeof(*shard->columns), by_name);
-    if (partner == NULL) {
+    if (partner == NULL || partner->part == FBY_COLUMN_CSR) {
         return fby_because(why, FBY_CONFIG,
             "%s.npy is there without %s.npy; a ragged column is both",
             column->name, name);
@@ -72,7 +72,8 @@ fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < shard->n_columns; i++) {
-        if (shard->columns[i].part != FBY_COLUMN_WHOLE) {
+        enum fby_column_part part = shard->columns[i].part;
+        if (part == FBY_COLUMN_OFFSETS || part == FBY_COLUMN_VALUES) {
             err = find_partner(shard, &shard->columns[i], why);
         }
     }
@@ -111,9 +112,27 @@ static bool has_sign(enum fby_npy_type type)
            type == FBY_NPY_I8;
 }
 
-int64_t fby_ragged_offset(const struct fby_column *offsets, const uint8_t *at)
+struct fby_numbers fby_column_numbers(const struct fby_column *offsets)
 {
-    size_t   width = offsets->row_bytes;
+    return (struct fby_numbers){
+        .type       = offsets->type,
+        .big_endian = offsets->big_endian,
+        .width      = (uint32_t)offsets->row_bytes,
+        .offset     = offsets->offset,
+    };
+}
+
+struct fby_numbers fby_ragged_offsets(
+    const struct fby_shard *shard, const struct fby_column *column)
+{
+    return column->part == FBY_COLUMN_CSR
+               ? column->indptr
+               : fby_column_numbers(&shard->columns[column->partner]);
+}
+
+int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at)
+{
+    size_t   width = offsets->width;
     uint64_t bits  = bits_at(at, width, offsets->big_endian);
     if (has_sign(offsets->type)) {
         unsigned above = 64 - 8 * (unsigned)width;

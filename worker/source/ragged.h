@@ -1,6 +1,6 @@
 /* ragged.h - columns whose rows are lists of any length.
  *
- * Such a column is two files: of NAME.values.npy each row is an entry, and row
+ * Such a column is two files (or one that SciPy wrote, csr.h): of NAME.values.npy each row is an entry, and row
  * i of NAME.offsets.npy says where the entries of sample i begin, row i + 1
  * where they end. Offsets are whole numbers of any type that never go back;
  * the first and the last of a file are looked at when it is indexed, the others
@@ -23,9 +23,15 @@ bool fby_ragged_is(const struct fby_column *column, const char *name);
 FBY_CHECKED fby_err fby_ragged_pair(
     struct fby_shard *shard, struct fby_why *why);
 
-/* The offset at `at`, in a file of that type; of u8 what is too large is
+/* The numbers that a column of offsets is, and those that say where the entries
+ * of `column`, which are values or CSR, begin. */
+struct fby_numbers fby_column_numbers(const struct fby_column *offsets);
+struct fby_numbers fby_ragged_offsets(
+    const struct fby_shard *shard, const struct fby_column *column);
+
+/* The offset at `at`, among numbers of that type; of u8 what is too large is
  * INT64_MAX. */
-int64_t fby_ragged_offset(const struct fby_column *offsets, const uint8_t *at);
+int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at);
 
 /* Is [begin, end) within the values? */
 static inline bool fby_ragged_within(

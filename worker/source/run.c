@@ -30,18 +30,20 @@ void fby_run_destroy(struct fby_run **self_p)
 /* ---- columns ------------------------------------------------------------- */
 
 static bool is_named(
-    const struct fby_column *column, const char *name, bool ragged)
+    const struct fby_column *column, const char *name, enum fby_form form)
 {
-    return ragged ? fby_ragged_is(column, name)
-                  : column->part == FBY_COLUMN_WHOLE &&
-                        fby_suffix_is(column->name, name);
+    enum fby_column_part part =
+        form == FBY_FORM_SPARSE ? FBY_COLUMN_CSR : FBY_COLUMN_WHOLE;
+    return form == FBY_FORM_RAGGED
+               ? fby_ragged_is(column, name)
+               : column->part == part && fby_suffix_is(column->name, name);
 }
 
-static bool find_column(
-    const struct fby_shard *shard, const char *name, bool ragged, uint16_t *out)
+static bool find_column(const struct fby_shard *shard, const char *name,
+    enum fby_form form, uint16_t *out)
 {
     for (uint32_t i = 0; i < shard->n_columns; i++) {
-        if (is_named(&shard->columns[i], name, ragged)) {
+        if (is_named(&shard->columns[i], name, form)) {
             *out = (uint16_t)i;
             return true;
         }
@@ -49,42 +51,63 @@ static bool find_column(
     return false;
 }
 
-static fby_err say_missing(const struct fby_shard *shard, const char *wanted,
-    bool ragged, struct fby_why *why)
+/* What the column of that name is, and what to say then. */
+static const char *other_form(
+    const struct fby_shard *shard, const char *name, enum fby_form wanted)
 {
-    char     has[256] = "";
-    uint16_t other    = 0;
-    if (find_column(shard, wanted, !ragged, &other)) {
-        return fby_because(why, FBY_CONFIG,
-            ragged ? "shard %.200s: column %s has rows of one shape; leave "
-                     "out max_length"
-                   : "shard %.200s: column %s is ragged; say the max_length "
-                     "of its rows",
-            shard->name, wanted);
+    uint16_t other = 0;
+    if (find_column(shard, name, FBY_FORM_DENSE, &other)) {
+        return wanted == FBY_FORM_SPARSE
+                   ? "has rows of one shape; say decode: array"
+                   : "has rows of one shape; leave out max_length";
+    }
+    if (find_column(shard, name, FBY_FORM_RAGGED, &other)) {
+        return wanted == FBY_FORM_SPARSE
+                   ? "is ragged; say decode: array"
+                   : "is ragged; say the max_length of its rows";
+    }
+    return find_column(shard, name, FBY_FORM_SPARSE, &other)
+               ? "is sparse; say decode: sparse, and a max_length"
+               : NULL;
+}
+
+static fby_err say_missing(const struct fby_shard *shard, const char *wanted,
+    enum fby_form form, struct fby_why *why)
+{
+    static const char *const kinds[] = {
+        [FBY_FORM_DENSE]  = "",
+        [FBY_FORM_RAGGED] = "ragged ",
+        [FBY_FORM_SPARSE] = "sparse ",
+    };
+    char        has[256] = "";
+    const char *other    = other_form(shard, wanted, form);
+    if (other != NULL) {
+        return fby_because(why, FBY_CONFIG, "shard %.200s: column %s %s",
+            shard->name, wanted, other);
     }
     for (uint32_t i = 0; i < shard->n_columns; i++) {
         fby_text_list(has, sizeof(has), shard->columns[i].name);
     }
     return fby_because(why, FBY_CONFIG,
-        "shard %.200s has no %scolumn %s; it has %s", shard->name,
-        ragged ? "ragged " : "", wanted, has);
+        "shard %.200s has no %scolumn %s; it has %s", shard->name, kinds[form],
+        wanted, has);
 }
 
 fby_err fby_dataset_pick(const struct fby_dataset *dataset,
     const struct fby_field_content *field, uint16_t **out, struct fby_why *why)
 {
-    bool      ragged = fby_field_form(field) == FBY_FORM_RAGGED;
-    uint16_t *pick   = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
+    enum fby_form form = fby_field_form(field);
+    uint16_t     *pick = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
     for (uint32_t s = 0; s < dataset->index.n_shards; s++) {
         const struct fby_shard *shard = &dataset->index.shards[s];
         uint32_t                i     = 0;
         while (i < field->n_from &&
-               !find_column(shard, field->from[i], ragged, &pick[s])) {
+               !find_column(shard, field->from[i], form, &pick[s])) {
             i++;
         }
         if (i == field->n_from) {
             free(pick);
-            return say_missing(shard, field->from[0], ragged, why);
+            return say_missing(shard, field->from[0], form, why);
         }
     }
     *out = pick;
@@ -212,12 +235,21 @@ static void point_at_rows(struct fby_run *self)
     }
 }
 
-/* Where row i's offset lies, the next one behind it. */
+/* Where row i's offset lies, the next one behind it: in the column's last
+ * file. */
 static const uint8_t *offset_of(
-    const struct fby_run *self, const struct fby_column *offsets, uint32_t i)
+    const struct fby_run *self, const struct fby_numbers *offsets, uint32_t i)
 {
-    return file_of(self, self->slot[i], 1) + offsets->offset +
-           self->row[i] * offsets->row_bytes;
+    return file_of(self, self->slot[i], self->n_files - 1) + offsets->offset +
+           (uint64_t)self->row[i] * offsets->width;
+}
+
+static void ask_for_offset(
+    const struct fby_run *self, const struct fby_numbers *offsets, uint32_t i)
+{
+    if (i < self->n) {
+        __builtin_prefetch(offset_of(self, offsets, i));
+    }
 }
 
 /* Each offset is read once, and what it says is what holds: the file may change
@@ -229,19 +261,24 @@ static void point_at_lists(
         const struct fby_shard *shard =
             &dataset->index.shards[self->shard[self->slot[i]]];
         const struct fby_column *values  = self->column[self->slot[i]];
-        const struct fby_column *offsets = &shard->columns[values->partner];
-        const uint8_t           *at      = offset_of(self, offsets, i);
-        if (i + AHEAD < self->n) {
-            __builtin_prefetch(offset_of(self, offsets, i + AHEAD));
-        }
-        self->begin[i] = fby_ragged_offset(offsets, at);
-        self->end[i]   = fby_ragged_offset(offsets, at + offsets->row_bytes);
+        struct fby_numbers       offsets = fby_ragged_offsets(shard, values);
+        const uint8_t           *at      = offset_of(self, &offsets, i);
+        ask_for_offset(self, &offsets, i + AHEAD);
+        self->begin[i] = fby_ragged_offset(&offsets, at);
+        self->end[i]   = fby_ragged_offset(&offsets, at + offsets.width);
         self->at[i]    = NULL;
         if (fby_ragged_within(values, self->begin[i], self->end[i])) {
             self->at[i] = file_of(self, self->slot[i], 0) + values->offset +
                           (uint64_t)self->begin[i] * values->row_bytes;
         }
     }
+}
+
+const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row)
+{
+    const struct fby_numbers *indices = &self->column[self->slot[row]]->indices;
+    return file_of(self, self->slot[row], 0) + indices->offset +
+           (uint64_t)self->begin[row] * indices->width;
 }
 
 static fby_err use_column(struct fby_run *self,
@@ -279,10 +316,10 @@ fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
             return give_up(self, dataset, err, why);
         }
     }
-    if (self->n_files == 2) {
-        point_at_lists(self, dataset);
-    } else {
+    if (any->part == FBY_COLUMN_WHOLE) {
         point_at_rows(self);
+    } else {
+        point_at_lists(self, dataset);
     }
     return FBY_OK;
 }

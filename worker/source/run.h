@@ -21,10 +21,11 @@ struct fby_run { /* large; one a thread */
                                                       a ragged one the values */
     uint16_t                 slot[FBY_RUN_ROWS]; /* a row: place in the above */
     uint32_t                 row[FBY_RUN_ROWS]; /* a row: number in its shard */
-    const uint8_t      *at[FBY_RUN_ROWS]; /* a row: bytes, while open; NULL: its
+    const uint8_t *at[FBY_RUN_ROWS]; /* a row: bytes, while open; NULL: its
                                         offsets are wrong */
-    int64_t             begin[FBY_RUN_ROWS]; /* a row of a ragged one: its */
-    int64_t             end[FBY_RUN_ROWS];   /* offsets, as they were read */
+    int64_t
+        begin[FBY_RUN_ROWS]; /* a row of a ragged or CSR one: its offsets, */
+    int64_t             end[FBY_RUN_ROWS]; /* as they were read */
     uint32_t            n_files; /* of a column: 2 of a ragged one, else 1 */
     uint32_t            failed;  /* the row to name in errors */
     struct fby_map_use  use[2 * FBY_RUN_ROWS]; /* n_files of each shard */
@@ -37,8 +38,8 @@ struct fby_run *fby_run_create(void);
 void            fby_run_destroy(struct fby_run **self_p);
 
 /* Which column a field is: in every shard the first of field->from that it has,
- * of one with a max_length among those that are ragged, of which it is the
- * values. Frees with free().
+ * of a sparse one among those that are CSR, of another one with a max_length
+ * among those that are ragged, of which it is the values. Frees with free().
  * Errors: FBY_CONFIG, naming the shard that has none, and what it has. */
 FBY_CHECKED fby_err fby_dataset_pick(const struct fby_dataset *dataset,
     const struct fby_field_content *field, uint16_t **out, struct fby_why *why);
@@ -51,12 +52,16 @@ const struct fby_column *fby_dataset_column(
 void fby_run_place(struct fby_run *self, const struct fby_dataset *dataset,
     const uint64_t *samples, uint32_t n);
 
-/* Open one column: self->at points to each row then, and of a ragged one begin
- * and end say how many entries lie there.
+/* Open one column: self->at points to each row then, and of a ragged or CSR one
+ * begin and end say how many entries lie there.
  * Errors: FBY_STALE, FBY_AGAIN, FBY_IO, with shard and file; closed again. */
 FBY_CHECKED fby_err fby_run_open(struct fby_run *self,
     const struct fby_dataset *dataset, const uint16_t *pick,
     struct fby_why *why);
+
+/* Where the indices of row `row` of a CSR column lie, as many as its entries;
+ * its offsets are right. */
+const uint8_t *fby_run_indices(const struct fby_run *self, uint32_t row);
 
 /* Open the files of tokens: fby_run_tokens knows where they lie then.
  * Errors: as above. */

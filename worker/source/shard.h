@@ -10,8 +10,8 @@
  * A shard of a token file has sequences instead: samples without keys and
  * members (its stamps: of the file, and of the index beside it). One of columns
  * has no entry for a sample either: sample i is row i of every column, or
- * those of its rows that another column says (ragged.h), and its files are its
- * columns', or one .npz. */
+ * those of its rows that another column says (ragged.h, csr.h), and its files
+ * are its columns', or one .npz. */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
 
@@ -55,10 +55,18 @@ const char *fby_stamp_change(
 enum fby_column_part {      /* written into manifests: add, never renumber */
     FBY_COLUMN_WHOLE   = 0, /* row i is of sample i */
     FBY_COLUMN_OFFSETS = 1, /* row i: where the entries of sample i begin */
-    FBY_COLUMN_VALUES  = 2  /* a row is an entry */
+    FBY_COLUMN_VALUES  = 2, /* a row is an entry */
+    FBY_COLUMN_CSR     = 3  /* a file of SciPy: a row is an entry, a value */
 };
 
-struct fby_column { /* of a shard of columns: NAME.npy */
+struct fby_numbers { /* whole ones, one after another in a file */
+    enum fby_npy_type type;
+    bool              big_endian;
+    uint32_t          width;  /* bytes of one */
+    uint64_t          offset; /* of the first one, in its file */
+};
+
+struct fby_column { /* of a shard of columns: NAME.npy, or NAME.npz (CSR) */
     char                 name[FBY_NAME_SIZE];
     enum fby_npy_type    type;
     bool                 big_endian;
@@ -67,10 +75,13 @@ struct fby_column { /* of a shard of columns: NAME.npy */
     uint32_t             n_dims;
     uint64_t             dims[FBY_NPY_MAX_DIMS]; /* of a row */
     uint64_t             row_bytes;
-    uint64_t             rows;   /* of its file */
-    int64_t              first;  /* of offsets: the first one, */
-    int64_t              last;   /* and the last one, when it was scanned */
-    uint64_t             offset; /* of row 0, in its file */
+    uint64_t             rows;    /* of its file */
+    int64_t              first;   /* of offsets: the first one, */
+    int64_t              last;    /* and the last one, when it was scanned */
+    uint64_t             offset;  /* of row 0, in its file */
+    struct fby_numbers   indices; /* CSR: of each entry its place in its row, */
+    struct fby_numbers   indptr;  /* and where the entries of sample i begin */
+    uint64_t             width;   /* likewise: values of a dense row */
 };
 
 struct fby_shard {

@@ -9,6 +9,7 @@
 
 #include "common/bytes.h"
 #include "worker/transform/convert.h"
+#include "worker/transform/workshop.h"
 
 enum { NUMBER_BITS = 32 }; /* of a key; an index has 31 */
 
@@ -133,4 +134,59 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
         store_index(job, i, row->at[i]);
     }
     return convert(job, row->values, dst, why);
+}
+
+/* ---- a row that lies in memory ---- */
+
+static fby_err take_memory(struct fby_transform *transform, uint64_t n,
+    struct fby_sparse_row *out, struct fby_why *why)
+{
+    const struct fby_need need = {
+        .decoded   = {n * (sizeof(*out->at) + FBY_SPARSE_SPARE)},
+        .libraries = n * FBY_SPARSE_SORT,
+    };
+    struct fby_scratch *scratch = &transform->decoded[0];
+    fby_err             err     = fby_transform_reserve(transform, &need, why);
+    if (err == FBY_OK) {
+        err = fby_scratch_need(scratch, (size_t)need.decoded[0] + 1);
+    }
+    if (err == FBY_OK) {
+        out->at    = scratch->memory;
+        out->spare = (uint8_t *)(out->at + n);
+    }
+    return err;
+}
+
+static fby_err read_indices(
+    const struct fby_npy *indices, int64_t *out, struct fby_why *why)
+{
+    char     text[FBY_CONVERT_TEXT];
+    uint64_t good = fby_convert(indices, FBY_I64, (uint8_t *)out);
+    return good == indices->values
+               ? FBY_OK
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "index %" PRIu64 " is %s (%s); whole numbers up to 2^63 "
+                     "are right",
+                     good, fby_convert_text(indices, good, text),
+                     fby_npy_type_name(indices->type));
+}
+
+fby_err fby_sparse_row_write(struct fby_transform *transform,
+    const struct fby_field_job *job, const struct fby_sparse_lists *lists,
+    uint8_t *dst, struct fby_why *why)
+{
+    struct fby_sparse_row row = {.values = &lists->values};
+    uint64_t              n   = lists->values.values;
+    fby_err               err = check_length(job, n, why);
+    if (err == FBY_OK) {
+        err = take_memory(transform, n, &row, why);
+    }
+    if (err == FBY_OK) {
+        err = read_indices(&lists->indices, row.at, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_sparse_write(job, &row, dst, why);
+    }
+    fby_transform_rest(transform);
+    return err;
 }

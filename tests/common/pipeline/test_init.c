@@ -181,22 +181,25 @@ static void columns_become_fields_or_say_that_they_do_not(void **state)
 {
     (void)state;
     static const struct fby_init_column columns[] = {
-        {"Dense", FBY_F32, {1, {13}}, 0},
-        {"click", FBY_U8, {0, {0}}, 0},
-        {"ids", FBY_I64, {0, {0}}, 64},
-        {"a b", FBY_U8, {0, {0}}, 0},
-        {"cube", (enum fby_type)0, {0, {0}}, 0},
+        {"Dense", FBY_F32, {1, {13}}, 0, false},
+        {"click", FBY_U8, {0, {0}}, 0, false},
+        {"ids", FBY_I64, {0, {0}}, 64, false},
+        {"words", FBY_F32, {1, {300}}, 16, true},
+        {"a b", FBY_U8, {0, {0}}, 0, false},
+        {"cube", (enum fby_type)0, {0, {0}}, 0, false},
     };
     struct fby_init_summary summary = {.kind = FBY_SOURCE_COLUMNS,
         .path                                = "/data/day-*",
         .shards                              = 24,
         .columns                             = columns,
-        .n_columns                           = 5};
+        .n_columns                           = 6};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, "train");
     assert_int_equal(split->content.source, FBY_SOURCE_COLUMNS);
     assert_int_equal(split->content.global_batch, 4096);
-    assert_int_equal(split->content.n_fields, 3);
+    assert_int_equal(split->content.n_fields, 4);
+    assert_int_equal(split->content.fields[3].decode, FBY_DECODE_SPARSE);
+    assert_int_equal(split->content.fields[3].shape.dims[0], 300);
     assert_string_equal(split->content.fields[1].from[0], "dense");
     assert_int_equal(split->content.fields[1].shape.dims[0], 13);
     assert_int_equal(split->content.fields[2].max_length, 64);
@@ -206,7 +209,7 @@ static void columns_become_fields_or_say_that_they_do_not(void **state)
     free(text);
     struct fby_buffer out = {0};
     struct fby_why    why = {{0}};
-    summary.columns       = columns + 3;
+    summary.columns       = columns + 4;
     summary.n_columns     = 2;
     assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "no column can be a field"));

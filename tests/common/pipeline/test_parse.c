@@ -476,10 +476,10 @@ static void what_no_column_can_be_is_named(void **state)
     static const char *const wrong[][2] = {
         {"  y: {from: y}\n",
             "p.yaml:8:3: field 'y' comes from a column: say decode: array, "
-            "label or number"},
+            "label, number or sparse"},
         {"  y: {from: y, decode: rgb8}\n",
-            "p.yaml:8:24: a column is decoded as array, label or number, not "
-            "as rgb8"},
+            "p.yaml:8:24: a column is decoded as array, label, number or "
+            "sparse, not as rgb8"},
         {"  y: {from: y, decode: number, key: a}\n",
             "p.yaml:8:37: key 'key' is not used by columns"},
         {"  y: {from: y, decode: number, max_length: 3}\n",

@@ -75,6 +75,13 @@ RAGGED = (
         1, b"a.offsets", b"<i8", [], 128, number(5, 1)) + numpy_column(
             2, b"a.values", b"<i4", [], 128, number(5, 2) + number(6, 5000))))
 
+CSR = (
+    number(1, 1) + number(2, 3) + entry(3, b"day-00") + number(4, 48900)
+    + number(13, 1000) + entry(14, numpy_column(
+        1, b"a", b"<f4", [], 24300, number(5, 3) + number(6, 5000)
+        + number(7, 300) + entry(8, b"<i4") + number(9, 128)
+        + entry(10, b"<i4") + number(11, 20200))))
+
 LIST = shard(
     4, b"part-0000000", 45, None, [b"image.jpg", b"label"],
     [(b"2", 0, [(b"image.jpg", 0, 40), (b"label", 0, 2)]),
@@ -86,6 +93,7 @@ for path, data in (
         ("tar.hex", TAR), ("list.hex", LIST), ("tokens.hex", TOKENS),
         ("packed.hex", PACKED),
         ("columns.hex", COLUMNS), ("ragged.hex", RAGGED),
+        ("csr.hex", CSR),
         ("folder.hex", FOLDER),
         ("digest.hex", blake(blake(FOLDER) + blake(TAR)))):
     with open(path, "w", encoding="ascii") as file:

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "tests/worker/source/sandbox.h"
-#include "tests/worker/transform/npy_file.h"
+#include "tests/worker/transform/npz_file.h"
 #include "worker/source/columns.h"
 #include "worker/source/ragged.h"
 #include "worker/source/run.h"
@@ -337,6 +337,143 @@ static void a_field_says_whether_its_column_is_ragged(void **state)
     fby_dataset_destroy(&one);
 }
 
+/* ---- CSR ----------------------------------------------------------------- */
+
+struct csr { /* members of a.npz; those without a descr are left out */
+    const char *format;
+    struct {
+        const char *descr;
+        const char *shape;
+        const void *values;
+        size_t      bytes;
+    } data, indices, indptr, shape;
+    bool deflated;
+};
+
+static const float    csr_data[]    = {1, 2, 3, 4};
+static const uint16_t csr_indices[] = {7, 0, 9, 5};
+static const int64_t  csr_indptr[]  = {0, 2, 2, 4};
+static const int64_t  csr_shape[]   = {3, 10};
+
+static struct csr good_csr(void)
+{
+    return (struct csr){.format = "csr",
+        .data                   = {"<f4", "(4,)", csr_data, sizeof(csr_data)},
+        .indices = {"<u2", "(4,)", csr_indices, sizeof(csr_indices)},
+        .indptr  = {"<i8", "(4,)", csr_indptr, sizeof(csr_indptr)},
+        .shape   = {"<i8", "(2,)", csr_shape, sizeof(csr_shape)}};
+}
+
+static struct npz_file csr_file(const struct csr *csr)
+{
+    struct npz_file file = {.deflated = csr->deflated};
+    put_npz_array(&file, "format", "|S3", "()", csr->format, 3);
+    put_npz_array(&file, "data", csr->data.descr, csr->data.shape,
+        csr->data.values, csr->data.bytes);
+    put_npz_array(&file, "indices", csr->indices.descr, csr->indices.shape,
+        csr->indices.values, csr->indices.bytes);
+    if (csr->indptr.descr != NULL) {
+        put_npz_array(&file, "indptr", csr->indptr.descr, csr->indptr.shape,
+            csr->indptr.values, csr->indptr.bytes);
+    }
+    put_npz_array(&file, "shape", csr->shape.descr, csr->shape.shape,
+        csr->shape.values, csr->shape.bytes);
+    end_npz(&file);
+    return file;
+}
+
+static void save_csr(const struct sandbox *sb, const struct csr *csr)
+{
+    struct npz_file file = csr_file(csr);
+    sandbox_write(sb, "data/d/a.npz", file.bytes.data, file.bytes.size);
+    npz_fini(&file);
+}
+
+static const struct fby_field_content sparse_a = {
+    .from = {"a"}, .n_from = 1, .decode = FBY_DECODE_SPARSE, .max_length = 9};
+
+static void rows_of_a_scipy_file_lie_where_its_offsets_say(void **state)
+{
+    static const uint64_t samples[] = {2, 0, 1};
+    struct csr            csr       = good_csr();
+    save_csr(*state, &csr);
+    struct table t = open_field(columns_of(*state, "data:d"), &sparse_a);
+    assert_int_equal(fby_dataset_samples(t.dataset), 3);
+    assert_int_equal(fby_dataset_column(t.dataset, t.pick, 0)->width, 10);
+    fby_run_place(t.run, t.dataset, samples, 3);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t begin = csr_indptr[samples[i]];
+        size_t  n     = (size_t)(csr_indptr[samples[i] + 1] - begin);
+        assert_int_equal(t.run->begin[i], begin);
+        assert_int_equal(t.run->end[i] - begin, n);
+        assert_memory_equal(t.run->at[i], csr_data + begin, n * sizeof(float));
+        assert_memory_equal(fby_run_indices(t.run, i), csr_indices + begin,
+            n * sizeof(uint16_t));
+    }
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    close_table(&t);
+}
+
+static void scipy_files_are_refused_with_their_numbers(void **state)
+{
+    static const int64_t out[]  = {0, 2, 2, 5};
+    static const int64_t late[] = {1, 2, 2, 4};
+    static const int64_t none[] = {3, 0};
+    struct csr           csr    = good_csr();
+    csr.indptr.values           = out;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d",
+        "shard d: a.npz: its indptr.npy goes from 0 to 5; it is to begin at "
+        "0, and there are 4 values");
+    csr.indptr.values = late;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "its indptr.npy goes from 1 to 4");
+    csr              = good_csr();
+    csr.shape.values = none;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "a.npz: its shape is [3, 0]");
+    csr              = good_csr();
+    csr.indptr.descr = NULL;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "a.npz: indptr.npy: it is not there");
+    csr          = good_csr();
+    csr.deflated = true;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "a.npz: format.npy: it is compressed");
+    csr        = good_csr();
+    csr.format = "coo";
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "it is saved as coo; rows can be read of tocsr");
+    csr = good_csr();
+    csr.indices.bytes -= 2;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "a.npz: indices.npy: 6 bytes follow the header");
+    csr = good_csr();
+    save_csr(*state, &csr);
+    column(*state, "data/d/b.npy", 4, 1);
+    refuses(*state, "data:d", "b.npy: it has 4 rows, and column a has 3");
+}
+
+static void every_form_of_column_has_its_own_fields(void **state)
+{
+    struct csr     csr  = good_csr();
+    struct fby_why why  = {{0}};
+    uint16_t      *pick = NULL;
+    save_csr(*state, &csr);
+    struct fby_dataset_spec spec = columns_of(*state, "data:d");
+    struct fby_dataset     *one  = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_pick(one, &plain_a, &pick, &why), FBY_CONFIG);
+    assert_says(&why, "column a is sparse; say decode: sparse, and a max_");
+    fby_dataset_destroy(&one);
+    column(*state, "data/e/a.npy", 2, 1);
+    spec = columns_of(*state, "data:e");
+    one  = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_pick(one, &sparse_a, &pick, &why), FBY_CONFIG);
+    assert_says(&why, "column a has rows of one shape; say decode: array");
+    fby_dataset_destroy(&one);
+}
+
 /* ---- tokens -------------------------------------------------------------- */
 
 static const struct fby_tokens threes = {
@@ -414,6 +551,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             tokens_cut_short_under_a_reader_are_stale, sandbox_open,
             sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            rows_of_a_scipy_file_lie_where_its_offsets_say, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            scipy_files_are_refused_with_their_numbers, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(every_form_of_column_has_its_own_fields,
+            sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
             offsets_of_every_type_say_where_lists_lie, sandbox_open,
             sandbox_close),

@@ -110,6 +110,23 @@ static void example_ragged(struct fby_shard *shard)
     shard->size    = 128 + 8008 + 128 + 20000;
 }
 
+/* 1,000 sparse rows of 300 values, 5,000 of them of f4; a.npz. */
+static void example_csr(struct fby_shard *shard)
+{
+    struct fby_column a = {.name = "a",
+        .type                    = FBY_NPY_F4,
+        .part                    = FBY_COLUMN_CSR,
+        .rows                    = 5000,
+        .offset                  = 24300,
+        .width                   = 300,
+        .indices                 = {FBY_NPY_I4, false, 4, 128},
+        .indptr                  = {FBY_NPY_I4, false, 4, 20200}};
+    fby_shard_init(shard, "day-00", false);
+    assert_ok(fby_shard_add_column(shard, &a, NULL));
+    shard->samples = 1000;
+    shard->size    = 48900;
+}
+
 /* Rows of the lines 2 and 5; the second one names no file. */
 static void example_list(struct fby_shard *shard)
 {
@@ -221,6 +238,32 @@ static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
     fby_shard_fini(&shard);
 }
 
+static void a_csr_column_lies_within_its_file(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    example_csr(&shard);
+    fby_shard_encode(&shard, &bytes);
+    assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
+    assert_int_equal(back.columns[0].rows, 5000);
+    assert_int_equal(back.columns[0].indptr.width, 4);
+    assert_int_equal(back.columns[0].width, 300);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+    struct fby_column *column = &shard.columns[0];
+    column->indices.offset    = 48900 - 19999;
+    refuses_back(&shard, "a column beyond the end");
+    column->indices.offset = 128;
+    column->indptr.offset  = 48900 - 4003;
+    refuses_back(&shard, "a column beyond the end");
+    column->indptr.offset = 20200;
+    column->indices.type  = FBY_NPY_F4;
+    refuses_back(&shard, "indices that are no whole numbers");
+    fby_shard_fini(&shard);
+}
+
 static void assert_golden(const char *name, const void *data, size_t size)
 {
     char path[4096];
@@ -275,6 +318,11 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     example_ragged(&columns);
     fby_shard_encode(&columns, &bytes);
     assert_golden("ragged.hex", bytes.data, bytes.size);
+    fby_shard_fini(&columns);
+    bytes.size = 0;
+    example_csr(&columns);
+    fby_shard_encode(&columns, &bytes);
+    assert_golden("csr.hex", bytes.data, bytes.size);
     fby_shard_fini(&columns);
     bytes.size = 0;
     example_list(&list);
@@ -422,6 +470,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_read_back_and_lie_within_their_files),
         cmocka_unit_test(parts_of_ragged_columns_are_read_back_in_pairs),
+        cmocka_unit_test(a_csr_column_lies_within_its_file),
         cmocka_unit_test(texts_of_a_list_are_checked),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),

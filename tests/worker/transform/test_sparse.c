@@ -418,6 +418,56 @@ static void rows_in_any_order_are_the_same_row(void **state)
     assert_memory_equal(sorted.indices, "\0\0\x03\0\x11\0\x64\0", 8);
 }
 
+static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
+{
+    (void)state;
+    struct fby_field_content field    = field_of(FBY_U16, list);
+    static const uint8_t     at[]     = {1, 43, 0, 7, 0, 0}; /* >u2 */
+    static const uint8_t     values[] = {30, 10, 20};
+    struct written           out      = {0};
+    struct fby_why           why      = {{0}};
+    struct fby_field_job     job      = {
+                 .field = &field, .length = &out.length, .indices = out.indices};
+    struct fby_sparse_lists lists = {.indices = {.type = FBY_NPY_U2,
+                                         .big_endian   = true,
+                                         .n_dims       = 1,
+                                         .values       = 3,
+                                         .data         = at},
+        .values                               = {
+                                          .type = FBY_NPY_U1, .n_dims = 1, .values = 3, .data = values}};
+    assert_int_equal(
+        fby_sparse_row_write(transform, &job, &lists, out.values, NULL),
+        FBY_OK);
+    assert_int_equal(out.length, 3);
+    assert_memory_equal(out.indices, "\0\0\x07\0\x2b\x01", 6);
+    assert_memory_equal(out.values, "\x14\0\x0a\0\x1e\0", 6);
+    lists.values.values = lists.indices.values = MOST + 1;
+    assert_int_equal(
+        fby_sparse_row_write(transform, &job, &lists, out.values, &why),
+        FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "the row has 7 values, max_length is 6"));
+}
+
+static void an_index_that_no_integer_holds_is_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field    = field_of(FBY_U8, list);
+    static const uint64_t    at[]     = {3, UINT64_MAX};
+    static const uint8_t     values[] = {1, 2};
+    struct written           out      = {0};
+    struct fby_why           why      = {{0}};
+    struct fby_field_job     job      = {
+                 .field = &field, .length = &out.length, .indices = out.indices};
+    struct fby_sparse_lists lists = {
+        .indices = {.type = FBY_NPY_U8, .values = 2, .data = (const void *)at},
+        .values  = {.type = FBY_NPY_U1, .values = 2, .data = values}};
+    assert_int_equal(
+        fby_sparse_row_write(transform, &job, &lists, out.values, &why),
+        FBY_BAD_SAMPLE);
+    assert_non_null(
+        strstr(why.text, "index 1 is 18446744073709551615 (u8); whole"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +485,8 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused_or_rows),
         cmocka_unit_test(a_member_that_is_not_what_its_sum_says_is_refused),
         cmocka_unit_test(rows_in_any_order_are_the_same_row),
+        cmocka_unit_test(a_row_in_memory_is_written_as_one_of_a_file),
+        cmocka_unit_test(an_index_that_no_integer_holds_is_refused),
     };
     return cmocka_run_group_tests(tests, open_transform, close_transform);
 }

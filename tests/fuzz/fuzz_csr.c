@@ -1,0 +1,120 @@
+/* fuzz_csr.c - any bytes as a file of SciPy that is a column: refused, or lists
+ * that lie in it, of which each row is refused or has its indices in order. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "worker/source/csr.h"
+#include "worker/source/ragged.h"
+#include "worker/transform/sparse.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { MOST = 8, ROWS = 16 };
+
+static struct fby_transform *transform;
+
+static void demand(bool truth)
+{
+    if (!truth) {
+        abort();
+    }
+}
+
+static void check_list(
+    uint64_t offset, uint64_t n, uint64_t bytes, uint64_t size)
+{
+    demand(bytes > 0 && offset <= size && n <= (size - offset) / bytes);
+}
+
+static void check_row(
+    const uint8_t *indices, uint32_t length, uint32_t width, uint64_t dense)
+{
+    int64_t last = -1;
+    demand(length <= MOST);
+    for (uint32_t i = 0; i < length; i++) {
+        uint32_t index = 0;
+        for (uint32_t b = 0; b < width; b++) {
+            index |= (uint32_t)indices[i * width + b] << (8 * b);
+        }
+        demand((int64_t)index > last && index < dense);
+        last = index;
+    }
+}
+
+static void make_row(const struct fby_column *column, const uint8_t *data,
+    int64_t begin, uint64_t n)
+{
+    uint8_t                  indices[MOST * 4];
+    uint8_t                  values[MOST * 4];
+    uint32_t                 length = 0;
+    struct fby_shape         shape  = {1, {(uint32_t)column->width}};
+    struct fby_field_content field  = {.decode = FBY_DECODE_SPARSE,
+         .wire_type                            = FBY_F32,
+         .max_length                           = MOST,
+         .too_long                             = FBY_TOO_LONG_REFUSE,
+         .array                                = shape,
+         .shape                                = shape};
+    struct fby_field_job     job    = {
+               .field = &field, .length = &length, .indices = indices};
+    const struct fby_sparse_lists lists = {
+        .indices = {.type = column->indices.type,
+            .big_endian   = column->indices.big_endian,
+            .values       = n,
+            .data         = data + column->indices.offset +
+                    (uint64_t)begin * column->indices.width},
+        .values  = {.type = column->type,
+             .big_endian  = column->big_endian,
+             .values      = n,
+             .data =
+                 data + column->offset + (uint64_t)begin * column->row_bytes},
+    };
+    struct fby_why why = {{0}};
+    fby_err err = fby_sparse_row_write(transform, &job, &lists, values, &why);
+    demand(err == FBY_OK || err == FBY_BAD_SAMPLE);
+    if (err == FBY_OK) {
+        check_row(indices, length, fby_index_bytes(&shape), column->width);
+    }
+}
+
+static void make_rows(
+    const struct fby_column *column, uint64_t rows, const uint8_t *data)
+{
+    for (uint64_t i = 0; i < rows && i < ROWS; i++) {
+        const uint8_t *at =
+            data + column->indptr.offset + i * column->indptr.width;
+        int64_t begin = fby_ragged_offset(&column->indptr, at);
+        int64_t end =
+            fby_ragged_offset(&column->indptr, at + column->indptr.width);
+        if (fby_ragged_within(column, begin, end)) {
+            make_row(column, data, begin, (uint64_t)(end - begin));
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static int        fd     = -1;
+    struct fby_column column = {.name = "a"};
+    struct fby_why    why    = {{0}};
+    uint64_t          rows   = 0;
+    if (transform == NULL) {
+        transform = fby_transform_create(NULL);
+        fd        = memfd_create("csr", MFD_CLOEXEC);
+    }
+    demand(ftruncate(fd, 0) == 0);
+    demand(pwrite(fd, data, size, 0) == (ssize_t)size);
+    fby_err err = fby_csr_scan(fd, size, &column, &rows, &why);
+    demand((why.text[0] == '\0') == (err == FBY_OK || err == FBY_NOT_FOUND));
+    if (err == FBY_OK) {
+        check_list(column.offset, column.rows, column.row_bytes, size);
+        check_list(
+            column.indices.offset, column.rows, column.indices.width, size);
+        check_list(column.indptr.offset, rows + 1, column.indptr.width, size);
+        if (column.width <= FBY_MAX_DENSE) {
+            make_rows(&column, rows, data);
+        }
+    }
+    return 0;
+}
