@@ -186,7 +186,7 @@ static fby_err find_field(const struct fby_content *content, const char *name,
     uint32_t *out, struct fby_why *why)
 {
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        if (strcmp(content->fields[i].name, name) == 0) {
+        if (name != NULL && strcmp(content->fields[i].name, name) == 0) {
             *out = i;
             return FBY_OK;
         }
@@ -197,8 +197,8 @@ static fby_err find_field(const struct fby_content *content, const char *name,
         snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "",
             content->fields[i].name);
     }
-    return fby_because(
-        why, FBY_USAGE, "no field %.63s; the pipeline has %s", name, all);
+    return fby_because(why, FBY_USAGE, "no field %.63s; the pipeline has %s",
+        name != NULL ? name : "without a name", all);
 }
 
 static fby_err select_fields(struct fby_setup *self,
@@ -229,6 +229,37 @@ static fby_err select_fields(struct fby_setup *self,
     return FBY_OK;
 }
 
+/* Values of enums come from a caller, who may be newer or wrong. */
+static fby_err check_output(const struct forebay_output *output,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    const struct {
+        const char *name;
+        int         value, last;
+    } all[] = {
+        {"dtype", (int)output->dtype, FOREBAY_DTYPE_BOOL},
+        {"layout", (int)output->layout, FOREBAY_LAYOUT_CHANNELS_LAST},
+        {"as", (int)output->as, FOREBAY_AS_MASK},
+        {"pad_to", (int)output->pad_to, FOREBAY_PAD_TO_LONGEST},
+        {"offsets", (int)output->offsets, FOREBAY_DTYPE_BOOL},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (all[i].value < 0 || all[i].value > all[i].last) {
+            return fby_because(why, FBY_USAGE,
+                "outputs: field %s: %s is %d, which means nothing; 0 to %d",
+                field->name, all[i].name, all[i].value, all[i].last);
+        }
+    }
+    bool of_rows = output->has_pad || output->pad_to != FOREBAY_PAD_TO_PIPELINE;
+    if (of_rows && fby_field_form(field) != FBY_FORM_RAGGED) {
+        return fby_because(why, FBY_USAGE,
+            "outputs: field %s: its rows have one length, there is nothing to "
+            "pad",
+            field->name);
+    }
+    return FBY_OK;
+}
+
 static void override_rows(
     const struct forebay_output *output, struct fby_field_delivery *delivery)
 {
@@ -251,6 +282,9 @@ static fby_err override(struct fby_setup *self,
 {
     uint32_t at  = 0;
     fby_err  err = find_field(&self->split->content, output->field, &at, why);
+    if (err == FBY_OK) {
+        err = check_output(output, &self->split->content.fields[at], why);
+    }
     if (err != FBY_OK) {
         return err;
     }

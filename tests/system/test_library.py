@@ -253,7 +253,9 @@ class Trainers(SystemTest):
                                    check=False, env=self.cluster.env)
             self.assertEqual(shown.returncode, code, shown.stderr)
             self.assertIn(words, shown.stderr)
-            self.assertEqual(shown.stderr.count("\n"), 1, shown.stderr)
+            said = [line for line in shown.stderr.splitlines()
+                    if " NO-WORKERS " not in line]  # on a slow machine
+            self.assertEqual(len(said), 1, shown.stderr)
 
 
 class Manual(unittest.TestCase):

@@ -120,10 +120,38 @@ static void outputs_of_fields_can_be_changed(void **state)
     fby_setup_fini(&setup);
 }
 
+static void outputs_that_mean_nothing_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        struct forebay_output output;
+        const char           *words;
+    } all[] = {
+        {{.field = NULL}, "no field without a name"},
+        {{.field = "depth"}, "no field depth"},
+        {{.field = "image", .dtype = 10}, "dtype is 10"},
+        {{.field = "image", .layout = 77}, "layout is 77"},
+        {{.field = "image", .as = 9}, "as is 9"},
+        {{.field = "image", .pad_to = 9}, "pad_to is 9"},
+        {{.field = "image", .offsets = 99}, "offsets is 99"},
+        {{.field = "image", .pad_to = FOREBAY_PAD_TO_MAX}, "nothing to pad"},
+        {{.field = "image", .has_pad = true}, "nothing to pad"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct forebay_output  output = all[i].output;
+        struct forebay_options o      = usable();
+        output.struct_size            = sizeof(output);
+        o.outputs                     = &output;
+        o.n_outputs                   = 1;
+        refused(&o, all[i].words);
+    }
+}
+
 static void wrong_options_are_refused_by_name(void **state)
 {
     (void)state;
     const char *const      fields[] = {"label", "depth"};
+    const char *const      none[]   = {NULL};
     struct forebay_options o        = usable();
     o.rank                          = 1;
     refused(&o, "rank 1");
@@ -136,6 +164,9 @@ static void wrong_options_are_refused_by_name(void **state)
     o.device = "abacus";
     refused(&o, "abacus");
     o          = usable();
+    o.fields   = none;
+    o.n_fields = 1;
+    refused(&o, "without a name");
     o.fields   = fields;
     o.n_fields = 2;
     refused(&o, "depth");
@@ -210,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_struct_without_size_is_refused),
         cmocka_unit_test(defaults_make_a_usable_setup),
         cmocka_unit_test(outputs_of_fields_can_be_changed),
+        cmocka_unit_test(outputs_that_mean_nothing_are_refused),
         cmocka_unit_test(wrong_options_are_refused_by_name),
         cmocka_unit_test(a_token_of_another_pipeline_or_seed_is_refused),
         cmocka_unit_test(plain_paths_need_a_root),
