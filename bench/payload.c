@@ -251,8 +251,7 @@ static const struct workload workloads[] = {
     {"language modelling", make_tokens, "tokens: {files: ",
         "/t.bin\", format: flat, type: u16, length: 2048, "
         "shift: 1}",
-        "  tokens: {from: input}\n  labels: {from: target}\n", BATCH,
-        NUMBER * 2 * SEQUENCE},
+        "  tokens: {from: sequence}\n", BATCH, NUMBER * 2 * SEQUENCE},
 };
 
 static void write_pipeline(

@@ -277,6 +277,42 @@ static void find_nothing_new(
     finding->changes_content = true;
 }
 
+/* ---- inputs and targets -------------------------------------------------- */
+
+static bool is_cut_from(
+    const struct fby_field_content *content, const char *from)
+{
+    return content->decode == FBY_DECODE_TOKENS && !content->packed &&
+           strcmp(content->from[0], from) == 0;
+}
+
+/* Targets are the inputs one token on: both are in one sequence. */
+static void find_sequence(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_lint_facts *facts = self->facts;
+    uint32_t                     i     = 0;
+    while (i < facts->n_fields &&
+           !is_cut_from(facts->fields[i].content, "input")) {
+        i++;
+    }
+    if (i == facts->n_fields || !is_cut_from(field->content, "target")) {
+        return;
+    }
+    const struct fby_lint_field *inputs = &facts->fields[i];
+    struct fby_finding          *finding =
+        add(self, FBY_FINDING_TWICE, field, field->lines.field);
+    say(finding->what,
+        "all its tokens but one in a row are those of field '%s' too",
+        inputs->content->name);
+    say(finding->instead,
+        "one field from: sequence for both; its tokens but the last in a row "
+        "are the inputs, but the first the targets");
+    saves(finding, field->coded.bytes + inputs->coded.bytes,
+        inputs->coded.bytes + width_of(field), "bytes a sample");
+    finding->changes_content = true;
+}
+
 /* ---- shards -------------------------------------------------------------- */
 
 static void find_shards(struct findings *self)
@@ -311,6 +347,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
         find_scale(&self, field);
         find_type(&self, field);
         find_codec(&self, field);
+        find_sequence(&self, field);
     }
     return self.n;
 }

@@ -67,6 +67,14 @@ uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type);
 /* Can token files hold that type (0: not said, and the files must say it)? */
 bool fby_tokens_type_ok(const struct fby_tokens *tokens);
 
+/* Is it made of targets, which only a source with shift: 1 has? */
+bool fby_wants_targets(const char *from);
+
+/* How many tokens a field of sequences has, at most: those of a sequence, and
+ * of a `sequence` with its targets one more. */
+uint32_t fby_sequence_length(
+    const struct fby_field_content *field, const struct fby_tokens *tokens);
+
 /* What a field of sequences takes over from its source; of others nothing. */
 void fby_field_pack(
     struct fby_field_content *field, const struct fby_tokens *tokens);

@@ -27,6 +27,18 @@ enum fby_type fby_documents_type(uint32_t length)
     return length <= UINT16_MAX ? FBY_U16 : FBY_U32;
 }
 
+bool fby_wants_targets(const char *from)
+{
+    return strcmp(from, "target") == 0 || strcmp(from, "sequence") == 0;
+}
+
+uint32_t fby_sequence_length(
+    const struct fby_field_content *field, const struct fby_tokens *tokens)
+{
+    bool all = strcmp(field->from[0], "sequence") == 0;
+    return tokens->length + (all ? tokens->shift : 0);
+}
+
 void fby_field_pack(
     struct fby_field_content *field, const struct fby_tokens *tokens)
 {
@@ -546,7 +558,7 @@ static fby_err check_array(
 
 static bool is_part_of_sequence(const char *from)
 {
-    return strcmp(from, "input") == 0 || strcmp(from, "target") == 0;
+    return strcmp(from, "input") == 0 || fby_wants_targets(from);
 }
 
 static fby_err check_sequence(
@@ -554,7 +566,7 @@ static fby_err check_sequence(
 {
     if (field->n_from != 1 || !is_part_of_sequence(field->from[0])) {
         return fby_because(
-            why, FBY_CONFIG, "tokens come from input or from target, one");
+            why, FBY_CONFIG, "tokens come from input, target or sequence, one");
     }
     return field->wire_type == FBY_U16 || field->wire_type == FBY_U32
                ? FBY_OK
@@ -761,15 +773,22 @@ static fby_err check_cut(const struct fby_tokens *tokens,
     struct fby_field_content right  = *field;
     bool                     whole  = field->decode == FBY_DECODE_TOKENS;
     uint32_t                 length = whole ? field->length : field->max_length;
+    uint32_t                 wanted = fby_sequence_length(field, tokens);
     fby_field_pack(&right, tokens);
-    if (length != tokens->length) {
+    if (length != wanted) {
         return fby_because(why, FBY_CONFIG,
             "field '%s': %u tokens, but a sequence of the source has %u",
-            field->name, length, tokens->length);
+            field->name, length, wanted);
     }
-    if (tokens->shift == 0 && strcmp(field->from[0], "target") == 0) {
+    if (tokens->shift == 0 && fby_wants_targets(field->from[0])) {
         return fby_because(why, FBY_CONFIG,
-            "field '%s': from: target needs shift: 1 of the source",
+            "field '%s': from: %s needs shift: 1 of the source", field->name,
+            field->from[0]);
+    }
+    if (tokens->packed && strcmp(field->from[0], "sequence") == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "field '%s': targets of packed documents are not the sequence one "
+            "token on; use from: input and from: target",
             field->name);
     }
     if ((!whole && !tokens->packed) || field->packed != right.packed ||

@@ -887,12 +887,13 @@ static fby_err settle_sparse(
 static fby_err settle_tokens(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    int64_t     wire = field->wire.type;
-    const char *from = field->from[0];
-    bool known = strcmp(from, "input") == 0 || strcmp(from, "target") == 0;
+    int64_t     wire  = field->wire.type;
+    const char *from  = field->from[0];
+    bool        known = strcmp(from, "input") == 0 || fby_wants_targets(from);
     if (!known || field->n_from > 1) {
         return wrong_at(yaml, field->from_at[0],
-            "tokens come from input, or from target: the tokens after those");
+            "tokens come from input, from target: the tokens after those, or "
+            "from sequence: both in one");
     }
     if (wire != 0 && wire != FBY_U16 && wire != FBY_U32) {
         return wrong_at(

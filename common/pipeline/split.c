@@ -130,7 +130,7 @@ static void fill_sequence(struct fby_content *content, size_t i)
         out->too_long   = FBY_TOO_LONG_REFUSE;
         out->wire_type  = fby_documents_type(content->tokens.length);
     } else {
-        out->length = content->tokens.length;
+        out->length = fby_sequence_length(out, &content->tokens);
     }
     if (out->wire_type == 0) {
         out->wire_type = type == FBY_U8 || type == FBY_U16 ? FBY_U16 : FBY_U32;
@@ -283,9 +283,16 @@ static fby_err check_sequence(const struct fby_pipeline *pipeline,
             split->name, field->name);
     }
     if (tokens && split->tokens.shift == 0 &&
-        strcmp(field->from[0], "target") == 0) {
+        fby_wants_targets(field->from[0])) {
         return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
             "split '%s' has no targets; say shift: 1 in its tokens",
+            split->name);
+    }
+    if (tokens && split->tokens.pack != 0 &&
+        strcmp(field->from[0], "sequence") == 0) {
+        return fby_yaml_wrong(why, pipeline->file, field->from_at[0],
+            "split '%s' packs documents, whose targets are not the sequence "
+            "one token on; use from: input and from: target",
             split->name);
     }
     if (tokens && split->tokens.pack == 0 &&

@@ -59,6 +59,25 @@ static void nothing_is_said_of_what_is_well(void **state)
     assert_int_equal(find(), 0);
 }
 
+static void inputs_and_targets_are_one_sequence(void **state)
+{
+    (void)state;
+    for (uint32_t f = 0; f < 2; f++) {
+        content[f].decode    = FBY_DECODE_TOKENS;
+        content[f].wire_type = FBY_U16;
+        strcpy(content[f].from[0], f == 0 ? "input" : "target");
+    }
+    assert_one(FBY_FINDING_TWICE, 10);
+    assert_string_equal(findings[0].field, "label");
+    assert_non_null(strstr(findings[0].instead, "from: sequence"));
+    assert_true(findings[0].before == 1000 && findings[0].after < 510);
+    content[1].packed = true;
+    assert_int_equal(find(), 0);
+    content[1].packed = false;
+    strcpy(content[0].from[0], "target");
+    assert_int_equal(find(), 0);
+}
+
 /* ---- orders -------------------------------------------------------------- */
 
 static void put_ops(uint32_t n)
@@ -341,6 +360,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, start)
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_said_of_what_is_well),
+        TEST(inputs_and_targets_are_one_sequence),
         TEST(an_op_is_moved_where_it_costs_less),
         TEST(an_order_with_another_meaning_is_none),
         TEST(ids_of_a_mask_may_not_differ_at_all),

@@ -194,6 +194,47 @@ class Tokens(TokenTest):
         result = self.cluster.pull_alone(pipeline, "--epochs", 1).finish()
         self.assertEqual(result["raw_bytes"], 64 * LENGTH * 2)
 
+    def test_a_sequence_holds_inputs_and_targets_and_travels_once(self):
+        documents = [d for d in documents_of(5, most=900) if len(d) > 0]
+        write_mds(self.root / "shard.00000.mds",
+                  [document.astype("<u2") for document in documents])
+        fields = "  both: {from: sequence, wire: {codec: store}}\n"
+        pipeline = self.pipeline(
+            "shard.*.mds", "format: mds, type: u16", fields)
+        inputs, targets = cut(numpy.concatenate(documents))
+        batch = self.batch(pipeline, 1)
+        both, numbers = batch["both"], batch["samples"]
+        self.assertEqual(both.dtype, numpy.int64)
+        self.assertEqual(both.shape, (BATCH, LENGTH + 1))
+        self.assertTrue(numpy.array_equal(both[:, :-1], inputs[numbers]))
+        self.assertTrue(numpy.array_equal(both[:, 1:], targets[numbers]))
+        result = self.cluster.pull_alone(pipeline, "--epochs", 1).finish()
+        self.assertEqual(
+            result["raw_bytes"], len(inputs) * (LENGTH + 1) * 2)
+
+    def test_a_sequence_needs_targets_that_are_one_token_on(self):
+        self.flat()
+        path = self.pipeline("t-*.bin", "format: flat, type: u16",
+                             "  both: {from: sequence}\n")
+        good = path.read_text()
+        path.write_text(good.replace(", shift: 1", ""))
+        self.refuses(path, "split 'train' has no targets; say shift: 1")
+        path.write_text(good.replace(
+            "shift: 1", "shift: 1, pack: documents, end: 9"))
+        self.refuses(path, "split 'train' packs documents, whose targets are "
+                     "not the sequence one token on; use from: input and "
+                     "from: target")
+
+    def test_lint_says_that_targets_travel_twice(self):
+        self.flat("<u2")
+        shown = self.run_forebay("lint", "--json", "-p", self.pipeline(
+            "t-*.bin", "format: flat, type: u16"))
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        twice = [finding for finding in json.loads(shown.stdout)["findings"]
+                 if finding["kind"] == "twice"]
+        self.assertEqual([finding["field"] for finding in twice], ["labels"])
+        self.assertIn("from: sequence", twice[0]["write"])
+
     def test_one_stream_for_any_number_of_workers_and_from_any_step(self):
         self.flat(counts=(5000, 3000))
         pipeline = self.pipeline(

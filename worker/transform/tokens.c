@@ -67,7 +67,7 @@ fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
 }
 
 /* A sequence is read with its last target: the inputs are those before it, the
- * targets those behind its first token. */
+ * targets those behind its first token; or all of it is wanted. */
 static bool find_tokens(const struct fby_field_job *job, struct fby_npy *out)
 {
     const struct fby_field_content *field = job->field;

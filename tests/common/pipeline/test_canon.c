@@ -362,8 +362,8 @@ static void sequences_and_their_source_belong_together(void **state)
     refused(c, "content: field 'a': tokens travel as u16 or as u32");
     c->fields[0].wire_type  = FBY_U16;
     c->fields[0].from[0][0] = 'o';
-    refused(c, "content: field 'a': tokens come from input or from target, "
-               "one");
+    refused(c, "content: field 'a': tokens come from input, target or "
+               "sequence, one");
     c->fields[0].from[0][0] = 'i';
     c->source               = FBY_SOURCE_SHARDS;
     refused(c, "content: field 'a': decode: tokens and a source of tokens "
@@ -379,6 +379,43 @@ static void sequences_take_the_type_of_their_files(void **state)
     assert_int_equal(split->delivery.fields[0].dtype, FBY_I64);
     assert_int_equal(split->content.fields[1].shape.n_dims, 1);
     assert_int_equal(split->content.fields[1].shape.dims[0], 8);
+    fby_split_destroy(&split);
+}
+
+static struct fby_split *split_of_sequence(void)
+{
+    return split_of(
+        "forebay: 1\n"
+        "splits: {train: {tokens: {files: t.bin, format: flat, type: u16, "
+        "length: 8, shift: 1}}}\n"
+        "global_batch: 4\n"
+        "fields: {a: {from: sequence}}\n",
+        "train");
+}
+
+static void a_sequence_has_one_token_more_than_its_inputs(void **state)
+{
+    (void)state;
+    struct fby_split   *split = split_of_sequence();
+    struct fby_content *c     = &split->content;
+    assert_int_equal(c->fields[0].length, 9);
+    assert_int_equal(c->fields[0].shape.dims[0], 9);
+    assert_int_equal(c->fields[0].wire_type, FBY_U16);
+    c->tokens.length = 9;
+    refused(c, "content: field 'a': 9 tokens, but a sequence of the source "
+               "has 10");
+    c->tokens.length = 9;
+    c->tokens.shift  = 0;
+    refused(
+        c, "content: field 'a': from: sequence needs shift: 1 of the source");
+    c->tokens.length    = 8;
+    c->tokens.shift     = 1;
+    c->tokens.packed    = true;
+    c->tokens.end       = 7;
+    c->fields[0].packed = true;
+    c->fields[0].shift  = 1;
+    refused(c, "content: field 'a': targets of packed documents are not the "
+               "sequence one token on; use from: input and from: target");
     fby_split_destroy(&split);
 }
 
@@ -517,6 +554,7 @@ int main(void)
         cmocka_unit_test(a_stranger_s_content_obeys_the_rules_of_files),
         cmocka_unit_test(sequences_and_their_source_belong_together),
         cmocka_unit_test(sequences_take_the_type_of_their_files),
+        cmocka_unit_test(a_sequence_has_one_token_more_than_its_inputs),
         cmocka_unit_test(packing_that_fits_nothing_is_refused),
         cmocka_unit_test(yuv420_is_for_pictures_whose_colours_stay),
         cmocka_unit_test(buckets_obey_their_rules),
