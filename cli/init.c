@@ -1,4 +1,4 @@
-/* init.c - `forebay init`: a first pipeline file for a folder of images. */
+/* init.c - `forebay init`: a first pipeline file for the data in a folder. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,20 +13,39 @@
 #include "worker/source/guess.h"
 #include "worker/source/ragged.h"
 
-enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f' };
+enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f', KEY_TOKENS = 't' };
 
 struct init_options {
-    const char *dir;
-    const char *output; /* NULL: standard output */
-    bool        force;
+    const char   *path;
+    const char   *output; /* NULL: standard output */
+    bool          force;
+    enum fby_type tokens; /* of files that do not say it; 0: not said */
 };
 
 static const struct argp_option options[] = {
     {"output", KEY_OUTPUT, "FILE", 0,
         "Write the pipeline to FILE instead of standard output", 0},
     {"force", KEY_FORCE, NULL, 0, "Overwrite FILE", 0},
+    {"tokens", KEY_TOKENS, "TYPE", 0,
+        "Type of the tokens in files that do not say it: u8, u16, u32, i32 or "
+        "i64; flat ones (.bin) are looked for only then",
+        0},
     {0},
 };
+
+static enum fby_type parse_tokens(
+    const char *word, const struct argp_state *state)
+{
+    static const enum fby_type types[] = {
+        FBY_U8, FBY_U16, FBY_U32, FBY_I32, FBY_I64};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(word, fby_init_type_word(types[i])) == 0) {
+            return types[i];
+        }
+    }
+    argp_error(state, "--tokens is u8, u16, u32, i32 or i64, not '%s'", word);
+    return (enum fby_type)0;
+}
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -39,15 +58,18 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     case KEY_FORCE:
         o->force = true;
         return 0;
+    case KEY_TOKENS:
+        o->tokens = parse_tokens(arg, state);
+        return 0;
     case ARGP_KEY_ARG:
-        if (o->dir != NULL) {
-            argp_error(state, "one directory only");
+        if (o->path != NULL) {
+            argp_error(state, "one directory or file only");
         }
-        o->dir = arg;
+        o->path = arg;
         return 0;
     case ARGP_KEY_END:
-        if (o->dir == NULL) {
-            argp_error(state, "name the directory with the images");
+        if (o->path == NULL) {
+            argp_error(state, "name the directory with the data, or its list");
         }
         return 0;
     default:
@@ -55,13 +77,15 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
     }
 }
 
-static const struct argp argp = {options, parse_option, "DIR",
-    "Look at a folder of class folders, of tar shards or of columns of NumPy "
-    "files, and write a pipeline "
-    "file that works at once.\v"
+static const struct argp argp = {options, parse_option, "DIR|FILE",
+    "Look at data and write a pipeline file for it that works at once. DIR "
+    "holds class folders, tar shards, columns of NumPy files, a list (.csv, "
+    ".jsonl), parallel folders such as images and masks, or token files (.mds; "
+    ".bin with .idx).\v"
     "Examples:\n"
     "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
-    "  forebay init /data/shards",
+    "  forebay init /data/pets/train.csv\n"
+    "  forebay init --tokens u16 /data/owt",
     NULL, NULL, NULL};
 
 static fby_err write_file(const struct init_options *o,
@@ -184,22 +208,33 @@ static size_t take_columns(const struct fby_guess_split *split,
     return n;
 }
 
+static const char *shard_word(enum fby_source_kind kind)
+{
+    return kind == FBY_SOURCE_COLUMNS  ? "table"
+           : kind == FBY_SOURCE_TOKENS ? "token file"
+                                       : "tar shard";
+}
+
 static void say_found(const struct init_options *o,
     const struct fby_guess_split *split, const struct fby_guess *guess)
 {
     fprintf(stderr, "found %s%s", split->counted_all ? "" : "over ",
         fby_plural(split->samples, "sample").text);
+    if (guess->kind == FBY_SOURCE_TOKENS) {
+        fprintf(stderr, " of %u tokens", split->tokens.length);
+    }
     if (split->shards > 0) {
         fprintf(stderr, " in %s%s", split->counted_all ? "" : "the first of ",
-            fby_plural(split->shards,
-                guess->kind == FBY_SOURCE_COLUMNS ? "table" : "tar shard")
-                .text);
+            fby_plural(split->shards, shard_word(guess->kind)).text);
     }
     if (split->classes > 0) {
         fprintf(
             stderr, " in %s", fby_plural(split->classes, "class folder").text);
     }
-    fputc('\n', stderr);
+    fprintf(stderr, "%s\n",
+        guess->kind == FBY_SOURCE_LIST       ? " in a list"
+        : guess->kind == FBY_SOURCE_PARALLEL ? " in parallel folders"
+                                             : "");
     for (uint32_t i = 1; i < guess->n_splits; i++) {
         fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
             guess->splits[i].name, guess->splits[i].pattern);
@@ -211,6 +246,28 @@ static void say_found(const struct init_options *o,
     }
 }
 
+static fby_err write_text_of(
+    const struct fby_guess *guess, struct fby_buffer *text, struct fby_why *why)
+{
+    const struct fby_guess_split *split = &guess->splits[0];
+    struct fby_init_column        columns[FBY_GUESS_COLUMNS];
+    const struct fby_init_summary summary = {
+        .kind      = guess->kind,
+        .path      = split->pattern,
+        .samples   = split->counted_all ? split->samples : 0,
+        .shards    = split->shards,
+        .classes   = split->classes,
+        .members   = split->members,
+        .n_members = split->n_members,
+        .columns   = columns,
+        .n_columns = take_columns(split, columns),
+        .files     = (const char(*)[FBY_NAME_SIZE])split->files,
+        .n_files   = split->n_files,
+        .tokens    = &split->tokens,
+    };
+    return fby_init_text(&summary, text, why);
+}
+
 static fby_err init(const struct init_options *o, struct fby_why *why)
 {
     struct fby_guess *guess = calloc(1, sizeof(*guess));
@@ -218,27 +275,9 @@ static fby_err init(const struct init_options *o, struct fby_why *why)
     if (guess == NULL) {
         return FBY_SYS;
     }
-    fby_err err = fby_source_guess(o->dir, guess, why);
+    fby_err err = fby_source_guess(o->path, o->tokens, guess, why);
     if (err == FBY_OK) {
-        const struct fby_guess_split *split = &guess->splits[0];
-        const char                   *extensions[FBY_GUESS_EXTENSIONS];
-        struct fby_init_column        columns[FBY_GUESS_COLUMNS];
-        for (uint32_t i = 0; i < split->n_extensions; i++) {
-            extensions[i] = split->extensions[i];
-        }
-        size_t                        n_columns = take_columns(split, columns);
-        const struct fby_init_summary summary   = {
-              .kind         = guess->kind,
-              .path         = split->pattern,
-              .samples      = split->counted_all ? split->samples : 0,
-              .shards       = split->shards,
-              .classes      = split->classes,
-              .extensions   = extensions,
-              .n_extensions = split->n_extensions,
-              .columns      = columns,
-              .n_columns    = n_columns,
-        };
-        err = fby_init_text(&summary, &text, why);
+        err = write_text_of(guess, &text, why);
     }
     if (err == FBY_OK) {
         err = write_text(o, &text, why);
@@ -266,6 +305,6 @@ static int run(int argc, char **argv)
 
 const struct fby_command fby_command_init = {
     .name    = "init",
-    .summary = "write a first pipeline file for a folder of images",
+    .summary = "write a first pipeline file for your data",
     .run     = run,
 };

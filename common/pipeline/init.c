@@ -1,4 +1,4 @@
-#include "common/pipeline/init.h"
+#include "common/pipeline/init_text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,102 +10,68 @@
 
 enum { BATCH = 64, ROWS_BATCH = 4096 }; /* global_batch */
 
-static void put(struct fby_buffer *out, const char *text)
+void fby_init_put(struct fby_buffer *out, const char *text)
 {
     fby_put_bytes(out, text, strlen(text));
 }
 
-__attribute__((format(printf, 2, 3))) static void put_line(
-    struct fby_buffer *out, const char *format, ...)
+void fby_init_put_line(struct fby_buffer *out, const char *format, ...)
 {
     char    line[256];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
-    put(out, line);
+    fby_init_put(out, line);
 }
 
-/* A double-quoted YAML text. */
-static void put_quoted(struct fby_buffer *out, const char *text)
+void fby_init_put_quoted(struct fby_buffer *out, const char *text)
 {
-    put(out, "\"");
+    fby_init_put(out, "\"");
     for (; *text != '\0'; text++) {
         if (*text == '"' || *text == '\\') {
-            put(out, "\\");
+            fby_init_put(out, "\\");
         }
         if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            put_line(out, "\\x%02x", (unsigned)(unsigned char)*text);
+            fby_init_put_line(out, "\\x%02x", (unsigned)(unsigned char)*text);
         } else {
             fby_put_u8(out, (uint8_t)*text);
         }
     }
-    put(out, "\"");
-}
-
-static bool ends_as(const char *extension, const char *kind)
-{
-    const char *dot = strrchr(extension, '.');
-    return strcmp(dot != NULL ? dot + 1 : extension, kind) == 0;
-}
-
-static bool is_picture(const char *extension)
-{
-    return ends_as(extension, "jpg") || ends_as(extension, "jpeg") ||
-           ends_as(extension, "png");
-}
-
-/* Not one of several pictures of a sample: jpg, rather than mask.png. */
-static bool is_the_picture(const char *extension)
-{
-    return is_picture(extension) && strchr(extension, '.') == NULL;
-}
-
-/* The extensions that `wanted` likes, as "a, b"; how many they are. */
-static size_t list(const struct fby_init_summary *s,
-    bool (*wanted)(const char *), char *out, size_t capacity)
-{
-    size_t n    = 0;
-    size_t used = 0;
-    out[0]      = '\0';
-    for (size_t i = 0; i < s->n_extensions && n < FBY_MAX_FROM; i++) {
-        if (fby_text_is_extension(s->extensions[i]) &&
-            (wanted == NULL || wanted(s->extensions[i])) &&
-            used + strlen(s->extensions[i]) + 3 < capacity) {
-            used += (size_t)snprintf(out + used, capacity - used, "%s%s",
-                n > 0 ? ", " : "", s->extensions[i]);
-            n++;
-        }
-    }
-    return n;
+    fby_init_put(out, "\"");
 }
 
 /* More than pictures: masks, labels, numbers that a field could take. */
 static void put_files(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     char files[128];
-    if (list(s, NULL, files, sizeof(files)) > 1) {
-        put_line(
+    if (fby_init_list(s, files, sizeof(files)) > 1) {
+        fby_init_put_line(
             out, "# Extensions: %s; a field reads those of its from\n", files);
     }
 }
 
 static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
 {
-    put(out, "# A pipeline of Forebay. What each key means: docs/pipeline.md\n"
-             "# Try it: forebay pull --pipeline THIS-FILE\n");
+    fby_init_put(out,
+        "# A pipeline of Forebay. What each key means: docs/pipeline.md\n"
+        "# Try it: forebay pull --pipeline THIS-FILE\n");
     if (s->samples > 0) {
-        put_line(out, "# Found: %s", fby_plural(s->samples, "sample").text);
+        fby_init_put_line(
+            out, "# Found: %s", fby_plural(s->samples, "sample").text);
         if (s->shards > 0) {
-            put_line(out, " in %s", fby_plural(s->shards, "shard").text);
+            fby_init_put_line(
+                out, " in %s", fby_plural(s->shards, "shard").text);
         }
         if (s->classes > 0) {
-            put_line(out, ", %s", fby_plural(s->classes, "class").text);
+            fby_init_put_line(
+                out, ", %s", fby_plural(s->classes, "class").text);
         }
-        put(out, "\n");
+        fby_init_put(out, "\n");
     }
     put_files(out, s);
-    put(out, "forebay: 1                  # version of this format\n\n");
+    fby_init_put(
+        out, "forebay: 1                  # version of this format\n\n");
 }
 
 static uint32_t batch_of(const struct fby_init_summary *s)
@@ -115,10 +81,15 @@ static uint32_t batch_of(const struct fby_init_summary *s)
 
 static const char *source_key(const struct fby_init_summary *s)
 {
-    if (s->kind == FBY_SOURCE_COLUMNS) {
-        return "columns";
-    }
-    return s->kind == FBY_SOURCE_FOLDER ? "folder" : "shards";
+    static const char *const keys[] = {
+        [FBY_SOURCE_FOLDER]   = "folder",
+        [FBY_SOURCE_SHARDS]   = "shards",
+        [FBY_SOURCE_COLUMNS]  = "columns",
+        [FBY_SOURCE_LIST]     = "list",
+        [FBY_SOURCE_PARALLEL] = "parallel",
+        [FBY_SOURCE_TOKENS]   = "tokens",
+    };
+    return keys[s->kind];
 }
 
 /* Fewer samples than that would make no batch at all with `last: drop`. */
@@ -127,80 +98,86 @@ static bool fills_a_batch(const struct fby_init_summary *s)
     return s->samples == 0 || s->samples >= batch_of(s);
 }
 
+static void put_files_key(
+    struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    for (size_t i = 0; i < s->n_files; i++) {
+        fby_init_put(out, i == 0 ? "\n    files: [" : ", ");
+        fby_init_put_quoted(out, s->files[i]);
+    }
+    fby_init_put(out, s->n_files > 0 ? "]      # columns of paths" : "");
+}
+
+static void put_tokens(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    static const char *const formats[] = {[FBY_TOKENS_FLAT] = "flat",
+        [FBY_TOKENS_MDS]                                    = "mds",
+        [FBY_TOKENS_MEGATRON]                               = "megatron"};
+    const struct fby_tokens *tokens    = s->tokens;
+    fby_init_put(out, "\n      files: ");
+    fby_init_put_quoted(out, s->path);
+    fby_init_put_line(out, "\n      format: %s\n", formats[tokens->format]);
+    if (tokens->type != 0) {
+        fby_init_put_line(
+            out, "      type: %s\n", fby_init_type_word(tokens->type));
+    }
+    if (tokens->format == FBY_TOKENS_MDS) {
+        fby_init_put(out, "      column: ");
+        fby_init_put_quoted(out, tokens->column);
+        fby_init_put(out, "\n");
+    }
+    fby_init_put_line(out,
+        "      length: %-4u          # tokens of a sequence\n"
+        "      shift: %u              # 1: with targets, one token on\n"
+        "      # pack: documents     # whole ones; of flat files with end: ID",
+        tokens->length, tokens->shift);
+}
+
+static void put_source(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    fby_init_put_line(out, "splits:\n  train:\n    %s: ", source_key(s));
+    if (s->kind == FBY_SOURCE_TOKENS) {
+        put_tokens(out, s);
+    } else {
+        fby_init_put_quoted(out, s->path);
+        put_files_key(out, s);
+    }
+}
+
+static bool has_shards(const struct fby_init_summary *s)
+{
+    return s->kind == FBY_SOURCE_SHARDS || s->kind == FBY_SOURCE_COLUMNS;
+}
+
 static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
 {
-    put(out, "splits:\n  train:\n    ");
-    put_line(out, "%s: ", source_key(s));
-    put_quoted(out, s->path);
-    put(out, s->kind == FBY_SOURCE_FOLDER
-                 ? "\n    shuffle: full           # or none\n"
-                 : "\n    shuffle: full           # or none, or {block: 4}: 4 "
-                   "shards at a time\n");
-    put(out, fills_a_batch(s)
-                 ? "    last: drop              # or pad, or short"
-                 : "    last: short             # or pad, or drop");
-    put_line(out,
+    put_source(out, s);
+    fby_init_put(
+        out, has_shards(s)
+                 ? "\n    shuffle: full           # or none, or {block: 4}: 4 "
+                   "shards at a time\n"
+                 : "\n    shuffle: full           # or none\n");
+    fby_init_put(out, fills_a_batch(s)
+                          ? "    last: drop              # or pad, or short"
+                          : "    last: short             # or pad, or drop");
+    fby_init_put_line(out,
         ": what the last batch does\n"
-        "  # val: {%s: PATH, shuffle: none, last: pad}\n\n"
+        "  # val: {%s: %s, shuffle: none, last: pad}\n\n"
         "global_batch: %-4u          # shared by all ranks\n",
-        source_key(s), batch_of(s));
-    put(out,
+        source_key(s),
+        s->kind == FBY_SOURCE_TOKENS ? "{files: PATH, ...}"
+        : s->n_files > 0             ? "PATH, files: [...]"
+                                     : "PATH",
+        batch_of(s));
+    fby_init_put(out,
         "seed: 0\n"
-        "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n");
-}
-
-static void put_image(struct fby_buffer *out, const char *extensions, size_t n)
-{
-    put(out, "fields:\n  image:\n    from: ");
-    put(out, n > 1 ? "[" : "");
-    put(out, extensions);
-    put(out, n > 1 ? "]\n" : "\n");
-    put(out,
-        "    decode: rgb8\n"
-        "    ops:                    # on the workers; only: SPLIT limits "
-        "one\n"
-        "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
-        "      - horizontal_flip: {p: 0.5}\n"
-        "      # for val, with only: train added to the two above:\n"
-        "      # - resize: {shorter: 256, only: val}\n"
-        "      # - center_crop: {size: 224, only: val}\n"
-        "    device:                 # at the trainer; of values 0..1\n"
-        "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
-        "0.225]}\n"
-        "    out: {dtype: f32, layout: chw}\n");
-}
-
-static bool is_cls(const char *extension)
-{
-    return ends_as(extension, "cls");
-}
-
-/* Folders always have labels; shards if they hold .cls members. */
-static void put_label(struct fby_buffer *out, const struct fby_init_summary *s)
-{
-    char from[FBY_NAME_SIZE] = "folder";
-    if (s->kind != FBY_SOURCE_FOLDER &&
-        list(s, is_cls, from, sizeof(from)) == 0) {
-        put(out, "  # no label: the shards hold no .cls members\n");
-        return;
-    }
-    from[strcspn(from, ",")] = '\0';
-    put_line(out, "  label:\n    from: %s", from);
-    put(out, s->kind == FBY_SOURCE_FOLDER
-                 ? "            # the number of the class folder, by name\n"
-                 : "               # decimal text of this member\n");
-    if (s->classes > 0) {
-        put_line(out, "    classes: %u\n", s->classes);
-    }
-    put_line(out,
-        "    # one_hot: {classes: %u, smoothing: 0.1}    # instead of "
-        "numbers\n",
-        s->classes > 0 ? s->classes : 1000);
+        "on_bad_sample: fail         # or {do: substitute, limit: "
+        "100}\n\n");
 }
 
 /* ---- columns ---- */
 
-static const char *type_word(enum fby_type type)
+const char *fby_init_type_word(enum fby_type type)
 {
     static const char *const words[] = {[FBY_U8] = "u8",
         [FBY_U16]                                = "u16",
@@ -210,11 +187,10 @@ static const char *type_word(enum fby_type type)
         [FBY_BF16]                               = "bf16",
         [FBY_F32]                                = "f32",
         [FBY_U32]                                = "u32"};
-    return words[type];
+    return type < sizeof(words) / sizeof(words[0]) ? words[type] : NULL;
 }
 
-/* Its name in lower case, as `from` has it. */
-static bool name_from(const char *name, char out[FBY_NAME_SIZE])
+bool fby_init_name(const char *name, char out[FBY_NAME_SIZE])
 {
     size_t n = strnlen(name, FBY_NAME_SIZE - 1);
     for (size_t i = 0; i < n; i++) {
@@ -230,23 +206,25 @@ static bool put_column(
     struct fby_buffer *out, const struct fby_init_column *column)
 {
     char from[FBY_NAME_SIZE];
-    if (!name_from(column->name, from) || column->wire == 0) {
-        put_line(out, "  # left out, for its name or its rows: column ");
-        put_quoted(out, column->name);
-        put(out, "\n");
+    if (!fby_init_name(column->name, from) || column->wire == 0) {
+        fby_init_put_line(
+            out, "  # left out, for its name or its rows: column ");
+        fby_init_put_quoted(out, column->name);
+        fby_init_put(out, "\n");
         return false;
     }
-    put_line(out, "  %s: {from: %s, decode: ", from, from);
-    put(out, column->sparse ? "sparse, shape: [" : "array, shape: [");
+    fby_init_put_line(out, "  %s: {from: %s, decode: ", from, from);
+    fby_init_put(out, column->sparse ? "sparse, shape: [" : "array, shape: [");
     for (uint32_t i = 0; i < column->row.n_dims; i++) {
-        put_line(out, "%s%u", i > 0 ? ", " : "", column->row.dims[i]);
+        fby_init_put_line(out, "%s%u", i > 0 ? ", " : "", column->row.dims[i]);
     }
     if (column->max_length > 0) {
-        put_line(out, "], max_length: %u", column->max_length);
-        put_line(out, ", wire: %s}", type_word(column->wire));
-        put(out, " # 4 times the mean: longer rows are refused\n");
+        fby_init_put_line(out, "], max_length: %u", column->max_length);
+        fby_init_put_line(out, ", wire: %s}", fby_init_type_word(column->wire));
+        fby_init_put(out, " # 4 times the mean: longer rows are refused\n");
     } else {
-        put_line(out, "], wire: %s}\n", type_word(column->wire));
+        fby_init_put_line(
+            out, "], wire: %s}\n", fby_init_type_word(column->wire));
     }
     return true;
 }
@@ -255,8 +233,9 @@ static fby_err put_columns(struct fby_buffer *out,
     const struct fby_init_summary *s, struct fby_why *why)
 {
     size_t n = 0;
-    put(out, "fields:                     # of a column of ids also decode: "
-             "label, classes: N\n");
+    fby_init_put(out,
+        "fields:                     # of a column of ids also decode: "
+        "label, classes: N\n");
     for (size_t i = 0; i < s->n_columns; i++) {
         n += put_column(out, &s->columns[i]) ? 1 : 0;
     }
@@ -267,33 +246,55 @@ static fby_err put_columns(struct fby_buffer *out,
                        fby_text_show(s->path).text, FBY_MAX_DIMS);
 }
 
+static fby_err put_members(struct fby_buffer *out,
+    const struct fby_init_summary *s, struct fby_why *why)
+{
+    char found[200];
+    if (fby_init_put_members(out, s) > 0) {
+        return FBY_OK;
+    }
+    fby_init_list(s, found, sizeof(found));
+    return fby_because(why, FBY_CONFIG,
+        "%s: no picture among the files (.jpg, .jpeg, .png); found: %s",
+        fby_text_show(s->path).text, found[0] != '\0' ? found : "nothing");
+}
+
+static fby_err put_fields(struct fby_buffer *out,
+    const struct fby_init_summary *s, struct fby_why *why)
+{
+    switch (s->kind) {
+    case FBY_SOURCE_COLUMNS:
+        return put_columns(out, s, why);
+    case FBY_SOURCE_TOKENS:
+        fby_init_put(out,
+            "fields:\n"
+            "  tokens: {from: input}     # ids; wire: u16 where all are "
+            "below 65536\n"
+            "  labels: {from: target}\n");
+        return FBY_OK;
+    case FBY_SOURCE_FOLDER:
+    case FBY_SOURCE_SHARDS:
+    case FBY_SOURCE_LIST:
+    case FBY_SOURCE_PARALLEL:
+        break;
+    }
+    return put_members(out, s, why);
+}
+
 fby_err fby_init_text(const struct fby_init_summary *s, struct fby_buffer *out,
     struct fby_why *why)
 {
-    char   extensions[200];
-    size_t n = list(s, is_the_picture, extensions, sizeof(extensions));
-    if (n == 0) {
-        n = list(s, is_picture, extensions, sizeof(extensions));
-    }
+    struct fby_buffer fields = {0};
     if (!fby_is_utf8(s->path, strlen(s->path))) {
         return fby_because(why, FBY_CONFIG,
             "the path is not UTF-8 text, as a pipeline file must be");
     }
-    if (s->kind == FBY_SOURCE_COLUMNS) {
+    fby_err err = put_fields(&fields, s, why);
+    if (err == FBY_OK) {
         put_head(out, s);
         put_split(out, s);
-        return put_columns(out, s, why);
+        fby_put_bytes(out, fields.data, fields.size);
     }
-    if (n == 0) {
-        list(s, NULL, extensions, sizeof(extensions));
-        return fby_because(why, FBY_CONFIG,
-            "%s: no picture among the files (.jpg, .jpeg, .png); found: %s",
-            fby_text_show(s->path).text,
-            extensions[0] != '\0' ? extensions : "nothing");
-    }
-    put_head(out, s);
-    put_split(out, s);
-    put_image(out, extensions, n);
-    put_label(out, s);
-    return FBY_OK;
+    fby_buffer_fini(&fields);
+    return err;
 }

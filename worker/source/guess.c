@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/pipeline/text.h"
 #include "worker/source/folder.h"
 #include "worker/source/guess_columns.h"
+#include "worker/source/guess_look.h"
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
 #include "worker/source/tar.h"
@@ -16,85 +18,86 @@
 
 enum { ENOUGH_SAMPLES = 20000 };
 
-struct look {
-    struct fby_roots      *roots; /* one, around the directory */
-    const struct fby_root *root;
-    struct fby_guess      *out;
-    uint32_t               counts[FBY_GUESS_EXTENSIONS]; /* of this split */
-};
-
 /* Split names that people give to folders and files; the first that a name
  * holds wins, and what pulls first stands first. */
 static const char *const known_splits[] = {
     "train", "validation", "valid", "val", "test"};
 enum { KNOWN_SPLITS = 5 };
 
-static void tally_suffix(
-    struct look *look, struct fby_guess_split *split, const char *suffix)
+const char *fby_look_word(const char *name)
 {
-    uint32_t i = 0;
-    while (i < split->n_extensions &&
-           !fby_suffix_is(suffix, split->extensions[i])) {
-        i++;
-    }
-    if (i == FBY_GUESS_EXTENSIONS) {
-        return;
-    }
-    if (i == split->n_extensions) {
-        split->n_extensions++;
-        look->counts[i] = 0;
-        for (size_t c = 0; suffix[c] != '\0'; c++) {
-            bool upper              = suffix[c] >= 'A' && suffix[c] <= 'Z';
-            split->extensions[i][c] = (char)(suffix[c] + (upper ? 32 : 0));
+    for (size_t i = 0; i < KNOWN_SPLITS; i++) {
+        if (strstr(name, known_splits[i]) != NULL) {
+            return known_splits[i];
         }
     }
-    look->counts[i]++;
+    return NULL;
 }
 
-static void swap_extensions(
-    struct look *look, struct fby_guess_split *split, uint32_t i)
+bool fby_look_has(const struct fby_look *look, const char *name)
 {
-    char     name[FBY_NAME_SIZE];
-    uint32_t count = look->counts[i];
-    memcpy(name, split->extensions[i], sizeof(name));
-    memcpy(split->extensions[i], split->extensions[i - 1], sizeof(name));
-    memcpy(split->extensions[i - 1], name, sizeof(name));
-    look->counts[i]     = look->counts[i - 1];
-    look->counts[i - 1] = count;
-}
-
-static void sort_extensions(struct look *look, struct fby_guess_split *split)
-{
-    for (uint32_t i = 1; i < split->n_extensions; i++) {
-        for (uint32_t k = i; k > 0 && look->counts[k - 1] < look->counts[k];
-             k--) {
-            swap_extensions(look, split, k);
+    for (uint32_t i = 0; i < look->out->n_splits; i++) {
+        if (strcmp(look->out->splits[i].name, name) == 0) {
+            return true;
         }
     }
+    return false;
 }
 
-static void tally(struct look *look, struct fby_guess_split *split,
-    const struct fby_shard *shard)
-{
-    split->samples += shard->samples;
-    for (uint32_t m = 0; m < shard->members; m++) {
-        tally_suffix(look, split, fby_shard_suffix(shard, m));
-    }
-}
-
-static struct fby_guess_split *begin_split(struct look *look, const char *name)
+struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name)
 {
     if (look->out->n_splits == FBY_GUESS_SPLITS) {
         return NULL;
     }
     struct fby_guess_split *split = &look->out->splits[look->out->n_splits++];
     memset(split, 0, sizeof(*split));
-    memset(look->counts, 0, sizeof(look->counts));
     snprintf(split->name, sizeof(split->name), "%s", name);
     return split;
 }
 
-static fby_err look_into_shard(struct look *look, const char *path,
+fby_err fby_look_letters(const char *name, struct fby_why *why)
+{
+    if (strpbrk(name, "{}*?,") == NULL) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "the name of %s has a letter that means something in patterns; "
+        "rename it",
+        fby_text_show(name).text);
+}
+
+fby_err fby_look_pattern(const struct fby_look *look, const char *below,
+    struct fby_guess_split *split, struct fby_why *why)
+{
+    return fby_path_join(fby_root_dir(look->root), below, split->pattern, why);
+}
+
+fby_err fby_look_index(const struct fby_look *look,
+    struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
+    struct fby_why *why)
+{
+    char pattern[FBY_PATH_SIZE + 8];
+    snprintf(pattern, sizeof(pattern), "data:%s", below);
+    spec->roots     = look->roots;
+    spec->pattern   = pattern;
+    spec->cache_dir = "";
+    fby_err err =
+        fby_index_build(spec, (struct fby_progress){.fn = NULL}, out, why);
+    spec->pattern = NULL;
+    return err;
+}
+
+/* ---- tar files ----------------------------------------------------------- */
+
+static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
+    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+{
+    const struct fby_look *look = arg;
+    out->offset                 = fby_shard_offset(shard, member);
+    return fby_root_open(look->root, shard->name, FBY_WANT_FILE, &out->fd, why);
+}
+
+static fby_err look_into_shard(struct fby_look *look, const char *path,
     struct fby_guess_split *split, struct fby_why *why)
 {
     struct fby_shard shard = {0};
@@ -113,48 +116,29 @@ static fby_err look_into_shard(struct look *look, const char *path,
     }
     close(fd);
     if (err == FBY_OK) {
-        tally(look, split, &shard);
+        const struct fby_look_files files = {open_in_tar, look};
+        fby_look_tally(split, &shard);
+        err = fby_look_into_pngs(split, &shard, &files, why);
     }
     fby_shard_fini(&shard);
     return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", path);
 }
 
-static bool name_taken(const struct look *look, const char *name)
-{
-    for (uint32_t i = 0; i < look->out->n_splits; i++) {
-        if (strcmp(look->out->splits[i].name, name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool holds_known(const char *text, const char **known)
-{
-    for (size_t i = 0; i < KNOWN_SPLITS; i++) {
-        if (strstr(text, known_splits[i]) != NULL) {
-            *known = known_splits[i];
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "in1k-train-" makes "train", else letters and digits of the prefix. */
-static void name_run(const struct look *look, const struct fby_tar_run *run,
+static void name_run(const struct fby_look *look, const struct fby_tar_run *run,
     char out[FBY_NAME_SIZE])
 {
-    char        prefix[FBY_NAME_SIZE];
-    const char *known = "train";
+    char prefix[FBY_NAME_SIZE];
     snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
-    bool   found = holds_known(prefix, &known);
-    size_t n     = strlen(prefix);
+    const char *found = fby_look_word(prefix);
+    const char *known = found != NULL ? found : "train";
+    size_t      n     = strlen(prefix);
     while (n > 0 && strchr("-_.", prefix[n - 1]) != NULL) {
         prefix[--n] = '\0';
     }
-    bool usable = fby_text_is_name(prefix) && !name_taken(look, prefix);
+    bool usable = fby_text_is_name(prefix) && !fby_look_has(look, prefix);
     bool first  = look->out->n_splits == 0;
-    if (!name_taken(look, known) && (found || first)) {
+    if (!fby_look_has(look, known) && (found != NULL || first)) {
         snprintf(out, FBY_NAME_SIZE, "%s", known);
     } else if (usable) {
         snprintf(out, FBY_NAME_SIZE, "%s", prefix);
@@ -163,7 +147,7 @@ static void name_run(const struct look *look, const struct fby_tar_run *run,
     }
 }
 
-static fby_err look_at_run(struct look *look, const char *path,
+static fby_err look_at_run(struct fby_look *look, const char *path,
     const struct fby_tar_run *run, struct fby_why *why)
 {
     char shards[FBY_PATH_SIZE];
@@ -171,7 +155,7 @@ static fby_err look_at_run(struct look *look, const char *path,
     char below[FBY_PATH_SIZE];
     char name[FBY_NAME_SIZE];
     name_run(look, run, name);
-    struct fby_guess_split *split = begin_split(look, name);
+    struct fby_guess_split *split = fby_look_begin(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
@@ -190,19 +174,8 @@ static fby_err look_at_run(struct look *look, const char *path,
     if (err == FBY_OK) {
         err = look_into_shard(look, first, split, why);
     }
-    sort_extensions(look, split);
+    fby_look_finish(split);
     return err;
-}
-
-static fby_err check_letters(const char *name, struct fby_why *why)
-{
-    if (strpbrk(name, "{}*?,") == NULL) {
-        return FBY_OK;
-    }
-    return fby_because(why, FBY_CONFIG,
-        "the name of %s has a letter that means something in patterns; "
-        "rename it",
-        fby_text_show(name).text);
 }
 
 /* The tar files of a listing, moved to its front: groups are then runs. */
@@ -220,7 +193,7 @@ static uint32_t tars_first(struct fby_listing *listing)
     return n;
 }
 
-static fby_err look_at_tars(struct look *look, const char *path,
+static fby_err look_at_tars(struct fby_look *look, const char *path,
     const struct fby_entry *tars, uint32_t n, struct fby_why *why)
 {
     fby_err err = FBY_OK;
@@ -230,9 +203,9 @@ static fby_err look_at_tars(struct look *look, const char *path,
         while (i < n && fby_tar_run_join(&run, tars[i].name)) {
             i++;
         }
-        err = check_letters(fby_root_dir(look->root), why);
+        err = fby_look_letters(fby_root_dir(look->root), why);
         if (err == FBY_OK) {
-            err = check_letters(run.first, why);
+            err = fby_look_letters(run.first, why);
         }
         if (err == FBY_OK) {
             err = look_at_run(look, path, &run, why);
@@ -241,30 +214,55 @@ static fby_err look_at_tars(struct look *look, const char *path,
     return err;
 }
 
-static fby_err tally_folder(struct look *look, struct fby_guess_split *split,
-    const struct fby_folder_class *classes, struct fby_why *why)
+struct in_folder {
+    const struct fby_look *look;
+    const char            *path; /* of the folder */
+};
+
+static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
+    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+{
+    const struct in_folder *in = arg;
+    char                    file[FBY_PATH_SIZE];
+    char                    path[FBY_PATH_SIZE];
+    int                     n = snprintf(file, sizeof(file), "%s.%s",
+                            fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+                            fby_shard_suffix(shard, member));
+    if (n < 0 || n >= (int)sizeof(file)) {
+        return fby_because(why, FBY_CONFIG, "a path that is too long");
+    }
+    fby_err err = fby_path_join(in->path, file, path, why);
+    return err == FBY_OK ? fby_root_open(in->look->root, path, FBY_WANT_FILE,
+                               &out->fd, why)
+                         : err;
+}
+
+static fby_err tally_folder(const struct fby_look_files *files,
+    struct fby_guess_split *split, const struct fby_folder_class *classes,
+    struct fby_why *why)
 {
     struct fby_shard *shards = NULL;
     uint32_t          n      = 0;
     fby_err err = fby_folder_cut(classes, split->classes, &shards, &n, why);
     for (uint32_t i = 0; i < n; i++) {
         if (err == FBY_OK) {
-            tally(look, split, &shards[i]);
+            fby_look_tally(split, &shards[i]);
+            err = fby_look_into_pngs(split, &shards[i], files, why);
         }
         fby_shard_fini(&shards[i]);
     }
     free(shards);
-    sort_extensions(look, split);
+    fby_look_finish(split);
     return err;
 }
 
-static fby_err look_at_classes(
-    struct look *look, const char *path, const char *name, struct fby_why *why)
+static fby_err look_at_classes(struct fby_look *look, const char *path,
+    const char *name, struct fby_why *why)
 {
     struct fby_folder_class *classes = NULL;
     uint32_t                 n       = 0;
     atomic_bool              stop    = false;
-    struct fby_guess_split  *split   = begin_split(look, name);
+    struct fby_guess_split  *split   = fby_look_begin(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
@@ -279,7 +277,9 @@ static fby_err look_at_classes(
     split->counted_all = i == n;
     look->out->kind    = FBY_SOURCE_FOLDER;
     if (err == FBY_OK) {
-        err = tally_folder(look, split, classes, why);
+        const struct in_folder      in    = {look, path};
+        const struct fby_look_files heads = {open_in_folder, &in};
+        err = tally_folder(&heads, split, classes, why);
     }
     if (err == FBY_OK) {
         err =
@@ -300,49 +300,87 @@ static bool has_dir(const struct fby_listing *listing, const char *name)
     return false;
 }
 
-static fby_err look_at_table(struct look *look, const char *name,
+static fby_err look_at_table(struct fby_look *look, const char *name,
     const struct fby_guess_columns *found, struct fby_why *why)
 {
-    struct fby_guess_split *split = begin_split(look, name);
+    struct fby_guess_split *split = fby_look_begin(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
     look->out->kind = FBY_SOURCE_COLUMNS;
-    fby_err err     = check_letters(fby_root_dir(look->root), why);
+    bool    one     = look->only[0] != '\0';
+    fby_err err     = fby_look_letters(fby_root_dir(look->root), why);
     if (err == FBY_OK) {
-        err = fby_path_join(
-            fby_root_dir(look->root), found->pattern, split->pattern, why);
+        err = fby_look_pattern(
+            look, one ? found->first : found->pattern, split, why);
     }
     return err == FBY_OK
                ? fby_guess_look_at_columns(look->root, found, split, why)
                : err;
 }
 
-/* Columns or class folders directly in `path`, which has no tar files. */
-static fby_err look_at_folder(struct look *look, const char *path,
+static bool has_dirs(const struct fby_listing *listing)
+{
+    uint32_t i = 0;
+    while (i < listing->count && !listing->entries[i].is_dir) {
+        i++;
+    }
+    return i < listing->count;
+}
+
+static fby_err refuse(const struct fby_listing *listing, struct fby_why *why)
+{
+    return fby_because(why, FBY_CONFIG,
+        "%s; known are class folders (CLASS/0001.jpg), tar files, columns "
+        "(.npy, .npz), lists (.csv, .jsonl), parallel folders (images and "
+        "masks) and token files (.mds; .bin with .idx; .bin with --tokens "
+        "TYPE)",
+        listing->count == 0 ? "it is empty"
+                            : "only files of no known kind lie in it");
+}
+
+/* Lists, parallel folders, columns or class folders directly in `path`. */
+static fby_err look_at_folder(struct fby_look *look, const char *path,
     const char *name, const struct fby_listing *listing, struct fby_why *why)
 {
     struct fby_guess_columns found;
+    uint32_t                 before = look->out->n_splits;
     fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
-    if (err != FBY_OK) {
+    if (err == FBY_OK && found.shards > 0 && strcmp(found.first, path) == 0) {
+        return look_at_table(look, name, &found, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_look_at_lists(look, path, listing, why);
+    }
+    if (err == FBY_OK && look->out->n_splits == before) {
+        err = fby_look_at_parallel(look, path, listing, why);
+    }
+    if (err != FBY_OK || look->out->n_splits > before) {
         return err;
     }
-    return found.shards > 0 ? look_at_table(look, name, &found, why)
-                            : look_at_classes(look, path, name, why);
+    if (found.shards > 0) {
+        return look_at_table(look, name, &found, why);
+    }
+    return has_dirs(listing) ? look_at_classes(look, path, name, why)
+                             : refuse(listing, why);
 }
 
-/* Tar files, columns or class folders directly in `path`. */
-static fby_err look_at_split(
-    struct look *look, const char *path, const char *name, struct fby_why *why)
+/* What lies directly in `path`, whatever it is. */
+static fby_err look_at_split(struct fby_look *look, const char *path,
+    const char *name, struct fby_why *why)
 {
     struct fby_listing listing = {0};
     uint32_t           before  = look->out->n_splits;
-    fby_err  err  = fby_listing_read(look->root, path, NULL, &listing, why);
+    const char        *only    = look->only[0] != '\0' ? look->only : NULL;
+    fby_err  err  = fby_listing_read(look->root, path, only, &listing, why);
     uint32_t tars = tars_first(&listing);
     if (err == FBY_OK && tars > 0) {
         err = look_at_tars(look, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
-        err = look_at_folder(look, path, name, &listing, why);
+        err = fby_look_at_tokens(look, path, &listing, why);
+        if (err == FBY_OK && look->out->n_splits == before) {
+            err = look_at_folder(look, path, name, &listing, why);
+        }
     }
     if (err == FBY_OK && look->out->n_splits == before + 1) {
         snprintf(look->out->splits[before].name, FBY_NAME_SIZE, "%s", name);
@@ -351,11 +389,11 @@ static fby_err look_at_split(
     return err;
 }
 
-static fby_err look_at_root(struct look *look, struct fby_why *why)
+static fby_err look_at_root(struct fby_look *look, struct fby_why *why)
 {
     struct fby_listing listing = {0};
     fby_err err      = fby_listing_read(look->root, "", NULL, &listing, why);
-    bool    by_split = has_dir(&listing, "train");
+    bool    by_split = has_dir(&listing, "train") && look->only[0] == '\0';
     for (size_t i = 0; err == FBY_OK && by_split && i < KNOWN_SPLITS; i++) {
         if (has_dir(&listing, known_splits[i])) {
             err = look_at_split(look, known_splits[i], known_splits[i], why);
@@ -380,28 +418,48 @@ static void train_first(struct fby_guess *out)
     }
 }
 
+/* The directory, and of a file the one that it is in. */
+static fby_err cut_file(
+    struct fby_look *look, char *real, const char *path, struct fby_why *why)
+{
+    struct stat st;
+    if (stat(real, &st) != 0) {
+        return fby_because(
+            why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
+    }
+    char *slash = strrchr(real, '/');
+    if (S_ISREG(st.st_mode) && slash != NULL) {
+        snprintf(look->only, sizeof(look->only), "%s", slash + 1);
+        slash[slash == real ? 1 : 0] = '\0';
+    }
+    return FBY_OK;
+}
+
 static fby_err open_look(
-    struct look *look, const char *dir, struct fby_why *why)
+    struct fby_look *look, const char *path, struct fby_why *why)
 {
     char  option[FBY_PATH_SIZE + 8];
-    char *real = realpath(dir, NULL);
+    char *real = realpath(path, NULL);
     if (real == NULL) {
         return fby_because(
-            why, FBY_NOT_FOUND, "cannot look at %s: %s", dir, strerror(errno));
+            why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
     }
+    fby_err err = cut_file(look, real, path, why);
     snprintf(option, sizeof(option), "data=%s", real);
     free(real);
     look->roots = fby_roots_create();
-    fby_err err = fby_roots_add(look->roots, option, why);
+    if (err == FBY_OK) {
+        err = fby_roots_add(look->roots, option, why);
+    }
     return err == FBY_OK
                ? fby_roots_named(look->roots, "data", &look->root, why)
                : err;
 }
 
-fby_err fby_source_guess(
-    const char *dir, struct fby_guess *out, struct fby_why *why)
+fby_err fby_source_guess(const char *dir, enum fby_type tokens,
+    struct fby_guess *out, struct fby_why *why)
 {
-    struct look look = {.out = out};
+    struct fby_look look = {.tokens = tokens, .out = out};
     memset(out, 0, sizeof(*out));
     fby_err err = open_look(&look, dir, why);
     if (err == FBY_OK) {

@@ -5,7 +5,8 @@
 #include "common/pipeline/init.h"
 #include "tests/common/pipeline/sample.h"
 
-static const char *const found[] = {"jpg", "txt", "jpeg", "cls"};
+static const struct fby_init_member found[] = {{.extension = "jpg"},
+    {.extension = "txt"}, {.extension = "jpeg"}, {.extension = "cls"}};
 
 static char *text_of(const struct fby_init_summary *summary)
 {
@@ -25,8 +26,8 @@ static void the_text_for_a_folder_works_at_once(void **state)
         .path                                = "/data/my \"best\" photos\\x",
         .samples                             = 5000,
         .classes                             = 300,
-        .extensions                          = found,
-        .n_extensions                        = 3};
+        .members                             = found,
+        .n_members                           = 3};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, "train");
     assert_string_equal(split->location.pattern, summary.path);
@@ -50,8 +51,8 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
         .path                                = "/d",
         .samples                             = 63,
         .classes                             = 2,
-        .extensions                          = found,
-        .n_extensions                        = 1};
+        .members                             = found,
+        .n_members                           = 1};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, "train");
     assert_null(strstr(text, "# Extensions"));
@@ -73,8 +74,8 @@ static void the_text_for_shards_works_at_once(void **state)
         .path                                = "t-{000..003}.tar",
         .shards                              = 4,
         .samples                             = 100,
-        .extensions                          = found,
-        .n_extensions                        = 4};
+        .members                             = found,
+        .n_members                           = 4};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, NULL);
     assert_string_equal(split->location.pattern, "/home/me/t-{000..003}.tar");
@@ -91,8 +92,8 @@ static void shards_without_labels_get_no_label(void **state)
     (void)state;
     struct fby_init_summary summary = {.kind = FBY_SOURCE_SHARDS,
         .path                                = "x.tar",
-        .extensions                          = found,
-        .n_extensions                        = 1};
+        .members                             = found,
+        .n_members                           = 1};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, NULL);
     assert_int_equal(split->content.n_fields, 1);
@@ -106,8 +107,8 @@ static void the_val_split_in_its_comments_is_right_too(void **state)
     struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
         .path                                = "/d",
         .classes                             = 10,
-        .extensions                          = found,
-        .n_extensions                        = 1};
+        .members                             = found,
+        .n_members                           = 1};
     char                   *text    = text_of(&summary);
     char                   *at      = text;
     while ((at = strstr(at, "# ")) != NULL) {
@@ -127,13 +128,13 @@ static void the_val_split_in_its_comments_is_right_too(void **state)
 }
 
 /* What the image is made from: the extensions that stand in its field. */
-static void assert_from(const char *const *extensions, size_t n,
+static void assert_from(const struct fby_init_member *members, size_t n,
     const char *first, const char *second)
 {
     struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
         .path                                = "/d",
-        .extensions                          = extensions,
-        .n_extensions                        = n};
+        .members                             = members,
+        .n_members                           = n};
     char                   *text    = text_of(&summary);
     struct fby_split       *split   = split_of(text, "train");
 
@@ -148,7 +149,8 @@ static void assert_from(const char *const *extensions, size_t n,
 static void pictures_are_jpeg_or_png_the_commonest_first(void **state)
 {
     (void)state;
-    static const char *const mixed[] = {"png", "json", "jpg"};
+    static const struct fby_init_member mixed[] = {
+        {.extension = "png"}, {.extension = "json"}, {.extension = "jpg"}};
     assert_from(mixed, 1, "png", NULL);
     assert_from(mixed, 3, "png", "jpg");
 }
@@ -156,8 +158,10 @@ static void pictures_are_jpeg_or_png_the_commonest_first(void **state)
 static void other_pictures_of_a_sample_are_no_choice_of_its_image(void **state)
 {
     (void)state;
-    static const char *const masks[] = {"mask.png", "jpg"};
-    static const char *const eyes[]  = {"left.png", "right.png"};
+    static const struct fby_init_member masks[] = {
+        {.extension = "mask.png"}, {.extension = "jpg"}};
+    static const struct fby_init_member eyes[] = {
+        {.extension = "left.png"}, {.extension = "right.png"}};
     assert_from(masks, 2, "jpg", NULL);
     assert_from(eyes, 2, "left.png", "right.png");
 }
@@ -167,8 +171,8 @@ static void without_a_picture_there_is_nothing_to_write(void **state)
     (void)state;
     struct fby_init_summary summary = {.kind = FBY_SOURCE_FOLDER,
         .path                                = "/d",
-        .extensions                          = found + 1,
-        .n_extensions                        = 1};
+        .members                             = found + 1,
+        .n_members                           = 1};
     struct fby_buffer       out     = {0};
     struct fby_why          why     = {{0}};
     assert_int_equal(fby_init_text(&summary, &out, &why), FBY_CONFIG);
@@ -216,10 +220,75 @@ static void columns_become_fields_or_say_that_they_do_not(void **state)
     fby_buffer_fini(&out);
 }
 
+static void values_of_a_list_become_fields_and_ids_a_mask(void **state)
+{
+    (void)state;
+    static const char                   files[][FBY_NAME_SIZE] = {"a", "b"};
+    static const struct fby_init_member members[]              = {
+                     {.extension = "a.png", .always = true, .looked = true, .ids = true},
+                     {.extension = "b_photo.png",
+                         .always = true,
+                         .looked = true,
+                         .ids    = true},
+                     {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
+                     {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
+                     {.extension  = "text",
+                         .always  = true,
+                         .value   = FBY_INIT_TEXT,
+                         .longest = 17},
+                     {.extension = "gaps", .value = FBY_INIT_TEXT},
+    };
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
+        .path                                = "/d/l.csv",
+        .members                             = members,
+        .n_members                           = 6,
+        .files                               = files,
+        .n_files                             = 2};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, "train");
+
+    const struct fby_field_content *fields = split->content.fields;
+    assert_int_equal(split->content.n_files, 2);
+    assert_int_equal(split->content.n_fields, 5);
+    assert_int_equal(fields[0].decode, FBY_DECODE_MASK8);
+    assert_string_equal(fields[0].group, "b_photo");
+    assert_int_equal(fields[1].decode, FBY_DECODE_RGB8);
+    assert_int_equal(fields[2].decode, FBY_DECODE_LABEL);
+    assert_int_equal(fields[3].decode, FBY_DECODE_NUMBER);
+    assert_int_equal(fields[4].max_length, 32);
+    assert_non_null(strstr(text, "column \"gaps\""));
+    fby_split_destroy(&split);
+    free(text);
+}
+
+static void token_files_give_inputs_and_targets(void **state)
+{
+    (void)state;
+    static const struct fby_tokens tokens  = {.format = FBY_TOKENS_MDS,
+         .type                                        = FBY_U16,
+         .length                                      = 256,
+         .shift                                       = 1,
+         .column                                      = "input_ids"};
+    struct fby_init_summary        summary = {.kind = FBY_SOURCE_TOKENS,
+               .path                                = "/d/*.mds",
+               .samples                             = 100,
+               .shards                              = 2,
+               .tokens                              = &tokens};
+    char                          *text    = text_of(&summary);
+    struct fby_split              *split   = split_of(text, "train");
+    assert_memory_equal(&split->content.tokens, &tokens, sizeof(tokens));
+    assert_string_equal(split->location.pattern, "/d/*.mds");
+    assert_int_equal(split->content.n_fields, 2);
+    fby_split_destroy(&split);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_become_fields_or_say_that_they_do_not),
+        cmocka_unit_test(values_of_a_list_become_fields_and_ids_a_mask),
+        cmocka_unit_test(token_files_give_inputs_and_targets),
         cmocka_unit_test(the_text_for_a_folder_works_at_once),
         cmocka_unit_test(fewer_samples_than_a_batch_make_a_short_one),
         cmocka_unit_test(the_text_for_shards_works_at_once),

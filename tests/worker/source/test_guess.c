@@ -12,7 +12,7 @@ static struct fby_guess guess; /* too large for a stack */
 static void look(const struct sandbox *sb, const char *path)
 {
     struct fby_why why = {0};
-    if (fby_source_guess(sandbox_path(sb, path), &guess, &why) != FBY_OK) {
+    if (fby_source_guess(sandbox_path(sb, path), 0, &guess, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
 }
@@ -32,9 +32,9 @@ static void class_folders_are_a_folder_split(void **state)
     assert_int_equal(guess.splits[0].classes, 2);
     assert_int_equal(guess.splits[0].samples, 3);
     assert_true(guess.splits[0].counted_all);
-    assert_int_equal(guess.splits[0].n_extensions, 2);
-    assert_string_equal(guess.splits[0].extensions[0], "jpg");
-    assert_string_equal(guess.splits[0].extensions[1], "json");
+    assert_int_equal(guess.splits[0].n_members, 2);
+    assert_string_equal(guess.splits[0].members[0].extension, "jpg");
+    assert_string_equal(guess.splits[0].members[1].extension, "json");
 }
 
 static void train_and_val_folders_are_two_splits(void **state)
@@ -69,7 +69,7 @@ static void tar_files_make_a_brace_range_a_split(void **state)
     assert_int_equal(guess.splits[0].shards, 4);
     assert_int_equal(guess.splits[0].samples, 5);
     assert_false(guess.splits[0].counted_all);
-    assert_string_equal(guess.splits[0].extensions[0], "jpg");
+    assert_string_equal(guess.splits[0].members[0].extension, "jpg");
     assert_string_equal(guess.splits[1].name, "val");
 }
 
@@ -108,14 +108,86 @@ static void anything_else_says_what_was_expected(void **state)
     struct fby_why        why = {0};
     sandbox_mkdir(sb, "empty");
     assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "empty"), &guess, &why), FBY_CONFIG);
+        fby_source_guess(sandbox_path(sb, "empty"), 0, &guess, &why),
+        FBY_CONFIG);
     assert_says(&why, "empty");
-    assert_int_equal(fby_source_guess(sandbox_path(sb, "none"), &guess, &why),
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
         FBY_NOT_FOUND);
     sandbox_write_text(sb, "broken/t-0.tar", "no tar");
     assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "broken"), &guess, &why), FBY_CONFIG);
+        fby_source_guess(sandbox_path(sb, "broken"), 0, &guess, &why),
+        FBY_CONFIG);
     assert_says(&why, "t-0.tar");
+}
+
+static void a_list_says_which_columns_are_paths(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/a/1.jpg", "x");
+    sandbox_write_text(sb, "p/train.csv",
+        "Photo,Kind,Words,Size\na/1.jpg,3,\"x,y\",1\na/1.jpg,4,,1.5\n");
+    sandbox_write_text(sb, "p/val.csv", "Photo\nb/1.jpg\n");
+    look(sb, "p");
+    const struct fby_guess_split *split = &guess.splits[0];
+    assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    assert_int_equal(guess.n_splits, 1); /* val names no file that is there */
+    assert_string_equal(split->pattern, sandbox_path(sb, "p/train.csv"));
+    assert_int_equal(split->n_files, 1);
+    assert_string_equal(split->files[0], "photo");
+    assert_int_equal(split->n_members, 4);
+    assert_string_equal(split->members[0].extension, "photo.jpg");
+    assert_int_equal(split->members[1].value, FBY_INIT_WHOLE);
+    assert_int_equal(split->members[2].value, FBY_INIT_NUMBER);
+    assert_string_equal(split->members[3].extension, "words");
+    assert_int_equal(split->members[3].longest, 3);
+    assert_false(split->members[3].always);
+    look(sb, "p/train.csv");
+    assert_int_equal(guess.splits[0].samples, 2);
+}
+
+static void folders_of_pictures_and_masks_are_parallel(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_write_text(sb, "p/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/labels-1/1.png", "x");
+    sandbox_write_text(sb, "p/Other/1.txt", "x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_PARALLEL);
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/{images,labels-1}"));
+    assert_true(guess.splits[0].members[1].looked);
+    assert_false(guess.splits[0].members[1].ids); /* no PNG file at all */
+    sandbox_write_text(sb, "p/images/2.jpg", "x");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
+    assert_says(&why, "2 in labels-1");
+    sandbox_mkdir(sb, "p/Masks");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
+    assert_says(&why, "folder Masks is one of parallel ones");
+}
+
+static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const uint8_t        *zero = (const uint8_t[4000]){0};
+    struct fby_why        why  = {0};
+    sandbox_write(sb, "p/a.bin", zero, 4000);
+    sandbox_write(sb, "p/b.bin", zero, 4000);
+    sandbox_write(sb, "p/test.bin", zero, 4000);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
+    assert_says(&why, "--tokens");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), FBY_U16, &guess, &why), FBY_OK);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/{a.bin,b.bin}"));
+    assert_int_equal(guess.splits[0].tokens.length, 16);
+    assert_int_equal(guess.splits[0].samples, 2 * (1999 / 16));
+    assert_string_equal(guess.splits[1].name, "test");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
@@ -127,6 +199,9 @@ int main(void)
         TEST(train_and_val_folders_are_two_splits),
         TEST(tar_files_make_a_brace_range_a_split),
         TEST(gaps_and_uneven_digits_make_wildcards),
+        TEST(a_list_says_which_columns_are_paths),
+        TEST(folders_of_pictures_and_masks_are_parallel),
+        TEST(files_of_tokens_that_no_wildcard_fits_are_named),
         TEST(anything_else_says_what_was_expected),
     };
     return cmocka_run_group_tests_name(

@@ -1,0 +1,207 @@
+"""What `forebay init` writes for data of each kind is linted, planned and
+pulled as it stands."""
+
+import csv
+import json
+import subprocess
+
+import harness
+import numpy
+from PIL import Image
+
+from harness import FOREBAY, SystemTest
+from test_tokens import write_flat, write_mds, write_megatron
+
+SAMPLES = 70
+
+
+def picture(number, colours=True):
+    """Its pixels, in the order of the picture, tell its number."""
+    shape = (40 + number % 5, 48, 3) if colours else (40 + number % 5, 48)
+    return Image.fromarray(
+        numpy.full(shape, number, "u1"), "RGB" if colours else "L")
+
+
+class Init(SystemTest):
+    def setUp(self):
+        super().setUp()
+        self.root = self.cluster.path("data")
+        self.root.mkdir()
+
+    def run_forebay(self, *args):
+        return subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+
+    def save(self, image, name):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        image.save(path)
+        return name
+
+    def made(self, *args, data=None):
+        """The pipeline of the data; lint and plan accept it, and an epoch of
+        it can be pulled."""
+        path = self.cluster.path("made.yaml")
+        made = self.run_forebay(
+            "init", data or self.root, "--force", "-o", path, *args)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        for command in (("lint",), ("plan",), ("pull", "--json")):
+            got = self.run_forebay(*command, "-p", path)
+            self.assertEqual(got.returncode, 0, got.stderr)
+        self.pulled = json.loads(got.stdout)
+        self.said = made.stderr
+        return path
+
+    def arrays(self, pipeline, step=0):
+        path = self.cluster.path("batch.npz")
+        shown = self.run_forebay("show", "-p", pipeline, "--step", step,
+                                 "-o", path)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def refused(self, *args, data=None):
+        made = self.run_forebay("init", data or self.root, *args)
+        self.assertEqual(made.returncode, 1, made.stdout)
+        return made.stderr
+
+    def check_masks(self, batch, image, mask):
+        """Both are the same sample's: a level each, and the mask's is half."""
+        scale = numpy.float32([0.229 * 255]), numpy.float32([0.485 * 255])
+        levels = numpy.round(batch[image][:, 0, 0, 0] * scale[0] + scale[1])
+        self.assertTrue(numpy.array_equal(
+            batch[mask][:, 0, 0, 0], levels.astype("u1") // 2))
+
+    def test_a_list_gives_pictures_masks_labels_numbers_and_texts(self):
+        rows = []
+        for i in range(SAMPLES):
+            rows.append({
+                "photo": self.save(picture(2 * i), f"p/{i}.png"),
+                "mask": self.save(picture(i, colours=False), f"m/{i}.png"),
+                "breed": i % 7, "weight": i / 4 - 3,
+                "words": f"nº {i}, \"so\"", "note": "" if i % 2 else "x"})
+        with open(self.root / "train.csv", "w", encoding="utf-8",
+                  newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        (self.root / "val.jsonl").write_text(
+            "".join(json.dumps(row) + "\n" for row in rows[:9]))
+        pipeline = self.made()
+        self.assertIn("found 70 samples in a list", self.said)
+        self.assertIn("left out: split 'val'", self.said)
+        self.assertIn('column "note"', pipeline.read_text())
+        batch = self.arrays(pipeline)
+        self.check_masks(batch, "photo", "mask")
+        for row, number in enumerate(batch["samples"]):
+            self.assertEqual(batch["breed"][row], number % 7)
+            self.assertEqual(batch["weight"][row], number / 4 - 3)
+            size = batch["words.lengths"][row]
+            self.assertEqual(bytes(batch["words"][row][:size]).decode(),
+                             rows[number]["words"])
+        pipeline = self.made(data=self.root / "val.jsonl")
+        self.assertEqual(self.pulled["images"], 9)
+
+    def test_a_list_of_values_alone_needs_no_picture(self):
+        (self.root / "rows.csv").write_text(
+            "id,price\n" + "".join(f"{i},{i / 2}\n" for i in range(SAMPLES)))
+        batch = self.arrays(self.made())
+        self.assertTrue(numpy.array_equal(batch["price"] * 2, batch["id"]))
+
+    def test_notes_beside_class_folders_are_no_list(self):
+        for i in range(8):
+            self.save(picture(i), f"class{i % 2}/{i}.png")
+        (self.root / "notes.csv").write_text("who,when\nme,now\n")
+        pipeline = self.made()
+        self.assertIn("folder:", pipeline.read_text())
+
+    def test_parallel_folders_are_paired(self):
+        for i in range(SAMPLES):
+            for split in ("train", "val"):
+                self.save(picture(2 * i), f"images/{split}/{i}.png")
+                self.save(picture(i, colours=False), f"masks/{split}/{i}.png")
+        pipeline = self.made()
+        self.assertIn("{images,masks}/train\"", pipeline.read_text())
+        self.assertIn("left out: split 'val'", self.said)
+        self.check_masks(self.arrays(pipeline), "images", "masks")
+        (self.root / "masks/train/3.png").unlink()
+        self.assertIn("1 files are missing: 3 in masks/train", self.refused())
+
+    def test_of_grey_pictures_the_name_says_which_is_the_mask(self):
+        for i in range(8):
+            self.save(picture(i, colours=False), f"img/{i}.png")
+            self.save(picture(i, colours=False), f"annotations/{i}.png")
+        text = self.made().read_text()
+        self.assertIn("  img:\n    from: img.png\n    decode: rgb8", text)
+        self.assertIn("  annotations:\n    from: annotations.png\n"
+                      "    decode: mask8", text)
+
+    def test_masks_in_folders_and_shards_follow_their_picture(self):
+        for i in range(SAMPLES):
+            self.save(picture(2 * i), f"c/{i:03}.jpg")
+            self.save(picture(i, colours=False), f"c/{i:03}.mask.png")
+        pipeline = self.made()
+        self.assertIn("from: mask.png\n", pipeline.read_text())
+        self.assertEqual(self.arrays(pipeline)["mask"].shape[1:],
+                         (224, 224, 1))
+        shard = self.cluster.path("tars")
+        shard.mkdir()
+        subprocess.run(["tar", "--sort=name", "-cf", shard / "x.tar", "-C",
+                        self.root / "c", "."], check=True)
+        for data in (shard, shard / "x.tar"):
+            self.assertIn("from: mask.png\n",
+                          self.made(data=data).read_text())
+
+    def documents(self):
+        rng = numpy.random.default_rng(3)
+        return [rng.integers(0, 50000, 700) for _ in range(100)]
+
+    def check_tokens(self, pipeline, dtype="<u2"):
+        """Inputs and targets are those of the text, in 1,024 or less."""
+        text = numpy.concatenate(self.documents()).astype(dtype)
+        batch = self.arrays(pipeline)
+        length = batch["tokens"].shape[1]
+        for row, number in enumerate(batch["samples"]):
+            begin = int(number) * length
+            self.assertTrue(numpy.array_equal(
+                batch["tokens"][row], text[begin:begin + length]))
+            self.assertTrue(numpy.array_equal(
+                batch["labels"][row], text[begin + 1:begin + length + 1]))
+        return length
+
+    def test_shards_of_mosaicml_say_what_they_are(self):
+        documents = [array.astype("<u2") for array in self.documents()]
+        write_mds(self.root / "shard.00000.mds", documents, "ndarray:uint16")
+        (self.root / "index.json").write_text("{}")
+        self.assertEqual(self.check_tokens(self.made()), 1024)
+        write_mds(self.root / "shard.00000.mds", documents)
+        self.assertIn("--tokens", self.refused())
+        self.check_tokens(self.made("--tokens", "u16"))
+
+    def test_indexed_files_of_megatron_say_what_they_are(self):
+        documents = self.documents()
+        write_megatron(self.root / "a_text.bin", documents, "i4")
+        write_megatron(self.root / "a_val.bin", documents[:3], "i4")
+        self.check_tokens(self.made())
+        self.assertIn("left out: split 'val'", self.said)
+
+    def test_flat_files_need_their_type(self):
+        text = numpy.concatenate(self.documents())
+        write_flat(self.root / "train-0.bin", text)
+        write_flat(self.root / "train-1.bin", text[:500])
+        write_flat(self.root / "val.bin", text[:500])
+        self.assertIn("--tokens TYPE", self.refused())
+        pipeline = self.made("--tokens", "u16")
+        self.assertIn("/train-*.bin\"", pipeline.read_text())
+        self.check_tokens(pipeline)
+        self.assertEqual(
+            self.check_tokens(self.made(
+                "--tokens", "u16", data=self.root / "val.bin")), 16)
+        (self.root / "val.bin").write_bytes(b"x" * 20)
+        self.assertIn("not one sequence of 16 tokens", self.refused(
+            "--tokens", "u16", data=self.root / "val.bin"))
+
+
+if __name__ == "__main__":
+    harness.main()
