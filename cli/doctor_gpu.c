@@ -85,6 +85,7 @@ static double time_of(struct trial *t, int copies, int launches)
         .list   = t->list,
         .out    = t->out,
         .blocks = {list.blocks[0]},
+        .shared = list.shared,
         .stream = t->streams[1],
     };
     int64_t begun_ns = fby_now_ns();
@@ -101,35 +102,42 @@ static double time_of(struct trial *t, int copies, int launches)
     return (double)(fby_now_ns() - begun_ns);
 }
 
-static struct fby_verdict measure(
-    struct trial *t, const struct fby_cuda_about *about)
+static void measure(struct trial *t, struct fby_gpu_facts *facts)
 {
     (void)time_of(t, 1, 0); /* the list must be there before a launch */
     (void)time_of(t, 1, 1);
-    double copy   = time_of(t, COPIES, 0);
-    double launch = time_of(t, 0, LAUNCHES);
-    double both   = time_of(t, COPIES, LAUNCHES);
-    double moved  = (double)(ROWS * (t->plan->raw_bytes + t->plan->out_bytes));
-    bool   beside = both < 0.9 * (copy + launch);
+    facts->copy_ns   = time_of(t, COPIES, 0);
+    facts->expand_ns = time_of(t, 0, LAUNCHES);
+    facts->both_ns   = time_of(t, COPIES, LAUNCHES);
+    facts->copied    = COPIES * (double)t->bytes;
+    facts->expanded =
+        LAUNCHES * (double)(ROWS * (t->plan->raw_bytes + t->plan->out_bytes));
+}
+
+static struct fby_verdict judge(const struct trial *t,
+    const struct fby_cuda_about *about, struct fby_gpu_facts *facts)
+{
+    char error[96];
     if (t->code != 0) {
-        return fby_verdict(FBY_DOCTOR_FAIL, "%s: CUDA says %d (%s)",
-            about->name, t->code, t->cuda->text(t->code));
+        snprintf(error, sizeof(error), "CUDA says %d (%s)", t->code,
+            t->cuda->text(t->code));
+        facts->error = error;
     }
-    return fby_verdict(beside ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
-        "%s (sm_%d%d, %.0f GiB): pinned copy %.1f GB/s, expand %.0f GB/s, %s",
-        about->name, about->major, about->minor,
-        (double)about->bytes / (double)(UINT64_C(1) << 30),
-        COPIES * (double)t->bytes / copy, LAUNCHES * moved / launch,
-        beside ? "at the same time"
-               : "but not at the same time: is somebody else on it?");
+    facts->name  = about->name;
+    facts->major = about->major;
+    facts->minor = about->minor;
+    facts->bytes = about->bytes;
+    return fby_judge_gpu(facts);
 }
 
 static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
 {
     static struct fby_expansion plan; /* large */
     struct fby_cuda_about       about = {.name = "a GPU"};
+    struct fby_gpu_facts        facts = {.name = NULL};
     struct trial                t     = {.cuda = cuda, .plan = &plan};
     call(&t, cuda->describe(device, &about));
+    call(&t, cuda->driver_version(&facts.driver));
     if (!make_plan(&plan)) {
         return fby_verdict(FBY_DOCTOR_FAIL, "the expansion cannot be planned");
     }
@@ -141,7 +149,8 @@ static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
     }
     fill(&t);
     begin(&t, device);
-    struct fby_verdict verdict = measure(&t, &about);
+    measure(&t, &facts);
+    struct fby_verdict verdict = judge(&t, &about, &facts);
     end(&t);
     fby_pages_unmap(t.arena, t.room);
     return verdict;

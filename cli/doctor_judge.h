@@ -74,6 +74,18 @@ struct fby_verdict fby_judge_clock(const struct fby_clock_facts *facts);
 struct fby_verdict fby_judge_copy(double bytes_per_s);
 struct fby_verdict fby_judge_expand(double bytes_per_s);
 
+struct fby_gpu_facts {
+    const char *name;
+    int         major, minor; /* sm_ */
+    int         driver;       /* the CUDA that it is for, 13000 for 13.0 */
+    uint64_t    bytes;
+    const char
+          *error; /* a CUDA call failed with this, or NULL; then no more: */
+    double copy_ns, expand_ns, both_ns; /* alone, alone, at once */
+    double copied, expanded;            /* bytes moved in those times */
+};
+struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts);
+
 /* ---- Sources ------------------------------------------------------------- */
 
 struct fby_source_facts {

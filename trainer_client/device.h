@@ -1,8 +1,8 @@
 /* device.h - where batches end up, field by field: a table of functions.
  *
  * The stream asks for memory once, at open, and then only has rows expanded
- * from a raw slot into an output slot. `host` is always there; another device
- * is another entry of the same shape. */
+ * from a raw slot into an output slot. This is `host`, which is always there;
+ * a GPU takes whole batches (feed.h). */
 #ifndef FBY_CLIENT_DEVICE_H
 #define FBY_CLIENT_DEVICE_H
 

@@ -1,4 +1,4 @@
-/* feed.h - whole batches to a GPU: one copy, one launch.
+/* feed.h - whole batches to a GPU: one copy, one launch (see segment.h).
  *
  * What a batch needs was gathered in an arena of pinned memory. A lane is a
  * stream of ours and memory on the device as large as an arena; batches take

@@ -5,7 +5,8 @@
  * says where it lies, what becomes of it and where that goes; it is cut into
  * blocks of like work that know nothing of each other, and the list says which
  * block is of which segment. So one launch does a whole batch, whatever is in
- * it. Compiled as C and as CUDA: plain numbers only. */
+ * it; ops that look at levels take a second, and a third where contrast needs
+ * a mean first. Compiled as C and as CUDA: plain numbers only. */
 #ifndef FBY_CLIENT_SEGMENT_H
 #define FBY_CLIENT_SEGMENT_H
 

@@ -150,6 +150,30 @@ static void slow_memory_is_a_warning(void **state)
     ASSERT_VERDICT(fby_judge_expand(5e8), FBY_DOCTOR_WARN, "0.5 GB/s", "slow");
 }
 
+static void a_gpu_must_work_and_copy_while_it_computes(void **state)
+{
+    (void)state;
+    struct fby_gpu_facts facts = {.name = "H",
+        .major                          = 9,
+        .driver                         = 12080,
+        .bytes                          = UINT64_C(80) << 30,
+        .copy_ns                        = 100,
+        .expand_ns                      = 50,
+        .both_ns                        = 110,
+        .copied                         = 5000,
+        .expanded                       = 100000};
+    ASSERT_VERDICT(fby_judge_gpu(&facts), FBY_DOCTOR_OK,
+        "H (sm_90, 80 GiB, a driver for CUDA 12.8): pinned copy 50.0 GB/s, "
+        "expand 2000 GB/s, both at the same time",
+        NULL);
+    facts.both_ns = 150;
+    ASSERT_VERDICT(fby_judge_gpu(&facts), FBY_DOCTOR_WARN, "but not both",
+        "CUDA_LAUNCH_BLOCKING");
+    facts.error = "CUDA says 2 (cudaErrorMemoryAllocation)";
+    ASSERT_VERDICT(
+        fby_judge_gpu(&facts), FBY_DOCTOR_FAIL, "CUDA says 2", "nvidia-smi");
+}
+
 static void a_source_must_be_here_unless_workers_elsewhere_serve_it(
     void **state)
 {
@@ -280,6 +304,7 @@ int main(void)
         cmocka_unit_test(huge_pages_that_are_off_can_be_switched_on),
         cmocka_unit_test(a_wall_clock_that_runs_free_is_only_a_note),
         cmocka_unit_test(slow_memory_is_a_warning),
+        cmocka_unit_test(a_gpu_must_work_and_copy_while_it_computes),
         cmocka_unit_test(
             a_source_must_be_here_unless_workers_elsewhere_serve_it),
         cmocka_unit_test(manifests_need_a_place_with_room),
