@@ -11,18 +11,25 @@ DATA ?=
 PREFIX ?= /usr/local
 demo bench: export DATA := $(DATA)
 
-.PHONY: build setup demo test test-long lint bench bench-long bench-gpu \
-    install clean
+.PHONY: build configure setup demo test test-long lint bench bench-long \
+    bench-gpu install clean
 
+# Kernels take minutes to compile and the demo launches none: what it
+# configured without them is configured anew here.
 build:
+	@[ ! -f build/no-cuda ] || rm -f build/build.ninja build/no-cuda
+	@$(MAKE) configure FBY_CUDA=auto
+	@cmake --build build
+
+configure:
 	@command -v cmake >/dev/null && command -v ninja >/dev/null || { \
 	    echo "make: cmake and ninja are needed; 'make setup' installs" \
 	         "what Forebay needs" >&2; exit 1; }
 	@[ -f build/build.ninja ] || { \
-	    echo "Configuring build/"; cmake --preset release >/dev/null; } || { \
+	    echo "Configuring build/"; \
+	    cmake --preset release -DFBY_CUDA=$(FBY_CUDA) >/dev/null; } || { \
 	    echo "make: is a package missing? 'make setup' installs what Forebay" \
 	         "needs" >&2; exit 1; }
-	@cmake --build build
 
 setup:
 	@tools/install-packages build
@@ -33,7 +40,9 @@ demo:
 	         "has a folder of images for each class, or tar shards" >&2; \
 	    exit 1; }
 	@tools/install-packages build
-	@$(MAKE) build
+	@[ -f build/build.ninja ] || { mkdir -p build && touch build/no-cuda; }
+	@$(MAKE) configure FBY_CUDA=off
+	@cmake --build build --target forebay
 	@tools/demo "$$DATA"
 
 test:
