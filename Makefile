@@ -17,8 +17,9 @@ demo bench: export DATA := $(DATA)
 # Kernels take minutes to compile and the demo launches none: what it
 # configured without them is configured anew here.
 build:
-	@[ ! -f build/no-cuda ] || rm -f build/build.ninja build/no-cuda
 	@$(MAKE) configure FBY_CUDA=auto
+	@[ ! -f build/no-cuda ] || { \
+	    cmake build -DFBY_CUDA=auto >/dev/null && rm build/no-cuda; }
 	@cmake --build build
 
 configure:

@@ -52,13 +52,14 @@ static const struct argp_child children[] = {
 
 static const struct argp argp = {options, parse_option, NULL,
     "Find what a pipeline file costs that it need not, and measure it.\v"
-    "It looks for ops in an order that works on pixels which are dropped "
-    "later, pictures decoded larger than need be, numbers in wider types than "
-    "they fill, bytes sent without a codec that pays, fields that say nothing "
-    "or the same as another, and batches that come from very many shards. Each "
-    "finding has its line, the saving measured on samples of the data, and "
-    "what to write instead. They are advice: the exit code is 0 with them and "
-    "without.\n\n"
+    "It looks for samples that are bad ones, masks that are cropped or flipped "
+    "apart from their pictures, ops in an order that works on pixels which are "
+    "dropped later, pictures decoded larger than need be, numbers in wider "
+    "types than they fill, bytes sent without a codec that pays, fields that "
+    "say nothing or the same as another, and batches that come from very many "
+    "shards. Each finding has its line, the saving measured on samples of the "
+    "data, and what to write instead. They are advice: the exit code is 0 with "
+    "them and without.\n\n"
     "Examples:\n"
     "  forebay lint --pipeline p.yaml\n"
     "  forebay lint --pipeline p.yaml --split val --samples 256 --json",

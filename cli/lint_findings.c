@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/lint_pairs.h"
 #include "cli/lint_types.h"
 #include "common/pipeline/op.h"
 
@@ -16,7 +17,7 @@ static const double rounding = 1;
 /* A longer way must save so much more than a shorter one. */
 static const double worth_going_on = 0.03;
 
-_Static_assert((FBY_MAX_OPS + 5) * FBY_MAX_FIELDS + 1 == FBY_LINT_FINDINGS,
+_Static_assert((FBY_MAX_OPS + 6) * FBY_MAX_FIELDS + 2 == FBY_LINT_FINDINGS,
     "room for all findings there can be");
 
 struct findings {
@@ -44,20 +45,120 @@ static void saves(
     finding->unit   = unit;
 }
 
-static void say(char out[256], const char *format, ...)
+static void say(char out[FBY_LINT_TEXT], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static void say(char out[256], const char *format, ...)
+static void say(char out[FBY_LINT_TEXT], const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(out, 256, format, args);
+    vsnprintf(out, FBY_LINT_TEXT, format, args);
     va_end(args);
 }
 
 static bool is_worth(double before, double after, double share)
 {
     return before > 0 && before - after >= share * before;
+}
+
+/* ---- samples that are refused --------------------------------------------- */
+
+static void find_refused(struct findings *self)
+{
+    const struct fby_lint_facts *facts = self->facts;
+    if (facts->refused == 0) {
+        return;
+    }
+    const struct fby_lint_field *field = &facts->fields[facts->refused_field];
+    struct fby_finding          *finding =
+        add(self, FBY_FINDING_REFUSED, field, field->lines.field);
+    say(finding->what, "%s", facts->refusal);
+    if (facts->substitutes) {
+        say(finding->instead,
+            "nothing if it may be so: pull takes other samples instead (%u of "
+            "%u looked at are refused), up to the limit of on_bad_sample",
+            facts->refused, facts->refused + facts->samples);
+    } else {
+        say(finding->instead,
+            "on_bad_sample: substitute, or mend the data: pull stops at such a "
+            "sample, and %u of %u looked at are refused",
+            facts->refused, facts->refused + facts->samples);
+    }
+    finding->changes_content = !facts->substitutes;
+}
+
+/* ---- a picture and its labels --------------------------------------------- */
+
+/* The picture that it goes with: the first that moves as it does, else the
+ * first there is, if any. */
+static const struct fby_field_content *picture_of(
+    const struct fby_lint_facts *facts, const struct fby_field_content *labels,
+    enum fby_lint_pair *how)
+{
+    const struct fby_field_content *first = NULL;
+    for (uint32_t i = 0; i < facts->n_fields; i++) {
+        const struct fby_field_content *picture = facts->fields[i].content;
+        if (picture->decode != FBY_DECODE_RGB8) {
+            continue;
+        }
+        enum fby_lint_pair pair = fby_lint_pair(picture, labels);
+        if (first == NULL || pair == FBY_LINT_ALIKE) {
+            first = picture;
+            *how  = pair;
+        }
+        if (pair == FBY_LINT_ALIKE) {
+            break;
+        }
+    }
+    return first;
+}
+
+static void say_pair(struct fby_finding *finding, enum fby_lint_pair how,
+    const struct fby_field_content *picture)
+{
+    const char *name = picture->name;
+    if (how == FBY_LINT_OTHER_GROUP) {
+        say(finding->what,
+            "does '%s' label the pixels of '%s'? Each draws its own crops and "
+            "flips: their groups differ",
+            finding->field, name);
+        say(finding->instead, "group: %s", picture->group);
+    } else if (how == FBY_LINT_OTHER_OPS) {
+        say(finding->what,
+            "does '%s' label the pixels of '%s'? Its ops that draw where "
+            "pixels go are not the same",
+            finding->field, name);
+        say(finding->instead,
+            "group: %s, and in ops the random crops, flips, rotations and "
+            "policies of '%s' in their order, with its numbers",
+            picture->group, name);
+    } else {
+        say(finding->what,
+            "does '%s' label the pixels of '%s'? Not both are flipped on the "
+            "device",
+            finding->field, name);
+        say(finding->instead,
+            "group: %s, and in device the flips that '%s' has there, or in "
+            "ops of both instead",
+            picture->group, name);
+    }
+}
+
+static void find_pair(struct findings *self, const struct fby_lint_field *field)
+{
+    enum fby_lint_pair how = FBY_LINT_ALIKE;
+    if (!fby_lint_labels_pixels(field->content)) {
+        return;
+    }
+    const struct fby_field_content *picture =
+        picture_of(self->facts, field->content, &how);
+    if (picture == NULL || how == FBY_LINT_ALIKE) {
+        return;
+    }
+    struct fby_finding *finding =
+        add(self, FBY_FINDING_PAIR, field, field->lines.field);
+    say_pair(finding, how, picture);
+    finding->changes_content = true;
 }
 
 /* ---- another order of ops ------------------------------------------------ */
@@ -339,9 +440,11 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct fby_finding                              out[FBY_LINT_FINDINGS])
 {
     struct findings self = {.facts = facts, .at = out};
+    find_refused(&self);
     find_shards(&self);
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];
+        find_pair(&self, field);
         find_nothing_new(&self, field);
         find_orders(&self, field);
         find_scale(&self, field);

@@ -9,7 +9,8 @@
 
 enum {
     FBY_LINT_MOVES    = 32,  /* of ops of a field that are tried */
-    FBY_LINT_FINDINGS = 673, /* an order an op and five more a field */
+    FBY_LINT_FINDINGS = 706, /* an order an op, six more a field, and two */
+    FBY_LINT_TEXT     = 640,
     FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
     FBY_LINT_FEW      = 8    /* samples that say nothing of all others */
 };
@@ -62,7 +63,10 @@ struct fby_lint_field {
 
 struct fby_lint_facts {
     uint32_t              samples; /* that were looked at */
-    uint32_t              refused; /* of these, bad ones; left out */
+    uint32_t              refused; /* beside these, bad ones */
+    const char           *refusal; /* why the first is; borrowed */
+    uint32_t              refused_field;
+    bool                  substitutes; /* pull goes on with another sample */
     uint32_t              n_fields;
     struct fby_lint_field fields[FBY_MAX_FIELDS];
     size_t                shuffle_line;
@@ -72,6 +76,8 @@ struct fby_lint_facts {
 };
 
 enum fby_finding_kind {
+    FBY_FINDING_REFUSED,
+    FBY_FINDING_PAIR,
     FBY_FINDING_OP_ORDER,
     FBY_FINDING_DCT_SCALE,
     FBY_FINDING_WIRE_TYPE,
@@ -85,10 +91,10 @@ struct fby_finding {
     enum fby_finding_kind kind;
     size_t                line;
     const char           *field; /* borrowed of the facts; NULL: of none */
-    char                  what[256];
-    char                  instead[256];
+    char                  what[FBY_LINT_TEXT];
+    char                  instead[FBY_LINT_TEXT];
     double                before, after; /* in `unit` */
-    const char           *unit;
+    const char           *unit;          /* NULL: there is nothing to save */
     bool changes_content; /* and with it the digest; the values a little */
 };
 

@@ -149,6 +149,17 @@ static bool equal_places(
                               sample->n * bytes) == 0);
 }
 
+/* Of the same lengths different tensors are made. */
+static bool says_other_things(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_split          *split = sample->local->split;
+    const struct fby_field_delivery *out   = split->delivery.fields;
+    return split->content.fields[a].decode == FBY_DECODE_DOCUMENTS &&
+           split->content.fields[b].decode == FBY_DECODE_DOCUMENTS &&
+           (out[a].as != out[b].as || out[a].dtype != out[b].dtype);
+}
+
 /* Numbers of two types may be equal, too. */
 static bool equal_values(
     const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
@@ -170,7 +181,8 @@ static bool equal_values(
 static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
 {
     uint32_t other = 0;
-    while (other < f && !equal_values(sample, other, f)) {
+    while (other < f && (says_other_things(sample, other, f) ||
+                            !equal_values(sample, other, f))) {
         other++;
     }
     return other;
@@ -301,8 +313,12 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
 {
     const struct fby_pipeline *pipeline = sample->local->pipeline;
     memset(out, 0, sizeof(*out));
-    out->samples      = sample->n;
-    out->refused      = sample->refused;
+    out->samples       = sample->n;
+    out->refused       = sample->refused;
+    out->refusal       = sample->refusal.text;
+    out->refused_field = sample->refused_field;
+    out->substitutes =
+        sample->local->split->content.on_bad_sample == FBY_BAD_SUBSTITUTE;
     out->n_fields     = sample->local->split->content.n_fields;
     out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
     fby_err err       = measure_shards(sample, out, why);

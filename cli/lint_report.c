@@ -9,6 +9,8 @@
 const char *fby_finding_name(enum fby_finding_kind kind)
 {
     static const char *const names[] = {
+        [FBY_FINDING_REFUSED]   = "refused",
+        [FBY_FINDING_PAIR]      = "pair",
         [FBY_FINDING_OP_ORDER]  = "op-order",
         [FBY_FINDING_DCT_SCALE] = "dct-scale",
         [FBY_FINDING_WIRE_TYPE] = "wire-type",
@@ -47,10 +49,13 @@ static void print_finding(
     if (finding->field != NULL) {
         fprintf(out, " of field %s", finding->field);
     }
-    fprintf(out, "\n  found  %s\n  saves  %s of %s %s (%.0f %%)\n",
-        finding->what, amount(finding->before - finding->after).text,
-        amount(finding->before).text, finding->unit,
-        fby_finding_percent(finding));
+    fprintf(out, "\n  found  %s\n", finding->what);
+    if (finding->unit != NULL) {
+        fprintf(out, "  saves  %s of %s %s (%.0f %%)\n",
+            amount(finding->before - finding->after).text,
+            amount(finding->before).text, finding->unit,
+            fby_finding_percent(finding));
+    }
     fprintf(out, "  write  %s\n", finding->instead);
     if (finding->changes_content) {
         fputs(
@@ -75,7 +80,7 @@ void fby_lint_report_table(const struct fby_lint_report *report, FILE *out)
 
 static json_t *finding_object(const struct fby_finding *finding)
 {
-    return json_pack("{s:s, s:I, s:s?, s:s, s:s, s:s, s:f, s:f, s:f, s:b}",
+    return json_pack("{s:s, s:I, s:s?, s:s, s:s, s:s?, s:f, s:f, s:f, s:b}",
         "kind", fby_finding_name(finding->kind), "line",
         (json_int_t)finding->line, "field", finding->field, "found",
         finding->what, "write", finding->instead, "unit", finding->unit,

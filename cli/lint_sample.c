@@ -154,7 +154,8 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
 }
 
 /* Row self->n of all fields: read and made. */
-static fby_err take_fields(struct fby_lint_sample *self, struct fby_why *why)
+static fby_err take_fields(
+    struct fby_lint_sample *self, uint32_t *at, struct fby_why *why)
 {
     const struct fby_content *content = content_of(self);
     uint32_t                  i       = self->n;
@@ -169,6 +170,7 @@ static fby_err take_fields(struct fby_lint_sample *self, struct fby_why *why)
             err          = make(self, i, f, field, out, why);
         }
         if (err != FBY_OK) {
+            *at = f;
             fby_because_in(why, err, "field %s", field->name);
         }
     }
@@ -185,11 +187,21 @@ static void forget_members(struct fby_lint_sample *self, uint32_t i)
     }
 }
 
+static void count_refused(
+    struct fby_lint_sample *self, uint32_t field, const struct fby_why *why)
+{
+    if (self->refused++ == 0) {
+        self->refusal       = *why;
+        self->refused_field = field;
+    }
+}
+
 static fby_err take_one(
     struct fby_lint_sample *self, uint64_t sample, struct fby_why *why)
 {
+    uint32_t field         = 0;
     self->numbers[self->n] = sample;
-    fby_err err            = take_fields(self, why);
+    fby_err err            = take_fields(self, &field, why);
     if (err == FBY_OK) {
         self->n++;
         return FBY_OK;
@@ -199,7 +211,7 @@ static fby_err take_one(
         fby_dataset_key(self->local->dataset, sample, &key));
     forget_members(self, self->n);
     if (err == FBY_BAD_SAMPLE) {
-        self->refused++;
+        count_refused(self, field, why);
         return FBY_OK;
     }
     return err;

@@ -26,6 +26,8 @@ struct fby_lint_sample {
     uint64_t                seed;
     uint32_t                n;
     uint32_t                refused;
+    struct fby_why          refusal;                /* of the first of these */
+    uint32_t                refused_field;          /* that refused it */
     uint64_t               *numbers;                /* n of them */
     struct fby_lint_member *members;                /* n rows of n_fields */
     uint8_t                *values[FBY_MAX_FIELDS]; /* n rows each */

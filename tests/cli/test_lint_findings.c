@@ -332,6 +332,127 @@ static void blocks_are_advised_beyond_the_files_kept_open(void **state)
     assert_int_equal(find(), 0);
 }
 
+/* ---- bad samples ---------------------------------------------------------- */
+
+static void the_first_bad_sample_is_named_and_what_pull_does(void **state)
+{
+    (void)state;
+    facts.refused       = 3;
+    facts.refusal       = "sample 7 (a/1): field image: no JPEG";
+    facts.refused_field = 0;
+    assert_one(FBY_FINDING_REFUSED, 10);
+    assert_string_equal(findings[0].field, "image");
+    assert_string_equal(findings[0].what, facts.refusal);
+    assert_non_null(strstr(findings[0].instead, "pull stops"));
+    assert_non_null(strstr(findings[0].instead, "3 of 67"));
+    assert_null(findings[0].unit);
+    facts.substitutes = true;
+    assert_one(FBY_FINDING_REFUSED, 10);
+    assert_non_null(strstr(findings[0].instead, "other samples instead"));
+    assert_false(findings[0].changes_content);
+}
+
+/* ---- pictures and their labels -------------------------------------------- */
+
+/* Field 0 is a picture, field 1 its mask: one op of that name in each. */
+static void put_pair(const char *picture_op, const char *mask_op)
+{
+    strcpy(content[1].name, "mask");
+    strcpy(content[0].group, "image");
+    strcpy(content[1].group, "mask");
+    content[1].decode    = FBY_DECODE_MASK8;
+    content[0].n_ops     = picture_op != NULL;
+    content[1].n_ops     = mask_op != NULL;
+    content[0].ops[0].op = picture_op != NULL ? fby_op_named(picture_op) : NULL;
+    content[1].ops[0].op = mask_op != NULL ? fby_op_named(mask_op) : NULL;
+}
+
+static void a_mask_that_is_cropped_apart_is_asked_about(void **state)
+{
+    (void)state;
+    put_pair("random_resized_crop", "random_resized_crop");
+    assert_one(FBY_FINDING_PAIR, 10);
+    assert_non_null(strstr(findings[0].what, "'mask'"));
+    assert_non_null(strstr(findings[0].what, "'image'"));
+    assert_string_equal(findings[0].instead, "group: image");
+    strcpy(content[1].group, "image");
+    assert_int_equal(find(), 0);
+}
+
+static void a_mask_with_other_crops_is_asked_about(void **state)
+{
+    (void)state;
+    put_pair("random_crop", "center_crop");
+    assert_one(FBY_FINDING_PAIR, 10);
+    put_pair("horizontal_flip", "horizontal_flip");
+    strcpy(content[1].group, "image");
+    content[0].ops[0].params[0] = (struct fby_value){1, true, {0}, {0.5}};
+    content[1].ops[0].params[0] = (struct fby_value){1, true, {0}, {0.4}};
+    assert_one(FBY_FINDING_PAIR, 10);
+    content[1].ops[0].params[0].r[0] = 0.5;
+    assert_int_equal(find(), 0);
+}
+
+static void labels_may_be_smaller_than_their_picture(void **state)
+{
+    (void)state;
+    put_pair("random_resized_crop", "random_resized_crop");
+    strcpy(content[1].group, "image");
+    content[0].ops[0].params[0] = (struct fby_value){1, false, {224}, {0}};
+    content[1].ops[0].params[0] = (struct fby_value){1, false, {56}, {0}};
+    assert_string_equal(content[0].ops[0].op->params[0].name, "size");
+    assert_int_equal(find(), 0);
+    put_pair("random_crop", "random_crop");
+    strcpy(content[1].group, "image");
+    assert_one(FBY_FINDING_PAIR, 10);
+}
+
+static void what_draws_no_place_needs_no_group(void **state)
+{
+    (void)state;
+    put_pair("colour_jitter", "center_crop");
+    assert_int_equal(find(), 0);
+}
+
+static void a_flip_of_the_device_belongs_to_the_mask_too(void **state)
+{
+    (void)state;
+    put_pair(NULL, NULL);
+    content[0].n_device     = 1;
+    content[0].device[0].op = fby_device_op_named("horizontal_flip");
+    assert_one(FBY_FINDING_PAIR, 10);
+    assert_non_null(strstr(findings[0].instead, "device"));
+    content[1].n_device  = 1;
+    content[1].device[0] = content[0].device[0];
+    assert_one(FBY_FINDING_PAIR, 10);
+    assert_string_equal(findings[0].instead, "group: image");
+    strcpy(content[1].group, "image");
+    assert_int_equal(find(), 0);
+}
+
+static void two_views_of_one_picture_are_well(void **state)
+{
+    (void)state;
+    put_pair("random_resized_crop", "random_resized_crop");
+    content[1].decode = FBY_DECODE_RGB8;
+    assert_int_equal(find(), 0);
+}
+
+static void a_mask_needs_one_of_two_views(void **state)
+{
+    (void)state;
+    static struct fby_field_content other;
+    put_pair("random_resized_crop", "random_resized_crop");
+    other                   = content[0];
+    facts.fields[2]         = facts.fields[0];
+    facts.fields[2].content = &other;
+    facts.fields[2].same_as = 2;
+    facts.n_fields          = 3;
+    assert_one(FBY_FINDING_PAIR, 10);
+    strcpy(other.group, "mask");
+    assert_int_equal(find(), 0);
+}
+
 /* ---- room ---------------------------------------------------------------- */
 
 /* Each op of each field, and all else that can be said of one. */
@@ -378,6 +499,14 @@ int main(void)
         TEST(a_field_of_one_value_can_be_left_out),
         TEST(a_field_like_another_is_named_with_it),
         TEST(blocks_are_advised_beyond_the_files_kept_open),
+        TEST(the_first_bad_sample_is_named_and_what_pull_does),
+        TEST(a_mask_that_is_cropped_apart_is_asked_about),
+        TEST(a_mask_with_other_crops_is_asked_about),
+        TEST(labels_may_be_smaller_than_their_picture),
+        TEST(what_draws_no_place_needs_no_group),
+        TEST(a_flip_of_the_device_belongs_to_the_mask_too),
+        TEST(two_views_of_one_picture_are_well),
+        TEST(a_mask_needs_one_of_two_views),
         TEST(all_findings_at_once_have_room),
     };
 #undef TEST

@@ -192,6 +192,12 @@ class Lint(SystemTest):
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE))
         self.assertIn("measured on 37 samples (3 more were refused)", text)
+        self.assertRegex(text, r"p.yaml:5: refused of field image\n"
+                         r"  found  sample \d+ \(c00/.*\): field image: .*\n"
+                         r"  write  on_bad_sample: substitute.* pull stops")
+        text = self.lint(self.cluster.pipeline(
+            FINE + "on_bad_sample: {{do: substitute, limit: 5}}\n"))
+        self.assertIn("takes other samples instead (3 of 40", text)
         for name in root.rglob("*.jpg"):
             name.write_bytes(b"no picture")
         text = self.lint(self.cluster.pipeline(FINE), code=1)

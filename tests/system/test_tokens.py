@@ -448,6 +448,16 @@ class Packed(TokenTest):
                 "t-*.bin", f"format: flat, type: {word}, end: 7", documents,
                 batch=16)
 
+    def test_lint_takes_no_two_tensors_of_documents_for_one(self):
+        write_megatron(self.root / "c.bin", documents_of(3, count=60, most=90))
+        shown = self.run_forebay("lint", "--json", "-p", self.pack(
+            "c.bin", "format: megatron",
+            fields=PACKED_FIELDS + "  again: {from: documents}\n"))
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual([finding["field"] for finding
+                          in json.loads(shown.stdout)["findings"]
+                          if finding["kind"] == "twice"], ["lengths"])
+
     def test_only_lengths_travel_of_documents(self):
         write_megatron(self.root / "c.bin", [numpy.arange(LENGTH)] * BATCH)
         pipeline = self.pack(
