@@ -4,15 +4,16 @@
 #   make test-long  the tests of real processes with the protocol's real timers
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
-#   make bench-gpu   what the GPU here makes of batches
+#   make test-gpu    the tests that need a GPU, then under compute-sanitizer
+#   make bench-gpu   what the GPU here makes of batches, into bench/results/
 #   make install     program, library and manual into PREFIX (docs/library.md)
 MAKEFLAGS += --no-print-directory
 DATA ?=
 PREFIX ?= /usr/local
 demo bench: export DATA := $(DATA)
 
-.PHONY: build configure setup demo test test-long lint bench bench-long \
-    bench-gpu install clean
+.PHONY: build configure setup demo test test-long test-gpu lint bench \
+    bench-long bench-gpu has-cuda install clean
 
 # Kernels take minutes to compile and the demo launches none: what it
 # configured without them is configured anew here.
@@ -71,11 +72,19 @@ bench-long: build
 	@build/bench/pauses --window 2
 	@build/bench/frozen
 
-bench-gpu: build
+test-gpu bench-gpu: has-cuda
+
+has-cuda: build
 	@[ -x build/bench/gpu ] || { \
-	    echo "make bench-gpu: this build has no CUDA device: cmake says why" \
-	         >&2; exit 1; }
-	@build/bench/gpu
+	    echo "make: this build has no CUDA device: cmake says why" >&2; \
+	    exit 1; }
+
+test-gpu:
+	@ctest --test-dir build --output-on-failure -L gpu
+	@tests/gpu/sanitize build
+
+bench-gpu:
+	@bench/run-gpu build
 
 install: build
 	@cmake --install build --prefix "$(PREFIX)"

@@ -23,8 +23,7 @@ static bool make_plan(bool bf16, struct fby_expansion *plan)
     return fby_expansion_init(plan, &field, &to, &why) == FBY_OK;
 }
 
-/* A slope with noise of one bit. */
-static void paint(uint8_t *raw, uint64_t n)
+void gpu_batch_paint(uint8_t *raw, uint64_t n)
 {
     uint32_t state = 1;
     for (uint64_t i = 0; i < n; i++) {
@@ -47,7 +46,7 @@ static void fill(const struct fby_expansion *plan, uint32_t rows, bool packed,
     struct fby_piece    piece = {
            .raw_bytes = rows * plan->raw_bytes, .packed = packed};
     uint8_t *raw = malloc(piece.raw_bytes);
-    paint(raw, piece.raw_bytes);
+    gpu_batch_paint(raw, piece.raw_bytes);
     if (packed) {
         piece.bytes = pack(rows, raw, out->arena);
     } else {

@@ -1,4 +1,4 @@
-/* gpu_batch.h - a batch of pictures as it reaches a GPU, for bench/gpu.cu. */
+/* gpu_batch.h - a batch of pictures as it reaches a GPU, for the benches of one. */
 #ifndef FBY_BENCH_GPU_BATCH_H
 #define FBY_BENCH_GPU_BATCH_H
 
@@ -12,6 +12,9 @@ struct gpu_batch {
     uint64_t out_bytes;
     uint32_t blocks, shared;
 };
+
+/* `n` bytes of made-up pictures: a slope with noise of one bit. */
+void gpu_batch_paint(uint8_t *raw, uint64_t n);
 
 /* `rows` made-up pictures of 224 x 224 to normalised CHW of bf16 or f32;
  * packed: in photo format 1, which shrinks them to about 0.4. False: there is

@@ -219,10 +219,14 @@ static void graph(cudaStream_t s)
 int main(int argc, char **argv)
 {
     int      n       = 0;
-    uint32_t batches = argc > 1 ? static_cast<uint32_t>(atoi(argv[1])) : BATCHES;
+    uint32_t batches = argc > 1 ? strtoul(argv[1], nullptr, 10) : BATCHES;
     if (fby_cuda()->count(&n) != 0 || n == 0) {
         puts("skipped: there is no GPU");
         return SKIPPED;
+    }
+    if (batches < 10) {
+        fputs("usage: gpu_lifetimes [BATCHES], 10 or more\n", stderr);
+        return 2;
     }
     cudaStream_t own = nullptr;
     CHECK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));

@@ -32,6 +32,13 @@ void fake_cuda_driver(int version, int devices);
 
 struct fake_cuda_counts fake_cuda_counts(void);
 
+/* Memory of the consumer's on the device, in the order of a stream. */
+void *fake_cuda_take(void *stream, size_t size);
+void  fake_cuda_give(void *stream, void *memory);
+
+/* A copy of the consumer's, from the device. */
+void fake_cuda_read(void *stream, void *to, const void *from, size_t size);
+
 /* A kernel of the consumer's: `work(arg)` when `stream` gets there. */
 void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg);
 

@@ -1,5 +1,6 @@
-/* A stream that ends on a GPU, the fake one: the same values as on the host,
- * whatever the chunks' coding, and however many batches are held. */
+/* A stream that ends on a GPU: the same values as on the host, whatever the
+ * chunks' coding, and however many batches are held. The GPU is the fake one
+ * here, and a real one in tests/gpu. */
 #include "tests/trainer_client/rig.h"
 
 #include "common/pipeline/types.h"
@@ -28,12 +29,6 @@ struct stream {
     uint32_t              n_tensors;
 };
 
-static void find(void *arg)
-{
-    struct found *found = arg;
-    memcpy(found->bytes, found->from, found->size);
-}
-
 static size_t bytes_of(const DLTensor *tensor)
 {
     size_t n = tensor->dtype.bits / 8;
@@ -56,9 +51,9 @@ static void consume(struct stream *s, const struct forebay_batch *batch)
         found->bytes           = malloc(found->size);
         assert_int_equal(tensor->device.device_type, gpu ? kDLCUDA : kDLCPU);
         if (gpu) {
-            fake_cuda_call(NULL, find, found);
+            fake_cuda_read(NULL, found->bytes, found->from, found->size);
         } else {
-            find(found);
+            memcpy(found->bytes, found->from, found->size);
         }
     }
 }
@@ -279,7 +274,6 @@ static void *heap_allocate(
     struct heap         *heap  = arg;
     struct forebay_stats stats = {.struct_size = sizeof(stats)};
     (void)device;
-    (void)stream;
     if (heap->stream != NULL) {
         (void)forebay_stats(heap->stream, &stats);
         heap->held = stats.batches_held;
@@ -289,14 +283,14 @@ static void *heap_allocate(
     }
     heap->left--;
     heap->live++;
-    return aligned_alloc(256, (bytes + 255) / 256 * 256);
+    return fake_cuda_take(stream, bytes);
 }
 
 static void heap_free(void *arg, void *memory, void *stream)
 {
     struct heap *heap = arg;
     heap->live--;
-    fake_cuda_call(stream, free, memory);
+    fake_cuda_give(stream, memory);
 }
 
 static void an_allocator_may_ask_the_stream_and_may_have_no_more(void **state)
@@ -370,7 +364,7 @@ static void tensors_outlive_the_stream(void **state)
     open_stream(&rig, &s);
     struct forebay_batch *batch = rig_next(&rig);
     assert_int_equal(forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
-    assert_int_equal(forebay_batch_await(batch, &rig), FOREBAY_OK);
+    assert_int_equal(forebay_batch_await(batch, (void *)2), FOREBAY_OK);
     forebay_release(&batch, NULL);
     rig_end(&rig);
     assert_true(fake_cuda_counts().live > 0);

@@ -1,0 +1,364 @@
+/* gpu_feed.cu - the feed of a GPU while it runs: copies of the running pipeline
+ * against one alone, whether copies and kernels go on at once, what calls a
+ * batch costs the CPU, and a training step beside it against the same step on
+ * values that lie there. Arenas are filled once; whoever fills them is measured
+ * by other benches. */
+#include <ctime>
+
+#include "bench/gpu.h"
+
+extern "C" {
+#include "trainer_client/feed.h"
+}
+
+enum {
+    ARENAS       = 6,
+    OUTS         = 4,
+    BATCHES      = 64, /* of one run of the pipeline */
+    SMALL_ROWS   = 64, /* whose raw pictures are less than one piece */
+    STEPS        = 10, /* of one run of a training loop */
+    STEP_KERNELS = 21, /* of about a millisecond */
+    STEP_THREADS = 256
+};
+
+/* ---- calls, counted ------------------------------------------------------ */
+
+static struct fby_cuda counted; /* the real ones, but for these: */
+static uint64_t        n_async, n_blocking;
+
+static int copy(void *to, const void *from, size_t size, void *stream)
+{
+    n_async++;
+    return fby_cuda()->copy(to, from, size, stream);
+}
+
+static int launch(const struct fby_cuda_launch *given)
+{
+    n_async++;
+    return fby_cuda()->launch(given);
+}
+
+static int event_record(void *event, void *stream)
+{
+    n_async++;
+    return fby_cuda()->event_record(event, stream);
+}
+
+static int stream_wait(void *stream, void *event)
+{
+    n_async++;
+    return fby_cuda()->stream_wait(stream, event);
+}
+
+static int stream_sync(void *stream)
+{
+    n_blocking++;
+    return fby_cuda()->stream_sync(stream);
+}
+
+static int allocate(void **out, size_t size)
+{
+    n_blocking++;
+    return fby_cuda()->allocate(out, size);
+}
+
+static int free_memory(void *memory)
+{
+    n_blocking++;
+    return fby_cuda()->free(memory);
+}
+
+static void count_calls(void)
+{
+    counted              = *fby_cuda();
+    counted.copy         = copy;
+    counted.launch       = launch;
+    counted.event_record = event_record;
+    counted.stream_wait  = stream_wait;
+    counted.stream_sync  = stream_sync;
+    counted.allocate     = allocate;
+    counted.free         = free_memory;
+}
+
+/* ---- the pipeline -------------------------------------------------------- */
+
+struct rig {
+    struct gpu_batch batch;
+    struct fby_feed *feed;
+    cudaStream_t     consumer;
+    uint32_t         sent;
+    double           cpu_us[BATCHES];
+    uint64_t         calls[BATCHES];
+};
+
+static void must(fby_err err, const struct fby_why *why)
+{
+    if (err != FBY_OK) {
+        fprintf(stderr, "gpu_feed: %s\n", why->text);
+        exit(1);
+    }
+}
+
+static void begin(struct rig *rig, uint32_t rows, bool packed)
+{
+    struct fby_why         why    = {""};
+    struct fby_feed_config config = {};
+    *rig                          = {};
+    rig->batch                    = gpu_make(rows, packed, true);
+    config.cuda                   = &counted;
+    config.n_arenas               = ARENAS;
+    config.arena_bytes            = rig->batch.bytes;
+    config.n_outs                 = OUTS;
+    config.out_bytes              = rig->batch.out_bytes;
+    must(fby_feed_create(&config, &rig->feed, &why), &why);
+    CHECK(cudaStreamCreateWithFlags(&rig->consumer, cudaStreamNonBlocking));
+    for (uint32_t i = 0; i < ARENAS; i++) {
+        std::copy_n(
+            rig->batch.arena, rig->batch.bytes, fby_feed_arena(rig->feed, i));
+    }
+}
+
+static void end(struct rig *rig)
+{
+    CHECK(cudaDeviceSynchronize());
+    fby_feed_destroy(&rig->feed);
+    CHECK(cudaStreamDestroy(rig->consumer));
+    free(rig->batch.arena);
+}
+
+static double thread_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e6 +
+           static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+/* Without what waits for an arena: the client does other things then. */
+static struct fby_feed_out *send(struct rig *rig)
+{
+    struct fby_why        why   = {""};
+    struct fby_feed_batch batch = {};
+    batch.step                  = rig->sent;
+    batch.arena                 = rig->sent++ % ARENAS;
+    batch.bytes                 = rig->batch.bytes;
+    batch.list                  = rig->batch.list;
+    batch.out                   = fby_feed_take(rig->feed, false);
+    must(fby_feed_submit(rig->feed, &batch, &why), &why);
+    must(fby_feed_hand_out(rig->feed, batch.out, rig->consumer, &why), &why);
+    return batch.out;
+}
+
+static void release(struct rig *rig, struct fby_feed_out *out)
+{
+    fby_feed_let_go(rig->feed, out, rig->consumer);
+    fby_feed_give(rig->feed, out);
+}
+
+static void wait_for_arena(struct rig *rig)
+{
+    struct fby_why why = {""};
+    fby_err        err = FBY_AGAIN;
+    while (err == FBY_AGAIN) {
+        err = fby_feed_copied(rig->feed, rig->sent % ARENAS, &why);
+    }
+    must(err, &why);
+}
+
+/* Seconds from the first call to the last value. */
+static double run(struct rig *rig)
+{
+    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    for (int i = 0; i < BATCHES; i++) {
+        wait_for_arena(rig);
+        uint64_t calls  = n_async;
+        double   before = thread_us();
+        release(rig, send(rig));
+        rig->cpu_us[i] = thread_us() - before;
+        rig->calls[i]  = n_async - calls;
+    }
+    return gpu_clock_end_ms(&clock) / 1e3;
+}
+
+/* ---- copies and kernels --------------------------------------------------- */
+
+struct alone { /* the same work without a pipeline */
+    uint8_t *host, *there, *out;
+};
+
+static struct alone alone_begin(const struct gpu_batch *batch)
+{
+    struct alone alone = {};
+    CHECK(cudaMallocHost(&alone.host, batch->bytes));
+    std::copy_n(batch->arena, batch->bytes, alone.host);
+    alone.there = gpu_upload(batch);
+    CHECK(cudaMalloc(&alone.out, batch->out_bytes));
+    return alone;
+}
+
+static void alone_end(struct alone *alone)
+{
+    CHECK(cudaFreeHost(alone->host));
+    CHECK(cudaFree(alone->there));
+    CHECK(cudaFree(alone->out));
+}
+
+static double copies(const struct rig *rig, const struct alone *alone)
+{
+    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    for (int i = 0; i < BATCHES; i++) {
+        gpu_copy_in(alone->there, alone->host, rig->batch.bytes, rig->consumer);
+    }
+    return gpu_clock_end_ms(&clock) / 1e3;
+}
+
+static double kernels(const struct rig *rig, const struct alone *alone)
+{
+    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    for (int i = 0; i < BATCHES; i++) {
+        gpu_launch(&rig->batch, alone->there, alone->out, rig->consumer);
+    }
+    return gpu_clock_end_ms(&clock) / 1e3;
+}
+
+static void measure_copies(void)
+{
+    struct rig rig;
+    double     speed[GPU_PAIRS], hidden[GPU_PAIRS], rate[GPU_PAIRS];
+    begin(&rig, GPU_ROWS, false);
+    struct alone alone = alone_begin(&rig.batch);
+    (void)run(&rig);
+    (void)copies(&rig, &alone);
+    (void)kernels(&rig, &alone);
+    for (int i = 0; i < GPU_PAIRS; i++) {
+        double copy   = copies(&rig, &alone);
+        double kernel = kernels(&rig, &alone);
+        double both   = run(&rig);
+        speed[i]      = copy / both;
+        hidden[i]     = (copy + kernel - both) / std::min(copy, kernel);
+        rate[i] = BATCHES * static_cast<double>(rig.batch.bytes) / both / 1e9;
+    }
+    gpu_value("gpu_feed", gpu_median(rate, GPU_PAIRS), "GB/s");
+    gpu_goal("gpu_feed_copy", gpu_median(speed, GPU_PAIRS), ">=", 0.90);
+    gpu_value("gpu_feed_hidden", gpu_median(hidden, GPU_PAIRS),
+        "of the kernels' time, or the copies'");
+    alone_end(&alone);
+    end(&rig);
+}
+
+/* ---- calls ---------------------------------------------------------------- */
+
+static void measure_calls(const char *name, uint32_t rows, double most)
+{
+    struct rig rig;
+    begin(&rig, rows, false);
+    (void)run(&rig); /* while arenas are still being pinned */
+    n_blocking = 0;
+    (void)run(&rig);
+    uint64_t blocking = n_blocking;
+    gpu_goal(name,
+        static_cast<double>(*std::max_element(rig.calls, rig.calls + BATCHES)),
+        "<=", most);
+    if (rows == SMALL_ROWS) {
+        gpu_goal(
+            "gpu_feed_blocking_calls", static_cast<double>(blocking), "<=", 0);
+        gpu_goal("gpu_feed_cpu_us", gpu_median(rig.cpu_us, BATCHES), "<=", 20);
+    }
+    end(&rig);
+}
+
+/* ---- a training step ------------------------------------------------------ */
+
+/* All multiprocessors for a while, with the batch as its input. */
+__global__ void work(
+    const uint32_t *values, uint64_t n, uint64_t turns, float *out)
+{
+    uint64_t i    = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+    float    a    = static_cast<float>(values[i % n] & 1);
+    float    mine = a;
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        mine = mine * 0.999f + a;
+    }
+    out[i] = mine;
+}
+
+struct model {
+    uint32_t  blocks;
+    uint64_t  turns;
+    float    *out;
+    uint32_t *values; /* a batch that lies there */
+};
+
+static void step(const struct rig *rig, const struct model *m, const void *at)
+{
+    for (int i = 0; i < STEP_KERNELS; i++) {
+        work<<<m->blocks, STEP_THREADS, 0, rig->consumer>>>(
+            static_cast<const uint32_t *>(at), rig->batch.out_bytes / 4,
+            m->turns, m->out);
+    }
+    CHECK(cudaGetLastError());
+}
+
+static double loop_ms(struct rig *rig, const struct model *m, bool fed)
+{
+    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    for (int i = 0; i < STEPS; i++) {
+        if (!fed) {
+            step(rig, m, m->values);
+            continue;
+        }
+        wait_for_arena(rig);
+        struct fby_feed_out *out = send(rig);
+        step(rig, m, out->memory);
+        release(rig, out);
+    }
+    return gpu_clock_end_ms(&clock) / STEPS;
+}
+
+static struct model model_begin(struct rig *rig)
+{
+    cudaDeviceProp about;
+    struct model   m = {};
+    CHECK(cudaGetDeviceProperties(&about, 0));
+    m.blocks = static_cast<uint32_t>(about.multiProcessorCount) * 8;
+    m.turns  = 10000;
+    CHECK(cudaMalloc(&m.out, sizeof(float) * m.blocks * STEP_THREADS));
+    CHECK(cudaMalloc(&m.values, rig->batch.out_bytes));
+    CHECK(cudaMemset(m.values, 0, rig->batch.out_bytes));
+    CHECK(cudaDeviceSynchronize());
+    (void)loop_ms(rig, &m, false);
+    double ms = loop_ms(rig, &m, false);
+    m.turns   = static_cast<uint64_t>(10000 * 22 / ms) + 1;
+    return m;
+}
+
+static void measure_step(void)
+{
+    struct rig rig;
+    double     ratios[GPU_PAIRS], times[GPU_PAIRS];
+    begin(&rig, GPU_ROWS, true);
+    struct model m = model_begin(&rig);
+    (void)loop_ms(&rig, &m, true);
+    for (int i = 0; i < GPU_PAIRS; i++) {
+        times[i]  = loop_ms(&rig, &m, false);
+        ratios[i] = loop_ms(&rig, &m, true) / times[i];
+    }
+    gpu_value("gpu_step", gpu_median(times, GPU_PAIRS), "ms");
+    gpu_goal("gpu_step_fed", gpu_median(ratios, GPU_PAIRS), "<=", 1.01);
+    CHECK(cudaFree(m.out));
+    CHECK(cudaFree(m.values));
+    end(&rig);
+}
+
+int main(void)
+{
+    if (!gpu_begin("gpu_feed")) {
+        return 0;
+    }
+    count_calls();
+    measure_copies();
+    measure_calls("gpu_feed_calls", SMALL_ROWS, 7);
+    measure_calls("gpu_feed_calls_37_mib", GPU_ROWS, 9);
+    measure_step();
+    return 0;
+}

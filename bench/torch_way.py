@@ -1,0 +1,80 @@
+"""GPU time of a batch in PyTorch's usual way: pinned u8 -> device -> permute ->
+float -> normalise -> contiguous, 256 pictures of 224 x 224.
+
+    torch_way.py [--ours-us BATCH KERNEL]
+
+The two are what gpu_way measured of ours, with and without the copy. Without
+PyTorch, or a GPU that it can use, it says so and measures nothing."""
+
+import argparse
+import statistics
+import sys
+
+ROWS, SIDE, LAUNCHES, ROUNDS = 256, 224, 20, 9
+
+
+def measure(torch, once):
+    """Microseconds of GPU time, the median of some rounds."""
+    once()
+    times = []
+    for _ in range(ROUNDS):
+        begun = torch.cuda.Event(enable_timing=True)
+        ended = torch.cuda.Event(enable_timing=True)
+        begun.record()
+        for _ in range(LAUNCHES):
+            once()
+        ended.record()
+        ended.synchronize()
+        times.append(begun.elapsed_time(ended) * 1e3 / LAUNCHES)
+    return statistics.median(times)
+
+
+def usual_way(torch):
+    """The two ways, with and without the copy, as functions."""
+    host = torch.randint(0, 256, (ROWS, SIDE, SIDE, 3), dtype=torch.uint8)
+    host = host.pin_memory()
+    there = host.to("cuda")
+    shape = (1, 3, 1, 1)
+    mean = torch.tensor([0.485, 0.456, 0.406], device="cuda").mul(255)
+    std = torch.tensor([0.229, 0.224, 0.225], device="cuda").mul(255)
+    mean, std = mean.view(shape), std.view(shape)
+
+    def kernels(pixels=there):
+        return (pixels.permute(0, 3, 1, 2).float().sub_(mean).div_(std)
+                .contiguous())
+
+    def batch():
+        return kernels(host.to("cuda", non_blocking=True))
+
+    return kernels, batch
+
+
+def say(name, theirs, ours):
+    print(f"{name}_us value {theirs:.4g} us")
+    if ours is not None:
+        ratio = theirs / ours
+        met = "met" if ratio >= 3 else "missed"
+        print(f"{name} ratio {ratio:.3g} goal >= 3 {met}")
+
+
+def main(args):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--ours-us", nargs=2, type=float, default=(None, None),
+                        metavar=("BATCH", "KERNEL"))
+    ours = parser.parse_args(args).ours_us
+    try:
+        import torch
+    except ImportError as error:
+        print(f"torch_way: no PyTorch here ({error}), nothing is measured")
+        return
+    if not torch.cuda.is_available():
+        print("torch_way: PyTorch finds no GPU, nothing is measured")
+        return
+    print(f"PyTorch {torch.__version__}")
+    kernels, batch = usual_way(torch)
+    say("gpu_way_batch_torch", measure(torch, batch), ours[0])
+    say("gpu_way_kernels_torch", measure(torch, kernels), ours[1])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

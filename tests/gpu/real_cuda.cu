@@ -1,0 +1,217 @@
+/* real_cuda.cu - the first GPU behind fake_cuda.h, so that tests of the one are
+ * tests of the other: the real table, in which what is made is counted, a
+ * launch can be made to fail, and a driver to be missing.
+ *
+ * Linked with --wrap=fby_cuda. Without a GPU the test says so and is skipped. */
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cuda_runtime.h>
+
+extern "C" {
+#include "tests/trainer_client/fake_cuda.h"
+
+const struct fby_cuda *__real_fby_cuda(void);
+const struct fby_cuda *__wrap_fby_cuda(void);
+}
+
+enum { SKIPPED = 77, BROKEN = 719 };
+
+static std::atomic<int64_t>      live;
+static std::atomic<const char *> broken;
+static int                       driver  = -1; /* as it is */
+static int                       devices = 0;
+
+static const struct fby_cuda *real(void)
+{
+    return __real_fby_cuda();
+}
+
+static void check(int code, const char *what)
+{
+    if (code != 0) {
+        fprintf(stderr, "%s: %s\n", what, real()->text(code));
+        exit(1);
+    }
+}
+
+/* ---- the table ------------------------------------------------------------ */
+
+static int counted(int code, int made)
+{
+    live += code == 0 ? made : 0;
+    return code;
+}
+
+static int driver_version(int *out)
+{
+    *out = driver;
+    return driver < 0 ? real()->driver_version(out) : 0;
+}
+
+static int count(int *out)
+{
+    *out = devices;
+    return driver < 0    ? real()->count(out)
+           : devices > 0 ? 0
+                         : static_cast<int>(cudaErrorInsufficientDriver);
+}
+
+static int pin(void *memory, size_t size)
+{
+    return counted(real()->pin(memory, size), 1);
+}
+
+static int unpin(void *memory)
+{
+    return counted(real()->unpin(memory), -1);
+}
+
+static int allocate(void **out, size_t size)
+{
+    return counted(real()->allocate(out, size), 1);
+}
+
+static int free_memory(void *memory)
+{
+    return counted(real()->free(memory), -1);
+}
+
+static int pool_create(int device, void **out)
+{
+    return counted(real()->pool_create(device, out), 1);
+}
+
+static int pool_destroy(void *pool)
+{
+    return counted(real()->pool_destroy(pool), -1);
+}
+
+static int pool_take(void **out, size_t size, void *pool, void *stream)
+{
+    return counted(real()->pool_take(out, size, pool, stream), 1);
+}
+
+static int pool_give(void *memory, void *stream)
+{
+    return counted(real()->pool_give(memory, stream), -1);
+}
+
+static int stream_create(void **out)
+{
+    return counted(real()->stream_create(out), 1);
+}
+
+static int stream_destroy(void *stream)
+{
+    return counted(real()->stream_destroy(stream), -1);
+}
+
+static int event_create(void **out)
+{
+    return counted(real()->event_create(out), 1);
+}
+
+static int event_destroy(void *event)
+{
+    return counted(real()->event_destroy(event), -1);
+}
+
+static int launch(const struct fby_cuda_launch *given)
+{
+    const char *name = broken;
+    return name != nullptr && strcmp(name, "launch") == 0
+               ? static_cast<int>(BROKEN)
+               : real()->launch(given);
+}
+
+static struct fby_cuda table(void)
+{
+    struct fby_cuda calls = *real();
+    calls.driver_version  = driver_version;
+    calls.count           = count;
+    calls.pin             = pin;
+    calls.unpin           = unpin;
+    calls.allocate        = allocate;
+    calls.free            = free_memory;
+    calls.pool_create     = pool_create;
+    calls.pool_destroy    = pool_destroy;
+    calls.pool_take       = pool_take;
+    calls.pool_give       = pool_give;
+    calls.stream_create   = stream_create;
+    calls.stream_destroy  = stream_destroy;
+    calls.event_create    = event_create;
+    calls.event_destroy   = event_destroy;
+    calls.launch          = launch;
+    return calls;
+}
+
+const struct fby_cuda *__wrap_fby_cuda(void)
+{
+    static struct fby_cuda calls; /* filled by begin, before any thread */
+    if (calls.launch == nullptr) {
+        calls = table();
+    }
+    return &calls;
+}
+
+/* ---- the test's side ------------------------------------------------------ */
+
+void fake_cuda_begin(uint64_t seed)
+{
+    int n = 0;
+    (void)seed; /* a GPU has an order of its own */
+    if (real()->count(&n) != 0 || n == 0) {
+        puts("skipped: there is no GPU");
+        exit(SKIPPED);
+    }
+    (void)__wrap_fby_cuda();
+    check(real()->use(0), "use");
+    broken = nullptr;
+    driver = -1;
+    live   = 0;
+}
+
+void fake_cuda_end(void)
+{
+    check(cudaDeviceSynchronize(), "synchronize");
+}
+
+void fake_cuda_fail(const char *call)
+{
+    broken = call;
+}
+
+void fake_cuda_driver(int version, int n)
+{
+    driver  = n > 0 ? -1 : version;
+    devices = n;
+}
+
+struct fake_cuda_counts fake_cuda_counts(void)
+{
+    struct fake_cuda_counts counts = {};
+    counts.live                    = static_cast<uint64_t>(live.load());
+    return counts;
+}
+
+void *fake_cuda_take(void *stream, size_t size)
+{
+    void *memory = nullptr;
+    check(cudaMallocAsync(&memory, size, static_cast<cudaStream_t>(stream)),
+        "take");
+    return memory;
+}
+
+void fake_cuda_give(void *stream, void *memory)
+{
+    check(cudaFreeAsync(memory, static_cast<cudaStream_t>(stream)), "give");
+}
+
+void fake_cuda_read(void *stream, void *to, const void *from, size_t size)
+{
+    check(cudaMemcpyAsync(to, from, size, cudaMemcpyDeviceToHost,
+              static_cast<cudaStream_t>(stream)),
+        "read");
+}
