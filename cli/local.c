@@ -93,6 +93,7 @@ static fby_err open_dataset(struct fby_local *self,
         .n_files   = self->split->content.n_files,
         .cache_dir = options->cache,
         .hash      = options->hash,
+        .lengths   = fby_lengths_field(&self->split->content),
     };
     struct fby_headway headway = fby_headway_begin("looking at the data");
     err                        = fby_dataset_open(&spec,

@@ -9,6 +9,7 @@
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
 #include "common/stage.h"
+#include "worker/source/lengths.h"
 
 struct fby_opening {
     struct fby_contents *contents;
@@ -55,7 +56,8 @@ static fby_err open_dataset(struct fby_opening *self, struct fby_dataset **out)
               .tokens                                  = &self->content.tokens,
               .files                                   = self->content.files,
               .n_files                                 = self->content.n_files,
-              .cache_dir                               = config->cache_dir};
+              .cache_dir                               = config->cache_dir,
+              .lengths = fby_lengths_field(&self->content)};
     const struct fby_progress progress = {.fn = note_progress, .arg = self};
     return fby_dataset_open(&spec, progress, out, &self->why);
 }

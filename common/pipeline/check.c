@@ -860,8 +860,14 @@ static fby_err check_buckets(
         return fby_because(why, FBY_CONFIG, "bucket_by: there is no field '%s'",
             fby_text_show(by->field).text);
     }
-    if (is_folder(field) || content->source == FBY_SOURCE_TOKENS ||
-        content->source == FBY_SOURCE_COLUMNS) {
+    bool alike =
+        content->source == FBY_SOURCE_COLUMNS && field->max_length == 0;
+    if (alike || content->source == FBY_SOURCE_TOKENS) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by: the rows of field '%s' are all of one length",
+            field->name);
+    }
+    if (is_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "bucket_by: field '%s' has no members of different lengths",
             field->name);

@@ -140,5 +140,124 @@ class Buckets(SystemTest):
         self.assertEqual(len(tokens), 3)
 
 
+class BucketsOfRows(SystemTest):
+    """The same of rows of ragged and of sparse columns."""
+
+    def setUp(self):
+        super().setUp()
+        rng = numpy.random.default_rng(5)
+        self.lengths = {"ids": [], "words": []}
+        for day in range(3):
+            folder = self.cluster.path("rec") / f"day-{day}"
+            folder.mkdir(parents=True)
+            n = rng.integers(0, 160, (2, 50))
+            ends = numpy.cumsum(numpy.insert(n, 0, 0, axis=1), axis=1)
+            numpy.save(folder / "ids.values.npy",
+                       numpy.arange(ends[0, -1], dtype="i4"))
+            numpy.save(folder / "ids.offsets.npy", ends[0])
+            numpy.savez(
+                folder / "words.npz", format=b"csr", shape=(50, 200),
+                data=numpy.ones(ends[1, -1], "f4"),
+                indices=numpy.concatenate([numpy.arange(k) for k in n[1]]),
+                indptr=ends[1])
+            numpy.save(folder / "number.npy",
+                       numpy.arange(50 * day, 50 * day + 50, dtype="u1"))
+            self.lengths["ids"] += n[0].tolist()
+            self.lengths["words"] += n[1].tolist()
+
+    def pipeline(self, field, rest="last: short", bounds=BOUNDS):
+        path = self.cluster.path("p.yaml")
+        path.write_text(
+            "forebay: 1\nsplits:\n  train:\n    columns: rec/day-*\n"
+            f"    {rest}\n    bucket_by: {{field: {field}, bounds: {bounds}}}"
+            f"\nglobal_batch: {BATCH}\nfields:\n"
+            "  number: {from: number, decode: number, wire: u8}\n"
+            "  ids: {from: ids, decode: array, shape: [], max_length: 200,\n"
+            "        wire: i32, out: {as: ragged}}\n"
+            "  words: {from: words, decode: sparse, shape: [200],\n"
+            "          max_length: 200, wire: f16, out: {as: csr}}\n")
+        return path
+
+    def run_forebay(self, *args):
+        done = subprocess.run(
+            [FOREBAY, *map(str, args)], capture_output=True, text=True,
+            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_batches_are_of_one_bucket_but_for_the_rests(self):
+        for field, lengths in self.lengths.items():
+            pipeline = self.pipeline(field)
+            seen, pure = [], 0
+            for step in range(-(-SAMPLES // BATCH)):
+                shown = self.run_forebay(
+                    "plan", "-p", pipeline, "--json", "--step", step)
+                rows = [row["sample"] for row in json.loads(shown)["rows"]]
+                seen += rows
+                pure += len({sum(lengths[row] > bound for bound in BOUNDS)
+                             for row in rows}) == 1
+            self.assertEqual(sorted(seen), list(range(SAMPLES)))
+            self.assertGreaterEqual(
+                pure, -(-SAMPLES // BATCH) - len(BOUNDS) - 1)
+
+    def test_one_stream_for_any_number_of_workers_and_from_any_step(self):
+        pipeline = self.pipeline("ids", "last: pad")
+        one = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--workers", 1)
+        three = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--workers", 3)
+        head = self.cluster.pull_alone(pipeline, "--epochs", 2, "--steps", 23)
+        one.finish()
+        three.finish()
+        tail = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--resume", head.finish()["token"])
+        tail.finish()
+        self.assertEqual(len(one.lines), 2 * -(-SAMPLES // BATCH))
+        self.assertEqual(one.lines, three.lines)
+        self.assertEqual(one.lines, head.lines + tail.lines)
+
+    def test_ranks_share_a_batch_of_one_bucket(self):
+        pipeline = self.pipeline("words", "last: drop")
+        for step in (0, 5):
+            rows = [json.loads(self.run_forebay(
+                "plan", "-p", pipeline, "--json", "--step", step, *args))
+                    for args in ((), ("--world", 2, "--rank", 0),
+                                 ("--world", 2, "--rank", 1))]
+            numbers = [[row["sample"] for row in part["rows"]]
+                       for part in rows]
+            self.assertEqual(numbers[0], numbers[1] + numbers[2])
+
+    def test_lengths_are_kept_in_the_manifest(self):
+        def digest(text):
+            return text.split("data digest ")[1].split()[0]
+
+        index = ("index", "-p", self.pipeline("ids"))
+        with_ids = digest(self.run_forebay(*index))
+        path = self.pipeline("ids")
+        plain = path.read_text().replace(
+            f"bucket_by: {{field: ids, bounds: {BOUNDS}}}", "slices: 1")
+        path.write_text(plain.replace("    slices: 1\n", ""))
+        without = digest(self.run_forebay(*index))
+        self.pipeline("words")
+        self.assertEqual(
+            len({with_ids, without, digest(self.run_forebay(*index))}), 3)
+        self.pipeline("ids", bounds=[9])
+        self.assertEqual(with_ids, digest(self.run_forebay(*index)))
+        offsets = self.cluster.path("rec") / "day-1" / "ids.offsets.npy"
+        ends = numpy.load(offsets)
+        ends[7] = ends[6]
+        numpy.save(offsets, ends)
+        self.assertNotEqual(with_ids, digest(self.run_forebay(*index)))
+
+    def test_rows_of_one_length_have_no_buckets(self):
+        shown = subprocess.run(
+            [FOREBAY, "index", "-p", str(self.pipeline("number"))],
+            capture_output=True, text=True, check=False,
+            env=self.cluster.env, timeout=120 * harness.SLOW)
+        self.assertNotEqual(shown.returncode, 0)
+        self.assertIn("bucket_by: the rows of field 'number' are all of one "
+                      "length", shown.stderr)
+
+
 if __name__ == "__main__":
     harness.main()

@@ -177,6 +177,12 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
                                                : 0;
 }
 
+uint32_t fby_dataset_row_length(const struct fby_dataset *self, uint64_t sample)
+{
+    struct where at = find(self, sample);
+    return at.shard->lengths[at.sample];
+}
+
 static bool find_member(
     const struct where *at, const char *extension, uint32_t *member)
 {

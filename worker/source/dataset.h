@@ -34,7 +34,10 @@ struct fby_dataset_spec {
     uint32_t                 threads;   /* that scan; 0: one a core, up to 16 */
     uint32_t                 max_open;  /* files kept open; 0: 128 */
     const char (*files)[FBY_NAME_SIZE]; /* list: columns of paths, borrowed */
-    uint32_t n_files;
+    uint32_t                        n_files;
+    const struct fby_field_content *lengths; /* columns: of whose rows the
+                                                manifest has the lengths, for
+                                                buckets; borrowed; NULL: none */
 };
 
 struct fby_dataset;
@@ -90,6 +93,10 @@ const char *fby_dataset_key(
 /* The id of a folder sample's class, which is the folder's place among them in
  * byte order; 0 in other datasets. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
+
+/* Entries of a row of the column that `lengths` was, of a dataset of columns. */
+uint32_t fby_dataset_row_length(
+    const struct fby_dataset *self, uint64_t sample);
 
 /* Are its samples rows of columns? They have no members: see run.h. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);

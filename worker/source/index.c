@@ -159,6 +159,17 @@ static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
     return out;
 }
 
+/* Lengths of other rows are another manifest. */
+static void name_lengths(struct fby_build *b)
+{
+    const struct fby_field_content *field = b->spec->lengths;
+    fby_put_bytes(&b->source, " lengths", strlen(" lengths"));
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        fby_put_bytes(&b->source, " ", 1);
+        fby_put_bytes(&b->source, field->from[i], strlen(field->from[i]));
+    }
+}
+
 /* What the cache is filed under: the place, however it is spelled. */
 static void name_source(struct fby_build *b)
 {
@@ -178,6 +189,9 @@ static void name_source(struct fby_build *b)
     for (uint32_t i = 0; i < b->spec->n_files; i++) {
         fby_put_bytes(&b->source, " ", 1);
         fby_put_bytes(&b->source, b->spec->files[i], strlen(b->spec->files[i]));
+    }
+    if (b->spec->lengths != NULL) {
+        name_lengths(b);
     }
     fby_put_u8(&b->source, 0);
 }

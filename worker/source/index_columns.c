@@ -4,6 +4,7 @@
 #include "worker/source/columns.h"
 #include "worker/source/expand.h"
 #include "worker/source/index_build.h"
+#include "worker/source/row_lengths.h"
 
 struct tables {
     struct fby_build *build;
@@ -24,6 +25,9 @@ static fby_err scan_shard(
     fby_err err = fby_path_join(out->parts.base, shard->name, path, why);
     if (err == FBY_OK) {
         err = fby_columns_scan(out->root, path, shard, why);
+    }
+    if (err == FBY_OK && t->build->spec->lengths != NULL) {
+        err = fby_row_lengths_read(out, shard, t->build->spec->lengths, why);
     }
     if (err == FBY_OK && out->hashed) {
         err = fby_build_sum(t->build, shard, stop, why);

@@ -15,9 +15,19 @@ static const struct fby_field_content *field_of(
     return field;
 }
 
+const struct fby_field_content *fby_lengths_field(
+    const struct fby_content *content)
+{
+    bool rows = content->source == FBY_SOURCE_COLUMNS;
+    return rows && content->bucket_by.n_bounds > 0 ? field_of(content) : NULL;
+}
+
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field)
 {
+    if (fby_dataset_has_rows(dataset)) {
+        return fby_dataset_row_length(dataset, sample);
+    }
     struct fby_member member;
     fby_err           err =
         fby_dataset_find(dataset, sample, field->from, field->n_from, &member);

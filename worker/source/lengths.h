@@ -1,12 +1,17 @@
-/* lengths.h - samples sorted by the length of one of their members.
+/* lengths.h - samples sorted by the length of one of their members, or rows.
  *
  * The length is what the manifest says of the member that the field of
- * bucket_by reads: its bytes; 0 of a sample that has none. Nothing is read. */
+ * bucket_by reads: its bytes; 0 of a sample that has none. Of columns it is
+ * the entries of the field's row. Nothing is read. */
 #ifndef FBY_WORKER_SOURCE_LENGTHS_H
 #define FBY_WORKER_SOURCE_LENGTHS_H
 
 #include "common/plan/buckets.h"
 #include "worker/source/dataset.h"
+
+/* What a dataset of that content is opened with: see fby_dataset_spec. */
+const struct fby_field_content *fby_lengths_field(
+    const struct fby_content *content);
 
 /* *out is NULL where the content has no bucket_by; else the caller's.
  * Errors: FBY_CONFIG when there are more than 2^32 - 1 samples. */

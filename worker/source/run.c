@@ -93,22 +93,29 @@ static fby_err say_missing(const struct fby_shard *shard, const char *wanted,
         wanted, has);
 }
 
+fby_err fby_column_pick(const struct fby_shard *shard,
+    const struct fby_field_content *field, uint16_t *out, struct fby_why *why)
+{
+    enum fby_form form = fby_field_form(field);
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        if (find_column(shard, field->from[i], form, out)) {
+            return FBY_OK;
+        }
+    }
+    return say_missing(shard, field->from[0], form, why);
+}
+
 fby_err fby_dataset_pick(const struct fby_dataset *dataset,
     const struct fby_field_content *field, uint16_t **out, struct fby_why *why)
 {
-    enum fby_form form = fby_field_form(field);
-    uint16_t     *pick = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
-    for (uint32_t s = 0; s < dataset->index.n_shards; s++) {
-        const struct fby_shard *shard = &dataset->index.shards[s];
-        uint32_t                i     = 0;
-        while (i < field->n_from &&
-               !find_column(shard, field->from[i], form, &pick[s])) {
-            i++;
-        }
-        if (i == field->n_from) {
-            free(pick);
-            return say_missing(shard, field->from[0], form, why);
-        }
+    fby_err   err  = FBY_OK;
+    uint16_t *pick = fby_zalloc(dataset->index.n_shards * sizeof(*pick));
+    for (uint32_t s = 0; s < dataset->index.n_shards && err == FBY_OK; s++) {
+        err = fby_column_pick(&dataset->index.shards[s], field, &pick[s], why);
+    }
+    if (err != FBY_OK) {
+        free(pick);
+        return err;
     }
     *out = pick;
     return FBY_OK;

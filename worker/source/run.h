@@ -37,6 +37,11 @@ struct fby_run { /* large; one a thread */
 struct fby_run *fby_run_create(void);
 void            fby_run_destroy(struct fby_run **self_p);
 
+/* The column that a field is in one shard, as below.
+ * Errors: likewise. */
+FBY_CHECKED fby_err fby_column_pick(const struct fby_shard *shard,
+    const struct fby_field_content *field, uint16_t *out, struct fby_why *why);
+
 /* Which column a field is: in every shard the first of field->from that it has,
  * of a sparse one among those that are CSR, of another one with a max_length
  * among those that are ragged, of which it is the values. Frees with free().

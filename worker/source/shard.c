@@ -84,6 +84,7 @@ void fby_shard_fini(struct fby_shard *self)
     free(self->stamps);
     fby_sequences_free(&self->sequences);
     free(self->columns);
+    free(self->lengths);
     *self = (struct fby_shard){0};
 }
 

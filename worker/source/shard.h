@@ -109,6 +109,8 @@ struct fby_shard {
     struct fby_stamp     *stamps;    /* tar, .npz: one; else one a file: a
                                      member's, or a column's */
     struct fby_sequences *sequences; /* of a token file; else NULL */
+    uint32_t             *lengths;   /* a row: entries of the column that is
+                                        bucketed by; else NULL */
     struct fby_column    *columns;   /* in byte order of names; NULL: none */
     uint32_t              n_columns; /* then there are no keys and no members */
 };

@@ -462,6 +462,15 @@ static void buckets_obey_their_rules(void **state)
                "lengths");
     c->bucket_by.field[0] = 'c';
     refused(c, "content: bucket_by: there is no field 'c'");
+    c->bucket_by.n_bounds = 0;
+    fby_split_destroy(&split);
+    split                  = split_of_sequence();
+    c                      = &split->content;
+    c->bucket_by.n_bounds  = 1;
+    c->bucket_by.field[0]  = 'a';
+    c->bucket_by.bounds[0] = 1;
+    refused(
+        c, "content: bucket_by: the rows of field 'a' are all of one length");
     fby_buffer_fini(&bytes);
     free(again);
     fby_split_destroy(&split);

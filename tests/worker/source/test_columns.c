@@ -337,6 +337,46 @@ static void a_field_says_whether_its_column_is_ragged(void **state)
     fby_dataset_destroy(&one);
 }
 
+/* ---- lengths ------------------------------------------------------------- */
+
+static void lengths_of_rows_are_what_their_offsets_say(void **state)
+{
+    static int64_t offsets[20001];
+    for (int64_t i = 0; i <= 20000; i++) {
+        offsets[i] = i / 2;
+    }
+    offsets[9000] = 3; /* row 8999 goes back; row 9000 is long */
+    lists(*state, "<u2", offsets, 20000, 10000);
+    struct fby_dataset_spec spec  = columns_of(*state, "data:d");
+    struct fby_dataset     *plain = sandbox_dataset(&spec);
+    spec.lengths                  = &ragged_a;
+    struct fby_dataset *dataset   = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_row_length(dataset, 0), 0);
+    assert_int_equal(fby_dataset_row_length(dataset, 1), 1);
+    assert_int_equal(fby_dataset_row_length(dataset, 8191), 1);
+    assert_int_equal(fby_dataset_row_length(dataset, 8999), 0);
+    assert_int_equal(fby_dataset_row_length(dataset, 9000), 4497);
+    assert_int_equal(fby_dataset_row_length(dataset, 19999), 1);
+    struct fby_digest one = fby_dataset_digest(plain);
+    struct fby_digest two = fby_dataset_digest(dataset);
+    assert_false(fby_digest_equal(&one, &two));
+    fby_dataset_destroy(&plain);
+    fby_dataset_destroy(&dataset);
+}
+
+static void lengths_need_a_column_that_has_some(void **state)
+{
+    struct fby_why          why     = {{0}};
+    struct fby_dataset     *dataset = NULL;
+    struct fby_dataset_spec spec    = columns_of(*state, "data:d");
+    column(*state, "data/d/a.npy", 5, 1);
+    spec.lengths = &ragged_a;
+    assert_int_equal(
+        fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why),
+        FBY_CONFIG);
+    assert_says(&why, "column a has rows of one shape");
+}
+
 /* ---- CSR ----------------------------------------------------------------- */
 
 struct csr { /* members of a.npz; those without a descr are left out */
@@ -551,6 +591,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             tokens_cut_short_under_a_reader_are_stale, sandbox_open,
             sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            lengths_of_rows_are_what_their_offsets_say, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            lengths_need_a_column_that_has_some, sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
             rows_of_a_scipy_file_lie_where_its_offsets_say, sandbox_open,
             sandbox_close),

@@ -238,6 +238,32 @@ static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
     fby_shard_fini(&shard);
 }
 
+static void lengths_of_rows_are_part_of_the_manifest(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    example_ragged(&shard);
+    struct fby_digest without = fby_shard_digest(&shard);
+    shard.lengths             = fby_zalloc(1000 * sizeof(*shard.lengths));
+    shard.lengths[999]        = 70000;
+    struct fby_digest with    = fby_shard_digest(&shard);
+    assert_false(fby_digest_equal(&with, &without));
+    fby_shard_encode(&shard, &bytes);
+    assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
+    assert_int_equal(back.lengths[998], 0);
+    assert_int_equal(back.lengths[999], 70000);
+    fby_shard_fini(&back);
+    bytes.data[bytes.size - 4004] = 0xf; /* as if they were of other rows */
+    bytes.data[bytes.size - 4003] = 0xf;
+    assert_int_equal(
+        fby_shard_decode(bytes.data, bytes.size, &back, NULL), FBY_PROTO);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+    fby_shard_fini(&shard);
+}
+
 static void a_csr_column_lies_within_its_file(void **state)
 {
     (void)state;
@@ -471,6 +497,7 @@ int main(void)
         cmocka_unit_test(columns_are_read_back_and_lie_within_their_files),
         cmocka_unit_test(parts_of_ragged_columns_are_read_back_in_pairs),
         cmocka_unit_test(a_csr_column_lies_within_its_file),
+        cmocka_unit_test(lengths_of_rows_are_part_of_the_manifest),
         cmocka_unit_test(texts_of_a_list_are_checked),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),
