@@ -1,11 +1,12 @@
-/* payload.c - bytes a sample on the wire, for six kinds of training.
+/* payload.c - bytes a sample on the wire, for seven kinds of training.
  *
- * Pipelines like those of docs/pipeline.md, "Six kinds of training", each an
- * epoch of `forebay pull` with a server and a worker of its own, `codec: auto`,
+ * Pipelines like those of docs/pipeline.md, "Six kinds of training", and one of
+ * sparse rows, each an epoch of `forebay pull` with a server and a worker of its own, `codec: auto`,
  * over data made here: pictures of the album, masks of ellipses, captions of
  * words, columns and tokens drawn at random. What a worker sent, prefixes and
  * all, against what is usual: all numbers in 32 bits, labels as one-hot rows,
- * lists padded to their longest; an id counts as one number. */
+ * lists padded to their longest, sparse rows with all their zeros; an id counts
+ * as one number. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -15,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "bench/bench.h"
+#include "bench/csr_file.h"
 #include "bench/farm.h"
 #include "common/bytes.h"
 #include "common/mem.h"
@@ -29,6 +31,8 @@ enum {
     IDS      = 26,
     SEEN     = 200, /* ids at most */
     SEQUENCE = 2048,
+    ITEMS    = 100000, /* that a user may have rated, */
+    RATED    = 200,    /* and has, at most */
     BATCH    = 64
 };
 
@@ -190,6 +194,45 @@ static void make_columns(
     free(values);
 }
 
+/* How many items a user rated is as how many ids a list has: mostly few. */
+static void rate(struct bench_csr *csr, float *values, uint64_t *state)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < csr->rows; i++) {
+        uint64_t most = bench_random(state) % 4 == 0 ? RATED : RATED / 4;
+        uint64_t left = 1 + bench_random(state) % most;
+        uint64_t gap  = UINT64_C(2) * ITEMS / left;
+        uint64_t item = bench_random(state) % gap;
+        for (; left > 0 && item < ITEMS; left--) {
+            csr->indices[n] = (uint32_t)item;
+            values[n++]     = (float)(1 + bench_random(state) % 5);
+            item += 1 + bench_random(state) % (gap - 1);
+        }
+        csr->begins[i + 1] = n;
+    }
+}
+
+static void make_ratings(
+    const struct bench_farm *farm, const struct bench_album *album)
+{
+    char     path[192];
+    uint64_t state       = 4;
+    uint32_t rows        = (uint32_t)samples * 16;
+    float   *values      = fby_zalloc((uint64_t)rows * RATED * sizeof(*values));
+    struct bench_csr csr = {.rows = rows, .columns = ITEMS, .values = values};
+    (void)album;
+    csr.begins  = fby_zalloc((rows + UINT64_C(1)) * sizeof(*csr.begins));
+    csr.indices = fby_zalloc((uint64_t)rows * RATED * sizeof(*csr.indices));
+    rate(&csr, values, &state);
+    snprintf(path, sizeof(path), "%s/s", farm->photos);
+    mkdir(path, 0777);
+    snprintf(path, sizeof(path), "%s/s/rated.npz", farm->photos);
+    bench_csr_write(&csr, path);
+    free(csr.begins);
+    free(csr.indices);
+    free(values);
+}
+
 /* Frequent tokens are those with small ids, as vocabularies have them. */
 static void make_tokens(
     const struct bench_farm *farm, const struct bench_album *album)
@@ -248,6 +291,10 @@ static const struct workload workloads[] = {
         "wire: i32, out: {as: ragged}}\n"
         "  click: {from: click, decode: label, classes: 2}\n",
         UINT64_C(16) * BATCH, NUMBER *(DENSE + IDS + SEEN + 2)},
+    {"sparse ratings", make_ratings, "columns: ", "/s\"",
+        "  rated: {from: rated, decode: sparse, shape: [100000], "
+        "max_length: 200, wire: u8, out: {as: csr, dtype: f32}}\n",
+        UINT64_C(16) * BATCH, NUMBER *ITEMS},
     {"language modelling", make_tokens, "tokens: {files: ",
         "/t.bin\", format: flat, type: u16, length: 2048, "
         "shift: 1}",
@@ -312,8 +359,9 @@ int main(int argc, char **argv)
         {0},
     };
     const struct bench_program program = {"payload",
-        "Bytes a sample on the wire of six kinds of training, against float32, "
-        "one-hot and padded ones.",
+        "Bytes a sample on the wire of seven kinds of training, against "
+        "float32, "
+        "one-hot, padded and dense ones.",
         options};
     return bench_album_main(&program, argc, argv, run);
 }

@@ -270,7 +270,8 @@ static fby_err put_fields(struct fby_buffer *out,
             "fields:\n"
             "  tokens: {from: input}     # ids; wire: u16 where all are "
             "below 65536\n"
-            "  labels: {from: target}\n");
+            "  labels: {from: target}    # or both as one, in half of the "
+            "bytes: {from: sequence}\n");
         return FBY_OK;
     case FBY_SOURCE_FOLDER:
     case FBY_SOURCE_SHARDS:

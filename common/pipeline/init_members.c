@@ -129,7 +129,9 @@ static void name_field(const struct fby_init_member *member, const char *other,
     memcpy(stem, member->extension, n);
     stem[n] = '\0';
     for (size_t i = 0; i < n; i++) {
-        stem[i] = stem[i] == '.' ? '_' : stem[i];
+        if (stem[i] == '.') {
+            stem[i] = '_';
+        }
     }
     if (n == 0 || !fby_init_name(stem, out)) {
         snprintf(out, FBY_NAME_SIZE, "%s", other);

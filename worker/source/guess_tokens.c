@@ -28,7 +28,7 @@ static bool has_index(
         fby_path_join(path, name, below, &why) != FBY_OK) {
         return false;
     }
-    memcpy(below + strlen(below) - 4, ".idx", 4);
+    snprintf(below + strlen(below) - 4, sizeof(".idx"), ".idx");
     if (fby_root_open(look->root, below, FBY_WANT_FILE, &fd, &why) != FBY_OK) {
         return false;
     }
@@ -78,7 +78,6 @@ static void join(struct group *group, const char *name)
     size_t used = strlen(group->brace);
     size_t room = sizeof(group->brace) - used;
     if (group->n++ == 0) {
-        group->first  = name;
         group->shared = strlen(name);
     }
     size_t i = 0;
@@ -219,7 +218,8 @@ static fby_err look_from(struct fby_look *look, const char *path,
 {
     const char  *word  = fby_look_word(listing->entries[i].name);
     struct group group = {.format = format_of(look, path, &listing->entries[i]),
-        .name                     = word != NULL ? word : "train"};
+        .name                     = word != NULL ? word : "train",
+        .first                    = listing->entries[i].name};
     if (group.format == 0 || fby_look_has(look, group.name)) {
         return FBY_OK;
     }
