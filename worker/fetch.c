@@ -33,9 +33,14 @@ static const struct fby_task_part *same_member(
     return NULL;
 }
 
-static fby_err say_missing(
+static fby_err say_missing(const struct fby_task *task,
     const struct fby_field_content *field, struct fby_why *why)
 {
+    if (task->job->spec.prepared->content.source == FBY_SOURCE_LIST) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "field %s: the row has nothing in a column %s%s", field->name,
+            field->from[0], field->n_from > 1 ? ", nor another to take" : "");
+    }
     return fby_because(why, FBY_BAD_SAMPLE,
         "field %s: the sample has no member .%s%s", field->name, field->from[0],
         field->n_from > 1 ? " nor another that would do" : "");
@@ -102,7 +107,7 @@ static fby_err locate(
     }
     if (fby_dataset_find(dataset, task->sample, nth(field, 0), field->n_from,
             &part->member) != FBY_OK) {
-        return say_missing(field, why);
+        return say_missing(task, field, why);
     }
     const struct fby_task_part *same = same_member(task, chosen, &part->member);
     if (same != NULL) {

@@ -190,6 +190,23 @@ class Lists(SystemTest):
         self.refused("no row has a path in the column 'mask'",
                      b'{"image": "out.png"}\n', "train.jsonl")
 
+    def test_what_a_field_asks_of_a_row_in_vain_is_said_with_what_it_has(self):
+        self.write_csv([row(number) for number in range(SAMPLES)])
+        path = self.of_list()
+        good = path.read_text()
+        for wrong, right, words in (
+                ("from: label", "from: lable",
+                 ("nothing in a column lable",
+                  "columns: image.png, mask.png, label, score, code, unused")),
+                ('decode: number, key: "."', "decode: number",
+                 ("a value by itself", 'say key: "." to take it'))):
+            path.write_text(good.replace(wrong, right))
+            pull = self.cluster.pull_alone(
+                path, "--data", f"data={self.root}", "--workers", 1)
+            pull.finish(code=1)
+            for word in words:
+                self.assertIn(word, pull.error)
+
     def test_a_file_that_changes_is_never_delivered(self):
         self.write_csv([row(number) for number in range(SAMPLES)])
         pull = self.cluster.pull_alone(

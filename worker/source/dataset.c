@@ -335,6 +335,10 @@ static void place_in_list(const struct fby_dataset *self,
         snprintf(path, sizeof(path), ", file %.*s",
             (int)shard->text_size[member->index],
             (const char *)shard->texts.data + shard->text_at[member->index]);
+    } else if (member == NULL) {
+        char columns[160] = "";
+        list_members(at, columns, sizeof(columns));
+        snprintf(path, sizeof(path), " (columns: %s)", columns);
     }
     snprintf(text->text, sizeof(text->text),
         "list %.200s, line %s, sample %llu%s", self->index.parts.rest,

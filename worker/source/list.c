@@ -65,7 +65,9 @@ static const char *fault_of_path(const char *path, size_t size)
             n > 0 && n <= 2 && path[at] == '.' && path[at + n - 1] == '.';
         if (n == 0 || dots) {
             return "a path is relative to the list's folder, without '.', '..' "
-                   "and '//'";
+                   "and '//'; put the list into a folder that all its files "
+                   "are below, or give that folder as --data NAME=DIR and the "
+                   "list as NAME:FILE";
         }
         at += n + 1;
     }

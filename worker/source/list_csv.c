@@ -135,6 +135,23 @@ struct header {
     uint32_t             n;
 };
 
+/* What others put between columns stands in the name of an only one. */
+static fby_err check_commas(const struct csv *c, const struct header *h)
+{
+    size_t at = h->n == 1 ? strcspn(h->cells[0].column, ";\t|") : 0;
+    if (h->n != 1 || h->cells[0].column[at] == '\0') {
+        return FBY_OK;
+    }
+    char mark = h->cells[0].column[at];
+    return fby_because(c->why, FBY_CONFIG,
+        "line %llu: it has no comma, but %s; columns are separated by commas: "
+        "write the file anew with them",
+        (unsigned long long)c->line,
+        mark == ';'   ? "';'"
+        : mark == '|' ? "'|'"
+                      : "tabs");
+}
+
 static fby_err check_names(const struct csv *c, const struct header *h)
 {
     for (uint32_t i = 0; i < h->n; i++) {
@@ -169,7 +186,8 @@ static fby_err read_header(struct csv *c, struct header *h)
     for (uint32_t i = 0; i < h->n; i++) {
         h->cells[i].column = (const char *)h->names.data + c->begins[i];
     }
-    return check_names(c, h);
+    err = check_commas(c, h);
+    return err == FBY_OK ? check_names(c, h) : err;
 }
 
 static fby_err hand_on(struct csv *c, struct header *h, uint64_t line,

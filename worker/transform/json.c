@@ -43,6 +43,23 @@ static bool is_whole(const char *key)
     return strcmp(key, ".") == 0;
 }
 
+/* A value by itself is taken for an object where the key is left out. */
+static fby_err refuse_text(const struct fby_field_job *job,
+    const json_error_t *error, struct fby_why *why)
+{
+    json_t *value = json_loadb((const char *)job->bytes, job->size,
+        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
+    if (value == NULL) {
+        return fby_because(
+            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error->line, error->text);
+    }
+    json_decref(value);
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "it is a value by itself, and no JSON object with a member '%s'; say "
+        "key: \".\" to take it",
+        job->field->json_key);
+}
+
 static fby_err parse(
     const struct fby_field_job *job, json_t **out, struct fby_why *why)
 {
@@ -62,8 +79,7 @@ static fby_err parse(
     }
     *out = json_loadb((const char *)job->bytes, job->size, flags, &error);
     if (*out == NULL) {
-        return fby_because(
-            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error.line, error.text);
+        return refuse_text(job, &error, why);
     }
     return FBY_OK;
 }

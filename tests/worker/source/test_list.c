@@ -109,6 +109,8 @@ static void a_csv_that_is_wrong_is_refused_with_its_line(void **state)
     refuse("image,IMAGE\nx,y\n", false, "column 'IMAGE' is there twice");
     refuse("image,\nx,y\n", false, "a column without a name");
     refuse(",image\nx,y\n", false, "a column without a name");
+    refuse("image;label\na;3\n", false, "no comma, but ';'; columns are");
+    refuse("image\tlabel\na\t3\n", false, "no comma, but tabs; columns");
     refuse("image\n\xff\n", false, "line 2: is not UTF-8 text");
     refuse("b\nx\n", false, "no row has a path in the column 'image'");
     refuse("image,b\nx,y\n,\n", false, "line 3: a row with nothing");
@@ -143,6 +145,7 @@ static void paths_lead_downwards_only(void **state)
         char text[64];
         snprintf(text, sizeof(text), "image\n%s\n", paths[i]);
         refuse(text, false, "line 2, column image: a path is relative");
+        refuse(text, false, "as --data NAME=DIR and the list as NAME:FILE");
     }
     refuse("image\n\"a\nb.jpg\"\n", false, "a control character");
     check("image\n..a/.b.jpg\n", false, "2: image.b.jpg@..a/.b.jpg;");

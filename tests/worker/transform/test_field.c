@@ -249,7 +249,8 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
     assert_text_refused(&field, "{\"class\": {\"id\": -1}}", "is no label");
     assert_text_refused(&field, "{\"class\": {\"id\": 1.0}}", "is no label");
     assert_text_refused(&field, "{\"class\": {\"id\": \"1\"}}", "is no label");
-    assert_text_refused(&field, "7", "JSON line 1");
+    assert_text_refused(&field, "7", "say key: \".\" to take it");
+    assert_text_refused(&field, "7 8", "JSON line 1");
 }
 
 /* Each of a list is picked as often as the others, and by name. */
