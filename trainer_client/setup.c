@@ -166,7 +166,10 @@ static fby_err take_token(struct fby_setup *self,
     }
     if (!fby_digest_equal(&self->token.content, &self->content_digest)) {
         return fby_because(why, FBY_CONFIG,
-            "the token is of content %s, the pipeline's split is %s",
+            "the token is of content %s, the pipeline's split is %s: go on "
+            "with "
+            "the file and split that the token was taken from, or begin anew "
+            "without a token",
             fby_hex(self->token.content.bytes, 8, have),
             fby_hex(self->content_digest.bytes, 8, want));
     }

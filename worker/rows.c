@@ -84,12 +84,12 @@ static fby_err check_column(const struct fby_field_content *field,
     if (field->maps > 0 && column->type >= FBY_NPY_F2) {
         return fby_because(why, FBY_CONFIG,
             "its dtype is %s; bits come from bools or whole numbers",
-            fby_npy_type_name(column->type));
+            fby_npy_dtype(column->type));
     }
     if (field->decode == FBY_DECODE_LABEL && column->type >= FBY_NPY_F2) {
         return fby_because(why, FBY_CONFIG,
             "its dtype is %s; a label is made of whole numbers",
-            fby_npy_type_name(column->type));
+            fby_npy_dtype(column->type));
     }
     return FBY_OK;
 }
@@ -547,13 +547,14 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
     }
     struct fby_npy npy  = npy_of(column, c->run->at[0], values);
     uint64_t       good = convert(field, &npy, dst);
-    if (good < values) {
+    if (good < values && field->maps > 0) {
         char text[FBY_CONVERT_TEXT];
         return fby_because(why, FBY_BAD_SAMPLE,
-            "value %" PRIu64 " is %s (%s)%s", good,
-            fby_convert_text(&npy, good, text), fby_npy_type_name(npy.type),
-            field->maps > 0 ? "; a bit is 0 or 1"
-                            : ", which its wire type cannot hold");
+            "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
+            fby_convert_text(&npy, good, text), fby_npy_dtype(npy.type));
+    }
+    if (good < values) {
+        return fby_convert_refuse(&npy, good, field->wire_type, why);
     }
     return fby_because(why, FBY_BAD_SAMPLE,
         "label %" PRIu64 " is too large; 0 to %" PRIu64 " are right",

@@ -19,9 +19,12 @@
 
 /* ---- splits ---- */
 
+#define SHUFFLE_BY_BLOCKS "{block: K}"
+
 static const struct fby_choice shuffles[] = {
     {"none", FBY_SHUFFLE_NONE, false},
     {"full", FBY_SHUFFLE_FULL, false},
+    {SHUFFLE_BY_BLOCKS, FBY_SHUFFLE_BLOCK, false}, /* which is no word */
     {NULL, 0, false},
 };
 
@@ -55,7 +58,8 @@ static fby_err read_shuffle(
         shuffle->kind = FBY_SHUFFLE_BLOCK;
         return fby_schema_read(yaml, node, &shuffle_schema, shuffle);
     }
-    if (strcmp(fby_yaml_text(node), "block") == 0) {
+    const char *text = fby_yaml_text(node);
+    if (strcmp(text, "block") == 0 || strcmp(text, SHUFFLE_BY_BLOCKS) == 0) {
         return fby_yaml_error(
             yaml, node, "shuffle by blocks is written {block: K}");
     }

@@ -199,7 +199,7 @@ class Arrays(SystemTest):
         result = pull.finish()
         self.assertEqual(result["substituted"], 3)
         for words in ("its shape is [24, 31], the field's [24, 32]",
-                      "value 100 is 70000 (i8), which its wire type cannot",
+                      "value 100 is 70000 (int64), which wire type u16 cannot",
                       "its shape is [64, 16], the field's [16, 64]"):
             self.assertIn(words, pull.error)
 

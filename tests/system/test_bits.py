@@ -151,7 +151,7 @@ class Bits(SystemTest):
         pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
         pull.finish()
         for words in ("masks of one field have one size",
-                      "value 0 is 2 (u1); a bit is 0 or 1",
+                      "value 0 is 2 (uint8); a bit is 0 or 1",
                       "the sample has no member .m10.png"):
             self.assertIn(words, pull.error)
 

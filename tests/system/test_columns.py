@@ -185,7 +185,7 @@ class Columns(SystemTest):
         self.assertEqual(result["substituted"], 3)
         for words in ("row 17 (sample 17): field click: label 3 is too large; "
                       "0 to 2 are right",
-                      "row 18 (sample 18): field click: value 0 is -1 (i2)",
+                      "row 18 (sample 18): field click: value 0 is -1 (int16)",
                       "row 400 (sample 400): field price: value 0 is 1e+300"):
             self.assertIn(words, pull.error)
         got = self.batch(self.pipeline(batch=600), 0)
@@ -236,7 +236,7 @@ class Columns(SystemTest):
                 ("from: price", "from: prize", "field price: shard day-0 has "
                  "no column prize; it has click, dense, ids, price"),
                 ("from: click", "from: price", "field click: shard day-0, "
-                 "column price: its dtype is f8; a label is made of whole "
+                 "column price: its dtype is float64; a label is made of whole "
                  "numbers")):
             pull = self.cluster.pull_alone(
                 self.pipeline(FIELDS.replace(old, new)), "--epochs", 1)

@@ -175,8 +175,8 @@ class RaggedColumns(SystemTest):
         result = pull.finish()
         self.assertEqual(result["substituted"], 5)
         for words in (
-                "row 0 (sample 0): field ids: value 0 is 2147483648 (i8), "
-                "which its wire type cannot hold",
+                "row 0 (sample 0): field ids: value 0 is 2147483648 (int64), "
+                "which wire type i32 cannot hold",
                 "row 77 (sample 77): field ids: the row has 41 entries, "
                 "max_length is 40; raise it, or say too_long: truncate",
                 f"row 400 (sample 400): field ids: its offsets go back, from "
@@ -219,7 +219,7 @@ class RaggedColumns(SystemTest):
                             "boxes.offsets.npy; a ragged column is both")
         reals = dict(good)
         reals["ids.offsets"] = reals["ids.offsets"].astype("f8")
-        self.refuses(reals, "ids.offsets.npy: its rows are [] of f8; offsets "
+        self.refuses(reals, "ids.offsets.npy: its rows are [] of float64; offsets "
                             "are whole numbers in one dimension")
 
     def test_fields_that_do_not_fit_a_column_are_refused_at_open(self):

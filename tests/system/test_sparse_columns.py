@@ -222,8 +222,8 @@ class SparseColumns(SystemTest):
                 "5000 values of its shape",
                 "row 20 (sample 20): field words: index -1 is beyond the 5000",
                 "row 30 (sample 30): field words: index 0 stands there twice",
-                "row 40 (sample 40): field words: value 0 is 1000000 (f8), "
-                "which its wire type cannot hold",
+                "row 40 (sample 40): field words: value 0 is 1000000 (float64), "
+                "which wire type f16 cannot hold",
                 "row 77 (sample 77): field words: the row has 31 values, "
                 "max_length is 30; raise it",
                 "row 400 (sample 400): field words: its offsets go back, from "
@@ -254,7 +254,7 @@ class SparseColumns(SystemTest):
                      indptr=[*indptr[:-1], n + 1])
         self.refuses(f"its indptr.npy goes from 1 to {n}",
                      indptr=[1, *indptr[1:]])
-        self.refuses("words.npz: indices.npy: it is of f8; whole numbers are "
+        self.refuses("words.npz: indices.npy: it is of float64; whole numbers are "
                      "right", indices=indices.astype("f8"))
         self.refuses("words.npz: data.npy: it has 2 dimensions; one is right",
                      data=data.reshape(-1, 1))

@@ -269,6 +269,10 @@ class Tokens(TokenTest):
         self.assertIn("was written to", pull.error)
 
     def test_files_that_are_no_token_files_are_refused(self):
+        write_flat(self.root / "few.bin", numpy.arange(LENGTH), "<u2")
+        self.refuses(self.pipeline("few.bin", "format: flat, type: u16"),
+                     f"length is {LENGTH} and one more for targets, and the "
+                     f"longest of 1 has {LENGTH} tokens")
         (self.root / "odd.bin").write_bytes(b"abc")
         self.refuses(self.pipeline("odd.bin", "format: flat, type: u16"),
                      "odd.bin", "3 bytes are no whole number of tokens")

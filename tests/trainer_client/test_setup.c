@@ -209,7 +209,7 @@ static void a_token_of_another_pipeline_or_seed_is_refused(void **state)
     token.content.bytes[0] ^= 1;
     o.has_seed = false;
     fby_token_encode(&token, text);
-    refused(&o, "the token is of content");
+    refused(&o, "begin anew without a token");
 }
 
 static void plain_paths_need_a_root(void **state)

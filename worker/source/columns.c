@@ -203,7 +203,7 @@ static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
         return fby_because(why, FBY_CONFIG,
             "its rows are %s of %s; offsets are whole numbers in one dimension",
             fby_npy_shape_text(column->dims, column->n_dims, shape),
-            fby_npy_type_name(column->type));
+            fby_npy_dtype(column->type));
     }
     fby_err err =
         fby_read_at(fd, column->offset, raw[0], column->row_bytes, why);

@@ -115,7 +115,7 @@ static fby_err check_numbers(
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "it is of %s; whole numbers are right",
-                     fby_npy_type_name(npy->type));
+                     fby_npy_dtype(npy->type));
 }
 
 /* A list of numbers that fills its member. */

@@ -46,15 +46,6 @@ static fby_err refuse_shape(const struct fby_npy *npy, const char *whose,
         fby_npy_shape_text(dims, shape->n_dims, wanted));
 }
 
-static fby_err refuse_value(
-    const struct fby_npy *npy, uint64_t i, struct fby_why *why)
-{
-    char text[FBY_CONVERT_TEXT];
-    return fby_because(why, FBY_BAD_SAMPLE,
-        "value %" PRIu64 " is %s (%s), which its wire type cannot hold", i,
-        fby_convert_text(npy, i, text), fby_npy_type_name(npy->type));
-}
-
 static fby_err write_bits(
     const struct fby_npy *npy, uint8_t *dst, struct fby_why *why)
 {
@@ -62,7 +53,7 @@ static fby_err write_bits(
     if (is_real(npy)) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "its values are %s; bits come from bools or whole numbers",
-            fby_npy_type_name(npy->type));
+            fby_npy_dtype(npy->type));
     }
     uint64_t good = fby_bits_of_npy(npy, dst);
     return good == npy->values
@@ -70,7 +61,7 @@ static fby_err write_bits(
                : fby_because(why, FBY_BAD_SAMPLE,
                      "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
                      fby_convert_text(npy, good, text),
-                     fby_npy_type_name(npy->type));
+                     fby_npy_dtype(npy->type));
 }
 
 /* The first entries of a longer one, where that is allowed. */
@@ -120,5 +111,7 @@ fby_err fby_array_write(
         return err;
     }
     uint64_t good = fby_convert(&npy, field->wire_type, dst);
-    return good == npy.values ? FBY_OK : refuse_value(&npy, good, why);
+    return good == npy.values
+               ? FBY_OK
+               : fby_convert_refuse(&npy, good, job->field->wire_type, why);
 }

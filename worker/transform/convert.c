@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/pipeline/init.h"
+
 enum { BLOCK = 512 /* values */ };
 
 /* Of all numbers that a file can hold one of three holds each exactly. */
@@ -475,4 +477,14 @@ const char *fby_convert_text(
         break;
     }
     return out;
+}
+
+fby_err fby_convert_refuse(const struct fby_npy *npy, uint64_t i,
+    enum fby_type to, struct fby_why *why)
+{
+    char text[FBY_CONVERT_TEXT];
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "value %" PRIu64 " is %s (%s), which wire type %s cannot hold", i,
+        fby_convert_text(npy, i, text), fby_npy_dtype(npy->type),
+        fby_init_type_word(to));
 }

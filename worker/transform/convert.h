@@ -26,6 +26,10 @@ uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out);
 /* Is it the same bits in the file and on the wire, in the same order? */
 bool fby_convert_is_copy(const struct fby_npy *npy, enum fby_type to);
 
+/* Refuse value i, which did not fit type `to`. */
+fby_err fby_convert_refuse(const struct fby_npy *npy, uint64_t i,
+    enum fby_type to, struct fby_why *why);
+
 /* Value i as text, as it stands in the file; returns `out`. */
 const char *fby_convert_text(
     const struct fby_npy *npy, uint64_t i, char out[FBY_CONVERT_TEXT]);

@@ -12,27 +12,33 @@
 
 struct npy_type {
     const char *name;
+    const char *dtype;
     size_t      bytes;
 };
 
 static const struct npy_type types[FBY_NPY_TYPES] = {
-    [FBY_NPY_B1] = {"b1", 1},
-    [FBY_NPY_I1] = {"i1", 1},
-    [FBY_NPY_U1] = {"u1", 1},
-    [FBY_NPY_I2] = {"i2", 2},
-    [FBY_NPY_U2] = {"u2", 2},
-    [FBY_NPY_I4] = {"i4", 4},
-    [FBY_NPY_U4] = {"u4", 4},
-    [FBY_NPY_I8] = {"i8", 8},
-    [FBY_NPY_U8] = {"u8", 8},
-    [FBY_NPY_F2] = {"f2", 2},
-    [FBY_NPY_F4] = {"f4", 4},
-    [FBY_NPY_F8] = {"f8", 8},
+    [FBY_NPY_B1] = {"b1", "bool", 1},
+    [FBY_NPY_I1] = {"i1", "int8", 1},
+    [FBY_NPY_U1] = {"u1", "uint8", 1},
+    [FBY_NPY_I2] = {"i2", "int16", 2},
+    [FBY_NPY_U2] = {"u2", "uint16", 2},
+    [FBY_NPY_I4] = {"i4", "int32", 4},
+    [FBY_NPY_U4] = {"u4", "uint32", 4},
+    [FBY_NPY_I8] = {"i8", "int64", 8},
+    [FBY_NPY_U8] = {"u8", "uint64", 8},
+    [FBY_NPY_F2] = {"f2", "float16", 2},
+    [FBY_NPY_F4] = {"f4", "float32", 4},
+    [FBY_NPY_F8] = {"f8", "float64", 8},
 };
 
 const char *fby_npy_type_name(enum fby_npy_type type)
 {
     return types[type].name;
+}
+
+const char *fby_npy_dtype(enum fby_npy_type type)
+{
+    return types[type].dtype;
 }
 
 size_t fby_npy_type_bytes(enum fby_npy_type type)
@@ -307,7 +313,7 @@ static fby_err find_values(
     if (bytes != in->left) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "%zu bytes follow the header; %s of %s are %" PRIu64, in->left,
-            shape, types[out->type].name, bytes);
+            shape, types[out->type].dtype, bytes);
     }
     out->data = in->at;
     return FBY_OK;

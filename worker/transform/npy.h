@@ -37,8 +37,10 @@ enum fby_npy_type {
     FBY_NPY_TYPES
 };
 
-/* "f4"; bytes of a value. */
+/* "f4", as files and digests have it; "float32", as people read it; bytes of a
+ * value. */
 const char *fby_npy_type_name(enum fby_npy_type type);
+const char *fby_npy_dtype(enum fby_npy_type type);
 size_t      fby_npy_type_bytes(enum fby_npy_type type);
 
 struct fby_npy {

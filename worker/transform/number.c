@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/pipeline/init.h"
 #include "worker/transform/json.h"
 #include "worker/transform/scalar.h"
 
@@ -114,8 +115,9 @@ static fby_err store_json_whole(const struct fby_field_job *job, int64_t value,
     }
     if (!whole_is_exact(value, form)) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is %lld, which its wire type cannot hold exactly",
-            job->field->json_key, (long long)value);
+            "JSON '%s' is %lld, which wire type %s cannot hold exactly",
+            job->field->json_key, (long long)value,
+            fby_init_type_word(job->field->wire_type));
     }
     return store_real(job, (double)value, dst, why);
 }

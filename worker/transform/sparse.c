@@ -51,15 +51,10 @@ static bool ascends(const struct fby_sparse_row *row)
 static fby_err convert(const struct fby_field_job *job,
     const struct fby_npy *values, uint8_t *out, struct fby_why *why)
 {
-    char     text[FBY_CONVERT_TEXT];
-    uint64_t good = fby_convert(values, job->field->wire_type, out);
-    return good == values->values
-               ? FBY_OK
-               : fby_because(why, FBY_BAD_SAMPLE,
-                     "value %" PRIu64
-                     " is %s (%s), which its wire type cannot hold",
-                     good, fby_convert_text(values, good, text),
-                     fby_npy_type_name(values->type));
+    enum fby_type to   = job->field->wire_type;
+    uint64_t      good = fby_convert(values, to, out);
+    return good == values->values ? FBY_OK
+                                  : fby_convert_refuse(values, good, to, why);
 }
 
 static void store_index(
@@ -168,7 +163,7 @@ static fby_err read_indices(
                      "index %" PRIu64 " is %s (%s); whole numbers up to 2^63 "
                      "are right",
                      good, fby_convert_text(indices, good, text),
-                     fby_npy_type_name(indices->type));
+                     fby_npy_dtype(indices->type));
 }
 
 fby_err fby_sparse_row_write(struct fby_transform *transform,

@@ -159,7 +159,7 @@ static fby_err read_wholes(const struct file *file, enum part part,
                ? FBY_OK
                : fby_because(why, FBY_BAD_SAMPLE,
                      "its %s.npy has %s; whole numbers up to 2^63 are needed",
-                     file->members[part].name, fby_npy_type_name(slice.type));
+                     file->members[part].name, fby_npy_dtype(slice.type));
 }
 
 /* ---- shape ---- */

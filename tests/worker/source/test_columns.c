@@ -306,7 +306,7 @@ static void ragged_columns_are_refused_with_their_numbers(void **state)
     refuses(*state, "data:d", "its offsets go from 7 to 6");
     lists(*state, "<f4", back, 2, 10);
     refuses(*state, "data:d",
-        "a.offsets.npy: its rows are [] of f4; offsets are whole numbers");
+        "a.offsets.npy: its rows are [] of float32; offsets are whole numbers");
     lists(*state, "<i4", back, 0, 10);
     refuses(*state, "data:d", "it has 0 rows (its offsets are one more)");
     lists(*state, "<i4", out, 1, 10);

@@ -127,11 +127,11 @@ static void a_value_that_does_not_fit_is_named(void **state)
     struct fby_field_content f16 =
         field_of(FBY_F16, (struct fby_shape){1, {3}});
     assert_refused(&u8, &(struct npy_file){"<i2", "(3,)", whole, 6},
-        "value 2 is 256 (i2), which its wire type cannot hold");
+        "value 2 is 256 (int16), which wire type u8 cannot hold");
     assert_refused(&u8, &(struct npy_file){"<f8", "(3,)", real, 24},
-        "value 2 is 0.5 (f8), which");
+        "value 2 is 0.5 (float64), which");
     assert_refused(&f16, &(struct npy_file){"<f8", "(3,)", large, 24},
-        "value 2 is 65520 (f8), which");
+        "value 2 is 65520 (float64), which");
 }
 
 static void damaged_files_and_fortran_order_are_refused(void **state)
@@ -209,7 +209,8 @@ static void long_rows_are_packed_as_short_ones(void **state)
     struct fby_why why       = {{0}};
     assert_int_equal(
         fby_field_write(transform, &job, out, &why), FBY_BAD_SAMPLE);
-    assert_non_null(strstr(why.text, "value 9000 is 2 (i8); a bit is 0 or 1"));
+    assert_non_null(
+        strstr(why.text, "value 9000 is 2 (int64); a bit is 0 or 1"));
     fby_buffer_fini(&file);
 }
 
@@ -222,13 +223,13 @@ static void values_that_are_no_bits_are_refused(void **state)
     const float              reals[9] = {0, 1};
     struct fby_field_content field    = bits_of((struct fby_shape){1, {9}});
     assert_refused(&field, &(struct npy_file){"|u1", "(9,)", ones, 9},
-        "value 8 is 2 (u1); a bit is 0 or 1");
+        "value 8 is 2 (uint8); a bit is 0 or 1");
     assert_refused(&field, &(struct npy_file){"|u1", "(9,)", early, 9},
-        "value 1 is 255 (u1)");
+        "value 1 is 255 (uint8)");
     assert_refused(&field, &(struct npy_file){"<i4", "(9,)", wide, 36},
-        "value 1 is -1 (i4)");
+        "value 1 is -1 (int32)");
     assert_refused(&field, &(struct npy_file){"<f4", "(9,)", reals, 36},
-        "its values are f4; bits come from bools or whole numbers");
+        "its values are float32; bits come from bools or whole numbers");
     assert_refused(&field, &(struct npy_file){"|u1", "(2,)", ones, 2},
         "its shape is [2], the field's [9]");
 }

@@ -149,7 +149,7 @@ static void values_end_with_the_file(void **state)
 {
     (void)state;
     assert_refused(
-        usual, 47, "47 bytes follow the header; [3, 4] of f4 are 48");
+        usual, 47, "47 bytes follow the header; [3, 4] of float32 are 48");
     assert_refused(usual, 49, "49 bytes follow");
     assert_refused(usual, 0, "0 bytes follow");
 }

@@ -308,7 +308,7 @@ static void members_that_do_not_agree_are_refused(void **state)
     (void)state;
     struct fby_field_content field = field_of(FBY_U8, list);
     struct parts             parts = csr();
-    assert_refused(&field, &parts, "value 1 is -2 (i8)");
+    assert_refused(&field, &parts, "value 1 is -2 (int64)");
     parts.indices = NUMBERS(1, 2);
     assert_refused(
         &field, &parts, "its data.npy has 3 values, its indices.npy 2");
@@ -330,7 +330,8 @@ static void members_of_other_types_are_refused(void **state)
     static const double      shape[2] = {1, 300};
     put_npz_array(&file, "shape", "<f8", "(2,)", shape, sizeof(shape));
     end_npz(&file);
-    assert_refused_file(&field, &file, "its shape.npy has f8; whole numbers");
+    assert_refused_file(
+        &field, &file, "its shape.npy has float64; whole numbers");
     npz_fini(&file);
     file = (struct npz_file){0};
     put_npz_array(&file, "shape", "<i8", "(1, 2)", shape, sizeof(shape));
@@ -465,7 +466,7 @@ static void an_index_that_no_integer_holds_is_refused(void **state)
         fby_sparse_row_write(transform, &job, &lists, out.values, &why),
         FBY_BAD_SAMPLE);
     assert_non_null(
-        strstr(why.text, "index 1 is 18446744073709551615 (u8); whole"));
+        strstr(why.text, "index 1 is 18446744073709551615 (uint64); whole"));
 }
 
 int main(void)
