@@ -10,6 +10,7 @@
 #include "cli/place.h"
 #include "common/mem.h"
 #include "common/pipeline/device_ops.h"
+#include "worker/rows.h"
 
 enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
 
@@ -209,26 +210,76 @@ static bool is_own(const struct plan *self, uint32_t i)
     return self->first + i < fby_order_rows(self->order, self->place.step);
 }
 
+/* ---- where a sample lies ---- */
+
+struct place_text {
+    char text[320];
+};
+
+static const char *shard_of(const struct plan *self, uint64_t sample)
+{
+    const struct fby_dataset *dataset = self->local.dataset;
+    return fby_dataset_shard_name(
+        dataset, fby_dataset_shard_of(dataset, sample));
+}
+
+/* Of a sequence: where in its file it begins. */
+static bool offset_of(
+    const struct plan *self, uint64_t sample, uint64_t *offset)
+{
+    struct fby_member sequence;
+    bool there = self->local.split->content.source == FBY_SOURCE_TOKENS &&
+                 fby_dataset_find(
+                     self->local.dataset, sample, NULL, 0, &sequence) == FBY_OK;
+    if (there) {
+        *offset = sequence.offset;
+    }
+    return there;
+}
+
+/* A key, or what stands for one. */
+static struct place_text place_of(const struct plan *self, uint64_t sample)
+{
+    struct place_text  out;
+    struct fby_row_key row;
+    const char        *key = fby_dataset_key(self->local.dataset, sample, &row);
+    uint64_t           offset = 0;
+    if (offset_of(self, sample, &offset)) {
+        snprintf(out.text, sizeof(out.text), "%.256s, offset %" PRIu64,
+            shard_of(self, sample), offset);
+    } else if (fby_dataset_has_rows(self->local.dataset)) {
+        snprintf(out.text, sizeof(out.text), "%s of %.256s", key,
+            shard_of(self, sample));
+    } else {
+        snprintf(out.text, sizeof(out.text), "%s", key);
+    }
+    return out;
+}
+
 static fby_err row_object(
     struct plan *self, uint32_t i, json_t **out, struct fby_why *why)
 {
     uint64_t           sample = self->samples[i];
     json_t            *fields = json_object();
     struct fby_row_key key;
-    *out = json_pack("{s:I, s:I, s:s, s:b, s:o}", "row",
-        (json_int_t)self->first + i, "sample", (json_int_t)sample, "key",
+    uint64_t           offset = 0;
+    *out = json_pack("{s:I, s:I, s:s, s:s, s:b, s:o}", "row",
+        (json_int_t)self->first + i, "sample", (json_int_t)sample, "shard",
+        shard_of(self, sample), "key",
         fby_dataset_key(self->local.dataset, sample, &key), "valid",
         (int)is_own(self, i), "fields", fields);
+    if (offset_of(self, sample, &offset)) {
+        json_object_set_new(*out, "offset", json_integer((json_int_t)offset));
+    }
     return draw_fields(
         self, (struct fby_drawn_row){self->first + i, sample}, fields, why);
 }
 
 static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
 {
-    uint64_t           sample = self->samples[i];
-    struct fby_row_key key;
+    uint64_t sample = self->samples[i];
     printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
-        sample, fby_dataset_key(self->local.dataset, sample, &key),
+        sample, place_of(self, sample).text,
         is_own(self, i) ? "" : "  (padding)");
     return draw_fields(
         self, (struct fby_drawn_row){self->first + i, sample}, NULL, why);
@@ -281,10 +332,26 @@ static uint32_t all_rows(const struct plan *self)
                                          : self->drawn.own;
 }
 
+/* Are the columns there that the fields name? */
+static fby_err check_columns(const struct plan *self, struct fby_why *why)
+{
+    struct fby_rows *rows = NULL;
+    fby_err          err  = FBY_OK;
+    if (fby_dataset_has_rows(self->local.dataset)) {
+        err = fby_rows_create(
+            &self->local.split->content, self->local.dataset, &rows, why);
+    }
+    fby_rows_destroy(&rows);
+    return err;
+}
+
 static fby_err plan(struct plan *self, struct fby_why *why)
 {
     const struct plan_options *o = self->options;
     fby_err err                  = fby_local_open(&self->local, &o->local, why);
+    if (err == FBY_OK) {
+        err = check_columns(self, why);
+    }
     if (err == FBY_OK) {
         err = fby_place_find(&self->place, &self->local, &self->order, why);
     }

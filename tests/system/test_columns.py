@@ -238,11 +238,14 @@ class Columns(SystemTest):
                 ("from: click", "from: price", "field click: shard day-0, "
                  "column price: its dtype is float64; a label is made of whole "
                  "numbers")):
-            pull = self.cluster.pull_alone(
-                self.pipeline(FIELDS.replace(old, new)), "--epochs", 1)
+            pipeline = self.pipeline(FIELDS.replace(old, new))
+            pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
             pull.finish(code=None)
             self.assertNotEqual(pull.process.returncode, 0)
             self.assertIn(words, pull.error)
+            plan = self.run_forebay("plan", "-p", pipeline)
+            self.assertEqual(plan.returncode, 1)
+            self.assertIn(words, plan.stderr)
 
     def test_a_file_cut_short_during_a_run_ends_it_by_name(self):
         self.days((60000, 9, 9))
@@ -295,7 +298,7 @@ class Columns(SystemTest):
         number = self.batch(pipeline, 3)["samples"][0]
         local = number if number < 700 else number - 700 - (number > 700)
         self.assertTrue(plan.stdout.startswith(
-            f"row 0  sample {number}  row {local}"), plan.stdout)
+            f"row 0  sample {number}  row {local} of day-"), plan.stdout)
         self.assertLess(number, len(right["dense"]))
         lint = self.run_forebay("lint", "-p", pipeline, "--json")
         self.assertEqual(lint.returncode, 0, lint.stderr)

@@ -225,6 +225,20 @@ class Tokens(TokenTest):
                      "not the sequence one token on; use from: input and "
                      "from: target")
 
+    def test_plan_names_the_file_and_place_of_a_sequence(self):
+        self.flat("<u2")
+        pipeline = self.pipeline("t-*.bin", "format: flat, type: u16",
+                                 split="shuffle: none")
+        plan = self.run_forebay("plan", "-p", pipeline)
+        self.assertEqual(plan.returncode, 0, plan.stderr)
+        self.assertEqual(plan.stdout.splitlines()[:2], [
+            "row 0  sample 0  t-0.bin, offset 0",
+            f"row 1  sample 1  t-0.bin, offset {2 * LENGTH}"])
+        rows = json.loads(self.run_forebay(
+            "plan", "-p", pipeline, "--json").stdout)["rows"]
+        self.assertEqual((rows[1]["shard"], rows[1]["offset"]),
+                         ("t-0.bin", 2 * LENGTH))
+
     def test_lint_says_that_targets_travel_twice(self):
         self.flat("<u2")
         shown = self.run_forebay("lint", "--json", "-p", self.pipeline(
