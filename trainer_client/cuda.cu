@@ -162,6 +162,10 @@ static int pool_create(int device, void **out)
         err = cudaMemPoolSetAttribute(
             pool, cudaMemPoolAttrReleaseThreshold, &keep);
     }
+    if (err != cudaSuccess && pool != nullptr) {
+        (void)cudaMemPoolDestroy(pool);
+        pool = nullptr;
+    }
     *out = pool;
     return err;
 }

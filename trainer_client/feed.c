@@ -261,6 +261,23 @@ static void make_outs(struct run *run)
     }
 }
 
+/* Some devices, virtual ones above all, have none: what is needed beyond the
+ * usual memory is then allocated, and freeing it waits for the device. */
+static void make_pool(struct run *run)
+{
+    struct fby_feed *self = run->feed;
+    if (run->err != FBY_OK || self->config.memory.allocate != NULL ||
+        self->config.fixed) {
+        return;
+    }
+    int code = self->cuda->pool_create(self->config.device, &self->pool);
+    if (code != 0) {
+        self->pool = NULL;
+        fby_info("NO-DEVICE-POOL", "device cuda:%d has no memory pools: %s",
+            self->config.device, self->cuda->text(code));
+    }
+}
+
 static void make_all(struct run *run)
 {
     struct fby_feed *self = run->feed;
@@ -273,9 +290,7 @@ static void make_all(struct run *run)
         CALL(run, event_create, &self->arenas[i].copied);
     }
     CALL(run, stream_create, &self->memory);
-    if (self->config.memory.allocate == NULL && !self->config.fixed) {
-        CALL(run, pool_create, self->config.device, &self->pool);
-    }
+    make_pool(run);
     make_outs(run);
 }
 
@@ -597,8 +612,10 @@ static void *further_memory(struct run *run, const struct out *out)
     if (memory != NULL || run->err != FBY_OK) {
         return memory;
     }
-    if (self->pool == NULL) {
+    if (self->config.memory.allocate != NULL) {
         memory = their_memory(run);
+    } else if (self->pool == NULL) {
+        CALL(run, allocate, &memory, self->config.out_bytes);
     } else {
         CALL(run, pool_take, &memory, self->config.out_bytes, self->pool,
             self->memory);

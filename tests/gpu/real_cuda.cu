@@ -1,6 +1,6 @@
 /* real_cuda.cu - the first GPU behind fake_cuda.h, so that tests of the one are
  * tests of the other: the real table, in which what is made is counted, a
- * launch can be made to fail, and a driver to be missing.
+ * launch or a pool can be made to fail, and a driver to be missing.
  *
  * Linked with --wrap=fby_cuda. Without a GPU the test says so and is skipped. */
 #include <atomic>
@@ -37,6 +37,12 @@ static void check(int code, const char *what)
 }
 
 /* ---- the table ------------------------------------------------------------ */
+
+static bool fails(const char *call)
+{
+    const char *name = broken;
+    return name != nullptr && strcmp(name, call) == 0;
+}
 
 static int counted(int code, int made)
 {
@@ -80,7 +86,8 @@ static int free_memory(void *memory)
 
 static int pool_create(int device, void **out)
 {
-    return counted(real()->pool_create(device, out), 1);
+    return fails("pool_create") ? static_cast<int>(cudaErrorNotSupported)
+                                : counted(real()->pool_create(device, out), 1);
 }
 
 static int pool_destroy(void *pool)
@@ -120,10 +127,7 @@ static int event_destroy(void *event)
 
 static int launch(const struct fby_cuda_launch *given)
 {
-    const char *name = broken;
-    return name != nullptr && strcmp(name, "launch") == 0
-               ? static_cast<int>(BROKEN)
-               : real()->launch(given);
+    return fails("launch") ? static_cast<int>(BROKEN) : real()->launch(given);
 }
 
 static struct fby_cuda table(void)

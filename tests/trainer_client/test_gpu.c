@@ -23,6 +23,7 @@ struct stream {
     struct fake_behaviour worker;
     bool                  checked; /* digests of what was decoded */
     bool                  fixed;
+    bool                  no_pool;   /* the device has none */
     bool                  last_rank; /* of as many as a batch has rows */
     uint32_t              hold;      /* batches at a time */
     struct found          found[STEPS][TENSORS];
@@ -67,6 +68,7 @@ static void open_stream(struct rig *rig, struct stream *s)
         .layout      = FOREBAY_LAYOUT_CHW,
     };
     fake_cuda_begin(s->size);
+    fake_cuda_fail(s->no_pool ? "pool_create" : NULL);
     rig_begin(rig, s->size, s->last);
     if (s->fields != NULL) {
         char *from = strstr(rig->text, "fields:");
@@ -260,6 +262,15 @@ static void more_batches_can_be_held_than_there_are_slots(void **state)
     compare(&s);
 }
 
+static void without_a_pool_as_many_can_be_held(void **state)
+{
+    (void)state;
+    struct stream s = stream(24, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    s.hold          = 9;
+    s.no_pool       = true;
+    compare(&s);
+}
+
 /* An allocator that looks at the stream it allocates for. */
 struct heap {
     struct forebay *stream; /* once it is open */
@@ -425,6 +436,7 @@ int main(void)
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(batches_without_rows_are_as_on_the_host),
         cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
+        cmocka_unit_test(without_a_pool_as_many_can_be_held),
         cmocka_unit_test(an_allocator_may_ask_the_stream_and_may_have_no_more),
         cmocka_unit_test(fixed_outputs_have_one_address),
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
