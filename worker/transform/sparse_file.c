@@ -252,7 +252,9 @@ static fby_err place_row(struct file *file, uint64_t row, uint64_t from,
     fby_err err = FBY_OK;
     for (uint64_t i = from; i < to && err == FBY_OK; i++) {
         err = check_place(file->at[i], file->columns, "index", why);
-        file->at[i] += (int64_t)(row * file->columns);
+        if (err == FBY_OK) {
+            file->at[i] += (int64_t)(row * file->columns);
+        }
     }
     return err;
 }

@@ -250,6 +250,22 @@ static void what_is_beyond_its_shape_is_refused(void **state)
     assert_refused(&field, &parts, "its shape has 3 dimensions");
 }
 
+/* Adding the places of the rows before it would overflow. */
+static void the_largest_index_is_refused_in_any_row(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, table);
+    struct parts             parts = coo();
+    parts.col                      = NUMBERS(INT64_MAX, 3);
+    assert_refused(&field, &parts, "index 9223372036854775807 is beyond the 4");
+    parts = (struct parts){.format = "csr",
+        .shape                     = NUMBERS(3, 4),
+        .indices                   = NUMBERS(1, INT64_MAX, 3),
+        .indptr                    = NUMBERS(0, 1, 2, 3),
+        .data                      = NUMBERS(7, 8, 9)};
+    assert_refused(&field, &parts, "index 9223372036854775807 is beyond the 4");
+}
+
 static void values_at_one_place_are_refused(void **state)
 {
     (void)state;
@@ -478,6 +494,7 @@ int main(void)
         cmocka_unit_test(one_row_fits_any_shape_of_as_many_values),
         cmocka_unit_test(a_row_may_be_empty_or_hold_zeros),
         cmocka_unit_test(what_is_beyond_its_shape_is_refused),
+        cmocka_unit_test(the_largest_index_is_refused_in_any_row),
         cmocka_unit_test(values_at_one_place_are_refused),
         cmocka_unit_test(offsets_that_do_not_fit_are_refused),
         cmocka_unit_test(rows_that_are_too_long_are_refused),
