@@ -41,8 +41,9 @@ struct fby_list_sink {
 FBY_CHECKED fby_err fby_list_csv(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_why *why);
 
-/* An object a line. Numbers become their text, true 1, false 0, objects and
- * lists their JSON without blanks. Errors: as above. */
+/* An object a line. Numbers, objects and lists are their text in the line, the
+ * latter without blanks between tokens; true is 1, false 0. Errors: as above.
+ */
 FBY_CHECKED fby_err fby_list_json(const char *text, size_t size,
     const struct fby_list_sink *sink, struct fby_why *why);
 

@@ -163,6 +163,36 @@ static void a_json_line_is_a_sample(void **state)
         "4: image.png@2.png at={\"x\":[1,2.5]} t=\xc3\xa9;");
 }
 
+static void numbers_of_json_lines_are_their_text(void **state)
+{
+    (void)state;
+    check("{\"image\":\"a\",\"a\":0.1,\"b\":1e0,\"c\":-0,\"d\":1.10 ,"
+          "\"e\" : 1E+05\t,\"f\":0}",
+        true, "1: image@a a=0.1 b=1e0 c=-0 d=1.10 e=1E+05 f=0;");
+    check("{\"image\":\"a\",\"a\":9223372036854775808,\"b\":1e400}", true,
+        "1: image@a a=9223372036854775808 b=1e400;");
+    check("{\"image\":\"a\",\"a\\\"1:\":-1,\"no\":null,\"b\":false,"
+          "\"c\":[ 1.50, {\"x\": \"1, 2\\\" ] }\", \"y\" : 1e999 } ], \"d\":2}",
+        true,
+        "1: image@a b=0 c=[1.50,{\"x\":\"1, 2\\\" ] }\",\"y\":1e999}] d=2;");
+}
+
+static void what_is_no_number_of_json_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"01", "1.", ".5", "+1", "-", "1e",
+        "1e+", "1-2", "1 2", "0x1", "1.2.3", "--1", "-01", "NaN", "1true",
+        "1\"a\""};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char text[64];
+        snprintf(text, sizeof(text), "{\"image\": \"a\", \"x\": %s}", wrong[i]);
+        refuse(text, true, "line 1: JSON:");
+        snprintf(
+            text, sizeof(text), "{\"image\": \"a\", \"x\": [%s]}", wrong[i]);
+        refuse(text, true, "line 1: JSON:");
+    }
+}
+
 static void json_lines_that_are_wrong_are_refused(void **state)
 {
     (void)state;
@@ -219,6 +249,8 @@ int main(void)
         cmocka_unit_test(rows_and_columns_are_bounded),
         cmocka_unit_test(paths_lead_downwards_only),
         cmocka_unit_test(a_json_line_is_a_sample),
+        cmocka_unit_test(numbers_of_json_lines_are_their_text),
+        cmocka_unit_test(what_is_no_number_of_json_is_refused),
         cmocka_unit_test(json_lines_that_are_wrong_are_refused),
         cmocka_unit_test(a_long_list_is_cut_and_survives_its_bytes),
     };
