@@ -1,8 +1,11 @@
 #define ZLIB_CONST
 #include "worker/transform/npz.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <zlib.h>
+
+enum { DEFLATE_MOST = 8 / 2 * 258 }; /* bytes that one byte may become */
 
 struct file {
     const uint8_t *data;
@@ -34,8 +37,14 @@ static bool is_named(const struct fby_zip_member *entry, const char *name)
            strcmp(entry->name + n, ".npy") == 0;
 }
 
+/* A symbol is two bits, or more, and 258 bytes, or fewer. */
+static bool can_have_size(const struct fby_zip_member *entry)
+{
+    return !entry->is_deflated || entry->size / DEFLATE_MOST <= entry->packed;
+}
+
 /* Keep it where it is one that is looked for; false when it does not lie in the
- * file. */
+ * file, or not be what the directory says. */
 static bool keep(const struct file *file, const struct fby_zip_member *entry,
     struct fby_npz_member *member, struct fby_why *why)
 {
@@ -44,6 +53,13 @@ static bool keep(const struct file *file, const struct fby_zip_member *entry,
     }
     member->entry  = *entry;
     member->packed = place(file, entry, why);
+    if (member->packed != NULL && !can_have_size(entry)) {
+        (void)fby_because(why, FBY_BAD_SAMPLE,
+            "its %s.npy is damaged: %" PRIu64 " bytes deflated to %" PRIu64
+            "; a byte becomes %d at most",
+            member->name, entry->size, entry->packed, DEFLATE_MOST);
+        return false;
+    }
     return member->packed != NULL;
 }
 

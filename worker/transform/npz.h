@@ -2,7 +2,8 @@
  * stored or deflated.
  *
  * A file is trusted in nothing: a member lies in it, and has the size and the
- * sum that the directory says, or is refused. */
+ * sum that the directory says, or is refused: before anything is inflated when
+ * no deflated member could have that size. */
 #ifndef FBY_WORKER_TRANSFORM_NPZ_H
 #define FBY_WORKER_TRANSFORM_NPZ_H
 

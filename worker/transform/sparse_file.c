@@ -1,8 +1,8 @@
 /* sparse_file.c - CSR and COO as SciPy saves them: members of a .npz file.
  *
- * All the memory that a file takes is known from the zip directory, and
- * reserved before anything is inflated; a member that could not be one of a row
- * of max_length is refused before that. */
+ * The shape is read first. All the memory that the rest takes is known from the
+ * zip directory then, and reserved before it is inflated; a member that could
+ * not be one of such a row, of max_length, is refused before that. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "worker/transform/sparse.h"
 #include "worker/transform/workshop.h"
 
-enum part { DATA, SHAPE, FORMAT, INDICES, INDPTR, ROW, COL, PARTS };
+enum part { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, PARTS };
 
 enum {
     WORD       = 8,       /* room for the name of a format */
@@ -24,7 +24,8 @@ struct file {
     const struct fby_field_job *job;
     struct fby_npz_member       members[PARTS];
     struct fby_npy              npy[PARTS]; /* of those that are read */
-    uint64_t                    rows, columns;
+    uint64_t                    rows; /* at most; what its shape says, later */
+    uint64_t                    columns;
     uint64_t                    most;  /* values that there may be */
     int64_t                    *at;    /* most of them */
     int64_t                    *other; /* likewise */
@@ -37,7 +38,7 @@ struct file {
 static fby_err find_members(struct file *file, struct fby_why *why)
 {
     static const char *const names[PARTS] = {
-        "data", "shape", "format", "indices", "indptr", "row", "col"};
+        "shape", "data", "format", "indices", "indptr", "row", "col"};
     for (int i = 0; i < PARTS; i++) {
         file->members[i].name = names[i];
     }
@@ -48,12 +49,10 @@ static fby_err find_members(struct file *file, struct fby_why *why)
 /* Bytes of the values that a member may have. */
 static uint64_t most_bytes(const struct file *file, enum part part)
 {
-    const struct fby_shape *shape = &file->job->field->shape;
-    uint64_t                rows  = shape->n_dims == 2 ? shape->dims[0] : 1;
     if (part == SHAPE || part == FORMAT) {
         return SMALL;
     }
-    return (part == INDPTR ? rows + 1 : file->job->field->max_length) *
+    return (part == INDPTR ? file->rows + 1 : file->job->field->max_length) *
            sizeof(int64_t);
 }
 
@@ -73,29 +72,38 @@ static fby_err check_sizes(const struct file *file, struct fby_why *why)
     return FBY_OK;
 }
 
-/* Memory for everything, members last. */
-static fby_err take_memory(
+/* That many bytes, into file->room. */
+static fby_err take_memory(struct fby_transform *transform,
+    const struct fby_need *need, struct file *file, struct fby_why *why)
+{
+    struct fby_scratch *scratch = &transform->decoded[0];
+    fby_err             err     = fby_transform_reserve(transform, need, why);
+    if (err == FBY_OK) {
+        err = fby_scratch_need(scratch, (size_t)need->decoded[0] + 1);
+    }
+    file->room = scratch->memory;
+    return err;
+}
+
+/* Memory for everything but the shape, members last. */
+static fby_err take_all(
     struct fby_transform *transform, struct file *file, struct fby_why *why)
 {
-    uint64_t most  = file->members[DATA].entry.size;
+    uint64_t size  = file->members[DATA].entry.size;
+    uint64_t most  = file->job->field->max_length;
     uint64_t bytes = 0;
-    most           = most < file->job->field->max_length ? most
-                                                         : file->job->field->max_length;
-    for (int i = 0; i < PARTS; i++) {
+    most           = size < most ? size : most;
+    for (int i = DATA; i < PARTS; i++) {
         bytes += fby_npz_room(&file->members[i]);
     }
     const struct fby_need need = {
         .decoded   = {most * FOR_VALUES + bytes},
         .libraries = most * FBY_SPARSE_SORT + INFLATER,
     };
-    struct fby_scratch *scratch = &transform->decoded[0];
-    fby_err             err     = fby_transform_reserve(transform, &need, why);
-    if (err == FBY_OK) {
-        err = fby_scratch_need(scratch, (size_t)need.decoded[0] + 1);
-    }
+    fby_err err = take_memory(transform, &need, file, why);
     if (err == FBY_OK) {
         file->most  = most;
-        file->at    = scratch->memory;
+        file->at    = transform->decoded[0].memory;
         file->other = file->at + most;
         file->spare = (uint8_t *)(file->other + most);
         file->room  = file->spare + most * FBY_SPARSE_SPARE;
@@ -366,15 +374,34 @@ static fby_err read_places(struct file *file, struct fby_why *why)
 
 /* ---- all of it ---- */
 
+/* By itself: how long the offsets may be hangs on it. */
+static fby_err take_shape(
+    struct fby_transform *transform, struct file *file, struct fby_why *why)
+{
+    const struct fby_need need = {
+        .decoded   = {fby_npz_room(&file->members[SHAPE])},
+        .libraries = INFLATER,
+    };
+    fby_err err = take_memory(transform, &need, file, why);
+    if (err == FBY_OK) {
+        err = read_shape(file, why);
+    }
+    fby_transform_rest(transform);
+    return err;
+}
+
 static fby_err write_row(struct fby_transform *transform, struct file *file,
     uint8_t *dst, struct fby_why *why)
 {
     fby_err err = check_sizes(file, why);
     if (err == FBY_OK) {
-        err = take_memory(transform, file, why);
+        err = take_shape(transform, file, why);
     }
     if (err == FBY_OK) {
-        err = read_shape(file, why);
+        err = check_sizes(file, why);
+    }
+    if (err == FBY_OK) {
+        err = take_all(transform, file, why);
     }
     if (err == FBY_OK) {
         err = open_data(file, why);
@@ -389,8 +416,10 @@ static fby_err write_row(struct fby_transform *transform, struct file *file,
 fby_err fby_sparse_file_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    struct file file = {.job = job};
-    fby_err     err  = find_members(&file, why);
+    const struct fby_shape *shape = &job->field->shape;
+    struct file             file  = {
+                     .job = job, .rows = shape->n_dims == 2 ? shape->dims[0] : 1};
+    fby_err err = find_members(&file, why);
     if (err == FBY_OK) {
         err = write_row(transform, &file, dst, why);
     }

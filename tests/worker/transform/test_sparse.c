@@ -319,6 +319,33 @@ static void rows_that_are_too_long_are_refused(void **state)
     npz_fini(&file);
 }
 
+/* Deflated, so that what the directory says is all that is known of it. */
+static void sizes_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct parts             parts = csr();
+    static uint8_t           zeros[1 << 20];
+    field.shape = field.array = (struct fby_shape){2, {1 << 30, 2}};
+    parts.shape               = NUMBERS(1 << 30, 2);
+    parts.deflated            = true;
+    struct npz_file file      = file_of(&parts);
+    uint8_t *at = memmem(file.directory.data, file.directory.size, "indptr", 6);
+    at          = file.bytes.data + file.bytes.size - 22 - file.directory.size +
+         (at - file.directory.data);
+    fby_store_le(at - 22, 900000000, 4); /* bytes of it */
+    assert_refused_file(
+        &field, &file, "its indptr.npy is damaged: 900000000 bytes deflated");
+    npz_fini(&file);
+    field = field_of(FBY_I32, table);
+    file  = (struct npz_file){.deflated = true};
+    put_numbers(&file, "shape", NUMBERS(1, 12));
+    put_npz_array(&file, "indptr", "<i8", "(131072,)", zeros, sizeof(zeros));
+    end_npz(&file);
+    assert_refused_file(&field, &file, "its indptr.npy has 1048");
+    npz_fini(&file);
+}
+
 static void members_that_do_not_agree_are_refused(void **state)
 {
     (void)state;
@@ -498,6 +525,7 @@ int main(void)
         cmocka_unit_test(values_at_one_place_are_refused),
         cmocka_unit_test(offsets_that_do_not_fit_are_refused),
         cmocka_unit_test(rows_that_are_too_long_are_refused),
+        cmocka_unit_test(sizes_that_cannot_be_are_refused),
         cmocka_unit_test(members_that_do_not_agree_are_refused),
         cmocka_unit_test(members_of_other_types_are_refused),
         cmocka_unit_test(damaged_files_are_refused_or_rows),
