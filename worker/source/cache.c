@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -272,6 +273,69 @@ static void make_dirs(const char *file)
     }
 }
 
+static bool same_files(const struct fby_cached *a, const struct fby_cached *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++) {
+        const struct fby_shard *x = &a->shards[i];
+        const struct fby_shard *y = &b->shards[i];
+        uint32_t                n = fby_shard_stamps(x);
+        same = fby_shard_stamps(y) == n && strcmp(x->name, y->name) == 0;
+        for (uint32_t f = 0; same && f < n; f++) {
+            same = fby_stamp_equal(&x->stamps[f], &y->stamps[f]);
+        }
+    }
+    return same;
+}
+
+/* Another process may have hashed the files since this one loaded the cache. */
+static bool would_lose_sums(
+    const char *path, const char *source, const struct fby_cached *what)
+{
+    struct fby_cached is;
+    if (what->hashed) {
+        return false;
+    }
+    bool loses = fby_cache_load(path, source, &is, NULL) == FBY_OK &&
+                 is.hashed && same_files(&is, what);
+    fby_cached_fini(&is);
+    return loses;
+}
+
+/* Of the directory, which stays when files in it are replaced: whoever writes a
+ * file of it waits for the last. -1: no such locks there, so of two who end
+ * together the last one's file stays. */
+static int lock_dir_of(const char *file)
+{
+    char dir[FBY_PATH_SIZE];
+    snprintf(dir, sizeof(dir), "%s", file);
+    char *slash = strrchr(dir, '/');
+    if (slash == NULL) {
+        return -1;
+    }
+    slash[1] = '\0';
+    int fd   = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    return fd;
+}
+
+/* False with errno. */
+static bool put_in_place(const char *temporary, const char *path,
+    const char *source, const struct fby_cached *what)
+{
+    int  lock  = lock_dir_of(path);
+    bool ok    = would_lose_sums(path, source, what)
+                     ? unlink(temporary) == 0
+                     : rename(temporary, path) == 0;
+    int  error = errno;
+    if (lock >= 0) {
+        close(lock);
+    }
+    errno = error;
+    return ok;
+}
+
 fby_err fby_cache_store(const char *path, const char *source,
     const struct fby_cached *what, struct fby_why *why)
 {
@@ -286,7 +350,7 @@ fby_err fby_cache_store(const char *path, const char *source,
     } else if (fd >= 0) {
         close(fd);
     }
-    if (ok && rename(temporary, path) == 0) {
+    if (ok && put_in_place(temporary, path, source, what)) {
         return FBY_OK;
     }
     int error = errno;

@@ -36,7 +36,9 @@ FBY_CHECKED fby_err fby_cache_path(
 FBY_CHECKED fby_err fby_cache_load(const char *path, const char *source,
     struct fby_cached *out, struct fby_why *why);
 
-/* Write it under another name, then rename it; makes missing directories.
+/* Write it under another name, then rename it; makes missing directories. What
+ * is not hashed never replaces a file that has sums of the same files.
+ * Blocks: while another process does the same in this directory.
  * Errors: FBY_IO. */
 FBY_CHECKED fby_err fby_cache_store(const char *path, const char *source,
     const struct fby_cached *what, struct fby_why *why);

@@ -56,6 +56,49 @@ static void what_is_stored_loads_with_its_stamps(void **state)
     fby_cached_fini(&back);
 }
 
+/* Of an example with or without sums, whose file has this inode. */
+static void store(const char *path, bool hashed, uint64_t inode)
+{
+    struct fby_cached what         = example();
+    what.hashed                    = hashed;
+    what.shards[0].hashed          = hashed;
+    what.shards[0].stamps[0].inode = inode;
+    assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
+    fby_cached_fini(&what);
+}
+
+static void assert_stored(const char *path, bool hashed, uint64_t inode)
+{
+    struct fby_cached back = {0};
+    assert_ok(fby_cache_load(path, "shards /a", &back, NULL));
+    assert_int_equal(back.hashed, hashed);
+    assert_int_equal(back.shards[0].stamps[0].inode, inode);
+    fby_cached_fini(&back);
+}
+
+static void sums_of_the_same_files_are_not_lost(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const char           *path = sandbox_path(sb, "deep/cache/y.manifest");
+    store(path, false, 2);
+    store(path, true, 2);
+    assert_stored(path, true, 2);
+    store(path, false, 2); /* whoever began before there were any */
+    assert_stored(path, true, 2);
+    store(path, false, 3);
+    assert_stored(path, false, 3);
+}
+
+static void nothing_is_left_beside_what_is_kept(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const char           *path = sandbox_path(sb, "lone/y.manifest");
+    store(path, true, 2);
+    store(path, false, 2);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(sandbox_path(sb, "lone")), 0);
+}
+
 static void another_source_or_no_file_is_not_found(void **state)
 {
     const struct sandbox *sb   = *state;
@@ -135,6 +178,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(what_is_stored_loads_with_its_stamps),
+        TEST(sums_of_the_same_files_are_not_lost),
+        TEST(nothing_is_left_beside_what_is_kept),
         TEST(another_source_or_no_file_is_not_found),
         TEST(every_damaged_byte_and_every_cut_is_refused),
         TEST(a_wrong_version_with_a_right_sum_is_refused),
