@@ -17,7 +17,7 @@ static const double rounding = 1;
 /* A longer way must save so much more than a shorter one. */
 static const double worth_going_on = 0.03;
 
-_Static_assert((FBY_MAX_OPS + 6) * FBY_MAX_FIELDS + 2 == FBY_LINT_FINDINGS,
+_Static_assert((FBY_MAX_OPS + 6) * FBY_MAX_FIELDS + 3 == FBY_LINT_FINDINGS,
     "room for all findings there can be");
 
 struct findings {
@@ -85,6 +85,35 @@ static void find_refused(struct findings *self)
             facts->refused, facts->refused + facts->samples);
     }
     finding->changes_content = !facts->substitutes;
+}
+
+/* ---- class folders -------------------------------------------------------- */
+
+static bool is_of_folder(const struct fby_field_content *field)
+{
+    return field->n_from > 0 && strcmp(field->from[0], "folder") == 0;
+}
+
+static void find_classes(struct findings *self)
+{
+    const struct fby_lint_facts   *facts   = self->facts;
+    const struct fby_lint_classes *classes = &facts->classes;
+    uint32_t                       f       = 0;
+    while (f < facts->n_fields && !is_of_folder(facts->fields[f].content)) {
+        f++;
+    }
+    if (!classes->apart || f == facts->n_fields) {
+        return;
+    }
+    struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
+        &facts->fields[f], facts->fields[f].lines.field);
+    say(finding->what,
+        "class %u is the folder '%s' here and '%s' in split '%s': folders are "
+        "numbered in each split by itself",
+        classes->id, classes->here, classes->there, classes->split);
+    say(finding->instead,
+        "nothing, but give both splits the same class folders; or a list with "
+        "a column of labels instead of folder");
 }
 
 /* ---- a picture and its labels --------------------------------------------- */
@@ -441,6 +470,7 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
 {
     struct findings self = {.facts = facts, .at = out};
     find_refused(&self);
+    find_classes(&self);
     find_shards(&self);
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];

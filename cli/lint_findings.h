@@ -9,7 +9,7 @@
 
 enum {
     FBY_LINT_MOVES    = 32,  /* of ops of a field that are tried */
-    FBY_LINT_FINDINGS = 706, /* an order an op, six more a field, and two */
+    FBY_LINT_FINDINGS = 707, /* an order an op, six more a field, and three */
     FBY_LINT_TEXT     = 640,
     FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
     FBY_LINT_FEW      = 8    /* samples that say nothing of all others */
@@ -61,23 +61,34 @@ struct fby_lint_field {
     uint32_t               n_moves;
 };
 
+/* Class folders of two splits. */
+struct fby_lint_classes {
+    bool     apart; /* else there is nothing to say */
+    uint32_t id;    /* stands for two names: */
+    char     here[FBY_NAME_SIZE];
+    char     there[FBY_NAME_SIZE];
+    char     split[FBY_NAME_SIZE]; /* the other one */
+};
+
 struct fby_lint_facts {
-    uint32_t              samples; /* that were looked at */
-    uint32_t              refused; /* beside these, bad ones */
-    const char           *refusal; /* why the first is; borrowed */
-    uint32_t              refused_field;
-    bool                  substitutes; /* pull goes on with another sample */
-    uint32_t              n_fields;
-    struct fby_lint_field fields[FBY_MAX_FIELDS];
-    size_t                shuffle_line;
-    double                shards;       /* read for a batch, in the mean */
-    uint32_t              block;        /* a K of {block: K} that reads fewer */
-    double                shards_block; /* with that; 0: there is none */
+    uint32_t                samples; /* that were looked at */
+    uint32_t                refused; /* beside these, bad ones */
+    const char             *refusal; /* why the first is; borrowed */
+    uint32_t                refused_field;
+    struct fby_lint_classes classes;
+    bool                    substitutes; /* pull goes on with another sample */
+    uint32_t                n_fields;
+    struct fby_lint_field   fields[FBY_MAX_FIELDS];
+    size_t                  shuffle_line;
+    double                  shards; /* read for a batch, in the mean */
+    uint32_t                block;  /* a K of {block: K} that reads fewer */
+    double                  shards_block; /* with that; 0: there is none */
 };
 
 enum fby_finding_kind {
     FBY_FINDING_REFUSED,
     FBY_FINDING_PAIR,
+    FBY_FINDING_CLASSES,
     FBY_FINDING_OP_ORDER,
     FBY_FINDING_DCT_SCALE,
     FBY_FINDING_WIRE_TYPE,

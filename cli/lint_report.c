@@ -11,6 +11,7 @@ const char *fby_finding_name(enum fby_finding_kind kind)
     static const char *const names[] = {
         [FBY_FINDING_REFUSED]   = "refused",
         [FBY_FINDING_PAIR]      = "pair",
+        [FBY_FINDING_CLASSES]   = "classes",
         [FBY_FINDING_OP_ORDER]  = "op-order",
         [FBY_FINDING_DCT_SCALE] = "dct-scale",
         [FBY_FINDING_WIRE_TYPE] = "wire-type",

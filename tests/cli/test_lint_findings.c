@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/lint_classes.h"
 #include "common/pipeline/op.h"
 #include "tests/test.h"
 
@@ -352,6 +353,35 @@ static void the_first_bad_sample_is_named_and_what_pull_does(void **state)
     assert_false(findings[0].changes_content);
 }
 
+/* ---- class folders -------------------------------------------------------- */
+
+static void a_class_of_two_names_is_told(void **state)
+{
+    (void)state;
+    content[1].decode = FBY_DECODE_LABEL;
+    content[1].n_from = 1;
+    facts.classes     = (struct fby_lint_classes){
+            .apart = true, .id = 3, .here = "cat", .there = "cow", .split = "val"};
+    assert_int_equal(find(), 0); /* no field is made of folders */
+    strcpy(content[1].from[0], "folder");
+    assert_one(FBY_FINDING_CLASSES, 10);
+    assert_string_equal(findings[0].field, "label");
+    assert_non_null(strstr(findings[0].what,
+        "class 3 is the folder 'cat' here and 'cow' in split 'val'"));
+}
+
+static void classes_of_more_folders_are_numbered_alike(void **state)
+{
+    (void)state;
+    static const char *const here[]  = {"c00", "c01", "c02"};
+    static const char *const there[] = {"c00", "c02"};
+    uint32_t                 id      = 0;
+    assert_false(fby_lint_classes_differ(here, 3, here, 2, &id));
+    assert_false(fby_lint_classes_differ(here, 1, there, 2, &id));
+    assert_true(fby_lint_classes_differ(here, 3, there, 2, &id));
+    assert_int_equal(id, 1);
+}
+
 /* ---- pictures and their labels -------------------------------------------- */
 
 /* Field 0 is a picture, field 1 its mask: one op of that name in each. */
@@ -500,6 +530,8 @@ int main(void)
         TEST(a_field_like_another_is_named_with_it),
         TEST(blocks_are_advised_beyond_the_files_kept_open),
         TEST(the_first_bad_sample_is_named_and_what_pull_does),
+        TEST(a_class_of_two_names_is_told),
+        TEST(classes_of_more_folders_are_numbered_alike),
         TEST(a_mask_that_is_cropped_apart_is_asked_about),
         TEST(a_mask_with_other_crops_is_asked_about),
         TEST(labels_may_be_smaller_than_their_picture),

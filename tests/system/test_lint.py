@@ -204,6 +204,28 @@ class Lint(SystemTest):
         self.assertIn("each of 40 samples is a bad one; the last: sample", text)
         self.assertIn("field image", text)
 
+    def test_class_folders_of_two_splits_are_compared(self):
+        root = self.cluster.photos(number=40)
+        text = FINE.replace('folder: "{root}"}}', 'folder: "{root}/train"}}, '
+                            'val: {{folder: "{root}/val"}}')
+        for split, first in (("train", ("c00", "c01")), ("val", ("c01", "c03"))):
+            (root / split).mkdir()
+            for name in first:
+                subprocess.run(["cp", "-r", root / name, root / split],
+                               check=True)
+        found = self.findings(self.cluster.pipeline(text))
+        self.assertIn("class 0 is the folder 'c00' here and 'c01' in split "
+                      "'val'", found["classes", "label"]["found"])
+        found = self.findings(self.cluster.pipeline(text), "--split", "val")
+        self.assertIn("'c01' here and 'c00' in split 'train'",
+                      found["classes", "label"]["found"])
+        for name in ("c00", "c01", "c03"):
+            for split in ("train", "val"):
+                subprocess.run(["cp", "-r", root / name, root / split],
+                               check=True)
+        found = self.findings(self.cluster.pipeline(text))
+        self.assertNotIn(("classes", "label"), found)
+
     def test_json_is_json_whatever_the_file_is_called(self):
         self.cluster.photos(number=16)
         path = os.fsencode(self.cluster.path("p")) + b"\xff.yaml"

@@ -1,0 +1,111 @@
+#include "cli/lint_classes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "common/pipeline/location.h"
+#include "common/pipeline/text.h"
+#include "worker/source/folder.h"
+
+bool fby_lint_classes_differ(const char *const *here, uint32_t n_here,
+    const char *const *there, uint32_t n_there, uint32_t *id)
+{
+    uint32_t n = n_here < n_there ? n_here : n_there;
+    uint32_t i = 0;
+    while (i < n && strcmp(here[i], there[i]) == 0) {
+        i++;
+    }
+    *id = i;
+    return i < n;
+}
+
+/* ---- the folders of a split ---- */
+
+struct classes {
+    struct fby_folder_class *folders;
+    const char             **names;
+    uint32_t                 n;
+};
+
+static void forget(struct classes *self)
+{
+    fby_folder_classes_free(self->folders, self->n);
+    free(self->names);
+    *self = (struct classes){0};
+}
+
+static fby_err look_at(const struct fby_local *local,
+    const struct fby_split *split, struct classes *out, struct fby_why *why)
+{
+    struct fby_location       *place = fby_zalloc(sizeof(*place));
+    struct fby_location_parts *parts = fby_zalloc(sizeof(*parts));
+    const struct fby_root     *root  = NULL;
+
+    fby_err err = fby_location_root(&split->location,
+        (const char *const *)local->served.words.words, local->served.n, place,
+        why);
+    if (err == FBY_OK) {
+        err = fby_location_split(place->pattern, FBY_SOURCE_FOLDER, parts, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_roots_named(local->roots, parts->root, &root, why);
+    }
+    if (err == FBY_OK) {
+        err =
+            fby_folder_classes(root, parts->base, &out->folders, &out->n, why);
+    }
+    free(parts);
+    free(place);
+    out->names = fby_zalloc((out->n + 1) * sizeof(*out->names));
+    for (uint32_t i = 0; i < out->n; i++) {
+        out->names[i] = out->folders[i].name;
+    }
+    return err;
+}
+
+/* ---- two splits ---- */
+
+static void compare(const struct fby_local *local, const struct classes *here,
+    const char *name, struct fby_lint_classes *out)
+{
+    struct fby_why    why   = {{0}};
+    struct fby_split *split = NULL;
+    struct classes    there = {0};
+    fby_err err = fby_pipeline_split(local->pipeline, name, &split, &why);
+    if (err == FBY_OK && split->content.source == FBY_SOURCE_FOLDER) {
+        err = look_at(local, split, &there, &why);
+    }
+    if (err == FBY_OK && fby_lint_classes_differ(here->names, here->n,
+                             there.names, there.n, &out->id)) {
+        out->apart = true;
+        snprintf(out->split, sizeof(out->split), "%.63s", name);
+        snprintf(out->here, sizeof(out->here), "%.63s",
+            fby_text_show(here->names[out->id]).text);
+        snprintf(out->there, sizeof(out->there), "%.63s",
+            fby_text_show(there.names[out->id]).text);
+    }
+    forget(&there);
+    fby_split_destroy(&split);
+}
+
+void fby_lint_compare_classes(const struct fby_local *local, const char *name,
+    struct fby_lint_classes *out)
+{
+    struct fby_why why  = {{0}};
+    struct classes here = {0};
+    *out                = (struct fby_lint_classes){.apart = false};
+    if (local->split->content.source != FBY_SOURCE_FOLDER) {
+        return;
+    }
+    fby_err err = look_at(local, local->split, &here, &why);
+    size_t  n   = fby_pipeline_n_splits(local->pipeline);
+    for (size_t i = 0; i < n && err == FBY_OK && !out->apart; i++) {
+        const char *other = fby_pipeline_split_name(local->pipeline, i);
+        if (name == NULL || strcmp(other, name) != 0) {
+            compare(local, &here, other, out);
+        }
+    }
+    forget(&here);
+}
