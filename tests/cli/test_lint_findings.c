@@ -66,8 +66,9 @@ static void inputs_and_targets_are_one_sequence(void **state)
     for (uint32_t f = 0; f < 2; f++) {
         content[f].decode    = FBY_DECODE_TOKENS;
         content[f].wire_type = FBY_U16;
-        strcpy(content[f].from[0], f == 0 ? "input" : "target");
     }
+    strcpy(content[0].from[0], "input");
+    strcpy(content[1].from[0], "target");
     assert_one(FBY_FINDING_TWICE, 10);
     assert_string_equal(findings[0].field, "label");
     assert_non_null(strstr(findings[0].instead, "from: sequence"));
