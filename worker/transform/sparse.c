@@ -48,6 +48,15 @@ static bool ascends(const struct fby_sparse_row *row)
     return good;
 }
 
+/* Of indices that ascend the first and the last one say it of all. */
+static bool ends_within(
+    const struct fby_field_job *job, const struct fby_sparse_row *row)
+{
+    int64_t  dense = (int64_t)fby_dense_values(&job->field->shape);
+    uint64_t n     = row->values->values;
+    return n == 0 || (row->at[0] >= 0 && row->at[n - 1] < dense);
+}
+
 static fby_err convert(const struct fby_field_job *job,
     const struct fby_npy *values, uint8_t *out, struct fby_why *why)
 {
@@ -57,11 +66,29 @@ static fby_err convert(const struct fby_field_job *job,
                                   : fby_convert_refuse(values, good, to, why);
 }
 
-static void store_index(
-    const struct fby_field_job *job, uint64_t i, int64_t index)
+/* The compiler makes one instruction of a store whose width it knows. */
+static inline void store(
+    uint8_t *out, const int64_t *at, uint64_t n, uint32_t width)
 {
-    uint32_t width = fby_index_bytes(&job->field->shape);
-    fby_store_le(job->indices + i * width, (uint64_t)index, width);
+    for (uint64_t i = 0; i < n; i++) {
+        fby_store_le(out + i * width, (uint64_t)at[i], width);
+    }
+}
+
+static void store_indices(
+    const struct fby_field_job *job, const int64_t *at, uint64_t n)
+{
+    switch (fby_index_bytes(&job->field->shape)) {
+    case 1:
+        store(job->indices, at, n, 1);
+        break;
+    case 2:
+        store(job->indices, at, n, 2);
+        break;
+    default:
+        store(job->indices, at, n, 4);
+        break;
+    }
 }
 
 /* ---- what does not come in order ---- */
@@ -102,12 +129,16 @@ static fby_err write_sorted(const struct fby_field_job *job,
     if (err == FBY_OK) {
         err = sort(row, why);
     }
-    for (uint64_t i = 0; i < row->values->values && err == FBY_OK; i++) {
+    if (err != FBY_OK) {
+        return err;
+    }
+    for (uint64_t i = 0; i < row->values->values; i++) {
         uint32_t number = (uint32_t)row->at[i];
-        store_index(job, i, row->at[i] >> NUMBER_BITS);
+        row->at[i] >>= NUMBER_BITS;
         memcpy(dst + i * width, row->spare + (size_t)number * width, width);
     }
-    return err;
+    store_indices(job, row->at, row->values->values);
+    return FBY_OK;
 }
 
 fby_err fby_sparse_write(const struct fby_field_job *job,
@@ -115,19 +146,21 @@ fby_err fby_sparse_write(const struct fby_field_job *job,
 {
     uint64_t n   = row->values->values;
     fby_err  err = check_length(job, n, why);
-    if (err == FBY_OK) {
+    if (err != FBY_OK) {
+        return err;
+    }
+    bool in_order = ascends(row);
+    if (!in_order || !ends_within(job, row)) {
         err = check_range(job, row, why);
     }
     if (err != FBY_OK) {
         return err;
     }
     *job->length = (uint32_t)n;
-    if (!ascends(row)) {
+    if (!in_order) {
         return write_sorted(job, row, dst, why);
     }
-    for (uint64_t i = 0; i < n; i++) {
-        store_index(job, i, row->at[i]);
-    }
+    store_indices(job, row->at, n);
     return convert(job, row->values, dst, why);
 }
 
