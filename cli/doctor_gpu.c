@@ -115,19 +115,20 @@ static void measure(struct trial *t, struct fby_gpu_facts *facts)
 }
 
 static struct fby_verdict judge(const struct trial *t,
-    const struct fby_cuda_about *about, struct fby_gpu_facts *facts)
+    const struct fby_cuda_about *about, const struct fby_gpu_facts *measured)
 {
-    char error[96];
+    struct fby_gpu_facts facts = *measured;
+    char                 error[96];
     if (t->code != 0) {
         snprintf(error, sizeof(error), "CUDA says %d (%s)", t->code,
             t->cuda->text(t->code));
-        facts->error = error;
+        facts.error = error;
     }
-    facts->name  = about->name;
-    facts->major = about->major;
-    facts->minor = about->minor;
-    facts->bytes = about->bytes;
-    return fby_judge_gpu(facts);
+    facts.name  = about->name;
+    facts.major = about->major;
+    facts.minor = about->minor;
+    facts.bytes = about->bytes;
+    return fby_judge_gpu(&facts);
 }
 
 static struct fby_verdict try_device(const struct fby_cuda *cuda, int device)
