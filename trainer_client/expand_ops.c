@@ -1,7 +1,6 @@
 /* expand_ops.c - pictures with ops of the device, on the host.
  *
- * Where flips are all, bytes go through the table from the other end. Else runs
- * of a line, a channel an array, go through one stage after another, which are
+ * Where flips are all, expand_flip.c has them. Else runs of a line, a channel an array, go through one stage after another, which are
  * loops over the inline functions of expand_ops.h; contrast makes one pass
  * before, for the mean. */
 #include "trainer_client/device.h"
@@ -256,35 +255,6 @@ static void store(
 
 /* ---- rows ----------------------------------------------------------------- */
 
-static void flip_row(const struct fby_expansion *plan,
-    const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
-{
-    size_t line = (size_t)plan->ops.width * plan->channels;
-    for (uint32_t y = 0; y < plan->ops.height; y++) {
-        uint32_t from = row->mirror_y ? plan->ops.height - 1 - y : y;
-        fby_expand_line(plan, raw + from * line, row->mirror_x != 0,
-            (size_t)y * plan->ops.width, out);
-    }
-}
-
-static void flip_rows(const struct fby_expand_job *job)
-{
-    const struct fby_expansion *plan   = job->plan;
-    fby_expand_image_fn        *expand = fby_expand_image_of(fby_simd());
-    const uint8_t              *raw    = job->raw;
-    uint8_t                    *out    = job->out;
-    for (uint32_t r = 0; r < job->rows; r++) {
-        const struct fby_ops_row *row = &job->draws[r];
-        if (row->mirror_x == 0 && row->mirror_y == 0) {
-            expand(plan, raw + r * plan->raw_bytes, false,
-                out + r * plan->out_bytes);
-        } else {
-            flip_row(plan, row, raw + r * plan->raw_bytes,
-                out + r * plan->out_bytes);
-        }
-    }
-}
-
 static struct source source_of(const struct fby_expand_job *job, uint32_t r)
 {
     const uint8_t *raw = job->raw;
@@ -316,7 +286,7 @@ static void level_rows(const struct fby_expand_job *job)
 void fby_expand_ops_host(const struct fby_expand_job *job)
 {
     if (job->plan->ops.plain) {
-        flip_rows(job);
+        fby_expand_flips(job);
     } else {
         level_rows(job);
     }

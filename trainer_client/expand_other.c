@@ -6,6 +6,12 @@ fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
     return fby_yuv_line_portable;
 }
 
+fby_turn_fn *fby_turn_of(enum fby_simd level)
+{
+    (void)level;
+    return NULL;
+}
+
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
 {
     (void)level;

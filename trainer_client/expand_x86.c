@@ -5,6 +5,11 @@ fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
     return level >= FBY_SIMD_AVX2 ? fby_yuv_line_avx2 : fby_yuv_line_portable;
 }
 
+fby_turn_fn *fby_turn_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? fby_turn_avx2 : NULL;
+}
+
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
 {
     if (level >= FBY_SIMD_AVX512) {

@@ -421,36 +421,45 @@ static void every_dtype_and_layout_is_what_a_kernel_makes(void **state)
 
 /* ---- flips ---------------------------------------------------------------- */
 
-/* Mirrored first, then made as if there were no flips. */
-static void flip_equals_mirrored(const char *dtype, const char *layout)
+/* The picture that `row` makes of `raw`, in bytes. */
+static void mirror(const struct fby_expansion *plan,
+    const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
 {
-    struct fby_split     *split = split_of("horizontal_flip, vertical_flip, "
-                                               "{normalize: {mean: 0.5, std: 0.25}}",
-            HEIGHT, WIDTH, dtype, layout);
-    struct fby_expansion *plan  = plan_of(split);
-    uint8_t               raw[VALUES];
-    uint8_t               turned[PIXELS * RGB];
-    uint8_t               out[VALUES * 4];
-    uint8_t               right[VALUES * 4];
+    uint32_t width = plan->ops.width;
+    for (uint32_t i = 0; i < plan->pixels; i++) {
+        uint32_t from = fby_ops_source(&plan->ops, row, i % width, i / width);
+        memcpy(out + (size_t)i * RGB, raw + (size_t)from * RGB, RGB);
+    }
+}
+
+/* Mirrored first, then made as if there were no flips. */
+static void flip_equals_mirrored(
+    uint32_t height, uint32_t width, const char *dtype, const char *layout)
+{
+    struct fby_split     *split  = split_of("horizontal_flip, vertical_flip, "
+                                                 "{normalize: {mean: 0.5, std: 0.25}}",
+             height, width, dtype, layout);
+    struct fby_expansion *plan   = plan_of(split);
+    uint8_t              *raw    = malloc(ROWS * plan->raw_bytes);
+    uint8_t              *turned = malloc(plan->raw_bytes);
+    uint8_t              *out    = malloc(ROWS * plan->out_bytes);
+    uint8_t              *right  = malloc(plan->out_bytes);
     struct fby_ops_row    draws[ROWS] = {
            {0}, {.mirror_x = 1}, {.mirror_y = 1}, {.mirror_x = 1, .mirror_y = 1}};
-    make_up(raw, ROWS * PIXELS);
+    make_up(raw, (size_t)ROWS * plan->pixels);
     expand(plan, raw, ROWS, draws, out);
     struct fby_expansion *plain = calloc(1, sizeof(*plain));
     memcpy(plain, plan, sizeof(*plain));
     plain->kind = FBY_EXPAND_AFFINE;
     for (uint32_t r = 0; r < ROWS; r++) {
-        for (uint32_t i = 0; i < PIXELS; i++) {
-            memcpy(turned + (size_t)i * RGB,
-                raw + r * plan->raw_bytes +
-                    (size_t)RGB * fby_ops_source(&plan->ops, &draws[r],
-                                      i % WIDTH, i / WIDTH),
-                RGB);
-        }
-        assert_ok(fby_device_host.expand(
-            plain, turned, 1, right + r * plan->out_bytes, NULL));
+        mirror(plan, &draws[r], raw + r * plan->raw_bytes, turned);
+        assert_ok(fby_device_host.expand(plain, turned, 1, right, NULL));
+        assert_memory_equal(out + r * plan->out_bytes, right, plan->out_bytes);
     }
-    assert_memory_equal(out, right, ROWS * plan->out_bytes);
+    free(raw);
+    free(turned);
+    free(out);
+    free(right);
     free(plain);
     free(plan);
     fby_split_destroy(&split);
@@ -459,9 +468,16 @@ static void flip_equals_mirrored(const char *dtype, const char *layout)
 static void a_flip_only_changes_the_order_of_pixels(void **state)
 {
     (void)state;
-    flip_equals_mirrored("f32", "chw");
-    flip_equals_mirrored("bf16", "channels_last");
-    flip_equals_mirrored("f16", "hwc");
+    static const char *const dtypes[]   = {"f32", "bf16", "f16"};
+    static const char *const layouts[]  = {"chw", "channels_last", "hwc"};
+    static const uint32_t    sizes[][2] = {{1, 1}, {7, 9}, {1, 5}, {2, 6},
+           {90, 61}, {64, 64}, {2, 5000}, {33, 300}};
+    for (uint32_t i = 0; i < 9; i++) {
+        for (uint32_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++) {
+            flip_equals_mirrored(
+                sizes[k][0], sizes[k][1], dtypes[i / 3], layouts[i % 3]);
+        }
+    }
 }
 
 /* One channel, and bytes that stay bytes. */
