@@ -35,11 +35,34 @@ static void number_maps(struct fby_dataset *self, uint32_t max_open)
     self->maps = fby_maps_create(n, max_open);
 }
 
+/* A token file gives whole sequences only, and targets need a token more. */
+static fby_err check_sequences(const struct fby_dataset_spec *spec,
+    const struct fby_index *index, struct fby_why *why)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < index->n_shards; i++) {
+        const struct fby_sequences *all = index->shards[i].sequences;
+        if (all == NULL || index->shards[i].samples > 0) {
+            return FBY_OK;
+        }
+        most = all->tokens > most ? all->tokens : most;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "no file holds a sequence: length is %u%s, and the longest of %u has "
+        "%llu tokens",
+        spec->tokens->length,
+        spec->tokens->shift > 0 ? " and one more for targets" : "",
+        index->n_shards, (unsigned long long)most);
+}
+
 fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_dataset **out, struct fby_why *why)
 {
     struct fby_dataset *self = fby_zalloc(sizeof(*self));
     fby_err err = fby_index_build(spec, progress, &self->index, why);
+    if (err == FBY_OK && spec->kind == FBY_SOURCE_TOKENS) {
+        err = check_sequences(spec, &self->index, why);
+    }
     if (err != FBY_OK) {
         fby_dataset_destroy(&self);
         return err;

@@ -2,7 +2,6 @@
  * cache knows with the same stamp (and the same one of its index beside it)
  * nothing is read; of any other one only headers are. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,28 +225,6 @@ static void match_cached(struct token_files *t)
     }
 }
 
-/* A file gives whole sequences only, and targets need a token more. */
-static fby_err check_samples(const struct fby_build *b, struct fby_why *why)
-{
-    const struct fby_index *out     = b->out;
-    uint32_t                samples = 0;
-    uint64_t                most    = 0;
-    for (uint32_t i = 0; i < out->n_shards && samples == 0; i++) {
-        const struct fby_sequences *all = out->shards[i].sequences;
-        samples                         = out->shards[i].samples;
-        most = all->tokens > most ? all->tokens : most;
-    }
-    const struct fby_tokens *how = b->spec->tokens;
-    return samples > 0 ? FBY_OK
-                       : fby_because(why, FBY_CONFIG,
-                             "no file holds a sequence: length is %" PRIu32
-                             "%s, and the longest of %" PRIu32 " has %" PRIu64
-                             " tokens",
-                             how->length,
-                             how->shift > 0 ? " and one more for targets" : "",
-                             out->n_shards, most);
-}
-
 fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index  *out = self->out;
@@ -259,9 +236,6 @@ fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
         out->n_shards = t.names.count;
         out->shards   = fby_zalloc(out->n_shards * sizeof(*out->shards));
         err = fby_build_run(self, out->n_shards, index_files, &t, why);
-    }
-    if (err == FBY_OK) {
-        err = check_samples(self, why);
     }
     free(t.cached);
     fby_names_fini(&t.names);
