@@ -301,14 +301,6 @@ class Manual(unittest.TestCase):
                  for name in line.split(" , ")]
         self.assertEqual(sorted(["struct_size", *shown]), sorted(names))
 
-    def test_it_has_every_status_and_no_other(self):
-        members = re.search(r"enum forebay_status \{(.*?)\n\};", header(),
-                            re.S).group(1)
-        values = self.page(3).split(".Sh RETURN VALUES")[1].split(".El")[0]
-        self.assertEqual(
-            set(re.findall(r"^\.It Dv (\w+)$", values, re.M)),
-            set(re.findall(r"^ *(FOREBAY_\w+)", members, re.M)))
-
     def test_it_declares_what_the_header_does_and_names_nothing_else(self):
         declared = "".join(header().split())
         shown = re.findall(
