@@ -312,8 +312,9 @@ fby_err fby_job_note_substitute(struct fby_job *self, uint32_t row,
     if (self->n_substituted == FBY_SUBSTITUTED ||
         self->substituted_bytes > FBY_MESSAGE_MAX / 2) {
         err = fby_because(why, FBY_FULL,
-            "more than %zu rows of this batch need a substitute, one of them "
-            "because %.200s",
+            "more than %zu rows of this request need a substitute, all that "
+            "one can tell of whatever `limit` is: mend the data, or take a "
+            "smaller global_batch or more ranks; one because %.200s",
             self->n_substituted, cause->text);
     } else {
         add_substituted(self, &(struct fby_job_substituted){.row = row,

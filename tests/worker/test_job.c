@@ -266,7 +266,8 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     }
     assert_int_equal(
         fby_job_note_substitute(job, 0, 1, &cause, &why), FBY_FULL);
-    assert_non_null(strstr(why.text, "more than 1024 rows"));
+    assert_non_null(strstr(why.text, "more than 1024 rows of this request"));
+    assert_non_null(strstr(why.text, "a smaller global_batch or more ranks"));
     assert_non_null(strstr(why.text, "c01/0002.jpg"));
     assert_int_equal(job->n_substituted, FBY_SUBSTITUTED);
     fby_job_release(&job);
