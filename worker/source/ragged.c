@@ -14,7 +14,7 @@ static bool ends_so(const char *name, const char *end, size_t *stem)
 {
     size_t n = strlen(name);
     size_t k = strlen(end);
-    if (n <= k || strcmp(name + n - k, end) != 0) {
+    if (n <= k || !fby_suffix_is(name + n - k, end)) {
         return false;
     }
     *stem = n - k;
@@ -40,9 +40,16 @@ bool fby_ragged_is(const struct fby_column *column, const char *name)
 
 /* ---- pairs --------------------------------------------------------------- */
 
-static int by_name(const void *name, const void *column)
+/* Their names are in byte order, which is another one where cases differ. */
+static const struct fby_column *find_column(
+    const struct fby_shard *shard, const char *name)
 {
-    return strcmp(name, ((const struct fby_column *)column)->name);
+    for (uint32_t i = 0; i < shard->n_columns; i++) {
+        if (fby_suffix_is(shard->columns[i].name, name)) {
+            return &shard->columns[i];
+        }
+    }
+    return NULL;
 }
 
 static fby_err find_partner(
@@ -57,8 +64,7 @@ static fby_err find_partner(
             "%s is named as no part of a ragged column is", column->name);
     }
     snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
-    const struct fby_column *partner = bsearch(name, shard->columns,
-        shard->n_columns, sizeof(*shard->columns), by_name);
+    const struct fby_column *partner = find_column(shard, name);
     if (partner == NULL || partner->part == FBY_COLUMN_CSR) {
         return fby_because(why, FBY_CONFIG,
             "%s.npy is there without %s.npy; a ragged column is both",

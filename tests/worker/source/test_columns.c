@@ -260,6 +260,23 @@ static void offsets_that_go_back_or_out_point_nowhere(void **state)
     close_table(&t);
 }
 
+static void parts_of_lists_match_whatever_the_case(void **state)
+{
+    static const int64_t  offsets[] = {2, 2, 5};
+    static const uint64_t samples[] = {0, 1};
+    lists(*state, "<i4", offsets, 2, 5);
+    assert_int_equal(rename(sandbox_path(*state, "data/d/a.offsets.npy"),
+                         sandbox_path(*state, "data/d/A.OFFSETS.npy")),
+        0);
+    struct table t = open_field(columns_of(*state, "data:d"), &ragged_a);
+    fby_run_place(t.run, t.dataset, samples, 2);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    assert_int_equal(t.run->begin[1], 2);
+    assert_int_equal(t.run->end[1], 5);
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
+    close_table(&t);
+}
+
 static void lists_without_any_entry_are_rows(void **state)
 {
     static const int64_t  offsets[] = {0, 0, 0};
@@ -610,6 +627,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             offsets_that_go_back_or_out_point_nowhere, sandbox_open,
             sandbox_close),
+        cmocka_unit_test_setup_teardown(parts_of_lists_match_whatever_the_case,
+            sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
             lists_without_any_entry_are_rows, sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
