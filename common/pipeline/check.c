@@ -656,6 +656,13 @@ static fby_err check_varying(
             "truncate",
             FBY_MAX_DIMS - 1);
     }
+    if (fby_varying_bytes(field) == 0 &&
+        field->decode == FBY_DECODE_DOCUMENTS) {
+        return fby_because(why, FBY_CONFIG,
+            "a sequence has up to `length` documents, of which a field can "
+            "hold %d: length is %u",
+            (int)(FBY_MAX_VARYING / sizeof(uint32_t)), field->max_length);
+    }
     return fby_varying_bytes(field) > 0
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,

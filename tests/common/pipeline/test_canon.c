@@ -331,10 +331,14 @@ static void packing_that_fits_nothing_is_refused(void **state)
         "content: field 'b': lengths of documents come from documents, "
         "as many as a sequence has, and travel as the smaller of u16 and "
         "u32 that holds its length");
-    c->fields[1].wire_type = FBY_U16;
-    c->tokens.packed       = false;
-    c->tokens.end          = 0;
-    c->tokens.pad          = 0;
+    c->fields[1].max_length = 8388593;
+    refused(c, "content: field 'b': a sequence has up to `length` documents, "
+               "of which a field can hold 8388592: length is 8388593");
+    c->fields[1].max_length = 8;
+    c->fields[1].wire_type  = FBY_U16;
+    c->tokens.packed        = false;
+    c->tokens.end           = 0;
+    c->tokens.pad           = 0;
     refused(c, "content: field 'b': from: documents needs pack: documents of "
                "the source");
     fby_split_destroy(&split);
