@@ -280,6 +280,7 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     load_cache(&b);
     out->hashed = spec->hash || b.cached.hashed;
     err         = build(&b, why);
+    err         = err == FBY_USAGE ? FBY_CONFIG : err; /* a link in the data */
     out->reused = atomic_load(&b.reused);
     if (err == FBY_OK) {
         store_cache(&b);

@@ -129,10 +129,10 @@ static void what_leads_out_of_the_root_is_refused_by_name(void **state)
     sandbox_write_text(sb, "outside/1.jpg", "x");
     sandbox_write_text(sb, "data/f/a/1.jpg", "x");
     sandbox_link(sb, sandbox_path(sb, "outside"), "data/f/b");
-    assert_refused(sb, "data:f", FBY_USAGE, "data:f/b leads out of the root");
+    assert_refused(sb, "data:f", FBY_CONFIG, "data:f/b leads out of the root");
     sandbox_remove(sb, "data/f/b");
     sandbox_link(sb, "../../../outside/1.jpg", "data/f/a/2.jpg");
-    assert_refused(sb, "data:f", FBY_USAGE, "data:f/a/2.jpg leads out");
+    assert_refused(sb, "data:f", FBY_CONFIG, "data:f/a/2.jpg leads out");
 }
 
 static void links_within_the_root_are_classes_and_files(void **state)
