@@ -118,8 +118,8 @@ static fby_err enter(struct walk *w, const char *path,
     const struct fby_stamp *stamp, struct fby_why *why)
 {
     if (w->depth >= MAX_DEPTH) {
-        return fby_because(why, FBY_CONFIG,
-            "%s lies deeper than %d folders below its class", path, MAX_DEPTH);
+        return fby_because(why, FBY_CONFIG, "%s lies more than %d folders deep",
+            path, MAX_DEPTH);
     }
     for (uint32_t i = 0; i < w->depth; i++) {
         if (w->above[i].device == stamp->device &&

@@ -9,6 +9,7 @@
 struct builder {
     const struct fby_list *list;
     struct fby_parts      *parts;
+    uint64_t               line; /* of the row that is taken */
     uint32_t               seen; /* bit i: a row has a file of column i */
 };
 
@@ -101,7 +102,9 @@ static fby_err add_member(struct builder *b, const char *suffix,
         shard->size += bytes;
         err = fby_shard_add_text(shard, cell->text, cell->size, is_value, why);
     }
-    return err;
+    return err == FBY_OK ? FBY_OK
+                         : fby_because_in(why, err, "line %llu",
+                               (unsigned long long)b->line);
 }
 
 static fby_err add_file(struct builder *b, const struct fby_list_row *row,
@@ -139,7 +142,8 @@ static fby_err take_row(
 {
     struct builder *b = arg;
     char            key[24];
-    int n = snprintf(key, sizeof(key), "%llu", (unsigned long long)row->line);
+    b->line = row->line;
+    int n   = snprintf(key, sizeof(key), "%llu", (unsigned long long)row->line);
     fby_err err = fby_parts_begin_sample(
         b->parts, key, (size_t)n, FBY_SHARD_NO_CLASS, why);
     for (uint32_t i = 0; err == FBY_OK && i < row->n; i++) {

@@ -92,8 +92,10 @@ static fby_err take_line(const struct reading *r, struct fby_json_values text,
     fby_json_zero_numbers(r->spare, size);
     json_t *object = json_loadb(r->spare, size, JSON_REJECT_DUPLICATES, &error);
     if (object == NULL) {
+        bool null = json_error_code(&error) == json_error_null_character;
         return fby_because(why, FBY_CONFIG, "line %llu: JSON: %s",
-            (unsigned long long)line, error.text);
+            (unsigned long long)line,
+            null ? "\\u0000, which no text may have" : error.text);
     }
     fby_err err = take_object(r, object, text, line, why);
     json_decref(object);

@@ -20,6 +20,10 @@ fby_err fby_stamp_check(
     if (st.st_nlink > 0 && fby_stamp_equal(&now, stamp)) {
         return FBY_OK;
     }
+    if (now.size == stamp->size) {
+        return fby_because(why, FBY_STALE, "%s since it was indexed",
+            fby_stamp_change(stamp, &st));
+    }
     return fby_because(why, FBY_STALE,
         "%s: %llu bytes when it was indexed, %llu now",
         fby_stamp_change(stamp, &st), (unsigned long long)stamp->size,

@@ -50,8 +50,9 @@ static fby_err refuse_text(const struct fby_field_job *job,
     json_t *value = json_loadb((const char *)job->bytes, job->size,
         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, NULL);
     if (value == NULL) {
-        return fby_because(
-            why, FBY_BAD_SAMPLE, "JSON line %d: %s", error->line, error->text);
+        bool null = json_error_code(error) == json_error_null_character;
+        return fby_because(why, FBY_BAD_SAMPLE, "JSON line %d: %s", error->line,
+            null ? "\\u0000, which no text may have" : error->text);
     }
     json_decref(value);
     return fby_because(why, FBY_BAD_SAMPLE,
@@ -69,6 +70,9 @@ static fby_err parse(
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON of %zu bytes; at most %d are read", job->size,
             FBY_JSON_MAX_BYTES);
+    }
+    if (job->size == 0) {
+        return fby_because(why, FBY_BAD_SAMPLE, "JSON of 0 bytes");
     }
     if (is_too_deep(job->bytes, job->size)) {
         return fby_because(why, FBY_BAD_SAMPLE, "JSON is nested deeper than %d",

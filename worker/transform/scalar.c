@@ -116,8 +116,9 @@ static fby_err read_label(
     strip_blanks(&text, &size);
     if (!parse_digits(text, size, out)) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "a label that is no number: '%s'; decimal digits are needed",
-            shown(text, size, seen));
+            "a label that is no number: '%s'; decimal digits are needed, at "
+            "most %llu",
+            shown(text, size, seen), (unsigned long long)UINT64_MAX);
     }
     return FBY_OK;
 }

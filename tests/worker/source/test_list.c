@@ -201,7 +201,9 @@ static void json_lines_that_are_wrong_are_refused(void **state)
     refuse("{\"image\": \"a\"}\n{\"image\": \n", true, "line 2: JSON:");
     refuse("{\"image\": \"a\", \"image\": \"b\"}", true, "duplicate");
     refuse("{\"image\": \"a.jpg\", \"x\": 1, \"X\": 2}", true,
-        "two members named .x");
+        "line 1: sample 1 has two members named .x");
+    refuse("{\"image\": \"a\", \"x\": \"\\u0000\"}", true,
+        "line 1: JSON: \\u0000, which no text may have");
     refuse("{\"image\": 7}\n{\"image\": \"../a\"}", true,
         "line 2, column image: a path is relative");
     refuse("{\"\xff\": 1}", true, "line 1: JSON:");

@@ -309,6 +309,9 @@ static void json_is_bounded_in_depth_and_size(void **state)
     char deeper[258];
     snprintf(deeper, sizeof(deeper), "%s[", text);
     assert_text_refused(&field, deeper, "deeper than 32");
+    assert_text_refused(&field, "", "JSON of 0 bytes");
+    assert_text_refused(
+        &field, "{\"a\": \"\\u0000\"}", "\\u0000, which no text may have");
     assert_text_refused(&field, text, "JSON line 1");
     assert_value(&field,
         "{\"s\": \"[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\\\"[[\", \"k\": 1}",
