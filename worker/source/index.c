@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/mem.h"
 #include "common/pipeline/text.h"
 #include "worker/source/index_build.h"
 #include "worker/source/parallel.h"
 
 enum { KIND_TEXT = 160 }; /* bytes of name_kind, with NUL */
+
 static fby_err too_long(struct fby_why *why)
 {
     return fby_because(
@@ -93,6 +95,29 @@ fby_err fby_build_run(struct fby_build *self, uint32_t jobs, fby_build_job *job,
         .progress = self->progress,
     };
     return fby_parallel_run(&work, why);
+}
+
+/* Found before the threads start: each job then has its own entry. */
+static void match_cached(struct fby_build *b)
+{
+    b->known = fby_zalloc(b->names.count * sizeof(struct fby_shard *));
+    for (uint32_t i = 0; i < b->names.count; i++) {
+        b->known[i] = fby_build_cached(b, b->names.at[i]);
+    }
+}
+
+fby_err fby_build_named(struct fby_build *self, enum fby_expand_want want,
+    fby_build_job *job, void *arg, struct fby_why *why)
+{
+    struct fby_index *out = self->out;
+    fby_err err = fby_expand(out->root, &out->parts, want, &self->names, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    match_cached(self);
+    out->n_shards = self->names.count;
+    out->shards   = fby_zalloc(out->n_shards * sizeof(*out->shards));
+    return fby_build_run(self, out->n_shards, job, arg, why);
 }
 
 static int by_shard_name(const void *name, const void *shard)
@@ -285,6 +310,8 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     if (err == FBY_OK) {
         store_cache(&b);
     }
+    free(b.known);
+    fby_names_fini(&b.names);
     fby_cached_fini(&b.cached);
     fby_buffer_fini(&b.source);
     return err;

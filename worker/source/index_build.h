@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "worker/source/cache.h"
+#include "worker/source/expand.h"
 #include "worker/source/index.h"
 
 struct fby_build {
@@ -14,6 +15,8 @@ struct fby_build {
     struct fby_index              *out;
     struct fby_buffer              source; /* text; what the cache is for */
     struct fby_cached              cached;
+    struct fby_names               names;  /* of fby_build_named's shards */
+    struct fby_shard             **known;  /* beside them; cached, or NULL */
     atomic_uint                    reused; /* shards, by any thread */
     atomic_uint                    fresh;  /* shards that the cache lacks */
 };
@@ -26,6 +29,12 @@ typedef fby_err fby_build_job(
 FBY_CHECKED fby_err fby_build_run(struct fby_build *self, uint32_t jobs,
     fby_build_job *job, void *arg, struct fby_why *why);
 
+/* The shards that the source's location names: job i fills shard i of
+ * self->out, named self->names.at[i]. self->known[i] is that job's own. */
+FBY_CHECKED fby_err fby_build_named(struct fby_build *self,
+    enum fby_expand_want want, fby_build_job *job, void *arg,
+    struct fby_why *why);
+
 /* The cached shard of that name, or NULL. */
 struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
 
@@ -33,6 +42,33 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
  * Errors: as fby_sum_add_file, with the file's path. */
 FBY_CHECKED fby_err fby_build_sum(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop, struct fby_why *why);
+
+enum { FBY_SHARD_FILES = 2 }; /* of one shard: itself, and one beside it */
+
+struct fby_shard_files { /* held open */
+    const char        *name;
+    uint32_t           n;
+    int                fd[FBY_SHARD_FILES];
+    struct fby_stamp   stamps[FBY_SHARD_FILES];
+    const atomic_bool *stop;
+};
+
+/* Shards each of which is a file, perhaps with another one beside it. */
+struct fby_file_kind {
+    /* May a shard be called so? NULL: always. */
+    fby_err (*check_name)(const struct fby_dataset_spec *spec, const char *name,
+        struct fby_why *why);
+    const char *beside; /* ".idx" in place of four bytes; NULL: nothing is */
+    /* Fill what fby_shard_init began and the stamps tell apart. */
+    fby_err (*scan)(const struct fby_dataset_spec *spec,
+        const struct fby_shard_files *files, struct fby_shard *out,
+        struct fby_why *why);
+};
+
+/* One job a shard: of one that the cache knows with the same stamps nothing is
+ * read, any other one is scanned, and must not change meanwhile. */
+FBY_CHECKED fby_err fby_build_files(struct fby_build *self,
+    const struct fby_file_kind *kind, struct fby_why *why);
 
 /* Fill the shards of self->out. */
 FBY_CHECKED fby_err fby_build_tars(struct fby_build *self, struct fby_why *why);

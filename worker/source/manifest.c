@@ -111,14 +111,6 @@ static void put_texts(const struct fby_shard *shard, struct fby_buffer *out)
     fby_record_put_bytes(out, KEY_TEXTS, shard->texts.data, shard->texts.size);
 }
 
-static enum fby_source_kind kind_of(const struct fby_shard *shard)
-{
-    if (fby_shard_has_rows(shard)) {
-        return FBY_SOURCE_COLUMNS;
-    }
-    return shard->sequences != NULL ? FBY_SOURCE_TOKENS : shard->kind;
-}
-
 /* Of a part of loose files (and values), not of one file. */
 static bool is_of_files(enum fby_source_kind kind)
 {
@@ -129,7 +121,7 @@ static bool is_of_files(enum fby_source_kind kind)
 void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     fby_record_put_i64(out, KEY_VERSION, VERSION);
-    fby_record_put_i64(out, KEY_KIND, kind_of(shard));
+    fby_record_put_i64(out, KEY_KIND, fby_shard_kind(shard));
     fby_record_put_text(out, KEY_NAME, shard->name);
     fby_record_put_i64(out, KEY_SIZE, (int64_t)shard->size);
     if (shard->hashed) {

@@ -299,6 +299,14 @@ fby_err fby_shard_finish(struct fby_shard *self, struct fby_why *why)
     return FBY_OK;
 }
 
+enum fby_source_kind fby_shard_kind(const struct fby_shard *self)
+{
+    if (fby_shard_has_rows(self)) {
+        return FBY_SOURCE_COLUMNS;
+    }
+    return self->sequences != NULL ? FBY_SOURCE_TOKENS : self->kind;
+}
+
 uint32_t fby_shard_stamps(const struct fby_shard *self)
 {
     if (fby_shard_has_rows(self) && !fby_is_npz(self->name)) {

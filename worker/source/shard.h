@@ -151,6 +151,9 @@ FBY_CHECKED fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
 FBY_CHECKED fby_err fby_shard_finish(
     struct fby_shard *self, struct fby_why *why);
 
+/* Of which source it is. */
+enum fby_source_kind fby_shard_kind(const struct fby_shard *self);
+
 /* How many stamps it has: one a file. */
 uint32_t fby_shard_stamps(const struct fby_shard *self);
 
