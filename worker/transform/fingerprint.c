@@ -47,108 +47,90 @@ static void add_entry(struct entries *entries, struct entry entry)
     entries->at[entries->n++] = entry;
 }
 
-static void add_decoder(struct entries *entries, enum fby_decoder decoder)
+static bool is_faithful(const struct fby_field_content *field)
 {
-    static const char *const names[] = {
-        [FBY_DECODER_RGB8]     = "rgb8",
-        [FBY_DECODER_FAITHFUL] = "rgb8_faithful",
-        [FBY_DECODER_FAST]     = "rgb8_fast",
-        [FBY_DECODER_LABEL]    = "label",
-        [FBY_DECODER_NUMBER]   = "number",
-        [FBY_DECODER_BYTES]    = "bytes",
-        [FBY_DECODER_PNG]      = "rgb8_png",
-        [FBY_DECODER_MASK8]    = "mask8",
-        [FBY_DECODER_ARRAY]    = "array",
-        [FBY_DECODER_BITS]     = "bits",
-        [FBY_DECODER_PATH]     = "json_path",
-        [FBY_DECODER_TOKENS]   = "tokens",
-        [FBY_DECODER_PACKED]   = "packed",
-        [FBY_DECODER_YUV420]   = "rgb8_yuv420",
-        [FBY_DECODER_RAGGED]   = "ragged",
-        [FBY_DECODER_SPARSE]   = "sparse",
-    };
-    add_entry(
-        entries, (struct entry){KIND_DECODER, names[decoder], DECODER_VERSION,
-                     *fby_behaviour_of_decoder(decoder)});
+    return field->dct_scale == FBY_DCT_FAITHFUL;
 }
 
-static void add_picture(
-    struct entries *entries, const struct fby_field_content *field)
+static bool is_fast(const struct fby_field_content *field)
 {
-    add_decoder(entries, FBY_DECODER_RGB8);
-    if (field->dct_scale == FBY_DCT_FAITHFUL) {
-        add_decoder(entries, FBY_DECODER_FAITHFUL);
-    } else if (field->dct_scale == FBY_DCT_FAST) {
-        add_decoder(entries, FBY_DECODER_FAST);
-    }
-    if (fby_field_takes_png(field)) {
-        add_decoder(entries, FBY_DECODER_PNG);
-    }
-    if (field->yuv420) {
-        add_decoder(entries, FBY_DECODER_YUV420);
-    }
+    return field->dct_scale == FBY_DCT_FAST;
+}
+
+static bool is_yuv420(const struct fby_field_content *field)
+{
+    return field->yuv420;
+}
+
+static bool has_maps(const struct fby_field_content *field)
+{
+    return field->maps > 0;
+}
+
+static bool is_packed(const struct fby_field_content *field)
+{
+    return field->packed || field->decode == FBY_DECODE_DOCUMENTS;
 }
 
 /* A plain key of an object is what `number` tries; all else is more. */
-static void add_path(
-    struct entries *entries, const struct fby_field_content *field)
+static bool has_path(const struct fby_field_content *field)
 {
     bool plain =
         strchr(field->json_key, '.') == NULL && field->pick == FBY_PICK_NONE;
-    bool label = field->decode == FBY_DECODE_LABEL;
-    if (field->json_key[0] != '\0' && (label || !plain)) {
-        add_decoder(entries, FBY_DECODER_PATH);
-    }
+    return field->json_key[0] != '\0' &&
+           (!plain || field->decode == FBY_DECODE_LABEL);
 }
+
+static bool is_ragged(const struct fby_field_content *field)
+{
+    return fby_field_form(field) == FBY_FORM_RAGGED;
+}
+
+/* A bit for each way to decode. */
+#define OF(decode) (1U << FBY_DECODE_##decode)
+
+static const struct {
+    const char *name;
+    uint32_t    decodes; /* of fields that are decoded so: */
+    bool (*when)(const struct fby_field_content *field); /* NULL: of all */
+} decoders[FBY_N_DECODERS] = {
+    [FBY_DECODER_RGB8]     = {"rgb8", OF(RGB8), NULL},
+    [FBY_DECODER_FAITHFUL] = {"rgb8_faithful", OF(RGB8), is_faithful},
+    [FBY_DECODER_FAST]     = {"rgb8_fast", OF(RGB8), is_fast},
+    [FBY_DECODER_LABEL]    = {"label", OF(LABEL), NULL},
+    [FBY_DECODER_NUMBER]   = {"number", OF(NUMBER), NULL},
+    [FBY_DECODER_BYTES]    = {"bytes", OF(BYTES), NULL},
+    [FBY_DECODER_PNG]      = {"rgb8_png", OF(RGB8), fby_field_takes_png},
+    [FBY_DECODER_MASK8]    = {"mask8", OF(MASK8) | OF(MAPS), NULL},
+    [FBY_DECODER_ARRAY]    = {"array", OF(ARRAY), NULL},
+    [FBY_DECODER_BITS]     = {"bits", OF(ARRAY) | OF(MAPS), has_maps},
+    [FBY_DECODER_PATH]     = {"json_path", OF(LABEL) | OF(NUMBER), has_path},
+    [FBY_DECODER_TOKENS]   = {"tokens", OF(TOKENS), NULL},
+    [FBY_DECODER_PACKED]   = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed},
+    [FBY_DECODER_YUV420]   = {"rgb8_yuv420", OF(RGB8), is_yuv420},
+    [FBY_DECODER_RAGGED]   = {"ragged", OF(ARRAY) | OF(BYTES) | OF(TEXT),
+          is_ragged},
+    [FBY_DECODER_SPARSE]   = {"sparse", OF(SPARSE), NULL},
+};
 
 static fby_err add_decoders(struct entries *entries,
     const struct fby_field_content *field, struct fby_why *why)
 {
-    switch (field->decode) {
-    case FBY_DECODE_RGB8:
-        add_picture(entries, field);
-        return FBY_OK;
-    case FBY_DECODE_LABEL:
-        add_decoder(entries, FBY_DECODER_LABEL);
-        add_path(entries, field);
-        return FBY_OK;
-    case FBY_DECODE_NUMBER:
-        add_decoder(entries, FBY_DECODER_NUMBER);
-        add_path(entries, field);
-        return FBY_OK;
-    case FBY_DECODE_MASK8:
-        add_decoder(entries, FBY_DECODER_MASK8);
-        return FBY_OK;
-    case FBY_DECODE_ARRAY:
-        add_decoder(entries, FBY_DECODER_ARRAY);
-        if (field->maps > 0) {
-            add_decoder(entries, FBY_DECODER_BITS);
+    uint32_t decode = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
+    bool     known  = false;
+    for (uint32_t i = 0; i < FBY_N_DECODERS; i++) {
+        bool uses = (decoders[i].decodes & decode) != 0;
+        known     = known || uses;
+        if (uses && (decoders[i].when == NULL || decoders[i].when(field))) {
+            add_entry(entries,
+                (struct entry){KIND_DECODER, decoders[i].name, DECODER_VERSION,
+                    *fby_behaviour_of_decoder((enum fby_decoder)i)});
         }
-        return FBY_OK;
-    case FBY_DECODE_MAPS:
-        add_decoder(entries, FBY_DECODER_MASK8);
-        add_decoder(entries, FBY_DECODER_BITS);
-        return FBY_OK;
-    case FBY_DECODE_TOKENS:
-        add_decoder(entries, FBY_DECODER_TOKENS);
-        if (field->packed) {
-            add_decoder(entries, FBY_DECODER_PACKED);
-        }
-        return FBY_OK;
-    case FBY_DECODE_DOCUMENTS:
-        add_decoder(entries, FBY_DECODER_PACKED);
-        return FBY_OK;
-    case FBY_DECODE_BYTES:
-        add_decoder(entries, FBY_DECODER_BYTES);
-        return FBY_OK;
-    case FBY_DECODE_TEXT:
-        return FBY_OK; /* always ragged */
-    case FBY_DECODE_SPARSE:
-        add_decoder(entries, FBY_DECODER_SPARSE);
-        return FBY_OK;
     }
-    return fby_because(why, FBY_USAGE,
-        "this worker has no decoder of number %u", (unsigned)field->decode);
+    return known ? FBY_OK
+                 : fby_because(why, FBY_USAGE,
+                       "this worker has no decoder of number %u",
+                       (unsigned)field->decode);
 }
 
 static fby_err add_op(
@@ -185,10 +167,6 @@ static fby_err gather(const struct fby_content *content,
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
         err = add_decoders(entries, field, why);
-        if (fby_field_form(field) == FBY_FORM_RAGGED &&
-            field->decode != FBY_DECODE_DOCUMENTS) {
-            add_decoder(entries, FBY_DECODER_RAGGED);
-        }
         for (uint32_t k = 0; k < field->n_ops && err == FBY_OK; k++) {
             err = add_op(entries, field->ops[k].op, why);
         }

@@ -187,7 +187,6 @@ static void parameters_names_and_order_of_fields_do_not_matter(void **state)
     assert_true(fby_digest_equal(&before, &after));
 }
 
-/* Normalize draws nothing, and a flip is another on the device. */
 static void sparse_rows_have_the_recorded_fingerprint(void **state)
 {
     (void)state;
@@ -198,6 +197,7 @@ static void sparse_rows_have_the_recorded_fingerprint(void **state)
         "0fb40ab1a0b3e9aa09bb63dfb9667b374d2426a6952402d2d7c04c735b119dbd");
 }
 
+/* Normalize draws nothing, and a flip is another on the device. */
 static void ops_of_the_device_have_the_recorded_fingerprint(void **state)
 {
     (void)state;
