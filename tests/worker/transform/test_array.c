@@ -1,23 +1,8 @@
 #include "tests/test.h"
 
 #include "tests/worker/transform/npy_file.h"
+#include "tests/worker/transform/transform.h"
 #include "worker/transform/field.h"
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 static struct fby_field_content field_of(
     enum fby_type type, struct fby_shape shape)

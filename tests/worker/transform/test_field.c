@@ -1,26 +1,11 @@
 #include "tests/worker/transform/pictures.h"
+#include "tests/worker/transform/transform.h"
 
 #include <stdio.h>
 
 #include "common/plan/draw.h"
 #include "worker/transform/field.h"
 #include "worker/transform/workshop.h"
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 static struct fby_field_content field_of(
     enum fby_decode decode, enum fby_type type)

@@ -1,26 +1,11 @@
 /* PNG files as fields. What decodes to which values is check_png.py's. */
 #include "tests/worker/transform/pictures.h"
+#include "tests/worker/transform/transform.h"
 
 #include "worker/transform/field.h"
 #include "worker/transform/png.h"
 #include "worker/transform/probes.h"
 #include "worker/transform/workshop.h"
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 enum { WIDTH = 33, HEIGHT = 29, SIDE = 20 };
 

@@ -1,24 +1,9 @@
 #include "tests/test.h"
 
 #include "tests/worker/transform/npz_file.h"
+#include "tests/worker/transform/transform.h"
 #include "worker/transform/field.h"
 #include "worker/transform/sparse.h"
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 enum { MOST = 6 }; /* max_length */
 

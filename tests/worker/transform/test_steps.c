@@ -1,28 +1,13 @@
 /* Ops with steps on a picture and its mask. What each step makes of which
  * values is check_steps.py's. */
 #include "tests/worker/transform/pictures.h"
+#include "tests/worker/transform/transform.h"
 
 #include "common/plan/draw.h"
 #include "worker/transform/steps.h"
 #include "worker/transform/workshop.h"
 
 enum { SIDE = 96, BLOCK = 16 };
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 /* Blocks of black and white: as an image, or as its mask. */
 static struct fby_image blocks(uint32_t channels)

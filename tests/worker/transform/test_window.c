@@ -1,25 +1,10 @@
 /* A crop behind a scaling: only what its pixels rest on is decoded. */
 #include "tests/worker/transform/pictures.h"
+#include "tests/worker/transform/transform.h"
 
 #include "worker/transform/field.h"
 #include "worker/transform/probes.h"
 #include "worker/transform/workshop.h"
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 static struct fby_value side_of(uint32_t height, uint32_t width)
 {

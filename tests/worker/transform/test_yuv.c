@@ -1,6 +1,7 @@
 /* Pictures to planes, against a second way to make them: the whole file by
  * libjpeg, plane by plane, and sums over 2 x 2 in plain loops. */
 #include "tests/worker/transform/pictures.h"
+#include "tests/worker/transform/transform.h"
 
 #include <stdio.h>
 /* after stdio.h */
@@ -11,22 +12,6 @@
 #include "worker/transform/orient.h"
 #include "worker/transform/probes.h"
 #include "worker/transform/yuv.h"
-
-static struct fby_transform *transform;
-
-static int open_transform(void **state)
-{
-    (void)state;
-    transform = fby_transform_create(NULL);
-    return 0;
-}
-
-static int close_transform(void **state)
-{
-    (void)state;
-    fby_transform_destroy(&transform);
-    return 0;
-}
 
 /* ---- the other way ---- */
 
