@@ -20,6 +20,7 @@ test asserts that they took effect. The points, with what they count:
 Connections are cut by a proxy, which counts its cuts."""
 
 import fcntl
+import io
 import json
 import os
 import pathlib
@@ -27,9 +28,12 @@ import select
 import shutil
 import signal
 import subprocess
+import tarfile
 import tempfile
 import time
 import unittest
+
+import numpy
 
 FOREBAY = os.environ.get("FOREBAY_BIN", "build/forebay")
 LONG = bool(os.environ.get("FOREBAY_TEST_LONG"))
@@ -301,6 +305,37 @@ class Cluster:
                         "--classes", str(classes), "--side", "96"], check=True)
         return self.root
 
+    def tars(self, root, samples, each=16):
+        """Shards of samples, which are bytes by their extension."""
+        root.mkdir()
+        for first in range(0, len(samples), each):
+            with tarfile.open(root / f"{first:03}.tar", "w") as tar:
+                for number in range(first, min(first + each, len(samples))):
+                    for extension, data in samples[number].items():
+                        member = tarfile.TarInfo(f"{number:04}.{extension}")
+                        member.size = len(data)
+                        tar.addfile(member, io.BytesIO(data))
+
+    def table(self, name, arrays):
+        """A table in rec/: a folder of its columns, or one .npz."""
+        path = self.path("rec") / name
+        path.parent.mkdir(exist_ok=True)
+        if name.endswith(".npz"):
+            numpy.savez(path, **arrays)
+            return
+        path.mkdir(exist_ok=True)
+        for column, array in arrays.items():
+            numpy.save(path / f"{column}.npy", array)
+
+    def of_tables(self, fields, name="p.yaml", batch=64,
+                  keys="shuffle: full, last: pad"):
+        """A pipeline of these fields and batches of those tables."""
+        path = self.path(name)
+        path.write_text("forebay: 1\nsplits: {train: {columns: 'rec/day-*', "
+                        f"{keys}}}}}\n"
+                        + fields.replace("{batch}", str(batch)))
+        return path
+
     def pipeline(self, text=PIPELINE, name="p.yaml", **changes):
         values = dict(root=self.root, shuffle="full", last="drop", batch=16,
                       seed=42, codec="auto")
@@ -355,6 +390,32 @@ class SystemTest(unittest.TestCase):
         self.cluster = Cluster()
         self.addCleanup(self.cluster.close)
         self.hedges = self.sound_steps = 0  # of runs without faults
+
+    def run_forebay(self, *args):
+        """A command to its end, whatever that is."""
+        args = [arg if isinstance(arg, bytes) else str(arg) for arg in args]
+        return subprocess.run(
+            [FOREBAY, *args], capture_output=True, text=True, check=False,
+            env=self.cluster.env, timeout=120 * SLOW)
+
+    def forebay(self, *args):
+        """What a command prints that must succeed."""
+        done = self.run_forebay(*args)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def batch(self, pipeline, step=0, *args):
+        """The arrays that a consumer of an own cluster gets."""
+        path = self.cluster.path("batch.npz")
+        self.forebay("show", "-p", pipeline, "--step", step, "-o", path, *args)
+        with numpy.load(path) as file:
+            return {name: file[name] for name in file.files}
+
+    def assert_equal(self, got, right):
+        """Arrays, to the type and the value."""
+        self.assertEqual(got.dtype, right.dtype)
+        self.assertEqual(got.shape, right.shape)
+        self.assertTrue(numpy.array_equal(got, right))
 
     def assert_sound(self, result):
         """Nothing happened that does not happen without faults."""

@@ -2,13 +2,12 @@
 
 import io
 import json
-import subprocess
 import tarfile
 
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 SAMPLES, BATCH = 48, 16
 
@@ -90,20 +89,6 @@ class Arrays(SystemTest):
                     file_of(array, number))
         return f"folder: {root}"
 
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        shown = subprocess.run(
-            [FOREBAY, "show", "-p", pipeline, "--step", str(step), "-o", path],
-            capture_output=True, text=True, check=False,
-            env=self.cluster.env, timeout=120 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
-
-    def assert_equal(self, got, right):
-        self.assertEqual(got.dtype, right.dtype)
-        self.assertTrue(numpy.array_equal(got, right))
-
     def check_batches(self, pipeline):
         seen = set()
         for step in range(SAMPLES // BATCH):
@@ -172,13 +157,9 @@ class Arrays(SystemTest):
 
     def test_lint_finds_types_that_are_wider_than_their_values(self):
         pipeline = self.pipeline(self.shards())
-        shown = subprocess.run(
-            [FOREBAY, "lint", "-p", pipeline, "--json"], capture_output=True,
-            text=True, check=False, env=self.cluster.env,
-            timeout=120 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
+        shown = self.forebay("lint", "-p", pipeline, "--json")
         types = {finding["field"]: finding["write"]
-                 for finding in json.loads(shown.stdout)["findings"]
+                 for finding in json.loads(shown)["findings"]
                  if finding["kind"] == "wire-type"}
         self.assertEqual(sorted(types), ["score", "wide"])
         self.assertIn("wire: i32", types["score"])

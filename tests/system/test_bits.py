@@ -1,14 +1,13 @@
 """Bits: masks and arrays of zeros and ones travel eight to a byte."""
 
 import io
-import subprocess
 import tarfile
 
 import harness
 import numpy
 from PIL import Image
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 SAMPLES, BATCH = 24, 8
 NAMES = [f"m{k}" for k in range(11)]
@@ -86,16 +85,6 @@ class Bits(SystemTest):
             + FIELDS.replace("DTYPE", dtype).replace("LAYOUT", layout))
         return path
 
-    def batch(self, pipeline, *options):
-        path = self.cluster.path("batch.npz")
-        shown = subprocess.run(
-            [FOREBAY, "show", "-p", pipeline, "-o", path, *options],
-            capture_output=True, text=True, check=False,
-            env=self.cluster.env, timeout=120 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
-
     def check(self, arrays, dtype, layout):
         code = arrays["image"].astype(int)
         code = code[..., 0] + 256 * code[..., 1]
@@ -115,7 +104,7 @@ class Bits(SystemTest):
         for dtype, name, layout in (
                 ("u1", "u8", "hwc"), ("?", "bool", "chw"), ("f4", "f32", "chw"),
                 ("f2", "f16", "hwc"), ("f4", "f32", "channels_last")):
-            arrays = self.batch(self.pipeline(name, layout), "--step", "1")
+            arrays = self.batch(self.pipeline(name, layout), 1)
             self.check(arrays, dtype, layout)
 
     def test_they_travel_in_as_few_bytes_as_there_are_bits(self):
@@ -159,11 +148,7 @@ class Bits(SystemTest):
         pipeline = self.pipeline("f32", "chw")
         for command in ("lint",), ("plan",), (
                 "show", "-o", self.cluster.path("sheet.png")):
-            told = subprocess.run(
-                [FOREBAY, command[0], "-p", pipeline, *command[1:]],
-                capture_output=True, text=True, check=False,
-                env=self.cluster.env, timeout=120 * harness.SLOW)
-            self.assertEqual(told.returncode, 0, told.stderr)
+            self.forebay(command[0], "-p", pipeline, *command[1:])
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 """Batches of like length: what is in a batch, and that nothing gets lost."""
 
 import json
-import subprocess
 
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 SAMPLES, BATCH, BOUNDS = 150, 8, [40, 80, 120]
 
@@ -46,24 +45,9 @@ class Buckets(SystemTest):
         return pull.lines, result
 
     def plan(self, pipeline, step, epoch=0, *args):
-        shown = subprocess.run(
-            [FOREBAY, "plan", "-p", str(pipeline), "--json", "--step",
-             str(step), "--epoch", str(epoch), *args], capture_output=True,
-            text=True, check=False, env=self.cluster.env,
-            timeout=60 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        return [row["sample"] for row in json.loads(shown.stdout)["rows"]]
-
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        shown = subprocess.run(
-            [FOREBAY, "show", "-p", str(pipeline), "--step", str(step), "-o",
-             str(path)],
-            capture_output=True, text=True, check=False, env=self.cluster.env,
-            timeout=120 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
+        shown = self.forebay("plan", "-p", pipeline, "--json", "--step", step,
+                             "--epoch", epoch, *args)
+        return [row["sample"] for row in json.loads(shown)["rows"]]
 
     def test_a_consumer_gets_each_sample_once_and_knows_which(self):
         pipeline = self.pipeline()

@@ -6,7 +6,7 @@ import subprocess
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 TYPES = ["b1", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4",
          "f8"]
@@ -35,16 +35,6 @@ def table(rng, rows, order="<"):
 
 
 class Columns(SystemTest):
-    def save(self, name, arrays):
-        folder = self.cluster.path("rec") / name
-        folder.parent.mkdir(exist_ok=True)
-        if name.endswith(".npz"):
-            numpy.savez(folder, **arrays)
-            return
-        folder.mkdir()
-        for column, array in arrays.items():
-            numpy.save(folder / f"{column}.npy", array)
-
     def days(self, rows=(700, 1, 301)):
         """Two folders, one of them big-endian, and a .npz."""
         rng = numpy.random.default_rng(1)
@@ -53,35 +43,13 @@ class Columns(SystemTest):
         days[2]["dense"] = days[2]["dense"].astype("f8")
         days[1]["other"] = days[1].pop("ids")
         for i, name in enumerate(("day-0", "day-1", "day-2.npz")):
-            self.save(name, days[i])
+            self.cluster.table(name, days[i])
         days[1]["ids"] = days[1]["other"]
         return {name: numpy.concatenate([day[name] for day in days])
                 for name in ("dense", "ids", "click", "price")}
 
-    def pipeline(self, fields=FIELDS, name="p.yaml", batch=64,
-                 keys="shuffle: full, last: pad"):
-        path = self.cluster.path(name)
-        path.write_text("forebay: 1\nsplits: {train: {columns: 'rec/day-*', "
-                        f"{keys}}}}}\n"
-                        + fields.replace("{batch}", str(batch)))
-        return path
-
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-
-    def batch(self, pipeline, step, *args):
-        path = self.cluster.path("batch.npz")
-        shown = self.run_forebay(
-            "show", "-p", pipeline, "--step", step, "-o", path, *args)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
-
-    def assert_equal(self, got, right):
-        self.assertEqual(got.dtype, right.dtype)
-        self.assertTrue(numpy.array_equal(got, right))
+    def pipeline(self, fields=FIELDS, **others):
+        return self.cluster.of_tables(fields, **others)
 
     def check_epoch(self, pipeline, right, batch):
         """Every row is NumPy's row of that number; each comes once."""
@@ -116,13 +84,13 @@ class Columns(SystemTest):
                 key = name + ("l" if order == "<" else "b")
                 small = rng.integers(0, 2, (rows, 3))
                 arrays[key] = small.astype(order + name)
-        self.save("day-0", arrays)
+        self.cluster.table("day-0", arrays)
         for wire, dtype in WIRES.items():
             fields = "global_batch: 4999\nfields:\n"
             for key in arrays:
                 fields += (f"  {key}: {{from: {key}, decode: array, shape: "
                            f"[3], wire: {wire}}}\n")
-            pipeline = self.pipeline(fields, f"{wire}.yaml")
+            pipeline = self.pipeline(fields, name=f"{wire}.yaml")
             got = self.batch(pipeline, 0)
             for key, array in arrays.items():
                 self.assert_equal(
@@ -133,7 +101,7 @@ class Columns(SystemTest):
         arrays = {"b": rng.random((900, 3, 13)) > 0.5,
                   "i": rng.integers(0, 2, (900, 9)).astype(">i4")}
         arrays["i"][77, 5] = 2
-        self.save("day-0", arrays)
+        self.cluster.table("day-0", arrays)
         fields = ("global_batch: 900\non_bad_sample: substitute\nfields:\n"
                   "  b: {from: b, decode: array, shape: [3, 13], wire: bits, "
                   "out: {dtype: u8}}\n"
@@ -148,7 +116,7 @@ class Columns(SystemTest):
         rng = numpy.random.default_rng(3)
         arrays = {"a": rng.random((5, 700, 1001), "f4"),
                   "b": rng.random((5, 1), "f8")}
-        self.save("day-0", arrays)
+        self.cluster.table("day-0", arrays)
         fields = ("global_batch: 4\nfields:\n"
                   "  a: {from: a, decode: array, shape: [700, 1001], "
                   "wire: f32}\n"
@@ -178,7 +146,7 @@ class Columns(SystemTest):
         arrays["click"][17] = 3
         arrays["click"][18] = -1
         arrays["price"][400] = 1e300
-        self.save("day-0", arrays)
+        self.cluster.table("day-0", arrays)
         pull = self.cluster.pull_alone(
             self.pipeline(batch=600), "--epochs", 1)
         result = pull.finish()
@@ -193,7 +161,7 @@ class Columns(SystemTest):
         self.assertFalse({17, 18, 400} & set(got["samples"].tolist()))
 
     def refuses(self, arrays, words, name="day-0"):
-        self.save(name, arrays)
+        self.cluster.table(name, arrays)
         shown = self.run_forebay("index", "-p", self.pipeline())
         self.assertNotEqual(shown.returncode, 0)
         self.assertIn(words, shown.stderr)
@@ -229,7 +197,7 @@ class Columns(SystemTest):
 
     def test_fields_that_do_not_fit_a_column_are_refused_at_open(self):
         rng = numpy.random.default_rng(6)
-        self.save("day-0", table(rng, 60))
+        self.cluster.table("day-0", table(rng, 60))
         for old, new, words in (
                 ("[13]", "[12]", "field dense: shard day-0, column dense: the "
                  "shape of its rows is [13], the field's [12]"),

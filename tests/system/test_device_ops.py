@@ -6,7 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 PIPELINE = """\
 forebay: 1
@@ -95,10 +95,7 @@ class DeviceOps(SystemTest):
         return lines, tokens.pop()
 
     def plan(self, pipeline, *args):
-        shown = subprocess.run(
-            [FOREBAY, "plan", "--pipeline", pipeline, *map(str, args)],
-            capture_output=True, text=True, check=False, env=self.cluster.env)
-        return shown
+        return self.run_forebay("plan", "--pipeline", pipeline, *args)
 
     def test_ranks_see_the_rows_of_one_global_batch(self):
         for mixing in ("mixup", "cutmix"):
@@ -179,10 +176,7 @@ class DeviceOps(SystemTest):
                          r"device: mixup 0\.\d+ with row \d+")
         self.assertIn("device: colour_jitter", shown.stdout)
         sheet = self.cluster.path("sheet.png")
-        made = subprocess.run(
-            [FOREBAY, "show", "--pipeline", pipeline, "--output", sheet],
-            capture_output=True, text=True, check=False, env=self.cluster.env)
-        self.assertEqual(made.returncode, 0, made.stderr)
+        self.forebay("show", "--pipeline", pipeline, "--output", sheet)
         self.assertGreater(sheet.stat().st_size, 1000)
 
 

@@ -3,7 +3,6 @@
 import io
 import pathlib
 import re
-import subprocess
 import tarfile
 
 import harness
@@ -11,7 +10,7 @@ import numpy
 
 from PIL import Image
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs" / "pipeline.md"
 MAPS = "road kerb person car bike sign sky tree".split()
@@ -72,18 +71,8 @@ class Examples(SystemTest):
             pull = self.cluster.pull_alone(
                 path, "--split", split, "--epochs", 1, *roots)
             self.assertEqual(pull.finish()["steps"], steps, split)
-            found[split] = self.shown(path, split, roots)
+            found[split] = self.batch(path, 0, "--split", split, *roots)
         return found
-
-    def shown(self, path, split, roots):
-        out = self.cluster.path("batch.npz")
-        done = subprocess.run(
-            [FOREBAY, "show", "-p", path, "--split", split, "-o", out, *roots],
-            capture_output=True, text=True, check=False, env=self.cluster.env,
-            timeout=120 * harness.SLOW)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        with numpy.load(out) as file:
-            return {name: file[name] for name in file.files}
 
     def assert_tensors(self, found, **wanted):
         """Types and shapes; bf16 is shown as its 16 bits."""

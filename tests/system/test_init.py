@@ -9,7 +9,7 @@ import harness
 import numpy
 from PIL import Image
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 from test_tokens import write_flat, write_mds, write_megatron
 
 SAMPLES = 70
@@ -27,11 +27,6 @@ class Init(SystemTest):
         super().setUp()
         self.root = self.cluster.path("data")
         self.root.mkdir()
-
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
 
     def save(self, image, name):
         path = self.root / name
@@ -52,14 +47,6 @@ class Init(SystemTest):
         self.pulled = json.loads(got.stdout)
         self.said = made.stderr
         return path
-
-    def arrays(self, pipeline, step=0):
-        path = self.cluster.path("batch.npz")
-        shown = self.run_forebay("show", "-p", pipeline, "--step", step,
-                                 "-o", path)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
 
     def refused(self, *args, data=None):
         made = self.run_forebay("init", data or self.root, *args)
@@ -92,7 +79,7 @@ class Init(SystemTest):
         self.assertIn("found 70 samples in a list", self.said)
         self.assertIn("left out: split 'val'", self.said)
         self.assertIn('column "note"', pipeline.read_text())
-        batch = self.arrays(pipeline)
+        batch = self.batch(pipeline)
         self.check_masks(batch, "photo", "mask")
         for row, number in enumerate(batch["samples"]):
             self.assertEqual(batch["breed"][row], number % 7)
@@ -106,7 +93,7 @@ class Init(SystemTest):
     def test_a_list_of_values_alone_needs_no_picture(self):
         (self.root / "rows.csv").write_text(
             "id,price\n" + "".join(f"{i},{i / 2}\n" for i in range(SAMPLES)))
-        batch = self.arrays(self.made())
+        batch = self.batch(self.made())
         self.assertTrue(numpy.array_equal(batch["price"] * 2, batch["id"]))
 
     def test_notes_beside_class_folders_are_no_list(self):
@@ -124,7 +111,7 @@ class Init(SystemTest):
         pipeline = self.made()
         self.assertIn("{images,masks}/train\"", pipeline.read_text())
         self.assertIn("left out: split 'val'", self.said)
-        self.check_masks(self.arrays(pipeline), "images", "masks")
+        self.check_masks(self.batch(pipeline), "images", "masks")
         (self.root / "masks/train/3.png").unlink()
         self.assertIn("1 files are missing: 3 in masks/train", self.refused())
 
@@ -143,7 +130,7 @@ class Init(SystemTest):
             self.save(picture(i, colours=False), f"c/{i:03}.mask.png")
         pipeline = self.made()
         self.assertIn("from: mask.png\n", pipeline.read_text())
-        self.assertEqual(self.arrays(pipeline)["mask"].shape[1:],
+        self.assertEqual(self.batch(pipeline)["mask"].shape[1:],
                          (224, 224, 1))
         shard = self.cluster.path("tars")
         shard.mkdir()
@@ -160,7 +147,7 @@ class Init(SystemTest):
     def check_tokens(self, pipeline, dtype="<u2"):
         """Inputs and targets are those of the text, in 1,024 or less."""
         text = numpy.concatenate(self.documents()).astype(dtype)
-        batch = self.arrays(pipeline)
+        batch = self.batch(pipeline)
         length = batch["tokens"].shape[1]
         for row, number in enumerate(batch["samples"]):
             begin = int(number) * length

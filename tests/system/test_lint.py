@@ -79,10 +79,7 @@ LINES = {("dct-scale", "image"): 8, ("codec", "image"): 10,
 
 class Lint(SystemTest):
     def lint(self, pipeline, *args, code=0):
-        shown = subprocess.run(
-            [FOREBAY, "lint", "--pipeline", pipeline, *map(str, args)],
-            capture_output=True, text=True, check=False, env=self.cluster.env,
-            timeout=120 * harness.SLOW)
+        shown = self.run_forebay("lint", "--pipeline", pipeline, *args)
         self.assertEqual(shown.returncode, code, shown.stderr)
         return shown.stdout if code == 0 else shown.stderr
 

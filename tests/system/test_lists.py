@@ -5,13 +5,12 @@ import io
 import json
 import os
 import re
-import subprocess
 
 import harness
 import numpy
 from PIL import Image
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 SAMPLES, BATCH = 40, 8
 
@@ -89,18 +88,8 @@ class Lists(SystemTest):
     def of_list(self, name="train.csv", root="data:"):
         return self.pipeline(f"list: '{root}{name}', files: [image, mask]")
 
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-
     def batch(self, pipeline, step=0):
-        path = self.cluster.path("batch.npz")
-        shown = self.run_forebay("show", "-p", pipeline, "-d",
-                                 f"data={self.root}", "--step", step, "-o", path)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
+        return super().batch(pipeline, step, "-d", f"data={self.root}")
 
     def check_pictures(self, arrays):
         red = arrays["image"][..., 0]

@@ -7,7 +7,7 @@ import harness
 import numpy
 from PIL import Image
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 WIDTH, HEIGHT, BLOCK, ID = 96, 80, 16, 200
 SAMPLES = 48
@@ -113,20 +113,6 @@ class Pictures(SystemTest):
         path = self.cluster.path("ops.yaml")
         path.write_text(text)
         return path
-
-    def forebay(self, *args):
-        shown = subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        return shown.stdout
-
-    def batch(self, pipeline, step):
-        """The arrays that a consumer of an own cluster gets."""
-        path = self.cluster.path("batch.npz")
-        self.forebay("show", "-p", pipeline, "--step", step, "-o", path)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
 
     def assert_matches(self, image, mask, name):
         """Where the image is black or white, so is the mask; in between is

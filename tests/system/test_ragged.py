@@ -2,13 +2,11 @@
 
 import io
 import json
-import subprocess
-import tarfile
 
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 SAMPLES, BATCH = 48, 16
 
@@ -91,42 +89,24 @@ def bf16(array):
     return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
 
 
+def changed(number, change):
+    members = files(sample(number), number)
+    if change:
+        change(number, members)
+    return members
+
+
 class Ragged(SystemTest):
     def pipeline(self, text, name="p.yaml", change=None, order=""):
         root = self.cluster.path("data")
         if not root.exists():
-            root.mkdir()
-            for first in range(0, SAMPLES, 16):
-                with tarfile.open(root / f"{first:03}.tar", "w") as tar:
-                    for number in range(first, first + 16):
-                        self.add(tar, number, change or (lambda n, f: None))
+            self.cluster.tars(root, [changed(number, change)
+                                     for number in range(SAMPLES)])
         path = self.cluster.path(name)
         path.write_text(
             f"forebay: 1\nsplits: {{train: {{shards: '{root}/*.tar'"
             f"{order}}}}}\n" + text)
         return path
-
-    def add(self, tar, number, change):
-        members = files(sample(number), number)
-        change(number, members)
-        for extension, data in members.items():
-            member = tarfile.TarInfo(f"{number:04}.{extension}")
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-
-    def run_forebay(self, *args):
-        done = subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        self.run_forebay(
-            "show", "-p", pipeline, "--step", step, "-o", path)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
 
     def batches(self, pipeline):
         seen = set()
@@ -136,11 +116,6 @@ class Ragged(SystemTest):
             seen.update(numbers)
             yield arrays, right_rows(numbers)
         self.assertEqual(seen, set(range(SAMPLES)))
-
-    def assert_equal(self, got, right):
-        self.assertEqual(got.dtype, right.dtype)
-        self.assertEqual(got.shape, right.shape)
-        self.assertTrue(numpy.array_equal(got, right))
 
     def test_padded_rows_are_what_numpy_pads(self):
         for arrays, right in self.batches(self.pipeline(fields(PADDED))):
@@ -255,11 +230,11 @@ class Ragged(SystemTest):
     def test_show_and_lint_and_plan_cope(self):
         path = self.pipeline(fields(PADDED))
         sheet = self.cluster.path("sheet.png")
-        self.run_forebay("show", "-p", path, "-o", sheet)
+        self.forebay("show", "-p", path, "-o", sheet)
         self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
-        self.assertIn("findings", self.run_forebay("lint", "-p", path,
+        self.assertIn("findings", self.forebay("lint", "-p", path,
                                                    "--json"))
-        self.run_forebay("plan", "-p", path, "--step", 0)
+        self.forebay("plan", "-p", path, "--step", 0)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import subprocess
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 OFFSETS = ["i1", "u1", "<i2", ">u2", "<i4", ">i4", "<u4", "<i8", ">u8"]
 
@@ -62,48 +62,16 @@ class Table:
 
 
 class RaggedColumns(SystemTest):
-    def save(self, name, arrays):
-        folder = self.cluster.path("rec") / name
-        folder.parent.mkdir(exist_ok=True)
-        if name.endswith(".npz"):
-            numpy.savez(folder, **arrays)
-            return
-        folder.mkdir(exist_ok=True)
-        for column, array in arrays.items():
-            numpy.save(folder / f"{column}.npy", array)
-
     def days(self, rows=(700, 1, 301)):
         tables = [Table(1, rows[0]), Table(2, rows[1], ">i4", ">u2", "other"),
                   Table(3, rows[2], "<i4", "<u4")]
         for name, table in zip(("day-0", "day-1", "day-2.npz"), tables):
-            self.save(name, table.files)
+            self.cluster.table(name, table.files)
         return {key: sum((table.rows[key] for table in tables), [])
                 for key in tables[0].rows}
 
-    def pipeline(self, fields=FIELDS, name="p.yaml", batch=64,
-                 keys="shuffle: full, last: pad"):
-        path = self.cluster.path(name)
-        path.write_text("forebay: 1\nsplits: {train: {columns: 'rec/day-*', "
-                        f"{keys}}}}}\n"
-                        + fields.replace("{batch}", str(batch)))
-        return path
-
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        shown = self.run_forebay(
-            "show", "-p", pipeline, "--step", step, "-o", path)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
-
-    def assert_equal(self, got, right):
-        self.assertEqual(got.dtype, right.dtype)
-        self.assertTrue(numpy.array_equal(got, right))
+    def pipeline(self, fields=FIELDS, **others):
+        return self.cluster.of_tables(fields, **others)
 
     def check_batch(self, got, rows):
         numbers = got["samples"]
@@ -142,7 +110,7 @@ class RaggedColumns(SystemTest):
                 "ids", lengths, numpy.arange(113, dtype="<u2"), offsets, 5)
             table.rows["ids"] = numpy.split(
                 numpy.arange(113), numpy.cumsum(lengths)[:-1])
-            self.save("day-0", table.files)
+            self.cluster.table("day-0", table.files)
             self.check_batch(self.batch(self.pipeline(), 0), table.rows)
 
     def test_one_stream_on_one_and_two_workers_and_resumed(self):
@@ -169,7 +137,7 @@ class RaggedColumns(SystemTest):
         back = ids["ids.offsets"]
         back[400] = back[401] + 7
         back[500] = 5000
-        self.save("day-0", table.files | ids)
+        self.cluster.table("day-0", table.files | ids)
         pull = self.cluster.pull_alone(
             self.pipeline(batch=600), "--epochs", 1)
         result = pull.finish()
@@ -196,7 +164,7 @@ class RaggedColumns(SystemTest):
             self.batch(self.pipeline(fields, batch=900), 0), rows)
 
     def refuses(self, arrays, words):
-        self.save("day-0", arrays)
+        self.cluster.table("day-0", arrays)
         shown = self.run_forebay("index", "-p", self.pipeline())
         self.assertNotEqual(shown.returncode, 0)
         self.assertIn(words, shown.stderr)
@@ -223,7 +191,7 @@ class RaggedColumns(SystemTest):
                             "are whole numbers in one dimension")
 
     def test_fields_that_do_not_fit_a_column_are_refused_at_open(self):
-        self.save("day-0", Table(7, 60).files)
+        self.cluster.table("day-0", Table(7, 60).files)
         for old, new, words in (
                 ("shape: [4]", "shape: [5]", "field boxes: shard day-0, "
                  "column boxes.values: the shape of its entries is [4], the "
@@ -270,7 +238,7 @@ class RaggedColumns(SystemTest):
 
     def test_init_writes_a_pipeline_that_works_at_once(self):
         table = Table(8, 4100)
-        self.save("day-0", table.files)
+        self.cluster.table("day-0", table.files)
         path = self.cluster.path("init.yaml")
         made = self.run_forebay("init", self.cluster.path("rec"), "-o", path)
         self.assertEqual(made.returncode, 0, made.stderr)

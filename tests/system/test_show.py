@@ -45,11 +45,6 @@ def read_number(sheet, x, y):
 
 
 class Show(SystemTest):
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-
     def show(self, pipeline, name, *args):
         path = self.cluster.path(name)
         shown = self.run_forebay(

@@ -3,13 +3,11 @@ or, where it is not installed, what NumPy makes of the same indices and values.
 """
 
 import io
-import subprocess
-import tarfile
 
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 try:
     import scipy.sparse
@@ -98,43 +96,25 @@ def npz(name, at, values, number):
                  "shape": shape, "data": values[order]}, compressed)
 
 
+def members(number, change):
+    files = {name: npz(name, *row, number)
+             for name, row in sample(number).items()}
+    if change:
+        change(number, files)
+    return {name + ".npz": data for name, data in files.items()}
+
+
 class Sparse(SystemTest):
     def pipeline(self, text, name="p.yaml", change=None, order=""):
         root = self.cluster.path("data")
         if not root.exists():
-            root.mkdir()
-            for first in range(0, SAMPLES, 16):
-                with tarfile.open(root / f"{first:03}.tar", "w") as tar:
-                    for number in range(first, first + 16):
-                        self.add(tar, number, change or (lambda n, f: None))
+            self.cluster.tars(root, [members(number, change)
+                                     for number in range(SAMPLES)])
         path = self.cluster.path(name)
         path.write_text(
             f"forebay: 1\nsplits: {{train: {{shards: '{root}/*.tar'"
             f"{order}}}}}\n" + text)
         return path
-
-    def add(self, tar, number, change):
-        members = {name: npz(name, *row, number)
-                   for name, row in sample(number).items()}
-        change(number, members)
-        for name, data in members.items():
-            member = tarfile.TarInfo(f"{number:04}.{name}.npz")
-            member.size = len(data)
-            tar.addfile(member, io.BytesIO(data))
-
-    def run_forebay(self, *args):
-        done = subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        self.run_forebay(
-            "show", "-p", pipeline, "--step", step, "-o", path)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
 
     def batches(self, pipeline):
         seen = set()
@@ -146,11 +126,6 @@ class Sparse(SystemTest):
             yield arrays, {name: [row[name] for row in rows]
                            for name in SHAPES}
         self.assertEqual(seen, set(range(SAMPLES)))
-
-    def assert_equal(self, got, right):
-        self.assertEqual(got.dtype, right.dtype)
-        self.assertEqual(got.shape, right.shape)
-        self.assertTrue(numpy.array_equal(got, right))
 
     def assert_coo(self, arrays, name, rows, dtype):
         numbers = numpy.repeat(numpy.arange(len(rows)),
@@ -263,11 +238,11 @@ class Sparse(SystemTest):
     def test_show_and_lint_and_plan_cope(self):
         path = self.pipeline(fields(DENSE))
         sheet = self.cluster.path("sheet.png")
-        self.run_forebay("show", "-p", path, "-o", sheet)
+        self.forebay("show", "-p", path, "-o", sheet)
         self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
-        self.assertIn("findings", self.run_forebay("lint", "-p", path,
+        self.assertIn("findings", self.forebay("lint", "-p", path,
                                                    "--json"))
-        self.run_forebay("plan", "-p", path, "--step", 0)
+        self.forebay("plan", "-p", path, "--step", 0)
 
 
 if __name__ == "__main__":

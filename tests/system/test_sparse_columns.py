@@ -3,13 +3,12 @@ it is not installed NumPy, makes of the same rows."""
 
 import io
 import os
-import subprocess
 import zipfile
 
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 try:
     import scipy.sparse
@@ -96,30 +95,8 @@ class SparseColumns(SystemTest):
             **{name: numpy.concatenate([t.columns[name] for t in tables])
                for name in ("dense", "click")}}
 
-    def pipeline(self, fields=FIELDS, name="p.yaml", batch=64,
-                 keys="shuffle: full, last: pad"):
-        path = self.cluster.path(name)
-        path.write_text("forebay: 1\nsplits: {train: {columns: 'rec/day-*', "
-                        f"{keys}}}}}\n"
-                        + fields.replace("{batch}", str(batch)))
-        return path
-
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        shown = self.run_forebay(
-            "show", "-p", pipeline, "--step", step, "-o", path)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
-
-    def assert_equal(self, got, right):
-        self.assertEqual(got.dtype, right.dtype)
-        self.assertTrue(numpy.array_equal(got, right))
+    def pipeline(self, fields=FIELDS, **others):
+        return self.cluster.of_tables(fields, **others)
 
     def check_batch(self, got, rows):
         numbers = got["samples"]

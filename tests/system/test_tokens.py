@@ -8,13 +8,12 @@ import json
 import os
 import pathlib
 import struct
-import subprocess
 import sys
 
 import harness
 import numpy
 
-from harness import FOREBAY, SystemTest
+from harness import SystemTest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))
 
@@ -103,19 +102,6 @@ class TokenTest(SystemTest):
             f"    {split}\nglobal_batch: {batch}\nfields:\n{fields}")
         return path
 
-    def run_forebay(self, *args):
-        return subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-
-    def batch(self, pipeline, step):
-        path = self.cluster.path("batch.npz")
-        shown = self.run_forebay(
-            "show", "-p", pipeline, "--step", step, "-o", path)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return {name: file[name] for name in file.files}
-
     def refuses(self, pipeline, *words):
         shown = self.run_forebay("index", "-p", pipeline)
         self.assertNotEqual(shown.returncode, 0)
@@ -175,7 +161,7 @@ class Tokens(TokenTest):
                       [document.astype(dtype) for document in documents],
                       encoding)
             self.check_epoch("shard.*.mds", "format: mds",
-                             [numpy.concatenate(documents)])
+                             [numpy.concatenate(documents)], batch=256)
 
     def test_sequences_of_megatron_follow_one_another(self):
         files = [documents_of(seed) for seed in range(2)]

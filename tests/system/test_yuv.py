@@ -174,20 +174,14 @@ class Yuv(SystemTest):
             batch=batch))
         return path
 
-    def batch(self, pipeline, step=0):
-        path = self.cluster.path("batch.npz")
-        shown = subprocess.run(
-            [FOREBAY, "show", "-p", pipeline, "--step", str(step), "-o", path],
-            capture_output=True, text=True, check=False, env=self.cluster.env,
-            timeout=120 * harness.SLOW)
-        self.assertEqual(shown.returncode, 0, shown.stderr)
-        with numpy.load(path) as file:
-            return file["image"], file["samples"].tolist()
+    def images(self, pipeline, step=0):
+        arrays = self.batch(pipeline, step)
+        return arrays["image"], arrays["samples"].tolist()
 
     def check(self, files, pipeline, right, most=0):
         seen = set()
         for step in range(SAMPLES // BATCH):
-            images, samples = self.batch(pipeline, step)
+            images, samples = self.images(pipeline, step)
             for got, number in zip(images, samples):
                 want = right(files[number])
                 self.assertEqual(got.shape, want.shape)
@@ -234,7 +228,7 @@ class Yuv(SystemTest):
         for codec in ("store", "pack", "lz4"):
             pipeline = self.pipeline(
                 size, f"{{type: yuv420, codec: {codec}}}", batch=3)
-            images, samples = self.batch(pipeline)
+            images, samples = self.images(pipeline)
             for got, number in zip(images, samples):
                 want = as_delivered(
                     files[number], lambda p, fill: cropped(p, 1501, 1699), 0)
@@ -243,13 +237,13 @@ class Yuv(SystemTest):
     def test_normalised_planes_are_those_of_the_u8_pixels(self):
         self.data()
         pipeline = self.pipeline("{resize: {size: 60}}")
-        plain, numbers = self.batch(pipeline)
+        plain, numbers = self.images(pipeline)
         text = pipeline.read_text().replace(
             "    wire:", "    device: [{normalize: {mean: [0.4, 0.5, 0.6], "
             "std: 0.25}}]\n    wire:").replace(
             "out: {}", "out: {dtype: f32, layout: chw}")
         pipeline.write_text(text)
-        images, again = self.batch(pipeline)
+        images, again = self.images(pipeline)
         self.assertEqual(numbers, again)
         mean = numpy.array([0.4, 0.5, 0.6])
         right = (plain / 255 - mean) / 0.25
@@ -282,15 +276,9 @@ class Yuv(SystemTest):
         self.data()
         pipeline = self.pipeline(
             "{random_resized_crop: {size: 48}}, horizontal_flip")
-        for args in (["lint", "-p", pipeline, "--json"],
-                     ["plan", "-p", pipeline, "--json"]):
-            shown = subprocess.run(
-                [FOREBAY, *args], capture_output=True, text=True, check=False,
-                env=self.cluster.env, timeout=120 * harness.SLOW)
-            self.assertEqual(shown.returncode, 0, shown.stderr)
-        self.assertIn("findings", json.loads(subprocess.run(
-            [FOREBAY, "lint", "-p", pipeline, "--json"], check=True,
-            stdout=subprocess.PIPE, env=self.cluster.env).stdout))
+        self.forebay("plan", "-p", pipeline, "--json")
+        self.assertIn("findings", json.loads(
+            self.forebay("lint", "-p", pipeline, "--json")))
 
     def test_ops_of_colour_are_refused_by_name(self):
         self.data()
