@@ -176,8 +176,8 @@ uint64_t fby_read_last_cache(const char *root)
 static bool read_card(
     const char *root, const char *name, struct fby_card_facts *out)
 {
-    cpu_set_t            allowed;
-    struct fby_numa_node node;
+    cpu_set_t       allowed;
+    struct fby_node node;
     if (fby_cpus_allowed(&allowed) != FBY_OK ||
         !fby_numa_near(root, name, &allowed, &node)) {
         return false;

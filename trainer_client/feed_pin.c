@@ -5,13 +5,12 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "common/cpus.h"
 #include "common/mem.h"
+#include "common/nodes.h"
 #include "common/pages.h"
 
-enum { THREADS = 4, LINE = 4096 };
+enum { THREADS = 4 };
 
 struct fby_pinned {
     struct fby_pin_config config;
@@ -22,37 +21,30 @@ struct fby_pinned {
     pthread_mutex_t       lock;  /* guards the next two */
     int                  *state; /* of each: -1 not yet, else CUDA's answer */
     pthread_cond_t        changed;
-    cpu_set_t             near;
+    cpu_set_t             near; /* CPUs that pin, if has_near */
     bool                  has_near;
 };
 
 /* ---- where --------------------------------------------------------------- */
 
-static bool read_line(const char *path, char line[LINE])
+static bool find_near(const struct fby_pin_config *config, cpu_set_t *out)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
+    char                  directory[64];
+    struct fby_cuda_about about = {.pci = ""};
+    struct fby_node       node;
+    cpu_set_t             allowed;
+    if (config->cuda->describe(config->device, &about) != 0 ||
+        fby_cpus_allowed(&allowed) != FBY_OK) {
         return false;
     }
-    bool got = fgets(line, LINE, file) != NULL;
-    fclose(file);
-    return got;
-}
-
-bool fby_pin_near(const char *root, const char *pci, cpu_set_t *out)
-{
-    char           path[LINE];
-    char           line[LINE];
-    struct fby_why why;
     snprintf(
-        path, sizeof(path), "%s/sys/bus/pci/devices/%s/numa_node", root, pci);
-    long node = read_line(path, line) ? strtol(line, NULL, 10) : -1;
-    if (node < 0) {
+        directory, sizeof(directory), "/sys/bus/pci/devices/%s", about.pci);
+    int number = fby_node_of(directory, "numa_node");
+    if (!fby_node_prefer("", number, &allowed, &node)) {
         return false;
     }
-    snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%ld/cpulist",
-        root, node);
-    return read_line(path, line) && fby_cpus_parse(line, out, &why) == FBY_OK;
+    *out = node.cpus;
+    return true;
 }
 
 /* ---- pinning ------------------------------------------------------------- */
@@ -105,16 +97,14 @@ static fby_err start(struct fby_pinned *self)
 fby_err fby_pinned_create(const struct fby_pin_config *config,
     struct fby_pinned **out, struct fby_why *why)
 {
-    struct fby_cuda_about about = {.pci = ""};
-    struct fby_pinned    *self  = fby_zalloc(sizeof(*self));
-    self->config                = *config;
-    self->memory                = fby_zalloc(config->n * sizeof(*self->memory));
-    self->state                 = fby_zalloc(config->n * sizeof(*self->state));
+    struct fby_pinned *self = fby_zalloc(sizeof(*self));
+    self->config            = *config;
+    self->memory            = fby_zalloc(config->n * sizeof(*self->memory));
+    self->state             = fby_zalloc(config->n * sizeof(*self->state));
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    self->has_near = config->cuda->describe(config->device, &about) == 0 &&
-                     fby_pin_near("", about.pci, &self->near);
-    fby_err err = FBY_OK;
+    self->has_near = find_near(config, &self->near);
+    fby_err err    = FBY_OK;
     for (uint32_t i = 0; i < config->n; i++) {
         self->state[i]  = -1;
         self->memory[i] = fby_pages_map(config->bytes);

@@ -7,7 +7,6 @@
 #ifndef FBY_CLIENT_FEED_PIN_H
 #define FBY_CLIENT_FEED_PIN_H
 
-#include <sched.h>
 #include <stdbool.h>
 
 #include "common/err.h"
@@ -34,9 +33,5 @@ uint8_t *fby_pinned_memory(const struct fby_pinned *self, uint32_t i);
  * locked memory, most often. */
 FBY_CHECKED fby_err fby_pinned_wait(
     struct fby_pinned *self, uint32_t i, struct fby_why *why);
-
-/* The CPUs of the node that a PCI device sits on, below `root` ("" on a real
- * machine); false: it is not told, or there is one node only. */
-bool fby_pin_near(const char *root, const char *pci, cpu_set_t *out);
 
 #endif

@@ -4,77 +4,12 @@
 #include <ifaddrs.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-enum { PATH_SIZE = 1024, LINE_SIZE = 4096, MAX_LAYERS = 4 };
-
-static bool read_line(const char *path, char line[LINE_SIZE])
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return false;
-    }
-    bool got = fgets(line, LINE_SIZE, file) != NULL;
-    fclose(file);
-    return got;
-}
-
-static bool read_set(const char *path, cpu_set_t *out)
-{
-    char           line[LINE_SIZE];
-    struct fby_why why;
-    return read_line(path, line) && fby_cpus_parse(line, out, &why) == FBY_OK;
-}
-
-/* ---- Nodes --------------------------------------------------------------- */
-
-/* Written like a list of CPUs. */
-static bool read_nodes(const char *root, cpu_set_t *out)
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof(path), "%s/sys/devices/system/node/online", root);
-    return read_set(path, out);
-}
-
-static bool read_node(const char *root, int number, struct fby_numa_node *out)
-{
-    char path[PATH_SIZE];
-    snprintf(path, sizeof(path), "%s/sys/devices/system/node/node%d/cpulist",
-        root, number);
-    out->number = number;
-    return read_set(path, &out->cpus);
-}
-
-fby_err fby_numa_node(const char *root, uint32_t number,
-    struct fby_numa_node *out, struct fby_why *why)
-{
-    cpu_set_t nodes;
-    if (!read_nodes(root, &nodes)) {
-        return fby_because(why, FBY_USAGE, "this machine tells of no nodes");
-    }
-    if (number >= CPU_SETSIZE || !CPU_ISSET(number, &nodes) ||
-        !read_node(root, (int)number, out)) {
-        return fby_because(why, FBY_USAGE,
-            "there is no node %u with CPUs; this machine has the nodes %s",
-            number, fby_cpus_show(&nodes).text);
-    }
-    return FBY_OK;
-}
+enum { PATH_SIZE = 1024, MAX_LAYERS = 4 };
 
 /* ---- Cards --------------------------------------------------------------- */
-
-/* -1: it tells of none. */
-static int read_number(const char *directory, const char *file)
-{
-    char path[PATH_SIZE];
-    char line[LINE_SIZE];
-    int  n = snprintf(path, sizeof(path), "%s/%s", directory, file);
-    return n < (int)sizeof(path) && read_line(path, line)
-               ? (int)strtol(line, NULL, 10)
-               : -1;
-}
 
 static int node_below(const char *directory, unsigned layers);
 
@@ -102,9 +37,9 @@ static int node_of_lower(const char *directory, DIR *entries, unsigned layers)
 /* A virtio card tells of no node, but the PCI device it is on does. */
 static int node_below(const char *directory, unsigned layers)
 {
-    int node = read_number(directory, "device/numa_node");
+    int node = fby_node_of(directory, "device/numa_node");
     if (node < 0) {
-        node = read_number(directory, "device/../numa_node");
+        node = fby_node_of(directory, "device/../numa_node");
     }
     DIR *entries = node < 0 && layers > 0 ? opendir(directory) : NULL;
     if (entries != NULL) {
@@ -115,21 +50,11 @@ static int node_below(const char *directory, unsigned layers)
 }
 
 bool fby_numa_near(const char *root, const char *card, const cpu_set_t *allowed,
-    struct fby_numa_node *out)
+    struct fby_node *out)
 {
-    char      path[PATH_SIZE];
-    cpu_set_t nodes;
-    if (!read_nodes(root, &nodes) || CPU_COUNT(&nodes) < 2) {
-        return false;
-    }
+    char path[PATH_SIZE];
     snprintf(path, sizeof(path), "%s/sys/class/net/%s", root, card);
-    int node = node_below(path, MAX_LAYERS);
-    if (node < 0 || !read_node(root, node, out)) {
-        return false;
-    }
-    CPU_AND(&out->cpus, &out->cpus, allowed);
-    int n = CPU_COUNT(&out->cpus);
-    return n > 0 && n < CPU_COUNT(allowed);
+    return fby_node_prefer(root, node_below(path, MAX_LAYERS), allowed, out);
 }
 
 /* ---- Addresses ----------------------------------------------------------- */

@@ -13,9 +13,9 @@ static fby_err confine_to_cpus(const char *list, struct fby_why *why)
 
 static fby_err confine_to_node(uint32_t number, struct fby_why *why)
 {
-    struct fby_numa_node node;
-    cpu_set_t            allowed;
-    fby_err              err = fby_numa_node("", number, &node, why);
+    struct fby_node node;
+    cpu_set_t       allowed;
+    fby_err         err = fby_node_find("", number, &node, why);
     if (err != FBY_OK) {
         return fby_because_in(why, err, "--numa %u", number);
     }
@@ -45,10 +45,10 @@ void fby_places_near_card(const struct fby_worker_options *options)
 {
     const char *address =
         options->advertise != NULL ? options->advertise : options->listen;
-    char                 card[IF_NAMESIZE];
-    struct fby_numa_node node;
-    struct fby_why       why;
-    cpu_set_t            allowed;
+    char            card[IF_NAMESIZE];
+    struct fby_node node;
+    struct fby_why  why;
+    cpu_set_t       allowed;
     if (options->cpus != NULL || options->numa != FBY_NUMA_AUTO ||
         !fby_numa_card(address, card) || fby_cpus_allowed(&allowed) != FBY_OK ||
         !fby_numa_near("", card, &allowed, &node)) {

@@ -38,10 +38,10 @@ static int make_machine(void **state)
 /* "NODE: CPUS", or "none". */
 static const char *near(const char *card, const char *allowed)
 {
-    static char          text[300];
-    struct fby_numa_node node;
-    struct fby_why       why;
-    cpu_set_t            set;
+    static char     text[300];
+    struct fby_node node;
+    struct fby_why  why;
+    cpu_set_t       set;
     assert_ok(fby_cpus_parse(allowed, &set, &why));
     if (!fby_numa_near(root, card, &set, &node)) {
         return "none";
@@ -106,21 +106,6 @@ static void a_bond_is_where_all_its_cards_are(void **state)
     assert_string_equal(near("bond0", "0-7"), "none");
 }
 
-static void a_node_is_found_by_number_or_refused_in_words(void **state)
-{
-    (void)state;
-    struct fby_numa_node node;
-    struct fby_why       why = {{0}};
-    assert_ok(fby_numa_node(root, 1, &node, &why));
-    assert_int_equal(node.number, 1);
-    assert_string_equal(fby_cpus_show(&node.cpus).text, "4-7");
-    assert_int_equal(fby_numa_node(root, 3, &node, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "no node 3"));
-    assert_non_null(strstr(why.text, "0-2"));
-    assert_int_equal(fby_numa_node(root, 2, &node, &why), FBY_USAGE);
-    assert_int_equal(fby_numa_node("/nowhere", 0, &node, &why), FBY_USAGE);
-}
-
 static void an_address_belongs_to_a_card(void **state)
 {
     (void)state;
@@ -148,7 +133,6 @@ int main(void)
         IN_ROOT(on_one_node_nothing_is_preferred),
         IN_ROOT(a_virtio_card_is_where_its_pci_device_is),
         IN_ROOT(a_bond_is_where_all_its_cards_are),
-        IN_ROOT(a_node_is_found_by_number_or_refused_in_words),
         cmocka_unit_test(an_address_belongs_to_a_card),
     };
     return cmocka_run_group_tests_name("worker.numa", tests, NULL, NULL);
