@@ -132,6 +132,42 @@ FBY_BLOCK_INLINE void fby_block_mixed(
         fby_number_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
 }
 
+/* The first document of the table that ends behind token `i`. */
+FBY_BLOCK_INLINE uint32_t fby_block_document(
+    const struct fby_segment *s, const uint32_t *ends, uint32_t i)
+{
+    uint32_t from = 0;
+    uint32_t end  = s->documents - 1;
+    FBY_ROLL
+    while (from < end) {
+        uint32_t middle = from + (end - from) / 2;
+        if ((ends[middle] & ~FBY_DOCUMENT_FILLS) <= i) {
+            from = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return from;
+}
+
+/* What stands at token `i` of all. */
+FBY_BLOCK_INLINE void fby_block_token(
+    const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
+{
+    const uint32_t *ends  = (const uint32_t *)(const void *)(m->arena + s->in);
+    uint32_t        d     = fby_block_document(s, ends, i);
+    uint64_t        value = 0;
+    uint32_t        out   = fby_width_of(s->to);
+    if (s->kind == FBY_SEGMENT_POSITIONS) {
+        uint32_t first = d > 0 ? ends[d - 1] & ~FBY_DOCUMENT_FILLS : 0;
+        value          = fby_document_position(i, first);
+    } else {
+        uint32_t end = ends[d] & FBY_DOCUMENT_FILLS ? 0 : ends[d];
+        value        = fby_document_counts(i, end, s->shift) ? s->on : s->off;
+    }
+    fby_store_1(value, out, m->out + s->out + (uint64_t)i * out);
+}
+
 FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
@@ -145,8 +181,10 @@ FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
             fby_block_bit(s, m, i);
         } else if (s->kind == FBY_SEGMENT_MIX) {
             fby_block_mixed(s, m, i);
-        } else {
+        } else if (s->kind == FBY_SEGMENT_ONE_HOT) {
             fby_block_hot(s, m, i);
+        } else {
+            fby_block_token(s, m, i);
         }
     }
 }
@@ -274,10 +312,20 @@ FBY_BLOCK_INLINE void fby_block_rows(
     {
         if (s->kind == FBY_SEGMENT_PADDED) {
             fby_group_pad(s, group, m->arena, m->out, number, t);
+        } else if (s->kind == FBY_SEGMENT_DENSE) {
+            fby_group_dense(s, group, m->arena, m->out, number, t);
+        } else if (s->kind == FBY_SEGMENT_COO) {
+            fby_group_coo(s, group, m->arena, m->out, number, t);
         } else {
             fby_group_offset(s, group, m->arena, m->out, g, t);
         }
     }
+}
+
+FBY_BLOCK_INLINE bool fby_block_has_groups(uint32_t kind)
+{
+    return kind == FBY_SEGMENT_PADDED || kind == FBY_SEGMENT_OFFSETS ||
+           kind == FBY_SEGMENT_DENSE || kind == FBY_SEGMENT_COO;
 }
 
 FBY_BLOCK_INLINE uint32_t fby_block_count(const struct fby_segment_list *list)
@@ -391,7 +439,7 @@ FBY_BLOCK_INLINE void fby_block_run(
         fby_block_tile(m, part);
         return;
     }
-    if (s->kind == FBY_SEGMENT_PADDED || s->kind == FBY_SEGMENT_OFFSETS) {
+    if (fby_block_has_groups(s->kind)) {
         fby_block_rows(m, part);
         return;
     }

@@ -1,6 +1,7 @@
 #include "trainer_client/expand_documents.h"
 
 #include "trainer_client/expand_cast.h"
+#include "trainer_client/segment.h"
 
 static uint64_t length_at(const struct fby_expansion *plan,
     const struct fby_extents *rows, const uint8_t *raw, uint64_t row,
@@ -91,6 +92,15 @@ static void put_mask(
     }
 }
 
+static void put_end(
+    const struct fby_expansion *plan, const struct document *one, void *out)
+{
+    uint64_t end =
+        fby_document_offset(one->row, plan->shape.dims[0], one->next);
+    ((uint32_t *)out)[one->number] =
+        (uint32_t)end | (one->end == 0 ? FBY_DOCUMENT_FILLS : 0);
+}
+
 static void put(
     const struct fby_expansion *plan, const struct document *one, void *out)
 {
@@ -103,8 +113,13 @@ static void put(
     }
 }
 
-void fby_expand_documents(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, void *out)
+typedef void put_fn(
+    const struct fby_expansion *plan, const struct document *one, void *out);
+
+/* Every document in turn; returns what is behind the last one. */
+static struct document each(const struct fby_expansion *plan,
+    const struct fby_extents *rows, const uint8_t *raw, put_fn *put_one,
+    void *out)
 {
     struct document one = {0};
     for (one.row = 0; one.row < rows->n; one.row++) {
@@ -113,17 +128,36 @@ void fby_expand_documents(const struct fby_expansion *plan,
             one.first = one.next;
             one.next += length_at(plan, rows, raw, one.row, i);
             one.end = one.next;
-            put(plan, &one, out);
+            put_one(plan, &one, out);
             one.number++;
         }
         if (one.next < plan->shape.dims[0]) {
             one.first = one.next;
             one.next  = plan->shape.dims[0];
             one.end   = 0;
-            put(plan, &one, out);
+            put_one(plan, &one, out);
             one.number++;
         }
     }
+    return one;
+}
+
+void fby_documents_table(const struct fby_expansion *plan,
+    const struct fby_extents *rows, const uint8_t *raw, uint32_t *out)
+{
+    (void)each(plan, rows, raw, put_end, out);
+}
+
+uint64_t fby_documents_table_bytes(
+    const struct fby_expansion *plan, uint32_t rows)
+{
+    return sizeof(uint32_t) * rows * ((uint64_t)plan->max_length + 1);
+}
+
+void fby_expand_documents(const struct fby_expansion *plan,
+    const struct fby_extents *rows, const uint8_t *raw, void *out)
+{
+    struct document one = each(plan, rows, raw, put, out);
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) { /* where the last one ends */
         one.first = 0;
         put_offset(plan, &one, out);

@@ -84,7 +84,8 @@ static bool varies(const struct parcel *p, uint32_t field)
     return fby_expansion_varies(&p->setup->expansions[field]);
 }
 
-/* What lengths of documents become the host makes: it has seen them all. */
+/* Of lengths of documents, where they are not handed out, the host makes
+ * something else: it has seen them all. */
 static bool is_made_here(const struct parcel *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
@@ -96,12 +97,18 @@ static void make_documents(
 {
     const struct fby_expansion *plan  = &p->setup->expansions[field];
     const struct fby_raw_field *raw   = &p->task->layout->fields[field];
+    const uint8_t              *from  = p->slot->memory + raw->slot_offset;
     struct whole               *whole = &p->whole[field];
-    whole->expanded                   = true;
-    whole->bytes                      = fby_documents_bytes(plan, rows);
-    whole->at                         = take_room(p->slot, whole->bytes);
-    fby_expand_documents(plan, rows, p->slot->memory + raw->slot_offset,
-        p->slot->arena + whole->at);
+    whole->expanded = !fby_segments_take_table(plan, p->setup->max_rows);
+    whole->bytes    = whole->expanded ? fby_documents_bytes(plan, rows)
+                                      : sizeof(uint32_t) * rows->documents;
+    whole->at       = take_room(p->slot, whole->bytes);
+    uint8_t *to     = p->slot->arena + whole->at;
+    if (whole->expanded) {
+        fby_expand_documents(plan, rows, from, to);
+    } else {
+        fby_documents_table(plan, rows, from, (uint32_t *)(void *)to);
+    }
 }
 
 /* Chunks that the host saw first: what there is of them. */
@@ -148,6 +155,7 @@ static void each_piece(
         struct fby_piece_of_rows piece = piece_of(p, field, i);
         piece.groups                   = at;
         piece.first                    = first;
+        piece.total                    = rows->total;
         fby_segments_count(
             rows, &piece, (uint64_t *)(void *)(p->slot->arena + at));
         if (list != NULL) {
@@ -377,6 +385,23 @@ static void list_chunks(
     }
 }
 
+static void list_made(
+    const struct parcel *p, uint32_t field, struct fby_segments *list)
+{
+    const struct whole                 *whole = &p->whole[field];
+    const struct fby_piece_of_documents piece = {
+        .at        = whole->at,
+        .rows      = rows_of(p),
+        .documents = (uint32_t)p->task->batch->rows_of[field].documents,
+        .out       = p->setup->out_offset[field],
+    };
+    if (whole->expanded) {
+        fby_segments_copy(list, whole->at, whole->bytes, piece.out);
+    } else {
+        fby_segments_add_documents(list, &p->setup->expansions[field], &piece);
+    }
+}
+
 static void list_whole(
     const struct parcel *p, uint32_t field, struct fby_segments *list)
 {
@@ -399,11 +424,11 @@ static void list_no_rows(const struct parcel *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
         const struct fby_expansion *plan = &p->setup->expansions[i];
-        if (plan->kind == FBY_EXPAND_RAGGED) {
+        if (plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR) {
             fby_segments_copy(list, p->groups[i], fby_type_bytes(plan->offsets),
                 p->setup->part_offset[i][1]);
         } else if (is_made_here(p, i)) {
-            list_whole(p, i, list);
+            list_made(p, i, list);
         }
     }
 }
@@ -411,7 +436,9 @@ static void list_no_rows(const struct parcel *p, struct fby_segments *list)
 static void list_fields(struct parcel *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        if (varies(p, i) && !is_made_here(p, i)) {
+        if (is_made_here(p, i)) {
+            list_made(p, i, list);
+        } else if (varies(p, i)) {
             each_piece(p, i, list);
         } else if (fby_setup_is_compact(p->setup, i)) {
             list_chunks(p, i, list);

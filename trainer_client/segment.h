@@ -25,7 +25,11 @@ enum fby_segment_kind {
     FBY_SEGMENT_OFFSETS = 8,  /* where each of them begins */
     FBY_SEGMENT_MIX     = 9,  /* ids to rows, mixed with their partners' */
     FBY_SEGMENT_GREYS   = 10, /* pictures: sums of grey, for contrast */
-    FBY_SEGMENT_OPS     = 11  /* pictures through the ops of the device */
+    FBY_SEGMENT_OPS     = 11, /* pictures through the ops of the device */
+    FBY_SEGMENT_DENSE   = 12, /* sparse rows with all their zeros */
+    FBY_SEGMENT_COO     = 13, /* the place of each of their values */
+    FBY_SEGMENT_POSITIONS = 14, /* of tokens in their documents */
+    FBY_SEGMENT_MASK      = 15  /* those of them that count */
 };
 
 /* A launch each, where there is anything to do; later ones read what earlier
@@ -41,10 +45,12 @@ enum {
     FBY_BLOCK_THREADS  = 256,
     FBY_BLOCK_QUADS    = 4 * FBY_BLOCK_THREADS,  /* PIXELS: of four pixels */
     FBY_BLOCK_VALUES   = 8 * FBY_BLOCK_THREADS,  /* VALUES, ONE_HOT, BITS,
-                                                    PADDED, MIX */
+                                                    PADDED, MIX, DENSE, COO,
+                                                    POSITIONS, MASK */
     FBY_BLOCK_PIXELS   = 8 * FBY_BLOCK_THREADS,  /* GREYS, OPS */
     FBY_BLOCK_BYTES    = 64 * FBY_BLOCK_THREADS, /* COPY */
-    FBY_BLOCK_ROWS     = FBY_BLOCK_THREADS,      /* PADDED, OFFSETS: a group */
+    FBY_BLOCK_ROWS     = FBY_BLOCK_THREADS,      /* PADDED, OFFSETS, DENSE,
+                                                    COO: a group */
     FBY_SEGMENT_ALIGN  = 16,                     /* of what segments read */
     FBY_TILE_STRIDE    = 264, /* bytes of a row of a tile at work: 8 more */
     FBY_TILE_ROWS      = 32,
@@ -54,6 +60,9 @@ enum {
 
 enum { FBY_MIRROR_X = 1, FBY_MIRROR_Y = 2 };
 
+/* In a table of documents: this one is what fills a row up. */
+#define FBY_DOCUMENT_FILLS (UINT32_C(1) << 31)
+
 /* The most that one segment is told to do. */
 #define FBY_SEGMENT_MOST (UINT32_C(1) << 30)
 
@@ -61,10 +70,12 @@ struct fby_segment {
     uint64_t in;          /* where in the arena */
     uint64_t out;         /* where in the tensors' memory */
     uint64_t image_bytes; /* PIXELS, TILES: from one image to the next, out */
-    uint64_t values;      /* PADDED: in the arena; GREYS, OPS: sums, u64 a
-                             row, in the arena, 0: there are none */
-    uint64_t groups;      /* PADDED, OFFSETS: in the arena; of each group the
-                             entries of the field before it, u64 */
+    uint64_t values;      /* PADDED, DENSE: in the arena; GREYS, OPS: sums,
+                             u64 a row, in the arena, 0: there are none */
+    uint64_t indices;     /* DENSE, COO: in the arena */
+    uint64_t total;       /* COO: values of the field */
+    uint64_t groups;      /* PADDED, OFFSETS, DENSE, COO: in the arena; of each
+                             group the entries of the field before it, u64 */
     uint64_t lengths;     /* PADDED: like `out`, of the lengths */
     uint64_t pad;         /* PADDED: its bits */
     uint64_t ops;         /* GREYS, OPS: struct fby_ops_plan, in the arena */
@@ -73,7 +84,8 @@ struct fby_segment {
                              FBY_MIRROR_X and _Y; 0: none are drawn */
     uint32_t n;           /* COPY: bytes; VALUES, ONE_HOT, BITS: values out;
                              PIXELS: quads; TILES, PLANES: tiles; PADDED,
-                             OFFSETS, GREYS, OPS: blocks; MIX: values out */
+                             OFFSETS, DENSE, COO, GREYS, OPS: blocks; MIX,
+                             POSITIONS, MASK: values out */
     uint32_t kind;        /* enum fby_segment_kind */
     uint32_t first_block; /* of the launch */
     uint32_t inside;      /* `out` is in the arena, behind what was copied */
@@ -87,15 +99,24 @@ struct fby_segment {
     uint32_t pixels;      /* PIXELS, TILES, BITS: of an image here */
     uint32_t first_pixel; /* that they begin with; VALUES: first value */
     uint32_t plane;       /* pixels of a whole image */
-    uint32_t on, off;     /* ONE_HOT, BITS: bits of the two values; MIX: of
-                             binary32 */
+    uint32_t on, off;     /* ONE_HOT, BITS, MASK: bits of the two values; MIX:
+                             of binary32 */
     uint32_t classes;
-    uint32_t rows;         /* PADDED, OFFSETS: whose lengths are at `in` */
-    uint32_t first_row;    /* OFFSETS: in the field; MIX: that it begins with */
+    uint32_t rows;         /* PADDED, OFFSETS, DENSE, COO: whose lengths are at
+                              `in` */
+    uint32_t first_row;    /* OFFSETS, COO: in the field; MIX: that it begins
+                              with */
     uint32_t length_bytes; /* of one length */
-    uint32_t parts;        /* blocks of a group, of a picture; OFFSETS: 1 */
-    uint32_t row_values;   /* PADDED: of every row out */
-    uint32_t entry;        /* PADDED: values of an entry */
+    uint32_t index_bytes;  /* DENSE, COO: of one index */
+    uint32_t n_dims;       /* COO: of a dense row */
+    uint32_t dims[4];
+    uint32_t parts;      /* blocks of a group, of a picture; OFFSETS: 1 */
+    uint32_t row_values; /* PADDED, DENSE: of every row out */
+    uint32_t entry;      /* PADDED: values of an entry */
+    uint32_t documents;  /* POSITIONS, MASK: at `in`, u32 each: the number of
+                              tokens before its end, ascending, with
+                              FBY_DOCUMENT_FILLS */
+    uint32_t shift;      /* MASK: 1: last tokens do not count */
     float    scale[4];
     float    offset[4];
 };

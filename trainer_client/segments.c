@@ -4,6 +4,7 @@
 
 #include "common/bytes.h"
 #include "common/yuv420.h"
+#include "trainer_client/expand_documents.h"
 #include "trainer_client/expand_pair.h"
 #include "trainer_client/expand_rows.h"
 
@@ -18,19 +19,26 @@ bool fby_segments_know(const struct fby_expansion *plan)
     case FBY_EXPAND_BITS:
     case FBY_EXPAND_PADDED:
     case FBY_EXPAND_RAGGED:
+    case FBY_EXPAND_DENSE:
+    case FBY_EXPAND_CSR:
+    case FBY_EXPAND_COO:
     case FBY_EXPAND_MIX:
         return true;
     case FBY_EXPAND_OPS:
         return plan->to != FBY_BOOL;
-    case FBY_EXPAND_DENSE:
-    case FBY_EXPAND_CSR:
-    case FBY_EXPAND_COO:
     case FBY_EXPAND_CU_SEQLENS:
     case FBY_EXPAND_POSITIONS:
     case FBY_EXPAND_MASK:
         break;
     }
     return false;
+}
+
+bool fby_segments_take_table(const struct fby_expansion *plan, uint32_t rows)
+{
+    bool tokens =
+        plan->kind == FBY_EXPAND_POSITIONS || plan->kind == FBY_EXPAND_MASK;
+    return tokens && (uint64_t)rows * plan->shape.dims[0] <= FBY_SEGMENT_MOST;
 }
 
 bool fby_segments_gather(const struct fby_expansion *plan)
@@ -49,18 +57,22 @@ static uint64_t aligned(uint64_t size)
 static uint32_t per_block(uint32_t kind)
 {
     static const uint32_t work[] = {
-        [FBY_SEGMENT_COPY]    = FBY_BLOCK_BYTES,
-        [FBY_SEGMENT_PIXELS]  = FBY_BLOCK_QUADS,
-        [FBY_SEGMENT_TILES]   = 1,
-        [FBY_SEGMENT_VALUES]  = FBY_BLOCK_VALUES,
-        [FBY_SEGMENT_ONE_HOT] = FBY_BLOCK_VALUES,
-        [FBY_SEGMENT_BITS]    = FBY_BLOCK_VALUES,
-        [FBY_SEGMENT_PLANES]  = 1,
-        [FBY_SEGMENT_PADDED]  = 1,
-        [FBY_SEGMENT_OFFSETS] = 1,
-        [FBY_SEGMENT_MIX]     = FBY_BLOCK_VALUES,
-        [FBY_SEGMENT_GREYS]   = 1,
-        [FBY_SEGMENT_OPS]     = 1,
+        [FBY_SEGMENT_COPY]      = FBY_BLOCK_BYTES,
+        [FBY_SEGMENT_PIXELS]    = FBY_BLOCK_QUADS,
+        [FBY_SEGMENT_TILES]     = 1,
+        [FBY_SEGMENT_VALUES]    = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_ONE_HOT]   = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_BITS]      = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_PLANES]    = 1,
+        [FBY_SEGMENT_PADDED]    = 1,
+        [FBY_SEGMENT_OFFSETS]   = 1,
+        [FBY_SEGMENT_MIX]       = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_GREYS]     = 1,
+        [FBY_SEGMENT_OPS]       = 1,
+        [FBY_SEGMENT_DENSE]     = 1,
+        [FBY_SEGMENT_COO]       = 1,
+        [FBY_SEGMENT_POSITIONS] = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_MASK]      = FBY_BLOCK_VALUES,
     };
     return work[kind];
 }
@@ -415,25 +427,40 @@ static uint32_t entry_of(const struct fby_expansion *plan)
     return (uint32_t)(plan->entry_bytes / fby_type_bytes(plan->from));
 }
 
+/* Blocks that make each value of a group once, of rows that have `row_values`
+ * out. */
+static uint64_t blocks_of(
+    const struct fby_segment *segment, const struct fby_piece_of_rows *piece)
+{
+    uint64_t group =
+        piece->rows < FBY_BLOCK_ROWS ? piece->rows : (uint32_t)FBY_BLOCK_ROWS;
+    return (group * segment->row_values + FBY_BLOCK_VALUES - 1) /
+           FBY_BLOCK_VALUES;
+}
+
+/* A group is cut into `parts`, or one. */
+static void add_even(struct fby_segments *self,
+    const struct fby_expansion *plan, struct fby_segment segment,
+    const struct fby_piece_of_rows *piece, uint64_t parts)
+{
+    segment.to    = plan->to;
+    segment.parts = parts > 0 ? (uint32_t)parts : 1;
+    segment.n     = (uint32_t)fby_segments_groups(piece->rows) * segment.parts;
+    segment.out   = piece->out[0] + (uint64_t)piece->first_row *
+                                      segment.row_values *
+                                      fby_type_bytes(plan->to);
+    put(self, &segment);
+}
+
 /* A chunk's values padded are at most FBY_UNIT_MAX: all products fit. */
 static void add_padded(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_piece_of_rows *piece)
 {
-    uint32_t group =
-        piece->rows < FBY_BLOCK_ROWS ? piece->rows : (uint32_t)FBY_BLOCK_ROWS;
-    uint32_t some =
-        (group * segment.row_values + FBY_BLOCK_VALUES - 1) / FBY_BLOCK_VALUES;
-    segment.kind  = FBY_SEGMENT_PADDED;
-    segment.to    = plan->to;
-    segment.parts = some > 0 ? some : 1;
-    segment.n     = (uint32_t)fby_segments_groups(piece->rows) * segment.parts;
-    segment.out   = piece->out[0] + (uint64_t)piece->first_row *
-                                      segment.row_values *
-                                      fby_type_bytes(plan->to);
+    segment.kind = FBY_SEGMENT_PADDED;
     segment.lengths =
         piece->out[1] + sizeof(int32_t) * (uint64_t)piece->first_row;
-    put(self, &segment);
+    add_even(self, plan, segment, piece, blocks_of(&segment, piece));
 }
 
 static void add_values_of_rows(struct fby_segments *self,
@@ -460,14 +487,98 @@ static void add_values_of_rows(struct fby_segments *self,
     put_cut(self, segment, &values);
 }
 
+/* Where each row begins. */
+static void add_offsets(struct fby_segments *self,
+    const struct fby_expansion *plan, struct fby_segment segment,
+    const struct fby_piece_of_rows *piece)
+{
+    segment.kind  = FBY_SEGMENT_OFFSETS;
+    segment.to    = plan->offsets;
+    segment.parts = 1;
+    segment.n     = (uint32_t)fby_segments_groups(piece->rows);
+    segment.out   = piece->out[1];
+    put(self, &segment);
+}
+
+/* They are below 2^31. */
+static void add_indices(struct fby_segments *self,
+    const struct fby_expansion *plan, uint64_t at,
+    const struct fby_piece_of_rows *piece)
+{
+    static const enum fby_type types[] = {
+        [1] = FBY_U8, [2] = FBY_U16, [4] = FBY_U32};
+    uint32_t           width   = fby_type_bytes(plan->offsets);
+    struct fby_segment segment = {
+        .kind = FBY_SEGMENT_VALUES,
+        .in   = at,
+        .out  = piece->out[2] + piece->first * width,
+        .from = types[plan->index_bytes],
+        .to   = plan->offsets,
+    };
+    const struct units indices = {piece->entries, plan->index_bytes, width, 1};
+    put_cut(self, segment, &indices);
+}
+
+/* Blocks for the mean of the groups: they take turns, so that a group of many
+ * values asks for no table of blocks that others leave empty. */
+static void add_places(struct fby_segments *self,
+    const struct fby_expansion *plan, struct fby_segment segment,
+    const struct fby_piece_of_rows *piece)
+{
+    uint64_t groups = fby_segments_groups(piece->rows);
+    segment.kind    = FBY_SEGMENT_COO;
+    segment.out     = piece->out[1];
+    segment.total   = piece->total;
+    segment.n_dims  = plan->shape.n_dims;
+    segment.parts = 1 + (uint32_t)(piece->entries / groups / FBY_BLOCK_VALUES);
+    segment.n     = (uint32_t)groups * segment.parts;
+    memcpy(segment.dims, plan->shape.dims, sizeof(segment.dims));
+    put(self, &segment);
+}
+
+/* The zeros of a row are no bytes that cross the bus: its blocks are no more
+ * than keep a GPU busy, or what its values are worth, and take turns. */
+static void add_dense(struct fby_segments *self,
+    const struct fby_expansion *plan, struct fby_segment segment,
+    const struct fby_piece_of_rows *piece)
+{
+    enum { BUSY = 512, ENTRIES = 64 }; /* blocks; entries of a block more */
+    segment.kind       = FBY_SEGMENT_DENSE;
+    segment.row_values = (uint32_t)fby_dense_values(&plan->shape);
+    uint64_t parts     = blocks_of(&segment, piece);
+    uint64_t most =
+        (BUSY + piece->entries / ENTRIES) / fby_segments_groups(piece->rows);
+    add_even(self, plan, segment, piece, parts < most ? parts : most);
+}
+
+static void add_sparse(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_raw_field *field,
+    struct fby_segment segment, const struct fby_piece_of_rows *piece)
+{
+    segment.indices = segment.values;
+    segment.values =
+        piece->at + fby_sparse_values(field, piece->rows, piece->entries);
+    segment.index_bytes = plan->index_bytes;
+    if (plan->kind == FBY_EXPAND_DENSE) {
+        add_dense(self, plan, segment, piece);
+        return;
+    }
+    add_values_of_rows(self, plan, segment.values, piece);
+    if (plan->kind == FBY_EXPAND_CSR) {
+        add_offsets(self, plan, segment, piece);
+        add_indices(self, plan, segment.indices, piece);
+    } else {
+        add_places(self, plan, segment, piece);
+    }
+}
+
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     uint64_t longest, const struct fby_piece_of_rows *piece)
 {
-    uint64_t values = piece->at + fby_varying_values(field, piece->rows);
-    struct fby_segment segment = {
+    const struct fby_segment segment = {
         .in           = piece->at,
-        .values       = values,
+        .values       = piece->at + fby_varying_values(field, piece->rows),
         .groups       = piece->groups,
         .pad          = plan->pad,
         .from         = plan->from,
@@ -476,18 +587,34 @@ void fby_segments_add_rows(struct fby_segments *self,
         .length_bytes = field->length_bytes,
         .entry        = entry_of(plan),
         .row_values   = (uint32_t)longest * entry_of(plan),
-        .parts        = 1,
     };
     need(self, sizeof(struct fby_group));
-    if (plan->kind == FBY_EXPAND_PADDED) {
+    if (plan->index_bytes > 0) {
+        add_sparse(self, plan, field, segment, piece);
+    } else if (plan->kind == FBY_EXPAND_PADDED) {
         add_padded(self, plan, segment, piece);
-        return;
+    } else {
+        add_values_of_rows(self, plan, segment.values, piece);
+        add_offsets(self, plan, segment, piece);
     }
-    add_values_of_rows(self, plan, values, piece);
-    segment.kind = FBY_SEGMENT_OFFSETS;
-    segment.to   = plan->offsets;
-    segment.n    = (uint32_t)fby_segments_groups(piece->rows);
-    segment.out  = piece->out[1];
+}
+
+void fby_segments_add_documents(struct fby_segments *self,
+    const struct fby_expansion                      *plan,
+    const struct fby_piece_of_documents             *piece)
+{
+    bool                     mask    = plan->kind == FBY_EXPAND_MASK;
+    const struct fby_segment segment = {
+        .kind      = mask ? FBY_SEGMENT_MASK : FBY_SEGMENT_POSITIONS,
+        .in        = piece->at,
+        .out       = piece->out,
+        .n         = piece->rows * plan->shape.dims[0],
+        .to        = plan->to,
+        .on        = plan->on,
+        .off       = plan->off,
+        .documents = piece->documents,
+        .shift     = plan->shift,
+    };
     put(self, &segment);
 }
 
@@ -645,7 +772,10 @@ uint64_t fby_segments_room(const struct fby_raw_layout *layout,
     uint64_t            more  = FBY_SEGMENT_ALIGN;
     fby_segments_copy(&count, 0, bytes, 0);
     for (uint32_t f = 0; f < layout->n_fields; f++) {
-        if (!fby_segments_know(&plans[f])) {
+        if (fby_segments_take_table(&plans[f], layout->rows)) {
+            const struct fby_piece_of_documents piece = {.rows = layout->rows};
+            fby_segments_add_documents(&count, &plans[f], &piece);
+        } else if (!fby_segments_know(&plans[f])) {
             uint64_t most = plans[f].out_bytes * layout->rows +
                             plans[f].tensors[0].more_bytes;
             fby_segments_copy(&count, 0, most, 0);

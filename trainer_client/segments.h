@@ -47,12 +47,23 @@ struct fby_piece_of_rows {
     uint64_t groups;           /* of the table below, a multiple of 8 */
     uint32_t first_row, rows;  /* of the field */
     uint64_t first, entries;   /* before it in the field, and in it */
+    uint64_t total;            /* coo: of the field */
     uint64_t out[FBY_TENSORS]; /* in the tensors' memory */
 };
 
-/* Whether a device can be told of such a field; else the host expands it and
- * the result is copied. */
+/* A table of documents: fby_documents_table. */
+struct fby_piece_of_documents {
+    uint64_t at; /* in the arena */
+    uint32_t rows, documents;
+    uint64_t out;
+};
+
+/* Whether a device can be told of such a field as it comes; else the host
+ * expands it and the result is copied. */
 bool fby_segments_know(const struct fby_expansion *plan);
+
+/* Whether it can be told by a table of documents, of at most so many rows. */
+bool fby_segments_take_table(const struct fby_expansion *plan, uint32_t rows);
 
 /* Whether chunks of it may come as they are packed. */
 bool fby_segments_take_packed(const struct fby_expansion *plan);
@@ -83,6 +94,11 @@ uint64_t fby_segments_groups(uint32_t rows);
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
     uint64_t longest, const struct fby_piece_of_rows *piece);
+
+/* Positions or a mask of documents. */
+void fby_segments_add_documents(struct fby_segments *self,
+    const struct fby_expansion                      *plan,
+    const struct fby_piece_of_documents             *piece);
 
 /* Bring a piece of what is to be gathered to its place in the arena:
  * piece->out is where the field begins there. */

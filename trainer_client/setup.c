@@ -16,6 +16,7 @@
 #include "common/plan/order.h"
 #include "common/socket.h"
 #include "proto/ids.h"
+#include "trainer_client/expand_documents.h"
 #include "trainer_client/segments.h"
 
 enum { MAX_DECODE_THREADS = 4, MAX_ROOTS = 256 };
@@ -452,19 +453,28 @@ static void plan_work(struct fby_setup *self)
     }
 }
 
-/* Pieces at multiples of 16, what the host expands, `valid`, and the list. */
+/* What a field puts into the arena at most: what came, what stands for it, or
+ * what the host expands. */
+static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
+{
+    const struct fby_expansion *plan = &self->expansions[i];
+    if (fby_segments_know(plan)) {
+        return self->layout.fields[i].raw_bytes;
+    }
+    if (fby_segments_take_table(plan, self->max_rows)) {
+        return fby_documents_table_bytes(plan, self->max_rows);
+    }
+    return plan->out_bytes * self->max_rows + plan->tensors[0].more_bytes;
+}
+
+/* Pieces at multiples of 16, `valid`, and the list. */
 static uint64_t arena_bytes(const struct fby_setup *self)
 {
     const struct fby_raw_layout *layout = &self->layout;
     uint64_t                     bytes  = aligned(self->max_rows);
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        const struct fby_raw_field *field = &layout->fields[i];
-        uint64_t expanded = self->expansions[i].out_bytes * self->max_rows +
-                            self->expansions[i].tensors[0].more_bytes;
-        bool known = fby_segments_know(&self->expansions[i]);
-        bytes += drawn_bytes(self, i) +
-                 aligned(known ? field->raw_bytes : expanded) +
-                 (uint64_t)field->n_chunks * FBY_SEGMENT_ALIGN;
+        bytes += drawn_bytes(self, i) + aligned(field_bytes(self, i)) +
+                 (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
     }
     return bytes +
            fby_segments_room(layout, self->expansions, aligned(self->max_rows));
@@ -501,15 +511,6 @@ static fby_err take_device(struct fby_setup *self,
     return FBY_OK;
 }
 
-static bool has_sparse(const struct fby_setup *self)
-{
-    bool has = false;
-    for (uint32_t i = 0; i < self->n_fields; i++) {
-        has = has || self->expansions[i].index_bytes > 0;
-    }
-    return has;
-}
-
 static fby_err take_limits(struct fby_setup *self,
     const struct forebay_options *o, struct fby_why *why)
 {
@@ -528,11 +529,6 @@ static fby_err take_limits(struct fby_setup *self,
     self->audit          = o->audit;
     self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
     plan_work(self);
-    if (self->cuda != NULL && has_sparse(self)) {
-        return fby_because(why, FBY_CONFIG,
-            "sparse rows are made on the host only; use device: host, or leave "
-            "such fields out");
-    }
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");

@@ -279,23 +279,63 @@ static void fill_row(const struct fake_worker *w, const struct batch *b,
     }
 }
 
+/* The lengths of a chunk's rows, and ascending indices of sparse ones; returns
+ * where their entries begin. */
+static uint8_t *fill_lengths(const struct fake_worker *w, const struct batch *b,
+    uint32_t f, struct fby_raw_span span)
+{
+    const struct fby_raw_field *field = &b->layout.fields[f];
+    uint8_t                    *raw   = b->raw[f] + span.raw_offset;
+    uint8_t *indices = raw + fby_varying_values(field, span.rows);
+    uint64_t every   = fby_dense_values(&field->shape) / field->max_length;
+    uint64_t total   = 0;
+    for (uint32_t i = 0; i < span.rows; i++) {
+        uint64_t sample = shown_sample(w, b, span.first_row + i);
+        uint32_t length = fake_worker_length(sample, field->max_length);
+        fby_store_le(
+            raw + (size_t)i * field->length_bytes, length, field->length_bytes);
+        for (uint32_t k = 0; k < length && field->index_bytes > 0; k++) {
+            fby_store_le(indices, every * k, field->index_bytes);
+            indices += field->index_bytes;
+        }
+        total += length;
+    }
+    return raw + fby_sparse_values(field, span.rows, total);
+}
+
+/* A row of a chunk: any bytes, or documents that fill most of it. */
+static uint8_t *fill_entries(const struct fake_worker *w, const struct batch *b,
+    uint32_t f, uint32_t row, uint8_t *to)
+{
+    const struct fby_raw_field     *field  = &b->layout.fields[f];
+    const struct fby_field_content *of     = &w->content->fields[b->field[f]];
+    uint64_t                        sample = shown_sample(w, b, row);
+    uint32_t length = fake_worker_length(sample, field->max_length);
+    for (uint32_t k = 0; k < length && of->decode == FBY_DECODE_DOCUMENTS;
+         k++) {
+        fby_store_le(to, field->max_length / length, field->entry_bytes);
+        to += field->entry_bytes;
+    }
+    for (uint32_t k = 0;
+         k < length * field->entry_bytes && of->decode != FBY_DECODE_DOCUMENTS;
+         k++) {
+        *to++ = (uint8_t)(sample + k + w->does.value_salt);
+    }
+    return to;
+}
+
 /* The rows of one chunk that vary in length: their lengths, zeros up to a
- * multiple of 16, their entries without gaps. Returns its bytes. */
+ * multiple of 16, of sparse ones indices and zeros likewise, their entries
+ * without gaps. Returns its bytes. */
 static uint32_t fill_rows(
     struct fake_worker *w, const struct batch *b, uint32_t f, uint32_t number)
 {
     const struct fby_raw_field *field = &b->layout.fields[f];
     struct fby_raw_span         span  = fby_layout_chunk(&b->layout, f, number);
     uint8_t                    *raw   = b->raw[f] + span.raw_offset;
-    uint8_t *values = raw + fby_varying_values(field, span.rows);
+    uint8_t                    *values = fill_lengths(w, b, f, span);
     for (uint32_t i = 0; i < span.rows; i++) {
-        uint64_t sample = shown_sample(w, b, span.first_row + i);
-        uint32_t length = fake_worker_length(sample, field->max_length);
-        fby_store_le(
-            raw + (size_t)i * field->length_bytes, length, field->length_bytes);
-        for (uint32_t k = 0; k < length * field->entry_bytes; k++) {
-            *values++ = (uint8_t)(sample + k + w->does.value_salt);
-        }
+        values = fill_entries(w, b, f, span.first_row + i, values);
     }
     if (due(w, w->does.long_every, number + 1)) {
         memset(raw, 0xff, field->length_bytes);

@@ -76,15 +76,22 @@ static uint64_t bytes_copied(const char *keys, const char *more)
     return copied;
 }
 
-static uint64_t bytes_of_rows(const char *keys, uint64_t *all)
+struct varying {
+    uint32_t most;  /* entries of a row */
+    uint32_t entry; /* bytes of one */
+};
+
+static uint64_t bytes_of_rows(
+    const char *keys, struct varying rows, uint64_t *all)
 {
     struct rig rig;
     begin(&rig, keys, "");
     for (int i = 0; i < STEPS; i++) {
         struct forebay_batch *batch = rig_next(&rig);
         for (uint32_t row = 0; row < RIG_BATCH; row++) {
-            *all += 256 * (uint64_t)fake_worker_length(
-                              forebay_batch_samples(batch)[row], 700);
+            *all +=
+                rows.entry * (uint64_t)fake_worker_length(
+                                 forebay_batch_samples(batch)[row], rows.most);
         }
         forebay_release(&batch, NULL);
     }
@@ -121,9 +128,28 @@ static void rows_cross_with_the_values_they_have(void **state)
         "from: npy, decode: array, shape: [64], wire: f32, max_length: 700,"
         " too_long: refuse";
     uint64_t all    = 0; /* of the rows, as the worker makes them */
-    uint64_t copied = bytes_of_rows(keys, &all);
+    uint64_t copied = bytes_of_rows(keys, (struct varying){700, 256}, &all);
     assert_true(all >= (uint64_t)STEPS * (256 << 10));
     assert_in_range(copied, all, all + all / 20);
+}
+
+/* An index and a value each, and no more for 100000 places. Batches are small
+ * here: there is the least list of blocks beside. */
+static void sparse_rows_cross_with_the_values_they_have(void **state)
+{
+    (void)state;
+    static const char *const as[] = {"dense", "csr", "coo"};
+    for (uint32_t i = 0; i < 3; i++) {
+        char     keys[200];
+        uint64_t all = 0;
+        snprintf(keys, sizeof(keys),
+            "from: npz, decode: sparse, shape: [100000], wire: f32,"
+            " max_length: 700, out: {as: %s}",
+            as[i]);
+        uint64_t copied = bytes_of_rows(keys, (struct varying){700, 8}, &all);
+        assert_true(all >= (uint64_t)STEPS * (64 << 10));
+        assert_in_range(copied, all, all + all / 20 + STEPS * 2048);
+    }
 }
 
 static void a_label_crosses_as_an_id(void **state)
@@ -139,6 +165,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_field_crosses_as_it_travelled),
         cmocka_unit_test(rows_cross_with_the_values_they_have),
+        cmocka_unit_test(sparse_rows_cross_with_the_values_they_have),
         cmocka_unit_test(a_label_crosses_as_an_id),
     };
     return cmocka_run_group_tests_name("trainer_client.bus", tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include "common/yuv420.h"
 #include "tests/trainer_client/rehearsal.h"
 #include "trainer_client/device.h"
+#include "trainer_client/expand_documents.h"
 #include "trainer_client/segments.h"
 
 enum { GUARD = 64 };
@@ -678,21 +679,46 @@ struct rows {
     uint64_t               groups;
 };
 
-/* The lengths of a chunk and its values, of any bytes. */
+/* Some are empty, some full. */
+static uint32_t some_length(uint32_t most)
+{
+    uint32_t kind = draw(4);
+    return kind == 0 ? 0 : kind == 1 ? most : draw(most + 1);
+}
+
+/* `n` of `dense`, ascending. */
+static void make_indices(
+    const struct fby_raw_field *field, uint32_t n, uint64_t dense, uint8_t *to)
+{
+    uint64_t index = 0;
+    for (uint32_t left = n; left > 0; left--, index++) {
+        uint64_t skip = dense - index - left;
+        index += skip > 0 ? draw((uint32_t)(skip / left + 1)) : 0;
+        memcpy(to, &index, field->index_bytes);
+        to += field->index_bytes;
+    }
+}
+
+/* The lengths of a chunk, its indices, and its values, of any bytes. */
 static uint32_t make_chunk(const struct rows *r, uint32_t number, uint8_t *to)
 {
     const struct fby_raw_field *field = &r->layout.fields[0];
     struct fby_raw_span         span  = fby_layout_chunk(&r->layout, 0, number);
     uint64_t                    at    = fby_varying_values(field, span.rows);
-    memset(to, 0, at);
+    uint64_t                    total = 0;
+    memset(to, 0, field->chunk_bytes);
     for (uint32_t i = 0; i < span.rows; i++) {
-        uint32_t length = draw(3) == 0 ? 0 : draw(field->max_length + 1);
+        uint32_t length = some_length(field->max_length);
         memcpy(
             to + (size_t)i * field->length_bytes, &length, field->length_bytes);
-        noise(to + at, (uint64_t)length * field->entry_bytes);
-        at += (uint64_t)length * field->entry_bytes;
+        make_indices(field, field->index_bytes > 0 ? length : 0,
+            fby_dense_values(&field->shape),
+            to + at + total * field->index_bytes);
+        total += length;
     }
-    return (uint32_t)at;
+    at = fby_sparse_values(field, span.rows, total);
+    noise(to + at, total * field->entry_bytes);
+    return (uint32_t)(at + total * field->entry_bytes);
 }
 
 static void take_room(struct trip *t, uint64_t bytes)
@@ -745,6 +771,7 @@ static void list_rows(struct rows *r)
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         pieces[i]       = piece_of(r, i);
         pieces[i].first = first;
+        pieces[i].total = r->extents.total;
         uint64_t bytes  = 8 * fby_segments_groups(pieces[i].rows);
         take_room(t, bytes);
         pieces[i].groups = t->used;
@@ -783,13 +810,14 @@ static void expect_rows_as_on_the_host(struct rows *r)
 {
     struct trip *t                  = &r->t;
     uint8_t     *right              = aligned_alloc(64, t->out_bytes);
-    void        *parts[FBY_TENSORS] = {right + r->part[0], right + r->part[1]};
+    void        *parts[FBY_TENSORS] = {
+               right + r->part[0], right + r->part[1], right + r->part[2]};
     memset(right, 0x5a, t->out_bytes);
     assert_ok(fby_device_host.expand_rows(
         &t->plan, &r->extents, t->arena, parts, NULL));
     t->out_bytes -= GUARD; /* which go_there adds */
     go_there(t, t->list.list);
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < t->plan.n_tensors; i++) {
         assert_memory_equal(
             t->out + r->part[i], right + r->part[i], bytes_of(r, i));
     }
@@ -818,7 +846,7 @@ static void go_rows(const struct fby_field_content *field,
     struct rows r                 = {.layout = {.rows = rows, .n_fields = 1}};
     r.layout.fields[0].type       = field->wire_type;
     r.layout.fields[0].shape      = field->shape;
-    r.layout.fields[0].form       = FBY_FORM_RAGGED;
+    r.layout.fields[0].form       = fby_field_form(field);
     r.layout.fields[0].max_length = field->max_length;
     assert_ok(fby_layout_finish(&r.layout, NULL));
     assert_ok(fby_expansion_init(&r.t.plan, field, to, NULL));
@@ -873,6 +901,157 @@ static void chunks_of_long_rows_find_their_place(void **state)
     }
 }
 
+/* ---- sparse rows ----------------------------------------------------------- */
+
+static struct fby_shape some_shape(uint32_t n_dims, uint32_t most)
+{
+    struct fby_shape shape = {.n_dims = n_dims};
+    for (uint32_t d = 0; d < n_dims; d++) {
+        shape.dims[d] = 1 + draw(most);
+    }
+    return shape;
+}
+
+static void random_sparse(enum fby_as as, struct fby_shape shape, uint32_t rows)
+{
+    uint32_t                  dense = (uint32_t)fby_dense_values(&shape);
+    struct fby_field_content  field = {.name = "rows",
+         .decode                             = FBY_DECODE_SPARSE,
+         .wire_type  = (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
+         .shape      = shape,
+         .array      = shape,
+         .max_length = 1 + draw(dense < 60 ? dense : 60)};
+    struct fby_field_delivery to    = {
+           .dtype   = draw(2) == 0
+                          ? field.wire_type
+                          : (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
+           .as      = as,
+           .offsets = draw(2) == 0 ? FBY_I32 : FBY_I64};
+    go_rows(&field, &to, rows);
+}
+
+static void sparse_rows_of_any_shape_are_as_on_the_host(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 60; i++) {
+        uint32_t rows = i % 4 == 0 ? 1 : 1 + draw(600);
+        random_sparse(FBY_AS_DENSE, some_shape(1 + draw(4), 6), rows);
+        random_sparse(FBY_AS_COO, some_shape(1 + draw(4), 20), rows);
+        random_sparse(FBY_AS_CSR, some_shape(1, 100000), rows);
+    }
+}
+
+/* Dense rows of more values than a block has, and indices of 1, 2, 4 bytes. */
+static void wide_sparse_rows_are_as_on_the_host(void **state)
+{
+    (void)state;
+    static const uint32_t wide[] = {1, 256, 257, 2048, 5000, 65536, 65537};
+    for (uint32_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+        struct fby_shape shape = {1, {wide[i]}};
+        random_sparse(FBY_AS_DENSE, shape, 1 + draw(5));
+        random_sparse(FBY_AS_COO, shape, 300);
+        random_sparse(FBY_AS_CSR, shape, 300);
+    }
+}
+
+/* Most of the values in one group, and chunks of several. */
+static void sparse_rows_of_many_chunks_find_their_place(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        random_sparse(FBY_AS_COO, (struct fby_shape){2, {300, 200}}, 40000);
+        random_sparse(FBY_AS_CSR, (struct fby_shape){1, {60000}}, 40000);
+        random_sparse(FBY_AS_DENSE, (struct fby_shape){2, {2, 3}}, 60000);
+    }
+}
+
+/* ---- documents ------------------------------------------------------------- */
+
+/* Rows of `room` tokens: full, with a rest, or empty. */
+static void deal_documents(
+    struct rows *r, uint32_t rows, uint32_t room, uint16_t *raw)
+{
+    uint64_t n = 0;
+    fby_extents_init(&r->extents, rows);
+    r->extents.n = rows;
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t left           = some_length(room);
+        r->extents.values[row]  = 2 * n;
+        r->extents.lengths[row] = 0;
+        while (left > 0) {
+            uint32_t tokens = 1 + draw(left);
+            raw[n++]        = (uint16_t)tokens;
+            left -= tokens;
+            r->extents.lengths[row]++;
+            r->extents.total++;
+        }
+    }
+}
+
+static void list_documents(struct rows *r, const uint8_t *raw)
+{
+    struct trip *t     = &r->t;
+    uint64_t     table = 4 * r->extents.documents;
+    uint32_t     rows  = r->extents.n;
+    take_room(t, table);
+    assert_true(table <= fby_documents_table_bytes(&t->plan, rows));
+    fby_documents_table(
+        &t->plan, &r->extents, raw, (uint32_t *)(void *)t->arena);
+    t->used                                   = table;
+    const struct fby_piece_of_documents piece = {
+        .rows = rows, .documents = (uint32_t)r->extents.documents};
+    fby_segments_begin(&t->list, t->arena, t->used);
+    fby_segments_add_documents(&t->list, &t->plan, &piece);
+    t->used = fby_segments_finish(&t->list);
+}
+
+static void go_documents(const struct fby_field_delivery *to)
+{
+    enum { MOST = 300 };
+    struct rows              r     = {.layout = {.n_fields = 1}};
+    uint32_t                 room  = 1 + draw(MOST);
+    uint32_t                 rows  = draw(3) == 0 ? 1 : 1 + draw(40);
+    uint16_t                *raw   = malloc(2 * (size_t)room * rows);
+    struct fby_field_content field = {.name = "documents",
+        .decode                             = FBY_DECODE_DOCUMENTS,
+        .wire_type                          = FBY_U16,
+        .max_length                         = room,
+        .shift                              = (uint8_t)draw(2),
+        .shape                              = {1, {room}}};
+    r.layout.rows                  = rows;
+    assert_ok(fby_expansion_init(&r.t.plan, &field, to, NULL));
+    assert_true(fby_segments_take_table(&r.t.plan, rows));
+    place_parts(&r);
+    deal_documents(&r, rows, room, raw);
+    const uint8_t *bytes = (const uint8_t *)raw;
+    assert_ok(fby_documents_check(&r.t.plan, &r.extents, bytes, NULL));
+    list_documents(&r, bytes);
+    uint8_t *right = malloc(fby_documents_bytes(&r.t.plan, &r.extents));
+    fby_expand_documents(&r.t.plan, &r.extents, bytes, right);
+    r.t.out_bytes -= GUARD;
+    go_there(&r.t, r.t.list.list);
+    assert_memory_equal(r.t.out, right, rows * r.t.plan.out_bytes);
+    assert_int_equal(r.t.out[rows * r.t.plan.out_bytes], 0x5a);
+    fby_extents_fini(&r.extents);
+    free(right);
+    free(raw);
+    free(r.t.arena);
+    free(r.t.out);
+}
+
+static void documents_are_as_on_the_host(void **state)
+{
+    (void)state;
+    static const enum fby_type masks[] = {
+        FBY_BOOL, FBY_U8, FBY_F16, FBY_BF16, FBY_F32};
+    for (uint32_t i = 0; i < 150; i++) {
+        go_documents(&(struct fby_field_delivery){
+            .dtype = i % 2 == 0 ? FBY_I32 : FBY_I64, .as = FBY_AS_POSITIONS});
+        go_documents(&(struct fby_field_delivery){
+            .dtype = masks[i % 5], .as = FBY_AS_MASK});
+    }
+}
+
 static void a_list_fits_the_room_that_was_asked_for_it(void **state)
 {
     (void)state;
@@ -915,6 +1094,10 @@ int main(void)
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(rows_of_any_length_are_as_on_the_host),
         cmocka_unit_test(chunks_of_long_rows_find_their_place),
+        cmocka_unit_test(sparse_rows_of_any_shape_are_as_on_the_host),
+        cmocka_unit_test(wide_sparse_rows_are_as_on_the_host),
+        cmocka_unit_test(sparse_rows_of_many_chunks_find_their_place),
+        cmocka_unit_test(documents_are_as_on_the_host),
         cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),
     };
     return cmocka_run_group_tests_name(

@@ -70,8 +70,9 @@ static void open_stream(struct rig *rig, struct stream *s)
     fake_cuda_begin(s->size);
     fake_cuda_fail(s->no_pool ? "pool_create" : NULL);
     rig_begin(rig, s->size, s->last);
-    if (s->fields != NULL) {
-        char *from = strstr(rig->text, "fields:");
+    if (s->fields != NULL) { /* the rest of the text, from its first key on */
+        char *from = strstr(rig->text,
+            strncmp(s->fields, "splits", 6) == 0 ? "splits:" : "fields:");
         snprintf(from, sizeof(rig->text) - (size_t)(from - rig->text), "%s",
             s->fields);
     }
@@ -242,16 +243,51 @@ static void rows_of_several_lengths_are_as_on_the_host(void **state)
     compare_all_ways(varying, 46);
 }
 
+static const char *const sparse =
+    "fields:\n"
+    "  dense: {from: a.npz, decode: sparse, shape: [50, 60], max_length: 30,\n"
+    "        wire: f32, out: {as: dense, dtype: bf16}}\n"
+    "  csr: {from: b.npz, decode: sparse, shape: [70000], max_length: 300,\n"
+    "        wire: i32, out: {as: csr, dtype: i64}}\n"
+    "  coo: {from: c.npz, decode: sparse, shape: [3, 4, 50], max_length: 90,\n"
+    "        wire: u16, out: {as: coo}}\n";
+
+static void sparse_rows_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways(sparse, 49);
+}
+
+static const char *const packed =
+    "splits: {train: {tokens: {files: \"c4:*.bin\", format: flat, type: u16,\n"
+    "  length: 500, shift: 1, pack: documents, end: 7}, last: pad}}\n"
+    "global_batch: 24\n"
+    "fields:\n"
+    "  input: {from: input}\n"
+    "  starts: {from: documents, out: {as: cu_seqlens}}\n"
+    "  at: {from: documents, out: {as: positions, dtype: i64}}\n"
+    "  counts: {from: documents, out: {as: mask, dtype: f16}}\n"
+    "  lengths: {from: documents, out: {as: ragged, dtype: i32}}\n";
+
+static void documents_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways(packed, 50);
+}
+
 /* Every fifth batch has rows for the first four ranks only. */
 static void batches_without_rows_are_as_on_the_host(void **state)
 {
     (void)state;
-    struct stream s = stream(47, FBY_FILTER_NONE, FBY_CODEC_STORE);
-    s.fields        = varying;
-    s.last          = "short";
-    s.last_rank     = true;
-    compare(&s);
-    assert_int_equal(s.found[4][0].size, 0);
+    static const char *const fields[] = {varying, sparse};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct stream s = stream(47, FBY_FILTER_NONE, FBY_CODEC_STORE);
+        s.fields        = fields[i];
+        s.last          = "short";
+        s.last_rank     = true;
+        compare(&s);
+        assert_int_equal(s.found[4][0].size, 0);
+    }
 }
 
 static void more_batches_can_be_held_than_there_are_slots(void **state)
@@ -434,6 +470,8 @@ int main(void)
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
+        cmocka_unit_test(sparse_rows_are_as_on_the_host),
+        cmocka_unit_test(documents_are_as_on_the_host),
         cmocka_unit_test(batches_without_rows_are_as_on_the_host),
         cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
         cmocka_unit_test(without_a_pool_as_many_can_be_held),
