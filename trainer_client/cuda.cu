@@ -12,6 +12,13 @@
 
 #include "trainer_client/expand_block.h"
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
+#include <nvtx3/nvToolsExt.h>
+#define FBY_STAGES 1
+#else
+#define FBY_STAGES 0
+#endif
+
 /* 64 registers a thread let four blocks into every multiprocessor. */
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
@@ -277,6 +284,24 @@ static const char *text(int code)
     return cudaGetErrorName(static_cast<cudaError_t>(code));
 }
 
+/* ---- profilers ----------------------------------------------------------- */
+
+static void stage(const char *name)
+{
+#if FBY_STAGES
+    (void)nvtxRangePushA(name);
+#else
+    (void)name;
+#endif
+}
+
+static void stage_end(void)
+{
+#if FBY_STAGES
+    (void)nvtxRangePop();
+#endif
+}
+
 const struct fby_cuda *fby_cuda(void)
 {
     static const struct fby_cuda calls = {cudaErrorNotReady, driver_version,
@@ -284,6 +309,7 @@ const struct fby_cuda *fby_cuda(void)
         cudaStreamCaptureModeThreadLocal, prepare, pin, unpin, allocate,
         free_memory, pool_create, pool_destroy, pool_take, pool_give,
         stream_create, stream_destroy, stream_wait, stream_sync, event_create,
-        event_destroy, event_record, event_query, copy, launch, text};
+        event_destroy, event_record, event_query, copy, launch, text, stage,
+        stage_end};
     return &calls;
 }

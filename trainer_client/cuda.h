@@ -63,6 +63,10 @@ struct fby_cuda {
     /* A kernel for each pass that has blocks. */
     int (*launch)(const struct fby_cuda_launch *launch);
     const char *(*text)(int code); /* the error's name; static */
+    /* What profilers show of the calling thread: a stage, until the end of the
+     * one begun last. Without a profiler they do nothing. */
+    void (*stage)(const char *name);
+    void (*stage_end)(void);
 };
 
 /* NULL: built without CUDA. */

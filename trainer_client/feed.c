@@ -470,11 +470,13 @@ static void copy_arena(
     if (lane->used) {
         CALL(run, stream_wait, lane->stream, lane->done);
     }
+    run->feed->cuda->stage("forebay copy");
     for (uint64_t at = 0; at < batch->bytes; at += FBY_FEED_PIECE) {
         uint64_t left = batch->bytes - at;
         CALL(run, copy, lane->memory + at, from + at,
             left < FBY_FEED_PIECE ? left : FBY_FEED_PIECE, lane->stream);
     }
+    run->feed->cuda->stage_end();
     CALL(run, event_record, arena->copied, lane->stream);
     arena->busy = true;
 }
@@ -513,6 +515,15 @@ static struct fby_cuda_launch launch_of(const struct fby_feed *self,
     return launch;
 }
 
+static void launch(struct run *run, const struct fby_cuda_launch *what)
+{
+    run->feed->cuda->stage("forebay launch");
+    if (what->blocks[FBY_PASS_EXPAND] > 0) {
+        CALL(run, launch, what);
+    }
+    run->feed->cuda->stage_end();
+}
+
 static void submit(struct run *run, const struct fby_feed_batch *batch)
 {
     struct fby_feed *self = run->feed;
@@ -538,9 +549,7 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
         return;
     }
     wait_released(run, out, lane);
-    if (out->launch.blocks[FBY_PASS_EXPAND] > 0) {
-        CALL(run, launch, &out->launch);
-    }
+    launch(run, &out->launch);
     CALL(run, event_record, out->ready, lane->stream);
     out->leaving = out->ready;
 }
@@ -559,8 +568,10 @@ fby_err fby_feed_submit(struct fby_feed *self,
     const struct fby_feed_batch *batch, struct fby_why *why)
 {
     struct run run = run_of(self, batch->epoch, batch->step, why);
-    run.err        = fby_pinned_wait(self->pinned, batch->arena, why);
-    int mode       = enter(self);
+    self->cuda->stage("forebay pin");
+    run.err = fby_pinned_wait(self->pinned, batch->arena, why);
+    self->cuda->stage_end();
+    int mode = enter(self);
     pthread_mutex_lock(&self->lock);
     if (run.err == FBY_OK) {
         submit(&run, batch);
@@ -698,9 +709,7 @@ static void launch_fixed(struct run *run, struct out *out, void *stream)
     if (self->leaving) {
         CALL(run, stream_wait, stream, self->left);
     }
-    if (out->launch.blocks[FBY_PASS_EXPAND] > 0) {
-        CALL(run, launch, &out->launch);
-    }
+    launch(run, &out->launch);
     CALL(run, event_record, lane->done, stream);
     CALL(run, event_record, out->ready, stream);
     lane->armed = false;

@@ -270,5 +270,14 @@ PUBLIC enum forebay_status forebay_next(struct forebay *self,
     if (!is_ours(self)) {
         return FOREBAY_FORKED;
     }
-    return fby_desk_next(self->desk, self->shelf, timeout_ns, stream, out);
+    const struct fby_cuda *cuda = self->setup.cuda;
+    if (cuda != NULL) {
+        cuda->stage("forebay next");
+    }
+    enum forebay_status status =
+        fby_desk_next(self->desk, self->shelf, timeout_ns, stream, out);
+    if (cuda != NULL) {
+        cuda->stage_end();
+    }
+    return status;
 }

@@ -379,6 +379,24 @@ static const char *text(int code)
     return code == BROKEN ? "broken" : "error";
 }
 
+static _Thread_local int open_stages;
+
+static void stage(const char *name)
+{
+    if (strncmp(name, "forebay ", 8) != 0) {
+        abort(); /* nobody would know whose it is */
+    }
+    open_stages++;
+    pthread_mutex_lock(&fake.lock);
+    fake.counts.stages++;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void stage_end(void)
+{
+    open_stages--;
+}
+
 const struct fby_cuda *fby_cuda(void)
 {
     static const struct fby_cuda calls = {
@@ -410,6 +428,8 @@ const struct fby_cuda *fby_cuda(void)
         .copy              = copy,
         .launch            = launch,
         .text              = text,
+        .stage             = stage,
+        .stage_end         = stage_end,
     };
     return &calls;
 }
@@ -443,6 +463,11 @@ void fake_cuda_fail(const char *call)
     pthread_mutex_lock(&fake.lock);
     fake.broken = call;
     pthread_mutex_unlock(&fake.lock);
+}
+
+int fake_cuda_stages_open(void)
+{
+    return open_stages;
 }
 
 void fake_cuda_driver(int version, int devices)

@@ -15,6 +15,7 @@ struct fake_cuda_counts {
     uint64_t async;  /* copy, launch, record, wait */
     uint64_t blocks; /* stream_sync, allocate, free, pin, unpin */
     uint64_t copied; /* bytes */
+    uint64_t stages; /* begun */
     uint64_t live; /* streams, events, memory, pins: made and not given back */
 };
 
@@ -26,6 +27,9 @@ void fake_cuda_end(void);
 
 /* Let `call` fail from now on with error 719; NULL: none. */
 void fake_cuda_fail(const char *call);
+
+/* Stages of the calling thread that were begun and not ended. */
+int fake_cuda_stages_open(void);
 
 /* What driver_version and count answer. */
 void fake_cuda_driver(int version, int devices);

@@ -354,6 +354,27 @@ static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
     end(&rig);
 }
 
+/* Pin, copy, launch, whether or not they work. */
+static void every_stage_that_is_begun_is_ended(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {NULL, "copy", "launch"};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct rig     rig;
+        struct fby_why why = {""};
+        begin(&rig, i, false);
+        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        fake_cuda_fail(calls[i]);
+        assert_int_equal(
+            send_batch(&rig, 7, out, &why), i == 0 ? FBY_OK : FBY_SYS);
+        assert_int_equal(fake_cuda_counts().stages, 3);
+        assert_int_equal(fake_cuda_stages_open(), 0);
+        fake_cuda_fail(NULL);
+        fby_feed_give(rig.feed, out);
+        end(&rig);
+    }
+}
+
 /* ---- failures ------------------------------------------------------------ */
 
 static void an_error_names_the_call_and_the_batch(void **state)
@@ -485,6 +506,7 @@ int main(void)
         cmocka_unit_test(a_second_stream_sees_the_values_too),
         cmocka_unit_test(
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
+        cmocka_unit_test(every_stage_that_is_begun_is_ended),
         cmocka_unit_test(an_error_names_the_call_and_the_batch),
         cmocka_unit_test(a_release_that_is_lost_ends_the_stream),
         cmocka_unit_test(what_fails_while_opening_leaves_nothing_behind),
