@@ -64,9 +64,9 @@ static void put_substituted(const struct fby_receiver *r,
     for (size_t i = 0; i < n; i++) {
         const struct fby_substituted *one = &assembly->substituted[i];
         struct fby_why                why = {""};
-        (void)fby_because(&why, FBY_BAD_SAMPLE,
-            "%.100s: shard %.100s, %.100s: %.180s", r->setup->location.pattern,
-            one->shard, one->key, one->text);
+        /* the text names shard or file, and sample */
+        (void)fby_because(&why, FBY_BAD_SAMPLE, "in %.120s, %.380s",
+            r->setup->location.pattern, one->text);
         batch->samples[one->row] = one->substitute;
         batch->substituted[i]    = (struct forebay_substitution){
                .row        = one->row,
@@ -171,9 +171,8 @@ static bool within_limit(struct fby_receiver *r, int slot)
     const struct fby_substituted *one =
         &assembly->substituted[assembly->n_substituted - 1];
     (void)fby_because(&why, FBY_BAD_SAMPLE,
-        "more than limit %u samples are bad, last %.100s: shard %.100s, "
-        "%.100s: %.100s",
-        limit, r->setup->location.pattern, one->shard, one->key, one->text);
+        "more than limit %u samples are bad, the last one in %.100s, %.300s",
+        limit, r->setup->location.pattern, one->text);
     fby_r_fail(r, FOREBAY_DATA, &why);
     return false;
 }
