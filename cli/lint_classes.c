@@ -74,11 +74,13 @@ static void compare(const struct fby_local *local, const struct classes *here,
     struct fby_split *split = NULL;
     struct classes    there = {0};
     fby_err err = fby_pipeline_split(local->pipeline, name, &split, &why);
-    if (err == FBY_OK && split->content.source == FBY_SOURCE_FOLDER) {
+    bool    has = err == FBY_OK && split->content.source == FBY_SOURCE_FOLDER;
+    if (has) {
         err = look_at(local, split, &there, &why);
     }
-    if (err == FBY_OK && fby_lint_classes_differ(here->names, here->n,
-                             there.names, there.n, &out->id)) {
+    if (has && err == FBY_OK &&
+        fby_lint_classes_differ(
+            here->names, here->n, there.names, there.n, &out->id)) {
         out->apart = true;
         snprintf(out->split, sizeof(out->split), "%.63s", name);
         snprintf(out->here, sizeof(out->here), "%.63s",

@@ -67,6 +67,11 @@ function(fby_cuda_object source out)
     endforeach()
     set(flags -fPIC,-fvisibility=hidden,-ffp-contract=off,-fno-strict-aliasing)
     string(APPEND flags ,-fno-exceptions,-fno-threadsafe-statics) # no libstdc++
+    execute_process(COMMAND ${FBY_CUDA_HOST} -fno-gnu-unique -E -x c++ /dev/null
+        RESULT_VARIABLE unknown OUTPUT_QUIET ERROR_QUIET)
+    if(NOT unknown) # gcc: such names could not be hidden
+        string(APPEND flags ,-fno-gnu-unique)
+    endif()
     cmake_path(GET source STEM name)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.cu.o)
     add_custom_command(OUTPUT ${object}

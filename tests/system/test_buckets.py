@@ -162,19 +162,12 @@ class BucketsOfRows(SystemTest):
             "          max_length: 200, wire: f16, out: {as: csr}}\n")
         return path
 
-    def run_forebay(self, *args):
-        done = subprocess.run(
-            [FOREBAY, *map(str, args)], capture_output=True, text=True,
-            check=False, env=self.cluster.env, timeout=120 * harness.SLOW)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
     def test_batches_are_of_one_bucket_but_for_the_rests(self):
         for field, lengths in self.lengths.items():
             pipeline = self.pipeline(field)
             seen, pure = [], 0
             for step in range(-(-SAMPLES // BATCH)):
-                shown = self.run_forebay(
+                shown = self.forebay(
                     "plan", "-p", pipeline, "--json", "--step", step)
                 rows = [row["sample"] for row in json.loads(shown)["rows"]]
                 seen += rows
@@ -203,7 +196,7 @@ class BucketsOfRows(SystemTest):
     def test_ranks_share_a_batch_of_one_bucket(self):
         pipeline = self.pipeline("words", "last: drop")
         for step in (0, 5):
-            rows = [json.loads(self.run_forebay(
+            rows = [json.loads(self.forebay(
                 "plan", "-p", pipeline, "--json", "--step", step, *args))
                     for args in ((), ("--world", 2, "--rank", 0),
                                  ("--world", 2, "--rank", 1))]
@@ -216,28 +209,25 @@ class BucketsOfRows(SystemTest):
             return text.split("data digest ")[1].split()[0]
 
         index = ("index", "-p", self.pipeline("ids"))
-        with_ids = digest(self.run_forebay(*index))
+        with_ids = digest(self.forebay(*index))
         path = self.pipeline("ids")
         plain = path.read_text().replace(
             f"bucket_by: {{field: ids, bounds: {BOUNDS}}}", "slices: 1")
         path.write_text(plain.replace("    slices: 1\n", ""))
-        without = digest(self.run_forebay(*index))
+        without = digest(self.forebay(*index))
         self.pipeline("words")
         self.assertEqual(
-            len({with_ids, without, digest(self.run_forebay(*index))}), 3)
+            len({with_ids, without, digest(self.forebay(*index))}), 3)
         self.pipeline("ids", bounds=[9])
-        self.assertEqual(with_ids, digest(self.run_forebay(*index)))
+        self.assertEqual(with_ids, digest(self.forebay(*index)))
         offsets = self.cluster.path("rec") / "day-1" / "ids.offsets.npy"
         ends = numpy.load(offsets)
         ends[7] = ends[6]
         numpy.save(offsets, ends)
-        self.assertNotEqual(with_ids, digest(self.run_forebay(*index)))
+        self.assertNotEqual(with_ids, digest(self.forebay(*index)))
 
     def test_rows_of_one_length_have_no_buckets(self):
-        shown = subprocess.run(
-            [FOREBAY, "index", "-p", str(self.pipeline("number"))],
-            capture_output=True, text=True, check=False,
-            env=self.cluster.env, timeout=120 * harness.SLOW)
+        shown = self.run_forebay("index", "-p", self.pipeline("number"))
         self.assertNotEqual(shown.returncode, 0)
         self.assertIn("bucket_by: the rows of field 'number' are all of one "
                       "length", shown.stderr)

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import tarfile
-import unittest
 
 import harness
 from harness import FOREBAY, SystemTest

@@ -5,7 +5,6 @@ import pathlib
 import re
 import subprocess
 import time
-import unittest
 
 import harness
 from harness import FOREBAY, SystemTest

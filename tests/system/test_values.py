@@ -7,7 +7,6 @@ import subprocess
 import sys
 import unittest
 
-import harness
 from harness import FOREBAY, PIPELINE, SystemTest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))

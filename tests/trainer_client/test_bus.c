@@ -148,7 +148,7 @@ static void sparse_rows_cross_with_the_values_they_have(void **state)
             as[i]);
         uint64_t copied = bytes_of_rows(keys, (struct varying){700, 8}, &all);
         assert_true(all >= (uint64_t)STEPS * (64 << 10));
-        assert_in_range(copied, all, all + all / 20 + STEPS * 2048);
+        assert_in_range(copied, all, all + all / 20 + (uint64_t)STEPS * 2048);
     }
 }
 

@@ -20,7 +20,7 @@ static uint64_t seed_now = 1;
 static uint32_t draw(uint32_t n)
 {
     seed_now = seed_now * UINT64_C(6364136223846793005) + 1;
-    return (uint32_t)((seed_now >> 33) % n);
+    return n > 1 ? (uint32_t)((seed_now >> 33) % n) : 0;
 }
 
 /* Noise of `bits` bits on a slope: packs to groups of about that width. */
