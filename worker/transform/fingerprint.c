@@ -108,8 +108,8 @@ static const struct {
     [FBY_DECODER_TOKENS]   = {"tokens", OF(TOKENS), NULL},
     [FBY_DECODER_PACKED]   = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed},
     [FBY_DECODER_YUV420]   = {"rgb8_yuv420", OF(RGB8), is_yuv420},
-    [FBY_DECODER_RAGGED]   = {"ragged", OF(ARRAY) | OF(BYTES) | OF(TEXT),
-          is_ragged},
+    [FBY_DECODER_RAGGED]   = {"ragged",
+          OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged},
     [FBY_DECODER_SPARSE]   = {"sparse", OF(SPARSE), NULL},
 };
 

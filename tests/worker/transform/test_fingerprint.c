@@ -241,6 +241,21 @@ static void each_decoder_and_op_in_use_counts(void **state)
     }
 }
 
+static void rows_of_several_lengths_are_known_apart(void **state)
+{
+    (void)state;
+    static const enum fby_decode decoders[] = {
+        FBY_DECODE_NUMBER, FBY_DECODE_BYTES, FBY_DECODE_ARRAY};
+    for (size_t i = 0; i < sizeof(decoders) / sizeof(decoders[0]); i++) {
+        clear(NULL);
+        struct fby_field_content *field = add_field(decoders[i]);
+        struct fby_digest         one   = fingerprint();
+        field->max_length               = 3;
+        struct fby_digest several       = fingerprint();
+        assert_false(fby_digest_equal(&one, &several));
+    }
+}
+
 static void scaling_is_known_apart_and_off_is_as_it_was(void **state)
 {
     (void)state;
@@ -340,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup(
             ops_of_the_device_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(each_decoder_and_op_in_use_counts, clear),
+        cmocka_unit_test_setup(rows_of_several_lengths_are_known_apart, clear),
         cmocka_unit_test_setup(
             scaling_is_known_apart_and_off_is_as_it_was, clear),
         cmocka_unit_test_setup(
