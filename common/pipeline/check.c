@@ -674,9 +674,10 @@ static fby_err check_varying(
  * cannot make two digests of one meaning. */
 static bool strangers_are_none(const struct fby_field_content *f)
 {
-    bool image  = f->decode == FBY_DECODE_RGB8;
-    bool label  = f->decode == FBY_DECODE_LABEL;
-    bool number = f->decode == FBY_DECODE_NUMBER;
+    bool image = f->decode == FBY_DECODE_RGB8;
+    bool label = f->decode == FBY_DECODE_LABEL;
+    bool json =
+        f->decode == FBY_DECODE_NUMBER || f->decode == FBY_DECODE_TEXT || label;
     bool array  = f->decode == FBY_DECODE_ARRAY;
     bool shaped = array || f->decode == FBY_DECODE_SPARSE;
     bool maps   = f->decode == FBY_DECODE_MAPS;
@@ -687,7 +688,7 @@ static bool strangers_are_none(const struct fby_field_content *f)
            (image || (!f->normalize && f->dct_scale == 0 && !f->yuv420)) &&
            (label || (f->classes == 0 && !f->one_hot)) &&
            (f->one_hot || f->smoothing == 0) &&
-           (number || label || f->json_key[0] == '\0') &&
+           (json || f->json_key[0] == '\0') &&
            (f->json_key[0] != '\0' || f->pick == FBY_PICK_NONE) &&
            (f->decode == FBY_DECODE_BYTES || f->decode == FBY_DECODE_TOKENS ||
                f->length == 0) &&

@@ -100,7 +100,7 @@ static bool is_used(int64_t decode, size_t key)
         [FBY_DECODE_MASK8] =
             BIT(FIELD_GROUP) | BIT(FIELD_OPS) | BIT(FIELD_DEVICE),
         [FBY_DECODE_ARRAY]     = BIT(FIELD_SHAPE) | VARYING,
-        [FBY_DECODE_TEXT]      = VARYING,
+        [FBY_DECODE_TEXT]      = BIT(FIELD_KEY) | BIT(FIELD_PICK) | VARYING,
         [FBY_DECODE_SPARSE]    = BIT(FIELD_SHAPE) | VARYING,
         [FBY_DECODE_MAPS]      = BIT(FIELD_GROUP) | BIT(FIELD_OPS),
         [FBY_DECODE_TOKENS]    = 0,
@@ -501,14 +501,24 @@ static fby_err check_label_dtype(
                      "is too small for the labels; use i64, or say classes");
 }
 
+/* Of what is JSON only where it has a key. */
+static fby_err check_pick(
+    const struct fby_yaml *yaml, const struct draft_field *field)
+{
+    return field->pick == 0 || field->json_key[0] != '\0'
+               ? FBY_OK
+               : fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_PICK],
+                     "a %s is picked out of JSON: say its key",
+                     decoder_name(field->decode));
+}
+
 static fby_err settle_label(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
-    if (field->pick != 0 && field->json_key[0] == '\0') {
-        return wrong_at(yaml, field->at[FIELD_PICK],
-            "a label is picked out of JSON: say its key");
+    fby_err err = check_pick(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_classes(yaml, field);
     }
-    fby_err err = settle_classes(yaml, field);
     if (err == FBY_OK) {
         err = settle_wire(yaml, field, fby_label_type((uint32_t)field->classes),
             "a label travels as the smallest of u8, u16 and u32 that holds "
@@ -691,8 +701,11 @@ static fby_err settle_text(
             "field '%s' is text: say the 'max_length' of its bytes",
             field->name);
     }
-    fby_err err =
-        settle_wire(yaml, field, FBY_U8, "text travels as u8; use type: u8");
+    fby_err err = check_pick(yaml, field);
+    if (err == FBY_OK) {
+        err = settle_wire(
+            yaml, field, FBY_U8, "text travels as u8; use type: u8");
+    }
     return err == FBY_OK ? settle_varying(yaml, field) : err;
 }
 

@@ -108,6 +108,28 @@ class Ragged(SystemTest):
             f"{order}}}}}\n" + text)
         return path
 
+    def test_one_caption_of_a_list_is_drawn_each_epoch(self):
+        captions = [[f"{number} {'x' * i}é" for i in range(number % 5 + 1)]
+                    for number in range(SAMPLES)]
+        self.cluster.tars(self.cluster.path("data"), [
+            {"json": json.dumps({"about": {"captions": some}}).encode()}
+            for some in captions])
+        pipeline = self.pipeline(
+            f"global_batch: {SAMPLES}\nfields:\n  caption: {{from: json, "
+            "decode: text, key: about.captions, pick: random, max_length: 20, "
+            "out: {as: ragged}}\n")
+        seen = []
+        for epoch in (0, 1):
+            arrays = self.batch(pipeline, 0, "--epoch", epoch)
+            ends = arrays["caption.offsets"]
+            texts = [arrays["caption"][a:b].tobytes().decode()
+                     for a, b in zip(ends, ends[1:])]
+            for number, text in zip(arrays["samples"], texts):
+                self.assertIn(text, captions[number])
+            seen.append(dict(zip(arrays["samples"].tolist(), texts)))
+        self.assertNotEqual(seen[0], seen[1])
+        self.assertGreater(len({len(text) for text in seen[0].values()}), 3)
+
     def batches(self, pipeline):
         seen = set()
         for step in range(SAMPLES // BATCH):

@@ -85,6 +85,8 @@ static fby_err try_decoder(struct fby_transform *transform,
         return fby_try_lengths(transform, hash);
     case FBY_DECODER_SPARSE:
         return fby_try_sparse(hash);
+    case FBY_DECODER_JSON_TEXT:
+        return fby_try_json_texts(transform, hash);
     case FBY_DECODER_BYTES:
     case FBY_N_DECODERS:
         break;

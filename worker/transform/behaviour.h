@@ -27,6 +27,7 @@ enum fby_decoder {
     FBY_DECODER_PACKED, /* documents in sequences, and their lengths */
     FBY_DECODER_RAGGED, /* rows of several lengths, of every decoder */
     FBY_DECODER_SPARSE,
+    FBY_DECODER_JSON_TEXT,
     FBY_N_DECODERS
 };
 

@@ -278,6 +278,15 @@ static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
     return err;
 }
 
+/* Of what is JSON only where it has a key. */
+static fby_err write_text(scalar_fn *write, struct fby_transform *transform,
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    return job->field->json_key[0] != '\0'
+               ? write_json(write, transform, job, dst, why)
+               : write(job, dst, why);
+}
+
 static struct fby_image picture_at(
     uint8_t *dst, const struct fby_field_content *field)
 {
@@ -298,9 +307,7 @@ fby_err fby_field_write(struct fby_transform *transform,
     case FBY_DECODE_MAPS:
         return fby_stack_write(transform, job, dst, why);
     case FBY_DECODE_LABEL:
-        return job->field->json_key[0] != '\0'
-                   ? write_json(fby_label_write, transform, job, dst, why)
-                   : fby_label_write(job, dst, why);
+        return write_text(fby_label_write, transform, job, dst, why);
     case FBY_DECODE_NUMBER:
         return write_json(fby_number_write, transform, job, dst, why);
     case FBY_DECODE_BYTES:
@@ -308,7 +315,7 @@ fby_err fby_field_write(struct fby_transform *transform,
     case FBY_DECODE_ARRAY:
         return fby_array_write(job, dst, why);
     case FBY_DECODE_TEXT:
-        return fby_text_write(job, dst, why);
+        return write_text(fby_text_write, transform, job, dst, why);
     case FBY_DECODE_TOKENS:
         return fby_tokens_write(job, dst, why);
     case FBY_DECODE_SPARSE:

@@ -72,13 +72,17 @@ static bool is_packed(const struct fby_field_content *field)
     return field->packed || field->decode == FBY_DECODE_DOCUMENTS;
 }
 
+static bool has_key(const struct fby_field_content *field)
+{
+    return field->json_key[0] != '\0';
+}
+
 /* A plain key of an object is what `number` tries; all else is more. */
 static bool has_path(const struct fby_field_content *field)
 {
     bool plain =
         strchr(field->json_key, '.') == NULL && field->pick == FBY_PICK_NONE;
-    return field->json_key[0] != '\0' &&
-           (!plain || field->decode == FBY_DECODE_LABEL);
+    return has_key(field) && (!plain || field->decode == FBY_DECODE_LABEL);
 }
 
 static bool is_ragged(const struct fby_field_content *field)
@@ -94,23 +98,25 @@ static const struct {
     uint32_t    decodes; /* of fields that are decoded so: */
     bool (*when)(const struct fby_field_content *field); /* NULL: of all */
 } decoders[FBY_N_DECODERS] = {
-    [FBY_DECODER_RGB8]     = {"rgb8", OF(RGB8), NULL},
-    [FBY_DECODER_FAITHFUL] = {"rgb8_faithful", OF(RGB8), is_faithful},
-    [FBY_DECODER_FAST]     = {"rgb8_fast", OF(RGB8), is_fast},
-    [FBY_DECODER_LABEL]    = {"label", OF(LABEL), NULL},
-    [FBY_DECODER_NUMBER]   = {"number", OF(NUMBER), NULL},
-    [FBY_DECODER_BYTES]    = {"bytes", OF(BYTES), NULL},
-    [FBY_DECODER_PNG]      = {"rgb8_png", OF(RGB8), fby_field_takes_png},
-    [FBY_DECODER_MASK8]    = {"mask8", OF(MASK8) | OF(MAPS), NULL},
-    [FBY_DECODER_ARRAY]    = {"array", OF(ARRAY), NULL},
-    [FBY_DECODER_BITS]     = {"bits", OF(ARRAY) | OF(MAPS), has_maps},
-    [FBY_DECODER_PATH]     = {"json_path", OF(LABEL) | OF(NUMBER), has_path},
-    [FBY_DECODER_TOKENS]   = {"tokens", OF(TOKENS), NULL},
-    [FBY_DECODER_PACKED]   = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed},
-    [FBY_DECODER_YUV420]   = {"rgb8_yuv420", OF(RGB8), is_yuv420},
-    [FBY_DECODER_RAGGED]   = {"ragged",
-          OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged},
-    [FBY_DECODER_SPARSE]   = {"sparse", OF(SPARSE), NULL},
+    [FBY_DECODER_RGB8]      = {"rgb8", OF(RGB8), NULL},
+    [FBY_DECODER_FAITHFUL]  = {"rgb8_faithful", OF(RGB8), is_faithful},
+    [FBY_DECODER_FAST]      = {"rgb8_fast", OF(RGB8), is_fast},
+    [FBY_DECODER_LABEL]     = {"label", OF(LABEL), NULL},
+    [FBY_DECODER_NUMBER]    = {"number", OF(NUMBER), NULL},
+    [FBY_DECODER_BYTES]     = {"bytes", OF(BYTES), NULL},
+    [FBY_DECODER_PNG]       = {"rgb8_png", OF(RGB8), fby_field_takes_png},
+    [FBY_DECODER_MASK8]     = {"mask8", OF(MASK8) | OF(MAPS), NULL},
+    [FBY_DECODER_ARRAY]     = {"array", OF(ARRAY), NULL},
+    [FBY_DECODER_BITS]      = {"bits", OF(ARRAY) | OF(MAPS), has_maps},
+    [FBY_DECODER_PATH]      = {"json_path", OF(LABEL) | OF(NUMBER) | OF(TEXT),
+             has_path},
+    [FBY_DECODER_TOKENS]    = {"tokens", OF(TOKENS), NULL},
+    [FBY_DECODER_PACKED]    = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed},
+    [FBY_DECODER_YUV420]    = {"rgb8_yuv420", OF(RGB8), is_yuv420},
+    [FBY_DECODER_RAGGED]    = {"ragged",
+           OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged},
+    [FBY_DECODER_SPARSE]    = {"sparse", OF(SPARSE), NULL},
+    [FBY_DECODER_JSON_TEXT] = {"json_text", OF(TEXT), has_key},
 };
 
 static fby_err add_decoders(struct entries *entries,

@@ -145,6 +145,13 @@ static fby_err pick(
     return FBY_OK;
 }
 
+static bool wants_list(const struct fby_field_content *field)
+{
+    return field->pick != FBY_PICK_RANDOM &&
+           field->decode == FBY_DECODE_NUMBER &&
+           fby_field_form(field) == FBY_FORM_RAGGED;
+}
+
 fby_err fby_json_find(
     const struct fby_field_job *job, struct fby_json *out, struct fby_why *why)
 {
@@ -157,9 +164,7 @@ fby_err fby_json_find(
     out->value = is_whole(key) ? out->root : walk(out->root, key);
     if (out->value == NULL) {
         err = fby_because(why, FBY_BAD_SAMPLE, "JSON has no member '%s'", key);
-    } else if (json_is_array(out->value) &&
-               (job->field->pick == FBY_PICK_RANDOM ||
-                   fby_field_form(job->field) != FBY_FORM_RAGGED)) {
+    } else if (json_is_array(out->value) && !wants_list(job->field)) {
         err = pick(job, &out->value, why);
     }
     if (err != FBY_OK) {

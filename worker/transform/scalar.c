@@ -210,11 +210,50 @@ static size_t whole_characters(const uint8_t *text, size_t size, size_t most)
     return end;
 }
 
+static fby_err write_characters(const struct fby_field_job *job,
+    const uint8_t *text, size_t size, uint8_t *dst, struct fby_why *why)
+{
+    uint32_t length = 0;
+    fby_err  err    = fby_length_settle(job, size, &length, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    length       = (uint32_t)whole_characters(text, size, length);
+    *job->length = length;
+    if (length > 0) {
+        memcpy(dst, text, length);
+    }
+    return FBY_OK;
+}
+
+/* The parser has looked that it is UTF-8 without NUL. */
+static fby_err write_json_text(
+    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
+{
+    struct fby_json json;
+    fby_err         err = fby_json_find(job, &json, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (json_is_string(json.value)) {
+        err = write_characters(job,
+            (const uint8_t *)json_string_value(json.value),
+            json_string_length(json.value), dst, why);
+    } else {
+        err = fby_because(
+            why, FBY_BAD_SAMPLE, "JSON '%s' is no text", job->field->json_key);
+    }
+    json_decref(json.root);
+    return err;
+}
+
 fby_err fby_text_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    size_t   size   = job->size;
-    uint32_t length = 0;
+    size_t size = job->size;
+    if (job->field->json_key[0] != '\0') {
+        return write_json_text(job, dst, why);
+    }
     if (size > 0 && job->bytes[size - 1] == '\n') {
         size--;
     }
@@ -222,14 +261,5 @@ fby_err fby_text_write(
         return fby_because(why, FBY_BAD_SAMPLE,
             "a text that is not UTF-8 without NUL; decode: bytes takes any");
     }
-    fby_err err = fby_length_settle(job, size, &length, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    length       = (uint32_t)whole_characters(job->bytes, size, length);
-    *job->length = length;
-    if (length > 0) {
-        memcpy(dst, job->bytes, length);
-    }
-    return FBY_OK;
+    return write_characters(job, job->bytes, size, dst, why);
 }

@@ -58,6 +58,10 @@ FBY_CHECKED fby_err fby_try_packed(
 FBY_CHECKED fby_err fby_try_lengths(
     struct fby_transform *transform, struct fby_digest_state *hash);
 
+/* Texts in JSON, one of a list, some of them too long. */
+FBY_CHECKED fby_err fby_try_json_texts(
+    struct fby_transform *transform, struct fby_digest_state *hash);
+
 /* Sparse rows of a few values, some of them in no order, or twice. */
 FBY_CHECKED fby_err fby_try_sparse(struct fby_digest_state *hash);
 

@@ -16,6 +16,10 @@ static const char *const lists[] = {"{\"k\":[]}", "{\"k\":[1]}",
     "{\"k\":[1,2,3]}", "{\"k\":[1,2,3,4]}", "{\"k\":1}", "{\"k\":[1,\"2\"]}",
     "{\"k\":[0.5]}"};
 
+static const char *const json_texts[] = {"{\"k\":\"\"}", "{\"k\":\"a\"}",
+    "{\"k\":\"abcd\"}", "{\"k\":\"ab\\u00e9\"}", "{\"k\":\"ab\\n\"}",
+    "{\"k\":[\"a\",\"bc\",\"d\"]}", "{\"k\":[]}", "{\"k\":1}", "{\"j\":\"a\"}"};
+
 static const struct trial {
     enum fby_decode    decode;
     enum fby_type      type;
@@ -27,6 +31,9 @@ static const struct trial {
     {FBY_DECODE_TEXT, FBY_U8, "", texts, sizeof(texts) / sizeof(texts[0])},
     {FBY_DECODE_NUMBER, FBY_I32, "k", lists, sizeof(lists) / sizeof(lists[0])},
 };
+
+static const struct trial json_trial = {FBY_DECODE_TEXT, FBY_U8, "k",
+    json_texts, sizeof(json_texts) / sizeof(json_texts[0])};
 
 static fby_err try_member(struct fby_transform *transform,
     struct fby_digest_state *hash, const struct fby_field_content *field,
@@ -75,6 +82,22 @@ fby_err fby_try_lengths(
         field->too_long =
             i % 2 == 0 ? FBY_TOO_LONG_REFUSE : FBY_TOO_LONG_TRUNCATE;
         err = try_rule(transform, hash, &trials[i / 2], field);
+    }
+    free(field);
+    return err;
+}
+
+fby_err fby_try_json_texts(
+    struct fby_transform *transform, struct fby_digest_state *hash)
+{
+    struct fby_field_content *field = calloc(1, sizeof(*field));
+    fby_err                   err   = field == NULL ? FBY_FULL : FBY_OK;
+    for (int i = 0; i < 4 && err == FBY_OK; i++) {
+        *field = (struct fby_field_content){.group = "fingerprint",
+            .pick = i % 2 == 0 ? FBY_PICK_NONE : FBY_PICK_RANDOM,
+            .too_long =
+                i / 2 == 0 ? FBY_TOO_LONG_REFUSE : FBY_TOO_LONG_TRUNCATE};
+        err    = try_rule(transform, hash, &json_trial, field);
     }
     free(field);
     return err;

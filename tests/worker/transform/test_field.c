@@ -55,6 +55,84 @@ static void assert_text_refused(
     }
 }
 
+static fby_err write_caption(const struct fby_field_content *field,
+    const char *json, uint64_t sample, char out[9], struct fby_why *why)
+{
+    uint32_t             length = 0;
+    struct fby_field_job job    = {.field = field,
+           .bytes                         = (const uint8_t *)json,
+           .size                          = strlen(json),
+           .length                        = &length,
+           .sample                        = sample};
+    memset(out, 0, 9);
+    fby_err err = fby_field_write(transform, &job, (uint8_t *)out, why);
+    assert_true(err != FBY_OK || length == strlen(out));
+    return err;
+}
+
+static void assert_caption(
+    const struct fby_field_content *field, const char *json, const char *words)
+{
+    char           text[9];
+    struct fby_why why = {0};
+    if (write_caption(field, json, 0, text, &why) != FBY_OK) {
+        fail_msg("%s: %s", json, why.text);
+    }
+    assert_string_equal(text, words);
+}
+
+static void assert_no_caption(
+    const struct fby_field_content *field, const char *json, const char *words)
+{
+    char           text[9];
+    struct fby_why why = {0};
+    assert_int_equal(write_caption(field, json, 0, text, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+}
+
+static void a_text_may_be_a_string_of_json(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_TEXT, FBY_U8);
+    field.max_length               = 8;
+    strcpy(field.json_key, "a.b");
+    assert_caption(&field, "{\"a\": {\"b\": \"cat\"}}", "cat");
+    assert_caption(&field, "{\"a\": {\"b\": \"\"}}", "");
+    assert_caption(&field, "{\"a\": {\"b\": \"\\u00e9\\n\"}}", "\xc3\xa9\n");
+    assert_no_caption(&field, "{\"a\": {\"b\": 5}}", "'a.b' is no text");
+    assert_no_caption(&field, "{\"a\": {}}", "no member 'a.b'");
+    assert_no_caption(&field, "{\"a\": {\"b\": [\"c\"]}}", "pick: random");
+    assert_no_caption(
+        &field, "{\"a\": {\"b\": \"123456789\"}}", "max_length is 8");
+    field.too_long = FBY_TOO_LONG_TRUNCATE;
+    assert_caption(&field, "{\"a\": {\"b\": \"1234567\u00e9\"}}", "1234567");
+    strcpy(field.json_key, ".");
+    assert_caption(&field, "\"dog\"", "dog");
+}
+
+static void one_text_of_a_list_is_drawn(void **state)
+{
+    (void)state;
+    struct fby_field_content field   = field_of(FBY_DECODE_TEXT, FBY_U8);
+    bool                     seen[3] = {false};
+    field.max_length                 = 8;
+    field.pick                       = FBY_PICK_RANDOM;
+    strcpy(field.json_key, "k");
+    for (uint64_t sample = 0; sample < 64; sample++) {
+        char           text[9];
+        struct fby_why why = {0};
+        assert_ok(write_caption(
+            &field, "{\"k\": [\"0\", \"1\", \"2\"]}", sample, text, &why));
+        assert_true(text[0] >= '0' && text[0] <= '2' && text[1] == '\0');
+        seen[text[0] - '0'] = true;
+    }
+    assert_true(seen[0] && seen[1] && seen[2]);
+    assert_no_caption(&field, "{\"k\": []}", "empty list");
+    assert_no_caption(&field, "{\"k\": [1]}", "is no text");
+}
+
 static void a_label_is_decimal_digits_with_blanks_around(void **state)
 {
     (void)state;
@@ -549,6 +627,8 @@ static void coefficients_and_turning_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_may_be_a_string_of_json),
+        cmocka_unit_test(one_text_of_a_list_is_drawn),
         cmocka_unit_test(a_label_is_decimal_digits_with_blanks_around),
         cmocka_unit_test(a_label_that_is_no_number_is_refused_in_words),
         cmocka_unit_test(a_label_fits_its_classes_and_its_wire_type),

@@ -142,6 +142,20 @@ static void paths_into_json_have_the_recorded_fingerprint(void **state)
     assert_string_equal(fby_hex(path.bytes, sizeof(path.bytes), hex), recorded);
 }
 
+static void texts_in_json_have_the_recorded_fingerprint(void **state)
+{
+    (void)state;
+    char                      hex[65];
+    struct fby_field_content *field = add_field(FBY_DECODE_TEXT);
+    field->max_length               = 3;
+    struct fby_digest member        = fingerprint();
+    strcpy(field->json_key, "k");
+    struct fby_digest json = fingerprint();
+    assert_false(fby_digest_equal(&member, &json));
+    assert_string_equal(fby_hex(json.bytes, sizeof(json.bytes), hex),
+        "19f460cbd6a1a32b0191804e10696ea299737adf8bc6ebc01479c258c1a74e12");
+}
+
 static void tokens_have_the_recorded_fingerprint(void **state)
 {
     (void)state;
@@ -343,6 +357,8 @@ int main(void)
         cmocka_unit_test_setup(
             all_decoders_and_ops_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(bits_have_the_recorded_fingerprint, clear),
+        cmocka_unit_test_setup(
+            texts_in_json_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(tokens_have_the_recorded_fingerprint, clear),
         cmocka_unit_test_setup(
             sparse_rows_have_the_recorded_fingerprint, clear),
