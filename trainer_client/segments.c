@@ -536,18 +536,23 @@ static void add_places(struct fby_segments *self,
     put(self, &segment);
 }
 
+static uint64_t dense_blocks(uint64_t entries)
+{
+    enum { BUSY = 512, ENTRIES = 64 }; /* blocks; entries of a block more */
+    return BUSY + entries / ENTRIES;
+}
+
 /* The zeros of a row are no bytes that cross the bus: its blocks are no more
  * than keep a GPU busy, or what its values are worth, and take turns. */
 static void add_dense(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
     const struct fby_piece_of_rows *piece)
 {
-    enum { BUSY = 512, ENTRIES = 64 }; /* blocks; entries of a block more */
     segment.kind       = FBY_SEGMENT_DENSE;
     segment.row_values = (uint32_t)fby_dense_values(&plan->shape);
     uint64_t parts     = blocks_of(&segment, piece);
     uint64_t most =
-        (BUSY + piece->entries / ENTRIES) / fby_segments_groups(piece->rows);
+        dense_blocks(piece->entries) / fby_segments_groups(piece->rows);
     add_even(self, plan, segment, piece, parts < most ? parts : most);
 }
 
@@ -716,6 +721,21 @@ bool fby_segments_take_packed(const struct fby_expansion *plan)
            plan->kind != FBY_EXPAND_BITS && plan->kind != FBY_EXPAND_ONE_HOT;
 }
 
+/* Blocks of a sparse chunk of so many rows, or fewer: of fewer they may be
+ * more than of all. */
+static uint64_t most_blocks(
+    const struct fby_expansion *plan, const struct fby_piece_of_rows *piece)
+{
+    uint64_t groups = fby_segments_groups(piece->rows);
+    if (plan->kind == FBY_EXPAND_COO) {
+        return groups + piece->entries / FBY_BLOCK_VALUES;
+    }
+    if (plan->kind == FBY_EXPAND_DENSE) {
+        return groups + dense_blocks(piece->entries);
+    }
+    return 0;
+}
+
 /* Bytes of the tables of groups, where rows vary. */
 static uint64_t count_rows(struct fby_segments *count,
     const struct fby_raw_layout *layout, const struct fby_expansion *plan,
@@ -731,6 +751,7 @@ static uint64_t count_rows(struct fby_segments *count,
             .entries = (uint64_t)span.rows * field->max_length,
         };
         fby_segments_add_rows(count, plan, field, field->max_length, &piece);
+        count->n_blocks += (uint32_t)most_blocks(plan, &piece);
         tables += fby_segments_groups(span.rows) * sizeof(uint64_t);
     }
     return tables;

@@ -1073,6 +1073,58 @@ static void a_list_fits_the_room_that_was_asked_for_it(void **state)
     }
 }
 
+/* The list of one chunk of `rows` rows, each with all values that it may
+ * have. */
+static uint64_t list_of_full_rows(const struct fby_raw_layout *layout,
+    const struct fby_expansion *plan, uint32_t rows)
+{
+    struct fby_segments            list;
+    const struct fby_raw_field    *field = &layout->fields[0];
+    const struct fby_piece_of_rows piece = {
+        .rows    = rows,
+        .entries = (uint64_t)rows * field->max_length,
+        .total   = (uint64_t)rows * field->max_length,
+    };
+    uint8_t *arena = calloc(1, 1 << 20);
+    fby_segments_begin(&list, arena, 0);
+    fby_segments_copy(&list, 0, 100, 0);
+    fby_segments_add_rows(&list, plan, field, field->max_length, &piece);
+    uint64_t bytes = fby_segments_finish(&list) - list.list;
+    free(arena);
+    return bytes + fby_segments_groups(rows) * sizeof(uint64_t);
+}
+
+/* Of sparse rows fewer may need more blocks than all. */
+static void a_list_of_fewer_rows_fits_too(void **state)
+{
+    (void)state;
+    static const enum fby_as as[] = {FBY_AS_COO, FBY_AS_DENSE, FBY_AS_CSR};
+    for (uint32_t i = 0; i < 3; i++) {
+        struct fby_expansion           *plan     = calloc(1, sizeof(*plan));
+        struct fby_field_content        field    = {.name = "f",
+                      .decode                             = FBY_DECODE_SPARSE,
+                      .wire_type                          = FBY_U8,
+                      .max_length                         = 8,
+                      .array                              = {1, {300}},
+                      .shape                              = {1, {300}}};
+        const struct fby_field_delivery delivery = {
+            .dtype = FBY_U8, .as = as[i], .offsets = FBY_I32};
+        struct fby_raw_layout layout = {.rows = 65281, .n_fields = 1};
+        layout.fields[0]             = (struct fby_raw_field){.type = FBY_U8,
+                        .shape                                      = field.shape,
+                        .form                                       = FBY_FORM_SPARSE,
+                        .max_length                                 = field.max_length};
+        assert_ok(fby_expansion_init(plan, &field, &delivery, NULL));
+        assert_ok(fby_layout_finish(&layout, NULL));
+        assert_int_equal(layout.fields[0].n_chunks, 1);
+        uint64_t most = fby_segments_room(&layout, plan, 100);
+        for (uint32_t rows = layout.rows; rows > 64000; rows--) {
+            assert_true(list_of_full_rows(&layout, plan, rows) <= most);
+        }
+        free(plan);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1099,6 +1151,7 @@ int main(void)
         cmocka_unit_test(sparse_rows_of_many_chunks_find_their_place),
         cmocka_unit_test(documents_are_as_on_the_host),
         cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),
+        cmocka_unit_test(a_list_of_fewer_rows_fits_too),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.expand_block", tests, NULL, NULL);
