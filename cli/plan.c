@@ -268,6 +268,11 @@ static fby_err row_object(
         shard_of(self, sample), "key",
         fby_dataset_key(self->local.dataset, sample, &key), "valid",
         (int)is_own(self, i), "fields", fields);
+    if (*out == NULL) {
+        return fby_because(why, FBY_CONFIG,
+            "sample %" PRIu64 ": its key or its shard's name is no text",
+            sample);
+    }
     if (offset_of(self, sample, &offset)) {
         json_object_set_new(*out, "offset", json_integer((json_int_t)offset));
     }

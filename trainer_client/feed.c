@@ -36,6 +36,7 @@ struct out {
     void        *ready;    /* event on the lane's stream */
     void        *released; /* event on the consumer's stream */
     void        *leaving;  /* which of the two must pass before it is written */
+    bool         lost;     /* nobody knows when its readers are done */
     struct lane *lane;     /* fixed: whose kernel is to be launched */
     struct fby_cuda_launch launch; /* likewise */
     uint64_t               epoch, step;
@@ -389,6 +390,15 @@ static void await_out(struct fby_feed *self, const struct out *out)
     (void)self->cuda->stream_wait(self->memory, out->released);
 }
 
+/* What of it may be given back to others: none where it is lost. Our own goes
+ * back with a call that waits for the device. */
+static void *memory_of(const struct fby_feed *self, const struct out *out)
+{
+    bool ours = self->config.memory.allocate == NULL && !out->further;
+    return self->fixed == NULL && (ours || !out->lost) ? out->public.memory
+                                                       : NULL;
+}
+
 static void destroy_outs(struct fby_feed *self)
 {
     while (self->free != NULL) {
@@ -396,11 +406,12 @@ static void destroy_outs(struct fby_feed *self)
         self->free      = out->next;
         if (out->public.memory != NULL) {
             await_out(self, out);
-            free_memory(self, self->fixed == NULL ? out->public.memory : NULL);
         }
+        free_memory(self, memory_of(self, out));
         destroy_out(self, out);
     }
-    free_memory(self, self->fixed);
+    bool theirs = self->config.memory.allocate != NULL;
+    free_memory(self, theirs && self->lost ? NULL : self->fixed);
     if (self->left != NULL) {
         (void)self->cuda->event_destroy(self->left);
     }
@@ -603,7 +614,7 @@ fby_err fby_feed_copied(
 
 static void give_further(struct fby_feed *self, struct out *out)
 {
-    void *memory = self->fixed == NULL ? out->public.memory : NULL;
+    void *memory = memory_of(self, out);
     if (memory != NULL) {
         await_out(self, out);
     }
@@ -747,7 +758,8 @@ void fby_feed_let_go(
         CALL(&run, event_record, self->left, stream);
         self->leaving = true;
     }
-    if (run.err != FBY_OK && !self->lost) {
+    out->lost = run.err != FBY_OK;
+    if (out->lost && !self->lost) {
         self->lost = true;
         (void)fby_because(&self->why, run.err,
             "a batch was released on a stream that cannot be waited for: %s",

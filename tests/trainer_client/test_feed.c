@@ -401,8 +401,10 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
 {
     (void)state;
     struct rig     rig;
-    struct fby_why why = {""};
-    begin(&rig, 3, false);
+    struct heap    heap = {.n = 0};
+    struct fby_why why  = {""};
+    begin_with(&rig, 3, false,
+        &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
     struct held held = take(&rig, 0, false);
     hand(&rig, &held);
     fake_cuda_fail("event_record");
@@ -413,7 +415,14 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     assert_non_null(strstr(why.text, "released on a stream"));
     assert_non_null(strstr(why.text, "epoch 2 step 0"));
     fby_feed_give(rig.feed, out);
+    uint8_t *kept = held.out->memory; /* whoever reads it may go on */
     end(&rig);
+    assert_int_equal(heap.live, 1);
+    while (heap.n > 0) {
+        assert_ptr_not_equal(heap.free[--heap.n], kept);
+        free(heap.free[heap.n]);
+    }
+    free(kept);
 }
 
 static void what_fails_while_opening_leaves_nothing_behind(void **state)

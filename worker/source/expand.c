@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/pipeline/text.h"
+#include "common/utf8.h"
 #include "worker/source/listing.h"
 #include "worker/source/room.h"
 
@@ -30,6 +32,11 @@ static fby_err add(
     if (n >= FBY_MAX_SHARDS) {
         return fby_because(why, FBY_CONFIG,
             "the pattern means more than %d shards", FBY_MAX_SHARDS);
+    }
+    if (!fby_is_utf8((const uint8_t *)name, strlen(name))) {
+        return fby_because(why, FBY_CONFIG,
+            "%s: a shard's name must be UTF-8; rename it",
+            fby_text_show(name).text);
     }
     self->at    = fby_room(self->at, n, sizeof(*self->at));
     self->at[n] = fby_strdup(name);

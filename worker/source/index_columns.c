@@ -20,7 +20,7 @@ static fby_err scan_shard(
         err = fby_columns_scan(out->root, path, shard, why);
     }
     if (err == FBY_OK && b->spec->lengths != NULL) {
-        err = fby_row_lengths_read(out, shard, b->spec->lengths, why);
+        err = fby_row_lengths_read(out, shard, b->spec->lengths, stop, why);
     }
     if (err == FBY_OK && out->hashed) {
         err = fby_build_sum(b, shard, stop, why);

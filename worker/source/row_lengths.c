@@ -8,7 +8,10 @@
 #include "worker/source/run.h"
 #include "worker/source/zip_file.h"
 
-enum { BLOCK = 8192 /* offsets that are read at a time */ };
+enum {
+    BLOCK     = 8192,   /* offsets that are read at a time */
+    MOST_ROWS = 1 << 29 /* of a shard: a manifest holds 4 bytes of each */
+};
 
 struct offsets {
     const struct fby_column *column;  /* whose they are */
@@ -29,11 +32,14 @@ static uint32_t length_of(const struct offsets *from, const uint8_t *at)
 }
 
 static fby_err read_all(const struct offsets *from, uint32_t rows,
-    uint32_t *out, struct fby_why *why)
+    uint32_t *out, const atomic_bool *stop, struct fby_why *why)
 {
     uint32_t width = from->numbers.width;
     fby_err  err   = FBY_OK;
     for (uint32_t row = 0; row < rows && err == FBY_OK;) {
+        if (atomic_load(stop)) {
+            return FBY_GONE;
+        }
         uint32_t n  = rows - row < BLOCK ? rows - row : BLOCK;
         uint64_t at = from->numbers.offset + (uint64_t)row * width;
         err         = fby_read_at(
@@ -62,11 +68,17 @@ static fby_err open_file(const struct fby_index *index,
 
 fby_err fby_row_lengths_read(const struct fby_index *index,
     struct fby_shard *shard, const struct fby_field_content *field,
-    struct fby_why *why)
+    const atomic_bool *stop, struct fby_why *why)
 {
     uint16_t       column = 0;
     struct offsets from   = {.fd = -1};
-    fby_err        err    = fby_column_pick(shard, field, &column, why);
+    if (shard->samples > MOST_ROWS) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by keeps the lengths of at most %d rows a shard, and it "
+            "has %u; cut it into several",
+            MOST_ROWS, shard->samples);
+    }
+    fby_err err = fby_column_pick(shard, field, &column, why);
     if (err == FBY_OK) {
         err = open_file(index, shard, column, &from.fd, why);
     }
@@ -77,7 +89,7 @@ fby_err fby_row_lengths_read(const struct fby_index *index,
     from.numbers   = fby_ragged_offsets(shard, from.column);
     from.block     = fby_zalloc(((size_t)BLOCK + 1) * from.numbers.width);
     shard->lengths = fby_zalloc(shard->samples * sizeof(*shard->lengths));
-    err            = read_all(&from, shard->samples, shard->lengths, why);
+    err            = read_all(&from, shard->samples, shard->lengths, stop, why);
     free(from.block);
     close(from.fd);
     return err == FBY_OK

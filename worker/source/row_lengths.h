@@ -7,14 +7,17 @@
 #ifndef FBY_WORKER_SOURCE_ROW_LENGTHS_H
 #define FBY_WORKER_SOURCE_ROW_LENGTHS_H
 
+#include <stdatomic.h>
+
 #include "worker/source/index.h"
 
 /* Set shard->lengths to those of the column that `field` is: of a row whose
  * offsets go back or lead beyond the values 0, for it is a bad sample.
- * Errors: FBY_CONFIG  the field has no such column here
+ * Errors: FBY_CONFIG  the field has no such column here, or too many rows
+ *         FBY_GONE    stop was set
  *         of opening and reading; `why` names the column. */
 FBY_CHECKED fby_err fby_row_lengths_read(const struct fby_index *index,
     struct fby_shard *shard, const struct fby_field_content *field,
-    struct fby_why *why);
+    const atomic_bool *stop, struct fby_why *why);
 
 #endif

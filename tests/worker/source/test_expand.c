@@ -97,6 +97,13 @@ static void a_matched_link_out_of_the_root_is_refused(void **state)
     assert_fails(sb, "data:s/*.tar", FBY_USAGE, "data:s/t-2.tar leads out");
 }
 
+static void a_matched_name_that_is_no_text_is_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/s/caf\xe9.tar", "");
+    assert_fails(sb, "data:s/*.tar", FBY_CONFIG, "must be UTF-8");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -107,6 +114,7 @@ int main(void)
         TEST(globs_are_looked_up_beneath_the_root),
         TEST(a_glob_that_matches_nothing_is_named),
         TEST(a_matched_link_out_of_the_root_is_refused),
+        TEST(a_matched_name_that_is_no_text_is_refused),
     };
     return cmocka_run_group_tests_name(
         "worker.source.expand", tests, NULL, NULL);

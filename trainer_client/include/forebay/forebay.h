@@ -200,10 +200,12 @@ struct forebay_options {
      * a multiple of 256; NULL where there are none. It is asked in
      * forebay_open(), and when more batches are held than usual; deallocate
      * takes back when those are released, and at the end. Both may be called
-     * on any thread, and may call forebay_* of the same stream but
-     * forebay_close(). `stream` is one of ours (a cudaStream_t), whose order
-     * holds, as for cudaMallocAsync() and cudaFreeAsync(): memory is used
-     * after what is on it, and given back after all that used it. */
+     * on any thread; of forebay_* they may call forebay_stats() alone, and
+     * deallocate none, for it also comes while the stream is closed, or after.
+     * `stream` is one of ours (a cudaStream_t), whose order holds, as for
+     * cudaMallocAsync() and cudaFreeAsync(): memory is used after what is on
+     * it, and given back after all that used it. (Where a release fails, which
+     * ends the stream, its memory is not given back.) */
     bool fixed_outputs;
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
     void (*deallocate)(void *arg, void *memory, void *stream);
