@@ -1,12 +1,14 @@
 """Sequences of token files: what a consumer gets is what NumPy cuts.
 
 The files of MosaicML and Megatron are written here, byte for byte as their
-writers lay them out (streaming 0.13 MDSWriter, megatron-core 0.16 _IndexWriter
-were compared with these when the test was written)."""
+writers lay them out; tests/golden/token_files has some that those wrote
+themselves (streaming 0.13 MDSWriter, megatron-core 0.16
+IndexedDatasetBuilder)."""
 
 import json
 import os
 import pathlib
+import shutil
 import struct
 import sys
 
@@ -20,6 +22,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "model"))
 import forebay_model  # noqa: E402
 
 LENGTH, BATCH = 32, 8
+WRITTEN = pathlib.Path(__file__).parents[1] / "golden" / "token_files"
 WALK = 64  # the batch of a check that shows each step of an epoch
 
 
@@ -439,6 +442,16 @@ class Packed(TokenTest):
             for i, documents in enumerate(files):
                 write_megatron(self.root / f"c{i}.bin", documents, dtype)
             self.check_packed("c*.bin", "format: megatron", files)
+
+    def test_files_of_the_writers_own_libraries_are_read(self):
+        shutil.copytree(WRITTEN, self.root, dirs_exist_ok=True)
+        documents = documents_of(11, count=24, most=60)
+        index = json.loads((WRITTEN / "mds" / "index.json").read_text())
+        ends = numpy.cumsum([shard["samples"] for shard in index["shards"]])
+        shards = [documents[begin:end] for begin, end in zip([0, *ends], ends)]
+        self.assertEqual((len(shards), ends[-1]), (3, len(documents)))
+        self.check_packed("mds/*.mds", "format: mds, type: u16", shards)
+        self.check_packed("megatron.bin", "format: megatron", [documents])
 
     def test_documents_of_flat_files_end_with_a_token(self):
         rng = numpy.random.default_rng(5)
