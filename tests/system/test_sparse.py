@@ -1,20 +1,17 @@
-"""Rows of which few values are not 0: what a consumer gets is what SciPy has,
-or, where it is not installed, what NumPy makes of the same indices and values.
-"""
+"""Rows of which few values are not 0: what a consumer gets is what NumPy makes
+of the same indices and values, and what SciPy had where it wrote the files
+(tests/golden/sparse_files)."""
 
 import io
+import pathlib
 
 import harness
 import numpy
 
 from harness import SystemTest
 
-try:
-    import scipy.sparse
-except ImportError:
-    scipy = None
-
 SAMPLES, BATCH = 48, 16
+WRITTEN = pathlib.Path(__file__).parents[1] / "golden" / "sparse_files"
 
 SHAPES = {"words": (70_000,), "clicks": (300,), "flags": (200,),
           "image": (12, 20), "cube": (3, 4, 5, 6)}
@@ -63,12 +60,6 @@ def save(members, compressed):
     return out.getvalue()
 
 
-def by_scipy(matrix, compressed):
-    out = io.BytesIO()
-    scipy.sparse.save_npz(out, matrix, compressed=compressed)
-    return out.getvalue()
-
-
 def npz(name, at, values, number):
     """The four ways in turn: CSR and COO, stored and deflated."""
     rng = numpy.random.default_rng(number)
@@ -81,17 +72,9 @@ def npz(name, at, values, number):
         ends = numpy.searchsorted(rows, numpy.arange(shape[0] + 1))
         if shape[0] > 1:
             order = numpy.arange(len(at))
-        if scipy:
-            return by_scipy(scipy.sparse.csr_matrix(
-                (values[order].astype("f8"), columns[order], ends), shape),
-                compressed)
         return save({"indices": columns[order], "indptr": ends.astype("i4"),
                      "format": b"csr", "shape": shape,
                      "data": values[order].astype("f8")}, compressed)
-    if scipy:
-        return by_scipy(scipy.sparse.coo_matrix(
-            (values[order], (rows[order], columns[order])), shape,
-            dtype="f8"), compressed)
     return save({"row": rows[order], "col": columns[order], "format": b"coo",
                  "shape": shape, "data": values[order]}, compressed)
 
@@ -243,6 +226,32 @@ class Sparse(SystemTest):
         self.assertIn("findings", self.forebay("lint", "-p", path,
                                                    "--json"))
         self.forebay("plan", "-p", path, "--step", 0)
+
+    def assert_written(self, source, field):
+        """One batch has the rows of the matrix that SciPy wrote."""
+        right = numpy.load(WRITTEN / "dense.npy")
+        path = self.cluster.path("p.yaml")
+        path.write_text(
+            f"forebay: 1\nsplits: {{train: {{{source}}}}}\n"
+            f"global_batch: {len(right)}\nfields:\n"
+            f"  row: {{from: {field}, decode: sparse, shape: [300], "
+            "max_length: 40, wire: u16}\n")
+        arrays = self.batch(path)
+        self.assert_equal(arrays["row"], right[arrays["samples"]])
+        self.assertEqual(sorted(arrays["samples"]), list(range(len(right))))
+
+    def test_files_that_scipy_wrote_are_what_it_had(self):
+        root = self.cluster.path("data")
+        self.cluster.tars(root, [
+            {"npz": (WRITTEN / f"row-{i}.npz").read_bytes()}
+            for i in range(8)])
+        self.assert_written(f"shards: '{root}/*.tar'", "npz")
+
+    def test_a_table_that_scipy_wrote_is_what_it_had(self):
+        table = self.cluster.path("rec") / "day"
+        table.mkdir(parents=True)
+        (table / "row.npz").write_bytes((WRITTEN / "table.npz").read_bytes())
+        self.assert_written(f"columns: '{table.parent}/*'", "row")
 
 
 if __name__ == "__main__":
