@@ -52,6 +52,8 @@ static fby_err expand(const struct fby_expansion *plan, const void *raw,
             err = fby_expand_one_hot(plan, from, to, why);
         } else if (plan->kind == FBY_EXPAND_BITS) {
             fby_expand_bits(plan, from, to);
+        } else if (plan->kind == FBY_EXPAND_PLANAR) {
+            fby_expand_planar(plan, from, to);
         } else {
             fby_expand_values(plan, from, values_of(plan), to);
         }

@@ -63,6 +63,21 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
     }
 }
 
+/* Where value `i` of a piece goes. */
+FBY_BLOCK_INLINE uint64_t fby_block_value_place(
+    const struct fby_segment *s, uint32_t i)
+{
+    if (s->planar == 0) {
+        return i;
+    }
+    uint64_t at      = (uint64_t)s->first_pixel + i;
+    uint64_t values  = (uint64_t)s->plane * s->classes; /* of a sample */
+    uint64_t sample  = at / values;
+    uint32_t in_it   = (uint32_t)(at % values);
+    uint64_t channel = in_it % s->classes;
+    return sample * values + channel * s->plane + in_it / s->classes;
+}
+
 FBY_BLOCK_INLINE void fby_block_value(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -75,8 +90,8 @@ FBY_BLOCK_INLINE void fby_block_value(
         x.f        = fby_affine(fby_number_real(x), s->scale[c], s->offset[c]);
         x.real     = true;
     }
-    fby_store_1(
-        fby_number_bits(x, s->to), out, m->out + s->out + (uint64_t)i * out);
+    fby_store_1(fby_number_bits(x, s->to), out,
+        m->out + s->out + fby_block_value_place(s, i) * out);
 }
 
 /* An id that is none of the classes' leaves its row `off`: the CPU refuses it

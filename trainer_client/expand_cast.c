@@ -41,12 +41,64 @@ static void cast(const struct fby_expansion *plan, const uint8_t *raw,
 void fby_expand_values(const struct fby_expansion *plan, const uint8_t *raw,
     uint64_t n, uint8_t *out)
 {
-    if (plan->from == plan->to) {
+    if (plan->from == plan->to && !plan->scaled) {
         memcpy(out, raw, n * fby_type_bytes(plan->from));
     } else if (fby_is_real(plan->to)) {
         fby_expand_reals(plan, raw, n, out);
     } else {
         cast(plan, raw, n, out);
+    }
+}
+
+/* ---- channel after channel ----------------------------------------------- */
+
+struct places { /* of the next value */
+    uint64_t depth, pixels;
+    uint64_t channel, pixel;
+};
+
+/* For each width a loop of its own. */
+static inline void put_apart(struct places *next, const uint8_t *values,
+    uint64_t n, uint32_t width, uint8_t *out)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t at = next->channel * next->pixels + next->pixel;
+        memcpy(out + at * width, values + i * width, width);
+        next->channel++;
+        if (next->channel == next->depth) {
+            next->channel = 0;
+            next->pixel++;
+        }
+    }
+}
+
+static void put_values(struct places *next, const uint8_t *values, uint64_t n,
+    uint32_t width, uint8_t *out)
+{
+    if (width == 1) {
+        put_apart(next, values, n, 1, out);
+    } else if (width == 2) {
+        put_apart(next, values, n, 2, out);
+    } else if (width == 4) {
+        put_apart(next, values, n, 4, out);
+    } else {
+        put_apart(next, values, n, 8, out);
+    }
+}
+
+void fby_expand_planar(
+    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
+{
+    enum { WIDEST = 8 };
+    uint8_t       values[FBY_REALS_BLOCK * WIDEST];
+    uint32_t      in_width = fby_type_bytes(plan->from);
+    uint64_t      n        = plan->raw_bytes / in_width;
+    struct places next     = {plan->shape.dims[2], plan->pixels, 0, 0};
+    for (uint64_t first = 0; first < n; first += FBY_REALS_BLOCK) {
+        uint64_t left  = n - first;
+        uint64_t count = left < FBY_REALS_BLOCK ? left : FBY_REALS_BLOCK;
+        fby_expand_values(plan, raw + first * in_width, count, values);
+        put_values(&next, values, count, fby_type_bytes(plan->to), out);
     }
 }
 

@@ -2,9 +2,7 @@
 
 #include "trainer_client/expand.h"
 
-/* Values; every number of channels divides it, so that a block begins with the
- * first one. */
-enum { BLOCK = 768 };
+enum { BLOCK = FBY_REALS_BLOCK };
 _Static_assert(
     BLOCK % 2 == 0 && BLOCK % 3 == 0 && BLOCK % 4 == 0 && FBY_MAX_CHANNELS == 4,
     "blocks hold whole groups of channels");
@@ -109,14 +107,13 @@ void fby_expand_reals(const struct fby_expansion *plan, const uint8_t *raw,
     float          values[BLOCK];
     size_t         in_width  = fby_type_bytes(plan->from);
     size_t         out_width = fby_type_bytes(plan->to);
-    bool           scaled    = plan->kind == FBY_EXPAND_SCALE;
-    if (scaled) {
+    if (plan->scaled) {
         spread(plan, &factors);
     }
     for (uint64_t first = 0; first < n; first += BLOCK) {
         size_t count = n - first < BLOCK ? (size_t)(n - first) : BLOCK;
         loads[plan->from](raw + first * in_width, count, values);
-        if (scaled) {
+        if (plan->scaled) {
             apply(&factors, count, values);
         }
         store(plan->to, values, count, out + first * out_width);

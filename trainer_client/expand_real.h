@@ -9,6 +9,10 @@
 
 #include "trainer_client/expansion.h"
 
+/* Values; every number of channels divides it, so that a block begins with the
+ * first one. */
+enum { FBY_REALS_BLOCK = 768 };
+
 /* Is it a cast to f32, f16 or bf16, or a scaled one? */
 bool fby_expands_to_reals(const struct fby_expansion *plan);
 

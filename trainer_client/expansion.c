@@ -155,6 +155,7 @@ static fby_err plan_scale(struct fby_expansion *self,
     const struct fby_shape *shape = &self->shape;
     uint32_t last  = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;
     self->kind     = FBY_EXPAND_SCALE;
+    self->scaled   = true;
     self->channels = delivery->channels;
     if (!fby_is_real(self->to)) {
         return fby_because(why, FBY_CONFIG,
@@ -345,6 +346,29 @@ static bool has_form(const struct fby_field_delivery *delivery)
     return delivery->as != 0 || delivery->longest || delivery->offsets != 0;
 }
 
+/* The memory of the other layouts is that of HWC, and so is one channel's. */
+static fby_err plan_layout(struct fby_expansion *self,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    const struct fby_shape *shape = &self->shape;
+    if (delivery->layout != FBY_LAYOUT_CHW &&
+        delivery->layout != FBY_LAYOUT_CHANNELS_LAST) {
+        return FBY_OK;
+    }
+    if (shape->n_dims != 3) {
+        return fby_because(why, FBY_CONFIG,
+            "field %s: only images, and arrays of three dimensions, have a "
+            "layout",
+            self->name);
+    }
+    self->layout = delivery->layout;
+    if (self->layout == FBY_LAYOUT_CHW && shape->dims[2] > 1) {
+        self->kind   = FBY_EXPAND_PLANAR;
+        self->pixels = shape->dims[0] * shape->dims[1];
+    }
+    return FBY_OK;
+}
+
 static fby_err plan_other(struct fby_expansion *self,
     const struct fby_field_delivery *delivery, struct fby_why *why)
 {
@@ -353,12 +377,8 @@ static fby_err plan_other(struct fby_expansion *self,
         return fby_because(
             why, FBY_CONFIG, "field %s: only bits become bool", self->name);
     }
-    if (delivery->layout == FBY_LAYOUT_CHW ||
-        delivery->layout == FBY_LAYOUT_CHANNELS_LAST) {
-        return fby_because(
-            why, FBY_CONFIG, "field %s: only images have a layout", self->name);
-    }
-    return delivery->scaled ? plan_scale(self, delivery, why) : FBY_OK;
+    fby_err err = delivery->scaled ? plan_scale(self, delivery, why) : FBY_OK;
+    return err == FBY_OK ? plan_layout(self, delivery, why) : err;
 }
 
 fby_err fby_expansion_init(struct fby_expansion *self,

@@ -29,6 +29,7 @@ enum fby_expand_kind {
     FBY_EXPAND_AFFINE,     /* u8, through the table of its channel */
     FBY_EXPAND_CAST,       /* any type to any other */
     FBY_EXPAND_SCALE,      /* any type to a real one, scaled by channel */
+    FBY_EXPAND_PLANAR,     /* copy, cast or scale, channel after channel */
     FBY_EXPAND_ONE_HOT,    /* an id becomes a row of `classes` numbers */
     FBY_EXPAND_BITS,       /* a bit becomes a number, 0 or 1 */
     FBY_EXPAND_OPS,        /* a picture, through the device's ops */
@@ -51,11 +52,12 @@ struct fby_expansion {
     enum fby_layout        layout;
     struct fby_shape       shape;     /* of one raw sample, bits packed */
     bool                   yuv420;    /* affine: raw samples are planes */
-    uint32_t               pixels;    /* affine: values a channel; bits: a
-                                         map */
+    uint32_t               pixels;    /* affine, planar: values a channel;
+                                         bits: a map */
     uint32_t               plane;     /* affine: values from one channel to
                                          the next where the result is planes */
-    uint32_t               channels;  /* affine, scale: 1 is one for all */
+    bool                   scaled;    /* there are scale and offset */
+    uint32_t               channels;  /* affine, scaled: 1 is one for all */
     uint64_t               raw_bytes; /* of one sample, at most */
     uint64_t               out_bytes; /* of one sample, at most */
     float                  scale[FBY_MAX_CHANNELS];
@@ -91,7 +93,8 @@ struct fby_expansion {
  *
  * Errors: FBY_CONFIG, with the field and the reason in `why`, when the dtype
  *         cannot hold what the recipe asks for, or a form is asked of a
- *         field that has none such: a layout of what is no image. */
+ *         field that has none such: a layout of what has no three
+ *         dimensions. */
 FBY_CHECKED fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content                          *field,
     const struct fby_field_delivery *delivery, struct fby_why *why);

@@ -92,13 +92,15 @@ struct fby_segment {
     uint32_t bytes;       /* TILES: of the payload */
     uint32_t from, to;    /* enum fby_type */
     uint32_t channels;    /* PIXELS, TILES: of a pixel; VALUES: 0 not scaled */
-    uint32_t planar;      /* PIXELS, TILES: one channel after another */
+    uint32_t planar;      /* PIXELS, TILES, VALUES: channel after channel */
     uint32_t yuv420;      /* TILES, PLANES: in planes */
     uint32_t width;       /* TILES, PLANES: of a picture */
     uint32_t lines;       /* TILES, PLANES: of a picture here */
     uint32_t pixels;      /* PIXELS, TILES, BITS: of an image here */
-    uint32_t first_pixel; /* that they begin with; VALUES: first value */
-    uint32_t plane;       /* pixels of a whole image */
+    uint32_t first_pixel; /* that they begin with; VALUES: first value, planar
+                             of its sample */
+    uint32_t plane;       /* pixels of a whole image; planar VALUES: likewise,
+                             of `classes` channels */
     uint32_t on, off;     /* ONE_HOT, BITS, MASK: bits of the two values; MIX:
                              of binary32 */
     uint32_t classes;

@@ -15,6 +15,7 @@ bool fby_segments_know(const struct fby_expansion *plan)
     case FBY_EXPAND_AFFINE:
     case FBY_EXPAND_CAST:
     case FBY_EXPAND_SCALE:
+    case FBY_EXPAND_PLANAR:
     case FBY_EXPAND_ONE_HOT:
     case FBY_EXPAND_BITS:
     case FBY_EXPAND_PADDED:
@@ -112,7 +113,8 @@ static void put_cut(struct fby_segments *self, struct fby_segment segment,
     for (uint64_t done = 0; done < units->n; done += most) {
         uint64_t left = units->n - done;
         segment.n     = (uint32_t)(left < most ? left : most) * units->work;
-        if (segment.kind == FBY_SEGMENT_VALUES && segment.channels > 0) {
+        if (segment.kind == FBY_SEGMENT_VALUES && segment.channels > 0 &&
+            segment.planar == 0) {
             segment.first_pixel = (uint32_t)((first + done) % segment.channels);
         }
         put(self, &segment);
@@ -163,7 +165,7 @@ static void take_scale(
 {
     bool affine =
         plan->kind == FBY_EXPAND_AFFINE || plan->kind == FBY_EXPAND_OPS;
-    bool scaled = affine || plan->kind == FBY_EXPAND_SCALE;
+    bool scaled = affine || plan->scaled;
     for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
         bool one           = !affine && plan->channels == 1;
         segment->scale[c]  = scaled ? plan->scale[one ? 0 : c] : 1;
@@ -332,7 +334,6 @@ static void add_values(struct fby_segments *self,
 {
     uint32_t           in      = fby_type_bytes(plan->from);
     uint32_t           out     = fby_type_bytes(plan->to);
-    bool               scaled  = plan->kind == FBY_EXPAND_SCALE;
     uint64_t           first   = piece->raw_offset / in;
     struct fby_segment segment = {
         .kind        = FBY_SEGMENT_VALUES,
@@ -340,12 +341,42 @@ static void add_values(struct fby_segments *self,
         .out         = piece->out + first * out,
         .from        = plan->from,
         .to          = plan->to,
-        .channels    = scaled ? plan->channels : 0,
-        .first_pixel = scaled ? (uint32_t)(first % plan->channels) : 0,
+        .channels    = plan->scaled ? plan->channels : 0,
+        .first_pixel = plan->scaled ? (uint32_t)(first % plan->channels) : 0,
     };
     const struct units values = {piece->raw_bytes / in, in, out, 1};
     take_scale(plan, &segment);
     put_cut(self, segment, &values);
+}
+
+/* Whole samples, or some values of one. */
+static void add_planar(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint32_t           in      = fby_type_bytes(plan->from);
+    uint64_t           sample  = piece->raw_offset / plan->raw_bytes;
+    bool               some    = piece->raw_bytes < plan->raw_bytes;
+    uint64_t           part    = some ? piece->raw_bytes : plan->raw_bytes;
+    struct fby_segment segment = {
+        .kind        = FBY_SEGMENT_VALUES,
+        .in          = piece->at,
+        .out         = piece->out + sample * plan->out_bytes,
+        .from        = plan->from,
+        .to          = plan->to,
+        .channels    = plan->scaled ? plan->channels : 0,
+        .planar      = 1,
+        .first_pixel = (uint32_t)(piece->raw_offset % plan->raw_bytes / in),
+        .plane       = plan->pixels,
+        .classes     = plan->shape.dims[2],
+    };
+    const struct units samples = {
+        .n    = some ? 1 : piece->raw_bytes / plan->raw_bytes,
+        .in   = part,
+        .out  = plan->out_bytes,
+        .work = (uint32_t)(part / in),
+    };
+    take_scale(plan, &segment);
+    put_cut(self, segment, &samples);
 }
 
 static void add_ids(struct fby_segments *self, const struct fby_expansion *plan,
@@ -651,6 +682,9 @@ void fby_segments_add(struct fby_segments *self,
     case FBY_EXPAND_CAST:
     case FBY_EXPAND_SCALE:
         add_values(self, plan, piece);
+        break;
+    case FBY_EXPAND_PLANAR:
+        add_planar(self, plan, piece);
         break;
     case FBY_EXPAND_ONE_HOT:
         add_ids(self, plan, piece);

@@ -134,9 +134,10 @@ static bool is_bits(const struct draft_field *field)
 
 static bool has_layout(const struct draft_field *field)
 {
+    bool solid = field->decode == FBY_DECODE_ARRAY && field->shape.n_dims == 3;
     return field->decode == FBY_DECODE_RGB8 ||
            field->decode == FBY_DECODE_MAPS ||
-           (is_bits(field) && field->shape.n_dims == 3);
+           (solid && field->max_length == 0);
 }
 
 static fby_err check_column(
@@ -208,7 +209,8 @@ static fby_err check_used(
     }
     if (!has_layout(field) && field->out.at[OUT_LAYOUT].line > 0) {
         return wrong_at(yaml, field->out.at[OUT_LAYOUT],
-            "only images, and bits of three dimensions, have a layout");
+            "only images, and arrays of three dimensions and one shape, have a "
+            "layout");
     }
     bool scales = field->decode == FBY_DECODE_ARRAY && !is_bits(field);
     for (size_t key = OUT_SCALE; key <= OUT_OFFSET; key++) {
@@ -282,16 +284,44 @@ static bool is_float(int64_t type)
     return type == FBY_F32 || type == FBY_F16 || type == FBY_BF16;
 }
 
-static fby_err settle_same_dtype(
+/* Largest of whole numbers; 0 of other types. */
+static int64_t largest(int64_t type)
+{
+    switch (type) {
+    case FBY_U8:
+        return UINT8_MAX;
+    case FBY_U16:
+        return UINT16_MAX;
+    case FBY_I32:
+        return INT32_MAX;
+    case FBY_U32:
+        return UINT32_MAX;
+    case FBY_I64:
+        return INT64_MAX;
+    default:
+        return 0;
+    }
+}
+
+/* Reals hold every value, near enough; whole numbers must hold them all. */
+static bool holds(int64_t dtype, int64_t wire)
+{
+    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
+    return is_float(dtype) ||
+           (!is_float(wire) && largest(dtype) >= largest(wire) &&
+               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
+}
+
+static fby_err settle_dtype(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     if (field->out.dtype == 0) {
         field->out.dtype = field->wire.type;
     }
-    return field->out.dtype == field->wire.type
+    return holds(field->out.dtype, field->wire.type)
                ? FBY_OK
                : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
-                     "differs from the wire type; here both are the same");
+                     "cannot hold all values of the wire type");
 }
 
 /* ---- rgb8 ---- */
@@ -395,7 +425,11 @@ static fby_err settle_mask(
         err = settle_wire(
             yaml, field, FBY_U8, "masks travel as u8; use type: u8");
     }
-    return err == FBY_OK ? settle_same_dtype(yaml, field) : err;
+    if (err == FBY_OK && field->n_device > 0 && field->out.dtype == FBY_I64) {
+        return refuse_dtype(yaml, field->out.at[OUT_DTYPE], FBY_I64,
+            "is not made by flips on the device; use i32, or flip under ops");
+    }
+    return err == FBY_OK ? settle_dtype(yaml, field) : err;
 }
 
 /* Bits travel in bytes, and become numbers that are 0 or 1. */
@@ -467,25 +501,6 @@ static fby_err check_one_hot(
                      "is not made by one_hot; use u8, f32, f16 or bf16");
 }
 
-/* Largest value of a label's type; 0 for types that are none. */
-static int64_t largest(int64_t type)
-{
-    switch (type) {
-    case FBY_U8:
-        return UINT8_MAX;
-    case FBY_U16:
-        return UINT16_MAX;
-    case FBY_I32:
-        return INT32_MAX;
-    case FBY_U32:
-        return UINT32_MAX;
-    case FBY_I64:
-        return INT64_MAX;
-    default:
-        return 0;
-    }
-}
-
 static fby_err check_label_dtype(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
@@ -538,27 +553,6 @@ static fby_err settle_label(
 }
 
 /* ---- what varies in length ---- */
-
-/* Reals hold every value, near enough; whole numbers must hold them all. */
-static bool holds(int64_t dtype, int64_t wire)
-{
-    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
-    return is_float(dtype) ||
-           (!is_float(wire) && largest(dtype) >= largest(wire) &&
-               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
-}
-
-static fby_err settle_holding_dtype(
-    const struct fby_yaml *yaml, struct draft_field *field)
-{
-    if (field->out.dtype == 0) {
-        field->out.dtype = field->wire.type;
-    }
-    return holds(field->out.dtype, field->wire.type)
-               ? FBY_OK
-               : refuse_dtype(yaml, field->out.at[OUT_DTYPE], field->out.dtype,
-                     "cannot hold all values of the wire type");
-}
 
 static bool is_sparse(const struct draft_field *field)
 {
@@ -644,7 +638,7 @@ static fby_err settle_varying(
     }
     fby_err err = check_as(yaml, field);
     if (err == FBY_OK) {
-        err = settle_holding_dtype(yaml, field);
+        err = settle_dtype(yaml, field);
     }
     return err == FBY_OK ? check_pad(yaml, field) : err;
 }
@@ -666,7 +660,7 @@ static fby_err settle_number(
         memcpy(field->json_key, field->name, FBY_NAME_SIZE);
     }
     return field->max_length > 0 ? settle_varying(yaml, field)
-                                 : settle_same_dtype(yaml, field);
+                                 : settle_dtype(yaml, field);
 }
 
 static fby_err settle_bytes(
@@ -690,7 +684,7 @@ static fby_err settle_bytes(
         return err;
     }
     return field->max_length > 0 ? settle_varying(yaml, field)
-                                 : settle_same_dtype(yaml, field);
+                                 : settle_dtype(yaml, field);
 }
 
 static fby_err settle_text(
@@ -828,7 +822,7 @@ static fby_err settle_array(
     if (field->max_length > 0) {
         return settle_varying(yaml, field);
     }
-    return settle_holding_dtype(yaml, field);
+    return settle_dtype(yaml, field);
 }
 
 /* ---- sparse ---- */

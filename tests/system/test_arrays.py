@@ -31,6 +31,10 @@ fields:
     out: {{dtype: f32, scale: 0.001, offset: -2}}
   score: {{from: score.npy, decode: array, shape: [], wire: i64}}
   wide: {{from: wide.npy, decode: array, shape: [2, 3, 5, 7], wire: f32}}
+  planes: {{from: scan.npy, decode: array, shape: [9, 5, 3], wire: u16,
+           out: {{dtype: f32, layout: chw, scale: [1, 0.5, 2]}}}}
+  last: {{from: scan.npy, decode: array, shape: [9, 5, 3], wire: u16,
+         out: {{layout: channels_last}}}}
   brain: {{from: npy, decode: array, shape: [16, 64], wire: bf16}}
 """
 
@@ -46,6 +50,7 @@ def sample(number):
             (order + "u2", order + "i8")[number // 2 % 2]),
         "score.npy": numpy.array(number - 20, order + "i2"),
         "wide.npy": rng.random((2, 3, 5, 7)) > 0.5,
+        "scan.npy": rng.integers(0, 65536, (9, 5, 3)).astype(order + "u2"),
     }
 
 
@@ -110,6 +115,10 @@ class Arrays(SystemTest):
                 arrays["score"], numpy.stack(right["score.npy"]).astype("i8"))
             self.assert_equal(
                 arrays["wide"], numpy.stack(right["wide.npy"]).astype("f4"))
+            scans = numpy.stack(right["scan.npy"]).transpose(0, 3, 1, 2)
+            self.assert_equal(arrays["last"], scans.astype("u2"))
+            factors = numpy.array([1, 0.5, 2], "f4").reshape(3, 1, 1)
+            self.assert_equal(arrays["planes"], scans.astype("f4") * factors)
             brain = (arrays["brain"].astype("u4") << 16).view("f4")
             exact = numpy.stack([row.astype("f8") for row in right["npy"]])
             self.assertTrue(

@@ -107,9 +107,10 @@ class Pictures(SystemTest):
                 "global_batch: 16\nfields:\n")
         for name, op in ops.items():
             rest = (f"group: {name}, ops: [{{center_crop: {{size: "
-                    f"[{HEIGHT}, {WIDTH}]}}}}, {{{op}}}]}}\n")
-            text += (f"  {name}: {{from: [jpg, png], {rest}"
-                     f"  {name}_mask: {{from: mask.png, decode: mask8, {rest}")
+                    f"[{HEIGHT}, {WIDTH}]}}}}, {{{op}}}]")
+            text += (f"  {name}: {{from: [jpg, png], {rest}}}\n"
+                     f"  {name}_mask: {{from: mask.png, decode: mask8, {rest}, "
+                     "out: {dtype: i64}}\n")
         path = self.cluster.path("ops.yaml")
         path.write_text(text)
         return path
@@ -119,6 +120,7 @@ class Pictures(SystemTest):
         what interpolation mixed."""
         black, white = (image == 0).all(-1), (image == 255).all(-1)
         ids = mask[..., 0]
+        self.assertEqual(ids.dtype, numpy.int64)
         self.assertTrue(numpy.isin(ids, (0, ID)).all(), name)
         self.assertTrue((ids[black] == 0).all(), name)
         self.assertTrue((ids[white] == ID).all(), name)

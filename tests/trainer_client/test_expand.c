@@ -7,6 +7,7 @@
 #include "trainer_client/device.h"
 #include "trainer_client/expand.h"
 #include "trainer_client/expand_bits.h"
+#include "trainer_client/expand_cast.h"
 
 /* ---- a plain reference: search instead of bit tricks --------------------- */
 
@@ -404,6 +405,62 @@ static void arrays_become_reals_scaled_by_channel(void **state)
     }
 }
 
+/* As in HWC, but for where each value goes. */
+static void check_planar(enum fby_type type, struct fby_shape shape,
+    struct fby_field_delivery delivery)
+{
+    static struct fby_expansion hwc;
+    static struct fby_expansion chw;
+    static uint8_t              raw[2 * LONG * 8];
+    static uint8_t              right[2 * LONG * 8];
+    static uint8_t              out[2 * LONG * 8 + 2];
+    struct fby_field_content    field  = array_field(type, shape);
+    size_t                      width  = fby_type_bytes(delivery.dtype);
+    size_t                      pixels = (size_t)shape.dims[0] * shape.dims[1];
+    size_t                      depth  = shape.dims[2];
+    size_t                      values = pixels * depth;
+    for (size_t i = 0; i < sizeof(raw); i++) {
+        raw[i] = (uint8_t)(i * 181 + i / 11 + i % 5);
+    }
+    memset(out, 0xee, sizeof(out));
+    assert_ok(fby_expansion_init(&hwc, &field, &delivery, NULL));
+    delivery.layout = FBY_LAYOUT_CHW;
+    assert_ok(fby_expansion_init(&chw, &field, &delivery, NULL));
+    assert_int_equal(chw.kind, FBY_EXPAND_PLANAR);
+    for (size_t i = 0; i < 2; i++) {
+        fby_expand_values(
+            &hwc, raw + i * hwc.raw_bytes, values, right + i * hwc.out_bytes);
+    }
+    assert_ok(fby_device_host.expand(&chw, raw, 2, out + 1, NULL));
+    assert_int_equal(out[1 + 2 * hwc.out_bytes], 0xee);
+    for (size_t i = 0; i < 2 * values; i++) {
+        size_t at =
+            i / values * values + i % depth * pixels + i % values / depth;
+        assert_memory_equal(out + 1 + at * width, right + i * width, width);
+    }
+}
+
+static void channels_of_arrays_come_apart(void **state)
+{
+    (void)state;
+    static const struct fby_shape shapes[] = {
+        {3, {7, 11, 3}}, {3, {1, 1, 2}}, {3, {40, 19, 3}}, {3, {2, 3, 301}}};
+    for (uint32_t from = FBY_U8; from <= FBY_U32; from++) {
+        for (uint32_t to = FBY_U8; to <= FBY_U32; to++) {
+            if (from != FBY_BOOL && to != FBY_BOOL) {
+                check_planar((enum fby_type)from, shapes[(from + to) % 4],
+                    (struct fby_field_delivery){.dtype = (enum fby_type)to});
+            }
+        }
+        check_planar((enum fby_type)from, shapes[from % 2 == 0 ? 0 : 2],
+            (struct fby_field_delivery){.dtype = FBY_F32,
+                .scaled                        = true,
+                .channels                      = 3,
+                .scale                         = {0.5, -2, 3},
+                .offset                        = {1, -2, 300}});
+    }
+}
+
 static void millimetres_become_metres(void **state)
 {
     (void)state;
@@ -553,6 +610,8 @@ static void bits_become_no_other_numbers(void **state)
     refused(&bits, FBY_U8, FBY_LAYOUT_HWC, "12 maps are u8 with 2 bytes");
     array.maps = 0;
     refused(&array, FBY_BOOL, FBY_LAYOUT_HWC, "only bits become bool");
+    array.shape.n_dims = 2;
+    refused(&array, FBY_U8, FBY_LAYOUT_CHW, "of three dimensions");
 }
 
 static void impossible_wishes_are_refused_by_name(void **state)
@@ -597,6 +656,7 @@ int main(void)
         cmocka_unit_test(a_label_beyond_the_classes_is_refused),
         cmocka_unit_test(numbers_are_cast_between_types),
         cmocka_unit_test(arrays_become_reals_scaled_by_channel),
+        cmocka_unit_test(channels_of_arrays_come_apart),
         cmocka_unit_test(millimetres_become_metres),
         cmocka_unit_test(scales_that_cannot_be_are_refused),
         cmocka_unit_test(bits_are_the_same_one_by_one_and_eight_at_a_time),

@@ -445,6 +445,44 @@ static void arrays_are_scaled_by_channel_wherever_they_are_cut(void **state)
     }
 }
 
+static void channels_of_arrays_come_apart_wherever_they_are_cut(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 90; i++) {
+        uint32_t                 depth = i % 3 == 0 ? 3 : 2 + draw(40);
+        struct fby_field_content field = array(FBY_U16, depth);
+        struct trip              t;
+        field.shape =
+            (struct fby_shape){3, {1 + draw(30), 1 + draw(30), depth}};
+        struct fby_field_delivery delivery = {.dtype = FBY_F32,
+            .layout                                  = FBY_LAYOUT_CHW,
+            .scaled                                  = i % 3 == 0,
+            .channels                                = 3,
+            .scale                                   = {0.5, 2, 3},
+            .offset                                  = {1, -2, 3}};
+        begin(&t, &field, &delivery, 1 + draw(4));
+        fill(t.raw, t.rows * t.plan.raw_bytes, 8);
+        uint64_t step =
+            i % 2 == 0 ? 2 * t.plan.raw_bytes : t.plan.raw_bytes / 32 * 2 + 2;
+        load_all(&t, &(struct load){step, false});
+        expect_as_on_the_host(&t);
+        end(&t);
+    }
+}
+
+static void packed_arrays_come_apart(void **state)
+{
+    (void)state;
+    static const enum fby_type types[] = {
+        FBY_U8, FBY_I64, FBY_I32, FBY_F32, FBY_F16};
+    struct fby_field_content field = picture(40, 70, 3);
+    field.decode                   = FBY_DECODE_ARRAY;
+    for (uint32_t i = 0; i < 5; i++) {
+        go(&field, types[i], FBY_LAYOUT_CHW, 3, (struct load){0, true});
+        go(&field, types[i], FBY_LAYOUT_CHW, 3, (struct load){0, false});
+    }
+}
+
 static void labels_become_rows_of_classes(void **state)
 {
     (void)state;
@@ -1141,6 +1179,8 @@ int main(void)
         cmocka_unit_test(garbage_leaves_no_buffer),
         cmocka_unit_test(arrays_are_cast_as_on_the_host),
         cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
+        cmocka_unit_test(channels_of_arrays_come_apart_wherever_they_are_cut),
+        cmocka_unit_test(packed_arrays_come_apart),
         cmocka_unit_test(labels_become_rows_of_classes),
         cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),

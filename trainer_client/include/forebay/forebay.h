@@ -80,7 +80,7 @@ enum forebay_dtype {
     FOREBAY_DTYPE_BOOL     = 9 /* of bits */
 };
 
-enum forebay_layout { /* of images */
+enum forebay_layout { /* of images, and of arrays of three dimensions */
     FOREBAY_LAYOUT_PIPELINE      = 0,
     FOREBAY_LAYOUT_HWC           = 1, /* shape n, h, w, c */
     FOREBAY_LAYOUT_CHW           = 2, /* shape n, c, h, w */
