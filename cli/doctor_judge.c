@@ -17,7 +17,7 @@ static const int64_t coarse_clock_ns    = 1000000;  /* 1 ms */
 static const int64_t slow_round_trip_ns = 50000000; /* 50 ms */
 static const double  slow_copy          = 2e9;      /* bytes a second */
 static const double  slow_expand        = 1e9;
-static const double  overlapping        = 0.9; /* of one after the other */
+static const double  beside             = 0.5; /* of the shorter of two */
 
 const char *fby_doctor_state_name(enum fby_doctor_state state)
 {
@@ -273,6 +273,16 @@ struct fby_verdict fby_judge_expand(double bytes_per_s)
     return out;
 }
 
+/* One after the other takes as long as both; beside each other, as the longer
+ * and a part of the other. */
+static bool overlaps(const struct fby_gpu_facts *facts)
+{
+    bool   copies  = facts->copy_ns > facts->expand_ns;
+    double longer  = copies ? facts->copy_ns : facts->expand_ns;
+    double shorter = copies ? facts->expand_ns : facts->copy_ns;
+    return facts->both_ns < longer + beside * shorter;
+}
+
 struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
 {
     if (facts->error != NULL) {
@@ -282,18 +292,17 @@ struct fby_verdict fby_judge_gpu(const struct fby_gpu_facts *facts)
                      "log (dmesg)");
         return out;
     }
-    double             alone  = facts->copy_ns + facts->expand_ns;
-    bool               beside = facts->both_ns < overlapping * alone;
+    bool               overlap = overlaps(facts);
     struct fby_verdict out =
-        fby_verdict(beside ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
+        fby_verdict(overlap ? FBY_DOCTOR_OK : FBY_DOCTOR_WARN,
             "%s (sm_%d%d, %.0f GiB, a driver for CUDA %d.%d): pinned copy "
             "%.1f GB/s, expand %.0f GB/s, %s at the same time",
             facts->name, facts->major, facts->minor,
             (double)facts->bytes / (double)(UINT64_C(1) << 30),
             facts->driver / 1000, facts->driver % 1000 / 10,
             facts->copied / facts->copy_ns, facts->expanded / facts->expand_ns,
-            beside ? "both" : "but not both");
-    if (!beside) {
+            overlap ? "both" : "but not both");
+    if (!overlap) {
         advise(&out, "batches wait for each other: does somebody else use it "
                      "(nvidia-smi), or is CUDA_LAUNCH_BLOCKING set?");
     }

@@ -166,7 +166,13 @@ static void a_gpu_must_work_and_copy_while_it_computes(void **state)
         "H (sm_90, 80 GiB, a driver for CUDA 12.8): pinned copy 50.0 GB/s, "
         "expand 2000 GB/s, both at the same time",
         NULL);
-    facts.both_ns = 150;
+    facts.expand_ns = 9;
+    facts.both_ns   = 102;
+    assert_int_equal(fby_judge_gpu(&facts).state, FBY_DOCTOR_OK);
+    facts.both_ns = 109;
+    assert_int_equal(fby_judge_gpu(&facts).state, FBY_DOCTOR_WARN);
+    facts.expand_ns = 50;
+    facts.both_ns   = 150;
     ASSERT_VERDICT(fby_judge_gpu(&facts), FBY_DOCTOR_WARN, "but not both",
         "CUDA_LAUNCH_BLOCKING");
     facts.error = "CUDA says 2 (cudaErrorMemoryAllocation)";
