@@ -402,6 +402,22 @@ static void add_ids(struct fby_segments *self, const struct fby_expansion *plan,
     put_cut(self, segment, &rows);
 }
 
+/* A sample of more values than a segment is told of, in runs of pixels. */
+static void put_runs(struct fby_segments *self, struct fby_segment run)
+{
+    uint32_t bytes = (run.classes + 7) / 8;
+    uint32_t most  = FBY_SEGMENT_MOST / run.classes;
+    uint32_t left  = run.pixels;
+    while (left > 0) {
+        run.pixels = left < most ? left : most;
+        run.n      = run.pixels * run.classes;
+        put(self, &run);
+        run.in += (uint64_t)run.pixels * bytes;
+        run.first_pixel += run.pixels;
+        left -= run.pixels;
+    }
+}
+
 /* Whole samples, or some pixels of one. */
 static void add_bits(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
@@ -425,13 +441,18 @@ static void add_bits(struct fby_segments *self,
         .off         = plan->off,
         .classes     = plan->maps,
     };
-    const struct units samples = {
-        .n    = some ? 1 : piece->raw_bytes / plan->raw_bytes,
-        .in   = part,
-        .out  = plan->out_bytes,
-        .work = segment.pixels * plan->maps,
-    };
-    put_cut(self, segment, &samples);
+    uint64_t           n       = some ? 1 : piece->raw_bytes / plan->raw_bytes;
+    uint64_t           values  = (uint64_t)segment.pixels * plan->maps;
+    const struct units samples = {n, part, plan->out_bytes, (uint32_t)values};
+    if (values <= FBY_SEGMENT_MOST) {
+        put_cut(self, segment, &samples);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        put_runs(self, segment);
+        segment.in += part;
+        segment.out += plan->out_bytes;
+    }
 }
 
 /* ---- rows of several lengths ---------------------------------------------- */

@@ -483,6 +483,29 @@ static void packed_arrays_come_apart(void **state)
     }
 }
 
+/* Only counted: the values of one sample would fill gigabytes. */
+static void bits_of_more_values_than_a_segment_takes_are_cut(void **state)
+{
+    (void)state;
+    enum { SIDE = 16384 };
+    const struct fby_field_content  field    = {.name = "bits",
+            .decode                                   = FBY_DECODE_ARRAY,
+            .wire_type                                = FBY_U8,
+            .maps                                     = 12,
+            .shape                                    = {3, {SIDE, SIDE, 2}}};
+    const struct fby_field_delivery delivery = {
+        .dtype = FBY_F16, .layout = FBY_LAYOUT_CHW};
+    static struct fby_expansion plan;
+    struct fby_segments         count = {.arena = NULL};
+    assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
+    const struct fby_piece whole = {.raw_bytes = 2 * plan.raw_bytes};
+    fby_segments_add(&count, &plan, &whole);
+    uint64_t values = UINT64_C(2) * SIDE * SIDE * 12;
+    assert_int_equal(count.n, 2 * 4); /* 3 times 2^30 values, and a rest */
+    assert_in_range(count.n_blocks, values / FBY_BLOCK_VALUES,
+        values / FBY_BLOCK_VALUES + count.n);
+}
+
 static void labels_become_rows_of_classes(void **state)
 {
     (void)state;
@@ -1181,6 +1204,7 @@ int main(void)
         cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
         cmocka_unit_test(channels_of_arrays_come_apart_wherever_they_are_cut),
         cmocka_unit_test(packed_arrays_come_apart),
+        cmocka_unit_test(bits_of_more_values_than_a_segment_takes_are_cut),
         cmocka_unit_test(labels_become_rows_of_classes),
         cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
