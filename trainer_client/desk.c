@@ -137,6 +137,13 @@ void fby_desk_waiting(struct fby_desk *self, const char *text)
     pthread_mutex_unlock(&self->lock);
 }
 
+void fby_desk_look_again(struct fby_desk *self)
+{
+    pthread_mutex_lock(&self->lock);
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
 void fby_desk_report(
     struct fby_desk *self, const struct forebay_stats *receiver)
 {
@@ -247,8 +254,9 @@ static enum forebay_status all_held(
 {
     struct fby_shelf_counts counts = fby_shelf_counts(shelf);
     (void)fby_because(&self->last, FBY_FULL,
-        "you hold %u batches, all that max_held_bytes allows; release some",
-        counts.held);
+        "you hold %u batches, %s; release some", counts.held,
+        counts.dry ? "and there is no memory for another"
+                   : "all that max_held_bytes allows");
     return FOREBAY_FULL;
 }
 

@@ -75,6 +75,9 @@ void fby_desk_fail(struct fby_desk *self, enum forebay_status status,
 /* "" when nothing is out of the ordinary. */
 void fby_desk_waiting(struct fby_desk *self, const char *text);
 
+/* The shelf may be full now: whoever waits is to see. */
+void fby_desk_look_again(struct fby_desk *self);
+
 /* Replace the receiver's part of the statistics. */
 void fby_desk_report(
     struct fby_desk *self, const struct forebay_stats *receiver);

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/codec/codec.h"
+#include "common/log.h"
 #include "common/mem.h"
 #include "trainer_client/stream.h"
 
@@ -87,11 +88,24 @@ static fby_err open_feed(
     return setup->cuda != NULL ? fby_feed_create(&config, out, why) : FBY_OK;
 }
 
+/* With device auto a GPU that cannot be used is none. */
+static fby_err open_device(
+    struct fby_setup *setup, struct fby_feed **out, struct fby_why *why)
+{
+    fby_err err = open_feed(setup, out, why);
+    if (err != FBY_OK && setup->any_device) {
+        fby_warn("DEVICE-HOST", "the GPU cannot be used: %s", why->text);
+        fby_setup_leave_gpu(setup);
+        return FBY_OK;
+    }
+    return err;
+}
+
 static fby_err start(struct forebay *self, struct fby_why *why)
 {
     const struct fby_setup *setup = &self->setup;
     struct fby_feed        *feed  = NULL;
-    fby_err                 err   = open_feed(setup, &feed, why);
+    fby_err                 err   = open_device(&self->setup, &feed, why);
     if (err != FBY_OK) {
         return err;
     }

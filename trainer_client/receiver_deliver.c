@@ -190,6 +190,8 @@ static bool have_spare(struct fby_receiver *r, bool hungry)
         (void)fby_because(&why, err, "no memory for a batch of %llu bytes",
             (unsigned long long)r->setup->out_bytes);
         fby_r_fail(r, FOREBAY_SYSTEM, &why);
+    } else if (err == FBY_FULL) {
+        fby_desk_look_again(r->desk);
     }
     return err == FBY_OK;
 }

@@ -505,6 +505,7 @@ static fby_err take_device(struct fby_setup *self,
     }
     self->device        = fby_device_named("host"); /* what it cannot do */
     self->cuda          = fby_cuda();
+    self->any_device    = any;
     self->fixed_outputs = o->fixed_outputs;
     self->memory        = (struct fby_feed_memory){
                .allocate = o->allocate, .free = o->deallocate, .arg = o->allocate_arg};
@@ -527,8 +528,6 @@ static fby_err take_limits(struct fby_setup *self,
     self->digests        = o->digests;
     self->verify_decoded = o->verify_decoded;
     self->audit          = o->audit;
-    self->arena_bytes    = self->cuda != NULL ? arena_bytes(self) : 0;
-    plan_work(self);
     if (self->decode_threads > 256 || self->window_batches > 4096) {
         return fby_because(why, FBY_USAGE,
             "at most 256 decode_threads and 4096 window_batches");
@@ -546,7 +545,20 @@ static fby_err take_limits(struct fby_setup *self,
             (unsigned long long)self->out_bytes,
             (unsigned long long)self->max_held_bytes);
     }
+    if (self->cuda != NULL) {
+        self->arena_bytes = arena_bytes(self);
+        plan_work(self);
+    }
     return FBY_OK;
+}
+
+void fby_setup_leave_gpu(struct fby_setup *self)
+{
+    self->cuda          = NULL;
+    self->arena_bytes   = 0;
+    self->work_bytes    = 0;
+    self->fixed_outputs = false;
+    self->memory        = (struct fby_feed_memory){0};
 }
 
 typedef fby_err take_fn(struct fby_setup *self,

@@ -49,6 +49,7 @@ struct fby_setup {
     const struct fby_device *device;
     const struct fby_cuda   *cuda; /* NULL: batches stay on the host */
     int                      gpu;
+    bool                     any_device; /* the GPU is not asked for by name */
     bool                     fixed_outputs;
     struct fby_feed_memory   memory;
     uint64_t                 arena_bytes; /* of a batch on its way to a GPU */
@@ -76,6 +77,9 @@ FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,
 FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,
     const struct forebay_options *options, struct fby_why *why);
 void                fby_setup_fini(struct fby_setup *self);
+
+/* Batches stay on the host after all. */
+void fby_setup_leave_gpu(struct fby_setup *self);
 
 /* Requests under way at most. */
 uint32_t fby_setup_window(const struct fby_setup *self);

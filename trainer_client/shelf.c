@@ -21,6 +21,8 @@ struct fby_shelf {
     uint32_t                in_use; /* of all */
     uint32_t                held;
     uint64_t                overflow;
+    bool                    dry;  /* no memory for a further one, until one of
+                                     those in use comes back */
     bool                    left; /* the stream is gone */
 };
 
@@ -157,7 +159,7 @@ static fby_err claim(struct fby_shelf *self, bool overflow, bool *further,
         self->made++;
     } else if (!overflow) {
         return FBY_AGAIN;
-    } else if (self->in_use >= self->most) {
+    } else if (self->in_use >= self->most || self->dry) {
         return FBY_FULL;
     } else {
         *further = true;
@@ -175,6 +177,7 @@ static fby_err settle(
     if (made == NULL) {
         self->in_use--;
         self->made -= further ? 0 : 1;
+        self->dry = further;
     }
     pthread_mutex_unlock(&self->lock);
     if (first) {
@@ -275,6 +278,7 @@ static bool put_back(struct fby_shelf *self, struct forebay_batch *batch)
     }
     pthread_mutex_lock(&self->lock);
     self->in_use--;
+    self->dry = false;
     bool last = self->left && self->in_use == 0;
     if (!last) {
         fby_bell_ring(&self->bell);
@@ -301,7 +305,8 @@ void fby_batch_unref(struct forebay_batch *batch)
 bool fby_shelf_is_full(struct fby_shelf *self)
 {
     pthread_mutex_lock(&self->lock);
-    bool full = self->held >= self->most;
+    bool full = self->held >= self->most ||
+                (self->dry && self->free == NULL && self->held == self->in_use);
     pthread_mutex_unlock(&self->lock);
     return full;
 }
@@ -313,6 +318,7 @@ struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self)
         .held     = self->held,
         .in_use   = self->in_use,
         .overflow = self->overflow,
+        .dry      = self->dry,
     };
     pthread_mutex_unlock(&self->lock);
     return counts;

@@ -73,6 +73,7 @@ struct fby_shelf_counts {
     uint32_t held;     /* delivered, not released */
     uint32_t in_use;   /* held, being filled, or waiting on the desk */
     uint64_t overflow; /* batches that needed a further slot */
+    bool     dry;      /* there was no memory for one, and none came back */
 };
 
 /* A shelf with one reference, the stream's. Errors: FBY_SYS. */
@@ -110,7 +111,8 @@ void fby_batch_unref(struct forebay_batch *batch);
 /* Forget the substitutions of a batch. */
 void fby_batch_clear(struct forebay_batch *batch);
 
-/* True when the trainer holds all that there may be. */
+/* True when the trainer holds all that there may be, or can be: all there are,
+ * without memory for another. */
 bool                    fby_shelf_is_full(struct fby_shelf *self);
 struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self);
 

@@ -361,8 +361,8 @@ static void an_allocator_may_ask_the_stream_and_may_have_no_more(void **state)
     }
     assert_true(heap.held >= 4);
     assert_int_equal(
-        forebay_next(rig.stream, FBY_NS_PER_S / 20, NULL, &held[6]),
-        FOREBAY_TIMEOUT);
+        forebay_next(rig.stream, -1, NULL, &held[6]), FOREBAY_FULL);
+    assert_non_null(strstr(forebay_error(rig.stream), "no memory for another"));
     forebay_release(&held[0], NULL);
     held[0] = rig_next(&rig);
     for (uint32_t i = 0; i < 6; i++) {
@@ -444,17 +444,22 @@ static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
 static void auto_takes_the_gpu_or_the_host(void **state)
 {
     (void)state;
-    for (int devices = 0; devices <= 1; devices++) {
+    static const char *const unusable[] = {NULL, "prepare", "allocate"};
+    for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]) + 1; i++) {
         struct rig rig;
+        int        devices = i < sizeof(unusable) / sizeof(unusable[0]);
         fake_cuda_begin(1);
         fake_cuda_driver(devices > 0 ? 13000 : 0, devices);
+        if (devices > 0 && unusable[i] != NULL) {
+            fake_cuda_fail(unusable[i]);
+        }
         rig_begin(&rig, 16, "drop");
         rig.options.device = "auto";
         rig_add(&rig, (struct fake_behaviour){0});
         rig_open(&rig);
         struct forebay_batch *batch = rig_next(&rig);
         assert_int_equal(forebay_batch_tensor(batch, 0)->device.device_type,
-            devices > 0 ? kDLCUDA : kDLCPU);
+            i == 0 ? kDLCUDA : kDLCPU);
         forebay_release(&batch, NULL);
         rig_end(&rig);
         fake_cuda_end();

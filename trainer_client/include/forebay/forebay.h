@@ -277,8 +277,10 @@ const char *forebay_error(const struct forebay *self);
  * Blocks:     at most timeout_ns.
  * Errors:     FOREBAY_END after the last batch; FOREBAY_TIMEOUT, where
  *             forebay_error() says what it waits for (no worker there, ...);
- *             FOREBAY_FULL when max_held_bytes are held: release, call again;
- *             FOREBAY_DATA, FOREBAY_CONFIG: the stream has failed for good. */
+ *             FOREBAY_FULL when max_held_bytes are held, or there is no memory
+ *             for more than are held, or with fixed_outputs one is: release,
+ *             call again; FOREBAY_DATA, FOREBAY_CONFIG, FOREBAY_SYSTEM (memory,
+ *             the GPU): the stream has failed for good. */
 enum forebay_status forebay_next(struct forebay *self, int64_t timeout_ns,
     void *stream, struct forebay_batch **out);
 
