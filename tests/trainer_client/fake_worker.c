@@ -744,7 +744,7 @@ uint32_t fake_worker_effects(struct fake_worker *self)
 
 uint32_t fake_worker_length(uint64_t sample, uint32_t most)
 {
-    return (uint32_t)(sample * 7 % (most + 1));
+    return (uint32_t)(sample * 7919 % (most + 1));
 }
 
 uint32_t fake_worker_requests(struct fake_worker *self)

@@ -44,24 +44,30 @@ static const struct field fields[] = {
         3 * PIXELS / 2},
 };
 
-/* `more` is another field, or nothing. */
-static void begin(struct rig *rig, const char *keys, const char *more)
+static void begin_split(struct rig *rig, const char *split, const char *text)
 {
     fake_cuda_begin(1);
     rig_begin(rig, 1, "drop");
     snprintf(rig->text, sizeof(rig->text),
         "forebay: 1\n"
-        "splits: {train: {shards: \"in1k:train-{0..0}.tar\"}}\n"
+        "splits: {train: {%s}}\n"
         "global_batch: %d\n"
-        "fields:\n"
-        "  x: {%s}\n%s",
-        RIG_BATCH, keys, more);
+        "fields:\n%s",
+        split, RIG_BATCH, text);
     rig->options.device         = "cuda";
     rig->options.digests        = false;
     rig->options.verify_decoded = false;
     rig->options.steps          = STEPS;
     rig_add(rig, (struct fake_behaviour){0});
     rig_open(rig);
+}
+
+/* `more` is another field, or nothing. */
+static void begin(struct rig *rig, const char *keys, const char *more)
+{
+    char text[1024];
+    snprintf(text, sizeof(text), "  x: {%s}\n%s", keys, more);
+    begin_split(rig, "shards: \"in1k:train-{0..0}.tar\"", text);
 }
 
 static uint64_t bytes_copied(const char *keys, const char *more)
@@ -81,13 +87,11 @@ struct varying {
     uint32_t entry; /* bytes of one */
 };
 
-static uint64_t bytes_of_rows(
-    const char *keys, struct varying rows, uint64_t *all)
+/* To the end; *all grows by the entries of the rows. */
+static uint64_t take_rows(struct rig *rig, struct varying rows, uint64_t *all)
 {
-    struct rig rig;
-    begin(&rig, keys, "");
     for (int i = 0; i < STEPS; i++) {
-        struct forebay_batch *batch = rig_next(&rig);
+        struct forebay_batch *batch = rig_next(rig);
         for (uint32_t row = 0; row < RIG_BATCH; row++) {
             *all +=
                 rows.entry * (uint64_t)fake_worker_length(
@@ -95,11 +99,19 @@ static uint64_t bytes_of_rows(
         }
         forebay_release(&batch, NULL);
     }
-    rig_assert_next(&rig, FOREBAY_END);
+    rig_assert_next(rig, FOREBAY_END);
     uint64_t copied = fake_cuda_counts().copied;
-    rig_end(&rig);
+    rig_end(rig);
     fake_cuda_end();
     return copied;
+}
+
+static uint64_t bytes_of_rows(
+    const char *keys, struct varying rows, uint64_t *all)
+{
+    struct rig rig;
+    begin(&rig, keys, "");
+    return take_rows(&rig, rows, all);
 }
 
 static void is_at_most(uint64_t copied, uint64_t row, const char *what)
@@ -133,8 +145,7 @@ static void rows_cross_with_the_values_they_have(void **state)
     assert_in_range(copied, all, all + all / 20);
 }
 
-/* An index and a value each, and no more for 100000 places. Batches are small
- * here: there is the least list of blocks beside. */
+/* An index and a value each, and no more for 100000 places. */
 static void sparse_rows_cross_with_the_values_they_have(void **state)
 {
     (void)state;
@@ -144,11 +155,35 @@ static void sparse_rows_cross_with_the_values_they_have(void **state)
         uint64_t all = 0;
         snprintf(keys, sizeof(keys),
             "from: npz, decode: sparse, shape: [100000], wire: f32,"
-            " max_length: 700, out: {as: %s}",
+            " max_length: 4000, out: {as: %s}",
             as[i]);
-        uint64_t copied = bytes_of_rows(keys, (struct varying){700, 8}, &all);
-        assert_true(all >= (uint64_t)STEPS * (64 << 10));
-        assert_in_range(copied, all, all + all / 20 + (uint64_t)STEPS * 2048);
+        uint64_t copied = bytes_of_rows(keys, (struct varying){4000, 8}, &all);
+        assert_true(all >= (uint64_t)STEPS * (256 << 10));
+        assert_in_range(copied, all, all + all / 20);
+    }
+}
+
+/* Tokens as they travelled, and of each document where it ends. */
+static void documents_cross_as_where_they_end(void **state)
+{
+    (void)state;
+    enum { LENGTH = 8192 };
+    static const char *const as[] = {
+        "positions, dtype: i64", "mask, dtype: f16"};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        char       text[200];
+        uint64_t   all = (uint64_t)STEPS * RIG_BATCH * LENGTH * 2;
+        snprintf(text, sizeof(text),
+            "  input: {from: input}\n"
+            "  of: {from: documents, out: {as: %s}}\n",
+            as[i]);
+        begin_split(&rig,
+            "tokens: {files: \"c4:*.bin\", format: flat, type: u16,"
+            " length: 8192, shift: 1, pack: documents, end: 7}",
+            text);
+        uint64_t copied = take_rows(&rig, (struct varying){LENGTH, 4}, &all);
+        assert_in_range(copied, all, all + all / 20);
     }
 }
 
@@ -166,6 +201,7 @@ int main(void)
         cmocka_unit_test(each_field_crosses_as_it_travelled),
         cmocka_unit_test(rows_cross_with_the_values_they_have),
         cmocka_unit_test(sparse_rows_cross_with_the_values_they_have),
+        cmocka_unit_test(documents_cross_as_where_they_end),
         cmocka_unit_test(a_label_crosses_as_an_id),
     };
     return cmocka_run_group_tests_name("trainer_client.bus", tests, NULL, NULL);
