@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,28 +14,71 @@
 #include "common/log_limit.h"
 
 static struct {
-    char               process[32];
-    enum fby_log_level level;
-    bool               colours;
+    char       process[32];
+    bool       colours;
+    atomic_int level;
 } settings = {.process = "forebay", .level = FBY_LOG_WARN};
 
-static enum fby_log_level level_from_environment(enum fby_log_level fallback)
+/* Of two turns each thread is in one: so a change waits for those who came
+ * before it alone, however many come after. */
+static struct {
+    pthread_mutex_t changing; /* held for a whole change */
+    pthread_mutex_t lock;     /* guards the rest; not held in `to` */
+    pthread_cond_t  left;     /* the last thread of a turn did */
+    fby_log_to     *to;       /* NULL: standard error */
+    void           *arg;
+    unsigned        turn;
+    unsigned        inside[2]; /* threads in the `to` of each turn */
+} redirected = {.changing = PTHREAD_MUTEX_INITIALIZER,
+    .lock                 = PTHREAD_MUTEX_INITIALIZER,
+    .left                 = PTHREAD_COND_INITIALIZER};
+
+static pthread_once_t asked = PTHREAD_ONCE_INIT;
+static bool           told; /* FOREBAY_LOG says how much */
+
+static void ask_environment(void)
 {
     static const char *const names[] = {"error", "warn", "info", "debug"};
     const char              *wanted  = getenv("FOREBAY_LOG");
-    for (size_t i = 0; wanted != NULL && i < 4; i++) {
+    for (int i = 0; wanted != NULL && i < 4; i++) {
         if (strcmp(wanted, names[i]) == 0) {
-            return (enum fby_log_level)i;
+            settings.level = i;
+            told           = true;
         }
     }
-    return fallback;
+}
+
+static void set_level(enum fby_log_level level)
+{
+    pthread_once(&asked, ask_environment);
+    if (!told) {
+        settings.level = (int)level;
+    }
 }
 
 void fby_log_init(const char *process, enum fby_log_level level)
 {
     snprintf(settings.process, sizeof(settings.process), "%s", process);
-    settings.level   = level_from_environment(level);
+    set_level(level);
     settings.colours = isatty(STDERR_FILENO) && getenv("NO_COLOR") == NULL;
+}
+
+void *fby_log_redirect(enum fby_log_level level, fby_log_to *to, void *arg)
+{
+    pthread_mutex_lock(&redirected.changing);
+    pthread_mutex_lock(&redirected.lock);
+    unsigned old    = redirected.turn;
+    void    *before = redirected.arg;
+    redirected.turn = 1 - old;
+    redirected.to   = to;
+    redirected.arg  = arg;
+    set_level(level);
+    while (redirected.inside[old] > 0) {
+        pthread_cond_wait(&redirected.left, &redirected.lock);
+    }
+    pthread_mutex_unlock(&redirected.lock);
+    pthread_mutex_unlock(&redirected.changing);
+    return before;
 }
 
 static void stamp(char *out, size_t size)
@@ -64,30 +108,84 @@ static bool admit(
     return admitted;
 }
 
+/* Names of files and of others' making may hold anything. */
+static void make_one_line(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
 /* One write() a line, so that lines of several processes do not mix. */
+static void say_here(
+    enum fby_log_level level, const char *word, const char *text)
+{
+    static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
+    char                     time[64];
+    char                     line[FBY_LOG_LINE + 240];
+    stamp(time, sizeof(time));
+    int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s\n",
+        settings.colours ? colour[level] : "", time, settings.process,
+        (int)getpid(), word, settings.colours ? "\033[0m" : "", text);
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
+        return; /* nobody is left to tell */
+    }
+}
+
+static void leave(unsigned turn)
+{
+    pthread_mutex_lock(&redirected.lock);
+    redirected.inside[turn]--;
+    if (redirected.inside[turn] == 0) {
+        pthread_cond_signal(&redirected.left);
+    }
+    pthread_mutex_unlock(&redirected.lock);
+}
+
+/* false: it is for standard error. The level may have changed since it was
+ * asked for, and the line be one that nobody wants now. */
+static bool say_there(
+    enum fby_log_level level, const char *word, const char *text)
+{
+    char line[FBY_LOG_LINE];
+    snprintf(line, sizeof(line), "%s %s", word, text);
+    pthread_mutex_lock(&redirected.lock);
+    unsigned    turn = redirected.turn;
+    fby_log_to *to   = redirected.to;
+    void       *arg  = redirected.arg;
+    bool        late = (int)level > settings.level;
+    bool        in   = to != NULL && !late;
+    redirected.inside[turn] += in ? 1 : 0;
+    pthread_mutex_unlock(&redirected.lock);
+    if (in) {
+        to(arg, level, line);
+        leave(turn);
+    }
+    return in || late;
+}
+
 __attribute__((format(printf, 3, 0))) static void say(enum fby_log_level level,
     const char *word, const char *format, va_list args)
 {
-    static const char *const colour[] = {"\033[31m", "\033[33m", "", "\033[2m"};
-    uint64_t                 left_out = 0;
-    if (level > settings.level || !admit(level, word, &left_out)) {
+    uint64_t left_out = 0;
+    pthread_once(&asked, ask_environment);
+    if ((int)level > settings.level || !admit(level, word, &left_out)) {
         return;
     }
-    char time[64];
     char body[900];
-    char more[64] = "";
-    char line[1264];
-    stamp(time, sizeof(time));
+    char text[960];
+    char more[56] = "";
     vsnprintf(body, sizeof(body), format, args);
     if (left_out > 0) {
         snprintf(
             more, sizeof(more), " (%" PRIu64 " such lines left out)", left_out);
     }
-    int n = snprintf(line, sizeof(line), "%s%s %s[%d] %s%s %s%s\n",
-        settings.colours ? colour[level] : "", time, settings.process,
-        (int)getpid(), word, settings.colours ? "\033[0m" : "", body, more);
-    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) {
-        return; /* nobody is left to tell */
+    snprintf(text, sizeof(text), "%s%s", body, more);
+    make_one_line(text);
+    if (!say_there(level, word, text)) {
+        say_here(level, word, text);
     }
 }
 

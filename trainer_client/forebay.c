@@ -37,6 +37,40 @@ PUBLIC const char *forebay_version(void)
     return FBY_VERSION;
 }
 
+/* ---- log ----------------------------------------------------------------- */
+
+_Static_assert((int)FOREBAY_LOG_ERROR == (int)FBY_LOG_ERROR &&
+                   (int)FOREBAY_LOG_WARN == (int)FBY_LOG_WARN &&
+                   (int)FOREBAY_LOG_INFO == (int)FBY_LOG_INFO &&
+                   (int)FOREBAY_LOG_DEBUG == (int)FBY_LOG_DEBUG,
+    "levels have the same numbers");
+
+struct callers_log {
+    void (*log)(void *arg, enum forebay_log_level level, const char *line);
+    void *arg;
+};
+
+static void pass_on(void *arg, enum fby_log_level level, const char *line)
+{
+    const struct callers_log *to = arg;
+    to->log(to->arg, (enum forebay_log_level)level, line);
+}
+
+PUBLIC void forebay_set_log(
+    void (*log)(void *arg, enum forebay_log_level level, const char *line),
+    void *arg, enum forebay_log_level most)
+{
+    struct callers_log *to = NULL;
+    if (log != NULL) {
+        to  = fby_zalloc(sizeof(*to));
+        *to = (struct callers_log){log, arg};
+    }
+    free(fby_log_redirect(
+        (enum fby_log_level)most, to != NULL ? pass_on : NULL, to));
+}
+
+/* ---- open and close ------------------------------------------------------ */
+
 static enum forebay_status status_of(fby_err err)
 {
     switch (err) {
@@ -67,8 +101,6 @@ static bool is_ours(const struct forebay *self)
 {
     return self->pid == getpid();
 }
-
-/* ---- open and close ------------------------------------------------------ */
 
 static fby_err open_feed(
     const struct fby_setup *setup, struct fby_feed **out, struct fby_why *why)

@@ -1,5 +1,6 @@
 #include "tests/trainer_client/rig.h"
 
+#include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -480,6 +481,33 @@ static void a_worker_of_other_data_is_left_aside(void **state)
     rig_end(&rig);
 }
 
+/* Counts the workers that were left aside. */
+static void hear(void *arg, enum forebay_log_level level, const char *line)
+{
+    if (strncmp(line, "WORKER-ASIDE worker ", 20) == 0 &&
+        level == FOREBAY_LOG_WARN) {
+        atomic_fetch_add((atomic_int *)arg, 1);
+    }
+}
+
+static void what_it_logs_goes_where_the_caller_says(void **state)
+{
+    (void)state;
+    atomic_int aside = 0;
+    struct rig rig;
+    forebay_set_log(hear, &aside, FOREBAY_LOG_WARN);
+    rig_begin(&rig, SIZE, "drop");
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_add(&rig, (struct fake_behaviour){.data_salt = 1});
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    rig_skip(&rig, STEPS);
+    assert_int_equal(rig_stats(&rig).workers_left_aside, 1);
+    forebay_set_log(NULL, NULL, FOREBAY_LOG_ERROR);
+    assert_int_equal(aside, 1);
+    rig_end(&rig);
+}
+
 static void a_tie_names_both_workers_and_the_shard(void **state)
 {
     (void)state;
@@ -915,6 +943,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(padding_rows_are_not_valid),
         cmocka_unit_test(selected_fields_come_alone),
         cmocka_unit_test(a_worker_of_other_data_is_left_aside),
+        cmocka_unit_test(what_it_logs_goes_where_the_caller_says),
         cmocka_unit_test(a_tie_names_both_workers_and_the_shard),
         cmocka_unit_test(the_jobs_pin_decides_against_the_majority),
         cmocka_unit_test(a_source_that_is_nowhere_is_an_error_that_names_it),

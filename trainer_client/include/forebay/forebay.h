@@ -65,6 +65,34 @@ const char *forebay_status_text(enum forebay_status status);
 /* The library's version, "1.2.3". */
 const char *forebay_version(void);
 
+/* ---- log ----------------------------------------------------------------- */
+
+enum forebay_log_level {
+    FOREBAY_LOG_ERROR = 0, /* what ends a stream */
+    FOREBAY_LOG_WARN  = 1, /* workers lost or left aside, data refused */
+    FOREBAY_LOG_INFO  = 2, /* workers found, jobs joined */
+    FOREBAY_LOG_DEBUG = 3  /* single messages */
+};
+
+/* What the library logs of all streams of this process, up to the level `most`,
+ * goes to `log` instead of standard error; with `log` NULL, as before the first
+ * call with FOREBAY_LOG_WARN, to standard error. A level that FOREBAY_LOG of
+ * the environment names (error, warn, info, debug) counts instead of `most`.
+ *
+ * line:   "WORD text", where WORD is upper-case and stays the same; no time,
+ *         no newline, at most 1023 bytes; borrowed for the call. Of one word at
+ *         most 100 come in 10 s, errors and debug lines apart; the next says
+ *         how many were left out.
+ * Thread: whichever has something to say, a caller's or ours; several at the
+ *         same time. No lock of a stream is held, but batches may wait for the
+ *         thread: return soon.
+ * Inside: `log` calls nothing of forebay_*, and leaves by returning only.
+ * After:  once this call has returned, nobody is in the `log` set before, nor
+ *         will be: it waits for those who are. So hold no lock that it takes. */
+void forebay_set_log(
+    void (*log)(void *arg, enum forebay_log_level level, const char *line),
+    void *arg, enum forebay_log_level most);
+
 /* ---- open ---------------------------------------------------------------- */
 
 enum forebay_dtype {

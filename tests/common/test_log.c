@@ -1,0 +1,198 @@
+#include "tests/test.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/log_limit.h"
+
+enum { THREADS = 3, CHANGES = 200 };
+
+/* What one log was given. */
+struct heard {
+    int                n;
+    enum fby_log_level level; /* of the last */
+    char               line[FBY_LOG_LINE];
+};
+
+static void hear(void *arg, enum fby_log_level level, const char *line)
+{
+    struct heard *heard = arg;
+    heard->n++;
+    heard->level = level;
+    (void)snprintf(heard->line, sizeof(heard->line), "%s", line);
+}
+
+static void say_all(void)
+{
+    fby_error("E-WORD", "%d", 0);
+    fby_warn("W-WORD", "%d", 1);
+    fby_info("I-WORD", "%d", 2);
+    fby_debug("D-WORD", "%d", 3);
+}
+
+/* In a process of its own, before any other line: it is read once. */
+static void the_environment_says_how_much_whatever_is_set(void **state)
+{
+    (void)state;
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        struct heard heard = {.n = 0};
+        setenv("FOREBAY_LOG", "info", 1);
+        (void)fby_log_redirect(FBY_LOG_ERROR, hear, &heard);
+        say_all();
+        _exit(heard.n);
+    }
+    int status = 0;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 3);
+}
+
+static void lines_come_up_to_the_level(void **state)
+{
+    (void)state;
+    static const char *const last[] = {
+        "E-WORD 0", "W-WORD 1", "I-WORD 2", "D-WORD 3"};
+    for (int level = FBY_LOG_ERROR; level <= FBY_LOG_DEBUG; level++) {
+        struct heard heard = {.n = 0};
+        (void)fby_log_redirect((enum fby_log_level)level, hear, &heard);
+        say_all();
+        assert_int_equal(heard.n, level + 1);
+        assert_int_equal(heard.level, level);
+        assert_string_equal(heard.line, last[level]);
+    }
+    (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+}
+
+static void whatever_is_said_is_one_line_of_a_bounded_length(void **state)
+{
+    (void)state;
+    struct heard heard = {.n = 0};
+    char         text[2 * FBY_LOG_LINE];
+    (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    fby_error("BAD", "a%sb%sc\x7f", "\n", "\r\033");
+    assert_string_equal(heard.line, "BAD a?b??c?");
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    fby_error("LONG", "%s", text);
+    assert_memory_equal(heard.line, "LONG xxxx", 9);
+    assert_in_range(strlen(heard.line), 800, FBY_LOG_LINE - 1);
+    assert_int_equal(heard.n, 2);
+    (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+}
+
+static void of_one_word_a_burst_comes_and_no_more(void **state)
+{
+    (void)state;
+    struct heard heard = {.n = 0};
+    (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    for (int i = 0; i < 2 * FBY_LOG_BURST; i++) {
+        fby_warn("OFTEN", "%d", i);
+    }
+    assert_in_range(heard.n, FBY_LOG_BURST, 2 * FBY_LOG_BURST - 1);
+    (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+}
+
+static void what_was_set_before_is_given_back(void **state)
+{
+    (void)state;
+    struct heard first  = {.n = 0};
+    struct heard second = {.n = 0};
+    assert_null(fby_log_redirect(FBY_LOG_WARN, hear, &first));
+    assert_ptr_equal(fby_log_redirect(FBY_LOG_WARN, hear, &second), &first);
+    fby_error("SECOND", "it is");
+    assert_int_equal(first.n, 0);
+    assert_int_equal(second.n, 1);
+    assert_ptr_equal(fby_log_redirect(FBY_LOG_WARN, NULL, NULL), &second);
+}
+
+/* ---- while others log ---------------------------------------------------- */
+
+struct log {
+    atomic_bool set; /* from before it is, until it is not any more */
+};
+
+static atomic_int  lines;
+static atomic_int  late;
+static atomic_bool enough;
+
+static void look(void *arg, enum fby_log_level level, const char *line)
+{
+    struct log *log = arg;
+    (void)level;
+    (void)line;
+    atomic_fetch_add(&lines, 1);
+    atomic_fetch_add(&late, log->set ? 0 : 1);
+}
+
+static void *chatter(void *arg)
+{
+    (void)arg;
+    while (!enough) {
+        fby_debug("CHATTER", "of a thread");
+    }
+    return NULL;
+}
+
+/* A use of it after that is a report of the sanitizers too. */
+static void forget(struct log *log)
+{
+    if (log != NULL) {
+        log->set = false;
+        free(log);
+    }
+}
+
+static void wait_for_lines(int n)
+{
+    for (int end = lines + n; lines < end;) {
+        sched_yield();
+    }
+}
+
+static void nobody_is_in_a_log_that_was_taken_out(void **state)
+{
+    (void)state;
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        pthread_create(&threads[i], NULL, chatter, NULL);
+    }
+    for (int i = 0; i < CHANGES; i++) {
+        struct log *log = malloc(sizeof(*log));
+        assert_non_null(log);
+        atomic_init(&log->set, true);
+        forget(fby_log_redirect(FBY_LOG_DEBUG, look, log));
+        wait_for_lines(THREADS);
+    }
+    forget(fby_log_redirect(FBY_LOG_WARN, NULL, NULL));
+    int after = lines;
+    enough    = true;
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    assert_int_equal(lines, after);
+    assert_int_equal(late, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_environment_says_how_much_whatever_is_set),
+        cmocka_unit_test(lines_come_up_to_the_level),
+        cmocka_unit_test(whatever_is_said_is_one_line_of_a_bounded_length),
+        cmocka_unit_test(of_one_word_a_burst_comes_and_no_more),
+        cmocka_unit_test(what_was_set_before_is_given_back),
+        cmocka_unit_test(nobody_is_in_a_log_that_was_taken_out),
+    };
+    unsetenv("FOREBAY_LOG");
+    return cmocka_run_group_tests_name("common.log", tests, NULL, NULL);
+}
