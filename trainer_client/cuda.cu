@@ -107,6 +107,11 @@ static int use(int device)
     return cudaSetDevice(device);
 }
 
+static int chosen(int *out)
+{
+    return cudaGetDevice(out);
+}
+
 static int capture_mode(int *mode)
 {
     auto was = static_cast<cudaStreamCaptureMode>(*mode);
@@ -305,7 +310,7 @@ static void stage_end(void)
 const struct fby_cuda *fby_cuda(void)
 {
     static const struct fby_cuda calls = {cudaErrorNotReady, driver_version,
-        runtime_version, count, describe, use, capture_mode,
+        runtime_version, count, describe, use, chosen, capture_mode,
         cudaStreamCaptureModeThreadLocal, prepare, pin, unpin, allocate,
         free_memory, pool_create, pool_destroy, pool_take, pool_give,
         stream_create, stream_destroy, stream_wait, stream_sync, event_create,

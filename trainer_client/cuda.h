@@ -37,6 +37,7 @@ struct fby_cuda {
     int (*count)(int *out);
     int (*describe)(int device, struct fby_cuda_about *out);
     int (*use)(int device);
+    int (*chosen)(int *out); /* by the thread; sets up nothing */
     /* Set the thread's capture mode to *mode, *mode to what it was. */
     int (*capture_mode)(int *mode);
     int thread_local_mode;

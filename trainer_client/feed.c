@@ -25,8 +25,9 @@ struct lane {
 };
 
 struct arena {
-    void *copied; /* event */
-    bool  busy;   /* it was recorded, and not yet seen to have passed */
+    void    *copied;      /* event */
+    bool     busy;        /* it was recorded, and not yet seen to have passed */
+    uint64_t epoch, step; /* of the batch in it */
 };
 
 struct out {
@@ -113,6 +114,23 @@ static int enter(const struct fby_feed *self)
 static void leave(const struct fby_feed *self, int mode)
 {
     (void)self->cuda->capture_mode(&mode);
+}
+
+/* On a thread of its own: the caller's goes on with the device it chose, and
+ * sets up nothing on another. */
+static void aside(struct run *run, void *(*work)(void *), void *arg)
+{
+    pthread_t thread;
+    sigset_t  all;
+    sigset_t  before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (pthread_create(&thread, NULL, work, arg) == 0) {
+        pthread_join(thread, NULL);
+    } else {
+        run->err = fby_because(run->why, FBY_SYS, "no thread could be started");
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 /* ---- which device -------------------------------------------------------- */
@@ -304,23 +322,6 @@ static void *make_main(void *opaque)
     return NULL;
 }
 
-/* On a thread of its own: the caller's goes on with the device it chose, and
- * sets up nothing on another. */
-static void make_aside(struct run *run)
-{
-    pthread_t thread;
-    sigset_t  all;
-    sigset_t  before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, make_main, run) == 0) {
-        pthread_join(thread, NULL);
-    } else {
-        run->err = fby_because(run->why, FBY_SYS, "no thread could be started");
-    }
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 fby_err fby_feed_create(const struct fby_feed_config *config,
     struct fby_feed **out, struct fby_why *why)
 {
@@ -330,7 +331,7 @@ fby_err fby_feed_create(const struct fby_feed_config *config,
     self->cuda            = config->cuda;
     self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
     pthread_mutex_init(&self->lock, NULL);
-    make_aside(&run);
+    aside(&run, make_main, &run);
     if (run.err == FBY_OK) {
         const struct fby_pin_config pin = {
             .cuda   = config->cuda,
@@ -489,7 +490,9 @@ static void copy_arena(
     }
     run->feed->cuda->stage_end();
     CALL(run, event_record, arena->copied, lane->stream);
-    arena->busy = true;
+    arena->busy  = true;
+    arena->epoch = batch->epoch;
+    arena->step  = batch->step;
 }
 
 /* The lane waits for the consumer, where it has to, or for the kernel of a
@@ -595,16 +598,18 @@ fby_err fby_feed_submit(struct fby_feed *self,
 fby_err fby_feed_copied(
     struct fby_feed *self, uint32_t arena, struct fby_why *why)
 {
-    fby_err err = FBY_OK;
+    fby_err       err = FBY_OK;
+    struct arena *at  = &self->arenas[arena];
     pthread_mutex_lock(&self->lock);
-    if (self->arenas[arena].busy) {
-        const struct call call = {.name = "event_query"};
-        int               mode = enter(self);
-        int code = self->cuda->event_query(self->arenas[arena].copied);
+    if (at->busy) {
+        const struct call call = {
+            .name = "event_query", at->epoch, at->step, true};
+        int mode = enter(self);
+        int code = self->cuda->event_query(at->copied);
         leave(self, mode);
-        err                      = code == self->cuda->not_ready ? FBY_AGAIN
-                                                                 : check(self, &call, code, why);
-        self->arenas[arena].busy = err == FBY_AGAIN;
+        err      = code == self->cuda->not_ready ? FBY_AGAIN
+                                                 : check(self, &call, code, why);
+        at->busy = err == FBY_AGAIN;
     }
     pthread_mutex_unlock(&self->lock);
     return err;
@@ -727,44 +732,102 @@ static void launch_fixed(struct run *run, struct out *out, void *stream)
     lane->used  = true;
 }
 
+/* What is done on a stream of the consumer's. */
+struct visit {
+    struct run  run;
+    struct out *out;
+    void       *stream;
+    void (*work)(struct run *run, struct out *out, void *stream);
+};
+
+static void *visit_main(void *opaque)
+{
+    struct visit *visit = opaque;
+    struct run   *run   = &visit->run;
+    int           mode  = enter(run->feed);
+    pthread_mutex_lock(&run->feed->lock);
+    visit->work(run, visit->out, visit->stream);
+    pthread_mutex_unlock(&run->feed->lock);
+    leave(run->feed, mode);
+    return NULL;
+}
+
+static void *visit_there(void *opaque)
+{
+    struct visit *visit = opaque;
+    CALL(&visit->run, use, visit->run.feed->config.device);
+    return visit_main(visit);
+}
+
+/* The legacy stream, NULL or 1, is one of each device: of the one that the
+ * thread has chosen, which may be another. */
+static void pay_visit(struct visit *visit)
+{
+    struct fby_feed *self   = visit->run.feed;
+    int              chosen = self->config.device;
+    if ((uintptr_t)visit->stream <= 1) {
+        (void)self->cuda->chosen(&chosen);
+    }
+    if (chosen == self->config.device) {
+        (void)visit_main(visit);
+    } else {
+        aside(&visit->run, visit_there, visit);
+    }
+}
+
+static void hand_out(struct run *run, struct out *out, void *stream)
+{
+    if (out->lane != NULL) {
+        launch_fixed(run, out, stream);
+    } else {
+        CALL(run, stream_wait, stream, out->ready);
+    }
+}
+
 fby_err fby_feed_hand_out(struct fby_feed *self, struct fby_feed_out *given,
     void *stream, struct fby_why *why)
 {
-    struct out *out  = (struct out *)(void *)given;
-    struct run  run  = run_of(self, out->epoch, out->step, why);
-    int         mode = enter(self);
+    struct out  *out   = (struct out *)(void *)given;
+    struct visit visit = {
+        run_of(self, out->epoch, out->step, why), out, stream, hand_out};
+    pay_visit(&visit);
+    return visit.run.err;
+}
+
+static void let_go(struct run *run, struct out *out, void *stream)
+{
+    struct fby_feed *self = run->feed;
+    CALL(run, event_record, out->released, stream);
+    out->leaving = out->released;
+    if (self->config.fixed) {
+        CALL(run, event_record, self->left, stream);
+        self->leaving = true;
+    }
+}
+
+/* Nobody knows when its readers are done. */
+static void lose(struct fby_feed *self, struct out *out, const char *why)
+{
     pthread_mutex_lock(&self->lock);
-    if (out->lane != NULL) {
-        launch_fixed(&run, out, stream);
-    } else {
-        CALL(&run, stream_wait, stream, out->ready);
+    out->lost = true;
+    if (!self->lost) {
+        self->lost = true;
+        (void)fby_because(&self->why, FBY_SYS,
+            "a batch was released on a stream that cannot be waited for: %s",
+            why);
     }
     pthread_mutex_unlock(&self->lock);
-    leave(self, mode);
-    return run.err;
 }
 
 void fby_feed_let_go(
     struct fby_feed *self, struct fby_feed_out *given, void *stream)
 {
-    struct out    *out  = (struct out *)(void *)given;
-    struct fby_why why  = {""};
-    struct run     run  = run_of(self, out->epoch, out->step, &why);
-    int            mode = enter(self);
-    pthread_mutex_lock(&self->lock);
-    CALL(&run, event_record, out->released, stream);
-    out->leaving = out->released;
-    if (self->config.fixed) {
-        CALL(&run, event_record, self->left, stream);
-        self->leaving = true;
+    struct out    *out   = (struct out *)(void *)given;
+    struct fby_why why   = {""};
+    struct visit   visit = {
+          run_of(self, out->epoch, out->step, &why), out, stream, let_go};
+    pay_visit(&visit);
+    if (visit.run.err != FBY_OK) {
+        lose(self, out, why.text);
     }
-    out->lost = run.err != FBY_OK;
-    if (out->lost && !self->lost) {
-        self->lost = true;
-        (void)fby_because(&self->why, run.err,
-            "a batch was released on a stream that cannot be waited for: %s",
-            why.text);
-    }
-    pthread_mutex_unlock(&self->lock);
-    leave(self, mode);
 }

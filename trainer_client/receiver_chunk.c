@@ -201,13 +201,18 @@ static void release(struct fby_receiver *r, int slot)
     r->n_copying++;
 }
 
-/* What fails here has failed the batch too. */
 static void release_copied(struct fby_receiver *r)
 {
     struct fby_why why = {""};
     for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
-        if (r->slots[i].copying &&
-            fby_feed_copied(r->feed, i, &why) != FBY_AGAIN) {
+        fby_err err = FBY_AGAIN;
+        if (r->slots[i].copying) {
+            err = fby_feed_copied(r->feed, i, &why);
+        }
+        if (err != FBY_OK && err != FBY_AGAIN) {
+            fby_r_fail(r, FOREBAY_SYSTEM, &why);
+        }
+        if (err != FBY_AGAIN) {
             r->slots[i].copying = false;
             r->n_copying--;
             fby_window_release(r->window, r->now_ns, (int)i);

@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "tests/trainer_client/rehearsal.h"
 
-enum { STREAMS = 64, NOT_READY = 600, BROKEN = 719, MANY = 4 };
+enum { STREAMS = 64, NOT_READY = 600, NOT_ITS = 400, BROKEN = 719, MANY = 4 };
 
 struct mark { /* one recording of an event */
     struct mark *next;
@@ -17,6 +17,7 @@ struct mark { /* one recording of an event */
 
 struct event {
     struct mark *last;
+    int          device;
 };
 
 enum kind { COPY, LAUNCH, RECORD, WAIT, CALL, FREE };
@@ -184,9 +185,19 @@ static int describe(int device, struct fby_cuda_about *out)
     return 0;
 }
 
+static _Thread_local int chosen_device;
+
 static int use(int device)
 {
-    return end_call(begin_call("use") + 0 * device);
+    int code      = begin_call("use");
+    chosen_device = code == 0 ? device : chosen_device;
+    return end_call(code);
+}
+
+static int chosen(int *out)
+{
+    *out = chosen_device;
+    return 0;
 }
 
 static int capture_mode(int *mode)
@@ -311,7 +322,10 @@ static int event_create(void **out)
 {
     int code = begin_call("event_create");
     *out     = code == 0 ? fby_zalloc(sizeof(struct event)) : NULL;
-    fake.counts.live += code == 0 ? 1 : 0;
+    if (code == 0) {
+        ((struct event *)*out)->device = chosen_device;
+        fake.counts.live++;
+    }
     return end_call(code);
 }
 
@@ -334,9 +348,14 @@ static int stream_wait(void *stream, void *event)
     return end_call(code);
 }
 
+/* The legacy stream is the chosen device's; others may be of any. */
 static int event_record(void *event, void *stream)
 {
-    int code = begin_call("event_record");
+    int  code   = begin_call("event_record");
+    bool legacy = (uintptr_t)stream <= 1;
+    if (legacy && ((struct event *)event)->device != chosen_device) {
+        code = NOT_ITS;
+    }
     fake.counts.async++;
     if (code == 0) {
         struct mark *mark             = fby_zalloc(sizeof(*mark));
@@ -406,6 +425,7 @@ const struct fby_cuda *fby_cuda(void)
         .count             = count,
         .describe          = describe,
         .use               = use,
+        .chosen            = chosen,
         .capture_mode      = capture_mode,
         .thread_local_mode = 1,
         .prepare           = prepare,

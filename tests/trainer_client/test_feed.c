@@ -37,12 +37,15 @@ static uint32_t draw(struct rig *rig, uint32_t n)
     return (uint32_t)((rig->seed >> 33) % n);
 }
 
+static int feeds_device; /* where batches go */
+
 static void begin_with(struct rig *rig, uint64_t seed, bool fixed,
     const struct fby_feed_memory *memory)
 {
     struct fby_why               why    = {""};
     const struct fby_feed_config config = {
         .cuda        = fby_cuda(),
+        .device      = feeds_device,
         .n_arenas    = ARENAS,
         .arena_bytes = ARENA,
         .n_outs      = OUTS,
@@ -332,6 +335,28 @@ static void a_second_stream_sees_the_values_too(void **state)
     }
 }
 
+static void the_legacy_stream_is_that_of_the_batchs_gpu(void **state)
+{
+    (void)state;
+    feeds_device = 1;
+    for (int fixed = 0; fixed <= 1; fixed++) {
+        struct rig rig;
+        int        chosen = -1;
+        begin(&rig, 5, fixed != 0);
+        for (uint32_t number = 0; number < 20; number++) {
+            struct held held = take(&rig, number, false);
+            held.stream      = number % 2 == 0 ? NULL : (void *)1;
+            assert_int_equal(fby_cuda()->use(0), 0); /* the consumer's */
+            hand(&rig, &held);
+            release(&rig, &held);
+            assert_int_equal(fby_cuda()->chosen(&chosen), 0);
+            assert_int_equal(chosen, 0);
+        }
+        end(&rig);
+    }
+    feeds_device = 0;
+}
+
 static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
 {
     (void)state;
@@ -513,6 +538,7 @@ int main(void)
         cmocka_unit_test(without_memory_there_is_no_further_batch),
         cmocka_unit_test(with_fixed_outputs_kernels_wait_for_the_consumer),
         cmocka_unit_test(a_second_stream_sees_the_values_too),
+        cmocka_unit_test(the_legacy_stream_is_that_of_the_batchs_gpu),
         cmocka_unit_test(
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(every_stage_that_is_begun_is_ended),

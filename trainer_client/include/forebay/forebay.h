@@ -299,8 +299,9 @@ const char *forebay_error(const struct forebay *self);
  * timeout_ns: < 0 waits for ever, 0 only looks.
  * stream:     on a GPU, the consumer's cudaStream_t: what it is told to do
  *             after this call sees the values. NULL is the legacy default
- *             stream, 1 too, 2 the calling thread's; it is a stream of the
- *             thread's current device. Not looked at on the host.
+ *             stream of the GPU that the batch lies on, 1 too; 2 is the calling
+ *             thread's, of the GPU that it has chosen. Not looked at on the
+ *             host.
  * Ownership:  *out is the caller's, for forebay_release(); NULL otherwise.
  * Blocks:     at most timeout_ns.
  * Errors:     FOREBAY_END after the last batch; FOREBAY_TIMEOUT, where
