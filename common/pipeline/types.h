@@ -242,7 +242,7 @@ struct fby_tokens {
 /* Batches are of samples of like length: bucket i has those above bounds[i-1]
  * and up to bounds[i]. */
 struct fby_bucket_by {
-    char     field[FBY_NAME_SIZE]; /* whose member's bytes are the length */
+    char     field[FBY_NAME_SIZE]; /* whose member or row is that long */
     uint32_t n_bounds;             /* 0: no buckets */
     int64_t  bounds[FBY_MAX_BOUNDS];
 };

@@ -1,5 +1,6 @@
 """Batches of like length: what is in a batch, and that nothing gets lost."""
 
+import io
 import json
 
 import harness
@@ -231,6 +232,150 @@ class BucketsOfRows(SystemTest):
         self.assertNotEqual(shown.returncode, 0)
         self.assertIn("bucket_by: the rows of field 'number' are all of one "
                       "length", shown.stderr)
+
+
+class BucketsOfArrays(SystemTest):
+    """The same of .npy members: bounds count entries, whatever their bytes."""
+
+    FIELDS = """\
+  number: {from: json, decode: number, key: v, wire: u8}
+  words:
+    from: npy
+    decode: array
+    shape: [2]
+    max_length: 200
+    wire: i32
+    out: {as: ragged}
+"""
+
+    def setUp(self):
+        super().setUp()
+        rng = numpy.random.default_rng(6)
+        self.lengths = rng.integers(0, 160, SAMPLES).tolist()
+        self.arrays = [numpy.full((n, 2), number, ("u1", "<i8")[number % 2])
+                       for number, n in enumerate(self.lengths)]
+
+    def tars(self):
+        root, samples = self.cluster.path("tars"), []
+        for number, array in enumerate(self.arrays):
+            npy = io.BytesIO()
+            numpy.save(npy, array)
+            samples.append({"npy": npy.getvalue(),
+                            "json": json.dumps({"v": number}).encode()})
+        self.cluster.tars(root, samples)
+        return f"shards: '{root}/*.tar'"
+
+    def files(self, name, npy, value):
+        root = self.cluster.path(name)
+        (root / npy).mkdir(parents=True)
+        (root / value).mkdir(exist_ok=True)
+        for number, array in enumerate(self.arrays):
+            numpy.save(root / npy / f"{number:04}.npy", array)
+            (root / value / f"{number:04}.json").write_text(
+                json.dumps({"v": number}))
+        return root
+
+    def pipeline(self, source, rest="last: short", fields=FIELDS):
+        path = self.cluster.path("p.yaml")
+        path.write_text(
+            f"forebay: 1\nsplits:\n  train:\n    {source}\n    {rest}\n"
+            f"    bucket_by: {{field: words, bounds: {BOUNDS}}}\n"
+            f"global_batch: {BATCH}\nfields:\n{fields}")
+        return path
+
+    def plan(self, pipeline, step, *args):
+        shown = self.forebay(
+            "plan", "-p", pipeline, "--json", "--step", step, *args)
+        return [row["sample"] for row in json.loads(shown)["rows"]]
+
+    def check(self, pipeline):
+        """Each sample once, in batches of one bucket but for the rests."""
+        seen, pure = [], 0
+        steps = -(-SAMPLES // BATCH)
+        for step in range(steps):
+            rows = self.plan(pipeline, step)
+            seen += rows
+            pure += len({sum(self.lengths[row] > bound for bound in BOUNDS)
+                         for row in rows}) == 1
+        self.assertEqual(sorted(seen), list(range(SAMPLES)))
+        self.assertGreaterEqual(pure, steps - len(BOUNDS) - 1)
+        batch = self.batch(pipeline)
+        self.assertEqual(batch["samples"].tolist(), self.plan(pipeline, 0))
+        self.assertEqual(batch["samples"].tolist(), batch["number"].tolist())
+
+    def test_of_tars(self):
+        self.check(self.pipeline(self.tars()))
+
+    def test_of_a_folder(self):
+        root = self.files("folder", "c", "c")
+        self.check(self.pipeline(f"folder: {root}"))
+
+    def test_of_parallel_folders(self):
+        root = self.files("pairs", "words", "number")
+        fields = (self.FIELDS.replace("from: json", "from: number.json")
+                  .replace("from: npy", "from: words.npy"))
+        self.check(self.pipeline(
+            f"parallel: '{root}/{{number,words}}'", fields=fields))
+
+    def test_one_stream_for_any_number_of_workers_and_from_any_step(self):
+        pipeline = self.pipeline(self.tars(), "last: pad")
+        one = self.cluster.pull_alone(pipeline, "--epochs", 2, "--workers", 1)
+        three = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--workers", 3)
+        head = self.cluster.pull_alone(pipeline, "--epochs", 2, "--steps", 23)
+        one.finish()
+        three.finish()
+        tail = self.cluster.pull_alone(
+            pipeline, "--epochs", 2, "--resume", head.finish()["token"])
+        tail.finish()
+        self.assertEqual(len(one.lines), 2 * -(-SAMPLES // BATCH))
+        self.assertEqual(one.lines, three.lines)
+        self.assertEqual(one.lines, head.lines + tail.lines)
+
+    def test_ranks_share_a_batch_of_one_bucket(self):
+        pipeline = self.pipeline(self.tars(), "last: drop")
+        for step in (0, 5):
+            halves = [self.plan(pipeline, step, "--world", 2, "--rank", rank)
+                      for rank in range(2)]
+            self.assertEqual(
+                self.plan(pipeline, step), halves[0] + halves[1])
+
+    def digest(self, pipeline):
+        shown = self.forebay("index", "-p", pipeline)
+        return shown.split("data digest ")[1].split()[0]
+
+    def test_lengths_are_kept_in_the_manifest(self):
+        source = self.tars()
+        pipeline = self.pipeline(source)
+        bucketed = pipeline.read_text()
+        pipeline.write_text("".join(
+            line for line in bucketed.splitlines(True)
+            if "bucket_by" not in line))
+        without = self.digest(pipeline)
+        pipeline.write_text(bucketed)
+        self.assertNotEqual(without, self.digest(pipeline))
+        self.check(pipeline)
+        pipeline.write_text(bucketed.replace(str(BOUNDS), "[9]"))
+        other_bounds = self.digest(pipeline)
+        pipeline.write_text(bucketed)
+        self.assertEqual(other_bounds, self.digest(pipeline))
+
+    def test_a_member_that_is_no_array_is_a_bad_sample_as_ever(self):
+        root = self.files("folder", "c", "c")
+        bad = {3: b"", 4: b"\x93NUMPY\x01\x00\xff\xff{", 5: b"none"}
+        for number, data in bad.items():
+            (root / "c" / f"{number:04}.npy").write_bytes(data)
+        numpy.save(root / "c" / "0006.npy", numpy.array(6))
+        pipeline = self.pipeline(f"folder: {root}")
+        self.forebay("index", "-p", pipeline)
+        pull = self.run_forebay("pull", "-p", pipeline, "--epochs", 1)
+        self.assertNotEqual(pull.returncode, 0)
+        self.assertRegex(pull.stderr, r"c/000[3-6].npy, sample [3-6]")
+        path = self.pipeline(f"folder: {root}")
+        path.write_text(path.read_text().replace(
+            "fields:", "on_bad_sample: {do: substitute, limit: 4}\nfields:"))
+        result = self.cluster.pull_alone(path, "--epochs", 1).finish()
+        self.assertEqual(result["substituted"], 4)
 
 
 if __name__ == "__main__":

@@ -200,23 +200,10 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
                                                : 0;
 }
 
-uint32_t fby_dataset_row_length(const struct fby_dataset *self, uint64_t sample)
+uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
 {
     struct where at = find(self, sample);
     return at.shard->lengths[at.sample];
-}
-
-static bool find_member(
-    const struct where *at, const char *extension, uint32_t *member)
-{
-    const uint32_t *first = at->shard->first + at->sample;
-    for (uint32_t m = first[0]; m < first[1]; m++) {
-        if (fby_suffix_is(fby_shard_suffix(at->shard, m), extension)) {
-            *member = m;
-            return true;
-        }
-    }
-    return false;
 }
 
 static struct fby_member sequence_at(const struct where *at, uint64_t sample)
@@ -239,6 +226,7 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
 {
     struct where at = find(self, sample);
+    uint32_t     m  = 0;
     if (fby_shard_has_rows(at.shard)) {
         return FBY_NOT_FOUND;
     }
@@ -246,20 +234,17 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
         *out = sequence_at(&at, sample);
         return FBY_OK;
     }
-    for (uint32_t i = 0; i < n_exts; i++) {
-        uint32_t m = 0;
-        if (find_member(&at, exts[i], &m)) {
-            *out = (struct fby_member){
-                .sample = sample,
-                .shard  = at.shard_number,
-                .index  = m,
-                .offset = fby_shard_offset(at.shard, m),
-                .size   = at.shard->bytes[m],
-            };
-            return FBY_OK;
-        }
+    if (!fby_shard_find(at.shard, at.sample, exts, n_exts, &m)) {
+        return FBY_NOT_FOUND;
     }
-    return FBY_NOT_FOUND;
+    *out = (struct fby_member){
+        .sample = sample,
+        .shard  = at.shard_number,
+        .index  = m,
+        .offset = fby_shard_offset(at.shard, m),
+        .size   = at.shard->bytes[m],
+    };
+    return FBY_OK;
 }
 
 /* All runs that the part goes through, one after another. */

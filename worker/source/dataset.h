@@ -35,9 +35,10 @@ struct fby_dataset_spec {
     uint32_t                 max_open;  /* files kept open; 0: 128 */
     const char (*files)[FBY_NAME_SIZE]; /* list: columns of paths, borrowed */
     uint32_t                        n_files;
-    const struct fby_field_content *lengths; /* columns: of whose rows the
-                                                manifest has the lengths, for
-                                                buckets; borrowed; NULL: none */
+    const struct fby_field_content *lengths; /* of whose rows (not of columns:
+                                                NumPy members) the manifest has
+                                                the lengths, for buckets;
+                                                borrowed; NULL: none */
 };
 
 struct fby_dataset;
@@ -94,9 +95,9 @@ const char *fby_dataset_key(
  * byte order; 0 in other datasets. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
-/* Entries of a row of the column that `lengths` was, of a dataset of columns. */
-uint32_t fby_dataset_row_length(
-    const struct fby_dataset *self, uint64_t sample);
+/* Entries of a sample's row of the column, or of its member, that `lengths`
+ * was, of a dataset that was opened with it. */
+uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample);
 
 /* Are its samples rows of columns? They have no members: see run.h. */
 bool fby_dataset_has_rows(const struct fby_dataset *self);

@@ -184,7 +184,7 @@ static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
     return out;
 }
 
-/* Lengths of other rows are another manifest. */
+/* Lengths of other rows, or members, are another manifest. */
 static void name_lengths(struct fby_build *b)
 {
     const struct fby_field_content *field = b->spec->lengths;
@@ -245,7 +245,12 @@ static void load_cache(struct fby_build *b)
 }
 
 /* A folder is listed at every open anyway, and headers of columns are read;
- * only sums are worth keeping. */
+ * only what was read of all files is worth keeping. */
+static bool worth_keeping(const struct fby_build *b)
+{
+    return !lists_files(b) || b->out->hashed || fby_build_has_lengths(b);
+}
+
 static void store_cache(const struct fby_build *b)
 {
     char                    path[FBY_PATH_SIZE];
@@ -253,7 +258,7 @@ static void store_cache(const struct fby_build *b)
     const struct fby_index *out = b->out;
     bool                    changed =
         atomic_load(&b->fresh) > 0 || out->n_shards != b->cached.count;
-    if (!changed || (lists_files(b) && !out->hashed)) {
+    if (!changed || !worth_keeping(b)) {
         return;
     }
     struct fby_cached what = {

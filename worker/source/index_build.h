@@ -21,6 +21,13 @@ struct fby_build {
     atomic_uint                    fresh;  /* shards that the cache lacks */
 };
 
+/* Lengths of members; those of rows are read with the columns' headers. */
+static inline bool fby_build_has_lengths(const struct fby_build *self)
+{
+    return self->spec->lengths != NULL &&
+           self->spec->kind != FBY_SOURCE_COLUMNS;
+}
+
 /* Job i of something, as fby_parallel has it. */
 typedef fby_err fby_build_job(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why);
@@ -38,9 +45,10 @@ FBY_CHECKED fby_err fby_build_named(struct fby_build *self,
 /* The cached shard of that name, or NULL. */
 struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
 
-/* Sum the bytes of a shard's files, or take the sum of the cached one.
- * Errors: as fby_sum_add_file, with the file's path. */
-FBY_CHECKED fby_err fby_build_sum(struct fby_build *self,
+/* What is read of a shard's files: lengths of members and the sum of all bytes,
+ * each if it is wanted, or those of the cached one.
+ * Errors: as fby_member_lengths_read and fby_sum_add_file. */
+FBY_CHECKED fby_err fby_build_read(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop, struct fby_why *why);
 
 enum { FBY_SHARD_FILES = 2 }; /* of one shard: itself, and one beside it */
@@ -82,8 +90,9 @@ FBY_CHECKED fby_err fby_build_list(struct fby_build *self, struct fby_why *why);
 FBY_CHECKED fby_err fby_build_parallel(
     struct fby_build *self, struct fby_why *why);
 
-/* The sums of the files of all shards, one file a member; what the cache knows
- * with the same stamps is taken from it. */
-FBY_CHECKED fby_err fby_build_sums(struct fby_build *self, struct fby_why *why);
+/* The same of all shards, one file a member; what the cache knows with the same
+ * stamps is taken from it. */
+FBY_CHECKED fby_err fby_build_read_all(
+    struct fby_build *self, struct fby_why *why);
 
 #endif

@@ -23,7 +23,7 @@ static fby_err scan_shard(
         err = fby_row_lengths_read(out, shard, b->spec->lengths, stop, why);
     }
     if (err == FBY_OK && out->hashed) {
-        err = fby_build_sum(b, shard, stop, why);
+        err = fby_build_read(b, shard, stop, why);
     }
     return err == FBY_OK ? FBY_OK
                          : fby_because_in(why, err, "shard %s", shard->name);

@@ -83,6 +83,7 @@ static bool take_cached(
     struct fby_shard *known = b->known[i];
     if (known == NULL || fby_shard_kind(known) != b->spec->kind ||
         fby_shard_stamps(known) != files->n ||
+        (known->lengths != NULL) != (b->spec->lengths != NULL) ||
         known->size != files->stamps[0].size) {
         return false;
     }

@@ -1,7 +1,7 @@
 /* A folder into shards: its class folders are walked in parallel and cut into
- * parts of 1,024 samples. Names and stamps are all that takes; only with --hash
- * are files read, and not those of parts that the cache knows with the same
- * stamps. */
+ * parts of 1,024 samples. Names and stamps are all that takes; only for sums and
+ * lengths are files read, and not those of parts that the cache knows with the
+ * same stamps. */
 #include "worker/source/index_build.h"
 
 static fby_err walk_class(
@@ -10,19 +10,6 @@ static fby_err walk_class(
     struct fby_build *b = arg;
     return fby_folder_walk(
         b->out->root, b->out->parts.base, stop, &b->out->classes[i], why);
-}
-
-static fby_err sum_folder_shard(
-    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
-{
-    struct fby_build *b = arg;
-    return fby_build_sum(b, &b->out->shards[i], stop, why);
-}
-
-fby_err fby_build_sums(struct fby_build *self, struct fby_why *why)
-{
-    return fby_build_run(
-        self, self->out->n_shards, sum_folder_shard, self, why);
 }
 
 fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
@@ -40,5 +27,5 @@ fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
     for (uint32_t i = 0; i < out->n_classes; i++) {
         fby_folder_forget_files(&out->classes[i]);
     }
-    return err == FBY_OK && out->hashed ? fby_build_sums(self, why) : err;
+    return err == FBY_OK ? fby_build_read_all(self, why) : err;
 }

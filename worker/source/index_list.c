@@ -140,5 +140,5 @@ fby_err fby_build_list(struct fby_build *self, struct fby_why *why)
         return fby_because_in(why, err, "%.200s", out->parts.rest);
     }
     err = fby_build_run(self, out->n_shards, look_at_part, self, why);
-    return err == FBY_OK && out->hashed ? fby_build_sums(self, why) : err;
+    return err == FBY_OK ? fby_build_read_all(self, why) : err;
 }

@@ -187,5 +187,5 @@ fby_err fby_build_parallel(struct fby_build *self, struct fby_why *why)
         fby_folder_forget_files(&out->classes[i]);
     }
     free(m);
-    return err == FBY_OK && out->hashed ? fby_build_sums(self, why) : err;
+    return err == FBY_OK ? fby_build_read_all(self, why) : err;
 }

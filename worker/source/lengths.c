@@ -18,15 +18,19 @@ static const struct fby_field_content *field_of(
 const struct fby_field_content *fby_lengths_field(
     const struct fby_content *content)
 {
-    bool rows = content->source == FBY_SOURCE_COLUMNS;
-    return rows && content->bucket_by.n_bounds > 0 ? field_of(content) : NULL;
+    if (content->bucket_by.n_bounds == 0) {
+        return NULL;
+    }
+    const struct fby_field_content *field = field_of(content);
+    bool array = field->decode == FBY_DECODE_ARRAY && field->max_length > 0;
+    return array || content->source == FBY_SOURCE_COLUMNS ? field : NULL;
 }
 
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,
-    const struct fby_field_content *field)
+    const struct fby_field_content *field, bool in_manifest)
 {
-    if (fby_dataset_has_rows(dataset)) {
-        return fby_dataset_row_length(dataset, sample);
+    if (in_manifest) {
+        return fby_dataset_length(dataset, sample);
     }
     struct fby_member member;
     fby_err           err =
@@ -59,10 +63,12 @@ fby_err fby_lengths_sort(const struct fby_dataset *dataset,
             "%llu samples; bucket_by sorts at most %u",
             (unsigned long long)samples, UINT32_MAX);
     }
-    const struct fby_field_content *field  = field_of(content);
-    uint8_t                        *bucket = fby_zalloc((size_t)samples + 1);
+    const struct fby_field_content *field = field_of(content);
+    bool     in_manifest                  = fby_lengths_field(content) != NULL;
+    uint8_t *bucket                       = fby_zalloc((size_t)samples + 1);
     for (uint64_t i = 0; i < samples; i++) {
-        bucket[i] = bucket_of(by, length_of(dataset, i, field));
+        uint64_t length = length_of(dataset, i, field, in_manifest);
+        bucket[i]       = bucket_of(by, length);
     }
     *out = fby_buckets_create(bucket, (uint32_t)samples, by->n_bounds + 1);
     free(bucket);

@@ -2,7 +2,8 @@
  *
  * The length is what the manifest says of the member that the field of
  * bucket_by reads: its bytes; 0 of a sample that has none. Of columns it is
- * the entries of the field's row. Nothing is read. */
+ * the entries of the field's row, of an array with a max_length those of its
+ * NumPy member. Nothing is read. */
 #ifndef FBY_WORKER_SOURCE_LENGTHS_H
 #define FBY_WORKER_SOURCE_LENGTHS_H
 

@@ -8,6 +8,7 @@
 #include "common/pipeline/canon.h"
 #include "common/pipeline/record.h"
 #include "worker/source/manifest_columns.h"
+#include "worker/source/manifest_lengths.h"
 
 enum { /* keys of a shard's record */
     KEY_VERSION = 1,
@@ -147,6 +148,7 @@ void fby_shard_encode(const struct fby_shard *shard, struct fby_buffer *out)
         put_u64s(out, KEY_OFFSET, shard->offset, shard->members);
     }
     put_u64s(out, KEY_BYTES, shard->bytes, shard->members);
+    fby_lengths_encode(shard, out);
     if (shard->kind == FBY_SOURCE_LIST) {
         put_texts(shard, out);
     }
@@ -163,6 +165,7 @@ struct columns {
     struct fby_reader    suffix;
     struct fby_reader    offset;
     struct fby_reader    bytes;
+    struct fby_span      lengths;
     struct fby_reader    is_value;
     struct fby_reader    text_size;
     struct fby_reader    texts;
@@ -247,7 +250,8 @@ static void read_columns(struct fby_record *r, struct columns *c)
     if (c->kind == FBY_SOURCE_SHARDS) {
         c->offset = column(r, KEY_OFFSET);
     }
-    c->bytes = column(r, KEY_BYTES);
+    c->bytes   = column(r, KEY_BYTES);
+    c->lengths = fby_lengths_next(r);
     if (c->kind == FBY_SOURCE_LIST) {
         c->is_value  = column(r, KEY_IS_VALUE);
         c->text_size = column(r, KEY_TEXT_SIZE);
@@ -348,6 +352,9 @@ static fby_err take_columns(
     }
     if (err == FBY_OK) {
         err = check_used_up(out, c, why);
+    }
+    if (err == FBY_OK && !fby_lengths_decode(c->lengths, out)) {
+        err = bad(why, "lengths that are not 4 bytes a sample");
     }
     if (err == FBY_OK) {
         err = fby_shard_finish(out, why);

@@ -6,12 +6,12 @@
 
 #include "common/mem.h"
 #include "worker/source/columns.h"
+#include "worker/source/manifest_lengths.h"
 #include "worker/source/ragged.h"
 
 enum { /* keys of a shard's record */
     KEY_ROWS = 13,
-    KEY_COLUMNS,
-    KEY_LENGTHS /* only where buckets are of rows */
+    KEY_COLUMNS
 };
 
 enum { /* of a column's record */
@@ -74,17 +74,6 @@ static void put_column_record(
     fby_record_close(out, mark);
 }
 
-static void put_lengths(const struct fby_shard *shard, struct fby_buffer *out)
-{
-    size_t   size = (size_t)shard->samples * 4;
-    uint8_t *all  = fby_zalloc(size);
-    for (uint32_t i = 0; i < shard->samples; i++) {
-        fby_store_le(all + (size_t)i * 4, shard->lengths[i], 4);
-    }
-    fby_record_put_bytes(out, KEY_LENGTHS, all, size);
-    free(all);
-}
-
 void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
 {
     fby_record_put_i64(out, KEY_ROWS, shard->samples);
@@ -93,9 +82,7 @@ void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
         put_column_record(&shard->columns[i], (uint16_t)(i + 1), out);
     }
     fby_record_close(out, mark);
-    if (shard->lengths != NULL) {
-        put_lengths(shard, out);
-    }
+    fby_lengths_encode(shard, out);
 }
 
 static fby_err bad(struct fby_why *why, const char *what)
@@ -223,20 +210,6 @@ static fby_err check_column(const struct fby_shard *shard,
                : bad(why, "columns that are not in order");
 }
 
-static void read_lengths(struct fby_record *r, struct fby_shard *out)
-{
-    struct fby_span all = fby_record_bytes(r, KEY_LENGTHS);
-    if (all.size != (size_t)out->samples * 4) {
-        fby_record_refuse(r, KEY_LENGTHS, "not 4 bytes a row");
-        return;
-    }
-    struct fby_reader lengths = fby_reader(all.data, all.size);
-    out->lengths = fby_zalloc(out->samples * sizeof(*out->lengths));
-    for (uint32_t i = 0; i < out->samples; i++) {
-        out->lengths[i] = fby_read_u32(&lengths);
-    }
-}
-
 fby_err fby_columns_decode(
     struct fby_record *r, struct fby_shard *out, struct fby_why *why)
 {
@@ -255,11 +228,12 @@ fby_err fby_columns_decode(
         return FBY_PROTO;
     }
     fby_record_leave(r, &list);
-    if (fby_record_has(r, KEY_LENGTHS)) {
-        read_lengths(r, out);
-    }
+    struct fby_span lengths = fby_lengths_next(r);
     if (fby_record_end(r, "manifest of a shard", why) != FBY_OK) {
         return FBY_PROTO;
+    }
+    if (!fby_lengths_decode(lengths, out)) {
+        return bad(why, "lengths that are not 4 bytes a row");
     }
     if (out->n_columns == 0) {
         return bad(why, "no columns");

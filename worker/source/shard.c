@@ -332,6 +332,28 @@ fby_err fby_shard_finish_sequences(struct fby_shard *self, struct fby_why *why)
     return FBY_OK;
 }
 
+static bool find_member(const struct fby_shard *self, uint32_t sample,
+    const char *extension, uint32_t *member)
+{
+    for (uint32_t m = self->first[sample]; m < self->first[sample + 1]; m++) {
+        if (fby_suffix_is(fby_shard_suffix(self, m), extension)) {
+            *member = m;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fby_shard_find(const struct fby_shard *self, uint32_t sample,
+    const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, uint32_t *member)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < n_exts && !found; i++) {
+        found = find_member(self, sample, exts[i], member);
+    }
+    return found;
+}
+
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member)
 {
     uint32_t low  = 0;

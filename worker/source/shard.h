@@ -109,8 +109,8 @@ struct fby_shard {
     struct fby_stamp     *stamps;    /* tar, .npz: one; else one a file: a
                                      member's, or a column's */
     struct fby_sequences *sequences; /* of a token file; else NULL */
-    uint32_t             *lengths;   /* a row: entries of the column that is
-                                        bucketed by; else NULL */
+    uint32_t             *lengths;   /* a sample: entries of its row or member
+                                        that is bucketed by; else NULL */
     struct fby_column    *columns;   /* in byte order of names; NULL: none */
     uint32_t              n_columns; /* then there are no keys and no members */
 };
@@ -190,6 +190,11 @@ static inline bool fby_shard_is_value(
 {
     return self->is_value != NULL && self->is_value[member] != 0;
 }
+
+/* The member of `sample` with the first of `exts` (lower case, without the dot)
+ * that it has; false when it has none of them. Not of sequences or columns. */
+bool fby_shard_find(const struct fby_shard *self, uint32_t sample,
+    const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, uint32_t *member);
 
 /* The sample that a member belongs to. */
 uint32_t fby_shard_sample_of(const struct fby_shard *self, uint32_t member);

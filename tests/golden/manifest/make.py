@@ -47,6 +47,7 @@ TAR = shard(
     2, b"t-0.tar", 5120, None, [b"jpg", b"cls"],
     [(b"0001", 0, [(b"jpg", 512, 5), (b"cls", 1536, 1)]),
      (b"0002", 0, [(b"jpg", 2560, 700)])])
+LENGTHS = TAR + column(15, "I", [0, 70000])
 FOLDER = shard(
     1, b"part-0000000", 12, b"\xab" * 16, [b"JPG", b"jpg"],
     [(b"a/1", 0, [(b"JPG", 0, 5)]), (b"b/1", 1, [(b"jpg", 0, 7)])])
@@ -90,8 +91,8 @@ LIST = shard(
          + entry(22, b"a/1.jpg" b"17" b"o,k"))
 
 for path, data in (
-        ("tar.hex", TAR), ("list.hex", LIST), ("tokens.hex", TOKENS),
-        ("packed.hex", PACKED),
+        ("tar.hex", TAR), ("lengths.hex", LENGTHS), ("list.hex", LIST),
+        ("tokens.hex", TOKENS), ("packed.hex", PACKED),
         ("columns.hex", COLUMNS), ("ragged.hex", RAGGED),
         ("csr.hex", CSR),
         ("folder.hex", FOLDER),

@@ -368,12 +368,12 @@ static void lengths_of_rows_are_what_their_offsets_say(void **state)
     struct fby_dataset     *plain = sandbox_dataset(&spec);
     spec.lengths                  = &ragged_a;
     struct fby_dataset *dataset   = sandbox_dataset(&spec);
-    assert_int_equal(fby_dataset_row_length(dataset, 0), 0);
-    assert_int_equal(fby_dataset_row_length(dataset, 1), 1);
-    assert_int_equal(fby_dataset_row_length(dataset, 8191), 1);
-    assert_int_equal(fby_dataset_row_length(dataset, 8999), 0);
-    assert_int_equal(fby_dataset_row_length(dataset, 9000), 4497);
-    assert_int_equal(fby_dataset_row_length(dataset, 19999), 1);
+    assert_int_equal(fby_dataset_length(dataset, 0), 0);
+    assert_int_equal(fby_dataset_length(dataset, 1), 1);
+    assert_int_equal(fby_dataset_length(dataset, 8191), 1);
+    assert_int_equal(fby_dataset_length(dataset, 8999), 0);
+    assert_int_equal(fby_dataset_length(dataset, 9000), 4497);
+    assert_int_equal(fby_dataset_length(dataset, 19999), 1);
     struct fby_digest one = fby_dataset_digest(plain);
     struct fby_digest two = fby_dataset_digest(dataset);
     assert_false(fby_digest_equal(&one, &two));

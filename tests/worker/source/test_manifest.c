@@ -264,6 +264,31 @@ static void lengths_of_rows_are_part_of_the_manifest(void **state)
     fby_shard_fini(&shard);
 }
 
+static void lengths_of_members_are_part_of_the_manifest(void **state)
+{
+    (void)state;
+    struct fby_shard  shard;
+    struct fby_shard  back;
+    struct fby_buffer bytes = {0};
+    example_tar(&shard);
+    struct fby_digest without = fby_shard_digest(&shard);
+    shard.lengths             = fby_zalloc(2 * sizeof(*shard.lengths));
+    shard.lengths[1]          = UINT32_MAX;
+    struct fby_digest with    = fby_shard_digest(&shard);
+    assert_false(fby_digest_equal(&with, &without));
+    fby_shard_encode(&shard, &bytes);
+    assert_ok(fby_shard_decode(bytes.data, bytes.size, &back, NULL));
+    assert_int_equal(back.lengths[0], 0);
+    assert_int_equal(back.lengths[1], UINT32_MAX);
+    fby_shard_fini(&back);
+    bytes.data[bytes.size - 12] = 4; /* of one sample, and 4 bytes less */
+    assert_int_equal(
+        fby_shard_decode(bytes.data, bytes.size - 4, &back, NULL), FBY_PROTO);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+    fby_shard_fini(&shard);
+}
+
 static void a_csr_column_lies_within_its_file(void **state)
 {
     (void)state;
@@ -311,6 +336,7 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
 {
     (void)state;
     struct fby_shard  tar;
+    struct fby_shard  lengths;
     struct fby_shard  folder;
     struct fby_shard  tokens;
     struct fby_shard  columns;
@@ -319,6 +345,13 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     example_tar(&tar);
     fby_shard_encode(&tar, &bytes);
     assert_golden("tar.hex", bytes.data, bytes.size);
+    bytes.size = 0;
+    example_tar(&lengths);
+    lengths.lengths    = fby_zalloc(2 * sizeof(*lengths.lengths));
+    lengths.lengths[1] = 70000;
+    fby_shard_encode(&lengths, &bytes);
+    assert_golden("lengths.hex", bytes.data, bytes.size);
+    fby_shard_fini(&lengths);
     bytes.size = 0;
     example_folder(&folder);
     fby_shard_encode(&folder, &bytes);
@@ -498,6 +531,7 @@ int main(void)
         cmocka_unit_test(parts_of_ragged_columns_are_read_back_in_pairs),
         cmocka_unit_test(a_csr_column_lies_within_its_file),
         cmocka_unit_test(lengths_of_rows_are_part_of_the_manifest),
+        cmocka_unit_test(lengths_of_members_are_part_of_the_manifest),
         cmocka_unit_test(texts_of_a_list_are_checked),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),
