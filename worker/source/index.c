@@ -248,7 +248,7 @@ static void load_cache(struct fby_build *b)
  * only what was read of all files is worth keeping. */
 static bool worth_keeping(const struct fby_build *b)
 {
-    return !lists_files(b) || b->out->hashed || fby_build_has_lengths(b);
+    return !lists_files(b) || b->out->hashed || b->spec->lengths != NULL;
 }
 
 static void store_cache(const struct fby_build *b)

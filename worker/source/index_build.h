@@ -21,13 +21,6 @@ struct fby_build {
     atomic_uint                    fresh;  /* shards that the cache lacks */
 };
 
-/* Lengths of members; those of rows are read with the columns' headers. */
-static inline bool fby_build_has_lengths(const struct fby_build *self)
-{
-    return self->spec->lengths != NULL &&
-           self->spec->kind != FBY_SOURCE_COLUMNS;
-}
-
 /* Job i of something, as fby_parallel has it. */
 typedef fby_err fby_build_job(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why);
@@ -45,9 +38,9 @@ FBY_CHECKED fby_err fby_build_named(struct fby_build *self,
 /* The cached shard of that name, or NULL. */
 struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
 
-/* What is read of a shard's files: lengths of members and the sum of all bytes,
- * each if it is wanted, or those of the cached one.
- * Errors: as fby_member_lengths_read and fby_sum_add_file. */
+/* What is read of a shard's files: lengths of members or rows and the sum of all
+ * bytes, each if it is wanted, or those of the cached one.
+ * Errors: as fby_member_lengths_read, fby_row_lengths_read, fby_sum_add_file. */
 FBY_CHECKED fby_err fby_build_read(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop, struct fby_why *why);
 

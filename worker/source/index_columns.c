@@ -1,8 +1,8 @@
-/* Shards of columns: only headers are read, at each opening anew; with --hash
- * also the files, but those that the cache knows with the same stamps. */
+/* Shards of columns: headers are read, at each opening anew; with a bucket_by
+ * the offsets of its column too, and with --hash the files, but those that the
+ * cache knows with the same stamps. */
 #include "worker/source/columns.h"
 #include "worker/source/index_build.h"
-#include "worker/source/row_lengths.h"
 
 static fby_err scan_shard(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
@@ -19,10 +19,7 @@ static fby_err scan_shard(
     if (err == FBY_OK) {
         err = fby_columns_scan(out->root, path, shard, why);
     }
-    if (err == FBY_OK && b->spec->lengths != NULL) {
-        err = fby_row_lengths_read(out, shard, b->spec->lengths, stop, why);
-    }
-    if (err == FBY_OK && out->hashed) {
+    if (err == FBY_OK && (b->spec->lengths != NULL || out->hashed)) {
         err = fby_build_read(b, shard, stop, why);
     }
     return err == FBY_OK ? FBY_OK

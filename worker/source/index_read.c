@@ -8,6 +8,7 @@
 #include "worker/source/index_build.h"
 #include "worker/source/manifest.h"
 #include "worker/source/member_lengths.h"
+#include "worker/source/row_lengths.h"
 #include "worker/source/shard_sum.h"
 
 struct summing {
@@ -75,14 +76,23 @@ static const struct fby_shard *find_same(
     return same ? cached : NULL;
 }
 
+static fby_err read_lengths(struct fby_build *b, struct fby_shard *shard,
+    const atomic_bool *stop, struct fby_why *why)
+{
+    const struct fby_field_content *field   = b->spec->lengths;
+    const struct fby_members        members = {
+               .field = field, .index = b->out, .stop = stop};
+    return b->spec->kind == FBY_SOURCE_COLUMNS
+               ? fby_row_lengths_read(b->out, shard, field, stop, why)
+               : fby_member_lengths_read(&members, shard, why);
+}
+
 static fby_err read_files(struct fby_build *b, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_why *why)
 {
     fby_err err = FBY_OK;
-    if (fby_build_has_lengths(b) && shard->lengths == NULL) {
-        const struct fby_members members = {
-            .field = b->spec->lengths, .index = b->out, .stop = stop};
-        err = fby_member_lengths_read(&members, shard, why);
+    if (b->spec->lengths != NULL && shard->lengths == NULL) {
+        err = read_lengths(b, shard, stop, why);
     }
     return err == FBY_OK && b->out->hashed && !shard->hashed
                ? sum_files(b, shard, stop, why)
@@ -92,8 +102,9 @@ static fby_err read_files(struct fby_build *b, struct fby_shard *shard,
 fby_err fby_build_read(struct fby_build *self, struct fby_shard *shard,
     const atomic_bool *stop, struct fby_why *why)
 {
-    const struct fby_shard *same = find_same(self, shard);
-    if (same != NULL && fby_build_has_lengths(self) && same->lengths != NULL) {
+    const struct fby_shard *same    = find_same(self, shard);
+    bool                    lengths = self->spec->lengths != NULL;
+    if (same != NULL && lengths && same->lengths != NULL) {
         shard->lengths =
             fby_memdup(same->lengths, shard->samples * sizeof(*shard->lengths));
     }
@@ -102,7 +113,7 @@ fby_err fby_build_read(struct fby_build *self, struct fby_shard *shard,
         shard->hashed = true;
     }
     bool reused = shard->hashed == self->out->hashed &&
-                  (shard->lengths != NULL || !fby_build_has_lengths(self));
+                  (shard->lengths != NULL || !lengths);
     atomic_fetch_add(&self->reused, reused ? 1U : 0U);
     atomic_fetch_add(&self->fresh, reused ? 0U : 1U);
     return reused ? FBY_OK : read_files(self, shard, stop, why);
@@ -118,7 +129,7 @@ static fby_err read_part(
 fby_err fby_build_read_all(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out = self->out;
-    return out->hashed || fby_build_has_lengths(self)
+    return out->hashed || self->spec->lengths != NULL
                ? fby_build_run(self, out->n_shards, read_part, self, why)
                : FBY_OK;
 }

@@ -1,4 +1,5 @@
-/* Token files into shards: of each only headers are read. */
+/* Token files into shards: of each only headers are read, but of flat files that
+ * are packed all tokens. */
 #include <string.h>
 
 #include "worker/source/index_build.h"

@@ -381,6 +381,27 @@ static void lengths_of_rows_are_what_their_offsets_say(void **state)
     fby_dataset_destroy(&dataset);
 }
 
+static void lengths_of_rows_are_read_once_and_again_when_the_file_changed(
+    void **state)
+{
+    static const int64_t offsets[] = {0, 4, 10};
+    static const int64_t others[]  = {0, 3, 10};
+    const uint32_t       reused[]  = {0, 1, 0};
+    lists(*state, "<i4", offsets, 2, 10);
+    struct fby_dataset_spec spec = columns_of(*state, "data:d");
+    spec.lengths                 = &ragged_a;
+    for (uint32_t i = 0; i < 3; i++) {
+        if (i == 2) {
+            lists(*state, "<i4", others, 2, 10);
+        }
+        struct fby_dataset *dataset = sandbox_dataset(&spec);
+        assert_int_equal(fby_dataset_reused(dataset), reused[i]);
+        assert_int_equal(fby_dataset_length(dataset, 0), i < 2 ? 4 : 3);
+        assert_int_equal(fby_dataset_length(dataset, 1), i < 2 ? 6 : 7);
+        fby_dataset_destroy(&dataset);
+    }
+}
+
 static void lengths_need_a_column_that_has_some(void **state)
 {
     struct fby_why          why     = {{0}};
@@ -611,6 +632,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             lengths_of_rows_are_what_their_offsets_say, sandbox_open,
             sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            lengths_of_rows_are_read_once_and_again_when_the_file_changed,
+            sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
             lengths_need_a_column_that_has_some, sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
