@@ -53,8 +53,9 @@ static const struct argp_child children[] = {
 static const struct argp argp = {options, parse_option, NULL,
     "Find what a pipeline file costs that it need not, and measure it.\v"
     "It looks for samples that are bad ones, masks that are cropped or flipped "
-    "apart from their pictures, ops in an order that works on pixels which are "
-    "dropped later, pictures decoded larger than need be, numbers in wider "
+    "apart from their pictures, normalize with numbers of 0 to 255, token "
+    "files where no document ends, ops in an order that works on pixels which "
+    "are dropped later, pictures decoded larger than need be, numbers in wider "
     "types than they fill, bytes sent without a codec that pays, fields that "
     "say nothing or the same as another, and batches that come from very many "
     "shards. Each finding has its line, the saving measured on samples of the "

@@ -17,7 +17,7 @@ static const double rounding = 1;
 /* A longer way must save so much more than a shorter one. */
 static const double worth_going_on = 0.03;
 
-_Static_assert((FBY_MAX_OPS + 6) * FBY_MAX_FIELDS + 3 == FBY_LINT_FINDINGS,
+_Static_assert((FBY_MAX_OPS + 7) * FBY_MAX_FIELDS + 4 == FBY_LINT_FINDINGS,
     "room for all findings there can be");
 
 struct findings {
@@ -116,6 +116,26 @@ static void find_classes(struct findings *self)
         "a column of labels instead of folder");
 }
 
+/* ---- documents that do not end -------------------------------------------- */
+
+static void find_ends(struct findings *self)
+{
+    const struct fby_lint_ends *ends = &self->facts->ends;
+    if (ends->undivided == 0) {
+        return;
+    }
+    struct fby_finding *finding =
+        add(self, FBY_FINDING_NO_END, NULL, ends->line);
+    say(finding->what,
+        "%u of %u files are one document each, cut into sequences: token %u is "
+        "nowhere in them, or the last one",
+        ends->undivided, ends->files, ends->end);
+    say(finding->instead,
+        "nothing if it is so; else as end the token behind each document, "
+        "which the tokenizer has as end of text, and type as the files have");
+    finding->changes_content = true;
+}
+
 /* ---- a picture and its labels --------------------------------------------- */
 
 /* The picture that it goes with: the first that moves as it does, else the
@@ -187,6 +207,51 @@ static void find_pair(struct findings *self, const struct fby_lint_field *field)
     struct fby_finding *finding =
         add(self, FBY_FINDING_PAIR, field, field->lines.field);
     say_pair(finding, how, picture);
+    finding->changes_content = true;
+}
+
+/* ---- levels -------------------------------------------------------------- */
+
+static double largest_of(const double *values)
+{
+    double most = values[0] > values[1] ? values[0] : values[1];
+    return most > values[2] ? most : values[2];
+}
+
+struct three {
+    char text[64];
+};
+
+/* As they are, or of 0 to 255 as of 0 to 1. */
+static struct three three(const double *values, bool bytes)
+{
+    double       by = bytes ? 255 : 1;
+    struct three out;
+    snprintf(out.text, sizeof(out.text), "[%.4g, %.4g, %.4g]", values[0] / by,
+        values[1] / by, values[2] / by);
+    return out;
+}
+
+/* No mean of levels is above 1, no std above a half; but a std of 1 or 2 may be
+ * meant. Beside a mean of bytes it is one of bytes, too. */
+static void find_levels(
+    struct findings *self, const struct fby_lint_field *field)
+{
+    const struct fby_field_content *content = field->content;
+    double                          std     = largest_of(content->std);
+    bool                            mean    = largest_of(content->mean) > 1;
+    bool                            bytes   = std > 2 || (mean && std >= 1);
+    if (!content->normalize || (!mean && !bytes)) {
+        return;
+    }
+    struct fby_finding *finding =
+        add(self, FBY_FINDING_LEVELS, field, field->lines.normalize);
+    say(finding->what,
+        "normalize has mean %s and std %s, as of bytes of 0 to 255; levels "
+        "are 0 to 1",
+        three(content->mean, false).text, three(content->std, false).text);
+    say(finding->instead, "normalize: {mean: %s, std: %s}: divided by 255",
+        three(content->mean, mean).text, three(content->std, bytes).text);
     finding->changes_content = true;
 }
 
@@ -471,10 +536,12 @@ uint32_t fby_lint_find(const struct fby_lint_facts *facts,
     struct findings self = {.facts = facts, .at = out};
     find_refused(&self);
     find_classes(&self);
+    find_ends(&self);
     find_shards(&self);
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_lint_field *field = &facts->fields[i];
         find_pair(&self, field);
+        find_levels(&self, field);
         find_nothing_new(&self, field);
         find_orders(&self, field);
         find_scale(&self, field);

@@ -9,7 +9,7 @@
 
 enum {
     FBY_LINT_MOVES    = 32,  /* of ops of a field that are tried */
-    FBY_LINT_FINDINGS = 707, /* an order an op, six more a field, and three */
+    FBY_LINT_FINDINGS = 740, /* an order an op, seven more a field, and four */
     FBY_LINT_TEXT     = 640,
     FBY_LINT_OPEN     = 128, /* shards that a worker keeps open */
     FBY_LINT_FEW      = 8    /* samples that say nothing of all others */
@@ -43,7 +43,7 @@ struct fby_lint_coding {
 };
 
 struct fby_lint_lines {
-    size_t field, dct_scale, classes, type, codec;
+    size_t field, dct_scale, classes, type, codec, normalize;
     size_t ops[FBY_MAX_OPS];
 };
 
@@ -70,12 +70,21 @@ struct fby_lint_classes {
     char     split[FBY_NAME_SIZE]; /* the other one */
 };
 
+/* Flat token files whose documents are packed. */
+struct fby_lint_ends {
+    uint32_t undivided; /* of these each is one document */
+    uint32_t files;
+    uint32_t end; /* the token behind a document, as the pipeline says */
+    size_t   line;
+};
+
 struct fby_lint_facts {
     uint32_t                samples; /* that were looked at */
     uint32_t                refused; /* beside these, bad ones */
     const char             *refusal; /* why the first is; borrowed */
     uint32_t                refused_field;
     struct fby_lint_classes classes;
+    struct fby_lint_ends    ends;
     bool                    substitutes; /* pull goes on with another sample */
     uint32_t                n_fields;
     struct fby_lint_field   fields[FBY_MAX_FIELDS];
@@ -89,6 +98,8 @@ enum fby_finding_kind {
     FBY_FINDING_REFUSED,
     FBY_FINDING_PAIR,
     FBY_FINDING_CLASSES,
+    FBY_FINDING_NO_END,
+    FBY_FINDING_LEVELS,
     FBY_FINDING_OP_ORDER,
     FBY_FINDING_DCT_SCALE,
     FBY_FINDING_WIRE_TYPE,

@@ -25,6 +25,7 @@ static void find_lines(const struct fby_pipeline *pipeline, const char *split,
     at->classes   = fby_pipeline_line(pipeline, name, FBY_LINE_CLASSES);
     at->type      = fby_pipeline_line(pipeline, name, FBY_LINE_TYPE);
     at->codec     = fby_pipeline_line(pipeline, name, FBY_LINE_CODEC);
+    at->normalize = fby_pipeline_line(pipeline, name, FBY_LINE_NORMALIZE);
     for (uint32_t i = 0; i < out->content->n_ops; i++) {
         out->lines.ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
     }
@@ -309,6 +310,17 @@ static fby_err measure_field(const struct fby_lint_sample *sample, uint32_t f,
     return err == FBY_OK ? fby_lint_measure_trials(sample, f, out) : err;
 }
 
+static struct fby_lint_ends ends_of(
+    const struct fby_local *local, const char *split)
+{
+    return (struct fby_lint_ends){
+        .undivided = fby_dataset_undivided(local->dataset),
+        .files     = fby_dataset_shards(local->dataset),
+        .end       = local->split->content.tokens.end,
+        .line      = fby_pipeline_end_line(local->pipeline, split),
+    };
+}
+
 fby_err fby_lint_measure(const struct fby_lint_sample *sample,
     const char *split, struct fby_lint_facts *out, struct fby_why *why)
 {
@@ -322,6 +334,7 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
         sample->local->split->content.on_bad_sample == FBY_BAD_SUBSTITUTE;
     out->n_fields     = sample->local->split->content.n_fields;
     out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
+    out->ends         = ends_of(sample->local, split);
     fby_lint_compare_classes(sample->local, split, &out->classes);
     fby_err err = measure_shards(sample, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {

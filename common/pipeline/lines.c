@@ -40,6 +40,17 @@ static size_t first_given(const struct fby_place *const *places, size_t n)
     return 0;
 }
 
+static const struct fby_place *place_of_normalize(
+    const struct draft_field *field)
+{
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        if (field->device[i].use.op->id == FBY_OP_DEVICE_NORMALIZE) {
+            return &field->device[i].here;
+        }
+    }
+    return &field->here;
+}
+
 static const struct fby_place *place_of(
     const struct draft_field *field, enum fby_line_of what)
 {
@@ -52,6 +63,8 @@ static const struct fby_place *place_of(
         return &field->wire.at[WIRE_TYPE];
     case FBY_LINE_CODEC:
         return &field->wire.at[WIRE_CODEC];
+    case FBY_LINE_NORMALIZE:
+        return place_of_normalize(field);
     case FBY_LINE_FIELD:
         break;
     }
@@ -92,17 +105,35 @@ size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
     return 0;
 }
 
-size_t fby_pipeline_shuffle_line(
-    const struct fby_pipeline *self, const char *split)
+static size_t split_line(const struct fby_pipeline *self, const char *split,
+    const struct fby_place *(*place)(const struct draft_split *))
 {
     size_t i = split_named(self, split);
     if (i == self->n_splits) {
         return 0;
     }
     const struct draft_split *found    = &self->splits[i];
-    const struct fby_place   *places[] = {
-          &found->at[SPLIT_SHUFFLE],
-          &found->here,
-    };
+    const struct fby_place   *places[] = {place(found), &found->here};
     return first_given(places, 2);
+}
+
+static const struct fby_place *place_of_shuffle(const struct draft_split *split)
+{
+    return &split->at[SPLIT_SHUFFLE];
+}
+
+size_t fby_pipeline_shuffle_line(
+    const struct fby_pipeline *self, const char *split)
+{
+    return split_line(self, split, place_of_shuffle);
+}
+
+static const struct fby_place *place_of_end(const struct draft_split *split)
+{
+    return &split->tokens.at[TOKENS_END];
+}
+
+size_t fby_pipeline_end_line(const struct fby_pipeline *self, const char *split)
+{
+    return split_line(self, split, place_of_end);
 }

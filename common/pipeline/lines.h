@@ -12,7 +12,8 @@ enum fby_line_of { /* of a field */
     FBY_LINE_DCT_SCALE,
     FBY_LINE_CLASSES,
     FBY_LINE_TYPE, /* of wire */
-    FBY_LINE_CODEC
+    FBY_LINE_CODEC,
+    FBY_LINE_NORMALIZE
 };
 
 /* From 1; 0 when there is no such field. */
@@ -23,6 +24,10 @@ size_t fby_pipeline_line(
  * `split` is as for fby_pipeline_split. */
 size_t fby_pipeline_op_line(const struct fby_pipeline *self, const char *split,
     const char *field, uint32_t i);
+
+/* Of `end` of the split's tokens, else of the split. */
+size_t fby_pipeline_end_line(
+    const struct fby_pipeline *self, const char *split);
 
 /* Of the split's `shuffle`, else of the split. */
 size_t fby_pipeline_shuffle_line(

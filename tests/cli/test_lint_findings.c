@@ -27,6 +27,7 @@ static int start(void **state)
                   .classes     = 12,
                   .type        = 13,
                   .codec       = 14,
+                  .normalize   = 15,
                   .ops         = {20, 21, 22, 23}},
             .bytes   = 1000,
             .same_as = f,
@@ -77,6 +78,63 @@ static void inputs_and_targets_are_one_sequence(void **state)
     assert_int_equal(find(), 0);
     content[1].packed = false;
     strcpy(content[0].from[0], "target");
+    assert_int_equal(find(), 0);
+}
+
+static void files_where_no_document_ends_are_counted(void **state)
+{
+    (void)state;
+    facts.ends = (struct fby_lint_ends){0, 9, 50256, 4};
+    assert_int_equal(find(), 0);
+    facts.ends.undivided = 7;
+    assert_one(FBY_FINDING_NO_END, 4);
+    assert_null(findings[0].field);
+    assert_non_null(strstr(findings[0].what, "7 of 9 files"));
+    assert_non_null(strstr(findings[0].what, "50256"));
+}
+
+/* ---- levels -------------------------------------------------------------- */
+
+static void put_levels(double mean, double std)
+{
+    content[0].normalize = true;
+    for (size_t k = 0; k < 3; k++) {
+        content[0].mean[k] = mean;
+        content[0].std[k]  = std;
+    }
+}
+
+static void assert_levels(double mean, double std, const char *instead)
+{
+    put_levels(mean, std);
+    assert_one(FBY_FINDING_LEVELS, 15);
+    assert_non_null(strstr(findings[0].instead, instead));
+}
+
+static void levels_of_bytes_are_divided(void **state)
+{
+    (void)state;
+    assert_levels(123.675, 58.395,
+        "{mean: [0.485, 0.485, 0.485], std: [0.229, 0.229, 0.229]}");
+    assert_non_null(strstr(findings[0].what, "mean [123.7, 123.7, 123.7]"));
+    assert_levels(127.5, 0.5, "{mean: [0.5, 0.5, 0.5], std: [0.5, 0.5, 0.5]}");
+    assert_levels(0, 255, "{mean: [0, 0, 0], std: [1, 1, 1]}");
+    assert_levels(102, 1, "mean: [0.4, 0.4, 0.4], std: [0.003922,");
+    content[0].mean[0] = 0.1; /* one of them is enough */
+    assert_int_equal(find(), 1);
+}
+
+static void levels_of_0_to_1_are_well(void **state)
+{
+    (void)state;
+    static const double well[][2] = {
+        {0.485, 0.229}, {0, 1}, {1, 1}, {0.5, 2}, {-3, 0.1}};
+    for (size_t i = 0; i < sizeof(well) / sizeof(well[0]); i++) {
+        put_levels(well[i][0], well[i][1]);
+        assert_int_equal(find(), 0);
+    }
+    put_levels(123, 58);
+    content[0].normalize = false;
     assert_int_equal(find(), 0);
 }
 
@@ -513,6 +571,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_is_said_of_what_is_well),
         TEST(inputs_and_targets_are_one_sequence),
+        TEST(files_where_no_document_ends_are_counted),
+        TEST(levels_of_bytes_are_divided),
+        TEST(levels_of_0_to_1_are_well),
         TEST(an_op_is_moved_where_it_costs_less),
         TEST(an_order_with_another_meaning_is_none),
         TEST(ids_of_a_mask_may_not_differ_at_all),

@@ -137,6 +137,22 @@ class Lint(SystemTest):
         self.assertIn("center_crop before colour_jitter", jittered["write"])
         self.assertGreater(blurred["saving_percent"], 20)
 
+    def test_levels_are_0_to_1(self):
+        self.cluster.photos(number=16)
+        device = ("    device: [{{normalize: {{mean: [123.675, 116.28, 103.53], "
+                  "std: [58.395, 57.12, 57.375]}}}}]\n")
+        text = FINE.replace("  label:", device + "  label:")
+        found = self.findings(self.cluster.pipeline(text))
+        self.assertEqual(list(found), [("levels", "image")])
+        found = found["levels", "image"]
+        self.assertEqual(found["line"], 10)
+        for numbers in ("mean: [0.485, 0.456, 0.406]",
+                        "std: [0.229, 0.224, 0.225]"):
+            self.assertIn(numbers, found["write"])
+        fine = FINE.replace("  label:", "    device: [{{normalize: {{" + found[
+            "write"].split("{")[1].split("}")[0] + "}}}}]\n  label:")
+        self.assertEqual(self.findings(self.cluster.pipeline(fine)), {})
+
     def test_savings_are_those_of_the_data(self):
         found = self.findings(self.costly(), "--samples", 64)
         number = found["wire-type", "number"]

@@ -465,6 +465,25 @@ class Packed(TokenTest):
                 "t-*.bin", f"format: flat, type: {word}, end: 7", documents,
                 batch=16)
 
+    def test_an_end_that_no_file_has_is_said_once_and_by_lint(self):
+        for name, count in (("a", 99), ("b", 7), ("c", 999)):
+            write_flat(self.root / f"{name}.bin", numpy.ones(count, "<u2"))
+        pipeline = self.pack("*.bin", "format: flat, type: u16, end: 7",
+                             fields="  tokens: {from: input}\n", batch=1)
+        index = self.run_forebay("index", "-p", pipeline)
+        self.assertEqual(index.stderr.count("NO-END"), 1, index.stderr)
+        self.assertIn("shard a.bin has no token 7 among its 99, so it is one "
+                      "document, as are 2 of 3 files: check end", index.stderr)
+        again = self.run_forebay("index", "-p", pipeline)
+        self.assertNotIn("NO-END", again.stderr)
+        found, = (f for f in json.loads(self.run_forebay(
+            "lint", "--json", "-p", pipeline).stdout)["findings"]
+            if f["kind"] == "no-end")
+        self.assertIn("2 of 3 files", found["found"])
+        self.assertIn("token 7 is", found["found"])
+        text = open(pipeline, encoding="utf8").read().splitlines()
+        self.assertIn("end: 7", text[found["line"] - 1])
+
     def test_lint_takes_no_two_tensors_of_documents_for_one(self):
         write_megatron(self.root / "c.bin", documents_of(3, count=60, most=90))
         shown = self.run_forebay("lint", "--json", "-p", self.pack(

@@ -109,6 +109,16 @@ bool fby_dataset_has_tokens(const struct fby_dataset *self)
            self->index.shards[0].sequences->packed == NULL;
 }
 
+uint32_t fby_dataset_undivided(const struct fby_dataset *self)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < self->index.n_shards; i++) {
+        const struct fby_sequences *all = self->index.shards[i].sequences;
+        n += all != NULL && fby_sequences_undivided(all) ? 1 : 0;
+    }
+    return n;
+}
+
 uint64_t fby_dataset_samples(const struct fby_dataset *self)
 {
     return self->first[self->index.n_shards];

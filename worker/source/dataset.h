@@ -106,6 +106,10 @@ bool fby_dataset_has_rows(const struct fby_dataset *self);
  * though each is a member as well; packed ones are members alone. */
 bool fby_dataset_has_tokens(const struct fby_dataset *self);
 
+/* Flat token files, longer than a sequence, with packed documents that hold
+ * the token that ends them nowhere before their last one. */
+uint32_t fby_dataset_undivided(const struct fby_dataset *self);
+
 /* One member of one sample: where its bytes lie. */
 struct fby_member {
     uint64_t sample;

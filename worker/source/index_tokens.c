@@ -2,6 +2,7 @@
  * are packed all tokens. */
 #include <string.h>
 
+#include "common/log.h"
 #include "worker/source/index_build.h"
 #include "worker/source/token_file.h"
 
@@ -68,6 +69,29 @@ static fby_err scan(const struct fby_dataset_spec *spec,
     return err == FBY_OK ? fby_shard_finish_sequences(out, why) : err;
 }
 
+/* Once for all files that were just read: a wrong token is in none of them. */
+static void warn_endless(const struct fby_build *b)
+{
+    const struct fby_shard *first = NULL;
+    uint32_t                n     = 0;
+    for (uint32_t i = 0; i < b->out->n_shards; i++) {
+        const struct fby_shard *shard = &b->out->shards[i];
+        if (shard->sequences->endless &&
+            fby_sequences_undivided(shard->sequences)) {
+            first = first == NULL ? shard : first;
+            n++;
+        }
+    }
+    if (first != NULL) {
+        fby_warn("NO-END",
+            "shard %s has no token %u among its %llu, so it is one document, "
+            "as are %u of %u files: check end, the token behind each document, "
+            "and type",
+            first->name, b->spec->tokens->end,
+            (unsigned long long)first->sequences->tokens, n, b->out->n_shards);
+    }
+}
+
 fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
 {
     const struct fby_file_kind tokens = {
@@ -76,5 +100,9 @@ fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
             self->spec->tokens->format == FBY_TOKENS_MEGATRON ? ".idx" : NULL,
         .scan = scan,
     };
-    return fby_build_files(self, &tokens, why);
+    fby_err err = fby_build_files(self, &tokens, why);
+    if (err == FBY_OK) {
+        warn_endless(self);
+    }
+    return err;
 }

@@ -91,6 +91,12 @@ uint64_t fby_sequences_count(const struct fby_sequences *self)
                : (self->tokens - self->shift) / self->length;
 }
 
+bool fby_sequences_undivided(const struct fby_sequences *self)
+{
+    return self->format == FBY_TOKENS_FLAT && self->packed != NULL &&
+           self->packed->documents == 1 && self->tokens > self->length;
+}
+
 uint32_t fby_sequences_parts(
     const struct fby_sequences *self, uint32_t sequence)
 {

@@ -11,6 +11,7 @@
 #ifndef FBY_WORKER_SOURCE_SEQUENCES_H
 #define FBY_WORKER_SOURCE_SEQUENCES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/err.h"
@@ -29,6 +30,7 @@ struct fby_sequences {
     uint64_t              *first; /* a run: its first token's number */
     uint64_t               tokens;
     struct fby_packed     *packed; /* documents; NULL: it is cut */
+    bool endless; /* as read just now: no token ended a document */
 };
 
 /* `out->type` is 0 until the file said it. Release it with free. */
@@ -51,6 +53,10 @@ void fby_sequences_finish(struct fby_sequences *self);
 
 /* How many sequences there are, once finished. */
 uint64_t fby_sequences_count(const struct fby_sequences *self);
+
+/* A flat file, longer than a sequence, that is one document: the token that
+ * ends them is nowhere before its last one. */
+bool fby_sequences_undivided(const struct fby_sequences *self);
 
 /* The parts of a sequence: of one that is cut one, its last target included; of
  * a packed one its documents. */

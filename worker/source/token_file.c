@@ -83,9 +83,10 @@ static fby_err add_tokens(const struct tokens *some, const uint8_t *end,
     fby_err  err   = FBY_OK;
     for (size_t i = 0; i < some->size && err == FBY_OK; i += width) {
         if (is_token(some->bytes + i, end, width)) {
-            size_t next = i + width;
-            err         = fby_sequences_add(
-                        out, some->at + begin, (next - begin) / width, why);
+            size_t next  = i + width;
+            out->endless = false;
+            err          = fby_sequences_add(
+                         out, some->at + begin, (next - begin) / width, why);
             begin = next;
             if (err == FBY_OK) {
                 err = fby_sequences_end_document(out, why);
@@ -104,6 +105,7 @@ static fby_err read_documents(const struct fby_token_file *file, uint32_t end,
     uint8_t *piece = fby_zalloc(PIECE);
     fby_err  err   = FBY_OK;
     fby_store_le(token, end, sizeof(token));
+    out->endless = true;
     for (uint64_t at = 0; at < file->size && err == FBY_OK; at += PIECE) {
         uint64_t left = file->size - at;
         size_t   size = left < PIECE ? (size_t)left : PIECE;

@@ -46,6 +46,16 @@ static void a_plain_word_is_the_place_of_all_of_wire(void **state)
     free(text);
 }
 
+static void normalize_stands_where_it_is_given(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p = sample();
+    size_t line            = fby_pipeline_line(p, "image", FBY_LINE_NORMALIZE);
+    assert_int_equal(line, 23);
+    assert_int_equal(fby_pipeline_line(p, "label", FBY_LINE_NORMALIZE), 25);
+    fby_pipeline_destroy(&p);
+}
+
 static void ops_are_counted_as_the_split_has_them(void **state)
 {
     (void)state;
@@ -55,6 +65,26 @@ static void ops_are_counted_as_the_split_has_them(void **state)
     assert_int_equal(fby_pipeline_op_line(p, "val", "image", 0), 19);
     assert_int_equal(fby_pipeline_op_line(p, "val", "image", 1), 20);
     assert_int_equal(fby_pipeline_op_line(p, "val", "image", 2), 0);
+    fby_pipeline_destroy(&p);
+}
+
+static void the_end_of_documents_stands_with_its_split(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "forebay: 1\n"
+        "splits:\n"
+        "  train:\n" /* 3 */
+        "    tokens: {files: a:t.bin, format: flat, type: u16, length: 8,\n"
+        "             pack: documents, end: 1}\n" /* 5 */
+        "  val: {tokens: {files: a:v.bin, format: megatron, length: 8}}\n"
+        "global_batch: 8\n"
+        "fields: {tokens: {from: input}}\n";
+    struct fby_pipeline *p = NULL;
+    assert_ok(parse_text(text, &p, NULL));
+    assert_int_equal(fby_pipeline_end_line(p, "train"), 5);
+    assert_int_equal(fby_pipeline_end_line(p, "val"), 6);
+    assert_int_equal(fby_pipeline_end_line(p, "test"), 0);
     fby_pipeline_destroy(&p);
 }
 
@@ -78,6 +108,8 @@ int main(void)
         cmocka_unit_test(keys_that_are_left_out_stand_where_their_field_does),
         cmocka_unit_test(a_plain_word_is_the_place_of_all_of_wire),
         cmocka_unit_test(ops_are_counted_as_the_split_has_them),
+        cmocka_unit_test(normalize_stands_where_it_is_given),
+        cmocka_unit_test(the_end_of_documents_stands_with_its_split),
         cmocka_unit_test(a_split_stands_for_a_shuffle_that_is_left_out),
     };
     return cmocka_run_group_tests_name("pipeline.lines", tests, NULL, NULL);

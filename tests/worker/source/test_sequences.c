@@ -105,6 +105,41 @@ static void a_flat_file_of_half_a_token_is_refused(void **state)
     fby_sequences_free(&all);
 }
 
+/* Read with 7 behind each document. */
+static struct fby_sequences *read_packed(const char *bytes, size_t size)
+{
+    const struct fby_tokens how  = {.format = FBY_TOKENS_FLAT,
+         .type                              = FBY_U8,
+         .length                            = 4,
+         .packed                            = true,
+         .end                               = 7};
+    struct fby_sequences   *all  = fby_sequences_create(&how);
+    struct fby_token_file   file = file_of(bytes, size);
+    struct fby_why          why  = {{0}};
+    assert_ok(fby_flat_read(&file, how.end, all, &why));
+    close(file.fd);
+    return all;
+}
+
+static void a_flat_file_says_whether_a_document_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        bool        endless;
+        bool        undivided;
+    } cases[] = {{"abcde", true, true}, {"abcd", true, false},
+        {"abcd\7", false, true}, {"ab\7cd", false, false},
+        {"\7abcd", false, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fby_sequences *all =
+            read_packed(cases[i].bytes, strlen(cases[i].bytes));
+        assert_int_equal(all->endless, cases[i].endless);
+        assert_int_equal(fby_sequences_undivided(all), cases[i].undivided);
+        fby_sequences_free(&all);
+    }
+}
+
 /* An .idx as Megatron's writer lays it out (its _IndexWriter). */
 static void put_idx(struct fby_buffer *out, uint8_t code, const int32_t *sizes,
     const int64_t *places, size_t n)
@@ -385,6 +420,7 @@ int main(void)
         cmocka_unit_test(a_piece_ends_with_its_run),
         cmocka_unit_test(more_tokens_than_can_be_numbered_are_refused),
         cmocka_unit_test(a_flat_file_of_half_a_token_is_refused),
+        cmocka_unit_test(a_flat_file_says_whether_a_document_ends),
         cmocka_unit_test(an_idx_says_type_and_runs),
         cmocka_unit_test(an_idx_cut_anywhere_is_refused),
         cmocka_unit_test(an_idx_that_points_elsewhere_is_refused),
