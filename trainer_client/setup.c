@@ -15,6 +15,7 @@
 #include "common/pipeline/location.h"
 #include "common/plan/order.h"
 #include "common/socket.h"
+#include "common/utf8.h"
 #include "proto/ids.h"
 #include "trainer_client/expand_documents.h"
 #include "trainer_client/segments.h"
@@ -31,6 +32,26 @@ static bool all_zero(const uint8_t *bytes, size_t n)
         }
     }
     return true;
+}
+
+/* Arrays that are said to have elements have them. */
+static fby_err check_arrays(
+    const struct forebay_options *o, struct fby_why *why)
+{
+    const struct {
+        const char *name;
+        const void *at;
+        size_t      n;
+    } arrays[] = {{"roots", o->roots, o->n_roots},
+        {"fields", o->fields, o->n_fields},
+        {"outputs", o->outputs, o->n_outputs}};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        if (arrays[i].at == NULL && arrays[i].n > 0) {
+            return fby_because(why, FBY_USAGE, "%s is NULL, but n_%s is %zu",
+                arrays[i].name, arrays[i].name, arrays[i].n);
+        }
+    }
+    return FBY_OK;
 }
 
 fby_err fby_options_read(const struct forebay_options *from,
@@ -50,7 +71,7 @@ fby_err fby_options_read(const struct forebay_options *from,
     }
     *out = forebay_options();
     memcpy(out, from, both);
-    return FBY_OK;
+    return check_arrays(out, why);
 }
 
 /* ---- pipeline ------------------------------------------------------------ */
@@ -138,8 +159,10 @@ static fby_err take_rank(struct fby_setup *self,
         return fby_because(
             why, FBY_USAGE, "ranks find each other by job: name one");
     }
-    if (o->job != NULL && (*o->job == '\0' || strlen(o->job) > 255)) {
-        return fby_because(why, FBY_USAGE, "job: a name of 1 to 255 bytes");
+    if (o->job != NULL && (*o->job == '\0' || strlen(o->job) > 255 ||
+                              !fby_is_utf8(o->job, strlen(o->job)))) {
+        return fby_because(
+            why, FBY_USAGE, "job: a name of 1 to 255 bytes of UTF-8");
     }
     struct fby_id_text id = fby_id_text(fby_id_random());
     snprintf(
@@ -213,7 +236,7 @@ static fby_err select_fields(struct fby_setup *self,
                                             ? (UINT64_C(1) << content->n_fields) - 1
                                             : UINT64_MAX;
     uint64_t                  bits    = o->fields == NULL ? all : 0;
-    for (size_t i = 0; o->fields != NULL && i < o->n_fields; i++) {
+    for (size_t i = 0; i < o->n_fields; i++) {
         uint32_t at  = 0;
         fby_err  err = find_field(content, o->fields[i], &at, why);
         if (err != FBY_OK) {

@@ -805,7 +805,7 @@ static fby_err check_cut(const struct fby_tokens *tokens,
             "field '%s': from: documents needs pack: documents of the source",
             field->name);
     }
-    return field->wire_type != FBY_U16 || field->pad <= UINT16_MAX
+    return !whole || field->wire_type != FBY_U16 || field->pad <= UINT16_MAX
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "field '%s': its wire type u16 does not hold pad: %u",

@@ -443,6 +443,20 @@ class Packed(TokenTest):
                 write_megatron(self.root / f"c{i}.bin", documents, dtype)
             self.check_packed("c*.bin", "format: megatron", files)
 
+    def test_a_pad_may_be_wider_than_lengths_of_documents(self):
+        tokens = numpy.random.default_rng(7).integers(0, 12, 1000)
+        write_flat(self.root / "t.bin", tokens, "<u4")
+        pipeline = self.pipeline(
+            "t.bin", "format: flat, type: u32, pack: documents, end: 7, "
+            "pad: 128001", PACKED_FIELDS)
+        shown = self.batch(pipeline)
+        fills = numpy.arange(LENGTH) >= [
+            [sum(n)] for n in numpy.split(
+                shown["lengths"], shown["lengths.offsets"][1:-1])]
+        self.assertTrue(fills.any())
+        self.assertTrue((shown["tokens"][fills] == 128001).all())
+        self.assertFalse((shown["tokens"][~fills] == 128001).any())
+
     def test_files_of_the_writers_own_libraries_are_read(self):
         shutil.copytree(WRITTEN, self.root, dirs_exist_ok=True)
         documents = documents_of(11, count=24, most=60)

@@ -85,6 +85,21 @@ static void a_struct_without_size_is_refused(void **state)
     assert_int_equal(fby_options_read(&given, &read, NULL), FBY_USAGE);
 }
 
+static void arrays_that_are_not_there_are_refused(void **state)
+{
+    (void)state;
+    struct forebay_options read;
+    for (int i = 0; i < 3; i++) {
+        struct forebay_options given = usable();
+        struct fby_why         why   = {""};
+        size_t *const n[] = {&given.n_roots, &given.n_fields, &given.n_outputs};
+        const char *const names[] = {"roots", "fields", "outputs"};
+        *n[i]                     = 2;
+        assert_int_equal(fby_options_read(&given, &read, &why), FBY_USAGE);
+        assert_non_null(strstr(why.text, names[i]));
+    }
+}
+
 /* ---- values -------------------------------------------------------------- */
 
 static void defaults_make_a_usable_setup(void **state)
@@ -157,6 +172,8 @@ static void wrong_options_are_refused_by_name(void **state)
     refused(&o, "rank 1");
     o.world = 2;
     refused(&o, "job");
+    o.job = "\xff";
+    refused(&o, "UTF-8");
     o.job   = "j";
     o.world = 5;
     refused(&o, "24");
@@ -239,6 +256,7 @@ int main(void)
         cmocka_unit_test(a_shorter_struct_has_defaults_for_the_rest),
         cmocka_unit_test(a_longer_struct_passes_while_its_end_is_zero),
         cmocka_unit_test(a_struct_without_size_is_refused),
+        cmocka_unit_test(arrays_that_are_not_there_are_refused),
         cmocka_unit_test(defaults_make_a_usable_setup),
         cmocka_unit_test(outputs_of_fields_can_be_changed),
         cmocka_unit_test(outputs_that_mean_nothing_are_refused),

@@ -18,8 +18,11 @@
  * Threads: unless a call says otherwise, it may come from any thread, also at
  * the same time as others on the same object. forebay_close() alone must come
  * when no other call on that stream is under way.
- * Fork: a child process may not use what its parent opened; every call there
- * answers FOREBAY_FORKED (or NULL, or 0) and touches nothing.
+ * Fork: a child process may not use what its parent opened: calls on a stream,
+ * and those that release or export a batch, answer FOREBAY_FORKED (or NULL)
+ * there and touch nothing. What a batch holds can be read.
+ * Pointers: NULL only where a call says so; a NULL stream or batch behind
+ * self_p or batch_p is passed over.
  * Compatibility: structs that a caller fills or receives begin with
  * struct_size; a library newer or older than the caller reads or writes only
  * what both know, and refuses an option it does not know unless it is zero. */
