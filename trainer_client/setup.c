@@ -236,7 +236,7 @@ static fby_err select_fields(struct fby_setup *self,
                                             ? (UINT64_C(1) << content->n_fields) - 1
                                             : UINT64_MAX;
     uint64_t                  bits    = o->fields == NULL ? all : 0;
-    for (size_t i = 0; i < o->n_fields; i++) {
+    for (size_t i = 0; o->fields != NULL && i < o->n_fields; i++) {
         uint32_t at  = 0;
         fby_err  err = find_field(content, o->fields[i], &at, why);
         if (err != FBY_OK) {
