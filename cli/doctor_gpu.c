@@ -6,6 +6,7 @@
 #include "cli/doctor.h"
 #include "common/clock.h"
 #include "common/pages.h"
+#include "trainer_client/cuda_error.h"
 #include "trainer_client/feed.h"
 #include "trainer_client/segments.h"
 
@@ -26,12 +27,15 @@ struct trial {
     void                  *streams[2];
     void                  *there; /* the arena on the device */
     void                  *out;
-    int                    code; /* CUDA's first error */
+    fby_err                err;
+    struct fby_why         why; /* CUDA's first error */
 };
 
 static void call(struct trial *t, int code)
 {
-    t->code = t->code == 0 ? code : t->code;
+    if (t->err == FBY_OK) {
+        t->err = fby_cuda_check(t->cuda, code, &t->why);
+    }
 }
 
 static bool make_plan(struct fby_expansion *plan)
@@ -133,16 +137,11 @@ static struct fby_verdict judge(const struct trial *t,
     const struct fby_cuda_about *about, const struct fby_gpu_facts *measured)
 {
     struct fby_gpu_facts facts = *measured;
-    char                 error[96];
-    if (t->code != 0) {
-        snprintf(error, sizeof(error), "CUDA says %d (%s)", t->code,
-            t->cuda->text(t->code));
-        facts.error = error;
-    }
-    facts.name  = about->name;
-    facts.major = about->major;
-    facts.minor = about->minor;
-    facts.bytes = about->bytes;
+    facts.error                = t->err != FBY_OK ? t->why.text : NULL;
+    facts.name                 = about->name;
+    facts.major                = about->major;
+    facts.minor                = about->minor;
+    facts.bytes                = about->bytes;
     return fby_judge_gpu(&facts);
 }
 

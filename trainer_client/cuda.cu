@@ -57,6 +57,20 @@ static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
                   FBY_CUDA_SHARED,
     "the largest tile has room");
 
+/* ---- every call goes through here ---------------------------------------- */
+
+static thread_local const char *last_failed = "";
+
+static int answer(const char *function, cudaError_t code)
+{
+    if (code != cudaSuccess && code != cudaErrorNotReady) {
+        last_failed = function;
+    }
+    return code;
+}
+
+#define CALL(function, ...) answer(#function, function(__VA_ARGS__))
+
 static cudaStream_t stream_of(void *stream)
 {
     return static_cast<cudaStream_t>(stream);
@@ -71,30 +85,30 @@ static cudaEvent_t event_of(void *event)
 
 static int driver_version(int *out)
 {
-    return cudaDriverGetVersion(out);
+    return CALL(cudaDriverGetVersion, out);
 }
 
 static int runtime_version(int *out)
 {
-    return cudaRuntimeGetVersion(out);
+    return CALL(cudaRuntimeGetVersion, out);
 }
 
 static int count(int *out)
 {
-    return cudaGetDeviceCount(out);
+    return CALL(cudaGetDeviceCount, out);
 }
 
 static int describe(int device, struct fby_cuda_about *out)
 {
     cudaDeviceProp about;
-    cudaError_t    err = cudaGetDeviceProperties(&about, device);
+    int            err = CALL(cudaGetDeviceProperties, &about, device);
     if (err == cudaSuccess) {
         snprintf(out->name, sizeof(out->name), "%s", about.name);
         out->major = about.major;
         out->minor = about.minor;
         out->bytes = about.totalGlobalMem;
-        err        = cudaDeviceGetPCIBusId(
-            out->pci, static_cast<int>(sizeof(out->pci)), device);
+        err        = CALL(cudaDeviceGetPCIBusId, out->pci,
+                   static_cast<int>(sizeof(out->pci)), device);
     }
     for (char *c = out->pci; err == cudaSuccess && *c != '\0'; c++) {
         *c = *c >= 'A' && *c <= 'F' ? static_cast<char>(*c - 'A' + 'a') : *c;
@@ -104,18 +118,18 @@ static int describe(int device, struct fby_cuda_about *out)
 
 static int use(int device)
 {
-    return cudaSetDevice(device);
+    return CALL(cudaSetDevice, device);
 }
 
 static int chosen(int *out)
 {
-    return cudaGetDevice(out);
+    return CALL(cudaGetDevice, out);
 }
 
 static int capture_mode(int *mode)
 {
     auto was = static_cast<cudaStreamCaptureMode>(*mode);
-    int  err = cudaThreadExchangeStreamCaptureMode(&was);
+    int  err = CALL(cudaThreadExchangeStreamCaptureMode, &was);
     *mode    = was;
     return err;
 }
@@ -124,16 +138,16 @@ static int capture_mode(int *mode)
 static int prepare(void)
 {
     cudaFuncAttributes about;
-    cudaError_t        err = cudaFuncGetAttributes(&about, fby_expand);
+    int                err = CALL(cudaFuncGetAttributes, &about, fby_expand);
     if (err == cudaSuccess) {
-        err = cudaFuncGetAttributes(&about, fby_expand_greys);
+        err = CALL(cudaFuncGetAttributes, &about, fby_expand_greys);
     }
     if (err == cudaSuccess) {
-        err = cudaFuncGetAttributes(&about, fby_expand_ops);
+        err = CALL(cudaFuncGetAttributes, &about, fby_expand_ops);
     }
     return err != cudaSuccess
                ? err
-               : cudaFuncSetAttribute(fby_expand,
+               : CALL(cudaFuncSetAttribute, fby_expand,
                      cudaFuncAttributeMaxDynamicSharedMemorySize,
                      FBY_CUDA_SHARED - static_cast<int>(sizeof(fby_block)));
 }
@@ -142,22 +156,22 @@ static int prepare(void)
 
 static int pin(void *memory, size_t size)
 {
-    return cudaHostRegister(memory, size, cudaHostRegisterPortable);
+    return CALL(cudaHostRegister, memory, size, cudaHostRegisterPortable);
 }
 
 static int unpin(void *memory)
 {
-    return cudaHostUnregister(memory);
+    return CALL(cudaHostUnregister, memory);
 }
 
 static int allocate(void **out, size_t size)
 {
-    return cudaMalloc(out, size);
+    return CALL(cudaMalloc, out, size);
 }
 
 static int free_memory(void *memory)
 {
-    return cudaFree(memory);
+    return CALL(cudaFree, memory);
 }
 
 /* Nobody else's: what one is given back stays for the next. */
@@ -169,13 +183,13 @@ static int pool_create(int device, void **out)
     props.allocType        = cudaMemAllocationTypePinned;
     props.location.type    = cudaMemLocationTypeDevice;
     props.location.id      = device;
-    cudaError_t err        = cudaMemPoolCreate(&pool, &props);
+    int err                = CALL(cudaMemPoolCreate, &pool, &props);
     if (err == cudaSuccess) {
-        err = cudaMemPoolSetAttribute(
-            pool, cudaMemPoolAttrReleaseThreshold, &keep);
+        err = CALL(cudaMemPoolSetAttribute, pool,
+            cudaMemPoolAttrReleaseThreshold, &keep);
     }
     if (err != cudaSuccess && pool != nullptr) {
-        (void)cudaMemPoolDestroy(pool);
+        (void)CALL(cudaMemPoolDestroy, pool);
         pool = nullptr;
     }
     *out = pool;
@@ -184,70 +198,70 @@ static int pool_create(int device, void **out)
 
 static int pool_destroy(void *pool)
 {
-    return cudaMemPoolDestroy(static_cast<cudaMemPool_t>(pool));
+    return CALL(cudaMemPoolDestroy, static_cast<cudaMemPool_t>(pool));
 }
 
 static int pool_take(void **out, size_t size, void *pool, void *stream)
 {
-    return cudaMallocFromPoolAsync(
-        out, size, static_cast<cudaMemPool_t>(pool), stream_of(stream));
+    return CALL(cudaMallocFromPoolAsync, out, size,
+        static_cast<cudaMemPool_t>(pool), stream_of(stream));
 }
 
 static int pool_give(void *memory, void *stream)
 {
-    return cudaFreeAsync(memory, stream_of(stream));
+    return CALL(cudaFreeAsync, memory, stream_of(stream));
 }
 
 /* ---- order --------------------------------------------------------------- */
 
 static int stream_create(void **out)
 {
-    return cudaStreamCreateWithFlags(
+    return CALL(cudaStreamCreateWithFlags,
         reinterpret_cast<cudaStream_t *>(out), cudaStreamNonBlocking);
 }
 
 static int stream_destroy(void *stream)
 {
-    return cudaStreamDestroy(stream_of(stream));
+    return CALL(cudaStreamDestroy, stream_of(stream));
 }
 
 static int stream_wait(void *stream, void *event)
 {
-    return cudaStreamWaitEvent(stream_of(stream), event_of(event), 0);
+    return CALL(cudaStreamWaitEvent, stream_of(stream), event_of(event), 0);
 }
 
 static int stream_sync(void *stream)
 {
-    return cudaStreamSynchronize(stream_of(stream));
+    return CALL(cudaStreamSynchronize, stream_of(stream));
 }
 
 static int event_create(void **out)
 {
-    return cudaEventCreateWithFlags(
-        reinterpret_cast<cudaEvent_t *>(out), cudaEventDisableTiming);
+    return CALL(cudaEventCreateWithFlags, reinterpret_cast<cudaEvent_t *>(out),
+        cudaEventDisableTiming);
 }
 
 static int event_destroy(void *event)
 {
-    return cudaEventDestroy(event_of(event));
+    return CALL(cudaEventDestroy, event_of(event));
 }
 
 static int event_record(void *event, void *stream)
 {
-    return cudaEventRecord(event_of(event), stream_of(stream));
+    return CALL(cudaEventRecord, event_of(event), stream_of(stream));
 }
 
 static int event_query(void *event)
 {
-    return cudaEventQuery(event_of(event));
+    return CALL(cudaEventQuery, event_of(event));
 }
 
 /* ---- work ---------------------------------------------------------------- */
 
 static int copy(void *to, const void *from, size_t size, void *stream)
 {
-    return cudaMemcpyAsync(
-        to, from, size, cudaMemcpyHostToDevice, stream_of(stream));
+    return CALL(cudaMemcpyAsync, to, from, size, cudaMemcpyHostToDevice,
+        stream_of(stream));
 }
 
 /* Answers for this launch alone: what failed before on the thread, of the
@@ -255,10 +269,10 @@ static int copy(void *to, const void *from, size_t size, void *stream)
 static int launch_one(
     const void *kernel, uint32_t blocks, size_t shared, void **args, void *on)
 {
-    return blocks == 0 ? cudaSuccess
-                       : cudaLaunchKernel(kernel, dim3(blocks),
-                             dim3(FBY_BLOCK_THREADS), args, shared,
-                             stream_of(on));
+    return blocks == 0
+               ? cudaSuccess
+               : CALL(cudaLaunchKernel, kernel, dim3(blocks),
+                     dim3(FBY_BLOCK_THREADS), args, shared, stream_of(on));
 }
 
 static int launch(const struct fby_cuda_launch *l)
@@ -284,9 +298,19 @@ static int launch(const struct fby_cuda_launch *l)
     return code;
 }
 
-static const char *text(int code)
+static const char *failed(void)
+{
+    return last_failed;
+}
+
+static const char *name(int code)
 {
     return cudaGetErrorName(static_cast<cudaError_t>(code));
+}
+
+static const char *text(int code)
+{
+    return cudaGetErrorString(static_cast<cudaError_t>(code));
 }
 
 /* ---- profilers ----------------------------------------------------------- */
@@ -314,7 +338,7 @@ const struct fby_cuda *fby_cuda(void)
         cudaStreamCaptureModeThreadLocal, prepare, pin, unpin, allocate,
         free_memory, pool_create, pool_destroy, pool_take, pool_give,
         stream_create, stream_destroy, stream_wait, stream_sync, event_create,
-        event_destroy, event_record, event_query, copy, launch, text, stage,
-        stage_end};
+        event_destroy, event_record, event_query, copy, launch, failed, name,
+        text, stage, stage_end};
     return &calls;
 }

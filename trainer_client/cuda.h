@@ -2,7 +2,7 @@
  *
  * cuda.cu fills it with the runtime's; a build without nvcc has none, and tests
  * have one of their own. Functions answer 0 or the runtime's error number; they
- * do nothing but their one call, on the calling thread's device. Streams and
+ * do nothing but their call, on the calling thread's device. Streams and
  * events are the runtime's handles: a consumer's stream is cudaStream_t as it
  * is, so NULL and 1 are the legacy default stream and 2 the thread's own. */
 #ifndef FBY_CLIENT_CUDA_H
@@ -63,7 +63,12 @@ struct fby_cuda {
     int (*copy)(void *to, const void *from, size_t size, void *stream);
     /* A kernel for each pass that has blocks. */
     int (*launch)(const struct fby_cuda_launch *launch);
-    const char *(*text)(int code); /* the error's name; static */
+    /* The runtime's function that failed last in a call of this table on the
+     * calling thread: "cudaMalloc"; "" before. An error's name,
+     * "cudaErrorMemoryAllocation", and text, "out of memory". All static. */
+    const char *(*failed)(void);
+    const char *(*name)(int code);
+    const char *(*text)(int code);
     /* What profilers show of the calling thread: a stage, until the end of the
      * one begun last. Without a profiler they do nothing. */
     void (*stage)(const char *name);

@@ -8,6 +8,7 @@
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "trainer_client/cuda_error.h"
 #include "trainer_client/feed_pin.h"
 #include "trainer_client/segment.h"
 
@@ -64,43 +65,35 @@ struct fby_feed {
 
 /* ---- every call goes through here ---------------------------------------- */
 
-struct call {
-    const char *name;
-    uint64_t    epoch, step; /* of the batch */
-    bool        batch;
-};
-
-static fby_err check(const struct fby_feed *self, const struct call *call,
-    int code, struct fby_why *why)
-{
-    if (code == 0) {
-        return FBY_OK;
-    }
-    if (call->batch) {
-        return fby_because(why, FBY_SYS,
-            "CUDA: %s failed with %d (%s), at epoch %llu step %llu", call->name,
-            code, self->cuda->text(code), (unsigned long long)call->epoch,
-            (unsigned long long)call->step);
-    }
-    return fby_because(why, FBY_SYS, "CUDA: %s failed with %d (%s)", call->name,
-        code, self->cuda->text(code));
-}
-
 /* The steps of a function end at the first call that fails. */
 struct run {
     struct fby_feed *feed;
-    struct call      call;
+    bool             batch; /* it is for one, of this place: */
+    uint64_t         epoch, step;
     fby_err          err;
     struct fby_why  *why;
 };
 
-#define CALL(run, function, ...)                                             \
-    do {                                                                     \
-        if ((run)->err == FBY_OK) {                                          \
-            (run)->call.name = #function;                                    \
-            (run)->err       = check((run)->feed, &(run)->call,              \
-                      (run)->feed->cuda->function(__VA_ARGS__), (run)->why); \
-        }                                                                    \
+static fby_err check(const struct run *run, int code)
+{
+    struct fby_why call;
+    if (fby_cuda_check(run->feed->cuda, code, &call) == FBY_OK) {
+        return FBY_OK;
+    }
+    if (run->batch) {
+        return fby_because(run->why, FBY_SYS,
+            "CUDA: %.300s, at epoch %llu step %llu", call.text,
+            (unsigned long long)run->epoch, (unsigned long long)run->step);
+    }
+    return fby_because(run->why, FBY_SYS, "CUDA: %.300s", call.text);
+}
+
+#define CALL(run, function, ...)                                        \
+    do {                                                                \
+        if ((run)->err == FBY_OK) {                                     \
+            (run)->err =                                                \
+                check((run), (run)->feed->cuda->function(__VA_ARGS__)); \
+        }                                                               \
     } while (0)
 
 /* While somebody captures a graph, only calls of his thread are of it. */
@@ -153,7 +146,7 @@ static fby_err no_driver(
             driver / 1000, driver % 1000 / 10, runtime / 1000);
     }
     return fby_because(why, FBY_USAGE,
-        "device cuda: the driver says %s; use host", cuda->text(code));
+        "device cuda: the driver says %s; use host", cuda->name(code));
 }
 
 fby_err fby_feed_device(const struct fby_cuda *cuda, const char *name, int *out,
@@ -290,10 +283,11 @@ static void make_pool(struct run *run)
         return;
     }
     int code = self->cuda->pool_create(self->config.device, &self->pool);
-    if (code != 0) {
+    struct fby_why why;
+    if (fby_cuda_check(self->cuda, code, &why) != FBY_OK) {
         self->pool = NULL;
         fby_info("NO-DEVICE-POOL", "device cuda:%d has no memory pools: %s",
-            self->config.device, self->cuda->text(code));
+            self->config.device, why.text);
     }
 }
 
@@ -506,8 +500,7 @@ static void wait_released(struct run *run, struct out *out, struct lane *lane)
     if (code == run->feed->cuda->not_ready) {
         CALL(run, stream_wait, lane->stream, out->leaving);
     } else {
-        run->call.name = "event_query";
-        run->err       = check(run->feed, &run->call, code, run->why);
+        run->err = check(run, code);
     }
     out->leaving = NULL;
 }
@@ -572,9 +565,11 @@ static struct run run_of(
     struct fby_feed *self, uint64_t epoch, uint64_t step, struct fby_why *why)
 {
     return (struct run){
-        .feed = self,
-        .call = {.epoch = epoch, .step = step, .batch = true},
-        .why  = why,
+        .feed  = self,
+        .batch = true,
+        .epoch = epoch,
+        .step  = step,
+        .why   = why,
     };
 }
 
@@ -602,13 +597,11 @@ fby_err fby_feed_copied(
     struct arena *at  = &self->arenas[arena];
     pthread_mutex_lock(&self->lock);
     if (at->busy) {
-        const struct call call = {
-            .name = "event_query", at->epoch, at->step, true};
-        int mode = enter(self);
-        int code = self->cuda->event_query(at->copied);
+        const struct run run  = run_of(self, at->epoch, at->step, why);
+        int              mode = enter(self);
+        int              code = self->cuda->event_query(at->copied);
+        err = code == self->cuda->not_ready ? FBY_AGAIN : check(&run, code);
         leave(self, mode);
-        err      = code == self->cuda->not_ready ? FBY_AGAIN
-                                                 : check(self, &call, code, why);
         at->busy = err == FBY_AGAIN;
     }
     pthread_mutex_unlock(&self->lock);

@@ -9,8 +9,11 @@
 #include "common/mem.h"
 #include "common/nodes.h"
 #include "common/pages.h"
+#include "trainer_client/cuda_error.h"
 
 enum { THREADS = 4 };
+
+enum state { PINNING, PINNED, FAILED };
 
 struct fby_pinned {
     struct fby_pin_config config;
@@ -18,8 +21,9 @@ struct fby_pinned {
     pthread_t             threads[THREADS];
     uint32_t              n_threads;
     atomic_uint           next;  /* the next arena to pin */
-    pthread_mutex_t       lock;  /* guards the next two */
-    int                  *state; /* of each: -1 not yet, else CUDA's answer */
+    pthread_mutex_t       lock;  /* guards the next three */
+    enum state           *state; /* of each */
+    struct fby_why        why;   /* what failed last */
     pthread_cond_t        changed;
     cpu_set_t             near; /* CPUs that pin, if has_near */
     bool                  has_near;
@@ -49,16 +53,18 @@ static bool find_near(const struct fby_pin_config *config, cpu_set_t *out)
 
 /* ---- pinning ------------------------------------------------------------- */
 
-static int pin(const struct fby_pin_config *config, uint8_t *memory)
+static fby_err pin(
+    const struct fby_pin_config *config, uint8_t *memory, struct fby_why *why)
 {
-    int mode = config->cuda->thread_local_mode;
-    int code = config->cuda->use(config->device);
-    (void)config->cuda->capture_mode(&mode);
-    if (code == 0) {
-        code = config->cuda->pin(memory, config->bytes);
+    const struct fby_cuda *cuda = config->cuda;
+    int                    mode = cuda->thread_local_mode;
+    fby_err err = fby_cuda_check(cuda, cuda->use(config->device), why);
+    (void)cuda->capture_mode(&mode);
+    if (err == FBY_OK) {
+        err = fby_cuda_check(cuda, cuda->pin(memory, config->bytes), why);
     }
-    (void)config->cuda->capture_mode(&mode);
-    return code;
+    (void)cuda->capture_mode(&mode);
+    return err;
 }
 
 static void *thread_main(void *opaque)
@@ -70,9 +76,13 @@ static void *thread_main(void *opaque)
     }
     uint32_t i = atomic_fetch_add(&self->next, 1);
     for (; i < self->config.n; i = atomic_fetch_add(&self->next, 1)) {
-        int code = pin(&self->config, self->memory[i]);
+        struct fby_why why = {""};
+        fby_err        err = pin(&self->config, self->memory[i], &why);
         pthread_mutex_lock(&self->lock);
-        self->state[i] = code;
+        self->state[i] = err == FBY_OK ? PINNED : FAILED;
+        if (err != FBY_OK) {
+            self->why = why;
+        }
         pthread_cond_broadcast(&self->changed);
         pthread_mutex_unlock(&self->lock);
     }
@@ -106,7 +116,6 @@ fby_err fby_pinned_create(const struct fby_pin_config *config,
     self->has_near = find_near(config, &self->near);
     fby_err err    = FBY_OK;
     for (uint32_t i = 0; i < config->n; i++) {
-        self->state[i]  = -1;
         self->memory[i] = fby_pages_map(config->bytes);
         err             = self->memory[i] != NULL ? err : FBY_SYS;
     }
@@ -135,7 +144,7 @@ void fby_pinned_destroy(struct fby_pinned **self_p)
         pthread_join(self->threads[i], NULL);
     }
     for (uint32_t i = 0; i < self->config.n; i++) {
-        if (self->state[i] == 0 && self->memory[i] != NULL) {
+        if (self->state[i] == PINNED && self->memory[i] != NULL) {
             (void)self->config.cuda->unpin(self->memory[i]);
         }
         fby_pages_unmap(self->memory[i], self->config.bytes);
@@ -156,16 +165,16 @@ fby_err fby_pinned_wait(
     struct fby_pinned *self, uint32_t i, struct fby_why *why)
 {
     pthread_mutex_lock(&self->lock);
-    while (self->state[i] == -1) {
+    while (self->state[i] == PINNING) {
         pthread_cond_wait(&self->changed, &self->lock);
     }
-    int code = self->state[i];
+    fby_err err = FBY_OK;
+    if (self->state[i] == FAILED) {
+        err = fby_because(why, FBY_SYS,
+            "CUDA: %.300s, for a slot of %llu bytes; ulimit -l says how much "
+            "may be locked",
+            self->why.text, (unsigned long long)self->config.bytes);
+    }
     pthread_mutex_unlock(&self->lock);
-    return code == 0
-               ? FBY_OK
-               : fby_because(why, FBY_SYS,
-                     "CUDA: pin of %llu bytes failed with %d (%s); ulimit -l "
-                     "says how much may be locked",
-                     (unsigned long long)self->config.bytes, code,
-                     self->config.cuda->text(code));
+    return err;
 }

@@ -175,9 +175,9 @@ static void a_gpu_must_work_and_copy_while_it_computes(void **state)
     facts.both_ns   = 150;
     ASSERT_VERDICT(fby_judge_gpu(&facts), FBY_DOCTOR_WARN, "but not both",
         "CUDA_LAUNCH_BLOCKING");
-    facts.error = "CUDA says 2 (cudaErrorMemoryAllocation)";
-    ASSERT_VERDICT(
-        fby_judge_gpu(&facts), FBY_DOCTOR_FAIL, "CUDA says 2", "nvidia-smi");
+    facts.error = "cudaMalloc failed with 2";
+    ASSERT_VERDICT(fby_judge_gpu(&facts), FBY_DOCTOR_FAIL,
+        "H: cudaMalloc failed with 2", "nvidia-smi");
 }
 
 static void a_source_must_be_here_unless_workers_elsewhere_serve_it(

@@ -1,6 +1,6 @@
 /* real_cuda.cu - the first GPU behind fake_cuda.h, so that tests of the one are
- * tests of the other: the real table, in which what is made is counted, a
- * launch or a pool can be made to fail, and a driver to be missing.
+ * tests of the other: the real table, in which what is made is counted, some
+ * calls can be made to fail, and a driver to be missing.
  *
  * Linked with --wrap=fby_cuda. Without a GPU the test says so and is skipped. */
 #include <atomic>
@@ -38,10 +38,21 @@ static void check(int code, const char *what)
 
 /* ---- the table ------------------------------------------------------------ */
 
-static bool fails(const char *call)
+static thread_local const char *pretended; /* the last that failed */
+
+static bool fails(const char *function)
 {
     const char *name = broken;
-    return name != nullptr && strcmp(name, call) == 0;
+    if (name == nullptr || strcmp(name, function) != 0) {
+        return false;
+    }
+    pretended = function;
+    return true;
+}
+
+static const char *failed(void)
+{
+    return pretended != nullptr ? pretended : real()->failed();
 }
 
 static int counted(int code, int made)
@@ -64,6 +75,12 @@ static int count(int *out)
                          : static_cast<int>(cudaErrorInsufficientDriver);
 }
 
+static int prepare(void)
+{
+    return fails("cudaFuncGetAttributes") ? static_cast<int>(BROKEN)
+                                          : real()->prepare();
+}
+
 static int pin(void *memory, size_t size)
 {
     return counted(real()->pin(memory, size), 1);
@@ -76,7 +93,8 @@ static int unpin(void *memory)
 
 static int allocate(void **out, size_t size)
 {
-    return counted(real()->allocate(out, size), 1);
+    return fails("cudaMalloc") ? static_cast<int>(cudaErrorMemoryAllocation)
+                               : counted(real()->allocate(out, size), 1);
 }
 
 static int free_memory(void *memory)
@@ -86,8 +104,9 @@ static int free_memory(void *memory)
 
 static int pool_create(int device, void **out)
 {
-    return fails("pool_create") ? static_cast<int>(cudaErrorNotSupported)
-                                : counted(real()->pool_create(device, out), 1);
+    return fails("cudaMemPoolCreate")
+               ? static_cast<int>(cudaErrorNotSupported)
+               : counted(real()->pool_create(device, out), 1);
 }
 
 static int pool_destroy(void *pool)
@@ -127,7 +146,8 @@ static int event_destroy(void *event)
 
 static int launch(const struct fby_cuda_launch *given)
 {
-    return fails("launch") ? static_cast<int>(BROKEN) : real()->launch(given);
+    return fails("cudaLaunchKernel") ? static_cast<int>(BROKEN)
+                                     : real()->launch(given);
 }
 
 static struct fby_cuda table(void)
@@ -135,6 +155,7 @@ static struct fby_cuda table(void)
     struct fby_cuda calls = *real();
     calls.driver_version  = driver_version;
     calls.count           = count;
+    calls.prepare         = prepare;
     calls.pin             = pin;
     calls.unpin           = unpin;
     calls.allocate        = allocate;
@@ -148,6 +169,7 @@ static struct fby_cuda table(void)
     calls.event_create    = event_create;
     calls.event_destroy   = event_destroy;
     calls.launch          = launch;
+    calls.failed          = failed;
     return calls;
 }
 
@@ -182,9 +204,9 @@ void fake_cuda_end(void)
     check(cudaDeviceSynchronize(), "synchronize");
 }
 
-void fake_cuda_fail(const char *call)
+void fake_cuda_fail(const char *function)
 {
-    broken = call;
+    broken = function;
 }
 
 void fake_cuda_driver(int version, int n)

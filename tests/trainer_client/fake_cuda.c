@@ -147,11 +147,17 @@ static void all_work(void)
 
 /* ---- calls --------------------------------------------------------------- */
 
+static _Thread_local const char *last_failed = "";
+
 static int begin_call(const char *name)
 {
     pthread_mutex_lock(&fake.lock);
     some_work();
-    return fake.broken != NULL && strcmp(fake.broken, name) == 0 ? BROKEN : 0;
+    if (fake.broken == NULL || strcmp(fake.broken, name) != 0) {
+        return 0;
+    }
+    last_failed = name;
+    return BROKEN;
 }
 
 static int end_call(int code)
@@ -189,7 +195,7 @@ static _Thread_local int chosen_device;
 
 static int use(int device)
 {
-    int code      = begin_call("use");
+    int code      = begin_call("cudaSetDevice");
     chosen_device = code == 0 ? device : chosen_device;
     return end_call(code);
 }
@@ -211,7 +217,7 @@ static int capture_mode(int *mode)
 
 static int prepare(void)
 {
-    return end_call(begin_call("prepare"));
+    return end_call(begin_call("cudaFuncGetAttributes"));
 }
 
 static int blocking(const char *name, int64_t made)
@@ -226,18 +232,18 @@ static int pin(void *memory, size_t size)
 {
     (void)memory;
     (void)size;
-    return blocking("pin", 1);
+    return blocking("cudaHostRegister", 1);
 }
 
 static int unpin(void *memory)
 {
     (void)memory;
-    return blocking("unpin", -1);
+    return blocking("cudaHostUnregister", -1);
 }
 
 static int allocate(void **out, size_t size)
 {
-    int code = blocking("allocate", 1);
+    int code = blocking("cudaMalloc", 1);
     *out     = code == 0 ? aligned_alloc(256, (size + 255) / 256 * 256) : NULL;
     return code;
 }
@@ -245,7 +251,7 @@ static int allocate(void **out, size_t size)
 /* Waits for the device. */
 static int free_memory(void *memory)
 {
-    int code = begin_call("free");
+    int code = begin_call("cudaFree");
     all_work();
     free(memory);
     fake.counts.blocks++;
@@ -256,7 +262,7 @@ static int free_memory(void *memory)
 static int pool_create(int device, void **out)
 {
     (void)device;
-    int code = begin_call("pool_create");
+    int code = begin_call("cudaMemPoolCreate");
     *out     = code == 0 ? &fake : NULL;
     fake.counts.live += code == 0 ? 1 : 0;
     return end_call(code);
@@ -273,7 +279,7 @@ static int pool_take(void **out, size_t size, void *pool, void *stream)
 {
     (void)pool;
     (void)stream;
-    int code = begin_call("pool_take");
+    int code = begin_call("cudaMallocFromPoolAsync");
     *out     = code == 0 ? aligned_alloc(256, (size + 255) / 256 * 256) : NULL;
     fake.counts.live += code == 0 ? 1 : 0;
     return end_call(code);
@@ -281,7 +287,7 @@ static int pool_take(void **out, size_t size, void *pool, void *stream)
 
 static int pool_give(void *memory, void *stream)
 {
-    int code = begin_call("pool_give");
+    int code = begin_call("cudaFreeAsync");
     put(stream, &(struct work){.kind = FREE, .to = memory});
     fake.counts.live--;
     return end_call(code);
@@ -289,7 +295,7 @@ static int pool_give(void *memory, void *stream)
 
 static int stream_create(void **out)
 {
-    int code = begin_call("stream_create");
+    int code = begin_call("cudaStreamCreateWithFlags");
     *out     = fby_zalloc(8);
     fake.counts.live++;
     return end_call(code);
@@ -297,7 +303,7 @@ static int stream_create(void **out)
 
 static int stream_destroy(void *stream)
 {
-    int            code = begin_call("stream_destroy");
+    int            code = begin_call("cudaStreamDestroy");
     struct stream *gone = stream_of(stream);
     while (gone->first != NULL) {
         all_work();
@@ -310,7 +316,7 @@ static int stream_destroy(void *stream)
 
 static int stream_sync(void *stream)
 {
-    int code = begin_call("stream_sync");
+    int code = begin_call("cudaStreamSynchronize");
     fake.counts.blocks++;
     while (stream_of(stream)->first != NULL) {
         all_work();
@@ -320,7 +326,7 @@ static int stream_sync(void *stream)
 
 static int event_create(void **out)
 {
-    int code = begin_call("event_create");
+    int code = begin_call("cudaEventCreateWithFlags");
     *out     = code == 0 ? fby_zalloc(sizeof(struct event)) : NULL;
     if (code == 0) {
         ((struct event *)*out)->device = chosen_device;
@@ -331,7 +337,7 @@ static int event_create(void **out)
 
 static int event_destroy(void *event)
 {
-    int code = begin_call("event_destroy");
+    int code = begin_call("cudaEventDestroy");
     free(event);
     fake.counts.live--;
     return end_call(code);
@@ -339,7 +345,7 @@ static int event_destroy(void *event)
 
 static int stream_wait(void *stream, void *event)
 {
-    int          code = begin_call("stream_wait");
+    int          code = begin_call("cudaStreamWaitEvent");
     struct mark *mark = ((struct event *)event)->last;
     fake.counts.async++;
     if (code == 0 && mark != NULL) {
@@ -351,10 +357,11 @@ static int stream_wait(void *stream, void *event)
 /* The legacy stream is the chosen device's; others may be of any. */
 static int event_record(void *event, void *stream)
 {
-    int  code   = begin_call("event_record");
+    int  code   = begin_call("cudaEventRecord");
     bool legacy = (uintptr_t)stream <= 1;
     if (legacy && ((struct event *)event)->device != chosen_device) {
-        code = NOT_ITS;
+        code        = NOT_ITS;
+        last_failed = "cudaEventRecord";
     }
     fake.counts.async++;
     if (code == 0) {
@@ -369,7 +376,7 @@ static int event_record(void *event, void *stream)
 
 static int event_query(void *event)
 {
-    int                code = begin_call("event_query");
+    int                code = begin_call("cudaEventQuery");
     const struct mark *mark = ((struct event *)event)->last;
     bool               wait = mark != NULL && !mark->passed;
     return end_call(code == 0 && wait ? NOT_READY : code);
@@ -377,7 +384,7 @@ static int event_query(void *event)
 
 static int copy(void *to, const void *from, size_t size, void *stream)
 {
-    int code = begin_call("copy");
+    int code = begin_call("cudaMemcpyAsync");
     fake.counts.async++;
     fake.counts.copied += size;
     put(stream,
@@ -387,15 +394,25 @@ static int copy(void *to, const void *from, size_t size, void *stream)
 
 static int launch(const struct fby_cuda_launch *given)
 {
-    int code = begin_call("launch");
+    int code = begin_call("cudaLaunchKernel");
     fake.counts.async++;
     put(given->stream, &(struct work){.kind = LAUNCH, .launch = *given});
     return end_call(code);
 }
 
+static const char *failed(void)
+{
+    return last_failed;
+}
+
+static const char *name(int code)
+{
+    return code == BROKEN ? "cudaErrorLaunchFailure" : "cudaErrorUnknown";
+}
+
 static const char *text(int code)
 {
-    return code == BROKEN ? "broken" : "error";
+    return code == BROKEN ? "unspecified launch failure" : "unknown error";
 }
 
 static _Thread_local int open_stages;
@@ -447,6 +464,8 @@ const struct fby_cuda *fby_cuda(void)
         .event_query       = event_query,
         .copy              = copy,
         .launch            = launch,
+        .failed            = failed,
+        .name              = name,
         .text              = text,
         .stage             = stage,
         .stage_end         = stage_end,
@@ -478,10 +497,10 @@ void fake_cuda_end(void)
     pthread_mutex_unlock(&fake.lock);
 }
 
-void fake_cuda_fail(const char *call)
+void fake_cuda_fail(const char *function)
 {
     pthread_mutex_lock(&fake.lock);
-    fake.broken = call;
+    fake.broken = function;
     pthread_mutex_unlock(&fake.lock);
 }
 

@@ -25,8 +25,9 @@ void fake_cuda_begin(uint64_t seed);
 /* All work of all streams, then forget it. */
 void fake_cuda_end(void);
 
-/* Let `call` fail from now on with error 719; NULL: none. */
-void fake_cuda_fail(const char *call);
+/* Let a function of the runtime, "cudaMalloc", fail from now on with error 719;
+ * NULL: none. */
+void fake_cuda_fail(const char *function);
 
 /* Stages of the calling thread that were begun and not ended. */
 int fake_cuda_stages_open(void);

@@ -68,7 +68,7 @@ static void open_stream(struct rig *rig, struct stream *s)
         .layout      = FOREBAY_LAYOUT_CHW,
     };
     fake_cuda_begin(s->size);
-    fake_cuda_fail(s->no_pool ? "pool_create" : NULL);
+    fake_cuda_fail(s->no_pool ? "cudaMemPoolCreate" : NULL);
     rig_begin(rig, s->size, s->last);
     if (s->fields != NULL) { /* the rest of the text, from its first key on */
         char *from = strstr(rig->text,
@@ -427,7 +427,7 @@ static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
     struct stream s = stream(24, FBY_FILTER_NONE, FBY_CODEC_STORE);
     open_stream(&rig, &s);
     rig_skip(&rig, 1);
-    fake_cuda_fail("launch");
+    fake_cuda_fail("cudaLaunchKernel");
     struct forebay_batch *batch  = NULL;
     enum forebay_status   status = FOREBAY_OK;
     while (status == FOREBAY_OK) {
@@ -435,7 +435,8 @@ static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
         forebay_release(&batch, NULL);
     }
     assert_int_equal(status, FOREBAY_SYSTEM);
-    assert_non_null(strstr(forebay_error(rig.stream), "launch failed"));
+    assert_non_null(
+        strstr(forebay_error(rig.stream), "cudaLaunchKernel failed"));
     fake_cuda_fail(NULL);
     rig_end(&rig);
     fake_cuda_end();
@@ -444,7 +445,8 @@ static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
 static void auto_takes_the_gpu_or_the_host(void **state)
 {
     (void)state;
-    static const char *const unusable[] = {NULL, "prepare", "allocate"};
+    static const char *const unusable[] = {
+        NULL, "cudaFuncGetAttributes", "cudaMalloc"};
     for (size_t i = 0; i < sizeof(unusable) / sizeof(unusable[0]) + 1; i++) {
         struct rig rig;
         int        devices = i < sizeof(unusable) / sizeof(unusable[0]);
