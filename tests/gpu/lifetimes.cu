@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda_runtime.h>
+#include <pthread.h>
 
 extern "C" {
 #include "trainer_client/feed.h"
@@ -182,7 +183,21 @@ static void three_rings(cudaStream_t s)
     end(&rig, "three rings held");
 }
 
-/* The graph is a step that knows the one address of the values. */
+/* On a thread of its own, as the receiver's is. */
+struct sending {
+    struct rig          *rig;
+    struct fby_feed_out *out;
+};
+
+static void *send_there(void *opaque)
+{
+    struct sending *sending = static_cast<struct sending *>(opaque);
+    sending->out            = send(sending->rig, false);
+    return nullptr;
+}
+
+/* The graph is a step that knows the one address of the values. A batch is sent
+ * while it is captured: that must not end the capture. */
 static void graph(cudaStream_t s)
 {
     struct rig           rig;
@@ -190,13 +205,17 @@ static void graph(cudaStream_t s)
     cudaGraphExec_t      run   = nullptr;
     struct fby_why       why   = {""};
     struct fby_feed_out *next[2];
+    struct sending       sending = {&rig, nullptr};
+    pthread_t            thread;
     begin(&rig, true);
     next[0] = send(&rig, false);
-    next[1] = send(&rig, false);
     CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+    CHECK(pthread_create(&thread, nullptr, send_there, &sending));
     consume<<<32, 256, 0, s>>>(
         reinterpret_cast<uint32_t *>(next[0]->memory), rig.number, rig.wrong);
+    CHECK(pthread_join(thread, nullptr));
     CHECK(cudaStreamEndCapture(s, &graph));
+    next[1] = sending.out;
     CHECK(cudaGraphInstantiate(&run, graph, 0));
     for (uint32_t i = 0; i < 1000; i++) {
         if (fby_feed_hand_out(rig.feed, next[0], s, &why) != FBY_OK) {
