@@ -254,6 +254,13 @@ static fby_err put_members(struct fby_buffer *out,
         return FBY_OK;
     }
     fby_init_list(s, found, sizeof(found));
+    if (s->n_members > 0 && s->members[0].value != FBY_INIT_NO_VALUE) {
+        return fby_because(why, FBY_CONFIG,
+            "%s: no column can be a field as it is; found: %s. Each row needs "
+            "one, and of an object a member: {from: COLUMN, decode: number, "
+            "key: MEMBER}",
+            fby_text_show(s->path).text, found[0] != '\0' ? found : "nothing");
+    }
     return fby_because(why, FBY_CONFIG,
         "%s: no picture among the files (.jpg, .jpeg, .png); found: %s",
         fby_text_show(s->path).text, found[0] != '\0' ? found : "nothing");

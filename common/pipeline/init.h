@@ -15,12 +15,18 @@ struct fby_init_column {
     bool             sparse;     /* `row` is that of a dense one */
 };
 
-/* What the values of a list's column are; each may also be the ones below. */
+/* What the values of a list's column are; up to texts each may also be the ones
+ * above it. */
 enum fby_init_value {
     FBY_INIT_NO_VALUE = 0, /* members are files */
     FBY_INIT_WHOLE    = 1, /* digits alone, as class ids */
     FBY_INIT_NUMBER   = 2,
-    FBY_INIT_TEXT     = 3
+    FBY_INIT_TEXT     = 3,
+    FBY_INIT_NUMBERS  = 4, /* JSON lists of numbers, or empty ones */
+    FBY_INIT_TEXTS    = 5, /* JSON lists of texts, none empty */
+    FBY_INIT_LISTS    = 6, /* other JSON lists */
+    FBY_INIT_OBJECT   = 7, /* JSON objects */
+    FBY_INIT_MIXED    = 8  /* several of these */
 };
 
 /* Members of one extension; of lists and parallel folders it begins with the
@@ -33,6 +39,9 @@ struct fby_init_member {
     bool                ids;    /* it is grey, or has a palette, as masks */
     enum fby_init_value value;
     uint32_t            longest; /* bytes, of values */
+    uint32_t            most;    /* of lists: entries, of texts bytes of one */
+    char                inside[128]; /* of an object: keys, ", " between them */
+    enum fby_init_value first; /* number, text or mixed: at the first key */
 };
 
 struct fby_init_summary {

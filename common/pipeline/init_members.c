@@ -289,15 +289,76 @@ static uint32_t power_of_two_from(uint32_t least)
     return n;
 }
 
+static void put_left(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *reason)
+{
+    fby_init_put(out, "  # left out, ");
+    fby_init_put(out, reason);
+    fby_init_put(out, ": column ");
+    fby_init_put_quoted(out, member->extension);
+    fby_init_put(out, "\n");
+}
+
+/* What `inside` holds is plain letters: it stands in the file as it is. */
+static void put_object(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    int n = (int)strcspn(member->inside, ",");
+    put_left(out, member, "being objects, whose members have keys");
+    if (n == 0) {
+        return;
+    }
+    fby_init_put_line(out, "  #   members: %s\n", member->inside);
+    if (member->first == FBY_INIT_MIXED) {
+        return;
+    }
+    fby_init_put_line(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
+        (int)strcspn(member->inside, ",."), member->inside, name,
+        member->first == FBY_INIT_NUMBER ? "number" : "text", n, member->inside,
+        member->first == FBY_INIT_NUMBER ? "" : ", max_length: 256");
+}
+
+/* False: it is left out. */
+static bool put_lists(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    if (member->value == FBY_INIT_NUMBERS) {
+        fby_init_put_line(out,
+            "  %s: {from: %s, decode: number, key: \".\", max_length: %u}\n",
+            name, name, member->most > 0 ? member->most : 1);
+        return true;
+    }
+    if (member->value == FBY_INIT_TEXTS) {
+        fby_init_put_line(out,
+            "  %s: {from: %s, decode: text, key: \".\", pick: random, "
+            "max_length: %u, too_long: truncate}\n",
+            name, name, power_of_two_from(member->most));
+        return true;
+    }
+    if (member->value == FBY_INIT_OBJECT) {
+        put_object(out, member, name);
+    } else if (member->value == FBY_INIT_LISTS) {
+        put_left(out, member,
+            "being lists of other than texts or numbers (key: \"0\" is the "
+            "first entry)");
+    } else {
+        put_left(out, member,
+            "for values of several kinds, such as texts beside lists or empty "
+            "lists of texts");
+    }
+    return false;
+}
+
 static size_t put_value(
     struct fby_buffer *out, const struct fby_init_member *member)
 {
     char name[FBY_NAME_SIZE];
     if (!fby_init_name(member->extension, name) || !member->always) {
-        fby_init_put(out, "  # left out, for its name or its gaps: column ");
-        fby_init_put_quoted(out, member->extension);
-        fby_init_put(out, "\n");
+        put_left(out, member, "for its name or its gaps");
         return 0;
+    }
+    if (member->value > FBY_INIT_TEXT) {
+        return put_lists(out, member, name) ? 1 : 0;
     }
     fby_init_put_line(out, "  %s: {from: %s, ", name, name);
     if (member->value == FBY_INIT_WHOLE) {

@@ -96,6 +96,26 @@ class Init(SystemTest):
         batch = self.batch(self.made())
         self.assertTrue(numpy.array_equal(batch["price"] * 2, batch["id"]))
 
+    def test_lists_of_json_are_fields_and_objects_say_how_to_reach_them(self):
+        rows = [{"captions": [f"one {i}", f"another {i}"],
+                 "box": list(range(i % 5)), "meta": {"score": i / 2}}
+                for i in range(SAMPLES)]
+        data = self.root / "rows.jsonl"
+        data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        pipeline = self.made(data=data)
+        path = "{from: meta, decode: number, key: score}"
+        self.assertIn(f"#   score: {path}\n", pipeline.read_text())
+        pipeline.write_text(pipeline.read_text() + f"  score: {path}\n")
+        batch = self.batch(pipeline)
+        for row, number in enumerate(batch["samples"]):
+            size = batch["captions.lengths"][row]
+            self.assertIn(bytes(batch["captions"][row][:size]).decode(),
+                          rows[number]["captions"])
+            size = batch["box.lengths"][row]
+            self.assertEqual(list(batch["box"][row][:size]),
+                             rows[number]["box"])
+            self.assertEqual(batch["score"][row], number / 2)
+
     def test_notes_beside_class_folders_are_no_list(self):
         for i in range(8):
             self.save(picture(i), f"class{i % 2}/{i}.png")

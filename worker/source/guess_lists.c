@@ -2,7 +2,6 @@
  *
  * A list is read as one of values alone first: a column whose first value is
  * the name of a file that is there is one of paths. */
-#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -67,41 +66,6 @@ static void find_files(const struct fby_look *look,
 
 /* ---- values -------------------------------------------------------------- */
 
-static bool is_whole(const char *text, size_t size)
-{
-    size_t digits = 0;
-    while (digits < size && text[digits] >= '0' && text[digits] <= '9') {
-        digits++;
-    }
-    return size > 0 && size <= 9 && digits == size;
-}
-
-static bool is_number(const char *text, size_t size)
-{
-    json_t *json   = json_loadb(text, size, JSON_DECODE_ANY, NULL);
-    bool    number = json_is_number(json);
-    json_decref(json);
-    return number;
-}
-
-static enum fby_init_value value_of(const char *text, size_t size)
-{
-    if (is_whole(text, size)) {
-        return FBY_INIT_WHOLE;
-    }
-    return is_number(text, size) ? FBY_INIT_NUMBER : FBY_INIT_TEXT;
-}
-
-static void take_value(
-    struct fby_init_member *member, const char *text, size_t size)
-{
-    if (member->value != FBY_INIT_TEXT) {
-        enum fby_init_value value = value_of(text, size);
-        member->value = value > member->value ? value : member->value;
-    }
-    member->longest = size > member->longest ? (uint32_t)size : member->longest;
-}
-
 /* What the members of that suffix are; NULL beyond what a guess keeps. */
 static struct fby_init_member *member_of(
     struct fby_guess_split *split, const char *suffix)
@@ -121,9 +85,21 @@ static void take_values(
         struct fby_init_member *member =
             member_of(split, fby_shard_suffix(shard, m));
         if (member != NULL && fby_shard_is_value(shard, m)) {
-            take_value(member,
+            fby_look_at_value(member,
                 (const char *)shard->texts.data + shard->text_at[m],
                 shard->text_size[m]);
+        }
+    }
+}
+
+/* In CSV a list or an object among other values is a text that looks like
+ * one. */
+static void settle(struct fby_guess_split *split)
+{
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        struct fby_init_member *member = &split->members[i];
+        if (member->value == FBY_INIT_MIXED) {
+            member->value = FBY_INIT_TEXT;
         }
     }
 }
@@ -143,6 +119,9 @@ static fby_err read_list(struct fby_look *look, const char *below,
     }
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
         take_values(split, &index.shards[i]);
+    }
+    if (ends_with(below, ".csv")) {
+        settle(split);
     }
     fby_index_fini(&index);
     return err;

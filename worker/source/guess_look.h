@@ -68,6 +68,12 @@ void fby_look_finish(struct fby_guess_split *split);
 FBY_CHECKED fby_err fby_look_take(struct fby_guess_split *split,
     const struct fby_index *index, struct fby_why *why);
 
+/* ---- values (guess_values.c) ---- */
+
+/* Take one more value of a list's column into what is known of it. */
+void fby_look_at_value(
+    struct fby_init_member *member, const char *text, size_t size);
+
 /* ---- kinds ----
  * Each looks for its kind among the entries of `path`, and adds a split for each
  * that it finds: of a list, of parallel folders, of token files.

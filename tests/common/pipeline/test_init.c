@@ -261,6 +261,51 @@ static void values_of_a_list_become_fields_and_ids_a_mask(void **state)
     free(text);
 }
 
+static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
+{
+    (void)state;
+    static const struct fby_init_member members[] = {
+        {.extension = "captions",
+            .always = true,
+            .value  = FBY_INIT_TEXTS,
+            .most   = 17},
+        {.extension = "box",
+            .always = true,
+            .value  = FBY_INIT_NUMBERS,
+            .most   = 5},
+        {.extension = "meta",
+            .always = true,
+            .value  = FBY_INIT_OBJECT,
+            .inside = "car.speed, id",
+            .first  = FBY_INIT_NUMBER},
+        {.extension = "points", .always = true, .value = FBY_INIT_LISTS},
+        {.extension = "any", .always = true, .value = FBY_INIT_MIXED},
+    };
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
+        .path                                = "/d/l.jsonl",
+        .members                             = members,
+        .n_members                           = 5};
+    char                   *text    = text_of(&summary);
+    struct fby_split       *split   = split_of(text, "train");
+
+    const struct fby_field_content *fields = split->content.fields;
+    assert_int_equal(split->content.n_fields, 2);
+    assert_string_equal(fields[0].name, "box");
+    assert_int_equal(fields[0].decode, FBY_DECODE_NUMBER);
+    assert_int_equal(fields[0].max_length, 5);
+    assert_int_equal(fields[1].decode, FBY_DECODE_TEXT);
+    assert_int_equal(fields[1].pick, FBY_PICK_RANDOM);
+    assert_string_equal(fields[1].json_key, ".");
+    assert_int_equal(fields[1].max_length, 32);
+    assert_non_null(strstr(text, "#   members: car.speed, id\n"));
+    assert_non_null(strstr(
+        text, "#   car: {from: meta, decode: number, key: car.speed}\n"));
+    assert_non_null(strstr(text, "column \"points\""));
+    assert_non_null(strstr(text, "column \"any\""));
+    fby_split_destroy(&split);
+    free(text);
+}
+
 static void token_files_give_inputs_and_targets(void **state)
 {
     (void)state;
@@ -288,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_become_fields_or_say_that_they_do_not),
         cmocka_unit_test(values_of_a_list_become_fields_and_ids_a_mask),
+        cmocka_unit_test(lists_of_a_list_become_fields_and_objects_a_comment),
         cmocka_unit_test(token_files_give_inputs_and_targets),
         cmocka_unit_test(the_text_for_a_folder_works_at_once),
         cmocka_unit_test(fewer_samples_than_a_batch_make_a_short_one),

@@ -146,6 +146,46 @@ static void a_list_says_which_columns_are_paths(void **state)
     assert_int_equal(guess.splits[0].samples, 2);
 }
 
+static enum fby_init_value value_of(const char *column)
+{
+    const struct fby_guess_split *split = &guess.splits[0];
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (strcmp(split->members[i].extension, column) == 0) {
+            return split->members[i].value;
+        }
+    }
+    return FBY_INIT_NO_VALUE;
+}
+
+static void lists_and_objects_of_a_list_are_known_as_such(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/l.jsonl",
+        "{\"t\": [\"a\", \"bcd\"], \"n\": [1, 2.5, 3], \"l\": [[1]], "
+        "\"m\": [\"a\"], \"x\": \"a\", "
+        "\"o\": {\"a b\": 1, \"car\": {\"speed\": 3}, \"id\": \"x\"}}\n"
+        "{\"t\": [\"ef\"], \"n\": [], \"l\": [{}], \"m\": [], \"x\": {}, "
+        "\"o\": {\"car\": {}}}\n");
+    look(sb, "p");
+    assert_int_equal(value_of("t"), FBY_INIT_TEXTS);
+    assert_int_equal(value_of("n"), FBY_INIT_NUMBERS);
+    assert_int_equal(value_of("l"), FBY_INIT_LISTS);
+    assert_int_equal(value_of("m"), FBY_INIT_MIXED);
+    assert_int_equal(value_of("x"), FBY_INIT_MIXED);
+    assert_int_equal(value_of("o"), FBY_INIT_OBJECT);
+    for (uint32_t i = 0; i < guess.splits[0].n_members; i++) {
+        const struct fby_init_member *member = &guess.splits[0].members[i];
+        uint32_t most = member->value <= FBY_INIT_TEXTS ? 3 : member->most;
+        assert_int_equal(member->most, most);
+        assert_string_equal(member->inside,
+            member->value == FBY_INIT_OBJECT ? "car.speed, id" : "");
+    }
+    sandbox_write_text(sb, "p/l.csv", "t,x\n\"[\"\"a\"\"]\",[1]\n[],b\n");
+    look(sb, "p/l.csv");
+    assert_int_equal(value_of("t"), FBY_INIT_TEXT);
+    assert_int_equal(value_of("x"), FBY_INIT_TEXT);
+}
+
 static void folders_of_pictures_and_masks_are_parallel(void **state)
 {
     const struct sandbox *sb  = *state;
@@ -200,6 +240,7 @@ int main(void)
         TEST(tar_files_make_a_brace_range_a_split),
         TEST(gaps_and_uneven_digits_make_wildcards),
         TEST(a_list_says_which_columns_are_paths),
+        TEST(lists_and_objects_of_a_list_are_known_as_such),
         TEST(folders_of_pictures_and_masks_are_parallel),
         TEST(files_of_tokens_that_no_wildcard_fits_are_named),
         TEST(anything_else_says_what_was_expected),
