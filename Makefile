@@ -10,6 +10,7 @@
 MAKEFLAGS += --no-print-directory
 DATA ?=
 PREFIX ?= /usr/local
+FBY_CUDA = auto
 demo bench: export DATA := $(DATA)
 
 .PHONY: build configure setup demo test test-long test-gpu lint bench \
@@ -18,9 +19,9 @@ demo bench: export DATA := $(DATA)
 # Kernels take minutes to compile and the demo launches none: what it
 # configured without them is configured anew here.
 build:
-	@$(MAKE) configure FBY_CUDA=auto
+	@$(MAKE) configure
 	@[ ! -f build/no-cuda ] || { \
-	    cmake build -DFBY_CUDA=auto >/dev/null && rm build/no-cuda; }
+	    cmake build -DFBY_CUDA=$(FBY_CUDA) >/dev/null && rm build/no-cuda; }
 	@cmake --build build
 
 configure:

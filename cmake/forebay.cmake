@@ -8,6 +8,9 @@ foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
     string(REPLACE ":" ";" pair ${dependency})
     list(GET pair 0 name)
     list(GET pair 1 module)
+    # Ask again each time: what is cached has "-isystem DIR" among the options,
+    # a first run among the directories, and all would be compiled again.
+    unset(${name}_FOUND CACHE)
     pkg_check_modules(${name} REQUIRED IMPORTED_TARGET ${module})
 endforeach()
 find_package(Threads REQUIRED)
