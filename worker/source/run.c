@@ -223,7 +223,6 @@ static fby_err name_file(struct fby_run *self,
         column =
             &dataset->index.shards[self->shard[slot]].columns[column->partner];
     }
-    self->failed = row_in_slot(self, slot);
     return fby_because_in(why, err, "column %s", column->name);
 }
 
@@ -301,11 +300,11 @@ static fby_err use_column(struct fby_run *self,
     return err;
 }
 
-/* The use that comes next could not be made: end those before it. */
+/* One use could not be made, or is of no good: end those that there are. */
 static fby_err give_up(struct fby_run *self, const struct fby_dataset *dataset,
-    fby_err err, struct fby_why *why)
+    uint32_t use, fby_err err, struct fby_why *why)
 {
-    self->uses.failed = self->uses.n;
+    self->uses.failed = use;
     name_file(self, dataset, err, why);
     return fby_maps_end(dataset->maps, &self->uses, NULL) == FBY_OK ? err
                                                                     : FBY_STALE;
@@ -320,7 +319,7 @@ fby_err fby_run_open(struct fby_run *self, const struct fby_dataset *dataset,
     for (uint32_t i = 0; i < self->n_shards; i++) {
         fby_err err = use_column(self, dataset, i, pick[self->shard[i]], why);
         if (err != FBY_OK) {
-            return give_up(self, dataset, err, why);
+            return give_up(self, dataset, self->uses.n, err, why);
         }
     }
     if (any->part == FBY_COLUMN_WHOLE) {
@@ -341,12 +340,12 @@ fby_err fby_run_open_tokens(struct fby_run *self,
         const struct fby_shard *shard = &dataset->index.shards[self->shard[i]];
         self->column[i]               = NULL;
         fby_err err = use_file(self, dataset, self->shard[i], 0, why);
-        if (err != FBY_OK) {
-            return give_up(self, dataset, err, why);
-        }
-        if (shard->size > self->use[i].size) { /* its runs may end so far */
+        if (err == FBY_OK && shard->size > self->use[i].size) {
+            /* its runs may end beyond */
             err = fby_because(why, FBY_STALE, "is shorter than was indexed");
-            return give_up(self, dataset, err, why);
+        }
+        if (err != FBY_OK) {
+            return give_up(self, dataset, i, err, why);
         }
     }
     return FBY_OK;

@@ -9,6 +9,7 @@
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
 #include "worker/source/columns.h"
+#include "worker/source/dataset_state.h"
 #include "worker/source/ragged.h"
 #include "worker/source/run.h"
 
@@ -621,11 +622,30 @@ static void tokens_cut_short_under_a_reader_are_stale(void **state)
     fby_dataset_destroy(&dataset);
 }
 
+static void a_file_of_fewer_tokens_than_indexed_is_named_by_its_row(
+    void **state)
+{
+    const uint64_t      samples[] = {0, 3333, 1};
+    struct fby_why      why       = {{0}};
+    struct fby_dataset *dataset   = open_tokens(*state);
+    struct fby_run     *run       = fby_run_create();
+    dataset->index.shards[1].size++; /* a manifest that is wrong */
+    fby_run_place(run, dataset, samples, 3);
+    assert_int_equal(fby_run_open_tokens(run, dataset, &why), FBY_STALE);
+    assert_says(&why, "is shorter than was indexed");
+    assert_int_equal(run->failed, 1);
+    fby_run_destroy(&run);
+    fby_dataset_destroy(&dataset);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(
             sequences_lie_in_the_mapped_files, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            a_file_of_fewer_tokens_than_indexed_is_named_by_its_row,
+            sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
             tokens_cut_short_under_a_reader_are_stale, sandbox_open,
             sandbox_close),
