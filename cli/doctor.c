@@ -4,11 +4,10 @@
  * it comes. */
 #include "cli/doctor.h"
 
-#include <string.h>
-
 #include "cli/command.h"
 #include "cli/doctor_report.h"
 #include "cli/doctor_trial.h"
+#include "cli/served.h"
 #include "cli/signals.h"
 #include "common/pipeline/location.h"
 
@@ -57,10 +56,9 @@ static const struct argp_option options[] = {
 
 static void take_data(struct argp_state *state, struct doctor *self, char *arg)
 {
-    const char *equals = strchr(arg, '=');
-    if (equals == NULL || equals == arg || equals[1] == '\0') {
-        argp_error(
-            state, "--data %s: write NAME=DIR, as in photos=/data/photos", arg);
+    struct fby_why why = {{0}};
+    if (fby_served_check(arg, &why) != FBY_OK) {
+        argp_error(state, "%s", why.text);
     }
     fby_words_add(&self->options.data, arg);
 }

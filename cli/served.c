@@ -41,19 +41,29 @@ static fby_err add_root(
     return FBY_OK;
 }
 
+fby_err fby_served_check(const char *option, struct fby_why *why)
+{
+    const char *equals = strchr(option, '=');
+    return equals != NULL && equals > option && equals[1] != '\0'
+               ? FBY_OK
+               : fby_because(why, FBY_USAGE,
+                     "--data %s: write NAME=DIR, as in photos=/data/photos",
+                     option);
+}
+
 /* --data may be given relative to where the command runs. */
 static fby_err add_option(
     struct fby_served *self, const char *option, struct fby_why *why)
 {
+    fby_err err = fby_served_check(option, why);
+    if (err != FBY_OK) {
+        return err;
+    }
     const char *equals = strchr(option, '=');
-    char       *path   = equals != NULL ? realpath(equals + 1, NULL) : NULL;
+    char       *path   = realpath(equals + 1, NULL);
     if (path == NULL) {
-        return equals == NULL
-                   ? fby_because(why, FBY_USAGE,
-                         "--data %s: write NAME=DIR, as in photos=/data/photos",
-                         option)
-                   : fby_because(why, FBY_USAGE,
-                         "--data %s: there is no such directory", option);
+        return fby_because(
+            why, FBY_USAGE, "--data %s: there is no such directory", option);
     }
     char text[FBY_PATH_SIZE + FBY_NAME_SIZE];
     snprintf(

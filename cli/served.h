@@ -19,6 +19,9 @@ struct fby_served {
     unsigned given; /* of these, by --data; the rest got a name here */
 };
 
+/* Is it NAME=DIR? Errors: FBY_USAGE. */
+FBY_CHECKED fby_err fby_served_check(const char *option, struct fby_why *why);
+
 /* Collect the roots given as --data and, when `pipeline` is not NULL, one for
  * each plain path of its splits: then there is at least one.
  * Errors: FBY_USAGE (a wrong or missing --data), FBY_CONFIG, FBY_IO (the
