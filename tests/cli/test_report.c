@@ -24,15 +24,26 @@ static struct fby_report example(void)
     return report;
 }
 
-static char *table_of(const struct fby_report *report)
+static char *text_of(const struct fby_report *report,
+    void (*print)(const struct fby_report *, FILE *))
 {
     char  *text = NULL;
     size_t size = 0;
     FILE  *out  = open_memstream(&text, &size);
     assert_non_null(out);
-    fby_report_table(report, out);
+    print(report, out);
     assert_int_equal(fclose(out), 0);
     return text;
+}
+
+static char *table_of(const struct fby_report *report)
+{
+    return text_of(report, fby_report_table);
+}
+
+static char *json_of(const struct fby_report *report)
+{
+    return text_of(report, fby_report_json);
 }
 
 static void assert_has(const char *text, const char *line)
@@ -64,17 +75,6 @@ static void waiting_is_no_share_of_the_work(void **state)
     assert_has(text, "1.00 s            25 %\n");
     assert_has(text, "9.00 s, batches in queues (no work)\n");
     free(text);
-}
-
-static char *json_of(const struct fby_report *report)
-{
-    char  *text = NULL;
-    size_t size = 0;
-    FILE  *out  = open_memstream(&text, &size);
-    assert_non_null(out);
-    fby_report_json(report, out);
-    assert_int_equal(fclose(out), 0);
-    return text;
 }
 
 static void a_gpu_is_named_and_has_no_digest_that_was_not_asked_for(
