@@ -411,6 +411,38 @@ class SystemTest(unittest.TestCase):
         with numpy.load(path) as file:
             return {name: file[name] for name in file.files}
 
+    def assert_one_stream(self, pipeline, *runs, head=7, options=()):
+        """Two epochs by one worker, which are also those of each of `runs`,
+        (pipeline, option ...), and those that go on after `head` steps."""
+        def pull(*run):
+            made = self.cluster.pull_alone(*run, "--epochs", 2, *options)
+            made.finish()
+            return made
+
+        whole = pull(pipeline, "--workers", 1)
+        for run in runs:
+            other = pull(*run)
+            self.assertEqual(other.lines, whole.lines, run)
+            self.assertEqual(other.result["digest"], whole.result["digest"])
+        begun = pull(pipeline, "--workers", 2, "--steps", head)
+        rest = pull(pipeline, "--resume", begun.result["token"])
+        self.assertEqual(len(begun.lines), head)
+        self.assertEqual(begun.lines + rest.lines, whole.lines)
+        return whole
+
+    def assert_substituted(self, pipeline, number, *words):
+        """An epoch replaces so many samples, and says why."""
+        pull = self.cluster.pull_alone(pipeline, "--epochs", 1)
+        self.assertEqual(pull.finish()["substituted"], number)
+        for some in words:
+            self.assertIn(some, pull.error)
+
+    def assert_sheet(self, pipeline):
+        """A sheet can be made of a batch."""
+        sheet = self.cluster.path("sheet.png")
+        self.forebay("show", "-p", pipeline, "-o", sheet)
+        self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
+
     def assert_equal(self, got, right):
         """Arrays, to the type and the value."""
         self.assertEqual(got.dtype, right.dtype)

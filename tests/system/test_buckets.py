@@ -39,12 +39,6 @@ class Buckets(SystemTest):
     def bucket(self, number):
         return sum(self.lengths[number] > bound for bound in BOUNDS)
 
-    def steps(self, *args):
-        """(samples, bucket numbers) of each step that a run delivers."""
-        pull = self.cluster.pull_alone(*args, "--field", "number")
-        result = pull.finish()
-        return pull.lines, result
-
     def plan(self, pipeline, step, epoch=0, *args):
         shown = self.forebay("plan", "-p", pipeline, "--json", "--step", step,
                              "--epoch", epoch, *args)
@@ -90,15 +84,11 @@ class Buckets(SystemTest):
 
     def test_one_stream_for_any_number_of_workers_ranks_and_from_any_step(self):
         pipeline = self.pipeline("last: pad")
-        one, result = self.steps(pipeline, "--epochs", 2, "--workers", 1)
-        three, _ = self.steps(pipeline, "--epochs", 2, "--workers", 3)
-        head, middle = self.steps(pipeline, "--epochs", 2, "--steps", 23)
-        tail, _ = self.steps(
-            pipeline, "--epochs", 2, "--resume", middle["token"])
-        self.assertEqual(len(one), 2 * -(-SAMPLES // BATCH))
-        self.assertEqual(one, three)
-        self.assertEqual(one, head + tail)
-        self.assertEqual(result["images"], len(one) * BATCH)
+        whole = self.assert_one_stream(
+            pipeline, (pipeline, "--workers", 3), head=23,
+            options=("--field", "number"))
+        self.assertEqual(len(whole.lines), 2 * -(-SAMPLES // BATCH))
+        self.assertEqual(whole.result["images"], len(whole.lines) * BATCH)
 
     def test_ranks_share_a_batch_of_one_bucket(self):
         pipeline = self.pipeline("last: drop")
@@ -121,8 +111,16 @@ class Buckets(SystemTest):
         tokens = set()
         for i, bounds in enumerate(([40], [41], [40, 80])):
             pipeline = self.pipeline(bounds=bounds, name=f"{i}.yaml")
-            tokens.add(self.steps(pipeline, "--epochs", 1)[1]["token"])
+            tokens.add(self.cluster.pull_alone(
+                pipeline, "--epochs", 1, "--field", "number").finish()["token"])
         self.assertEqual(len(tokens), 3)
+
+
+NUMBER = "  number: {from: number, decode: number, wire: u8}\n"
+IDS = ("  ids: {from: ids, decode: array, shape: [], max_length: 200,\n"
+       "        wire: i32, out: {as: ragged}}\n")
+WORDS = ("  words: {from: words, decode: sparse, shape: [200],\n"
+         "          max_length: 200, wire: f16, out: {as: csr}}\n")
 
 
 class BucketsOfRows(SystemTest):
@@ -150,49 +148,51 @@ class BucketsOfRows(SystemTest):
             self.lengths["ids"] += n[0].tolist()
             self.lengths["words"] += n[1].tolist()
 
-    def pipeline(self, field, rest="last: short", bounds=BOUNDS):
+    def pipeline(self, field, rest="last: short", bounds=BOUNDS,
+                 columns="rec/day-*", fields=NUMBER + IDS + WORDS):
         path = self.cluster.path("p.yaml")
         path.write_text(
-            "forebay: 1\nsplits:\n  train:\n    columns: rec/day-*\n"
+            f"forebay: 1\nsplits:\n  train:\n    columns: {columns}\n"
             f"    {rest}\n    bucket_by: {{field: {field}, bounds: {bounds}}}"
-            f"\nglobal_batch: {BATCH}\nfields:\n"
-            "  number: {from: number, decode: number, wire: u8}\n"
-            "  ids: {from: ids, decode: array, shape: [], max_length: 200,\n"
-            "        wire: i32, out: {as: ragged}}\n"
-            "  words: {from: words, decode: sparse, shape: [200],\n"
-            "          max_length: 200, wire: f16, out: {as: csr}}\n")
+            f"\nglobal_batch: {BATCH}\nfields:\n{fields}")
         return path
+
+    def check_buckets(self, pipeline, lengths):
+        seen, pure, steps = [], 0, -(-len(lengths) // BATCH)
+        for step in range(steps):
+            shown = self.forebay(
+                "plan", "-p", pipeline, "--json", "--step", step)
+            rows = [row["sample"] for row in json.loads(shown)["rows"]]
+            seen += rows
+            pure += len({sum(lengths[row] > bound for bound in BOUNDS)
+                         for row in rows}) == 1
+        self.assertEqual(sorted(seen), list(range(len(lengths))))
+        self.assertGreaterEqual(pure, steps - len(BOUNDS) - 1)
 
     def test_batches_are_of_one_bucket_but_for_the_rests(self):
         for field, lengths in self.lengths.items():
-            pipeline = self.pipeline(field)
-            seen, pure = [], 0
-            for step in range(-(-SAMPLES // BATCH)):
-                shown = self.forebay(
-                    "plan", "-p", pipeline, "--json", "--step", step)
-                rows = [row["sample"] for row in json.loads(shown)["rows"]]
-                seen += rows
-                pure += len({sum(lengths[row] > bound for bound in BOUNDS)
-                             for row in rows}) == 1
-            self.assertEqual(sorted(seen), list(range(SAMPLES)))
-            self.assertGreaterEqual(
-                pure, -(-SAMPLES // BATCH) - len(BOUNDS) - 1)
+            self.check_buckets(self.pipeline(field), lengths)
+
+    def test_batches_of_one_npz_are_of_one_bucket_too(self):
+        rng = numpy.random.default_rng(6)
+        lengths = rng.integers(0, 160, 100)
+        self.cluster.table("all.npz", {
+            "ids.values": numpy.arange(lengths.sum(), dtype="i4"),
+            "ids.offsets": numpy.cumsum([0, *lengths]),
+            "number": numpy.arange(100, dtype="u1")})
+        pipeline = self.pipeline(
+            "ids", columns="rec/all.npz", fields=NUMBER + IDS)
+        self.check_buckets(pipeline, lengths)
+        got = self.batch(pipeline, 3)
+        self.assert_equal(got["number"], got["samples"].astype("u1"))
+        self.assert_equal(numpy.diff(got["ids.offsets"]),
+                          lengths[got["samples"]].astype("i4"))
 
     def test_one_stream_for_any_number_of_workers_and_from_any_step(self):
         pipeline = self.pipeline("ids", "last: pad")
-        one = self.cluster.pull_alone(
-            pipeline, "--epochs", 2, "--workers", 1)
-        three = self.cluster.pull_alone(
-            pipeline, "--epochs", 2, "--workers", 3)
-        head = self.cluster.pull_alone(pipeline, "--epochs", 2, "--steps", 23)
-        one.finish()
-        three.finish()
-        tail = self.cluster.pull_alone(
-            pipeline, "--epochs", 2, "--resume", head.finish()["token"])
-        tail.finish()
-        self.assertEqual(len(one.lines), 2 * -(-SAMPLES // BATCH))
-        self.assertEqual(one.lines, three.lines)
-        self.assertEqual(one.lines, head.lines + tail.lines)
+        whole = self.assert_one_stream(
+            pipeline, (pipeline, "--workers", 3), head=23)
+        self.assertEqual(len(whole.lines), 2 * -(-SAMPLES // BATCH))
 
     def test_ranks_share_a_batch_of_one_bucket(self):
         pipeline = self.pipeline("words", "last: drop")

@@ -5,10 +5,9 @@ import json
 
 import harness
 import numpy
+import varying
 
-from harness import SystemTest
-
-SAMPLES, BATCH = 48, 16
+from varying import BATCH, SAMPLES
 
 SOURCES = {
     "ids": "{from: ids.npy, decode: array, shape: [], max_length: 40, "
@@ -28,10 +27,8 @@ RAGGED = {"ids": "{as: ragged, dtype: i64, offsets: i64}",
 
 
 def fields(out):
-    return (f"global_batch: {BATCH}\n"
-            "on_bad_sample: {do: substitute, limit: 20}\nfields:\n"
-            + "".join(f"  {name}: {keys}, out: {out[name]}}}\n"
-                      for name, keys in SOURCES.items()))
+    return "".join(f"  {name}: {keys}, out: {out[name]}}}\n"
+                   for name, keys in SOURCES.items())
 
 
 def sample(number):
@@ -68,14 +65,6 @@ def files(rows, number):
     }
 
 
-def right_rows(numbers):
-    """The rows of a batch, by field, as arrays."""
-    rows = [sample(number) for number in numbers]
-    for row in rows:
-        row["words"] = numpy.frombuffer(row["words"].encode(), "u1")
-    return {name: [row[name] for row in rows] for name in SOURCES}
-
-
 def padded(rows, to, pad, dtype):
     out = numpy.full((len(rows), to) + rows[0].shape[1:], pad, dtype)
     for i, row in enumerate(rows):
@@ -89,24 +78,20 @@ def bf16(array):
     return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
 
 
-def changed(number, change):
-    members = files(sample(number), number)
-    if change:
-        change(number, members)
-    return members
+class Ragged(varying.VaryingTest):
+    WHOLE = fields(PADDED)
+    PARTS = fields(RAGGED)
+    CODED = ("wire: i32", "wire: {type: i32, filter: delta, codec: lz4}")
+    OFFSETS = "blob.offsets"
 
+    def members(self, number):
+        return files(sample(number), number)
 
-class Ragged(SystemTest):
-    def pipeline(self, text, name="p.yaml", change=None, order=""):
-        root = self.cluster.path("data")
-        if not root.exists():
-            self.cluster.tars(root, [changed(number, change)
-                                     for number in range(SAMPLES)])
-        path = self.cluster.path(name)
-        path.write_text(
-            f"forebay: 1\nsplits: {{train: {{shards: '{root}/*.tar'"
-            f"{order}}}}}\n" + text)
-        return path
+    def right(self, numbers):
+        rows = [sample(number) for number in numbers]
+        for row in rows:
+            row["words"] = numpy.frombuffer(row["words"].encode(), "u1")
+        return {name: [row[name] for row in rows] for name in SOURCES}
 
     def test_one_caption_of_a_list_is_drawn_each_epoch(self):
         captions = [[f"{number} {'x' * i}é" for i in range(number % 5 + 1)]
@@ -115,9 +100,9 @@ class Ragged(SystemTest):
             {"json": json.dumps({"about": {"captions": some}}).encode()}
             for some in captions])
         pipeline = self.pipeline(
-            f"global_batch: {SAMPLES}\nfields:\n  caption: {{from: json, "
-            "decode: text, key: about.captions, pick: random, max_length: 20, "
-            "out: {as: ragged}}\n")
+            "  caption: {from: json, decode: text, key: about.captions, "
+            "pick: random, max_length: 20, out: {as: ragged}}\n",
+            batch=SAMPLES)
         seen = []
         for epoch in (0, 1):
             arrays = self.batch(pipeline, 0, "--epoch", epoch)
@@ -130,17 +115,8 @@ class Ragged(SystemTest):
         self.assertNotEqual(seen[0], seen[1])
         self.assertGreater(len({len(text) for text in seen[0].values()}), 3)
 
-    def batches(self, pipeline):
-        seen = set()
-        for step in range(SAMPLES // BATCH):
-            arrays = self.batch(pipeline, step)
-            numbers = arrays["samples"].tolist()
-            seen.update(numbers)
-            yield arrays, right_rows(numbers)
-        self.assertEqual(seen, set(range(SAMPLES)))
-
     def test_padded_rows_are_what_numpy_pads(self):
-        for arrays, right in self.batches(self.pipeline(fields(PADDED))):
+        for arrays, right in self.batches(self.pipeline(self.WHOLE)):
             longest = {name: max(map(len, rows))
                        for name, rows in right.items()}
             for name, rows in right.items():
@@ -160,27 +136,13 @@ class Ragged(SystemTest):
     def test_ragged_rows_are_what_numpy_joins(self):
         types = {"ids": "i8", "boxes": "f2", "blob": "u1", "words": "u1",
                  "scores": "f2"}
-        for arrays, right in self.batches(self.pipeline(fields(RAGGED))):
+        for arrays, right in self.batches(self.pipeline(self.PARTS)):
             for name, rows in right.items():
                 ends = numpy.cumsum([0] + [len(row) for row in rows])
                 self.assert_equal(arrays[name + ".offsets"], ends.astype(
                     "i8" if name == "ids" else "i4"))
                 self.assert_equal(
                     arrays[name], numpy.concatenate(rows).astype(types[name]))
-
-    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
-        plain = fields(PADDED)
-        other = fields(RAGGED).replace(
-            "wire: i32", "wire: {type: i32, filter: delta, codec: lz4}")
-        digests = {
-            self.cluster.pull_alone(
-                self.pipeline(text, name), "--workers", workers, "--epochs",
-                2, *more).finish()["digest"]
-            for text, name, workers, more in (
-                (plain, "a.yaml", 1, ()), (plain, "b.yaml", 3, ()),
-                (other, "c.yaml", 3, ("--audit", 1)),
-                (plain, "d.yaml", 2, ("--verify",)))}
-        self.assertEqual(len(digests), 1)
 
     def test_rows_that_are_too_long_or_damaged_are_substituted(self):
         def change(number, members):
@@ -192,21 +154,19 @@ class Ragged(SystemTest):
                 members["boxes.npy"] = npy(numpy.zeros((2, 5)))
             if number == 40:
                 members["json"] = b'{"scores": 3}'
-        pull = self.cluster.pull_alone(
-            self.pipeline(fields(PADDED), change=change), "--epochs", 1)
-        self.assertEqual(pull.finish()["substituted"], 4)
-        for words in ("the row has 301 entries, max_length is 300",
-                      "a text that is not UTF-8",
-                      "its shape is [2, 5], with entries of the field's [4]",
-                      "JSON 'scores' is no list of numbers"):
-            self.assertIn(words, pull.error)
+        self.assert_substituted(
+            self.pipeline(self.WHOLE, change=change), 4,
+            "the row has 301 entries, max_length is 300",
+            "a text that is not UTF-8",
+            "its shape is [2, 5], with entries of the field's [4]",
+            "JSON 'scores' is no list of numbers")
 
     def test_what_is_too_long_can_be_cut(self):
-        text = fields(PADDED).replace(
+        text = self.WHOLE.replace(
             "max_length: 64", "max_length: 3, too_long: truncate").replace(
             "max_length: 40", "max_length: 2, too_long: truncate")
         arrays = self.batch(self.pipeline(text), 0)
-        right = right_rows(arrays["samples"].tolist())
+        right = self.right(arrays["samples"].tolist())
         cut = [row[:2] for row in right["ids"]]
         self.assert_equal(arrays["ids"], padded(cut, 2, -1, "i4"))
         for row, length, words in zip(
@@ -215,29 +175,8 @@ class Ragged(SystemTest):
             self.assertTrue(words.tobytes().startswith(shown))
             shown.decode()  # no character is cut
 
-    def test_the_last_batch_may_be_short_or_filled(self):
-        for last, rows in (("short", 8), ("pad", 20)):
-            text = fields(RAGGED).replace(
-                f"global_batch: {BATCH}", "global_batch: 20")
-            path = self.pipeline(
-                text, f"{last}.yaml", order=f", last: {last}")
-            arrays = self.batch(path, 2)
-            self.assertEqual(len(arrays["blob.offsets"]), rows + 1)
-
-    def test_a_resumed_stream_goes_on_with_the_same_rows(self):
-        path = self.pipeline(fields(PADDED))
-        pulls = [self.cluster.pull_alone(path, "--epochs", 2),
-                 self.cluster.pull_alone(path, "--steps", 2)]
-        token = [pull.finish() for pull in pulls][1]["token"]
-        pulls.append(self.cluster.pull_alone(
-            path, "--epochs", 2, "--resume", token))
-        pulls[2].finish()
-        whole, first, rest = (pull.lines for pull in pulls)
-        self.assertEqual(len(whole), 2 * SAMPLES // BATCH)
-        self.assertEqual(whole, first + rest)
-
     def test_fields_that_nobody_asks_for_do_not_travel(self):
-        path = self.pipeline(fields(PADDED))
+        path = self.pipeline(self.WHOLE)
         every = self.cluster.pull_alone(path, "--epochs", 1).finish()
         few = self.cluster.pull_alone(
             path, "--epochs", 1, "--field", "scores").finish()
@@ -248,16 +187,6 @@ class Ragged(SystemTest):
         self.assertLessEqual(
             few["wire_bytes"], bytes_of_scores + (16 + 64) * steps)
         self.assertGreater(every["wire_bytes"], 2 * few["wire_bytes"])
-
-    def test_show_and_lint_and_plan_cope(self):
-        path = self.pipeline(fields(PADDED))
-        sheet = self.cluster.path("sheet.png")
-        self.forebay("show", "-p", path, "-o", sheet)
-        self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
-        self.assertIn("findings", self.forebay("lint", "-p", path,
-                                                   "--json"))
-        self.forebay("plan", "-p", path, "--step", 0)
-
 
 if __name__ == "__main__":
     harness.main()

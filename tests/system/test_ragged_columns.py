@@ -1,12 +1,10 @@
 """Ragged columns of NumPy files: what a consumer gets are NumPy's own rows."""
 
-import os
-import subprocess
+import shutil
 
 import harness
 import numpy
-
-from harness import SystemTest
+import tables
 
 OFFSETS = ["i1", "u1", "<i2", ">u2", "<i4", ">i4", "<u4", "<i8", ">u8"]
 
@@ -61,17 +59,18 @@ class Table:
         self.rows |= {key: list(self.files[key]) for key in ("dense", "click")}
 
 
-class RaggedColumns(SystemTest):
-    def days(self, rows=(700, 1, 301)):
-        tables = [Table(1, rows[0]), Table(2, rows[1], ">i4", ">u2", "other"),
-                  Table(3, rows[2], "<i4", "<u4")]
-        for name, table in zip(("day-0", "day-1", "day-2.npz"), tables):
-            self.cluster.table(name, table.files)
-        return {key: sum((table.rows[key] for table in tables), [])
-                for key in tables[0].rows}
+class RaggedColumns(tables.TableTest):
+    FIELDS = FIELDS
+    FILE = "ids.offsets.npy"
+    CUT = "field ids: column ids.offsets"
 
-    def pipeline(self, fields=FIELDS, **others):
-        return self.cluster.of_tables(fields, **others)
+    def days(self, rows=(700, 1, 301)):
+        days = [Table(1, rows[0]), Table(2, rows[1], ">i4", ">u2", "other"),
+                Table(3, rows[2], "<i4", "<u4")]
+        for name, table in zip(("day-0", "day-1", "day-2.npz"), days):
+            self.cluster.table(name, table.files)
+        return {key: sum((table.rows[key] for table in days), [])
+                for key in days[0].rows}
 
     def check_batch(self, got, rows):
         numbers = got["samples"]
@@ -87,19 +86,6 @@ class RaggedColumns(SystemTest):
             boxes[i, :len(rows["boxes"][number])] = rows["boxes"][number]
         self.assert_equal(got["boxes"], boxes)
 
-    def test_rows_of_folders_and_npz_are_what_numpy_takes(self):
-        rows = self.days()
-        for i, keys in enumerate((
-                "shuffle: full, last: pad", "shuffle: none, last: pad",
-                "shuffle: {block: 1}, last: pad")):
-            pipeline = self.pipeline(name=f"p{i}.yaml", batch=250, keys=keys)
-            seen = []
-            for step in range(5):
-                got = self.batch(pipeline, step)
-                self.check_batch(got, rows)
-                seen.extend(got["samples"][:1002 - step * 250])
-            self.assertEqual(sorted(seen), list(range(1002)))
-
     def test_offsets_may_be_of_every_type(self):
         for offsets in OFFSETS:
             table = Table(4, 9, offsets=offsets)
@@ -113,21 +99,6 @@ class RaggedColumns(SystemTest):
             self.cluster.table("day-0", table.files)
             self.check_batch(self.batch(self.pipeline(), 0), table.rows)
 
-    def test_one_stream_on_one_and_two_workers_and_resumed(self):
-        self.days()
-        pipeline = self.pipeline(batch=100)
-        one = self.cluster.pull_alone(
-            pipeline, "--workers", 1, "--epochs", 2)
-        two = self.cluster.pull_alone(
-            pipeline, "--workers", 2, "--epochs", 2, "--audit", 1)
-        begun = self.cluster.pull_alone(pipeline, "--workers", 2, "--steps", 7)
-        self.assertEqual(one.finish()["digest"], two.finish()["digest"])
-        token = begun.finish()["token"]
-        rest = self.cluster.pull_alone(
-            pipeline, "--workers", 1, "--epochs", 2, "--resume", token)
-        rest.finish()
-        self.assertEqual(begun.lines + rest.lines, one.lines)
-
     def test_bad_rows_are_substituted_by_row_and_named(self):
         table = Table(5, 600)
         lengths = numpy.full(600, 3)
@@ -138,22 +109,18 @@ class RaggedColumns(SystemTest):
         back[400] = back[401] + 7
         back[500] = 5000
         self.cluster.table("day-0", table.files | ids)
-        pull = self.cluster.pull_alone(
-            self.pipeline(batch=600), "--epochs", 1)
-        result = pull.finish()
-        self.assertEqual(result["substituted"], 5)
-        for words in (
-                "row 0 (sample 0): field ids: value 0 is 2147483648 (int64), "
-                "which wire type i32 cannot hold",
-                "row 77 (sample 77): field ids: the row has 41 entries, "
-                "max_length is 40; raise it, or say too_long: truncate",
-                f"row 400 (sample 400): field ids: its offsets go back, from "
-                f"{back[400]} to {back[401]}",
-                f"row 499 (sample 499): field ids: its offsets are "
-                f"{back[499]} and 5000; ids.values has 1840 entries",
-                "row 500 (sample 500): field ids: its offsets go back, from "
-                "5000 to"):
-            self.assertIn(words, pull.error)
+        self.assert_substituted(
+            self.pipeline(batch=600), 5,
+            "row 0 (sample 0): field ids: value 0 is 2147483648 (int64), "
+            "which wire type i32 cannot hold",
+            "row 77 (sample 77): field ids: the row has 41 entries, "
+            "max_length is 40; raise it, or say too_long: truncate",
+            f"row 400 (sample 400): field ids: its offsets go back, from "
+            f"{back[400]} to {back[401]}",
+            f"row 499 (sample 499): field ids: its offsets are "
+            f"{back[499]} and 5000; ids.values has 1840 entries",
+            "row 500 (sample 500): field ids: its offsets go back, from "
+            "5000 to")
 
     def test_what_is_too_long_can_be_cut(self):
         rows = self.days()
@@ -165,10 +132,8 @@ class RaggedColumns(SystemTest):
 
     def refuses(self, arrays, words):
         self.cluster.table("day-0", arrays)
-        shown = self.run_forebay("index", "-p", self.pipeline())
-        self.assertNotEqual(shown.returncode, 0)
-        self.assertIn(words, shown.stderr)
-        subprocess.run(["rm", "-r", self.cluster.path("rec")], check=True)
+        self.check_refused(words)
+        shutil.rmtree(self.folder)
 
     def test_what_does_not_fit_together_is_refused_by_name(self):
         good = Table(6, 60).files
@@ -192,69 +157,26 @@ class RaggedColumns(SystemTest):
 
     def test_fields_that_do_not_fit_a_column_are_refused_at_open(self):
         self.cluster.table("day-0", Table(7, 60).files)
-        for old, new, words in (
-                ("shape: [4]", "shape: [5]", "field boxes: shard day-0, "
-                 "column boxes.values: the shape of its entries is [4], the "
-                 "field's [5]"),
-                ("from: dense, decode: array, shape: [3]",
-                 "from: boxes, decode: array, shape: [4]",
-                 "field dense: shard day-0: column boxes is ragged; say the "
-                 "max_length of its rows"),
-                ("[ids, other]", "dense", "field ids: shard day-0: column "
-                 "dense has rows of one shape; leave out max_length")):
-            pull = self.cluster.pull_alone(
-                self.pipeline(FIELDS.replace(old, new)), "--epochs", 1)
-            pull.finish(code=None)
-            self.assertNotEqual(pull.process.returncode, 0)
-            self.assertIn(words, pull.error)
-
-    def test_a_file_cut_short_during_a_run_ends_it_by_name(self):
-        self.days((60000, 9, 9))
-        pull = self.cluster.pull_alone(
-            self.pipeline(batch=128), "--epochs", 1000, watched=True)
-        pull.steps(20)
-        os.truncate(
-            self.cluster.path("rec") / "day-0" / "ids.offsets.npy", 4096)
-        pull.finish(code=None, deadline_s=harness.DEADLINE)
-        self.assertEqual(pull.process.returncode, 1, pull.error)
-        self.assertIn(
-            "field ids: column ids.offsets: was cut short", pull.error)
-        self.assertNotIn("WORKER-LOST", pull.error)
-
-    def test_a_changed_file_is_hashed_again(self):
-        self.days()
-        pipeline = self.pipeline()
-        first = self.run_forebay("index", "-p", pipeline, "--hash").stdout
-        again = self.run_forebay("index", "-p", pipeline).stdout
-        self.assertEqual(again, first.replace("(0 known", "(3 known"))
-        path = self.cluster.path("rec") / "day-0" / "ids.values.npy"
-        data = bytearray(path.read_bytes())
-        data[-1] ^= 1
-        path.write_bytes(data)
-        changed = self.run_forebay("index", "-p", pipeline).stdout
-        self.assertIn("(2 known before)", changed)
-        self.assertNotEqual(first.split("digest")[1],
-                            changed.split("digest")[1])
+        self.check_fields_refused(
+            ("shape: [4]", "shape: [5]", "field boxes: shard day-0, column "
+             "boxes.values: the shape of its entries is [4], the field's [5]"),
+            ("from: dense, decode: array, shape: [3]",
+             "from: boxes, decode: array, shape: [4]",
+             "field dense: shard day-0: column boxes is ragged; say the "
+             "max_length of its rows"),
+            ("[ids, other]", "dense", "field ids: shard day-0: column dense "
+             "has rows of one shape; leave out max_length"))
 
     def test_init_writes_a_pipeline_that_works_at_once(self):
         table = Table(8, 4100)
         self.cluster.table("day-0", table.files)
-        path = self.cluster.path("init.yaml")
-        made = self.run_forebay("init", self.cluster.path("rec"), "-o", path)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        got = self.batch(path, 0)
+        got = self.batch(self.guess()[0], 0)
         numbers = got["samples"]
         self.assert_equal(got["ids.lengths"], numpy.array(
             [len(table.rows["ids"][i]) for i in numbers], "i4"))
         for row, number in zip(got["ids"], numbers):
             right = table.rows["ids"][number]
             self.assertTrue(numpy.array_equal(row[:len(right)], right))
-
-    def test_lint_reads_ragged_columns(self):
-        self.days()
-        lint = self.run_forebay("lint", "-p", self.pipeline(), "--json")
-        self.assertEqual(lint.returncode, 0, lint.stderr)
-
 
 if __name__ == "__main__":
     harness.main()

@@ -7,10 +7,10 @@ import pathlib
 
 import harness
 import numpy
+import varying
 
-from harness import SystemTest
+from varying import BATCH, SAMPLES
 
-SAMPLES, BATCH = 48, 16
 WRITTEN = pathlib.Path(__file__).parents[1] / "golden" / "sparse_files"
 
 SHAPES = {"words": (70_000,), "clicks": (300,), "flags": (200,),
@@ -28,14 +28,11 @@ CSR = {"words": "{as: csr}", "clicks": "{as: csr, offsets: i64, dtype: f32}",
 COO = {name: "{as: coo}" for name in SHAPES}
 
 
-def fields(out, names=SHAPES):
-    return (f"global_batch: {BATCH}\n"
-            "on_bad_sample: {do: substitute, limit: 20}\nfields:\n"
-            + "".join(
-                f"  {name}: {{from: {name}.npz, decode: sparse, "
-                f"shape: {list(SHAPES[name])}, max_length: {MOST[name]}, "
-                f"wire: {WIRE[name]}, out: {out[name]}}}\n"
-                for name in names))
+def fields(out):
+    return "".join(
+        f"  {name}: {{from: {name}.npz, decode: sparse, "
+        f"shape: {list(SHAPES[name])}, max_length: {MOST[name]}, "
+        f"wire: {WIRE[name]}, out: {out[name]}}}\n" for name in SHAPES)
 
 
 def sample(number):
@@ -79,36 +76,19 @@ def npz(name, at, values, number):
                  "shape": shape, "data": values[order]}, compressed)
 
 
-def members(number, change):
-    files = {name: npz(name, *row, number)
-             for name, row in sample(number).items()}
-    if change:
-        change(number, files)
-    return {name + ".npz": data for name, data in files.items()}
+class Sparse(varying.VaryingTest):
+    WHOLE = fields(DENSE)
+    PARTS = fields(CSR)
+    CODED = ("wire: i64", "wire: {type: i64, filter: byte_shuffle, codec: lz4}")
+    OFFSETS = "flags.offsets"
 
+    def members(self, number):
+        return {f"{name}.npz": npz(name, *row, number)
+                for name, row in sample(number).items()}
 
-class Sparse(SystemTest):
-    def pipeline(self, text, name="p.yaml", change=None, order=""):
-        root = self.cluster.path("data")
-        if not root.exists():
-            self.cluster.tars(root, [members(number, change)
-                                     for number in range(SAMPLES)])
-        path = self.cluster.path(name)
-        path.write_text(
-            f"forebay: 1\nsplits: {{train: {{shards: '{root}/*.tar'"
-            f"{order}}}}}\n" + text)
-        return path
-
-    def batches(self, pipeline):
-        seen = set()
-        for step in range(SAMPLES // BATCH):
-            arrays = self.batch(pipeline, step)
-            numbers = arrays["samples"].tolist()
-            seen.update(numbers)
-            rows = [sample(number) for number in numbers]
-            yield arrays, {name: [row[name] for row in rows]
-                           for name in SHAPES}
-        self.assertEqual(seen, set(range(SAMPLES)))
+    def right(self, numbers):
+        rows = [sample(number) for number in numbers]
+        return {name: [row[name] for row in rows] for name in SHAPES}
 
     def assert_coo(self, arrays, name, rows, dtype):
         numbers = numpy.repeat(numpy.arange(len(rows)),
@@ -123,7 +103,7 @@ class Sparse(SystemTest):
     def test_dense_rows_have_all_their_zeros(self):
         types = {"words": "f4", "clicks": "i4", "flags": "u1", "image": "f4",
                  "cube": "i8"}
-        for arrays, right in self.batches(self.pipeline(fields(DENSE))):
+        for arrays, right in self.batches(self.pipeline(self.WHOLE)):
             for name, rows in right.items():
                 dense = numpy.zeros(
                     (len(rows), int(numpy.prod(SHAPES[name]))), types[name])
@@ -136,7 +116,7 @@ class Sparse(SystemTest):
     def test_csr_and_coo_hand_out_what_there_is(self):
         types = {"words": ("f4", "i4"), "clicks": ("f4", "i8"),
                  "flags": ("i8", "i4")}
-        for arrays, right in self.batches(self.pipeline(fields(CSR))):
+        for arrays, right in self.batches(self.pipeline(self.PARTS)):
             for name, (dtype, offsets) in types.items():
                 rows = right[name]
                 ends = numpy.cumsum([0] + [len(at) for at, _ in rows])
@@ -154,20 +134,6 @@ class Sparse(SystemTest):
             for name, rows in right.items():
                 self.assert_coo(arrays, name, rows, TYPES[WIRE[name]])
 
-    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
-        plain = fields(DENSE)
-        other = fields(CSR).replace(
-            "wire: i64", "wire: {type: i64, filter: byte_shuffle, codec: lz4}")
-        digests = {
-            self.cluster.pull_alone(
-                self.pipeline(text, name), "--workers", workers, "--epochs",
-                2, *more).finish()["digest"]
-            for text, name, workers, more in (
-                (plain, "a.yaml", 1, ()), (plain, "b.yaml", 2, ()),
-                (other, "c.yaml", 2, ("--audit", 1)),
-                (plain, "d.yaml", 2, ("--verify",)))}
-        self.assertEqual(len(digests), 1)
-
     def test_bad_rows_are_substituted_by_name(self):
         def coo(row, col, **more):
             return save({"row": row, "col": col, "data": numpy.ones(len(row)),
@@ -175,30 +141,28 @@ class Sparse(SystemTest):
 
         def change(number, members):
             if number == 7:
-                members["clicks"] = coo([0, 0], [5, 300])
+                members["clicks.npz"] = coo([0, 0], [5, 300])
             if number == 20:
-                members["clicks"] = coo([0, 0, 0], [5, 9, 5])
+                members["clicks.npz"] = coo([0, 0, 0], [5, 9, 5])
             if number == 33:
-                members["words"] = save({
+                members["words.npz"] = save({
                     "indices": [1, 2], "indptr": [0, 3], "format": b"csr",
                     "shape": (1, 70_000), "data": [1., 2.]}, False)
             if number == 40:
-                members["flags"] = coo(
+                members["flags.npz"] = coo(
                     [0] * 10, list(range(10)), shape=(1, 200))
             if number == 41:
-                members["image"] = members["image"][:-30]
-        pull = self.cluster.pull_alone(
-            self.pipeline(fields(DENSE), change=change), "--epochs", 1)
-        self.assertEqual(pull.finish()["substituted"], 5)
-        for words in ("field clicks: index 300 is beyond the 300 of its shape",
-                      "field clicks: index 5 stands there twice",
-                      "field words: an offset is 3, but there are 2 values",
-                      "field flags: the row has 10 values, max_length is 9",
-                      "field image: it does not end as a zip file"):
-            self.assertIn(words, pull.error)
+                members["image.npz"] = members["image.npz"][:-30]
+        self.assert_substituted(
+            self.pipeline(self.WHOLE, change=change), 5,
+            "field clicks: index 300 is beyond the 300 of its shape",
+            "field clicks: index 5 stands there twice",
+            "field words: an offset is 3, but there are 2 values",
+            "field flags: the row has 10 values, max_length is 9",
+            "field image: it does not end as a zip file")
 
     def test_only_what_there_is_travels(self):
-        path = self.pipeline(fields(CSR))
+        path = self.pipeline(self.PARTS)
         few = self.cluster.pull_alone(
             path, "--epochs", 1, "--field", "words").finish()
         n = [len(sample(i)["words"][0]) for i in range(SAMPLES)]
@@ -208,24 +172,6 @@ class Sparse(SystemTest):
             few["raw_bytes"], 8 * sum(n) + (16 + 15) * steps)
         self.assertLessEqual(
             few["wire_bytes"], 8 * sum(n) + (16 + 15 + 64) * steps)
-
-    def test_the_last_batch_may_be_short_or_filled(self):
-        for last, rows in (("short", 8), ("pad", 20)):
-            text = fields(CSR).replace(
-                f"global_batch: {BATCH}", "global_batch: 20")
-            path = self.pipeline(
-                text, f"{last}.yaml", order=f", last: {last}")
-            arrays = self.batch(path, 2)
-            self.assertEqual(len(arrays["flags.offsets"]), rows + 1)
-
-    def test_show_and_lint_and_plan_cope(self):
-        path = self.pipeline(fields(DENSE))
-        sheet = self.cluster.path("sheet.png")
-        self.forebay("show", "-p", path, "-o", sheet)
-        self.assertTrue(sheet.read_bytes().startswith(b"\x89PNG"))
-        self.assertIn("findings", self.forebay("lint", "-p", path,
-                                                   "--json"))
-        self.forebay("plan", "-p", path, "--step", 0)
 
     def assert_written(self, source, field):
         """One batch has the rows of the matrix that SciPy wrote."""

@@ -23,7 +23,6 @@ import forebay_model  # noqa: E402
 
 LENGTH, BATCH = 32, 8
 WRITTEN = pathlib.Path(__file__).parents[1] / "golden" / "token_files"
-WALK = 64  # the batch of a check that shows each step of an epoch
 
 
 def write_flat(path, tokens, dtype="<u2"):
@@ -88,6 +87,11 @@ def cut(tokens, shift=1):
     return inputs, targets
 
 
+def most_of(sequences):
+    """A batch of which an epoch has two, one of them short."""
+    return len(sequences) * 2 // 3
+
+
 class TokenTest(SystemTest):
     def setUp(self):
         super().setUp()
@@ -113,14 +117,14 @@ class TokenTest(SystemTest):
 
 
 class Tokens(TokenTest):
-    def check_epoch(self, names, rest, files, batch=WALK):
+    def check_epoch(self, names, rest, files):
         """Each sequence of the files comes once, as NumPy cuts it."""
-        pipeline = self.pipeline(names, rest, batch=batch)
         pairs = [cut(tokens) for tokens in files]
         inputs = numpy.concatenate([pair[0] for pair in pairs])
         targets = numpy.concatenate([pair[1] for pair in pairs])
+        pipeline = self.pipeline(names, rest, batch=most_of(inputs))
         seen = []
-        for step in range(-(-len(inputs) // batch)):
+        for step in range(2):
             shown = self.batch(pipeline, step)
             numbers = shown["samples"]
             self.assertEqual(shown["tokens"].dtype, numpy.int64)
@@ -142,8 +146,7 @@ class Tokens(TokenTest):
     def test_sequences_of_flat_files_are_what_numpy_cuts(self):
         for dtype, word in (("<u2", "u16"), ("<u4", "u32"), ("<i8", "i64")):
             files = self.flat(dtype)
-            self.check_epoch(
-                "t-*.bin", f"format: flat, type: {word}", files, batch=16)
+            self.check_epoch("t-*.bin", f"format: flat, type: {word}", files)
 
     def test_documents_of_mds_follow_one_another(self):
         files = [documents_of(seed) for seed in range(3)]
@@ -164,7 +167,7 @@ class Tokens(TokenTest):
                       [document.astype(dtype) for document in documents],
                       encoding)
             self.check_epoch("shard.*.mds", "format: mds",
-                             [numpy.concatenate(documents)], batch=256)
+                             [numpy.concatenate(documents)])
 
     def test_sequences_of_megatron_follow_one_another(self):
         files = [documents_of(seed) for seed in range(2)]
@@ -242,19 +245,9 @@ class Tokens(TokenTest):
         self.flat(counts=(5000, 3000))
         pipeline = self.pipeline(
             "t-*.bin", "format: flat, type: u16", split="shuffle: full")
-        streams = {}
-        for name, args in (("one", ["--workers", 1]),
-                           ("three", ["--workers", 3]),
-                           ("head", ["--workers", 2, "--steps", 17])):
-            pull = self.cluster.pull_alone(pipeline, "--epochs", 2, *args)
-            result = pull.finish()
-            streams[name] = pull.lines
-        tail = self.cluster.pull_alone(
-            pipeline, "--epochs", 2, "--resume", result["token"])
-        tail.finish()
-        self.assertEqual(len(streams["one"]), 2 * 249 // BATCH)
-        self.assertEqual(streams["one"], streams["three"])
-        self.assertEqual(streams["one"], streams["head"] + tail.lines)
+        whole = self.assert_one_stream(
+            pipeline, (pipeline, "--workers", 3), head=17)
+        self.assertEqual(len(whole.lines), 2 * 249 // BATCH)
 
     def test_a_file_that_changes_under_the_run_is_named(self):
         self.flat(counts=(200000, 200000))
@@ -406,12 +399,12 @@ class Packed(TokenTest):
             files, f"{form}, pack: documents, pad: {PAD}", fields,
             "packed.yaml", split, batch=batch)
 
-    def check_packed(self, names, form, files, batch=WALK):
+    def check_packed(self, names, form, files):
         """Each document of the files comes once, in the model's sequence."""
-        pipeline = self.pack(names, form, batch=batch)
         sequences = [s for documents in files for s in packed(documents)]
+        pipeline = self.pack(names, form, batch=most_of(sequences))
         seen = []
-        for step in range(-(-len(sequences) // batch)):
+        for step in range(2):
             shown = self.batch(pipeline, step)
             rows = [sequences[number] for number in shown["samples"]]
             for name, values in expected(rows).items():
@@ -476,8 +469,7 @@ class Packed(TokenTest):
             documents = [numpy.split(tokens, numpy.flatnonzero(tokens == 7) + 1)
                          for tokens in files]
             self.check_packed(
-                "t-*.bin", f"format: flat, type: {word}, end: 7", documents,
-                batch=16)
+                "t-*.bin", f"format: flat, type: {word}, end: 7", documents)
 
     def test_an_end_that_no_file_has_is_said_once_and_by_lint(self):
         for name, count in (("a", 99), ("b", 7), ("c", 999)):
@@ -523,18 +515,7 @@ class Packed(TokenTest):
             write_megatron(
                 self.root / f"c{i}.bin", documents_of(i, count=400, most=60))
         pipeline = self.pack("c*.bin", "format: megatron", "shuffle: full")
-        streams = {}
-        for name, args in (("one", ["--workers", 1]),
-                           ("two", ["--workers", 2]),
-                           ("head", ["--workers", 2, "--steps", 31])):
-            pull = self.cluster.pull_alone(pipeline, "--epochs", 2, *args)
-            result = pull.finish()
-            streams[name] = pull.lines
-        tail = self.cluster.pull_alone(
-            pipeline, "--epochs", 2, "--resume", result["token"])
-        tail.finish()
-        self.assertEqual(streams["one"], streams["two"])
-        self.assertEqual(streams["one"], streams["head"] + tail.lines)
+        self.assert_one_stream(pipeline, (pipeline, "--workers", 2), head=31)
 
     def test_a_packed_manifest_is_found_again_and_small(self):
         documents = documents_of(1, count=20000, most=100)
