@@ -2,9 +2,9 @@
  *
  * Files of a folder in memory, in order of their paths, or, without a folder,
  * pictures of the project's own generator, on which no goal of decoding or
- * packing is judged: their noise and edges are made up, and codecs feel that. The yardstick decoder is
- * libjpeg-turbo as any program calls it, to RGB and in full. What cannot work
- * ends the bench. One thread unless it says otherwise. */
+ * packing is judged: their noise and edges are made up, and codecs feel that.
+ * The yardstick decoder is libjpeg-turbo as any program calls it, to RGB and in
+ * full. What cannot work ends the bench. One thread unless said otherwise. */
 #ifndef FBY_BENCH_ALBUM_H
 #define FBY_BENCH_ALBUM_H
 

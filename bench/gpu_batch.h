@@ -1,4 +1,4 @@
-/* gpu_batch.h - a batch of pictures as it reaches a GPU, for the benches of one. */
+/* gpu_batch.h - a batch of pictures as it reaches a GPU, for benches of one. */
 #ifndef FBY_BENCH_GPU_BATCH_H
 #define FBY_BENCH_GPU_BATCH_H
 

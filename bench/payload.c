@@ -1,12 +1,12 @@
 /* payload.c - bytes a sample on the wire, for seven kinds of training.
  *
  * Pipelines like those of docs/pipeline.md, "Six kinds of training", and one of
- * sparse rows, each an epoch of `forebay pull` with a server and a worker of its own, `codec: auto`,
- * over data made here: pictures of the album, masks of ellipses, captions of
- * words, columns and tokens drawn at random. What a worker sent, prefixes and
- * all, against what is usual: all numbers in 32 bits, labels as one-hot rows,
- * lists padded to their longest, sparse rows with all their zeros; an id counts
- * as one number. */
+ * sparse rows, each an epoch of `forebay pull` with a server and a worker of
+ * its own, `codec: auto`, over data made here: pictures of the album, masks of
+ * ellipses, captions of words, columns and tokens drawn at random. What a
+ * worker sent, prefixes and all, against what is usual: all numbers in 32 bits,
+ * labels as one-hot rows, lists padded to their longest, sparse rows with all
+ * their zeros; an id counts as one number. */
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>

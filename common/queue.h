@@ -4,8 +4,8 @@
  * honest: a stage that is too slow stops the one before it, and the time both
  * sides wait tells which stage is the bottleneck. Producers who wait for room
  * go on, one by one, when half of it is free: so that each works in runs and
- * not one item at a time. Closing wakes everybody: producers are refused at once, consumers
- * first get what is left. */
+ * not one item at a time. Closing wakes everybody: producers are refused at
+ * once, consumers first get what is left. */
 #ifndef FBY_COMMON_QUEUE_H
 #define FBY_COMMON_QUEUE_H
 

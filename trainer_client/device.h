@@ -36,7 +36,8 @@ struct fby_device {
     void (*out_free)(void *memory, size_t size);
 
     /* Expand `rows` samples at `raw` into `out`; both belong to one batch. Of
-     * fields whose bytes change on the way (no FBY_EXPAND_COPY). Any thread; blocks until the values are there.
+     * fields whose bytes change on the way (no FBY_EXPAND_COPY). Any thread;
+     * blocks until the values are there.
      * Errors: FBY_PROTO, when a value on the wire is out of its range. */
     fby_err (*expand)(const struct fby_expansion *plan, const void *raw,
         uint32_t rows, void *out, struct fby_why *why);

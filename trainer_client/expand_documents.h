@@ -25,7 +25,7 @@ uint64_t fby_documents_bytes(
 /* For a device that makes positions or a mask of them: of each document, and of
  * what fills a row up, the number of tokens of all rows before its end, with
  * FBY_DOCUMENT_FILLS (segment.h); rows->documents of them, whose rows were
- * checked and have less than 2^31 tokens. */
+ * checked and have at most FBY_SEGMENT_MOST tokens, 2^30. */
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_extents *rows, const uint8_t *raw, uint32_t *out);
 /* Its bytes, of so many rows at most. */

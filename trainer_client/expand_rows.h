@@ -1,10 +1,11 @@
 /* expand_rows.h - rows of several lengths, by many threads.
  *
  * A segment is a chunk: the lengths of its rows, of sparse ones the indices of
- * all values, then the values without gaps. Rows are taken in groups of as many as a block has threads; how many
- * entries there are before a group the CPU has counted, which looks at every
- * length anyway, and that is 8 bytes a group on their way. The rest of the
- * prefix sums is made here, by each block for its group:
+ * all values, then the values without gaps. Rows are taken in groups of as many
+ * as a block has threads; how many entries there are before a group the CPU has
+ * counted, which looks at every length anyway, and that is 8 bytes a group on
+ * their way. The rest of the prefix sums is made here, by each block for its
+ * group:
  *     lengths   a thread a row reads its length
  *     sums      of each 16 rows
  *     before    each thread adds up what lies before its row

@@ -1,8 +1,9 @@
-/* extents.h - where the rows of a field lie in its slot, when they vary in length.
+/* extents.h - where rows of several lengths lie in their field's slot.
  *
  * Found from the lengths at the beginning of each chunk, once all chunks are
- * there. They come from outside: after fby_extents_read every row lies within its
- * chunk, and the indices of sparse rows within their shape, whatever was sent. */
+ * there. They come from outside: after fby_extents_read every row lies within
+ * its chunk, and the indices of sparse rows within their shape, whatever was
+ * sent. */
 #ifndef FBY_CLIENT_EXTENTS_H
 #define FBY_CLIENT_EXTENTS_H
 

@@ -3,8 +3,9 @@
  * Pure: joins until it is answered, renews in time, joins again when the
  * server forgot us or is another one. A session that streams and is then
  * refused leaves and asks again a lease later: it was admitted before, so the
- * server has forgotten that, and others may have come in its place. Lists of workers carry numbers; one that
- * does not follow the last is answered by the server with a full one. */
+ * server has forgotten that, and others may have come in its place. Lists of
+ * workers carry numbers; one that does not follow the last is answered by the
+ * server with a full one. */
 #ifndef FBY_CLIENT_MEMBERSHIP_H
 #define FBY_CLIENT_MEMBERSHIP_H
 

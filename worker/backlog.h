@@ -1,10 +1,10 @@
 /* backlog.h - which row is fetched next.
  *
- * Jobs wait here, and a fetching thread takes one row at a time, or one run. A job that was
- * begun is finished first; then streams (one dataset and seed) take turns, and
- * within a stream the lowest step goes first. So a batch that a trainer waits
- * for overtakes the later ones, and no trainer overtakes another for long.
- * Work in flight is bounded by a fixed number of tasks. Any thread. */
+ * Jobs wait here, and a fetching thread takes one row at a time, or one run. A
+ * job that was begun is finished first; then streams (one dataset and seed)
+ * take turns, and within a stream the lowest step goes first. So a batch that a
+ * trainer waits for overtakes the later ones, and no trainer overtakes another
+ * for long. A fixed number of tasks bounds the work in flight. Any thread. */
 #ifndef FBY_WORKER_BACKLOG_H
 #define FBY_WORKER_BACKLOG_H
 

@@ -155,7 +155,7 @@ void fby_shell_take_frame(struct shell *self, const struct routing *from,
     const void *frame, size_t size);
 
 /* Send `message` over a route. False: the route is gone, nothing more can
- * be sent. A message that cannot be encoded is an error of ours: it is logged. */
+ * be sent. A message that cannot be encoded is our own error: it is logged. */
 bool fby_shell_say(struct shell *self, const struct routing *to,
     const struct fby_message *message);
 /* The route of `peer` is gone; its session goes on. */

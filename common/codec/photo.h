@@ -2,10 +2,11 @@
  *
  * A picture is cut into tiles of 256 x 32 pixels that know nothing of each
  * other. In a tile the planes G, R - G, B - G (or the one of grey, or Y, Cb and
- * Cr of yuv420, the last two of 128 x 16) are predicted from left, up and up-left, the residues folded to small numbers,
- * and those packed in groups of 8 x 2 with as many bits as the largest needs.
- * Unpacking is as parallel as tiles are, also on a GPU. PROTOCOL.md, "Photo
- * format 1", has the byte tables. All SIMD levels make the same bytes. */
+ * Cr of yuv420, the last two of 128 x 16) are predicted from left, up and
+ * up-left, the residues folded to small numbers, and those packed in groups of
+ * 8 x 2 with as many bits as the largest needs. Unpacking is as parallel as
+ * tiles are, also on a GPU. PROTOCOL.md, "Photo format 1", has the byte tables.
+ * All SIMD levels make the same bytes. */
 #ifndef FBY_COMMON_CODEC_PHOTO_H
 #define FBY_COMMON_CODEC_PHOTO_H
 

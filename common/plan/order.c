@@ -2,8 +2,8 @@
  *
  * Three maps, one after another: (step, row) -> place in the linear order
  * (slices and lanes act here), place -> (block, offset), and the permutation
- * of that block (or bucket). Rows are taken in spans that lie one after another in the
- * linear order, so that a block's permutation is set up once a span. */
+ * of that block (or bucket). Rows are taken in spans that lie one after another
+ * in the linear order, so that a block's permutation is set up once a span. */
 #include "common/plan/order.h"
 
 #include <assert.h>

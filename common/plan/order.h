@@ -3,7 +3,8 @@
  * An order is a pure function of (samples, blocks, shuffle, seed, epoch). It
  * answers "which samples are rows [first, first + n) of global batch `step`"
  * without memory per sample; shuffling blocks keeps two sums of 8 bytes a
- * block, and buckets are sorted before (buckets.h). proto/PROTOCOL.md, "Order", is the definition. */
+ * block, and buckets are sorted before (buckets.h). proto/PROTOCOL.md, "Order",
+ * is the definition. */
 #ifndef FBY_COMMON_PLAN_ORDER_H
 #define FBY_COMMON_PLAN_ORDER_H
 

@@ -22,7 +22,8 @@ struct fby_cached {
 void fby_cached_fini(struct fby_cached *self);
 
 /* Decode a cache file's bytes; release `out` with fini, also after an error.
- * Errors: FBY_PROTO damaged, or another version; FBY_NOT_FOUND another source. */
+ * Errors: FBY_PROTO      damaged, or another version
+ *         FBY_NOT_FOUND  another source */
 FBY_CHECKED fby_err fby_cache_decode(const uint8_t *data, size_t size,
     const char *source, struct fby_cached *out, struct fby_why *why);
 

@@ -1,10 +1,11 @@
 /* ragged.h - columns whose rows are lists of any length.
  *
- * Such a column is two files (or one that SciPy wrote, csr.h): of NAME.values.npy each row is an entry, and row
- * i of NAME.offsets.npy says where the entries of sample i begin, row i + 1
- * where they end. Offsets are whole numbers of any type that never go back;
- * the first and the last of a file are looked at when it is indexed, the others
- * when they are used, so that a file of billions is open at once. */
+ * Such a column is two files (or one that SciPy wrote, csr.h): of
+ * NAME.values.npy each row is an entry, and row i of NAME.offsets.npy says
+ * where the entries of sample i begin, row i + 1 where they end. Offsets are
+ * whole numbers of any type that never go back; the first and the last of a
+ * file are looked at when it is indexed, the others when they are used, so that
+ * a file of billions is open at once. */
 #ifndef FBY_WORKER_SOURCE_RAGGED_H
 #define FBY_WORKER_SOURCE_RAGGED_H
 

@@ -1,9 +1,9 @@
 /* run.h - rows of columns, many at a time, where they lie in memory.
  *
  * A run is a few thousand samples of a dataset of columns, or of sequences of
- * tokens. For one column after another it says where the bytes of each row are. Nothing is copied: the files
- * are mapped, see maps.h, and what was read of them holds only once the column
- * is closed without an error. */
+ * tokens. For one column after another it says where the bytes of each row are.
+ * Nothing is copied: the files are mapped, see maps.h, and what was read of
+ * them holds only once the column is closed without an error. */
 #ifndef FBY_WORKER_SOURCE_RUN_H
 #define FBY_WORKER_SOURCE_RUN_H
 

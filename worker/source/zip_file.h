@@ -20,11 +20,13 @@ FBY_CHECKED fby_err fby_zip_file_open(
     struct fby_zip_file *self, int fd, uint64_t size, struct fby_why *why);
 void fby_zip_file_fini(struct fby_zip_file *self);
 
-/* Is there another member? Errors: FBY_CONFIG. */
+/* Is there another member? */
 static inline bool fby_zip_file_more(const struct fby_zip_file *self)
 {
     return self->left.left > 0;
 }
+
+/* The next one. Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_zip_file_next(
     struct fby_zip_file *self, struct fby_zip_member *out, struct fby_why *why);
 

@@ -43,7 +43,8 @@ struct fby_op_run {
  *
  * Thread: one at a time for a transform.
  * Errors: FBY_USAGE when an op or step is not known here, a plan does not fit
- *         the picture it meets, or `out` has other sides; FBY_FULL when memory is short. */
+ *         the picture it meets, or `out` has other sides; FBY_FULL when memory
+ *         is short. */
 FBY_CHECKED fby_err fby_transform_run(struct fby_transform *self,
     const struct fby_op_run *run, struct fby_image in, struct fby_image out,
     struct fby_why *why);

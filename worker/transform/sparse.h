@@ -33,8 +33,8 @@ struct fby_sparse_lists { /* of one row, borrowed */
 FBY_CHECKED fby_err fby_sparse_write(const struct fby_field_job *job,
     const struct fby_sparse_row *row, uint8_t *dst, struct fby_why *why);
 
-/* The same of a row whose indices lie in memory, n_dims 1, as its values do, as
- * many. Takes 24 bytes for each while it works.
+/* The same of a row whose indices and values lie in memory: two arrays of one
+ * dimension and one length. Takes 24 bytes for each value while it works.
  * Errors: those of fby_field_write. */
 FBY_CHECKED fby_err fby_sparse_row_write(struct fby_transform *transform,
     const struct fby_field_job *job, const struct fby_sparse_lists *lists,

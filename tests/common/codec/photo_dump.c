@@ -2,7 +2,8 @@
  *
  *     photo_dump SEED CASES | tests/model/check_photo.py
  *
- * A line is width, height, channels (420: yuv420), then raw bytes and payload in hex. */
+ * A line is width, height, channels (420: yuv420), then raw bytes and payload
+ * in hex. */
 #include <stdio.h>
 #include <stdlib.h>
 
