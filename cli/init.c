@@ -39,7 +39,7 @@ static enum fby_type parse_tokens(
     static const enum fby_type types[] = {
         FBY_U8, FBY_U16, FBY_U32, FBY_I32, FBY_I64};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if (strcmp(word, fby_init_type_word(types[i])) == 0) {
+        if (strcmp(word, fby_type_word(types[i])) == 0) {
             return types[i];
         }
     }

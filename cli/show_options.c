@@ -1,6 +1,6 @@
 #include "cli/show_options.h"
 
-#include <string.h>
+#include "common/pipeline/text.h"
 
 enum option_key { KEY_OUTPUT = 'o', KEY_ROWS = 0x100 };
 
@@ -11,20 +11,13 @@ static const struct argp_option options[] = {
     {0},
 };
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t n    = strlen(path);
-    size_t tail = strlen(suffix);
-    return n > tail && strcmp(path + n - tail, suffix) == 0;
-}
-
 static void check_output(struct argp_state *state, struct fby_show_options *o)
 {
     if (o->output == NULL) {
         argp_error(state, "-o FILE.png or -o FILE.npz is required");
     } else {
-        o->is_sheet = has_suffix(o->output, ".png");
-        if (!o->is_sheet && !has_suffix(o->output, ".npz")) {
+        o->is_sheet = fby_text_ends_with(o->output, ".png");
+        if (!o->is_sheet && !fby_text_ends_with(o->output, ".npz")) {
             argp_error(state,
                 "-o %s: the name says what is written: .png is a contact "
                 "sheet, .npz are the arrays",

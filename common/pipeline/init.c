@@ -118,8 +118,7 @@ static void put_tokens(struct fby_buffer *out, const struct fby_init_summary *s)
     fby_init_put_quoted(out, s->path);
     fby_init_put_line(out, "\n      format: %s\n", formats[tokens->format]);
     if (tokens->type != 0) {
-        fby_init_put_line(
-            out, "      type: %s\n", fby_init_type_word(tokens->type));
+        fby_init_put_line(out, "      type: %s\n", fby_type_word(tokens->type));
     }
     if (tokens->format == FBY_TOKENS_MDS) {
         fby_init_put(out, "      column: ");
@@ -177,19 +176,6 @@ static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
 
 /* ---- columns ---- */
 
-const char *fby_init_type_word(enum fby_type type)
-{
-    static const char *const words[] = {[FBY_U8] = "u8",
-        [FBY_U16]                                = "u16",
-        [FBY_I32]                                = "i32",
-        [FBY_I64]                                = "i64",
-        [FBY_F16]                                = "f16",
-        [FBY_BF16]                               = "bf16",
-        [FBY_F32]                                = "f32",
-        [FBY_U32]                                = "u32"};
-    return type < sizeof(words) / sizeof(words[0]) ? words[type] : NULL;
-}
-
 bool fby_init_name(const char *name, char out[FBY_NAME_SIZE])
 {
     size_t n = strnlen(name, FBY_NAME_SIZE - 1);
@@ -220,11 +206,10 @@ static bool put_column(
     }
     if (column->max_length > 0) {
         fby_init_put_line(out, "], max_length: %u", column->max_length);
-        fby_init_put_line(out, ", wire: %s}", fby_init_type_word(column->wire));
+        fby_init_put_line(out, ", wire: %s}", fby_type_word(column->wire));
         fby_init_put(out, " # 4 times the mean: longer rows are refused\n");
     } else {
-        fby_init_put_line(
-            out, "], wire: %s}\n", fby_init_type_word(column->wire));
+        fby_init_put_line(out, "], wire: %s}\n", fby_type_word(column->wire));
     }
     return true;
 }

@@ -74,7 +74,4 @@ FBY_CHECKED fby_err fby_init_text(const struct fby_init_summary *summary,
 bool fby_init_names_pictures(const char *name);
 bool fby_init_names_partners(const char *name);
 
-/* "u16"; NULL for what no file has. */
-const char *fby_init_type_word(enum fby_type type);
-
 #endif

@@ -126,17 +126,11 @@ static fby_err check_rest(
     return err == FBY_OK ? check_choices(rest, why) : err;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text);
-    size_t m = strlen(end);
-    return n > m && strcmp(text + n - m, end) == 0;
-}
-
 static fby_err check_list(
     const char *name, const char *pattern, struct fby_why *why)
 {
-    return ends_with(name, ".csv") || ends_with(name, ".jsonl")
+    return fby_text_ends_with(name, ".csv") ||
+                   fby_text_ends_with(name, ".jsonl")
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "'%s' is no list: a name that ends with .csv or .jsonl",

@@ -50,6 +50,13 @@ bool fby_text_is_extension(const char *text)
     return true;
 }
 
+bool fby_text_ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text);
+    size_t m = strlen(end);
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
 struct fby_shown fby_text_show(const char *text)
 {
     struct fby_shown shown = {{0}};

@@ -21,6 +21,9 @@ struct fby_shown {
 /* `text` on one line and cut to a bearable length, for messages. */
 struct fby_shown fby_text_show(const char *text);
 
+/* Does `text` end with `end`, and have something before it? */
+bool fby_text_ends_with(const char *text, const char *end);
+
 /* Append `name` to a list "a, b, c" in `list`, which has `capacity` bytes; what
  * does not fit is cut. */
 void fby_text_list(char *list, size_t capacity, const char *name);

@@ -122,6 +122,9 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
     return 0;
 }
 
+/* "u16"; NULL for what no file has. */
+const char *fby_type_word(enum fby_type type);
+
 /* How many values a row has. */
 enum fby_form {
     FBY_FORM_DENSE  = 0, /* as many as every other: its shape says */

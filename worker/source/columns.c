@@ -197,8 +197,7 @@ static fby_err read_ends(int fd, struct fby_column *column, struct fby_why *why)
 {
     uint8_t  raw[2][8] = {{0}};
     uint64_t last      = (column->rows - 1) * column->row_bytes;
-    bool     whole     = column->type > FBY_NPY_B1 && column->type < FBY_NPY_F2;
-    if (column->n_dims > 0 || !whole) {
+    if (column->n_dims > 0 || !fby_npy_is_whole(column->type)) {
         char shape[FBY_NPY_SHAPE_TEXT];
         return fby_because(why, FBY_CONFIG,
             "its rows are %s of %s; offsets are whole numbers in one dimension",

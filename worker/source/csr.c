@@ -38,13 +38,6 @@ static fby_err in_member(enum part part, fby_err err, struct fby_why *why)
 
 /* ---- members ---- */
 
-static bool is_named(const struct fby_zip_member *member, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(member->name, name, n) == 0 &&
-           strcmp(member->name + n, ".npy") == 0;
-}
-
 static fby_err find_members(struct file *file, struct fby_why *why)
 {
     struct fby_zip_member member;
@@ -52,7 +45,7 @@ static fby_err find_members(struct file *file, struct fby_why *why)
     while (err == FBY_OK && fby_zip_file_more(&file->zip)) {
         err = fby_zip_file_next(&file->zip, &member, why);
         for (int i = 0; err == FBY_OK && i < PARTS; i++) {
-            if (is_named(&member, names[i])) {
+            if (fby_zip_is_array(&member, names[i])) {
                 file->members[i] = member;
                 file->has[i]     = true;
             }
@@ -99,11 +92,6 @@ static fby_err check_format(struct file *file, struct fby_why *why)
     return in_member(FORMAT, err, why);
 }
 
-static bool is_whole(enum fby_npy_type type)
-{
-    return type > FBY_NPY_B1 && type < FBY_NPY_F2;
-}
-
 static fby_err check_numbers(
     enum part part, const struct fby_npy *npy, struct fby_why *why)
 {
@@ -111,7 +99,7 @@ static fby_err check_numbers(
         return fby_because(why, FBY_CONFIG,
             "it has %" PRIu32 " dimensions; one is right", npy->n_dims);
     }
-    return part == DATA || is_whole(npy->type)
+    return part == DATA || fby_npy_is_whole(npy->type)
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "it is of %s; whole numbers are right",

@@ -319,15 +319,6 @@ static fby_err look_at_table(struct fby_look *look, const char *name,
                : err;
 }
 
-static bool has_dirs(const struct fby_listing *listing)
-{
-    uint32_t i = 0;
-    while (i < listing->count && !listing->entries[i].is_dir) {
-        i++;
-    }
-    return i < listing->count;
-}
-
 static fby_err refuse(const struct fby_listing *listing, struct fby_why *why)
 {
     return fby_because(why, FBY_CONFIG,
@@ -361,8 +352,9 @@ static fby_err look_at_folder(struct fby_look *look, const char *path,
     if (found.shards > 0) {
         return look_at_table(look, name, &found, why);
     }
-    return has_dirs(listing) ? look_at_classes(look, path, name, why)
-                             : refuse(listing, why);
+    return fby_listing_has_dirs(listing)
+               ? look_at_classes(look, path, name, why)
+               : refuse(listing, why);
 }
 
 /* What lies directly in `path`, whatever it is. */

@@ -5,19 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/pipeline/text.h"
 #include "worker/source/guess_look.h"
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text);
-    size_t k = strlen(end);
-    return n > k && strcmp(text + n - k, end) == 0;
-}
 
 static bool is_list(const struct fby_entry *entry)
 {
-    return !entry->is_dir &&
-           (ends_with(entry->name, ".csv") || ends_with(entry->name, ".jsonl"));
+    return !entry->is_dir && (fby_text_ends_with(entry->name, ".csv") ||
+                                 fby_text_ends_with(entry->name, ".jsonl"));
 }
 
 /* ---- paths --------------------------------------------------------------- */
@@ -141,16 +135,6 @@ static fby_err read_columns(struct fby_look *look, const char *below,
     return err;
 }
 
-static bool has_dirs(const struct fby_listing *listing)
-{
-    for (uint32_t i = 0; i < listing->count; i++) {
-        if (listing->entries[i].is_dir) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Beside folders a list that names no file, or is none at all, is a note on
  * them, and passed over. */
 static fby_err look_at_list(struct fby_look *look, const char *below,
@@ -175,7 +159,7 @@ static fby_err look_at_list(struct fby_look *look, const char *below,
 fby_err fby_look_at_lists(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why)
 {
-    bool    sure = !has_dirs(listing);
+    bool    sure = !fby_listing_has_dirs(listing);
     fby_err err  = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
         char        below[FBY_PATH_SIZE];

@@ -6,16 +6,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/pipeline/text.h"
 #include "worker/source/guess_look.h"
 
 enum { ENOUGH = 64 }; /* sequences: a batch */
-
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text);
-    size_t k = strlen(end);
-    return n > k && strcmp(text + n - k, end) == 0;
-}
 
 /* NAME.idx beside NAME.bin. */
 static bool has_index(
@@ -24,7 +18,7 @@ static bool has_index(
     char           below[FBY_PATH_SIZE];
     struct fby_why why = {{0}};
     int            fd  = -1;
-    if (!ends_with(name, ".bin") ||
+    if (!fby_text_ends_with(name, ".bin") ||
         fby_path_join(path, name, below, &why) != FBY_OK) {
         return false;
     }
@@ -43,14 +37,14 @@ static enum fby_tokens_format format_of(const struct fby_look *look,
     if (entry->is_dir) {
         return (enum fby_tokens_format)0;
     }
-    if (ends_with(entry->name, ".mds")) {
+    if (fby_text_ends_with(entry->name, ".mds")) {
         return FBY_TOKENS_MDS;
     }
     if (has_index(look, path, entry->name)) {
         return FBY_TOKENS_MEGATRON;
     }
-    bool flat =
-        ends_with(entry->name, ".bin") || strcmp(look->only, entry->name) == 0;
+    bool flat = fby_text_ends_with(entry->name, ".bin") ||
+                strcmp(look->only, entry->name) == 0;
     return look->tokens != 0 && flat ? FBY_TOKENS_FLAT
                                      : (enum fby_tokens_format)0;
 }

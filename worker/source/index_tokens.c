@@ -1,33 +1,25 @@
 /* Token files into shards: of each only headers are read, but of flat files that
  * are packed all tokens. */
-#include <string.h>
-
 #include "common/log.h"
+#include "common/pipeline/text.h"
 #include "worker/source/index_build.h"
 #include "worker/source/token_file.h"
-
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name);
-    size_t m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
 
 /* What is easily taken for a token file. */
 static fby_err check_name(
     const struct fby_dataset_spec *spec, const char *name, struct fby_why *why)
 {
     enum fby_tokens_format format = spec->tokens->format;
-    if (format == FBY_TOKENS_MEGATRON && !ends_with(name, ".bin")) {
+    if (format == FBY_TOKENS_MEGATRON && !fby_text_ends_with(name, ".bin")) {
         return fby_because(why, FBY_CONFIG,
             "files of format megatron end with .bin; the .idx is looked for "
             "beside them");
     }
-    if (format == FBY_TOKENS_MDS && ends_with(name, ".json")) {
+    if (format == FBY_TOKENS_MDS && fby_text_ends_with(name, ".json")) {
         return fby_because(why, FBY_CONFIG,
             "name the shards, such as shard.*.mds; each says what is in it");
     }
-    if (format == FBY_TOKENS_MDS && !ends_with(name, ".mds")) {
+    if (format == FBY_TOKENS_MDS && !fby_text_ends_with(name, ".mds")) {
         return fby_because(why, FBY_CONFIG,
             "shards of format mds end with .mds; those that are compressed "
             "(.mds.zstd and the like) must be unpacked first");

@@ -150,6 +150,15 @@ fby_err fby_listing_read(const struct fby_root *root, const char *path,
     return err;
 }
 
+bool fby_listing_has_dirs(const struct fby_listing *self)
+{
+    uint32_t i = 0;
+    while (i < self->count && !self->entries[i].is_dir) {
+        i++;
+    }
+    return i < self->count;
+}
+
 void fby_listing_fini(struct fby_listing *self)
 {
     for (uint32_t i = 0; i < self->count; i++) {

@@ -35,6 +35,9 @@ FBY_CHECKED fby_err fby_listing_read(const struct fby_root *root,
     struct fby_why *why);
 void                fby_listing_fini(struct fby_listing *self);
 
+/* Is one of them a directory? */
+bool fby_listing_has_dirs(const struct fby_listing *self);
+
 /* Write `dir`/`name` ("" is no directory) to `out`.
  * Errors: FBY_CONFIG when it does not fit. */
 FBY_CHECKED fby_err fby_path_join(const char *dir, const char *name,

@@ -159,11 +159,6 @@ static void read_column_record(struct fby_record *list,
     fby_record_leave(list, &r);
 }
 
-static bool is_whole(enum fby_npy_type type)
-{
-    return type > FBY_NPY_B1 && type < FBY_NPY_F2;
-}
-
 /* Do `n` things of `bytes` each lie behind that offset? */
 static bool has_room(
     const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t bytes)
@@ -177,8 +172,8 @@ static fby_err check_csr(const struct fby_shard *shard,
 {
     const struct fby_numbers *indices = &column->indices;
     const struct fby_numbers *indptr  = &column->indptr;
-    if (column->n_dims > 0 || !is_whole(indices->type) ||
-        !is_whole(indptr->type)) {
+    if (column->n_dims > 0 || !fby_npy_is_whole(indices->type) ||
+        !fby_npy_is_whole(indptr->type)) {
         return bad(why, "indices that are no whole numbers");
     }
     return has_room(shard, indices->offset, column->rows, indices->width) &&
@@ -192,7 +187,7 @@ static fby_err check_column(const struct fby_shard *shard,
     const struct fby_column *column, struct fby_why *why)
 {
     if (column->part == FBY_COLUMN_OFFSETS &&
-        (!is_whole(column->type) || column->n_dims > 0)) {
+        (!fby_npy_is_whole(column->type) || column->n_dims > 0)) {
         return bad(why, "offsets that are no whole numbers");
     }
     if (shard->samples == 0 ||

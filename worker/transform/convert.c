@@ -12,8 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/pipeline/init.h"
-
 enum { BLOCK = 512 /* values */ };
 
 /* Of all numbers that a file can hold one of three holds each exactly. */
@@ -486,5 +484,5 @@ fby_err fby_convert_refuse(const struct fby_npy *npy, uint64_t i,
     return fby_because(why, FBY_BAD_SAMPLE,
         "value %" PRIu64 " is %s (%s), which wire type %s cannot hold", i,
         fby_convert_text(npy, i, text), fby_npy_dtype(npy->type),
-        fby_init_type_word(to));
+        fby_type_word(to));
 }

@@ -43,6 +43,12 @@ const char *fby_npy_type_name(enum fby_npy_type type);
 const char *fby_npy_dtype(enum fby_npy_type type);
 size_t      fby_npy_type_bytes(enum fby_npy_type type);
 
+/* Are its values whole numbers? Bools are none. */
+static inline bool fby_npy_is_whole(enum fby_npy_type type)
+{
+    return type > FBY_NPY_B1 && type < FBY_NPY_F2;
+}
+
 struct fby_npy {
     enum fby_npy_type type;
     bool              big_endian; /* never of one-byte types */

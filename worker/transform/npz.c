@@ -30,13 +30,6 @@ static const uint8_t *place(const struct file *file,
                : NULL;
 }
 
-static bool is_named(const struct fby_zip_member *entry, const char *name)
-{
-    size_t n = strlen(name);
-    return strncmp(entry->name, name, n) == 0 &&
-           strcmp(entry->name + n, ".npy") == 0;
-}
-
 /* A symbol is two bits, or more, and 258 bytes, or fewer. */
 static bool can_have_size(const struct fby_zip_member *entry)
 {
@@ -48,7 +41,7 @@ static bool can_have_size(const struct fby_zip_member *entry)
 static bool keep(const struct file *file, const struct fby_zip_member *entry,
     struct fby_npz_member *member, struct fby_why *why)
 {
-    if (!is_named(entry, member->name)) {
+    if (!fby_zip_is_array(entry, member->name)) {
         return true;
     }
     member->entry  = *entry;

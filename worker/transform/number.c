@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "common/pipeline/init.h"
 #include "worker/transform/json.h"
 #include "worker/transform/scalar.h"
 
@@ -117,7 +116,7 @@ static fby_err store_json_whole(const struct fby_field_job *job, int64_t value,
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is %lld, which wire type %s cannot hold exactly",
             job->field->json_key, (long long)value,
-            fby_init_type_word(job->field->wire_type));
+            fby_type_word(job->field->wire_type));
     }
     return store_real(job, (double)value, dst, why);
 }

@@ -146,11 +146,6 @@ static fby_err open_numbers(
                : err;
 }
 
-static bool is_whole(const struct fby_npy *npy)
-{
-    return npy->type > FBY_NPY_B1 && npy->type < FBY_NPY_F2;
-}
-
 struct range {
     uint64_t first, n;
 };
@@ -162,7 +157,7 @@ static fby_err read_wholes(const struct file *file, enum part part,
     struct fby_npy slice = file->npy[part];
     slice.data += range.first * fby_npy_type_bytes(slice.type);
     slice.values = range.n;
-    return is_whole(&slice) &&
+    return fby_npy_is_whole(slice.type) &&
                    fby_convert(&slice, FBY_I64, (uint8_t *)out) == range.n
                ? FBY_OK
                : fby_because(why, FBY_BAD_SAMPLE,

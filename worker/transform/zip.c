@@ -168,6 +168,13 @@ fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
                : damaged(why, "a stored member with two sizes");
 }
 
+bool fby_zip_is_array(const struct fby_zip_member *member, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(member->name, name, n) == 0 &&
+           strcmp(member->name + n, ".npy") == 0;
+}
+
 fby_err fby_zip_begin(const uint8_t head[FBY_ZIP_HEAD],
     const struct fby_zip_member *member, uint64_t file_size, uint64_t *out,
     struct fby_why *why)

@@ -41,6 +41,9 @@ struct fby_zip_member {
     uint32_t sum;         /* CRC-32 of its bytes, as they were */
 };
 
+/* Is it NAME.npy, the file of an array that was saved as `name`? */
+bool fby_zip_is_array(const struct fby_zip_member *member, const char *name);
+
 /* The next member of a directory, until none of its bytes is left.
  * Errors: FBY_CONFIG. */
 FBY_CHECKED fby_err fby_zip_next(struct fby_reader *directory,

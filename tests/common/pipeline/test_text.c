@@ -33,6 +33,15 @@ static void extensions_are_lower_case_with_inner_dots(void **state)
     assert_false(fby_text_is_extension("a/b"));
 }
 
+static void an_ending_has_something_before_it(void **state)
+{
+    (void)state;
+    assert_true(fby_text_ends_with("a.csv", ".csv"));
+    assert_false(fby_text_ends_with(".csv", ".csv"));
+    assert_false(fby_text_ends_with("csv", ".csv"));
+    assert_false(fby_text_ends_with("a.csv.gz", ".csv"));
+}
+
 static void a_text_is_shown_on_one_short_line(void **state)
 {
     (void)state;
@@ -97,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_short_ascii_words),
         cmocka_unit_test(extensions_are_lower_case_with_inner_dots),
+        cmocka_unit_test(an_ending_has_something_before_it),
         cmocka_unit_test(a_text_is_shown_on_one_short_line),
         cmocka_unit_test(a_list_that_is_too_long_is_cut),
         cmocka_unit_test(the_nearest_name_is_the_one_meant),
