@@ -114,7 +114,7 @@ static fby_err read_list(struct fby_look *look, const char *below,
     for (uint32_t i = 0; err == FBY_OK && i < index.n_shards; i++) {
         take_values(split, &index.shards[i]);
     }
-    if (ends_with(below, ".csv")) {
+    if (fby_text_ends_with(below, ".csv")) {
         settle(split);
     }
     fby_index_fini(&index);
