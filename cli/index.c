@@ -43,8 +43,8 @@ static const struct argp argp = {options, parse_option, NULL,
     "  forebay index --pipeline p.yaml --split val --hash\n"
     "Workers do the same at first sight; what they find is kept under\n"
     "$FOREBAY_CACHE_DIR, $XDG_CACHE_HOME/forebay or ~/.cache/forebay. Of a\n"
-    "folder, a list or parallel folders only hashes are kept: their files are\n"
-    "looked at at each opening.\n"
+    "folder, a list, parallel folders or columns only hashes are kept, and\n"
+    "lengths for bucket_by: their files are looked at at each opening.\n"
     "Data that is hashed has another digest than before: streams begun before\n"
     "cannot go on with it, so hash before the first run.",
     children, NULL, NULL};
