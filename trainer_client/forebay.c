@@ -10,6 +10,7 @@
 #include "common/codec/codec.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "trainer_client/options.h"
 #include "trainer_client/stream.h"
 
 #define PUBLIC __attribute__((visibility("default")))

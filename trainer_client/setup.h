@@ -66,12 +66,6 @@ struct fby_setup {
     uint64_t audit;
 };
 
-/* Copy options of any version into `out`.
- * Errors: FBY_USAGE when the struct is impossibly small, or sets an option
- *         that this library does not know. */
-FBY_CHECKED fby_err fby_options_read(const struct forebay_options *from,
-    struct forebay_options *out, struct fby_why *why);
-
 /* Errors: FBY_USAGE, FBY_CONFIG, FBY_NOT_FOUND, FBY_IO; `why` says. Pass a
  * zeroed `out`; fini copes with a half-made one. */
 FBY_CHECKED fby_err fby_setup_init(struct fby_setup *out,

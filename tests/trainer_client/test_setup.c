@@ -45,63 +45,6 @@ static void refused(const struct forebay_options *o, const char *word)
     fby_setup_fini(&setup);
 }
 
-/* ---- structs of other versions ------------------------------------------- */
-
-static void a_shorter_struct_has_defaults_for_the_rest(void **state)
-{
-    (void)state;
-    struct forebay_options given = usable();
-    struct forebay_options read;
-    given.rank        = 3;
-    given.digests     = true;
-    given.struct_size = offsetof(struct forebay_options, seed);
-    assert_ok(fby_options_read(&given, &read, NULL));
-    assert_int_equal(read.rank, 3);
-    assert_false(read.digests);
-}
-
-static void a_longer_struct_passes_while_its_end_is_zero(void **state)
-{
-    (void)state;
-    struct {
-        struct forebay_options known;
-        uint64_t               unknown;
-    } given = {.known = usable()};
-    struct forebay_options read;
-    struct fby_why         why = {""};
-    given.known.struct_size    = sizeof(given);
-    assert_ok(fby_options_read(&given.known, &read, &why));
-    given.unknown = 1;
-    assert_int_equal(fby_options_read(&given.known, &read, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "does not know"));
-}
-
-static void a_struct_without_size_is_refused(void **state)
-{
-    (void)state;
-    struct forebay_options given = usable();
-    struct forebay_options read;
-    given.struct_size = 0;
-    assert_int_equal(fby_options_read(&given, &read, NULL), FBY_USAGE);
-}
-
-static void arrays_that_are_not_there_are_refused(void **state)
-{
-    (void)state;
-    struct forebay_options read;
-    for (int i = 0; i < 3; i++) {
-        struct forebay_options given = usable();
-        struct fby_why         why   = {""};
-        size_t *const n[] = {&given.n_roots, &given.n_fields, &given.n_outputs};
-        const char *const names[] = {"roots", "fields", "outputs"};
-        *n[i]                     = 2;
-        assert_int_equal(fby_options_read(&given, &read, &why), FBY_USAGE);
-        assert_non_null(strstr(why.text, names[i]));
-    }
-}
-
-/* ---- values -------------------------------------------------------------- */
-
 static void defaults_make_a_usable_setup(void **state)
 {
     (void)state;
@@ -133,33 +76,6 @@ static void outputs_of_fields_can_be_changed(void **state)
     assert_int_equal(setup.expansions[0].to, FBY_F32);
     assert_int_equal(setup.expansions[0].layout, FBY_LAYOUT_CHW);
     fby_setup_fini(&setup);
-}
-
-static void outputs_that_mean_nothing_are_refused(void **state)
-{
-    (void)state;
-    const struct {
-        struct forebay_output output;
-        const char           *words;
-    } all[] = {
-        {{.field = NULL}, "no field without a name"},
-        {{.field = "depth"}, "no field depth"},
-        {{.field = "image", .dtype = 10}, "dtype is 10"},
-        {{.field = "image", .layout = 77}, "layout is 77"},
-        {{.field = "image", .as = 9}, "as is 9"},
-        {{.field = "image", .pad_to = 9}, "pad_to is 9"},
-        {{.field = "image", .offsets = 99}, "offsets is 99"},
-        {{.field = "image", .pad_to = FOREBAY_PAD_TO_MAX}, "nothing to pad"},
-        {{.field = "image", .has_pad = true}, "nothing to pad"},
-    };
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        struct forebay_output  output = all[i].output;
-        struct forebay_options o      = usable();
-        output.struct_size            = sizeof(output);
-        o.outputs                     = &output;
-        o.n_outputs                   = 1;
-        refused(&o, all[i].words);
-    }
 }
 
 static void wrong_options_are_refused_by_name(void **state)
@@ -253,13 +169,8 @@ static void plain_paths_need_a_root(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_shorter_struct_has_defaults_for_the_rest),
-        cmocka_unit_test(a_longer_struct_passes_while_its_end_is_zero),
-        cmocka_unit_test(a_struct_without_size_is_refused),
-        cmocka_unit_test(arrays_that_are_not_there_are_refused),
         cmocka_unit_test(defaults_make_a_usable_setup),
         cmocka_unit_test(outputs_of_fields_can_be_changed),
-        cmocka_unit_test(outputs_that_mean_nothing_are_refused),
         cmocka_unit_test(wrong_options_are_refused_by_name),
         cmocka_unit_test(a_token_of_another_pipeline_or_seed_is_refused),
         cmocka_unit_test(plain_paths_need_a_root),

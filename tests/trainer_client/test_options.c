@@ -1,0 +1,195 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "trainer_client/options.h"
+
+/* An image, a label and rows of several lengths. */
+static const struct fby_content content = {
+    .n_fields = 3,
+    .fields   = {{.name = "ids", .decode = FBY_DECODE_TEXT, .max_length = 8},
+          {.name = "image", .decode = FBY_DECODE_RGB8},
+          {.name = "label", .decode = FBY_DECODE_LABEL}},
+};
+
+static void refused(const struct forebay_options *o, const char *words)
+{
+    static struct fby_delivery delivery;
+    struct fby_why             why  = {""};
+    uint64_t                   bits = 0;
+    fby_err err = fby_options_fields(o, &content, &bits, &why);
+    if (err == FBY_OK) {
+        err = fby_options_outputs(o, &content, &delivery, &why);
+    }
+    assert_int_equal(err, FBY_USAGE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' lacks '%s'", why.text, words);
+    }
+}
+
+/* ---- structs of other versions ------------------------------------------- */
+
+static void a_shorter_struct_has_defaults_for_the_rest(void **state)
+{
+    (void)state;
+    struct forebay_options given = forebay_options();
+    struct forebay_options read;
+    given.rank        = 3;
+    given.digests     = true;
+    given.struct_size = offsetof(struct forebay_options, seed);
+    assert_ok(fby_options_read(&given, &read, NULL));
+    assert_int_equal(read.rank, 3);
+    assert_false(read.digests);
+}
+
+static void a_longer_struct_passes_while_its_end_is_zero(void **state)
+{
+    (void)state;
+    struct {
+        struct forebay_options known;
+        uint64_t               unknown;
+    } given = {.known = forebay_options()};
+    struct forebay_options read;
+    struct fby_why         why = {""};
+    given.known.struct_size    = sizeof(given);
+    assert_ok(fby_options_read(&given.known, &read, &why));
+    given.unknown = 1;
+    assert_int_equal(fby_options_read(&given.known, &read, &why), FBY_USAGE);
+    assert_non_null(strstr(why.text, "does not know"));
+}
+
+static void a_struct_without_size_is_refused(void **state)
+{
+    (void)state;
+    struct forebay_options given = forebay_options();
+    struct forebay_options read;
+    given.struct_size = 0;
+    assert_int_equal(fby_options_read(&given, &read, NULL), FBY_USAGE);
+}
+
+static void arrays_that_are_not_there_are_refused(void **state)
+{
+    (void)state;
+    struct forebay_options read;
+    for (int i = 0; i < 3; i++) {
+        struct forebay_options given = forebay_options();
+        struct fby_why         why   = {""};
+        size_t *const n[] = {&given.n_roots, &given.n_fields, &given.n_outputs};
+        const char *const names[] = {"roots", "fields", "outputs"};
+        *n[i]                     = 2;
+        assert_int_equal(fby_options_read(&given, &read, &why), FBY_USAGE);
+        assert_non_null(strstr(why.text, names[i]));
+    }
+}
+
+static void outputs_have_the_stride_of_the_first(void **state)
+{
+    (void)state;
+    static struct fby_delivery delivery;
+    struct fby_why             why = {""};
+    struct {
+        struct forebay_output known;
+        uint64_t              unknown;
+    } all[2] = {
+        {.known = forebay_output("image")}, {.known = forebay_output("label")}};
+    struct forebay_options o = forebay_options();
+    o.outputs                = &all[0].known;
+    o.n_outputs              = 2;
+    all[0].known.struct_size = sizeof(all[0]);
+    refused(&o, "struct_size of number 1");
+    all[1].known.struct_size = sizeof(all[0]);
+    all[0].known.layout      = FOREBAY_LAYOUT_CHW;
+    all[1].known.dtype       = FOREBAY_DTYPE_I32;
+    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_int_equal(delivery.fields[1].layout, FBY_LAYOUT_CHW);
+    assert_int_equal(delivery.fields[2].dtype, FBY_I32);
+    all[1].unknown = 1;
+    refused(&o, "number 1 sets something that this version");
+}
+
+/* ---- fields -------------------------------------------------------------- */
+
+static void fields_are_found_by_name_and_all_are_the_default(void **state)
+{
+    (void)state;
+    const char *const      some[] = {"label", "ids", "label"};
+    struct fby_why         why    = {""};
+    uint64_t               bits   = 0;
+    struct forebay_options o      = forebay_options();
+    assert_ok(fby_options_fields(&o, &content, &bits, &why));
+    assert_int_equal(bits, 7);
+    o.fields   = some;
+    o.n_fields = 3;
+    assert_ok(fby_options_fields(&o, &content, &bits, &why));
+    assert_int_equal(bits, 5);
+    o.n_fields = 0;
+    refused(&o, "none is selected");
+}
+
+/* ---- outputs ------------------------------------------------------------- */
+
+static void outputs_change_what_they_name_and_nothing_else(void **state)
+{
+    (void)state;
+    static struct fby_delivery delivery;
+    struct fby_why             why    = {""};
+    struct forebay_output      output = forebay_output("ids");
+    struct forebay_options     o      = forebay_options();
+    delivery.fields[0] =
+        (struct fby_field_delivery){.dtype = FBY_I64, .offsets = FBY_I64};
+    output.as      = FOREBAY_AS_RAGGED;
+    output.offsets = FOREBAY_DTYPE_I32;
+    output.has_pad = true;
+    output.pad     = -1;
+    o.outputs      = &output;
+    o.n_outputs    = 1;
+    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_int_equal(delivery.fields[0].dtype, FBY_I64);
+    assert_int_equal(delivery.fields[0].as, FBY_AS_RAGGED);
+    assert_int_equal(delivery.fields[0].offsets, FBY_I32);
+    assert_true(delivery.fields[0].pad == -1.0);
+    assert_int_equal(delivery.fields[1].dtype, 0);
+}
+
+static void outputs_that_mean_nothing_are_refused(void **state)
+{
+    (void)state;
+    const struct {
+        struct forebay_output output;
+        const char           *words;
+    } all[] = {
+        {{.field = NULL}, "no field without a name"},
+        {{.field = "depth"}, "no field depth"},
+        {{.field = "image", .dtype = 10}, "dtype is 10"},
+        {{.field = "image", .layout = 77}, "layout is 77"},
+        {{.field = "image", .as = 9}, "as is 9"},
+        {{.field = "image", .pad_to = 9}, "pad_to is 9"},
+        {{.field = "image", .offsets = 99}, "offsets is 99"},
+        {{.field = "image", .pad_to = FOREBAY_PAD_TO_MAX}, "nothing to pad"},
+        {{.field = "image", .has_pad = true}, "nothing to pad"},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct forebay_output  output = all[i].output;
+        struct forebay_options o      = forebay_options();
+        output.struct_size            = sizeof(output);
+        o.outputs                     = &output;
+        o.n_outputs                   = 1;
+        refused(&o, all[i].words);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shorter_struct_has_defaults_for_the_rest),
+        cmocka_unit_test(a_longer_struct_passes_while_its_end_is_zero),
+        cmocka_unit_test(a_struct_without_size_is_refused),
+        cmocka_unit_test(arrays_that_are_not_there_are_refused),
+        cmocka_unit_test(outputs_have_the_stride_of_the_first),
+        cmocka_unit_test(fields_are_found_by_name_and_all_are_the_default),
+        cmocka_unit_test(outputs_change_what_they_name_and_nothing_else),
+        cmocka_unit_test(outputs_that_mean_nothing_are_refused),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.options", tests, NULL, NULL);
+}
