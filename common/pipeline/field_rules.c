@@ -201,6 +201,12 @@ static fby_err check_used(
     }
     for (size_t key = 0; key < FIELD_KEYS; key++) {
         if (field->at[key].line > 0 && !is_used(field->decode, key)) {
+            bool json = key == FIELD_KEY || key == FIELD_PICK;
+            if (json && field->at[FIELD_DECODE].line == 0) {
+                return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
+                    "key '%s' is about JSON: say decode: number, label or text",
+                    fby_draft_field_key(key));
+            }
             return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
                 "key '%s' is not used by decode: %s (from %s)",
                 fby_draft_field_key(key), decoder_name(field->decode),
