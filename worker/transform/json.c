@@ -1,7 +1,9 @@
 #include "worker/transform/json.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "common/pipeline/nearest.h"
 #include "common/plan/draw.h"
 
 /* ---- parsing ---- */
@@ -91,7 +93,7 @@ static fby_err parse(
 /* ---- the path ---- */
 
 /* Decimal digits without a leading 0: an entry of a list. */
-static const json_t *entry(const json_t *list, const char *name)
+static json_t *entry(const json_t *list, const char *name)
 {
     size_t at = 0;
     size_t n  = strspn(name, "0123456789");
@@ -104,21 +106,118 @@ static const json_t *entry(const json_t *list, const char *name)
     return json_array_get(list, at);
 }
 
-static const json_t *walk(const json_t *value, const char *key)
+/* What a walk along a key came to. */
+struct way {
+    json_t     *at;   /* the last value that is there */
+    const char *left; /* of the key: what is not there in it, or "" */
+};
+
+static struct way walk(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
-    while (value != NULL && *key != '\0') {
+    while (*key != '\0') {
         size_t n = strcspn(key, ".");
         if (n >= sizeof(name)) {
-            return NULL;
+            break;
         }
         memcpy(name, key, n);
-        name[n] = '\0';
-        value   = json_is_array(value) ? entry(value, name)
-                                       : json_object_get(value, name);
+        name[n]      = '\0';
+        json_t *next = json_is_array(value) ? entry(value, name)
+                                            : json_object_get(value, name);
+        if (next == NULL) {
+            break;
+        }
+        value = next;
         key += n + (key[n] == '.');
     }
-    return value;
+    return (struct way){value, key};
+}
+
+/* ---- what is there instead ---- */
+
+/* 1.0 is no whole number of JSON. */
+static void show_real(double value, char *out, size_t size)
+{
+    bool whole = value > -1e6 && value < 1e6 && value == (double)(int64_t)value;
+    snprintf(out, size, whole ? "%.1f" : "%g", value);
+}
+
+struct fby_json_shown fby_json_show(const json_t *value)
+{
+    struct fby_json_shown out  = {""};
+    size_t                size = sizeof(out.text);
+    switch (value != NULL ? json_typeof(value) : JSON_NULL) {
+    case JSON_STRING:
+        snprintf(out.text, size, "the text \"%s\"",
+            fby_text_show(json_string_value(value)).text);
+        break;
+    case JSON_ARRAY:
+        snprintf(out.text, size, "a list of %zu", json_array_size(value));
+        break;
+    case JSON_OBJECT:
+        snprintf(out.text, size, "an object");
+        break;
+    case JSON_INTEGER:
+        snprintf(
+            out.text, size, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+        break;
+    case JSON_REAL:
+        show_real(json_real_value(value), out.text, size);
+        break;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        snprintf(out.text, size, json_is_true(value) ? "true" : "false");
+        break;
+    case JSON_NULL:
+        snprintf(out.text, size, "null");
+        break;
+    }
+    return out;
+}
+
+/* As many of an object's names as are bearable; the nearest to `nearest`. */
+static void list_members(
+    json_t *object, struct fby_nearest *nearest, char *list, size_t capacity)
+{
+    const char *name  = NULL;
+    json_t     *value = NULL;
+    json_object_foreach(object, name, value)
+    {
+        struct fby_shown shown = fby_text_show(name);
+        size_t           used  = strlen(list);
+        fby_nearest_offer(nearest, name);
+        if (used + strlen(shown.text) + 8 < capacity) {
+            fby_text_list(list, capacity, shown.text);
+        } else if (used + 8 < capacity && list[used - 1] != '.') {
+            fby_text_list(list, capacity, "...");
+        }
+    }
+}
+
+static fby_err say_missing(
+    const char *key, const struct way *way, struct fby_why *why)
+{
+    char               word[FBY_NAME_SIZE];
+    char               list[200] = "";
+    struct fby_nearest nearest   = {.word = word};
+    int                n         = (int)(way->left - key); /* that are there */
+    snprintf(
+        word, sizeof(word), "%.*s", (int)strcspn(way->left, "."), way->left);
+    if (!json_is_object(way->at)) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON has no member '%s': %s%.*s%s %s", key, n > 0 ? "'" : "",
+            n > 0 ? n - 1 : 2, n > 0 ? key : "it", n > 0 ? "' is" : " is",
+            fby_json_show(way->at).text);
+    }
+    list_members(way->at, &nearest, list, sizeof(list));
+    if (nearest.best != NULL) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "JSON has no member '%s'; did you mean '%.*s%s'?", key, n, key,
+            fby_text_show(nearest.best).text);
+    }
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "JSON has no member '%s'; there %s%s", key,
+        list[0] != '\0' ? "are: " : "is none", list);
 }
 
 /* ---- one of a list ---- */
@@ -127,17 +226,17 @@ static fby_err pick(
     const struct fby_field_job *job, const json_t **value, struct fby_why *why)
 {
     const struct fby_field_content *field = job->field;
+    const char                     *key   = field->json_key;
     size_t                          n     = json_array_size(*value);
     if (field->pick != FBY_PICK_RANDOM) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "JSON '%s' is a list of %zu; say pick: random, or which one: "
-            "'%s.0'",
-            field->json_key, n, field->json_key);
+            "'%s%s0'",
+            key, n, is_whole(key) ? "" : key, is_whole(key) ? "" : ".");
     }
     if (n == 0) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is an empty list; there is nothing to pick",
-            field->json_key);
+            "JSON '%s' is an empty list; there is nothing to pick", key);
     }
     struct fby_draw draw = fby_draw_begin(
         job->seed, job->epoch, job->sample, field->group, "pick", 0);
@@ -161,9 +260,10 @@ fby_err fby_json_find(
     if (err != FBY_OK) {
         return err;
     }
-    out->value = is_whole(key) ? out->root : walk(out->root, key);
-    if (out->value == NULL) {
-        err = fby_because(why, FBY_BAD_SAMPLE, "JSON has no member '%s'", key);
+    struct way way = walk(out->root, is_whole(key) ? "" : key);
+    out->value     = way.at;
+    if (*way.left != '\0') {
+        err = say_missing(key, &way, why);
     } else if (json_is_array(out->value) && !wants_list(job->field)) {
         err = pick(job, &out->value, why);
     }

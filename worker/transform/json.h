@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "common/pipeline/text.h"
 #include "worker/transform/field.h"
 
 struct fby_json {
@@ -21,5 +22,11 @@ struct fby_json {
  *                         that nothing says what to do with, or an empty one */
 FBY_CHECKED fby_err fby_json_find(
     const struct fby_field_job *job, struct fby_json *out, struct fby_why *why);
+
+/* What a value is, in words: "null", "a list of 3", `the text "x"`. */
+struct fby_json_shown {
+    char text[FBY_SHOWN_SIZE + 16];
+};
+struct fby_json_shown fby_json_show(const json_t *value);
 
 #endif

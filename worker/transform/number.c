@@ -144,8 +144,9 @@ static fby_err store_number(const struct fby_field_job *job,
     }
     return json_is_real(member)
                ? store_json_real(job, json_real_value(member), dst, why)
-               : fby_because(why, FBY_BAD_SAMPLE, "JSON '%s' is no number",
-                     job->field->json_key);
+               : fby_because(why, FBY_BAD_SAMPLE,
+                     "JSON '%s' is no number: it is %s", job->field->json_key,
+                     fby_json_show(member).text);
 }
 
 static fby_err store_list(const struct fby_field_job *job, const json_t *member,
@@ -155,12 +156,16 @@ static fby_err store_list(const struct fby_field_job *job, const json_t *member,
     uint32_t length = 0;
     if (!json_is_array(member)) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is no list of numbers", job->field->json_key);
+            "JSON '%s' is no list of numbers: it is %s", job->field->json_key,
+            fby_json_show(member).text);
     }
     fby_err err = fby_length_settle(job, json_array_size(member), &length, why);
     for (uint32_t i = 0; i < length && err == FBY_OK; i++) {
         err = store_number(
             job, json_array_get(member, i), dst + (size_t)i * width, why);
+        if (err != FBY_OK) {
+            return fby_because_in(why, err, "entry %u", i);
+        }
     }
     return err;
 }

@@ -65,6 +65,15 @@ static bool parse_digits(const uint8_t *text, size_t size, uint64_t *out)
     return size > 0;
 }
 
+static bool is_digits(const uint8_t *text, size_t size)
+{
+    size_t n = 0;
+    while (n < size && text[n] >= '0' && text[n] <= '9') {
+        n++;
+    }
+    return size > 0 && n == size;
+}
+
 /* Up to 24 bytes of `text` as a person may see them. */
 static const char *shown(const uint8_t *text, size_t size, char out[28])
 {
@@ -87,8 +96,8 @@ static fby_err read_json_label(
     json_int_t label = json_integer_value(json.value);
     if (!json_is_integer(json.value) || label < 0) {
         err = fby_because(why, FBY_BAD_SAMPLE,
-            "JSON '%s' is no label: a whole number from 0 on is needed",
-            job->field->json_key);
+            "JSON '%s' is no label, which is a whole number from 0: it is %s",
+            job->field->json_key, fby_json_show(json.value).text);
     }
     *out = (uint64_t)label;
     json_decref(json.root);
@@ -116,9 +125,9 @@ static fby_err read_label(
     strip_blanks(&text, &size);
     if (!parse_digits(text, size, out)) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "a label that is no number: '%s'; decimal digits are needed, at "
-            "most %llu",
-            shown(text, size, seen), (unsigned long long)UINT64_MAX);
+            "a label is a whole number from 0%s, and not '%s'",
+            is_digits(text, size) ? " of 64 bits" : "",
+            shown(text, size, seen));
     }
     return FBY_OK;
 }
@@ -240,8 +249,8 @@ static fby_err write_json_text(
             (const uint8_t *)json_string_value(json.value),
             json_string_length(json.value), dst, why);
     } else {
-        err = fby_because(
-            why, FBY_BAD_SAMPLE, "JSON '%s' is no text", job->field->json_key);
+        err = fby_because(why, FBY_BAD_SAMPLE, "JSON '%s' is no text: it is %s",
+            job->field->json_key, fby_json_show(json.value).text);
     }
     json_decref(json.root);
     return err;

@@ -149,7 +149,8 @@ static void a_label_that_is_no_number_is_refused_in_words(void **state)
         "1 2", "0x10", "12a", "99999999999999999999999"};
     struct fby_field_content field   = field_of(FBY_DECODE_LABEL, FBY_U32);
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        assert_text_refused(&field, texts[i], "a label that is no number");
+        assert_text_refused(
+            &field, texts[i], "a label is a whole number from 0");
     }
     assert_text_refused(&field, "c\x01t\xff", "'c?t?'");
     char blanks[FBY_LABEL_MAX_BYTES + 2];
@@ -310,8 +311,10 @@ static void a_label_comes_out_of_json_where_it_has_a_key(void **state)
     assert_value(&field, "{\"class\": {\"id\": 9}}", 9);
     assert_text_refused(&field, "{\"class\": {\"id\": 10}}", "0 to 9");
     assert_text_refused(&field, "{\"class\": {\"id\": -1}}", "is no label");
-    assert_text_refused(&field, "{\"class\": {\"id\": 1.0}}", "is no label");
+    assert_text_refused(&field, "{\"class\": {\"id\": 1.0}}", "it is 1.0");
     assert_text_refused(&field, "{\"class\": {\"id\": \"1\"}}", "is no label");
+    assert_text_refused(&field, "{\"class\": {\"id\": \"one\"}}",
+        "a whole number from 0: it is the text \"one\"");
     assert_text_refused(&field, "7", "say key: \".\" to take it");
     assert_text_refused(&field, "7 8", "JSON line 1");
 }
@@ -358,6 +361,68 @@ static void json_that_is_not_right_is_refused(void **state)
     assert_text_refused(&field, "{\"k\": \"1\"}", "is no number");
     assert_text_refused(&field, "{\"k\": true}", "is no number");
     assert_text_refused(&field, "[1]", "no member 'k'");
+}
+
+static void what_json_lacks_is_said_with_what_it_has(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    strcpy(field.json_key, "car.scor");
+    assert_text_refused(&field, "{\"car\": {\"score\": 1}}",
+        "no member 'car.scor'; did you mean 'car.score'?");
+    assert_text_refused(&field, "{\"car\": {\"a\": 1, \"b\\n\": 2}}",
+        "no member 'car.scor'; there are: a, b?");
+    assert_text_refused(
+        &field, "{\"car\": {}}", "no member 'car.scor'; there is none");
+    assert_text_refused(
+        &field, "{\"car\": [1]}", "'car.scor': 'car' is a list of 1");
+    strcpy(field.json_key, "k");
+    assert_text_refused(&field, "[1]", "no member 'k': it is a list of 1");
+    assert_text_refused(
+        &field, "{\"k\": \"3.5\"}", "is no number: it is the text \"3.5\"");
+    assert_text_refused(&field, "{\"k\": null}", "it is null");
+    assert_text_refused(&field, "{\"k\": true}", "it is true");
+    assert_text_refused(&field, "{\"k\": {}}", "it is an object");
+}
+
+static void what_is_wrong_in_a_list_of_numbers_is_said_with_its_place(
+    void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_U8);
+    field.max_length               = 4;
+    strcpy(field.json_key, "k");
+    assert_caption(&field, "{\"k\": [65, 66]}", "AB");
+    assert_no_caption(&field, "{\"k\": 2.5}", "list of numbers: it is 2.5");
+    assert_no_caption(&field, "{\"k\": [1, {}]}",
+        "entry 1: JSON 'k' is no number: it is an object");
+}
+
+static void names_of_a_large_object_are_cut(void **state)
+{
+    (void)state;
+    struct fby_field_content field     = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    char                     text[600] = "{\"key_0\": 1";
+    for (int i = 1; i < 40; i++) {
+        size_t n = strlen(text);
+        snprintf(text + n, sizeof(text) - n, ", \"key_%d\": 1", i);
+    }
+    strcat(text, "}");
+    strcpy(field.json_key, "something");
+    assert_text_refused(&field, text, "key_24, ...");
+}
+
+/* The advice is right: what it names is there. */
+static void one_of_a_whole_list_has_its_number_for_a_key(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_U8);
+    strcpy(field.json_key, ".");
+    assert_text_refused(&field, "[7]", "or which one: '0'");
+    strcpy(field.json_key, "0");
+    assert_value(&field, "[7]", 7);
+    strcpy(field.json_key, "k");
+    assert_text_refused(&field, "{\"k\": [7]}", "or which one: 'k.0'");
 }
 
 static void json_is_bounded_in_depth_and_size(void **state)
@@ -642,6 +707,11 @@ int main(void)
         cmocka_unit_test(a_label_comes_out_of_json_where_it_has_a_key),
         cmocka_unit_test(one_of_a_list_is_picked_at_random_where_that_is_said),
         cmocka_unit_test(json_that_is_not_right_is_refused),
+        cmocka_unit_test(what_json_lacks_is_said_with_what_it_has),
+        cmocka_unit_test(
+            what_is_wrong_in_a_list_of_numbers_is_said_with_its_place),
+        cmocka_unit_test(names_of_a_large_object_are_cut),
+        cmocka_unit_test(one_of_a_whole_list_has_its_number_for_a_key),
         cmocka_unit_test(json_is_bounded_in_depth_and_size),
         cmocka_unit_test(bytes_have_the_one_right_length),
         cmocka_unit_test(every_crop_shows_the_label_of_its_picture),
