@@ -190,16 +190,13 @@ static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
     return other;
 }
 
-/* Class folders are numbered in order; so are their samples. */
 static uint32_t classes_of(
     const struct fby_lint_sample *sample, const struct fby_field_content *field)
 {
-    const struct fby_dataset *dataset = sample->local->dataset;
-    if (field->decode != FBY_DECODE_LABEL ||
-        strcmp(field->from[0], "folder") != 0) {
-        return 0;
-    }
-    return fby_dataset_class(dataset, fby_dataset_samples(dataset) - 1) + 1;
+    return field->decode == FBY_DECODE_LABEL &&
+                   strcmp(field->from[0], "folder") == 0
+               ? fby_dataset_classes(sample->local->dataset)
+               : 0;
 }
 
 /* ---- shards -------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "cli/headway.h"
 #include "cli/signals.h"
 #include "common/pipeline/location.h"
+#include "worker/source/classes.h"
 #include "worker/source/lengths.h"
 
 /* ---- options ------------------------------------------------------------- */
@@ -121,6 +122,9 @@ fby_err fby_local_open(struct fby_local *self,
     }
     if (err == FBY_OK) {
         err = open_dataset(self, options, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_classes_check(self->dataset, &self->split->content, why);
     }
     if (err == FBY_OK) {
         err = fby_lengths_sort(

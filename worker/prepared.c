@@ -4,6 +4,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/canon.h"
+#include "worker/source/classes.h"
 #include "worker/source/lengths.h"
 #include "worker/transform/fingerprint.h"
 
@@ -14,6 +15,9 @@ fby_err fby_prepared_create(const struct fby_content *content,
     struct fby_digest   fingerprint;
     struct fby_buckets *buckets = NULL;
     fby_err             err     = fby_fingerprint(content, &fingerprint, why);
+    if (err == FBY_OK) {
+        err = fby_classes_check(*dataset_p, content, why);
+    }
     if (err == FBY_OK) {
         err = fby_lengths_sort(*dataset_p, content, &buckets, why);
     }

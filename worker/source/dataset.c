@@ -210,6 +210,13 @@ uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
                                                : 0;
 }
 
+uint32_t fby_dataset_classes(const struct fby_dataset *self)
+{
+    bool folder = self->index.n_shards > 0 &&
+                  self->index.shards[0].kind == FBY_SOURCE_FOLDER;
+    return folder ? self->index.n_classes : 0;
+}
+
 uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
 {
     struct where at = find(self, sample);

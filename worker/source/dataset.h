@@ -95,6 +95,9 @@ const char *fby_dataset_key(
  * byte order; 0 in other datasets. */
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample);
 
+/* Class folders, each of which has samples; 0 in other datasets. */
+uint32_t fby_dataset_classes(const struct fby_dataset *self);
+
 /* Entries of a sample's row of the column, or of its member, that `lengths`
  * was, of a dataset that was opened with it. */
 uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample);

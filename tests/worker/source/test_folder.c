@@ -6,7 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/mem.h"
 #include "tests/worker/source/sandbox.h"
+#include "worker/source/classes.h"
 
 static void assert_refused(
     const struct sandbox *sb, const char *path, fby_err err, const char *words)
@@ -37,6 +39,35 @@ static void classes_are_folders_in_byte_order(void **state)
     assert_int_equal(fby_dataset_class(ds, 1), 1);
     assert_int_equal(fby_dataset_class(ds, 2), 2);
     assert_string_equal(fby_dataset_shard_name(ds, 0), "part-0000000");
+    fby_dataset_destroy(&ds);
+}
+
+static void fewer_classes_than_folders_are_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/f/a/1.jpg", "1");
+    sandbox_write_text(sb, "data/f/b/1.jpg", "2");
+    sandbox_write_text(sb, "data/f/c/1.jpg", "3");
+    const struct fby_dataset_spec spec    = sandbox_folder(sb, "data:f");
+    struct fby_dataset           *ds      = sandbox_dataset(&spec);
+    struct fby_content           *content = fby_zalloc(sizeof(*content));
+    struct fby_field_content     *label   = &content->fields[1];
+    struct fby_why                why     = {0};
+    content->n_fields                     = 2;
+    label->decode                         = FBY_DECODE_LABEL;
+    strcpy(label->name, "label");
+    strcpy(label->from[0], "folder");
+    assert_ok(fby_classes_check(ds, content, &why)); /* none are said */
+    label->classes = 3;
+    assert_ok(fby_classes_check(ds, content, &why));
+    label->classes = 2;
+    assert_int_equal(fby_classes_check(ds, content, &why), FBY_CONFIG);
+    assert_string_equal(why.text,
+        "field label: classes is 2, and there are 3 class folders; raise "
+        "classes to at least 3");
+    strcpy(label->from[0], "cls");
+    assert_ok(fby_classes_check(ds, content, &why));
+    free(content);
     fby_dataset_destroy(&ds);
 }
 
@@ -164,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(classes_are_folders_in_byte_order),
+        TEST(fewer_classes_than_folders_are_refused),
         TEST(files_are_ordered_by_key_not_by_name),
         TEST(a_member_is_the_whole_file_with_its_spelling),
         TEST(every_1024_samples_make_a_shard),
