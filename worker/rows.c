@@ -306,11 +306,6 @@ static void make_alike(
 
 /* ---- labels -------------------------------------------------------------- */
 
-static uint64_t most_of(const struct fby_field_content *field)
-{
-    return field->classes > 0 ? field->classes - 1 : UINT32_MAX;
-}
-
 static uint64_t label_at(
     const struct fby_field_content *field, const uint8_t *dst, uint32_t i)
 {
@@ -322,7 +317,7 @@ static uint64_t label_at(
 static void check_labels(const struct fby_field_content *field,
     const uint8_t *dst, uint32_t n, bool *bad)
 {
-    uint64_t most = most_of(field);
+    uint64_t most = fby_label_most(field);
     for (uint32_t i = 0; i < n; i++) {
         bad[i] = bad[i] || label_at(field, dst, i) > most;
     }
@@ -545,20 +540,18 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
         }
         values *= length;
     }
-    struct fby_npy npy  = npy_of(column, c->run->at[0], values);
-    uint64_t       good = convert(field, &npy, dst);
-    if (good < values && field->maps > 0) {
-        char text[FBY_CONVERT_TEXT];
+    struct fby_npy npy = npy_of(column, c->run->at[0], values);
+    char           text[FBY_CONVERT_TEXT];
+    if (field->decode == FBY_DECODE_LABEL) {
+        return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
+    }
+    uint64_t good = convert(field, &npy, dst);
+    if (field->maps > 0) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "value %" PRIu64 " is %s (%s); a bit is 0 or 1", good,
             fby_convert_text(&npy, good, text), fby_npy_dtype(npy.type));
     }
-    if (good < values) {
-        return fby_convert_refuse(&npy, good, field->wire_type, why);
-    }
-    return fby_because(why, FBY_BAD_SAMPLE,
-        "label %" PRIu64 " is too large; 0 to %" PRIu64 " are right",
-        label_at(field, dst, 0), most_of(field));
+    return fby_convert_refuse(&npy, good, field->wire_type, why);
 }
 
 fby_err fby_rows_one(const struct fby_rows *self,

@@ -110,18 +110,23 @@ class Columns(tables.TableTest):
         rng = numpy.random.default_rng(4)
         arrays = table(rng, 600)
         arrays["click"][17] = 3
+        arrays["click"] = arrays["click"].astype("<i8")
         arrays["click"][18] = -1
+        arrays["click"][19] = 2**40
         arrays["price"][400] = 1e300
         self.cluster.table("day-0", arrays)
         self.assert_substituted(
-            self.pipeline(batch=600), 3,
+            self.pipeline(batch=600), 4,
             "row 17 (sample 17): field click: label 3 is too large; "
+            "0 to 2 are right: raise classes",
+            "row 18 (sample 18): field click: label -1 is too small; "
             "0 to 2 are right",
-            "row 18 (sample 18): field click: value 0 is -1 (int16)",
+            "row 19 (sample 19): field click: label 1099511627776 is "
+            "too large; 0 to 2 are right: raise classes",
             "row 400 (sample 400): field price: value 0 is 1e+300")
         got = self.batch(self.pipeline(batch=600), 0)
         self.assert_equal(got["dense"], arrays["dense"][got["samples"]])
-        self.assertFalse({17, 18, 400} & set(got["samples"].tolist()))
+        self.assertFalse({17, 18, 19, 400} & set(got["samples"].tolist()))
 
     def refuses(self, arrays, words, name="day-0"):
         self.cluster.table(name, arrays)

@@ -4,6 +4,7 @@
  * bad sample. */
 #include "worker/transform/scalar.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/bytes.h"
@@ -132,6 +133,24 @@ static fby_err read_label(
     return FBY_OK;
 }
 
+uint64_t fby_label_most(const struct fby_field_content *field)
+{
+    uint64_t most = fby_whole_type_of(field->wire_type).most;
+    return field->classes > 0 && field->classes - 1 < most ? field->classes - 1
+                                                           : most;
+}
+
+fby_err fby_label_refuse(const struct fby_field_content *field,
+    const char *label, struct fby_why *why)
+{
+    bool               small = label[0] == '-';
+    unsigned long long most  = fby_label_most(field);
+    bool               raise = !small && most + 1 == field->classes;
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "label %s is too %s; 0 to %llu are right%s", label,
+        small ? "small" : "large", most, raise ? ": raise classes" : "");
+}
+
 fby_err fby_label_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
@@ -145,14 +164,10 @@ fby_err fby_label_write(
     if (err != FBY_OK) {
         return err;
     }
-    uint64_t most = type.most;
-    if (field->classes > 0 && field->classes - 1 < most) {
-        most = field->classes - 1;
-    }
-    if (label > most) {
-        return fby_because(why, FBY_BAD_SAMPLE,
-            "label %llu is too large; 0 to %llu are right",
-            (unsigned long long)label, (unsigned long long)most);
+    if (label > fby_label_most(field)) {
+        char digits[24];
+        snprintf(digits, sizeof(digits), "%llu", (unsigned long long)label);
+        return fby_label_refuse(field, digits, why);
     }
     fby_store_le(dst, label, type.bytes);
     return FBY_OK;

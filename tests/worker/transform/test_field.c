@@ -165,10 +165,12 @@ static void a_label_fits_its_classes_and_its_wire_type(void **state)
     (void)state;
     struct fby_field_content field = field_of(FBY_DECODE_LABEL, FBY_U8);
     assert_value(&field, "255", 255);
-    assert_text_refused(&field, "256", "0 to 255");
+    assert_text_refused(
+        &field, "256", "label 256 is too large; 0 to 255 are right");
     field.classes = 10;
     assert_value(&field, "9", 9);
-    assert_text_refused(&field, "10", "0 to 9");
+    assert_text_refused(
+        &field, "10", "label 10 is too large; 0 to 9 are right: raise classes");
     field.wire_type = FBY_U32;
     field.classes   = 0;
     assert_value(&field, "4294967295", UINT32_MAX);
