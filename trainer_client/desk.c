@@ -278,17 +278,22 @@ static enum forebay_status look(struct fby_desk *self, struct fby_shelf *shelf,
         return self->failure;
     }
     if (empty && self->phase == FBY_PHASE_ENDED) {
+        self->last.text[0] = '\0';
         return FOREBAY_END;
     }
     if (empty && fby_shelf_is_full(shelf)) {
         return all_held(self, shelf);
     }
+    return FOREBAY_TIMEOUT;
+}
+
+static void say_waiting(struct fby_desk *self)
+{
     self->last = self->waiting;
     if (self->last.text[0] == '\0') {
         snprintf(self->last.text, sizeof(self->last.text),
             "the next batch is not there yet");
     }
-    return FOREBAY_TIMEOUT;
 }
 
 enum forebay_status fby_desk_next(struct fby_desk *self,
@@ -311,6 +316,9 @@ enum forebay_status fby_desk_next(struct fby_desk *self,
         }
         time   = wait_changed(self, until);
         status = look(self, shelf, stream, out);
+    }
+    if (status == FOREBAY_TIMEOUT) {
+        say_waiting(self);
     }
     if (timeout_ns != 0) {
         self->stats.wait_ns += fby_now_ns() - begun_ns;

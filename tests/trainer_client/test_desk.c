@@ -157,6 +157,19 @@ static void what_is_waited_for_is_said_anew_each_time(void **state)
     end(&c);
 }
 
+static void the_end_is_nothing_that_went_wrong(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *none = NULL;
+    begin(&c);
+    assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
+    fby_desk_end(&c.desk);
+    assert_int_equal(look(&c, &none), FOREBAY_END);
+    assert_string_equal(c.desk.last.text, "");
+    end(&c);
+}
+
 static void a_timeout_may_be_as_long_as_a_number_can_be(void **state)
 {
     (void)state;
@@ -254,6 +267,7 @@ int main(void)
         cmocka_unit_test(
             batches_are_taken_in_order_once_their_values_are_there),
         cmocka_unit_test(what_is_waited_for_is_said_anew_each_time),
+        cmocka_unit_test(the_end_is_nothing_that_went_wrong),
         cmocka_unit_test(a_timeout_may_be_as_long_as_a_number_can_be),
         cmocka_unit_test(what_lies_there_comes_before_the_end_or_a_failure),
         cmocka_unit_test(values_that_cannot_be_made_fail_the_stream),

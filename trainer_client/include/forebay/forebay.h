@@ -291,8 +291,8 @@ struct forebay_info {
 enum forebay_status forebay_info(
     const struct forebay *self, struct forebay_info *out);
 
-/* What went wrong last on this stream, one line; "" before. It is the calling
- * thread's copy: valid until this thread asks again. */
+/* What went wrong last on this stream, one line; "" before, and at its end. It
+ * is the calling thread's copy: valid until this thread asks again. */
 const char *forebay_error(const struct forebay *self);
 
 /* ---- batches ------------------------------------------------------------- */
