@@ -21,7 +21,7 @@ struct pull {
     int64_t              last_ns;
     struct forebay_stats first; /* as of then */
     struct forebay_stats last;
-    char                 error[512];
+    char                 error[sizeof(struct fby_why)];
 };
 
 static void read_stats(const struct pull *self, struct forebay_stats *out)
@@ -41,8 +41,15 @@ static bool open_stream(struct pull *self,
     stream.roots                  = roots->roots;
     stream.n_roots                = roots->n;
     stream.open_timeout_ns        = open_ns;
-    return forebay_open(&stream, self->error, sizeof(self->error),
-               &self->stream) == FOREBAY_OK;
+
+    struct fby_why      why = {{0}};
+    enum forebay_status status =
+        forebay_open(&stream, why.text, sizeof(why.text), &self->stream);
+    if (status != FOREBAY_OK) {
+        fby_served_explain(roots, &why);
+        memcpy(self->error, why.text, sizeof(self->error));
+    }
+    return status == FOREBAY_OK;
 }
 
 static void on_batch(struct pull *self, struct forebay_batch **batch)

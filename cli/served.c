@@ -156,6 +156,11 @@ fby_err fby_served_collect(struct fby_served *self,
 
 void fby_served_explain(const struct fby_served *self, struct fby_why *why)
 {
+    if (strstr(why->text, "options.roots") != NULL) {
+        size_t used = strlen(why->text);
+        snprintf(why->text + used, sizeof(why->text) - used,
+            ", which is --data NAME=DIR here");
+    }
     for (unsigned i = self->given; i < self->n; i++) {
         const struct forebay_root *root = &self->roots[i];
         char                       mention[FBY_NAME_SIZE + 1];

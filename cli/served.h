@@ -31,7 +31,8 @@ FBY_CHECKED fby_err fby_served_collect(struct fby_served *self,
 void                fby_served_fini(struct fby_served *self);
 
 /* Nobody chose the names of the roots made here: say after an error that tells
- * of one which directory it is. */
+ * of one which directory it is. Of the library's options.roots it says how they
+ * are given here. */
 void fby_served_explain(const struct fby_served *self, struct fby_why *why);
 
 #endif

@@ -419,13 +419,12 @@ fby_err fby_location_root(const struct fby_location *plain,
     if (n_roots == 0 && !fby_location_is_named(plain->pattern)) {
         return fby_because(why, FBY_NOT_FOUND,
             "'%s' is a plain path, and workers know paths only below their "
-            "roots; say which root it is in with --data NAME=DIR",
+            "roots; say which root it is in: options.roots",
             fby_text_show(plain->pattern).text);
     }
     if (best.rest == NULL) {
         return fby_because(why, FBY_NOT_FOUND,
-            "'%s' lies below none of the %zu roots; add one with --data "
-            "NAME=DIR",
+            "'%s' lies below none of the %zu roots; add one to options.roots",
             fby_text_show(plain->pattern).text, n_roots);
     }
     struct fby_location rooted;

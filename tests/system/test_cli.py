@@ -121,6 +121,25 @@ class CommandLine(SystemTest):
                 f"the directory {missing}: No such file or directory\n",
                 shown.stderr)
 
+    def test_fewer_classes_than_folders_are_refused_not_substituted(self):
+        self.cluster.photos(number=32)
+        pipeline = self.cluster.pipeline(
+            PIPELINE.replace("from: folder", "from: folder, classes: 3") +
+            "on_bad_sample: {{do: substitute, limit: 100}}\n")
+        for command in ("pull", "plan", "index"):
+            shown = forebay(command, "--pipeline", pipeline)
+            self.assertEqual(shown.returncode, 1, command)
+            self.assertIn("field label: classes is 3, and there are 4 class "
+                          "folders; raise classes to at least 4", shown.stderr)
+
+    def test_a_plain_path_on_a_server_needs_data(self):
+        self.cluster.photos(number=32)
+        shown = forebay("pull", "-p", self.cluster.pipeline(), "--server",
+                        "tcp://127.0.0.1:9")
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("say which root it is in: options.roots, which is "
+                      "--data NAME=DIR here", shown.stderr)
+
     def test_an_address_where_no_server_is_is_not_called_one(self):
         self.cluster.photos(number=32)
         shown = forebay("pull", "-p", self.cluster.pipeline(), "--server",

@@ -202,10 +202,10 @@ static void a_path_below_no_root_is_refused(void **state)
     assert_int_equal(
         fby_location_root(&plain, roots, 2, &out, &why), FBY_NOT_FOUND);
     assert_string_equal(why.text, "'/etc/passwd' lies below none of the 2 "
-                                  "roots; add one with --data NAME=DIR");
+                                  "roots; add one to options.roots");
     assert_int_equal(
         fby_location_root(&plain, NULL, 0, &out, &why), FBY_NOT_FOUND);
-    assert_non_null(strstr(why.text, "say which root it is in with --data"));
+    assert_non_null(strstr(why.text, "say which root it is in: options.roots"));
     assert_int_equal(
         fby_location_root(&named, roots, 4, &out, &why), FBY_NOT_FOUND);
 }
