@@ -114,8 +114,9 @@ static fby_err expand_one(
     uint32_t before = e->out->count;
     fby_err  err    = match_below(e, "", pattern, why);
     if (err == FBY_OK && e->out->count == before) {
-        err = fby_because(why, FBY_NOT_FOUND, "no file matches %s in %s:%s",
-            pattern, e->parts->root, e->parts->base);
+        const char *base = e->parts->base;
+        err = fby_because(why, FBY_NOT_FOUND, "no file matches %s:%s%s%s",
+            e->parts->root, base, base[0] != '\0' ? "/" : "", pattern);
     }
     return err;
 }

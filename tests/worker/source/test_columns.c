@@ -181,7 +181,7 @@ static void what_is_no_table_is_refused_with_its_numbers(void **state)
         "as many");
     sandbox_mkdir(*state, "data/e");
     refuses(*state, "data:e", "it holds no column");
-    refuses(*state, "data:f*", "no file matches f*");
+    refuses(*state, "data:f*", "no file matches data:f*");
     sandbox_write_text(*state, "data/g.npz", "PK or something else");
     refuses(*state, "data:g.npz", "it does not end as a zip file");
 }

@@ -83,7 +83,7 @@ static void a_glob_that_matches_nothing_is_named(void **state)
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "data/s/x/t-1.tar", "");
     assert_fails(sb, "data:s/x/v-*.tar", FBY_NOT_FOUND, "v-*.tar");
-    assert_fails(sb, "data:s/{x,z}/*.tar", FBY_NOT_FOUND, "z/*.tar in data:s");
+    assert_fails(sb, "data:s/{x,z}/*.tar", FBY_NOT_FOUND, "data:s/z/*.tar");
 }
 
 static void a_matched_link_out_of_the_root_is_refused(void **state)
