@@ -55,17 +55,19 @@ static const struct fby_column *find_column(
 static fby_err find_partner(
     struct fby_shard *shard, struct fby_column *column, struct fby_why *why)
 {
-    char        name[FBY_NAME_SIZE + sizeof(offsets_end)];
-    size_t      stem   = 0;
-    bool        values = column->part == FBY_COLUMN_VALUES;
-    const char *end    = values ? offsets_end : values_end;
+    char                 name[FBY_NAME_SIZE + sizeof(offsets_end)];
+    size_t               stem   = 0;
+    bool                 values = column->part == FBY_COLUMN_VALUES;
+    const char          *end    = values ? offsets_end : values_end;
+    enum fby_column_part other =
+        values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
     if (fby_ragged_part(column->name, &stem) != column->part) {
         return fby_because(why, FBY_CONFIG,
             "%s is named as no part of a ragged column is", column->name);
     }
     snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
     const struct fby_column *partner = find_column(shard, name);
-    if (partner == NULL || partner->part == FBY_COLUMN_CSR) {
+    if (partner == NULL || partner->part != other) {
         return fby_because(why, FBY_CONFIG,
             "%s.npy is there without %s.npy; a ragged column is both",
             column->name, name);

@@ -238,6 +238,26 @@ static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
     fby_shard_fini(&shard);
 }
 
+/* A record may say of a column named as a part that it is none: its rows are
+ * one too few for offsets, and of any type and shape. */
+static void the_partner_of_a_part_is_the_other_part(void **state)
+{
+    (void)state;
+    struct fby_shard shard;
+    example_ragged(&shard);
+    shard.columns[0].part = FBY_COLUMN_WHOLE;
+    refuses_back(&shard, "a part of a ragged column without the other");
+    shard.columns[0].type    = FBY_NPY_F8;
+    shard.columns[0].n_dims  = 1;
+    shard.columns[0].dims[0] = 2;
+    refuses_back(&shard, "a part of a ragged column without the other");
+    fby_shard_fini(&shard);
+    example_ragged(&shard);
+    shard.columns[1].part = FBY_COLUMN_WHOLE;
+    refuses_back(&shard, "a part of a ragged column without the other");
+    fby_shard_fini(&shard);
+}
+
 static void lengths_of_rows_are_part_of_the_manifest(void **state)
 {
     (void)state;
@@ -529,6 +549,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_are_read_back_and_lie_within_their_files),
         cmocka_unit_test(parts_of_ragged_columns_are_read_back_in_pairs),
+        cmocka_unit_test(the_partner_of_a_part_is_the_other_part),
         cmocka_unit_test(a_csr_column_lies_within_its_file),
         cmocka_unit_test(lengths_of_rows_are_part_of_the_manifest),
         cmocka_unit_test(lengths_of_members_are_part_of_the_manifest),
