@@ -79,9 +79,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp argp = {options, parse_option, "DIR|FILE",
     "Look at data and write a pipeline file for it that works at once. DIR "
-    "holds class folders, tar shards, columns of NumPy files, a list (.csv, "
-    ".jsonl), parallel folders such as images and masks, or token files (.mds; "
-    ".bin with .idx).\v"
+    "holds class folders, tar shards, columns of NumPy or SciPy files, a list "
+    "(.csv, .jsonl), parallel folders such as images and masks, or token files "
+    "(.mds; .bin with .idx).\v"
     "Examples:\n"
     "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
     "  forebay init /data/pets/train.csv\n"

@@ -10,6 +10,7 @@ import numpy
 from PIL import Image
 
 from harness import SystemTest
+from test_sparse_columns import WIDTH, Table, members
 from test_tokens import write_flat, write_mds, write_megatron
 
 SAMPLES = 70
@@ -159,6 +160,46 @@ class Init(SystemTest):
         for data in (shard, shard / "x.tar"):
             self.assertIn("from: mask.png\n",
                           self.made(data=data).read_text())
+
+    def save_matrix(self, name, table, savez=numpy.savez):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        savez(path, **members(*table.matrix))
+
+    def check_words(self, tables, pipeline):
+        rows = [row for table in tables for row in table.rows()]
+        batch = self.batch(pipeline)
+        self.assertEqual(len(batch["samples"]), len(rows))
+        for row, number in zip(batch["words"], batch["samples"]):
+            right = numpy.zeros(WIDTH, row.dtype)
+            right[rows[number][0]] = rows[number][1]
+            self.assertTrue(numpy.array_equal(row, right))
+
+    def test_matrices_of_scipy_are_columns_of_their_folder(self):
+        tables = [Table(seed, 60 + seed) for seed in (2, 4)]
+        self.save_matrix("words.npz", tables[0])
+        (self.root / "README").write_text("A matrix.")
+        self.check_words(tables[:1], self.made())
+        self.assertIn("62 samples in 1 table", self.said)
+        numpy.savez(self.root / "more.npz", ids=numpy.arange(62))
+        self.assertIn("words.npz is a matrix of scipy.sparse.save_npz",
+                      self.refused())
+        (self.root / "more.npz").unlink()
+        self.save_matrix("words.npz", tables[0], numpy.savez_compressed)
+        self.assertIn("words.npz: format.npy: it is compressed",
+                      self.refused())
+        (self.root / "words.npz").unlink()
+        for i, table in enumerate(tables):
+            self.save_matrix(f"day-{i}/words.npz", table)
+        pipeline = self.made()
+        self.assertIn(f'columns: "{self.root}/*"', pipeline.read_text())
+        self.check_words(tables, pipeline)
+
+    def test_matrices_beside_pictures_are_members_of_samples(self):
+        for i in range(8):
+            self.save(picture(i), f"class{i % 2}/{i}.png")
+            self.save_matrix(f"class{i % 2}/{i}.npz", Table(i, 1))
+        self.assertIn("folder:", self.made().read_text())
 
     def documents(self):
         rng = numpy.random.default_rng(3)

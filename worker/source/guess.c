@@ -337,7 +337,7 @@ static fby_err look_at_folder(struct fby_look *look, const char *path,
     struct fby_guess_columns found;
     uint32_t                 before = look->out->n_splits;
     fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
-    if (err == FBY_OK && found.shards > 0 && strcmp(found.first, path) == 0) {
+    if (err == FBY_OK && found.sure) {
         return look_at_table(look, name, &found, why);
     }
     if (err == FBY_OK) {
