@@ -239,6 +239,10 @@ static void say_found(const struct init_options *o,
         fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
             guess->splits[i].name, guess->splits[i].pattern);
     }
+    if (guess->n_more > 0) {
+        fprintf(stderr, "left out: %s more\n",
+            fby_plural(guess->n_more, "split").text);
+    }
     if (o->output != NULL) {
         fprintf(stderr, "wrote %s; try: forebay pull --pipeline ", o->output);
         fby_option_print_word(stderr, o->output);

@@ -96,6 +96,10 @@ class Init(SystemTest):
             "id,price\n" + "".join(f"{i},{i / 2}\n" for i in range(SAMPLES)))
         batch = self.batch(self.made())
         self.assertTrue(numpy.array_equal(batch["price"] * 2, batch["id"]))
+        (self.root / "sums.csv").write_text("id,price\n1,2\n")
+        self.made()
+        self.assertIn(f"left out: split 'sums' at {self.root}/sums.csv",
+                      self.said)
 
     def test_lists_of_json_are_fields_and_objects_say_how_to_reach_them(self):
         rows = [{"captions": [f"one {i}", f"another {i}"],

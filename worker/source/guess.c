@@ -47,12 +47,30 @@ bool fby_look_has(const struct fby_look *look, const char *name)
 struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name)
 {
     if (look->out->n_splits == FBY_GUESS_SPLITS) {
+        look->out->n_more++;
         return NULL;
     }
     struct fby_guess_split *split = &look->out->splits[look->out->n_splits++];
     memset(split, 0, sizeof(*split));
     snprintf(split->name, sizeof(split->name), "%s", name);
     return split;
+}
+
+void fby_look_name(
+    const struct fby_look *look, const char *stem, char out[FBY_NAME_SIZE])
+{
+    const char *word = fby_look_word(stem);
+    size_t      n    = strnlen(stem, FBY_NAME_SIZE - 1);
+    while (n > 0 && strchr("-_.", stem[n - 1]) != NULL) {
+        n--;
+    }
+    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : look->name);
+    if (fby_look_has(look, out)) {
+        snprintf(out, FBY_NAME_SIZE, "%.*s", (int)n, stem);
+    }
+    if (fby_look_has(look, out) || !fby_text_is_name(out)) {
+        snprintf(out, FBY_NAME_SIZE, "split%u", look->out->n_splits + 1);
+    }
 }
 
 fby_err fby_look_letters(const char *name, struct fby_why *why)
@@ -124,37 +142,16 @@ static fby_err look_into_shard(struct fby_look *look, const char *path,
     return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", path);
 }
 
-/* "in1k-train-" makes "train", else letters and digits of the prefix. */
-static void name_run(const struct fby_look *look, const struct fby_tar_run *run,
-    char out[FBY_NAME_SIZE])
-{
-    char prefix[FBY_NAME_SIZE];
-    snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
-    const char *found = fby_look_word(prefix);
-    const char *known = found != NULL ? found : "train";
-    size_t      n     = strlen(prefix);
-    while (n > 0 && strchr("-_.", prefix[n - 1]) != NULL) {
-        prefix[--n] = '\0';
-    }
-    bool usable = fby_text_is_name(prefix) && !fby_look_has(look, prefix);
-    bool first  = look->out->n_splits == 0;
-    if (!fby_look_has(look, known) && (found != NULL || first)) {
-        snprintf(out, FBY_NAME_SIZE, "%s", known);
-    } else if (usable) {
-        snprintf(out, FBY_NAME_SIZE, "%s", prefix);
-    } else {
-        snprintf(out, FBY_NAME_SIZE, "split%u", look->out->n_splits + 1);
-    }
-}
-
 static fby_err look_at_run(struct fby_look *look, const char *path,
     const struct fby_tar_run *run, struct fby_why *why)
 {
     char shards[FBY_PATH_SIZE];
     char first[FBY_PATH_SIZE];
     char below[FBY_PATH_SIZE];
+    char prefix[FBY_NAME_SIZE];
     char name[FBY_NAME_SIZE];
-    name_run(look, run, name);
+    snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
+    fby_look_name(look, prefix, name);
     struct fby_guess_split *split = fby_look_begin(look, name);
     if (split == NULL) {
         return FBY_OK;
@@ -364,6 +361,7 @@ static fby_err look_at_split(struct fby_look *look, const char *path,
     struct fby_listing listing = {0};
     uint32_t           before  = look->out->n_splits;
     const char        *only    = look->only[0] != '\0' ? look->only : NULL;
+    look->name                 = name;
     fby_err  err  = fby_listing_read(look->root, path, only, &listing, why);
     uint32_t tars = tars_first(&listing);
     if (err == FBY_OK && tars > 0) {

@@ -36,6 +36,7 @@ struct fby_guess_split {
 struct fby_guess {
     enum fby_source_kind   kind;
     uint32_t               n_splits;
+    uint32_t               n_more; /* splits beyond those, not looked at */
     struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
 };
 

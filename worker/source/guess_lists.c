@@ -2,6 +2,7 @@
  *
  * A list is read as one of values alone first: a column whose first value is
  * the name of a file that is there is one of paths. */
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -136,19 +137,33 @@ static fby_err read_columns(struct fby_look *look, const char *below,
 }
 
 /* Beside folders a list that names no file, or is none at all, is a note on
- * them, and passed over. */
-static fby_err look_at_list(struct fby_look *look, const char *below,
-    const char *name, bool sure, struct fby_why *why)
+ * them, and passed over; beside a list another file that is none, too. */
+static bool is_note(fby_err err, const struct fby_guess_split *split, bool dirs,
+    uint32_t n_lists)
 {
+    return dirs ? err == FBY_CONFIG || (err == FBY_OK && split->n_files == 0)
+                : err == FBY_CONFIG && n_lists > 0;
+}
+
+static fby_err look_at_list(struct fby_look *look, const char *below, bool dirs,
+    uint32_t *n_lists, struct fby_why *why)
+{
+    char        name[FBY_NAME_SIZE];
+    char        stem[FBY_PATH_SIZE];
+    const char *slash = strrchr(below, '/');
+    snprintf(stem, sizeof(stem), "%s", slash != NULL ? slash + 1 : below);
+    *strrchr(stem, '.') = '\0';
+    fby_look_name(look, stem, name);
     struct fby_guess_split *split = fby_look_begin(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
     fby_err err = read_columns(look, below, split, why);
-    if (!sure && (err == FBY_CONFIG || (err == FBY_OK && !split->n_files))) {
+    if (is_note(err, split, dirs, *n_lists)) {
         look->out->n_splits--;
         return FBY_OK;
     }
+    (*n_lists)++;
     look->out->kind = FBY_SOURCE_LIST;
     if (err == FBY_OK) {
         err = read_list(look, below, split, why);
@@ -159,18 +174,17 @@ static fby_err look_at_list(struct fby_look *look, const char *below,
 fby_err fby_look_at_lists(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why)
 {
-    bool    sure = !fby_listing_has_dirs(listing);
-    fby_err err  = FBY_OK;
+    bool     dirs    = fby_listing_has_dirs(listing);
+    uint32_t n_lists = 0;
+    fby_err  err     = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
-        char        below[FBY_PATH_SIZE];
-        const char *word = fby_look_word(listing->entries[i].name);
-        const char *name = word != NULL ? word : "train";
-        if (!is_list(&listing->entries[i]) || fby_look_has(look, name)) {
+        char below[FBY_PATH_SIZE];
+        if (!is_list(&listing->entries[i])) {
             continue;
         }
         err = fby_path_join(path, listing->entries[i].name, below, why);
         if (err == FBY_OK) {
-            err = look_at_list(look, below, name, sure, why);
+            err = look_at_list(look, below, dirs, &n_lists, why);
         }
     }
     return err;

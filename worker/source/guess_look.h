@@ -12,11 +12,17 @@ struct fby_look {
     const struct fby_root *root;
     char                   only[FBY_PATH_SIZE]; /* the one file; "": all */
     enum fby_type          tokens;
+    const char            *name; /* of the split, where files do not say it */
     struct fby_guess      *out;
 };
 
-/* The next split; NULL when there are as many as can be. */
+/* The next split; NULL, and counted, when there are as many as can be. */
 struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name);
+
+/* A name that no split has, of what begins with `stem`: the word in it, else
+ * look->name, else the stem itself ("in1k-a-" makes "in1k-a"). */
+void fby_look_name(
+    const struct fby_look *look, const char *stem, char out[FBY_NAME_SIZE]);
 
 /* The word for a split that a name holds ("in1k-train-" makes "train"), or
  * NULL. */

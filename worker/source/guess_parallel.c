@@ -124,5 +124,5 @@ fby_err fby_look_at_parallel(struct fby_look *look, const char *path,
         return err;
     }
     err = fby_path_join(path, sides.brace, below, why);
-    return err == FBY_OK ? look_at_sides(look, below, "train", why) : err;
+    return err == FBY_OK ? look_at_sides(look, below, look->name, why) : err;
 }

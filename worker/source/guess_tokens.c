@@ -9,7 +9,10 @@
 #include "common/pipeline/text.h"
 #include "worker/source/guess_look.h"
 
-enum { ENOUGH = 64 }; /* sequences: a batch */
+enum {
+    ENOUGH     = 64, /* sequences: a batch */
+    MAX_GROUPS = 24  /* more than formats times words */
+};
 
 /* NAME.idx beside NAME.bin. */
 static bool has_index(
@@ -49,22 +52,45 @@ static enum fby_tokens_format format_of(const struct fby_look *look,
                                      : (enum fby_tokens_format)0;
 }
 
+struct folder { /* that is looked at */
+    struct fby_look          *look;
+    const char               *path;
+    const struct fby_listing *listing;
+    struct { /* the groups found */
+        enum fby_tokens_format format;
+        const char            *word;
+    } taken[MAX_GROUPS];
+    uint32_t n;
+};
+
 struct group { /* files of one split, in one directory */
     enum fby_tokens_format format;
-    const char            *name;  /* of the split */
-    const char            *first; /* borrowed */
+    const char            *word;  /* that names their split */
+    const char            *first; /* borrowed, as the next */
+    const char            *odd;   /* whose letters mean something, or NULL */
     uint32_t               n;
     size_t                 shared; /* letters that all begin with */
     char                   brace[FBY_PATH_SIZE];
     bool                   full; /* more than the brace holds */
 };
 
-static bool is_of(const struct group *group, const struct fby_look *look,
-    const char *path, const struct fby_entry *entry)
+/* The split that a file says it is of; without a word it is of the rest. */
+static const char *word_of(const struct fby_look *look, const char *name)
 {
-    const char *word = fby_look_word(entry->name);
-    return format_of(look, path, entry) == group->format &&
-           strcmp(word != NULL ? word : "train", group->name) == 0;
+    const char *word = fby_look_word(name);
+    return word != NULL ? word : look->name;
+}
+
+static bool is_of(const struct group *group, const struct folder *folder,
+    const struct fby_entry *entry)
+{
+    return strcmp(word_of(folder->look, entry->name), group->word) == 0 &&
+           format_of(folder->look, folder->path, entry) == group->format;
+}
+
+static bool has_letters(const char *name, size_t n)
+{
+    return strcspn(name, "{}*?,") < n;
 }
 
 static void join(struct group *group, const char *name)
@@ -73,6 +99,9 @@ static void join(struct group *group, const char *name)
     size_t room = sizeof(group->brace) - used;
     if (group->n++ == 0) {
         group->shared = strlen(name);
+    }
+    if (group->odd == NULL && has_letters(name, strlen(name))) {
+        group->odd = name;
     }
     size_t i = 0;
     while (i < group->shared && name[i] == group->first[i]) {
@@ -101,13 +130,17 @@ static fby_err name_files(const struct group *group,
     struct fby_why *why)
 {
     const char *dot = strrchr(group->first, '.');
-    snprintf(out, FBY_PATH_SIZE, "%s", group->first);
-    if (group->n == 1) {
-        return FBY_OK;
-    }
     snprintf(out, FBY_PATH_SIZE, "%.*s*%s", (int)group->shared, group->first,
         dot != NULL ? dot : "");
-    if (is_exact(listing, out, group)) {
+    if (group->n > 1 && !has_letters(group->first, group->shared) &&
+        is_exact(listing, out, group)) {
+        return FBY_OK;
+    }
+    if (group->odd != NULL) {
+        return fby_look_letters(group->odd, why);
+    }
+    snprintf(out, FBY_PATH_SIZE, "%s", group->first);
+    if (group->n == 1) {
         return FBY_OK;
     }
     int n = snprintf(out, FBY_PATH_SIZE, "%s}", group->brace);
@@ -116,7 +149,7 @@ static fby_err name_files(const struct group *group,
                : fby_because(why, FBY_CONFIG,
                      "%u token files of split %s that no short pattern names; "
                      "give each split a folder",
-                     group->n, group->name);
+                     group->n, group->word);
 }
 
 static fby_err index_tokens(struct fby_look *look, const char *below,
@@ -176,13 +209,18 @@ static fby_err find_length(struct fby_look *look, const char *below,
                : err;
 }
 
-static fby_err look_at_group(struct fby_look *look, const char *path,
-    const struct fby_listing *listing, const struct group *group,
-    struct fby_why *why)
+static fby_err look_at_group(
+    const struct folder *folder, const struct group *group, struct fby_why *why)
 {
-    char                    files[FBY_PATH_SIZE];
-    char                    below[FBY_PATH_SIZE];
-    struct fby_guess_split *split = fby_look_begin(look, group->name);
+    struct fby_look *look = folder->look;
+    char             files[FBY_PATH_SIZE];
+    char             below[FBY_PATH_SIZE];
+    char             stem[FBY_PATH_SIZE];
+    char             name[FBY_NAME_SIZE];
+    snprintf(stem, sizeof(stem), "%s", group->first);
+    stem[strcspn(stem, ".")] = '\0';
+    fby_look_name(look, stem, name);
+    struct fby_guess_split *split = fby_look_begin(look, name);
     if (split == NULL) {
         return FBY_OK;
     }
@@ -191,13 +229,10 @@ static fby_err look_at_group(struct fby_look *look, const char *path,
           .format = group->format, .type = look->tokens, .shift = 1};
     fby_err err = fby_look_letters(fby_root_dir(look->root), why);
     if (err == FBY_OK) {
-        err = fby_look_letters(group->first, why);
+        err = name_files(group, folder->listing, files, why);
     }
     if (err == FBY_OK) {
-        err = name_files(group, listing, files, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_path_join(path, files, below, why);
+        err = fby_path_join(folder->path, files, below, why);
     }
     if (err == FBY_OK) {
         err = find_length(look, below, split, why);
@@ -205,32 +240,47 @@ static fby_err look_at_group(struct fby_look *look, const char *path,
     return err == FBY_OK ? fby_look_pattern(look, below, split, why) : err;
 }
 
-/* All files of the split that the entry number `i` is of, unless an earlier
- * one is. */
-static fby_err look_from(struct fby_look *look, const char *path,
-    const struct fby_listing *listing, uint32_t i, struct fby_why *why)
+/* Files of one word may be of several formats: each is a group. */
+static bool is_taken(const struct folder *folder, const struct group *group)
 {
-    const char  *word  = fby_look_word(listing->entries[i].name);
-    struct group group = {.format = format_of(look, path, &listing->entries[i]),
-        .name                     = word != NULL ? word : "train",
-        .first                    = listing->entries[i].name};
-    if (group.format == 0 || fby_look_has(look, group.name)) {
+    uint32_t i = 0;
+    while (
+        i < folder->n && (folder->taken[i].format != group->format ||
+                             strcmp(folder->taken[i].word, group->word) != 0)) {
+        i++;
+    }
+    return i < folder->n;
+}
+
+/* All files of the group that the entry number `i` is of, unless an earlier
+ * one is. */
+static fby_err look_from(struct folder *folder, uint32_t i, struct fby_why *why)
+{
+    const struct fby_entry *entries = folder->listing->entries;
+    struct group            group   = {
+                     .format = format_of(folder->look, folder->path, &entries[i]),
+                     .word   = word_of(folder->look, entries[i].name),
+                     .first  = entries[i].name};
+    if (group.format == 0 || is_taken(folder, &group)) {
         return FBY_OK;
     }
-    for (uint32_t k = i; k < listing->count; k++) {
-        if (is_of(&group, look, path, &listing->entries[k])) {
-            join(&group, listing->entries[k].name);
+    folder->taken[folder->n].format = group.format;
+    folder->taken[folder->n++].word = group.word;
+    for (uint32_t k = i; k < folder->listing->count; k++) {
+        if (is_of(&group, folder, &entries[k])) {
+            join(&group, entries[k].name);
         }
     }
-    return look_at_group(look, path, listing, &group, why);
+    return look_at_group(folder, &group, why);
 }
 
 fby_err fby_look_at_tokens(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why)
 {
-    fby_err err = FBY_OK;
+    struct folder folder = {.look = look, .path = path, .listing = listing};
+    fby_err       err    = FBY_OK;
     for (uint32_t i = 0; err == FBY_OK && i < listing->count; i++) {
-        err = look_from(look, path, listing, i, why);
+        err = look_from(&folder, i, why);
     }
     return err;
 }

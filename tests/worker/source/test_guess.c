@@ -230,6 +230,90 @@ static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
     assert_string_equal(guess.splits[1].name, "test");
 }
 
+static void look_for_tokens(const struct sandbox *sb, const char *path)
+{
+    struct fby_why why = {0};
+    if (fby_source_guess(sandbox_path(sb, path), FBY_U16, &guess, &why) !=
+        FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static void letters_of_patterns_matter_where_files_are_named(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const uint8_t        *zero = (const uint8_t[4000]){0};
+    struct fby_why        why  = {0};
+    sandbox_write(sb, "p/a.bin", zero, 4000);
+    sandbox_write(sb, "p/a,b.bin", zero, 4000);
+    look_for_tokens(sb, "p");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/a*.bin"));
+    sandbox_write(sb, "q/a.bin", zero, 4000);
+    sandbox_write(sb, "q/b,c.bin", zero, 4000);
+    sandbox_write(sb, "q/test.bin", zero, 4000);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "q"), FBY_U16, &guess, &why),
+        FBY_CONFIG);
+    assert_says(&why, "b,c.bin has a letter that means something");
+}
+
+static void token_files_of_two_formats_are_two_splits(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const uint8_t        *zero = (const uint8_t[4000]){0};
+    struct fby_why        why  = {0};
+    sandbox_write(sb, "p/a.bin", zero, 4000);
+    sandbox_write(sb, "p/b.mds", zero, 4000);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), FBY_U16, &guess, &why),
+        FBY_CONFIG);
+    assert_says(&why, "b.mds");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[1].name, "b");
+}
+
+static void folders_of_splits_hold_anything(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const uint8_t        *zero = (const uint8_t[4000]){0};
+    sandbox_write(sb, "t/train/a.bin", zero, 4000);
+    sandbox_write(sb, "t/val/a.bin", zero, 4000);
+    look_for_tokens(sb, "t");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[1].name, "val");
+    assert_string_equal(
+        guess.splits[1].pattern, sandbox_path(sb, "t/val/a.bin"));
+    sandbox_write_text(sb, "l/train/x.csv", "a,b\n1,2\n");
+    sandbox_write_text(sb, "l/val/x.csv", "a,b\n1,2\n");
+    look(sb, "l");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[1].name, "val");
+}
+
+static void lists_of_one_split_are_named_apart(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/a.csv", "x,y\n1,2\n");
+    sandbox_write_text(sb, "p/b-.csv", "x,y\n3,4\n");
+    sandbox_write_text(sb, "p/notes.csv", "no list, this\n\"\n");
+    sandbox_write_text(sb, "p/train.csv", "x,y\n5,6\n");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 3);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/a.csv"));
+    assert_string_equal(guess.splits[1].name, "b");
+    assert_string_equal(guess.splits[2].name, "split3");
+    char path[16];
+    for (unsigned i = 0; i < FBY_GUESS_SPLITS; i++) {
+        snprintf(path, sizeof(path), "p/c%u.csv", i);
+        sandbox_write_text(sb, path, "x,y\n1,2\n");
+    }
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
+    assert_int_equal(guess.n_more, 4);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -243,6 +327,10 @@ int main(void)
         TEST(lists_and_objects_of_a_list_are_known_as_such),
         TEST(folders_of_pictures_and_masks_are_parallel),
         TEST(files_of_tokens_that_no_wildcard_fits_are_named),
+        TEST(letters_of_patterns_matter_where_files_are_named),
+        TEST(token_files_of_two_formats_are_two_splits),
+        TEST(folders_of_splits_hold_anything),
+        TEST(lists_of_one_split_are_named_apart),
         TEST(anything_else_says_what_was_expected),
     };
     return cmocka_run_group_tests_name(
