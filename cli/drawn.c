@@ -38,15 +38,16 @@ fby_err fby_drawn_plan(struct fby_drawn *self, uint64_t sample,
     struct fby_member         member;
     fby_err                   err =
         fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
-    if (err != FBY_OK) {
-        struct fby_row_key key;
-        return fby_because(why, err, "sample %" PRIu64 " (%s) has no %s",
-            sample, fby_dataset_key(dataset, sample, &key), field->from[0]);
+    bool there = err == FBY_OK;
+    if (there) {
+        err = plan_member(self, &member, field, out, why);
+    } else {
+        fby_because(why, err, "field %s: it has no %s%s", field->name,
+            field->from[0], field->n_from > 1 ? ", nor another to take" : "");
     }
-    err = plan_member(self, &member, field, out, why);
     if (err != FBY_OK) {
         struct fby_why place = {{0}};
-        fby_dataset_place(dataset, sample, &member, &place);
+        fby_dataset_place(dataset, sample, there ? &member : NULL, &place);
         fby_because_in(why, err, "%s", place.text);
     }
     return err;

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/drawn.h"
@@ -251,7 +252,8 @@ static struct place_text place_of(const struct plan *self, uint64_t sample)
         snprintf(out.text, sizeof(out.text), "%s of %.256s", key,
             shard_of(self, sample));
     } else {
-        snprintf(out.text, sizeof(out.text), "%s", key);
+        bool list = self->local.split->content.source == FBY_SOURCE_LIST;
+        snprintf(out.text, sizeof(out.text), "%s%s", list ? "line " : "", key);
     }
     return out;
 }
@@ -337,17 +339,74 @@ static uint32_t all_rows(const struct plan *self)
                                          : self->drawn.own;
 }
 
-/* Are the columns there that the fields name? */
+/* ---- are there the columns and members that the fields name? ------------- */
+
 static fby_err check_columns(const struct plan *self, struct fby_why *why)
 {
     struct fby_rows *rows = NULL;
-    fby_err          err  = FBY_OK;
-    if (fby_dataset_has_rows(self->local.dataset)) {
-        err = fby_rows_create(
-            &self->local.split->content, self->local.dataset, &rows, why);
-    }
+    fby_err          err  = fby_rows_create(
+                  &self->local.split->content, self->local.dataset, &rows, why);
     fby_rows_destroy(&rows);
     return err;
+}
+
+static bool needs_all(const struct fby_field_content *field)
+{
+    return field->decode == FBY_DECODE_MAPS;
+}
+
+/* The first that no sample has and that it cannot do without; NULL: none. */
+static const char *lacking(
+    const struct fby_dataset *dataset, const struct fby_field_content *field)
+{
+    const char *none = NULL;
+    for (uint32_t i = 0; i < field->n_from; i++) {
+        bool there = fby_dataset_has(dataset, field->from[i]);
+        if (there && !needs_all(field)) {
+            return NULL;
+        }
+        if (!there && none == NULL) {
+            none = field->from[i];
+        }
+    }
+    return none;
+}
+
+static fby_err say_lacking(const struct fby_dataset *dataset,
+    const struct fby_field_content *field, const char *name,
+    struct fby_why *why)
+{
+    bool           others = field->n_from > 1 && !needs_all(field);
+    struct fby_why place  = {{0}};
+    fby_dataset_place(dataset, 0, NULL, &place);
+    return fby_because(why, FBY_CONFIG,
+        "field %s: no sample has %s%s; the first is %s", field->name, name,
+        others ? ", nor another to take" : "", place.text);
+}
+
+static fby_err check_members(const struct plan *self, struct fby_why *why)
+{
+    const struct fby_dataset *dataset = self->local.dataset;
+    const struct fby_content *content = &self->local.split->content;
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        bool        of_folder = strcmp(field->from[0], "folder") == 0;
+        const char *name      = of_folder ? NULL : lacking(dataset, field);
+        if (name != NULL) {
+            return say_lacking(dataset, field, name, why);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_fields(const struct plan *self, struct fby_why *why)
+{
+    if (fby_dataset_has_rows(self->local.dataset)) {
+        return check_columns(self, why);
+    }
+    return self->local.split->content.source == FBY_SOURCE_TOKENS
+               ? FBY_OK
+               : check_members(self, why);
 }
 
 static fby_err plan(struct plan *self, struct fby_why *why)
@@ -355,7 +414,7 @@ static fby_err plan(struct plan *self, struct fby_why *why)
     const struct plan_options *o = self->options;
     fby_err err                  = fby_local_open(&self->local, &o->local, why);
     if (err == FBY_OK) {
-        err = check_columns(self, why);
+        err = check_fields(self, why);
     }
     if (err == FBY_OK) {
         err = fby_place_find(&self->place, &self->local, &self->order, why);

@@ -207,6 +207,28 @@ class Lists(SystemTest):
         pull.finish(code=None)
         self.assertIn("was cut short", pull.error)
 
+    def planned(self, pipeline, code=0):
+        told = self.run_forebay(
+            "plan", "-p", pipeline, "-d", f"data={self.root}")
+        self.assertEqual(told.returncode, code, told.stderr)
+        return told.stdout + told.stderr
+
+    def test_plan_names_lines_and_refuses_columns_that_are_not_there(self):
+        rows = [row(n) for n in range(SAMPLES)]
+        rows[3]["score"] = ""
+        self.write_csv(rows)
+        shown = self.planned(self.of_list())
+        self.assertRegex(shown, r"(?m)^row 0  sample (\d+)  line \d+$")
+        source = "list: 'data:train.csv', files: [image, mask]"
+        for right, wrong, words in (
+                ("from: label", "from: lable", "field label: no sample has "
+                 "lable; the first is list train.csv, line 2, sample 0 "
+                 "(columns: image.png, mask.png, label, score, code, unused)"),
+                ("[image.jpg, image.png]", "[image.jpg, image.jpeg]",
+                 "field image: no sample has image.jpg, nor another")):
+            pipeline = self.pipeline(source, OF_LIST.replace(right, wrong))
+            self.assertIn(words, self.planned(pipeline, code=1))
+
     def parallel(self):
         for number in range(SAMPLES):
             for side, pixels in zip(("image", "mask"), sample(number)):

@@ -264,6 +264,19 @@ fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     return FBY_OK;
 }
 
+bool fby_dataset_has(const struct fby_dataset *self, const char *extension)
+{
+    for (uint32_t i = 0; i < self->index.n_shards; i++) {
+        const struct fby_shard *shard = &self->index.shards[i];
+        for (uint32_t k = 0; k < shard->n_suffixes; k++) {
+            if (fby_suffix_is(shard->suffixes[k], extension)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* All runs that the part goes through, one after another. */
 static fby_err read_part(struct fby_dataset *self, const struct fby_file *file,
     const struct fby_sequences *all, struct fby_token_part part,

@@ -132,6 +132,10 @@ FBY_CHECKED fby_err fby_dataset_find(const struct fby_dataset *self,
     uint64_t sample, const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts,
     struct fby_member *out);
 
+/* Has any sample a member of that extension (lower case)? Rows of columns and
+ * sequences have none. */
+bool fby_dataset_has(const struct fby_dataset *self, const char *extension);
+
 /* Read all of `member`, as found, into `buffer` of `size` bytes.
  *
  * Blocks: for the file system; no lock is held meanwhile.
