@@ -17,6 +17,7 @@ static const struct fby_doctor_check checks[] = {
     {"machine", fby_doctor_machine, 0, 10000, FBY_DOCTOR_FAIL},
     {"sources", fby_doctor_sources, FBY_DOCTOR_PIPELINE, 10000,
         FBY_DOCTOR_FAIL},
+    {"data", fby_doctor_data, FBY_DOCTOR_PIPELINE, 20000, FBY_DOCTOR_WARN},
     {"server", fby_doctor_cluster, FBY_DOCTOR_SERVER, 20000, FBY_DOCTOR_FAIL},
     {"stream", fby_doctor_stream, FBY_DOCTOR_SERVER | FBY_DOCTOR_PIPELINE,
         20000, FBY_DOCTOR_FAIL},
@@ -45,8 +46,8 @@ static const struct argp_option options[] = {
         "tcp://HOST:PORT",
         0},
     {"pipeline", KEY_PIPELINE, "FILE", 0,
-        "Also look at the sources of this pipeline; with --server, pull some "
-        "batches of it for at most 3 s",
+        "Also look at the sources of this pipeline and what lies in them; with "
+        "--server, pull some batches of it for at most 3 s",
         0},
     {"data", KEY_DATA, "NAME=DIR", 0,
         "Where the pipeline's NAME:path lies (repeatable)", 0},

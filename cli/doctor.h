@@ -45,6 +45,7 @@ void fby_doctor_machine(const struct fby_doctor_options *options, int out);
 void fby_doctor_speed(const struct fby_doctor_options *options, int out);
 void fby_doctor_gpu(const struct fby_doctor_options *options, int out);
 void fby_doctor_sources(const struct fby_doctor_options *options, int out);
+void fby_doctor_data(const struct fby_doctor_options *options, int out);
 void fby_doctor_cluster(const struct fby_doctor_options *options, int out);
 void fby_doctor_stream(const struct fby_doctor_options *options, int out);
 

@@ -1,6 +1,7 @@
 #include "cli/doctor_judge.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -336,6 +337,31 @@ struct fby_verdict fby_judge_source(const struct fby_source_facts *facts)
     return out;
 }
 
+struct fby_verdict fby_judge_data(const struct fby_data_facts *facts)
+{
+    if (facts->error != NULL) {
+        struct fby_verdict out =
+            fby_verdict(facts->served ? FBY_DOCTOR_NOTE : FBY_DOCTOR_FAIL,
+                "split %s: %s", facts->split, facts->error);
+        advise(&out, facts->served
+                         ? "the workers' machines need it, not this one"
+                         : "mend or replace what it names, or correct the "
+                           "pipeline");
+        return out;
+    }
+    if (facts->whole) {
+        return fby_verdict(FBY_DOCTOR_OK, "split %s: %s in %s", facts->split,
+            fby_plural(facts->samples, "sample").text,
+            fby_plural(facts->shards, "shard").text);
+    }
+    struct fby_verdict out = fby_verdict(FBY_DOCTOR_NOTE,
+        "split %s: nothing wrong in %" PRIu64 " of %" PRIu64
+        " parts, the others were not looked at",
+        facts->split, facts->done, facts->total);
+    advise(&out, "forebay index looks at all");
+    return out;
+}
+
 struct fby_verdict fby_judge_cache(const struct fby_cache_facts *facts)
 {
     if (facts->error != 0) {
@@ -456,9 +482,13 @@ struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts)
     if (facts->error != NULL) {
         struct fby_verdict failed =
             fby_verdict(FBY_DOCTOR_FAIL, "%s", facts->error);
-        advise(&failed, "see the server and its workers above; where they are "
-                        "still looking at the data, try again, or run forebay "
-                        "index there first");
+        advise(&failed,
+            facts->late
+                ? "see the server and its workers above; where they are still "
+                  "looking at the data, try again, or run forebay index there "
+                  "first"
+                : "correct what it names: the options, the pipeline or the "
+                  "data");
         return failed;
     }
     if (facts->batches < 2 || facts->seconds <= 0) {

@@ -97,6 +97,18 @@ struct fby_source_facts {
 };
 struct fby_verdict fby_judge_source(const struct fby_source_facts *facts);
 
+struct fby_data_facts {
+    const char *split;
+    const char *error;  /* of opening the data; NULL: none */
+    bool        served; /* as above */
+    bool        whole;  /* looked at all; else it was given up after */
+    uint64_t    done;   /* of `total` parts */
+    uint64_t    total;
+    uint64_t    samples; /* of all */
+    uint32_t    shards;
+};
+struct fby_verdict fby_judge_data(const struct fby_data_facts *facts);
+
 struct fby_cache_facts {
     const char *directory;
     int         error; /* of writing there; 0: it can be written */
@@ -143,6 +155,7 @@ struct fby_stream_facts {
     uint32_t    known, in_use, aside; /* workers */
     uint64_t    lost;                 /* asked again, or wrong checksum */
     const char *error;                /* NULL: none */
+    bool        late;                 /* that is, that nobody did */
 };
 struct fby_verdict fby_judge_stream(const struct fby_stream_facts *facts);
 

@@ -22,6 +22,7 @@ struct pull {
     struct forebay_stats first; /* as of then */
     struct forebay_stats last;
     char                 error[sizeof(struct fby_why)];
+    bool                 late; /* the error is that nothing came */
 };
 
 static void read_stats(const struct pull *self, struct forebay_stats *out)
@@ -49,6 +50,7 @@ static bool open_stream(struct pull *self,
         fby_served_explain(roots, &why);
         memcpy(self->error, why.text, sizeof(self->error));
     }
+    self->late = status == FOREBAY_TIMEOUT;
     return status == FOREBAY_OK;
 }
 
@@ -80,6 +82,7 @@ static void take_batches(struct pull *self)
         const char *text = forebay_error(self->stream);
         strncpy(self->error, text[0] != '\0' ? text : "no batch came in time",
             sizeof(self->error) - 1);
+        self->late = status == FOREBAY_TIMEOUT;
     }
     read_stats(self, &self->last);
 }
@@ -101,6 +104,7 @@ static struct fby_verdict judge(const struct pull *self)
         .aside      = b->workers_left_aside,
         .lost       = b->rerequests + b->checksum_failures,
         .error      = self->error[0] != '\0' ? self->error : NULL,
+        .late       = self->late,
     };
     return fby_judge_stream(&facts);
 }

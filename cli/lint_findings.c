@@ -89,31 +89,23 @@ static void find_refused(struct findings *self)
 
 /* ---- class folders -------------------------------------------------------- */
 
-static bool is_of_folder(const struct fby_field_content *field)
-{
-    return field->n_from > 0 && strcmp(field->from[0], "folder") == 0;
-}
-
 static void find_classes(struct findings *self)
 {
-    const struct fby_lint_facts   *facts   = self->facts;
-    const struct fby_lint_classes *classes = &facts->classes;
-    uint32_t                       f       = 0;
-    while (f < facts->n_fields && !is_of_folder(facts->fields[f].content)) {
+    const struct fby_lint_facts *facts = self->facts;
+    uint32_t                     f     = 0;
+    char                         text[FBY_CLASSES_TEXT];
+    while (f < facts->n_fields &&
+           !fby_classes_is_folder(facts->fields[f].content)) {
         f++;
     }
-    if (!classes->apart || f == facts->n_fields) {
+    if (!facts->classes.apart || f == facts->n_fields) {
         return;
     }
     struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
         &facts->fields[f], facts->fields[f].lines.field);
-    say(finding->what,
-        "class %u is the folder '%s' here and '%s' in split '%s': folders are "
-        "numbered in each split by itself",
-        classes->id, classes->here, classes->there, classes->split);
-    say(finding->instead,
-        "nothing, but give both splits the same class folders; or a list with "
-        "a column of labels instead of folder");
+    fby_classes_say(&facts->classes, text);
+    say(finding->what, "%s", text);
+    say(finding->instead, "nothing, but %s", fby_classes_advice);
 }
 
 /* ---- documents that do not end -------------------------------------------- */

@@ -5,6 +5,7 @@
 #ifndef FBY_CLI_LINT_FINDINGS_H
 #define FBY_CLI_LINT_FINDINGS_H
 
+#include "cli/classes.h"
 #include "common/codec/codec.h"
 
 enum {
@@ -61,15 +62,6 @@ struct fby_lint_field {
     uint32_t               n_moves;
 };
 
-/* Class folders of two splits. */
-struct fby_lint_classes {
-    bool     apart; /* else there is nothing to say */
-    uint32_t id;    /* stands for two names: */
-    char     here[FBY_NAME_SIZE];
-    char     there[FBY_NAME_SIZE];
-    char     split[FBY_NAME_SIZE]; /* the other one */
-};
-
 /* Flat token files whose documents are packed. */
 struct fby_lint_ends {
     uint32_t undivided; /* of these each is one document */
@@ -79,19 +71,19 @@ struct fby_lint_ends {
 };
 
 struct fby_lint_facts {
-    uint32_t                samples; /* that were looked at */
-    uint32_t                refused; /* beside these, bad ones */
-    const char             *refusal; /* why the first is; borrowed */
-    uint32_t                refused_field;
-    struct fby_lint_classes classes;
-    struct fby_lint_ends    ends;
-    bool                    substitutes; /* pull goes on with another sample */
-    uint32_t                n_fields;
-    struct fby_lint_field   fields[FBY_MAX_FIELDS];
-    size_t                  shuffle_line;
-    double                  shards; /* read for a batch, in the mean */
-    uint32_t                block;  /* a K of {block: K} that reads fewer */
-    double                  shards_block; /* with that; 0: there is none */
+    uint32_t              samples; /* that were looked at */
+    uint32_t              refused; /* beside these, bad ones */
+    const char           *refusal; /* why the first is; borrowed */
+    uint32_t              refused_field;
+    struct fby_classes    classes;
+    struct fby_lint_ends  ends;
+    bool                  substitutes; /* pull goes on with another sample */
+    uint32_t              n_fields;
+    struct fby_lint_field fields[FBY_MAX_FIELDS];
+    size_t                shuffle_line;
+    double                shards;       /* read for a batch, in the mean */
+    uint32_t              block;        /* a K of {block: K} that reads fewer */
+    double                shards_block; /* with that; 0: there is none */
 };
 
 enum fby_finding_kind {

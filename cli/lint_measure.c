@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/lint_classes.h"
 #include "common/bytes.h"
 #include "common/mem.h"
 #include "common/pipeline/lines.h"
@@ -332,7 +331,7 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
     out->n_fields     = sample->local->split->content.n_fields;
     out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
     out->ends         = ends_of(sample->local, split);
-    fby_lint_compare_classes(sample->local, split, &out->classes);
+    fby_classes_compare(sample->local, split, &out->classes);
     fby_err err = measure_shards(sample, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {
         err = measure_field(sample, f, &out->fields[f]);

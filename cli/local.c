@@ -75,8 +75,25 @@ static fby_err add_roots(struct fby_local *self, struct fby_why *why)
     return err;
 }
 
-static fby_err open_dataset(struct fby_local *self,
+fby_err fby_local_load(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why)
+{
+    *self       = (struct fby_local){0};
+    fby_err err = fby_served_collect(
+        &self->served, &options->data, options->pipeline, why);
+    if (err == FBY_OK) {
+        err = fby_pipeline_load(options->pipeline, &self->pipeline, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_pipeline_split(
+            self->pipeline, options->split, &self->split, why);
+    }
+    return err == FBY_OK ? add_roots(self, why) : err;
+}
+
+static fby_err open_dataset(struct fby_local *self,
+    const struct fby_local_options *options, struct fby_progress progress,
+    struct fby_why *why)
 {
     struct fby_location place;
     fby_err             err = fby_location_root(&self->split->location,
@@ -96,33 +113,14 @@ static fby_err open_dataset(struct fby_local *self,
         .hash      = options->hash,
         .lengths   = fby_lengths_field(&self->split->content),
     };
-    struct fby_headway headway = fby_headway_begin("looking at the data");
-    err                        = fby_dataset_open(&spec,
-                               (struct fby_progress){.fn = show_scan, .arg = &headway}, &self->dataset,
-                               why);
-    fby_headway_end(&headway);
-    return err;
+    return fby_dataset_open(&spec, progress, &self->dataset, why);
 }
 
-fby_err fby_local_open(struct fby_local *self,
-    const struct fby_local_options *options, struct fby_why *why)
+fby_err fby_local_index(struct fby_local *self,
+    const struct fby_local_options *options, struct fby_progress progress,
+    struct fby_why *why)
 {
-    *self       = (struct fby_local){0};
-    fby_err err = fby_served_collect(
-        &self->served, &options->data, options->pipeline, why);
-    if (err == FBY_OK) {
-        err = fby_pipeline_load(options->pipeline, &self->pipeline, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_pipeline_split(
-            self->pipeline, options->split, &self->split, why);
-    }
-    if (err == FBY_OK) {
-        err = add_roots(self, why);
-    }
-    if (err == FBY_OK) {
-        err = open_dataset(self, options, why);
-    }
+    fby_err err = open_dataset(self, options, progress, why);
     if (err == FBY_OK) {
         err = fby_classes_check(self->dataset, &self->split->content, why);
     }
@@ -133,6 +131,19 @@ fby_err fby_local_open(struct fby_local *self,
     if (err != FBY_OK) {
         fby_served_explain(&self->served, why);
     }
+    return err;
+}
+
+fby_err fby_local_open(struct fby_local *self,
+    const struct fby_local_options *options, struct fby_why *why)
+{
+    struct fby_headway headway = fby_headway_begin("looking at the data");
+    const struct fby_progress progress = {.fn = show_scan, .arg = &headway};
+    fby_err                   err      = fby_local_load(self, options, why);
+    if (err == FBY_OK) {
+        err = fby_local_index(self, options, progress, why);
+    }
+    fby_headway_end(&headway);
     return err;
 }
 

@@ -35,6 +35,14 @@ extern const struct argp fby_local_argp;
  * error. Errors: as of what it opens. */
 FBY_CHECKED fby_err fby_local_open(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why);
+
+/* The same in two parts: the pipeline, its split and the roots; and the data.
+ */
+FBY_CHECKED fby_err fby_local_load(struct fby_local *self,
+    const struct fby_local_options *options, struct fby_why *why);
+FBY_CHECKED fby_err fby_local_index(struct fby_local *self,
+    const struct fby_local_options *options, struct fby_progress progress,
+    struct fby_why *why);
 void                fby_local_close(struct fby_local *self);
 
 #endif

@@ -199,6 +199,24 @@ static void a_source_must_be_here_unless_workers_elsewhere_serve_it(
         fby_judge_source(&facts), FBY_DOCTOR_NOTE, "in1k:train", "--data");
 }
 
+static void data_is_right_wrong_or_too_much_to_look_at(void **state)
+{
+    (void)state;
+    struct fby_data_facts facts = {
+        .split = "val", .whole = true, .samples = 1, .shards = 2};
+    ASSERT_VERDICT(fby_judge_data(&facts), FBY_DOCTOR_OK,
+        "split val: 1 sample in 2 shards", NULL);
+    facts = (struct fby_data_facts){.split = "val", .done = 3, .total = 9};
+    ASSERT_VERDICT(fby_judge_data(&facts), FBY_DOCTOR_NOTE,
+        "split val: nothing wrong in 3 of 9 parts", "forebay index");
+    facts.error = "shard 7: no tar";
+    ASSERT_VERDICT(fby_judge_data(&facts), FBY_DOCTOR_FAIL,
+        "split val: shard 7: no tar", "mend or replace");
+    facts.served = true;
+    ASSERT_VERDICT(
+        fby_judge_data(&facts), FBY_DOCTOR_NOTE, "no tar", "workers'");
+}
+
 static void manifests_need_a_place_with_room(void **state)
 {
     (void)state;
@@ -294,7 +312,11 @@ static void a_stream_is_told_by_what_came(void **state)
     facts.batches = 1;
     ASSERT_VERDICT(
         fby_judge_stream(&facts), FBY_DOCTOR_NOTE, "1 batch came", NULL);
+    facts.error = "say --data";
+    ASSERT_VERDICT(fby_judge_stream(&facts), FBY_DOCTOR_FAIL, "say --data",
+        "correct what it names");
     facts.error = "no worker";
+    facts.late  = true;
     ASSERT_VERDICT(
         fby_judge_stream(&facts), FBY_DOCTOR_FAIL, "no worker", "above");
 }
@@ -313,6 +335,7 @@ int main(void)
         cmocka_unit_test(a_gpu_must_work_and_copy_while_it_computes),
         cmocka_unit_test(
             a_source_must_be_here_unless_workers_elsewhere_serve_it),
+        cmocka_unit_test(data_is_right_wrong_or_too_much_to_look_at),
         cmocka_unit_test(manifests_need_a_place_with_room),
         cmocka_unit_test(a_server_is_well_when_it_answers_and_knows_workers),
         cmocka_unit_test(silence_refusal_and_absence_are_told_apart),

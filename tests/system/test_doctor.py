@@ -105,6 +105,50 @@ class Doctor(SystemTest):
                              f"d={self.cluster.path('empty')}", code=1)
         self.assertIn("/empty/0", said["source"][0][1])
 
+    def shards(self, pattern):
+        path = self.cluster.path("p.yaml")
+        path.write_text(f"forebay: 1\nglobal_batch: 2\nsplits: {{train: "
+                        f"{{shards: '{pattern}'}}}}\n"
+                        "fields: {label: {from: cls, classes: 4}}\n")
+        return path
+
+    def test_what_lies_in_a_source_is_looked_at(self):
+        for i in range(4):
+            self.cluster.path(f"{i}.cls").write_text(str(i))
+            subprocess.run(["tar", "-cf", f"s-{i}.tar", f"{i}.cls"],
+                           check=True, cwd=self.cluster.path("."))
+        path = self.shards("s-{0..3}.tar")
+        said = self.findings("--pipeline", path)
+        self.assertEqual(said["data"], [
+            ("ok", "split train: 4 samples in 4 shards", None)])
+        shard = self.cluster.path("s-2.tar")
+        shard.write_bytes(shard.read_bytes()[:700])
+        said = self.findings("--pipeline", path, code=1)
+        self.assertEqual(said["source"][0][0], "ok")
+        state, finding, advice = said["data"][0]
+        self.assertEqual(state, "FAIL")
+        self.assertIn("split train: shard s-2.tar: offset 0: the file is "
+                      "truncated", finding)
+        self.assertIn("mend or replace what it names", advice)
+        said = self.findings("--pipeline", self.shards("t-*.tar"), code=1)
+        self.assertIn("no file matches data0:t-*.tar", said["data"][0][1])
+
+    def test_splits_that_number_their_classes_apart_are_a_warning(self):
+        for folder in ("train/cat", "train/dog", "val/cat"):
+            path = self.cluster.path("c") / folder
+            path.mkdir(parents=True)
+            (path / "1.txt").write_text("x")
+        path = self.cluster.path("p.yaml")
+        path.write_text(
+            "forebay: 1\nglobal_batch: 1\nsplits: {train: {folder: c/train}, "
+            "val: {folder: c/val}}\nfields: {label: {from: folder}}\n")
+        self.assertNotIn("classes", self.findings("--pipeline", path))
+        self.cluster.path("c/val/cat").rename(self.cluster.path("c/val/dog"))
+        said = self.findings("--pipeline", path)
+        self.assertEqual(said["classes"][0][0], "warn")
+        self.assertIn("split train: class 0 is the folder 'cat' here and 'dog' "
+                      "in split 'val'", said["classes"][0][1])
+
     def test_a_wrong_pipeline_fails_with_its_line(self):
         path = self.cluster.path("p.yaml")
         path.write_text("forebay: 1\nnonsense: 2\n")

@@ -1,4 +1,4 @@
-#include "cli/lint_classes.h"
+#include "cli/classes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "common/pipeline/text.h"
 #include "worker/source/folder.h"
 
-bool fby_lint_classes_differ(const char *const *here, uint32_t n_here,
+bool fby_classes_differ(const char *const *here, uint32_t n_here,
     const char *const *there, uint32_t n_there, uint32_t *id)
 {
     uint32_t n = n_here < n_there ? n_here : n_there;
@@ -19,6 +19,34 @@ bool fby_lint_classes_differ(const char *const *here, uint32_t n_here,
     }
     *id = i;
     return i < n;
+}
+
+bool fby_classes_is_folder(const struct fby_field_content *field)
+{
+    return field->n_from > 0 && strcmp(field->from[0], "folder") == 0;
+}
+
+bool fby_classes_used(const struct fby_content *content)
+{
+    uint32_t f = 0;
+    while (
+        f < content->n_fields && !fby_classes_is_folder(&content->fields[f])) {
+        f++;
+    }
+    return f < content->n_fields;
+}
+
+const char fby_classes_advice[] =
+    "give both splits the same class folders; or take a list with a column of "
+    "labels instead of folder";
+
+void fby_classes_say(
+    const struct fby_classes *found, char out[FBY_CLASSES_TEXT])
+{
+    snprintf(out, FBY_CLASSES_TEXT,
+        "class %u is the folder '%s' here and '%s' in split '%s': folders are "
+        "numbered in each split by itself",
+        found->id, found->here, found->there, found->split);
 }
 
 /* ---- the folders of a split ---- */
@@ -68,7 +96,7 @@ static fby_err look_at(const struct fby_local *local,
 /* ---- two splits ---- */
 
 static void compare(const struct fby_local *local, const struct classes *here,
-    const char *name, struct fby_lint_classes *out)
+    const char *name, struct fby_classes *out)
 {
     struct fby_why    why   = {{0}};
     struct fby_split *split = NULL;
@@ -79,7 +107,7 @@ static void compare(const struct fby_local *local, const struct classes *here,
         err = look_at(local, split, &there, &why);
     }
     if (has && err == FBY_OK &&
-        fby_lint_classes_differ(
+        fby_classes_differ(
             here->names, here->n, there.names, there.n, &out->id)) {
         out->apart = true;
         snprintf(out->split, sizeof(out->split), "%.63s", name);
@@ -92,12 +120,12 @@ static void compare(const struct fby_local *local, const struct classes *here,
     fby_split_destroy(&split);
 }
 
-void fby_lint_compare_classes(const struct fby_local *local, const char *name,
-    struct fby_lint_classes *out)
+void fby_classes_compare(
+    const struct fby_local *local, const char *name, struct fby_classes *out)
 {
     struct fby_why why  = {{0}};
     struct classes here = {0};
-    *out                = (struct fby_lint_classes){.apart = false};
+    *out                = (struct fby_classes){.apart = false};
     if (local->split->content.source != FBY_SOURCE_FOLDER) {
         return;
     }
