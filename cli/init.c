@@ -259,6 +259,7 @@ static fby_err write_text_of(
         .kind      = guess->kind,
         .path      = split->pattern,
         .samples   = split->counted_all ? split->samples : 0,
+        .about     = split->samples * (split->shards > 0 ? split->shards : 1),
         .shards    = split->shards,
         .classes   = split->classes,
         .members   = split->members,

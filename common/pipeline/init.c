@@ -95,7 +95,8 @@ static const char *source_key(const struct fby_init_summary *s)
 /* Fewer samples than that would make no batch at all with `last: drop`. */
 static bool fills_a_batch(const struct fby_init_summary *s)
 {
-    return s->samples == 0 || s->samples >= batch_of(s);
+    uint64_t samples = s->samples > 0 ? s->samples : s->about;
+    return samples == 0 || samples >= batch_of(s);
 }
 
 static void put_files_key(

@@ -47,7 +47,8 @@ struct fby_init_member {
 struct fby_init_summary {
     enum fby_source_kind          kind;
     const char                   *path;    /* folder, list or pattern */
-    uint64_t                      samples; /* 0: not counted */
+    uint64_t                      samples; /* 0: not counted; then: */
+    uint64_t                      about;   /* as many, if shards are alike */
     uint32_t                      shards;  /* tars, tables or token files */
     uint32_t                      classes; /* class folders; 0: not known */
     const struct fby_init_member *members; /* found, the commonest first */

@@ -65,6 +65,13 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
     assert_int_equal(split->content.last, FBY_LAST_DROP);
     fby_split_destroy(&split);
     free(text);
+    summary.samples = 0; /* not counted, */
+    summary.about   = 63;
+    text            = text_of(&summary);
+    split           = split_of(text, "train");
+    assert_int_equal(split->content.last, FBY_LAST_SHORT);
+    fby_split_destroy(&split);
+    free(text);
 }
 
 static void the_text_for_shards_works_at_once(void **state)
