@@ -6,21 +6,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/pipeline/text.h"
 #include "worker/source/columns.h"
 #include "worker/source/csr.h"
-
-static bool ends_as(const char *name, const char *end)
-{
-    size_t n = strlen(name);
-    size_t k = strlen(end);
-    return n > k && strcmp(name + n - k, end) == 0;
-}
 
 static bool has_npy(const struct fby_listing *listing)
 {
     for (uint32_t i = 0; i < listing->count; i++) {
         if (!listing->entries[i].is_dir &&
-            ends_as(listing->entries[i].name, ".npy")) {
+            fby_text_ends_with(listing->entries[i].name, ".npy")) {
             return true;
         }
     }
