@@ -46,8 +46,9 @@ fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level);
 
 /* Pixels of red, green and blue, `n` of them, the last one first. */
 typedef void fby_turn_fn(const uint8_t *raw, uint32_t n, uint8_t *out);
-fby_turn_fn  fby_turn_avx2;                    /* where the build has it */
-fby_turn_fn *fby_turn_of(enum fby_simd level); /* NULL: no fast one */
+fby_turn_fn  fby_turn_portable;
+fby_turn_fn  fby_turn_avx2; /* where the build has it */
+fby_turn_fn *fby_turn_of(enum fby_simd level);
 
 /* The rows of a job whose plan has flips and nothing else. */
 struct fby_expand_job;

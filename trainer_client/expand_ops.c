@@ -1,10 +1,10 @@
 /* expand_ops.c - pictures with ops of the device, on the host.
  *
- * Where flips are all, expand_flip.c has them. Else runs of a line, a channel an array, go through one stage after another, which are
- * loops over the inline functions of expand_ops.h; contrast makes one pass
- * before, for the mean. */
+ * Where flips are all, expand_flip.c has them. Else runs of a line, a channel
+ * an array, go through one stage after another, which are loops over the inline
+ * functions of expand_ops.h; contrast makes one pass before, for the mean. */
 #include "trainer_client/device.h"
-#include "trainer_client/expand_image.h"
+#include "trainer_client/expand_picture.h"
 
 enum { RUN = 256, RGB = 3 };
 
@@ -16,21 +16,24 @@ struct run { /* pixels of one line of the result */
 struct source { /* a row of the batch */
     const struct fby_ops_plan *plan;
     const struct fby_ops_row  *row;
-    const uint8_t             *raw;
+    struct fby_picture         picture;
 };
 
 /* ---- levels of a run ------------------------------------------------------ */
 
-static void load(const struct source *from, struct run *run)
+static void load(struct source *from, struct run *run)
 {
-    uint32_t first      = fby_ops_source(from->plan, from->row, run->x, run->y);
-    const uint8_t *at   = from->raw + (size_t)RGB * first;
-    ptrdiff_t      step = from->row->mirror_x ? -RGB : RGB;
-    for (uint32_t k = 0; k < run->n; k++) {
-        run->level[0][k] = fby_ops_level(at[0]);
-        run->level[1][k] = fby_ops_level(at[1]);
-        run->level[2][k] = fby_ops_level(at[2]);
-        at += step;
+    ptrdiff_t step = from->picture.mirror_x ? -RGB : RGB;
+    for (uint32_t k = 0; k < run->n;) {
+        uint32_t       n = run->n - k;
+        const uint8_t *at =
+            fby_picture_pixels(&from->picture, run->x + k, run->y, &n);
+        at += step < 0 ? (size_t)RGB * (n - 1) : 0;
+        for (uint32_t end = k + n; k < end; k++, at += step) {
+            run->level[0][k] = fby_ops_level(at[0]);
+            run->level[1][k] = fby_ops_level(at[1]);
+            run->level[2][k] = fby_ops_level(at[2]);
+        }
     }
 }
 
@@ -101,7 +104,7 @@ static void normalize(const struct fby_ops_plan *plan, struct run *run)
     }
 }
 
-static void make(const struct source *from, bool to_contrast, struct run *run)
+static void make(struct source *from, bool to_contrast, struct run *run)
 {
     bool more = true;
     load(from, run);
@@ -145,7 +148,7 @@ static bool needs_grey(const struct source *from)
     return needs;
 }
 
-static float mean_grey(const struct source *from)
+static float mean_grey(struct source *from)
 {
     uint64_t   sum = 0;
     struct run run = first_run(from->plan);
@@ -186,7 +189,7 @@ static void cut(
 }
 
 static void pair(
-    const struct source *own, const struct source *partner, struct run *run)
+    const struct source *own, struct source *partner, struct run *run)
 {
     struct run other = {.x = run->x, .y = run->y, .n = run->n};
     if (own->row->pair == FBY_OPS_MIXUP) {
@@ -255,26 +258,31 @@ static void store(
 
 /* ---- rows ----------------------------------------------------------------- */
 
-static struct source source_of(const struct fby_expand_job *job, uint32_t r)
+static void take(
+    const struct fby_expand_job *job, uint32_t r, struct source *out)
 {
     const uint8_t *raw = job->raw;
-    return (struct source){
-        &job->plan->ops, &job->draws[r], raw + r * job->plan->raw_bytes};
+    out->plan          = &job->plan->ops;
+    out->row           = &job->draws[r];
+    fby_picture_init(
+        &out->picture, job->plan, out->row, raw + r * job->plan->raw_bytes);
 }
 
 static void level_rows(const struct fby_expand_job *job)
 {
-    uint8_t *out = job->out;
+    uint8_t      *out = job->out;
+    struct source own;
+    struct source partner;
     for (uint32_t r = 0; r < job->rows; r++) {
-        struct source own = source_of(job, r);
+        take(job, r, &own);
         if (needs_grey(&own)) {
             job->draws[r].grey = mean_grey(&own);
         }
     }
     for (uint32_t r = 0; r < job->rows; r++) {
-        struct source own     = source_of(job, r);
-        struct source partner = source_of(job, own.row->partner);
-        struct run    run     = first_run(own.plan);
+        take(job, r, &own);
+        take(job, own.row->partner, &partner);
+        struct run run = first_run(own.plan);
         do {
             make(&own, false, &run);
             pair(&own, &partner, &run);

@@ -7,7 +7,7 @@ fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
 
 fby_turn_fn *fby_turn_of(enum fby_simd level)
 {
-    return level >= FBY_SIMD_AVX2 ? fby_turn_avx2 : NULL;
+    return level >= FBY_SIMD_AVX2 ? fby_turn_avx2 : fby_turn_portable;
 }
 
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)

@@ -303,14 +303,23 @@ static void put_all_drawn(struct parcel *p)
     }
 }
 
+/* Pictures that the host has put into the arena are gathered already, but for
+ * those in planes. */
+static bool lies_gathered(const struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    return fby_segments_gather(plan) && !plan->yuv420 &&
+           !fby_setup_is_compact(p->setup, field);
+}
+
 static void list_ops(const struct parcel *p, uint32_t field, enum fby_pass pass,
     struct fby_segments *list)
 {
-    const struct fby_expansion *plan    = &p->setup->expansions[field];
-    const struct drawn         *drawn   = &p->drawn[field];
-    bool                        compact = fby_setup_is_compact(p->setup, field);
+    const struct fby_expansion   *plan  = &p->setup->expansions[field];
+    const struct drawn           *drawn = &p->drawn[field];
     const struct fby_piece_of_ops piece = {
-        .at    = compact ? p->setup->work_offset[field] : p->whole[field].at,
+        .at    = lies_gathered(p, field) ? p->whole[field].at
+                                         : p->setup->work_offset[field],
         .rows  = rows_of(p),
         .plan  = drawn->plan,
         .draws = drawn->rows,
@@ -357,12 +366,25 @@ static fby_err put_fields(struct parcel *p, struct fby_why *why)
 
 /* ---- the list ------------------------------------------------------------ */
 
+/* To its tensor, or to where ops find it. */
+static void list_piece(const struct parcel *p, uint32_t field,
+    struct fby_piece piece, struct fby_segments *list)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    piece.draws                      = p->drawn[field].rows;
+    if (fby_segments_gather(plan)) {
+        piece.out = p->setup->work_offset[field];
+        fby_segments_add_gathered(list, plan, &piece);
+    } else {
+        piece.out = p->setup->out_offset[field];
+        fby_segments_add(list, plan, &piece);
+    }
+}
+
 static void list_chunks(
     const struct parcel *p, uint32_t field, struct fby_segments *list)
 {
-    const struct fby_raw_field *raw    = &p->task->layout->fields[field];
-    const struct fby_expansion *plan   = &p->setup->expansions[field];
-    bool                        gather = fby_segments_gather(plan);
+    const struct fby_raw_field *raw = &p->task->layout->fields[field];
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
         const struct fby_place *place = &p->slot->places[raw->first_chunk + i];
         const struct fby_raw_span span =
@@ -373,15 +395,8 @@ static void list_chunks(
             .packed     = place->packed,
             .raw_offset = span.raw_offset,
             .raw_bytes  = span.raw_bytes,
-            .out        = gather ? p->setup->work_offset[field]
-                                 : p->setup->out_offset[field],
-            .draws      = p->drawn[field].rows,
         };
-        if (gather) {
-            fby_segments_add_gathered(list, plan, &piece);
-        } else {
-            fby_segments_add(list, plan, &piece);
-        }
+        list_piece(p, field, piece, list);
     }
 }
 
@@ -406,16 +421,12 @@ static void list_whole(
     const struct parcel *p, uint32_t field, struct fby_segments *list)
 {
     const struct whole    *whole = &p->whole[field];
-    const struct fby_piece piece = {
-        .at        = whole->at,
-        .raw_bytes = whole->bytes,
-        .out       = p->setup->out_offset[field],
-        .draws     = p->drawn[field].rows,
-    };
+    const struct fby_piece piece = {.at = whole->at, .raw_bytes = whole->bytes};
     if (whole->expanded) {
-        fby_segments_copy(list, whole->at, whole->bytes, piece.out);
-    } else if (!fby_segments_gather(&p->setup->expansions[field])) {
-        fby_segments_add(list, &p->setup->expansions[field], &piece);
+        fby_segments_copy(
+            list, whole->at, whole->bytes, p->setup->out_offset[field]);
+    } else if (!lies_gathered(p, field)) {
+        list_piece(p, field, piece, list);
     }
 }
 

@@ -80,8 +80,8 @@ struct fby_segment {
     uint64_t pad;         /* PADDED: its bits */
     uint64_t ops;         /* GREYS, OPS: struct fby_ops_plan, in the arena */
     uint64_t draws;       /* GREYS, OPS, MIX: struct fby_ops_row a row, in the
-                             arena; PIXELS, TILES: mirrors, u8 a row, of bits
-                             FBY_MIRROR_X and _Y; 0: none are drawn */
+                             arena; PIXELS, TILES, PLANES: mirrors, u8 a row, of
+                             bits FBY_MIRROR_X and _Y; 0: none are drawn */
     uint32_t n;           /* COPY: bytes; VALUES, ONE_HOT, BITS: values out;
                              PIXELS: quads; TILES, PLANES: tiles; PADDED,
                              OFFSETS, DENSE, COO, GREYS, OPS: blocks; MIX,

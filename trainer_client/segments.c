@@ -47,6 +47,11 @@ bool fby_segments_gather(const struct fby_expansion *plan)
     return plan->kind == FBY_EXPAND_OPS && !plan->ops.plain;
 }
 
+uint64_t fby_segments_gathered(const struct fby_expansion *plan)
+{
+    return (uint64_t)plan->pixels * plan->channels;
+}
+
 /* ---- the list ------------------------------------------------------------ */
 
 static uint64_t aligned(uint64_t size)
@@ -266,11 +271,11 @@ void fby_segments_add_gathered(struct fby_segments *self,
     struct fby_segment segment = picture_of(plan, piece, &part);
     segment.inside             = 1;
     segment.draws              = 0; /* it is not mirrored yet */
-    if (piece->packed) {
-        segment.out         = piece->out + part.first_image * plan->raw_bytes;
-        segment.image_bytes = plan->raw_bytes;
-        segment.to          = FBY_U8;
-        segment.planar      = 0;
+    if (piece->packed || plan->yuv420) {
+        segment.image_bytes = fby_segments_gathered(plan);
+        segment.out    = piece->out + part.first_image * segment.image_bytes;
+        segment.to     = FBY_U8;
+        segment.planar = 0;
         put_tiles(self, segment, piece, part.images);
         return;
     }

@@ -33,7 +33,7 @@ struct fby_piece {
     uint64_t draws; /* flips, mix: what segment.h says, of all rows */
 };
 
-/* Pictures of a field that lie in the arena one behind the other, raw. */
+/* Pictures of a field that lie in the arena one behind the other, gathered. */
 struct fby_piece_of_ops {
     uint64_t at;
     uint32_t rows;
@@ -68,9 +68,10 @@ bool fby_segments_take_table(const struct fby_expansion *plan, uint32_t rows);
 /* Whether chunks of it may come as they are packed. */
 bool fby_segments_take_packed(const struct fby_expansion *plan);
 
-/* Whether its raw rows must lie in one piece first: ops that mix rows, or look
- * at whole pictures. */
-bool fby_segments_gather(const struct fby_expansion *plan);
+/* Whether its rows must lie in one piece first, as red, green and blue: ops
+ * that mix rows, or look at whole pictures. And the bytes of such a row. */
+bool     fby_segments_gather(const struct fby_expansion *plan);
+uint64_t fby_segments_gathered(const struct fby_expansion *plan);
 
 /* Bytes behind the others that the list of any batch of this layout can take:
  * of its chunks, or of whole fields, and of a copy of `bytes`. */

@@ -287,7 +287,8 @@ static void plan_work(struct fby_setup *self)
     for (uint32_t i = 0; i < self->n_fields; i++) {
         if (fby_segments_gather(&self->expansions[i])) {
             self->work_offset[i] = self->arena_bytes + self->work_bytes;
-            self->work_bytes += aligned(self->layout.fields[i].raw_bytes);
+            self->work_bytes += aligned(
+                fby_segments_gathered(&self->expansions[i]) * self->max_rows);
         }
     }
 }

@@ -55,7 +55,7 @@ struct fby_setup {
     uint64_t                 arena_bytes; /* of a batch on its way to a GPU */
     uint64_t                 work_bytes;  /* behind it, there only */
     uint64_t work_offset[FBY_MAX_FIELDS]; /* from the arena's beginning, where
-                                             raw rows are gathered */
+                                             rows are gathered */
     uint64_t window_bytes;
     uint32_t window_batches;
     uint64_t max_held_bytes;

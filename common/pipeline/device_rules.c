@@ -31,12 +31,6 @@ static fby_err check_place(
         return fby_because(why, FBY_CONFIG,
             "%s is not done to this field; masks have flips only", op->name);
     }
-    if (field->yuv420) {
-        return fby_because(why, FBY_CONFIG,
-            "%s needs red, green and blue, and yuv420 carries none: use wire: "
-            "u8, or normalize alone",
-            op->name);
-    }
     if (stands_before(field, i)) {
         return fby_because(why, FBY_CONFIG,
             "%s stands twice under device; each op may once", op->name);

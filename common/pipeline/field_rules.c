@@ -354,9 +354,11 @@ static fby_err check_yuv_ops(
         if (op->use.op->is_colour) {
             return fby_yaml_wrong(yaml->why, yaml->file, op->here,
                 "%s needs red, green and blue, which a picture that travels "
-                "as yuv420 gets on the device only; leave it out, or use "
-                "wire: u8",
-                op->use.op->name);
+                "as yuv420 gets on the device only; %s, or use wire: u8",
+                op->use.op->name,
+                fby_device_op_named(op->use.op->name) != NULL
+                    ? "write it under 'device'"
+                    : "leave it out");
         }
     }
     return FBY_OK;

@@ -20,7 +20,7 @@ fields:
     from: jpg
     dct_scale: off
     ops: [{{random_resized_crop: {{size: [40, 56]}}}}, horizontal_flip]
-    wire: {{type: u8, codec: {codec}}}
+    wire: {{type: {wire}, codec: {codec}}}
     device:
       - horizontal_flip
       - colour_jitter: {{brightness: 0.4, contrast: 0.4, saturation: 0.4, hue: 0.1}}
@@ -67,7 +67,7 @@ class DeviceOps(SystemTest):
         self.cluster.start(2)
 
     def text(self, mixing="mixup", **changes):
-        values = dict(last="pad", batch=32, mixing=mixing)
+        values = dict(last="pad", batch=32, mixing=mixing, wire="u8")
         values.update(changes)
         return self.cluster.pipeline(PIPELINE, **values)
 
@@ -106,6 +106,12 @@ class DeviceOps(SystemTest):
                 for world in (2, 4):
                     rows, _ = self.world(pipeline, f"{name}{world}", world)
                     self.assertEqual(rows, whole, (name, world))
+
+    def test_ranks_see_the_rows_of_planes_too(self):
+        pipeline = self.text(wire="yuv420")
+        whole, _ = self.world(pipeline, "one", 1)
+        ranks, _ = self.world(pipeline, "four", 4)
+        self.assertEqual(ranks, whole)
 
     def test_resume_with_another_world_sees_the_same(self):
         pipeline = self.text()

@@ -26,6 +26,16 @@ fields:
     out: {out}
 """
 
+DEVICE = """\
+    device:
+      - horizontal_flip
+      - vertical_flip
+      - colour_jitter: {{brightness: 0.4, contrast: 0.4, hue: 0.1}}
+      - normalize: {{mean: [0.4, 0.5, 0.6], std: 0.25}}
+      - random_erasing: {{p: 0.5, value: [1, 0, -1]}}
+      - {mixing}: {{label: label}}
+"""
+
 
 def picture(number, width, height):
     """Smooth, with edges and colours."""
@@ -249,6 +259,36 @@ class Yuv(SystemTest):
         right = (plain / 255 - mean) / 0.25
         self.assertLess(
             numpy.abs(images - right.transpose(0, 3, 1, 2)).max(), 1e-5)
+
+    def with_ops(self, pipeline, mixing):
+        text = pipeline.read_text().replace(
+            "    wire:", DEVICE.format(mixing=mixing) + "    wire:").replace(
+            "out: {}", "out: {dtype: f32, layout: chw}")
+        pipeline.write_text(
+            text + "  label: {from: folder, classes: 3, one_hot: {}}\n")
+        return pipeline
+
+    def test_ops_of_the_device_are_those_of_the_u8_pixels(self):
+        """Of pictures that hold what the planes become, with the same draws."""
+        self.data()
+        size = "{resize: {size: [47, 301]}}"
+        converted_root = self.cluster.path("converted")
+        for step in range(SAMPLES // BATCH):
+            pixels, numbers = self.images(self.pipeline(size), step)
+            for image, number in zip(pixels, numbers):
+                folder = converted_root / f"c{number * 3 // SAMPLES}"
+                folder.mkdir(parents=True, exist_ok=True)
+                Image.fromarray(image).save(folder / f"{number:04}.png")
+        for mixing in ("mixup", "cutmix"):
+            planes = self.with_ops(self.pipeline(size), mixing)
+            u8 = self.with_ops(
+                self.pipeline(size, "u8", root=converted_root, name="u8.yaml"),
+                mixing)
+            for step in range(SAMPLES // BATCH):
+                got, right = self.batch(planes, step), self.batch(u8, step)
+                for name in ("samples", "label", "image"):
+                    self.assertTrue(
+                        numpy.array_equal(got[name], right[name]), name)
 
     def test_stored_planes_take_the_bytes_that_they_have(self):
         self.data()

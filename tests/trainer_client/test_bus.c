@@ -42,6 +42,10 @@ static const struct field fields[] = {
      " device: [{normalize: {mean: 0.5, std: 0.25}}],"
      " out: {dtype: bf16, layout: chw}",
         3 * PIXELS / 2},
+    {"from: jpg, ops: [{random_resized_crop: {size: 128}}], wire: yuv420,"
+     " device: [horizontal_flip, {colour_jitter: {contrast: 0.4}}],"
+     " out: {dtype: bf16, layout: chw}",
+        3 * PIXELS / 2},
 };
 
 static void begin_split(struct rig *rig, const char *split, const char *text)

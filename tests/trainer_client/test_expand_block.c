@@ -13,7 +13,7 @@
 #include "trainer_client/expand_documents.h"
 #include "trainer_client/segments.h"
 
-enum { GUARD = 64 };
+enum { GUARD = 64, PIECES = 1024 };
 
 static uint64_t seed_now = 1;
 
@@ -131,22 +131,29 @@ static uint64_t at_most(uint64_t value, uint64_t most)
     return value < most ? value : most;
 }
 
-/* Pieces do not cross a row when they are parts of one. */
-static void load_all(struct trip *t, const struct load *load)
+/* Pieces do not cross a row when they are parts of one. Returns how many. */
+static uint32_t put_pieces(
+    struct trip *t, const struct load *load, struct fby_piece pieces[PIECES])
 {
-    struct fby_piece pieces[1024];
-    uint32_t         n   = 0;
-    uint64_t         row = t->plan.raw_bytes;
-    uint64_t         all = t->rows * row;
-    t->arena             = aligned_alloc(64, (room(t, load) + 63) / 64 * 64);
+    uint32_t n   = 0;
+    uint64_t row = t->plan.raw_bytes;
+    uint64_t all = t->rows * row;
     for (uint64_t at = 0; at < all; n++) {
         uint64_t end = load->step >= row ? all : at / row * row + row;
-        assert_in_range(n, 0, 1023);
+        assert_in_range(n, 0, PIECES - 1);
         pieces[n] = (struct fby_piece){
             .raw_offset = at, .raw_bytes = at_most(load->step, end - at)};
         put_piece(t, &pieces[n], load);
         at += pieces[n].raw_bytes;
     }
+    return n;
+}
+
+static void load_all(struct trip *t, const struct load *load)
+{
+    struct fby_piece pieces[PIECES];
+    t->arena   = aligned_alloc(64, (room(t, load) + 63) / 64 * 64);
+    uint32_t n = put_pieces(t, load, pieces);
     fby_segments_begin(&t->list, t->arena, t->used);
     for (uint32_t i = 0; i < n; i++) {
         fby_segments_add(&t->list, &t->plan, &pieces[i]);
@@ -568,9 +575,11 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
 enum { OPS_ROWS = 5 };
 
 struct ops {
-    struct trip             t;
+    struct trip             t; /* of OPS_ROWS at most */
     struct fby_ops_row      rows[OPS_ROWS];
-    struct fby_piece        piece;
+    struct fby_piece        pieces[PIECES];
+    uint32_t                n_pieces;
+    uint64_t                mirrors;
     struct fby_piece_of_ops ops;
     uint64_t                work; /* where pictures are gathered */
 };
@@ -589,9 +598,9 @@ static struct fby_ops_box some_box(const struct fby_ops_plan *plan)
 }
 
 static void draw_ops_row(
-    const struct fby_ops_plan *plan, struct fby_ops_row *row)
+    const struct fby_ops_plan *plan, uint32_t rows, struct fby_ops_row *row)
 {
-    *row          = (struct fby_ops_row){.partner = draw(OPS_ROWS),
+    *row          = (struct fby_ops_row){.partner = draw(rows),
                  .mirror_x                        = (uint8_t)draw(2),
                  .mirror_y                        = (uint8_t)draw(2)};
     uint32_t turn = draw(4);
@@ -628,8 +637,8 @@ static void plan_ops(struct ops *o, bool plain, enum fby_type to)
     plan->ops.stages[0] = FBY_OPS_JITTER;
     plan->ops.stages[1] = FBY_OPS_ERASE;
     plan->ops.n_stages  = to != FBY_U8 ? 3 : 2;
-    for (uint32_t r = 0; r < OPS_ROWS; r++) {
-        draw_ops_row(&plan->ops, &o->rows[r]);
+    for (uint32_t r = 0; r < o->t.rows; r++) {
+        draw_ops_row(&plan->ops, o->t.rows, &o->rows[r]);
     }
 }
 
@@ -646,43 +655,47 @@ static void put_drawn(struct ops *o)
     static const uint64_t zeros[OPS_ROWS] = {0};
     uint8_t               mirrors[OPS_ROWS];
     struct trip          *t = &o->t;
-    for (uint32_t r = 0; r < OPS_ROWS; r++) {
+    for (uint32_t r = 0; r < t->rows; r++) {
         mirrors[r] = (uint8_t)(o->rows[r].mirror_x * FBY_MIRROR_X +
                                o->rows[r].mirror_y * FBY_MIRROR_Y);
     }
-    o->ops.draws   = put_bytes(t, o->rows, sizeof(o->rows));
-    o->ops.plan    = put_bytes(t, &t->plan.ops, sizeof(t->plan.ops));
-    o->ops.sums    = put_bytes(t, zeros, sizeof(zeros));
-    o->ops.rows    = OPS_ROWS;
-    o->piece.draws = put_bytes(t, mirrors, sizeof(mirrors));
+    o->ops.draws = put_bytes(t, o->rows, sizeof(o->rows));
+    o->ops.plan  = put_bytes(t, &t->plan.ops, sizeof(t->plan.ops));
+    o->ops.sums  = put_bytes(t, zeros, sizeof(zeros));
+    o->ops.rows  = t->rows;
+    o->mirrors   = put_bytes(t, mirrors, t->rows);
 }
 
 static void list_ops(struct ops *o)
 {
-    struct trip *t = &o->t;
+    struct trip *t      = &o->t;
+    bool         gather = fby_segments_gather(&t->plan);
     fby_segments_begin(&t->list, t->arena, t->used);
-    if (t->plan.ops.plain) {
-        fby_segments_add(&t->list, &t->plan, &o->piece);
+    for (uint32_t i = 0; i < o->n_pieces; i++) {
+        o->pieces[i].draws = o->mirrors;
+        o->pieces[i].out   = gather ? o->work : 0;
+        (gather ? fby_segments_add_gathered : fby_segments_add)(
+            &t->list, &t->plan, &o->pieces[i]);
+    }
+    if (!gather) {
         t->used = fby_segments_finish(&t->list);
         return;
     }
-    o->piece.out = o->work;
-    o->ops.at    = o->work;
-    fby_segments_add_gathered(&t->list, &t->plan, &o->piece);
+    o->ops.at = o->work;
     fby_segments_pass(&t->list, FBY_PASS_GREYS);
     fby_segments_add_ops(&t->list, &t->plan, &o->ops);
     fby_segments_pass(&t->list, FBY_PASS_OPS);
     fby_segments_add_ops(&t->list, &t->plan, &o->ops);
     t->used = fby_segments_finish(&t->list);
     assert_true(t->used <= o->work);
-    t->used = o->work + OPS_ROWS * t->plan.raw_bytes;
+    t->used = o->work + t->rows * fby_segments_gathered(&t->plan);
 }
 
 static void expect_ops_as_on_the_host(struct ops *o)
 {
     struct trip          *t     = &o->t;
     uint8_t              *right = malloc(t->out_bytes);
-    struct fby_expand_job job   = {&t->plan, t->raw, OPS_ROWS, o->rows, right};
+    struct fby_expand_job job   = {&t->plan, t->raw, t->rows, o->rows, right};
     assert_ok(fby_device_host.expand_ops(&job, NULL));
     go_there(t, t->list.list);
     assert_memory_equal(t->out, right, t->out_bytes);
@@ -690,32 +703,29 @@ static void expect_ops_as_on_the_host(struct ops *o)
 }
 
 static void go_ops(const struct fby_field_content *field, bool plain,
-    bool packed, const struct fby_field_delivery *to)
+    uint32_t rows, struct load load, const struct fby_field_delivery *to)
 {
-    struct ops  o = {0};
-    struct load load;
-    begin(&o.t, field, to, OPS_ROWS);
+    struct ops o = {0};
+    begin(&o.t, field, to, rows);
+    fill(o.t.raw, rows * o.t.plan.raw_bytes, draw(9));
+    load.step    = load.step > 0 ? load.step : rows * o.t.plan.raw_bytes;
+    o.work       = (room(&o.t, &load) + 4095) / 64 * 64;
+    uint64_t all = o.work + rows * fby_segments_gathered(&o.t.plan);
+    o.t.arena    = aligned_alloc(64, (all + 127) / 64 * 64);
+    o.n_pieces   = put_pieces(&o.t, &load, o.pieces);
     plan_ops(&o, plain, to->dtype);
-    fill(o.t.raw, OPS_ROWS * o.t.plan.raw_bytes, draw(9));
-    load      = (struct load){OPS_ROWS * o.t.plan.raw_bytes, packed};
-    o.work    = (room(&o.t, &load) + 4095) / 64 * 64;
-    o.t.arena = aligned_alloc(
-        64, (o.work + OPS_ROWS * o.t.plan.raw_bytes + 127) / 64 * 64);
-    o.piece.raw_bytes = OPS_ROWS * o.t.plan.raw_bytes;
-    put_piece(&o.t, &o.piece, &load);
     put_drawn(&o);
     list_ops(&o);
     expect_ops_as_on_the_host(&o);
     end(&o.t);
 }
 
-static void ops_of_the_device_are_as_on_the_host(void **state)
+static void random_ops(bool yuv420, uint32_t times)
 {
-    (void)state;
     static const enum fby_type   types[] = {FBY_F32, FBY_BF16, FBY_F16, FBY_U8};
     static const enum fby_layout layouts[] = {
         FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
-    for (uint32_t i = 0; i < 60; i++) {
+    for (uint32_t i = 0; i < times; i++) {
         uint32_t width = draw(3) == 0 ? 4 * (1 + draw(70)) : 1 + draw(290);
         struct fby_field_content  field = picture(1 + draw(70), width, 3);
         struct fby_field_delivery to    = {
@@ -724,7 +734,39 @@ static void ops_of_the_device_are_as_on_the_host(void **state)
             to.layout = FBY_LAYOUT_CHW;
         }
         field.normalize = to.dtype != FBY_U8;
-        go_ops(&field, draw(3) == 0, draw(2) == 0, &to);
+        field.yuv420    = yuv420;
+        go_ops(&field, draw(3) == 0, draw(4) == 0 ? 1 : OPS_ROWS,
+            (struct load){0, draw(2) == 0}, &to);
+    }
+}
+
+static void ops_of_the_device_are_as_on_the_host(void **state)
+{
+    (void)state;
+    random_ops(false, 60);
+}
+
+static void ops_of_planes_are_as_on_the_host(void **state)
+{
+    (void)state;
+    random_ops(true, 90);
+}
+
+static void ops_find_pictures_that_come_in_parts(void **state)
+{
+    (void)state;
+    const struct fby_field_delivery to = {
+        .dtype = FBY_BF16, .layout = FBY_LAYOUT_CHW};
+    for (uint32_t i = 0; i < 8; i++) {
+        struct fby_field_content field = picture(150, 291, 3);
+        uint32_t                 lines = (1 + i / 4) * FBY_YUV_LINES;
+        field.yuv420                   = i % 4 < 2;
+        field.normalize                = true;
+        struct load load = {field.yuv420 ? fby_yuv_bytes(291, lines)
+                                         : (uint64_t)lines * 291 * 3,
+            i % 2 == 0};
+        go_ops(&field, false, 3, load, &to);
+        go_ops(&field, true, 2, load, &to);
     }
 }
 
@@ -1208,6 +1250,8 @@ int main(void)
         cmocka_unit_test(labels_become_rows_of_classes),
         cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
+        cmocka_unit_test(ops_of_planes_are_as_on_the_host),
+        cmocka_unit_test(ops_find_pictures_that_come_in_parts),
         cmocka_unit_test(rows_of_any_length_are_as_on_the_host),
         cmocka_unit_test(chunks_of_long_rows_find_their_place),
         cmocka_unit_test(sparse_rows_of_any_shape_are_as_on_the_host),

@@ -419,6 +419,109 @@ static void every_dtype_and_layout_is_what_a_kernel_makes(void **state)
     try_size(lists[0], "f32", "chw", 1, 1, 8);
 }
 
+/* ---- planes --------------------------------------------------------------- */
+
+static uint32_t some(uint32_t n)
+{
+    static uint32_t state = 7;
+    state                 = state * 1664525U + 1013904223U;
+    return (state >> 8) % n;
+}
+
+/* Some rows in planes, and the pixels that they are without ops. */
+struct album {
+    uint32_t rows;
+    uint8_t *planes, *pixels;
+};
+
+static void fill_album(
+    struct album *self, const struct fby_field_content *field)
+{
+    static const struct fby_field_delivery as_u8 = {
+        .dtype = FBY_U8, .layout = FBY_LAYOUT_HWC};
+    struct fby_expansion    *plan  = calloc(1, sizeof(*plan));
+    struct fby_field_content plain = *field;
+    plain.n_device                 = 0;
+    plain.normalize                = false;
+    assert_ok(fby_expansion_init(plan, &plain, &as_u8, NULL));
+    self->planes = malloc(self->rows * plan->raw_bytes);
+    self->pixels = malloc(self->rows * plan->out_bytes);
+    for (size_t i = 0; i < self->rows * plan->raw_bytes; i++) {
+        self->planes[i] = (uint8_t)some(256);
+    }
+    assert_ok(fby_device_host.expand(
+        plan, self->planes, self->rows, self->pixels, NULL));
+    free(plan);
+}
+
+/* What is made of `raw`, by a plan of its own. */
+static uint8_t *tensor_of(const struct fby_field_content *field,
+    const struct fby_field_delivery                      *delivery,
+    const struct fby_ops_batch *batch, const uint8_t *raw, size_t *bytes)
+{
+    struct fby_ops_row    draws[16];
+    struct fby_expansion *plan = calloc(1, sizeof(*plan));
+    assert_ok(fby_expansion_init(plan, field, delivery, NULL));
+    assert_int_equal(plan->kind, FBY_EXPAND_OPS);
+    *bytes       = batch->rows * plan->out_bytes;
+    uint8_t *out = malloc(*bytes);
+    fby_ops_draw(field, batch, draws);
+    expand(plan, raw, batch->rows, draws, out);
+    free(plan);
+    return out;
+}
+
+/* Any rows of any size, as the list makes them of planes and of pixels. */
+static void planes_equal_pixels(
+    const char *list, const char *dtype, const char *layout)
+{
+    struct album                     album = {.rows = 1 + some(16)};
+    uint64_t                         samples[16];
+    size_t                           bytes[2];
+    struct fby_split                *split  = split_of(list, 1 + some(70),
+                        1 + (some(3) == 0 ? some(700) : some(90)), dtype, layout);
+    const struct fby_field_delivery *to     = &split->delivery.fields[0];
+    struct fby_field_content         pixels = split->content.fields[0];
+    struct fby_field_content         planes = pixels;
+    planes.yuv420                           = true;
+    fill_album(&album, &planes);
+    for (uint32_t i = 0; i < 16; i++) {
+        samples[i] = some(1000);
+    }
+    struct fby_ops_batch batch = batch_of(album.rows, samples);
+    batch.own                  = 1 + some(album.rows);
+    batch.step                 = some(1000);
+    uint8_t *out   = tensor_of(&planes, to, &batch, album.planes, &bytes[0]);
+    uint8_t *right = tensor_of(&pixels, to, &batch, album.pixels, &bytes[1]);
+    assert_int_equal(bytes[0], bytes[1]);
+    assert_memory_equal(out, right, bytes[0]);
+    free(out);
+    free(right);
+    free(album.planes);
+    free(album.pixels);
+    fby_split_destroy(&split);
+}
+
+static void ops_make_of_planes_what_they_make_of_their_pixels(void **state)
+{
+    (void)state;
+    static const char *const lists[] = {
+        "horizontal_flip, vertical_flip, {colour_jitter: {brightness: 0.4, "
+        "contrast: 0.4, saturation: 0.4, hue: 0.1}}, {normalize: {mean: 0.5, "
+        "std: 0.25}}, {random_erasing: {p: 0.7}}, {mixup: {label: label}}",
+        "{random_erasing: {p: 0.7}}, vertical_flip, horizontal_flip, "
+        "{colour_jitter: {contrast: 0.9}}, {cutmix: {label: label}}",
+        "horizontal_flip, vertical_flip, {normalize: {mean: 0.5, std: 0.25}}",
+        "horizontal_flip, vertical_flip", "{mixup: {label: label}}"};
+    static const char *const dtypes[]  = {"f32", "f16", "bf16", "u8"};
+    static const char *const layouts[] = {"hwc", "chw", "channels_last"};
+    for (uint32_t i = 0; i < 100; i++) {
+        bool normal = i % 5 == 0 || i % 5 == 2;
+        planes_equal_pixels(
+            lists[i % 5], dtypes[some(normal ? 3 : 4)], layouts[some(3)]);
+    }
+}
+
 /* ---- flips ---------------------------------------------------------------- */
 
 /* The picture that `row` makes of `raw`, in bytes. */
@@ -611,6 +714,7 @@ int main(void)
         cmocka_unit_test(ops_are_torchvisions),
         cmocka_unit_test(normalize_alone_is_nearly_torchvisions),
         cmocka_unit_test(every_dtype_and_layout_is_what_a_kernel_makes),
+        cmocka_unit_test(ops_make_of_planes_what_they_make_of_their_pixels),
         cmocka_unit_test(a_flip_only_changes_the_order_of_pixels),
         cmocka_unit_test(a_mask_is_flipped_with_its_ids_as_they_are),
         cmocka_unit_test(levels_that_no_op_changed_are_bytes_again),

@@ -224,6 +224,30 @@ static void ops_of_the_device_are_as_on_the_host(void **state)
         48);
 }
 
+static void ops_of_planes_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways(
+        "fields:\n"
+        "  image:\n"
+        "    from: jpg\n"
+        "    ops: [random_crop: {size: [45, 299]}]\n"
+        "    wire: yuv420\n"
+        "    device:\n"
+        "      - horizontal_flip\n"
+        "      - colour_jitter: {contrast: [0.5, 2], saturation: 0.5}\n"
+        "      - random_erasing: {p: 0.25, value: 0.5}\n"
+        "      - cutmix: {label: label}\n"
+        "    out: {dtype: f16, layout: chw}\n"
+        "  label: {from: cls, classes: 10, one_hot: {}}\n"
+        "  other:\n"
+        "    from: jpg\n"
+        "    ops: [random_crop: {size: [66, 71]}]\n"
+        "    wire: yuv420\n"
+        "    device: [horizontal_flip, vertical_flip]\n",
+        51);
+}
+
 static const char *const varying =
     "fields:\n"
     "  ids: {from: npy, decode: array, shape: [], max_length: 30,\n"
@@ -476,6 +500,7 @@ int main(void)
         cmocka_unit_test(what_the_host_digests_first_is_the_same),
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
+        cmocka_unit_test(ops_of_planes_are_as_on_the_host),
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(sparse_rows_are_as_on_the_host),
         cmocka_unit_test(documents_are_as_on_the_host),

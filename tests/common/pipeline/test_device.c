@@ -108,9 +108,6 @@ static void a_list_that_cannot_be_done_is_refused_by_name(void **state)
             "masks have flips only"},
         {{.device = "", .mask = "{normalize: {mean: 0, std: 1}}"},
             "masks have flips only"},
-        {{.device   = "horizontal_flip",
-             .dtype = "f32}\n    wire: {type: yuv420"},
-            "yuv420 carries none"},
         {{.device = "grayscale"}, "write it under 'ops'"},
         {{.device = "horizontal_flap"}, "did you mean 'horizontal_flip'?"},
         {{.device = "posterise_all"}, "there are normalize, horizontal_flip"},
@@ -178,6 +175,32 @@ static void a_list_is_content(void **state)
     content_keeps_the_list("{random_erasing: {value: [0, 0.5, 1]}}, "
                            "{colour_jitter: {contrast: 0.4}}, {normalize: "
                            "{mean: 0.5, std: 0.5}}, {cutmix: {label: label}}");
+}
+
+static void planes_have_the_ops_of_pictures(void **state)
+{
+    (void)state;
+    const struct file file = {
+        .device = "horizontal_flip, {colour_jitter: {hue: 0.1}}, {normalize: "
+                  "{mean: 0.5, std: 0.5}}, random_erasing, {mixup: {label: "
+                  "label}}",
+        .dtype  = "f32}\n    wire: {type: yuv420"};
+    struct fby_split   *split = NULL;
+    struct fby_content *again = calloc(1, sizeof(*again));
+    struct fby_buffer   bytes = {0};
+    struct fby_why      why   = {{0}};
+    if (load(&file, &split, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    fby_content_encode(&split->content, &bytes);
+    if (fby_content_decode(bytes.data, bytes.size, again, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    assert_true(again->fields[0].yuv420);
+    assert_int_equal(again->fields[0].n_device, 5);
+    fby_buffer_fini(&bytes);
+    free(again);
+    fby_split_destroy(&split);
 }
 
 /* What a file said before there were lists has the digest it had. */
@@ -362,6 +385,7 @@ int main(void)
         cmocka_unit_test(a_list_that_cannot_be_done_is_refused_by_name),
         cmocka_unit_test(a_label_is_mixed_by_one_field),
         cmocka_unit_test(a_list_is_content),
+        cmocka_unit_test(planes_have_the_ops_of_pictures),
         cmocka_unit_test(normalize_alone_needs_no_list),
         cmocka_unit_test(order_and_numbers_of_a_list_are_content),
         cmocka_unit_test(an_op_here_draws_otherwise_than_on_the_worker),
