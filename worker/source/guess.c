@@ -316,15 +316,41 @@ static fby_err look_at_table(struct fby_look *look, const char *name,
                : err;
 }
 
-static fby_err refuse(const struct fby_listing *listing, struct fby_why *why)
+static bool is_picture(const char *name)
 {
+    const char *dot = strrchr(name, '.');
+    return dot != NULL &&
+           (fby_suffix_is(dot, ".jpg") || fby_suffix_is(dot, ".jpeg") ||
+               fby_suffix_is(dot, ".png"));
+}
+
+static bool has_pictures(const struct fby_listing *listing)
+{
+    uint32_t i = 0;
+    while (i < listing->count && !is_picture(listing->entries[i].name)) {
+        i++;
+    }
+    return i < listing->count;
+}
+
+static fby_err refuse(const struct fby_look *look,
+    const struct fby_listing *listing, struct fby_why *why)
+{
+    bool one = look->only[0] != '\0';
+    if (!one && has_pictures(listing)) {
+        return fby_because(why, FBY_CONFIG,
+            "pictures lie in it, but no class folders; expected is one folder "
+            "a class, with the class's files in it (CLASS/0001.jpg), or a list "
+            "of them (.csv, .jsonl) with a column of paths");
+    }
     return fby_because(why, FBY_CONFIG,
         "%s; known are class folders (CLASS/0001.jpg), tar files, columns "
         "(.npy, .npz), lists (.csv, .jsonl), parallel folders (images and "
         "masks) and token files (.mds; .bin with .idx; .bin with --tokens "
         "TYPE)",
-        listing->count == 0 ? "it is empty"
-                            : "only files of no known kind lie in it");
+        one                   ? "it is a file of no known kind"
+        : listing->count == 0 ? "it is empty"
+                              : "only files of no known kind lie in it");
 }
 
 /* Lists, parallel folders, columns or class folders directly in `path`. */
@@ -351,7 +377,7 @@ static fby_err look_at_folder(struct fby_look *look, const char *path,
     }
     return fby_listing_has_dirs(listing)
                ? look_at_classes(look, path, name, why)
-               : refuse(listing, why);
+               : refuse(look, listing, why);
 }
 
 /* What lies directly in `path`, whatever it is. */

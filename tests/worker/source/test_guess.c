@@ -314,6 +314,22 @@ static void lists_of_one_split_are_named_apart(void **state)
     assert_int_equal(guess.n_more, 4);
 }
 
+static void what_lies_flat_says_what_it_needs(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_write_text(sb, "p/1.JPG", "x");
+    sandbox_write_text(sb, "p/2.txt", "x");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
+    assert_says(&why, "pictures lie in it, but no class folders");
+    assert_says(&why, "or a list of them");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "p/2.txt"), 0, &guess, &why),
+        FBY_CONFIG);
+    assert_says(&why, "it is a file of no known kind;");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -331,6 +347,7 @@ int main(void)
         TEST(token_files_of_two_formats_are_two_splits),
         TEST(folders_of_splits_hold_anything),
         TEST(lists_of_one_split_are_named_apart),
+        TEST(what_lies_flat_says_what_it_needs),
         TEST(anything_else_says_what_was_expected),
     };
     return cmocka_run_group_tests_name(
