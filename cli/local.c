@@ -5,6 +5,7 @@
 #include "common/pipeline/location.h"
 #include "worker/source/classes.h"
 #include "worker/source/lengths.h"
+#include "worker/source/list_fields.h"
 
 /* ---- options ------------------------------------------------------------- */
 
@@ -123,6 +124,9 @@ fby_err fby_local_index(struct fby_local *self,
     fby_err err = open_dataset(self, options, progress, why);
     if (err == FBY_OK) {
         err = fby_classes_check(self->dataset, &self->split->content, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_list_check_fields(self->dataset, &self->split->content, why);
     }
     if (err == FBY_OK) {
         err = fby_lengths_sort(

@@ -6,6 +6,7 @@
 #include "common/pipeline/canon.h"
 #include "worker/source/classes.h"
 #include "worker/source/lengths.h"
+#include "worker/source/list_fields.h"
 #include "worker/transform/fingerprint.h"
 
 fby_err fby_prepared_create(const struct fby_content *content,
@@ -17,6 +18,9 @@ fby_err fby_prepared_create(const struct fby_content *content,
     fby_err             err     = fby_fingerprint(content, &fingerprint, why);
     if (err == FBY_OK) {
         err = fby_classes_check(*dataset_p, content, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_list_check_fields(*dataset_p, content, why);
     }
     if (err == FBY_OK) {
         err = fby_lengths_sort(*dataset_p, content, &buckets, why);

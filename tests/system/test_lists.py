@@ -180,13 +180,18 @@ class Lists(SystemTest):
                      b'{"image": "out.png"}\n', "train.jsonl")
 
     def test_what_a_field_asks_of_a_row_in_vain_is_said_with_what_it_has(self):
-        self.write_csv([row(number) for number in range(SAMPLES)])
+        self.write_csv([dict(row(number), note=number or "")
+                        for number in range(SAMPLES)])
         path = self.of_list()
         good = path.read_text()
         for wrong, right, words in (
                 ("from: label", "from: lable",
-                 ("nothing in a column lable",
-                  "columns: image.png, mask.png, label, score, code, unused")),
+                 ("train.csv: field label: no row has anything in a column "
+                  "lable; did you mean label?; columns: image.png, mask.png, "
+                  "label, score, code, unused",)),
+                ("from: label", "from: note",
+                 ("the row has nothing in a column note",
+                  "line 2, sample 0 (columns: image.png, mask.png, label")),
                 ('decode: number, key: "."', "decode: number",
                  ("a value by itself", 'say key: "." to take it'))):
             path.write_text(good.replace(wrong, right))
@@ -221,11 +226,11 @@ class Lists(SystemTest):
         self.assertRegex(shown, r"(?m)^row 0  sample (\d+)  line \d+$")
         source = "list: 'data:train.csv', files: [image, mask]"
         for right, wrong, words in (
-                ("from: label", "from: lable", "field label: no sample has "
-                 "lable; the first is list train.csv, line 2, sample 0 "
-                 "(columns: image.png, mask.png, label, score, code, unused)"),
+                ("from: label", "from: lable", "field label: no row has "
+                 "anything in a column lable; did you mean label?; columns: "
+                 "image.png, mask.png, label, score, code, unused"),
                 ("[image.jpg, image.png]", "[image.jpg, image.jpeg]",
-                 "field image: no sample has image.jpg, nor another")):
+                 "a column image.jpg; did you mean image.png?")):
             pipeline = self.pipeline(source, OF_LIST.replace(right, wrong))
             self.assertIn(words, self.planned(pipeline, code=1))
 

@@ -1,0 +1,94 @@
+/* Which columns fields ask a list for, in vain. */
+#include "worker/source/list_fields.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "tests/test.h"
+#include "tests/worker/source/sandbox.h"
+
+/* One field, from `a`, else from `b` where it is not "". */
+static struct fby_content *content_of(const char *a, const char *b)
+{
+    struct fby_content *content = fby_zalloc(sizeof(*content));
+    content->source             = FBY_SOURCE_LIST;
+    content->n_fields           = 1;
+    strcpy(content->fields[0].name, "f");
+    strcpy(content->fields[0].from[0], a);
+    strcpy(content->fields[0].from[1], b);
+    content->fields[0].decode = FBY_DECODE_LABEL;
+    content->fields[0].n_from = b[0] != '\0' ? 2 : 1;
+    return content;
+}
+
+static fby_err check(const struct sandbox *sb, const char *list,
+    const struct fby_content *content, struct fby_why *why)
+{
+    const struct fby_dataset_spec spec    = {.roots = sb->roots,
+           .kind                                    = FBY_SOURCE_LIST,
+           .pattern                                 = list,
+           .cache_dir                               = sb->cache};
+    struct fby_dataset           *dataset = NULL;
+    assert_ok(fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, why));
+    fby_err err = fby_list_check_fields(dataset, content, why);
+    fby_dataset_destroy(&dataset);
+    return err;
+}
+
+static void accept(const struct sandbox *sb, const char *a, const char *b)
+{
+    struct fby_why      why     = {{0}};
+    struct fby_content *content = content_of(a, b);
+    assert_ok(check(sb, "data:l.csv", content, &why));
+    free(content);
+}
+
+static void refuse(const struct sandbox *sb, const char *list,
+    struct fby_content *content, const char *words)
+{
+    struct fby_why why = {{0}};
+    assert_int_equal(check(sb, list, content, &why), FBY_CONFIG);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+    free(content);
+}
+
+static void a_column_that_no_row_has_is_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/l.csv", "Label,note\n1,\n2,x\n");
+    sandbox_write_text(
+        sb, "data/l.jsonl", "{\"label\": 1}\n{\"label\": 2, \"id\": 3}\n");
+    accept(sb, "label", "");
+    accept(sb, "note", "");
+    accept(sb, "folder", "");
+    accept(sb, "labl", "label");
+    refuse(sb, "data:l.csv", content_of("labl", ""),
+        "l.csv: field f: no row has anything in a column labl; did you mean "
+        "label?; columns: label, note");
+    refuse(sb, "data:l.jsonl", content_of("size", "other"),
+        "in a column size; columns: label, id");
+}
+
+static void maps_need_all_of_their_columns(void **state)
+{
+    const struct sandbox *sb      = *state;
+    struct fby_content   *content = content_of("label", "other");
+    sandbox_write_text(sb, "data/l.csv", "label\n1\n");
+    content->fields[0].decode = FBY_DECODE_MAPS;
+    refuse(sb, "data:l.csv", content, "a column other;");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_column_that_no_row_has_is_refused),
+        TEST(maps_need_all_of_their_columns),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.list_fields", tests, NULL, NULL);
+}
