@@ -123,8 +123,8 @@ static void find_ends(struct findings *self)
         "nowhere in them, or the last one",
         ends->undivided, ends->files, ends->end);
     say(finding->instead,
-        "nothing if it is so; else as end the token behind each document, "
-        "which the tokenizer has as end of text, and type as the files have");
+        "nothing if it is so; else end: the token behind each document (the "
+        "tokenizer's end of text), and type: that of the files");
     finding->changes_content = true;
 }
 
