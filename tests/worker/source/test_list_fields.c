@@ -1,6 +1,7 @@
 /* Which columns fields ask a list for, in vain. */
 #include "worker/source/list_fields.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +12,15 @@
 /* One field, from `a`, else from `b` where it is not "". */
 static struct fby_content *content_of(const char *a, const char *b)
 {
-    struct fby_content *content = fby_zalloc(sizeof(*content));
-    content->source             = FBY_SOURCE_LIST;
-    content->n_fields           = 1;
-    strcpy(content->fields[0].name, "f");
-    strcpy(content->fields[0].from[0], a);
-    strcpy(content->fields[0].from[1], b);
-    content->fields[0].decode = FBY_DECODE_LABEL;
-    content->fields[0].n_from = b[0] != '\0' ? 2 : 1;
+    struct fby_content       *content = fby_zalloc(sizeof(*content));
+    struct fby_field_content *field   = &content->fields[0];
+    content->source                   = FBY_SOURCE_LIST;
+    content->n_fields                 = 1;
+    field->decode                     = FBY_DECODE_LABEL;
+    field->n_from                     = b[0] != '\0' ? 2 : 1;
+    snprintf(field->name, sizeof(field->name), "f");
+    snprintf(field->from[0], sizeof(field->from[0]), "%s", a);
+    snprintf(field->from[1], sizeof(field->from[1]), "%s", b);
     return content;
 }
 
