@@ -1,8 +1,11 @@
 #include "common/err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/line.h"
 
 const char *fby_strerror(fby_err err)
 {
@@ -15,37 +18,66 @@ const char *fby_strerror(fby_err err)
     return i < sizeof(text) / sizeof(text[0]) ? text[i] : "unknown error";
 }
 
+__attribute__((format(printf, 2, 0))) static void say(
+    struct fby_why *why, const char *format, va_list args)
+{
+    vsnprintf(why->text, sizeof(why->text), format, args);
+    fby_make_one_line(why->text);
+}
+
 fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
 {
     if (why != NULL) {
         va_list args;
         va_start(args, format);
-        vsnprintf(why->text, sizeof(why->text), format, args);
+        say(why, format, args);
         va_end(args);
     }
     return err;
 }
 
-/* What does not fit is cut: the outer words, which say where, come first. */
+static bool is_within_letter(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Leave at most `room` bytes of `text`, the last of them dots. */
+static void shorten(char *text, size_t room)
+{
+    static const char dots[] = "...";
+    if (strlen(text) <= room) {
+        return;
+    }
+    size_t n = room < sizeof(dots) ? 0 : room - (sizeof(dots) - 1);
+    while (n > 0 && is_within_letter(text[n])) {
+        n--;
+    }
+    memcpy(text + n, n > 0 ? dots : "", n > 0 ? sizeof(dots) : 1);
+}
+
 fby_err fby_because_in(
     struct fby_why *why, fby_err err, const char *format, ...)
 {
-    if (why != NULL) {
-        struct fby_why inner = *why;
-        va_list        args;
-        va_start(args, format);
-        vsnprintf(why->text, sizeof(why->text), format, args);
-        va_end(args);
-        size_t      n = strlen(why->text);
-        const char *rest =
-            inner.text[0] != '\0' ? inner.text : fby_strerror(err);
-        if (n + 2 < sizeof(why->text)) {
-            memcpy(why->text + n, ": ", 3);
-            n += 2;
-            size_t fits = strnlen(rest, sizeof(why->text) - 1 - n);
-            memcpy(why->text + n, rest, fits);
-            why->text[n + fits] = '\0';
-        }
+    static const char between[] = ": ";
+    if (why == NULL) {
+        return err;
     }
+    struct fby_why cause = *why;
+    va_list        args;
+    if (cause.text[0] == '\0') {
+        (void)fby_because(&cause, err, "%s", fby_strerror(err));
+    }
+    va_start(args, format);
+    say(why, format, args);
+    va_end(args);
+    size_t size = strlen(cause.text) + 1;
+    size_t room = sizeof(why->text) - size;
+    shorten(why->text, room < sizeof(between) ? 0 : room - strlen(between));
+    size_t n = strlen(why->text);
+    if (n > 0) {
+        memcpy(why->text + n, between, sizeof(between));
+        n += strlen(between);
+    }
+    memcpy(why->text + n, cause.text, size);
     return err;
 }

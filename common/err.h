@@ -40,9 +40,11 @@ typedef enum {
 /* Static text, never NULL; safe from any thread. */
 const char *fby_strerror(fby_err err);
 
-/* One line for a person; empty when nothing was said. */
+/* One line for a person; empty when nothing was said. Of names and values that
+ * come from outside every control character (a newline, an escape) is shown as
+ * '?', so that what is said stays one line whatever they hold. */
 struct fby_why {
-    char text[512]; /* UTF-8, ends with NUL, no newline */
+    char text[512]; /* UTF-8, ends with NUL, no control character */
 };
 
 /* Write `why` (which may be NULL) and return `err`, so that a failing function
@@ -50,7 +52,8 @@ struct fby_why {
 fby_err fby_because(struct fby_why *why, fby_err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "text: " before what `why` says already; returns `err`. */
+/* Put "text: " before what `why` says already; returns `err`. Where both have
+ * no room it is the text that is shortened, to "te...", never the cause. */
 fby_err fby_because_in(struct fby_why *why, fby_err err, const char *format,
     ...) __attribute__((format(printf, 3, 4)));
 

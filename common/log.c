@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/line.h"
 #include "common/log_limit.h"
 
 static struct {
@@ -108,16 +109,6 @@ static bool admit(
     return admitted;
 }
 
-/* Names of files and of others' making may hold anything. */
-static void make_one_line(char *text)
-{
-    for (; *text != '\0'; text++) {
-        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
-            *text = '?';
-        }
-    }
-}
-
 /* One write() a line, so that lines of several processes do not mix. */
 static void say_here(
     enum fby_log_level level, const char *word, const char *text)
@@ -183,7 +174,7 @@ __attribute__((format(printf, 3, 0))) static void say(enum fby_log_level level,
             more, sizeof(more), " (%" PRIu64 " such lines left out)", left_out);
     }
     snprintf(text, sizeof(text), "%s%s", body, more);
-    make_one_line(text);
+    fby_make_one_line(text); /* names of files may hold anything */
     if (!say_there(level, word, text)) {
         say_here(level, word, text);
     }

@@ -30,7 +30,7 @@ struct fby_peer {
     enum fby_peer_answer   answer;
     struct fby_digest      data;         /* answer: opened */
     struct fby_digest      fingerprint;  /* likewise */
-    char                   text[256];    /* answer: failed */
+    struct fby_why         failure;      /* answer: failed */
     char                   refusal[256]; /* why it had no room; "": it has */
     uint32_t               scan_done, scan_total;
 };

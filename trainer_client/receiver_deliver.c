@@ -65,8 +65,9 @@ static void put_substituted(const struct fby_receiver *r,
         const struct fby_substituted *one = &assembly->substituted[i];
         struct fby_why                why = {""};
         /* the text names shard or file, and sample */
-        (void)fby_because(&why, FBY_BAD_SAMPLE, "in %.120s, %.380s",
-            r->setup->location.pattern, one->text);
+        (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
+        (void)fby_because_in(
+            &why, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
         batch->samples[one->row] = one->substitute;
         batch->substituted[i]    = (struct forebay_substitution){
                .row        = one->row,
@@ -170,9 +171,10 @@ static bool within_limit(struct fby_receiver *r, int slot)
     }
     const struct fby_substituted *one =
         &assembly->substituted[assembly->n_substituted - 1];
-    (void)fby_because(&why, FBY_BAD_SAMPLE,
-        "more than limit %u samples are bad, the last one in %.100s, %.300s",
-        limit, r->setup->location.pattern, one->text);
+    (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
+    (void)fby_because_in(&why, FBY_BAD_SAMPLE,
+        "more than limit %u samples are bad, the last one in %s", limit,
+        r->setup->location.pattern);
     fby_r_fail(r, FOREBAY_DATA, &why);
     return false;
 }

@@ -79,8 +79,8 @@ void fby_r_set_aside(
     struct fby_receiver *r, int peer, enum fby_r_code code, const char *text)
 {
     fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].who, text);
-    (void)fby_because(
-        &r->aside, FBY_STALE, "%.180s: %.300s", r->peers[peer].who, text);
+    (void)fby_because(&r->aside, FBY_STALE, "%s", text);
+    (void)fby_because_in(&r->aside, FBY_STALE, "%s", r->peers[peer].who);
     fby_window_set_aside(r->window, r->now_ns, peer, (int)code);
 }
 
@@ -113,7 +113,7 @@ static void judge(struct fby_receiver *r, int peer)
     struct fby_peer *p   = &r->peers[peer];
     struct fby_why   why = {""};
     if (p->answer == FBY_PEER_FAILED) {
-        fby_r_set_aside(r, peer, FBY_R_OPEN_FAILED, p->text);
+        fby_r_set_aside(r, peer, FBY_R_OPEN_FAILED, p->failure.text);
     } else if (p->answer == FBY_PEER_OPENED && agrees(r, p)) {
         fby_window_opened(r->window, r->now_ns, peer);
     } else if (p->answer == FBY_PEER_OPENED) {
@@ -151,10 +151,10 @@ void fby_r_open_failed(
     if (failed->open.value != p->open.value) {
         return;
     }
-    snprintf(p->text, sizeof(p->text), "%.250s", failed->text);
+    (void)fby_because(&p->failure, FBY_CONFIG, "%s", failed->text);
     if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
         p->reopen_ns = r->now_ns + fby_timer_ns(REOPEN_NS);
-        fby_info("OPEN-LATER", "%s: %s", p->who, p->text);
+        fby_info("OPEN-LATER", "%s: %s", p->who, p->failure.text);
         return;
     }
     p->answer = FBY_PEER_FAILED;
@@ -375,7 +375,8 @@ static void fail_by_workers(struct fby_receiver *r)
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
         if (p->used && p->answer == FBY_PEER_FAILED) {
-            (void)fby_because(&why, FBY_CONFIG, "%s: %s", p->text, p->who);
+            (void)fby_because(
+                &why, FBY_CONFIG, "%s: %s", p->failure.text, p->who);
             fby_r_fail(r, FOREBAY_CONFIG, &why);
             return;
         }

@@ -113,11 +113,12 @@ static void on_cannot(
     const struct fby_cannot *c = &m->cannot;
     if (c->shard[0] != '\0') {
         /* the text names shard or file, sample and offset */
-        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE, "in %.120s, %.380s",
-            r->setup->location.pattern, c->text);
+        (void)fby_because(&r->cannot, FBY_BAD_SAMPLE, "%s", c->text);
+        (void)fby_because_in(
+            &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
     } else {
-        (void)fby_because(
-            &r->cannot, FBY_IO, "%.180s: %.300s", r->peers[peer].who, c->text);
+        (void)fby_because(&r->cannot, FBY_IO, "%s", c->text);
+        (void)fby_because_in(&r->cannot, FBY_IO, "%s", r->peers[peer].who);
     }
     fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].who, r->cannot.text);
     fby_window_cannot(r->window, r->now_ns, peer, c->request, (int)c->code);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/err.h"
+#include "common/utf8.h"
 
 static void every_code_has_a_text_of_its_own(void **state)
 {
@@ -35,20 +36,52 @@ static void where_nothing_was_said_the_code_speaks(void **state)
     assert_int_equal(fby_because_in(NULL, FBY_IO, "nobody asks"), FBY_IO);
 }
 
+enum { ROOM = sizeof(((struct fby_why *)0)->text) - 1 };
+
 static void what_does_not_fit_is_cut(void **state)
 {
     (void)state;
-    enum { ROOM = sizeof(((struct fby_why *)0)->text) - 1 };
     struct fby_why why = {{0}};
-    for (int i = 0; i < 100; i++) {
-        fby_because_in(&why, FBY_IO, "%s", "twelve words");
-        assert_in_range(strlen(why.text), 1, ROOM);
+    fby_because(&why, FBY_IO, "%*s", ROOM + 1, "x");
+    assert_int_equal(strlen(why.text), ROOM);
+}
+
+static void the_cause_is_never_cut(void **state)
+{
+    (void)state;
+    static const char cause[] = "...: a name has at most 63 bytes";
+    struct fby_why    why     = {{0}};
+    fby_because(&why, FBY_IO, "%s", "a name has at most 63 bytes");
+    fby_because_in(&why, FBY_IO, "shard %0*d", ROOM, 7);
+    assert_int_equal(strlen(why.text), ROOM);
+    assert_memory_equal(why.text, "shard 0000", 10);
+    assert_string_equal(why.text + ROOM + 1 - sizeof(cause), cause);
+    struct fby_why full = why; /* which leaves no room at all */
+    fby_because_in(&why, FBY_IO, "split train");
+    assert_string_equal(why.text, full.text);
+}
+
+static void of_the_outer_words_whole_letters_are_left(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        struct fby_why why = {{0}};
+        fby_because(&why, FBY_IO, "%0*d", ROOM - 20 + i, 7);
+        fby_because_in(&why, FBY_IO, "%s",
+            "\u00e4\u20ac\u00e4\u20ac\u00e4\u20ac\u00e4\u20ac\u00e4\u20ac");
+        assert_true(fby_is_utf8(why.text, strlen(why.text)));
+        assert_non_null(strstr(why.text, "...: 000"));
     }
-    assert_int_equal(strlen(why.text), ROOM);
-    assert_memory_equal(why.text, "twelve words: twelve words: ", 28);
-    fby_because_in(&why, FBY_IO, "%*s", ROOM, "x");
-    assert_int_equal(why.text[ROOM - 1], 'x');
-    assert_int_equal(strlen(why.text), ROOM);
+}
+
+static void control_characters_are_no_part_of_it(void **state)
+{
+    (void)state;
+    struct fby_why why = {{0}};
+    fby_because(&why, FBY_USAGE, "'%s' is no address", "tcp://\n\x1b[31m\x7f");
+    assert_string_equal(why.text, "'tcp://??[31m?' is no address");
+    fby_because_in(&why, FBY_USAGE, "%s", "a\tb\r");
+    assert_string_equal(why.text, "a?b?: 'tcp://??[31m?' is no address");
 }
 
 int main(void)
@@ -58,6 +91,9 @@ int main(void)
         cmocka_unit_test(the_outer_words_come_first),
         cmocka_unit_test(where_nothing_was_said_the_code_speaks),
         cmocka_unit_test(what_does_not_fit_is_cut),
+        cmocka_unit_test(the_cause_is_never_cut),
+        cmocka_unit_test(of_the_outer_words_whole_letters_are_left),
+        cmocka_unit_test(control_characters_are_no_part_of_it),
     };
     return cmocka_run_group_tests_name("common.err", tests, NULL, NULL);
 }

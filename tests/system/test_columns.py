@@ -160,6 +160,15 @@ class Columns(tables.TableTest):
                            "its rows cannot be read where they lie; save it "
                            "with np.savez")
 
+    def test_a_name_that_is_too_long_does_not_hide_the_cause(self):
+        arrays = table(numpy.random.default_rng(5), 60)
+        arrays["y" * 250] = arrays["price"]
+        self.cluster.table("day-0", arrays)
+        pull = self.cluster.pull_alone(self.pipeline(), "--epochs", 1)
+        pull.finish(code=1)
+        self.assertIn("yyy.npy: a column's name has at most 63 bytes: worker",
+                      pull.error)
+
     def test_fields_that_do_not_fit_a_column_are_refused_at_open(self):
         rng = numpy.random.default_rng(6)
         self.cluster.table("day-0", table(rng, 60))

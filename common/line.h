@@ -1,0 +1,15 @@
+/* line.h - texts of strangers' making on one line, for people. */
+#ifndef FBY_COMMON_LINE_H
+#define FBY_COMMON_LINE_H
+
+/* Every control character of `text` (a newline, an escape) becomes '?'. */
+static inline void fby_make_one_line(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) {
+            *text = '?';
+        }
+    }
+}
+
+#endif
