@@ -109,13 +109,14 @@ static json_t *entry(const json_t *list, const char *name)
 /* What a walk along a key came to. */
 struct way {
     json_t     *at;   /* the last value that is there */
-    const char *left; /* of the key: what is not there in it, or "" */
+    const char *left; /* of the key: what is not there in it; NULL: nothing */
 };
 
+/* A name stands before, between and behind the dots, and may be empty. */
 static struct way walk(json_t *value, const char *key)
 {
     char name[FBY_NAME_SIZE];
-    while (*key != '\0') {
+    while (key != NULL) {
         size_t n = strcspn(key, ".");
         if (n >= sizeof(name)) {
             break;
@@ -128,7 +129,7 @@ static struct way walk(json_t *value, const char *key)
             break;
         }
         value = next;
-        key += n + (key[n] == '.');
+        key   = key[n] == '.' ? key + n + 1 : NULL;
     }
     return (struct way){value, key};
 }
@@ -260,9 +261,9 @@ fby_err fby_json_find(
     if (err != FBY_OK) {
         return err;
     }
-    struct way way = walk(out->root, is_whole(key) ? "" : key);
+    struct way way = walk(out->root, is_whole(key) ? NULL : key);
     out->value     = way.at;
-    if (*way.left != '\0') {
+    if (way.left != NULL) {
         err = say_missing(key, &way, why);
     } else if (json_is_array(out->value) && !wants_list(job->field)) {
         err = pick(job, &out->value, why);

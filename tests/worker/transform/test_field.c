@@ -286,6 +286,24 @@ static void a_dotted_key_steps_into_objects(void **state)
     assert_text_refused(&field, "{\"box.left\": 3}", "no member 'box.left'");
 }
 
+static void a_name_between_dots_may_be_empty(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    strcpy(field.json_key, "a.");
+    assert_value(&field, "{\"a\": {\"\": 7}}", 7);
+    assert_text_refused(&field, "{\"a\": 5}", "no member 'a.'");
+    assert_text_refused(&field, "{\"a\": [5]}", "no member 'a.'");
+    strcpy(field.json_key, ".a");
+    assert_value(&field, "{\"\": {\"a\": 8}}", 8);
+    assert_text_refused(&field, "{\"a\": 5}", "no member '.a'");
+    strcpy(field.json_key, "a..b");
+    assert_value(&field, "{\"a\": {\"\": {\"b\": 9}}}", 9);
+    assert_text_refused(&field, "{\"a\": {\"b\": 5}}", "no member 'a..b'");
+    strcpy(field.json_key, "..");
+    assert_value(&field, "{\"\": {\"\": {\"\": 1}}}", 1);
+}
+
 static void a_number_steps_into_a_list(void **state)
 {
     (void)state;
@@ -705,6 +723,7 @@ int main(void)
         cmocka_unit_test(many_reals_round_as_the_machine_does),
         cmocka_unit_test(small_reals_have_the_bits_ieee_gives_them),
         cmocka_unit_test(a_dotted_key_steps_into_objects),
+        cmocka_unit_test(a_name_between_dots_may_be_empty),
         cmocka_unit_test(a_number_steps_into_a_list),
         cmocka_unit_test(a_label_comes_out_of_json_where_it_has_a_key),
         cmocka_unit_test(one_of_a_list_is_picked_at_random_where_that_is_said),
