@@ -77,10 +77,22 @@ static fby_err take_object(const struct reading *r, json_t *object,
     return r->sink->row(r->sink->arg, &row, why);
 }
 
+/* What is wrong, in the words of the line itself: in it another number may
+ * be too large first, which is none of our errors. */
+static const char *wrong_text(
+    const char *line, size_t size, const json_error_t *error, json_error_t *own)
+{
+    json_t *all = json_loadb(line, size, JSON_REJECT_DUPLICATES, own);
+    bool same   = all == NULL && json_error_code(own) == json_error_code(error);
+    json_decref(all);
+    return same ? own->text : error->text;
+}
+
 static fby_err take_line(const struct reading *r, struct fby_json_values text,
     uint64_t line, struct fby_why *why)
 {
     json_error_t error;
+    json_error_t own;
     size_t       size = (size_t)(text.end - text.at);
     if (size > FBY_LIST_MAX_ROW) {
         return wrong(line, "a row of more than 1 MiB", why);
@@ -95,7 +107,8 @@ static fby_err take_line(const struct reading *r, struct fby_json_values text,
         bool null = json_error_code(&error) == json_error_null_character;
         return fby_because(why, FBY_CONFIG, "line %llu: JSON: %s",
             (unsigned long long)line,
-            null ? "\\u0000, which no text may have" : error.text);
+            null ? "\\u0000, which no text may have"
+                 : wrong_text(text.at, size, &error, &own));
     }
     fby_err err = take_object(r, object, text, line, why);
     json_decref(object);

@@ -209,6 +209,9 @@ static void json_lines_that_are_wrong_are_refused(void **state)
     refuse("{\"\xff\": 1}", true, "line 1: JSON:");
     refuse("{}", true, "line 1: a row with nothing");
     refuse("{\"image\": \"a\"} x", true, "line 1: JSON:");
+    refuse("12", true, "line 1: JSON: '[' or '{' expected near '12'");
+    refuse("{\"x\": 17 18}", true, "'}' expected near '18'");
+    refuse("{\"x\": 1e999, \"y\": 17 18}", true, "'}' expected near '0'");
 }
 
 static void a_long_list_is_cut_and_survives_its_bytes(void **state)
