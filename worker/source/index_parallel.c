@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/plural.h"
 #include "worker/source/index_build.h"
 #include "worker/source/parts.h"
 
@@ -79,7 +80,7 @@ static void note_missing(struct merge *m, uint32_t side, struct key key)
     size_t used = strlen(m->missing.text);
     if (m->missing.n++ < NAMED) {
         snprintf(m->missing.text + used, sizeof(m->missing.text) - used,
-            "%s%.*s in %s", used > 0 ? ", " : "", (int)key.size, key.text,
+            "%s%.*s.* in %s", used > 0 ? ", " : "", (int)key.size, key.text,
             m->sides[side].path);
     }
 }
@@ -128,9 +129,9 @@ static fby_err check_whole(const struct merge *m, struct fby_why *why)
 {
     if (m->missing.n > 0) {
         return fby_because(why, FBY_CONFIG,
-            "%llu files are missing: %s%s; each folder has a file of each "
-            "name, up to its first dot",
-            (unsigned long long)m->missing.n, m->missing.text,
+            "%s missing: %s%s; each folder has a file of each name, up to its "
+            "first dot",
+            fby_plural(m->missing.n, "file").text, m->missing.text,
             m->missing.n > NAMED ? ", ..." : "");
     }
     return m->parts.count > 0
