@@ -299,6 +299,14 @@ class Tokens(TokenTest):
         pull.finish(code=1)
         self.assertIn("token 3 is 70000", pull.error)
         self.assertIn("tokens from 32 on", pull.error)
+        tokens[LENGTH + 3] = 2**31
+        write_flat(self.root / "t.bin", tokens, "<u4")
+        pull = self.cluster.pull_alone(
+            self.pipeline("t.bin", "format: flat, type: u32",
+                          "  tokens: {from: input}\n"), "--epochs", 1)
+        pull.finish(code=1)
+        self.assertIn("token 3 is 2147483648 (of type i32 -2147483648), which "
+                      "a token (0 to 2147483647) cannot hold", pull.error)
 
     def test_another_cut_is_other_data(self):
         self.flat()
@@ -542,6 +550,10 @@ class Packed(TokenTest):
         ends.write_bytes(data)
         self.refuses(self.pack("c.bin", "format: megatron"),
                      "c.bin", "its documents begin with sequence 3 behind 37")
+        data[-8 * 3:-8 * 2] = struct.pack("<q", -1)
+        ends.write_bytes(data)
+        self.refuses(self.pack("c.bin", "format: megatron"),
+                     "its documents begin with sequence -1 behind 37")
         self.refuses(
             self.pack("c.bin", "format: flat, type: u16"),
             "flat files do not say where documents end")

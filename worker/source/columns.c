@@ -413,10 +413,10 @@ static fby_err check_ends(const struct fby_shard *out, struct fby_why *why)
         if (column->part == FBY_COLUMN_OFFSETS &&
             !fby_ragged_within(values, column->first, column->last)) {
             return fby_because(why, FBY_CONFIG,
-                "%s.npy: its offsets go from %" PRId64 " to %" PRId64
-                "; %s.npy has %" PRIu64 " entries",
-                column->name, column->first, column->last, values->name,
-                values->rows);
+                "%s.npy: its offsets go from %s to %s; %s.npy has %" PRIu64
+                " entries",
+                column->name, fby_ragged_show(column->first).text,
+                fby_ragged_show(column->last).text, values->name, values->rows);
         }
     }
     return FBY_OK;

@@ -163,10 +163,12 @@ static fby_err read_shape(struct file *file, struct fby_why *why)
     }
     if (fby_convert(&npy, FBY_I64, (uint8_t *)file->shape) != 2 ||
         file->shape[0] < 1 || file->shape[1] < 1) {
+        char rows[FBY_CONVERT_TEXT];
+        char width[FBY_CONVERT_TEXT];
         return fby_because(why, FBY_CONFIG,
-            "its shape is [%" PRId64 ", %" PRId64
-            "]; there is at least one row of at least one value",
-            file->shape[0], file->shape[1]);
+            "its shape is [%s, %s]; there is at least one row of at least one "
+            "value, and at most 2^63 - 1 of each",
+            fby_convert_text(&npy, 0, rows), fby_convert_text(&npy, 1, width));
     }
     return FBY_OK;
 }
@@ -236,9 +238,10 @@ static fby_err read_ends(
     return out->first == 0 && fby_ragged_within(out, out->first, out->last)
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
-                     "its indptr.npy goes from %" PRId64 " to %" PRId64
-                     "; it is to begin at 0, and there are %" PRIu64 " values",
-                     out->first, out->last, out->rows);
+                     "its indptr.npy goes from %s to %s; it is to begin at 0, "
+                     "and there are %" PRIu64 " values",
+                     fby_ragged_show(out->first).text,
+                     fby_ragged_show(out->last).text, out->rows);
 }
 
 static fby_err read_file(

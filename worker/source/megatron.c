@@ -116,9 +116,9 @@ static fby_err next_begin(struct reading *r, struct fby_why *why)
                    (r->begins++ > 0 || r->begin == 0)
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
-                     "its documents begin with sequence %" PRIu64
+                     "its documents begin with sequence %" PRId64
                      " behind %" PRIu64 ", of %" PRIu64,
-                     r->begin, before, r->head.sequences);
+                     (int64_t)r->begin, before, r->head.sequences);
 }
 
 /* All documents that end before sequence `i`. */

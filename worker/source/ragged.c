@@ -149,15 +149,24 @@ int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at)
     return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
 }
 
+struct fby_shown_offset fby_ragged_show(int64_t offset)
+{
+    struct fby_shown_offset shown;
+    snprintf(shown.text, sizeof(shown.text), "%" PRId64 "%s", offset,
+        offset == INT64_MAX ? " or more" : "");
+    return shown;
+}
+
 fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
     int64_t end, struct fby_why *why)
 {
     if (begin > end) {
         return fby_because(why, FBY_BAD_SAMPLE,
-            "its offsets go back, from %" PRId64 " to %" PRId64, begin, end);
+            "its offsets go back, from %s to %s", fby_ragged_show(begin).text,
+            fby_ragged_show(end).text);
     }
     return fby_because(why, FBY_BAD_SAMPLE,
-        "its offsets are %" PRId64 " and %" PRId64 "; %s has %" PRIu64
-        " entries",
-        begin, end, values->name, values->rows);
+        "its offsets are %s and %s; %s has %" PRIu64 " entries",
+        fby_ragged_show(begin).text, fby_ragged_show(end).text, values->name,
+        values->rows);
 }

@@ -34,6 +34,12 @@ struct fby_numbers fby_ragged_offsets(
  * INT64_MAX. */
 int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at);
 
+/* An offset for people, who are not told INT64_MAX of what is larger. */
+struct fby_shown_offset {
+    char text[32];
+};
+struct fby_shown_offset fby_ragged_show(int64_t offset);
+
 /* Is [begin, end) within the values? */
 static inline bool fby_ragged_within(
     const struct fby_column *values, int64_t begin, int64_t end)

@@ -68,6 +68,10 @@ fby_err fby_zip_file_place(const struct fby_zip_file *self,
     const struct fby_zip_member *member, uint64_t *out, struct fby_why *why)
 {
     uint8_t head[FBY_ZIP_HEAD];
+    if (member->is_encrypted) {
+        return fby_because(
+            why, FBY_CONFIG, "it is encrypted; save it without a password");
+    }
     if (!member->is_stored) {
         return fby_because(why, FBY_CONFIG,
             "it is compressed, so its rows cannot be read where they lie; "

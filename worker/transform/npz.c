@@ -125,9 +125,8 @@ fby_err fby_npz_open(const struct fby_npz_member *member, uint8_t *room,
         *out = room;
         err  = unpack(member, room, why);
     } else if (!entry->is_stored) {
-        err = fby_because(why, FBY_BAD_SAMPLE,
-            "its %s.npy is neither stored nor deflated, or encrypted",
-            member->name);
+        err = fby_because(why, FBY_BAD_SAMPLE, "its %s.npy is %s", member->name,
+            entry->is_encrypted ? "encrypted" : "neither stored nor deflated");
     }
     if (err == FBY_OK &&
         crc32_z(crc32_z(0, NULL, 0), *out, (size_t)entry->size) != entry->sum) {

@@ -1,6 +1,7 @@
 /* tokens.c - a sequence of a token file to the values of a field. Whether its
  * type has a sign does not matter: no token is as large as 2^31. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/bytes.h"
@@ -56,13 +57,26 @@ uint64_t fby_tokens_convert(
     return to == FBY_U32 ? count_small(dst, good) : good;
 }
 
+/* Whether 32 bits have a sign is not known here. */
+static bool is_either(const struct fby_npy *in, uint64_t i)
+{
+    return in->type == FBY_NPY_I4 && (in->data[4 * i + 3] & 0x80) != 0;
+}
+
 fby_err fby_tokens_refuse(const struct fby_npy *in, uint64_t i, uint64_t number,
     enum fby_type to, struct fby_why *why)
 {
-    char text[FBY_CONVERT_TEXT];
+    char           text[FBY_CONVERT_TEXT];
+    char           other[FBY_CONVERT_TEXT + 16] = "";
+    struct fby_npy plain                        = *in;
+    if (is_either(in, i)) {
+        plain.type = FBY_NPY_U4;
+        snprintf(other, sizeof(other), " (of type i32 %s)",
+            fby_convert_text(in, i, text));
+    }
     return fby_because(why, FBY_BAD_SAMPLE,
-        "token %" PRIu64 " is %s, which %s cannot hold", number,
-        fby_convert_text(in, i, text),
+        "token %" PRIu64 " is %s%s, which %s cannot hold", number,
+        fby_convert_text(&plain, i, text), other,
         to == FBY_U16 ? "its wire type u16" : "a token (0 to 2147483647)");
 }
 

@@ -160,9 +160,9 @@ fby_err fby_zip_next(struct fby_reader *directory, struct fby_zip_member *out,
             fby_reader(extra, n_extra), &out->size, &out->packed, &out->head)) {
         return damaged(why, "sizes of a member");
     }
-    bool plain       = (flags & FLAG_ENCRYPTED) == 0;
-    out->is_stored   = plain && method == STORED;
-    out->is_deflated = plain && method == DEFLATED;
+    out->is_encrypted = (flags & FLAG_ENCRYPTED) != 0;
+    out->is_stored    = !out->is_encrypted && method == STORED;
+    out->is_deflated  = !out->is_encrypted && method == DEFLATED;
     return !out->is_stored || out->packed == out->size
                ? FBY_OK
                : damaged(why, "a stored member with two sizes");

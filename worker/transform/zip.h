@@ -35,10 +35,11 @@ struct fby_zip_member {
     char     name[FBY_ZIP_NAME_SIZE];
     bool     is_stored;   /* neither compressed nor encrypted */
     bool     is_deflated; /* compressed so, and not encrypted */
-    uint64_t size;        /* bytes of it, as they were */
-    uint64_t packed;      /* bytes in the file; stored: the same */
-    uint64_t head;        /* offset of its own header */
-    uint32_t sum;         /* CRC-32 of its bytes, as they were */
+    bool     is_encrypted;
+    uint64_t size;   /* bytes of it, as they were */
+    uint64_t packed; /* bytes in the file; stored: the same */
+    uint64_t head;   /* offset of its own header */
+    uint32_t sum;    /* CRC-32 of its bytes, as they were */
 };
 
 /* Is it NAME.npy, the file of an array that was saved as `name`? */

@@ -319,7 +319,8 @@ static void ragged_columns_are_refused_with_their_numbers(void **state)
     lists(*state, "<i4", negative, 2, 10);
     refuses(*state, "data:d", "its offsets go from -1 to 10");
     lists(*state, ">u8", negative, 2, 10);
-    refuses(*state, "data:d", "its offsets go from 9223372036854775807 to 10");
+    refuses(*state, "data:d",
+        "its offsets go from 9223372036854775807 or more to 10");
     lists(*state, "<i4", back, 2, 10);
     refuses(*state, "data:d", "its offsets go from 7 to 6");
     lists(*state, "<f4", back, 2, 10);
@@ -427,6 +428,7 @@ struct csr { /* members of a.npz; those without a descr are left out */
         size_t      bytes;
     } data, indices, indptr, shape;
     bool deflated;
+    bool encrypted;
 };
 
 static const float    csr_data[]    = {1, 2, 3, 4};
@@ -445,7 +447,8 @@ static struct csr good_csr(void)
 
 static struct npz_file csr_file(const struct csr *csr)
 {
-    struct npz_file file = {.deflated = csr->deflated};
+    struct npz_file file = {
+        .deflated = csr->deflated, .encrypted = csr->encrypted};
     put_npz_array(&file, "format", "|S3", "()", csr->format, 3);
     put_npz_array(&file, "data", csr->data.descr, csr->data.shape,
         csr->data.values, csr->data.bytes);
@@ -498,7 +501,9 @@ static void scipy_files_are_refused_with_their_numbers(void **state)
 {
     static const int64_t out[]  = {0, 2, 2, 5};
     static const int64_t late[] = {1, 2, 2, 4};
+    static const int64_t back[] = {0, 2, 2, -1};
     static const int64_t none[] = {3, 0};
+    static const int64_t most[] = {3, -1}; /* without a sign 2^64 - 1 */
     struct csr           csr    = good_csr();
     csr.indptr.values           = out;
     save_csr(*state, &csr);
@@ -512,6 +517,15 @@ static void scipy_files_are_refused_with_their_numbers(void **state)
     csr.shape.values = none;
     save_csr(*state, &csr);
     refuses(*state, "data:d", "a.npz: its shape is [3, 0]");
+    csr.shape.values = most;
+    csr.shape.descr  = "<u8";
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "a.npz: its shape is [3, 18446744073709551615]");
+    csr               = good_csr();
+    csr.indptr.values = back;
+    csr.indptr.descr  = "<u8";
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "goes from 0 to 9223372036854775807 or more;");
     csr              = good_csr();
     csr.indptr.descr = NULL;
     save_csr(*state, &csr);
@@ -520,6 +534,10 @@ static void scipy_files_are_refused_with_their_numbers(void **state)
     csr.deflated = true;
     save_csr(*state, &csr);
     refuses(*state, "data:d", "a.npz: format.npy: it is compressed");
+    csr           = good_csr();
+    csr.encrypted = true;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d", "a.npz: format.npy: it is encrypted; save it ");
     csr        = good_csr();
     csr.format = "coo";
     save_csr(*state, &csr);

@@ -13,6 +13,7 @@ struct npz_file {
     struct fby_buffer directory;
     uint16_t          n;
     bool              deflated;
+    bool              encrypted; /* it is said so, no more */
 };
 
 /* Raw, into `out`, which has room for all that it may become. */
@@ -37,7 +38,7 @@ static inline void put_npz_facts(struct fby_buffer *out,
     const char *name)
 {
     fby_put_u16(out, 20);
-    fby_put_u16(out, 0);
+    fby_put_u16(out, file->encrypted ? 1 : 0);
     fby_put_u16(out, file->deflated ? 8 : 0);
     fby_put_u32(out, 0);
     fby_put_u32(out, (uint32_t)crc32(0, member->data, (uInt)member->size));
