@@ -248,6 +248,7 @@ static void act_no_workers(
             one->who, one->refusal[0] != '\0' ? ": " : "", one->refusal);
     }
     r->warned_alone = true;
+    r->told_busy    = false;
     fby_warn("NO-WORKERS", "%s", text.text);
     fby_desk_waiting(r->desk, text.text);
 }
@@ -304,6 +305,7 @@ void fby_r_act(struct fby_receiver *r)
     }
     if (r->warned_alone && fby_window_usable(r->window) > 0) {
         r->warned_alone = false;
+        r->told_busy    = false;
         fby_info(
             "WORKERS-BACK", "%u can be asked", fby_window_usable(r->window));
         fby_desk_waiting(r->desk, "");

@@ -97,6 +97,8 @@ struct fby_receiver {
     struct fby_why cannot; /* the last CANNOT, for people */
     struct fby_why aside;  /* the last worker set aside, likewise */
     bool           warned_alone;
+    bool           told_busy; /* what waits is told so: BUSY, and no HEADER
+                                 behind it */
 
     uint64_t               wire_bytes;
     uint64_t               protocol_errors;

@@ -94,9 +94,24 @@ static void on_send_content(
         r->window, r->now_ns, peer, m->send_content.request);
 }
 
+/* A BUSY says not why; the worker's log does where its system is the cause. */
+static void tell_busy(struct fby_receiver *r, int peer)
+{
+    struct fby_why why = {""};
+    if (!r->told_busy && !r->warned_alone) {
+        (void)fby_because(&why, FBY_AGAIN,
+            "%s is busy: it has no room, memory or files for a batch now, and "
+            "is asked again; where that lasts its log says why",
+            r->peers[peer].who);
+        fby_desk_waiting(r->desk, why.text);
+        r->told_busy = true;
+    }
+}
+
 static void on_busy(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
+    tell_busy(r, peer);
     fby_window_busy(r->window, r->now_ns, peer, m->busy.request,
         (int64_t)m->busy.retry_ms * FBY_NS_PER_MS);
 }
@@ -164,6 +179,10 @@ static void on_header(
         r->protocol_errors++;
         fby_window_proto(r->window, r->now_ns, peer);
         return;
+    }
+    if (r->told_busy) {
+        r->told_busy = false;
+        fby_desk_waiting(r->desk, "");
     }
     (void)fby_window_header(
         r->window, r->now_ns, peer, header->request, n_chunks);
