@@ -505,14 +505,16 @@ static void planes_equal_pixels(
 static void ops_make_of_planes_what_they_make_of_their_pixels(void **state)
 {
     (void)state;
-    static const char *const lists[] = {
+    static const char all[] =
         "horizontal_flip, vertical_flip, {colour_jitter: {brightness: 0.4, "
         "contrast: 0.4, saturation: 0.4, hue: 0.1}}, {normalize: {mean: 0.5, "
-        "std: 0.25}}, {random_erasing: {p: 0.7}}, {mixup: {label: label}}",
-        ("{random_erasing: {p: 0.7}}, vertical_flip, horizontal_flip, "
-         "{colour_jitter: {contrast: 0.9}}, {cutmix: {label: label}}"),
-        "horizontal_flip, vertical_flip, {normalize: {mean: 0.5, std: 0.25}}",
-        "horizontal_flip, vertical_flip", "{mixup: {label: label}}"};
+        "std: 0.25}}, {random_erasing: {p: 0.7}}, {mixup: {label: label}}";
+    static const char erased_first[] =
+        "{random_erasing: {p: 0.7}}, vertical_flip, horizontal_flip, "
+        "{colour_jitter: {contrast: 0.9}}, {cutmix: {label: label}}";
+    static const char *const lists[]   = {all, erased_first,
+          "horizontal_flip, vertical_flip, {normalize: {mean: 0.5, std: 0.25}}",
+          "horizontal_flip, vertical_flip", "{mixup: {label: label}}"};
     static const char *const dtypes[]  = {"f32", "f16", "bf16", "u8"};
     static const char *const layouts[] = {"hwc", "chw", "channels_last"};
     for (uint32_t i = 0; i < 100; i++) {
