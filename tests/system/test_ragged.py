@@ -31,22 +31,6 @@ def fields(out):
                    for name, keys in SOURCES.items())
 
 
-def sample(number):
-    """Rows of sample `number`; some are empty, some as long as may be."""
-    rng = numpy.random.default_rng(number)
-    lengths = {"ids": 40, "boxes": 9, "blob": 300, "words": 12, "scores": 5}
-    n = {name: (0, most)[number % 4] if number % 4 < 2
-         else int(rng.integers(0, most + 1))
-         for name, most in lengths.items()}
-    return {
-        "ids": rng.integers(-9, 2**31 - 1, n["ids"]).astype("i4"),
-        "boxes": rng.normal(size=(n["boxes"], 4)).astype("f2"),
-        "blob": rng.integers(0, 256, n["blob"]).astype("u1"),
-        "words": "".join(rng.choice(list("ab €ü"), n["words"])),
-        "scores": rng.random(n["scores"]).astype("f4"),
-    }
-
-
 def npy(array):
     out = io.BytesIO()
     numpy.save(out, array)
@@ -54,12 +38,12 @@ def npy(array):
 
 
 def files(rows, number):
-    newline = "\n" if number % 3 == 0 else ""
+    newline = b"\n" if number % 3 == 0 else b""
     return {
         "ids.npy": npy(rows["ids"].astype("<i8" if number % 2 else ">i4")),
         "boxes.npy": npy(rows["boxes"].astype("f8")),
         "bin": rows["blob"].tobytes(),
-        "txt": (rows["words"] + newline).encode(),
+        "txt": rows["words"].tobytes() + newline,
         "json": json.dumps(
             {"scores": [float(x) for x in rows["scores"]]}).encode(),
     }
@@ -84,14 +68,24 @@ class Ragged(varying.VaryingTest):
     CODED = ("wire: i32", "wire: {type: i32, filter: delta, codec: lz4}")
     OFFSETS = "blob.offsets"
 
-    def members(self, number):
-        return files(sample(number), number)
+    def sample(self, number):
+        """Some rows are empty, some as long as may be."""
+        rng = numpy.random.default_rng(number)
+        lengths = {"ids": 40, "boxes": 9, "blob": 300, "words": 12, "scores": 5}
+        n = {name: (0, most)[number % 4] if number % 4 < 2
+             else int(rng.integers(0, most + 1))
+             for name, most in lengths.items()}
+        return {
+            "ids": rng.integers(-9, 2**31 - 1, n["ids"]).astype("i4"),
+            "boxes": rng.normal(size=(n["boxes"], 4)).astype("f2"),
+            "blob": rng.integers(0, 256, n["blob"]).astype("u1"),
+            "words": numpy.frombuffer(
+                "".join(rng.choice(list("ab €ü"), n["words"])).encode(), "u1"),
+            "scores": rng.random(n["scores"]).astype("f4"),
+        }
 
-    def right(self, numbers):
-        rows = [sample(number) for number in numbers]
-        for row in rows:
-            row["words"] = numpy.frombuffer(row["words"].encode(), "u1")
-        return {name: [row[name] for row in rows] for name in SOURCES}
+    def members(self, number):
+        return files(self.sample(number), number)
 
     def test_one_caption_of_a_list_is_drawn_each_epoch(self):
         captions = [[f"{number} {'x' * i}é" for i in range(number % 5 + 1)]
@@ -181,12 +175,13 @@ class Ragged(varying.VaryingTest):
         few = self.cluster.pull_alone(
             path, "--epochs", 1, "--field", "scores").finish()
         bytes_of_scores = sum(
-            4 * len(sample(i)["scores"]) for i in range(SAMPLES))
+            4 * len(self.sample(i)["scores"]) for i in range(SAMPLES))
         steps = SAMPLES // BATCH
         self.assertEqual(few["raw_bytes"], bytes_of_scores + 16 * steps)
         self.assertLessEqual(
             few["wire_bytes"], bytes_of_scores + (16 + 64) * steps)
         self.assertGreater(every["wire_bytes"], 2 * few["wire_bytes"])
+
 
 if __name__ == "__main__":
     harness.main()

@@ -35,22 +35,6 @@ def fields(out):
         f"wire: {WIRE[name]}, out: {out[name]}}}\n" for name in SHAPES)
 
 
-def sample(number):
-    """Rows of sample `number`, each its flat indices and values; some are
-    empty, some as long as may be, and some hold zeros."""
-    rng = numpy.random.default_rng(number)
-    rows = {}
-    for name, shape in SHAPES.items():
-        most, dense = MOST[name], int(numpy.prod(shape))
-        n = ((0, most)[number % 4] if number % 4 < 2
-             else int(rng.integers(0, most + 1)))
-        n = 0 if 16 <= number < 20 else n
-        at = numpy.sort(rng.choice(dense, n, replace=False))
-        values = rng.integers(0, 200, n).astype(TYPES[WIRE[name]])
-        rows[name] = at, values
-    return rows
-
-
 def save(members, compressed):
     out = io.BytesIO()
     (numpy.savez_compressed if compressed else numpy.savez)(out, **members)
@@ -82,13 +66,24 @@ class Sparse(varying.VaryingTest):
     CODED = ("wire: i64", "wire: {type: i64, filter: byte_shuffle, codec: lz4}")
     OFFSETS = "flags.offsets"
 
+    def sample(self, number):
+        """Of each row the flat indices and the values; some rows are empty,
+        some as long as may be, and some hold zeros."""
+        rng = numpy.random.default_rng(number)
+        rows = {}
+        for name, shape in SHAPES.items():
+            most, dense = MOST[name], int(numpy.prod(shape))
+            n = ((0, most)[number % 4] if number % 4 < 2
+                 else int(rng.integers(0, most + 1)))
+            n = 0 if 16 <= number < 20 else n
+            at = numpy.sort(rng.choice(dense, n, replace=False))
+            values = rng.integers(0, 200, n).astype(TYPES[WIRE[name]])
+            rows[name] = at, values
+        return rows
+
     def members(self, number):
         return {f"{name}.npz": npz(name, *row, number)
-                for name, row in sample(number).items()}
-
-    def right(self, numbers):
-        rows = [sample(number) for number in numbers]
-        return {name: [row[name] for row in rows] for name in SHAPES}
+                for name, row in self.sample(number).items()}
 
     def assert_coo(self, arrays, name, rows, dtype):
         numbers = numpy.repeat(numpy.arange(len(rows)),
@@ -165,7 +160,7 @@ class Sparse(varying.VaryingTest):
         path = self.pipeline(self.PARTS)
         few = self.cluster.pull_alone(
             path, "--epochs", 1, "--field", "words").finish()
-        n = [len(sample(i)["words"][0]) for i in range(SAMPLES)]
+        n = [len(self.sample(i)["words"][0]) for i in range(SAMPLES)]
         steps = SAMPLES // BATCH
         # Lengths of u8 and indices of u32 end at multiples of 16.
         self.assertLessEqual(

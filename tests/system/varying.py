@@ -15,13 +15,18 @@ class VaryingTest(harness.SystemTest):
     CODED = ("", "")  # a text of PARTS, and the same wire in another coding
     OFFSETS = ""  # one of the arrays of PARTS with a number more than rows
 
+    def sample(self, number):
+        """A sample's rows, by field."""
+        raise NotImplementedError
+
     def members(self, number):
         """The bytes of a sample's members, by extension."""
         raise NotImplementedError
 
     def right(self, numbers):
         """The rows of these samples, by field."""
-        raise NotImplementedError
+        rows = [self.sample(number) for number in numbers]
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def pipeline(self, fields, name="p.yaml", change=None, order="",
                  batch=BATCH):

@@ -462,18 +462,24 @@ static void selected_fields_come_alone(void **state)
 
 /* ---- agreeing on the data ------------------------------------------------ */
 
+/* STEPS of a stream from three workers, of which the second has other data. */
+static void run_beside_other_data(struct rig *rig)
+{
+    rig_begin(rig, SIZE, "drop");
+    rig_add(rig, (struct fake_behaviour){0});
+    rig_add(rig, (struct fake_behaviour){.data_salt = 1});
+    rig_add(rig, (struct fake_behaviour){0});
+    rig_open(rig);
+    rig_skip(rig, STEPS);
+    assert_int_equal(rig_stats(rig).workers_left_aside, 1);
+}
+
 static void a_worker_of_other_data_is_left_aside(void **state)
 {
     (void)state;
     struct digest want = undisturbed();
     struct rig    rig;
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_add(&rig, (struct fake_behaviour){.data_salt = 1});
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
-    rig_skip(&rig, STEPS);
-    assert_int_equal(rig_stats(&rig).workers_left_aside, 1);
+    run_beside_other_data(&rig);
     struct digest got;
     forebay_stream_digest(rig.stream, got.bytes);
     assert_same(&got, &want);
@@ -496,13 +502,7 @@ static void what_it_logs_goes_where_the_caller_says(void **state)
     atomic_int aside = 0;
     struct rig rig;
     forebay_set_log(hear, &aside, FOREBAY_LOG_WARN);
-    rig_begin(&rig, SIZE, "drop");
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_add(&rig, (struct fake_behaviour){.data_salt = 1});
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
-    rig_skip(&rig, STEPS);
-    assert_int_equal(rig_stats(&rig).workers_left_aside, 1);
+    run_beside_other_data(&rig);
     forebay_set_log(NULL, NULL, FOREBAY_LOG_ERROR);
     assert_int_equal(aside, 1);
     rig_end(&rig);

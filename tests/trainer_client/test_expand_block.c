@@ -172,6 +172,13 @@ static void go_there(struct trip *t, uint64_t list)
     });
 }
 
+static void expect_guard(const struct trip *t)
+{
+    for (uint32_t i = 0; i < GUARD; i++) {
+        assert_int_equal(t->out[t->out_bytes + i], 0x5a);
+    }
+}
+
 static void expect_as_on_the_host(struct trip *t)
 {
     uint8_t *right = aligned_alloc(64, (t->out_bytes + 128) / 64 * 64);
@@ -183,9 +190,7 @@ static void expect_as_on_the_host(struct trip *t)
     }
     go_there(t, t->list.list);
     assert_memory_equal(t->out, right, t->out_bytes);
-    for (uint32_t i = 0; i < GUARD; i++) {
-        assert_int_equal(t->out[t->out_bytes + i], 0x5a);
-    }
+    expect_guard(t);
     free(right);
 }
 
@@ -194,6 +199,15 @@ static void end(struct trip *t)
     free(t->raw);
     free(t->arena);
     free(t->out);
+}
+
+/* All of a trip that has begun, of noise of `bits` bits. */
+static void travel(struct trip *t, uint32_t bits, struct load load)
+{
+    fill(t->raw, t->rows * t->plan.raw_bytes, bits);
+    load_all(t, &load);
+    expect_as_on_the_host(t);
+    end(t);
 }
 
 /* ---- pictures ------------------------------------------------------------ */
@@ -218,26 +232,36 @@ static void go(const struct fby_field_content *field, enum fby_type to,
     struct trip               t;
     struct fby_field_delivery delivery = {.dtype = to, .layout = layout};
     begin(&t, field, &delivery, rows);
-    fill(t.raw, rows * t.plan.raw_bytes, draw(9));
     load.step = load.step > 0 ? load.step : rows * t.plan.raw_bytes;
-    load_all(&t, &load);
-    expect_as_on_the_host(&t);
-    end(&t);
+    travel(&t, draw(9), load);
+}
+
+/* Of any size, a third of them of whole vectors; reals are normalised. */
+static struct fby_field_content some_picture(
+    uint32_t channels, enum fby_type to)
+{
+    uint32_t width = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
+    struct fby_field_content field = picture(1 + draw(70), width, channels);
+    field.normalize                = fby_is_real(to);
+    return field;
+}
+
+static enum fby_layout some_layout(void)
+{
+    static const enum fby_layout layouts[] = {
+        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    return layouts[draw(3)];
 }
 
 static void random_pictures(bool packed, uint32_t times)
 {
     static const enum fby_type types[] = {
         FBY_F32, FBY_BF16, FBY_F16, FBY_U8, FBY_I32, FBY_U16, FBY_U32};
-    static const enum fby_layout layouts[] = {
-        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
     for (uint32_t i = 0; i < times; i++) {
-        uint32_t channels = packed ? 1 + 2 * draw(2) : 1 + draw(4);
-        uint32_t width    = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
-        struct fby_field_content field = picture(1 + draw(70), width, channels);
-        enum fby_type            to    = types[draw(7)];
-        field.normalize = to == FBY_F32 || to == FBY_BF16 || to == FBY_F16;
-        go(&field, to, layouts[draw(3)], 1 + draw(4), (struct load){0, packed});
+        enum fby_type to               = types[draw(7)];
+        uint32_t      channels         = packed ? 1 + 2 * draw(2) : 1 + draw(4);
+        struct fby_field_content field = some_picture(channels, to);
+        go(&field, to, some_layout(), 1 + draw(4), (struct load){0, packed});
     }
 }
 
@@ -301,10 +325,7 @@ static void every_width_of_groups_is_unpacked(void **state)
     for (uint32_t bits = 0; bits <= 8; bits++) {
         struct trip t;
         begin(&t, &field, &delivery, 1);
-        fill(t.raw, t.plan.raw_bytes, bits);
-        load_all(&t, &(struct load){t.plan.raw_bytes, true});
-        expect_as_on_the_host(&t);
-        end(&t);
+        travel(&t, bits, (struct load){t.plan.raw_bytes, true});
     }
 }
 
@@ -315,15 +336,11 @@ static void planes_of_any_size_are_as_on_the_host(void **state)
     (void)state;
     static const enum fby_type types[] = {
         FBY_F32, FBY_BF16, FBY_F16, FBY_U8, FBY_I32};
-    static const enum fby_layout layouts[] = {
-        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
     for (uint32_t i = 0; i < 150; i++) {
-        uint32_t width = draw(3) == 0 ? 4 * (1 + draw(80)) : 1 + draw(300);
-        struct fby_field_content field = picture(1 + draw(70), width, 3);
         enum fby_type            to    = types[draw(5)];
+        struct fby_field_content field = some_picture(3, to);
         field.yuv420                   = true;
-        field.normalize = to == FBY_F32 || to == FBY_BF16 || to == FBY_F16;
-        go(&field, to, layouts[draw(3)], 1 + draw(4),
+        go(&field, to, some_layout(), 1 + draw(4),
             (struct load){0, draw(2) == 0});
     }
 }
@@ -397,9 +414,7 @@ static void garbage_leaves_no_buffer(void **state)
         fby_segments_add(&again, &t.plan, &piece);
         assert_int_equal(fby_segments_finish(&again), t.used);
         go_there(&t, again.list);
-        for (uint32_t k = 0; k < GUARD; k++) {
-            assert_int_equal(t.out[t.out_bytes + k], 0x5a);
-        }
+        expect_guard(&t);
         end(&t);
     }
 }
@@ -424,10 +439,7 @@ static void arrays_are_cast_as_on_the_host(void **state)
             struct trip               t;
             struct fby_field_delivery delivery = {.dtype = (enum fby_type)to};
             begin(&t, &field, &delivery, 1 + draw(9));
-            fill(t.raw, t.rows * t.plan.raw_bytes, 8);
-            load_all(&t, &(struct load){t.plan.raw_bytes * 2, false});
-            expect_as_on_the_host(&t);
-            end(&t);
+            travel(&t, 8, (struct load){t.plan.raw_bytes * 2, false});
         }
     }
 }
@@ -445,10 +457,7 @@ static void arrays_are_scaled_by_channel_wherever_they_are_cut(void **state)
             .scale                                   = {0.5, 2, 3, 4},
             .offset                                  = {1, -2, 3, -4}};
         begin(&t, &field, &delivery, 4);
-        fill(t.raw, t.rows * t.plan.raw_bytes, 8);
-        load_all(&t, &(struct load){2 + 2 * (uint64_t)draw(20), false});
-        expect_as_on_the_host(&t);
-        end(&t);
+        travel(&t, 8, (struct load){2 + 2 * (uint64_t)draw(20), false});
     }
 }
 
@@ -468,12 +477,9 @@ static void channels_of_arrays_come_apart_wherever_they_are_cut(void **state)
             .scale                                   = {0.5, 2, 3},
             .offset                                  = {1, -2, 3}};
         begin(&t, &field, &delivery, 1 + draw(4));
-        fill(t.raw, t.rows * t.plan.raw_bytes, 8);
         uint64_t step =
             i % 2 == 0 ? 2 * t.plan.raw_bytes : t.plan.raw_bytes / 32 * 2 + 2;
-        load_all(&t, &(struct load){step, false});
-        expect_as_on_the_host(&t);
-        end(&t);
+        travel(&t, 8, (struct load){step, false});
     }
 }
 
@@ -561,12 +567,9 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
                .layout = draw(2) == 0 ? FBY_LAYOUT_HWC : FBY_LAYOUT_CHW};
         struct trip               t;
         begin(&t, &field, &to, 3);
-        fill(t.raw, t.rows * t.plan.raw_bytes, 8);
         uint64_t step =
             draw(2) == 0 ? (uint64_t)width * bytes : t.plan.raw_bytes;
-        load_all(&t, &(struct load){step, false});
-        expect_as_on_the_host(&t);
-        end(&t);
+        travel(&t, 8, (struct load){step, false});
     }
 }
 
@@ -722,19 +725,13 @@ static void go_ops(const struct fby_field_content *field, bool plain,
 
 static void random_ops(bool yuv420, uint32_t times)
 {
-    static const enum fby_type   types[] = {FBY_F32, FBY_BF16, FBY_F16, FBY_U8};
-    static const enum fby_layout layouts[] = {
-        FBY_LAYOUT_HWC, FBY_LAYOUT_CHW, FBY_LAYOUT_CHANNELS_LAST};
+    static const enum fby_type types[] = {FBY_F32, FBY_BF16, FBY_F16, FBY_U8};
     for (uint32_t i = 0; i < times; i++) {
-        uint32_t width = draw(3) == 0 ? 4 * (1 + draw(70)) : 1 + draw(290);
-        struct fby_field_content  field = picture(1 + draw(70), width, 3);
-        struct fby_field_delivery to    = {
-               .dtype = types[draw(4)], .layout = layouts[draw(3)]};
-        if (to.dtype == FBY_U8) {
-            to.layout = FBY_LAYOUT_CHW;
-        }
-        field.normalize = to.dtype != FBY_U8;
-        field.yuv420    = yuv420;
+        enum fby_type             type  = types[draw(4)];
+        struct fby_field_content  field = some_picture(3, type);
+        struct fby_field_delivery to    = {.dtype = type,
+               .layout = type == FBY_U8 ? FBY_LAYOUT_CHW : some_layout()};
+        field.yuv420                    = yuv420;
         go_ops(&field, draw(3) == 0, draw(4) == 0 ? 1 : OPS_ROWS,
             (struct load){0, draw(2) == 0}, &to);
     }
@@ -964,21 +961,32 @@ static void go_rows(const struct fby_field_content *field,
     free(r.t.out);
 }
 
+static enum fby_type some_type(void)
+{
+    return (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1));
+}
+
+/* Of what travels as `wire`, as that or as any other type. */
+static struct fby_field_delivery some_delivery(
+    enum fby_type wire, enum fby_as as)
+{
+    return (struct fby_field_delivery){
+        .dtype   = draw(2) == 0 ? wire : some_type(),
+        .as      = as,
+        .offsets = draw(2) == 0 ? FBY_I32 : FBY_I64,
+    };
+}
+
 static void random_rows(enum fby_as as, uint32_t most, uint32_t rows)
 {
     struct fby_field_content  field = {.name = "rows",
          .decode                             = FBY_DECODE_ARRAY,
-         .wire_type  = (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
-         .max_length = 1 + draw(most)};
-    struct fby_field_delivery to    = {
-           .dtype   = draw(2) == 0
-                          ? field.wire_type
-                          : (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
-           .as      = as,
-           .longest = draw(2) == 0,
-           .pad     = 1,
-           .offsets = draw(2) == 0 ? FBY_I32 : FBY_I64};
-    field.shape = (struct fby_shape){1, {field.max_length}};
+         .wire_type                          = some_type(),
+         .max_length                         = 1 + draw(most)};
+    struct fby_field_delivery to    = some_delivery(field.wire_type, as);
+    to.longest                      = draw(2) == 0;
+    to.pad                          = 1;
+    field.shape                     = (struct fby_shape){1, {field.max_length}};
     if (draw(3) == 0) {
         field.shape.n_dims  = 2;
         field.shape.dims[1] = 1 + draw(3);
@@ -1020,16 +1028,11 @@ static void random_sparse(enum fby_as as, struct fby_shape shape, uint32_t rows)
     uint32_t                  dense = (uint32_t)fby_dense_values(&shape);
     struct fby_field_content  field = {.name = "rows",
          .decode                             = FBY_DECODE_SPARSE,
-         .wire_type  = (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
-         .shape      = shape,
-         .array      = shape,
+         .wire_type                          = some_type(),
+         .shape                              = shape,
+         .array                              = shape,
          .max_length = 1 + draw(dense < 60 ? dense : 60)};
-    struct fby_field_delivery to    = {
-           .dtype   = draw(2) == 0
-                          ? field.wire_type
-                          : (enum fby_type)(FBY_U8 + draw(FBY_U32 - FBY_U8 + 1)),
-           .as      = as,
-           .offsets = draw(2) == 0 ? FBY_I32 : FBY_I64};
+    struct fby_field_delivery to    = some_delivery(field.wire_type, as);
     go_rows(&field, &to, rows);
 }
 

@@ -19,6 +19,25 @@ static char *text_of(const struct fby_init_summary *summary)
     return (char *)out.data;
 }
 
+/* The text for a summary, and one of the splits that it describes. */
+struct written {
+    char             *text;
+    struct fby_split *split;
+};
+
+static struct written write_for(
+    const struct fby_init_summary *summary, const char *split)
+{
+    char *text = text_of(summary);
+    return (struct written){.text = text, .split = split_of(text, split)};
+}
+
+static void written_fini(struct written *self)
+{
+    fby_split_destroy(&self->split);
+    free(self->text);
+}
+
 static void the_text_for_a_folder_works_at_once(void **state)
 {
     (void)state;
@@ -28,20 +47,26 @@ static void the_text_for_a_folder_works_at_once(void **state)
         .classes                             = 300,
         .members                             = found,
         .n_members                           = 3};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, "train");
-    assert_string_equal(split->location.pattern, summary.path);
-    assert_int_equal(split->content.global_batch, 64);
-    assert_int_equal(split->content.n_fields, 2);
-    assert_int_equal(split->content.fields[0].n_from, 2);
-    assert_int_equal(split->content.fields[0].n_ops, 2);
-    assert_int_equal(split->content.fields[0].shape.dims[0], 224);
-    assert_true(split->content.fields[0].normalize);
-    assert_int_equal(split->content.fields[1].wire_type, FBY_U16);
-    assert_int_equal(split->delivery.fields[0].dtype, FBY_F32);
-    assert_int_equal(split->delivery.fields[0].layout, FBY_LAYOUT_CHW);
-    fby_split_destroy(&split);
-    free(text);
+    struct written          made    = write_for(&summary, "train");
+    assert_string_equal(made.split->location.pattern, summary.path);
+    assert_int_equal(made.split->content.global_batch, 64);
+    assert_int_equal(made.split->content.n_fields, 2);
+    assert_int_equal(made.split->content.fields[0].n_from, 2);
+    assert_int_equal(made.split->content.fields[0].n_ops, 2);
+    assert_int_equal(made.split->content.fields[0].shape.dims[0], 224);
+    assert_true(made.split->content.fields[0].normalize);
+    assert_int_equal(made.split->content.fields[1].wire_type, FBY_U16);
+    assert_int_equal(made.split->delivery.fields[0].dtype, FBY_F32);
+    assert_int_equal(made.split->delivery.fields[0].layout, FBY_LAYOUT_CHW);
+    written_fini(&made);
+}
+
+static enum fby_last last_of(const struct fby_init_summary *summary)
+{
+    struct written made = write_for(summary, "train");
+    enum fby_last  last = made.split->content.last;
+    written_fini(&made);
+    return last;
 }
 
 static void fewer_samples_than_a_batch_make_a_short_one(void **state)
@@ -54,24 +79,14 @@ static void fewer_samples_than_a_batch_make_a_short_one(void **state)
         .members                             = found,
         .n_members                           = 1};
     char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, "train");
     assert_null(strstr(text, "# Extensions"));
-    assert_int_equal(split->content.last, FBY_LAST_SHORT);
-    fby_split_destroy(&split);
     free(text);
+    assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
     summary.samples = 64;
-    text            = text_of(&summary);
-    split           = split_of(text, "train");
-    assert_int_equal(split->content.last, FBY_LAST_DROP);
-    fby_split_destroy(&split);
-    free(text);
+    assert_int_equal(last_of(&summary), FBY_LAST_DROP);
     summary.samples = 0; /* not counted, */
     summary.about   = 63;
-    text            = text_of(&summary);
-    split           = split_of(text, "train");
-    assert_int_equal(split->content.last, FBY_LAST_SHORT);
-    fby_split_destroy(&split);
-    free(text);
+    assert_int_equal(last_of(&summary), FBY_LAST_SHORT);
 }
 
 static void the_text_for_shards_works_at_once(void **state)
@@ -83,15 +98,15 @@ static void the_text_for_shards_works_at_once(void **state)
         .samples                             = 100,
         .members                             = found,
         .n_members                           = 4};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, NULL);
-    assert_string_equal(split->location.pattern, "/home/me/t-{000..003}.tar");
-    assert_string_equal(split->content.fields[1].from[0], "cls");
-    assert_non_null(strstr(text, "# Found: 100 samples in 4 shards\n"));
-    assert_non_null(strstr(text, "# Extensions: jpg, txt, jpeg, cls; a field "
-                                 "reads those of its from\n"));
-    fby_split_destroy(&split);
-    free(text);
+    struct written          made    = write_for(&summary, NULL);
+    assert_string_equal(
+        made.split->location.pattern, "/home/me/t-{000..003}.tar");
+    assert_string_equal(made.split->content.fields[1].from[0], "cls");
+    assert_non_null(strstr(made.text, "# Found: 100 samples in 4 shards\n"));
+    assert_non_null(
+        strstr(made.text, "# Extensions: jpg, txt, jpeg, cls; a field "
+                          "reads those of its from\n"));
+    written_fini(&made);
 }
 
 static void shards_without_labels_get_no_label(void **state)
@@ -101,11 +116,9 @@ static void shards_without_labels_get_no_label(void **state)
         .path                                = "x.tar",
         .members                             = found,
         .n_members                           = 1};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, NULL);
-    assert_int_equal(split->content.n_fields, 1);
-    fby_split_destroy(&split);
-    free(text);
+    struct written          made    = write_for(&summary, NULL);
+    assert_int_equal(made.split->content.n_fields, 1);
+    written_fini(&made);
 }
 
 static void the_val_split_in_its_comments_is_right_too(void **state)
@@ -142,15 +155,13 @@ static void assert_from(const struct fby_init_member *members, size_t n,
         .path                                = "/d",
         .members                             = members,
         .n_members                           = n};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, "train");
+    struct written          made    = write_for(&summary, "train");
 
-    const struct fby_field_content *image = &split->content.fields[0];
+    const struct fby_field_content *image = &made.split->content.fields[0];
     assert_int_equal(image->n_from, second == NULL ? 1 : 2);
     assert_string_equal(image->from[0], first);
     assert_string_equal(image->from[1], second == NULL ? "" : second);
-    fby_split_destroy(&split);
-    free(text);
+    written_fini(&made);
 }
 
 static void pictures_are_jpeg_or_png_the_commonest_first(void **state)
@@ -204,20 +215,18 @@ static void columns_become_fields_or_say_that_they_do_not(void **state)
         .shards                              = 24,
         .columns                             = columns,
         .n_columns                           = 6};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, "train");
-    assert_int_equal(split->content.source, FBY_SOURCE_COLUMNS);
-    assert_int_equal(split->content.global_batch, 4096);
-    assert_int_equal(split->content.n_fields, 4);
-    assert_int_equal(split->content.fields[3].decode, FBY_DECODE_SPARSE);
-    assert_int_equal(split->content.fields[3].shape.dims[0], 300);
-    assert_string_equal(split->content.fields[1].from[0], "dense");
-    assert_int_equal(split->content.fields[1].shape.dims[0], 13);
-    assert_int_equal(split->content.fields[2].max_length, 64);
-    assert_non_null(strstr(text, "column \"a b\""));
-    assert_non_null(strstr(text, "column \"cube\""));
-    fby_split_destroy(&split);
-    free(text);
+    struct written          made    = write_for(&summary, "train");
+    assert_int_equal(made.split->content.source, FBY_SOURCE_COLUMNS);
+    assert_int_equal(made.split->content.global_batch, 4096);
+    assert_int_equal(made.split->content.n_fields, 4);
+    assert_int_equal(made.split->content.fields[3].decode, FBY_DECODE_SPARSE);
+    assert_int_equal(made.split->content.fields[3].shape.dims[0], 300);
+    assert_string_equal(made.split->content.fields[1].from[0], "dense");
+    assert_int_equal(made.split->content.fields[1].shape.dims[0], 13);
+    assert_int_equal(made.split->content.fields[2].max_length, 64);
+    assert_non_null(strstr(made.text, "column \"a b\""));
+    assert_non_null(strstr(made.text, "column \"cube\""));
+    written_fini(&made);
     struct fby_buffer out = {0};
     struct fby_why    why = {{0}};
     summary.columns       = columns + 4;
@@ -251,21 +260,19 @@ static void values_of_a_list_become_fields_and_ids_a_mask(void **state)
         .n_members                           = 6,
         .files                               = files,
         .n_files                             = 2};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, "train");
+    struct written          made    = write_for(&summary, "train");
 
-    const struct fby_field_content *fields = split->content.fields;
-    assert_int_equal(split->content.n_files, 2);
-    assert_int_equal(split->content.n_fields, 5);
+    const struct fby_field_content *fields = made.split->content.fields;
+    assert_int_equal(made.split->content.n_files, 2);
+    assert_int_equal(made.split->content.n_fields, 5);
     assert_int_equal(fields[0].decode, FBY_DECODE_MASK8);
     assert_string_equal(fields[0].group, "b_photo");
     assert_int_equal(fields[1].decode, FBY_DECODE_RGB8);
     assert_int_equal(fields[2].decode, FBY_DECODE_LABEL);
     assert_int_equal(fields[3].decode, FBY_DECODE_NUMBER);
     assert_int_equal(fields[4].max_length, 32);
-    assert_non_null(strstr(text, "column \"gaps\""));
-    fby_split_destroy(&split);
-    free(text);
+    assert_non_null(strstr(made.text, "column \"gaps\""));
+    written_fini(&made);
 }
 
 static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
@@ -292,11 +299,10 @@ static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
         .path                                = "/d/l.jsonl",
         .members                             = members,
         .n_members                           = 5};
-    char                   *text    = text_of(&summary);
-    struct fby_split       *split   = split_of(text, "train");
+    struct written          made    = write_for(&summary, "train");
 
-    const struct fby_field_content *fields = split->content.fields;
-    assert_int_equal(split->content.n_fields, 2);
+    const struct fby_field_content *fields = made.split->content.fields;
+    assert_int_equal(made.split->content.n_fields, 2);
     assert_string_equal(fields[0].name, "box");
     assert_int_equal(fields[0].decode, FBY_DECODE_NUMBER);
     assert_int_equal(fields[0].max_length, 5);
@@ -304,13 +310,12 @@ static void lists_of_a_list_become_fields_and_objects_a_comment(void **state)
     assert_int_equal(fields[1].pick, FBY_PICK_RANDOM);
     assert_string_equal(fields[1].json_key, ".");
     assert_int_equal(fields[1].max_length, 32);
-    assert_non_null(strstr(text, "#   members: car.speed, id\n"));
+    assert_non_null(strstr(made.text, "#   members: car.speed, id\n"));
     assert_non_null(strstr(
-        text, "#   car: {from: meta, decode: number, key: car.speed}\n"));
-    assert_non_null(strstr(text, "column \"points\""));
-    assert_non_null(strstr(text, "column \"any\""));
-    fby_split_destroy(&split);
-    free(text);
+        made.text, "#   car: {from: meta, decode: number, key: car.speed}\n"));
+    assert_non_null(strstr(made.text, "column \"points\""));
+    assert_non_null(strstr(made.text, "column \"any\""));
+    written_fini(&made);
 }
 
 static void token_files_give_inputs_and_targets(void **state)
@@ -326,13 +331,11 @@ static void token_files_give_inputs_and_targets(void **state)
                .samples                             = 100,
                .shards                              = 2,
                .tokens                              = &tokens};
-    char                          *text    = text_of(&summary);
-    struct fby_split              *split   = split_of(text, "train");
-    assert_memory_equal(&split->content.tokens, &tokens, sizeof(tokens));
-    assert_string_equal(split->location.pattern, "/d/*.mds");
-    assert_int_equal(split->content.n_fields, 2);
-    fby_split_destroy(&split);
-    free(text);
+    struct written                 made    = write_for(&summary, "train");
+    assert_memory_equal(&made.split->content.tokens, &tokens, sizeof(tokens));
+    assert_string_equal(made.split->location.pattern, "/d/*.mds");
+    assert_int_equal(made.split->content.n_fields, 2);
+    written_fini(&made);
 }
 
 int main(void)

@@ -9,12 +9,37 @@
 
 static struct fby_guess guess; /* too large for a stack */
 
-static void look(const struct sandbox *sb, const char *path)
+static void look_with(
+    const struct sandbox *sb, const char *path, enum fby_type tokens)
 {
     struct fby_why why = {0};
-    if (fby_source_guess(sandbox_path(sb, path), 0, &guess, &why) != FBY_OK) {
+    if (fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why) !=
+        FBY_OK) {
         fail_msg("%s", why.text);
     }
+}
+
+static void look(const struct sandbox *sb, const char *path)
+{
+    look_with(sb, path, 0);
+}
+
+/* No split comes of it; `words` stand in the reason. */
+static void assert_refused(const struct sandbox *sb, const char *path,
+    enum fby_type tokens, const char *words)
+{
+    struct fby_why why = {0};
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why),
+        FBY_CONFIG);
+    assert_says(&why, words);
+}
+
+/* 2,000 tokens of u16. */
+static void write_tokens(const struct sandbox *sb, const char *path)
+{
+    static const uint8_t zeros[4000];
+    sandbox_write(sb, path, zeros, sizeof(zeros));
 }
 
 static void class_folders_are_a_folder_split(void **state)
@@ -107,18 +132,12 @@ static void anything_else_says_what_was_expected(void **state)
     const struct sandbox *sb  = *state;
     struct fby_why        why = {0};
     sandbox_mkdir(sb, "empty");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "empty"), 0, &guess, &why),
-        FBY_CONFIG);
-    assert_says(&why, "empty");
+    assert_refused(sb, "empty", 0, "empty");
     assert_int_equal(
         fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
         FBY_NOT_FOUND);
     sandbox_write_text(sb, "broken/t-0.tar", "no tar");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "broken"), 0, &guess, &why),
-        FBY_CONFIG);
-    assert_says(&why, "t-0.tar");
+    assert_refused(sb, "broken", 0, "t-0.tar");
 }
 
 static void a_list_says_which_columns_are_paths(void **state)
@@ -188,8 +207,7 @@ static void lists_and_objects_of_a_list_are_known_as_such(void **state)
 
 static void folders_of_pictures_and_masks_are_parallel(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/images/1.jpg", "x");
     sandbox_write_text(sb, "p/labels-1/1.png", "x");
     sandbox_write_text(sb, "p/Other/1.txt", "x");
@@ -200,28 +218,19 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     assert_true(guess.splits[0].members[1].looked);
     assert_false(guess.splits[0].members[1].ids); /* no PNG file at all */
     sandbox_write_text(sb, "p/images/2.jpg", "x");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
-    assert_says(&why, "1 file missing: 2.* in labels-1");
+    assert_refused(sb, "p", 0, "1 file missing: 2.* in labels-1");
     sandbox_mkdir(sb, "p/Masks");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
-    assert_says(&why, "folder Masks is one of parallel ones");
+    assert_refused(sb, "p", 0, "folder Masks is one of parallel ones");
 }
 
 static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
 {
-    const struct sandbox *sb   = *state;
-    const uint8_t        *zero = (const uint8_t[4000]){0};
-    struct fby_why        why  = {0};
-    sandbox_write(sb, "p/a.bin", zero, 4000);
-    sandbox_write(sb, "p/b.bin", zero, 4000);
-    sandbox_write(sb, "p/test.bin", zero, 4000);
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
-    assert_says(&why, "--tokens");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p"), FBY_U16, &guess, &why), FBY_OK);
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "p/a.bin");
+    write_tokens(sb, "p/b.bin");
+    write_tokens(sb, "p/test.bin");
+    assert_refused(sb, "p", 0, "--tokens");
+    look_with(sb, "p", FBY_U16);
     assert_int_equal(guess.n_splits, 2);
     assert_string_equal(
         guess.splits[0].pattern, sandbox_path(sb, "p/{a.bin,b.bin}"));
@@ -230,44 +239,26 @@ static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
     assert_string_equal(guess.splits[1].name, "test");
 }
 
-static void look_for_tokens(const struct sandbox *sb, const char *path)
-{
-    struct fby_why why = {0};
-    if (fby_source_guess(sandbox_path(sb, path), FBY_U16, &guess, &why) !=
-        FBY_OK) {
-        fail_msg("%s", why.text);
-    }
-}
-
 static void letters_of_patterns_matter_where_files_are_named(void **state)
 {
-    const struct sandbox *sb   = *state;
-    const uint8_t        *zero = (const uint8_t[4000]){0};
-    struct fby_why        why  = {0};
-    sandbox_write(sb, "p/a.bin", zero, 4000);
-    sandbox_write(sb, "p/a,b.bin", zero, 4000);
-    look_for_tokens(sb, "p");
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "p/a.bin");
+    write_tokens(sb, "p/a,b.bin");
+    look_with(sb, "p", FBY_U16);
     assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/a*.bin"));
-    sandbox_write(sb, "q/a.bin", zero, 4000);
-    sandbox_write(sb, "q/b,c.bin", zero, 4000);
-    sandbox_write(sb, "q/test.bin", zero, 4000);
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "q"), FBY_U16, &guess, &why),
-        FBY_CONFIG);
-    assert_says(&why, "b,c.bin has a letter that means something");
+    write_tokens(sb, "q/a.bin");
+    write_tokens(sb, "q/b,c.bin");
+    write_tokens(sb, "q/test.bin");
+    assert_refused(
+        sb, "q", FBY_U16, "b,c.bin has a letter that means something");
 }
 
 static void token_files_of_two_formats_are_two_splits(void **state)
 {
-    const struct sandbox *sb   = *state;
-    const uint8_t        *zero = (const uint8_t[4000]){0};
-    struct fby_why        why  = {0};
-    sandbox_write(sb, "p/a.bin", zero, 4000);
-    sandbox_write(sb, "p/b.mds", zero, 4000);
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p"), FBY_U16, &guess, &why),
-        FBY_CONFIG);
-    assert_says(&why, "b.mds");
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "p/a.bin");
+    write_tokens(sb, "p/b.mds");
+    assert_refused(sb, "p", FBY_U16, "b.mds");
     assert_int_equal(guess.n_splits, 2);
     assert_string_equal(guess.splits[0].name, "train");
     assert_string_equal(guess.splits[1].name, "b");
@@ -275,11 +266,10 @@ static void token_files_of_two_formats_are_two_splits(void **state)
 
 static void folders_of_splits_hold_anything(void **state)
 {
-    const struct sandbox *sb   = *state;
-    const uint8_t        *zero = (const uint8_t[4000]){0};
-    sandbox_write(sb, "t/train/a.bin", zero, 4000);
-    sandbox_write(sb, "t/val/a.bin", zero, 4000);
-    look_for_tokens(sb, "t");
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "t/train/a.bin");
+    write_tokens(sb, "t/val/a.bin");
+    look_with(sb, "t", FBY_U16);
     assert_int_equal(guess.n_splits, 2);
     assert_string_equal(guess.splits[1].name, "val");
     assert_string_equal(
@@ -316,18 +306,12 @@ static void lists_of_one_split_are_named_apart(void **state)
 
 static void what_lies_flat_says_what_it_needs(void **state)
 {
-    const struct sandbox *sb  = *state;
-    struct fby_why        why = {0};
+    const struct sandbox *sb = *state;
     sandbox_write_text(sb, "p/1.JPG", "x");
     sandbox_write_text(sb, "p/2.txt", "x");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p"), 0, &guess, &why), FBY_CONFIG);
-    assert_says(&why, "pictures lie in it, but no class folders");
-    assert_says(&why, "or a list of them");
-    assert_int_equal(
-        fby_source_guess(sandbox_path(sb, "p/2.txt"), 0, &guess, &why),
-        FBY_CONFIG);
-    assert_says(&why, "it is a file of no known kind;");
+    assert_refused(sb, "p", 0, "pictures lie in it, but no class folders");
+    assert_refused(sb, "p", 0, "or a list of them");
+    assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)

@@ -276,47 +276,57 @@ static void small_reals_have_the_bits_ieee_gives_them(void **state)
     assert_value(&bf16, "{\"k\": 1e38}", 0x7e96);
 }
 
+static struct fby_field_content number_at(const char *key)
+{
+    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
+    snprintf(field.json_key, sizeof(field.json_key), "%s", key);
+    return field;
+}
+
+static void assert_at(const char *key, const char *json, uint64_t value)
+{
+    struct fby_field_content field = number_at(key);
+    assert_value(&field, json, value);
+}
+
+static void assert_nothing_at(const char *key, const char *json)
+{
+    struct fby_field_content field = number_at(key);
+    char                     words[64];
+    snprintf(words, sizeof(words), "no member '%s'", key);
+    assert_text_refused(&field, json, words);
+}
+
 static void a_dotted_key_steps_into_objects(void **state)
 {
     (void)state;
-    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
-    strcpy(field.json_key, "box.left");
-    assert_value(&field, "{\"box\": {\"left\": 12}}", 12);
-    assert_text_refused(&field, "{\"box\": 3}", "no member 'box.left'");
-    assert_text_refused(&field, "{\"box.left\": 3}", "no member 'box.left'");
+    assert_at("box.left", "{\"box\": {\"left\": 12}}", 12);
+    assert_nothing_at("box.left", "{\"box\": 3}");
+    assert_nothing_at("box.left", "{\"box.left\": 3}");
 }
 
 static void a_name_between_dots_may_be_empty(void **state)
 {
     (void)state;
-    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I64);
-    strcpy(field.json_key, "a.");
-    assert_value(&field, "{\"a\": {\"\": 7}}", 7);
-    assert_text_refused(&field, "{\"a\": 5}", "no member 'a.'");
-    assert_text_refused(&field, "{\"a\": [5]}", "no member 'a.'");
-    strcpy(field.json_key, ".a");
-    assert_value(&field, "{\"\": {\"a\": 8}}", 8);
-    assert_text_refused(&field, "{\"a\": 5}", "no member '.a'");
-    strcpy(field.json_key, "a..b");
-    assert_value(&field, "{\"a\": {\"\": {\"b\": 9}}}", 9);
-    assert_text_refused(&field, "{\"a\": {\"b\": 5}}", "no member 'a..b'");
-    strcpy(field.json_key, "..");
-    assert_value(&field, "{\"\": {\"\": {\"\": 1}}}", 1);
+    assert_at("a.", "{\"a\": {\"\": 7}}", 7);
+    assert_nothing_at("a.", "{\"a\": 5}");
+    assert_nothing_at("a.", "{\"a\": [5]}");
+    assert_at(".a", "{\"\": {\"a\": 8}}", 8);
+    assert_nothing_at(".a", "{\"a\": 5}");
+    assert_at("a..b", "{\"a\": {\"\": {\"b\": 9}}}", 9);
+    assert_nothing_at("a..b", "{\"a\": {\"b\": 5}}");
+    assert_at("..", "{\"\": {\"\": {\"\": 1}}}", 1);
 }
 
 static void a_number_steps_into_a_list(void **state)
 {
     (void)state;
-    struct fby_field_content field = field_of(FBY_DECODE_NUMBER, FBY_I32);
-    strcpy(field.json_key, "a.1.b");
-    assert_value(&field, "{\"a\": [0, {\"b\": 7}]}", 7);
-    assert_value(&field, "{\"a\": {\"1\": {\"b\": 8}}}", 8);
-    assert_text_refused(&field, "{\"a\": [{\"b\": 7}]}", "no member 'a.1.b'");
-    strcpy(field.json_key, "a.01");
-    assert_text_refused(&field, "{\"a\": [1, 2]}", "no member 'a.01'");
-    strcpy(field.json_key, "a.99999999999999999999");
-    assert_text_refused(&field, "{\"a\": [1]}", "no member");
-    strcpy(field.json_key, ".");
+    assert_at("a.1.b", "{\"a\": [0, {\"b\": 7}]}", 7);
+    assert_at("a.1.b", "{\"a\": {\"1\": {\"b\": 8}}}", 8);
+    assert_nothing_at("a.1.b", "{\"a\": [{\"b\": 7}]}");
+    assert_nothing_at("a.01", "{\"a\": [1, 2]}");
+    assert_nothing_at("a.99999999999999999999", "{\"a\": [1]}");
+    struct fby_field_content field = number_at(".");
     assert_value(&field, " 12 ", 12);
     assert_text_refused(&field, "{\"a\": 1}", "JSON '.' is no number");
     assert_text_refused(&field, "1 2", "JSON line 1");
