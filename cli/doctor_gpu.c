@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/pages.h"
 #include "trainer_client/cuda_error.h"
-#include "trainer_client/feed.h"
+#include "trainer_client/feed_device.h"
 #include "trainer_client/segments.h"
 
 enum {

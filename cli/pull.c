@@ -21,7 +21,7 @@
 #include "common/hash.h"
 #include "common/pipeline/parse.h"
 #include "forebay/forebay.h"
-#include "trainer_client/feed.h"
+#include "trainer_client/feed_device.h"
 
 enum { TOKEN_SIZE = 512 };
 

@@ -63,12 +63,6 @@ struct fby_feed_batch {
     struct fby_feed_out *out;
 };
 
-/* "cuda", "cuda:N" -> N. Errors: FBY_USAGE  no such name, no build with CUDA,
- *                                           no driver, too old a one, no GPU:
- *                                           `why` says which and what to do. */
-FBY_CHECKED fby_err fby_feed_device(const struct fby_cuda *cuda,
-    const char *name, int *out, struct fby_why *why);
-
 /* Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_feed_create(const struct fby_feed_config *config,
     struct fby_feed **out, struct fby_why *why);

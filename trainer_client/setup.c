@@ -17,6 +17,7 @@
 #include "common/utf8.h"
 #include "proto/ids.h"
 #include "trainer_client/expand_documents.h"
+#include "trainer_client/feed_device.h"
 #include "trainer_client/options.h"
 #include "trainer_client/segments.h"
 
