@@ -78,6 +78,16 @@ FBY_BLOCK_INLINE uint64_t fby_block_value_place(
     return sample * values + channel * s->plane + in_it / s->classes;
 }
 
+FBY_BLOCK_INLINE float fby_block_scaled(const struct fby_segment *s,
+    const struct fby_block_memory *m, float value, uint32_t c)
+{
+    if (s->channels <= FBY_SEGMENT_FACTORS) {
+        return fby_affine(value, s->scale[c], s->offset[c]);
+    }
+    const float *all = (const float *)(const void *)(m->arena + s->values);
+    return fby_affine(value, all[c], all[c + s->channels]);
+}
+
 FBY_BLOCK_INLINE void fby_block_value(
     const struct fby_segment *s, const struct fby_block_memory *m, uint32_t i)
 {
@@ -87,7 +97,7 @@ FBY_BLOCK_INLINE void fby_block_value(
           s->from, fby_load_1(m->arena + s->in + (uint64_t)i * in, in));
     if (s->channels > 0) {
         uint32_t c = (i + s->first_pixel) % s->channels;
-        x.f        = fby_affine(fby_number_real(x), s->scale[c], s->offset[c]);
+        x.f        = fby_block_scaled(s, m, fby_number_real(x), c);
         x.real     = true;
     }
     fby_store_1(fby_number_bits(x, s->to), out,

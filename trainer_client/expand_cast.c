@@ -92,11 +92,12 @@ void fby_expand_planar(
     enum { WIDEST = 8 };
     uint8_t       values[FBY_REALS_BLOCK * WIDEST];
     uint32_t      in_width = fby_type_bytes(plan->from);
+    uint32_t      block    = fby_reals_block(plan);
     uint64_t      n        = plan->raw_bytes / in_width;
     struct places next     = {plan->shape.dims[2], plan->pixels, 0, 0};
-    for (uint64_t first = 0; first < n; first += FBY_REALS_BLOCK) {
+    for (uint64_t first = 0; first < n; first += block) {
         uint64_t left  = n - first;
-        uint64_t count = left < FBY_REALS_BLOCK ? left : FBY_REALS_BLOCK;
+        uint64_t count = left < block ? left : block;
         fby_expand_values(plan, raw + first * in_width, count, values);
         put_values(&next, values, count, fby_type_bytes(plan->to), out);
     }

@@ -4,8 +4,7 @@
 
 enum { BLOCK = FBY_REALS_BLOCK };
 _Static_assert(
-    BLOCK % 2 == 0 && BLOCK % 3 == 0 && BLOCK % 4 == 0 && FBY_MAX_CHANNELS == 4,
-    "blocks hold whole groups of channels");
+    (int)FBY_MAX_FACTORS <= BLOCK, "a block holds a group of channels");
 
 struct factors { /* of each value of a block */
     float scale[BLOCK];
@@ -18,6 +17,11 @@ bool fby_expands_to_reals(const struct fby_expansion *plan)
         plan->to == FBY_F32 || plan->to == FBY_F16 || plan->to == FBY_BF16;
     return plan->kind == FBY_EXPAND_SCALE ||
            (plan->kind == FBY_EXPAND_CAST && real);
+}
+
+uint32_t fby_reals_block(const struct fby_expansion *plan)
+{
+    return plan->scaled ? BLOCK - BLOCK % plan->channels : BLOCK;
 }
 
 /* ---- any type to binary32 ---- */
@@ -107,11 +111,12 @@ void fby_expand_reals(const struct fby_expansion *plan, const uint8_t *raw,
     float          values[BLOCK];
     size_t         in_width  = fby_type_bytes(plan->from);
     size_t         out_width = fby_type_bytes(plan->to);
+    uint32_t       block     = fby_reals_block(plan);
     if (plan->scaled) {
         spread(plan, &factors);
     }
-    for (uint64_t first = 0; first < n; first += BLOCK) {
-        size_t count = n - first < BLOCK ? (size_t)(n - first) : BLOCK;
+    for (uint64_t first = 0; first < n; first += block) {
+        size_t count = n - first < block ? (size_t)(n - first) : block;
         loads[plan->from](raw + first * in_width, count, values);
         if (plan->scaled) {
             apply(&factors, count, values);

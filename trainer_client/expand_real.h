@@ -9,9 +9,11 @@
 
 #include "trainer_client/expansion.h"
 
-/* Values; every number of channels divides it, so that a block begins with the
- * first one. */
-enum { FBY_REALS_BLOCK = 768 };
+enum { FBY_REALS_BLOCK = 768 }; /* values at most */
+
+/* Values of a block, at least one: whole groups of channels, so that each block
+ * begins with the first. */
+uint32_t fby_reals_block(const struct fby_expansion *plan);
 
 /* Is it a cast to f32, f16 or bf16, or a scaled one? */
 bool fby_expands_to_reals(const struct fby_expansion *plan);

@@ -161,7 +161,7 @@ static fby_err plan_scale(struct fby_expansion *self,
         return fby_because(why, FBY_CONFIG,
             "field %s: scaled values need dtype f32, f16 or bf16", self->name);
     }
-    if (self->channels == 0 || self->channels > FBY_MAX_CHANNELS ||
+    if (self->channels == 0 || self->channels > FBY_MAX_FACTORS ||
         (self->channels > 1 && self->channels != last)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: scale and offset are one number, or one for each "

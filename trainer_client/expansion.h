@@ -60,8 +60,8 @@ struct fby_expansion {
     uint32_t               channels;  /* affine, scaled: 1 is one for all */
     uint64_t               raw_bytes; /* of one sample, at most */
     uint64_t               out_bytes; /* of one sample, at most */
-    float                  scale[FBY_MAX_CHANNELS];
-    float                  offset[FBY_MAX_CHANNELS];
+    float                  scale[FBY_MAX_FACTORS];
+    float                  offset[FBY_MAX_FACTORS];
     uint32_t               max_length;  /* of a row, where they vary */
     uint64_t               entry_bytes; /* of one raw entry, where rows vary */
     uint32_t               index_bytes; /* of one raw index; 0: not sparse */

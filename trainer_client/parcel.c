@@ -23,6 +23,7 @@ struct parcel {
     uint64_t                      valid; /* where it lies */
     struct whole                  whole[FBY_MAX_FIELDS];
     struct drawn                  drawn[FBY_MAX_FIELDS];
+    uint64_t                      factors[FBY_MAX_FIELDS]; /* 0: none */
     uint64_t                      groups[FBY_MAX_FIELDS]; /* rows that vary: the
                                                              table of groups */
 };
@@ -342,6 +343,15 @@ static void list_passes(const struct parcel *p, struct fby_segments *list)
     }
 }
 
+/* ---- scales and offsets ---------------------------------------------------- */
+
+static void put_factors(struct parcel *p, uint32_t field)
+{
+    float    factors[2 * FBY_MAX_FACTORS];
+    uint32_t n = fby_segments_factors(&p->setup->expansions[field], factors);
+    p->factors[field] = n > 0 ? put_bytes(p, factors, n * sizeof(float)) : 0;
+}
+
 /* ---- all of it ------------------------------------------------------------ */
 
 static fby_err put_fields(struct parcel *p, struct fby_why *why)
@@ -359,6 +369,9 @@ static fby_err put_fields(struct parcel *p, struct fby_why *why)
     if (err == FBY_OK) {
         put_all_drawn(p);
     }
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        put_factors(p, i);
+    }
     p->valid = take_room(p->slot, rows_of(p));
     memcpy(p->slot->arena + p->valid, p->task->batch->valid, rows_of(p));
     return err;
@@ -372,6 +385,7 @@ static void list_piece(const struct parcel *p, uint32_t field,
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
     piece.draws                      = p->drawn[field].rows;
+    piece.factors                    = p->factors[field];
     if (fby_segments_gather(plan)) {
         piece.out = p->setup->work_offset[field];
         fby_segments_add_gathered(list, plan, &piece);

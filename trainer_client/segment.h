@@ -63,6 +63,9 @@ enum { FBY_MIRROR_X = 1, FBY_MIRROR_Y = 2 };
 /* In a table of documents: this one is what fills a row up. */
 #define FBY_DOCUMENT_FILLS (UINT32_C(1) << 31)
 
+/* Scales and offsets that a segment has room for. */
+enum { FBY_SEGMENT_FACTORS = 4 };
+
 /* The most that one segment is told to do. */
 #define FBY_SEGMENT_MOST (UINT32_C(1) << 30)
 
@@ -71,7 +74,9 @@ struct fby_segment {
     uint64_t out;         /* where in the tensors' memory */
     uint64_t image_bytes; /* PIXELS, TILES: from one image to the next, out */
     uint64_t values;      /* PADDED, DENSE: in the arena; GREYS, OPS: sums,
-                             u64 a row, in the arena, 0: there are none */
+                             u64 a row, in the arena, 0: there are none;
+                             VALUES of more channels than `scale` has: all
+                             scales, then all offsets, in the arena */
     uint64_t indices;     /* DENSE, COO: in the arena */
     uint64_t total;       /* COO: values of the field */
     uint64_t groups;      /* PADDED, OFFSETS, DENSE, COO: in the arena; of each
@@ -119,8 +124,8 @@ struct fby_segment {
                               tokens before its end, ascending, with
                               FBY_DOCUMENT_FILLS */
     uint32_t shift;      /* MASK: 1: last tokens do not count */
-    float    scale[4];
-    float    offset[4];
+    float    scale[FBY_SEGMENT_FACTORS];
+    float    offset[FBY_SEGMENT_FACTORS];
 };
 
 /* At a multiple of 16 in the arena. */

@@ -1,6 +1,8 @@
 /* segments.c - which fields a device is told of, how, and what room that takes. */
 #include "trainer_client/segments.h"
 
+#include <string.h>
+
 #include "trainer_client/segments_list.h"
 
 bool fby_segments_know(const struct fby_expansion *plan)
@@ -62,11 +64,24 @@ void fby_s_take_scale(
     bool affine =
         plan->kind == FBY_EXPAND_AFFINE || plan->kind == FBY_EXPAND_OPS;
     bool scaled = affine || plan->scaled;
-    for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
+    for (uint32_t c = 0; c < FBY_SEGMENT_FACTORS; c++) {
         bool one           = !affine && plan->channels == 1;
         segment->scale[c]  = scaled ? plan->scale[one ? 0 : c] : 1;
         segment->offset[c] = scaled ? plan->offset[one ? 0 : c] : 0;
     }
+}
+
+uint32_t fby_segments_factors(const struct fby_expansion *plan, float *out)
+{
+    uint32_t n = plan->channels;
+    if (!plan->scaled || n <= FBY_SEGMENT_FACTORS) {
+        return 0;
+    }
+    if (out != NULL) {
+        memcpy(out, plan->scale, n * sizeof(*out));
+        memcpy(out + n, plan->offset, n * sizeof(*out));
+    }
+    return 2 * n;
 }
 
 void fby_segments_add(struct fby_segments *self,

@@ -29,8 +29,9 @@ struct fby_piece {
     bool     packed;     /* photo format 1; else the raw bytes */
     uint64_t raw_offset; /* in the field, of what it holds */
     uint64_t raw_bytes;
-    uint64_t out;   /* where the field begins in the tensors' memory */
-    uint64_t draws; /* flips, mix: what segment.h says, of all rows */
+    uint64_t out;     /* where the field begins in the tensors' memory */
+    uint64_t draws;   /* flips, mix: what segment.h says, of all rows */
+    uint64_t factors; /* fby_segments_factors, or 0 */
 };
 
 /* Pictures of a field that lie in the arena one behind the other, gathered. */
@@ -72,6 +73,10 @@ bool fby_segments_take_packed(const struct fby_expansion *plan);
  * that mix rows, or look at whole pictures. And the bytes of such a row. */
 bool     fby_segments_gather(const struct fby_expansion *plan);
 uint64_t fby_segments_gathered(const struct fby_expansion *plan);
+
+/* What a segment of such a field has no room for: all scales, all offsets.
+ * Returns their number, 0 where it has; `out`, unless NULL, takes them. */
+uint32_t fby_segments_factors(const struct fby_expansion *plan, float *out);
 
 /* Bytes behind the others that the list of any batch of this layout can take:
  * of its chunks, or of whole fields, and of a copy of `bytes`. */

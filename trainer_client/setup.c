@@ -282,6 +282,12 @@ static uint64_t drawn_bytes(const struct fby_setup *self, uint32_t i)
            aligned(sizeof(uint64_t) * self->max_rows);
 }
 
+static uint64_t factor_bytes(const struct fby_setup *self, uint32_t i)
+{
+    return aligned(
+        sizeof(float) * fby_segments_factors(&self->expansions[i], NULL));
+}
+
 static void plan_work(struct fby_setup *self)
 {
     self->arena_bytes = aligned(self->arena_bytes);
@@ -314,7 +320,8 @@ static uint64_t arena_bytes(const struct fby_setup *self)
     const struct fby_raw_layout *layout = &self->layout;
     uint64_t                     bytes  = aligned(self->max_rows);
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        bytes += drawn_bytes(self, i) + aligned(field_bytes(self, i)) +
+        bytes += drawn_bytes(self, i) + factor_bytes(self, i) +
+                 aligned(field_bytes(self, i)) +
                  (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
     }
     return bytes +

@@ -116,16 +116,21 @@ enum {
     OUT_KEYS
 };
 
+struct draft_factors {
+    uint32_t n; /* 0: not said */
+    double   r[FBY_MAX_FACTORS];
+};
+
 struct draft_out {
-    struct fby_place at[OUT_KEYS];
-    int64_t          dtype; /* 0: not said */
-    int64_t          layout;
-    struct fby_value scale; /* n = 0: not said */
-    struct fby_value offset;
-    int64_t          as;      /* enum fby_as; 0: not said */
-    int64_t          longest; /* 1: padded to the batch's longest row */
-    struct fby_value pad;
-    int64_t          offsets; /* enum fby_type; 0: not said */
+    struct fby_place     at[OUT_KEYS];
+    int64_t              dtype; /* 0: not said */
+    int64_t              layout;
+    struct draft_factors scale;
+    struct draft_factors offset;
+    int64_t              as;      /* enum fby_as; 0: not said */
+    int64_t              longest; /* 1: padded to the batch's longest row */
+    struct fby_value     pad;     /* n = 0: not said */
+    int64_t              offsets; /* enum fby_type; 0: not said */
 };
 
 enum {

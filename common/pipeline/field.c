@@ -199,26 +199,45 @@ static fby_err read_wire(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 }
 
 static const struct fby_param out_factor = {
-    .expects = "a number, or a list of one for each of up to 4 channels, "
+    .expects = "a number, or a list of one for each of up to 256 channels, "
                "-1e30 to 1e30",
     .real    = true,
     .min_n   = 1,
-    .max_n   = FBY_MAX_CHANNELS,
+    .max_n   = 1,
     .min     = -FBY_SCALE_MAX,
     .max     = FBY_SCALE_MAX};
+_Static_assert(FBY_MAX_FACTORS == 256, "as out_factor expects");
+
+static fby_err read_factors(
+    struct fby_yaml *yaml, yaml_node_t *node, struct draft_factors *out)
+{
+    bool   list = fby_yaml_is_list(node);
+    size_t n    = list ? fby_yaml_length(node) : 1;
+    if (n == 0 || n > FBY_MAX_FACTORS) {
+        return fby_yaml_expected(yaml, node, out_factor.expects);
+    }
+    for (out->n = 0; out->n < n; out->n++) {
+        struct fby_value value;
+        yaml_node_t     *item = list ? fby_yaml_item(yaml, node, out->n) : node;
+        fby_err          err  = fby_param_read(yaml, item, &out_factor, &value);
+        if (err != FBY_OK) {
+            return err;
+        }
+        out->r[out->n] = value.r[0];
+    }
+    return FBY_OK;
+}
 
 static fby_err read_scale(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct draft_out *out = target;
-    return fby_param_read(yaml, node, &out_factor, &out->scale);
+    return read_factors(yaml, node, &((struct draft_out *)target)->scale);
 }
 
 static fby_err read_offset(
     struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    struct draft_out *out = target;
-    return fby_param_read(yaml, node, &out_factor, &out->offset);
+    return read_factors(yaml, node, &((struct draft_out *)target)->offset);
 }
 
 static const struct fby_param out_pad = {.expects = "a number, -1e30 to 1e30",

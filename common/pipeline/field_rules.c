@@ -778,7 +778,8 @@ static fby_err check_array_keys(
 
 /* One number stands for all; several are those of the last dimension. */
 static fby_err check_factor(const struct fby_yaml *yaml,
-    const struct draft_field *field, const struct fby_value *factor, size_t key)
+    const struct draft_field *field, const struct draft_factors *factor,
+    size_t key)
 {
     const struct fby_shape *shape = &field->shape;
     uint32_t last = shape->n_dims > 0 ? shape->dims[shape->n_dims - 1] : 1;

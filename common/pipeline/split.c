@@ -175,8 +175,8 @@ static void fill_scale(
     out->scaled   = n > 0;
     out->channels = n;
     for (uint32_t c = 0; c < n; c++) {
-        const struct fby_value *scale  = &from->scale;
-        const struct fby_value *offset = &from->offset;
+        const struct draft_factors *scale  = &from->scale;
+        const struct draft_factors *offset = &from->offset;
         out->scale[c]  = scale->n > 0 ? scale->r[scale->n > 1 ? c : 0] : 1;
         out->offset[c] = offset->n > 0 ? offset->r[offset->n > 1 ? c : 0] : 0;
     }

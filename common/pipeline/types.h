@@ -24,6 +24,7 @@ enum {
     FBY_MAX_DIMS     = 4,  /* of one sample's array */
     FBY_MAX_BOUNDS   = 63, /* between buckets of length */
     FBY_MAX_CHANNELS = 4,
+    FBY_MAX_FACTORS  = 256, /* of an array's scale and offset */
     FBY_MAX_FILES    = 16,  /* columns of a list that name files */
     FBY_MAX_SIDES    = 16,  /* parallel folders */
     FBY_NAME_SIZE    = 64,  /* fields, splits, groups, extensions; with NUL */
@@ -323,8 +324,8 @@ struct fby_field_delivery {   /* beside fields[i] of the content */
     bool            scaled;   /* arrays: value * scale + offset */
     uint32_t        channels; /* 1: the first stand for all; or the last
                                  dimension */
-    double          scale[FBY_MAX_CHANNELS];
-    double          offset[FBY_MAX_CHANNELS];
+    double          scale[FBY_MAX_FACTORS];
+    double          offset[FBY_MAX_FACTORS];
     enum fby_as     as;      /* of what varies in length; 0: does not */
     bool            longest; /* padded to the batch's longest row, not to
                                 max_length */

@@ -31,6 +31,8 @@ fields:
     out: {{dtype: f32, scale: 0.001, offset: -2}}
   score: {{from: score.npy, decode: array, shape: [], wire: i64}}
   wide: {{from: wide.npy, decode: array, shape: [2, 3, 5, 7], wire: f32}}
+  bands: {{from: wide.npy, decode: array, shape: [2, 3, 5, 7], wire: u8,
+          out: {{scale: [1, 2, 3, 4, 5, 6, 7], offset: -0.5}}}}
   planes: {{from: scan.npy, decode: array, shape: [9, 5, 3], wire: u16,
            out: {{dtype: f32, layout: chw, scale: [1, 0.5, 2]}}}}
   last: {{from: scan.npy, decode: array, shape: [9, 5, 3], wire: u16,
@@ -115,6 +117,9 @@ class Arrays(SystemTest):
                 arrays["score"], numpy.stack(right["score.npy"]).astype("i8"))
             self.assert_equal(
                 arrays["wide"], numpy.stack(right["wide.npy"]).astype("f4"))
+            self.assert_equal(
+                arrays["bands"], arrays["wide"] * numpy.arange(1, 8, dtype="f4")
+                - numpy.float32(0.5))
             scans = numpy.stack(right["scan.npy"]).transpose(0, 3, 1, 2)
             self.assert_equal(arrays["last"], scans.astype("u2"))
             factors = numpy.array([1, 0.5, 2], "f4").reshape(3, 1, 1)

@@ -390,14 +390,19 @@ static void check_scaled(
 static void arrays_become_reals_scaled_by_channel(void **state)
 {
     (void)state;
-    const enum fby_type dtypes[] = {FBY_F32, FBY_F16, FBY_BF16};
+    const enum fby_type dtypes[]   = {FBY_F32, FBY_F16, FBY_BF16};
+    const uint32_t      channels[] = {0, 1, 2, 3, 4, 5, 100, FBY_MAX_FACTORS};
     for (int type = FBY_U8; type <= FBY_U32; type++) {
-        for (uint32_t i = 0; i < 15; i++) {
+        for (uint32_t i = 0; i < 24; i++) {
             struct fby_field_delivery delivery = {.dtype = dtypes[i % 3],
                 .scaled                                  = i >= 3,
-                .channels                                = i / 3,
+                .channels                                = channels[i / 3],
                 .scale                                   = {0.001, -3, 7.5, 1},
                 .offset = {0, 0.3, -1000, 2e5}};
+            for (uint32_t c = 4; c < delivery.channels; c++) {
+                delivery.scale[c]  = 1.25 * c;
+                delivery.offset[c] = -7.0 * c;
+            }
             if (delivery.scaled || (int)delivery.dtype != type) {
                 check_scaled((enum fby_type)type, &delivery);
             }

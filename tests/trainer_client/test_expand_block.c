@@ -103,6 +103,7 @@ static uint64_t room(const struct trip *t, const struct load *load)
         packed                    = pieces * (fby_photo_bound(&photo) + 64);
     }
     return all + packed + 16 * pieces + 512 * (pieces + 1) +
+           sizeof(float) * 2 * FBY_MAX_FACTORS +
            (all + t->out_bytes + packed) / 4 + (1 << 16);
 }
 
@@ -149,13 +150,23 @@ static uint32_t put_pieces(
     return n;
 }
 
+static uint64_t put_factors(struct trip *t)
+{
+    uint64_t at = (t->used + 15) / 16 * 16;
+    t->used     = at + sizeof(float) * fby_segments_factors(&t->plan,
+                                           (float *)(void *)(t->arena + at));
+    return at;
+}
+
 static void load_all(struct trip *t, const struct load *load)
 {
     struct fby_piece pieces[PIECES];
-    t->arena   = aligned_alloc(64, (room(t, load) + 63) / 64 * 64);
-    uint32_t n = put_pieces(t, load, pieces);
+    t->arena         = aligned_alloc(64, (room(t, load) + 63) / 64 * 64);
+    uint32_t n       = put_pieces(t, load, pieces);
+    uint64_t factors = put_factors(t);
     fby_segments_begin(&t->list, t->arena, t->used);
     for (uint32_t i = 0; i < n; i++) {
+        pieces[i].factors = factors;
         fby_segments_add(&t->list, &t->plan, &pieces[i]);
     }
     t->used = fby_segments_finish(&t->list);
@@ -448,16 +459,18 @@ static void arrays_are_scaled_by_channel_wherever_they_are_cut(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 60; i++) {
-        uint32_t                  channels = 1 + draw(4);
-        struct fby_field_content  field    = array(FBY_U16, channels);
+        uint32_t channels = 1 + draw(i % 2 == 0 ? 6 : FBY_MAX_FACTORS);
+        struct fby_field_content  field = array(FBY_U16, channels);
         struct trip               t;
-        struct fby_field_delivery delivery = {.dtype = FBY_F32,
-            .scaled                                  = true,
-            .channels                                = channels,
-            .scale                                   = {0.5, 2, 3, 4},
-            .offset                                  = {1, -2, 3, -4}};
+        struct fby_field_delivery delivery = {
+            .dtype = FBY_F32, .scaled = true, .channels = channels};
+        for (uint32_t c = 0; c < channels; c++) {
+            delivery.scale[c]  = 0.5 + c;
+            delivery.offset[c] = c % 2 == 0 ? c : -3.0 * c;
+        }
         begin(&t, &field, &delivery, 4);
-        travel(&t, 8, (struct load){2 + 2 * (uint64_t)draw(20), false});
+        uint64_t some = t.plan.raw_bytes / 128 * 2 + 2;
+        travel(&t, 8, (struct load){some + 2 * (uint64_t)draw(20), false});
     }
 }
 
@@ -472,10 +485,12 @@ static void channels_of_arrays_come_apart_wherever_they_are_cut(void **state)
             (struct fby_shape){3, {1 + draw(30), 1 + draw(30), depth}};
         struct fby_field_delivery delivery = {.dtype = FBY_F32,
             .layout                                  = FBY_LAYOUT_CHW,
-            .scaled                                  = i % 3 == 0,
-            .channels                                = 3,
-            .scale                                   = {0.5, 2, 3},
-            .offset                                  = {1, -2, 3}};
+            .scaled                                  = i % 3 != 1,
+            .channels                                = depth};
+        for (uint32_t c = 0; c < depth; c++) {
+            delivery.scale[c]  = 0.5 + c;
+            delivery.offset[c] = 100 - 3.0 * c;
+        }
         begin(&t, &field, &delivery, 1 + draw(4));
         uint64_t step =
             i % 2 == 0 ? 2 * t.plan.raw_bytes : t.plan.raw_bytes / 32 * 2 + 2;

@@ -248,6 +248,21 @@ static void ops_of_planes_are_as_on_the_host(void **state)
         51);
 }
 
+static void arrays_scaled_by_channel_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways(
+        "fields:\n"
+        "  dense: {from: npy, decode: array, shape: [67, 5], wire: u16,\n"
+        "          out: {dtype: bf16, scale: [1, 2, 0.5, -3, 0.1],\n"
+        "                offset: [0, 1, 2, 3, 4]}}\n"
+        "  bands: {from: a.npy, decode: array, shape: [31, 17, 6], wire: u8,\n"
+        "          out: {layout: chw, scale: [1, 2, 3, 4, 5, 6]}}\n"
+        "  few: {from: b.npy, decode: array, shape: [12, 4], wire: i32,\n"
+        "        out: {offset: [1, 2, 3, 4]}}\n",
+        52);
+}
+
 static const char *const varying =
     "fields:\n"
     "  ids: {from: npy, decode: array, shape: [], max_length: 30,\n"
@@ -501,6 +516,7 @@ int main(void)
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(ops_of_planes_are_as_on_the_host),
+        cmocka_unit_test(arrays_scaled_by_channel_are_as_on_the_host),
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(sparse_rows_are_as_on_the_host),
         cmocka_unit_test(documents_are_as_on_the_host),

@@ -316,6 +316,8 @@ struct wrong {
     const char *why;
 };
 
+#define FOUR(x)    x x x x
+#define SIXTEEN(x) FOUR(x) FOUR(x) FOUR(x) FOUR(x)
 static const struct wrong wrong_files[] = {
 #include "tests/common/pipeline/wrong.inc"
 };
