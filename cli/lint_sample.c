@@ -93,15 +93,10 @@ fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
 
 /* ---- reading ------------------------------------------------------------- */
 
-static bool is_of_folder(const struct fby_field_content *field)
-{
-    return strcmp(field->from[0], "folder") == 0;
-}
-
 /* Of maps all members are read, of other fields the first there is. */
 static uint32_t n_read(const struct fby_field_content *field)
 {
-    if (is_of_folder(field)) {
+    if (fby_field_is_of_folder(field)) {
         return 0;
     }
     return field->decode == FBY_DECODE_MAPS ? field->n_from : 1;

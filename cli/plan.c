@@ -390,8 +390,8 @@ static fby_err check_members(const struct plan *self, struct fby_why *why)
     const struct fby_content *content = &self->local.split->content;
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        bool        of_folder = strcmp(field->from[0], "folder") == 0;
-        const char *name      = of_folder ? NULL : lacking(dataset, field);
+        const char                     *name =
+            fby_field_is_of_folder(field) ? NULL : lacking(dataset, field);
         if (name != NULL) {
             return say_lacking(dataset, field, name, why);
         }

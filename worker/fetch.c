@@ -8,11 +8,6 @@
 #include "common/clock.h"
 #include "worker/stages_private.h"
 
-static bool comes_from_folder(const struct fby_field_content *field)
-{
-    return field->n_from > 0 && strcmp(field->from[0], "folder") == 0;
-}
-
 static const struct fby_field_content *field_of(
     const struct fby_task *task, uint32_t chosen)
 {
@@ -98,7 +93,7 @@ static fby_err locate(
     const struct fby_dataset       *dataset = task->job->spec.prepared->dataset;
     struct fby_task_part           *part    = &task->parts[chosen];
     *part                                   = (struct fby_task_part){0};
-    if (comes_from_folder(field)) {
+    if (fby_field_is_of_folder(field)) {
         part->class_id = fby_dataset_class(dataset, task->sample);
         return FBY_OK;
     }

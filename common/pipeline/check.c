@@ -7,11 +7,6 @@
 #include "common/pipeline/device_ops.h"
 #include "common/pipeline/text.h"
 
-static bool is_folder(const struct fby_field_content *field)
-{
-    return strcmp(field->from[0], "folder") == 0;
-}
-
 /* ---- what follows from other values ---- */
 
 enum fby_type fby_label_type(uint32_t classes)
@@ -446,7 +441,7 @@ static fby_err check_image(
     const struct fby_field_content *field, struct fby_why *why)
 {
     if (field->dct_scale < FBY_DCT_OFF || field->dct_scale > FBY_DCT_FAST ||
-        field->wire_type != FBY_U8 || is_folder(field)) {
+        field->wire_type != FBY_U8 || fby_field_is_of_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "an rgb8 field comes from a member, with a dct_scale and wire "
             "type u8");
@@ -461,7 +456,7 @@ static fby_err check_image(
 static fby_err check_label(
     const struct fby_field_content *field, struct fby_why *why)
 {
-    if (is_folder(field) && field->json_key[0] != '\0') {
+    if (fby_field_is_of_folder(field) && field->json_key[0] != '\0') {
         return fby_because(
             why, FBY_CONFIG, "a class folder's number has no key");
     }
@@ -489,7 +484,8 @@ static fby_err check_number(const struct fby_field_content *field,
     enum fby_source_kind source, struct fby_why *why)
 {
     bool column = source == FBY_SOURCE_COLUMNS;
-    if ((field->json_key[0] == '\0') != column || is_folder(field)) {
+    if ((field->json_key[0] == '\0') != column ||
+        fby_field_is_of_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "a number comes from a key of a JSON member, or from a column");
     }
@@ -508,7 +504,7 @@ static fby_err check_bytes(
         return fby_because(
             why, FBY_CONFIG, "length is not within 1 to %d", FBY_MAX_LENGTH);
     }
-    return field->wire_type == FBY_U8 && !is_folder(field)
+    return field->wire_type == FBY_U8 && !fby_field_is_of_folder(field)
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "bytes come from a member and travel as u8");
@@ -517,7 +513,7 @@ static fby_err check_bytes(
 static fby_err check_text(
     const struct fby_field_content *field, struct fby_why *why)
 {
-    return field->wire_type == FBY_U8 && !is_folder(field) &&
+    return field->wire_type == FBY_U8 && !fby_field_is_of_folder(field) &&
                    field->max_length > 0
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
@@ -615,7 +611,7 @@ static fby_err check_sparse(
     const struct fby_field_content *field, struct fby_why *why)
 {
     uint64_t dense = fby_dense_values(&field->array);
-    if (field->max_length == 0 || is_folder(field) ||
+    if (field->max_length == 0 || fby_field_is_of_folder(field) ||
         field->too_long != FBY_TOO_LONG_REFUSE) {
         return fby_because(why, FBY_CONFIG,
             "a sparse row comes from a member and has a max_length; longer "
@@ -817,7 +813,7 @@ static fby_err check_origin(const struct fby_content *content,
     const struct fby_field_content *field, struct fby_why *why)
 {
     bool sequences = content->source == FBY_SOURCE_TOKENS;
-    if (content->source != FBY_SOURCE_FOLDER && is_folder(field)) {
+    if (content->source != FBY_SOURCE_FOLDER && fby_field_is_of_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "field '%s': only a folder source has class folders; use from: "
             "cls, or a column",
@@ -875,7 +871,7 @@ static fby_err check_buckets(
             "bucket_by: the rows of field '%s' are all of one length",
             field->name);
     }
-    if (is_folder(field)) {
+    if (fby_field_is_of_folder(field)) {
         return fby_because(why, FBY_CONFIG,
             "bucket_by: field '%s' has no members of different lengths",
             field->name);

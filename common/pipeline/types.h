@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
     FBY_MAX_FIELDS   = 32,
@@ -255,6 +256,12 @@ struct fby_bucket_by {
 static inline bool fby_decode_is_sequence(enum fby_decode decode)
 {
     return decode == FBY_DECODE_TOKENS || decode == FBY_DECODE_DOCUMENTS;
+}
+
+/* Is it the number of the class folder that a sample lies in? */
+static inline bool fby_field_is_of_folder(const struct fby_field_content *field)
+{
+    return strcmp(field->from[0], "folder") == 0;
 }
 
 static inline enum fby_form fby_field_form(

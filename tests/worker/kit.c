@@ -144,7 +144,7 @@ static void append_row(struct fby_transform *transform,
             .sample                        = sample};
     uint8_t             *member  = NULL;
     uint8_t             *row     = fby_zalloc(fby_field_bytes(field));
-    if (strcmp(field->from[0], "folder") != 0) {
+    if (!fby_field_is_of_folder(field)) {
         member    = read_member(dataset, sample, field, &job.size);
         job.bytes = member;
     }

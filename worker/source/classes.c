@@ -1,20 +1,12 @@
 #include "worker/source/classes.h"
 
-#include <string.h>
-
-static bool is_of_folder(const struct fby_field_content *field)
-{
-    return field->decode == FBY_DECODE_LABEL &&
-           strcmp(field->from[0], "folder") == 0;
-}
-
 fby_err fby_classes_check(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_why *why)
 {
     uint32_t folders = fby_dataset_classes(dataset);
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        if (is_of_folder(field) && field->classes > 0 &&
+        if (fby_field_is_of_folder(field) && field->classes > 0 &&
             field->classes < folders) {
             return fby_because(why, FBY_CONFIG,
                 "field %s: classes is %u, and there are %u class folders; "

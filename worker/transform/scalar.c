@@ -111,7 +111,7 @@ static fby_err read_label(
     const uint8_t *text = job->bytes;
     size_t         size = job->size;
     char           seen[28];
-    if (strcmp(job->field->from[0], "folder") == 0) {
+    if (fby_field_is_of_folder(job->field)) {
         *out = job->class_id;
         return FBY_OK;
     }
