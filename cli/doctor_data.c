@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/classes.h"
+#include "cli/class_folders.h"
 #include "cli/doctor.h"
 #include "cli/local.h"
 #include "common/clock.h"
@@ -61,18 +61,18 @@ static bool is_here(const struct fby_local *local)
 static void compare_classes(
     const struct fby_local *local, const char *split, int out)
 {
-    struct fby_classes found;
-    char               text[FBY_CLASSES_TEXT];
-    if (!fby_classes_used(&local->split->content)) {
+    struct fby_class_folders found;
+    char                     text[FBY_CLASS_FOLDERS_TEXT];
+    if (!fby_class_folders_used(&local->split->content)) {
         return;
     }
-    fby_classes_compare(local, split, &found);
+    fby_class_folders_compare(local, split, &found);
     if (found.apart) {
-        fby_classes_say(&found, text);
+        fby_class_folders_say(&found, text);
         struct fby_verdict verdict =
             fby_verdict(FBY_DOCTOR_WARN, "split %s: %s", split, text);
-        snprintf(
-            verdict.advice, sizeof(verdict.advice), "%s", fby_classes_advice);
+        snprintf(verdict.advice, sizeof(verdict.advice), "%s",
+            fby_class_folders_advice);
         fby_doctor_say(out, "classes", &verdict);
     }
 }

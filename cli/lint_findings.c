@@ -93,9 +93,9 @@ static void find_classes(struct findings *self)
 {
     const struct fby_lint_facts *facts = self->facts;
     uint32_t                     f     = 0;
-    char                         text[FBY_CLASSES_TEXT];
+    char                         text[FBY_CLASS_FOLDERS_TEXT];
     while (f < facts->n_fields &&
-           !fby_classes_is_folder(facts->fields[f].content)) {
+           !fby_field_is_of_folder(facts->fields[f].content)) {
         f++;
     }
     if (!facts->classes.apart || f == facts->n_fields) {
@@ -103,9 +103,9 @@ static void find_classes(struct findings *self)
     }
     struct fby_finding *finding = add(self, FBY_FINDING_CLASSES,
         &facts->fields[f], facts->fields[f].lines.field);
-    fby_classes_say(&facts->classes, text);
+    fby_class_folders_say(&facts->classes, text);
     say(finding->what, "%s", text);
-    say(finding->instead, "nothing, but %s", fby_classes_advice);
+    say(finding->instead, "nothing, but %s", fby_class_folders_advice);
 }
 
 /* ---- documents that do not end -------------------------------------------- */

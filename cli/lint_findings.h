@@ -5,7 +5,7 @@
 #ifndef FBY_CLI_LINT_FINDINGS_H
 #define FBY_CLI_LINT_FINDINGS_H
 
-#include "cli/classes.h"
+#include "cli/class_folders.h"
 #include "common/codec/codec.h"
 
 enum {
@@ -71,19 +71,19 @@ struct fby_lint_ends {
 };
 
 struct fby_lint_facts {
-    uint32_t              samples; /* that were looked at */
-    uint32_t              refused; /* beside these, bad ones */
-    const char           *refusal; /* why the first is; borrowed */
-    uint32_t              refused_field;
-    struct fby_classes    classes;
-    struct fby_lint_ends  ends;
-    bool                  substitutes; /* pull goes on with another sample */
-    uint32_t              n_fields;
-    struct fby_lint_field fields[FBY_MAX_FIELDS];
-    size_t                shuffle_line;
-    double                shards;       /* read for a batch, in the mean */
-    uint32_t              block;        /* a K of {block: K} that reads fewer */
-    double                shards_block; /* with that; 0: there is none */
+    uint32_t                 samples; /* that were looked at */
+    uint32_t                 refused; /* beside these, bad ones */
+    const char              *refusal; /* why the first is; borrowed */
+    uint32_t                 refused_field;
+    struct fby_class_folders classes;
+    struct fby_lint_ends     ends;
+    bool                     substitutes; /* pull goes on with another sample */
+    uint32_t                 n_fields;
+    struct fby_lint_field    fields[FBY_MAX_FIELDS];
+    size_t                   shuffle_line;
+    double                   shards; /* read for a batch, in the mean */
+    uint32_t                 block;  /* a K of {block: K} that reads fewer */
+    double                   shards_block; /* with that; 0: there is none */
 };
 
 enum fby_finding_kind {

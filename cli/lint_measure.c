@@ -192,8 +192,7 @@ static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
 static uint32_t classes_of(
     const struct fby_lint_sample *sample, const struct fby_field_content *field)
 {
-    return field->decode == FBY_DECODE_LABEL &&
-                   strcmp(field->from[0], "folder") == 0
+    return fby_field_is_of_folder(field)
                ? fby_dataset_classes(sample->local->dataset)
                : 0;
 }
@@ -331,7 +330,7 @@ fby_err fby_lint_measure(const struct fby_lint_sample *sample,
     out->n_fields     = sample->local->split->content.n_fields;
     out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
     out->ends         = ends_of(sample->local, split);
-    fby_classes_compare(sample->local, split, &out->classes);
+    fby_class_folders_compare(sample->local, split, &out->classes);
     fby_err err = measure_shards(sample, out, why);
     for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {
         err = measure_field(sample, f, &out->fields[f]);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/classes.h"
+#include "cli/class_folders.h"
 #include "common/pipeline/op.h"
 #include "tests/test.h"
 
@@ -419,7 +419,7 @@ static void a_class_of_two_names_is_told(void **state)
     (void)state;
     content[1].decode = FBY_DECODE_LABEL;
     content[1].n_from = 1;
-    facts.classes     = (struct fby_classes){
+    facts.classes     = (struct fby_class_folders){
             .apart = true, .id = 3, .here = "cat", .there = "cow", .split = "val"};
     assert_int_equal(find(), 0); /* no field is made of folders */
     strcpy(content[1].from[0], "folder");
@@ -435,9 +435,9 @@ static void classes_of_more_folders_are_numbered_alike(void **state)
     static const char *const here[]  = {"c00", "c01", "c02"};
     static const char *const there[] = {"c00", "c02"};
     uint32_t                 id      = 0;
-    assert_false(fby_classes_differ(here, 3, here, 2, &id));
-    assert_false(fby_classes_differ(here, 1, there, 2, &id));
-    assert_true(fby_classes_differ(here, 3, there, 2, &id));
+    assert_false(fby_class_folders_differ(here, 3, here, 2, &id));
+    assert_false(fby_class_folders_differ(here, 1, there, 2, &id));
+    assert_true(fby_class_folders_differ(here, 3, there, 2, &id));
     assert_int_equal(id, 1);
 }
 

@@ -1,4 +1,4 @@
-#include "cli/classes.h"
+#include "cli/class_folders.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "common/pipeline/text.h"
 #include "worker/source/folder.h"
 
-bool fby_classes_differ(const char *const *here, uint32_t n_here,
+bool fby_class_folders_differ(const char *const *here, uint32_t n_here,
     const char *const *there, uint32_t n_there, uint32_t *id)
 {
     uint32_t n = n_here < n_there ? n_here : n_there;
@@ -21,29 +21,24 @@ bool fby_classes_differ(const char *const *here, uint32_t n_here,
     return i < n;
 }
 
-bool fby_classes_is_folder(const struct fby_field_content *field)
-{
-    return field->n_from > 0 && strcmp(field->from[0], "folder") == 0;
-}
-
-bool fby_classes_used(const struct fby_content *content)
+bool fby_class_folders_used(const struct fby_content *content)
 {
     uint32_t f = 0;
     while (
-        f < content->n_fields && !fby_classes_is_folder(&content->fields[f])) {
+        f < content->n_fields && !fby_field_is_of_folder(&content->fields[f])) {
         f++;
     }
     return f < content->n_fields;
 }
 
-const char fby_classes_advice[] =
+const char fby_class_folders_advice[] =
     "give both splits the same class folders; or take a list with a column of "
     "labels instead of folder";
 
-void fby_classes_say(
-    const struct fby_classes *found, char out[FBY_CLASSES_TEXT])
+void fby_class_folders_say(
+    const struct fby_class_folders *found, char out[FBY_CLASS_FOLDERS_TEXT])
 {
-    snprintf(out, FBY_CLASSES_TEXT,
+    snprintf(out, FBY_CLASS_FOLDERS_TEXT,
         "class %u is the folder '%s' here and '%s' in split '%s': folders are "
         "numbered in each split by itself",
         found->id, found->here, found->there, found->split);
@@ -96,7 +91,7 @@ static fby_err look_at(const struct fby_local *local,
 /* ---- two splits ---- */
 
 static void compare(const struct fby_local *local, const struct classes *here,
-    const char *name, struct fby_classes *out)
+    const char *name, struct fby_class_folders *out)
 {
     struct fby_why    why   = {{0}};
     struct fby_split *split = NULL;
@@ -107,7 +102,7 @@ static void compare(const struct fby_local *local, const struct classes *here,
         err = look_at(local, split, &there, &why);
     }
     if (has && err == FBY_OK &&
-        fby_classes_differ(
+        fby_class_folders_differ(
             here->names, here->n, there.names, there.n, &out->id)) {
         out->apart = true;
         snprintf(out->split, sizeof(out->split), "%.63s", name);
@@ -120,12 +115,12 @@ static void compare(const struct fby_local *local, const struct classes *here,
     fby_split_destroy(&split);
 }
 
-void fby_classes_compare(
-    const struct fby_local *local, const char *name, struct fby_classes *out)
+void fby_class_folders_compare(const struct fby_local *local, const char *name,
+    struct fby_class_folders *out)
 {
     struct fby_why why  = {{0}};
     struct classes here = {0};
-    *out                = (struct fby_classes){.apart = false};
+    *out                = (struct fby_class_folders){.apart = false};
     if (local->split->content.source != FBY_SOURCE_FOLDER) {
         return;
     }
