@@ -62,8 +62,9 @@ function(fby_cuda_object source out)
     foreach(arch ${FBY_CUDA_ARCHS})
         string(REGEX MATCH "^([0-9]+)-(real|virtual)$" known ${arch})
         set(code $<IF:$<STREQUAL:${CMAKE_MATCH_2},real>,sm,compute>)
+        set(number ${CMAKE_MATCH_1})
         list(APPEND codes
-            -gencode arch=compute_${CMAKE_MATCH_1},code=${code}_${CMAKE_MATCH_1})
+            -gencode arch=compute_${number},code=${code}_${number})
     endforeach()
     set(flags -fPIC,-fvisibility=hidden,-ffp-contract=off,-fno-strict-aliasing)
     string(APPEND flags ,-fno-exceptions,-fno-threadsafe-statics) # no libstdc++

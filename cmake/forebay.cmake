@@ -4,7 +4,8 @@
 find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
         jpeg:libjpeg spng:spng zlib:zlib yaml:yaml-0.1 xxhash:libxxhash
-        sodium:libsodium archive:libarchive "jansson:jansson>=2.11" cmocka:cmocka)
+        sodium:libsodium archive:libarchive "jansson:jansson>=2.11"
+        cmocka:cmocka)
     string(REPLACE ":" ";" pair ${dependency})
     list(GET pair 0 name)
     list(GET pair 1 module)
@@ -79,8 +80,9 @@ function(fby_test path)
     if(FBY_SANITIZE)
         set(timeout 600)
     endif()
+    set(known suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} LABELS unit
-        ENVIRONMENT TSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/tsan.supp)
+        ENVIRONMENT TSAN_OPTIONS=${known})
 endfunction()
 
 # fby_test_levels(common/codec/photo): the same test again as NAME_portable and
