@@ -345,11 +345,13 @@ static fby_err pull(struct pull *self, struct fby_why *why)
     const struct fby_pull_options *o     = self->options;
     struct fby_served              roots = {0};
     fby_err                        err   = prepare(self, &roots, why);
+    if (err == FBY_OK) {
+        fby_signals_catch(); /* a cluster that was begun is ended in order */
+    }
     if (err == FBY_OK && o->server == NULL) {
         err = start_cluster(self, &roots, why);
     }
     if (err == FBY_OK) {
-        fby_signals_catch();
         err = open_stream(self, &roots, why);
     }
     if (err == FBY_OK && self->stream != NULL) {

@@ -4,6 +4,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/option.h"
+#include "cli/signals.h"
 #include "common/log.h"
 
 enum option_key { KEY_LISTEN = 'l', KEY_READY_FD = 0x100, KEY_PARENT };
@@ -59,6 +60,7 @@ static int run(int argc, char **argv)
 {
     struct server_command self = {.server = fby_server_defaults()};
     struct fby_why        why  = {{0}};
+    fby_signals_hold();
     fby_option_parse(&argp, argc, argv, &self);
     fby_log_init("server", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_follow(self.parent) != FBY_OK) {

@@ -19,6 +19,15 @@ void fby_signals_catch(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+void fby_signals_hold(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 int fby_signals_caught(void)
 {
     return caught;

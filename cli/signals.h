@@ -7,6 +7,10 @@
 /* From here on SIGINT and SIGTERM only raise the flag. Main thread. */
 void fby_signals_catch(void);
 
+/* From here on they wait until a loop takes them, so that one who serves leaves
+ * in order even when told to while it starts. Main thread, before others. */
+void fby_signals_hold(void);
+
 /* The signal that came, 0 before. */
 int fby_signals_caught(void);
 

@@ -7,6 +7,7 @@
 #include "cli/child.h"
 #include "cli/command.h"
 #include "cli/served.h"
+#include "cli/signals.h"
 #include "common/log.h"
 
 enum option_key {
@@ -214,6 +215,7 @@ static int run(int argc, char **argv)
 {
     struct worker_command self = {.worker = fby_worker_defaults()};
     struct fby_why        why  = {{0}};
+    fby_signals_hold();
     fby_option_parse(&argp, argc, argv, &self);
     fby_log_init("worker", self.parent == 0 ? FBY_LOG_INFO : FBY_LOG_WARN);
     if (fby_child_follow(self.parent) != FBY_OK) {

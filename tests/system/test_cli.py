@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import socket
@@ -406,6 +407,38 @@ class CommandLine(SystemTest):
             said = pull.communicate(timeout=60)[1]
         self.assertEqual(pull.returncode, 130, said)
         self.assertIn("interrupted before the stream was open", said)
+
+    def told_to_end_while_workers_start(self, number, *command):
+        """Its exit code; that a worker tests itself is known from what it
+        says of FOREBAY_SIMD then."""
+        starts = subprocess.Popen(
+            [FOREBAY, *map(str, command)], stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE, text=True,
+            env=dict(self.cluster.env, FOREBAY_SIMD="none"))
+        self.addCleanup(starts.kill)
+        line = starts.stderr.readline()
+        while line and not re.search(r" worker\[\d+\] .*FOREBAY_SIMD", line):
+            line = starts.stderr.readline()
+        self.assertTrue(line, "no worker has begun")
+        starts.send_signal(number)
+        said = starts.communicate(timeout=60)[1]
+        return starts.returncode, said
+
+    def test_a_worker_told_to_end_while_it_starts_ends_in_order(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            code, said = self.told_to_end_while_workers_start(
+                number, "worker", "--server", "tcp://127.0.0.1:9", "--data",
+                f"d={self.cluster.dir}")
+            self.assertEqual(code, 0, said)
+            self.assertIn("WORKER-ENDED", said)
+
+    def test_pull_told_to_end_while_its_workers_start_ends_them(self):
+        pipeline = self.pictures()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            code, said = self.told_to_end_while_workers_start(
+                number, "pull", "--pipeline", pipeline, "--epochs", 10000)
+            self.assertEqual(code, 128 + number, said)
+            self.assertEqual(said.count("WORKER-ENDED"), 2, said)
 
     def test_up_serves_until_it_is_told_to_end(self):
         self.cluster.photos(number=64, name="it's my data")
