@@ -61,7 +61,9 @@ static void wait_released(struct run *run, struct out *out, struct lane *lane)
     } else {
         run->err = fby_f_check(run, code);
     }
-    out->leaving = NULL;
+    if (run->err == FBY_OK) {
+        out->leaving = NULL;
+    }
 }
 
 static struct fby_cuda_launch launch_of(const struct fby_feed *self,
@@ -90,6 +92,24 @@ static void launch(struct run *run, const struct fby_cuda_launch *what)
     run->feed->cuda->stage_end();
 }
 
+/* Behind a launch. Where that has failed some of its kernels may be under way,
+ * so it is done all the same. */
+static bool record_behind(struct run *run, void *event, void *stream)
+{
+    int code = run->feed->cuda->event_record(event, stream);
+    if (run->err == FBY_OK) {
+        run->err = fby_f_check(run, code);
+    }
+    return code == 0;
+}
+
+static void record_ready(struct run *run, struct out *out)
+{
+    bool known   = record_behind(run, out->ready, out->launch.stream);
+    out->lost    = out->lost || !known;
+    out->leaving = out->ready;
+}
+
 static void submit(struct run *run, const struct fby_feed_batch *batch)
 {
     struct fby_feed *self = run->feed;
@@ -115,9 +135,11 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
         return;
     }
     wait_released(run, out, lane);
+    bool writes = run->err == FBY_OK;
     launch(run, &out->launch);
-    CALL(run, event_record, out->ready, lane->stream);
-    out->leaving = out->ready;
+    if (writes) {
+        record_ready(run, out);
+    }
 }
 
 fby_err fby_feed_submit(struct fby_feed *self,
@@ -168,9 +190,12 @@ static void launch_fixed(struct run *run, struct out *out, void *stream)
     if (self->leaving) {
         CALL(run, stream_wait, stream, self->left);
     }
+    bool writes = run->err == FBY_OK;
     launch(run, &out->launch);
-    CALL(run, event_record, lane->done, stream);
-    CALL(run, event_record, out->ready, stream);
+    if (writes) {
+        (void)record_behind(run, lane->done, stream);
+        record_ready(run, out);
+    }
     lane->armed = false;
     lane->used  = true;
 }

@@ -51,11 +51,16 @@ static void free_memory(struct fby_feed *self, void *memory)
     }
 }
 
-/* What is given back is so after the work that makes it and that reads it. */
+/* What is given back from now on is so after the work that makes it and that
+ * reads it. */
 static void await_out(struct fby_feed *self, const struct out *out)
 {
-    (void)self->cuda->stream_wait(self->memory, out->ready);
-    (void)self->cuda->stream_wait(self->memory, out->released);
+    void *both[] = {out->ready, out->released};
+    for (size_t i = 0; i < 2; i++) {
+        if (both[i] != NULL) {
+            (void)self->cuda->stream_wait(self->memory, both[i]);
+        }
+    }
 }
 
 /* What of it may be given back to others: none where it is lost. Our own goes
@@ -162,7 +167,7 @@ void fby_f_make_pool(struct run *run)
 static void give_further(struct fby_feed *self, struct out *out)
 {
     void *memory = memory_of(self, out);
-    if (memory != NULL) {
+    if (out->public.memory != NULL) { /* the fixed one goes back later */
         await_out(self, out);
     }
     if (memory != NULL && self->pool != NULL) {

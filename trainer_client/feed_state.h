@@ -35,7 +35,7 @@ struct out {
     void        *ready;    /* event on the lane's stream */
     void        *released; /* event on the consumer's stream */
     void        *leaving;  /* which of the two must pass before it is written */
-    bool         lost;     /* nobody knows when its readers are done */
+    bool         lost;     /* nobody knows when all that uses it is done */
     struct lane *lane;     /* fixed: whose kernel is to be launched */
     struct fby_cuda_launch launch; /* likewise */
     uint64_t               epoch, step;

@@ -283,6 +283,19 @@ static void without_memory_there_is_no_further_batch(void **state)
     end(&rig);
 }
 
+static void without_an_event_there_is_no_further_batch(void **state)
+{
+    (void)state;
+    for (int fixed = 0; fixed <= 1; fixed++) {
+        struct rig rig;
+        begin(&rig, 1, fixed != 0);
+        fake_cuda_fail("cudaEventCreateWithFlags");
+        assert_null(fby_feed_take(rig.feed, true));
+        fake_cuda_fail(NULL);
+        end(&rig);
+    }
+}
+
 static void with_fixed_outputs_kernels_wait_for_the_consumer(void **state)
 {
     (void)state;
@@ -428,6 +441,89 @@ static void an_error_names_the_call_and_the_batch(void **state)
     }
 }
 
+/* Its memory is written no earlier than if nothing had failed. */
+static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {
+        "cudaSetDevice", "cudaMemcpyAsync", "cudaEventQuery"};
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct rig     rig;
+        struct fby_why why = {""};
+        begin(&rig, seed, false);
+        struct held held = take(&rig, 0, false);
+        hand(&rig, &held);
+        release(&rig, &held);
+        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        assert_ptr_equal(out, held.out);
+        fake_cuda_fail(calls[seed % 3]);
+        assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
+        fake_cuda_fail(NULL);
+        fby_feed_give(rig.feed, out);
+        held = take(&rig, 2, false);
+        assert_ptr_equal(out, held.out);
+        hand(&rig, &held);
+        release(&rig, &held);
+        end(&rig);
+    }
+}
+
+/* The first kernel of a batch may run although the second did not start. */
+static void launch_in_part(struct rig *rig, bool fixed)
+{
+    struct fby_why       why = {""};
+    struct fby_feed_out *out = fby_feed_take(rig->feed, true);
+    fake_cuda_fail(fixed ? NULL : "cudaLaunchKernel");
+    fby_err err = send_batch(rig, 0, out, &why);
+    if (fixed) {
+        assert_ok(err);
+        fby_feed_stop(rig->feed); /* it is copied */
+        fake_cuda_fail("cudaLaunchKernel");
+        err = fby_feed_hand_out(rig->feed, out, NULL, &why);
+    }
+    assert_int_equal(err, FBY_SYS);
+    fake_cuda_fail(NULL);
+    fby_feed_give(rig->feed, out);
+}
+
+static void memory_goes_back_after_a_launch_that_failed_in_part(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct rig  rig;
+        struct heap heap  = {.n = 0};
+        bool        fixed = seed % 2 == 0;
+        begin_with(&rig, seed, fixed,
+            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        launch_in_part(&rig, fixed);
+        end(&rig);
+        assert_int_equal(heap.live, 0);
+        while (heap.n > 0) { /* each was scribbled over last */
+            assert_int_equal(heap.free[--heap.n][0], 0xee);
+            free(heap.free[heap.n]);
+        }
+    }
+}
+
+static void the_fixed_memory_goes_back_after_its_last_reader(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct rig  rig;
+        struct heap heap = {.n = 0};
+        begin_with(&rig, seed, true,
+            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        struct held held = take(&rig, 0, true);
+        hand(&rig, &held);
+        fby_feed_stop(rig.feed);
+        consume(&rig, &held); /* which may last */
+        release(&rig, &held);
+        end(&rig);
+        assert_int_equal(heap.live, 0);
+        free(heap.free[0]);
+    }
+}
+
 static void a_release_that_is_lost_ends_the_stream(void **state)
 {
     (void)state;
@@ -509,6 +605,7 @@ int main(void)
         cmocka_unit_test(
             memory_of_the_callers_goes_back_after_all_that_used_it),
         cmocka_unit_test(without_memory_there_is_no_further_batch),
+        cmocka_unit_test(without_an_event_there_is_no_further_batch),
         cmocka_unit_test(with_fixed_outputs_kernels_wait_for_the_consumer),
         cmocka_unit_test(a_second_stream_sees_the_values_too),
         cmocka_unit_test(the_legacy_stream_is_that_of_the_batchs_gpu),
@@ -516,6 +613,10 @@ int main(void)
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(every_stage_that_is_begun_is_ended),
         cmocka_unit_test(an_error_names_the_call_and_the_batch),
+        cmocka_unit_test(
+            a_batch_that_fails_forgets_no_reader_of_the_one_before),
+        cmocka_unit_test(memory_goes_back_after_a_launch_that_failed_in_part),
+        cmocka_unit_test(the_fixed_memory_goes_back_after_its_last_reader),
         cmocka_unit_test(a_release_that_is_lost_ends_the_stream),
         cmocka_unit_test(what_fails_while_opening_leaves_nothing_behind),
         cmocka_unit_test(memory_that_cannot_be_pinned_fails_the_batch),

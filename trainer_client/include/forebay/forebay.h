@@ -235,8 +235,9 @@ struct forebay_options {
      * deallocate none, for it also comes while the stream is closed, or after.
      * `stream` is one of ours (a cudaStream_t), whose order holds, as for
      * cudaMallocAsync() and cudaFreeAsync(): memory is used after what is on
-     * it, and given back after all that used it. (Where a release fails, which
-     * ends the stream, its memory is not given back.) */
+     * it, and given back after all that used it. (Where a call of CUDA fails
+     * so that nobody can tell when that is, which ends the stream, it is not
+     * given back.) */
     bool fixed_outputs;
     void *(*allocate)(void *arg, size_t bytes, int32_t device, void *stream);
     void (*deallocate)(void *arg, void *memory, void *stream);
