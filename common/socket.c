@@ -162,6 +162,17 @@ static bool numeric(const struct addrinfo *found, char out[FBY_ENDPOINT_SIZE])
     return n > 0 && n < FBY_ENDPOINT_SIZE;
 }
 
+/* Servers and workers listen on IPv4 unless told otherwise, and a name such as
+ * localhost often has its IPv6 address first. */
+static const struct addrinfo *preferred(const struct addrinfo *found)
+{
+    const struct addrinfo *at = found;
+    while (at->ai_family != AF_INET && at->ai_next != NULL) {
+        at = at->ai_next;
+    }
+    return at->ai_family == AF_INET ? at : found;
+}
+
 fby_err fby_endpoint_resolve(
     const char *text, char out[FBY_ENDPOINT_SIZE], struct fby_why *why)
 {
@@ -178,7 +189,7 @@ fby_err fby_endpoint_resolve(
         return fby_because(why, FBY_NOT_FOUND, "cannot resolve host '%s': %s",
             at.host, gai_strerror(code));
     }
-    bool usable = numeric(found, out);
+    bool usable = numeric(preferred(found), out);
     freeaddrinfo(found);
     return usable ? FBY_OK
                   : fby_because(why, FBY_NOT_FOUND,

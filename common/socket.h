@@ -45,7 +45,8 @@ FBY_CHECKED fby_err fby_socket_bind(void *zmq, const char *endpoint,
 FBY_CHECKED fby_err fby_socket_connect(void *zmq, const char *endpoint,
     const struct fby_socket_limits *limits, void **out);
 
-/* "HOST:PORT" or "tcp://HOST:PORT" to a numeric endpoint; IPv6 in brackets.
+/* "HOST:PORT" or "tcp://HOST:PORT" to a numeric endpoint; IPv6 in brackets. Of
+ * a name with addresses of both kinds the IPv4 one is taken.
  * Blocks:  while names are resolved.
  * Errors:  FBY_USAGE the form, FBY_NOT_FOUND the name; `why` says it. */
 FBY_CHECKED fby_err fby_endpoint_resolve(

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <netdb.h>
 #include <string.h>
 #include <zmq.h>
 
@@ -21,6 +22,31 @@ static void addresses_become_numeric_endpoints(void **state)
     resolves("127.0.0.1:7000", "tcp://127.0.0.1:7000");
     resolves("tcp://127.0.0.1:7000", "tcp://127.0.0.1:7000");
     resolves("[::1]:65535", "tcp://[::1]:65535");
+}
+
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+int __real_getaddrinfo(const char *host, const char *port,
+    const struct addrinfo *hints, struct addrinfo **out);
+int __wrap_getaddrinfo(const char *host, const char *port,
+    const struct addrinfo *hints, struct addrinfo **out);
+
+/* A machine on which the name `both` has an address of either kind. */
+int __wrap_getaddrinfo(const char *host, const char *port,
+    const struct addrinfo *hints, struct addrinfo **out)
+{
+    if (strcmp(host, "both") != 0) {
+        return __real_getaddrinfo(host, port, hints, out);
+    }
+    assert_int_equal(__real_getaddrinfo("::1", port, hints, out), 0);
+    assert_null((*out)->ai_next);
+    return __real_getaddrinfo("127.0.0.1", port, hints, &(*out)->ai_next);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+static void of_both_addresses_of_a_name_it_takes_ipv4(void **state)
+{
+    (void)state;
+    resolves("both:7000", "tcp://127.0.0.1:7000");
 }
 
 static void what_is_no_address_is_refused_with_the_right_form(void **state)
@@ -98,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_become_numeric_endpoints),
+        cmocka_unit_test(of_both_addresses_of_a_name_it_takes_ipv4),
         cmocka_unit_test(what_is_no_address_is_refused_with_the_right_form),
         cmocka_unit_test(only_this_machine_is_loopback),
         cmocka_unit_test(a_port_that_is_none_is_not_listened_on),
