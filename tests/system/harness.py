@@ -77,6 +77,21 @@ class Process:
     """What can happen to any process under test."""
 
     process = None
+    log = None  # where its standard error goes
+
+    def text(self):
+        return self.log.read_text(errors="replace")
+
+    def wait_for_text(self, words, times=1):
+        """Until its log says so."""
+        until = time.monotonic() + DEADLINE
+        while self.text().count(words) < times:
+            if time.monotonic() > until or self.ended_within(0.02):
+                raise AssertionError(f"never said '{words}': {self.text()}")
+
+    def faults(self, point=""):
+        """How often a fault point took effect here."""
+        return self.text().count(f" FAULT {point}")
 
     def has_stopped(self):
         """Has it been stopped by SIGSTOP since it was asked last?"""
@@ -136,20 +151,6 @@ class Part(Process):
     def port(self):
         return int(self.endpoint.rsplit(":", 1)[1])
 
-    def text(self):
-        return self.log.read_text(errors="replace")
-
-    def wait_for_text(self, words, times=1):
-        """Until its log says so."""
-        until = time.monotonic() + DEADLINE
-        while self.text().count(words) < times:
-            if time.monotonic() > until or self.ended_within(0.02):
-                raise AssertionError(f"never said '{words}': {self.text()}")
-
-    def faults(self, point=""):
-        """How often a fault point took effect here."""
-        return self.text().count(f" FAULT {point}")
-
     def terminate(self):
         self.process.terminate()
         return self.process.wait(DEADLINE)
@@ -188,18 +189,19 @@ class Pull(Process):
     def __init__(self, cluster, args, faults="", watched=False, env=None):
         number = cluster.number()
         self.watched = watched
+        self.log = cluster.path(f"pull-{number}.log")
         self.digests = cluster.path(f"digests-{number}")
         if watched:
             os.mkfifo(self.digests)
         variables = dict(cluster.env, **(env or {}))
         if faults:
             variables["FOREBAY_FAULT"] = faults
-        self.process = subprocess.Popen(
-            [FOREBAY, "pull", *args, "--json", "--verify", "--digests",
-             str(self.digests)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=variables)
+        with open(self.log, "wb") as log:  # a pipe would fill while we wait
+            self.process = subprocess.Popen(
+                [FOREBAY, "pull", *args, "--json", "--verify", "--digests",
+                 str(self.digests)],
+                stdout=subprocess.PIPE, stderr=log, env=variables)
         self.lines = []
-        self.error = ""
         self.result = None
         cluster.pulls.append(self)
         if watched:
@@ -234,14 +236,14 @@ class Pull(Process):
                 raise AssertionError(
                     f"no step after {len(self.lines)} steps in time")
 
-    def faults(self, point=""):
-        """How often a fault point took effect here; once it has ended."""
-        return self.error.count(f" FAULT {point}")
+    @property
+    def error(self):
+        """What it said."""
+        return self.text()
 
     def check_alive(self):
         if self.process.poll() is not None and self.process.returncode != 0:
-            raise AssertionError("pull ended: " +
-                                 self.process.stderr.read().decode())
+            raise AssertionError("pull ended: " + self.error)
 
     def drain(self):
         """Read what is left, so that the consumer never blocks on us."""
@@ -262,12 +264,11 @@ class Pull(Process):
         if self.watched:
             self.drain()
         try:
-            out, err = self.process.communicate(
+            out, _ = self.process.communicate(
                 timeout=deadline_s or 3 * DEADLINE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise AssertionError("pull did not end") from None
-        self.error = err.decode(errors="replace")
         if code is not None and self.process.returncode != code:
             raise AssertionError(
                 f"pull: exit {self.process.returncode}: {self.error}")
@@ -349,9 +350,12 @@ class Cluster:
         return self.server
 
     def start_worker(self, *args, faults="", env=None, root=None):
-        return Part(self, [
+        """A worker that the server knows: who joins is told of it."""
+        worker = Part(self, [
             "worker", "--server", self.server.endpoint,
             "--data", f"data={root or self.root}", *args], faults, env)
+        worker.wait_for_text(" REGISTERED ")
+        return worker
 
     def start(self, workers=2, *args):
         self.start_server()

@@ -10,13 +10,14 @@ import time
 
 
 class Proxy:
-    """Forwards to `port`; each connection is reset after `every_s`."""
+    """Forwards to the port `to`, which may be told later; each connection is
+    reset after `every_s`."""
 
-    def __init__(self, port, every_s=math.inf):
-        self.target = ("127.0.0.1", port)
+    def __init__(self, to=None, every_s=math.inf):
+        self.to = to
         self.every_s = every_s
         self.resets = 0
-        self.answered = 0  # bytes that came from `port`
+        self.answered = 0  # bytes that came from there
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.listener.setblocking(False)
         self.port = self.listener.getsockname()[1]
@@ -42,7 +43,8 @@ class Proxy:
     def accept(self):
         client, _ = self.listener.accept()
         try:
-            server = socket.create_connection(self.target, timeout=5)
+            server = socket.create_connection(
+                ("127.0.0.1", self.to), timeout=5)
         except OSError:
             client.close()
             return

@@ -74,7 +74,8 @@ class TableTest(harness.SystemTest):
     def test_a_file_cut_short_during_a_run_ends_it_by_name(self):
         self.days((60000, 9, 9))
         pull = self.cluster.pull_alone(
-            self.pipeline(batch=128), "--epochs", 1000, watched=True)
+            self.pipeline(batch=128), "--epochs", 1000, watched=True,
+            env=harness.PATIENT)
         pull.steps(20)
         with open(self.folder / "day-0" / self.FILE, "r+b") as file:
             file.truncate(4096)

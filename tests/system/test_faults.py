@@ -124,17 +124,15 @@ class Faults(SystemTest):
         server = self.cluster.start_server()
         proxies = []
         for _ in range(2):
-            worker = self.cluster.start_worker("--listen", "tcp://127.0.0.1:*")
-            worker.kill()
-            cut = proxy.Proxy(worker.port, 0.2)
+            cut = proxy.Proxy(every_s=0.2 * SLOW)
             self.addCleanup(cut.close)
             proxies.append(cut)
-            self.cluster.start_worker("--listen", worker.endpoint,
-                                      "--advertise", cut.endpoint)
-        cut = proxy.Proxy(server.port, 0.2)
+            cut.to = self.cluster.start_worker(
+                "--advertise", cut.endpoint).port
+        cut = proxy.Proxy(server.port, 0.2 * SLOW)
         self.addCleanup(cut.close)
         server.endpoint = cut.endpoint
-        pull = self.pull("--step-ms", 20)
+        pull = self.pull("--step-ms", int(20 * SLOW))
         result = self.assert_same(pull)
         self.assertGreater(result["reconnects"], 0)
         self.assertGreater(sum(p.resets for p in proxies), 3)
@@ -186,7 +184,7 @@ class Faults(SystemTest):
         self.cluster.start_server()
         worker = self.cluster.start_worker(
             faults="worker.duplicate_chunk:every_chunk=7")
-        result = self.assert_same(self.pull())
+        result = self.assert_same(self.pull(env=PATIENT))
         self.assertGreater(worker.faults("worker.duplicate_chunk"), 0)
         if SLOW == 1:  # under a sanitizer workers do fall silent
             self.assertEqual(result["rerequests"], 0)
@@ -213,7 +211,8 @@ class Faults(SystemTest):
         pull.steps(3)
         resource.prlimit(pid, files, (16, limits[1]))
         while "NOT-NOW" not in worker.text():
-            self.assertIsNone(pull.process.poll())
+            self.assert_under_way(pull)
+            pull.has_step(0.05)  # so that it asks for more
         resource.prlimit(pid, files, limits)
         result = self.assert_same(pull)
         self.assertGreater(result["busy"], 0)

@@ -1,5 +1,6 @@
 """Garbage to every port: counted, refused, never a crash, nobody disturbed."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -10,7 +11,7 @@ import struct
 import unittest
 
 import zmtp
-from harness import SLOW, SystemTest
+from harness import PATIENT, SLOW, SystemTest
 
 FRAMES = pathlib.Path(__file__).parents[1] / "golden" / "frames"
 
@@ -59,6 +60,7 @@ def mutations(frames, rng, count):
 class Hostile(SystemTest):
     def setUp(self):
         super().setUp()
+        self.cluster.env.update(PATIENT)  # nobody is cut off for being slow
         self.cluster.photos(number=64)
         self.pipeline = self.cluster.pipeline()
         self.workers = self.cluster.start(1)
@@ -128,9 +130,9 @@ class Hostile(SystemTest):
     def test_an_oversized_message_cuts_its_own_connection(self):
         for port in self.ports:
             peer = zmtp.Peer(port)
-            peer.socket.sendall(
-                struct.pack(">BQ", zmtp.LONG, 1 << 40) + bytes(1 << 16))
-            with self.assertRaises((ConnectionError, OSError)):
+            with self.assertRaises(ConnectionError):
+                peer.socket.sendall(
+                    struct.pack(">BQ", zmtp.LONG, 1 << 40) + bytes(1 << 16))
                 while True:
                     peer.receive()
             peer.close()
@@ -142,8 +144,9 @@ class Hostile(SystemTest):
         for part in (self.workers[0], self.cluster.server):
             peer = zmtp.Peer(part.port)
             before = part.rss_bytes()
-            for _ in range(800):
-                peer.socket.sendall(pings)
+            with contextlib.suppress(ConnectionError):  # cut off at last
+                for _ in range(800):
+                    peer.socket.sendall(pings)
             self.pull.steps(20)
             self.assertLess(part.rss_bytes() - before, (32 << 20) * SLOW)
             peer.close()

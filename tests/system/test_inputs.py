@@ -171,7 +171,8 @@ class Inputs(SystemTest):
         self.cluster.start_server()
         self.cluster.start_worker(root=shards)
         lacking = self.cluster.start_worker(root=poor)
-        pull = self.cluster.pull(pipeline, "--epochs", 2)
+        pull = self.cluster.pull(
+            pipeline, "--epochs", 2, env=harness.PATIENT)
         result = pull.finish()
         self.assertEqual(result["workers_left_aside"], 1)
         self.assertEqual(result["images"], 128)
@@ -198,7 +199,8 @@ class Inputs(SystemTest):
                             "--hash", "--cache", cache], check=True,
                            stdout=subprocess.DEVNULL)
             self.cluster.start_worker("--cache", cache, root=root)
-        pull = self.cluster.pull(pipeline, "--epochs", 2)
+        pull = self.cluster.pull(
+            pipeline, "--epochs", 2, env=harness.PATIENT)
         result = pull.finish()
         self.assertEqual(result["workers_left_aside"], 1)
         self.assertEqual(result["images"], 128)

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import unittest
 
-from harness import FOREBAY, SLOW, SystemTest
+from harness import FOREBAY, PATIENT, SLOW, SystemTest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 BUILD = os.environ.get("FOREBAY_BUILD", "build")
@@ -251,7 +251,7 @@ class Trainers(SystemTest):
                 (self.command(program, "nowhere/t", 1), 1, "nowhere/t")):
             shown = subprocess.run(
                 command, capture_output=True, text=True, check=False,
-                env=dict(self.cluster.env, FOREBAY_LOG="warn"))
+                env=dict(self.cluster.env, **PATIENT, FOREBAY_LOG="warn"))
             self.assertEqual(shown.returncode, code, shown.stderr)
             self.assertIn(words, shown.stderr)
             said = [line for line in shown.stderr.splitlines()

@@ -102,10 +102,7 @@ class Pauses(SystemTest):
                                  "1M", "--step-ms", 5, watched=True)
         worker.wait_killed()
         self.assertEqual(worker.faults("worker.exit"), 1)
-        said = b""
-        while b"worker" not in said:
-            self.assertIsNone(pull.process.poll())
-            said += pull.process.stderr.readline()
+        pull.wait_for_text("NO-WORKERS")
         self.cluster.start_worker()
         pull.finish()
         self.assertEqual(len(pull.lines), 24)

@@ -254,12 +254,14 @@ class Show(SystemTest):
         pipeline = self.pictures()
         path = self.cluster.path("b.png")
         part = self.cluster.path("b.png.part")
+        env = dict(self.cluster.env,  # its worker has no time, ever
+                   FOREBAY_FAULT="worker.busy:every_request=1")
         shown = subprocess.Popen(
             [FOREBAY, "show", "-p", pipeline, "-o", path],
-            stderr=subprocess.PIPE, text=True, env=self.cluster.env)
+            stderr=subprocess.PIPE, text=True, env=env)
         with shown:
             while not part.exists() and shown.poll() is None:
-                pass # the data is looked at right after
+                pass
             shown.send_signal(signal.SIGINT)
             said = shown.communicate()[1]
         self.assertIn("ended by signal", said)

@@ -135,8 +135,9 @@ class Stream(SystemTest):
         pipeline = self.cluster.pipeline()
         calm, whole = self.run_alone(pipeline, "--epochs", 2)
         self.assertEqual(whole["audits"] + whole["audits_skipped"], 0)
-        pull, result = self.run_alone(
-            pipeline, "--epochs", 2, "--workers", 2, "--audit", 3)
+        self.cluster.start(2)
+        pull = self.cluster.pull(pipeline, "--epochs", 2, "--audit", 3)
+        result = pull.finish()
         self.assertEqual(pull.lines, calm.lines)
         self.assertEqual(result["digest"], whole["digest"])
         self.assertGreater(result["audits"], 0)

@@ -150,9 +150,10 @@ class Memory(SystemTest):
         before = worker.memory_bytes("RssAnon")
         big = self.cluster.pipeline(
             harness.PIPELINE.replace("size: 64", "size: 512"), name="b.yaml")
-        pull = self.cluster.pull(big)
+        pull = self.cluster.pull(big, watched=True)
         peak = 0
-        while not pull.ended_within(0.01):
+        for _ in range(12):
+            pull.steps(1)
             peak = max(peak, worker.memory_bytes("RssAnon"))
         pull.finish()
         self.assertGreater(peak - before, 12 * MIB)

@@ -61,13 +61,11 @@ class Wire(SystemTest):
         self.root.mkdir()
         self.cluster.root = self.root
         self.cluster.start_server()
-        first = self.cluster.start_worker("--listen", "tcp://127.0.0.1:*")
-        first.kill()
-        self.proxy = proxy.Proxy(first.port)
+        self.proxy = proxy.Proxy()
         self.addCleanup(self.proxy.close)
-        self.cluster.start_worker(
-            "--listen", first.endpoint, "--advertise", self.proxy.endpoint,
-            env=harness.PATIENT)
+        worker = self.cluster.start_worker(
+            "--advertise", self.proxy.endpoint, env=harness.PATIENT)
+        self.proxy.to = worker.port
 
     def shard(self, name, samples):
         with tarfile.open(self.root / name, "w") as tar:
