@@ -271,9 +271,10 @@ FBY_CHECKED fby_err fby_draft_field_rules(
 FBY_CHECKED fby_err fby_draft_name(const struct fby_yaml *yaml,
     const yaml_node_t *key, const char *what, char out[FBY_NAME_SIZE]);
 
-/* Names for errors: of a type ("u8"), of a field's key (field.c). */
+/* Names for errors: of a field's key, a type ("u8"), a decoder (field.c). */
 const char *fby_draft_field_key(size_t key);
 const char *fby_draft_type_name(int64_t type);
+const char *fby_draft_decoder_name(int64_t decode);
 
 /* Wire types of a file that become a type and more. */
 enum { DRAFT_BITS = 1000, DRAFT_YUV420 = 1001 };

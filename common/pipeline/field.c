@@ -113,13 +113,22 @@ static const struct fby_choice offset_types[] = {
     {NULL, 0, false},
 };
 
-const char *fby_draft_type_name(int64_t type)
+static const char *name_of(const struct fby_choice *choice, int64_t value)
 {
-    const struct fby_choice *choice = dtypes;
-    while (choice->name != NULL && choice->value != type) {
+    while (choice->name != NULL && choice->value != value) {
         choice++;
     }
     return choice->name;
+}
+
+const char *fby_draft_type_name(int64_t type)
+{
+    return name_of(dtypes, type);
+}
+
+const char *fby_draft_decoder_name(int64_t decode)
+{
+    return name_of(decoders, decode);
 }
 
 /* ---- from ---- */

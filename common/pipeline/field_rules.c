@@ -109,24 +109,6 @@ static bool is_used(int64_t decode, size_t key)
     return ((common | used[decode]) & BIT(key)) != 0;
 }
 
-static const char *decoder_name(int64_t decode)
-{
-    static const char *const names[] = {
-        [FBY_DECODE_RGB8]      = "rgb8",
-        [FBY_DECODE_LABEL]     = "label",
-        [FBY_DECODE_NUMBER]    = "number",
-        [FBY_DECODE_BYTES]     = "bytes",
-        [FBY_DECODE_MASK8]     = "mask8",
-        [FBY_DECODE_ARRAY]     = "array",
-        [FBY_DECODE_MAPS]      = "maps",
-        [FBY_DECODE_TOKENS]    = "tokens",
-        [FBY_DECODE_DOCUMENTS] = "documents",
-        [FBY_DECODE_TEXT]      = "text",
-        [FBY_DECODE_SPARSE]    = "sparse",
-    };
-    return names[decode];
-}
-
 static bool is_bits(const struct draft_field *field)
 {
     return field->wire.type == DRAFT_BITS || field->decode == FBY_DECODE_MAPS;
@@ -149,7 +131,7 @@ static fby_err check_column(
         field->decode != FBY_DECODE_SPARSE) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_DECODE],
             "a column is decoded as array, label, number or sparse, not as %s",
-            decoder_name(field->decode));
+            fby_draft_decoder_name(field->decode));
     }
     for (size_t key = FIELD_KEY; key <= FIELD_PICK; key++) {
         if (field->at[key].line > 0) {
@@ -209,7 +191,7 @@ static fby_err check_used(
             }
             return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
                 "key '%s' is not used by decode: %s (from %s)",
-                fby_draft_field_key(key), decoder_name(field->decode),
+                fby_draft_field_key(key), fby_draft_decoder_name(field->decode),
                 field->from[0]);
         }
     }
@@ -532,7 +514,7 @@ static fby_err check_pick(
                ? FBY_OK
                : fby_yaml_wrong(yaml->why, yaml->file, field->at[FIELD_PICK],
                      "a %s is picked out of JSON: say its key",
-                     decoder_name(field->decode));
+                     fby_draft_decoder_name(field->decode));
 }
 
 static fby_err settle_label(
