@@ -13,10 +13,8 @@ struct factors { /* of each value of a block */
 
 bool fby_expands_to_reals(const struct fby_expansion *plan)
 {
-    bool real =
-        plan->to == FBY_F32 || plan->to == FBY_F16 || plan->to == FBY_BF16;
     return plan->kind == FBY_EXPAND_SCALE ||
-           (plan->kind == FBY_EXPAND_CAST && real);
+           (plan->kind == FBY_EXPAND_CAST && fby_is_real(plan->to));
 }
 
 uint32_t fby_reals_block(const struct fby_expansion *plan)

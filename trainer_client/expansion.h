@@ -124,9 +124,4 @@ static inline bool fby_expansion_varies(const struct fby_expansion *self)
     return self->kind >= FBY_EXPAND_PADDED && self->kind <= FBY_EXPAND_MASK;
 }
 
-static inline bool fby_is_real(enum fby_type type)
-{
-    return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
-}
-
 #endif

@@ -56,9 +56,9 @@ bool fby_type_takes(enum fby_type type, double value)
         [FBY_U32]  = {0, UINT32_MAX},
         [FBY_BOOL] = {0, 1},
     };
-    bool real = type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
     return fby_type_bytes(type) > 0 && value >= ranges[type][0] &&
-           value <= ranges[type][1] && (real || value == floor(value));
+           value <= ranges[type][1] &&
+           (fby_is_real(type) || value == floor(value));
 }
 
 const char *fby_extension_kind(const char *extension)
@@ -170,9 +170,8 @@ static fby_err check_blocks(
 
 bool fby_tokens_type_ok(const struct fby_tokens *tokens)
 {
-    bool real = tokens->type == FBY_F16 || tokens->type == FBY_BF16 ||
-                tokens->type == FBY_F32;
-    return !real && (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
+    return !fby_is_real(tokens->type) &&
+           (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
 }
 
 static fby_err check_packing(

@@ -269,7 +269,7 @@ static fby_err refuse_dtype(const struct fby_yaml *yaml, struct fby_place at,
 
 static bool is_float(int64_t type)
 {
-    return type == FBY_F32 || type == FBY_F16 || type == FBY_BF16;
+    return fby_is_real((enum fby_type)type);
 }
 
 /* Largest of whole numbers; 0 of other types. */

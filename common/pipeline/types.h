@@ -103,6 +103,11 @@ enum fby_type {
     FBY_BOOL = 9  /* handed out only: a byte, 0 or 1 */
 };
 
+static inline bool fby_is_real(enum fby_type type)
+{
+    return type == FBY_F16 || type == FBY_BF16 || type == FBY_F32;
+}
+
 /* Bytes of one element of `type`; 0 for a number that is no type. */
 static inline uint32_t fby_type_bytes(enum fby_type type)
 {
