@@ -1,5 +1,5 @@
 /* The fields of a pipeline file: keys and words. What they must be together
- * is in field_rules.c. */
+ * is in field_rules.c and settle.h. */
 #include <stdlib.h>
 #include <string.h>
 
