@@ -8,7 +8,7 @@
 #include "cli/lint_measure.h"
 #include "common/clock.h"
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/plan/geometry.h"
 
 /* ---- one trial ----------------------------------------------------------- */

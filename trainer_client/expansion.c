@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/yuv420.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"

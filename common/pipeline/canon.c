@@ -1,4 +1,6 @@
 #include "common/pipeline/canon.h"
+#include "common/pipeline/check.h"
+#include "common/pipeline/derived.h"
 
 #include "common/pipeline/device_ops.h"
 #include "common/pipeline/record.h"

@@ -1,7 +1,6 @@
 /* `tokens` of a split: which files, what they hold, how they are cut. */
 #include <string.h>
 
-#include "common/pipeline/canon.h"
 #include "common/pipeline/draft.h"
 
 static const struct fby_choice formats[] = {

@@ -2,7 +2,7 @@
  * What the keys say then is settled by kind (settle.h). */
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/settle.h"
 
 /* ---- which decoder ---- */

@@ -1,7 +1,7 @@
 /* Pictures, masks, and maps, which are masks in a stack. */
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/settle.h"
 
 /* ---- rgb8 ---- */

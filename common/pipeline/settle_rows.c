@@ -1,7 +1,7 @@
 /* Arrays, sparse rows, and what any field asks whose rows vary in length. */
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/settle.h"
 
 /* ---- what varies in length ---- */

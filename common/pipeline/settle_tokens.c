@@ -1,7 +1,7 @@
 /* Sequences of tokens, and the lengths of the documents packed into them. */
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/settle.h"
 
 /* The wire type that was not said is that of each split's tokens. */

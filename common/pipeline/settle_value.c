@@ -1,7 +1,7 @@
 /* What a member holds as a whole: a label, a number, bytes or a text. */
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/settle.h"
 
 /* ---- label ---- */

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
+#include "common/pipeline/check.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/device_ops.h"
 #include "common/pipeline/draft.h"
 #include "common/pipeline/nearest.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "common/pipeline/record.h"
 #include "worker/source/manifest_columns.h"
 #include "worker/source/manifest_lengths.h"

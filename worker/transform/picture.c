@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/png.h"
 

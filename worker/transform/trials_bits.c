@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "common/pipeline/derived.h"
 #include "worker/transform/field.h"
 #include "worker/transform/npy.h"
 #include "worker/transform/probes.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/pipeline/canon.h"
+#include "common/pipeline/check.h"
 #include "common/pipeline/device_ops.h"
 #include "common/pipeline/parse.h"
 #include "common/plan/beta.h"

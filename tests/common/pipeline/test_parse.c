@@ -95,11 +95,6 @@ static void labels_travel_in_the_smallest_type(void **state)
     assert_int_equal(delivery_of(train, "label")->dtype, FBY_F32);
     assert_int_equal(delivery_of(val, "label")->dtype, FBY_I64);
     assert_int_equal(delivery_of(val, "kind")->dtype, FBY_I32);
-    assert_int_equal(fby_label_type(0), FBY_U32);
-    assert_int_equal(fby_label_type(256), FBY_U8);
-    assert_int_equal(fby_label_type(257), FBY_U16);
-    assert_int_equal(fby_label_type(65536), FBY_U16);
-    assert_int_equal(fby_label_type(65537), FBY_U32);
     fby_split_destroy(&train);
     fby_split_destroy(&val);
 }
