@@ -78,17 +78,19 @@ static void open_way(
 {
     static struct fby_codec_scratch scratch;
     struct fby_field_content       *field = field_of(yuv420);
-    *self                                 = (struct way){.album = album,
-                                        .transform              = fby_transform_create(NULL),
-                                        .field                  = field,
-                                        .plan                   = plan_of(field, FBY_BF16, FBY_LAYOUT_CHW),
-                                        .pixels                 = plan_of(field, FBY_U8, FBY_LAYOUT_HWC),
-                                        .sample_bytes           = fby_field_bytes(field)};
-    self->job                             = (struct fby_codec_job){
-                                    .coding  = {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
-                                    .params  = yuv420 ? fby_codec_params_of_yuv420(&field->shape)
-                                                      : fby_codec_params_of(FBY_U8, &field->shape),
-                                    .scratch = &scratch,
+    *self                                 = (struct way){
+                                        .album        = album,
+                                        .transform    = fby_transform_create(NULL),
+                                        .field        = field,
+                                        .plan         = plan_of(field, FBY_BF16, FBY_LAYOUT_CHW),
+                                        .pixels       = plan_of(field, FBY_U8, FBY_LAYOUT_HWC),
+                                        .sample_bytes = fby_field_bytes(field),
+    };
+    self->job = (struct fby_codec_job){
+        .coding  = {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
+        .params  = yuv420 ? fby_codec_params_of_yuv420(&field->shape)
+                          : fby_codec_params_of(FBY_U8, &field->shape),
+        .scratch = &scratch,
     };
     self->room    = fby_codec_room(&self->job, self->sample_bytes);
     self->raw     = fby_zalloc(crops * self->sample_bytes);

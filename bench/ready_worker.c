@@ -110,12 +110,14 @@ static void send_end(struct ready_worker *self, struct ready_ask *ask)
 {
     struct fby_sum sum =
         fby_field_sum(&self->plan->stock->layout, 0, self->plan->stock->sent);
-    tell(self, &(struct fby_message){.type = FBY_MSG_END,
-                   .end                    = {.session = ask->request.session,
-                                          .request     = ask->request.request,
-                                          .wire_bytes  = self->plan->stock->wire_bytes,
-                                          .sums        = &sum,
-                                          .n_sums      = 1}});
+    tell(self, &(struct fby_message){
+                   .type = FBY_MSG_END,
+                   .end  = {.session = ask->request.session,
+                        .request     = ask->request.request,
+                        .wire_bytes  = self->plan->stock->wire_bytes,
+                        .sums        = &sum,
+                        .n_sums      = 1},
+               });
     atomic_fetch_add(self->served, 1);
 }
 
@@ -204,16 +206,18 @@ static void on_open(struct ready_worker *self, const struct fby_open *open)
     const struct fby_shard_info shard = {.name = "train-0.tar",
         .digest                                = named("shard"),
         .samples                               = self->plan->samples};
-    tell(self, &(struct fby_message){.type = FBY_MSG_OPENED,
-                   .opened                 = {.session = open->session,
-                                       .open           = open->open,
-                                       .content        = fby_digest_of(
-                                                  open->content.data, open->content.size),
-                                       .data        = named("data"),
-                                       .fingerprint = named("fingerprint"),
-                                       .samples     = self->plan->samples,
-                                       .shards      = &shard,
-                                       .n_shards    = 1}});
+    tell(self, &(struct fby_message){
+                   .type   = FBY_MSG_OPENED,
+                   .opened = {.session = open->session,
+                       .open           = open->open,
+                       .content        = fby_digest_of(
+                                  open->content.data, open->content.size),
+                       .data        = named("data"),
+                       .fingerprint = named("fingerprint"),
+                       .samples     = self->plan->samples,
+                       .shards      = &shard,
+                       .n_shards    = 1},
+               });
 }
 
 static void on_request(struct ready_worker *self,

@@ -19,10 +19,12 @@ static struct slot slot_of(
     const ProtobufCFieldDescriptor *field, ProtobufCMessage *body)
 {
     char *base = (char *)body;
-    return (struct slot){.value = base + field->offset,
-        .n                      = field->label == PROTOBUF_C_LABEL_REPEATED
-                                      ? (void *)(base + field->quantifier_offset)
-                                      : NULL};
+    return (struct slot){
+        .value = base + field->offset,
+        .n     = field->label == PROTOBUF_C_LABEL_REPEATED
+                     ? (void *)(base + field->quantifier_offset)
+                     : NULL,
+    };
 }
 
 static fby_err refuse(

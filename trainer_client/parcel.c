@@ -493,7 +493,11 @@ fby_err fby_parcel_send(struct fby_feed *feed,
 {
     struct fby_segments list;
     struct parcel       p = {
-              .setup = host->setup, .host = host, .task = task, .slot = task->from};
+              .setup = host->setup,
+              .host  = host,
+              .task  = task,
+              .slot  = task->from,
+    };
     fby_err err = FBY_OK;
     if (rows_of(&p) > 0) {
         err = put_fields(&p, why);

@@ -36,19 +36,22 @@ static void act_connect(struct fby_receiver *r, const struct fby_action *action)
 
 static void act_hello(struct fby_receiver *r, const struct fby_action *action)
 {
-    const struct fby_message hello = {.type = FBY_MSG_HELLO,
-        .hello                              = {
-                                         .session     = r->session,
-                                         .route       = {action->number},
-                                         .version_min = FBY_PROTOCOL_VERSION,
-                                         .version_max = FBY_PROTOCOL_VERSION,
-                                         .features    = FBY_FEATURES,
-                                         .max_bytes   = r->setup->layout.raw_bytes,
-                                         .job         = r->setup->job,
-                                         .rank        = r->setup->rank,
-                                         .host        = r->host,
-                                         .pid         = (uint32_t)getpid(),
-        }};
+    const struct fby_message hello = {
+        .type = FBY_MSG_HELLO,
+        .hello =
+            {
+                .session     = r->session,
+                .route       = {action->number},
+                .version_min = FBY_PROTOCOL_VERSION,
+                .version_max = FBY_PROTOCOL_VERSION,
+                .features    = FBY_FEATURES,
+                .max_bytes   = r->setup->layout.raw_bytes,
+                .job         = r->setup->job,
+                .rank        = r->setup->rank,
+                .host        = r->host,
+                .pid         = (uint32_t)getpid(),
+            },
+    };
     fby_r_to_peer(r, action->peer, &hello);
 }
 
@@ -89,21 +92,24 @@ static struct fby_message request_of(
     const struct fby_receiver *r, const struct fby_wanted *wanted)
 {
     const struct fby_setup *setup   = r->setup;
-    struct fby_message      request = {.type = FBY_MSG_REQUEST,
-             .request                        = {
-                                        .session     = r->session,
-                                        .request     = wanted->id,
-                                        .content     = setup->content_digest,
-                                        .data        = r->membership.join.data.digest,
-                                        .fingerprint = r->membership.join.fingerprint.digest,
-                                        .seed        = setup->seed,
-                                        .epoch       = wanted->epoch,
-                                        .step        = wanted->step,
-                                        .first_row   = wanted->first_row,
-                                        .rows        = wanted->rows,
-                                        .fields      = setup->selected,
-                                        .max_bytes   = setup->layout.raw_bytes,
-        }};
+    struct fby_message      request = {
+             .type = FBY_MSG_REQUEST,
+             .request =
+                 {
+                     .session     = r->session,
+                     .request     = wanted->id,
+                     .content     = setup->content_digest,
+                     .data        = r->membership.join.data.digest,
+                     .fingerprint = r->membership.join.fingerprint.digest,
+                     .seed        = setup->seed,
+                     .epoch       = wanted->epoch,
+                     .step        = wanted->step,
+                     .first_row   = wanted->first_row,
+                     .rows        = wanted->rows,
+                     .fields      = setup->selected,
+                     .max_bytes   = setup->layout.raw_bytes,
+            },
+    };
     put_choices(setup, &request.request);
     return request;
 }

@@ -63,15 +63,18 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
     p->open                       = (struct fby_open_id){++r->opens};
     p->reopen_ns                  = 0;
     p->open_ns                    = r->now_ns;
-    const struct fby_message open = {.type = FBY_MSG_OPEN,
-        .open                              = {
-                                         .session     = r->session,
-                                         .open        = p->open,
-                                         .content     = {r->setup->content.data, r->setup->content.size},
-                                         .location    = r->setup->location.pattern,
-                                         .data        = r->election.data,
-                                         .fingerprint = r->election.fingerprint,
-        }};
+    const struct fby_message open = {
+        .type = FBY_MSG_OPEN,
+        .open =
+            {
+                .session     = r->session,
+                .open        = p->open,
+                .content     = {r->setup->content.data, r->setup->content.size},
+                .location    = r->setup->location.pattern,
+                .data        = r->election.data,
+                .fingerprint = r->election.fingerprint,
+            },
+    };
     fby_r_to_peer(r, peer, &open);
 }
 

@@ -356,7 +356,10 @@ static fby_err take_device(struct fby_setup *self,
     self->any_device    = any;
     self->fixed_outputs = o->fixed_outputs;
     self->memory        = (struct fby_feed_memory){
-               .allocate = o->allocate, .free = o->deallocate, .arg = o->allocate_arg};
+               .allocate = o->allocate,
+               .free     = o->deallocate,
+               .arg      = o->allocate_arg,
+    };
     return FBY_OK;
 }
 

@@ -51,10 +51,12 @@ void fby_shell_say_busy(
     const int64_t retry_ns = self->session_config.retry_ns;
     self->counts.busy++;
     fby_shell_tell(self, peer,
-        &(struct fby_message){.type = FBY_MSG_BUSY,
-            .busy                   = {.session = peer->id,
-                                  .request      = id,
-                                  .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)}});
+        &(struct fby_message){
+            .type = FBY_MSG_BUSY,
+            .busy = {.session = peer->id,
+                .request      = id,
+                .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)},
+        });
 }
 
 static void say_once(struct shell *self, const struct routing *to,
@@ -87,14 +89,16 @@ static void welcome(
     struct fby_request_id open[OPEN_IDS];
     size_t                n = fby_session_open(peer->session, open, OPEN_IDS);
     fby_shell_tell(self, peer,
-        &(struct fby_message){.type = FBY_MSG_WELCOME,
-            .welcome                = {.session = peer->id,
-                               .route           = hello->route,
-                               .instance        = self->instance,
-                               .version         = FBY_PROTOCOL_VERSION,
-                               .features        = peer->features,
-                               .send_window     = self->options.send_window_bytes,
-                               .open            = {open, n}}});
+        &(struct fby_message){
+            .type    = FBY_MSG_WELCOME,
+            .welcome = {.session = peer->id,
+                .route           = hello->route,
+                .instance        = self->instance,
+                .version         = FBY_PROTOCOL_VERSION,
+                .features        = peer->features,
+                .send_window     = self->options.send_window_bytes,
+                .open            = {open, n}},
+        });
 }
 
 static struct peer *admit(struct shell *self, const struct routing *from,

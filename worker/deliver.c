@@ -152,17 +152,19 @@ static void send_end(struct shell *self, struct ask *ask)
     }
     sum_fields(job, sums);
     fby_shell_tell(self, ask->peer,
-        &(struct fby_message){.type = FBY_MSG_END,
-            .end                    = {.session   = ask->peer->id,
-                                   .request       = ask->id,
-                                   .wire_bytes    = wire_bytes,
-                                   .sums          = sums,
-                                   .n_sums        = job->layout.n_fields,
-                                   .substituted   = substituted,
-                                   .n_substituted = job->n_substituted,
-                                   .samples       = job->samples,
-                                   .n_samples     = is_bucketed(job) ? job->spec.rows : 0,
-                                   .times         = times_of(job, self->now_ns)}});
+        &(struct fby_message){
+            .type = FBY_MSG_END,
+            .end  = {.session   = ask->peer->id,
+                 .request       = ask->id,
+                 .wire_bytes    = wire_bytes,
+                 .sums          = sums,
+                 .n_sums        = job->layout.n_fields,
+                 .substituted   = substituted,
+                 .n_substituted = job->n_substituted,
+                 .samples       = job->samples,
+                 .n_samples     = is_bucketed(job) ? job->spec.rows : 0,
+                 .times         = times_of(job, self->now_ns)},
+        });
     free(substituted);
     self->counts.batches++;
 }

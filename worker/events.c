@@ -29,14 +29,17 @@ static struct fby_message stale_data(
     const struct ask *ask, const struct fby_job *job)
 {
     const struct fby_prepared *prepared = job->spec.prepared;
-    return (struct fby_message){.type = FBY_MSG_STALE_DATA,
-        .stale_data                   = {
-                              .session = ask->peer->id,
-                              .request = ask->id,
-                              .shard =
-                                  fby_dataset_shard_name(prepared->dataset, job->failure.shard),
-                              .text = job->failure.why.text,
-        }};
+    return (struct fby_message){
+        .type = FBY_MSG_STALE_DATA,
+        .stale_data =
+            {
+                .session = ask->peer->id,
+                .request = ask->id,
+                .shard   = fby_dataset_shard_name(
+                      prepared->dataset, job->failure.shard),
+                .text = job->failure.why.text,
+            },
+    };
 }
 
 static enum fby_cannot_code cannot_code(fby_err err)
@@ -53,17 +56,20 @@ static struct fby_message cannot(
 {
     const struct fby_dataset     *dataset = job->spec.prepared->dataset;
     const struct fby_job_failure *failure = &job->failure;
-    return (struct fby_message){.type = FBY_MSG_CANNOT,
-        .cannot                       = {
-                                  .session = ask->peer->id,
-                                  .request = ask->id,
-                                  .code    = cannot_code(failure->err),
-                                  .shard   = fby_dataset_shard_name(dataset, failure->shard),
-                                  .key     = fby_dataset_key(dataset, failure->sample, row),
-                                  .sample  = failure->sample,
-                                  .offset  = failure->offset,
-                                  .text    = failure->why.text,
-        }};
+    return (struct fby_message){
+        .type = FBY_MSG_CANNOT,
+        .cannot =
+            {
+                .session = ask->peer->id,
+                .request = ask->id,
+                .code    = cannot_code(failure->err),
+                .shard   = fby_dataset_shard_name(dataset, failure->shard),
+                .key     = fby_dataset_key(dataset, failure->sample, row),
+                .sample  = failure->sample,
+                .offset  = failure->offset,
+                .text    = failure->why.text,
+            },
+    };
 }
 
 static void say_failed(struct shell *self, const struct ask *ask)

@@ -60,18 +60,21 @@ static void say_differs(struct shell *self, const struct waiting_open *open,
     const struct fby_prepared *prepared)
 {
     fby_shell_tell(self, open->peer,
-        &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
-            .open_failed            = {
-                           .session     = open->peer->id,
-                           .open        = open->id,
-                           .code        = FBY_OPEN_DIFFERS,
-                           .data        = {true, prepared->data_digest},
-                           .fingerprint = {true, prepared->fingerprint},
-                           .text        = differs(&open->data, &prepared->data_digest)
-                                              ? "the data here is not the data asked for"
-                                              : "this worker decodes or transforms "
-                                                "differently",
-            }});
+        &(struct fby_message){
+            .type = FBY_MSG_OPEN_FAILED,
+            .open_failed =
+                {
+                    .session     = open->peer->id,
+                    .open        = open->id,
+                    .code        = FBY_OPEN_DIFFERS,
+                    .data        = {true, prepared->data_digest},
+                    .fingerprint = {true, prepared->fingerprint},
+                    .text        = differs(&open->data, &prepared->data_digest)
+                                       ? "the data here is not the data asked for"
+                                       : "this worker decodes or transforms "
+                                         "differently",
+                },
+        });
 }
 
 static struct fby_shard_info *shards_of(const struct fby_prepared *prepared)
@@ -104,17 +107,20 @@ static void say_opened(struct shell *self, const struct waiting_open *open,
 {
     struct fby_why         why    = {{0}};
     struct fby_shard_info *shards = shards_of(prepared);
-    struct fby_message     opened = {.type = FBY_MSG_OPENED,
-            .opened                        = {
-                                       .session     = open->peer->id,
-                                       .open        = open->id,
-                                       .content     = prepared->content_digest,
-                                       .data        = prepared->data_digest,
-                                       .fingerprint = prepared->fingerprint,
-                                       .samples     = fby_dataset_samples(prepared->dataset),
-                                       .shards      = shards,
-                                       .n_shards    = fby_dataset_shards(prepared->dataset),
-        }};
+    struct fby_message     opened = {
+            .type = FBY_MSG_OPENED,
+            .opened =
+                {
+                    .session     = open->peer->id,
+                    .open        = open->id,
+                    .content     = prepared->content_digest,
+                    .data        = prepared->data_digest,
+                    .fingerprint = prepared->fingerprint,
+                    .samples     = fby_dataset_samples(prepared->dataset),
+                    .shards      = shards,
+                    .n_shards    = fby_dataset_shards(prepared->dataset),
+            },
+    };
     if (can_be_said(&opened, &why)) {
         fby_shell_tell(self, open->peer, &opened);
     } else {
@@ -192,13 +198,15 @@ void fby_shell_open(
         return;
     }
     struct waiting_open *waiting = fby_zalloc(sizeof(*waiting));
-    *waiting                     = (struct waiting_open){.peer = peer,
-                            .id                                = open->open,
-                            .opening                           = opening,
-                            .data                              = open->data,
-                            .fingerprint                       = open->fingerprint,
-                            .next                              = self->opens};
-    self->opens                  = waiting;
+    *waiting                     = (struct waiting_open){
+                            .peer        = peer,
+                            .id          = open->open,
+                            .opening     = opening,
+                            .data        = open->data,
+                            .fingerprint = open->fingerprint,
+                            .next        = self->opens,
+    };
+    self->opens = waiting;
 }
 
 void fby_shell_opens_ended(struct shell *self)

@@ -71,7 +71,9 @@ static fby_err route_address(const char *server, const char *bound,
     const char     *server_port     = NULL;
     const char     *own_port        = NULL;
     struct addrinfo hints           = {
-                  .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_DGRAM};
+                  .ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
+                  .ai_socktype = SOCK_DGRAM,
+    };
     struct addrinfo *peer = NULL;
     if (cut(bound, host, &own_port) && cut(server, host, &server_port) &&
         getaddrinfo(host, server_port, &hints, &peer) == 0) {
@@ -183,13 +185,15 @@ static void say_register(struct shell *self)
     for (uint32_t i = 0; i < n; i++) {
         names[i] = fby_roots_name(self->roots, i);
     }
-    tell_server(self, &(struct fby_message){.type = FBY_MSG_REGISTER,
-                          .enroll                 = {.instance = self->instance,
-                                              .endpoints       = {&endpoint, 1},
-                                              .host            = self->registry.host,
-                                              .pid             = (uint32_t)getpid(),
-                                              .cores           = fby_cores(),
-                                              .roots           = {names, n}}});
+    tell_server(self, &(struct fby_message){
+                          .type   = FBY_MSG_REGISTER,
+                          .enroll = {.instance = self->instance,
+                              .endpoints       = {&endpoint, 1},
+                              .host            = self->registry.host,
+                              .pid             = (uint32_t)getpid(),
+                              .cores           = fby_cores(),
+                              .roots           = {names, n}},
+                      });
     free(names);
 }
 
@@ -220,12 +224,14 @@ static void say_heartbeat(struct shell *self)
 {
     struct fby_shell_counters counters;
     fby_shell_count(self, &counters);
-    tell_server(self, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
-                          .heartbeat              = {.instance = self->instance,
-                                           .sessions           = count_sessions(self),
-                                           .load_permille      = load_permille(self),
-                                           .counters           = counters.at,
-                                           .n_counters         = counters.n}});
+    tell_server(self, &(struct fby_message){
+                          .type      = FBY_MSG_HEARTBEAT,
+                          .heartbeat = {.instance = self->instance,
+                              .sessions           = count_sessions(self),
+                              .load_permille      = load_permille(self),
+                              .counters           = counters.at,
+                              .n_counters         = counters.n},
+                      });
 }
 
 static fby_err give_up_connection(struct shell *self)

@@ -22,9 +22,10 @@ static void say_lost(struct shell *self, const struct incoming *in)
 {
     self->counts.lost++;
     fby_shell_tell(self, in->peer,
-        &(struct fby_message){.type = FBY_MSG_LOST,
-            .lost                   = {
-                                  .session = in->peer->id, .request = in->request->request}});
+        &(struct fby_message){
+            .type = FBY_MSG_LOST,
+            .lost = {.session = in->peer->id, .request = in->request->request},
+        });
 }
 
 static void say_cannot(struct shell *self, const struct incoming *in,

@@ -65,20 +65,23 @@ static const struct fby_key keys[TOKENS_KEYS] = {
           .kind              = FBY_KEY_CHOICE,
           .offset            = offsetof(struct draft_tokens, pack),
           .choices           = packings},
-    [TOKENS_END]    = {.name = "end",
-           .expects          = "an integer, 0 to 2147483647 (the id of the token "
-                                  "that ends a document)",
-           .kind             = FBY_KEY_INTEGER,
-           .offset           = offsetof(struct draft_tokens, end),
-           .min              = 0,
-           .max              = FBY_MAX_TOKEN},
-    [TOKENS_PAD]    = {.name = "pad",
-           .expects          = "an integer, 0 to 2147483647 (the id of the token "
-                                  "that fills sequences up)",
-           .kind             = FBY_KEY_INTEGER,
-           .offset           = offsetof(struct draft_tokens, pad),
-           .min              = 0,
-           .max              = FBY_MAX_TOKEN},
+    [TOKENS_END] =
+        {
+            .name    = "end",
+            .expects = "an integer, 0 to 2147483647 (the id of the token "
+                       "that ends a document)",
+            .kind    = FBY_KEY_INTEGER,
+            .offset  = offsetof(struct draft_tokens, end),
+            .min     = 0,
+            .max     = FBY_MAX_TOKEN,
+        },
+    [TOKENS_PAD] = {.name = "pad",
+        .expects          = "an integer, 0 to 2147483647 (the id of the token "
+                            "that fills sequences up)",
+        .kind             = FBY_KEY_INTEGER,
+        .offset           = offsetof(struct draft_tokens, pad),
+        .min              = 0,
+        .max              = FBY_MAX_TOKEN},
 };
 static const struct fby_schema schema = {
     "{files: PATTERN, format: flat, type: u16, length: 2048}", keys,

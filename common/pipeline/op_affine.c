@@ -58,31 +58,34 @@ const struct fby_op fby_op_rotate = {
 enum { TRANSLATE = 1, SCALE = 2, SHEAR = 3, AFFINE_FILL = 4 };
 
 static const struct fby_param affine_params[] = {
-    [DEGREES]     = DEGREES_PARAM,
-    [TRANSLATE]   = {.name = "translate",
-          .expects = "one or two numbers, 0 to 1 (at most that share of the "
-                       "width, of the height)",
-          .real    = true,
-          .max_n   = 2,
-          .spread  = true,
-          .min     = 0,
-          .max     = 1},
-    [SCALE]       = {.name = "scale",
-              .expects     = "one or two numbers, 0.1 to 10, the lower first",
-              .real        = true,
-              .ordered     = true,
-              .max_n       = 2,
-              .spread      = true,
-              .min         = 0.1,
-              .max         = 10},
-    [SHEAR]       = {.name = "shear",
-              .expects     = "a number a (-a to a degrees along x), two (along x), "
-                                   "or four (along x, along y); within -80 to 80",
-              .real        = true,
-              .ordered     = true,
-              .max_n       = 4,
-              .min         = -80,
-              .max         = 80},
+    [DEGREES]   = DEGREES_PARAM,
+    [TRANSLATE] = {.name = "translate",
+        .expects = "one or two numbers, 0 to 1 (at most that share of the "
+                   "width, of the height)",
+        .real    = true,
+        .max_n   = 2,
+        .spread  = true,
+        .min     = 0,
+        .max     = 1},
+    [SCALE]     = {.name = "scale",
+            .expects     = "one or two numbers, 0.1 to 10, the lower first",
+            .real        = true,
+            .ordered     = true,
+            .max_n       = 2,
+            .spread      = true,
+            .min         = 0.1,
+            .max         = 10},
+    [SHEAR] =
+        {
+            .name    = "shear",
+            .expects = "a number a (-a to a degrees along x), two (along x), "
+                       "or four (along x, along y); within -80 to 80",
+            .real    = true,
+            .ordered = true,
+            .max_n   = 4,
+            .min     = -80,
+            .max     = 80,
+        },
     [AFFINE_FILL] = FBY_FILL_PARAM,
 };
 

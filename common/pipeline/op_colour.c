@@ -195,9 +195,11 @@ static fby_err blur_plan(const struct fby_op_use *use, struct fby_draw *draw,
     }
     *out = fby_op_identity(in);
     fby_op_add_step(
-        out, (struct fby_step){.kind = FBY_STEP_BLUR,
-                 .v                  = {width, height,
-                                      fby_plan_uniform_q16(draw, sigma[0], sigma[1])}});
+        out, (struct fby_step){
+                 .kind = FBY_STEP_BLUR,
+                 .v    = {width, height,
+                        fby_plan_uniform_q16(draw, sigma[0], sigma[1])},
+             });
     return FBY_OK;
 }
 

@@ -18,10 +18,12 @@ static struct fby_raw_layout layout_of_five(void)
     layout.fields[2].shape       = (struct fby_shape){2, {300, 3000}};
     layout.fields[3]             = layout.fields[0];
     layout.fields[3].yuv420      = true;
-    layout.fields[4]             = (struct fby_raw_field){.type = FBY_U8,
-                    .shape                                      = {1, {300}},
-                    .form                                       = FBY_FORM_RAGGED,
-                    .max_length                                 = 300};
+    layout.fields[4]             = (struct fby_raw_field){
+                    .type       = FBY_U8,
+                    .shape      = {1, {300}},
+                    .form       = FBY_FORM_RAGGED,
+                    .max_length = 300,
+    };
     if (fby_layout_finish(&layout, NULL) != FBY_OK) {
         abort();
     }

@@ -88,21 +88,23 @@ static inline void example_shards(struct fby_opened *m)
 
 static inline void example_request(struct fby_request *m)
 {
-    *m = (struct fby_request){.session = EXAMPLE_SESSION,
-        .request                       = {300},
-        .content                       = example_digest(10),
-        .data                          = example_digest(20),
-        .fingerprint                   = example_digest(30),
-        .seed                          = 42,
-        .epoch                         = 2,
-        .step                          = 1000000,
-        .first_row                     = 64,
-        .rows                          = 64,
-        .fields                        = 3,
-        .max_bytes                     = 16 << 20,
-        .n_choices                     = 2,
-        .choices                       = {
-                                  {FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4}, {FBY_AUTO, FBY_AUTO}}};
+    *m = (struct fby_request){
+        .session     = EXAMPLE_SESSION,
+        .request     = {300},
+        .content     = example_digest(10),
+        .data        = example_digest(20),
+        .fingerprint = example_digest(30),
+        .seed        = 42,
+        .epoch       = 2,
+        .step        = 1000000,
+        .first_row   = 64,
+        .rows        = 64,
+        .fields      = 3,
+        .max_bytes   = 16 << 20,
+        .n_choices   = 2,
+        .choices     = {{FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4},
+                {FBY_AUTO, FBY_AUTO}},
+    };
 }
 
 static inline void example_data_plane(struct fby_message *m)

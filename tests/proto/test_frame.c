@@ -315,12 +315,14 @@ static fby_err check_rows_that_vary(uint32_t raw_bytes, struct fby_why *why)
 {
     struct fby_raw_layout layout = {.rows = 3, .n_fields = 1};
     struct fby_chunk      chunk  = {.codec = FBY_CODEC_STORE};
-    layout.fields[0]             = (struct fby_raw_field){.type = FBY_U8,
-                    .shape                                      = {1, {300}},
-                    .form                                       = FBY_FORM_RAGGED,
-                    .max_length                                 = 300};
-    chunk.raw_bytes              = raw_bytes;
-    chunk.wire_bytes             = raw_bytes;
+    layout.fields[0]             = (struct fby_raw_field){
+                    .type       = FBY_U8,
+                    .shape      = {1, {300}},
+                    .form       = FBY_FORM_RAGGED,
+                    .max_length = 300,
+    };
+    chunk.raw_bytes  = raw_bytes;
+    chunk.wire_bytes = raw_bytes;
     assert_ok(fby_layout_finish(&layout, NULL));
     return fby_chunk_check(&chunk, &layout, why);
 }

@@ -401,10 +401,12 @@ static struct fby_raw_layout sparse_rows(
     struct fby_shape shape, uint32_t most, uint32_t rows)
 {
     struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0]             = (struct fby_raw_field){.type = FBY_F32,
-                    .shape                                      = shape,
-                    .form                                       = FBY_FORM_SPARSE,
-                    .max_length                                 = most};
+    layout.fields[0]             = (struct fby_raw_field){
+                    .type       = FBY_F32,
+                    .shape      = shape,
+                    .form       = FBY_FORM_SPARSE,
+                    .max_length = most,
+    };
     assert_ok(fby_layout_finish(&layout, NULL));
     return layout;
 }

@@ -164,17 +164,21 @@ static void say_opened(struct fake_worker *w, const struct fby_open *open)
         .digest  = salted("shard", w->does.data_salt),
         .samples = w->does.samples,
     };
-    const struct fby_message opened = {.type = FBY_MSG_OPENED,
-        .opened                              = {
-                                         .session = open->session,
-                                         .open    = open->open,
-                                         .content = fby_digest_of(open->content.data, open->content.size),
-                                         .data    = salted("data", w->does.data_salt),
-                                         .fingerprint = salted("print", w->does.print_salt),
-                                         .samples     = w->does.samples,
-                                         .shards      = &shard,
-                                         .n_shards    = 1,
-        }};
+    const struct fby_message opened = {
+        .type = FBY_MSG_OPENED,
+        .opened =
+            {
+                .session = open->session,
+                .open    = open->open,
+                .content =
+                    fby_digest_of(open->content.data, open->content.size),
+                .data        = salted("data", w->does.data_salt),
+                .fingerprint = salted("print", w->does.print_salt),
+                .samples     = w->does.samples,
+                .shards      = &shard,
+                .n_shards    = 1,
+            },
+    };
     answer(w, &opened);
 }
 
@@ -436,18 +440,21 @@ static void send_header(struct fake_worker *w, const struct batch *b)
     if (due(w, w->does.draws_every, requests)) {
         fields[0].recipe.behaviour.digest.bytes[0] ^= 1;
     }
-    const struct fby_message header = {.type = FBY_MSG_HEADER,
-        .header                              = {
-                                         .session   = b->request->session,
-                                         .request   = b->request->request,
-                                         .epoch     = b->request->epoch,
-                                         .step      = b->request->step + (wrong ? 1 : 0),
-                                         .first_row = b->request->first_row,
-                                         .rows      = b->request->rows,
-                                         .fields    = fields,
-                                         .n_fields  = b->layout.n_fields,
-                                         .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
-        }};
+    const struct fby_message header = {
+        .type = FBY_MSG_HEADER,
+        .header =
+            {
+                .session   = b->request->session,
+                .request   = b->request->request,
+                .epoch     = b->request->epoch,
+                .step      = b->request->step + (wrong ? 1 : 0),
+                .first_row = b->request->first_row,
+                .rows      = b->request->rows,
+                .fields    = fields,
+                .n_fields  = b->layout.n_fields,
+                .asked     = fby_request_sum(b->request) ^ (damaged ? 1U : 0U),
+            },
+    };
     answer(w, &header);
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
         fby_buffer_fini(&lists[f]);
@@ -577,17 +584,20 @@ static void send_end(struct fake_worker *w, const struct batch *b)
         .key        = "0007",
         .text       = "the JPEG is cut short",
     };
-    const struct fby_message end = {.type = FBY_MSG_END,
-        .end                              = {
-                                         .session       = b->request->session,
-                                         .request       = b->request->request,
-                                         .wire_bytes    = 1,
-                                         .sums          = sums,
-                                         .n_sums        = b->layout.n_fields,
-                                         .substituted   = &one,
-                                         .n_substituted = bad > 0 && bad <= b->request->rows ? 1 : 0,
-                                         .times         = {.fetch = 1, .transform = 2, .encode = 3},
-        }};
+    const struct fby_message end = {
+        .type = FBY_MSG_END,
+        .end =
+            {
+                .session       = b->request->session,
+                .request       = b->request->request,
+                .wire_bytes    = 1,
+                .sums          = sums,
+                .n_sums        = b->layout.n_fields,
+                .substituted   = &one,
+                .n_substituted = bad > 0 && bad <= b->request->rows ? 1 : 0,
+                .times         = {.fetch = 1, .transform = 2, .encode = 3},
+            },
+    };
     answer(w, &end);
 }
 
@@ -596,26 +606,33 @@ static void send_end(struct fake_worker *w, const struct batch *b)
 static bool refuse_always(
     struct fake_worker *w, const struct fby_request *request)
 {
-    const struct fby_message cannot = {.type = FBY_MSG_CANNOT,
-        .cannot                              = {
-                                         .session = request->session,
-                                         .request = request->request,
-                                         .code    = FBY_CANNOT_SAMPLE,
-                                         .shard   = "train-0.tar",
-                                         .key     = "0007",
-                                         .sample  = 7,
-                                         .offset  = 512,
-                                         .text    = "shard train-0.tar, sample 7 (key 0007), offset 512: "
-                                                                                 "the JPEG is cut short",
-        }};
-    const struct fby_message stale  = {.type = FBY_MSG_STALE_DATA,
-         .stale_data                         = {
-                                     .session = request->session,
-                                     .request = request->request,
-                                     .shard   = w->does.unnamed ? "" : "train-0.tar",
-                                     .text    = w->does.unnamed ? "it has another size"
-                                                                : "shard train-0.tar: it has another size",
-        }};
+    const struct fby_message cannot = {
+        .type = FBY_MSG_CANNOT,
+        .cannot =
+            {
+                .session = request->session,
+                .request = request->request,
+                .code    = FBY_CANNOT_SAMPLE,
+                .shard   = "train-0.tar",
+                .key     = "0007",
+                .sample  = 7,
+                .offset  = 512,
+                .text = "shard train-0.tar, sample 7 (key 0007), offset 512: "
+                        "the JPEG is cut short",
+            },
+    };
+    const struct fby_message stale = {
+        .type = FBY_MSG_STALE_DATA,
+        .stale_data =
+            {
+                .session = request->session,
+                .request = request->request,
+                .shard   = w->does.unnamed ? "" : "train-0.tar",
+                .text    = w->does.unnamed
+                               ? "it has another size"
+                               : "shard train-0.tar: it has another size",
+            },
+    };
     if (w->does.cannot || w->does.stale) {
         atomic_fetch_add(&w->effects, 1);
         answer(w, w->does.cannot ? &cannot : &stale);
@@ -825,12 +842,15 @@ static void on_join(struct fake_server *s, const struct route *from,
         say_joined(s, from);
         return;
     }
-    const struct fby_message refused = {.type = FBY_MSG_JOIN_REFUSED,
-        .join_refused                         = {
-                                    .session = join->session,
-                                    .code    = (enum fby_join_refused_code)s->code,
-                                    .text    = s->refusal,
-        }};
+    const struct fby_message refused = {
+        .type = FBY_MSG_JOIN_REFUSED,
+        .join_refused =
+            {
+                .session = join->session,
+                .code    = (enum fby_join_refused_code)s->code,
+                .text    = s->refusal,
+            },
+    };
     send_message(s->socket, from, &refused);
 }
 

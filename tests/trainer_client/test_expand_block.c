@@ -1231,10 +1231,12 @@ static void a_list_of_fewer_rows_fits_too(void **state)
         const struct fby_field_delivery delivery = {
             .dtype = FBY_U8, .as = as[i], .offsets = FBY_I32};
         struct fby_raw_layout layout = {.rows = 65281, .n_fields = 1};
-        layout.fields[0]             = (struct fby_raw_field){.type = FBY_U8,
-                        .shape                                      = field.shape,
-                        .form                                       = FBY_FORM_SPARSE,
-                        .max_length                                 = field.max_length};
+        layout.fields[0]             = (struct fby_raw_field){
+                        .type       = FBY_U8,
+                        .shape      = field.shape,
+                        .form       = FBY_FORM_SPARSE,
+                        .max_length = field.max_length,
+        };
         assert_ok(fby_expansion_init(plan, &field, &delivery, NULL));
         assert_ok(fby_layout_finish(&layout, NULL));
         assert_int_equal(layout.fields[0].n_chunks, 1);

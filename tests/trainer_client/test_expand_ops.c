@@ -47,11 +47,13 @@ static struct fby_expansion *new_plan(
     plan->channels             = RGB;
     plan->raw_bytes            = (uint64_t)plan->pixels * RGB;
     plan->out_bytes            = plan->raw_bytes * fby_type_bytes(to);
-    plan->ops                  = (struct fby_ops_plan){.width = width,
-                         .height                              = height,
-                         .normalized                          = 1,
-                         .mean                                = {0.485F, 0.456F, 0.406F},
-                         .std                                 = {0.229F, 0.224F, 0.225F}};
+    plan->ops                  = (struct fby_ops_plan){
+                         .width      = width,
+                         .height     = height,
+                         .normalized = 1,
+                         .mean       = {0.485F, 0.456F, 0.406F},
+                         .std        = {0.229F, 0.224F, 0.225F},
+    };
     return plan;
 }
 

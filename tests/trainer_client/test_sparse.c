@@ -69,10 +69,12 @@ static void lay_out(struct fby_shape shape, uint32_t most, uint32_t rows)
     *layout                       = (struct fby_raw_layout){0};
     layout->rows                  = rows;
     layout->n_fields              = 1;
-    layout->fields[0]             = (struct fby_raw_field){.type = FBY_F32,
-                    .shape                                       = shape,
-                    .form                                        = FBY_FORM_SPARSE,
-                    .max_length                                  = most};
+    layout->fields[0]             = (struct fby_raw_field){
+                    .type       = FBY_F32,
+                    .shape      = shape,
+                    .form       = FBY_FORM_SPARSE,
+                    .max_length = most,
+    };
     assert_ok(fby_layout_finish(layout, NULL));
     assert_int_equal(layout->n_chunks, 1);
 }

@@ -145,11 +145,13 @@ const struct fby_opened *client_content(
     struct client *client, const struct kit *kit)
 {
     client_say(
-        client, &(struct fby_message){.type = FBY_MSG_OPEN,
-                    .open                   = {.session = client->session,
-                                          .open         = {1},
-                                          .content      = {kit->content.data, kit->content.size},
-                                          .location     = kit->location}});
+        client, &(struct fby_message){
+                    .type = FBY_MSG_OPEN,
+                    .open = {.session = client->session,
+                        .open         = {1},
+                        .content      = {kit->content.data, kit->content.size},
+                        .location     = kit->location},
+                });
     return &client_hear_at_last(client, FBY_MSG_OPENED)->opened;
 }
 
@@ -157,20 +159,22 @@ struct fby_request_id client_request(
     struct client *client, const struct fby_job_spec *spec)
 {
     struct fby_request_id id      = {client->next_request++};
-    struct fby_message    message = {.type = FBY_MSG_REQUEST,
-           .request                        = {.session = client->session,
-                                      .request         = id,
-                                      .content         = spec->prepared->content_digest,
-                                      .data            = spec->prepared->data_digest,
-                                      .fingerprint     = spec->prepared->fingerprint,
-                                      .seed            = spec->seed,
-                                      .epoch           = spec->epoch,
-                                      .step            = spec->step,
-                                      .first_row       = spec->first_row,
-                                      .rows            = spec->rows,
-                                      .fields          = spec->fields,
-                                      .max_bytes       = client->max_bytes,
-                                      .n_choices       = client->n_choices}};
+    struct fby_message    message = {
+           .type    = FBY_MSG_REQUEST,
+           .request = {.session = client->session,
+               .request         = id,
+               .content         = spec->prepared->content_digest,
+               .data            = spec->prepared->data_digest,
+               .fingerprint     = spec->prepared->fingerprint,
+               .seed            = spec->seed,
+               .epoch           = spec->epoch,
+               .step            = spec->step,
+               .first_row       = spec->first_row,
+               .rows            = spec->rows,
+               .fields          = spec->fields,
+               .max_bytes       = client->max_bytes,
+               .n_choices       = client->n_choices},
+    };
     memcpy(message.request.choices, client->choices, sizeof(client->choices));
     client_say(client, &message);
     return id;

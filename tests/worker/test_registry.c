@@ -179,11 +179,13 @@ static void a_worker_that_is_refused_asks_again(void **state)
     world_start(&world);
     for (int i = 0; i < 2; i++) {
         hear(&server, FBY_MSG_REGISTER);
-        say(&server, &(struct fby_message){.type = FBY_MSG_REFUSED,
-                         .refused                = {.code = FBY_REFUSED_FULL,
-                                            .version_min  = FBY_PROTOCOL_VERSION,
-                                            .version_max  = FBY_PROTOCOL_VERSION,
-                                            .text         = "no room"}});
+        say(&server, &(struct fby_message){
+                         .type    = FBY_MSG_REFUSED,
+                         .refused = {.code = FBY_REFUSED_FULL,
+                             .version_min  = FBY_PROTOCOL_VERSION,
+                             .version_max  = FBY_PROTOCOL_VERSION,
+                             .text         = "no room"},
+                     });
     }
     say_registered(&server, hear(&server, FBY_MSG_REGISTER)->enroll.instance);
     const struct fby_heartbeat *heartbeat =

@@ -490,16 +490,18 @@ static void make_long_names(const struct sandbox *sandbox, int n)
 static void a_list_of_shards_too_long_to_say_is_refused(void **state)
 {
     struct world                   world;
-    const struct fby_pipeline_text text     = {.name = "p.yaml",
-            .folder                                  = "/",
-            .text = "{forebay: 1, global_batch: 1, splits: {s: {shards: a.tar}},"
-                        " fields: {x: {from: cls}}}"};
-    struct fby_pipeline_text       whole    = text;
-    struct fby_pipeline           *pipeline = NULL;
-    struct fby_split              *split    = NULL;
-    struct fby_buffer              bytes    = {0};
-    struct fby_why                 why      = {{0}};
-    whole.size                              = strlen(text.text);
+    const struct fby_pipeline_text text = {
+        .name   = "p.yaml",
+        .folder = "/",
+        .text   = "{forebay: 1, global_batch: 1, splits: {s: {shards: a.tar}},"
+                  " fields: {x: {from: cls}}}",
+    };
+    struct fby_pipeline_text whole    = text;
+    struct fby_pipeline     *pipeline = NULL;
+    struct fby_split        *split    = NULL;
+    struct fby_buffer        bytes    = {0};
+    struct fby_why           why      = {{0}};
+    whole.size                        = strlen(text.text);
     assert_ok(fby_pipeline_parse(&whole, &pipeline, &why));
     assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
     fby_content_encode(&split->content, &bytes);

@@ -16,10 +16,12 @@ static struct fby_raw_layout layout_of(
     enum fby_type type, struct fby_shape shape, uint32_t rows)
 {
     struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0]             = (struct fby_raw_field){.type = type,
-                    .shape                                      = shape,
-                    .form                                       = FBY_FORM_RAGGED,
-                    .max_length                                 = shape.dims[0]};
+    layout.fields[0]             = (struct fby_raw_field){
+                    .type       = type,
+                    .shape      = shape,
+                    .form       = FBY_FORM_RAGGED,
+                    .max_length = shape.dims[0],
+    };
     assert_ok(fby_layout_finish(&layout, NULL));
     return layout;
 }
@@ -146,7 +148,11 @@ static struct fby_raw_layout sparse_layout(
 {
     struct fby_raw_layout layout = {.rows = 3, .n_fields = 1};
     layout.fields[0]             = (struct fby_raw_field){
-                    .type = type, .shape = shape, .form = FBY_FORM_SPARSE, .max_length = 4};
+                    .type       = type,
+                    .shape      = shape,
+                    .form       = FBY_FORM_SPARSE,
+                    .max_length = 4,
+    };
     assert_ok(fby_layout_finish(&layout, NULL));
     return layout;
 }

@@ -413,7 +413,9 @@ fby_err fby_sparse_file_write(struct fby_transform *transform,
 {
     const struct fby_shape *shape = &job->field->shape;
     struct file             file  = {
-                     .job = job, .rows = shape->n_dims == 2 ? shape->dims[0] : 1};
+                     .job  = job,
+                     .rows = shape->n_dims == 2 ? shape->dims[0] : 1,
+    };
     fby_err err = find_members(&file, why);
     if (err == FBY_OK) {
         err = write_row(transform, &file, dst, why);

@@ -160,7 +160,10 @@ static fby_err try_text(struct fby_transform *transform,
 {
     uint8_t              value[8] = {0};
     struct fby_field_job job      = {
-             .field = field, .bytes = (const uint8_t *)text, .size = strlen(text)};
+             .field = field,
+             .bytes = (const uint8_t *)text,
+             .size  = strlen(text),
+    };
     fby_err err    = fby_field_write(transform, &job, value, NULL);
     fby_err broken = err == FBY_USAGE ? FBY_OK : fby_trial_outcome(hash, err);
     if (err == FBY_OK) {

@@ -48,7 +48,11 @@ static fby_err try_sequence(struct fby_transform *transform,
     uint8_t              values[LENGTH * 4] = {0};
     uint32_t             entries            = LENGTH;
     struct fby_field_job job                = {
-                       .field = field, .bytes = bytes, .width = 4, .length = &entries};
+                       .field  = field,
+                       .bytes  = bytes,
+                       .width  = 4,
+                       .length = &entries,
+    };
     job.size       = put_sequence(lengths, bytes, &job.documents);
     fby_err err    = fby_field_write(transform, &job, values, NULL);
     fby_err broken = fby_trial_outcome(hash, err);

@@ -29,7 +29,11 @@ static fby_err try_row(struct fby_digest_state *hash,
 {
     static const uint8_t values[MOST + 1] = {5, 0, 255, 1};
     const struct fby_npy npy              = {
-                     .type = FBY_NPY_I1, .n_dims = 1, .values = trial->n, .data = values};
+                     .type   = FBY_NPY_I1,
+                     .n_dims = 1,
+                     .values = trial->n,
+                     .data   = values,
+    };
     int64_t               at[MOST + 1];
     uint8_t               spare[(MOST + 1) * FBY_SPARSE_SPARE];
     uint8_t               indices[MOST * 2];

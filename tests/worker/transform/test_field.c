@@ -499,13 +499,14 @@ static void bytes_have_the_one_right_length(void **state)
 static struct fby_field_content crop_field(uint32_t side)
 {
     struct fby_field_content field = field_of(FBY_DECODE_RGB8, FBY_U8);
-    field.shape = (struct fby_shape){3, {side, side, FBY_RGB}};
-    field.n_ops = 2;
-    field.ops[0] =
-        (struct fby_op_use){.op = fby_op_named("random_resized_crop"),
-            .params             = {{.n = 2, .i = {side, side}},
-                            {.n = 2, .real = true, .r = {0.08, 1}},
-                            {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}}};
+    field.shape  = (struct fby_shape){3, {side, side, FBY_RGB}};
+    field.n_ops  = 2;
+    field.ops[0] = (struct fby_op_use){
+        .op     = fby_op_named("random_resized_crop"),
+        .params = {{.n = 2, .i = {side, side}},
+            {.n = 2, .real = true, .r = {0.08, 1}},
+            {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}},
+    };
     field.ops[1] = (struct fby_op_use){.op = fby_op_named("horizontal_flip"),
         .params = {{.n = 1, .real = true, .r = {0.5}}}};
     return field;
@@ -595,7 +596,9 @@ static void a_crop_of_a_scaled_picture_is_that_of_the_whole(void **state)
     struct fby_image         made  = new_picture(40, 40);
     struct fby_field_content field = crop_field(40);
     field.ops[0]                   = (struct fby_op_use){
-                          .op = fby_op_named("resize"), .params = {{.n = 1, .i = {90}}}};
+                          .op     = fby_op_named("resize"),
+                          .params = {{.n = 1, .i = {90}}},
+    };
     field.ops[1] = (struct fby_op_use){
         .op = fby_op_named("center_crop"), .params = {{.n = 2, .i = {40, 40}}}};
     struct fby_buffer file =
@@ -624,7 +627,9 @@ static void a_picture_too_small_for_its_crop_is_a_bad_sample(void **state)
     struct fby_field_content field = crop_field(64);
     field.n_ops                    = 1;
     field.ops[0]                   = (struct fby_op_use){
-                          .op = fby_op_named("center_crop"), .params = {{.n = 2, .i = {64, 64}}}};
+                          .op     = fby_op_named("center_crop"),
+                          .params = {{.n = 2, .i = {64, 64}}},
+    };
     struct fby_buffer file =
         photo_file((struct fby_photo){.width = 63, .height = 80});
     struct fby_field_job job = {

@@ -102,8 +102,10 @@ static void a_scaled_mask_has_no_id_that_was_not_there(void **state)
     struct fby_picture_file  file  = probe(WIDTH, HEIGHT);
     struct fby_scratch       all   = {0};
     struct fby_image         whole = {0};
-    mask.ops[0]              = (struct fby_op_use){.op = fby_op_named("resize"),
-                     .params                           = {{0}, {.n = 2, .i = {SIDE, SIDE}}}};
+    mask.ops[0]                    = (struct fby_op_use){
+                           .op     = fby_op_named("resize"),
+                           .params = {{0}, {.n = 2, .i = {SIDE, SIDE}}},
+    };
     struct fby_field_job job = job_of(&mask, file);
     assert_ok(fby_field_write(transform, &job, ids, NULL));
     assert_ok(fby_picture_decode(&fby_png_mask, &file, &all, &whole, NULL));

@@ -456,14 +456,21 @@ static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
     struct written           out      = {0};
     struct fby_why           why      = {{0}};
     struct fby_field_job     job      = {
-                 .field = &field, .length = &out.length, .indices = out.indices};
-    struct fby_sparse_lists lists = {.indices = {.type = FBY_NPY_U2,
-                                         .big_endian   = true,
-                                         .n_dims       = 1,
-                                         .values       = 3,
-                                         .data         = at},
-        .values                               = {
-                                          .type = FBY_NPY_U1, .n_dims = 1, .values = 3, .data = values}};
+                 .field   = &field,
+                 .length  = &out.length,
+                 .indices = out.indices,
+    };
+    struct fby_sparse_lists lists = {
+        .indices = {.type = FBY_NPY_U2,
+            .big_endian   = true,
+            .n_dims       = 1,
+            .values       = 3,
+            .data         = at},
+        .values  = {.type = FBY_NPY_U1,
+             .n_dims      = 1,
+             .values      = 3,
+             .data        = values},
+    };
     assert_int_equal(
         fby_sparse_row_write(transform, &job, &lists, out.values, NULL),
         FBY_OK);
@@ -486,7 +493,10 @@ static void an_index_that_no_integer_holds_is_refused(void **state)
     struct written           out      = {0};
     struct fby_why           why      = {{0}};
     struct fby_field_job     job      = {
-                 .field = &field, .length = &out.length, .indices = out.indices};
+                 .field   = &field,
+                 .length  = &out.length,
+                 .indices = out.indices,
+    };
     struct fby_sparse_lists lists = {
         .indices = {.type = FBY_NPY_U8, .values = 2, .data = (const void *)at},
         .values  = {.type = FBY_NPY_U1, .values = 2, .data = values}};

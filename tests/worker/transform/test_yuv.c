@@ -236,7 +236,10 @@ static void a_part_is_that_of_the_whole_picture_at_any_offset(void **state)
         struct fby_field_plan    plan;
         struct fby_field_content field = yuv_field(w, h);
         struct fby_field_job     job   = {
-                  .field = &field, .bytes = photo.file.data, .size = photo.file.size};
+                  .field = &field,
+                  .bytes = photo.file.data,
+                  .size  = photo.file.size,
+        };
         field.ops[field.n_ops++] = crop_of(w, h);
         assert_ok(fby_field_plan(&job, &plan, NULL));
         struct fby_image part =
@@ -252,7 +255,11 @@ static void grey_has_its_levels_in_y_and_no_colour(void **state)
 {
     (void)state;
     struct fby_buffer        file   = photo_file((struct fby_photo){
-                 .number = 3, .width = 37, .height = 41, .sampling = FBY_PHOTO_GREY});
+                 .number   = 3,
+                 .width    = 37,
+                 .height   = 41,
+                 .sampling = FBY_PHOTO_GREY,
+    });
     struct fby_scratch       memory = {0};
     struct fby_image         rgb    = {0};
     struct fby_field_content field  = yuv_field(37, 41);
@@ -341,7 +348,11 @@ static void what_ops_paint_has_the_colour_of_jfif(void **state)
 {
     (void)state;
     struct fby_buffer        file  = photo_file((struct fby_photo){
-                .number = 3, .width = 20, .height = 20, .sampling = FBY_PHOTO_444});
+                .number   = 3,
+                .width    = 20,
+                .height   = 20,
+                .sampling = FBY_PHOTO_444,
+    });
     struct fby_field_content field = yuv_field(20, 20);
     add_painting(&field, 40);
     struct fby_buffer raw = write_field(&field, as_jpeg(&file));
@@ -365,7 +376,11 @@ static void mirrors_act_on_each_plane(void **state)
 {
     (void)state;
     struct fby_buffer        file  = photo_file((struct fby_photo){
-                .number = 7, .width = 22, .height = 16, .sampling = FBY_PHOTO_420});
+                .number   = 7,
+                .width    = 22,
+                .height   = 16,
+                .sampling = FBY_PHOTO_420,
+    });
     struct fby_field_content field = yuv_field(22, 16);
     struct fby_buffer        plain = write_field(&field, as_jpeg(&file));
     add_op(
