@@ -93,7 +93,8 @@ static double copy_pinned(uint64_t bytes)
     return gpu_median(times, GPU_PAIRS);
 }
 
-/* The 99th percentile of what 4 KiB take behind pieces on another stream, ms. */
+/* The 99th percentile of what 4 KiB take behind pieces on another stream, in
+ * ms. */
 static double small_copy(void)
 {
     uint8_t     *host, *there;

@@ -180,7 +180,7 @@ static double run(struct rig *rig)
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
-/* ---- copies and kernels --------------------------------------------------- */
+/* ---- copies and kernels -------------------------------------------------- */
 
 struct alone { /* the same work without a pipeline */
     uint8_t *host, *there, *out;
@@ -246,7 +246,7 @@ static void measure_copies(void)
     end(&rig);
 }
 
-/* ---- calls ---------------------------------------------------------------- */
+/* ---- calls --------------------------------------------------------------- */
 
 static void measure_calls(const char *name, uint32_t rows, double most)
 {
@@ -267,7 +267,7 @@ static void measure_calls(const char *name, uint32_t rows, double most)
     end(&rig);
 }
 
-/* ---- a training step ------------------------------------------------------ */
+/* ---- a training step ----------------------------------------------------- */
 
 /* All multiprocessors for a while, with the batch as its input. */
 __global__ void work(

@@ -1,10 +1,10 @@
-/* gpu_way.cu - a batch of pictures to normalised f32, one channel after another:
- * our copy and kernel against the usual way of PyTorch,
+/* gpu_way.cu - a batch of pictures to normalised f32, one channel after
+ * another: our copy and kernel against the usual way of PyTorch,
  *     pinned u8 -> device -> permute -> float -> normalise -> contiguous,
- * as the launches it makes: permute is a view, so float(), sub_() and div_() run
- * over the pixels as they lie, and contiguous() moves them. Each kernel here is
- * as simple as can be, with nothing of PyTorch's own cost; torch_way.py measures
- * PyTorch itself where it is installed. */
+ * as the launches it makes: permute is a view, so float(), sub_() and div_()
+ * run over the pixels as they lie, and contiguous() moves them. Each kernel
+ * here is as simple as can be, with nothing of PyTorch's own cost; torch_way.py
+ * measures PyTorch itself where it is installed. */
 #include <cmath>
 
 #include "bench/gpu.h"

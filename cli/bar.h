@@ -1,7 +1,8 @@
 /* bar.h - one line that says how far a long run is.
  *
  * On a terminal a bar that rewrites itself, ten times a second; elsewhere a
- * plain line every ten seconds. Standard error, so that results can be piped. */
+ * plain line every ten seconds. Standard error, so that results can be
+ * piped. */
 #ifndef FBY_CLI_BAR_H
 #define FBY_CLI_BAR_H
 

@@ -61,7 +61,7 @@ static bool is_worth(double before, double after, double share)
     return before > 0 && before - after >= share * before;
 }
 
-/* ---- samples that are refused --------------------------------------------- */
+/* ---- samples that are refused -------------------------------------------- */
 
 static void find_refused(struct findings *self)
 {
@@ -87,7 +87,7 @@ static void find_refused(struct findings *self)
     finding->changes_content = !facts->substitutes;
 }
 
-/* ---- class folders -------------------------------------------------------- */
+/* ---- class folders ------------------------------------------------------- */
 
 static void find_classes(struct findings *self)
 {
@@ -108,7 +108,7 @@ static void find_classes(struct findings *self)
     say(finding->instead, "nothing, but %s", fby_class_folders_advice);
 }
 
-/* ---- documents that do not end -------------------------------------------- */
+/* ---- documents that do not end ------------------------------------------- */
 
 static void find_ends(struct findings *self)
 {
@@ -128,7 +128,7 @@ static void find_ends(struct findings *self)
     finding->changes_content = true;
 }
 
-/* ---- a picture and its labels --------------------------------------------- */
+/* ---- a picture and its labels -------------------------------------------- */
 
 /* The picture that it goes with: the first that moves as it does, else the
  * first there is, if any. */

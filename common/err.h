@@ -4,7 +4,8 @@
  * trailing `out` pointer, which it writes only on FBY_OK. The groups below say
  * how far the damage reaches, so a caller can decide from the code alone.
  * Where a person has to be told more than a code, the function also takes a
- * `struct fby_why`, and writes what is wrong, where, and what would be right. */
+ * `struct fby_why`, and writes what is wrong, where, and what would be
+ * right. */
 #ifndef FBY_COMMON_ERR_H
 #define FBY_COMMON_ERR_H
 

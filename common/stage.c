@@ -50,7 +50,8 @@ static fby_err next_item(struct fby_stage *self, void **out)
     return err;
 }
 
-/* On Linux each thread has a niceness of its own; it starts with its maker's. */
+/* On Linux each thread has a niceness of its own; it starts with that of its
+ * maker. */
 static void stand_back(int by)
 {
     id_t thread = (id_t)gettid();

@@ -47,7 +47,8 @@ FBY_CHECKED fby_err fby_stage_create(
 void fby_stage_destroy(struct fby_stage **self_p);
 
 /* Hand in one item; waits while the queue is full.
- * Errors: FBY_GONE the stage is being destroyed; the item stays the caller's. */
+ * Errors: FBY_GONE the stage is being destroyed; the item stays the
+ *         caller's. */
 FBY_CHECKED fby_err fby_stage_put(struct fby_stage *self, void *item);
 
 /* The same without waiting: FBY_FULL instead. */

@@ -42,7 +42,8 @@ static const char *read_token(struct run *run) /* NULL: no file yet */
 }
 
 /* Model and token together are a checkpoint: save both at the same step. The
- * file is replaced as a whole, so that a crash leaves the old one or the new. */
+ * file is replaced as a whole, so that a crash leaves the old one or the
+ * new. */
 static bool save_token(const struct run *run)
 {
     char fresh[TEXT_SIZE];

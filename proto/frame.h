@@ -43,7 +43,8 @@ bool fby_chunk_intact(const void *frame, size_t size);
 
 /* Whether `chunk` is one of `layout`: field and number exist, filter and codec
  * are for such arrays, offset and raw bytes are what the layout gives them;
- * where rows vary in length, raw bytes at most so many and at least the lengths.
+ * where rows vary in length, raw bytes at most so many and at least the
+ * lengths.
  * Errors: FBY_PROTO. */
 FBY_CHECKED fby_err fby_chunk_check(const struct fby_chunk *chunk,
     const struct fby_raw_layout *layout, struct fby_why *why);

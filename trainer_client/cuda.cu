@@ -1,8 +1,8 @@
 /* cuda.cu - the only file that sees CUDA: the table of calls, and the kernels.
  *
- * The kernels are expand_block.h for one block a launch block, and nothing else:
- * one that expands, and two for the ops of the device; in one they would cost
- * each other their registers.
+ * The kernels are expand_block.h for one block a launch block, and nothing
+ * else: one that expands, and two for the ops of the device; in one they would
+ * cost each other their registers.
  * Linked with the static runtime, which looks for a driver when the first call
  * needs one: on a machine without, every call answers an error. */
 #include "trainer_client/cuda.h"

@@ -157,7 +157,7 @@ static size_t planes_of_u8(
     return x;
 }
 
-/* ---- which ---------------------------------------------------------------- */
+/* ---- which --------------------------------------------------------------- */
 
 /* One loop for each dtype, and one that writes past the cache. */
 #define FOR_EACH(walk)                                                 \

@@ -19,7 +19,7 @@ struct source { /* a row of the batch */
     struct fby_picture         picture;
 };
 
-/* ---- levels of a run ------------------------------------------------------ */
+/* ---- levels of a run ----------------------------------------------------- */
 
 static void load(struct source *from, struct run *run)
 {
@@ -119,7 +119,7 @@ static void make(struct source *from, bool to_contrast, struct run *run)
     }
 }
 
-/* ---- walking a picture ---------------------------------------------------- */
+/* ---- walking a picture --------------------------------------------------- */
 
 static struct run first_run(const struct fby_ops_plan *plan)
 {
@@ -164,7 +164,7 @@ static float mean_grey(struct source *from)
         sum, (uint64_t)from->plan->width * from->plan->height);
 }
 
-/* ---- two rows ------------------------------------------------------------- */
+/* ---- two rows ------------------------------------------------------------ */
 
 static void mix(
     const struct fby_ops_row *row, const struct run *other, struct run *run)
@@ -202,7 +202,7 @@ static void pair(
     }
 }
 
-/* ---- out ------------------------------------------------------------------ */
+/* ---- out ----------------------------------------------------------------- */
 
 static void put_u8(const float *level, uint32_t n, size_t step, uint8_t *out)
 {
@@ -256,7 +256,7 @@ static void store(
     }
 }
 
-/* ---- rows ----------------------------------------------------------------- */
+/* ---- rows ---------------------------------------------------------------- */
 
 static void take(
     const struct fby_expand_job *job, uint32_t r, struct source *out)

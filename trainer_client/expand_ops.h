@@ -214,7 +214,7 @@ FBY_DEVICE_INLINE float fby_ops_mix(
     return theirs + mine;
 }
 
-/* ---- places --------------------------------------------------------------- */
+/* ---- places -------------------------------------------------------------- */
 
 FBY_DEVICE_INLINE int fby_ops_is_in(
     const struct fby_ops_box *box, uint32_t x, uint32_t y)
@@ -231,7 +231,7 @@ FBY_DEVICE_INLINE uint32_t fby_ops_source(const struct fby_ops_plan *plan,
     return from_y * plan->width + from_x;
 }
 
-/* ---- a whole pixel, as a kernel does it ----------------------------------- */
+/* ---- a whole pixel, as a kernel does it ---------------------------------- */
 
 /* All of colour_jitter, or what comes before contrast: then false. */
 FBY_DEVICE_INLINE int fby_ops_jitter_all(

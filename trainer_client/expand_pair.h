@@ -86,7 +86,7 @@ FBY_BLOCK_INLINE void fby_pair_pixel(const struct fby_ops_plan *plan,
     }
 }
 
-/* ---- greys ---------------------------------------------------------------- */
+/* ---- greys --------------------------------------------------------------- */
 
 FBY_BLOCK_INLINE bool fby_pair_needs_grey(const struct fby_pair *pair)
 {
@@ -142,7 +142,7 @@ FBY_BLOCK_INLINE void fby_pair_add(const struct fby_segment *s,
     fby_add_at(&sums[image], sum);
 }
 
-/* ---- pixels --------------------------------------------------------------- */
+/* ---- pixels -------------------------------------------------------------- */
 
 /* Of the picture, its partner, or both mixed. */
 FBY_BLOCK_INLINE void fby_pair_levels(const struct fby_segment *s,

@@ -238,7 +238,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_part_three(
     return quad;
 }
 
-/* ---- mirrors -------------------------------------------------------------- */
+/* ---- mirrors ------------------------------------------------------------- */
 
 FBY_BLOCK_INLINE uint32_t fby_mirror(
     const struct fby_segment *s, const uint8_t *arena, uint32_t image)
@@ -271,7 +271,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_turn_quad(struct fby_quad quad, uint32_t n)
     return quad;
 }
 
-/* ---- load ----------------------------------------------------------------- */
+/* ---- load ---------------------------------------------------------------- */
 
 /* `n` of four pixels at `from`. */
 FBY_BLOCK_INLINE struct fby_quad fby_load_quad(

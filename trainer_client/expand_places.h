@@ -10,7 +10,7 @@
 
 #include "common/device_inline.h"
 
-/* ---- padded and ragged ---------------------------------------------------- */
+/* ---- padded and ragged --------------------------------------------------- */
 
 /* Entry j of row i in a padded tensor whose rows have `to` entries. */
 FBY_DEVICE_INLINE uint64_t fby_padded_place(uint64_t i, uint64_t to, uint64_t j)
@@ -24,7 +24,7 @@ FBY_DEVICE_INLINE uint64_t fby_ragged_place(uint64_t first, uint64_t j)
     return first + j;
 }
 
-/* ---- sparse ---------------------------------------------------------------- */
+/* ---- sparse -------------------------------------------------------------- */
 
 /* Index `i` of those that lie at `at`, of `width` bytes each: 1, 2 or 4. They
  * begin at a multiple of 16 in their chunk. */
@@ -62,7 +62,7 @@ FBY_DEVICE_INLINE uint64_t fby_coo_place(uint64_t d, uint64_t total, uint64_t j)
     return d * total + j;
 }
 
-/* ---- documents ------------------------------------------------------------- */
+/* ---- documents ----------------------------------------------------------- */
 
 /* Where a document begins among the tokens of all rows. */
 FBY_DEVICE_INLINE uint64_t fby_document_offset(

@@ -88,7 +88,7 @@ FBY_BLOCK_INLINE uint64_t fby_group_begun(
     return fby_group_first(s, arena, g) - fby_group_first(s, arena, 0);
 }
 
-/* ---- padded --------------------------------------------------------------- */
+/* ---- padded -------------------------------------------------------------- */
 
 /* Value `v` of the group's tensor. */
 FBY_BLOCK_INLINE void fby_group_value(const struct fby_segment *s,
@@ -131,7 +131,7 @@ FBY_BLOCK_INLINE void fby_group_pad(const struct fby_segment *s,
     }
 }
 
-/* ---- sparse --------------------------------------------------------------- */
+/* ---- sparse -------------------------------------------------------------- */
 
 FBY_BLOCK_INLINE uint32_t fby_group_index(
     const struct fby_segment *s, const uint8_t *indices, uint32_t entry)
@@ -238,7 +238,7 @@ FBY_BLOCK_INLINE void fby_group_coo(const struct fby_segment *s,
     }
 }
 
-/* ---- offsets -------------------------------------------------------------- */
+/* ---- offsets ------------------------------------------------------------- */
 
 /* Offset i + 1 is where row i ends. */
 FBY_BLOCK_INLINE void fby_group_offset(const struct fby_segment *s,

@@ -9,7 +9,8 @@
  *     columns   a thread four columns carries them from row to row
  *     store     a thread four pixels: colours joined, then as of any image
  * Of yuv420 the planes of colour are half as wide and high, and the store
- * upsamples them (expand_yuv.h); planes that come raw are staged in their place.
+ * upsamples them (expand_yuv.h); planes that come raw are staged in their
+ * place.
  * Threads only meet at the barriers between these steps; every step is a
  * function of the thread's number. What it reads was checked on the CPU before
  * (fby_codec_check); all reads are held within the tile all the same. */
@@ -305,7 +306,7 @@ FBY_BLOCK_INLINE void fby_tile_columns(const struct fby_tile *tile,
     }
 }
 
-/* ---- planes that come raw ------------------------------------------------- */
+/* ---- planes that come raw ------------------------------------------------ */
 
 /* `n` of four values. */
 FBY_BLOCK_INLINE uint32_t fby_load_four(const uint8_t *from, uint32_t n)

@@ -45,9 +45,9 @@ struct fby_extents_in { /* one field of a batch, borrowed */
     const struct fby_chunk_sent *sent;   /* of the field's chunks */
 };
 
-/* Errors: FBY_PROTO, when a row is longer than max_length, a chunk's lengths are
- * not those of its bytes, or indices of a sparse row are beyond its shape or do
- * not ascend; `why` has the field's name and both numbers. */
+/* Errors: FBY_PROTO, when a row is longer than max_length, a chunk's lengths
+ * are not those of its bytes, or indices of a sparse row are beyond its shape
+ * or do not ascend; `why` has the field's name and both numbers. */
 FBY_CHECKED fby_err fby_extents_read(struct fby_extents *self,
     const struct fby_extents_in *in, struct fby_why *why);
 

@@ -5,7 +5,7 @@
  * the lanes in turn, so that one is copied while the one before is expanded.
  * Three things are shared with work that is still under way, and each is free
  * when its event has passed:
- *     the arena   when its copy is done                        asked, not waited
+ *     the arena   when its copy is done                       asked, not waited
  *     the lane    when its kernel is done                 by the stream's order
  *     the tensors when the consumer's stream passed the release     a wait of
  *                                                the lane's stream for an event

@@ -1,5 +1,5 @@
-/* feed_batch.c - the way of a batch: copied and launched on a lane, handed out to
- * a stream of the consumer's, let go; and who waits for whom on it. */
+/* feed_batch.c - the way of a batch: copied and launched on a lane, handed out
+ * to a stream of the consumer's, let go; and who waits for whom on it. */
 #include "trainer_client/feed_state.h"
 
 #include <string.h>

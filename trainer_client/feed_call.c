@@ -1,5 +1,5 @@
-/* feed_call.c - every call of CUDA goes through here: checked, in a mode in which
- * it is of no graph, and where that matters on a thread of its own. */
+/* feed_call.c - every call of CUDA goes through here: checked, in a mode in
+ * which it is of no graph, and where that matters on a thread of its own. */
 #include "trainer_client/feed_state.h"
 
 #include <signal.h>

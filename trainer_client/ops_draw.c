@@ -52,7 +52,7 @@ struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
     return plan;
 }
 
-/* ---- the draws of a row --------------------------------------------------- */
+/* ---- the draws of a row -------------------------------------------------- */
 
 /* A box erased before a flip moves with the picture. */
 static void mirror_box(uint32_t side, uint32_t *from, uint32_t *to)

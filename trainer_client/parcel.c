@@ -78,7 +78,7 @@ static fby_err put_field(struct parcel *p, uint32_t field, struct fby_why *why)
                : FBY_OK;
 }
 
-/* ---- rows of several lengths ---------------------------------------------- */
+/* ---- rows of several lengths --------------------------------------------- */
 
 static bool varies(const struct parcel *p, uint32_t field)
 {
@@ -226,7 +226,7 @@ static void put_no_rows(struct parcel *p)
     }
 }
 
-/* ---- ops of the device ---------------------------------------------------- */
+/* ---- ops of the device --------------------------------------------------- */
 
 /* Flips alone: a byte a row. */
 static uint64_t put_mirrors(struct parcel *p, const struct fby_ops_row *rows)
@@ -343,7 +343,7 @@ static void list_passes(const struct parcel *p, struct fby_segments *list)
     }
 }
 
-/* ---- scales and offsets ---------------------------------------------------- */
+/* ---- scales and offsets -------------------------------------------------- */
 
 static void put_factors(struct parcel *p, uint32_t field)
 {
@@ -352,7 +352,7 @@ static void put_factors(struct parcel *p, uint32_t field)
     p->factors[field] = n > 0 ? put_bytes(p, factors, n * sizeof(float)) : 0;
 }
 
-/* ---- all of it ------------------------------------------------------------ */
+/* ---- all of it ----------------------------------------------------------- */
 
 static fby_err put_fields(struct parcel *p, struct fby_why *why)
 {

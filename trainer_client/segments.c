@@ -1,4 +1,5 @@
-/* segments.c - which fields a device is told of, how, and what room that takes. */
+/* segments.c - which fields a device is told of, how, and what room that
+ * takes. */
 #include "trainer_client/segments.h"
 
 #include <string.h>

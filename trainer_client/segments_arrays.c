@@ -1,5 +1,5 @@
-/* segments_arrays.c - segments of arrays whose rows are all alike, of ids and of
- * bits; and whether ids are what they must be. */
+/* segments_arrays.c - segments of arrays whose rows are all alike, of ids and
+ * of bits; and whether ids are what they must be. */
 #include "trainer_client/segments_list.h"
 
 #include "trainer_client/expand.h"

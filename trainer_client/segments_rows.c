@@ -1,5 +1,5 @@
-/* segments_rows.c - segments of rows of several lengths, sparse ones among them,
- * and of documents; and how many blocks each may have. */
+/* segments_rows.c - segments of rows of several lengths, sparse ones among
+ * them, and of documents; and how many blocks each may have. */
 #include "trainer_client/segments_list.h"
 
 #include <string.h>

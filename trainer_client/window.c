@@ -185,7 +185,7 @@ uint64_t fby_w_random(struct fby_window *w)
     return z ^ z >> 31;
 }
 
-/* ---- Actions -------------------------------------------------------------- */
+/* ---- Actions ------------------------------------------------------------- */
 
 struct fby_action *fby_w_act(
     struct fby_window *w, enum fby_action_kind kind, int peer)
@@ -239,7 +239,7 @@ const struct fby_window_failure *fby_window_failure(
     return self->failure.cause == FBY_CAUSE_NONE ? NULL : &self->failure;
 }
 
-/* ---- Slots and the consumer ----------------------------------------------- */
+/* ---- Slots and the consumer ---------------------------------------------- */
 
 void fby_w_slot_state(
     struct fby_window *w, struct slot *slot, enum slot_state state)
@@ -307,7 +307,7 @@ void fby_window_release(struct fby_window *self, int64_t now_ns, int slot)
     fby_w_slot_state(self, &self->slots[slot], SLOT_FREE);
 }
 
-/* ---- What it can tell ----------------------------------------------------- */
+/* ---- What it can tell ---------------------------------------------------- */
 
 struct fby_window_counters fby_window_counters(const struct fby_window *self)
 {

@@ -209,7 +209,8 @@ enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end);
 
 /* A chunk that was taken is now decoded and checked; or is bad (`ok` false),
- * and the whole answer is asked for again. Also for an id that is old by now. */
+ * and the whole answer is asked for again. Also for an id that is old by
+ * now. */
 void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
     struct fby_request_id id, bool ok);
 

@@ -30,7 +30,7 @@ bool fby_window_has_all(
            self->slots[slot].n_taken == self->slots[slot].n_chunks;
 }
 
-/* ---- Data messages -------------------------------------------------------- */
+/* ---- Data messages ------------------------------------------------------- */
 
 static enum fby_verdict breach(struct fby_window *w, int peer)
 {
@@ -233,7 +233,7 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
     }
 }
 
-/* ---- Refusals ------------------------------------------------------------- */
+/* ---- Refusals ------------------------------------------------------------ */
 
 /* Is a refusal about an open request? *out is its slot, or NULL: an audit's,
  * of which nothing is left to do. */

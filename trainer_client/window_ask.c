@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ---- One request ---------------------------------------------------------- */
+/* ---- One request --------------------------------------------------------- */
 
 static uint64_t bytes_of(const struct fby_window *w, uint64_t at)
 {
@@ -58,7 +58,7 @@ static void request(
     fby_w_count_request(w, hedge);
 }
 
-/* ---- Steps without a request ---------------------------------------------- */
+/* ---- Steps without a request --------------------------------------------- */
 
 /* One that sent a bad answer is asked again only when there is no other. */
 static int choose(
@@ -148,7 +148,7 @@ static void ask_places(struct fby_window *w)
     }
 }
 
-/* ---- New steps ------------------------------------------------------------ */
+/* ---- New steps ----------------------------------------------------------- */
 
 static struct slot *free_slot(const struct fby_window *w)
 {
@@ -216,7 +216,7 @@ static void ask_new(struct fby_window *w)
     }
 }
 
-/* ---- The lowest missing step ---------------------------------------------- */
+/* ---- The lowest missing step --------------------------------------------- */
 
 /* Its slot while its answer is on its way and no hedge is; else NULL. */
 static struct slot *lowest_missing(const struct fby_window *w, uint32_t ready)
@@ -296,7 +296,7 @@ void fby_w_ask_tick(struct fby_window *w)
     fby_w_audits_tick(w);
 }
 
-/* ---- When to look again --------------------------------------------------- */
+/* ---- When to look again -------------------------------------------------- */
 
 static bool is_waiting(const struct fby_window *w)
 {

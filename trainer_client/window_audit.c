@@ -42,7 +42,7 @@ static struct audit *find_free(struct fby_window *w)
     return NULL;
 }
 
-/* ---- Asking --------------------------------------------------------------- */
+/* ---- Asking -------------------------------------------------------------- */
 
 /* A peer that can be asked now; one that is only known is connected for the
  * next audit. */
@@ -92,7 +92,7 @@ void fby_w_audit_begin(struct fby_window *w, const struct slot *slot)
     fby_w_clear_chunks(w, audit->taken);
 }
 
-/* ---- The two answers ------------------------------------------------------ */
+/* ---- The two answers ----------------------------------------------------- */
 
 static void forget(struct audit *audit)
 {
@@ -151,7 +151,7 @@ void fby_w_audit_main(struct fby_window *w, const struct slot *slot)
     }
 }
 
-/* ---- Messages of the second answer ----------------------------------------- */
+/* ---- Messages of the second answer --------------------------------------- */
 
 enum fby_verdict fby_w_audit_header(
     struct fby_window *w, struct fby_request_id id, uint32_t n_chunks)
@@ -224,7 +224,7 @@ enum fby_verdict fby_w_audit_end(
     return FBY_AUDIT;
 }
 
-/* ---- No second answer ----------------------------------------------------- */
+/* ---- No second answer ---------------------------------------------------- */
 
 bool fby_w_audit_skip(struct fby_window *w, struct fby_request_id id)
 {
@@ -264,7 +264,7 @@ void fby_w_audits_forget(struct fby_window *w, int peer)
     }
 }
 
-/* ---- The end -------------------------------------------------------------- */
+/* ---- The end ------------------------------------------------------------- */
 
 bool fby_w_audits_open(const struct fby_window *w)
 {

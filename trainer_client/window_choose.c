@@ -134,7 +134,7 @@ bool fby_w_all_refused(struct fby_window *w, const struct place *place)
     return place->refuser != FBY_NO_PEER;
 }
 
-/* ---- How fast ------------------------------------------------------------- */
+/* ---- How fast ------------------------------------------------------------ */
 
 static unsigned kind_of(const struct fby_window *w, uint64_t bytes)
 {
@@ -212,7 +212,7 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
     return t->n > 0 && 2 * t->p95 > least ? 2 * t->p95 : least;
 }
 
-/* ---- How many hedges ------------------------------------------------------ */
+/* ---- How many hedges ----------------------------------------------------- */
 
 static int64_t span_now(const struct fby_window *w)
 {
@@ -244,7 +244,7 @@ bool fby_w_may_hedge(struct fby_window *w)
     return hedges < most && !FBY_MUTANT(hedge_ignored);
 }
 
-/* ---- What the consumer needs ---------------------------------------------- */
+/* ---- What the consumer needs --------------------------------------------- */
 
 void fby_w_wish(struct fby_window *w)
 {

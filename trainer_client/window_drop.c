@@ -4,7 +4,7 @@
  * a hedge, whose END is still compared with the faster one's. */
 #include "trainer_client/window_state.h"
 
-/* ---- Giving up ------------------------------------------------------------ */
+/* ---- Giving up ----------------------------------------------------------- */
 
 void fby_w_disown(struct fby_window *w, int peer, uint64_t bytes)
 {
@@ -108,7 +108,7 @@ void fby_w_corrupt(struct fby_window *w, struct slot *slot)
     fby_w_drop(w, slot, true);
 }
 
-/* ---- Hedges --------------------------------------------------------------- */
+/* ---- Hedges -------------------------------------------------------------- */
 
 void fby_w_differ(struct fby_window *w, const struct difference *difference)
 {

@@ -56,7 +56,7 @@ struct peer *fby_w_enter_peer(struct fby_window *w, int64_t now_ns, int peer)
     return p;
 }
 
-/* ---- Saying --------------------------------------------------------------- */
+/* ---- Saying -------------------------------------------------------------- */
 
 void fby_w_heard(struct fby_window *w, struct peer *peer)
 {
@@ -102,7 +102,7 @@ void fby_w_connect(struct fby_window *w, struct peer *peer)
     fby_w_greet(w, peer);
 }
 
-/* ---- Ending --------------------------------------------------------------- */
+/* ---- Ending -------------------------------------------------------------- */
 
 void fby_w_forget(struct fby_window *w, struct peer *peer)
 {
@@ -175,7 +175,7 @@ void fby_window_stop(struct fby_window *self, int64_t now_ns)
     self->stopped = true;
 }
 
-/* ---- The server's list ---------------------------------------------------- */
+/* ---- The server's list --------------------------------------------------- */
 
 struct peer *fby_w_find_instance(
     struct fby_window *w, struct fby_instance_id instance)

@@ -105,7 +105,8 @@ static fby_err map_fresh(
     return FBY_OK;
 }
 
-/* Whole pages, at least one; 0 when that is more than the pool can ever hold. */
+/* Whole pages, at least one; 0 when that is more than the pool can ever
+ * hold. */
 static size_t rounded(const struct fby_memory *self, size_t size)
 {
     if (size > self->counts.limit) {

@@ -10,7 +10,8 @@
 #include "common/nodes.h"
 
 /* The node of the network card `card` ("eth0"; a bond, VLAN or bridge: that of
- * the cards below it, if they agree), with those of its CPUs that are `allowed`.
+ * the cards below it, if they agree), with those of its CPUs that are
+ * `allowed`.
  *
  * False: there is nothing to prefer. There is one node, the card has none, or
  * none or all of the allowed CPUs are that node's. */

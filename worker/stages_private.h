@@ -81,7 +81,8 @@ void fby_stages_fail(struct fby_stages *self, struct fby_task *task,
     const struct fby_member *member, fby_err err, const struct fby_why *why);
 
 /* Make task->sample the next substitute of the row, after `err` and `why`.
- * False when there is to be none; `why` then says so, if there were too many. */
+ * False when there is to be none; `why` then says so, if there were too
+ * many. */
 bool fby_stages_substitute(struct fby_task *task,
     const struct fby_member *member, fby_err err, struct fby_why *why);
 

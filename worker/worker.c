@@ -29,8 +29,9 @@ enum {
     WAITING_OPENINGS = 16,
     LARGE_BLOCK      = 1 << 20,
     LAST_MOMENT_MS   = 1000, /* for what ZeroMQ holds when we end */
-    /* Niceness. Who waits for an answer, here or in the trainer next door, comes
-     * before who computes; with the cores to ourselves it costs nothing. */
+    /* Niceness. Who waits for an answer, here or in the trainer next door,
+     * comes before who computes; with the cores to ourselves it costs
+     * nothing. */
     STAND_BACK = 5
 };
 

@@ -41,8 +41,8 @@ size_t fby_photo_bound(const struct fby_pictures *photo);
 size_t fby_photo_encode(const struct fby_pictures *photo, const uint8_t *raw,
     uint8_t *out, void *scratch);
 
-/* Whether `size` bytes are a payload of `photo`, known from its table and widths
- * alone. */
+/* Whether `size` bytes are a payload of `photo`, known from its table and
+ * widths alone. */
 bool fby_photo_check(
     const struct fby_pictures *photo, const uint8_t *payload, size_t size);
 

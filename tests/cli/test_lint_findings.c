@@ -392,7 +392,7 @@ static void blocks_are_advised_beyond_the_files_kept_open(void **state)
     assert_int_equal(find(), 0);
 }
 
-/* ---- bad samples ---------------------------------------------------------- */
+/* ---- bad samples --------------------------------------------------------- */
 
 static void the_first_bad_sample_is_named_and_what_pull_does(void **state)
 {
@@ -412,7 +412,7 @@ static void the_first_bad_sample_is_named_and_what_pull_does(void **state)
     assert_false(findings[0].changes_content);
 }
 
-/* ---- class folders -------------------------------------------------------- */
+/* ---- class folders ------------------------------------------------------- */
 
 static void a_class_of_two_names_is_told(void **state)
 {
@@ -446,7 +446,7 @@ static void classes_of_more_folders_are_numbered_alike(void **state)
     assert_int_equal(id, 1);
 }
 
-/* ---- pictures and their labels -------------------------------------------- */
+/* ---- pictures and their labels ------------------------------------------- */
 
 /* Field 0 is a picture, field 1 its mask: one op of that name in each. */
 static void put_pair(const char *picture_op, const char *mask_op)

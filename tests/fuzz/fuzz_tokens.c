@@ -1,6 +1,6 @@
 /* fuzz_tokens.c - any bytes as a token file's header: an error, or runs within
- * the file, and documents of all their tokens. The first byte says which format,
- * and whether documents are packed. */
+ * the file, and documents of all their tokens. The first byte says which
+ * format, and whether documents are packed. */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -2,7 +2,8 @@
  * tests of the other: the real table, in which what is made is counted, some
  * calls can be made to fail, and a driver to be missing.
  *
- * Linked with --wrap=fby_cuda. Without a GPU the test says so and is skipped. */
+ * Linked with --wrap=fby_cuda. Without a GPU the test says so and is
+ * skipped. */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -36,7 +37,7 @@ static void check(int code, const char *what)
     }
 }
 
-/* ---- the table ------------------------------------------------------------ */
+/* ---- the table ----------------------------------------------------------- */
 
 static thread_local const char *pretended; /* the last that failed */
 
@@ -182,7 +183,7 @@ const struct fby_cuda *__wrap_fby_cuda(void)
     return &calls;
 }
 
-/* ---- the test's side ------------------------------------------------------ */
+/* ---- the test's side ----------------------------------------------------- */
 
 void fake_cuda_begin(uint64_t seed)
 {

@@ -273,7 +273,7 @@ static void garbage_and_damage_are_counted(void **state)
     rig_end(&rig);
 }
 
-/* ---- audits --------------------------------------------------------------- */
+/* ---- audits -------------------------------------------------------------- */
 
 /* Every step is asked of an honest worker and of this one. */
 static struct fake_worker *audit_with(

@@ -68,7 +68,7 @@ static struct fby_why because(const char *text)
     return why;
 }
 
-/* ---- opening -------------------------------------------------------------- */
+/* ---- opening ------------------------------------------------------------- */
 
 static enum forebay_status wait_open(struct counter *c, struct fby_why *why)
 {
@@ -121,7 +121,7 @@ static void a_failure_after_it_was_open_is_nexts(void **state)
     end(&c);
 }
 
-/* ---- streaming ------------------------------------------------------------ */
+/* ---- streaming ----------------------------------------------------------- */
 
 static void batches_are_taken_in_order_once_their_values_are_there(void **state)
 {

@@ -340,7 +340,7 @@ static void every_width_of_groups_is_unpacked(void **state)
     }
 }
 
-/* ---- planes --------------------------------------------------------------- */
+/* ---- planes -------------------------------------------------------------- */
 
 static void planes_of_any_size_are_as_on_the_host(void **state)
 {
@@ -588,7 +588,7 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
     }
 }
 
-/* ---- ops of the device ---------------------------------------------------- */
+/* ---- ops of the device --------------------------------------------------- */
 
 enum { OPS_ROWS = 5 };
 
@@ -782,7 +782,7 @@ static void ops_find_pictures_that_come_in_parts(void **state)
     }
 }
 
-/* ---- rows of several lengths ---------------------------------------------- */
+/* ---- rows of several lengths --------------------------------------------- */
 
 struct rows {
     struct trip            t; /* of it the plan, the arena, the list */
@@ -1027,7 +1027,7 @@ static void chunks_of_long_rows_find_their_place(void **state)
     }
 }
 
-/* ---- sparse rows ----------------------------------------------------------- */
+/* ---- sparse rows --------------------------------------------------------- */
 
 static struct fby_shape some_shape(uint32_t n_dims, uint32_t most)
 {
@@ -1086,7 +1086,7 @@ static void sparse_rows_of_many_chunks_find_their_place(void **state)
     }
 }
 
-/* ---- documents ------------------------------------------------------------- */
+/* ---- documents ----------------------------------------------------------- */
 
 /* Rows of `room` tokens: full, with a rest, or empty. */
 static void deal_documents(

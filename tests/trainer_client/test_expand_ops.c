@@ -64,7 +64,7 @@ static void expand(const struct fby_expansion *plan, const uint8_t *raw,
     assert_ok(fby_device_host.expand_ops(&job, NULL));
 }
 
-/* ---- as a kernel does it -------------------------------------------------- */
+/* ---- as a kernel does it ------------------------------------------------- */
 
 static void load_pixel(const struct fby_expansion *plan, const uint8_t *raw,
     const struct fby_ops_row *row, uint32_t x, uint32_t y, float rgb[RGB])
@@ -158,7 +158,7 @@ static void host_equals_kernel(const struct fby_expansion *plan,
     free(out);
 }
 
-/* ---- torchvision ---------------------------------------------------------- */
+/* ---- torchvision --------------------------------------------------------- */
 
 struct golden {
     FILE              *file;
@@ -330,7 +330,7 @@ static void normalize_alone_is_nearly_torchvisions(void **state)
     }
 }
 
-/* ---- every dtype and layout ----------------------------------------------- */
+/* ---- every dtype and layout ---------------------------------------------- */
 
 static const char text[] =
     "forebay: 1\n"
@@ -421,7 +421,7 @@ static void every_dtype_and_layout_is_what_a_kernel_makes(void **state)
     try_size(lists[0], "f32", "chw", 1, 1, 8);
 }
 
-/* ---- planes --------------------------------------------------------------- */
+/* ---- planes -------------------------------------------------------------- */
 
 static uint32_t some(uint32_t n)
 {
@@ -526,7 +526,7 @@ static void ops_make_of_planes_what_they_make_of_their_pixels(void **state)
     }
 }
 
-/* ---- flips ---------------------------------------------------------------- */
+/* ---- flips --------------------------------------------------------------- */
 
 /* The picture that `row` makes of `raw`, in bytes. */
 static void mirror(const struct fby_expansion *plan,
@@ -638,7 +638,7 @@ static void levels_that_no_op_changed_are_bytes_again(void **state)
     fby_split_destroy(&split);
 }
 
-/* ---- draws ---------------------------------------------------------------- */
+/* ---- draws --------------------------------------------------------------- */
 
 static void ranks_draw_what_the_whole_batch_draws(void **state)
 {

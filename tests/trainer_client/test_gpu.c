@@ -169,7 +169,7 @@ static void what_the_host_digests_first_is_the_same(void **state)
     compare(&s);
 }
 
-/* ---- other kinds ---------------------------------------------------------- */
+/* ---- other kinds --------------------------------------------------------- */
 
 /* As they come, decoded first, digested first. */
 static void compare_all_ways(const char *fields, uint32_t size)

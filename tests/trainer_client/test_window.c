@@ -1,7 +1,7 @@
 /* The window's slots, order, end and clock. */
 #include "tests/trainer_client/window_driver.h"
 
-/* ---- Config --------------------------------------------------------------- */
+/* ---- Config -------------------------------------------------------------- */
 
 static void a_batch_that_never_fits_is_refused_with_both_numbers(void **state)
 {
@@ -30,7 +30,7 @@ static void a_first_step_beyond_the_epoch_is_refused(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- The window ----------------------------------------------------------- */
+/* ---- The window ---------------------------------------------------------- */
 
 static void no_more_is_asked_than_slots_and_bytes_allow(void **state)
 {
@@ -117,7 +117,7 @@ static void a_batch_without_chunks_is_complete_at_its_end(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Time ----------------------------------------------------------------- */
+/* ---- Time ---------------------------------------------------------------- */
 
 static void a_loop_that_slept_judges_nobody(void **state)
 {

@@ -1,7 +1,7 @@
 /* Answers that are lost, damaged or refused, and what is asked again. */
 #include "tests/trainer_client/window_driver.h"
 
-/* ---- Asking again --------------------------------------------------------- */
+/* ---- Asking again -------------------------------------------------------- */
 
 static void a_lost_request_is_asked_again_under_a_new_id(void **state)
 {
@@ -174,7 +174,7 @@ static void a_step_that_is_always_corrupt_fails_in_the_end(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Refusals ------------------------------------------------------------- */
+/* ---- Refusals ------------------------------------------------------------ */
 
 static void a_busy_worker_is_left_alone_until_it_said(void **state)
 {

@@ -1,7 +1,7 @@
 /* Whom the window asks, and whom it asks too when one is late. */
 #include "tests/trainer_client/window_driver.h"
 
-/* ---- Whom ----------------------------------------------------------------- */
+/* ---- Whom ---------------------------------------------------------------- */
 
 static uint64_t same_block(const void *context, uint64_t epoch, uint64_t step)
 {
@@ -48,7 +48,7 @@ static void requests_spread_over_workers_of_equal_speed(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Hedges --------------------------------------------------------------- */
+/* ---- Hedges -------------------------------------------------------------- */
 
 /* Two workers, both known to answer in 10 ms; a consumer that waits. Step 30
  * was just asked; *out is its request. */

@@ -233,7 +233,8 @@ static void garbage_is_dropped_and_the_worker_goes_on(void **state)
     world_finish(&world);
 }
 
-/* HELLO of another client with batches of `max_bytes`: REFUSED, and its text. */
+/* HELLO of another client with batches of `max_bytes`: REFUSED, and its
+ * text. */
 static void check_full(
     const struct world *world, uint64_t max_bytes, const char *text)
 {

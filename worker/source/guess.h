@@ -43,8 +43,8 @@ struct fby_guess {
 /* `path` is a directory, or one file of those above. `tokens` is the type of
  * tokens in files that do not say it, or 0: without it such files are passed
  * over.
- * Errors: FBY_NOT_FOUND, FBY_CONFIG (none of these: says what was found and what
- *         was expected), FBY_IO. */
+ * Errors: FBY_NOT_FOUND, FBY_CONFIG (none of these: says what was found and
+ *         what was expected), FBY_IO. */
 FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type tokens,
     struct fby_guess *out, struct fby_why *why);
 

@@ -81,8 +81,8 @@ void fby_look_at_value(
     struct fby_init_member *member, const char *text, size_t size);
 
 /* ---- kinds ----
- * Each looks for its kind among the entries of `path`, and adds a split for each
- * that it finds: of a list, of parallel folders, of token files.
+ * Each looks for its kind among the entries of `path`, and adds a split for
+ * each that it finds: of a list, of parallel folders, of token files.
  * Errors: of listing; FBY_CONFIG for what is of its kind, but wrong. */
 FBY_CHECKED fby_err fby_look_at_lists(struct fby_look *look, const char *path,
     const struct fby_listing *listing, struct fby_why *why);

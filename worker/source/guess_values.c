@@ -19,7 +19,8 @@ static bool is_whole(const char *text, size_t size)
 
 /* ---- members of objects -------------------------------------------------- */
 
-/* Letters, digits, '_' and '-' stand in a key, and in a comment, as they are. */
+/* Letters, digits, '_' and '-' stand in a key, and in a comment, as they
+ * are. */
 static bool is_plain(const char *name)
 {
     size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"

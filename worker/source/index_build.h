@@ -38,9 +38,10 @@ FBY_CHECKED fby_err fby_build_named(struct fby_build *self,
 /* The cached shard of that name, or NULL. */
 struct fby_shard *fby_build_cached(struct fby_build *self, const char *name);
 
-/* What is read of a shard's files: lengths of members or rows and the sum of all
- * bytes, each if it is wanted, or those of the cached one.
- * Errors: as fby_member_lengths_read, fby_row_lengths_read, fby_sum_add_file. */
+/* What is read of a shard's files: lengths of members or rows and the sum of
+ * all bytes, each if it is wanted, or those of the cached one.
+ * Errors: as fby_member_lengths_read, fby_row_lengths_read,
+ *         fby_sum_add_file. */
 FBY_CHECKED fby_err fby_build_read(struct fby_build *self,
     struct fby_shard *shard, const atomic_bool *stop, struct fby_why *why);
 

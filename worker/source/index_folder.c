@@ -1,7 +1,7 @@
 /* A folder into shards: its class folders are walked in parallel and cut into
- * parts of 1,024 samples. Names and stamps are all that takes; only for sums and
- * lengths are files read, and not those of parts that the cache knows with the
- * same stamps. */
+ * parts of 1,024 samples. Names and stamps are all that takes; only for sums
+ * and lengths are files read, and not those of parts that the cache knows with
+ * the same stamps. */
 #include "worker/source/index_build.h"
 
 static fby_err walk_class(

@@ -1,5 +1,5 @@
-/* Token files into shards: of each only headers are read, but of flat files that
- * are packed all tokens. */
+/* Token files into shards: of each only headers are read, but of flat files
+ * that are packed all tokens. */
 #include "common/log.h"
 #include "common/pipeline/text.h"
 #include "worker/source/index_build.h"

@@ -10,8 +10,8 @@
  *        8m  first sequence of each document, i64
  *         n  modes, only of multimodal ones
  *
- * The sequences are the runs, in their order; where documents begin matters only
- * where those are packed. */
+ * The sequences are the runs, in their order; where documents begin matters
+ * only where those are packed. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -18,7 +18,8 @@ struct fby_whole_type fby_whole_type_of(enum fby_type type);
 FBY_CHECKED fby_err fby_label_write(
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
 
-/* The greatest id that the field has room for: by its classes, else its type. */
+/* The greatest id that the field has room for: by its classes, else by its
+ * type. */
 uint64_t fby_label_most(const struct fby_field_content *field);
 
 /* Errors: FBY_BAD_SAMPLE, always: `label`, its digits, is none of the field's.

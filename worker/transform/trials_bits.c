@@ -1,4 +1,5 @@
-/* trials_bits.c - zeros and ones of NumPy files, and stacks of masks, packed. */
+/* trials_bits.c - zeros and ones of NumPy files, and stacks of masks,
+ * packed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* trials_packed.c - documents in sequences through the decoders of tokens and of
- * documents. */
+/* trials_packed.c - documents in sequences through the decoders of tokens and
+ * of documents. */
 #include <stdlib.h>
 #include <string.h>
 

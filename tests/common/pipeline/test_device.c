@@ -69,7 +69,7 @@ static void refused(const struct file *file, const char *reason)
     }
 }
 
-/* ---- lists ---------------------------------------------------------------- */
+/* ---- lists --------------------------------------------------------------- */
 
 static void a_list_that_cannot_be_done_is_refused_by_name(void **state)
 {
@@ -242,7 +242,7 @@ static void order_and_numbers_of_a_list_are_content(void **state)
         "{cutmix: {alpha: 0.2, label: label}}"));
 }
 
-/* ---- draws ---------------------------------------------------------------- */
+/* ---- draws --------------------------------------------------------------- */
 
 static void an_op_here_draws_otherwise_than_on_the_worker(void **state)
 {
@@ -342,7 +342,7 @@ static void lambda_is_distributed_as_beta(void **state)
     }
 }
 
-/* ---- pairs ---------------------------------------------------------------- */
+/* ---- pairs --------------------------------------------------------------- */
 
 static void partners(uint32_t own, uint32_t rows, const uint32_t *right)
 {

@@ -91,7 +91,8 @@ enum forebay_log_level {
  *         thread: return soon.
  * Inside: `log` calls nothing of forebay_*, and leaves by returning only.
  * After:  once this call has returned, nobody is in the `log` set before, nor
- *         will be: it waits for those who are. So hold no lock that it takes. */
+ *         will be: it waits for those who are. So hold no lock that it
+ *         takes. */
 void forebay_set_log(
     void (*log)(void *arg, enum forebay_log_level level, const char *line),
     void *arg, enum forebay_log_level most);
