@@ -511,29 +511,6 @@ static void packed_arrays_come_apart(void **state)
     }
 }
 
-/* Only counted: the values of one sample would fill gigabytes. */
-static void bits_of_more_values_than_a_segment_takes_are_cut(void **state)
-{
-    (void)state;
-    enum { SIDE = 16384 };
-    const struct fby_field_content  field    = {.name = "bits",
-            .decode                                   = FBY_DECODE_ARRAY,
-            .wire_type                                = FBY_U8,
-            .maps                                     = 12,
-            .shape                                    = {3, {SIDE, SIDE, 2}}};
-    const struct fby_field_delivery delivery = {
-        .dtype = FBY_F16, .layout = FBY_LAYOUT_CHW};
-    static struct fby_expansion plan;
-    struct fby_segments         count = {.arena = NULL};
-    assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
-    const struct fby_piece whole = {.raw_bytes = 2 * plan.raw_bytes};
-    fby_segments_add(&count, &plan, &whole);
-    uint64_t values = UINT64_C(2) * SIDE * SIDE * 12;
-    assert_int_equal(count.n, 2 * 4); /* 3 times 2^30 values, and a rest */
-    assert_in_range(count.n_blocks, values / FBY_BLOCK_VALUES,
-        values / FBY_BLOCK_VALUES + count.n);
-}
-
 static void labels_become_rows_of_classes(void **state)
 {
     (void)state;
@@ -554,12 +531,6 @@ static void labels_become_rows_of_classes(void **state)
         }
         load_all(&t, &(struct load){20, false});
         expect_as_on_the_host(&t);
-        assert_ok(fby_segments_check_ids(&t.plan, t.raw, 37, NULL));
-        memcpy(t.raw + 6, &(uint16_t){1000}, 2);
-        struct fby_why why;
-        assert_int_equal(
-            fby_segments_check_ids(&t.plan, t.raw, 37, &why), FBY_PROTO);
-        assert_non_null(strstr(why.text, "label 1000 is not one of 0 to 999"));
         end(&t);
     }
 }
@@ -1173,81 +1144,6 @@ static void documents_are_as_on_the_host(void **state)
     }
 }
 
-static void a_list_fits_the_room_that_was_asked_for_it(void **state)
-{
-    (void)state;
-    for (uint32_t i = 0; i < 200; i++) {
-        struct fby_field_content  field = picture(1 + draw(9), 1 + draw(9), 3);
-        struct fby_field_delivery delivery = {
-            .dtype = FBY_F32, .layout = FBY_LAYOUT_CHW};
-        struct trip           t;
-        struct fby_raw_layout layout = {.rows = 1 + draw(60), .n_fields = 1};
-        layout.fields[0].type        = FBY_U8;
-        layout.fields[0].shape       = field.shape;
-        assert_ok(fby_layout_finish(&layout, NULL));
-        begin(&t, &field, &delivery, layout.rows);
-        fill(t.raw, t.rows * t.plan.raw_bytes, 3);
-        load_all(&t, &(struct load){t.rows * t.plan.raw_bytes, draw(2) == 0});
-        uint64_t most = fby_segments_room(&layout, &t.plan, 100);
-        assert_true(t.used - t.list.list <= most);
-        end(&t);
-    }
-}
-
-/* The list of one chunk of `rows` rows, each with all values that it may
- * have. */
-static uint64_t list_of_full_rows(const struct fby_raw_layout *layout,
-    const struct fby_expansion *plan, uint32_t rows)
-{
-    struct fby_segments            list;
-    const struct fby_raw_field    *field = &layout->fields[0];
-    const struct fby_piece_of_rows piece = {
-        .rows    = rows,
-        .entries = (uint64_t)rows * field->max_length,
-        .total   = (uint64_t)rows * field->max_length,
-    };
-    uint8_t *arena = calloc(1, 1 << 20);
-    fby_segments_begin(&list, arena, 0);
-    fby_segments_copy(&list, 0, 100, 0);
-    fby_segments_add_rows(&list, plan, field, field->max_length, &piece);
-    uint64_t bytes = fby_segments_finish(&list) - list.list;
-    free(arena);
-    return bytes + fby_segments_groups(rows) * sizeof(uint64_t);
-}
-
-/* Of sparse rows fewer may need more blocks than all. */
-static void a_list_of_fewer_rows_fits_too(void **state)
-{
-    (void)state;
-    static const enum fby_as as[] = {FBY_AS_COO, FBY_AS_DENSE, FBY_AS_CSR};
-    for (uint32_t i = 0; i < 3; i++) {
-        struct fby_expansion           *plan     = calloc(1, sizeof(*plan));
-        struct fby_field_content        field    = {.name = "f",
-                      .decode                             = FBY_DECODE_SPARSE,
-                      .wire_type                          = FBY_U8,
-                      .max_length                         = 8,
-                      .array                              = {1, {300}},
-                      .shape                              = {1, {300}}};
-        const struct fby_field_delivery delivery = {
-            .dtype = FBY_U8, .as = as[i], .offsets = FBY_I32};
-        struct fby_raw_layout layout = {.rows = 65281, .n_fields = 1};
-        layout.fields[0]             = (struct fby_raw_field){
-                        .type       = FBY_U8,
-                        .shape      = field.shape,
-                        .form       = FBY_FORM_SPARSE,
-                        .max_length = field.max_length,
-        };
-        assert_ok(fby_expansion_init(plan, &field, &delivery, NULL));
-        assert_ok(fby_layout_finish(&layout, NULL));
-        assert_int_equal(layout.fields[0].n_chunks, 1);
-        uint64_t most = fby_segments_room(&layout, plan, 100);
-        for (uint32_t rows = layout.rows; rows > 64000; rows--) {
-            assert_true(list_of_full_rows(&layout, plan, rows) <= most);
-        }
-        free(plan);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1266,7 +1162,6 @@ int main(void)
         cmocka_unit_test(arrays_are_scaled_by_channel_wherever_they_are_cut),
         cmocka_unit_test(channels_of_arrays_come_apart_wherever_they_are_cut),
         cmocka_unit_test(packed_arrays_come_apart),
-        cmocka_unit_test(bits_of_more_values_than_a_segment_takes_are_cut),
         cmocka_unit_test(labels_become_rows_of_classes),
         cmocka_unit_test(bits_become_maps_wherever_they_are_cut),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
@@ -1278,8 +1173,6 @@ int main(void)
         cmocka_unit_test(wide_sparse_rows_are_as_on_the_host),
         cmocka_unit_test(sparse_rows_of_many_chunks_find_their_place),
         cmocka_unit_test(documents_are_as_on_the_host),
-        cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),
-        cmocka_unit_test(a_list_of_fewer_rows_fits_too),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.expand_block", tests, NULL, NULL);
