@@ -1,0 +1,196 @@
+/* feed_rig.h - batches to the fake GPU: filled, sent, consumed on some stream.
+ *
+ * What a consumer's kernel finds is looked at when it runs; end() fails the
+ * test where it was not the batch's. */
+#ifndef FBY_TESTS_FEED_RIG_H
+#define FBY_TESTS_FEED_RIG_H
+
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/trainer_client/fake_cuda.h"
+#include "trainer_client/feed.h"
+#include "trainer_client/segments.h"
+
+enum { BYTES = 600, ARENA = 4096, ARENAS = 3, OUTS = 4, STREAMS = 3 };
+
+struct held { /* a batch with its consumer */
+    struct fby_feed_out *out;
+    void                *stream;
+    uint32_t             number;
+};
+
+struct look { /* what a consumer's kernel finds */
+    const uint8_t *memory;
+    uint32_t       number;
+    uint32_t      *wrong;
+};
+
+struct rig {
+    struct fby_feed *feed;
+    uint64_t         seed;
+    uint32_t         wrong;
+    struct look     *looks;
+    uint32_t         n_looks;
+};
+
+static inline uint32_t draw(struct rig *rig, uint32_t n)
+{
+    rig->seed = rig->seed * UINT64_C(6364136223846793005) + 1;
+    return (uint32_t)((rig->seed >> 33) % n);
+}
+
+static int feeds_device; /* where batches go */
+
+static inline void begin_with(struct rig *rig, uint64_t seed, bool fixed,
+    const struct fby_feed_memory *memory)
+{
+    struct fby_why               why    = {""};
+    const struct fby_feed_config config = {
+        .cuda        = fby_cuda(),
+        .device      = feeds_device,
+        .n_arenas    = ARENAS,
+        .arena_bytes = ARENA,
+        .n_outs      = OUTS,
+        .out_bytes   = BYTES,
+        .fixed       = fixed,
+        .memory      = *memory,
+    };
+    fake_cuda_begin(seed);
+    *rig       = (struct rig){.seed = seed};
+    rig->looks = calloc(4096, sizeof(*rig->looks));
+    assert_ok(fby_feed_create(&config, &rig->feed, &why));
+}
+
+static inline void begin(struct rig *rig, uint64_t seed, bool fixed)
+{
+    begin_with(rig, seed, fixed, &(struct fby_feed_memory){0});
+}
+
+static inline void end(struct rig *rig)
+{
+    fby_feed_destroy(&rig->feed);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+    assert_int_equal(rig->wrong, 0);
+    free(rig->looks);
+}
+
+static inline uint8_t value(uint32_t number, uint32_t i)
+{
+    return (uint8_t)(number * 41 + i);
+}
+
+/* Fill a free arena with batch `number` and send it. */
+static inline fby_err send_batch(struct rig *rig, uint32_t number,
+    struct fby_feed_out *out, struct fby_why *why)
+{
+    struct fby_segments list;
+    uint32_t            arena  = number % ARENAS;
+    uint8_t            *memory = fby_feed_arena(rig->feed, arena);
+    fby_err             err    = fby_feed_copied(rig->feed, arena, why);
+    while (err == FBY_AGAIN) {
+        err = fby_feed_copied(rig->feed, arena, why);
+    }
+    assert_ok(err);
+    for (uint32_t i = 0; i < BYTES; i++) {
+        memory[i] = value(number, i);
+    }
+    fby_segments_begin(&list, memory, BYTES);
+    fby_segments_copy(&list, 0, BYTES, 0);
+    const struct fby_feed_batch batch = {
+        .epoch = 2,
+        .step  = number,
+        .arena = arena,
+        .bytes = fby_segments_finish(&list),
+        .list  = list.list,
+        .out   = out,
+    };
+    return fby_feed_submit(rig->feed, &batch, why);
+}
+
+static inline void look(void *arg)
+{
+    const struct look *look = arg;
+    for (uint32_t i = 0; i < BYTES; i++) {
+        if (look->memory[i] != value(look->number, i)) {
+            (*look->wrong)++;
+            return;
+        }
+    }
+}
+
+static inline void consume(struct rig *rig, const struct held *held)
+{
+    struct look *one = &rig->looks[rig->n_looks++ % 4096];
+    *one             = (struct look){
+                    .memory = held->out->memory,
+                    .number = held->number,
+                    .wrong  = &rig->wrong,
+    };
+    fake_cuda_call(held->stream, look, one);
+}
+
+static char own[STREAMS]; /* handles of streams; the first stands for NULL */
+
+static inline void *some_stream(struct rig *rig)
+{
+    uint32_t i = draw(rig, STREAMS);
+    return i == 0 ? NULL : &own[i];
+}
+
+static inline struct held take(struct rig *rig, uint32_t number, bool further)
+{
+    struct fby_why why  = {""};
+    struct held    held = {
+           .out    = fby_feed_take(rig->feed, further),
+           .number = number,
+           .stream = some_stream(rig),
+    };
+    assert_non_null(held.out);
+    assert_ok(send_batch(rig, number, held.out, &why));
+    return held;
+}
+
+static inline void hand(struct rig *rig, struct held *held)
+{
+    struct fby_why why = {""};
+    assert_ok(fby_feed_hand_out(rig->feed, held->out, held->stream, &why));
+    consume(rig, held);
+}
+
+static inline void release(struct rig *rig, const struct held *held)
+{
+    fby_feed_let_go(rig->feed, held->out, held->stream);
+    fby_feed_give(rig->feed, held->out);
+}
+
+/* A hundred batches, up to three rings of them held, released in any order;
+ * some go back before anybody took them. */
+static inline void hold_and_release(struct rig *rig)
+{
+    struct held held[3 * OUTS];
+    uint32_t    n = 0;
+    for (uint32_t number = 0; number < 100; number++) {
+        if (n == 3 * OUTS || (n > 0 && draw(rig, 3) == 0)) {
+            uint32_t i = draw(rig, n);
+            release(rig, &held[i]);
+            held[i] = held[--n];
+        }
+        if (n < 3 * OUTS) {
+            held[n] = take(rig, number, n >= OUTS);
+            if (draw(rig, 8) == 0) {
+                fby_feed_give(rig->feed, held[n].out);
+            } else {
+                hand(rig, &held[n++]);
+            }
+        }
+    }
+    while (n > 0) {
+        release(rig, &held[--n]);
+    }
+}
+
+#endif
