@@ -23,7 +23,6 @@ static void make_lane(struct run *run, struct lane *lane)
 static void make_all(struct run *run)
 {
     struct fby_feed *self = run->feed;
-    CALL(run, use, self->config.device);
     CALL(run, prepare);
     for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
         make_lane(run, &self->lanes[i]);
@@ -38,8 +37,9 @@ static void make_all(struct run *run)
 
 static void *make_main(void *opaque)
 {
-    struct run *run  = opaque;
-    int         mode = fby_f_enter(run->feed);
+    struct run *run = opaque;
+    CALL(run, use, run->feed->config.device);
+    int mode = fby_f_enter(run->feed);
     make_all(run);
     fby_f_leave(run->feed, mode);
     return NULL;

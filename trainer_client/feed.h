@@ -14,7 +14,9 @@
  *
  * Threads: any, at the same time; nothing here waits for the device but
  * destroy, stop, and the first submits, which wait until their arena is pinned.
- * A call that fails says which, and of which batch. */
+ * A call that fails says which, and of which batch. On a GPU that is not the
+ * feed's nothing is set up by calls for batches; "of ours" is a thread for
+ * which such a call may choose the device. */
 #ifndef FBY_CLIENT_FEED_H
 #define FBY_CLIENT_FEED_H
 
@@ -75,17 +77,18 @@ void fby_feed_destroy(struct fby_feed **self_p);
 bool     fby_feed_is_fixed(const struct fby_feed *self);
 uint8_t *fby_feed_arena(const struct fby_feed *self, uint32_t arena);
 
-/* Copy and launch. `out` was taken, and is nobody else's. Errors: FBY_SYS. */
+/* Copy and launch. `out` was taken, and is nobody else's. Thread: one of ours.
+ * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_feed_submit(struct fby_feed *self,
     const struct fby_feed_batch *batch, struct fby_why *why);
 
-/* Whether an arena may be filled anew. Errors: FBY_AGAIN its copy is under
- * way; FBY_SYS. */
+/* Whether an arena may be filled anew. Thread: one of ours. Errors: FBY_AGAIN
+ * its copy is under way; FBY_SYS. */
 FBY_CHECKED fby_err fby_feed_copied(
     struct fby_feed *self, uint32_t arena, struct fby_why *why);
 
 /* Memory for a batch, `further` beyond those that are always there; NULL:
- * there is none. Thread: one of ours, for which it may choose the device. */
+ * there is none. Thread: one of ours. */
 struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further);
 
 /* Give it back, once let go or never handed out. */

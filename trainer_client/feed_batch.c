@@ -123,7 +123,6 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
     if (lane == NULL) {
         return;
     }
-    CALL(run, use, self->config.device);
     copy_arena(run, batch, lane);
     out->launch = launch_of(self, batch, lane);
     out->epoch  = batch->epoch;
@@ -149,6 +148,7 @@ fby_err fby_feed_submit(struct fby_feed *self,
     self->cuda->stage("forebay pin");
     run.err = fby_pinned_wait(self->pinned, batch->arena, why);
     self->cuda->stage_end();
+    CALL(&run, use, self->config.device);
     int mode = fby_f_enter(self);
     pthread_mutex_lock(&self->lock);
     if (run.err == FBY_OK) {
@@ -159,6 +159,20 @@ fby_err fby_feed_submit(struct fby_feed *self,
     return run.err;
 }
 
+static fby_err ask_copied(
+    struct fby_feed *self, const struct arena *arena, struct fby_why *why)
+{
+    struct run run = fby_f_run(self, arena->epoch, arena->step, why);
+    CALL(&run, use, self->config.device);
+    if (run.err != FBY_OK) {
+        return run.err;
+    }
+    int mode = fby_f_enter(self);
+    int code = self->cuda->event_query(arena->copied);
+    fby_f_leave(self, mode);
+    return code == self->cuda->not_ready ? FBY_AGAIN : fby_f_check(&run, code);
+}
+
 fby_err fby_feed_copied(
     struct fby_feed *self, uint32_t arena, struct fby_why *why)
 {
@@ -166,12 +180,7 @@ fby_err fby_feed_copied(
     struct arena *at  = &self->arenas[arena];
     pthread_mutex_lock(&self->lock);
     if (at->busy) {
-        const struct run run  = fby_f_run(self, at->epoch, at->step, why);
-        int              mode = fby_f_enter(self);
-        int              code = self->cuda->event_query(at->copied);
-        err =
-            code == self->cuda->not_ready ? FBY_AGAIN : fby_f_check(&run, code);
-        fby_f_leave(self, mode);
+        err      = ask_copied(self, at, why);
         at->busy = err == FBY_AGAIN;
     }
     pthread_mutex_unlock(&self->lock);
@@ -227,13 +236,15 @@ static void *visit_there(void *opaque)
     return visit_main(visit);
 }
 
-/* The legacy stream, NULL or 1, is one of each device: of the one that the
- * thread has chosen, which may be another. */
+/* The thread may have chosen another device, or none, which is 0: there calls
+ * would set up what takes memory, and find another legacy stream. The thread's
+ * own stream, 2, is found only on the thread. */
 static void pay_visit(struct visit *visit)
 {
+    enum { OWN_STREAM = 2 };
     struct fby_feed *self   = visit->run.feed;
     int              chosen = self->config.device;
-    if ((uintptr_t)visit->stream <= 1) {
+    if ((uintptr_t)visit->stream != OWN_STREAM) {
         (void)self->cuda->chosen(&chosen);
     }
     if (chosen == self->config.device) {

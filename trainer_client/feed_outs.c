@@ -200,10 +200,10 @@ static void *further_memory(struct run *run, const struct out *out)
 
 static struct out *take_further(struct fby_feed *self)
 {
-    struct fby_why why  = {""};
-    struct run     run  = {.feed = self, .why = &why};
-    int            mode = fby_f_enter(self);
+    struct fby_why why = {""};
+    struct run     run = {.feed = self, .why = &why};
     CALL(&run, use, self->config.device);
+    int         mode   = fby_f_enter(self);
     struct out *out    = make_out(&run);
     out->further       = true;
     out->public.memory = further_memory(&run, out);

@@ -87,7 +87,8 @@ FBY_CHECKED fby_err fby_f_check(const struct run *run, int code);
     } while (0)
 
 /* While somebody captures a graph, only calls of his thread are of it: what is
- * called between these is of none. Leave with what enter returned. */
+ * called between these is of none. Leave with what enter returned. A thread of
+ * ours uses the device before: even this call sets up the one it has chosen. */
 int  fby_f_enter(const struct fby_feed *self);
 void fby_f_leave(const struct fby_feed *self, int mode);
 

@@ -47,6 +47,7 @@ static struct {
     struct mark            *marks;
     const char             *broken;
     int                     driver, devices;
+    uint32_t                contexts;
     struct fake_cuda_counts counts;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .driver = 13000, .devices = 1};
 
@@ -148,11 +149,21 @@ static void all_work(void)
 /* ---- calls --------------------------------------------------------------- */
 
 static _Thread_local const char *last_failed = "";
+static _Thread_local int         chosen_device;
+
+/* As CUDA does of whatever device the calling thread has chosen. */
+static void set_up(void)
+{
+    fake.contexts |= 1U << chosen_device;
+}
 
 static int begin_call(const char *name)
 {
     pthread_mutex_lock(&fake.lock);
     some_work();
+    if (strcmp(name, "cudaSetDevice") != 0) {
+        set_up();
+    }
     if (fake.broken == NULL || strcmp(fake.broken, name) != 0) {
         return 0;
     }
@@ -191,12 +202,11 @@ static int describe(int device, struct fby_cuda_about *out)
     return 0;
 }
 
-static _Thread_local int chosen_device;
-
 static int use(int device)
 {
     int code      = begin_call("cudaSetDevice");
     chosen_device = code == 0 ? device : chosen_device;
+    set_up();
     return end_call(code);
 }
 
@@ -212,7 +222,9 @@ static int capture_mode(int *mode)
     int                      was = now;
     now                          = *mode;
     *mode                        = was;
-    return 0;
+    pthread_mutex_lock(&fake.lock);
+    set_up();
+    return end_call(0);
 }
 
 static int prepare(void)
@@ -477,11 +489,12 @@ const struct fby_cuda *fby_cuda(void)
 
 void fake_cuda_begin(uint64_t seed)
 {
-    fake.seed    = seed;
-    fake.broken  = NULL;
-    fake.driver  = 13000;
-    fake.devices = 1;
-    fake.counts  = (struct fake_cuda_counts){0};
+    fake.seed     = seed;
+    fake.broken   = NULL;
+    fake.driver   = 13000;
+    fake.devices  = 1;
+    fake.contexts = 0;
+    fake.counts   = (struct fake_cuda_counts){0};
 }
 
 void fake_cuda_end(void)
@@ -507,6 +520,14 @@ void fake_cuda_fail(const char *function)
 int fake_cuda_stages_open(void)
 {
     return open_stages;
+}
+
+uint32_t fake_cuda_contexts(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    uint32_t contexts = fake.contexts;
+    pthread_mutex_unlock(&fake.lock);
+    return contexts;
 }
 
 void fake_cuda_driver(int version, int devices)

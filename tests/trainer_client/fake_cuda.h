@@ -32,6 +32,10 @@ void fake_cuda_fail(const char *function);
 /* Stages of the calling thread that were begun and not ended. */
 int fake_cuda_stages_open(void);
 
+/* Bits of the devices on which something was set up, which takes memory there:
+ * those that threads had chosen, 0 unless they chose, in any other call. */
+uint32_t fake_cuda_contexts(void);
+
 /* What driver_version and count answer. */
 void fake_cuda_driver(int version, int devices);
 

@@ -2,6 +2,7 @@
  * memory is filled anew while something still reads it. */
 #include "tests/trainer_client/feed_rig.h"
 
+#include <pthread.h>
 #include <stdio.h>
 
 /* ---- lifetimes ----------------------------------------------------------- */
@@ -87,6 +88,45 @@ static void the_legacy_stream_is_that_of_the_batchs_gpu(void **state)
             assert_int_equal(fby_cuda()->chosen(&chosen), 0);
             assert_int_equal(chosen, 0);
         }
+        end(&rig);
+    }
+    feeds_device = 0;
+}
+
+struct errand { /* of a thread of ours, which has chosen no device yet */
+    struct rig *rig;
+    bool        further;
+    struct held held;
+};
+
+static void *run_errand(void *opaque)
+{
+    struct errand *errand = opaque;
+    struct fby_why why    = {""};
+    errand->held          = take(errand->rig, 0, errand->further);
+    while (fby_feed_copied(errand->rig->feed, 0, &why) == FBY_AGAIN) {
+    }
+    return NULL;
+}
+
+/* A context takes half a gigabyte: of eight ranks seven would have one on the
+ * first's GPU. */
+static void nothing_is_set_up_on_a_gpu_that_is_not_the_batchs(void **state)
+{
+    (void)state;
+    feeds_device = 1;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct rig    rig;
+        pthread_t     thread;
+        struct errand errand = {.rig = &rig, .further = i % 2 == 1};
+        begin(&rig, i, i / 2 == 1);
+        assert_int_equal(pthread_create(&thread, NULL, run_errand, &errand), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+        errand.held.stream = &own[1];
+        hand(&rig, &errand.held);
+        fby_feed_let_go(rig.feed, errand.held.out, errand.held.stream);
+        assert_int_equal(fake_cuda_contexts(), 1 << 1);
+        fby_feed_give(rig.feed, errand.held.out);
         end(&rig);
     }
     feeds_device = 0;
@@ -196,6 +236,7 @@ int main(void)
         cmocka_unit_test(with_fixed_outputs_kernels_wait_for_the_consumer),
         cmocka_unit_test(a_second_stream_sees_the_values_too),
         cmocka_unit_test(the_legacy_stream_is_that_of_the_batchs_gpu),
+        cmocka_unit_test(nothing_is_set_up_on_a_gpu_that_is_not_the_batchs),
         cmocka_unit_test(
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(every_stage_that_is_begun_is_ended),
