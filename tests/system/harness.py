@@ -415,6 +415,13 @@ class SystemTest(unittest.TestCase):
         with numpy.load(path) as file:
             return {name: file[name] for name in file.files}
 
+    def sent_once(self, pipeline, *args):
+        """The result of an epoch of which nothing was asked twice: there is
+        one worker, and it may wait for a core."""
+        return self.cluster.pull_alone(
+            pipeline, "--epochs", 1, "--workers", 1, *args,
+            env=PATIENT).finish()
+
     def assert_one_stream(self, pipeline, *runs, head=7, options=()):
         """Two epochs by one worker, which are also those of each of `runs`,
         (pipeline, option ...), and those that go on after `head` steps."""

@@ -158,8 +158,7 @@ class Sparse(varying.VaryingTest):
 
     def test_only_what_there_is_travels(self):
         path = self.pipeline(self.PARTS)
-        few = self.cluster.pull_alone(
-            path, "--epochs", 1, "--field", "words").finish()
+        few = self.sent_once(path, "--field", "words")
         n = [len(self.sample(i)["words"][0]) for i in range(SAMPLES)]
         steps = SAMPLES // BATCH
         # Lengths of u8 and indices of u32 end at multiples of 16.

@@ -294,8 +294,7 @@ class Yuv(SystemTest):
         self.data()
         pipeline = self.pipeline("{resize: {size: [225, 223]}}",
                                  "{type: yuv420, codec: store}")
-        sent = self.cluster.pull_alone(
-            pipeline, "--epochs", 1).finish()["wire_bytes"]
+        sent = self.sent_once(pipeline)["wire_bytes"]
         least = SAMPLES * (225 * 223 + 2 * 113 * 112)
         self.assertLessEqual(sent, 1.05 * least)
         self.assertGreaterEqual(sent, least)
