@@ -130,10 +130,13 @@ void fby_r_opened(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (opened->open.value != p->open.value ||
+    if (opened->open.value == 0 || opened->open.value > r->opens ||
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
+    }
+    if (opened->open.value != p->open.value) {
+        return; /* it was asked again since, on another route */
     }
     bool voted     = p->answer == FBY_PEER_OPENED;
     p->answer      = FBY_PEER_OPENED;

@@ -101,6 +101,7 @@ struct fake_worker {
     atomic_uint            requests;
     uint32_t               chunks;
     struct fby_content    *content; /* of the last OPEN */
+    struct fby_open_id     before;  /* likewise */
     struct route           route;   /* of the message in hand */
 };
 
@@ -157,7 +158,8 @@ static void say_scanning(struct fake_worker *w, const struct fby_open *open)
     }
 }
 
-static void say_opened(struct fake_worker *w, const struct fby_open *open)
+static void say_opened(
+    struct fake_worker *w, const struct fby_open *open, struct fby_open_id id)
 {
     const struct fby_shard_info shard = {
         .name    = w->does.data_salt == 0 ? "train-0.tar" : "train-x.tar",
@@ -169,7 +171,7 @@ static void say_opened(struct fake_worker *w, const struct fby_open *open)
         .opened =
             {
                 .session = open->session,
-                .open    = open->open,
+                .open    = id,
                 .content =
                     fby_digest_of(open->content.data, open->content.size),
                 .data        = salted("data", w->does.data_salt),
@@ -205,7 +207,12 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
         abort(); /* the client's bytes must be canonical */
     }
     say_scanning(w, open);
-    say_opened(w, open);
+    if (w->does.late && w->before.value != 0) {
+        atomic_fetch_add(&w->effects, 1);
+        say_opened(w, open, w->before);
+    }
+    say_opened(w, open, open->open);
+    w->before = open->open;
 }
 
 /* ---- batches ------------------------------------------------------------- */

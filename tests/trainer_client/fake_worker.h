@@ -46,6 +46,7 @@ struct fake_behaviour {
     bool     unnamed;       /* likewise, naming no shard */
     bool     no_source;     /* OPEN: OPEN_FAILED, nothing there */
     bool     mute;          /* OPEN: no answer at all */
+    bool     late;          /* OPEN: first OPENED of the one before, if any */
     bool     wrong_label;   /* labels beyond the classes */
 };
 

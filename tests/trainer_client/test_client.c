@@ -273,6 +273,24 @@ static void garbage_and_damage_are_counted(void **state)
     rig_end(&rig);
 }
 
+/* As when a connection breaks while a worker opens: it answers both OPENs. */
+static void an_answer_to_an_older_open_is_no_error(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "drop");
+    rig.options.steps = STEPS; /* no more are under way at the end */
+
+    struct fake_worker *late = rig_add(
+        &rig, (struct fake_behaviour){.late = true, .content_every = 2});
+    rig_open(&rig);
+    rig_skip(&rig, STEPS);
+    rig_assert_next(&rig, FOREBAY_END);
+    assert_true(fake_worker_effects(late) > fake_worker_requests(late) / 2);
+    assert_int_equal(rig_stats(&rig).protocol_errors, 0);
+    rig_end(&rig);
+}
+
 /* ---- audits -------------------------------------------------------------- */
 
 /* Every step is asked of an honest worker and of this one. */
@@ -935,6 +953,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(damage_on_the_way_changes_no_byte),
         cmocka_unit_test(chunks_may_come_in_any_order),
         cmocka_unit_test(garbage_and_damage_are_counted),
+        cmocka_unit_test(an_answer_to_an_older_open_is_no_error),
         cmocka_unit_test(two_honest_workers_pass_every_audit),
         cmocka_unit_test(damage_of_a_second_answer_is_not_told_as_other_values),
         cmocka_unit_test(
