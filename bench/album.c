@@ -121,8 +121,9 @@ static double mean_megapixels(const struct bench_album *self)
 static void load(struct bench_album *self, const char *dir)
 {
     struct fby_scratch scratch = {0};
-    *self                      = (struct bench_album){.synthetic = dir == NULL,
-                             .files = fby_zalloc(MAX_FILES * sizeof(*self->files))};
+
+    *self = (struct bench_album){.synthetic = dir == NULL,
+        .files = fby_zalloc(MAX_FILES * sizeof(*self->files))};
     if (dir != NULL) {
         load_folder(self, dir, &scratch);
     } else {

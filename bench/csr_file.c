@@ -72,9 +72,11 @@ static void put_array(struct zip *zip, struct array array)
     struct fby_buffer    member  = {0};
     char                 text[118];
     memset(text, ' ', sizeof(text));
-    int n                  = snprintf(text, sizeof(text),
-                         "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", array.type,
-                         array.shape);
+
+    int n = snprintf(text, sizeof(text),
+        "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", array.type,
+        array.shape);
+
     text[n]                = ' ';
     text[sizeof(text) - 1] = '\n';
     fby_put_bytes(&member, magic, sizeof(magic));

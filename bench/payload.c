@@ -63,8 +63,10 @@ static void write_npy(const char *path, const char *type, const char *shape,
     memset(head, ' ', sizeof(head));
     memcpy(head, magic, sizeof(magic));
     fby_store_le((uint8_t *)head + 8, 118, 2);
-    int n        = snprintf(head + 10, 117,
-               "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", type, shape);
+
+    int n = snprintf(head + 10, 117,
+        "{'descr': '%s', 'fortran_order': False, 'shape': (%s)}", type, shape);
+
     head[10 + n] = ' ';
     head[127]    = '\n';
     write_file(path, head, sizeof(head), data, size);

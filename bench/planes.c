@@ -78,13 +78,14 @@ static void open_way(
 {
     static struct fby_codec_scratch scratch;
     struct fby_field_content       *field = field_of(yuv420);
-    *self                                 = (struct way){
-                                        .album        = album,
-                                        .transform    = fby_transform_create(NULL),
-                                        .field        = field,
-                                        .plan         = plan_of(field, FBY_BF16, FBY_LAYOUT_CHW),
-                                        .pixels       = plan_of(field, FBY_U8, FBY_LAYOUT_HWC),
-                                        .sample_bytes = fby_field_bytes(field),
+
+    *self = (struct way){
+        .album        = album,
+        .transform    = fby_transform_create(NULL),
+        .field        = field,
+        .plan         = plan_of(field, FBY_BF16, FBY_LAYOUT_CHW),
+        .pixels       = plan_of(field, FBY_U8, FBY_LAYOUT_HWC),
+        .sample_bytes = fby_field_bytes(field),
     };
     self->job = (struct fby_codec_job){
         .coding  = {FBY_FILTER_PHOTO, FBY_CODEC_PACK},

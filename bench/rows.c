@@ -72,9 +72,11 @@ static void put_header(char out[128], const char *type, unsigned width)
     memset(out, ' ', 128);
     memcpy(out, magic, sizeof(magic));
     fby_store_le((uint8_t *)out + 8, 118, 2);
-    int n       = snprintf(out + 10, 117,
-              "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ", %s)}",
-              type, rows, shape);
+
+    int n = snprintf(out + 10, 117,
+        "{'descr': '%s', 'fortran_order': False, 'shape': (%" PRIu64 ", %s)}",
+        type, rows, shape);
+
     out[10 + n] = ' ';
     out[127]    = '\n';
 }

@@ -45,8 +45,9 @@ struct fby_drawn_row {
 struct fby_op_plan fby_drawn_device(const struct fby_drawn *self,
     const struct fby_field_content *field, uint32_t i,
     struct fby_drawn_row row);
-void               fby_drawn_device_text(const struct fby_drawn *self,
-                  const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row,
-                  char out[FBY_DRAWN_TEXT]);
+
+void fby_drawn_device_text(const struct fby_drawn *self,
+    const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row,
+    char out[FBY_DRAWN_TEXT]);
 
 #endif

@@ -97,9 +97,10 @@ static fby_err open_dataset(struct fby_local *self,
     struct fby_why *why)
 {
     struct fby_location place;
-    fby_err             err = fby_location_root(&self->split->location,
-                    (const char *const *)self->served.words.words, self->served.n, &place,
-                    why);
+
+    fby_err err = fby_location_root(&self->split->location,
+        (const char *const *)self->served.words.words, self->served.n, &place,
+        why);
     if (err != FBY_OK) {
         return err;
     }

@@ -116,10 +116,11 @@ bool fby_chunk_intact(const void *frame, size_t size)
     if (size < FBY_CHUNK_PREFIX) {
         return false;
     }
-    const uint8_t    *p    = frame;
-    struct fby_reader r    = fby_reader(p + HASHED_PREFIX, 8);
-    uint64_t          hash = fby_xxh64_two(
-                 p, HASHED_PREFIX, p + FBY_CHUNK_PREFIX, size - FBY_CHUNK_PREFIX);
+    const uint8_t    *p = frame;
+    struct fby_reader r = fby_reader(p + HASHED_PREFIX, 8);
+
+    uint64_t hash = fby_xxh64_two(
+        p, HASHED_PREFIX, p + FBY_CHUNK_PREFIX, size - FBY_CHUNK_PREFIX);
     return fby_read_u64(&r) == hash;
 }
 

@@ -102,11 +102,12 @@ static void on_register(struct server *self, const struct fby_route *from,
         return;
     }
     struct fby_message answer = {.type = FBY_MSG_REGISTERED};
-    answer.enrolled           = (struct fby_registered){
-                  .instance     = told->instance,
-                  .server       = self->instance,
-                  .lease_ms     = (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS),
-                  .heartbeat_ms = (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS),
+
+    answer.enrolled = (struct fby_registered){
+        .instance     = told->instance,
+        .server       = self->instance,
+        .lease_ms     = (uint32_t)(self->options.lease_ns / FBY_NS_PER_MS),
+        .heartbeat_ms = (uint32_t)(self->options.heartbeat_ns / FBY_NS_PER_MS),
     };
     send_to(self, from, &answer);
 }

@@ -171,11 +171,12 @@ PUBLIC enum forebay_status forebay_batch_export(
         return status;
     }
     DLManagedTensorVersioned *tensor = fby_zalloc(sizeof(*tensor));
-    *tensor                          = (DLManagedTensorVersioned){
-                                 .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-                                 .manager_ctx = shared(batch),
-                                 .deleter     = delete_versioned,
-                                 .dl_tensor   = batch->tensors[i].view,
+
+    *tensor = (DLManagedTensorVersioned){
+        .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
+        .manager_ctx = shared(batch),
+        .deleter     = delete_versioned,
+        .dl_tensor   = batch->tensors[i].view,
     };
     *out = tensor;
     return FOREBAY_OK;

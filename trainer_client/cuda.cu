@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_block_run_greys(&memory, first + blockIdx.x);
 }
 
-__global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4) fby_expand_ops(
-    uint8_t *arena, uint64_t list, uint8_t *out, uint32_t first)
+__global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
+    fby_expand_ops(uint8_t *arena, uint64_t list, uint8_t *out, uint32_t first)
 {
     __shared__ struct fby_block   block;
     __shared__ struct fby_pair    pair;
@@ -285,8 +285,9 @@ static int launch(const struct fby_cuda_launch *l)
     void    *of_expand[] = {&arena, &list, &out};
     void    *of_greys[]  = {&arena, &list, &greys};
     void    *of_ops[]    = {&arena, &list, &out, &ops};
-    int      code        = launch_one(reinterpret_cast<const void *>(fby_expand),
-                    l->blocks[FBY_PASS_EXPAND], l->shared, of_expand, l->stream);
+
+    int code = launch_one(reinterpret_cast<const void *>(fby_expand),
+        l->blocks[FBY_PASS_EXPAND], l->shared, of_expand, l->stream);
     if (code == cudaSuccess) {
         code = launch_one(reinterpret_cast<const void *>(fby_expand_greys),
             l->blocks[FBY_PASS_GREYS], 0, of_greys, l->stream);

@@ -280,15 +280,16 @@ static void fill_info(const struct fby_receiver *r,
 {
     const struct fby_setup   *setup   = r->setup;
     const struct fby_content *content = &setup->split->content;
-    *info                             = (struct forebay_info){
-                                    .samples         = r->samples,
-                                    .steps_per_epoch = plan->steps_per_epoch,
-                                    .global_batch    = content->global_batch,
-                                    .n_fields        = setup->n_tensors + (content->last == FBY_LAST_PAD),
-                                    .seed            = setup->seed,
-                                    .first_epoch     = plan->epoch,
-                                    .first_step      = plan->step,
-                                    .end_step        = plan->total,
+
+    *info = (struct forebay_info){
+        .samples         = r->samples,
+        .steps_per_epoch = plan->steps_per_epoch,
+        .global_batch    = content->global_batch,
+        .n_fields        = setup->n_tensors + (content->last == FBY_LAST_PAD),
+        .seed            = setup->seed,
+        .first_epoch     = plan->epoch,
+        .first_step      = plan->step,
+        .end_step        = plan->total,
     };
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
     fby_hex(r->election.data.digest.bytes, 32, info->data_digest);

@@ -85,8 +85,9 @@ static fby_err take_location(struct fby_setup *self,
         snprintf(texts[i], size, "%s=%s", root->name, root->directory);
     }
     const char *const *roots = (const char *const *)texts;
-    fby_err            err   = fby_location_root(
-                     &self->split->location, roots, o->n_roots, &self->location, why);
+
+    fby_err err = fby_location_root(
+        &self->split->location, roots, o->n_roots, &self->location, why);
     for (size_t i = 0; i < o->n_roots; i++) {
         free(texts[i]);
     }

@@ -81,13 +81,14 @@ static void digest_batch(
     struct forebay_batch   *batch = task->batch;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
         const struct fby_expansion *plan = &setup->expansions[i];
-        fields[i]                        = (struct fby_digest_field){
-                                   .name         = plan->name,
-                                   .type         = plan->from,
-                                   .shape        = plan->shape,
-                                   .raw          = raw_of(setup, task, i),
-                                   .sample_bytes = plan->raw_bytes,
-                                   .rows = fby_expansion_varies(plan) ? &batch->rows_of[i] : NULL,
+
+        fields[i] = (struct fby_digest_field){
+            .name         = plan->name,
+            .type         = plan->from,
+            .shape        = plan->shape,
+            .raw          = raw_of(setup, task, i),
+            .sample_bytes = plan->raw_bytes,
+            .rows = fby_expansion_varies(plan) ? &batch->rows_of[i] : NULL,
         };
     }
     for (uint32_t row = 0; row < batch->rows; row++) {
@@ -190,12 +191,13 @@ static fby_err expand_with_ops(
     const struct fby_unpack_task *task  = making->task;
     const struct fby_setup       *setup = making->self->setup;
     const struct fby_expansion   *plan  = &setup->expansions[field];
-    const struct fby_expand_job   job   = {
-            .plan  = plan,
-            .raw   = task->from->memory + task->layout->fields[field].slot_offset,
-            .rows  = task->batch->rows,
-            .draws = draw_rows(making, plan->drawn_by),
-            .out   = out,
+
+    const struct fby_expand_job job = {
+        .plan  = plan,
+        .raw   = task->from->memory + task->layout->fields[field].slot_offset,
+        .rows  = task->batch->rows,
+        .draws = draw_rows(making, plan->drawn_by),
+        .out   = out,
     };
     return setup->device->expand_ops(&job, why);
 }

@@ -54,15 +54,16 @@ static void send_header(struct shell *self, const struct ask *ask)
         const struct fby_field_content *field =
             &content->fields[job->content_field[i]];
         const struct fby_raw_field *raw = &job->layout.fields[i];
-        fields[i]                       = (struct fby_header_field){
-                                  .name       = field->name,
-                                  .encoding   = fby_encoding_of(field),
-                                  .type       = raw->type,
-                                  .shape      = raw->shape,
-                                  .raw_bytes  = raw->raw_bytes,
-                                  .n_chunks   = raw->n_chunks,
-                                  .max_length = raw->max_length,
-                                  .recipe     = recipe_of(field, raw, &lists[i]),
+
+        fields[i] = (struct fby_header_field){
+            .name       = field->name,
+            .encoding   = fby_encoding_of(field),
+            .type       = raw->type,
+            .shape      = raw->shape,
+            .raw_bytes  = raw->raw_bytes,
+            .n_chunks   = raw->n_chunks,
+            .max_length = raw->max_length,
+            .recipe     = recipe_of(field, raw, &lists[i]),
         };
         fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
     }
@@ -108,14 +109,15 @@ static struct fby_substituted *list_substituted(const struct fby_job *job)
     struct fby_row_key *keys = (struct fby_row_key *)(list + n);
     for (size_t i = 0; i < n; i++) {
         const struct fby_job_substituted *one = &job->substituted[i];
-        list[i]                               = (struct fby_substituted){
-                                          .row        = one->row,
-                                          .original   = one->original,
-                                          .substitute = one->substitute,
-                                          .shard      = fby_dataset_shard_name(
-                                                   dataset, fby_dataset_shard_of(dataset, one->original)),
-                                          .key  = fby_dataset_key(dataset, one->original, &keys[i]),
-                                          .text = one->text,
+
+        list[i] = (struct fby_substituted){
+            .row        = one->row,
+            .original   = one->original,
+            .substitute = one->substitute,
+            .shard      = fby_dataset_shard_name(
+                     dataset, fby_dataset_shard_of(dataset, one->original)),
+            .key  = fby_dataset_key(dataset, one->original, &keys[i]),
+            .text = one->text,
         };
     }
     return list;

@@ -116,8 +116,9 @@ static void make_lengths(struct fby_job *self)
 static fby_err plan_rows(struct fby_job *self, struct fby_why *why)
 {
     const struct fby_order *order = NULL;
-    fby_err                 err   = fby_prepared_order(
-                          self->spec.prepared, self->spec.seed, self->spec.epoch, &order, why);
+
+    fby_err err = fby_prepared_order(
+        self->spec.prepared, self->spec.seed, self->spec.epoch, &order, why);
     if (err != FBY_OK) {
         return err;
     }

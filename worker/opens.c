@@ -70,7 +70,8 @@ static void say_differs(struct shell *self, const struct waiting_open *open,
                     .data        = {true, prepared->data_digest},
                     .fingerprint = {true, prepared->fingerprint},
                     .text        = differs(&open->data, &prepared->data_digest)
-                                       ? "the data here is not the data asked for"
+                                       ? "the data here is not the "
+                                         "data asked for"
                                        : "this worker decodes or transforms "
                                          "differently",
                 },

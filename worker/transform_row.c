@@ -34,18 +34,19 @@ static fby_err write_field(struct transformer *transformer,
     struct fby_job             *job  = task->job;
     const struct fby_task_part *part = &task->parts[chosen];
     uint32_t                    i    = job->content_field[chosen];
-    struct fby_field_job        work = {
-               .field = &job->spec.prepared->content.fields[i],
-               .bytes = part->has_member ? task->block.data + part->offset : NULL,
-               .size      = part->size,
-               .width     = part->member.width,
-               .documents = part->member.documents,
-               .class_id  = part->class_id,
-               .seed      = job->spec.seed,
-               .epoch     = job->spec.epoch,
-               .sample    = task->sample,
-               .length    = fby_job_length(job, chosen, task->row),
-               .indices   = fby_job_indices(job, chosen, task->row),
+
+    struct fby_field_job work = {
+        .field     = &job->spec.prepared->content.fields[i],
+        .bytes     = part->has_member ? task->block.data + part->offset : NULL,
+        .size      = part->size,
+        .width     = part->member.width,
+        .documents = part->member.documents,
+        .class_id  = part->class_id,
+        .seed      = job->spec.seed,
+        .epoch     = job->spec.epoch,
+        .sample    = task->sample,
+        .length    = fby_job_length(job, chosen, task->row),
+        .indices   = fby_job_indices(job, chosen, task->row),
     };
     if (part->is_stack) {
         open_stack(task, part, &work);

@@ -152,9 +152,10 @@ static fby_err open_memory(struct shell *self, struct fby_why *why)
     }
     return_large_blocks();
     struct fby_stages_config config = stages_config(&self->options);
-    err                             = open_batch_memory(
-                                    self, self->options.memory_bytes - config.fetch_bytes -
-                                              config.scratch_bytes - config.encode_bytes);
+
+    err = open_batch_memory(
+        self, self->options.memory_bytes - config.fetch_bytes -
+                  config.scratch_bytes - config.encode_bytes);
     if (err == FBY_OK) {
         err = fby_stages_create(&config, &self->stages);
     }

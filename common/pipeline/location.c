@@ -428,8 +428,9 @@ fby_err fby_location_root(const struct fby_location *plain,
             fby_text_show(plain->pattern).text, n_roots);
     }
     struct fby_location rooted;
-    int                 n = snprintf(
-                        rooted.pattern, sizeof(rooted.pattern), "%s:%s", best.name, best.rest);
+
+    int n = snprintf(
+        rooted.pattern, sizeof(rooted.pattern), "%s:%s", best.name, best.rest);
     if (n < 0 || (size_t)n >= sizeof(rooted.pattern)) {
         return fby_because(why, FBY_CONFIG, "the location is too long");
     }

@@ -235,8 +235,9 @@ static fby_err read_source(const struct fby_yaml *yaml,
     struct fby_location_parts parts;
     struct fby_why            why = {{0}};
     split->kind                   = source->kind;
-    fby_err err                   = fby_location_absolute(
-                          pattern_of(split), pipeline->folder, split->location.pattern, &why);
+
+    fby_err err = fby_location_absolute(
+        pattern_of(split), pipeline->folder, split->location.pattern, &why);
     if (err == FBY_OK) {
         err = fby_location_split(
             split->location.pattern, split->kind, &parts, &why);

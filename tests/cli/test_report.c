@@ -9,14 +9,21 @@
 static struct fby_report example(void)
 {
     struct fby_report report = {
-        .stats   = {.images = 600,
-              .steps        = 10,
-              .raw_bytes    = 90000000,
-              .wire_bytes   = 63000000,
-              .wait_ns      = 500000000,
-              .n_stages     = 3,
-              .stages       = {{"worker.transform", 3000000000},
-                        {"worker.wait", 9000000000}, {"client.expand", 1000000000}}},
+        .stats =
+            {
+                .images     = 600,
+                .steps      = 10,
+                .raw_bytes  = 90000000,
+                .wire_bytes = 63000000,
+                .wait_ns    = 500000000,
+                .n_stages   = 3,
+                .stages =
+                    {
+                        {"worker.transform", 3000000000},
+                        {"worker.wait", 9000000000},
+                        {"client.expand", 1000000000},
+                    },
+            },
         .seconds = 2,
         .digest  = "00112233445566778899aabbccddeeff",
         .token   = "fby1-x",

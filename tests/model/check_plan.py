@@ -24,7 +24,8 @@ def permutation(c):
 def buckets_of(c):
     """As dump.c deals them."""
     n = c["buckets"]
-    return [(i * i + 3 * i) % 7 % n for i in range(sum(c["shards"]))] if n else ()
+    samples = range(sum(c["shards"]))
+    return [(i * i + 3 * i) % 7 % n for i in samples] if n else ()
 
 
 def order(c):

@@ -152,7 +152,8 @@ class CommandLine(SystemTest):
     def test_a_plan_has_a_line_for_each_op_with_what_was_drawn(self):
         self.cluster.photos(number=32)
         text = (PIPELINE
-                .replace("- horizontal_flip: {{p: 0.5}}", "- pad: {{padding: 2}}\n"
+                .replace("- horizontal_flip: {{p: 0.5}}",
+                         "- pad: {{padding: 2}}\n"
                          "      - rotate: {{degrees: 10}}"))
         lines = forebay("plan", "-p",
                         self.cluster.pipeline(text)).stdout.split("\n")
@@ -289,7 +290,8 @@ class CommandLine(SystemTest):
             preexec_fn=lambda: [os.close(fd) for fd in (0, 1, 2)])
         self.assertEqual(shown.returncode, 1)
         for line in digests.read_text().splitlines():
-            self.assertRegex(line, "^0 [01] 0 16 [0-9a-f]{32}( [0-9]+:[0-9a-f]{32}){16}$")
+            self.assertRegex(
+                line, "^0 [01] 0 16 [0-9a-f]{32}( [0-9]+:[0-9a-f]{32}){16}$")
 
     def test_a_token_file_that_cannot_be_written_is_found_at_once(self):
         pipeline = self.pictures()

@@ -23,7 +23,8 @@ fields:
     wire: {{type: {wire}, codec: {codec}}}
     device:
       - horizontal_flip
-      - colour_jitter: {{brightness: 0.4, contrast: 0.4, saturation: 0.4, hue: 0.1}}
+      - colour_jitter: {{brightness: 0.4, contrast: 0.4, saturation: 0.4,
+                         hue: 0.1}}
       - normalize: {{mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225]}}
       - random_erasing
       - {mixing}: {{alpha: 0.8, label: label}}

@@ -139,7 +139,8 @@ class Lint(SystemTest):
 
     def test_levels_are_0_to_1(self):
         self.cluster.photos(number=16)
-        device = ("    device: [{{normalize: {{mean: [123.675, 116.28, 103.53], "
+        device = ("    device: [{{normalize: {{"
+                  "mean: [123.675, 116.28, 103.53], "
                   "std: [58.395, 57.12, 57.375]}}}}]\n")
         text = FINE.replace("  label:", device + "  label:")
         found = self.findings(self.cluster.pipeline(text))
@@ -220,7 +221,8 @@ class Lint(SystemTest):
         root = self.cluster.photos(number=40)
         text = FINE.replace('folder: "{root}"}}', 'folder: "{root}/train"}}, '
                             'val: {{folder: "{root}/val"}}')
-        for split, first in (("train", ("c00", "c01")), ("val", ("c01", "c03"))):
+        for split, first in (("train", ("c00", "c01")),
+                             ("val", ("c01", "c03"))):
             (root / split).mkdir()
             for name in first:
                 subprocess.run(["cp", "-r", root / name, root / split],

@@ -1,4 +1,5 @@
-"""Lists of paths and labels, and parallel folders, as several workers see them."""
+"""Lists of paths and labels, and parallel folders, as several workers see
+them."""
 
 import csv
 import io

@@ -1,4 +1,5 @@
-"""Rows of several lengths: what a consumer gets is what NumPy pads and joins."""
+"""Rows of several lengths: what a consumer gets is what NumPy pads and
+joins."""
 
 import io
 import json

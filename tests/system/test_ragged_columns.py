@@ -152,8 +152,8 @@ class RaggedColumns(tables.TableTest):
                             "boxes.offsets.npy; a ragged column is both")
         reals = dict(good)
         reals["ids.offsets"] = reals["ids.offsets"].astype("f8")
-        self.refuses(reals, "ids.offsets.npy: its rows are [] of float64; offsets "
-                            "are whole numbers in one dimension")
+        self.refuses(reals, "ids.offsets.npy: its rows are [] of float64; "
+                            "offsets are whole numbers in one dimension")
 
     def test_fields_that_do_not_fit_a_column_are_refused_at_open(self):
         self.cluster.table("day-0", Table(7, 60).files)

@@ -186,8 +186,8 @@ class SparseColumns(tables.TableTest):
                      indptr=[*indptr[:-1], n + 1])
         self.refuses(f"its indptr.npy goes from 1 to {n}",
                      indptr=[1, *indptr[1:]])
-        self.refuses("words.npz: indices.npy: it is of float64; whole numbers are "
-                     "right", indices=indices.astype("f8"))
+        self.refuses("words.npz: indices.npy: it is of float64; whole numbers "
+                     "are right", indices=indices.astype("f8"))
         self.refuses("words.npz: data.npy: it has 2 dimensions; one is right",
                      data=data.reshape(-1, 1))
         self.refuses("words.npz: its shape has 3 dimensions; 2 are "

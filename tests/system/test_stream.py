@@ -187,7 +187,8 @@ class Stream(SystemTest):
             work.mkdir()
             for j, name in enumerate(names[i::6]):
                 (work / f"{j:04}.jpg").write_bytes(name.read_bytes())
-                (work / f"{j:04}.cls").write_text(str(int(name.parent.name[1:])))
+                label = int(name.parent.name[1:])
+                (work / f"{j:04}.cls").write_text(str(label))
             subprocess.run(["tar", "--sort=name", "-cf",
                             shards / f"t-{i:03}.tar", "-C", work, "."],
                            check=True)

@@ -477,11 +477,12 @@ static uint8_t *tensor_of(const struct fby_field_content *field,
 static void planes_equal_pixels(
     const char *list, const char *dtype, const char *layout)
 {
-    struct album                     album = {.rows = 1 + some(16)};
-    uint64_t                         samples[16];
-    size_t                           bytes[2];
-    struct fby_split                *split  = split_of(list, 1 + some(70),
-                        1 + (some(3) == 0 ? some(700) : some(90)), dtype, layout);
+    struct album      album = {.rows = 1 + some(16)};
+    uint64_t          samples[16];
+    size_t            bytes[2];
+    uint32_t          width = 1 + (some(3) == 0 ? some(700) : some(90));
+    struct fby_split *split =
+        split_of(list, 1 + some(70), width, dtype, layout);
     const struct fby_field_delivery *to     = &split->delivery.fields[0];
     struct fby_field_content         pixels = split->content.fields[0];
     struct fby_field_content         planes = pixels;
@@ -543,16 +544,18 @@ static void mirror(const struct fby_expansion *plan,
 static void flip_equals_mirrored(
     uint32_t height, uint32_t width, const char *dtype, const char *layout)
 {
-    struct fby_split     *split  = split_of("horizontal_flip, vertical_flip, "
-                                                 "{normalize: {mean: 0.5, std: 0.25}}",
-             height, width, dtype, layout);
+    struct fby_split *split = split_of("horizontal_flip, vertical_flip, "
+                                       "{normalize: {mean: 0.5, std: 0.25}}",
+        height, width, dtype, layout);
+
     struct fby_expansion *plan   = plan_of(split);
     uint8_t              *raw    = malloc(ROWS * plan->raw_bytes);
     uint8_t              *turned = malloc(plan->raw_bytes);
     uint8_t              *out    = malloc(ROWS * plan->out_bytes);
     uint8_t              *right  = malloc(plan->out_bytes);
-    struct fby_ops_row    draws[ROWS] = {
-           {0}, {.mirror_x = 1}, {.mirror_y = 1}, {.mirror_x = 1, .mirror_y = 1}};
+
+    struct fby_ops_row draws[ROWS] = {
+        {0}, {.mirror_x = 1}, {.mirror_y = 1}, {.mirror_x = 1, .mirror_y = 1}};
     make_up(raw, (size_t)ROWS * plan->pixels);
     expand(plan, raw, ROWS, draws, out);
     struct fby_expansion *plain = calloc(1, sizeof(*plain));

@@ -222,9 +222,10 @@ static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
     const struct in_folder *in = arg;
     char                    file[FBY_PATH_SIZE];
     char                    path[FBY_PATH_SIZE];
-    int                     n = snprintf(file, sizeof(file), "%s.%s",
-                            fby_shard_key(shard, fby_shard_sample_of(shard, member)),
-                            fby_shard_suffix(shard, member));
+
+    int n = snprintf(file, sizeof(file), "%s.%s",
+        fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+        fby_shard_suffix(shard, member));
     if (n < 0 || n >= (int)sizeof(file)) {
         return fby_because(why, FBY_CONFIG, "a path that is too long");
     }

@@ -257,10 +257,11 @@ static bool is_taken(const struct folder *folder, const struct group *group)
 static fby_err look_from(struct folder *folder, uint32_t i, struct fby_why *why)
 {
     const struct fby_entry *entries = folder->listing->entries;
-    struct group            group   = {
-                     .format = format_of(folder->look, folder->path, &entries[i]),
-                     .word   = word_of(folder->look, entries[i].name),
-                     .first  = entries[i].name};
+
+    struct group group = {
+        .format = format_of(folder->look, folder->path, &entries[i]),
+        .word   = word_of(folder->look, entries[i].name),
+        .first  = entries[i].name};
     if (group.format == 0 || is_taken(folder, &group)) {
         return FBY_OK;
     }

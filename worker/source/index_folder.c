@@ -15,8 +15,9 @@ static fby_err walk_class(
 fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out = self->out;
-    fby_err           err = fby_folder_classes(
-                  out->root, out->parts.base, &out->classes, &out->n_classes, why);
+
+    fby_err err = fby_folder_classes(
+        out->root, out->parts.base, &out->classes, &out->n_classes, why);
     if (err == FBY_OK) {
         err = fby_build_run(self, out->n_classes, walk_class, self, why);
     }

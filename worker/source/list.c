@@ -85,8 +85,9 @@ static bool make_suffix(
     }
     const char *dot = memchr(path + base, '.', size - base);
     size_t      n   = dot != NULL ? (size_t)(path + size - dot) : 0;
-    int         m   = snprintf(
-                  out, FBY_NAME_SIZE, "%s%.*s", column, (int)n, dot != NULL ? dot : "");
+
+    int m = snprintf(
+        out, FBY_NAME_SIZE, "%s%.*s", column, (int)n, dot != NULL ? dot : "");
     return m > 0 && m < FBY_NAME_SIZE;
 }
 

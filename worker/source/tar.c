@@ -226,10 +226,11 @@ static fby_err check_zeros(const struct walk *w, uint64_t at, uint8_t *piece,
     fby_err err   = read_at(w, at, piece, n, why);
     if (err == FBY_OK && find_nonzero(piece, n, &first)) {
         uint64_t where = at + first;
-        err            = fby_because(why, FBY_CONFIG,
-                       "the archive ends here, but more follows at offset %llu; joined "
-                                  "archives are not read",
-                       (unsigned long long)where);
+
+        err = fby_because(why, FBY_CONFIG,
+            "the archive ends here, but more follows at offset %llu; joined "
+            "archives are not read",
+            (unsigned long long)where);
     }
     return err;
 }

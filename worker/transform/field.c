@@ -170,8 +170,9 @@ static fby_err begin(struct picture *work, const struct fby_grain *grain)
     fby_err err = FBY_OK;
     if (work->job->field->yuv420) {
         struct fby_size size = {work->out.width, work->out.height};
-        err                  = fby_image_of(
-                             &work->transform->whole, size, FBY_RGB, &work->walk.out);
+
+        err = fby_image_of(
+            &work->transform->whole, size, FBY_RGB, &work->walk.out);
     }
     return err == FBY_OK ? fby_walk_begin(work->transform, &work->walk, grain)
                          : err;

@@ -280,10 +280,11 @@ static void hand_on(
 
 static fby_err decode_rows(struct decoder *d, const struct course *course)
 {
-    const struct fby_box *box   = &course->part.box;
-    uint8_t              *row   = course->scratch[0].memory;
-    int                   error = spng_decode_image(
-                          d->png, NULL, 0, format_of(d), SPNG_DECODE_PROGRESSIVE);
+    const struct fby_box *box = &course->part.box;
+    uint8_t              *row = course->scratch[0].memory;
+
+    int error = spng_decode_image(
+        d->png, NULL, 0, format_of(d), SPNG_DECODE_PROGRESSIVE);
     for (uint32_t y = 0; error == SPNG_OK && y < box->y + box->h; y++) {
         error = spng_decode_row(d->png, row, packed_bytes(d));
         if (error == SPNG_EOI && y + 1 == d->head.height) {

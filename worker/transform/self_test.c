@@ -95,12 +95,13 @@ static fby_err try_part(struct trial *trial, uint32_t i, struct fby_why *why)
     fby_err err = decode(trial, &trial->part, why);
     if (err == FBY_OK && !is_in_whole(&trial->part, &trial->whole)) {
         const struct fby_box *box = &trial->part.part.box;
-        err                       = fby_because(why, FBY_USAGE,
-                                  "the installed libjpeg decodes a part of a picture to other "
-                                                        "pixels than the whole (%u x %u at %u, %u of %u x %u, 1/%u); "
-                                                        "install libjpeg-turbo 2.1 or later",
-                                  box->w, box->h, box->x, box->y, trial->whole.head.width,
-                                  trial->whole.head.height, trial->part.part.unit);
+
+        err = fby_because(why, FBY_USAGE,
+            "the installed libjpeg decodes a part of a picture to other "
+            "pixels than the whole (%u x %u at %u, %u of %u x %u, 1/%u); "
+            "install libjpeg-turbo 2.1 or later",
+            box->w, box->h, box->x, box->y, trial->whole.head.width,
+            trial->whole.head.height, trial->part.part.unit);
     }
     return err;
 }

@@ -118,11 +118,12 @@ static bool find_documents(
 {
     const struct fby_field_content *field = job->field;
     size_t head = (size_t)job->documents * sizeof(uint32_t);
-    *out        = (struct documents){
-               .lengths = job->bytes,
-               .tokens  = {.type = type_of(job->width)},
-               .most    = field->decode == FBY_DECODE_TOKENS ? field->length
-                                                             : field->max_length,
+
+    *out = (struct documents){
+        .lengths = job->bytes,
+        .tokens  = {.type = type_of(job->width)},
+        .most    = field->decode == FBY_DECODE_TOKENS ? field->length
+                                                      : field->max_length,
     };
     if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
         head > job->size) {

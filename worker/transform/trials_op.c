@@ -86,8 +86,9 @@ static fby_err try_op_on(struct bench *bench, struct fby_digest_state *hash,
     const struct fby_op_use *use, uint64_t sample)
 {
     struct fby_image picture = {0};
-    fby_err          err     = fby_jpeg_decode(
-                     &fby_probes[sample / DRAWS], &bench->picture, &picture, NULL);
+
+    fby_err err = fby_jpeg_decode(
+        &fby_probes[sample / DRAWS], &bench->picture, &picture, NULL);
     if (err != FBY_OK) {
         return fby_trial_outcome(hash, err);
     }

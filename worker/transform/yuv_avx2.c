@@ -10,8 +10,9 @@ enum { STEP = 32 /* pixels */ };
 static __m128i means(__m256i upper, __m256i lower)
 {
     const __m256i one = _mm256_set1_epi8(1);
-    __m256i       sum = _mm256_add_epi16(
-              _mm256_maddubs_epi16(upper, one), _mm256_maddubs_epi16(lower, one));
+
+    __m256i sum = _mm256_add_epi16(
+        _mm256_maddubs_epi16(upper, one), _mm256_maddubs_epi16(lower, one));
     sum = _mm256_srli_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(2)), 2);
     return _mm_packus_epi16(
         _mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));

@@ -239,20 +239,21 @@ static void columns_become_fields_or_say_that_they_do_not(void **state)
 static void values_of_a_list_become_fields_and_ids_a_mask(void **state)
 {
     (void)state;
-    static const char                   files[][FBY_NAME_SIZE] = {"a", "b"};
-    static const struct fby_init_member members[]              = {
-                     {.extension = "a.png", .always = true, .looked = true, .ids = true},
-                     {.extension = "b_photo.png",
-                         .always = true,
-                         .looked = true,
-                         .ids    = true},
-                     {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
-                     {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
-                     {.extension  = "text",
-                         .always  = true,
-                         .value   = FBY_INIT_TEXT,
-                         .longest = 17},
-                     {.extension = "gaps", .value = FBY_INIT_TEXT},
+    static const char files[][FBY_NAME_SIZE] = {"a", "b"};
+
+    static const struct fby_init_member members[] = {
+        {.extension = "a.png", .always = true, .looked = true, .ids = true},
+        {.extension = "b_photo.png",
+            .always = true,
+            .looked = true,
+            .ids    = true},
+        {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
+        {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
+        {.extension  = "text",
+            .always  = true,
+            .value   = FBY_INIT_TEXT,
+            .longest = 17},
+        {.extension = "gaps", .value = FBY_INIT_TEXT},
     };
     struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
         .path                                = "/d/l.csv",

@@ -198,13 +198,13 @@ static void photo_and_pack_may_be_said_by_either_word(void **state)
 static void what_is_not_said_has_a_default(void **state)
 {
     (void)state;
-    struct fby_split               *split = split_of("forebay: 1\n"
-                                                                   "splits: {only: {folder: data}}\n"
-                                                                   "global_batch: 6\n"
-                                                                   "fields:\n"
-                                                                   "  x: {from: jpg, ops: [{resize: "
-                                                                   "{size: 8}}, horizontal_flip]}\n",
-                      NULL);
+    static const char text[] =
+        "forebay: 1\n"
+        "splits: {only: {folder: data}}\n"
+        "global_batch: 6\n"
+        "fields:\n"
+        "  x: {from: jpg, ops: [{resize: {size: 8}}, horizontal_flip]}\n";
+    struct fby_split               *split = split_of(text, NULL);
     const struct fby_content       *c     = &split->content;
     const struct fby_field_content *x     = &c->fields[0];
     assert_int_equal(c->shuffle, FBY_SHUFFLE_FULL);

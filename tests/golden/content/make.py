@@ -3,8 +3,8 @@
 
 An independent spelling of the split `train` of small.yaml, full.yaml,
 array.yaml, bits.yaml, columns.yaml, list.yaml, ragged.yaml, sparse.yaml,
-tokens.yaml, packed.yaml, yuv420.yaml and device.yaml: run it in this folder, and compare
-before committing.
+tokens.yaml, packed.yaml, yuv420.yaml and device.yaml: run it in this folder,
+and compare before committing.
 """
 
 import hashlib

@@ -251,13 +251,16 @@ static void an_idx_of_reals_is_refused(void **state)
 static void put_mds(struct fby_buffer *out, const char *encoding,
     const char *first, size_t first_size)
 {
-    char     config[400];
-    int      n      = snprintf(config, sizeof(config),
-                  "{\"column_encodings\": [\"int\", \"%s\"], \"column_names\": [\"id\", "
-                            "\"tokens\"], \"column_sizes\": [8, null], \"compression\": null, "
-                            "\"format\": \"mds\", \"hashes\": [], \"size_limit\": 67108864, "
-                            "\"version\": 2}",
-                  encoding);
+    char config[400];
+
+    int n = snprintf(config, sizeof(config),
+        "{\"column_encodings\": [\"int\", \"%s\"], "
+        "\"column_names\": [\"id\", \"tokens\"], "
+        "\"column_sizes\": [8, null], \"compression\": null, "
+        "\"format\": \"mds\", \"hashes\": [], "
+        "\"size_limit\": 67108864, \"version\": 2}",
+        encoding);
+
     uint32_t begin  = 16 + (uint32_t)n;
     uint32_t middle = begin + 12 + (uint32_t)first_size;
     fby_put_u32(out, 2);

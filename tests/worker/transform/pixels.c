@@ -58,12 +58,13 @@ static void resize_one(struct fby_resizer *resizer)
 {
     uint32_t n[8]; /* width height x y w h out_w out_h */
     take_numbers(n, 8);
-    size_t           stride = (size_t)n[0] * FBY_RGB;
-    size_t           size   = (size_t)n[6] * n[7] * FBY_RGB;
-    uint8_t         *pixels = fby_zalloc(stride * n[1]);
-    uint8_t         *result = fby_zalloc(size);
-    struct fby_image in     = {
-            pixels + n[3] * stride + (size_t)n[2] * FBY_RGB, stride, n[4], n[5]};
+    size_t   stride = (size_t)n[0] * FBY_RGB;
+    size_t   size   = (size_t)n[6] * n[7] * FBY_RGB;
+    uint8_t *pixels = fby_zalloc(stride * n[1]);
+    uint8_t *result = fby_zalloc(size);
+
+    struct fby_image in = {
+        pixels + n[3] * stride + (size_t)n[2] * FBY_RGB, stride, n[4], n[5]};
     struct fby_image       out  = {result, (size_t)n[6] * FBY_RGB, n[6], n[7]};
     struct fby_resize_spec spec = fby_resize_whole(&in, &out);
     take(pixels, stride * n[1]);
@@ -112,11 +113,12 @@ static struct fby_field_content crop_field(uint32_t side, uint32_t scale)
         .wire_type                           = FBY_U8,
         .n_ops                               = 1,
         .shape                               = {3, {side, side, FBY_RGB}}};
+
     field.ops[0] =
         (struct fby_op_use){.op = fby_op_named("random_resized_crop"),
             .params             = {{.n = 2, .i = {side, side}},
                             {.n = 2, .real = true, .r = {0.08, 1}},
-                            {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}}};
+                            {.n = 2, .real = true, .r = {0.75, 4.0 / 3}}}};
     return field;
 }
 
