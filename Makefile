@@ -2,6 +2,7 @@
 #   make        build build/forebay          make demo   set up, build, show it
 #   make test   set up, build, test          make lint   format, findings
 #   make test-long  the tests of real processes with the protocol's real timers
+#   make test-mutants  plant N= faults in FILES=, and see which no test notices
 #   make bench  build, measure this machine (docs/performance.md)
 #   make bench-long  the benches that take minutes each
 #   make test-gpu    the tests that need a GPU, then under compute-sanitizer
@@ -10,11 +11,14 @@
 MAKEFLAGS += --no-print-directory
 DATA ?=
 PREFIX ?= /usr/local
+FILES ?=
+N ?= 100
+SEED ?= 1
 FBY_CUDA = auto
 demo bench: export DATA := $(DATA)
 
-.PHONY: build configure setup demo test test-long test-gpu lint bench \
-    bench-long bench-gpu has-cuda install clean
+.PHONY: build configure setup demo test test-long test-mutants test-gpu lint \
+    bench bench-long bench-gpu has-cuda install clean
 
 # Kernels take minutes to compile and the demo launches none: what it
 # configured without them is configured anew here.
@@ -57,6 +61,10 @@ test-long:
 	@tools/install-packages test
 	@$(MAKE) build
 	@FOREBAY_TEST_LONG=1 ctest --test-dir build --output-on-failure -L system
+
+test-mutants:
+	@tools/install-packages lint
+	@tools/mutants -n "$(N)" --seed "$(SEED)" $(FILES)
 
 lint:
 	@tools/install-packages lint
