@@ -236,6 +236,43 @@ static void bytes_behind_the_content_are_refused(void **state)
     fby_buffer_fini(&bytes);
 }
 
+/* A content has one spelling: what decodes to it, but says more than need be,
+ * is refused. */
+static void what_need_not_be_said_may_not_be(void **state)
+{
+    (void)state;
+    static const char wrong[] = "content: the bytes are not in canonical form";
+    struct fby_buffer bytes   = {0};
+    encode("train", &bytes);
+    size_t size = bytes.size;
+    fby_record_close(&bytes, fby_record_open(&bytes, 19)); /* no files */
+    assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+    bytes.size  = size;
+    size_t mark = fby_record_open(&bytes, 12); /* no bounds between buckets */
+    fby_record_put_text(&bytes, 1, "");
+    fby_record_put_i64s(&bytes, 2, NULL, 0);
+    fby_record_close(&bytes, mark);
+    assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+    fby_buffer_fini(&bytes);
+}
+
+static void content_is_bounded(void **state)
+{
+    (void)state;
+    struct fby_buffer bytes = {0};
+    encode("train", &bytes);
+    size_t mark = fby_record_open(&bytes, 65535);
+    while (bytes.size <= FBY_MAX_CONTENT) {
+        fby_put_u8(&bytes, 0);
+    }
+    fby_record_close(&bytes, mark);
+    assert_string_equal(why_refused(&bytes, FBY_MAX_CONTENT + 1).text,
+        "content: 1048577 bytes, more than the limit of 1048576");
+    assert_non_null(strstr(why_refused(&bytes, FBY_MAX_CONTENT).text,
+        "bytes follow the last known key (next key 65535)"));
+    fby_buffer_fini(&bytes);
+}
+
 /* ---- golden: tests/golden/content ---- */
 
 static char *read_text(const char *name)
@@ -300,6 +337,8 @@ int main(void)
         cmocka_unit_test(content_that_is_cut_anywhere_is_refused),
         cmocka_unit_test(no_two_byte_strings_are_one_content),
         cmocka_unit_test(bytes_behind_the_content_are_refused),
+        cmocka_unit_test(what_need_not_be_said_may_not_be),
+        cmocka_unit_test(content_is_bounded),
         cmocka_unit_test(the_bytes_are_those_that_were_recorded),
     };
     return cmocka_run_group_tests_name(
