@@ -443,6 +443,26 @@ static void a_chunk_that_the_layout_lacks_is_refused(void **state)
         "chunk 0 of field 0: 7 bytes at 0: expected 6 at 0");
 }
 
+static void a_field_behind_the_last_one_is_none(void **state)
+{
+    (void)state;
+    struct fby_guarded room =
+        fby_guarded_copy(NULL, sizeof(struct fby_raw_layout));
+    struct fby_raw_layout *layout = (void *)room.bytes;
+    layout->rows                  = 1;
+    layout->n_fields              = FBY_MAX_FIELDS;
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        layout->fields[i].type = FBY_U8;
+    }
+    assert_ok(fby_layout_finish(layout, NULL));
+    struct fby_chunk chunk = {.field = FBY_MAX_FIELDS - 1, .raw_bytes = 1};
+    assert_string_equal(among(layout, chunk), "");
+    chunk.field = FBY_MAX_FIELDS;
+    assert_string_equal(among(layout, chunk),
+        "chunk 0 of field 32: there is none in this batch");
+    fby_guarded_free(&room);
+}
+
 static void each_chunk_of_a_batch_is_one_of_it(void **state)
 {
     (void)state;
@@ -511,6 +531,7 @@ int main(void)
         cmocka_unit_test(ids_of_zero_are_refused),
         cmocka_unit_test(a_payload_beyond_the_codecs_bound_is_refused),
         cmocka_unit_test(a_chunk_that_the_layout_lacks_is_refused),
+        cmocka_unit_test(a_field_behind_the_last_one_is_none),
         cmocka_unit_test(each_chunk_of_a_batch_is_one_of_it),
         cmocka_unit_test(
             rows_that_vary_have_their_lengths_and_at_most_their_room),
