@@ -453,6 +453,9 @@ static void the_longest_of_ragged_rows_is_the_first_dimension(void **state)
     assert_string_equal(of_field(rows_of(ragged, two, 4)), wrong);
     assert_string_equal(of_field(rows_of(ragged, two, 6)), wrong);
     assert_string_equal(of_field(rows_of(ragged, two, 0)), wrong);
+    const struct fby_shape unit = {1, {1}};
+    assert_string_equal(of_field(rows_of(ragged, unit, 1)), "");
+    assert_string_equal(of_field(rows_of(FBY_ENCODING_DENSE, unit, 1)), wrong);
     const struct fby_shape none = {0};
     assert_string_equal(of_field(rows_of(ragged, none, 0)), wrong);
     const struct fby_shape one = {1, {5}};

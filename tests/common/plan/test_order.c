@@ -263,6 +263,8 @@ static void only_rows_that_exist_are_there(void **state)
     assert_true(fby_order_has(order, 0, 0, 12));
     assert_false(fby_order_has(order, 0, 0, 13));
     assert_false(fby_order_has(order, 0, 12, 1));
+    assert_false(fby_order_has(order, 0, 13, 1));
+    assert_false(fby_order_has(order, 0, UINT32_MAX, 1));
     assert_false(fby_order_has(order, 0, 0, 0));
     assert_true(fby_order_has(order, 0, 1, 11));
     assert_false(fby_order_has(order, 0, 1, 12));
