@@ -380,6 +380,9 @@ static void bounds_ascend_from_1_to_2_to_the_40(void **state)
             sizeof(cases[i].bounds));
         assert_string_equal(said_of(&split->content), cases[i].says);
     }
+    split->content.bucket_by.field[0] = '\0';
+    assert_string_equal(
+        said_of(&split->content), "bucket_by: there is no field ''");
     fby_split_destroy(&split);
 }
 
