@@ -703,6 +703,61 @@ static void a_parameter_is_within_its_limits(void **state)
     fby_split_destroy(&split);
 }
 
+static struct fby_split *split_with_device(void)
+{
+    return split_of("forebay: 1\n"
+                    "splits: {train: {shards: s.tar}}\n"
+                    "global_batch: 24\n"
+                    "fields:\n"
+                    "  img: {from: jpg, ops: [{center_crop: {size: 64}}],\n"
+                    "        device: [{horizontal_flip: {p: 0.5}},\n"
+                    "                 {normalize: {mean: 0.5, std: 0.25}},\n"
+                    "                 {random_erasing: {p: 0.5}}]}\n",
+        "train");
+}
+
+static void ops_of_the_device_obey_their_limits(void **state)
+{
+    (void)state;
+    struct fby_split         *split = split_with_device();
+    struct fby_field_content *f     = split->content.fields;
+    assert_int_equal(f->n_device, 3);
+    assert_string_equal(said_with(split, f), "");
+    f->device[0].params[0].r[0] = 1.5;
+    assert_string_equal(said_with(split, f),
+        "horizontal_flip: p is not a number, 0 to 1 (how often)");
+    f->device[0].params[0].r[0] = 1;
+    assert_string_equal(said_with(split, f), "");
+    f->device[2].params[0].r[0] = -0.5;
+    assert_string_equal(said_with(split, f),
+        "random_erasing: p is not a number, 0 to 1 (how often)");
+    f->device[2].params[0].r[0] = 0;
+    assert_string_equal(said_with(split, f), "");
+    f->device[2].params[1].r[0] = 0.9;
+    assert_string_equal(said_with(split, f),
+        "scale: [0.9, 0.33] is the wrong way round; write the lower first");
+    fby_split_destroy(&split);
+}
+
+static void the_list_of_the_device_and_normalize_agree(void **state)
+{
+    (void)state;
+    static const char wrong[] =
+        "the list under device is not that of a normalised picture";
+    struct fby_split         *split = split_with_device();
+    struct fby_field_content *f     = split->content.fields;
+    f->normalize                    = false;
+    assert_string_equal(said_with(split, f), wrong);
+    f->normalize = true;
+    f->n_device  = 1; /* the flip */
+    assert_string_equal(said_with(split, f), wrong);
+    f->device[0] = f->device[1]; /* normalize, alone: needs no list */
+    assert_string_equal(said_with(split, f), wrong);
+    f->n_device = 0;
+    assert_string_equal(said_with(split, f), "");
+    fby_split_destroy(&split);
+}
+
 /* ---- pictures, masks and maps ---- */
 
 static void mean_and_std_are_within_limits_in_each_channel(void **state)
@@ -1110,6 +1165,8 @@ int main(void)
         cmocka_unit_test(columns_hold_arrays_labels_numbers_and_sparse_rows),
         cmocka_unit_test(the_shape_follows_from_the_ops),
         cmocka_unit_test(a_parameter_is_within_its_limits),
+        cmocka_unit_test(ops_of_the_device_obey_their_limits),
+        cmocka_unit_test(the_list_of_the_device_and_normalize_agree),
         cmocka_unit_test(mean_and_std_are_within_limits_in_each_channel),
         cmocka_unit_test(a_picture_is_u8_and_scaled_in_a_known_way),
         cmocka_unit_test(pictures_masks_and_maps_have_a_fixed_size),
