@@ -334,6 +334,7 @@ static void braces_stand_for_many_names(void **state)
     names_are("{a,bc}/{00..02}*", 6, "a/00*", "bc/02*");
     names_are("x{,-more}.{tar,tgz}", 4, "x.tar", "x-more.tgz");
     names_are("{5..5}", 1, "5", "5");
+    names_are("t{0..1},x.tar", 2, "t0,x.tar", "t1,x.tar");
     names_are("{000..999}{000..999}", 1000000, "000000", "999999");
 }
 
