@@ -334,6 +334,9 @@ static void braces_stand_for_many_names(void **state)
     names_are("{a,bc}/{00..02}*", 6, "a/00*", "bc/02*");
     names_are("x{,-more}.{tar,tgz}", 4, "x.tar", "x-more.tgz");
     names_are("{5..5}", 1, "5", "5");
+    names_are("{00..11}", 12, "00", "11");
+    names_are("{08..11}", 4, "08", "11");
+    names_are("{0..2}", 3, "0", "2");
     names_are("t{0..1},x.tar", 2, "t0,x.tar", "t1,x.tar");
     names_are("{000..999}{000..999}", 1000000, "000000", "999999");
 }
@@ -353,6 +356,16 @@ static void a_pattern_has_at_most_8_braces(void **state)
     names_are("{999999999999998..999999999999999}", 2, "999999999999998",
         "999999999999999");
     names_are("{0..999999}", 1000000, "0", "999999");
+}
+
+static void a_wrong_pattern_has_no_names(void **state)
+{
+    (void)state;
+    char name[FBY_PATH_SIZE] = "kept";
+    fby_braces_name("{a", 0, name);
+    assert_string_equal(name, "");
+    fby_braces_name("{a,b}", 2, name); /* begins again */
+    assert_string_equal(name, "a");
 }
 
 static void every_choice_has_its_number(void **state)
@@ -400,6 +413,10 @@ static void wrong_braces_are_explained(void **state)
                               "braces and stands for at most 1000000 names"},
         {"{0..9999999999999999}", "'{0..9999999999999999}': a range has "
                                   "numbers of at most 15 digits"},
+        {"{1000000000000000..9}", "'{1000000000000000..9}': a range has "
+                                  "numbers of at most 15 digits"},
+        {"{01..002}", "'{01..002}': with leading zeros, both ends have the "
+                      "same number of digits"},
         {"{a/b,c}", "'{a/b,c}': a brace stays within one path component"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -445,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_path_that_became_too_long_is_refused),
         cmocka_unit_test(a_rooted_location_is_not_cut),
         cmocka_unit_test(a_pattern_has_at_most_8_braces),
+        cmocka_unit_test(a_wrong_pattern_has_no_names),
         cmocka_unit_test(every_choice_has_its_number),
         cmocka_unit_test(a_relative_path_lies_below_the_file_s_folder),
         cmocka_unit_test(dots_are_taken_only_where_they_are_certain),
