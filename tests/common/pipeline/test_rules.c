@@ -318,6 +318,40 @@ static void pad_is_held_by_the_type_that_travels(void **state)
     fby_split_destroy(&split);
 }
 
+static void tokens_come_from_one_part_of_a_sequence(void **state)
+{
+    (void)state;
+    static const char tokens[] = "field 'a': tokens come from input, target "
+                                 "or sequence, one";
+    static const char documents[] =
+        "field 'b': lengths of documents come from documents, as many as a "
+        "sequence has, and travel as the smaller of u16 and u32 that holds its "
+        "length";
+    struct fby_split         *split = split_of_documents();
+    struct fby_field_content *f     = split->content.fields;
+    f[0].n_from                     = 2;
+    strcpy(f[0].from[1], "x");
+    assert_string_equal(said_of(&split->content), tokens);
+    f[0].n_from = 1;
+    strcpy(f[0].from[0], "documents");
+    assert_string_equal(said_of(&split->content), tokens);
+    strcpy(f[0].from[0], "target");
+    assert_string_equal(said_of(&split->content), "");
+    f[1].n_from = 2;
+    strcpy(f[1].from[1], "x");
+    assert_string_equal(said_of(&split->content), documents);
+    f[1].n_from   = 1;
+    f[1].too_long = FBY_TOO_LONG_TRUNCATE;
+    assert_string_equal(said_of(&split->content), documents);
+    f[1].too_long  = FBY_TOO_LONG_REFUSE;
+    f[1].wire_type = FBY_U32;
+    assert_string_equal(said_of(&split->content), documents);
+    f[1].wire_type = FBY_U16;
+    strcpy(f[1].from[0], "input");
+    assert_string_equal(said_of(&split->content), documents);
+    fby_split_destroy(&split);
+}
+
 static void a_packed_field_is_as_its_source(void **state)
 {
     (void)state;
@@ -940,7 +974,7 @@ static void bytes_have_a_length(void **state)
     assert_string_equal(said_with(split, f), wrong);
     f->length = 0;
     assert_string_equal(said_with(split, f), wrong);
-    f->max_length = 5;
+    f->max_length = 1;
     f->too_long   = FBY_TOO_LONG_REFUSE;
     assert_string_equal(said_with(split, f), "");
     f->length = 1;
@@ -965,7 +999,9 @@ static void a_text_has_a_max_length(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("txt", &f);
     struct fby_field_content  kept  = *f;
-    f->wire_type                    = FBY_U16;
+    f->max_length                   = 1;
+    assert_string_equal(said_with(split, f), "");
+    f->wire_type = FBY_U16;
     assert_string_equal(said_with(split, f), wrong);
     *f                    = kept;
     split->content.source = FBY_SOURCE_FOLDER;
@@ -1153,6 +1189,7 @@ int main(void)
         cmocka_unit_test(pad_and_end_belong_to_packed_documents),
         cmocka_unit_test(tokens_say_their_type_length_and_column),
         cmocka_unit_test(pad_is_held_by_the_type_that_travels),
+        cmocka_unit_test(tokens_come_from_one_part_of_a_sequence),
         cmocka_unit_test(a_packed_field_is_as_its_source),
         cmocka_unit_test(a_field_fits_its_source),
         cmocka_unit_test(bounds_ascend_from_1_to_2_to_the_40),
