@@ -1079,6 +1079,8 @@ static void a_sparse_row_has_room_for_its_values(void **state)
     assert_string_equal(said_with(split, f), "");
     f->array.dims[1]++;
     assert_string_equal(said_with(split, f), shape);
+    f->array = (struct fby_shape){1, {1}};
+    assert_string_equal(said_with(split, f), "");
     f->array = (struct fby_shape){0};
     assert_string_equal(said_with(split, f), shape);
     f->array      = (struct fby_shape){1, {1 << 24}};
@@ -1138,9 +1140,17 @@ static void only_some_kinds_vary_in_length(void **state)
         fby_split_destroy(&split);
     }
     struct fby_field_content *f;
-    struct fby_split         *split = split_with("num", &f);
-    f->max_length                   = 5;
-    f->too_long                     = FBY_TOO_LONG_TRUNCATE;
+    struct fby_split         *split = split_with("bits", &f);
+    f->array                        = (struct fby_shape){1, {1}};
+    f->maps                         = 1;
+    assert_string_equal(said_with(split, f), "");
+    f->max_length = 5;
+    f->too_long   = FBY_TOO_LONG_REFUSE;
+    assert_string_equal(said_with(split, f), "its rows are all of one length");
+    fby_split_destroy(&split);
+    split         = split_with("num", &f);
+    f->max_length = 5;
+    f->too_long   = FBY_TOO_LONG_TRUNCATE;
     assert_string_equal(said_with(split, f), "");
     fby_split_destroy(&split);
 }
