@@ -146,6 +146,10 @@ static void rows_that_vary_are_handed_out(void **state)
     static const struct handed_out cases[] = {
         {"from: txt, decode: text, max_length: 9",
             "u8 > u8 hwc 255 255 padded 0 i32"},
+        {"from: txt, decode: text, max_length: 9, out: {to: longest}",
+            "u8 > u8 hwc 255 255 padded longest 0 i32"},
+        {"from: txt, decode: text, max_length: 9, out: {to: max}",
+            "u8 > u8 hwc 255 255 padded 0 i32"},
         {"from: txt, decode: text, max_length: 9, out: {as: ragged}",
             "u8 > u8 hwc 255 255 ragged 0 i32"},
         {"from: txt, decode: text, max_length: 9, out: {as: padded, pad: 7}",
