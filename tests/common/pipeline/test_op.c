@@ -32,6 +32,7 @@ static struct fby_op_plan plan_of(const struct fby_op_use *use, uint64_t sample)
     struct fby_why     why = {{0}};
     struct fby_draw    draw =
         fby_draw_begin(1, 0, sample, "image", use->op->name, 0);
+    memset(&plan, 0xa5, sizeof(plan));
     if (use->op->plan(use, &draw, picture, &plan, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -84,6 +85,70 @@ static void crops_cut_and_resizes_scale(void **state)
     assert_int_equal(b.h, 100);
     assert_int_equal(b.out_h, 10);
     assert_int_equal(b.out_w, 20);
+}
+
+/* What an op does not do is left out of its plan. */
+static void a_plan_says_nothing_of_what_is_not_done(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "random_resized_crop", "resize", "center_crop", "random_crop"};
+    for (size_t i = 0; i < 4; i++) {
+        struct fby_op_use  use = sized(names[i], 64, 48);
+        struct fby_op_plan p   = plan_of(&use, 1);
+        assert_int_equal(p.flip, false);
+        assert_int_equal(p.n_steps, 0);
+        assert_int_equal(p.out_w, 48);
+        assert_int_equal(p.out_h, 64);
+    }
+    struct fby_op_use  resize = sized("resize", 10, 20);
+    struct fby_op_plan p      = plan_of(&resize, 0);
+    assert_int_equal(p.x + p.y, 0);
+    struct fby_op_use flip = use_of("horizontal_flip");
+    p                      = plan_of(&flip, 0);
+    assert_int_equal(p.x + p.y + p.n_steps, 0);
+    assert_int_equal(p.w, 200);
+    assert_int_equal(p.h, 100);
+}
+
+static void no_resize(
+    const struct fby_op_use *use, struct fby_shape in, const char *wanted)
+{
+    struct fby_op_plan plan;
+    struct fby_why     why  = {{0}};
+    struct fby_draw    draw = fby_draw_begin(1, 0, 0, "x", "resize", 0);
+    assert_int_equal(
+        use->op->plan(use, &draw, in, &plan, &why), FBY_BAD_SAMPLE);
+    assert_string_equal(why.text, wanted);
+}
+
+static void a_picture_without_a_side_cannot_be_resized(void **state)
+{
+    (void)state;
+    struct fby_op_use size    = sized("resize", 10, 20);
+    struct fby_op_use shorter = use_of("resize");
+    shorter.params[0]         = (struct fby_value){.n = 1, .i = {16384}};
+    no_resize(&size, (struct fby_shape){3, {0, 100, 3}},
+        "resize cannot use a picture of 100 x 0 pixels (width x height): a "
+        "side would not be within 1 to 65535");
+    no_resize(&size, (struct fby_shape){3, {100, 0, 3}},
+        "resize cannot use a picture of 0 x 100 pixels (width x height): a "
+        "side would not be within 1 to 65535");
+    no_resize(&shorter, (struct fby_shape){3, {10, 100, 3}},
+        "resize cannot use a picture of 100 x 10 pixels (width x height): a "
+        "side would not be within 1 to 65535");
+}
+
+static void ops_are_counted_by_name(void **state)
+{
+    (void)state;
+    const struct fby_op_use uses[] = {
+        use_of("horizontal_flip"), use_of("resize"), use_of("horizontal_flip")};
+    assert_int_equal(fby_op_count(uses, 3, "horizontal_flip"), 2);
+    assert_int_equal(fby_op_count(uses, 2, "horizontal_flip"), 1);
+    assert_int_equal(fby_op_count(uses, 3, "resize"), 1);
+    assert_int_equal(fby_op_count(uses, 3, "pad"), 0);
+    assert_int_equal(fby_op_count(uses, 0, "resize"), 0);
 }
 
 static void resize_of_the_shorter_side_keeps_the_aspect(void **state)
@@ -254,6 +319,9 @@ int main(void)
         cmocka_unit_test(every_op_is_found_by_name_and_id),
         cmocka_unit_test(a_plan_stays_within_the_picture_and_keeps_its_promise),
         cmocka_unit_test(crops_cut_and_resizes_scale),
+        cmocka_unit_test(a_plan_says_nothing_of_what_is_not_done),
+        cmocka_unit_test(a_picture_without_a_side_cannot_be_resized),
+        cmocka_unit_test(ops_are_counted_by_name),
         cmocka_unit_test(resize_of_the_shorter_side_keeps_the_aspect),
         cmocka_unit_test(flips_happen_as_often_as_said),
         cmocka_unit_test(the_shape_of_a_pad_copes_with_any_parameters),
