@@ -69,8 +69,9 @@ static void joined(size_t outer, size_t cause, char out[2 * ROOM + 4])
     size_t most = room < 3 ? 0 : room - 2;
     size_t n    = outer <= most ? outer : most < 4 ? 0 : most - 3;
     memset(out, 'o', n);
-    strcpy(out + n, outer > n && n > 0 ? "...: " : n > 0 ? ": " : "");
-    size_t at = strlen(out);
+    const char *between = outer > n && n > 0 ? "...: " : n > 0 ? ": " : "";
+    size_t      at      = n + strlen(between);
+    memcpy(out + n, between, strlen(between));
     memset(out + at, 'c', cause);
     out[at + cause] = '\0';
 }

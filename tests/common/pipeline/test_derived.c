@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/pipeline/derived.h"
@@ -122,7 +123,7 @@ static void a_sequence_has_its_targets_last_token(void **state)
         struct fby_tokens tokens = {.length = 8, .shift = shift};
         for (size_t i = 0; i < 3; i++) {
             struct fby_field_content field = {0};
-            strcpy(field.from[0], parts[i]);
+            snprintf(field.from[0], FBY_NAME_SIZE, "%s", parts[i]);
             assert_int_equal(
                 fby_sequence_length(&field, &tokens), 8 + (i == 2) * shift);
             assert_int_equal(fby_wants_targets(parts[i]), i > 0);

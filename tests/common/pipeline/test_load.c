@@ -23,7 +23,9 @@ static fby_err load_of(size_t size, struct fby_why *why)
     char                *text   = fby_zalloc(size);
     struct fby_pipeline *p      = NULL;
     memset(text, 'x', size);
-    memcpy(text, smallest, strlen(smallest));
+    for (size_t i = 0; smallest[i] != '\0'; i++) {
+        text[i] = smallest[i];
+    }
     assert_true(fd >= 0);
     assert_int_equal(write(fd, text, size), (ssize_t)size);
     close(fd);
@@ -45,7 +47,8 @@ static void a_file_of_exactly_one_mebibyte_is_taken(void **state)
     assert_int_equal(load_of(FBY_PIPELINE_MAX_BYTES + 1, &why), FBY_CONFIG);
     assert_non_null(strstr(
         why.text, ": 1048577 bytes; a pipeline file has at most 1048576"));
-    assert_int_equal(load_of(3 * FBY_PIPELINE_MAX_BYTES, &why), FBY_CONFIG);
+    assert_int_equal(
+        load_of(3 * (size_t)FBY_PIPELINE_MAX_BYTES, &why), FBY_CONFIG);
     assert_non_null(
         strstr(why.text, "bytes; a pipeline file has at most 1048576"));
 }

@@ -214,11 +214,11 @@ static void a_rooted_location_is_not_cut(void **state)
     struct fby_location      plain = {{0}};
     struct fby_location      out   = {"kept"};
     struct fby_why           why   = {{0}};
-    strcpy(plain.pattern, long_text("/", 4092));
+    snprintf(plain.pattern, FBY_PATH_SIZE, "%s", long_text("/", 4092));
     assert_int_equal(fby_location_root(&plain, any, 1, &out, &why), FBY_CONFIG);
     assert_string_equal(why.text, "the location is too long");
     assert_string_equal(out.pattern, "kept");
-    strcpy(plain.pattern, long_text("/", 4091));
+    snprintf(plain.pattern, FBY_PATH_SIZE, "%s", long_text("/", 4091));
     assert_ok(fby_location_root(&plain, any, 1, &out, &why));
     assert_string_equal(out.pattern, long_text("any:", 4091));
 }

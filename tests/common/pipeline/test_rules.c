@@ -19,6 +19,11 @@ static const char *said_of(const struct fby_content *c)
     return why.text;
 }
 
+static void name_is(char name[FBY_NAME_SIZE], const char *text)
+{
+    snprintf(name, FBY_NAME_SIZE, "%s", text);
+}
+
 static const char every_kind[] =
     "forebay: 1\n"
     "splits: {train: {shards: s.tar}}\n"
@@ -171,18 +176,18 @@ static void files_are_columns_of_a_list(void **state)
     struct fby_content *c = &split->content;
     assert_int_equal(c->n_files, 2);
     assert_string_equal(said_of(c), "");
-    strcpy(c->files[1], "image");
+    name_is(c->files[1], "image");
     assert_string_equal(said_of(c), wrong);
-    strcpy(c->files[1], "imaga");
+    name_is(c->files[1], "imaga");
     assert_string_equal(said_of(c), wrong);
-    strcpy(c->files[1], "mask.a");
+    name_is(c->files[1], "mask.a");
     assert_string_equal(said_of(c), wrong);
-    strcpy(c->files[1], "Mask");
+    name_is(c->files[1], "Mask");
     assert_string_equal(said_of(c), wrong);
-    strcpy(c->files[1], "mask");
-    strcpy(c->files[0], "Image");
+    name_is(c->files[1], "mask");
+    name_is(c->files[0], "Image");
     assert_string_equal(said_of(c), wrong);
-    strcpy(c->files[0], "image");
+    name_is(c->files[0], "image");
     c->source = FBY_SOURCE_SHARDS;
     assert_string_equal(said_of(c), wrong);
     c->n_files = 0;
@@ -290,7 +295,7 @@ static void tokens_say_their_type_length_and_column(void **state)
     assert_string_equal(said_of(c),
         "field 'a': 8 tokens, but a sequence of the source has 16777216");
     c->tokens.length = 8;
-    strcpy(c->tokens.column, "x");
+    name_is(c->tokens.column, "x");
     assert_string_equal(said_of(c), column);
     c->tokens.format = FBY_TOKENS_MDS;
     assert_string_equal(said_of(c), "");
@@ -330,15 +335,15 @@ static void tokens_come_from_one_part_of_a_sequence(void **state)
     struct fby_split         *split = split_of_documents();
     struct fby_field_content *f     = split->content.fields;
     f[0].n_from                     = 2;
-    strcpy(f[0].from[1], "x");
+    name_is(f[0].from[1], "x");
     assert_string_equal(said_of(&split->content), tokens);
     f[0].n_from = 1;
-    strcpy(f[0].from[0], "documents");
+    name_is(f[0].from[0], "documents");
     assert_string_equal(said_of(&split->content), tokens);
-    strcpy(f[0].from[0], "target");
+    name_is(f[0].from[0], "target");
     assert_string_equal(said_of(&split->content), "");
     f[1].n_from = 2;
-    strcpy(f[1].from[1], "x");
+    name_is(f[1].from[1], "x");
     assert_string_equal(said_of(&split->content), documents);
     f[1].n_from   = 1;
     f[1].too_long = FBY_TOO_LONG_TRUNCATE;
@@ -347,7 +352,7 @@ static void tokens_come_from_one_part_of_a_sequence(void **state)
     f[1].wire_type = FBY_U32;
     assert_string_equal(said_of(&split->content), documents);
     f[1].wire_type = FBY_U16;
-    strcpy(f[1].from[0], "input");
+    name_is(f[1].from[0], "input");
     assert_string_equal(said_of(&split->content), documents);
     fby_split_destroy(&split);
 }
@@ -378,7 +383,7 @@ static void a_field_fits_its_source(void **state)
     (void)state;
     struct fby_field_content *f;
     struct fby_split         *split = split_with("lab", &f);
-    strcpy(f->from[0], "folder");
+    name_is(f->from[0], "folder");
     assert_string_equal(said_with(split, f),
         "only a folder source has class folders; use from: cls, or a column");
     split->content.source = FBY_SOURCE_FOLDER;
@@ -407,7 +412,7 @@ static void bounds_ascend_from_1_to_2_to_the_40(void **state)
         {{2, 1, 3}, wrong}, {{1, 2, (INT64_C(1) << 40) + 1}, wrong}};
     struct fby_field_content *f;
     struct fby_split         *split = split_with("txt", &f);
-    strcpy(split->content.bucket_by.field, "txt");
+    name_is(split->content.bucket_by.field, "txt");
     split->content.bucket_by.n_bounds = 3;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         memcpy(split->content.bucket_by.bounds, cases[i].bounds,
@@ -434,12 +439,12 @@ static void rows_of_columns_have_lengths_where_they_vary(void **state)
     struct fby_content *c  = &split->content;
     c->bucket_by.n_bounds  = 1;
     c->bucket_by.bounds[0] = 3;
-    strcpy(c->bucket_by.field, "a");
+    name_is(c->bucket_by.field, "a");
     assert_string_equal(said_of(c), "");
-    strcpy(c->bucket_by.field, "b");
+    name_is(c->bucket_by.field, "b");
     assert_string_equal(
         said_of(c), "bucket_by: the rows of field 'b' are all of one length");
-    strcpy(c->bucket_by.field, "a");
+    name_is(c->bucket_by.field, "a");
     c->shuffle = FBY_SHUFFLE_BLOCK;
     c->block   = 1;
     c->lanes   = 1;
@@ -458,21 +463,21 @@ static void a_field_has_a_name_and_a_group(void **state)
     static const char wrong[] = "field 'txt': is no name for a field or group";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("txt", &f);
-    strcpy(f->group, "1");
+    name_is(f->group, "1");
     assert_string_equal(said_of(&split->content), wrong);
-    strcpy(f->group, "");
+    name_is(f->group, "");
     assert_string_equal(said_of(&split->content), wrong);
-    strcpy(f->group, "other");
+    name_is(f->group, "other");
     assert_string_equal(said_of(&split->content),
         "field 'txt': holds a value that its decoder does not use");
-    strcpy(f->group, "valid");
-    strcpy(f->name, "valid");
+    name_is(f->group, "valid");
+    name_is(f->name, "valid");
     assert_string_equal(said_of(&split->content),
         "field 'valid': is no name for a field or group");
-    strcpy(f->name, "txu-9");
-    strcpy(f->group, "txu-9");
+    name_is(f->name, "txu-9");
+    name_is(f->group, "txu-9");
     assert_string_equal(said_of(&split->content), "");
-    strcpy(f->name, "tx u");
+    name_is(f->name, "tx u");
     assert_string_equal(said_of(&split->content),
         "field 'tx u': is no name for a field or group");
     fby_split_destroy(&split);
@@ -507,7 +512,7 @@ static void add(struct fby_field_content *f, enum strange what)
         f->device[f->n_device++] = flip;
         break;
     case GROUP:
-        strcpy(f->group, "together");
+        name_is(f->group, "together");
         break;
     case NORMALIZE:
         f->normalize = true;
@@ -528,7 +533,7 @@ static void add(struct fby_field_content *f, enum strange what)
         f->smoothing = 0.5;
         break;
     case KEY:
-        strcpy(f->json_key, "k");
+        name_is(f->json_key, "k");
         break;
     case PICK:
         f->pick = FBY_PICK_RANDOM;
@@ -625,7 +630,7 @@ static void extensions_are_those_of_the_decoder(void **state)
         struct fby_field_content *f;
         struct fby_split         *split     = split_with(cases[i][0], &f);
         char                      wrong[96] = "";
-        strcpy(f->from[0], cases[i][1]);
+        name_is(f->from[0], cases[i][1]);
         if (cases[i][2][0] != '\0' || cases[i][1][0] == '\0') {
             snprintf(wrong, sizeof(wrong),
                 "from: '%s' is no extension to look for here", cases[i][2]);
@@ -836,7 +841,7 @@ static void a_picture_is_u8_and_scaled_in_a_known_way(void **state)
     assert_string_equal(said_with(split, f), wrong);
     f->wire_type = FBY_U8;
     f->n_from    = 1;
-    strcpy(f->from[0], "folder");
+    name_is(f->from[0], "folder");
     assert_string_equal(said_with(split, f), wrong);
     fby_split_destroy(&split);
     split        = split_with("mask", &f);
@@ -931,8 +936,8 @@ static void smoothing_is_0_to_below_1(void **state)
         assert_string_equal(said_with(split, f), cases[i].says);
     }
     split->content.source = FBY_SOURCE_FOLDER;
-    strcpy(f->from[0], "folder");
-    strcpy(f->json_key, "k");
+    name_is(f->from[0], "folder");
+    name_is(f->json_key, "k");
     assert_string_equal(
         said_with(split, f), "a class folder's number has no key");
     fby_split_destroy(&split);
@@ -953,8 +958,8 @@ static void a_number_has_a_key_and_a_type(void **state)
     f->json_key[0] = '\0';
     assert_string_equal(said_with(split, f),
         "a number comes from a key of a JSON member, or from a column");
-    strcpy(f->json_key, "k");
-    strcpy(f->from[0], "folder");
+    name_is(f->json_key, "k");
+    name_is(f->from[0], "folder");
     split->content.source = FBY_SOURCE_FOLDER;
     assert_string_equal(said_with(split, f),
         "a number comes from a key of a JSON member, or from a column");
@@ -986,7 +991,7 @@ static void bytes_have_a_length(void **state)
     assert_string_equal(said_with(split, f), other);
     f->wire_type          = FBY_U8;
     split->content.source = FBY_SOURCE_FOLDER;
-    strcpy(f->from[0], "folder");
+    name_is(f->from[0], "folder");
     assert_string_equal(said_with(split, f), other);
     fby_split_destroy(&split);
 }
@@ -1005,7 +1010,7 @@ static void a_text_has_a_max_length(void **state)
     assert_string_equal(said_with(split, f), wrong);
     *f                    = kept;
     split->content.source = FBY_SOURCE_FOLDER;
-    strcpy(f->from[0], "folder");
+    name_is(f->from[0], "folder");
     assert_string_equal(said_with(split, f), wrong);
     *f            = kept;
     f->max_length = 0;
