@@ -158,9 +158,9 @@ static void shapes_and_channels_of_any_number_arrive(void **state)
         assert_memory_equal(&got->shape, &f.shape, sizeof(f.shape));
         assert_int_equal(got->recipe.n_channels, f.recipe.n_channels);
         assert_memory_equal(
-            got->recipe.mean, f.recipe.mean, 8 * f.recipe.n_channels);
+            got->recipe.mean, f.recipe.mean, (size_t)8 * f.recipe.n_channels);
         assert_memory_equal(
-            got->recipe.std, f.recipe.std, 8 * f.recipe.n_channels);
+            got->recipe.std, f.recipe.std, (size_t)8 * f.recipe.n_channels);
         fby_message_fini(&back);
     }
 }
