@@ -129,6 +129,8 @@ static void fields_of_shards_are_handed_out(void **state)
         {"from: npy, decode: array, shape: [2, 3, 3], wire: u8, out: {layout: "
          "chw}",
             "u8 > u8 chw 255 255"},
+        {"from: npy, decode: array, shape: [], wire: u8, out: {scale: [2]}",
+            "u8 > f32 hwc 255 255 x1: 2+0"},
         {"from: npy, decode: array, shape: [4, 12], wire: bits",
             "u8 > u8 hwc 255 255"},
         {"from: npy, decode: array, shape: [4, 12], wire: bits, out: {dtype: "
@@ -192,6 +194,8 @@ static void tokens_are_handed_out(void **state)
         {"from: target, out: {dtype: i32}", "u16 > i32 hwc 255 255"},
         {"from: input, wire: u32", "u32 > i64 hwc 255 255"},
         {"from: documents", "u16 > i32 hwc 255 255 ragged 0 i32"},
+        {"from: documents, out: {as: cu_seqlens}",
+            "u16 > i32 hwc 255 255 cu_seqlens 0 i32"},
         {"from: documents, out: {as: positions}",
             "u16 > i64 hwc 255 255 positions 0 i32"},
         {"from: documents, out: {as: cu_seqlens, dtype: i64}",

@@ -74,6 +74,13 @@ static void borders_are_taken_and_one_beyond_is_not(void **state)
         {"shape: [2, 3]", "shape: [0]", "not '0'"},
         {"wire: f16", "wire: f16, out: {scale: 1.0e+30}", NULL},
         {"wire: f16", "wire: f16, out: {scale: 1.1e+30}", "not '1.1e+30'"},
+        {"shape: [2, 3], wire: f16", "shape: [], wire: f16, out: {scale: [1]}",
+            NULL},
+        {"shape: [2, 3], wire: f16",
+            "shape: [], wire: f16, out: {scale: [1, 2]}",
+            "2 numbers, but the last dimension is 1"},
+        {"length: 16", "max_length: 16, out: {as: cu_seqlens}",
+            "cu_seqlens, positions and mask are made of from: documents"},
         {"wire: f16", "wire: f16, out: {offset: -1.0e+30}", NULL},
         {"wire: f16", "wire: f16, out: {offset: -1.1e+30}", "not '-1.1e+30'"},
     };
@@ -169,6 +176,49 @@ static void there_are_at_most_63_bounds(void **state)
     }
 }
 
+static void of_several_splits_one_is_named(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p     = NULL;
+    struct fby_split    *split = NULL;
+    struct fby_why       why   = {{0}};
+    assert_ok(parse_text("forebay: 1\nglobal_batch: 1\n"
+                         "fields: {x: {from: folder}}\n"
+                         "splits: {one: {folder: a}, two: {folder: b}}\n",
+        &p, &why));
+    assert_int_equal(fby_pipeline_split(p, NULL, &split, &why), FBY_USAGE);
+    assert_string_equal(
+        why.text, "the pipeline has several splits; say which: one, two");
+    assert_int_equal(fby_pipeline_split(p, "tow", &split, &why), FBY_USAGE);
+    assert_string_equal(why.text, "the pipeline has no split 'tow'; did you "
+                                  "mean 'two'?; it has one, two");
+    assert_null(split);
+    assert_ok(fby_pipeline_split(p, "two", &split, &why));
+    assert_string_equal(split->location.pattern, "/home/me/b");
+    fby_split_destroy(&split);
+    fby_pipeline_destroy(&p);
+}
+
+static void an_op_of_the_device_is_found_among_those_of_its_split(void **state)
+{
+    (void)state;
+    assert_string_equal(
+        said_of("forebay: 1\n"
+                "global_batch: 1\n"
+                "splits: {train: {folder: a}, val: {folder: b}}\n"
+                "fields:\n"
+                "  x:\n"
+                "    from: jpg\n"
+                "    ops: [{center_crop: {size: 9}}]\n"
+                "    device:\n"
+                "      - vertical_flip: {only: val}\n"
+                "      - horizontal_flip\n"
+                "      - horizontal_flip\n"
+                "      - normalize: {mean: 0, std: 1}\n"),
+        "p.yaml:11:9: horizontal_flip stands twice under device; each op may "
+        "once (split 'train')");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +226,8 @@ int main(void)
         cmocka_unit_test(what_is_needed_is_asked_for),
         cmocka_unit_test(lists_are_as_long_as_they_may_be),
         cmocka_unit_test(there_are_at_most_63_bounds),
+        cmocka_unit_test(of_several_splits_one_is_named),
+        cmocka_unit_test(an_op_of_the_device_is_found_among_those_of_its_split),
     };
     return cmocka_run_group_tests_name(
         "common.pipeline.numbers", tests, NULL, NULL);
