@@ -253,6 +253,13 @@ static void what_need_not_be_said_may_not_be(void **state)
     fby_record_put_i64s(&bytes, 2, NULL, 0);
     fby_record_close(&bytes, mark);
     assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+    bytes.size = size;
+    mark       = fby_record_open(&bytes, 14); /* packing of no tokens */
+    fby_record_put_i64(&bytes, 1, 1);
+    fby_record_put_i64(&bytes, 3, 0);
+    fby_record_close(&bytes, mark);
+    assert_string_equal(why_refused(&bytes, bytes.size).text,
+        "content: 34 bytes follow the last known key (next key 14)");
     fby_buffer_fini(&bytes);
 }
 

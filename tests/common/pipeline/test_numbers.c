@@ -104,6 +104,39 @@ static void what_is_needed_is_asked_for(void **state)
         "p.yaml:1:1: key 'fields' is missing here: at least one field by name");
 }
 
+static const char *of_field(const char *field)
+{
+    static char text[400];
+    snprintf(text, sizeof(text),
+        "forebay: 1\nglobal_batch: 8\nsplits: {train: {folder: a}}\n"
+        "fields:\n  x: {%s}\n",
+        field);
+    return said_of(text);
+}
+
+static void what_does_not_go_together_is_named(void **state)
+{
+    (void)state;
+    static const char colour[] =
+        "grayscale needs red, green and blue, which a picture that travels as "
+        "yuv420 gets on the device only; leave it out, or use wire: u8";
+    assert_non_null(
+        strstr(of_field("from: cls, classes: 65537, one_hot: {smoothing: 0.1}"),
+            "one_hot has at most 65536 classes"));
+    assert_string_equal(
+        of_field("from: cls, classes: 65536, one_hot: {smoothing: 0.1}"), "");
+    assert_non_null(strstr(of_field("from: jpg, wire: yuv420, ops: [grayscale, "
+                                    "{center_crop: {size: 8}}]"),
+        colour));
+    assert_non_null(strstr(of_field("from: jpg, wire: yuv420, ops: "
+                                    "[{center_crop: {size: 8}}, grayscale]"),
+        colour));
+    assert_non_null(
+        strstr(of_field("from: png, decode: mask8, out: {dtype: i64}, ops: "
+                        "[{center_crop: {size: 8}}], device: [vertical_flip]"),
+            "is not made by flips on the device; use i32, or flip under ops"));
+}
+
 /* `n` times `format` with the numbers from 0, between `head` and `tail`. */
 static const char *said_of_many(
     const char *head, uint32_t n, const char *format, const char *tail)
@@ -224,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(borders_are_taken_and_one_beyond_is_not),
         cmocka_unit_test(what_is_needed_is_asked_for),
+        cmocka_unit_test(what_does_not_go_together_is_named),
         cmocka_unit_test(lists_are_as_long_as_they_may_be),
         cmocka_unit_test(there_are_at_most_63_bounds),
         cmocka_unit_test(of_several_splits_one_is_named),
