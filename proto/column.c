@@ -481,9 +481,6 @@ static bool unpack_names(
     const struct column *c, void *record, struct slot slot, struct arena *arena)
 {
     const ProtobufCBinaryData *list = *(void **)slot.value;
-    if (*slot.n > c->max) {
-        return false;
-    }
     const char **names = arena_take(arena, *slot.n * sizeof(*names));
     if (!set_list(c, record, names, *slot.n)) {
         return false;
@@ -513,11 +510,8 @@ static void pack_records(const struct column *c, const void *record,
 static bool unpack_records(
     const struct column *c, void *record, struct slot slot, struct arena *arena)
 {
-    ProtobufCMessage **list = *(void **)slot.value;
-    if (*slot.n > c->max) {
-        return false;
-    }
-    char *records = arena_take(arena, *slot.n * c->of->size);
+    ProtobufCMessage **list    = *(void **)slot.value;
+    char              *records = arena_take(arena, *slot.n * c->of->size);
     if (!set_list(c, record, records, *slot.n)) {
         return false;
     }

@@ -25,8 +25,7 @@ static uint64_t yuv_row_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
     if (field->type != FBY_U8 || field->shape.n_dims != 3 || dims[2] != 3 ||
-        dims[0] == 0 || dims[1] == 0 || dims[0] > FBY_ROW_BYTES ||
-        dims[1] > FBY_ROW_BYTES) {
+        dims[0] > FBY_ROW_BYTES) { /* else 64 bits hold what there is */
         return 0;
     }
     uint64_t bytes = fby_yuv_bytes(dims[1], dims[0]);
@@ -60,9 +59,6 @@ static uint64_t row_bytes(const struct fby_raw_field *field)
 static uint64_t unit_bytes(const struct fby_raw_field *field)
 {
     const uint32_t *dims = field->shape.dims;
-    if (field->shape.n_dims == 1) {
-        return FBY_CHUNK_RAW;
-    }
     if (field->yuv420) {
         return least(fby_yuv_bytes(dims[1], FBY_IMAGE_LINES), field->row_bytes);
     }
@@ -110,11 +106,11 @@ static uint64_t most_bytes(const struct fby_raw_field *field, uint64_t rows)
            pieces(rows * field->row_bytes, 16) * 16;
 }
 
+/* Where max_length is 0 sparse rows have no bytes, and are refused before. */
 static bool may_vary(const struct fby_raw_field *field)
 {
     if (field->form == FBY_FORM_SPARSE) {
-        return field->max_length > 0 &&
-               field->max_length <= fby_dense_values(&field->shape);
+        return field->max_length <= fby_dense_values(&field->shape);
     }
     return field->shape.n_dims > 0 && field->max_length == field->shape.dims[0];
 }

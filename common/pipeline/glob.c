@@ -105,7 +105,7 @@ static fby_err read_brace(const char *at, struct brace *b, struct fby_why *why)
     const char *dots  = strstr(at, "..");
     const char *comma = strchr(at, ',');
     bool        range =
-        dots != NULL && dots < b->end && (comma == NULL || comma > b->end);
+        dots != NULL && dots < b->end && (comma == NULL || comma >= b->end);
     return range ? read_range(b, why) : read_alternatives(b, why);
 }
 

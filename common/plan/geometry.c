@@ -182,7 +182,7 @@ bool fby_plan_center_crop(
 bool fby_plan_resize_shorter(
     struct fby_size picture, uint32_t shorter, struct fby_size *out)
 {
-    if (!usable(picture) || shorter < 1 || shorter > FBY_MAX_SIDE) {
+    if (!usable(picture) || shorter < 1) {
         return false;
     }
     bool     upright = picture.w <= picture.h;

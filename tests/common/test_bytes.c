@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include "common/bytes.h"
+#include "tests/guard.h"
 
 static void numbers_come_back_as_they_were_put(void **state)
 {
@@ -51,12 +52,57 @@ static void a_buffer_grows_and_keeps_what_it_holds(void **state)
     assert_null(b.data);
 }
 
+/* By bytes at once or one after another: 64, 128, ... */
+static void a_buffer_has_room_for_what_it_holds(void **state)
+{
+    (void)state;
+    static const uint8_t many[300] = {7};
+    for (size_t first = 0; first <= 130; first++) {
+        for (size_t second = 0; second <= 260; second++) {
+            struct fby_buffer b    = {0};
+            size_t            room = first + second > 0 ? 64 : 0;
+            fby_put_bytes(&b, many, first);
+            fby_put_bytes(&b, many, second);
+            while (room < first + second) {
+                room *= 2;
+            }
+            assert_int_equal(b.size, first + second);
+            assert_int_equal(b.capacity, room);
+            fby_buffer_fini(&b);
+            assert_int_equal(b.size + b.capacity, 0);
+        }
+    }
+}
+
+static void a_reader_reads_to_the_end_and_no_further(void **state)
+{
+    (void)state;
+    struct fby_guarded bytes = fby_guarded_copy("\1\2\3", 3);
+    struct fby_reader  r     = fby_reader(bytes.bytes, 3);
+    assert_ptr_equal(fby_read_bytes(&r, 2), bytes.bytes);
+    assert_int_equal(r.left, 1);
+    assert_int_equal(fby_read_u8(&r), 3);
+    assert_ptr_equal(fby_read_bytes(&r, 0), bytes.bytes + 3);
+    assert_false(r.bad);
+    assert_int_equal(fby_read_u8(&r), 0);
+    assert_true(r.bad);
+    for (size_t size = 0; size <= 8; size++) {
+        r = fby_reader(bytes.bytes, 3);
+        assert_int_equal(fby_read_le(&r, size) != 0, size > 0 && size <= 3);
+        assert_int_equal(r.bad, size > 3);
+        assert_int_equal(r.left, size <= 3 ? 3 - size : 3);
+    }
+    fby_guarded_free(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_come_back_as_they_were_put),
         cmocka_unit_test(a_reader_that_went_too_far_stays_bad),
         cmocka_unit_test(a_buffer_grows_and_keeps_what_it_holds),
+        cmocka_unit_test(a_buffer_has_room_for_what_it_holds),
+        cmocka_unit_test(a_reader_reads_to_the_end_and_no_further),
     };
     return cmocka_run_group_tests_name("common.bytes", tests, NULL, NULL);
 }

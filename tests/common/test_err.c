@@ -61,6 +61,40 @@ static void the_cause_is_never_cut(void **state)
     assert_string_equal(why.text, full.text);
 }
 
+/* "outer: cause" where it fits; else as much of the outer words as leaves room
+ * for dots behind at least one letter of them; else the cause alone. */
+static void joined(size_t outer, size_t cause, char out[2 * ROOM + 4])
+{
+    size_t room = ROOM - cause;
+    size_t most = room < 3 ? 0 : room - 2;
+    size_t n    = outer <= most ? outer : most < 4 ? 0 : most - 3;
+    memset(out, 'o', n);
+    const char *between = outer > n && n > 0 ? "...: " : n > 0 ? ": " : "";
+    size_t      at      = n + strlen(between);
+    memcpy(out + n, between, strlen(between));
+    memset(out + at, 'c', cause);
+    out[at + cause] = '\0';
+}
+
+static void both_are_there_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    char outer_words[ROOM + 1];
+    char cause_words[ROOM + 1];
+    char wanted[2 * ROOM + 4];
+    memset(outer_words, 'o', sizeof(outer_words));
+    memset(cause_words, 'c', sizeof(cause_words));
+    for (size_t cause = 1; cause <= ROOM; cause += cause < ROOM - 12 ? 9 : 1) {
+        for (size_t outer = 1; outer <= 40; outer++) {
+            struct fby_why why = {{0}};
+            fby_because(&why, FBY_IO, "%.*s", (int)cause, cause_words);
+            fby_because_in(&why, FBY_IO, "%.*s", (int)outer, outer_words);
+            joined(outer, cause, wanted);
+            assert_string_equal(why.text, wanted);
+        }
+    }
+}
+
 static void of_the_outer_words_whole_letters_are_left(void **state)
 {
     (void)state;
@@ -92,6 +126,7 @@ int main(void)
         cmocka_unit_test(where_nothing_was_said_the_code_speaks),
         cmocka_unit_test(what_does_not_fit_is_cut),
         cmocka_unit_test(the_cause_is_never_cut),
+        cmocka_unit_test(both_are_there_as_far_as_there_is_room),
         cmocka_unit_test(of_the_outer_words_whole_letters_are_left),
         cmocka_unit_test(control_characters_are_no_part_of_it),
     };

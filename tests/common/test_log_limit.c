@@ -7,7 +7,7 @@
 static void a_burst_is_written_and_the_rest_is_counted(void **state)
 {
     struct fby_log_limit limit    = {0};
-    uint64_t             left_out = 0;
+    uint64_t             left_out = 9;
     int64_t              now_ns   = 5;
     (void)state;
     for (int i = 0; i < FBY_LOG_BURST; i++) {
@@ -15,7 +15,9 @@ static void a_burst_is_written_and_the_rest_is_counted(void **state)
         assert_int_equal(left_out, 0);
     }
     for (int i = 0; i < 7; i++) {
+        left_out = 9;
         assert_false(fby_log_limit_admit(&limit, "BAD", now_ns, &left_out));
+        assert_int_equal(left_out, 0);
     }
     now_ns += FBY_LOG_SPAN_NS - 1;
     assert_false(fby_log_limit_admit(&limit, "BAD", now_ns, &left_out));
@@ -40,8 +42,10 @@ static void words_are_limited_each_by_itself(void **state)
     assert_false(fby_log_limit_admit(&limit, "W0", 1, &left_out));
     assert_false(
         fby_log_limit_admit(&limit, words[FBY_LOG_WORDS - 1], 1, &left_out));
+    left_out = 9;
     assert_true(
         fby_log_limit_admit(&limit, words[FBY_LOG_WORDS], 1, &left_out));
+    assert_int_equal(left_out, 0);
 }
 
 int main(void)

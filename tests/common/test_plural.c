@@ -10,6 +10,9 @@ static void one_is_one_and_all_else_are_many(void **state)
     assert_string_equal(fby_plural(2, "tar shard").text, "2 tar shards");
     assert_string_equal(fby_plural(1, "class").text, "1 class");
     assert_string_equal(fby_plural(3, "class").text, "3 classes");
+    assert_string_equal(fby_plural(2, "ash").text, "2 ashs");
+    assert_string_equal(fby_plural(2, "s").text, "2 ses");
+    assert_string_equal(fby_plural(2, "").text, "2 s");
     assert_string_equal(
         fby_plural(UINT64_MAX, "image").text, "18446744073709551615 images");
 }

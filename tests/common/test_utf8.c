@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/utf8.h"
+#include "tests/guard.h"
 
 static void takes(const char *text)
 {
@@ -56,6 +57,27 @@ static void a_character_has_as_many_bytes_as_it_says(void **state)
     assert_int_equal(fby_utf8_length("\xe2\x82\xac", 2), 0);
     assert_int_equal(fby_utf8_length("\xf0\x9f\x98\x80", 4), 4);
     assert_int_equal(fby_utf8_length("", 1), 0);
+    assert_int_equal(fby_utf8_length("\xc3z", 2), 0);
+    assert_int_equal(fby_utf8_length("\xe2\x82z", 3), 0);
+    assert_int_equal(fby_utf8_length("\xf0\x9f\x98z", 4), 0);
+}
+
+static void nothing_behind_the_end_is_read(void **state)
+{
+    (void)state;
+    static const char *const cut[] = {
+        "\xc3", "\xe2", "\xe2\x82", "\xf0", "\xf0\x9f", "\xf0\x9f\x98"};
+    for (size_t i = 0; i < sizeof(cut) / sizeof(cut[0]); i++) {
+        size_t             size = strlen(cut[i]);
+        struct fby_guarded text = fby_guarded_copy(cut[i], size);
+        assert_int_equal(fby_utf8_length(text.bytes, size), 0);
+        assert_false(fby_is_utf8(text.bytes, size));
+        fby_guarded_free(&text);
+    }
+    struct fby_guarded whole = fby_guarded_copy("a\xc3\xa9", 3);
+    assert_true(fby_is_utf8(whole.bytes, 3));
+    assert_true(fby_is_utf8(whole.bytes + 3, 0));
+    fby_guarded_free(&whole);
 }
 
 int main(void)
@@ -65,6 +87,7 @@ int main(void)
         cmocka_unit_test(long_forms_surrogates_and_cut_characters_are_not),
         cmocka_unit_test(nul_is_not_text),
         cmocka_unit_test(a_character_has_as_many_bytes_as_it_says),
+        cmocka_unit_test(nothing_behind_the_end_is_read),
     };
     return cmocka_run_group_tests_name("common.utf8", tests, NULL, NULL);
 }

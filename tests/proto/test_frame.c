@@ -7,6 +7,7 @@
 #include "common/codec/codec.h"
 #include "proto/frame.h"
 #include "proto/wire.h"
+#include "tests/guard.h"
 #include "tests/proto/golden.h"
 
 enum { RAW = 6, FRAME = FBY_CHUNK_PREFIX + RAW };
@@ -247,11 +248,118 @@ static void each_member_of_the_prefix_is_checked(void **state)
     refuses_byte(6, FBY_CODEC_PACK, "or no pair");
     refuses_byte(7, 1, "no prefix");
     refuses_byte(26, 1, "no prefix");
+    refuses_byte(27, 1, "no prefix");
     refuses_byte(39, 1, "raw bytes at");
     refuses_byte(40, 0, "0 raw bytes");
     refuses_byte(40, 7, "expected 7 to 7");
     refuses_byte(43, 3, "raw bytes at");
     refuses_byte(44, 5, "says 5 bytes of payload, has 6");
+}
+
+/* Each byte of each member is another one. */
+static struct fby_chunk full_chunk(void)
+{
+    return (struct fby_chunk){.session = {0xf1f2f3f4f5f6f7f8},
+        .request                       = {0xe1e2e3e4e5e6e7e8},
+        .filter                        = FBY_FILTER_DELTA,
+        .codec                         = FBY_CODEC_LZ4,
+        .field                         = 0xd1d2,
+        .number                        = 0xc1c2c3c4,
+        .raw_offset                    = 0x00000091929394,
+        .raw_bytes                     = 0x01a2a3a4,
+        .wire_bytes                    = 9,
+        .raw_hash                      = 0x8182838485868788};
+}
+
+static void every_byte_of_the_prefix_has_its_place(void **state)
+{
+    (void)state;
+    static const uint8_t wanted[56] = {'F', 'B', 'Y', 'C', 1, 1, 1, 0, 0xf8,
+        0xf7, 0xf6, 0xf5, 0xf4, 0xf3, 0xf2, 0xf1, 0xe8, 0xe7, 0xe6, 0xe5, 0xe4,
+        0xe3, 0xe2, 0xe1, 0xd2, 0xd1, 0, 0, 0xc4, 0xc3, 0xc2, 0xc1, 0x94, 0x93,
+        0x92, 0x91, 0, 0, 0, 0, 0xa4, 0xa3, 0xa2, 0x01, 9, 0, 0, 0, 0x88, 0x87,
+        0x86, 0x85, 0x84, 0x83, 0x82, 0x81};
+    uint8_t              frame[FBY_CHUNK_PREFIX + 9];
+    memset(frame, 0xa5, sizeof(frame));
+    struct fby_chunk chunk = full_chunk();
+    fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+    assert_memory_equal(frame, wanted, sizeof(wanted));
+    struct fby_chunk read;
+    memset(&read, 0x5a, sizeof(read));
+    assert_ok(fby_chunk_read(frame, sizeof(frame), &read, NULL));
+    assert_int_equal(read.session.value, chunk.session.value);
+    assert_int_equal(read.request.value, chunk.request.value);
+    assert_int_equal(read.filter, chunk.filter);
+    assert_int_equal(read.codec, chunk.codec);
+    assert_int_equal(read.field, chunk.field);
+    assert_int_equal(read.number, chunk.number);
+    assert_int_equal(read.raw_offset, chunk.raw_offset);
+    assert_int_equal(read.raw_bytes, chunk.raw_bytes);
+    assert_int_equal(read.wire_bytes, chunk.wire_bytes);
+    assert_int_equal(read.raw_hash, chunk.raw_hash);
+}
+
+/* What reading says of `chunk`; "" when it is taken. */
+static const char *said_of(struct fby_chunk chunk)
+{
+    static struct fby_why why;
+    uint8_t               frame[FBY_CHUNK_PREFIX + 16] = {0};
+    struct fby_chunk      read                         = {.number = 77};
+    why.text[0]                                        = '\0';
+    fby_chunk_write(&chunk, frame + FBY_CHUNK_PREFIX, frame);
+    fby_err err =
+        fby_chunk_read(frame, FBY_CHUNK_PREFIX + chunk.wire_bytes, &read, &why);
+    assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_PROTO);
+    assert_int_equal(read.number, err == FBY_OK ? chunk.number : 77);
+    return why.text;
+}
+
+static void sizes_of_a_chunk_are_bounded(void **state)
+{
+    (void)state;
+    struct fby_chunk chunk = full_chunk();
+    chunk.raw_bytes        = 32 << 20;
+    assert_string_equal(said_of(chunk), "");
+    chunk.raw_bytes++;
+    assert_string_equal(said_of(chunk),
+        "chunk: 33554433 raw bytes at 2442302356: expected 1 to 33554432 at "
+        "most at 1099511627776");
+    chunk            = full_chunk();
+    chunk.raw_offset = UINT64_C(1) << 40;
+    assert_string_equal(said_of(chunk), "");
+    chunk.raw_offset++;
+    assert_non_null(strstr(said_of(chunk), "raw bytes at 1099511627777"));
+    chunk            = full_chunk();
+    chunk.wire_bytes = 0;
+    assert_non_null(
+        strstr(said_of(chunk), "chunk: 0 bytes of payload for 27435940 raw"));
+    chunk.wire_bytes = 1;
+    assert_string_equal(said_of(chunk), "");
+}
+
+static void a_frame_is_read_no_further_than_it_goes(void **state)
+{
+    (void)state;
+    uint8_t          frame[FRAME];
+    struct fby_chunk chunk;
+    example_frame(frame);
+    for (size_t size = 0; size <= FRAME; size++) {
+        struct fby_guarded cut = fby_guarded_copy(frame, size);
+        assert_int_equal(fby_chunk_read(cut.bytes, size, &chunk, NULL),
+            size == FRAME ? FBY_OK : FBY_PROTO);
+        assert_int_equal(fby_chunk_intact(cut.bytes, size), size == FRAME);
+        fby_guarded_free(&cut);
+    }
+}
+
+static void a_prefix_alone_is_intact_by_itself(void **state)
+{
+    (void)state;
+    uint8_t          prefix[FBY_CHUNK_PREFIX];
+    struct fby_chunk chunk = full_chunk();
+    chunk.wire_bytes       = 0;
+    fby_chunk_write(&chunk, NULL, prefix);
+    assert_true(fby_chunk_intact(prefix, sizeof(prefix)));
 }
 
 static void ids_of_zero_are_refused(void **state)
@@ -261,8 +369,10 @@ static void ids_of_zero_are_refused(void **state)
         uint8_t          frame[FRAME];
         struct fby_chunk chunk;
         example_frame(frame);
+        struct fby_why why = {{0}};
         memset(frame + at, 0, 8);
-        assert_int_equal(fby_chunk_read(frame, FRAME, &chunk, NULL), FBY_PROTO);
+        assert_int_equal(fby_chunk_read(frame, FRAME, &chunk, &why), FBY_PROTO);
+        assert_string_equal(why.text, "chunk: session or request is 0");
     }
 }
 
@@ -291,23 +401,85 @@ static void a_payload_beyond_the_codecs_bound_is_refused(void **state)
     }
 }
 
+/* What is said of `chunk` among those of `layout`; "" when it is one. */
+static const char *among(
+    const struct fby_raw_layout *layout, struct fby_chunk chunk)
+{
+    static struct fby_why why;
+    why.text[0] = '\0';
+    fby_err err = fby_chunk_check(&chunk, layout, &why);
+    assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_PROTO);
+    return why.text;
+}
+
 static void a_chunk_that_the_layout_lacks_is_refused(void **state)
 {
     (void)state;
-    uint8_t               raw[RAW] = {0};
-    struct fby_raw_layout layout   = example_layout();
-    struct fby_chunk      chunk    = example_chunk(raw);
-    chunk.field                    = 1;
-    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
-    chunk        = example_chunk(raw);
+    uint8_t                raw[RAW] = {0};
+    struct fby_raw_layout  layout   = example_layout();
+    const struct fby_chunk right    = example_chunk(raw);
+    struct fby_chunk       chunk    = right;
+    assert_string_equal(among(&layout, chunk), "");
+    chunk.field = 1;
+    assert_string_equal(among(&layout, chunk),
+        "chunk 0 of field 1: there is none in this batch");
+    chunk.field = UINT16_MAX;
+    assert_string_equal(among(&layout, chunk),
+        "chunk 0 of field 65535: there is none in this batch");
+    chunk        = right;
     chunk.number = 1;
-    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
-    chunk            = example_chunk(raw);
+    assert_string_equal(among(&layout, chunk),
+        "chunk 1 of field 0: there is none in this batch");
+    chunk            = right;
     chunk.raw_offset = 1;
-    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
-    chunk           = example_chunk(raw);
+    assert_string_equal(among(&layout, chunk),
+        "chunk 0 of field 0: 6 bytes at 1: expected 6 at 0");
+    chunk           = right;
     chunk.raw_bytes = 5;
-    assert_int_equal(fby_chunk_check(&chunk, &layout, NULL), FBY_PROTO);
+    assert_string_equal(among(&layout, chunk),
+        "chunk 0 of field 0: 5 bytes at 0: expected 6 at 0");
+    chunk.raw_bytes = 7;
+    assert_string_equal(among(&layout, chunk),
+        "chunk 0 of field 0: 7 bytes at 0: expected 6 at 0");
+}
+
+static void a_field_behind_the_last_one_is_none(void **state)
+{
+    (void)state;
+    struct fby_guarded room =
+        fby_guarded_copy(NULL, sizeof(struct fby_raw_layout));
+    struct fby_raw_layout *layout = (void *)room.bytes;
+    layout->rows                  = 1;
+    layout->n_fields              = FBY_MAX_FIELDS;
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        layout->fields[i].type = FBY_U8;
+    }
+    assert_ok(fby_layout_finish(layout, NULL));
+    struct fby_chunk chunk = {.field = FBY_MAX_FIELDS - 1, .raw_bytes = 1};
+    assert_string_equal(among(layout, chunk), "");
+    chunk.field = FBY_MAX_FIELDS;
+    assert_string_equal(among(layout, chunk),
+        "chunk 0 of field 32: there is none in this batch");
+    fby_guarded_free(&room);
+}
+
+static void each_chunk_of_a_batch_is_one_of_it(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout = {.rows = 5, .n_fields = 2};
+    layout.fields[0].type        = FBY_U8;
+    layout.fields[0].shape       = (struct fby_shape){1, {1 << 20}};
+    layout.fields[1].type        = FBY_I64;
+    assert_ok(fby_layout_finish(&layout, NULL));
+    struct fby_chunk chunk = {.codec = FBY_CODEC_STORE};
+    for (uint32_t i = 0; i < 3; i++) {
+        chunk.number     = i;
+        chunk.raw_offset = (uint64_t)i << 21;
+        chunk.raw_bytes  = i < 2 ? 2 << 20 : 1 << 20;
+        assert_string_equal(among(&layout, chunk), "");
+    }
+    chunk = (struct fby_chunk){.field = 1, .raw_bytes = 40};
+    assert_string_equal(among(&layout, chunk), "");
 }
 
 /* Lengths of u16 and room for 300 bytes, three times. */
@@ -352,9 +524,15 @@ int main(void)
         cmocka_unit_test(each_flipped_bit_is_noticed),
         cmocka_unit_test(a_frame_cut_short_is_refused),
         cmocka_unit_test(each_member_of_the_prefix_is_checked),
+        cmocka_unit_test(every_byte_of_the_prefix_has_its_place),
+        cmocka_unit_test(sizes_of_a_chunk_are_bounded),
+        cmocka_unit_test(a_frame_is_read_no_further_than_it_goes),
+        cmocka_unit_test(a_prefix_alone_is_intact_by_itself),
         cmocka_unit_test(ids_of_zero_are_refused),
         cmocka_unit_test(a_payload_beyond_the_codecs_bound_is_refused),
         cmocka_unit_test(a_chunk_that_the_layout_lacks_is_refused),
+        cmocka_unit_test(a_field_behind_the_last_one_is_none),
+        cmocka_unit_test(each_chunk_of_a_batch_is_one_of_it),
         cmocka_unit_test(
             rows_that_vary_have_their_lengths_and_at_most_their_room),
     };

@@ -28,6 +28,7 @@ static void small_rows_share_chunks_of_up_to_2_mib(void **state)
     struct fby_raw_layout layout =
         one_field(FBY_U8, (struct fby_shape){3, {224, 224, 3}}, 64);
     assert_int_equal(layout.fields[0].rows_per_chunk, 13);
+    assert_int_equal(layout.fields[0].chunks_per_row, 0);
     assert_int_equal(layout.fields[0].n_chunks, 5);
     assert_int_equal(chunk(&layout, 0).raw_bytes, 13 * 150528);
     assert_int_equal(chunk(&layout, 4).raw_offset, 4 * 13 * 150528);
@@ -256,6 +257,248 @@ static void planes_are_of_pictures_of_u8(void **state)
     assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
 }
 
+static struct fby_raw_layout unfinished(
+    enum fby_type type, struct fby_shape shape, uint32_t rows)
+{
+    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
+    layout.fields[0].type        = type;
+    layout.fields[0].shape       = shape;
+    return layout;
+}
+
+static void takes(struct fby_raw_layout layout)
+{
+    assert_ok(fby_layout_finish(&layout, NULL));
+}
+
+static void limits_themselves_are_taken(void **state)
+{
+    (void)state;
+    const struct fby_shape none = {0};
+    takes(unfinished(FBY_U8, none, FBY_ROWS_MAX));
+    takes(unfinished(FBY_U8, (struct fby_shape){4, {2, 3, 4, 5}}, 1));
+    struct fby_raw_layout five =
+        unfinished(FBY_U8, (struct fby_shape){5, {2, 3, 4, 5}}, 1);
+    ((char *)(&five.fields[0].shape + 1))[1] = 1; /* a fifth: no 0 */
+    refuses(five, "field 0: one row must be an array of a known type with 1 to "
+                  "1073741824 bytes");
+    takes(unfinished(FBY_U8, (struct fby_shape){2, {2, 32 << 20}}, 1));
+    refuses(unfinished(FBY_U8, (struct fby_shape){2, {2, (32 << 20) + 1}}, 1),
+        "field 0: the smallest part that can travel has 33554433 bytes, more "
+        "than 33554432");
+    takes(unfinished(FBY_U8, (struct fby_shape){2, {1024, 1 << 20}}, 1024));
+    refuses(unfinished(FBY_U8, (struct fby_shape){2, {1024, 1 << 20}}, 1025),
+        "a batch of 1100585369600 bytes is more than 1099511627776");
+    struct fby_raw_layout layout = {.rows = 1, .n_fields = FBY_MAX_FIELDS};
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        layout.fields[i].type = FBY_U8;
+    }
+    takes(layout);
+    layout.fields[FBY_MAX_FIELDS - 1].type = (enum fby_type)99;
+    refuses(layout, "field 31: one row must be");
+}
+
+static void fields_add_up_to_the_batch(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        unfinished(FBY_U8, (struct fby_shape){2, {1024, 1 << 20}}, 1023);
+    layout.n_fields  = 2;
+    layout.fields[1] = layout.fields[0];
+    refuses(layout, "a batch of 2196875771904 bytes is more");
+}
+
+static bool laid_out_alike(
+    const struct fby_raw_field *a, const struct fby_raw_field *b)
+{
+    return a->row_bytes == b->row_bytes && a->entry_bytes == b->entry_bytes &&
+           a->length_bytes == b->length_bytes &&
+           a->index_bytes == b->index_bytes && a->raw_bytes == b->raw_bytes &&
+           a->slot_offset == b->slot_offset &&
+           a->first_chunk == b->first_chunk && a->n_chunks == b->n_chunks &&
+           a->chunk_bytes == b->chunk_bytes &&
+           a->rows_per_chunk == b->rows_per_chunk &&
+           a->chunks_per_row == b->chunks_per_row;
+}
+
+static void a_layout_may_be_laid_out_again(void **state)
+{
+    (void)state;
+    static const struct fby_shape shapes[] = {
+        {3, {1000, 1000, 3}}, {3, {8, 8, 3}}, {2, {3000, 1000}}};
+    struct fby_raw_layout again = one_field(FBY_U8, shapes[0], 7);
+    for (int round = 0; round < 9; round++) {
+        struct fby_shape      shape = shapes[round % 3];
+        uint32_t              rows  = (uint32_t)(3 + round);
+        struct fby_raw_layout fresh = one_field(FBY_U8, shape, rows);
+        again.rows                  = rows;
+        again.fields[0].shape       = shape;
+        assert_ok(fby_layout_finish(&again, NULL));
+        assert_int_equal(again.n_chunks, fresh.n_chunks);
+        assert_int_equal(again.raw_bytes, fresh.raw_bytes);
+        assert_int_equal(again.slot_bytes, fresh.slot_bytes);
+        assert_true(laid_out_alike(&again.fields[0], &fresh.fields[0]));
+    }
+}
+
+static void ragged_rows_may_be_laid_out_over_parts(void **state)
+{
+    (void)state;
+    struct fby_raw_layout again =
+        one_field(FBY_U8, (struct fby_shape){3, {1000, 1000, 3}}, 7);
+    struct fby_raw_layout fresh = {.rows = 7, .n_fields = 1};
+    fresh.fields[0].type        = FBY_U8;
+    fresh.fields[0].shape       = (struct fby_shape){1, {300}};
+    fresh.fields[0].form        = FBY_FORM_RAGGED;
+    fresh.fields[0].max_length  = 300;
+    again.fields[0].shape       = fresh.fields[0].shape;
+    again.fields[0].form        = FBY_FORM_RAGGED;
+    again.fields[0].max_length  = 300;
+    assert_ok(fby_layout_finish(&fresh, NULL));
+    assert_ok(fby_layout_finish(&again, NULL));
+    assert_true(laid_out_alike(&again.fields[0], &fresh.fields[0]));
+}
+
+static void planes_have_at_most_the_bytes_of_a_row(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        unfinished(FBY_U8, (struct fby_shape){3, {1 << 29, 1, 3}}, 1);
+    layout.fields[0].yuv420 = true;
+    takes(layout); /* 2^30 bytes */
+    layout.fields[0].shape.dims[0]++;
+    refuses(layout, "1 to 1073741824 bytes");
+    layout.fields[0].shape = (struct fby_shape){3, {0, 4, 3}};
+    refuses(layout, "1 to 1073741824 bytes");
+    layout.fields[0].shape = (struct fby_shape){3, {4, 0, 3}};
+    refuses(layout, "1 to 1073741824 bytes");
+    layout.fields[0].shape = (struct fby_shape){3, {1, 1, 3}};
+    takes(layout);
+    /* In 64 bits these two would have 592895444. */
+    layout.fields[0].shape = (struct fby_shape){3, {3768982046, 3262904740, 3}};
+    refuses(layout, "1 to 1073741824 bytes");
+    layout.fields[0].shape = (struct fby_shape){3, {3262904740, 3768982046, 3}};
+    refuses(layout, "1 to 1073741824 bytes");
+}
+
+static struct fby_content *one_of_each(void)
+{
+    static struct fby_content content;
+    struct fby_field_content *f = content.fields;
+    content                     = (struct fby_content){.n_fields = 4};
+    f[0]                        = (struct fby_field_content){
+                               .wire_type = FBY_U8, .shape = {3, {6, 8, 3}}, .yuv420 = true};
+    f[1] = (struct fby_field_content){
+        .wire_type = FBY_F16, .shape = {2, {40, 3}}, .max_length = 40};
+    f[2] = (struct fby_field_content){.wire_type = FBY_F32,
+        .decode                                  = FBY_DECODE_SPARSE,
+        .shape                                   = {1, {900}},
+        .max_length                              = 30};
+    f[3] = (struct fby_field_content){.wire_type = FBY_I64, .shape = {1, {5}}};
+    return &content;
+}
+
+static void a_field_of_the_content_is_laid_out_as_it_is(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout;
+    assert_ok(fby_layout_of_content(one_of_each(), 0, 2, &layout, NULL));
+    assert_int_equal(layout.n_fields, 4);
+    assert_true(layout.fields[0].yuv420);
+    assert_int_equal(layout.fields[0].row_bytes, 72);
+    assert_int_equal(layout.fields[1].form, FBY_FORM_RAGGED);
+    assert_int_equal(layout.fields[1].max_length, 40);
+    assert_int_equal(layout.fields[1].entry_bytes, 6);
+    assert_int_equal(layout.fields[2].form, FBY_FORM_SPARSE);
+    assert_int_equal(layout.fields[2].index_bytes, 2);
+    assert_int_equal(layout.fields[2].row_bytes, 120);
+    assert_int_equal(layout.fields[3].form, FBY_FORM_DENSE);
+    assert_false(layout.fields[3].yuv420);
+    assert_int_equal(layout.fields[3].row_bytes, 40);
+    assert_ok(fby_layout_of_content(one_of_each(), 10, 2, &layout, NULL));
+    assert_int_equal(layout.n_fields, 2);
+    assert_int_equal(layout.fields[0].row_bytes, 240);
+    assert_int_equal(layout.fields[1].row_bytes, 40);
+}
+
+static void selecting_what_is_not_there_is_refused(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout = {.rows = 77};
+    struct fby_why        why    = {{0}};
+    assert_int_equal(
+        fby_layout_of_content(one_of_each(), 16, 2, &layout, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "fields 0x10 are selected, but there are 4");
+    assert_int_equal(fby_layout_of_content(
+                         one_of_each(), UINT64_C(1) << 32, 2, &layout, NULL),
+        FBY_CONFIG);
+    assert_int_equal(
+        fby_layout_of_content(one_of_each(), 1, 0, &layout, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "0 rows: expected 1 to 65536");
+    struct fby_content *content = one_of_each();
+    content->n_fields           = FBY_MAX_FIELDS + 1;
+    assert_int_equal(
+        fby_layout_of_content(content, 1, 2, &layout, NULL), FBY_CONFIG);
+    assert_int_equal(layout.rows, 77); /* left as it was */
+}
+
+static void all_32_fields_may_be_selected(void **state)
+{
+    (void)state;
+    struct fby_content   *content = one_of_each();
+    struct fby_raw_layout layout;
+    content->n_fields = FBY_MAX_FIELDS;
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        content->fields[i] = content->fields[3];
+    }
+    assert_ok(fby_layout_of_content(content, UINT32_MAX, 1, &layout, NULL));
+    assert_int_equal(layout.n_fields, FBY_MAX_FIELDS);
+    assert_ok(
+        fby_layout_of_content(content, UINT64_C(1) << 31, 1, &layout, NULL));
+    assert_int_equal(layout.n_fields, 1);
+}
+
+static void a_chunk_has_its_place_among_those_of_all_fields(void **state)
+{
+    (void)state;
+    struct fby_raw_layout layout =
+        unfinished(FBY_U8, (struct fby_shape){1, {2 << 20}}, 5);
+    layout.n_fields  = 3;
+    layout.fields[1] = layout.fields[0];
+    layout.fields[2] = layout.fields[0];
+    assert_ok(fby_layout_finish(&layout, NULL));
+    for (uint32_t i = 0; i < 15; i++) {
+        assert_int_equal(fby_layout_index(&layout, i / 5, i % 5), i);
+    }
+    assert_int_equal(layout.n_chunks, 15);
+}
+
+static void only_rows_of_one_shape_are_pictures(void **state)
+{
+    (void)state;
+    struct fby_raw_field f = {
+        .type = FBY_U8, .shape = {3, {6, 8, 3}}, .max_length = 6};
+    struct fby_codec_params params = fby_layout_params(&f);
+    assert_int_equal(params.channels, 3);
+    assert_int_equal(params.height, 6);
+    assert_int_equal(params.width, 8);
+    assert_int_equal(params.distance, 3);
+    f.yuv420 = true;
+    params   = fby_layout_params(&f);
+    assert_true(params.yuv420);
+    assert_int_equal(params.distance, 1);
+    f.yuv420 = false;
+    f.form   = FBY_FORM_RAGGED;
+    params   = fby_layout_params(&f);
+    assert_int_equal(params.channels, 0);
+    assert_int_equal(params.distance, 3);
+    f.form = FBY_FORM_SPARSE;
+    params = fby_layout_params(&f);
+    assert_int_equal(params.channels, 0);
+    assert_int_equal(params.distance, 1);
+    assert_int_equal(params.element_bytes, 1);
+}
+
 /* ---- rows that vary in length -------------------------------------------- */
 
 static struct fby_raw_field varying(enum fby_type type, struct fby_shape shape)
@@ -370,6 +613,8 @@ static void wrong_lengths_are_named(void **state)
 {
     (void)state;
     struct fby_raw_layout layout = {.rows = 1, .n_fields = 1};
+    layout.fields[0] = varying(FBY_U8, (struct fby_shape){1, {33554416}});
+    takes(layout);
     layout.fields[0] = varying(FBY_U8, (struct fby_shape){1, {33554417}});
     refuses(layout, "33554417 bytes in 33554417 entries");
     layout.fields[0] = varying(FBY_F32, (struct fby_shape){2, {9, 8}});
@@ -482,6 +727,12 @@ static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
     sent[1] = (struct fby_chunk_sent){5, 1};
     sum     = fby_field_sum(&layout, 0, sent);
     assert_false(fby_sum_equal(&sum, &wanted));
+    sent[1] = (struct fby_chunk_sent){UINT64_MAX - 1, UINT32_MAX - 1};
+    fby_store_le(bytes + 28, UINT32_MAX - 1, 4);
+    fby_store_le(bytes + 32, UINT64_MAX - 1, 8);
+    wanted = fby_sum_of(bytes, sizeof(bytes));
+    sum    = fby_field_sum(&layout, 0, sent);
+    assert_true(fby_sum_equal(&sum, &wanted));
 }
 
 int main(void)
@@ -498,6 +749,16 @@ int main(void)
         cmocka_unit_test(a_selection_lays_out_only_its_fields),
         cmocka_unit_test(planes_take_half_the_bytes_and_are_cut_at_strips),
         cmocka_unit_test(planes_are_of_pictures_of_u8),
+        cmocka_unit_test(limits_themselves_are_taken),
+        cmocka_unit_test(fields_add_up_to_the_batch),
+        cmocka_unit_test(a_layout_may_be_laid_out_again),
+        cmocka_unit_test(ragged_rows_may_be_laid_out_over_parts),
+        cmocka_unit_test(planes_have_at_most_the_bytes_of_a_row),
+        cmocka_unit_test(a_field_of_the_content_is_laid_out_as_it_is),
+        cmocka_unit_test(selecting_what_is_not_there_is_refused),
+        cmocka_unit_test(all_32_fields_may_be_selected),
+        cmocka_unit_test(a_chunk_has_its_place_among_those_of_all_fields),
+        cmocka_unit_test(only_rows_of_one_shape_are_pictures),
         cmocka_unit_test(rows_that_vary_have_places_as_long_as_they_may_be),
         cmocka_unit_test(lengths_have_the_smallest_type_that_holds_them),
         cmocka_unit_test(long_rows_that_vary_have_a_chunk_each),

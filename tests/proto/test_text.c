@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include "proto/text.h"
+#include "tests/guard.h"
 
 static void plain_text_has_no_control_characters(void **state)
 {
@@ -8,6 +9,36 @@ static void plain_text_has_no_control_characters(void **state)
     assert_true(text_is_plain("caf\xc3\xa9 ~", 7));
     assert_false(text_is_plain("a\nb", 3));
     assert_false(text_is_plain("\x7f", 1));
+}
+
+static void each_byte_by_itself_is_plain_or_not(void **state)
+{
+    (void)state;
+    for (int i = 1; i < 256; i++) {
+        char    text[2] = {(char)i, '\0'};
+        uint8_t out[1]  = {0};
+        bool    plain   = i >= 0x20 && i < 0x7f;
+        assert_int_equal(text_is_plain(text, 1), plain);
+        assert_int_equal(text_mend(text, out, 1), 1);
+        assert_int_equal(out[0], plain ? i : i < 0x80 ? ' ' : '?');
+    }
+    assert_false(text_is_plain("\0", 1));
+    assert_true(text_is_plain("", 0));
+}
+
+static void a_text_fills_its_room_and_no_more(void **state)
+{
+    (void)state;
+    for (size_t room = 0; room <= 8; room++) {
+        struct fby_guarded out = fby_guarded_copy(NULL, room);
+        assert_int_equal(text_mend("12345678", out.bytes, room), room);
+        assert_memory_equal(out.bytes, "12345678", room);
+        size_t whole = room / 2 * 2;
+        assert_int_equal(
+            text_mend("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", out.bytes, room),
+            whole);
+        fby_guarded_free(&out);
+    }
 }
 
 static void mending_replaces_and_never_cuts_a_character(void **state)
@@ -40,6 +71,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_text_has_no_control_characters),
+        cmocka_unit_test(each_byte_by_itself_is_plain_or_not),
+        cmocka_unit_test(a_text_fills_its_room_and_no_more),
         cmocka_unit_test(mending_replaces_and_never_cuts_a_character),
         cmocka_unit_test(mended_bytes_are_always_plain),
     };

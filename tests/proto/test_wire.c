@@ -4,94 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bytes.h"
-#include "tests/proto/examples.h"
+#include "tests/proto/frames.h"
 #include "tests/proto/golden.h"
-
-static void encode(const struct fby_message *m, struct fby_buffer *out)
-{
-    struct fby_why why = {{0}};
-    if (fby_message_encode(m, out, &why) != FBY_OK) {
-        fail_msg("%s", why.text);
-    }
-}
-
-static void decode(const struct fby_buffer *frame, struct fby_message *out)
-{
-    struct fby_why why = {{0}};
-    if (fby_message_decode(frame->data, frame->size, out, &why) != FBY_OK) {
-        fail_msg("%s", why.text);
-    }
-}
-
-static struct fby_buffer example_frame(enum fby_message_type type)
-{
-    struct fby_message m;
-    struct fby_buffer  frame = {0};
-    example(type, &m);
-    encode(&m, &frame);
-    return frame;
-}
-
-static void refused(const struct fby_buffer *frame, const char *word)
-{
-    struct fby_message m;
-    struct fby_why     why = {{0}};
-    assert_int_equal(
-        fby_message_decode(frame->data, frame->size, &m, &why), FBY_PROTO);
-    if (strstr(why.text, word) == NULL) {
-        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
-    }
-}
-
-/* A message as another implementation might write it, field by field; `seal`
- * comes last. */
-
-static struct fby_buffer head(enum fby_message_type type)
-{
-    struct fby_buffer b = {0};
-    fby_put_bytes(&b, "FBYM\1", 5);
-    fby_put_u8(&b, (uint8_t)type);
-    fby_put_u16(&b, 0);
-    fby_put_u64(&b, 0);
-    return b;
-}
-
-static struct fby_buffer *seal(struct fby_buffer *b)
-{
-    uint64_t hash = fby_xxh64_two(b->data, 8, b->data + 16, b->size - 16);
-    fby_store_le(b->data + 8, hash, 8);
-    return b;
-}
-
-static void put_varint(struct fby_buffer *b, uint64_t value)
-{
-    while (value >= 0x80) {
-        fby_put_u8(b, (uint8_t)(value | 0x80));
-        value >>= 7;
-    }
-    fby_put_u8(b, (uint8_t)value);
-}
-
-static void put_number(struct fby_buffer *b, uint32_t field, uint64_t value)
-{
-    put_varint(b, field << 3);
-    put_varint(b, value);
-}
-
-static void put_id(struct fby_buffer *b, uint32_t field, uint64_t value)
-{
-    put_varint(b, field << 3 | 1);
-    fby_put_u64(b, value);
-}
-
-static void put_block(
-    struct fby_buffer *b, uint32_t field, const void *data, size_t size)
-{
-    put_varint(b, field << 3 | 2);
-    put_varint(b, size);
-    fby_put_bytes(b, data, size);
-}
 
 static void every_type_has_a_golden_frame(void **state)
 {
@@ -160,6 +74,279 @@ static void a_recipe_arrives_bit_by_bit(void **state)
         &example_fields[1].recipe.smoothing, sizeof(double));
     fby_message_fini(&m);
     fby_buffer_fini(&frame);
+}
+
+static struct fby_message *there_and_back(
+    const struct fby_message *m, struct fby_message *out)
+{
+    struct fby_buffer frame = {0};
+    encode(m, &frame);
+    memset(out, 0xa5, sizeof(*out));
+    decode(&frame, out);
+    fby_buffer_fini(&frame);
+    return out;
+}
+
+static void lists_of_any_length_arrive(void **state)
+{
+    (void)state;
+    static const uint64_t    numbers[3] = {11, 22, 33};
+    static const char *const roots[3]   = {"one", "two", "three"};
+    struct fby_message       m;
+    struct fby_message       back;
+    for (size_t n = 0; n <= 3; n++) {
+        example(FBY_MSG_END, &m);
+        m.end.samples   = numbers;
+        m.end.n_samples = n;
+        there_and_back(&m, &back);
+        assert_int_equal(back.end.n_samples, n);
+        assert_true(n == 0 || memcmp(back.end.samples, numbers, 8 * n) == 0);
+        fby_message_fini(&back);
+        example(FBY_MSG_REGISTER, &m);
+        m.enroll.roots = (struct fby_names){roots, n};
+        there_and_back(&m, &back);
+        assert_int_equal(back.enroll.roots.n, n);
+        for (size_t i = 0; i < n; i++) {
+            assert_string_equal(back.enroll.roots.at[i], roots[i]);
+        }
+        fby_message_fini(&back);
+    }
+}
+
+static void choices_of_any_number_arrive(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_message back;
+    for (uint32_t n = 0; n <= FBY_MAX_FIELDS; n++) {
+        example(FBY_MSG_REQUEST, &m);
+        m.request.fields    = 0;
+        m.request.n_choices = n;
+        memset(m.request.choices, 0, sizeof(m.request.choices));
+        for (uint32_t i = 0; i < n; i++) {
+            m.request.choices[i] = (struct fby_choice){(uint8_t)(i % 4), 1};
+        }
+        there_and_back(&m, &back);
+        assert_int_equal(back.request.n_choices, n);
+        assert_memory_equal(
+            back.request.choices, m.request.choices, sizeof(m.request.choices));
+        fby_message_fini(&back);
+    }
+}
+
+static void shapes_and_channels_of_any_number_arrive(void **state)
+{
+    (void)state;
+    struct fby_message      m;
+    struct fby_message      back;
+    struct fby_header_field f = example_fields[0];
+    for (uint32_t n = 0; n <= 4; n++) {
+        f.shape             = (struct fby_shape){.n_dims = n};
+        f.recipe.n_channels = 0;
+        for (uint32_t i = 0; i < n; i++) {
+            f.shape.dims[i] = 10 + i;
+        }
+        if (n == 3) {
+            f.shape.dims[2]     = 1;
+            f.recipe.n_channels = 1;
+        }
+        example(FBY_MSG_HEADER, &m);
+        m.header.fields   = &f;
+        m.header.n_fields = 1;
+        there_and_back(&m, &back);
+        const struct fby_header_field *got = &back.header.fields[0];
+        assert_memory_equal(&got->shape, &f.shape, sizeof(f.shape));
+        assert_int_equal(got->recipe.n_channels, f.recipe.n_channels);
+        assert_memory_equal(
+            got->recipe.mean, f.recipe.mean, (size_t)8 * f.recipe.n_channels);
+        assert_memory_equal(
+            got->recipe.std, f.recipe.std, (size_t)8 * f.recipe.n_channels);
+        fby_message_fini(&back);
+    }
+}
+
+static void absent_digests_arrive_as_absent(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_message back;
+    for (int known = 0; known < 4; known++) {
+        struct fby_maybe_digest one = example_maybe(40);
+        struct fby_maybe_digest two = example_maybe(50);
+        one.known                   = (known & 1) != 0;
+        two.known                   = (known & 2) != 0;
+        example(FBY_MSG_OPEN_FAILED, &m);
+        m.open_failed.data        = one;
+        m.open_failed.fingerprint = two;
+        there_and_back(&m, &back);
+        assert_int_equal(back.open_failed.data.known, one.known);
+        assert_int_equal(back.open_failed.fingerprint.known, two.known);
+        assert_true(!one.known || fby_digest_equal(&one.digest,
+                                      &back.open_failed.data.digest));
+        assert_true(!two.known || fby_digest_equal(&two.digest,
+                                      &back.open_failed.fingerprint.digest));
+        fby_message_fini(&back);
+    }
+}
+
+static void members_of_one_type_are_not_mixed_up(void **state)
+{
+    (void)state;
+    struct fby_message m;
+    struct fby_message back;
+    example(FBY_MSG_JOINED, &m);
+    m.joined.fingerprint = example_maybe(60);
+    there_and_back(&m, &back);
+    assert_int_equal(back.joined.data.digest.bytes[0], 20);
+    assert_int_equal(back.joined.fingerprint.digest.bytes[0], 60);
+    assert_int_equal(back.joined.lease_ms, 10000);
+    assert_int_equal(back.joined.heartbeat_ms, 1000);
+    fby_message_fini(&back);
+    example(FBY_MSG_OPEN, &m);
+    m.open.fingerprint = example_maybe(70);
+    there_and_back(&m, &back);
+    assert_int_equal(back.open.data.digest.bytes[0], 20);
+    assert_int_equal(back.open.fingerprint.digest.bytes[0], 70);
+    fby_message_fini(&back);
+}
+
+static void a_message_is_appended_to_what_is_there(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_EXAMPLES; i++) {
+        struct fby_message m;
+        struct fby_buffer  alone  = example_frame(example_types[i]);
+        struct fby_buffer  behind = {0};
+        fby_put_bytes(&behind, "before", 6);
+        example(example_types[i], &m);
+        encode(&m, &behind);
+        assert_int_equal(behind.size, 6 + alone.size);
+        assert_memory_equal(behind.data, "before", 6);
+        assert_memory_equal(behind.data + 6, alone.data, alone.size);
+        fby_buffer_fini(&behind);
+        fby_buffer_fini(&alone);
+    }
+}
+
+/* An END of 1024 rows, whose keys are so long that it has `size` bytes. */
+static void end_of(
+    size_t size, struct fby_message *m, struct fby_substituted rows[1024])
+{
+    static char       longest[FBY_KEY_MAX + 1];
+    struct fby_buffer frame = {0};
+    memset(longest, 'x', FBY_KEY_MAX);
+    for (uint32_t i = 0; i < 1024; i++) {
+        rows[i] = (struct fby_substituted){
+            .row = i, .shard = longest, .key = longest + 95, .text = ""};
+    }
+    example(FBY_MSG_END, m);
+    m->end.substituted   = rows;
+    m->end.n_substituted = 1024;
+    encode(m, &frame);
+    size_t more = size - frame.size;
+    for (size_t i = 0; i < 1024; i++) {
+        rows[i].key -= more / 1024 + (i < more % 1024);
+    }
+    fby_buffer_fini(&frame);
+}
+
+static void a_message_beyond_its_size_is_not_sent(void **state)
+{
+    (void)state;
+    struct fby_substituted rows[1024];
+    struct fby_message     m;
+    struct fby_message     back;
+    struct fby_buffer      frame = {0};
+    struct fby_why         why   = {{0}};
+    end_of(FBY_MESSAGE_MAX, &m, rows);
+    fby_put_bytes(&frame, "before", 6);
+    assert_ok(fby_message_encode(&m, &frame, &why));
+    assert_int_equal(frame.size, 6 + FBY_MESSAGE_MAX);
+    assert_ok(fby_message_decode(frame.data + 6, FBY_MESSAGE_MAX, &back, &why));
+    assert_string_equal(back.end.substituted[1023].key, rows[1023].key);
+    fby_message_fini(&back);
+    rows[1023].key--;
+    frame.size = 6;
+    assert_int_equal(fby_message_encode(&m, &frame, &why), FBY_USAGE);
+    assert_string_equal(why.text, "END: 8388609 bytes, more than 8388608");
+    assert_int_equal(frame.size, 6);
+    assert_memory_equal(frame.data, "before", 6);
+    fby_buffer_fini(&frame);
+}
+
+static void the_sum_of_a_request_is_golden(void **state)
+{
+    (void)state;
+    struct fby_request r;
+    uint8_t            bytes[136] = {0};
+    example_request(&r);
+    for (uint8_t i = 0; i < 32; i++) {
+        bytes[i]      = (uint8_t)(10 + i);
+        bytes[32 + i] = (uint8_t)(20 + i);
+        bytes[64 + i] = (uint8_t)(30 + i);
+    }
+    fby_store_le(bytes + 96, 42, 8);
+    fby_store_le(bytes + 104, 2, 8);
+    fby_store_le(bytes + 112, 1000000, 8);
+    fby_store_le(bytes + 120, 64, 4);
+    fby_store_le(bytes + 124, 64, 4);
+    fby_store_le(bytes + 128, 3, 8);
+    assert_true(fby_request_sum(&r) == fby_xxh64(bytes, sizeof(bytes)));
+    assert_int_equal(fby_request_sum(&r), UINT64_C(0x0b85a62d89930d3d));
+}
+
+static void each_member_that_is_asked_for_changes_the_sum(void **state)
+{
+    (void)state;
+    struct fby_request base;
+    uint64_t           sums[40];
+    size_t             n = 0;
+    example_request(&base);
+    sums[n++] = fby_request_sum(&base);
+#define CHANGED(member, bit)             \
+    do {                                 \
+        struct fby_request r = base;     \
+        r.member ^= (bit);               \
+        sums[n++] = fby_request_sum(&r); \
+    } while (0)
+    CHANGED(content.bytes[0], 1);
+    CHANGED(content.bytes[31], 0x80);
+    CHANGED(data.bytes[0], 1);
+    CHANGED(data.bytes[31], 0x80);
+    CHANGED(fingerprint.bytes[0], 1);
+    CHANGED(fingerprint.bytes[31], 0x80);
+    CHANGED(seed, 1);
+    CHANGED(seed, UINT64_C(1) << 63);
+    CHANGED(epoch, 1);
+    CHANGED(epoch, UINT64_C(1) << 63);
+    CHANGED(step, 1);
+    CHANGED(step, UINT64_C(1) << 63);
+    CHANGED(first_row, 1);
+    CHANGED(first_row, UINT32_C(1) << 31);
+    CHANGED(rows, 1);
+    CHANGED(rows, UINT32_C(1) << 31);
+    CHANGED(fields, 1);
+    CHANGED(fields, UINT64_C(1) << 63);
+#undef CHANGED
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < i; k++) {
+            assert_true(sums[i] != sums[k]);
+        }
+    }
+}
+
+static void how_a_request_travels_is_not_in_its_sum(void **state)
+{
+    (void)state;
+    struct fby_request r;
+    example_request(&r);
+    uint64_t sum = fby_request_sum(&r);
+    r.session.value++;
+    r.request.value++;
+    r.max_bytes++;
+    r.n_choices--;
+    r.choices[0].codec ^= 1;
+    assert_true(fby_request_sum(&r) == sum);
 }
 
 static void messages_of_the_hot_path_allocate_nothing(void **state)
@@ -467,18 +654,6 @@ static void a_dataset_of_many_shards_fits(void **state)
 
 /* Values that no table row can forbid by itself; the sender hears of them. */
 
-static void unsendable(const struct fby_message *m, const char *word)
-{
-    struct fby_why    why   = {{0}};
-    struct fby_buffer frame = {0};
-    assert_int_equal(fby_message_encode(m, &frame, &why), FBY_USAGE);
-    assert_int_equal(frame.size, 0);
-    if (strstr(why.text, word) == NULL) {
-        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
-    }
-    fby_buffer_fini(&frame);
-}
-
 static void rows_of_a_request_lie_in_a_batch(void **state)
 {
     (void)state;
@@ -707,6 +882,16 @@ int main(void)
         cmocka_unit_test(a_golden_frame_decodes_and_encodes_to_itself),
         cmocka_unit_test(every_number_of_a_request_arrives),
         cmocka_unit_test(a_recipe_arrives_bit_by_bit),
+        cmocka_unit_test(lists_of_any_length_arrive),
+        cmocka_unit_test(choices_of_any_number_arrive),
+        cmocka_unit_test(shapes_and_channels_of_any_number_arrive),
+        cmocka_unit_test(absent_digests_arrive_as_absent),
+        cmocka_unit_test(members_of_one_type_are_not_mixed_up),
+        cmocka_unit_test(a_message_is_appended_to_what_is_there),
+        cmocka_unit_test(a_message_beyond_its_size_is_not_sent),
+        cmocka_unit_test(the_sum_of_a_request_is_golden),
+        cmocka_unit_test(each_member_that_is_asked_for_changes_the_sum),
+        cmocka_unit_test(how_a_request_travels_is_not_in_its_sum),
         cmocka_unit_test(messages_of_the_hot_path_allocate_nothing),
         cmocka_unit_test(a_client_message_names_its_session),
         cmocka_unit_test(unknown_fields_are_passed_over),

@@ -236,6 +236,50 @@ static void bytes_behind_the_content_are_refused(void **state)
     fby_buffer_fini(&bytes);
 }
 
+/* A content has one spelling: what decodes to it, but says more than need be,
+ * is refused. */
+static void what_need_not_be_said_may_not_be(void **state)
+{
+    (void)state;
+    static const char wrong[] = "content: the bytes are not in canonical form";
+    struct fby_buffer bytes   = {0};
+    encode("train", &bytes);
+    size_t size = bytes.size;
+    fby_record_close(&bytes, fby_record_open(&bytes, 19)); /* no files */
+    assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+    bytes.size  = size;
+    size_t mark = fby_record_open(&bytes, 12); /* no bounds between buckets */
+    fby_record_put_text(&bytes, 1, "");
+    fby_record_put_i64s(&bytes, 2, NULL, 0);
+    fby_record_close(&bytes, mark);
+    assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+    bytes.size = size;
+    mark       = fby_record_open(&bytes, 14); /* packing of no tokens */
+    fby_record_put_i64(&bytes, 1, 1);
+    fby_record_put_i64(&bytes, 3, 0);
+    fby_record_close(&bytes, mark);
+    assert_string_equal(why_refused(&bytes, bytes.size).text,
+        "content: 34 bytes follow the last known key (next key 14)");
+    fby_buffer_fini(&bytes);
+}
+
+static void content_is_bounded(void **state)
+{
+    (void)state;
+    struct fby_buffer bytes = {0};
+    encode("train", &bytes);
+    size_t mark = fby_record_open(&bytes, 65535);
+    while (bytes.size <= FBY_MAX_CONTENT) {
+        fby_put_u8(&bytes, 0);
+    }
+    fby_record_close(&bytes, mark);
+    assert_string_equal(why_refused(&bytes, FBY_MAX_CONTENT + 1).text,
+        "content: 1048577 bytes, more than the limit of 1048576");
+    assert_non_null(strstr(why_refused(&bytes, FBY_MAX_CONTENT).text,
+        "bytes follow the last known key (next key 65535)"));
+    fby_buffer_fini(&bytes);
+}
+
 /* ---- golden: tests/golden/content ---- */
 
 static char *read_text(const char *name)
@@ -290,6 +334,165 @@ static void the_bytes_are_those_that_were_recorded(void **state)
     check_golden("device.yaml", "device.hex");
 }
 
+static const char *const goldens[] = {"small", "full", "array", "bits",
+    "columns", "list", "ragged", "sparse", "tokens", "packed", "yuv420",
+    "device"};
+
+static void golden_content(
+    const char *name, struct fby_buffer *bytes, struct fby_split **split)
+{
+    char file[32];
+    snprintf(file, sizeof(file), "%s.yaml", name);
+    char *text = read_text(file);
+    *split     = split_of(text, "train");
+    fby_content_encode(&(*split)->content, bytes);
+    free(text);
+}
+
+static bool same_value(const struct fby_value *a, const struct fby_value *b)
+{
+    return a->n == b->n &&
+           (a->n == 0 || (a->real == b->real &&
+                             memcmp(a->i, b->i, a->n * sizeof(a->i[0])) == 0 &&
+                             memcmp(a->r, b->r, a->n * sizeof(a->r[0])) == 0));
+}
+
+static void same_ops(
+    const struct fby_op_use *a, const struct fby_op_use *b, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        assert_ptr_equal(a[i].op, b[i].op);
+        assert_int_equal(a[i].occurrence, b[i].occurrence);
+        for (uint32_t k = 0; k < FBY_MAX_PARAMS; k++) {
+            assert_true(same_value(&a[i].params[k], &b[i].params[k]));
+        }
+    }
+}
+
+static void same_field(
+    const struct fby_field_content *a, const struct fby_field_content *b)
+{
+    struct fby_field_content x = *a;
+    struct fby_field_content y = *b;
+    assert_int_equal(a->n_ops, b->n_ops);
+    assert_int_equal(a->n_device, b->n_device);
+    same_ops(a->ops, b->ops, a->n_ops);
+    same_ops(a->device, b->device, a->n_device);
+    memset(x.ops, 0, sizeof(x.ops)); /* the rest bit by bit */
+    memset(y.ops, 0, sizeof(y.ops));
+    memset(x.device, 0, sizeof(x.device));
+    memset(y.device, 0, sizeof(y.device));
+    assert_memory_equal(&x, &y, sizeof(x));
+}
+
+static void same_content(
+    const struct fby_content *a, const struct fby_content *b)
+{
+    assert_int_equal(a->n_fields, b->n_fields);
+    for (uint32_t i = 0; i < a->n_fields; i++) {
+        same_field(&a->fields[i], &b->fields[i]);
+    }
+    assert_memory_equal(a, b, offsetof(struct fby_content, n_fields));
+}
+
+static void all_of_a_content_comes_back(void **state)
+{
+    (void)state;
+    struct fby_content *out = fby_zalloc(sizeof(*out));
+    for (size_t i = 0; i < COUNT(goldens); i++) {
+        struct fby_buffer bytes = {0};
+        struct fby_split *split = NULL;
+        golden_content(goldens[i], &bytes, &split);
+        assert_ok(fby_content_decode(bytes.data, bytes.size, out, NULL));
+        same_content(out, &split->content);
+        fby_buffer_fini(&bytes);
+        fby_split_destroy(&split);
+    }
+    free(out);
+}
+
+/* An op that stands twice draws twice, so its number counts. */
+static void ops_of_one_name_are_numbered_on_both_sides(void **state)
+{
+    (void)state;
+    struct fby_split *split = split_of(
+        "forebay: 1\n"
+        "splits: {train: {shards: s.tar}}\n"
+        "global_batch: 8\n"
+        "fields:\n"
+        "  x: {from: jpg, ops: [horizontal_flip, vertical_flip,\n"
+        "        {center_crop: {size: 8}}, horizontal_flip, vertical_flip,\n"
+        "        horizontal_flip],\n"
+        "      device: [horizontal_flip, {normalize: {mean: 0, std: 1}},\n"
+        "        random_erasing]}\n",
+        "train");
+    static const uint32_t     worker[] = {0, 0, 0, 1, 1, 2};
+    struct fby_content       *out      = fby_zalloc(sizeof(*out));
+    struct fby_buffer         bytes    = {0};
+    struct fby_field_content *f        = out->fields;
+    fby_content_encode(&split->content, &bytes);
+    assert_ok(fby_content_decode(bytes.data, bytes.size, out, NULL));
+    same_content(out, &split->content);
+    for (size_t i = 0; i < COUNT(worker); i++) {
+        assert_int_equal(f->ops[i].occurrence, worker[i]);
+    }
+    assert_int_equal(f->device[0].occurrence, 3);
+    assert_int_equal(f->device[1].occurrence, 0);
+    assert_int_equal(f->device[2].occurrence, 0);
+    fby_buffer_fini(&bytes);
+    fby_split_destroy(&split);
+    free(out);
+}
+
+static void refused_or_its_own_spelling(
+    const struct fby_buffer *bytes, size_t size, struct fby_content *out)
+{
+    if (fby_content_decode(bytes->data, size, out, NULL) == FBY_OK) {
+        struct fby_digest a = fby_content_digest(out);
+        struct fby_digest b = fby_digest_of(bytes->data, size);
+        assert_true(fby_digest_equal(&a, &b));
+    }
+}
+
+/* Bytes of every source and decoder, with one bit of each byte changed, and
+ * cut behind each byte. */
+static void no_golden_content_has_two_spellings(void **state)
+{
+    (void)state;
+    struct fby_content *out = fby_zalloc(sizeof(*out));
+    for (size_t g = 0; g < COUNT(goldens); g++) {
+        struct fby_buffer bytes = {0};
+        struct fby_split *split = NULL;
+        golden_content(goldens[g], &bytes, &split);
+        for (size_t i = 0; i < bytes.size; i++) {
+            uint8_t bit = (uint8_t)(1U << (i + g) % 8);
+            bytes.data[i] ^= bit;
+            refused_or_its_own_spelling(&bytes, bytes.size, out);
+            bytes.data[i] ^= bit;
+            refused_or_its_own_spelling(&bytes, i, out);
+        }
+        fby_buffer_fini(&bytes);
+        fby_split_destroy(&split);
+    }
+    free(out);
+}
+
+static void says_of_version(uint16_t key, const char *wanted)
+{
+    struct fby_buffer bytes = {0};
+    encode("train", &bytes);
+    fby_store_le(bytes.data + (key == 1 ? 0 : 14) + 6, 2, 8);
+    assert_string_equal(why_refused(&bytes, bytes.size).text, wanted);
+    fby_buffer_fini(&bytes);
+}
+
+static void other_versions_are_named(void **state)
+{
+    (void)state;
+    says_of_version(1, "content: key 1 is another format than 1");
+    says_of_version(2, "content: key 2 is another version of the order than 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +503,12 @@ int main(void)
         cmocka_unit_test(content_that_is_cut_anywhere_is_refused),
         cmocka_unit_test(no_two_byte_strings_are_one_content),
         cmocka_unit_test(bytes_behind_the_content_are_refused),
+        cmocka_unit_test(all_of_a_content_comes_back),
+        cmocka_unit_test(ops_of_one_name_are_numbered_on_both_sides),
+        cmocka_unit_test(no_golden_content_has_two_spellings),
+        cmocka_unit_test(other_versions_are_named),
+        cmocka_unit_test(what_need_not_be_said_may_not_be),
+        cmocka_unit_test(content_is_bounded),
         cmocka_unit_test(the_bytes_are_those_that_were_recorded),
     };
     return cmocka_run_group_tests_name(

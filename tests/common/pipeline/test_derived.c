@@ -1,6 +1,8 @@
 #include "tests/test.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "common/pipeline/derived.h"
 
@@ -71,6 +73,120 @@ static void a_sparse_row_has_indices_too(void **state)
     assert_int_equal(fby_varying_bytes(&field), 7 * (2 + 2));
 }
 
+static void any_extension_may_be_that_of_png(void **state)
+{
+    (void)state;
+    struct fby_field_content field = {.from = {"png", "jpg"}, .n_from = 2};
+    assert_true(fby_field_takes_png(&field));
+    field.n_from = 1;
+    assert_true(fby_field_takes_png(&field));
+    field.n_from = 0;
+    assert_false(fby_field_takes_png(&field));
+}
+
+static void only_kinds_that_are_not_decoded_are_told(void **state)
+{
+    (void)state;
+    static const char *const none[] = {
+        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        assert_string_equal(fby_undecoded_picture(none[i]), none[i]);
+    }
+    assert_null(fby_undecoded_picture("jpg"));
+    assert_null(fby_undecoded_picture("png"));
+}
+
+static void only_sequences_of_packed_documents_are_packed(void **state)
+{
+    (void)state;
+    struct fby_tokens        tokens = {.packed = true, .pad = 9, .shift = 1};
+    struct fby_field_content field  = {.decode = FBY_DECODE_TOKENS};
+    fby_field_pack(&field, &tokens);
+    assert_true(field.packed && field.pad == 9 && field.shift == 1);
+    tokens.packed = false;
+    fby_field_pack(&field, &tokens);
+    assert_true(!field.packed && field.pad == 0 && field.shift == 0);
+    tokens.packed = true;
+    field.decode  = FBY_DECODE_DOCUMENTS;
+    fby_field_pack(&field, &tokens);
+    assert_true(field.packed && field.pad == 9 && field.shift == 1);
+    field.decode = FBY_DECODE_NUMBER;
+    fby_field_pack(&field, &tokens);
+    assert_true(!field.packed && field.pad == 0 && field.shift == 0);
+}
+
+static void a_sequence_has_its_targets_last_token(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"input", "target", "sequence"};
+    for (uint32_t shift = 0; shift <= 1; shift++) {
+        struct fby_tokens tokens = {.length = 8, .shift = shift};
+        for (size_t i = 0; i < 3; i++) {
+            struct fby_field_content field = {0};
+            snprintf(field.from[0], FBY_NAME_SIZE, "%s", parts[i]);
+            assert_int_equal(
+                fby_sequence_length(&field, &tokens), 8 + (i == 2) * shift);
+            assert_int_equal(fby_wants_targets(parts[i]), i > 0);
+        }
+    }
+}
+
+static void shape_is(const struct fby_field_content *field, uint32_t n_dims,
+    uint32_t a, uint32_t b, uint32_t c)
+{
+    struct fby_shape shape = fby_field_shape(field);
+    struct fby_shape right = {n_dims, {a, b, c}};
+    assert_memory_equal(&shape, &right, sizeof(right));
+}
+
+static void every_kind_has_its_shape(void **state)
+{
+    (void)state;
+    struct fby_field_content f = {.decode = FBY_DECODE_RGB8};
+    shape_is(&f, 3, 0, 0, 3);
+    f.decode = FBY_DECODE_MASK8;
+    shape_is(&f, 3, 0, 0, 1);
+    f.decode = FBY_DECODE_MAPS;
+    f.maps   = 9;
+    shape_is(&f, 3, 0, 0, 2);
+    f.decode = FBY_DECODE_ARRAY;
+    f.array  = (struct fby_shape){2, {5, 9}};
+    shape_is(&f, 2, 5, 2, 0);
+    f.maps = 0;
+    shape_is(&f, 2, 5, 9, 0);
+    f.max_length = 7;
+    shape_is(&f, 3, 7, 5, 9);
+    f.decode = FBY_DECODE_SPARSE;
+    shape_is(&f, 2, 5, 9, 0);
+    f.max_length = 0;
+    f.array      = (struct fby_shape){0};
+    f.length     = 16;
+    f.decode     = FBY_DECODE_BYTES;
+    shape_is(&f, 1, 16, 0, 0);
+    f.decode = FBY_DECODE_TOKENS;
+    shape_is(&f, 1, 16, 0, 0);
+    f.decode = FBY_DECODE_LABEL;
+    shape_is(&f, 0, 0, 0, 0);
+    f.decode     = FBY_DECODE_TEXT;
+    f.max_length = 7;
+    shape_is(&f, 1, 7, 0, 0);
+}
+
+static void flat_files_say_their_type(void **state)
+{
+    (void)state;
+    struct fby_tokens tokens = {.format = FBY_TOKENS_FLAT};
+    assert_false(fby_tokens_type_ok(&tokens));
+    tokens.type = FBY_U16;
+    assert_true(fby_tokens_type_ok(&tokens));
+    tokens.type = FBY_F16;
+    assert_false(fby_tokens_type_ok(&tokens));
+    tokens = (struct fby_tokens){.format = FBY_TOKENS_MDS};
+    assert_true(fby_tokens_type_ok(&tokens));
+    tokens.type = FBY_F32;
+    assert_false(fby_tokens_type_ok(&tokens));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -79,6 +195,12 @@ int main(void)
         cmocka_unit_test(the_last_dot_of_an_extension_begins_its_kind),
         cmocka_unit_test(sizes_beyond_their_limit_are_none),
         cmocka_unit_test(a_sparse_row_has_indices_too),
+        cmocka_unit_test(any_extension_may_be_that_of_png),
+        cmocka_unit_test(only_kinds_that_are_not_decoded_are_told),
+        cmocka_unit_test(only_sequences_of_packed_documents_are_packed),
+        cmocka_unit_test(a_sequence_has_its_targets_last_token),
+        cmocka_unit_test(every_kind_has_its_shape),
+        cmocka_unit_test(flat_files_say_their_type),
     };
     return cmocka_run_group_tests_name(
         "common.pipeline.derived", tests, NULL, NULL);

@@ -101,6 +101,55 @@ static void a_split_stands_for_a_shuffle_that_is_left_out(void **state)
     free(text);
 }
 
+/* `train` is not the first split, and normalize not the first op. */
+static const char turned_round[] =
+    "forebay: 1\n"
+    "splits:\n"
+    "  val: {folder: v}\n"
+    "  train: {folder: t, shuffle: none}\n" /* 4 */
+    "global_batch: 8\n"
+    "fields:\n"
+    "  x:\n" /* 7 */
+    "    from: jpg\n"
+    "    ops:\n"
+    "      - resize: {size: 9, only: val}\n"   /* 10 */
+    "      - resize: {size: 9, only: train}\n" /* 11 */
+    "    device:\n"
+    "      - horizontal_flip\n"
+    "      - normalize: {mean: 0, std: 1}\n"; /* 14 */
+
+static void the_split_that_is_not_named_is_train(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p = NULL;
+    assert_ok(parse_text(turned_round, &p, NULL));
+    assert_int_equal(fby_pipeline_shuffle_line(p, NULL), 4);
+    assert_int_equal(fby_pipeline_shuffle_line(p, "val"), 3);
+    assert_int_equal(fby_pipeline_op_line(p, NULL, "x", 0), 11);
+    assert_int_equal(fby_pipeline_op_line(p, "val", "x", 0), 10);
+    assert_int_equal(fby_pipeline_op_line(p, "val", "x", 1), 0);
+    assert_int_equal(fby_pipeline_op_line(p, "val", "y", 0), 0);
+    assert_int_equal(fby_pipeline_line(p, "x", FBY_LINE_NORMALIZE), 14);
+    assert_int_equal(fby_pipeline_line(p, "x", FBY_LINE_TYPE), 7);
+    fby_pipeline_destroy(&p);
+}
+
+static void a_split_alone_needs_no_name(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p = NULL;
+    assert_ok(parse_text("forebay: 1\n"
+                         "splits:\n"
+                         "  other: {folder: v,\n"
+                         "          shuffle: none}\n" /* 4 */
+                         "global_batch: 8\n"
+                         "fields: {x: {from: folder}}\n",
+        &p, NULL));
+    assert_int_equal(fby_pipeline_shuffle_line(p, NULL), 4);
+    assert_int_equal(fby_pipeline_shuffle_line(p, "train"), 0);
+    fby_pipeline_destroy(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +160,8 @@ int main(void)
         cmocka_unit_test(normalize_stands_where_it_is_given),
         cmocka_unit_test(the_end_of_documents_stands_with_its_split),
         cmocka_unit_test(a_split_stands_for_a_shuffle_that_is_left_out),
+        cmocka_unit_test(the_split_that_is_not_named_is_train),
+        cmocka_unit_test(a_split_alone_needs_no_name),
     };
     return cmocka_run_group_tests_name("pipeline.lines", tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/pipeline/location.h"
+#include "tests/guard.h"
 
 /* ---- splitting ---- */
 
@@ -106,7 +108,8 @@ static void choices_in_braces_cannot_make_dots(void **state)
 {
     (void)state;
     static const char *const dots[] = {"a:{..,b}/x.tar", "a:{.,b}/x.tar",
-        "a:{,b}/x.tar", "a:.{.,b}/x.tar", "a:.{b,}", "a:{a,.}{b,.}/x"};
+        "a:{,b}/x.tar", "a:.{.,b}/x.tar", "a:.{b,}", "a:{a,.}{b,.}/x",
+        "a:{x,y}/{.,c}", "a:{x,y}/z/{,c}/w"};
     for (size_t i = 0; i < sizeof(dots) / sizeof(dots[0]); i++) {
         split_refuses(dots[i], FBY_SOURCE_SHARDS, "a name of dots or nothing");
     }
@@ -115,6 +118,56 @@ static void choices_in_braces_cannot_make_dots(void **state)
         fby_location_split("a:x{,.y}.tar", FBY_SOURCE_SHARDS, &parts, NULL));
     assert_ok(
         fby_location_split("a:{a,b}/.{0..9}", FBY_SOURCE_SHARDS, &parts, NULL));
+    assert_ok(fby_location_split("a:x{,.}", FBY_SOURCE_SHARDS, &parts, NULL));
+    assert_ok(fby_location_split("a:{,.}x", FBY_SOURCE_SHARDS, &parts, NULL));
+}
+
+/* `n` times x, behind `start`. */
+static char *long_text(const char *start, size_t n)
+{
+    static char text[3 * FBY_PATH_SIZE];
+    size_t      at = strlen(start);
+    memcpy(text, start, at);
+    memset(text + at, 'x', n);
+    text[at + n] = '\0';
+    return text;
+}
+
+static void a_location_has_at_most_4095_bytes(void **state)
+{
+    (void)state;
+    struct fby_guarded room =
+        fby_guarded_copy(NULL, sizeof(struct fby_location_parts));
+    struct fby_location_parts *parts = (void *)room.bytes;
+    assert_ok(fby_location_split(
+        long_text("/", 4094), FBY_SOURCE_FOLDER, parts, NULL));
+    assert_int_equal(strlen(parts->base), 4095);
+    assert_ok(fby_location_split(
+        long_text("/{a,b}", 4089), FBY_SOURCE_SHARDS, parts, NULL));
+    assert_int_equal(strlen(parts->rest), 4094);
+    split_refuses(long_text("/", 4095), FBY_SOURCE_FOLDER,
+        "a location has 1 to 4095 bytes, not 4096");
+    fby_guarded_free(&room);
+}
+
+static void the_name_of_a_root_has_at_most_63_letters(void **state)
+{
+    (void)state;
+    struct fby_location_parts parts;
+    char                      name[FBY_NAME_SIZE];
+    char                      dir[FBY_PATH_SIZE];
+    char                      text[256];
+    for (size_t n = 62; n <= 200; n += n < 65 ? 1 : 45) {
+        snprintf(text, sizeof(text), "%s:a", long_text("r", n - 1));
+        assert_int_equal(
+            fby_location_split(text, FBY_SOURCE_FOLDER, &parts, NULL),
+            n <= 63 ? FBY_OK : FBY_CONFIG);
+        assert_int_equal(fby_location_is_named(text), n <= 63);
+        snprintf(text, sizeof(text), "%s=/d", long_text("r", n - 1));
+        assert_int_equal(fby_location_root_option(text, name, dir, NULL),
+            n <= 63 ? FBY_OK : FBY_USAGE);
+    }
+    assert_string_equal(name, long_text("r", 62));
 }
 
 /* ---- plain paths ---- */
@@ -137,6 +190,37 @@ static void a_relative_path_lies_below_the_file_s_folder(void **state)
     becomes("x", "/", "/x");
     becomes("in1k:a/b", "/home/me", "in1k:a/b");
     becomes("./in1k:a", "/home/me", "/home/me/in1k:a");
+}
+
+static void a_path_that_became_too_long_is_refused(void **state)
+{
+    (void)state;
+    struct fby_guarded room = fby_guarded_copy(NULL, FBY_PATH_SIZE);
+    char              *out  = (char *)room.bytes;
+    struct fby_why     why  = {{0}};
+    assert_ok(fby_location_absolute(long_text("", 4089), "/home", out, &why));
+    assert_int_equal(strlen(out), 4095);
+    assert_int_equal(
+        fby_location_absolute(long_text("", 4090), "/home", out, &why),
+        FBY_CONFIG);
+    assert_non_null(strstr(why.text, "': the path is longer than 4095 bytes"));
+    fby_guarded_free(&room);
+}
+
+static void a_rooted_location_is_not_cut(void **state)
+{
+    (void)state;
+    static const char *const any[] = {"any=/"};
+    struct fby_location      plain = {{0}};
+    struct fby_location      out   = {"kept"};
+    struct fby_why           why   = {{0}};
+    snprintf(plain.pattern, FBY_PATH_SIZE, "%s", long_text("/", 4092));
+    assert_int_equal(fby_location_root(&plain, any, 1, &out, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "the location is too long");
+    assert_string_equal(out.pattern, "kept");
+    snprintf(plain.pattern, FBY_PATH_SIZE, "%s", long_text("/", 4091));
+    assert_ok(fby_location_root(&plain, any, 1, &out, &why));
+    assert_string_equal(out.pattern, long_text("any:", 4091));
 }
 
 static void dots_are_taken_only_where_they_are_certain(void **state)
@@ -250,7 +334,52 @@ static void braces_stand_for_many_names(void **state)
     names_are("{a,bc}/{00..02}*", 6, "a/00*", "bc/02*");
     names_are("x{,-more}.{tar,tgz}", 4, "x.tar", "x-more.tgz");
     names_are("{5..5}", 1, "5", "5");
+    names_are("{00..11}", 12, "00", "11");
+    names_are("{08..11}", 4, "08", "11");
+    names_are("{0..2}", 3, "0", "2");
+    names_are("t{0..1},x.tar", 2, "t0,x.tar", "t1,x.tar");
     names_are("{000..999}{000..999}", 1000000, "000000", "999999");
+}
+
+static void a_pattern_has_at_most_8_braces(void **state)
+{
+    (void)state;
+    uint32_t n = 0;
+    names_are("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", 256, "aaaaaaaa",
+        "bbbbbbbb");
+    assert_int_equal(
+        fby_braces_count(
+            "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}", &n, NULL),
+        FBY_CONFIG);
+    names_are("{000000000000001..000000000000002}", 2, "000000000000001",
+        "000000000000002");
+    names_are("{999999999999998..999999999999999}", 2, "999999999999998",
+        "999999999999999");
+    names_are("{0..999999}", 1000000, "0", "999999");
+}
+
+static void a_wrong_pattern_has_no_names(void **state)
+{
+    (void)state;
+    char name[FBY_PATH_SIZE] = "kept";
+    fby_braces_name("{a", 0, name);
+    assert_string_equal(name, "");
+    fby_braces_name("{a,b}", 2, name); /* begins again */
+    assert_string_equal(name, "a");
+}
+
+static void every_choice_has_its_number(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2 * 3 * 5; i++) {
+        char name[FBY_PATH_SIZE];
+        char right[32];
+        fby_braces_name("x{a,bb}-{,c,dd}.{7..11}z", i, name);
+        snprintf(right, sizeof(right), "x%s-%s.%uz",
+            (const char *[]){"a", "bb"}[i / 15],
+            (const char *[]){"", "c", "dd"}[i / 5 % 3], 7 + i % 5);
+        assert_string_equal(name, right);
+    }
 }
 
 static void the_last_brace_runs_fastest(void **state)
@@ -284,6 +413,10 @@ static void wrong_braces_are_explained(void **state)
                               "braces and stands for at most 1000000 names"},
         {"{0..9999999999999999}", "'{0..9999999999999999}': a range has "
                                   "numbers of at most 15 digits"},
+        {"{1000000000000000..9}", "'{1000000000000000..9}': a range has "
+                                  "numbers of at most 15 digits"},
+        {"{01..002}", "'{01..002}': with leading zeros, both ends have the "
+                      "same number of digits"},
         {"{a/b,c}", "'{a/b,c}': a brace stays within one path component"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -324,6 +457,13 @@ int main(void)
         cmocka_unit_test(parallel_folders_are_the_choices_of_one_brace),
         cmocka_unit_test(what_leads_elsewhere_is_refused_by_name),
         cmocka_unit_test(choices_in_braces_cannot_make_dots),
+        cmocka_unit_test(a_location_has_at_most_4095_bytes),
+        cmocka_unit_test(the_name_of_a_root_has_at_most_63_letters),
+        cmocka_unit_test(a_path_that_became_too_long_is_refused),
+        cmocka_unit_test(a_rooted_location_is_not_cut),
+        cmocka_unit_test(a_pattern_has_at_most_8_braces),
+        cmocka_unit_test(a_wrong_pattern_has_no_names),
+        cmocka_unit_test(every_choice_has_its_number),
         cmocka_unit_test(a_relative_path_lies_below_the_file_s_folder),
         cmocka_unit_test(dots_are_taken_only_where_they_are_certain),
         cmocka_unit_test(an_embedded_cluster_serves_the_base),

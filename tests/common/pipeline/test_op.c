@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/pipeline/op.h"
@@ -31,6 +32,7 @@ static struct fby_op_plan plan_of(const struct fby_op_use *use, uint64_t sample)
     struct fby_why     why = {{0}};
     struct fby_draw    draw =
         fby_draw_begin(1, 0, sample, "image", use->op->name, 0);
+    memset(&plan, 0xa5, sizeof(plan));
     if (use->op->plan(use, &draw, picture, &plan, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
@@ -83,6 +85,70 @@ static void crops_cut_and_resizes_scale(void **state)
     assert_int_equal(b.h, 100);
     assert_int_equal(b.out_h, 10);
     assert_int_equal(b.out_w, 20);
+}
+
+/* What an op does not do is left out of its plan. */
+static void a_plan_says_nothing_of_what_is_not_done(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "random_resized_crop", "resize", "center_crop", "random_crop"};
+    for (size_t i = 0; i < 4; i++) {
+        struct fby_op_use  use = sized(names[i], 64, 48);
+        struct fby_op_plan p   = plan_of(&use, 1);
+        assert_int_equal(p.flip, false);
+        assert_int_equal(p.n_steps, 0);
+        assert_int_equal(p.out_w, 48);
+        assert_int_equal(p.out_h, 64);
+    }
+    struct fby_op_use  resize = sized("resize", 10, 20);
+    struct fby_op_plan p      = plan_of(&resize, 0);
+    assert_int_equal(p.x + p.y, 0);
+    struct fby_op_use flip = use_of("horizontal_flip");
+    p                      = plan_of(&flip, 0);
+    assert_int_equal(p.x + p.y + p.n_steps, 0);
+    assert_int_equal(p.w, 200);
+    assert_int_equal(p.h, 100);
+}
+
+static void no_resize(
+    const struct fby_op_use *use, struct fby_shape in, const char *wanted)
+{
+    struct fby_op_plan plan;
+    struct fby_why     why  = {{0}};
+    struct fby_draw    draw = fby_draw_begin(1, 0, 0, "x", "resize", 0);
+    assert_int_equal(
+        use->op->plan(use, &draw, in, &plan, &why), FBY_BAD_SAMPLE);
+    assert_string_equal(why.text, wanted);
+}
+
+static void a_picture_without_a_side_cannot_be_resized(void **state)
+{
+    (void)state;
+    struct fby_op_use size    = sized("resize", 10, 20);
+    struct fby_op_use shorter = use_of("resize");
+    shorter.params[0]         = (struct fby_value){.n = 1, .i = {16384}};
+    no_resize(&size, (struct fby_shape){3, {0, 100, 3}},
+        "resize cannot use a picture of 100 x 0 pixels (width x height): a "
+        "side would not be within 1 to 65535");
+    no_resize(&size, (struct fby_shape){3, {100, 0, 3}},
+        "resize cannot use a picture of 0 x 100 pixels (width x height): a "
+        "side would not be within 1 to 65535");
+    no_resize(&shorter, (struct fby_shape){3, {10, 100, 3}},
+        "resize cannot use a picture of 100 x 10 pixels (width x height): a "
+        "side would not be within 1 to 65535");
+}
+
+static void ops_are_counted_by_name(void **state)
+{
+    (void)state;
+    const struct fby_op_use uses[] = {
+        use_of("horizontal_flip"), use_of("resize"), use_of("horizontal_flip")};
+    assert_int_equal(fby_op_count(uses, 3, "horizontal_flip"), 2);
+    assert_int_equal(fby_op_count(uses, 2, "horizontal_flip"), 1);
+    assert_int_equal(fby_op_count(uses, 3, "resize"), 1);
+    assert_int_equal(fby_op_count(uses, 3, "pad"), 0);
+    assert_int_equal(fby_op_count(uses, 0, "resize"), 0);
 }
 
 static void resize_of_the_shorter_side_keeps_the_aspect(void **state)
@@ -146,16 +212,121 @@ static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
         "height), this one has 200 x 100; put a resize before it");
 }
 
+/* ---- the tables themselves ---- */
+
+static const char *const tables[] = {
+    "1 random_resized_crop 1; size: 1 to 2 spread, 1 to 16384; scale: 2 "
+    "to 2 real ordered, 0.0001 to 1 = 0.08, 1; ratio: 2 to 2 real "
+    "ordered, 0.01 to 100 = 0.75, 1.33333",
+    "2 resize 1; shorter: 0 to 1, 1 to 16384; size: 0 to 2 spread, 1 to "
+    "16384",
+    "3 center_crop 1; size: 1 to 2 spread, 1 to 16384",
+    "4 random_crop 1; size: 1 to 2 spread, 1 to 16384",
+    "5 horizontal_flip 1; p: 1 to 1 real, 0 to 1 = 0.5",
+    "6 vertical_flip 1; p: 1 to 1 real, 0 to 1 = 0.5",
+    "7 pad 1; padding: 1 to 4, 0 to 4096; fill: 1 to 1, 0 to 255 = 0; "
+    "mode: 1 to 1, 0 to 3 = 0 constant edge reflect symmetric",
+    "8 grayscale 1 colour",
+    "9 random_grayscale 1 colour; p: 1 to 1 real, 0 to 1 = 0.1",
+    "10 colour_jitter 1 colour; brightness: 0 to 2 real ordered, 0 to 16;"
+    " contrast: 0 to 2 real ordered, 0 to 16; saturation: 0 to 2 real "
+    "ordered, 0 to 16; hue: 0 to 2 real ordered, -0.5 to 0.5",
+    "11 gaussian_blur 1; kernel: 1 to 2 spread, 1 to 31; sigma: 1 to 2 "
+    "real spread ordered, 0.1 to 16 = 0.1, 2",
+    "12 random_erasing 1; p: 1 to 1 real, 0 to 1 = 0.5; scale: 2 to 2 "
+    "real ordered, 0.0001 to 1 = 0.02, 0.33; ratio: 2 to 2 real ordered, "
+    "0.01 to 100 = 0.3, 3.3; value: 1 to 3 spread, 0 to 255 = 0, 0, 0",
+    "13 rotate 1; degrees: 1 to 2 real ordered, -360 to 360; fill: 1 to "
+    "1, 0 to 255 = 0",
+    "14 affine 1; degrees: 1 to 2 real ordered, -360 to 360; translate: 0"
+    " to 2 real spread, 0 to 1; scale: 0 to 2 real spread ordered, 0.1 to"
+    " 10; shear: 0 to 4 real ordered, -80 to 80; fill: 1 to 1, 0 to 255 ="
+    " 0",
+    "15 trivial_augment_wide 1 colour; bins: 1 to 1, 2 to 256 = 31; fill:"
+    " 1 to 1, 0 to 255 = 0",
+    "16 rand_augment 1 colour; ops: 1 to 1, 1 to 4 = 2; magnitude: 1 to "
+    "1, 0 to 255 = 9; bins: 1 to 1, 2 to 256 = 31; fill: 1 to 1, 0 to 255"
+    " = 0",
+    "32 normalize 1; mean: 1 to 3 real spread, -1e+06 to 1e+06; std: 1 to"
+    " 3 real spread, 1e-06 to 1e+06",
+    "33 horizontal_flip 1 masks; p: 1 to 1 real, 0 to 1 = 0.5",
+    "34 vertical_flip 1 masks; p: 1 to 1 real, 0 to 1 = 0.5",
+    "35 colour_jitter 1 levels; brightness: 0 to 2 real ordered, 0 to 16;"
+    " contrast: 0 to 2 real ordered, 0 to 16; saturation: 0 to 2 real "
+    "ordered, 0 to 16; hue: 0 to 2 real ordered, -0.5 to 0.5",
+    "36 random_erasing 1; p: 1 to 1 real, 0 to 1 = 0.5; scale: 2 to 2 "
+    "real ordered, 0.0001 to 1 = 0.02, 0.33; ratio: 2 to 2 real ordered, "
+    "0.01 to 100 = 0.3, 3.3; value: 1 to 3 real spread, -1e+06 to 1e+06 ="
+    " 0, 0, 0",
+    "37 mixup 1 pairs; alpha: 1 to 1 real, 0.01 to 64 = 1; label: 1 to 1 "
+    "field, 0 to 31",
+    "38 cutmix 1 pairs; alpha: 1 to 1 real, 0.01 to 64 = 1; label: 1 to 1"
+    " field, 0 to 31",
+};
+
+static size_t put(char *text, size_t at, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static size_t put(char *text, size_t at, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text + at, 512 - at, format, args);
+    va_end(args);
+    return at + (size_t)n;
+}
+
+/* "alpha: 1 real, 0.01 to 64 = 1": numbers in a list, limits, the default. */
+static size_t put_param(char *text, size_t at, const struct fby_param *p)
+{
+    at = put(text, at, "; %s: %u to %u%s%s%s%s, %g to %g", p->name, p->min_n,
+        p->max_n, p->real ? " real" : "", p->spread ? " spread" : "",
+        p->ordered ? " ordered" : "", p->field ? " field" : "", p->min, p->max);
+    for (uint32_t i = 0; i < p->fallback.n; i++) {
+        at = put(text, at, "%s%g", i == 0 ? " = " : ", ",
+            p->fallback.real ? p->fallback.r[i] : (double)p->fallback.i[i]);
+    }
+    for (size_t i = 0; p->words != NULL && p->words[i] != NULL; i++) {
+        at = put(text, at, " %s", p->words[i]);
+    }
+    return at;
+}
+
+static void table_of(const struct fby_op *op, char text[512])
+{
+    size_t at = put(text, 0, "%u %s %u%s%s%s%s", op->id, op->name, op->version,
+        op->is_colour ? " colour" : "", op->masks ? " masks" : "",
+        op->levels ? " levels" : "", op->pairs ? " pairs" : "");
+    for (uint32_t i = 0; i < op->n_params; i++) {
+        at = put_param(text, at, &op->params[i]);
+    }
+}
+
+static void parameters_have_these_limits_and_defaults(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < fby_n_ops + fby_n_device_ops; i++) {
+        char text[512];
+        table_of(
+            i < fby_n_ops ? fby_ops[i] : fby_device_ops[i - fby_n_ops], text);
+        assert_string_equal(text, tables[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_op_is_found_by_name_and_id),
         cmocka_unit_test(a_plan_stays_within_the_picture_and_keeps_its_promise),
         cmocka_unit_test(crops_cut_and_resizes_scale),
+        cmocka_unit_test(a_plan_says_nothing_of_what_is_not_done),
+        cmocka_unit_test(a_picture_without_a_side_cannot_be_resized),
+        cmocka_unit_test(ops_are_counted_by_name),
         cmocka_unit_test(resize_of_the_shorter_side_keeps_the_aspect),
         cmocka_unit_test(flips_happen_as_often_as_said),
         cmocka_unit_test(the_shape_of_a_pad_copes_with_any_parameters),
         cmocka_unit_test(a_picture_that_is_too_small_is_a_bad_sample),
+        cmocka_unit_test(parameters_have_these_limits_and_defaults),
     };
     return cmocka_run_group_tests_name("common.pipeline.op", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "common/pipeline/record.h"
+#include "tests/guard.h"
 
 static void values_come_back_as_they_were_put(void **state)
 {
@@ -34,6 +35,33 @@ static void values_come_back_as_they_were_put(void **state)
     fby_record_leave(&r, &inner);
     assert_ok(fby_record_end(&r, "test", NULL));
     fby_buffer_fini(&out);
+}
+
+static void columns_of_any_length_come_back(void **state)
+{
+    (void)state;
+    int64_t numbers[20];
+    double  reals[20];
+    for (int i = 0; i < 20; i++) {
+        numbers[i] = INT64_MIN + i;
+        reals[i]   = 0.5 + i;
+    }
+    for (size_t n = 0; n <= 20; n++) {
+        struct fby_buffer  out   = {0};
+        struct fby_guarded ints  = fby_guarded_copy(NULL, n * 8);
+        struct fby_guarded other = fby_guarded_copy(NULL, n * 8);
+        fby_record_put_i64s(&out, 1, numbers, n);
+        fby_record_put_reals(&out, 2, reals, n);
+        struct fby_record r = fby_record_begin(out.data, out.size);
+        assert_int_equal(fby_record_i64s(&r, 1, (void *)ints.bytes, n), n);
+        assert_int_equal(fby_record_reals(&r, 2, (void *)other.bytes, n), n);
+        assert_ok(fby_record_end(&r, "test", NULL));
+        assert_memory_equal(ints.bytes, numbers, n * 8);
+        assert_memory_equal(other.bytes, reals, n * 8);
+        fby_guarded_free(&other);
+        fby_guarded_free(&ints);
+        fby_buffer_fini(&out);
+    }
 }
 
 static void an_entry_is_key_length_value_in_little_endian(void **state)
@@ -154,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_as_they_were_put),
+        cmocka_unit_test(columns_of_any_length_come_back),
         cmocka_unit_test(an_entry_is_key_length_value_in_little_endian),
         cmocka_unit_test(minus_zero_is_written_as_zero_and_refused_when_read),
         cmocka_unit_test(what_is_not_as_it_should_be_is_named),

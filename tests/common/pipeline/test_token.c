@@ -86,6 +86,10 @@ static void what_is_wrong_with_a_token_is_said_in_words(void **state)
     refused("", "'' is no token: a token is one word that begins with fby1-");
     refused("@file", "'@file' is no token: a token is one word that begins "
                      "with fby1-");
+    refused("fby2-", "this token is of format 2; this program reads format 1");
+    refused("fby1", "'fby1' is no token: a token is one word that begins with "
+                    "fby1-");
+    refused("fby1-", "the token has 5 letters instead of 177: is it cut off?");
     refused(
         "fby2-abc", "this token is of format 2; this program reads format 1");
     refused(

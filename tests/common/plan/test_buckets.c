@@ -199,6 +199,27 @@ static void buckets_of_other_samples_are_refused(void **unused)
     fby_buckets_destroy(&seven);
 }
 
+static void there_are_64_buckets_at_most(void **unused)
+{
+    (void)unused;
+    const uint8_t all[65] = {0};
+    for (uint32_t n = 63; n <= 65; n++) {
+        struct fby_order     *order   = NULL;
+        struct fby_why        why     = {""};
+        struct fby_buckets   *buckets = fby_buckets_create(all, 9, n);
+        struct fby_order_spec spec    = {.samples = 9,
+               .buckets                           = buckets,
+               .shuffle                           = FBY_SHUFFLE_NONE,
+               .last                              = FBY_LAST_SHORT,
+               .global_batch                      = 2};
+        assert_int_equal(fby_order_create(&spec, &order, &why),
+            n <= 64 ? FBY_OK : FBY_CONFIG);
+        fby_order_destroy(&order);
+        fby_buckets_destroy(&buckets);
+        assert_null(buckets);
+    }
+}
+
 static void golden_deal(struct golden *g, struct deal *d)
 {
     d->spec              = (struct fby_order_spec){0};
@@ -246,6 +267,7 @@ int main(void)
         cmocka_unit_test(steps_and_rows_are_those_without_buckets),
         cmocka_unit_test(another_epoch_has_other_batches),
         cmocka_unit_test(buckets_of_other_samples_are_refused),
+        cmocka_unit_test(there_are_64_buckets_at_most),
         cmocka_unit_test(orders_are_those_of_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "common/plan/augment.h"
+
 #include "tests/common/plan/chance.h"
 #include "tests/common/plan/golden.h"
 #include "tests/test.h"
@@ -251,6 +253,86 @@ static void a_flip_comes_as_often_as_asked(void **state)
     }
 }
 
+static void a_flip_is_a_word_below_its_chance(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 50; i++) {
+        struct fby_draw a    = draw_of(i);
+        struct fby_draw b    = draw_of(i);
+        struct fby_draw c    = draw_of(i);
+        double          word = fby_draw_u32(&a);
+        assert_false(fby_plan_flip(&b, word / 0x1p32));
+        assert_true(fby_plan_flip(&c, (word + 1) / 0x1p32));
+        assert_int_equal(fby_draw_u32(&a), fby_draw_u32(&b));
+    }
+}
+
+static void any_side_may_be_the_shorter_one(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {1, 2, 65534, 65535};
+    for (size_t i = 0; i < 4; i++) {
+        struct fby_size out;
+        assert_true(
+            fby_plan_resize_shorter((struct fby_size){9, 9}, sizes[i], &out));
+        assert_int_equal(out.w, sizes[i]);
+        assert_int_equal(out.h, sizes[i]);
+    }
+}
+
+static void what_is_erased_lies_within_and_is_smaller(void **state)
+{
+    (void)state;
+    const double scale[2] = {0.02, 1};
+    const double ratio[2] = {0.3, 3.3};
+    uint32_t     found    = 0;
+    for (uint64_t i = 0; i < 2000; i++) {
+        const struct fby_size picture = {
+            (uint32_t)(1 + i % 50), (uint32_t)(1 + i / 50)};
+        struct fby_draw draw = draw_of(i);
+        struct fby_box  box;
+        if (fby_plan_random_erasing(&draw, picture, scale, ratio, &box)) {
+            assert_true(inside(box, picture));
+            assert_true(box.w < picture.w && box.h < picture.h);
+            found++;
+        }
+    }
+    assert_in_range(found, 1500, 1999);
+}
+
+/* Ten tries take two words each; a box takes two more. */
+static void what_cannot_be_smaller_is_not_erased(void **state)
+{
+    (void)state;
+    const struct fby_size square = {10, 10};
+    const double          all[2] = {1, 1};
+    struct fby_draw       a      = draw_of(0);
+    struct fby_draw       b      = draw_of(0);
+    struct fby_box        box    = {7, 7, 7, 7};
+    assert_false(fby_plan_random_erasing(&a, square, all, all, &box));
+    assert_box(box, 7, 7, (struct fby_size){7, 7});
+    for (int i = 0; i < 20; i++) {
+        fby_draw_u32(&b);
+    }
+    assert_int_equal(fby_draw_u32(&a), fby_draw_u32(&b));
+}
+
+/* The ratio is of height to width. */
+static void what_is_erased_is_as_high_as_said(void **state)
+{
+    (void)state;
+    const double scale[2] = {0.125, 0.125};
+    const double ratio[2] = {2, 2};
+    for (uint64_t i = 0; i < 20; i++) {
+        struct fby_draw draw = draw_of(i);
+        struct fby_box  box;
+        assert_true(fby_plan_random_erasing(
+            &draw, (struct fby_size){400, 400}, scale, ratio, &box));
+        assert_int_equal(box.w, 100);
+        assert_int_equal(box.h, 200);
+    }
+}
+
 static struct fby_size golden_size(struct golden *g)
 {
     uint32_t w = golden_u32(g);
@@ -320,6 +402,11 @@ int main(void)
         cmocka_unit_test(pictures_that_cannot_be_used_are_refused),
         cmocka_unit_test(a_crop_that_does_not_fit_is_refused),
         cmocka_unit_test(a_flip_comes_as_often_as_asked),
+        cmocka_unit_test(a_flip_is_a_word_below_its_chance),
+        cmocka_unit_test(any_side_may_be_the_shorter_one),
+        cmocka_unit_test(what_is_erased_lies_within_and_is_smaller),
+        cmocka_unit_test(what_cannot_be_smaller_is_not_erased),
+        cmocka_unit_test(what_is_erased_is_as_high_as_said),
         cmocka_unit_test(crops_and_flips_are_those_of_the_model),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

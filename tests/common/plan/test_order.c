@@ -263,6 +263,8 @@ static void only_rows_that_exist_are_there(void **state)
     assert_true(fby_order_has(order, 0, 0, 12));
     assert_false(fby_order_has(order, 0, 0, 13));
     assert_false(fby_order_has(order, 0, 12, 1));
+    assert_false(fby_order_has(order, 0, 13, 1));
+    assert_false(fby_order_has(order, 0, UINT32_MAX, 1));
     assert_false(fby_order_has(order, 0, 0, 0));
     assert_true(fby_order_has(order, 0, 1, 11));
     assert_false(fby_order_has(order, 0, 1, 12));
@@ -347,6 +349,8 @@ static void a_world_that_does_not_divide_is_refused(void **state)
     assert_non_null(strstr(why.text, "5 ranks"));
     assert_int_equal(fby_order_check_world(24, 48, &why), FBY_CONFIG);
     assert_int_equal(fby_order_check_world(24, 0, &why), FBY_CONFIG);
+    assert_string_equal(
+        why.text, "a world of 0 ranks: there must be at least 1");
 }
 
 static void assert_refused(const struct fby_order_spec *spec, const char *word)
@@ -389,9 +393,79 @@ static void what_cannot_be_ordered_is_refused_in_words(void **state)
     bad         = good;
     bad.shuffle = (enum fby_shuffle)4;
     assert_refused(&bad, "shuffle 4");
+    bad.shuffle = (enum fby_shuffle)0;
+    assert_refused(&bad, "shuffle 0");
     bad      = good;
     bad.last = (enum fby_last)0;
     assert_refused(&bad, "last 0");
+    bad.last = (enum fby_last)4;
+    assert_refused(&bad, "last 4");
+}
+
+static void slices_are_the_largest_divisor_up_to_8(void **state)
+{
+    (void)state;
+    for (uint32_t batch = 1; batch <= 200; batch++) {
+        uint32_t slices = fby_default_slices(batch);
+        assert_in_range(slices, 1, 8);
+        assert_int_equal(batch % slices, 0);
+        for (uint32_t more = slices + 1; more <= 8; more++) {
+            assert_int_not_equal(batch % more, 0);
+        }
+    }
+}
+
+static void lanes_and_slices_are_64_together(void **state)
+{
+    (void)state;
+    static const uint32_t lanes[][2] = {{1, 64}, {2, 32}, {3, 21}, {4, 16},
+        {5, 12}, {6, 10}, {7, 9}, {8, 8}, {32, 2}, {33, 1}, {63, 1}, {64, 1},
+        {65, 1}, {65536, 1}};
+    for (size_t i = 0; i < sizeof(lanes) / sizeof(lanes[0]); i++) {
+        assert_int_equal(fby_default_lanes(lanes[i][0]), lanes[i][1]);
+    }
+}
+
+static void an_order_is_as_the_content_says(void **state)
+{
+    (void)state;
+    static const struct fby_content content = {.shuffle = FBY_SHUFFLE_BLOCK,
+        .block                                          = 3,
+        .lanes                                          = 5,
+        .slices                                         = 7,
+        .last                                           = FBY_LAST_PAD,
+        .global_batch                                   = 49};
+    struct fby_order_spec           spec = fby_order_spec_of(&content, 11, 13);
+    assert_int_equal(spec.shuffle, FBY_SHUFFLE_BLOCK);
+    assert_int_equal(spec.block, 3);
+    assert_int_equal(spec.lanes, 5);
+    assert_int_equal(spec.slices, 7);
+    assert_int_equal(spec.last, FBY_LAST_PAD);
+    assert_int_equal(spec.global_batch, 49);
+    assert_int_equal(spec.seed, 11);
+    assert_int_equal(spec.epoch, 13);
+    assert_int_equal(spec.samples, 0);
+    assert_null(spec.shard_samples);
+    assert_null(spec.buckets);
+}
+
+static void a_short_batch_is_not_dealt_to_lanes(void **state)
+{
+    (void)state;
+    struct fby_order_spec spec  = small_spec(FBY_SHUFFLE_BLOCK);
+    struct fby_order     *order = order_of(&spec); /* 8 steps of 12, one of 5 */
+    spec.lanes                  = 1;
+    spec.slices                 = 1;
+    struct fby_order *plain     = order_of(&spec);
+    uint64_t          one[5];
+    uint64_t          other[5];
+    assert_int_equal(fby_order_rows(order, 7), 12);
+    assert_int_equal(fby_order_rows(order, 8), 5);
+    fby_order_fill(order, 8, 0, 5, one);
+    fby_order_fill(plain, 8, 0, 5, other);
+    assert_memory_equal(one, other, sizeof(one));
+    fby_order_destroy(&plain);
+    fby_order_destroy(&order);
 }
 
 static void seed_and_epoch_each_make_another_order(void **state)
@@ -526,6 +600,10 @@ int main(void)
         cmocka_unit_test(a_short_step_leaves_late_ranks_without_rows),
         cmocka_unit_test(a_world_that_does_not_divide_is_refused),
         cmocka_unit_test(what_cannot_be_ordered_is_refused_in_words),
+        cmocka_unit_test(slices_are_the_largest_divisor_up_to_8),
+        cmocka_unit_test(lanes_and_slices_are_64_together),
+        cmocka_unit_test(an_order_is_as_the_content_says),
+        cmocka_unit_test(a_short_batch_is_not_dealt_to_lanes),
         cmocka_unit_test(seed_and_epoch_each_make_another_order),
         cmocka_unit_test(a_huge_dataset_costs_no_memory),
         cmocka_unit_test(with_blocks_every_position_is_as_likely),

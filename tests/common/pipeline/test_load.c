@@ -1,0 +1,122 @@
+/* Pipeline files as they lie on disk: how much of one is read. */
+#include "tests/test.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/mem.h"
+#include "common/pipeline/parse.h"
+
+static const char smallest[] =
+    "forebay: 1\nsplits: {train: {folder: /data}}\n"
+    "global_batch: 2\nfields: {label: {from: folder}}\n#";
+
+/* Load a file of `size` bytes: `smallest`, and a comment to its end. */
+static fby_err load_of(size_t size, struct fby_why *why)
+{
+    char                 path[] = "/tmp/fby-parse-XXXXXX";
+    int                  fd     = mkstemp(path);
+    char                *text   = fby_zalloc(size);
+    struct fby_pipeline *p      = NULL;
+    memset(text, 'x', size);
+    for (size_t i = 0; smallest[i] != '\0'; i++) {
+        text[i] = smallest[i];
+    }
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, size), (ssize_t)size);
+    close(fd);
+    fby_err err = fby_pipeline_load(path, &p, why);
+    fby_pipeline_destroy(&p);
+    unlink(path);
+    free(text);
+    return err;
+}
+
+static void a_file_of_exactly_one_mebibyte_is_taken(void **state)
+{
+    (void)state;
+    struct fby_why why = {{0}};
+    assert_ok(load_of(16384, &why)); /* as much as is read at once */
+    assert_ok(load_of(16385, &why));
+    assert_ok(load_of(FBY_PIPELINE_MAX_BYTES - 1, &why));
+    assert_ok(load_of(FBY_PIPELINE_MAX_BYTES, &why));
+    assert_int_equal(load_of(FBY_PIPELINE_MAX_BYTES + 1, &why), FBY_CONFIG);
+    assert_non_null(strstr(
+        why.text, ": 1048577 bytes; a pipeline file has at most 1048576"));
+    assert_int_equal(
+        load_of(3 * (size_t)FBY_PIPELINE_MAX_BYTES, &why), FBY_CONFIG);
+    assert_non_null(
+        strstr(why.text, "bytes; a pipeline file has at most 1048576"));
+}
+
+enum { ENDLESS = 8 << 20 }; /* bytes; more than anybody should read */
+
+struct spout {
+    int    fd;
+    size_t written;
+};
+
+static void *pour(void *arg)
+{
+    struct spout *spout = arg;
+    char          piece[4096];
+    memset(piece, '#', sizeof(piece));
+    while (spout->written < ENDLESS &&
+           write(spout->fd, piece, sizeof(piece)) > 0) {
+        spout->written += sizeof(piece);
+    }
+    close(spout->fd);
+    return NULL;
+}
+
+static void of_an_endless_pipe_only_the_beginning_is_read(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p   = NULL;
+    struct fby_why       why = {{0}};
+    struct spout         spout;
+    pthread_t            thread;
+    int                  ends[2];
+    char                 path[32];
+    signal(SIGPIPE, SIG_IGN);
+    assert_int_equal(pipe(ends), 0);
+    snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+    spout = (struct spout){.fd = ends[1]};
+    assert_int_equal(pthread_create(&thread, NULL, pour, &spout), 0);
+    assert_int_equal(fby_pipeline_load(path, &p, &why), FBY_CONFIG);
+    close(ends[0]); /* the last reader: whoever still writes is told */
+    pthread_join(thread, NULL);
+    assert_in_range(spout.written, FBY_PIPELINE_MAX_BYTES + 1, ENDLESS / 2);
+    assert_non_null(
+        strstr(why.text, "bytes; a pipeline file has at most 1048576"));
+}
+
+static void a_file_that_cannot_be_read_is_named(void **state)
+{
+    (void)state;
+    struct fby_pipeline *p   = NULL;
+    struct fby_why       why = {{0}};
+    assert_int_equal(fby_pipeline_load("/", &p, &why), FBY_IO);
+    assert_string_equal(
+        why.text, "/: cannot read the pipeline file: Is a directory");
+    assert_int_equal(fby_pipeline_load("/nowhere/p.yaml", &p, &why), FBY_IO);
+    assert_string_equal(why.text,
+        "/nowhere/p.yaml: cannot read the pipeline file: No such file or "
+        "directory");
+    assert_null(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_of_exactly_one_mebibyte_is_taken),
+        cmocka_unit_test(of_an_endless_pipe_only_the_beginning_is_read),
+        cmocka_unit_test(a_file_that_cannot_be_read_is_named),
+    };
+    return cmocka_run_group_tests_name(
+        "common.pipeline.load", tests, NULL, NULL);
+}
