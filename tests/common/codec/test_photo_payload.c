@@ -118,6 +118,27 @@ static void refused_at(const struct sample *s, size_t size)
     fby_guarded_free(&other.payload);
 }
 
+/* The table has an entry for each tile and one more, and takes whole lines of
+ * 16 bytes. */
+static void tables_have_an_entry_for_each_tile(void **state)
+{
+    (void)state;
+    static const uint32_t sides[] = {1, 31, 32, 33, 64, 255, 256, 257, 512};
+    for (size_t i = 0; i < 81; i++) {
+        uint32_t      w = sides[i / 9];
+        uint32_t      h = sides[i % 9];
+        struct sample s =
+            encoded((struct fby_pictures){3, w, h, 1, false}, EVEN);
+        size_t tiles = (size_t)3 * ((w + 255) / 256) * ((h + 31) / 32);
+        assert_int_equal(said(&s, 0), (4 * (tiles + 1) + 15) / 16);
+        assert_int_equal(16 * said(&s, tiles), s.payload.size);
+        for (size_t k = 0; k < tiles; k++) {
+            assert_in_range(said(&s, k + 1), said(&s, k) + 1, said(&s, tiles));
+        }
+        drop(&s);
+    }
+}
+
 static void a_short_payload_is_refused(void **state)
 {
     (void)state;
@@ -369,6 +390,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_bound_is_what_the_worst_picture_takes),
+        cmocka_unit_test(tables_have_an_entry_for_each_tile),
         cmocka_unit_test(a_short_payload_is_refused),
         cmocka_unit_test(a_long_payload_is_refused),
         cmocka_unit_test(a_table_that_lies_is_refused),

@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/test.h"
 
 #include "tests/worker/transform/npz_file.h"
@@ -386,12 +387,12 @@ static void damaged_files_are_refused_or_rows(void **state)
             file.bytes.data[i] ^= 0x41;
         }
         for (size_t size = 0; size < file.bytes.size; size++) {
-            struct written    out = {0};
-            struct fby_buffer cut = {.size = size, .data = malloc(size + 1)};
-            memcpy(cut.data, file.bytes.data, size);
+            struct written     out   = {0};
+            struct fby_guarded cut   = fby_guarded_copy(file.bytes.data, size);
+            struct fby_buffer  bytes = {cut.bytes, size, 0};
             assert_int_equal(
-                write_bytes(&field, &cut, &out, NULL), FBY_BAD_SAMPLE);
-            free(cut.data);
+                write_bytes(&field, &bytes, &out, NULL), FBY_BAD_SAMPLE);
+            fby_guarded_free(&cut);
         }
         npz_fini(&file);
     }
