@@ -327,9 +327,34 @@ static void a_value_is_said_as_it_stands_in_the_file(void **state)
     assert_text(FBY_NPY_F8, UINT64_C(0xffefffffffffffff), "-1.79769313e+308");
 }
 
+/* One value that does not fit: those before it are there all the same, and
+ * nothing is written behind the last one. */
+static void values_before_one_that_does_not_fit_are_written(void **state)
+{
+    (void)state;
+    enum { N = 3000 }; /* several blocks */
+    static int32_t  values[N];
+    static uint16_t out[N + 1];
+    for (size_t bad = 0; bad < N; bad += 1 + bad / 3) {
+        struct fby_npy npy = {
+            .type = FBY_NPY_I4, .values = N, .data = (const void *)values};
+        memset(out, 0xee, sizeof(out));
+        for (size_t i = 0; i < N; i++) {
+            values[i] = (int32_t)(7 * i);
+        }
+        values[bad] = 65536;
+        assert_int_equal(fby_convert(&npy, FBY_U16, (uint8_t *)out), bad);
+        for (size_t i = 0; i < bad; i++) {
+            assert_int_equal(out[i], 7 * i);
+        }
+        assert_int_equal(out[N], 0xeeee);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_before_one_that_does_not_fit_are_written),
         cmocka_unit_test(every_type_becomes_every_other_as_the_reference_says),
         cmocka_unit_test(every_number_of_values_is_converted),
         cmocka_unit_test(a_bool_is_0_or_1),
