@@ -45,6 +45,75 @@ static void samplings_of_four_blocks_are_scaled_and_others_are_not(void **state)
     }
 }
 
+/* ---- memory --------------------------------------------------------------- */
+
+static struct fby_picture_head head_of_photo(struct fby_photo photo)
+{
+    struct fby_buffer       file = photo_file(photo);
+    struct fby_picture_file jpeg = as_jpeg(&file);
+    struct fby_picture_head head = {0};
+    assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+    fby_buffer_fini(&file);
+    return head;
+}
+
+/* What the library holds: tables, 32 rows, and of a file in several scans all
+ * blocks, whole groups of them, 128 bytes each. */
+static void what_the_library_takes_is_known_from_the_header(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fby_photo_sampling sampling;
+        uint32_t                width, height;
+        uint64_t                blocks;
+    } cases[] = {
+        {FBY_PHOTO_GREY, 17, 8, 3},
+        {FBY_PHOTO_444, 17, 8, 3 * 3},
+        {FBY_PHOTO_420, 16, 16, 4 + 2},
+        {FBY_PHOTO_420, 17, 16, 2 * 4 + 2 * 2},
+        {FBY_PHOTO_420, 17, 17, 4 * 4 + 2 * 4},
+        {FBY_PHOTO_422, 17, 17, 3 * 4 + 2 * 6},
+        {FBY_PHOTO_440, 33, 17, 5 * 4 + 2 * 10},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fby_photo photo = {.width = cases[i].width,
+            .height                      = cases[i].height,
+            .sampling                    = cases[i].sampling};
+        uint64_t         rows  = (uint64_t)(photo.width + 32) * 32 * FBY_RGB;
+        assert_int_equal(
+            head_of_photo(photo).library_bytes, (128 << 10) + rows);
+        photo.progressive = true;
+        assert_int_equal(head_of_photo(photo).library_bytes,
+            (128 << 10) + rows + 128 * cases[i].blocks);
+    }
+}
+
+/* Sixteen rows with 128 pixels beside them, and the picture when it is turned
+ * on the way; each with 64 bytes that may be read behind it. */
+static void what_decoding_takes_is_known_before_it(void **state)
+{
+    (void)state;
+    uint32_t random = 5;
+    for (int i = 0; i < 500; i++) {
+        struct fby_picture_head head = {.width = 1 + below(&random, 300),
+            .height                            = 1 + below(&random, 300),
+            .orientation                       = 1 + below(&random, 8)};
+        struct fby_picture_part part = {
+            .box  = {0, 0, 1 + below(&random, head.width),
+                 1 + below(&random, head.height)},
+            .unit = 1};
+        bool     turns = fby_orientation_turns(head.orientation);
+        uint64_t w     = turns ? part.box.h : part.box.w;
+        uint64_t row   = ((w + 128) * FBY_RGB + 64 + 63) / 64 * 64;
+        uint64_t whole = (uint64_t)part.box.w * part.box.h * FBY_RGB;
+
+        struct fby_picture_need need = fby_jpeg_need(&head, &part);
+        assert_int_equal(need.scratch[0], 8 + 16 * row);
+        assert_int_equal(
+            need.scratch[1], head.orientation == 1 ? 0 : whole + 64);
+    }
+}
+
 /* ---- parts --------------------------------------------------------------- */
 
 struct kept {
@@ -215,6 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             samplings_of_four_blocks_are_scaled_and_others_are_not),
+        cmocka_unit_test(what_the_library_takes_is_known_from_the_header),
+        cmocka_unit_test(what_decoding_takes_is_known_before_it),
         cmocka_unit_test(parts_of_every_sampling_are_those_of_the_whole),
         cmocka_unit_test(every_sampling_orientation_and_scale_keeps_its_place),
     };
