@@ -137,6 +137,44 @@ static void what_stands_there_instead_is_shown(void **state)
     }
 }
 
+static void what_is_there_of_a_path_is_named(void **state)
+{
+    (void)state;
+    refuses("a.b", "{\"a\": 5}", "no member 'a.b': 'a' is 5");
+    refuses(".a", "{\"\": 5}", "no member '.a': '' is 5");
+    refuses("a.b.c", "{\"a\": {\"b\": null}}", "'a.b.c': 'a.b' is null");
+    refuses("a", "[5, 6]", "no member 'a': it is a list of 2");
+}
+
+/* As many names as find room, then dots, once. */
+static void names_are_listed_until_they_are_too_many(void **state)
+{
+    (void)state;
+    struct fby_buffer text = {0};
+    struct fby_buffer list = {0};
+    uint8_t           value[8];
+    struct fby_why    why = {{0}};
+    put_text(&text, "{");
+    for (int i = 0; i < 60; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "\"n%03d\": 0, ", i);
+        put_text(&text, name);
+        snprintf(name, sizeof(name), "n%03d, ", i);
+        put_text(&list, i < 32 ? name : "");
+    }
+    put_text(&text, "\"n060\": 0}");
+    put_text(&list, "...");
+    fby_put_u8(&list, 0);
+    assert_int_equal(
+        read_number("something", text.data, text.size, value, &why),
+        FBY_BAD_SAMPLE);
+    const char *there = strstr(why.text, "there are: ");
+    assert_non_null(there);
+    assert_string_equal(there + 11, (const char *)list.data);
+    fby_buffer_fini(&text);
+    fby_buffer_fini(&list);
+}
+
 /* An entry has up to seven digits, and no 0 before others. */
 static void an_entry_of_a_list_is_plain_digits(void **state)
 {
@@ -172,6 +210,8 @@ int main(void)
         cmocka_unit_test(many_objects_side_by_side_are_not_deep),
         cmocka_unit_test(a_member_has_its_most_bytes_and_no_more),
         cmocka_unit_test(what_stands_there_instead_is_shown),
+        cmocka_unit_test(what_is_there_of_a_path_is_named),
+        cmocka_unit_test(names_are_listed_until_they_are_too_many),
         cmocka_unit_test(an_entry_of_a_list_is_plain_digits),
     };
     return cmocka_run_group_tests_name(

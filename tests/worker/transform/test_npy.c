@@ -82,6 +82,28 @@ static void every_type_is_known_by_its_name(void **state)
     }
 }
 
+static void types_have_the_names_and_sizes_of_numpy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *dtype;
+        size_t      bytes;
+        bool        whole;
+    } right[FBY_NPY_TYPES] = {{"b1", "bool", 1, false}, {"i1", "int8", 1, true},
+        {"u1", "uint8", 1, true}, {"i2", "int16", 2, true},
+        {"u2", "uint16", 2, true}, {"i4", "int32", 4, true},
+        {"u4", "uint32", 4, true}, {"i8", "int64", 8, true},
+        {"u8", "uint64", 8, true}, {"f2", "float16", 2, false},
+        {"f4", "float32", 4, false}, {"f8", "float64", 8, false}};
+    for (int i = 0; i < FBY_NPY_TYPES; i++) {
+        enum fby_npy_type type = (enum fby_npy_type)i;
+        assert_string_equal(fby_npy_type_name(type), right[i].name);
+        assert_string_equal(fby_npy_dtype(type), right[i].dtype);
+        assert_int_equal(fby_npy_type_bytes(type), right[i].bytes);
+        assert_int_equal(fby_npy_is_whole(type), right[i].whole);
+    }
+}
+
 static void keys_stand_in_any_order_with_blanks_anywhere(void **state)
 {
     (void)state;
@@ -136,10 +158,19 @@ static void a_text_that_is_no_such_dict_is_refused(void **state)
         {"{'shape': (3.0,), ", "tuple"},
         {"{'shape': (18446744073709551616,), ", "no tuple of numbers"},
         {"{'shape': (3,", "no tuple of numbers"},
+        {"{'shape': (3", "no tuple of numbers"},
+        {"{'shape': (", "no tuple of numbers"},
+        {"{'shape': ", "shape is no tuple"},
+        {"{'shape'", "no dict of"},
+        {"{'fortran_order': Fals", "not True or False"},
+        {"{'descr': '", "no plain dtype"},
+        {"{'descr': ", "no plain dtype"},
+        {"{'descr': '1234567890123456789012345'",
+            "its dtype is '123456789012345678901234'"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': ()} x", "follows"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        assert_refused(wrong[i][0], 1, wrong[i][1]);
+        assert_refused(wrong[i][0], 0, wrong[i][1]); /* it ends the file */
     }
     assert_refused(
         "{'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
@@ -343,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_header_says_type_order_and_shape),
         cmocka_unit_test(every_type_is_known_by_its_name),
+        cmocka_unit_test(types_have_the_names_and_sizes_of_numpy),
         cmocka_unit_test(keys_stand_in_any_order_with_blanks_anywhere),
         cmocka_unit_test(a_text_that_is_no_such_dict_is_refused),
         cmocka_unit_test(values_end_with_the_file),

@@ -236,6 +236,52 @@ static void what_is_beyond_its_shape_is_refused(void **state)
     assert_refused(&field, &parts, "its shape has 3 dimensions");
 }
 
+/* One row of all values, or the field's two dimensions; both sides count. */
+static void only_the_two_right_shapes_are_taken(void **state)
+{
+    (void)state;
+    static const int64_t     wrong[][2] = {{1, 11}, {1, 13}, {1, 4}, {3, 12},
+            {2, 12}, {0, 12}, {3, 5}, {3, 3}, {2, 4}, {4, 4}, {12, 1}, {3, 0},
+            {-1, 12}, {3, -4}};
+    struct fby_field_content field      = field_of(FBY_I32, table);
+    struct fby_field_content row        = field_of(FBY_I32, list);
+    struct parts             parts      = coo();
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        parts.shape = (struct numbers){2, wrong[i]};
+        assert_refused(&field, &parts, "a row has [1, 12]");
+    }
+    parts.shape = NUMBERS(11);
+    assert_refused(&field, &parts, "its shape is [1, 11], the field's [3, 4]");
+    parts.shape = NUMBERS(300, 1);
+    assert_refused(&row, &parts, "its shape is [300, 1], the field's [300]");
+    parts.shape = (struct numbers){0, table_shape};
+    assert_refused(&field, &parts, "its shape has 0 dimensions");
+}
+
+/* A megabyte in one member, which no such row has. */
+static void a_member_has_the_most_bytes_of_such_a_row(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *words;
+    } cases[] = {
+        {"shape", "its shape.npy has 1048704 bytes, of a row of max_length 6 "
+                  "at most 65611"},
+        {"format", "at most 65611"}, {"data", "at most 65595"},
+        {"indices", "at most 65595"}, {"row", "at most 65595"},
+        {"col", "at most 65595"}, {"indptr", "at most 65579"}};
+    static uint8_t           zeros[1 << 20];
+    struct fby_field_content field = field_of(FBY_I32, table);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct npz_file file = {.deflated = true};
+        put_npz_array(
+            &file, cases[i].name, "<i8", "(131072,)", zeros, sizeof(zeros));
+        end_npz(&file);
+        assert_refused_file(&field, &file, cases[i].words);
+        npz_fini(&file);
+    }
+}
+
 /* Adding the places of the rows before it would overflow. */
 static void the_largest_index_is_refused_in_any_row(void **state)
 {
@@ -517,6 +563,8 @@ int main(void)
         cmocka_unit_test(one_row_fits_any_shape_of_as_many_values),
         cmocka_unit_test(a_row_may_be_empty_or_hold_zeros),
         cmocka_unit_test(what_is_beyond_its_shape_is_refused),
+        cmocka_unit_test(only_the_two_right_shapes_are_taken),
+        cmocka_unit_test(a_member_has_the_most_bytes_of_such_a_row),
         cmocka_unit_test(the_largest_index_is_refused_in_any_row),
         cmocka_unit_test(values_at_one_place_are_refused),
         cmocka_unit_test(offsets_that_do_not_fit_are_refused),
