@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -351,9 +352,37 @@ static void values_before_one_that_does_not_fit_are_written(void **state)
     }
 }
 
+/* Numbers of every type, around whole blocks: none is read behind the last
+ * one, and none written. */
+static void arrays_end_with_their_last_value(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 511, 512, 513, 700, 1025};
+    for (unsigned i = 0; i < 6 * FBY_NPY_TYPES * FBY_U32 * 2; i++) {
+        enum fby_npy_type  from  = (enum fby_npy_type)(i / 6 % FBY_NPY_TYPES);
+        enum fby_type      to    = (enum fby_type)(1 + i / 72 % FBY_U32);
+        size_t             n     = counts[i % 6];
+        size_t             bytes = fby_npy_type_bytes(from);
+        struct fby_guarded in    = fby_guarded_copy(NULL, n * bytes);
+        struct fby_guarded out = fby_guarded_copy(NULL, n * fby_type_bytes(to));
+        struct fby_npy     npy = {.type = from,
+                .big_endian             = i / 72 / FBY_U32 == 1 && bytes > 1,
+                .values                 = n,
+                .data                   = in.bytes};
+        memset(out.bytes, 0xee, out.size);
+        assert_int_equal(fby_convert(&npy, to, out.bytes), n);
+        for (size_t k = 0; k < out.size; k++) {
+            assert_int_equal(out.bytes[k], 0);
+        }
+        fby_guarded_free(&in);
+        fby_guarded_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays_end_with_their_last_value),
         cmocka_unit_test(values_before_one_that_does_not_fit_are_written),
         cmocka_unit_test(every_type_becomes_every_other_as_the_reference_says),
         cmocka_unit_test(every_number_of_values_is_converted),

@@ -264,6 +264,81 @@ static void a_label_s_text_has_its_most_bytes_and_no_more(void **state)
     assert_int_equal(write_label("", 0, &label), FBY_BAD_SAMPLE);
 }
 
+/* What is said of a label that is refused. */
+static void refuses_label(
+    enum fby_type type, const char *text, const char *words)
+{
+    struct fby_field_content field =
+        field_of(FBY_DECODE_LABEL, type, (enum fby_too_long)0);
+    struct fby_why why = {{0}};
+    field.max_length   = 0;
+    struct row row     = write_row(&field, text, strlen(text), 8, &why);
+    assert_int_equal(row.err, FBY_BAD_SAMPLE);
+    assert_string_equal(why.text, words);
+}
+
+static void a_label_that_is_refused_is_told_from_a_large_one(void **state)
+{
+    (void)state;
+    refuses_label(FBY_I64, "18446744073709551615",
+        "label 18446744073709551615 is too large; 0 to 9223372036854775807 "
+        "are right");
+    refuses_label(FBY_I64, "18446744073709551616",
+        "a label is a whole number from 0 of 64 bits, and not "
+        "'18446744073709551616'");
+    refuses_label(FBY_U8, "99999999999999999999999999",
+        "a label is a whole number from 0 of 64 bits, and not "
+        "'999999999999999999999999...'");
+    refuses_label(
+        FBY_U8, "12a", "a label is a whole number from 0, and not '12a'");
+    refuses_label(FBY_U8, " ", "a label is a whole number from 0, and not ''");
+}
+
+/* The least and the most of a type, and one beyond each. */
+static void whole_numbers_fill_their_wire_types(void **state)
+{
+    (void)state;
+    static const struct {
+        enum fby_type type;
+        const char   *number;
+        uint64_t      right; /* when it fits */
+        bool          fits;
+    } cases[] = {
+        {FBY_U8, "0", 0, true},
+        {FBY_U8, "255", 255, true},
+        {FBY_U8, "-1", 0, false},
+        {FBY_U8, "256", 0, false},
+        {FBY_U16, "0", 0, true},
+        {FBY_U16, "65535", 65535, true},
+        {FBY_U16, "-1", 0, false},
+        {FBY_U16, "65536", 0, false},
+        {FBY_U32, "0", 0, true},
+        {FBY_U32, "4294967295", UINT32_MAX, true},
+        {FBY_U32, "-1", 0, false},
+        {FBY_U32, "4294967296", 0, false},
+        {FBY_I32, "-2147483648", 0x80000000, true},
+        {FBY_I32, "2147483647", INT32_MAX, true},
+        {FBY_I32, "-2147483649", 0, false},
+        {FBY_I32, "2147483648", 0, false},
+        {FBY_I64, "-9223372036854775808", (uint64_t)INT64_MIN, true},
+        {FBY_I64, "9223372036854775807", INT64_MAX, true},
+        {FBY_I64, "-9223372036854775808.0", (uint64_t)INT64_MIN, true},
+        {FBY_I64, "9223372036854775808.0", 0, false},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct fby_field_content field =
+            field_of(FBY_DECODE_NUMBER, cases[i].type, (enum fby_too_long)0);
+        field.max_length = 0;
+        strcpy(field.json_key, ".");
+        size_t     n   = fby_type_bytes(cases[i].type);
+        struct row row = write_row(
+            &field, cases[i].number, strlen(cases[i].number), n, NULL);
+        struct fby_reader in = fby_reader(row.values, n);
+        assert_int_equal(row.err, cases[i].fits ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_true(!cases[i].fits || fby_read_le(&in, n) == cases[i].right);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +348,8 @@ int main(void)
         cmocka_unit_test(the_first_dimension_of_an_array_may_vary),
         cmocka_unit_test(entries_of_an_array_have_the_field_s_shape),
         cmocka_unit_test(a_list_of_json_is_taken_up_to_the_most),
+        cmocka_unit_test(a_label_that_is_refused_is_told_from_a_large_one),
+        cmocka_unit_test(whole_numbers_fill_their_wire_types),
         cmocka_unit_test(a_label_s_text_has_its_most_bytes_and_no_more),
     };
     return cmocka_run_group_tests_name(
