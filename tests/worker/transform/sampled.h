@@ -40,10 +40,10 @@ static inline struct fby_image stored_ramp(
     struct fby_image      stored =
         new_picture(turns ? height : width, turns ? width : height);
     for (uint32_t i = 0; i < width * height * FBY_RGB; i++) {
-        uint32_t pixel    = i / FBY_RGB;
-        upright.pixels[i] = (uint8_t)(ramp_at(ramp, (int)(i % FBY_RGB),
-                                          pixel % width, pixel / width) +
-                                      0.5);
+        uint32_t x        = i / FBY_RGB % width;
+        uint32_t y        = i / FBY_RGB / width;
+        double   level    = ramp_at(ramp, (int)(i % FBY_RGB), x, y);
+        upright.pixels[i] = (uint8_t)(level + 0.5);
     }
     fby_orient(&upright, 0, undo[orientation], &stored);
     free(upright.pixels);

@@ -96,9 +96,9 @@ static void a_member_has_its_most_bytes_and_no_more(void **state)
 {
     (void)state;
     uint8_t value[8];
-    char   *text = malloc(FBY_JSON_MAX_BYTES + 1);
-    memset(text, ' ', FBY_JSON_MAX_BYTES + 1);
-    memcpy(text, "{\"k\": 5}", 8);
+    char   *text = malloc(FBY_JSON_MAX_BYTES + 2);
+    snprintf(text, FBY_JSON_MAX_BYTES + 2, "{\"k\": 5}%*s",
+        FBY_JSON_MAX_BYTES + 1 - 8, "");
     assert_ok(read_number("k", text, FBY_JSON_MAX_BYTES, value, NULL));
     assert_int_equal(value[0], 5);
     assert_int_equal(

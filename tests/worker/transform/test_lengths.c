@@ -153,9 +153,10 @@ static void has_entries(const struct row *row, uint32_t n)
 {
     assert_int_equal(row->err, FBY_OK);
     assert_int_equal(row->length, n);
-    for (uint32_t i = 0; i < 2 * MOST; i++) {
-        assert_int_equal(row->values[2 * i], i < 2 * n ? 1 + i : 0xee);
-        assert_int_equal(row->values[2 * i + 1], i < 2 * n ? 0 : 0xee);
+    for (size_t i = 0; i < 2 * (size_t)MOST; i++) {
+        bool is = i < 2 * (size_t)n;
+        assert_int_equal(row->values[2 * i], is ? 1 + i : 0xee);
+        assert_int_equal(row->values[2 * i + 1], is ? 0 : 0xee);
     }
 }
 
@@ -167,9 +168,9 @@ static void the_first_dimension_of_an_array_may_vary(void **state)
         snprintf(shape, sizeof(shape), "(%u, 2)", n);
         struct fby_field_content refuse = pairs(FBY_TOO_LONG_REFUSE);
         struct fby_field_content cut    = pairs(FBY_TOO_LONG_TRUNCATE);
-        struct row               row    = write_array(&cut, shape, 2 * n, NULL);
+        struct row row = write_array(&cut, shape, UINT64_C(2) * n, NULL);
         has_entries(&row, n < MOST ? n : MOST);
-        row = write_array(&refuse, shape, 2 * n, NULL);
+        row = write_array(&refuse, shape, UINT64_C(2) * n, NULL);
         if (n <= MOST) {
             has_entries(&row, n);
         } else {
@@ -224,7 +225,7 @@ static void a_list_of_json_is_taken_up_to_the_most(void **state)
         row            = write_row(&field, cases[i].json, n, 24, NULL);
         assert_int_equal(row.err, FBY_OK);
         assert_int_equal(row.length, cases[i].length);
-        for (uint32_t k = 0; k < MOST; k++) {
+        for (size_t k = 0; k < MOST; k++) {
             bool is = k < row.length;
             assert_int_equal(row.values[4 * k], is ? k + 1 : 0xee);
             assert_int_equal(row.values[4 * k + 3], is ? 0 : 0xee);

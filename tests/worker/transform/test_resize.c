@@ -117,7 +117,7 @@ static void rows_at_the_end_of_memory_are_read_no_further(void **state)
     for (int i = 0; i < 1500; i++) {
         struct fby_size size = {1 + below(&random, 60), 1 + below(&random, 12)};
         struct fby_size to   = {1 + below(&random, 60), 1 + below(&random, 20)};
-        size_t          gap  = below(&random, 3) * 31;
+        size_t          gap  = (size_t)below(&random, 3) * 31;
         to.w                 = i % 4 == 0 ? size.w : to.w;
         to.h                 = i % 8 == 0 ? size.h : to.h;
         resizes_beside_guards(size, gap, to);

@@ -142,7 +142,7 @@ static void the_last_end_record_that_fits_counts(void **state)
     (void)state;
     struct fby_buffer tail = {0};
     fby_put_bytes(&tail, "before", 6);
-    put_end(&tail, (struct end_record){0, 0, 46, 10, 2 * END});
+    put_end(&tail, (struct end_record){0, 0, 46, 10, (size_t)2 * END});
     tail.size -= (size_t)2 * END;
     put_end(&tail, (struct end_record){0, 0, 47, 11, 1});
     tail.size--; /* so its comment is beyond the end */
