@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "common/clock.h"
 #include "worker/transform/field.h"
 #include "worker/transform/workshop.h"
 
@@ -138,6 +139,30 @@ static void ops_make_pictures_up_to_the_most_pixels(void **state)
     fby_buffer_fini(&file);
 }
 
+/* A border makes it larger behind the op's own scaling. */
+static void steps_make_pictures_up_to_the_most_pixels(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 16, .height = 16});
+    for (int64_t more = 4088; more <= 4089; more++) {
+        struct fby_field_content field = plain_field(8, 8);
+        struct fby_field_job     job   = job_of(&field, &file);
+        struct fby_field_plan    plan;
+        struct fby_why           why = {{0}};
+        field.n_ops                  = 2;
+        field.ops[0] = (struct fby_op_use){.op = fby_op_named("pad"),
+            .params                            = {
+                                           {.n = 4, .i = {4088, 4088, more, 4088}}, {.n = 1}, {.n = 1}}};
+        field.ops[1] = crop_to(8, 8);
+        assert_int_equal(fby_field_plan(&job, &plan, &why),
+            more == 4088 ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_true(more == 4088 ||
+                    strstr(why.text, "pad makes a picture of 8193 x 8192"));
+    }
+    fby_buffer_fini(&file);
+}
+
 static void a_plan_ends_with_the_field_s_size(void **state)
 {
     (void)state;
@@ -267,15 +292,50 @@ static void ops_are_as_few_passes_as_can_be(void **state)
     }
 }
 
+/* ---- costs --------------------------------------------------------------- */
+
+/* A pass is charged to the op that scales. What the decoder and the first pass
+ * took is no more than the thread did. */
+static void a_picture_s_time_is_shared_out(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 60, .height = 50});
+    struct fby_transform    *own   = fby_transform_create(NULL);
+    struct fby_field_content field = plain_field(20, 10);
+    struct fby_field_job     job   = job_of(&field, &file);
+    uint8_t                  pixels[20 * 10 * FBY_RGB];
+    field.n_ops  = 3;
+    field.ops[0] = crop_to(40, 40);
+    field.ops[1] = resize_to(30, 30);
+    field.ops[2] = crop_to(10, 20);
+
+    int64_t began = fby_thread_cpu_ns();
+    assert_ok(fby_field_write(own, &job, pixels, NULL));
+    int64_t         took   = fby_thread_cpu_ns() - began;
+    struct fby_cost decode = fby_transform_cost(own, FBY_COST_DECODE);
+    struct fby_cost resize = fby_transform_cost(own, FBY_OP_RESIZE);
+    assert_int_equal(decode.calls, 1);
+    assert_int_equal(resize.calls, 1);
+    assert_int_equal(fby_transform_cost(own, FBY_OP_CENTER_CROP).calls, 0);
+    assert_true(resize.cpu_ns > 0);
+    assert_true(decode.cpu_ns + resize.cpu_ns > 0);
+    assert_true(decode.cpu_ns + resize.cpu_ns <= took);
+    fby_transform_destroy(&own);
+    fby_buffer_fini(&file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exactly_what_is_needed_is_reserved),
         cmocka_unit_test(bytes_of_fields_are_those_of_their_values),
         cmocka_unit_test(ops_make_pictures_up_to_the_most_pixels),
+        cmocka_unit_test(steps_make_pictures_up_to_the_most_pixels),
         cmocka_unit_test(a_plan_ends_with_the_field_s_size),
         cmocka_unit_test(a_unit_leaves_a_box_so_many_times_as_large),
         cmocka_unit_test(each_scale_decodes_as_small_as_it_may),
+        cmocka_unit_test(a_picture_s_time_is_shared_out),
         cmocka_unit_test(ops_are_as_few_passes_as_can_be),
     };
     return cmocka_run_group_tests_name("worker.transform.field_picture", tests,

@@ -368,6 +368,44 @@ static void a_small_file_claims_no_large_picture(void **state)
         "PNG claims 8193 x 8192 pixels; at most 67108864 are decoded");
 }
 
+/* The grey probe with a text chunk of `n` bytes behind its header. */
+static struct fby_buffer with_text(uint32_t n)
+{
+    static const uint8_t    type[] = {'t', 'E', 'X', 't', 'k'};
+    struct fby_picture_file file   = probe(WIDTH, HEIGHT);
+    struct fby_buffer       out    = {0};
+    uint8_t                *chunk  = calloc(1, (size_t)n + 12);
+    store_big(chunk, n);
+    memcpy(chunk + 4, type, sizeof(type));
+    store_big(chunk + 8 + n, sum_of(chunk + 4, (size_t)n + 4));
+    fby_put_bytes(&out, file.bytes, 33);
+    fby_put_bytes(&out, chunk, (size_t)n + 12);
+    fby_put_bytes(&out, file.bytes + 33, file.size - 33);
+    free(chunk);
+    return out;
+}
+
+static void chunks_beside_the_pixels_are_bounded(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {20, FBY_PNG_MAX_CHUNK_BYTES + 1000};
+    for (size_t i = 0; i < 2; i++) {
+        struct fby_buffer       file  = with_text(sizes[i]);
+        struct fby_picture_file png   = {file.data, file.size};
+        struct fby_scratch      all   = {0};
+        struct fby_image        image = {0};
+        struct fby_why          why   = {{0}};
+        assert_int_equal(
+            fby_picture_decode(&fby_png_picture, &png, &all, &image, &why),
+            i == 0 ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_string_equal(why.text,
+            i == 0 ? ""
+                   : "PNG has chunks beside its pixels of more than 4 MiB");
+        fby_scratch_fini(&all);
+        fby_buffer_fini(&file);
+    }
+}
+
 static void kinds_that_are_no_rgb_are_refused_by_name(void **state)
 {
     (void)state;
@@ -448,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_file_that_is_cut_before_its_last_pixel_is_refused),
         cmocka_unit_test(a_damaged_byte_is_refused),
         cmocka_unit_test(a_small_file_claims_no_large_picture),
+        cmocka_unit_test(chunks_beside_the_pixels_are_bounded),
         cmocka_unit_test(kinds_that_are_no_rgb_are_refused_by_name),
         cmocka_unit_test(what_decoding_takes_is_known_before_it),
         cmocka_unit_test(memory_is_reserved_before_it_is_taken),
