@@ -449,7 +449,9 @@ uint64_t fby_convert(const struct fby_npy *npy, enum fby_type to, uint8_t *out)
         size_t   n    = left < BLOCK ? (size_t)left : BLOCK;
         read_block(npy, first, n, &blocks.raw);
         if (!write_block(npy, to, n, &blocks)) {
-            return first + count_good(npy, to, &blocks);
+            size_t good = count_good(npy, to, &blocks);
+            memcpy(out + first * width, &blocks.wire, good * width);
+            return first + good;
         }
         memcpy(out + first * width, &blocks.wire, n * width);
     }

@@ -67,6 +67,77 @@ static void what_was_asked_for_is_what_is_done(void **state)
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
     self = made(FBY_AUTO, FBY_CODEC_STORE, pixels);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    self = made(FBY_FILTER_DELTA, FBY_CODEC_STORE, pixels);
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_STORE);
+    self = made(FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4, pixels);
+    asks_for(&self, FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4);
+}
+
+/* A trial or a window counts its own chunks' bytes, to the last one. */
+static void small_chunks_are_judged_as_large_ones(void **state)
+{
+    (void)state;
+    for (uint32_t wire = 7; wire <= 8; wire++) { /* of 8 bytes: an eighth */
+        struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
+        for (uint32_t i = 0; i < FBY_AUTO_TRIAL; i++) {
+            asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+            fby_auto_feed(&self, fby_auto_ask(&self), 8, wire);
+        }
+        asks_for(&self, wire == 7 ? FBY_FILTER_DELTA : FBY_FILTER_NONE,
+            wire == 7 ? FBY_CODEC_LZ4 : FBY_CODEC_STORE);
+        for (uint32_t i = 0; wire == 7 && i < 3 * FBY_AUTO_WINDOW; i++) {
+            asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+            uint32_t bytes = i < 2 * FBY_AUTO_WINDOW ? 7 : 8;
+            fby_auto_feed(&self, fby_auto_ask(&self), 8, bytes);
+        }
+        asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    }
+}
+
+static void chunks_of_no_bytes_are_not_worth_it(void **state)
+{
+    (void)state;
+    for (uint32_t raw = 0; raw <= 1; raw++) { /* one chunk is not empty */
+        struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
+        fby_auto_feed(&self, fby_auto_ask(&self), raw, 0);
+        for (uint32_t i = 1; i < FBY_AUTO_TRIAL; i++) {
+            fby_auto_feed(&self, fby_auto_ask(&self), 0, 0);
+        }
+        asks_for(&self, raw == 1 ? FBY_FILTER_DELTA : FBY_FILTER_NONE,
+            raw == 1 ? FBY_CODEC_LZ4 : FBY_CODEC_STORE);
+    }
+}
+
+/* The terms of use begin anew with each choice, the pauses with each use. */
+static void a_coding_that_is_worth_it_again_ends_long_pauses(void **state)
+{
+    (void)state;
+    struct fby_auto self = made(FBY_FILTER_DELTA, FBY_AUTO, pixels);
+    feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 1000);
+    feed(&self, FBY_AUTO_PAUSE_MIN, FBY_FILTER_DELTA, 1000);
+    feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 1000);
+    feed(&self, 2 * FBY_AUTO_PAUSE_MIN, FBY_FILTER_DELTA, 1000);
+    feed(&self, FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 500); /* now in use */
+    feed(&self, FBY_AUTO_WINDOW, FBY_FILTER_DELTA, 900);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    feed(&self, FBY_AUTO_PAUSE_MIN - 1, FBY_FILTER_DELTA, 1000);
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
+    feed(&self, 1, FBY_FILTER_DELTA, 1000);
+    asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+}
+
+/* A term is so many chunks of use, counted window by window. */
+static void a_term_is_over_after_its_last_window(void **state)
+{
+    (void)state;
+    struct fby_auto self = made(FBY_AUTO, FBY_CODEC_LZ4, pixels);
+    for (int round = 0; round < 2; round++) {
+        feed(&self, 3 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 600);
+        feed(&self, FBY_AUTO_TERM - 1, FBY_FILTER_DELTA, 600);
+        asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
+        feed(&self, 1, FBY_FILTER_DELTA, 600);
+        asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    }
 }
 
 static void the_best_of_all_filters_is_kept(void **state)
@@ -171,9 +242,13 @@ static void a_dearer_coding_must_save_a_sixteenth_more(void **state)
     (void)state;
     struct fby_auto self     = made(FBY_AUTO, FBY_AUTO, photos);
     const uint32_t  nearly[] = {592, 556, 560, 580};
+    const uint32_t  just[]   = {592, 555, 560, 580};
     const uint32_t  enough[] = {592, 555, 524, 518};
     try_all(&self, nearly, 4);
     asks_for(&self, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+    self = made(FBY_AUTO, FBY_AUTO, photos);
+    try_all(&self, just, 4); /* 16 * 555 are 15 * 592 */
+    asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
     self = made(FBY_AUTO, FBY_AUTO, photos);
     try_all(&self, enough, 4); /* 555: just enough; 518 beats it, too */
     asks_for(&self, FBY_FILTER_BIT_SHUFFLE, FBY_CODEC_LZ4);
@@ -201,6 +276,7 @@ static void only_what_the_receiver_understands_is_tried(void **state)
     older.codecs          = 1U << FBY_CODEC_STORE | 1U << FBY_CODEC_LZ4;
     fby_auto_init(&self, &older);
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
+    assert_int_equal(self.n_candidates, 2);
     feed(&self, 2 * FBY_AUTO_TRIAL, FBY_FILTER_DELTA, 500);
     feed(&self, FBY_AUTO_WINDOW, FBY_FILTER_DELTA, 500);
     asks_for(&self, FBY_FILTER_DELTA, FBY_CODEC_LZ4);
@@ -236,6 +312,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_asked_for_is_what_is_done),
+        cmocka_unit_test(small_chunks_are_judged_as_large_ones),
+        cmocka_unit_test(chunks_of_no_bytes_are_not_worth_it),
+        cmocka_unit_test(a_coding_that_is_worth_it_again_ends_long_pauses),
+        cmocka_unit_test(a_term_is_over_after_its_last_window),
         cmocka_unit_test(the_best_of_all_filters_is_kept),
         cmocka_unit_test(an_eighth_is_worth_it_and_less_is_not),
         cmocka_unit_test(lz4_asked_for_is_never_given_up),

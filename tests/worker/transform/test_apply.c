@@ -274,6 +274,71 @@ static void what_can_never_be_is_refused_with_both_numbers(void **state)
     fby_allowance_destroy(&limits.allowance);
 }
 
+/* ---- the part of a picture that is decoded ------------------------------- */
+
+/* The pixels of its unit that step `s` lies in. */
+static uint32_t pixel_of(const struct fby_axis_spec *axis, uint32_t s)
+{
+    return (s + axis->skew) / axis->unit;
+}
+
+/* The steps whose pixels the axis reaches for, found one by one. */
+static struct fby_reach steps_reached(
+    const struct fby_axis_spec *axis, uint32_t channels)
+{
+    struct fby_reach pixels =
+        channels == FBY_RGB ? fby_axis_reach(axis) : fby_nearest_reach(axis);
+    struct fby_reach steps = {0, 0};
+    for (uint32_t s = 0; s < axis->from; s++) {
+        uint32_t pixel = pixel_of(axis, s);
+        if (pixel >= pixels.first && pixel - pixels.first < pixels.n) {
+            steps.first = steps.n == 0 ? s : steps.first;
+            steps.n++;
+        }
+    }
+    return steps;
+}
+
+/* Any box of a picture, scaled, and a window of the result. */
+static struct fby_pass random_pass(uint32_t *state)
+{
+    struct fby_pass pass = {.box = {below(state, 50), below(state, 50),
+                                1 + below(state, 90), 1 + below(state, 90)},
+        .to = {1 + below(state, 40), 1 + below(state, 40)}};
+    pass.window.w        = 1 + below(state, pass.to.w);
+    pass.window.h        = 1 + below(state, pass.to.h);
+    pass.window.x        = below(state, pass.to.w - pass.window.w + 1);
+    pass.window.y        = below(state, pass.to.h - pass.window.h + 1);
+    pass.mirror          = below(state, 2) == 1;
+    pass.reversed        = below(state, 2) == 1;
+    return pass;
+}
+
+static void exactly_the_pixels_that_a_window_rests_on_are_decoded(void **state)
+{
+    (void)state;
+    static struct fby_walk walk;
+    uint32_t               random = 9;
+    for (int i = 0; i < 4000; i++) {
+        bool             mask  = i % 4 == 0; /* has a unit of 1 */
+        uint32_t         unit  = mask ? 1 : UINT32_C(1) << below(&random, 4);
+        struct fby_grain grain = {
+            unit, below(&random, unit), below(&random, unit)};
+        walk.channels            = mask ? 1 : FBY_RGB;
+        walk.passes.at[0]        = random_pass(&random);
+        const struct fby_box  *b = &walk.passes.at[0].box;
+        struct fby_resize_spec spec =
+            fby_pass_resize(&walk.passes.at[0], &grain);
+        struct fby_box   part = fby_walk_part(&walk, &grain);
+        struct fby_reach x    = steps_reached(&spec.x, walk.channels);
+        struct fby_reach y    = steps_reached(&spec.y, walk.channels);
+        assert_int_equal(part.x, b->x + x.first);
+        assert_int_equal(part.y, b->y + y.first);
+        assert_int_equal(part.w, x.n);
+        assert_int_equal(part.h, y.n);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_plan_that_does_not_fit_is_refused),
         cmocka_unit_test(costs_are_counted_by_op),
         cmocka_unit_test(what_ops_need_is_what_they_take),
+        cmocka_unit_test(exactly_the_pixels_that_a_window_rests_on_are_decoded),
         cmocka_unit_test(within_its_share_a_transform_asks_nobody),
         cmocka_unit_test(beyond_its_share_it_borrows_for_one_sample),
         cmocka_unit_test(what_can_never_be_is_refused_with_both_numbers),

@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/test.h"
 
 #include <math.h>
@@ -327,9 +328,62 @@ static void a_value_is_said_as_it_stands_in_the_file(void **state)
     assert_text(FBY_NPY_F8, UINT64_C(0xffefffffffffffff), "-1.79769313e+308");
 }
 
+/* One value that does not fit: those before it are there all the same, and
+ * nothing is written behind the last one. */
+static void values_before_one_that_does_not_fit_are_written(void **state)
+{
+    (void)state;
+    enum { N = 3000 }; /* several blocks */
+    static int32_t  values[N];
+    static uint16_t out[N + 1];
+    for (size_t bad = 0; bad < N; bad += 1 + bad / 3) {
+        struct fby_npy npy = {
+            .type = FBY_NPY_I4, .values = N, .data = (const void *)values};
+        memset(out, 0xee, sizeof(out));
+        for (size_t i = 0; i < N; i++) {
+            values[i] = (int32_t)(7 * i);
+        }
+        values[bad] = 65536;
+        assert_int_equal(fby_convert(&npy, FBY_U16, (uint8_t *)out), bad);
+        for (size_t i = 0; i < bad; i++) {
+            assert_int_equal(out[i], 7 * i);
+        }
+        assert_int_equal(out[N], 0xeeee);
+    }
+}
+
+/* Numbers of every type, around whole blocks: none is read behind the last
+ * one, and none written. */
+static void arrays_end_with_their_last_value(void **state)
+{
+    (void)state;
+    static const size_t counts[] = {1, 511, 512, 513, 700, 1025};
+    for (unsigned i = 0; i < 6 * FBY_NPY_TYPES * FBY_U32 * 2; i++) {
+        enum fby_npy_type  from  = (enum fby_npy_type)(i / 6 % FBY_NPY_TYPES);
+        enum fby_type      to    = (enum fby_type)(1 + i / 72 % FBY_U32);
+        size_t             n     = counts[i % 6];
+        size_t             bytes = fby_npy_type_bytes(from);
+        struct fby_guarded in    = fby_guarded_copy(NULL, n * bytes);
+        struct fby_guarded out = fby_guarded_copy(NULL, n * fby_type_bytes(to));
+        struct fby_npy     npy = {.type = from,
+                .big_endian             = i / 72 / FBY_U32 == 1 && bytes > 1,
+                .values                 = n,
+                .data                   = in.bytes};
+        memset(out.bytes, 0xee, out.size);
+        assert_int_equal(fby_convert(&npy, to, out.bytes), n);
+        for (size_t k = 0; k < out.size; k++) {
+            assert_int_equal(out.bytes[k], 0);
+        }
+        fby_guarded_free(&in);
+        fby_guarded_free(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arrays_end_with_their_last_value),
+        cmocka_unit_test(values_before_one_that_does_not_fit_are_written),
         cmocka_unit_test(every_type_becomes_every_other_as_the_reference_says),
         cmocka_unit_test(every_number_of_values_is_converted),
         cmocka_unit_test(a_bool_is_0_or_1),

@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/test.h"
 
 #include "tests/worker/transform/npy_file.h"
@@ -12,10 +13,12 @@ static fby_err read_as(uint8_t major, const char *text, size_t size,
     struct fby_buffer    file = {0};
     put_npy_text(&file, major, text);
     fby_put_bytes(&file, values, size);
-    fby_err err = fby_npy_read(file.data, file.size, out, why);
+    struct fby_guarded copy = fby_guarded_copy(file.data, file.size);
+    fby_err            err  = fby_npy_read(copy.bytes, copy.size, out, why);
     if (err == FBY_OK) {
-        assert_ptr_equal(out->data, file.data + file.size - size);
+        assert_ptr_equal(out->data, copy.bytes + copy.size - size);
     }
+    fby_guarded_free(&copy);
     fby_buffer_fini(&file);
     return err;
 }
@@ -79,6 +82,28 @@ static void every_type_is_known_by_its_name(void **state)
     }
 }
 
+static void types_have_the_names_and_sizes_of_numpy(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *dtype;
+        size_t      bytes;
+        bool        whole;
+    } right[FBY_NPY_TYPES] = {{"b1", "bool", 1, false}, {"i1", "int8", 1, true},
+        {"u1", "uint8", 1, true}, {"i2", "int16", 2, true},
+        {"u2", "uint16", 2, true}, {"i4", "int32", 4, true},
+        {"u4", "uint32", 4, true}, {"i8", "int64", 8, true},
+        {"u8", "uint64", 8, true}, {"f2", "float16", 2, false},
+        {"f4", "float32", 4, false}, {"f8", "float64", 8, false}};
+    for (int i = 0; i < FBY_NPY_TYPES; i++) {
+        enum fby_npy_type type = (enum fby_npy_type)i;
+        assert_string_equal(fby_npy_type_name(type), right[i].name);
+        assert_string_equal(fby_npy_dtype(type), right[i].dtype);
+        assert_int_equal(fby_npy_type_bytes(type), right[i].bytes);
+        assert_int_equal(fby_npy_is_whole(type), right[i].whole);
+    }
+}
+
 static void keys_stand_in_any_order_with_blanks_anywhere(void **state)
 {
     (void)state;
@@ -133,10 +158,19 @@ static void a_text_that_is_no_such_dict_is_refused(void **state)
         {"{'shape': (3.0,), ", "tuple"},
         {"{'shape': (18446744073709551616,), ", "no tuple of numbers"},
         {"{'shape': (3,", "no tuple of numbers"},
+        {"{'shape': (3", "no tuple of numbers"},
+        {"{'shape': (", "no tuple of numbers"},
+        {"{'shape': ", "shape is no tuple"},
+        {"{'shape'", "no dict of"},
+        {"{'fortran_order': Fals", "not True or False"},
+        {"{'descr': '", "no plain dtype"},
+        {"{'descr': ", "no plain dtype"},
+        {"{'descr': '1234567890123456789012345'",
+            "its dtype is '123456789012345678901234'"},
         {"{'descr': '|u1', 'fortran_order': False, 'shape': ()} x", "follows"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        assert_refused(wrong[i][0], 1, wrong[i][1]);
+        assert_refused(wrong[i][0], 0, wrong[i][1]); /* it ends the file */
     }
     assert_refused(
         "{'shape': (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, "
@@ -183,8 +217,10 @@ static void a_file_that_is_cut_anywhere_is_refused(void **state)
         &file, "123456781234567812345678123456781234567812345678", 48);
     assert_ok(fby_npy_read(file.data, file.size, &npy, NULL));
     for (size_t n = 0; n < file.size; n++) {
+        struct fby_guarded cut = fby_guarded_copy(file.data, n);
         assert_int_equal(
-            fby_npy_read(file.data, n, &npy, NULL), FBY_BAD_SAMPLE);
+            fby_npy_read(cut.bytes, n, &npy, NULL), FBY_BAD_SAMPLE);
+        fby_guarded_free(&cut);
     }
     fby_buffer_fini(&file);
 }
@@ -210,6 +246,93 @@ static void other_files_versions_and_lengths_are_refused(void **state)
     refuse_start("\x93NUMPY\2\0\xff\xff\xff\xff", 12, "more than 65535");
     refuse_start("\x93NUMPY\2\0\xff\xff\0\0", 12, "ends within it");
     refuse_start("\x93NUMPY\1\0\1", 9, "ends within it");
+}
+
+static void the_head_alone_says_where_values_begin(void **state)
+{
+    (void)state;
+    struct fby_buffer file = {0};
+    put_npy_text(&file, 2, usual);
+    size_t right = file.size;
+    fby_put_bytes(&file, "12345678", 8); /* not all of them */
+    for (size_t size = 0; size <= file.size; size++) {
+        struct fby_guarded cut  = fby_guarded_copy(file.data, size);
+        struct fby_npy     npy  = {.n_dims = 9};
+        size_t             head = 0;
+        fby_err err = fby_npy_read_head(cut.bytes, size, &npy, &head, NULL);
+        assert_int_equal(err, size < right ? FBY_BAD_SAMPLE : FBY_OK);
+        if (err == FBY_OK) {
+            assert_int_equal(head, right);
+            assert_int_equal(npy.values, 12);
+            assert_int_equal(npy.n_dims, 2);
+            assert_null(npy.data);
+        }
+        fby_guarded_free(&cut);
+    }
+    fby_buffer_fini(&file);
+}
+
+/* What reading a word into `room` bytes comes to. */
+static fby_err read_word(const char *descr, const char *shape,
+    const char *letters, size_t n, size_t room, char out[8])
+{
+    struct fby_buffer file = {0};
+    put_npy_header(&file, descr, shape);
+    fby_put_bytes(&file, letters, n);
+    struct fby_guarded copy = fby_guarded_copy(file.data, file.size);
+    fby_err err = fby_npy_read_word(copy.bytes, copy.size, out, room, NULL);
+    fby_guarded_free(&copy);
+    fby_buffer_fini(&file);
+    return err;
+}
+
+static void a_word_is_of_bytes_or_of_unicode(void **state)
+{
+    (void)state;
+    char word[8] = "";
+    assert_ok(read_word("|S3", "()", "csr", 3, 4, word));
+    assert_string_equal(word, "csr");
+    assert_ok(read_word("<U3", "()", "c\0\0\0o\0\0\0o\0\0\0", 12, 8, word));
+    assert_string_equal(word, "coo");
+    assert_ok(read_word("|S1", "(1,)", "~", 1, 2, word));
+    assert_string_equal(word, "~");
+    assert_ok(read_word("|S2", "(1, 1)", "!!", 2, 3, word));
+    assert_string_equal(word, "!!");
+}
+
+static void what_is_no_single_word_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *descr, *shape, *letters;
+        size_t      n, room;
+    } wrong[] = {
+        {"|S3", "()", "csr", 3, 3},      /* no room for the NUL */
+        {"|S3", "()", "csr", 2, 8},      /* cut */
+        {"|S3", "()", "csrx", 4, 8},     /* more follows */
+        {"|S3", "(2,)", "csrcsr", 6, 8}, /* two words */
+        {"|S3", "(0,)", "", 0, 8},       /* none */
+        {"|S3", "()", "c r", 3, 8},      /* a blank */
+        {"|S3", "()", "c\x7fr", 3, 8},
+        {"|S3", "()", "cs\0", 3, 8},
+        {"<U1", "()", "c\0\0\1", 4, 8}, /* a letter beyond ASCII */
+        {"<U1", "()", "c\1\0\0", 4, 8},
+        {"<U3", "()", "csr", 3, 8},
+        {">U1", "()", "c\0\0\0", 4, 8},
+        {"|U1", "()", "c\0\0\0", 4, 8},
+        {"<S1", "()", "c", 1, 8},
+        {"|S", "()", "c", 1, 8},
+        {"|S1x", "()", "c", 1, 8},
+        {"|u1", "()", "c", 1, 8},
+        {"|S01", "()", "c", 1, 8},
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char word[8] = "";
+        if (read_word(wrong[i].descr, wrong[i].shape, wrong[i].letters,
+                wrong[i].n, wrong[i].room, word) != FBY_BAD_SAMPLE) {
+            fail_msg("case %zu is a word: %s", i, word);
+        }
+    }
 }
 
 static void fortran_order_matters_from_two_real_dimensions(void **state)
@@ -251,12 +374,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_header_says_type_order_and_shape),
         cmocka_unit_test(every_type_is_known_by_its_name),
+        cmocka_unit_test(types_have_the_names_and_sizes_of_numpy),
         cmocka_unit_test(keys_stand_in_any_order_with_blanks_anywhere),
         cmocka_unit_test(a_text_that_is_no_such_dict_is_refused),
         cmocka_unit_test(values_end_with_the_file),
         cmocka_unit_test(shapes_whose_product_overflows_are_refused),
         cmocka_unit_test(a_file_that_is_cut_anywhere_is_refused),
         cmocka_unit_test(other_files_versions_and_lengths_are_refused),
+        cmocka_unit_test(the_head_alone_says_where_values_begin),
+        cmocka_unit_test(a_word_is_of_bytes_or_of_unicode),
+        cmocka_unit_test(what_is_no_single_word_is_refused),
         cmocka_unit_test(fortran_order_matters_from_two_real_dimensions),
         cmocka_unit_test(shapes_are_written_out_until_they_are_too_long),
     };

@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/worker/transform/pictures.h"
 
 #include "worker/transform/orient.h"
@@ -23,13 +24,12 @@ static void what_is_no_exif_says_nothing(void **state)
         fby_exif_orientation((const uint8_t *)"http://ns.adobe.com/", 20), 0);
 }
 
-/* A copy of exactly `size` bytes: reading past it is seen by the sanitizer. */
+/* Nothing may be read behind them. */
 static uint32_t orientation_of_first(size_t size)
 {
-    uint8_t *copy = malloc(size + (size == 0));
-    memcpy(copy, little, size);
-    uint32_t orientation = fby_exif_orientation(copy, size);
-    free(copy);
+    struct fby_guarded copy        = fby_guarded_copy(little, size);
+    uint32_t           orientation = fby_exif_orientation(copy.bytes, size);
+    fby_guarded_free(&copy);
     return orientation;
 }
 
@@ -91,6 +91,60 @@ static void each_orientation_moves_the_corners_as_exif_says(void **state)
     free(stored.pixels);
 }
 
+/* Boxes of every place and size: turned back, the stored part is the box. */
+static void a_box_lies_where_its_pixels_are_stored(void **state)
+{
+    (void)state;
+    enum { W = 4, H = 3 };
+    struct fby_image stored = new_picture(W, H);
+    for (uint32_t k = 1; k <= 8; k++) {
+        bool             turns = fby_orientation_turns(k);
+        uint32_t         w     = turns ? H : W;
+        uint32_t         h     = turns ? W : H;
+        struct fby_image whole = new_picture(w, h);
+        fby_orient(&stored, 0, k, &whole);
+        for (uint32_t i = 0; i < w * w * h * h; i++) {
+            struct fby_box box = {
+                i % w, i / w % h, 1 + i / (w * h) % w, 1 + i / (w * h) / w};
+            if (box.x + box.w > w || box.y + box.h > h) {
+                continue;
+            }
+            struct fby_box   at    = fby_orient_box(&box, w, h, k);
+            struct fby_image part  = part_of(stored, at.x, at.y, at.w, at.h);
+            struct fby_image out   = new_picture(box.w, box.h);
+            struct fby_image right = part_of(whole, box.x, box.y, box.w, box.h);
+            fby_orient(&part, 0, k, &out);
+            assert_same_picture(&right, &out);
+            free(out.pixels);
+        }
+        free(whole.pixels);
+    }
+    free(stored.pixels);
+}
+
+/* As strips of rows, each by itself. */
+static void rows_go_to_their_places_strip_by_strip(void **state)
+{
+    (void)state;
+    struct fby_image stored = new_picture(5, 7);
+    for (uint32_t k = 1; k <= 8; k++) {
+        bool             turns = fby_orientation_turns(k);
+        struct fby_image whole = new_picture(turns ? 7 : 5, turns ? 5 : 7);
+        struct fby_image parts = new_picture(turns ? 7 : 5, turns ? 5 : 7);
+        memset(parts.pixels, 0, parts.stride * parts.height);
+        fby_orient(&stored, 0, k, &whole);
+        for (uint32_t y = 0; y < 7; y += 3) {
+            struct fby_image strip =
+                part_of(stored, 0, y, 5, y + 3 <= 7 ? 3 : 7 - y);
+            fby_orient(&strip, y, k, &parts);
+        }
+        assert_same_picture(&whole, &parts);
+        free(whole.pixels);
+        free(parts.pixels);
+    }
+    free(stored.pixels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +153,8 @@ int main(void)
         cmocka_unit_test(a_block_that_ends_early_stands_as_stored),
         cmocka_unit_test(damaged_fields_stand_as_stored),
         cmocka_unit_test(each_orientation_moves_the_corners_as_exif_says),
+        cmocka_unit_test(a_box_lies_where_its_pixels_are_stored),
+        cmocka_unit_test(rows_go_to_their_places_strip_by_strip),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.orient", tests, NULL, NULL);

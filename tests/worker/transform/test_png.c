@@ -1,4 +1,5 @@
 /* PNG files as fields. What decodes to which values is check_png.py's. */
+#include "tests/guard.h"
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -223,6 +224,240 @@ static void masks_of_a_stack_have_one_size(void **state)
     fby_buffer_fini(&bytes);
 }
 
+/* ---- files that are not right -------------------------------------------- */
+
+static uint32_t big_endian(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 |
+           (uint32_t)at[2] << 8 | at[3];
+}
+
+/* Where the last chunk of pixels ends. */
+static size_t end_of_pixels(struct fby_picture_file file)
+{
+    size_t end = 0;
+    for (size_t at = 8; at + 12 <= file.size;) {
+        size_t next = at + 12 + big_endian(file.bytes + at);
+        end         = memcmp(file.bytes + at + 4, "IDAT", 4) == 0 ? next : end;
+        at          = next;
+    }
+    return end;
+}
+
+/* In memory that ends with the file. */
+static fby_err decode_at_end(struct fby_picture_file file, bool mask)
+{
+    struct fby_guarded      copy  = fby_guarded_copy(file.bytes, file.size);
+    struct fby_picture_file own   = {copy.bytes, copy.size};
+    struct fby_scratch      all   = {0};
+    struct fby_image        image = {0};
+    fby_err                 err   = fby_picture_decode(
+                          mask ? &fby_png_mask : &fby_png_picture, &own, &all, &image, NULL);
+    fby_scratch_fini(&all);
+    fby_guarded_free(&copy);
+    return err;
+}
+
+static void a_file_that_is_cut_before_its_last_pixel_is_refused(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < fby_n_png_probes; i++) {
+        struct fby_picture_file file = fby_png_probes[i];
+        size_t                  end  = end_of_pixels(file);
+        bool                    mask = decode_at_end(file, false) != FBY_OK;
+        assert_true(end > 0);
+        if (mask && decode_at_end(file, true) != FBY_OK) {
+            continue; /* of a kind that is refused */
+        }
+        for (size_t size = 0; size < end; size += 1 + size / 64) {
+            struct fby_picture_file cut = {file.bytes, size};
+            assert_int_equal(decode_at_end(cut, mask), FBY_BAD_SAMPLE);
+        }
+        for (size_t size = end - 3; size < end; size++) {
+            struct fby_picture_file cut = {file.bytes, size};
+            assert_int_equal(decode_at_end(cut, mask), FBY_BAD_SAMPLE);
+        }
+    }
+}
+
+/* Sums tell of every byte up to the last pixel. */
+static void a_damaged_byte_is_refused(void **state)
+{
+    (void)state;
+    struct fby_picture_file file   = probe(WIDTH, HEIGHT);
+    uint8_t                *bytes  = malloc(file.size);
+    struct fby_picture_file damage = {bytes, file.size};
+    memcpy(bytes, file.bytes, file.size);
+    for (size_t i = 0; i < end_of_pixels(file); i++) {
+        bytes[i] ^= 0x24;
+        assert_int_equal(decode_at_end(damage, true), FBY_BAD_SAMPLE);
+        bytes[i] ^= 0x24;
+    }
+    assert_ok(decode_at_end(damage, true));
+    free(bytes);
+}
+
+/* ---- headers ------------------------------------------------------------- */
+
+static uint32_t sum_of(const uint8_t *bytes, size_t n)
+{
+    uint32_t sum = UINT32_MAX;
+    for (size_t i = 0; i < 8 * n; i++) {
+        sum ^= (uint32_t)(bytes[i / 8] >> (i % 8) & 1);
+        sum = sum >> 1 ^ ((sum & 1) != 0 ? UINT32_C(0xedb88320) : 0);
+    }
+    return ~sum;
+}
+
+static void store_big(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++) {
+        at[i] = (uint8_t)(value >> (24 - 8 * i));
+    }
+}
+
+struct claim {
+    uint32_t width, height;
+    uint8_t  bits, colour;
+};
+
+/* A header that is right but for what it claims, and `size` bytes in all. */
+static fby_err claimed(struct claim claim, size_t size, bool mask,
+    struct fby_picture_head *head, struct fby_why *why)
+{
+    static const uint8_t start[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n',
+        0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+    uint8_t             *bytes   = calloc(1, size);
+    memcpy(bytes, start, sizeof(start));
+    store_big(bytes + 16, claim.width);
+    store_big(bytes + 20, claim.height);
+    bytes[24] = claim.bits;
+    bytes[25] = claim.colour;
+    store_big(bytes + 29, sum_of(bytes + 12, 17));
+    struct fby_picture_file           file = {bytes, size};
+    const struct fby_picture_decoder *png =
+        mask ? &fby_png_mask : &fby_png_picture;
+    fby_err err = png->head(&file, head, why);
+    free(bytes);
+    return err;
+}
+
+static void refuses_claim(
+    struct claim claim, size_t size, bool mask, const char *words)
+{
+    struct fby_picture_head head;
+    struct fby_why          why = {{0}};
+    assert_int_equal(claimed(claim, size, mask, &head, &why), FBY_BAD_SAMPLE);
+    if (strstr(why.text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", why.text, words);
+    }
+}
+
+static void a_small_file_claims_no_large_picture(void **state)
+{
+    (void)state;
+    const uint32_t          side = FBY_PNG_MAX_PIXELS_PER_BYTE;
+    struct fby_picture_head head;
+    assert_ok(
+        claimed((struct claim){side, 100, 8, 0}, 100, false, &head, NULL));
+    refuses_claim((struct claim){side, 101, 8, 0}, 100, false,
+        "in 100 bytes, which cannot be");
+    assert_ok(
+        claimed((struct claim){8192, 8192, 8, 0}, 1 << 20, false, &head, NULL));
+    refuses_claim((struct claim){8193, 8192, 8, 0}, 1 << 20, false,
+        "PNG claims 8193 x 8192 pixels; at most 67108864 are decoded");
+}
+
+/* The grey probe with a text chunk of `n` bytes behind its header. */
+static struct fby_buffer with_text(uint32_t n)
+{
+    static const uint8_t    type[] = {'t', 'E', 'X', 't', 'k'};
+    struct fby_picture_file file   = probe(WIDTH, HEIGHT);
+    struct fby_buffer       out    = {0};
+    uint8_t                *chunk  = calloc(1, (size_t)n + 12);
+    store_big(chunk, n);
+    memcpy(chunk + 4, type, sizeof(type));
+    store_big(chunk + 8 + n, sum_of(chunk + 4, (size_t)n + 4));
+    fby_put_bytes(&out, file.bytes, 33);
+    fby_put_bytes(&out, chunk, (size_t)n + 12);
+    fby_put_bytes(&out, file.bytes + 33, file.size - 33);
+    free(chunk);
+    return out;
+}
+
+static void chunks_beside_the_pixels_are_bounded(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {20, FBY_PNG_MAX_CHUNK_BYTES + 1000};
+    for (size_t i = 0; i < 2; i++) {
+        struct fby_buffer       file  = with_text(sizes[i]);
+        struct fby_picture_file png   = {file.data, file.size};
+        struct fby_scratch      all   = {0};
+        struct fby_image        image = {0};
+        struct fby_why          why   = {{0}};
+        assert_int_equal(
+            fby_picture_decode(&fby_png_picture, &png, &all, &image, &why),
+            i == 0 ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_string_equal(why.text,
+            i == 0 ? ""
+                   : "PNG has chunks beside its pixels of more than 4 MiB");
+        fby_scratch_fini(&all);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void kinds_that_are_no_rgb_are_refused_by_name(void **state)
+{
+    (void)state;
+    refuses_claim((struct claim){9, 9, 16, 0}, 99, false, "16 bits a channel");
+    refuses_claim((struct claim){9, 9, 16, 2}, 99, false, "16 bits a channel");
+    refuses_claim((struct claim){9, 9, 16, 0}, 99, true, "16 bits a channel");
+    refuses_claim((struct claim){9, 9, 8, 4}, 99, false, "an alpha channel");
+    refuses_claim((struct claim){9, 9, 8, 6}, 99, false, "an alpha channel");
+    refuses_claim((struct claim){9, 9, 8, 4}, 99, true, "an alpha channel");
+    refuses_claim((struct claim){9, 9, 8, 2}, 99, true, "three channels; a ");
+    struct fby_picture_head head;
+    assert_ok(claimed((struct claim){9, 7, 8, 2}, 99, false, &head, NULL));
+    assert_ok(claimed((struct claim){9, 7, 8, 3}, 99, true, &head, NULL));
+    assert_ok(claimed((struct claim){9, 7, 1, 0}, 99, true, &head, NULL));
+    refuses_claim((struct claim){0, 9, 8, 0}, 99, false, "PNG: ");
+    refuses_claim((struct claim){9, 9, 3, 0}, 99, false, "PNG: ");
+}
+
+/* One row, and all of them where none can be had alone; 64 bytes behind each
+ * may be read. */
+static void what_decoding_takes_is_known_before_it(void **state)
+{
+    (void)state;
+    const struct fby_picture_part part = {{1, 2, 3, 4}, 1, false};
+    for (int mask = 0; mask < 2; mask++) {
+        const struct fby_picture_decoder *png =
+            mask ? &fby_png_mask : &fby_png_picture;
+        uint64_t                channels = mask ? 1 : FBY_RGB;
+        struct fby_picture_head head     = {0};
+        struct claim            claim    = {50, 40, 8, 0};
+        assert_ok(claimed(claim, 99, mask == 1, &head, NULL));
+        assert_int_equal(head.width, 50);
+        assert_int_equal(head.height, 40);
+        assert_int_equal(head.orientation, 1);
+        assert_int_equal(head.channels, channels);
+        assert_false(head.is_scalable || head.is_whole || head.is_ycbcr);
+        assert_int_equal(head.library_bytes,
+            (160 << 10) + FBY_PNG_MAX_CHUNK_BYTES + 50 * 4 * 4);
+        struct fby_picture_need need = png->need(&head, &part);
+        assert_int_equal(need.scratch[0], 50 * channels + 64);
+        assert_int_equal(need.scratch[1], 64);
+        head.is_whole = true;
+        need          = png->need(&head, &part);
+        assert_int_equal(need.scratch[0], 50 * channels + 64);
+        assert_int_equal(need.scratch[1], 2000 * channels + 64);
+        struct fby_picture_region region = png->region(&head, &part);
+        assert_int_equal(region.width, 3);
+        assert_int_equal(region.height, 4);
+        assert_int_equal(region.skew_x + region.skew_y, 0);
+    }
+}
+
 static void memory_is_reserved_before_it_is_taken(void **state)
 {
     (void)state;
@@ -248,6 +483,12 @@ int main(void)
         cmocka_unit_test(a_png_is_taken_where_from_names_one),
         cmocka_unit_test(a_stack_has_a_bit_for_each_mask_that_is_not_0),
         cmocka_unit_test(masks_of_a_stack_have_one_size),
+        cmocka_unit_test(a_file_that_is_cut_before_its_last_pixel_is_refused),
+        cmocka_unit_test(a_damaged_byte_is_refused),
+        cmocka_unit_test(a_small_file_claims_no_large_picture),
+        cmocka_unit_test(chunks_beside_the_pixels_are_bounded),
+        cmocka_unit_test(kinds_that_are_no_rgb_are_refused_by_name),
+        cmocka_unit_test(what_decoding_takes_is_known_before_it),
         cmocka_unit_test(memory_is_reserved_before_it_is_taken),
     };
     return cmocka_run_group_tests_name(

@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/worker/transform/pictures.h"
 
 #include "worker/transform/resize.h"
@@ -82,6 +83,47 @@ static void a_view_reads_no_pixel_around_it(void **state)
     free(b.pixels);
 }
 
+/* The picture's bytes end where nothing may be read, those of the result where
+ * nothing may be written. `gap` bytes lie between rows. */
+static void resizes_beside_guards(
+    struct fby_size size, size_t gap, struct fby_size to)
+{
+    size_t           row    = (size_t)size.w * FBY_RGB;
+    size_t           stride = row + gap;
+    struct fby_image in     = new_picture(size.w, size.h);
+    struct fby_image out    = new_picture(to.w, to.h);
+
+    struct fby_guarded from =
+        fby_guarded_copy(NULL, stride * (size.h - 1) + row);
+    struct fby_guarded into  = fby_guarded_copy(NULL, out.stride * to.h);
+    struct fby_image   edge  = {from.bytes, stride, size.w, size.h};
+    struct fby_image   right = {into.bytes, out.stride, to.w, to.h};
+    for (uint32_t y = 0; y < size.h; y++) {
+        memcpy(from.bytes + y * stride, in.pixels + y * in.stride, row);
+    }
+    assert_ok(resize(&edge, &right));
+    assert_ok(resize(&in, &out));
+    assert_same_picture(&out, &right);
+    fby_guarded_free(&from);
+    fby_guarded_free(&into);
+    free(in.pixels);
+    free(out.pixels);
+}
+
+static void rows_at_the_end_of_memory_are_read_no_further(void **state)
+{
+    (void)state;
+    uint32_t random = 5;
+    for (int i = 0; i < 1500; i++) {
+        struct fby_size size = {1 + below(&random, 60), 1 + below(&random, 12)};
+        struct fby_size to   = {1 + below(&random, 60), 1 + below(&random, 20)};
+        size_t          gap  = (size_t)below(&random, 3) * 31;
+        to.w                 = i % 4 == 0 ? size.w : to.w;
+        to.h                 = i % 8 == 0 ? size.h : to.h;
+        resizes_beside_guards(size, gap, to);
+    }
+}
+
 static void a_result_may_be_a_view_too(void **state)
 {
     (void)state;
@@ -150,6 +192,8 @@ int main(void)
         cmocka_unit_test_teardown(
             the_longest_side_shrinks_to_a_pixel_without_overflow, give_back),
         cmocka_unit_test_teardown(a_view_reads_no_pixel_around_it, give_back),
+        cmocka_unit_test_teardown(
+            rows_at_the_end_of_memory_are_read_no_further, give_back),
         cmocka_unit_test_teardown(a_result_may_be_a_view_too, give_back),
         cmocka_unit_test_teardown(
             a_warm_resizer_takes_no_more_memory, give_back),

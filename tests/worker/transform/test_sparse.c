@@ -1,3 +1,4 @@
+#include "tests/guard.h"
 #include "tests/test.h"
 
 #include "tests/worker/transform/npz_file.h"
@@ -235,6 +236,52 @@ static void what_is_beyond_its_shape_is_refused(void **state)
     assert_refused(&field, &parts, "its shape has 3 dimensions");
 }
 
+/* One row of all values, or the field's two dimensions; both sides count. */
+static void only_the_two_right_shapes_are_taken(void **state)
+{
+    (void)state;
+    static const int64_t     wrong[][2] = {{1, 11}, {1, 13}, {1, 4}, {3, 12},
+            {2, 12}, {0, 12}, {3, 5}, {3, 3}, {2, 4}, {4, 4}, {12, 1}, {3, 0},
+            {-1, 12}, {3, -4}};
+    struct fby_field_content field      = field_of(FBY_I32, table);
+    struct fby_field_content row        = field_of(FBY_I32, list);
+    struct parts             parts      = coo();
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+        parts.shape = (struct numbers){2, wrong[i]};
+        assert_refused(&field, &parts, "a row has [1, 12]");
+    }
+    parts.shape = NUMBERS(11);
+    assert_refused(&field, &parts, "its shape is [1, 11], the field's [3, 4]");
+    parts.shape = NUMBERS(300, 1);
+    assert_refused(&row, &parts, "its shape is [300, 1], the field's [300]");
+    parts.shape = (struct numbers){0, table_shape};
+    assert_refused(&field, &parts, "its shape has 0 dimensions");
+}
+
+/* A megabyte in one member, which no such row has. */
+static void a_member_has_the_most_bytes_of_such_a_row(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *words;
+    } cases[] = {
+        {"shape", "its shape.npy has 1048704 bytes, of a row of max_length 6 "
+                  "at most 65611"},
+        {"format", "at most 65611"}, {"data", "at most 65595"},
+        {"indices", "at most 65595"}, {"row", "at most 65595"},
+        {"col", "at most 65595"}, {"indptr", "at most 65579"}};
+    static uint8_t           zeros[1 << 20];
+    struct fby_field_content field = field_of(FBY_I32, table);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct npz_file file = {.deflated = true};
+        put_npz_array(
+            &file, cases[i].name, "<i8", "(131072,)", zeros, sizeof(zeros));
+        end_npz(&file);
+        assert_refused_file(&field, &file, cases[i].words);
+        npz_fini(&file);
+    }
+}
+
 /* Adding the places of the rows before it would overflow. */
 static void the_largest_index_is_refused_in_any_row(void **state)
 {
@@ -386,12 +433,12 @@ static void damaged_files_are_refused_or_rows(void **state)
             file.bytes.data[i] ^= 0x41;
         }
         for (size_t size = 0; size < file.bytes.size; size++) {
-            struct written    out = {0};
-            struct fby_buffer cut = {.size = size, .data = malloc(size + 1)};
-            memcpy(cut.data, file.bytes.data, size);
+            struct written     out   = {0};
+            struct fby_guarded cut   = fby_guarded_copy(file.bytes.data, size);
+            struct fby_buffer  bytes = {cut.bytes, size, 0};
             assert_int_equal(
-                write_bytes(&field, &cut, &out, NULL), FBY_BAD_SAMPLE);
-            free(cut.data);
+                write_bytes(&field, &bytes, &out, NULL), FBY_BAD_SAMPLE);
+            fby_guarded_free(&cut);
         }
         npz_fini(&file);
     }
@@ -445,6 +492,94 @@ static void rows_in_any_order_are_the_same_row(void **state)
         sorted = out;
     }
     assert_memory_equal(sorted.indices, "\0\0\x03\0\x11\0\x64\0", 8);
+}
+
+/* Write these indices with the values 1, 2, ... by a transform that has no
+ * memory yet. */
+static fby_err write_row(struct fby_shape shape, const int64_t *at, uint64_t n,
+    struct written *out, struct fby_why *why)
+{
+    static const uint8_t     values[] = {1, 2, 3, 4, 5, 6};
+    struct fby_field_content field    = field_of(FBY_U8, shape);
+    struct fby_transform    *fresh    = fby_transform_create(NULL);
+    struct fby_field_job     job      = {
+                 .field = &field, .length = &out->length, .indices = out->indices};
+    struct fby_sparse_lists lists = {
+        .indices = {.type = FBY_NPY_I8, .values = n, .data = (const void *)at},
+        .values  = {.type = FBY_NPY_U1, .values = n, .data = values}};
+    memset(out, 0xee, sizeof(*out));
+    fby_err err = fby_sparse_row_write(fresh, &job, &lists, out->values, why);
+    fby_transform_destroy(&fresh);
+    return err;
+}
+
+static void indices_in_any_order_lie_within_the_row(void **state)
+{
+    (void)state;
+    static const int64_t rows[][3] = {{0, 5, 299}, {299, 0, 5}, {0, 5, 300},
+        {-1, 5, 299}, {300, 0, 5}, {5, -1, 0}, {300, 301, 302}, {-3, -2, -1}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+        struct written out;
+        struct fby_why why  = {{0}};
+        bool           fits = i < 2;
+        assert_int_equal(write_row(list, rows[i], 3, &out, &why),
+            fits ? FBY_OK : FBY_BAD_SAMPLE);
+        if (fits) {
+            assert_memory_equal(out.indices, "\0\0\5\0\x2b\1\xee", 7);
+            assert_memory_equal(
+                out.values, i == 0 ? "\1\2\3\xee" : "\2\3\1\xee", 4);
+        } else {
+            assert_non_null(
+                strstr(why.text, " is beyond the 300 values of its shape"));
+        }
+    }
+    struct written out;
+    assert_ok(write_row(list, rows[0], 0, &out, NULL));
+    assert_int_equal(out.length, 0);
+}
+
+/* Two neighbours in the wrong order, or the same, are seen. */
+static void neighbours_that_do_not_ascend_are_sorted_or_refused(void **state)
+{
+    (void)state;
+    struct fby_field_content field = field_of(FBY_U8, list);
+    for (size_t i = 0; i + 1 < MOST; i++) {
+        int64_t room[MOST + 1] = {INT64_MIN, 10, 20, 30, 40, 50, 60};
+        uint8_t values[MOST]   = {1, 2, 3, 4, 5, 6};
+        uint8_t spare[MOST * FBY_SPARSE_SPARE];
+        const struct fby_npy npy = {
+            .type = FBY_NPY_U1, .n_dims = 1, .values = MOST, .data = values};
+        struct fby_sparse_row row = {room + 1, &npy, spare};
+        struct written        out = {0};
+        struct fby_field_job  job = {
+             .field = &field, .length = &out.length, .indices = out.indices};
+        room[1 + i] = room[2 + i] + 5;
+        assert_ok(fby_sparse_write(&job, &row, out.values, NULL));
+        for (size_t k = 0; k < MOST; k++) {
+            size_t from = k == i ? i + 1 : k == i + 1 ? i : k;
+            assert_int_equal(out.values[k], 1 + from);
+        }
+        int64_t twice[MOST + 1] = {INT64_MIN, 10, 20, 30, 40, 50, 60};
+        twice[1 + i]            = twice[2 + i];
+        row.at                  = twice + 1;
+        assert_int_equal(
+            fby_sparse_write(&job, &row, out.values, NULL), FBY_BAD_SAMPLE);
+    }
+}
+
+static void indices_have_as_many_bytes_as_the_row_needs(void **state)
+{
+    (void)state;
+    static const int64_t at[]    = {0, 255};
+    static const int64_t far[]   = {1, 65535};
+    static const int64_t large[] = {2, 69999};
+    struct written       out;
+    assert_ok(write_row((struct fby_shape){1, {256}}, at, 2, &out, NULL));
+    assert_memory_equal(out.indices, "\0\xff\xee", 3);
+    assert_ok(write_row((struct fby_shape){1, {65536}}, far, 2, &out, NULL));
+    assert_memory_equal(out.indices, "\1\0\xff\xff\xee", 5);
+    assert_ok(write_row((struct fby_shape){1, {70000}}, large, 2, &out, NULL));
+    assert_memory_equal(out.indices, "\2\0\0\0\x6f\x11\1\0\xee", 9);
 }
 
 static void a_row_in_memory_is_written_as_one_of_a_file(void **state)
@@ -516,6 +651,8 @@ int main(void)
         cmocka_unit_test(one_row_fits_any_shape_of_as_many_values),
         cmocka_unit_test(a_row_may_be_empty_or_hold_zeros),
         cmocka_unit_test(what_is_beyond_its_shape_is_refused),
+        cmocka_unit_test(only_the_two_right_shapes_are_taken),
+        cmocka_unit_test(a_member_has_the_most_bytes_of_such_a_row),
         cmocka_unit_test(the_largest_index_is_refused_in_any_row),
         cmocka_unit_test(values_at_one_place_are_refused),
         cmocka_unit_test(offsets_that_do_not_fit_are_refused),
@@ -526,6 +663,9 @@ int main(void)
         cmocka_unit_test(damaged_files_are_refused_or_rows),
         cmocka_unit_test(a_member_that_is_not_what_its_sum_says_is_refused),
         cmocka_unit_test(rows_in_any_order_are_the_same_row),
+        cmocka_unit_test(indices_in_any_order_lie_within_the_row),
+        cmocka_unit_test(neighbours_that_do_not_ascend_are_sorted_or_refused),
+        cmocka_unit_test(indices_have_as_many_bytes_as_the_row_needs),
         cmocka_unit_test(a_row_in_memory_is_written_as_one_of_a_file),
         cmocka_unit_test(an_index_that_no_integer_holds_is_refused),
     };

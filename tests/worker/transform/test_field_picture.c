@@ -1,0 +1,343 @@
+/* Fields of pictures: the plan, the memory that is reserved to the byte, and
+ * how much smaller than it is a picture is decoded. */
+#include "tests/worker/transform/pictures.h"
+#include "tests/worker/transform/transform.h"
+
+#include <stdio.h>
+
+#include "common/clock.h"
+#include "worker/transform/field.h"
+#include "worker/transform/workshop.h"
+
+/* Of `width` x `height` pixels, without ops. */
+static struct fby_field_content plain_field(uint32_t width, uint32_t height)
+{
+    return (struct fby_field_content){.name = "f",
+        .group                              = "f",
+        .decode                             = FBY_DECODE_RGB8,
+        .dct_scale                          = FBY_DCT_OFF,
+        .wire_type                          = FBY_U8,
+        .shape                              = {3, {height, width, FBY_RGB}}};
+}
+
+static struct fby_op_use resize_to(uint32_t height, uint32_t width)
+{
+    return (struct fby_op_use){.op = fby_op_named("resize"),
+        .params                    = {{0}, {.n = 2, .i = {height, width}}}};
+}
+
+static struct fby_op_use crop_to(uint32_t height, uint32_t width)
+{
+    return (struct fby_op_use){.op = fby_op_named("center_crop"),
+        .params                    = {{.n = 2, .i = {height, width}}}};
+}
+
+static struct fby_field_job job_of(
+    const struct fby_field_content *field, const struct fby_buffer *file)
+{
+    return (struct fby_field_job){
+        .field = field, .bytes = file->data, .size = file->size};
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+/* Bytes that decoding to the field takes, from what is known before it. */
+static uint64_t needed(
+    const struct fby_field_content *field, const struct fby_buffer *file)
+{
+    struct fby_picture_file jpeg = as_jpeg(file);
+    struct fby_picture_head head;
+    assert_ok(fby_jpeg_read_head(&jpeg, &head, NULL));
+    struct fby_picture_part part  = {{0, 0, head.width, head.height}, 1, false};
+    struct fby_picture_need rows  = fby_jpeg_need(&head, &part);
+    struct fby_image        in    = {NULL, 0, head.width, head.height};
+    struct fby_resize_spec  spec  = fby_resize_whole(&in, &in);
+    uint64_t                whole = fby_image_bytes(head.width, head.height);
+    return rows.scratch[0] + rows.scratch[1] + head.library_bytes +
+           fby_resize_bytes(&spec) + (field->yuv420 ? whole : 0);
+}
+
+static fby_err write_with(const struct fby_field_content *field,
+    const struct fby_buffer *file, uint64_t bytes)
+{
+    static uint8_t              pixels[1 << 16];
+    struct fby_transform_limits limits = {1, fby_allowance_create(bytes - 1)};
+    struct fby_transform       *own    = fby_transform_create(&limits);
+    struct fby_field_job        job    = job_of(field, file);
+    fby_err                     err = fby_field_write(own, &job, pixels, NULL);
+    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    fby_transform_destroy(&own);
+    fby_allowance_destroy(&limits.allowance);
+    return err;
+}
+
+static void exactly_what_is_needed_is_reserved(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 16; i++) {
+        struct fby_photo         photo = {.width = 96,
+                    .height                      = 64,
+                    .orientation                 = 1 + i % 8,
+                    .progressive                 = i % 3 == 0};
+        struct fby_field_content field = plain_field(96, 64);
+        struct fby_buffer        file  = photo_file(photo);
+        field.yuv420                   = i >= 8;
+        uint64_t bytes                 = needed(&field, &file);
+        assert_ok(write_with(&field, &file, bytes));
+        assert_int_equal(write_with(&field, &file, bytes - 1), FBY_FULL);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void bytes_of_fields_are_those_of_their_values(void **state)
+{
+    (void)state;
+    struct fby_field_content field = plain_field(5, 7);
+    assert_int_equal(fby_field_bytes(&field), 5 * 7 * 3);
+    assert_int_equal(fby_field_index_bytes(&field), 0);
+    field.yuv420 = true;
+    assert_int_equal(fby_field_bytes(&field), 5 * 7 + 2 * 3 * 4);
+    struct fby_field_content sparse = {.decode = FBY_DECODE_SPARSE,
+        .wire_type                             = FBY_F32,
+        .max_length                            = 6,
+        .shape                                 = {2, {3, 100}}};
+    assert_int_equal(fby_field_bytes(&sparse), 6 * 4);
+    assert_int_equal(fby_field_index_bytes(&sparse), 6 * 2);
+    sparse.shape = (struct fby_shape){4, {16, 16, 16, 17}};
+    assert_int_equal(fby_field_index_bytes(&sparse), 6 * 4);
+    sparse.shape = (struct fby_shape){1, {256}};
+    assert_int_equal(fby_field_index_bytes(&sparse), 6);
+    struct fby_field_content array = {.decode = FBY_DECODE_ARRAY,
+        .wire_type                            = FBY_I64,
+        .shape                                = {4, {2, 3, 5, 7}}};
+    assert_int_equal(fby_field_bytes(&array), 8 * 2 * 3 * 5 * 7);
+}
+
+/* ---- plans --------------------------------------------------------------- */
+
+static void ops_make_pictures_up_to_the_most_pixels(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 16, .height = 16});
+    for (uint32_t width = 8191; width <= 8193; width++) {
+        struct fby_field_content field = plain_field(8, 8);
+        struct fby_field_job     job   = job_of(&field, &file);
+        struct fby_field_plan    plan;
+        struct fby_why           why = {{0}};
+        field.n_ops                  = 2;
+        field.ops[0]                 = resize_to(8192, width);
+        field.ops[1]                 = crop_to(8, 8);
+        assert_int_equal(fby_field_plan(&job, &plan, &why),
+            width <= 8192 ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_string_equal(why.text,
+            width <= 8192
+                ? ""
+                : "resize makes a picture of 8193 x 8192 pixels; at most "
+                  "67108864 are allowed");
+    }
+    fby_buffer_fini(&file);
+}
+
+/* A border makes it larger behind the op's own scaling. */
+static void steps_make_pictures_up_to_the_most_pixels(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 16, .height = 16});
+    for (int64_t more = 4088; more <= 4089; more++) {
+        struct fby_field_content field = plain_field(8, 8);
+        struct fby_field_job     job   = job_of(&field, &file);
+        struct fby_field_plan    plan;
+        struct fby_why           why = {{0}};
+        field.n_ops                  = 2;
+        field.ops[0] = (struct fby_op_use){.op = fby_op_named("pad"),
+            .params                            = {
+                                           {.n = 4, .i = {4088, 4088, more, 4088}}, {.n = 1}, {.n = 1}}};
+        field.ops[1] = crop_to(8, 8);
+        assert_int_equal(fby_field_plan(&job, &plan, &why),
+            more == 4088 ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_true(more == 4088 ||
+                    strstr(why.text, "pad makes a picture of 8193 x 8192"));
+    }
+    fby_buffer_fini(&file);
+}
+
+static void a_plan_ends_with_the_field_s_size(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 40, .height = 30});
+    static const uint32_t sizes[][2] = {{40, 30}, {40, 31}, {41, 30}, {30, 40}};
+    for (size_t i = 0; i < 4; i++) {
+        struct fby_field_content field = plain_field(sizes[i][0], sizes[i][1]);
+        struct fby_field_job     job   = job_of(&field, &file);
+        struct fby_field_plan    plan;
+        char                     text[200] = "";
+        struct fby_why           why       = {{0}};
+        assert_int_equal(fby_field_plan(&job, &plan, &why),
+            i == 0 ? FBY_OK : FBY_BAD_SAMPLE);
+        assert_int_equal(plan.width, 40);
+        assert_int_equal(plan.height, 30);
+        assert_int_equal(plan.n_ops, 0);
+        if (i > 0) {
+            snprintf(text, sizeof(text),
+                "the ops make a picture of 40 x 30 pixels of this one, the "
+                "field has %u x %u",
+                sizes[i][0], sizes[i][1]);
+        }
+        assert_string_equal(why.text, text);
+    }
+    fby_buffer_fini(&file);
+}
+
+/* ---- decoded smaller ----------------------------------------------------- */
+
+static uint32_t right_unit(const struct fby_pass *pass, uint32_t times)
+{
+    for (uint32_t unit = 8; unit > 1; unit /= 2) {
+        if (pass->box.w / unit >= times * pass->to.w &&
+            pass->box.h / unit >= times * pass->to.h) {
+            return unit;
+        }
+    }
+    return 1;
+}
+
+static void a_unit_leaves_a_box_so_many_times_as_large(void **state)
+{
+    (void)state;
+    for (uint32_t w = 1; w <= 100; w++) {
+        for (uint32_t h = 1; h <= 100; h++) {
+            for (uint32_t times = 1; times <= 2; times++) {
+                const struct fby_pass pass = {
+                    .box = {3, 5, w, h}, .to = {6, 5}};
+                assert_int_equal(
+                    fby_pass_unit(&pass, times), right_unit(&pass, times));
+            }
+        }
+    }
+}
+
+/* `side` x `side` pixels, the file's made smaller by `unit` first. */
+static void write_scaled(const struct fby_buffer *file, uint32_t side,
+    enum fby_dct_scale scale, uint8_t *pixels)
+{
+    struct fby_field_content field = plain_field(side, side);
+    struct fby_field_job     job   = job_of(&field, file);
+    field.dct_scale                = scale;
+    field.n_ops                    = 1;
+    field.ops[0]                   = resize_to(side, side);
+    assert_ok(fby_field_write(transform, &job, pixels, NULL));
+}
+
+/* 320 pixels to 40: FAITHFUL leaves twice the result and more, FAST exactly it.
+ * Of 79 pixels in one direction no two may become one. */
+static void each_scale_decodes_as_small_as_it_may(void **state)
+{
+    (void)state;
+    enum { SIDE = 40 };
+    static uint8_t    out[3][SIDE * SIDE * FBY_RGB];
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 320, .height = 320});
+    struct fby_buffer small =
+        photo_file((struct fby_photo){.width = 2 * SIDE - 1, .height = 320});
+    for (int i = 0; i < 3; i++) {
+        write_scaled(
+            &file, SIDE, (enum fby_dct_scale)(FBY_DCT_OFF + i), out[i]);
+    }
+    assert_memory_not_equal(out[0], out[1], sizeof(out[0]));
+    assert_memory_not_equal(out[0], out[2], sizeof(out[0]));
+    assert_memory_not_equal(out[1], out[2], sizeof(out[0]));
+    for (int i = 0; i < 3; i++) {
+        write_scaled(
+            &small, SIDE, (enum fby_dct_scale)(FBY_DCT_OFF + i), out[i]);
+    }
+    assert_memory_equal(out[0], out[1], sizeof(out[0]));
+    assert_memory_equal(out[0], out[2], sizeof(out[0]));
+    fby_buffer_fini(&file);
+    fby_buffer_fini(&small);
+}
+
+/* ---- passes -------------------------------------------------------------- */
+
+static uint32_t passes_of(const struct fby_op_plan *plans, uint32_t n)
+{
+    struct fby_passes passes;
+    uint32_t          bad = 99;
+    assert_true(
+        fby_passes_plan(plans, n, (struct fby_size){40, 30}, &passes, &bad));
+    assert_int_equal(bad, 99);
+    return passes.n;
+}
+
+/* Crop, scale, mirror, crop; then scale again; then a step and a crop. */
+static void ops_are_as_few_passes_as_can_be(void **state)
+{
+    (void)state;
+    static const struct fby_op_plan plans[] = {
+        {5, 4, 20, 20, 20, 20, false, 0, {{0}}},
+        {0, 0, 20, 20, 33, 31, false, 0, {{0}}},
+        {0, 0, 33, 31, 33, 31, true, 0, {{0}}},
+        {1, 2, 30, 28, 30, 28, false, 0, {{0}}},
+        {0, 0, 30, 28, 10, 10, false, 0, {{0}}},
+        {0, 0, 10, 10, 10, 10, false, 1, {{.kind = FBY_STEP_GREY}}},
+        {0, 0, 10, 10, 10, 10, false, 0, {{0}}},
+        {1, 1, 8, 8, 8, 8, false, 0, {{0}}},
+        {0, 0, 8, 8, 16, 16, true, 0, {{0}}},
+    };
+    static const uint32_t right[] = {1, 1, 1, 1, 2, 2, 2, 3, 3};
+    for (uint32_t n = 1; n <= sizeof(plans) / sizeof(*plans); n++) {
+        assert_int_equal(passes_of(plans, n), right[n - 1]);
+    }
+}
+
+/* ---- costs --------------------------------------------------------------- */
+
+/* A pass is charged to the op that scales. What the decoder and the first pass
+ * took is no more than the thread did. */
+static void a_picture_s_time_is_shared_out(void **state)
+{
+    (void)state;
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 60, .height = 50});
+    struct fby_transform    *own   = fby_transform_create(NULL);
+    struct fby_field_content field = plain_field(20, 10);
+    struct fby_field_job     job   = job_of(&field, &file);
+    uint8_t                  pixels[20 * 10 * FBY_RGB];
+    field.n_ops  = 3;
+    field.ops[0] = crop_to(40, 40);
+    field.ops[1] = resize_to(30, 30);
+    field.ops[2] = crop_to(10, 20);
+
+    int64_t began = fby_thread_cpu_ns();
+    assert_ok(fby_field_write(own, &job, pixels, NULL));
+    int64_t         took   = fby_thread_cpu_ns() - began;
+    struct fby_cost decode = fby_transform_cost(own, FBY_COST_DECODE);
+    struct fby_cost resize = fby_transform_cost(own, FBY_OP_RESIZE);
+    assert_int_equal(decode.calls, 1);
+    assert_int_equal(resize.calls, 1);
+    assert_int_equal(fby_transform_cost(own, FBY_OP_CENTER_CROP).calls, 0);
+    assert_true(resize.cpu_ns > 0);
+    assert_true(decode.cpu_ns + resize.cpu_ns > 0);
+    assert_true(decode.cpu_ns + resize.cpu_ns <= took);
+    fby_transform_destroy(&own);
+    fby_buffer_fini(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exactly_what_is_needed_is_reserved),
+        cmocka_unit_test(bytes_of_fields_are_those_of_their_values),
+        cmocka_unit_test(ops_make_pictures_up_to_the_most_pixels),
+        cmocka_unit_test(steps_make_pictures_up_to_the_most_pixels),
+        cmocka_unit_test(a_plan_ends_with_the_field_s_size),
+        cmocka_unit_test(a_unit_leaves_a_box_so_many_times_as_large),
+        cmocka_unit_test(each_scale_decodes_as_small_as_it_may),
+        cmocka_unit_test(a_picture_s_time_is_shared_out),
+        cmocka_unit_test(ops_are_as_few_passes_as_can_be),
+    };
+    return cmocka_run_group_tests_name("worker.transform.field_picture", tests,
+        open_transform, close_transform);
+}
