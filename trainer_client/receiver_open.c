@@ -130,7 +130,7 @@ void fby_r_opened(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (opened->open.value == 0 || opened->open.value > r->opens ||
+    if (opened->open.value > r->opens ||
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
