@@ -256,7 +256,7 @@ static uint64_t plan_locality(
 static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
 {
     uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
-    if (setup->epochs != 0 && setup->epochs < total / steps) {
+    if (setup->epochs != 0 && setup->epochs <= total / steps) {
         total = setup->epochs * steps;
     }
     return total;
