@@ -646,6 +646,61 @@ static void a_pong_says_what_the_worker_still_has(void **state)
     dialogue_end(&d);
 }
 
+/* ---- hedges -------------------------------------------------------------- */
+
+/* A second later the other worker is asked, and is faster. */
+static void deliver_hedged(
+    struct dialogue *d, struct answer *slow, struct answer *fast)
+{
+    dialogue_open(d, 2);
+    struct party *other = hear_either(d, slow);
+    assert_no_batch(d); /* the trainer waits */
+    hear_request(d, fast, other);
+    assert_int_equal(fast->header.header.step, 0);
+    say_answer(fast);
+    assert_delivers(d, 0);
+    assert_int_equal(stats_of(d).hedges, 1);
+}
+
+static void the_slower_answer_is_dropped(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   slow;
+    struct answer   fast;
+    deliver_hedged(&d, &slow, &fast);
+    say_answer(&slow);
+    while (stats_of(&d).late_hedge_chunks < FIELDS) {
+        listen_all(&d);
+    }
+    answer_next(&d);
+    assert_delivers(&d, 1);
+    assert_int_equal(stats_of(&d).late_hedge_chunks, FIELDS);
+    assert_int_equal(stats_of(&d).late_chunks, 0);
+    assert_int_equal(stats_of(&d).rerequests, 0);
+    dialogue_end(&d);
+}
+
+static void the_slower_answer_has_to_be_the_same(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   slow;
+    struct answer   fast;
+    char            text[400];
+    deliver_hedged(&d, &slow, &fast);
+    slow.values[0][0]++;
+    slow.chunks[0].raw_hash = fby_xxh64(slow.values[0], ROWS);
+    fill_sums(&d, &slow);
+    say_answer(&slow);
+    snprintf(text, sizeof(text),
+        "worker here (%s) and worker here (%s) made different values of "
+        "epoch 0 step 0",
+        fast.worker->endpoint, slow.worker->endpoint);
+    await_failure(&d, FOREBAY_DATA, text);
+    dialogue_end(&d);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -668,6 +723,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_worker_that_leaves_finishes_what_it_has),
         cmocka_unit_test(a_new_route_keeps_what_the_worker_names),
         cmocka_unit_test(a_pong_says_what_the_worker_still_has),
+        cmocka_unit_test(the_slower_answer_is_dropped),
+        cmocka_unit_test(the_slower_answer_has_to_be_the_same),
     };
     fby_log_init("test", FBY_LOG_ERROR);
     if (argc > 1) { /* one test alone, to look into it */

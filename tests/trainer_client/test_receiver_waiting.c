@@ -64,6 +64,20 @@ static void refuse_until(struct dialogue *d, int i, const char *text)
     assert_string_equal(waiting.text, text);
 }
 
+/* As ever once there are workers again. */
+static void assert_tells_of_busy(struct dialogue *d, struct party *worker)
+{
+    char text[400];
+    snprintf(text, sizeof(text),
+        "worker here (%s) is busy: it has no room, memory or files for a "
+        "batch now, and is asked again; where that lasts its log says why",
+        worker->endpoint);
+    const struct fby_request *r = &hear(d, worker, FBY_MSG_REQUEST)->request;
+    say(worker, &(struct fby_message){
+                    .type = FBY_MSG_BUSY, .busy = {d->session, r->request, 1}});
+    await_waiting(d, text);
+}
+
 static void of_workers_without_room_one_says_why(void **state)
 {
     (void)state;
@@ -84,6 +98,7 @@ static void of_workers_without_room_one_says_why(void **state)
         answer_next(&d);
         assert_delivers(&d, 0);
         await_waiting(&d, "");
+        assert_tells_of_busy(&d, &d.workers[i]);
         dialogue_end(&d);
     }
 }
