@@ -209,6 +209,21 @@ static inline struct heard *find_heard(
     return one;
 }
 
+/* All requests that came are named: what is not would count as lost. */
+static inline void answer_ping(struct party *worker, struct heard *ping)
+{
+    struct fby_request_id open[FBY_OPEN_REQUESTS];
+    size_t                n   = 0;
+    struct heard         *one = worker->heard;
+    for (; one != NULL && n < FBY_OPEN_REQUESTS; one = one->next) {
+        if (one->message.type == FBY_MSG_REQUEST) {
+            open[n++] = one->message.request.request;
+        }
+    }
+    ping->taken = true;
+    say_pong(worker, &ping->message.ping, open, n);
+}
+
 /* All that has come, or what comes within a millisecond. */
 static inline void listen_all(struct dialogue *d)
 {
@@ -225,8 +240,7 @@ static inline void listen_all(struct dialogue *d)
         listen_to(worker);
         struct heard *ping = find_heard(worker, FBY_MSG_PING);
         if (ping != NULL && !worker->silent) {
-            ping->taken = true;
-            say_pong(worker, &ping->message.ping, NULL, 0);
+            answer_ping(worker, ping);
         }
     }
 }
