@@ -359,6 +359,8 @@ static void a_worker_without_room_is_tried_again_later(void **state)
             assert_int_equal(u->instance.value, d.workers[0].instance.value);
             assert_int_equal(u->session.value, d.session.value);
             assert_non_null(strstr(u->text, d.workers[0].endpoint));
+            /* at once, not when it has said nothing for long */
+            assert_null(find_heard(&d.workers[0], FBY_MSG_HELLO));
         }
         struct fby_open open = greet(&d, &d.workers[0]);
         assert_true(fby_now_ns() - begun_ns >= FBY_NS_PER_S / 2);
