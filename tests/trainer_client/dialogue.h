@@ -524,7 +524,7 @@ struct answer {
 
 static inline uint8_t value_of(uint64_t step, uint32_t field, uint32_t row)
 {
-    return (uint8_t)(step * 16 + field * 8 + row);
+    return (uint8_t)(step * 16 + UINT64_C(8) * field + row);
 }
 
 static inline void fill_header(const struct dialogue *d, struct answer *a,
@@ -590,7 +590,7 @@ static inline void make_answer(const struct dialogue *d, struct answer *a,
     a->end.end  = (struct fby_end){
          .session     = request->session,
          .request     = request->request,
-         .wire_bytes  = FIELDS * (FBY_CHUNK_PREFIX + ROWS),
+         .wire_bytes  = UINT64_C(2) * (FBY_CHUNK_PREFIX + ROWS),
          .sums        = a->sums,
          .n_sums      = FIELDS,
          .substituted = &a->bad,

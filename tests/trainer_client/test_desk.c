@@ -332,7 +332,7 @@ static void note(void *arg, uint64_t done, uint64_t total)
 static bool scan_on(void *arg)
 {
     struct watch *w = arg;
-    fby_desk_scanning(&w->c->desk, 2 * (w->asked / 2), 9);
+    fby_desk_scanning(&w->c->desk, w->asked / 2 * UINT64_C(2), 9);
     return ++w->asked == w->most;
 }
 

@@ -376,7 +376,9 @@ static void at_most_256_roots_are_taken(void **state)
     char                  *text = strdup(pipeline_text);
     char                  *at   = strstr(text, "in1k:t-{0..3}.tar");
     struct fby_setup       setup;
-    memcpy(at, "/data/sets/aa.tar", 17);
+    for (const char *c = "/data/sets/aa.tar"; *c != '\0'; c++) {
+        *at++ = *c;
+    }
     for (int i = 0; i < 257; i++) {
         roots[i] = (struct forebay_root){"photos", "/data/sets"};
     }
