@@ -417,6 +417,14 @@ static inline void say_joined(struct dialogue *d)
                         }});
 }
 
+/* What the server has said was taken in; once, for the errors' sake. */
+static inline void await_server(struct dialogue *d)
+{
+    say(&d->server,
+        &(struct fby_message){.type = FBY_MSG_PING, .ping = {{7}, 1}});
+    await_errors(d, 1);
+}
+
 /* Joined, and told of all workers. */
 static inline void admit(struct dialogue *d)
 {

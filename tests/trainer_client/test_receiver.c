@@ -247,9 +247,7 @@ static void a_server_without_workers_is_told_of(void **state)
         d.workers[0].endpoint);
     await_waiting(&d, text);
     say_joined(&d); /* that there are workers is known by now */
-    say(&d.server,
-        &(struct fby_message){.type = FBY_MSG_PING, .ping = {{7}, 1}});
-    await_errors(&d, 1);
+    await_server(&d);
     await_waiting(&d, text);
     dialogue_end(&d);
 }
@@ -285,9 +283,7 @@ static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
                                                   .removed  = {&d.workers[0].instance, 1},
                                }});
         }
-        say(&d.server,
-            &(struct fby_message){.type = FBY_MSG_PING, .ping = {{7}, 1}});
-        await_errors(&d, 1);
+        await_server(&d);
         for (int i = 0; i < 2; i++) { /* both have no room any more */
             say(&d.workers[i], &(struct fby_message){.type = FBY_MSG_REFUSED,
                                    .refused = {.session = d.session,

@@ -191,6 +191,7 @@ static struct fby_open begin_late(struct dialogue *d)
     say_opened(&d->workers[0], &first);
     (void)hear(d, &d->workers[0], FBY_MSG_REQUEST);
     say_workers(d, 1, 1, false);
+    await_server(d);
     say(&d->workers[0], &(struct fby_message){.type = FBY_MSG_STALE_DATA,
                             .stale_data             = {.session = d->session,
                                             .request            = {1},
