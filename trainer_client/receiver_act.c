@@ -311,7 +311,6 @@ void fby_r_act(struct fby_receiver *r)
     }
     if (r->warned_alone && fby_window_usable(r->window) > 0) {
         r->warned_alone = false;
-        r->told_busy    = false;
         fby_info(
             "WORKERS-BACK", "%u can be asked", fby_window_usable(r->window));
         fby_desk_waiting(r->desk, "");

@@ -130,7 +130,7 @@ void fby_r_opened(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (opened->open.value == 0 || opened->open.value > r->opens ||
+    if (opened->open.value > r->opens ||
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
@@ -256,7 +256,7 @@ static uint64_t plan_locality(
 static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
 {
     uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
-    if (setup->epochs != 0 && setup->epochs < total / steps) {
+    if (setup->epochs != 0 && setup->epochs <= total / steps) {
         total = setup->epochs * steps;
     }
     return total;

@@ -49,7 +49,12 @@ static struct {
     int                     driver, devices;
     uint32_t                contexts;
     struct fake_cuda_counts counts;
-} fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .driver = 13000, .devices = 1};
+    uint32_t                pins;   /* calls, whatever came of them */
+    pthread_cond_t          pinned; /* after each */
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER,
+    .pinned     = PTHREAD_COND_INITIALIZER,
+    .driver     = 13000,
+    .devices    = 1};
 
 static uint32_t draw(uint32_t n)
 {
@@ -244,7 +249,12 @@ static int pin(void *memory, size_t size)
 {
     (void)memory;
     (void)size;
-    return blocking("cudaHostRegister", 1);
+    int code = blocking("cudaHostRegister", 1);
+    pthread_mutex_lock(&fake.lock);
+    fake.pins++;
+    pthread_cond_broadcast(&fake.pinned);
+    pthread_mutex_unlock(&fake.lock);
+    return code;
 }
 
 static int unpin(void *memory)
@@ -495,6 +505,7 @@ void fake_cuda_begin(uint64_t seed)
     fake.devices  = 1;
     fake.contexts = 0;
     fake.counts   = (struct fake_cuda_counts){0};
+    fake.pins     = 0;
 }
 
 void fake_cuda_end(void)
@@ -507,6 +518,15 @@ void fake_cuda_end(void)
         free(mark);
     }
     memset(fake.streams, 0, sizeof(fake.streams));
+    pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_await_pins(uint32_t n)
+{
+    pthread_mutex_lock(&fake.lock);
+    while (fake.pins < n) {
+        pthread_cond_wait(&fake.pinned, &fake.lock);
+    }
     pthread_mutex_unlock(&fake.lock);
 }
 

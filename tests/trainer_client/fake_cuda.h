@@ -29,6 +29,10 @@ void fake_cuda_end(void);
  * NULL: none. */
 void fake_cuda_fail(const char *function);
 
+/* Until memory was pinned `n` times since the beginning, by other threads: what
+ * fails from then on fails no pinning. */
+void fake_cuda_await_pins(uint32_t n);
+
 /* Stages of the calling thread that were begun and not ended. */
 int fake_cuda_stages_open(void);
 

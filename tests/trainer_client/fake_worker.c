@@ -507,6 +507,7 @@ static uint8_t *encode_chunk(struct fake_worker *w, const struct batch *b,
     }
     chunk->raw_hash = fby_xxh64(raw.data, raw.size);
     out.data[0] ^= due(w, w->does.spoil_every, w->chunks + 1) ? 0x10 : 0;
+    chunk->wire_bytes -= due(w, w->does.cut_every, w->chunks + 1) ? 1 : 0;
     fby_chunk_write(chunk, out.data, frame);
     free(scratch);
     *size = FBY_CHUNK_PREFIX + chunk->wire_bytes;
@@ -526,6 +527,13 @@ static void send_garbage(struct fake_worker *w, const uint8_t *frame)
     send_frame(w->socket, &w->route, junk, sizeof(junk));
 }
 
+/* Another one for each `number`. */
+static void flip_a_bit(uint8_t *bytes, uint32_t size, uint32_t number)
+{
+    uint64_t drawn = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    bytes[(drawn >> 32) % size] ^= (uint8_t)(1U << (drawn >> 29 & 7));
+}
+
 static void send_chunk(
     struct fake_worker *w, const struct batch *b, struct fby_chunk *chunk)
 {
@@ -538,7 +546,7 @@ static void send_chunk(
         send_garbage(w, frame);
     }
     if (due(w, w->does.corrupt_every, i)) {
-        frame[size - 1] ^= 0x10;
+        flip_a_bit(frame + FBY_CHUNK_PREFIX, chunk->wire_bytes, i);
     }
     if (!due(w, w->does.skip_every, i)) {
         send_frame(w->socket, &w->route, frame, size);

@@ -27,8 +27,10 @@ struct fake_behaviour {
     uint32_t lost_every;    /* REQUEST: LOST */
     uint32_t forget_every;  /* REQUEST: HELLO_FIRST, and nothing is open */
     uint32_t content_every; /* REQUEST: SEND_CONTENT */
-    uint32_t corrupt_every; /* chunk: one byte flipped after hashing */
+    uint32_t corrupt_every; /* chunk: one bit of its payload, anywhere, flipped
+                               after hashing */
     uint32_t spoil_every;   /* chunk: payload changed before hashing */
+    uint32_t cut_every;     /* chunk: payload a byte short before hashing */
     uint32_t twice_every;   /* chunk: sent twice */
     uint32_t skip_every;    /* chunk: not sent */
     uint32_t garbage_every; /* chunk: preceded by garbage frames */

@@ -51,7 +51,6 @@ static inline void rig_begin(struct rig *rig, uint32_t size, const char *last)
     rig->options.server          = fake_server_endpoint(rig->server);
     rig->options.pipeline_text   = rig->text;
     rig->options.digests         = true;
-    rig->options.verify_decoded  = true;
     rig->options.open_timeout_ns = RIG_PATIENCE;
 }
 

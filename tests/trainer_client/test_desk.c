@@ -1,6 +1,7 @@
 /* What a trainer finds on the desk, and in which order. */
 #include "tests/test.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -258,6 +259,256 @@ static void the_receiver_sees_room_and_hunger(void **state)
     end(&c);
 }
 
+/* ---- phases, whichever comes when ---------------------------------------- */
+
+static void an_end_after_a_failure_is_a_failure(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *none  = NULL;
+    struct fby_why        cause = because("damaged");
+    begin(&c);
+    fby_desk_fail(&c.desk, FOREBAY_DATA, &cause);
+    fby_desk_end(&c.desk);
+    assert_int_equal(c.desk.phase, FBY_PHASE_FAILED);
+    assert_int_equal(look(&c, &none), FOREBAY_DATA);
+    assert_string_equal(c.desk.last.text, "damaged");
+    end(&c);
+}
+
+static void a_stream_that_opens_after_its_failure_has_failed(void **state)
+{
+    (void)state;
+    struct counter            c;
+    struct fby_why            cause = because("refused");
+    struct fby_why            why   = {""};
+    const struct forebay_info info  = {.samples = 9};
+    begin(&c);
+    fby_desk_fail(&c.desk, FOREBAY_CONFIG, &cause);
+    fby_desk_opened(&c.desk, &info);
+    assert_int_equal(c.desk.phase, FBY_PHASE_FAILED);
+    assert_int_equal(wait_open(&c, &why), FOREBAY_OK); /* next tells it */
+    end(&c);
+}
+
+static void what_cannot_be_made_fails_by_whose_fault_it_is(void **state)
+{
+    (void)state;
+    static const struct {
+        fby_err             err;
+        enum forebay_status status;
+    } all[] = {{FBY_SYS, FOREBAY_SYSTEM}, {FBY_PROTO, FOREBAY_DATA}};
+    for (size_t i = 0; i < 2; i++) {
+        struct counter        c;
+        struct forebay_batch *none = NULL;
+        begin(&c);
+        finish(&c, lay_down(&c, 0), all[i].err);
+        assert_int_equal(look(&c, &none), all[i].status);
+        assert_null(none);
+        assert_int_equal(c.desk.stats.steps, 0);
+        end(&c);
+    }
+}
+
+/* ---- waiting ------------------------------------------------------------- */
+
+struct watch { /* what open is given, and what it asked */
+    struct counter *c;
+    uint64_t        told[8][2];
+    uint32_t        n_told;
+    uint32_t        asked;
+    uint32_t        most; /* then it gives up */
+};
+
+static void note(void *arg, uint64_t done, uint64_t total)
+{
+    struct watch *w       = arg;
+    w->told[w->n_told][0] = done;
+    w->told[w->n_told][1] = total;
+    w->n_told++;
+}
+
+/* Two shards are scanned at each look but every second. */
+static bool scan_on(void *arg)
+{
+    struct watch *w = arg;
+    fby_desk_scanning(&w->c->desk, w->asked / 2 * UINT64_C(2), 9);
+    return ++w->asked == w->most;
+}
+
+static void each_advance_of_a_scan_is_told_once(void **state)
+{
+    (void)state;
+    struct counter              c;
+    struct fby_why              why   = {""};
+    struct watch                w     = {.c = &c, .most = 6};
+    const struct fby_open_watch watch = {
+        .deadline_ns = fby_now_ns() + 60 * FBY_NS_PER_S,
+        .on_scan     = note,
+        .on_scan_arg = &w,
+        .give_up     = scan_on,
+        .give_up_arg = &w,
+    };
+    begin(&c);
+    int64_t begun_ns = fby_now_ns();
+    assert_int_equal(
+        fby_desk_wait_open(&c.desk, &watch, &why), FOREBAY_INTERRUPTED);
+    assert_true(fby_now_ns() - begun_ns >= 6 * (FBY_NS_PER_S / 10));
+    assert_int_equal(w.n_told, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(w.told[i][0], 2 * i);
+        assert_int_equal(w.told[i][1], 9);
+    }
+    assert_string_equal(why.text, "");
+    end(&c);
+}
+
+static void open_waits_until_its_deadline_and_no_longer_asks(void **state)
+{
+    (void)state;
+    struct counter              c;
+    struct fby_why              why   = {""};
+    struct watch                w     = {.c = &c, .most = 100};
+    const struct fby_open_watch watch = {
+        .deadline_ns = fby_now_ns() + 150 * FBY_NS_PER_MS,
+        .give_up     = scan_on,
+        .give_up_arg = &w,
+    };
+    begin(&c);
+    fby_desk_waiting(&c.desk, "nobody");
+    assert_int_equal(
+        fby_desk_wait_open(&c.desk, &watch, &why), FOREBAY_TIMEOUT);
+    assert_true(fby_now_ns() >= watch.deadline_ns);
+    assert_true(w.asked >= 2);
+    assert_string_equal(why.text, "nobody");
+    end(&c);
+}
+
+static void next_waits_as_long_as_it_is_told(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *none = NULL;
+    begin(&c);
+    int64_t begun_ns = fby_now_ns();
+    assert_int_equal(
+        fby_desk_next(&c.desk, c.shelf, 30 * FBY_NS_PER_MS, NULL, &none),
+        FOREBAY_TIMEOUT);
+    int64_t took_ns = fby_now_ns() - begun_ns;
+    assert_true(took_ns >= 30 * FBY_NS_PER_MS);
+    assert_true(c.desk.stats.wait_ns >= 30 * FBY_NS_PER_MS);
+    assert_true(c.desk.stats.wait_ns <= took_ns);
+    assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
+    assert_true(c.desk.stats.wait_ns <= took_ns); /* it did not wait */
+    end(&c);
+}
+
+/* ---- bells, counts ------------------------------------------------------- */
+
+static bool rings(struct counter *c)
+{
+    struct pollfd fd = {.fd = c->desk.bell.fd, .events = POLLIN};
+    bool          on = poll(&fd, 1, 0) == 1;
+    fby_bell_clear(&c->desk.bell);
+    return on;
+}
+
+static void the_bell_rings_for_hunger_and_for_room(void **state)
+{
+    (void)state;
+    struct counter        c;
+    struct forebay_batch *none   = NULL;
+    bool                  hungry = false;
+    begin(&c);
+    assert_false(rings(&c));
+    assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
+    assert_true(rings(&c));
+    assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
+    assert_false(rings(&c)); /* it is known */
+    struct forebay_batch *first = lay_down(&c, 0);
+    assert_true(fby_desk_has_room(&c.desk, &hungry));
+    assert_false(hungry); /* something is on its way */
+    finish(&c, first, FBY_OK);
+    assert_takes(&c, 0);
+    assert_true(rings(&c));
+    assert_true(fby_desk_has_room(&c.desk, &hungry));
+    assert_false(hungry);
+    end(&c);
+}
+
+static void a_desk_has_room_up_to_its_last_place(void **state)
+{
+    (void)state;
+    struct counter c;
+    bool           hungry = false;
+    begin(&c);
+    for (uint64_t i = 0; i < FBY_DESK_AHEAD; i++) {
+        assert_true(fby_desk_has_room(&c.desk, &hungry));
+        finish(&c, lay_down(&c, i), FBY_OK);
+    }
+    assert_false(fby_desk_has_room(&c.desk, &hungry));
+    assert_takes(&c, 0);
+    assert_true(fby_desk_has_room(&c.desk, &hungry));
+    lay_down(&c, 2);
+    assert_takes(&c, 1);
+    end(&c); /* with one that nobody took */
+}
+
+static void deliveries_are_counted_beside_what_the_receiver_reports(
+    void **state)
+{
+    (void)state;
+    struct counter             c;
+    const struct forebay_stats report = {
+        .steps      = 70,
+        .images     = 71,
+        .raw_bytes  = 72,
+        .wait_ns    = 73,
+        .wire_bytes = 74,
+        .hedges     = 75,
+        .n_stages   = 1,
+    };
+    begin(&c);
+    struct forebay_batch *batch = lay_down(&c, 0);
+    batch->raw_bytes            = 40;
+    finish(&c, batch, FBY_OK);
+    assert_takes(&c, 0);
+    c.desk.stats.wait_ns = 5;
+    fby_desk_report(&c.desk, &report);
+    assert_int_equal(c.desk.stats.steps, 1);
+    assert_int_equal(c.desk.stats.images, 2);
+    assert_int_equal(c.desk.stats.raw_bytes, 40);
+    assert_int_equal(c.desk.stats.wait_ns, 5);
+    assert_int_equal(c.desk.stats.wire_bytes, 74);
+    assert_int_equal(c.desk.stats.hedges, 75);
+    assert_int_equal(c.desk.stats.n_stages, 1);
+    end(&c);
+}
+
+static void the_streams_digest_is_of_the_batches_that_have_one(void **state)
+{
+    (void)state;
+    struct counter       c;
+    struct fby_sum_state want;
+    begin(&c);
+    fby_sum_begin(&want);
+    for (uint64_t step = 0; step < 3; step++) {
+        struct forebay_batch *batch = lay_down(&c, step);
+        batch->has_digests          = step != 1;
+        memset(batch->digest.bytes, (int)step + 1, sizeof(batch->digest.bytes));
+        if (step != 1) {
+            fby_sum_add(
+                &want, batch->digest.bytes, sizeof(batch->digest.bytes));
+        }
+        finish(&c, batch, FBY_OK);
+        assert_takes(&c, step);
+    }
+    struct fby_sum got  = fby_sum_end(&c.desk.digest);
+    struct fby_sum sure = fby_sum_end(&want);
+    assert_memory_equal(&got, &sure, sizeof(got));
+    end(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +524,17 @@ int main(void)
         cmocka_unit_test(values_that_cannot_be_made_fail_the_stream),
         cmocka_unit_test(a_trainer_that_holds_all_is_told_so),
         cmocka_unit_test(the_receiver_sees_room_and_hunger),
+        cmocka_unit_test(an_end_after_a_failure_is_a_failure),
+        cmocka_unit_test(a_stream_that_opens_after_its_failure_has_failed),
+        cmocka_unit_test(what_cannot_be_made_fails_by_whose_fault_it_is),
+        cmocka_unit_test(each_advance_of_a_scan_is_told_once),
+        cmocka_unit_test(open_waits_until_its_deadline_and_no_longer_asks),
+        cmocka_unit_test(next_waits_as_long_as_it_is_told),
+        cmocka_unit_test(the_bell_rings_for_hunger_and_for_room),
+        cmocka_unit_test(a_desk_has_room_up_to_its_last_place),
+        cmocka_unit_test(
+            deliveries_are_counted_beside_what_the_receiver_reports),
+        cmocka_unit_test(the_streams_digest_is_of_the_batches_that_have_one),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.desk", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "trainer_client/election.h"
@@ -127,6 +128,240 @@ static void token_and_job_must_not_disagree(void **state)
     assert_non_null(strstr(why.text, "the token and the job disagree"));
 }
 
+/* ---- what is said of it -------------------------------------------------- */
+
+/* The first bytes of named(). */
+static const char *hex(char letter, char text[17])
+{
+    struct fby_digest digest = named(letter);
+    return fby_hex(digest.bytes, 8, text);
+}
+
+static void assert_words(struct fby_election *election, const char *want)
+{
+    const struct fby_candidate *winner = NULL;
+    struct fby_why              why    = {""};
+    assert_int_equal(
+        fby_election_decide(election, true, &winner, &why), FBY_CONFIG);
+    assert_string_equal(why.text, want);
+    assert_null(winner);
+    fby_election_fini(election);
+    assert_int_equal(election->n, 0);
+}
+
+static void a_tie_is_told_with_both_values_and_where_they_are(void **state)
+{
+    (void)state;
+    struct fby_election election = {0};
+    char                want[500];
+    char                a[17];
+    char                b[17];
+    vote(&election, "first", 'x', 'f');
+    vote(&election, "second", 'y', 'f');
+    snprintf(want, sizeof(want),
+        "workers differ in data: %s at first, %s at second; the first shard "
+        "that differs: b.tar",
+        hex('x', a), hex('y', b));
+    assert_words(&election, want);
+    vote(&election, "first", 'x', 'f');
+    vote(&election, "second", 'x', 'g');
+    snprintf(want, sizeof(want),
+        "workers differ in arithmetic: fingerprint %s at first, %s at second; "
+        "give them one build",
+        hex('f', a), hex('g', b));
+    assert_words(&election, want);
+}
+
+/* One shard of a name and a digest. */
+static void vote_shards(
+    struct fby_election *election, char data, const char *name, size_t n)
+{
+    const struct fby_shard_info shards[2] = {
+        {.name = name, .digest = named('s')},
+        {.name = "z.tar", .digest = named('s')},
+    };
+    const struct fby_opened opened = {
+        .data = named(data), .shards = shards, .n_shards = n};
+    char who[2] = {data, '\0'};
+    fby_election_vote(election, who, &opened);
+}
+
+static void shards_that_are_named_otherwise_or_missing_are_told(void **state)
+{
+    (void)state;
+    struct fby_election election = {0};
+    char                want[500];
+    char                a[17];
+    char                b[17];
+    vote_shards(&election, 'x', "a.tar", 2);
+    vote_shards(&election, 'y', "b.tar", 2);
+    snprintf(want, sizeof(want),
+        "workers differ in data: %s at x, %s at y; the first shard that "
+        "differs: a.tar here, b.tar there",
+        hex('x', a), hex('y', b));
+    assert_words(&election, want);
+    vote_shards(&election, 'x', "a.tar", 2);
+    vote_shards(&election, 'y', "a.tar", 1);
+    snprintf(want, sizeof(want),
+        "workers differ in data: %s at x, %s at y; 2 shards here, 1 there",
+        hex('x', a), hex('y', b));
+    assert_words(&election, want);
+}
+
+static void a_pin_that_none_has_is_told_with_both_values(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"data digest", "fingerprint"};
+    for (int i = 0; i < 2; i++) {
+        struct fby_election           election = {0};
+        const struct fby_maybe_digest data     = pinned(i == 0 ? 'y' : 'x');
+        const struct fby_maybe_digest print    = pinned(i == 0 ? 'f' : 'g');
+        char                          want[500];
+        char                          a[17];
+        char                          b[17];
+        assert_ok(
+            fby_election_pin(&election, &data, &print, "the token", NULL));
+        vote(&election, "first", 'x', 'f');
+        snprintf(want, sizeof(want),
+            "%s %s is pinned by the token, but first has %s", words[i],
+            hex(i == 0 ? 'y' : 'g', a), hex(i == 0 ? 'x' : 'f', b));
+        assert_words(&election, want);
+    }
+}
+
+static void two_pins_that_differ_are_told(void **state)
+{
+    (void)state;
+    struct fby_election           election = {0};
+    struct fby_why                why      = {""};
+    const struct fby_maybe_digest nothing  = {.known = false};
+    const struct fby_maybe_digest f        = pinned('f');
+    const struct fby_maybe_digest g        = pinned('g');
+    char                          want[300];
+    char                          a[17];
+    char                          b[17];
+    assert_ok(fby_election_pin(&election, &nothing, &nothing, "nobody", &why));
+    assert_null(election.pinned_by);
+    assert_ok(fby_election_pin(&election, &nothing, &f, "the token", &why));
+    assert_ok(fby_election_pin(&election, &nothing, &f, "the job", &why));
+    assert_string_equal(election.pinned_by, "the token");
+    assert_int_equal(
+        fby_election_pin(&election, &nothing, &g, "the job", &why), FBY_CONFIG);
+    snprintf(want, sizeof(want),
+        "the token and the job disagree: fingerprint %s, but it must be %s",
+        hex('g', a), hex('f', b));
+    assert_string_equal(why.text, want);
+    struct fby_digest kept = named('f');
+    assert_true(fby_digest_equal(&election.fingerprint.digest, &kept));
+    assert_false(election.data.known);
+}
+
+/* ---- votes --------------------------------------------------------------- */
+
+/* Workers 'a', 'b', ... say these; the winner, or NULL where it is a tie. */
+static const struct fby_candidate *winner_of(
+    struct fby_election *election, const char *votes)
+{
+    const struct fby_candidate *winner = NULL;
+    struct fby_why              why;
+    *election = (struct fby_election){0};
+    for (; *votes != '\0'; votes++) {
+        vote(election, "who", *votes, 'f');
+    }
+    fby_err err = fby_election_decide(election, true, &winner, &why);
+    assert_int_equal(err, winner != NULL ? FBY_OK : FBY_CONFIG);
+    return winner;
+}
+
+static void most_votes_win_in_whatever_order_they_come(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *votes;
+        char        winner; /* '-': a tie */
+        uint32_t    n;
+    } all[] = {
+        {"x", 'x', 1},
+        {"xy", '-', 0},
+        {"xyx", 'x', 2},
+        {"yxx", 'x', 2},
+        {"xxyyz", '-', 0},
+        {"zxxyy", '-', 0},
+        {"xyyzzz", 'z', 3},
+        {"zzzyyx", 'z', 3},
+        {"yyzzzx", 'z', 3},
+        {"xyzxyzz", 'z', 3},
+        {"zyxzyxz", 'z', 3},
+        {"xxxyyyzz", '-', 0},
+        {"xxyyyzzz", '-', 0},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct fby_election         election;
+        const struct fby_candidate *winner = winner_of(&election, all[i].votes);
+        assert_int_equal(winner == NULL, all[i].winner == '-');
+        if (winner != NULL) {
+            struct fby_digest want = named(all[i].winner);
+            assert_true(fby_digest_equal(&winner->data, &want));
+            assert_int_equal(winner->votes, all[i].n);
+        }
+        fby_election_fini(&election);
+    }
+}
+
+/* A fingerprint apart makes another candidate. */
+static void data_and_build_are_elected_together(void **state)
+{
+    (void)state;
+    struct fby_election         election = {0};
+    const struct fby_candidate *winner   = NULL;
+    struct fby_digest           g        = named('g');
+    vote(&election, "a", 'x', 'f');
+    vote(&election, "b", 'x', 'g');
+    vote(&election, "c", 'y', 'g');
+    vote(&election, "d", 'x', 'g');
+    assert_int_equal(election.n, 3);
+    assert_ok(fby_election_decide(&election, true, &winner, NULL));
+    assert_true(fby_digest_equal(&winner->fingerprint, &g));
+    assert_string_equal(winner->who, "b");
+    assert_int_equal(winner->votes, 2);
+    fby_election_fini(&election);
+}
+
+/* With one of two pinned a majority is needed of those that fit it. */
+static void half_a_pin_leaves_the_rest_to_a_majority(void **state)
+{
+    (void)state;
+    struct fby_election           election = {0};
+    const struct fby_candidate   *winner   = NULL;
+    const struct fby_maybe_digest data     = pinned('y');
+    const struct fby_maybe_digest nothing  = {.known = false};
+    struct fby_digest             f        = named('f');
+    assert_ok(fby_election_pin(&election, &data, &nothing, "the job", NULL));
+    vote(&election, "a", 'x', 'g');
+    vote(&election, "b", 'x', 'g');
+    vote(&election, "c", 'y', 'f');
+    assert_int_equal(
+        fby_election_decide(&election, false, &winner, NULL), FBY_AGAIN);
+    assert_ok(fby_election_decide(&election, true, &winner, NULL));
+    assert_string_equal(winner->who, "c");
+    assert_true(fby_digest_equal(&winner->fingerprint, &f));
+    fby_election_fini(&election);
+}
+
+static void opinions_beyond_the_table_are_not_counted(void **state)
+{
+    (void)state;
+    struct fby_election election = {0};
+    for (int i = 0; i < FBY_MAX_CANDIDATES + 2; i++) {
+        vote(&election, "who", (char)('A' + i), 'f');
+        assert_int_equal(
+            election.n, i < FBY_MAX_CANDIDATES ? i + 1 : FBY_MAX_CANDIDATES);
+    }
+    vote(&election, "who", 'A' + FBY_MAX_CANDIDATES - 1, 'f');
+    assert_int_equal(election.candidates[FBY_MAX_CANDIDATES - 1].votes, 2);
+    fby_election_fini(&election);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +371,14 @@ int main(void)
         cmocka_unit_test(a_tie_of_builds_says_so),
         cmocka_unit_test(a_pin_is_met_by_its_first_match_or_not_at_all),
         cmocka_unit_test(token_and_job_must_not_disagree),
+        cmocka_unit_test(a_tie_is_told_with_both_values_and_where_they_are),
+        cmocka_unit_test(shards_that_are_named_otherwise_or_missing_are_told),
+        cmocka_unit_test(a_pin_that_none_has_is_told_with_both_values),
+        cmocka_unit_test(two_pins_that_differ_are_told),
+        cmocka_unit_test(most_votes_win_in_whatever_order_they_come),
+        cmocka_unit_test(data_and_build_are_elected_together),
+        cmocka_unit_test(half_a_pin_leaves_the_rest_to_a_majority),
+        cmocka_unit_test(opinions_beyond_the_table_are_not_counted),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.election", tests, NULL, NULL);

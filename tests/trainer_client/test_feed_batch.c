@@ -222,6 +222,7 @@ static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
         release(&rig, &held);
         struct fby_feed_out *out = fby_feed_take(rig.feed, false);
         assert_ptr_equal(out, held.out);
+        fake_cuda_await_pins(ARENAS);
         fake_cuda_fail(calls[seed % 3]);
         assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
         fake_cuda_fail(NULL);

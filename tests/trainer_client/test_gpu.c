@@ -25,6 +25,7 @@ struct stream {
     bool                  fixed;
     bool                  no_pool;   /* the device has none */
     bool                  last_rank; /* of as many as a batch has rows */
+    bool                  damaged;   /* and all of it is noticed */
     uint32_t              hold;      /* batches at a time */
     struct found          found[STEPS][TENSORS];
     uint32_t              n_tensors;
@@ -80,6 +81,7 @@ static void open_stream(struct rig *rig, struct stream *s)
     rig->options.digests        = s->checked;
     rig->options.verify_decoded = s->checked;
     rig->options.fixed_outputs  = s->fixed;
+    rig->options.steps          = s->damaged ? STEPS : 0;
     rig->options.job            = s->last_rank ? "job" : NULL;
     rig->options.world          = s->last_rank ? RIG_BATCH : 1;
     rig->options.rank           = s->last_rank ? RIG_BATCH - 1 : 0;
@@ -87,6 +89,16 @@ static void open_stream(struct rig *rig, struct stream *s)
     rig->options.n_outputs      = s->fields == NULL ? 1 : 0;
     rig_add(rig, s->worker);
     rig_open(rig);
+}
+
+static void assert_all_noticed(struct rig *rig)
+{
+    rig_assert_next(rig, FOREBAY_END); /* nothing is under way any more */
+    struct forebay_stats stats   = rig_stats(rig);
+    uint32_t             effects = fake_worker_effects(rig->workers[0]);
+    assert_true(effects >= 4);
+    assert_int_equal(stats.checksum_failures + stats.protocol_errors, effects);
+    assert_int_equal(stats.rerequests, effects);
 }
 
 static void run(struct stream *s)
@@ -107,6 +119,9 @@ static void run(struct stream *s)
     while (n > 0) {
         forebay_release(&held[--n], NULL);
     }
+    if (s->damaged) {
+        assert_all_noticed(&rig);
+    }
     rig_end(&rig);
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
@@ -117,6 +132,9 @@ static void compare(struct stream *gpu)
     struct stream host = *gpu;
     host.device        = "host";
     host.fixed         = false;
+    host.damaged       = false;
+    host.worker        = (struct fake_behaviour){
+               .filter = gpu->worker.filter, .codec = gpu->worker.codec};
     run(&host);
     run(gpu);
     for (uint32_t step = 0; step < STEPS; step++) {
@@ -159,6 +177,25 @@ static void batches_of_several_chunks_are_as_on_the_host(void **state)
     (void)state;
     struct stream s = stream(190, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
     compare(&s);
+}
+
+/* Large and small chunks, decoded first and as they came. */
+static void no_damaged_chunk_reaches_the_gpu(void **state)
+{
+    (void)state;
+    static const uint8_t codings[3][2] = {{FBY_FILTER_NONE, FBY_CODEC_STORE},
+        {FBY_FILTER_BYTE_SHUFFLE, FBY_CODEC_LZ4},
+        {FBY_FILTER_PHOTO, FBY_CODEC_PACK}};
+    for (uint32_t i = 0; i < 6; i++) {
+        for (uint32_t cut = 0; cut < 2; cut++) {
+            struct stream s =
+                stream(i < 3 ? 20 : 8, codings[i % 3][0], codings[i % 3][1]);
+            s.damaged              = true;
+            s.worker.corrupt_every = cut == 0 ? 5 : 0;
+            s.worker.cut_every     = cut == 0 ? 0 : 5;
+            compare(&s);
+        }
+    }
 }
 
 static void what_the_host_digests_first_is_the_same(void **state)
@@ -507,11 +544,12 @@ static void auto_takes_the_gpu_or_the_host(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_are_as_on_the_host_in_every_coding),
         cmocka_unit_test(batches_of_several_chunks_are_as_on_the_host),
+        cmocka_unit_test(no_damaged_chunk_reaches_the_gpu),
         cmocka_unit_test(what_the_host_digests_first_is_the_same),
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
@@ -530,5 +568,9 @@ int main(void)
         cmocka_unit_test(a_call_that_fails_ends_the_stream_with_its_name),
         cmocka_unit_test(auto_takes_the_gpu_or_the_host),
     };
+    setenv("FOREBAY_TIME_DIVISOR", "10", 1);
+    if (argc > 1) { /* one test alone, to look into it */
+        cmocka_set_test_filter(argv[1]);
+    }
     return cmocka_run_group_tests_name("trainer_client.gpu", tests, NULL, NULL);
 }

@@ -136,6 +136,56 @@ static void a_server_without_a_heartbeat_is_not_asked_without_end(void **state)
     assert_says(&m, 3 * S, FBY_MSG_JOIN);
 }
 
+static void a_renewal_says_what_it_has_of_which_server(void **state)
+{
+    (void)state;
+    struct fby_membership m       = member();
+    struct fby_message    message = {0};
+    assert_true(takes(&m, home.value, true, 4, S));
+    assert_true(fby_membership_tick(&m, 2 * S, &message));
+    assert_int_equal(message.type, FBY_MSG_RENEW);
+    assert_int_equal(message.renew.session.value, 5);
+    assert_int_equal(message.renew.server.value, home.value);
+    assert_int_equal(message.renew.sequence, 4);
+    assert_false(message.renew.data.known || message.renew.fingerprint.known);
+    admit(&m, 2 * S); /* the same server: its lists go on */
+    assert_true(takes(&m, home.value, false, 5, 2 * S));
+    fby_membership_joined(&m,
+        &(struct fby_joined){.server = {8}, .lease_ms = 1, .heartbeat_ms = 2},
+        2 * S);
+    assert_true(fby_membership_tick(&m, 3 * S, &message));
+    assert_int_equal(message.renew.server.value, 8);
+    assert_int_equal(message.renew.sequence, 0);
+    assert_false(takes(&m, 8, false, 6, 3 * S));
+}
+
+static void a_join_and_a_quit_name_the_session(void **state)
+{
+    (void)state;
+    struct fby_membership m       = beginner();
+    struct fby_message    message = {0};
+    assert_true(fby_membership_tick(&m, S, &message));
+    assert_int_equal(message.join.session.value, 5);
+    assert_string_equal(message.join.job, "job");
+    assert_int_equal(message.join.world, 1);
+    fby_membership_refused(&m, 2 * S);
+    assert_true(fby_membership_tick(&m, 2 * S, &message));
+    assert_int_equal(message.type, FBY_MSG_QUIT);
+    assert_int_equal(message.quit.session.value, 5);
+}
+
+/* A full list is taken whatever its number; what follows it is the next. */
+static void a_full_list_begins_anew(void **state)
+{
+    (void)state;
+    struct fby_membership m = member();
+    assert_true(takes(&m, home.value, true, 9, S));
+    assert_true(takes(&m, home.value, true, 3, S));
+    assert_false(takes(&m, home.value, false, 3, S));
+    assert_false(takes(&m, home.value, false, 5, S));
+    assert_true(takes(&m, home.value, false, 4, S));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +195,9 @@ int main(void)
         cmocka_unit_test(digests_are_told_soon_and_from_then_on),
         cmocka_unit_test(lists_are_taken_in_order_and_a_gap_asks_for_all),
         cmocka_unit_test(lists_of_another_server_are_not_taken),
+        cmocka_unit_test(a_renewal_says_what_it_has_of_which_server),
+        cmocka_unit_test(a_join_and_a_quit_name_the_session),
+        cmocka_unit_test(a_full_list_begins_anew),
         cmocka_unit_test(a_server_without_a_heartbeat_is_not_asked_without_end),
     };
     return cmocka_run_group_tests_name(

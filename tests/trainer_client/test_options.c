@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "trainer_client/options.h"
@@ -178,6 +179,148 @@ static void outputs_that_mean_nothing_are_refused(void **state)
     }
 }
 
+/* ---- at the edges -------------------------------------------------------- */
+
+static fby_err read_with(size_t struct_size, const char **text)
+{
+    static struct fby_why why;
+    union { /* as long as a struct may be said to be */
+        struct forebay_options options;
+        uint8_t                bytes[65 * sizeof(struct forebay_options)];
+    } *given = calloc(1, sizeof(*given));
+    struct forebay_options read;
+    given->options             = forebay_options();
+    given->options.struct_size = struct_size;
+    why.text[0]                = '\0';
+    fby_err err                = fby_options_read(&given->options, &read, &why);
+    *text                      = why.text;
+    free(given);
+    return err;
+}
+
+static void a_struct_has_a_size_that_can_be(void **state)
+{
+    (void)state;
+    const size_t ours = sizeof(struct forebay_options);
+    const char  *text = "";
+    assert_int_equal(read_with(sizeof(size_t) - 1, &text), FBY_USAGE);
+    assert_string_equal(
+        text, "struct_size is 7; set it to sizeof(struct forebay_options)");
+    assert_int_equal(read_with(sizeof(size_t), &text), FBY_OK);
+    assert_int_equal(read_with(ours - 1, &text), FBY_OK);
+    assert_int_equal(read_with(ours, &text), FBY_OK);
+    assert_int_equal(read_with(ours + 1, &text), FBY_OK);
+    assert_int_equal(read_with(64 * ours, &text), FBY_OK);
+    assert_int_equal(read_with(64 * ours + 1, &text), FBY_USAGE);
+}
+
+/* The last byte counts, and the first behind what is known. */
+static void every_byte_that_is_not_known_has_to_be_zero(void **state)
+{
+    (void)state;
+    union {
+        struct forebay_options options;
+        uint8_t                bytes[sizeof(struct forebay_options) + 9];
+    } given;
+    struct forebay_options read;
+    for (size_t i = 0; i < 9; i++) {
+        memset(&given, 0, sizeof(given));
+        given.options             = forebay_options();
+        given.options.struct_size = sizeof(given.options) + 8;
+
+        given.bytes[sizeof(given.options) + i] = 1;
+        assert_int_equal(fby_options_read(&given.options, &read, NULL),
+            i < 8 ? FBY_USAGE : FBY_OK);
+    }
+}
+
+static void an_array_that_is_there_may_be_of_any_length(void **state)
+{
+    (void)state;
+    const char *const      names[1] = {"label"};
+    struct forebay_options read;
+    struct forebay_options given = forebay_options();
+    given.fields                 = names;
+    given.n_fields               = 1;
+    assert_ok(fby_options_read(&given, &read, NULL));
+    assert_ptr_equal(read.fields, names);
+    assert_int_equal(read.n_fields, 1);
+}
+
+/* The last value of each enum means something, the next one nothing. */
+static void each_enum_has_a_last_value(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        for (int beyond = 0; beyond < 2; beyond++) {
+            static struct fby_delivery delivery;
+            struct fby_why             why    = {""};
+            struct forebay_output      output = forebay_output("ids");
+            struct forebay_options     o      = forebay_options();
+            output.dtype   = i == 0 ? FOREBAY_DTYPE_BOOL + beyond : 0;
+            output.layout  = i == 1 ? FOREBAY_LAYOUT_CHANNELS_LAST + beyond : 0;
+            output.as      = i == 2 ? FOREBAY_AS_MASK + beyond : 0;
+            output.pad_to  = i == 3 ? FOREBAY_PAD_TO_LONGEST + beyond : 0;
+            output.offsets = i == 4 ? FOREBAY_DTYPE_BOOL + beyond : 0;
+            o.outputs      = &output;
+            o.n_outputs    = 1;
+            assert_int_equal(fby_options_outputs(&o, &content, &delivery, &why),
+                beyond == 0 ? FBY_OK : FBY_USAGE);
+        }
+    }
+}
+
+static void outputs_are_taken_over_member_by_member(void **state)
+{
+    (void)state;
+    static struct fby_delivery      delivery;
+    struct fby_why                  why    = {""};
+    struct forebay_output           output = forebay_output("ids");
+    struct forebay_options          o      = forebay_options();
+    const struct fby_field_delivery before = {.dtype = FBY_I64,
+        .layout                                      = FBY_LAYOUT_CHW,
+        .as                                          = FBY_AS_RAGGED,
+        .longest                                     = true,
+        .offsets                                     = FBY_I32,
+        .pad                                         = 4};
+    delivery.fields[0]                     = before;
+    o.outputs                              = &output;
+    o.n_outputs                            = 1;
+    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_memory_equal(&delivery.fields[0], &before, sizeof(before));
+    output.pad     = 9; /* not said to be set */
+    output.pad_to  = FOREBAY_PAD_TO_MAX;
+    output.dtype   = FOREBAY_DTYPE_F32;
+    output.layout  = FOREBAY_LAYOUT_HWC;
+    output.as      = FOREBAY_AS_PADDED;
+    output.offsets = FOREBAY_DTYPE_I64;
+    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    const struct fby_field_delivery *got = &delivery.fields[0];
+    assert_int_equal(got->dtype, FBY_F32);
+    assert_int_equal(got->layout, FBY_LAYOUT_HWC);
+    assert_int_equal(got->as, FBY_AS_PADDED);
+    assert_int_equal(got->offsets, FBY_I64);
+    assert_false(got->longest);
+    assert_true(got->pad == 4.0);
+    output.pad_to = FOREBAY_PAD_TO_LONGEST;
+    assert_ok(fby_options_outputs(&o, &content, &delivery, &why));
+    assert_true(got->longest);
+}
+
+static void a_field_that_is_not_there_is_told_with_those_that_are(void **state)
+{
+    (void)state;
+    const char *const      name = "depth";
+    struct fby_why         why  = {""};
+    uint64_t               bits = 0;
+    struct forebay_options o    = forebay_options();
+    o.fields                    = &name;
+    o.n_fields                  = 1;
+    assert_int_equal(fby_options_fields(&o, &content, &bits, &why), FBY_USAGE);
+    assert_string_equal(
+        why.text, "no field depth; the pipeline has ids, image, label");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +332,12 @@ int main(void)
         cmocka_unit_test(fields_are_found_by_name_and_all_are_the_default),
         cmocka_unit_test(outputs_change_what_they_name_and_nothing_else),
         cmocka_unit_test(outputs_that_mean_nothing_are_refused),
+        cmocka_unit_test(a_struct_has_a_size_that_can_be),
+        cmocka_unit_test(every_byte_that_is_not_known_has_to_be_zero),
+        cmocka_unit_test(an_array_that_is_there_may_be_of_any_length),
+        cmocka_unit_test(each_enum_has_a_last_value),
+        cmocka_unit_test(outputs_are_taken_over_member_by_member),
+        cmocka_unit_test(a_field_that_is_not_there_is_told_with_those_that_are),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.options", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,231 @@ static void plain_paths_need_a_root(void **state)
     free(text);
 }
 
+/* ---- at the edges -------------------------------------------------------- */
+
+static void limits_may_be_reached_and_not_passed(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    accepted(&o, &setup);
+    uint64_t raw = setup.layout.raw_bytes;
+    uint64_t out = setup.out_bytes;
+    assert_int_equal(setup.window_bytes, 256 << 20);
+    assert_int_equal(setup.window_batches, 16);
+    assert_int_equal(setup.max_held_bytes, 1 << 30);
+    assert_int_equal(setup.open_timeout_ns, INT64_C(60000000000));
+    fby_setup_fini(&setup);
+    o.window_bytes = raw - 1;
+    refused(&o, "raise it or make the batch smaller");
+    o.window_bytes   = raw;
+    o.max_held_bytes = out - 1;
+    refused(&o, "max_held_bytes is");
+    o.max_held_bytes = out;
+    o.decode_threads = 257;
+    refused(&o, "at most 256 decode_threads and 4096 window_batches");
+    o.decode_threads = 256;
+    o.window_batches = 4097;
+    refused(&o, "at most 256 decode_threads and 4096 window_batches");
+    o.window_batches  = 4096;
+    o.open_timeout_ns = INT64_MAX;
+    o.audit           = 5;
+    accepted(&o, &setup);
+    assert_int_equal(setup.decode_threads, 256);
+    assert_int_equal(setup.window_batches, 4096);
+    assert_int_equal(setup.open_timeout_ns, INT64_MAX / 2);
+    assert_int_equal(setup.audit, 5);
+    assert_int_equal(fby_setup_window(&setup), 1);
+    fby_setup_fini(&setup);
+}
+
+static void a_window_has_as_many_batches_as_fit(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    accepted(&o, &setup);
+    uint64_t raw = setup.layout.raw_bytes;
+    fby_setup_fini(&setup);
+    for (uint32_t n = 1; n < 5; n++) {
+        o.window_batches = 3;
+        o.window_bytes   = (n + 1) * raw - 1;
+        accepted(&o, &setup);
+        assert_int_equal(fby_setup_window(&setup), n < 3 ? n : 3);
+        fby_setup_fini(&setup);
+    }
+}
+
+static void a_job_has_a_name_of_1_to_255_bytes(void **state)
+{
+    (void)state;
+    char                   name[257];
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    memset(name, 'j', sizeof(name) - 1);
+    name[256] = '\0';
+    o.job     = name;
+    refused(&o, "job: a name of 1 to 255 bytes of UTF-8");
+    name[255] = '\0';
+    accepted(&o, &setup);
+    assert_string_equal(setup.job, name);
+    fby_setup_fini(&setup);
+    o.job = "";
+    refused(&o, "job: a name of 1 to 255 bytes of UTF-8");
+    o.job   = "j";
+    o.world = 4;
+    o.rank  = 4;
+    refused(&o, "rank 4 is not below world 4");
+    o.rank = 3;
+    accepted(&o, &setup);
+    assert_int_equal(setup.rank, 3);
+    assert_int_equal(setup.world, 4);
+    assert_int_equal(setup.max_rows, 6);
+    assert_int_equal(setup.layout.rows, 6);
+    fby_setup_fini(&setup);
+}
+
+static void jobs_without_a_name_are_alone(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    struct fby_setup       one;
+    struct fby_setup       other;
+    accepted(&o, &one);
+    accepted(&o, &other);
+    assert_string_not_equal(one.job, other.job);
+    fby_setup_fini(&one);
+    fby_setup_fini(&other);
+}
+
+static void all_fields_are_asked_for_as_0_and_some_by_their_bits(void **state)
+{
+    (void)state;
+    const char *const      label = "label";
+    struct forebay_options o     = usable();
+    struct fby_setup       setup;
+    accepted(&o, &setup);
+    assert_int_equal(setup.selected, 0);
+    assert_int_equal(setup.field[0], 0);
+    assert_int_equal(setup.field[1], 1);
+    assert_int_equal(setup.n_tensors, 2);
+    assert_int_equal(setup.out_offset[0], 0);
+    assert_int_equal(setup.out_offset[1], 24 * 16 * 16 * 3 * 2);
+    assert_int_equal(setup.out_offset[2], setup.out_offset[1] + 192);
+    assert_int_equal(setup.out_bytes, setup.out_offset[2] + 64);
+    fby_setup_fini(&setup);
+    o.fields   = &label;
+    o.n_fields = 1;
+    o.epochs   = 3;
+    o.steps    = 4;
+    accepted(&o, &setup);
+    assert_int_equal(setup.selected, 2);
+    assert_int_equal(setup.n_fields, 1);
+    assert_int_equal(setup.field[0], 1);
+    assert_int_equal(setup.layout.n_fields, 1);
+    assert_int_equal(setup.layout.raw_bytes, 24);
+    assert_int_equal(setup.out_bytes, 192 + 64);
+    assert_int_equal(setup.epochs, 3);
+    assert_int_equal(setup.steps, 4);
+    fby_setup_fini(&setup);
+}
+
+static void a_seed_is_the_callers_else_the_pipelines(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    o.seed = 12; /* not said to be set */
+    accepted(&o, &setup);
+    assert_int_equal(setup.seed, 7);
+    fby_setup_fini(&setup);
+    o.has_seed = true;
+    o.seed     = 0;
+    accepted(&o, &setup);
+    assert_int_equal(setup.seed, 0);
+    fby_setup_fini(&setup);
+}
+
+/* A token says its seed, which may be said again. */
+static void a_token_brings_place_and_seed(void **state)
+{
+    (void)state;
+    char                   text[FBY_TOKEN_TEXT_SIZE];
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    accepted(&o, &setup);
+    assert_false(setup.has_token);
+    struct fby_token token = {
+        .content = setup.content_digest, .seed = 9, .epoch = 4, .step = 5};
+    fby_setup_fini(&setup);
+    o.token    = fby_token_encode(&token, text);
+    o.has_seed = true;
+    o.seed     = 9;
+    accepted(&o, &setup);
+    assert_true(setup.has_token);
+    assert_int_equal(setup.seed, 9);
+    assert_int_equal(setup.token.epoch, 4);
+    assert_int_equal(setup.token.step, 5);
+    fby_setup_fini(&setup);
+}
+
+/* A batch's offsets of 32 bits reach 2^31 - 1 entries. */
+static void offsets_of_32_bits_have_to_reach(void **state)
+{
+    (void)state;
+    static const char many[] =
+        "forebay: 1\n"
+        "splits: {train: {shards: \"in1k:t-{0..3}.tar\", shuffle: full,"
+        " last: drop}}\n"
+        "global_batch: %u\n"
+        "seed: 7\n"
+        "fields:\n"
+        "  words: {from: txt, decode: text, max_length: %u,\n"
+        "          too_long: refuse, out: {as: ragged}}\n";
+    char                   text[500];
+    struct fby_setup       setup;
+    struct forebay_options o = usable();
+    o.pipeline_text          = text;
+    o.window_bytes           = UINT64_C(1) << 40;
+    o.max_held_bytes         = UINT64_C(1) << 40;
+    snprintf(text, sizeof(text), many, 2048, 1048575);
+    struct forebay_output output = forebay_output("words");
+    output.offsets               = FOREBAY_DTYPE_I32;
+    o.outputs                    = &output;
+    o.n_outputs                  = 1;
+    accepted(&o, &setup);
+    fby_setup_fini(&setup);
+    snprintf(text, sizeof(text), many, 2048, 1048576);
+    refused(&o, "a batch may have 2147483648 entries");
+    output.offsets = FOREBAY_DTYPE_I64;
+    accepted(&o, &setup);
+    fby_setup_fini(&setup);
+}
+
+static void at_most_256_roots_are_taken(void **state)
+{
+    (void)state;
+    struct forebay_root    roots[257];
+    struct forebay_options o    = usable();
+    char                  *text = strdup(pipeline_text);
+    char                  *at   = strstr(text, "in1k:t-{0..3}.tar");
+    struct fby_setup       setup;
+    for (const char *c = "/data/sets/aa.tar"; *c != '\0'; c++) {
+        *at++ = *c;
+    }
+    for (int i = 0; i < 257; i++) {
+        roots[i] = (struct forebay_root){"photos", "/data/sets"};
+    }
+    o.pipeline_text = text;
+    o.roots         = roots;
+    o.n_roots       = 257;
+    refused(&o, "more than 256 roots");
+    o.n_roots = 256;
+    accepted(&o, &setup);
+    fby_setup_fini(&setup);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +400,15 @@ int main(void)
         cmocka_unit_test(wrong_options_are_refused_by_name),
         cmocka_unit_test(a_token_of_another_pipeline_or_seed_is_refused),
         cmocka_unit_test(plain_paths_need_a_root),
+        cmocka_unit_test(limits_may_be_reached_and_not_passed),
+        cmocka_unit_test(a_window_has_as_many_batches_as_fit),
+        cmocka_unit_test(a_job_has_a_name_of_1_to_255_bytes),
+        cmocka_unit_test(jobs_without_a_name_are_alone),
+        cmocka_unit_test(all_fields_are_asked_for_as_0_and_some_by_their_bits),
+        cmocka_unit_test(a_seed_is_the_callers_else_the_pipelines),
+        cmocka_unit_test(a_token_brings_place_and_seed),
+        cmocka_unit_test(offsets_of_32_bits_have_to_reach),
+        cmocka_unit_test(at_most_256_roots_are_taken),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.setup", tests, NULL, NULL);

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <poll.h>
+#include <stdlib.h>
 
 #include "trainer_client/shelf.h"
 
@@ -134,6 +135,159 @@ static void a_batch_outlives_the_stream(void **state)
     fby_batch_unref(last); /* and the shelf with it */
 }
 
+/* ---- what there is room for ---------------------------------------------- */
+
+static void as_many_slots_as_fit_into_what_may_be_held(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n < MOST; n++) {
+        struct forebay_batch *batches[MOST];
+        struct forebay_batch *other = NULL;
+        struct fby_shelf     *shelf = shelf_of(n * SLOT + SLOT - 1);
+        uint32_t usual = n < FBY_OUTPUT_SLOTS ? n : FBY_OUTPUT_SLOTS;
+        for (uint32_t i = 0; i < n; i++) {
+            assert_int_equal(
+                fby_shelf_take(shelf, i >= usual, &batches[i]), FBY_OK);
+            assert_int_equal(batches[i]->overflow, i >= usual);
+            assert_int_equal(fby_shelf_counts(shelf).in_use, i + 1);
+        }
+        assert_int_equal(fby_shelf_take(shelf, false, &other), FBY_AGAIN);
+        assert_int_equal(fby_shelf_take(shelf, true, &other), FBY_FULL);
+        assert_int_equal(fby_shelf_counts(shelf).overflow, n - usual);
+        assert_int_equal(fby_shelf_counts(shelf).held, 0);
+        for (uint32_t i = 0; i < n; i++) {
+            fby_batch_unref(batches[i]);
+        }
+        assert_int_equal(fby_shelf_counts(shelf).in_use, 0);
+        fby_shelf_leave(&shelf);
+    }
+}
+
+static void a_batch_that_goes_round_begins_anew(void **state)
+{
+    (void)state;
+    struct fby_shelf     *shelf = shelf_of(SLOT);
+    struct forebay_batch *batch = hold(shelf);
+    struct forebay_batch *again = NULL;
+    batch->done                 = true;
+    batch->err                  = FBY_PROTO;
+    batch->next                 = batch;
+    fby_batch_unref(batch);
+    assert_ok(fby_shelf_take(shelf, false, &again));
+    assert_ptr_equal(again, batch);
+    assert_false(again->done || again->delivered);
+    assert_int_equal(again->err, FBY_OK);
+    assert_null(again->next);
+    fby_batch_unref(again); /* not delivered: it was not held */
+    assert_int_equal(fby_shelf_counts(shelf).held, 0);
+    again = hold(shelf);
+    assert_int_equal(fby_shelf_counts(shelf).held, 1);
+    fby_batch_unref(again);
+    fby_shelf_leave(&shelf);
+}
+
+/* ---- without memory ------------------------------------------------------ */
+
+static uint32_t allocations; /* that still succeed */
+
+static void *few(size_t size)
+{
+    return allocations-- > 0 ? malloc(size) : NULL;
+}
+
+static void give(void *memory, size_t size)
+{
+    (void)size;
+    free(memory);
+}
+
+static struct fby_shelf *poor_shelf(struct fby_device *device, uint32_t n)
+{
+    struct fby_shelf *shelf              = NULL;
+    *device                              = fby_device_host;
+    device->out_alloc                    = few;
+    device->out_free                     = give;
+    allocations                          = n;
+    const struct fby_shelf_config config = {.device = device,
+        .out_bytes                                  = SLOT,
+        .max_rows                                   = 3,
+        .max_held_bytes                             = MOST * SLOT};
+    assert_ok(fby_shelf_create(&config, &shelf));
+    return shelf;
+}
+
+static void without_memory_for_a_usual_slot_the_system_is_to_blame(void **state)
+{
+    (void)state;
+    struct fby_device     device;
+    struct fby_shelf     *shelf = poor_shelf(&device, 1);
+    struct forebay_batch *batch = hold(shelf);
+    struct forebay_batch *other = NULL;
+    assert_int_equal(fby_shelf_take(shelf, true, &other), FBY_SYS);
+    assert_int_equal(fby_shelf_counts(shelf).in_use, 1);
+    assert_false(fby_shelf_counts(shelf).dry);
+    allocations = 1; /* then it is made after all */
+    assert_ok(fby_shelf_take(shelf, true, &other));
+    assert_false(other->overflow);
+    fby_batch_unref(other);
+    fby_batch_unref(batch);
+    fby_shelf_leave(&shelf);
+}
+
+static void without_memory_for_a_further_slot_one_has_to_come_back(void **state)
+{
+    (void)state;
+    struct fby_device     device;
+    struct fby_shelf     *shelf = poor_shelf(&device, FBY_OUTPUT_SLOTS);
+    struct forebay_batch *held[FBY_OUTPUT_SLOTS];
+    struct forebay_batch *other = NULL;
+    for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
+        held[i] = hold(shelf);
+    }
+    assert_false(fby_shelf_is_full(shelf));
+    assert_int_equal(fby_shelf_take(shelf, true, &other), FBY_FULL);
+    assert_true(fby_shelf_counts(shelf).dry);
+    assert_true(fby_shelf_is_full(shelf));
+    assert_int_equal(fby_shelf_counts(shelf).overflow, 0);
+    assert_int_equal(fby_shelf_counts(shelf).in_use, FBY_OUTPUT_SLOTS);
+    allocations = 1; /* not asked again before */
+    assert_int_equal(fby_shelf_take(shelf, true, &other), FBY_FULL);
+    fby_batch_unref(held[0]);
+    assert_false(fby_shelf_counts(shelf).dry);
+    assert_false(fby_shelf_is_full(shelf));
+    held[0] = hold(shelf);
+    assert_ok(fby_shelf_take(shelf, true, &other));
+    assert_true(other->overflow);
+    assert_int_equal(fby_shelf_counts(shelf).overflow, 1);
+    fby_batch_unref(other);
+    for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
+        fby_batch_unref(held[i]);
+    }
+    fby_shelf_leave(&shelf);
+}
+
+static void a_shelf_without_memory_is_not_full_while_one_is_filled(void **state)
+{
+    (void)state;
+    struct fby_device     device;
+    struct fby_shelf     *shelf = poor_shelf(&device, FBY_OUTPUT_SLOTS);
+    struct forebay_batch *batches[FBY_OUTPUT_SLOTS];
+    struct forebay_batch *other = NULL;
+    for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
+        assert_ok(fby_shelf_take(shelf, false, &batches[i]));
+    }
+    assert_int_equal(fby_shelf_take(shelf, true, &other), FBY_FULL);
+    for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
+        assert_false(fby_shelf_is_full(shelf));
+        assert_ok(fby_shelf_deliver(batches[i], NULL, NULL));
+    }
+    assert_true(fby_shelf_is_full(shelf));
+    for (int i = 0; i < FBY_OUTPUT_SLOTS; i++) {
+        fby_batch_unref(batches[i]);
+    }
+    fby_shelf_leave(&shelf);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +297,14 @@ int main(void)
         cmocka_unit_test(there_is_one_slot_however_little_may_be_held),
         cmocka_unit_test(a_batch_goes_back_with_its_last_reference),
         cmocka_unit_test(a_batch_outlives_the_stream),
+        cmocka_unit_test(as_many_slots_as_fit_into_what_may_be_held),
+        cmocka_unit_test(a_batch_that_goes_round_begins_anew),
+        cmocka_unit_test(
+            without_memory_for_a_usual_slot_the_system_is_to_blame),
+        cmocka_unit_test(
+            without_memory_for_a_further_slot_one_has_to_come_back),
+        cmocka_unit_test(
+            a_shelf_without_memory_is_not_full_while_one_is_filled),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.shelf", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "trainer_client/slot.h"
@@ -114,12 +115,109 @@ static void a_slot_that_ends_lets_go_of_what_it_keeps(void **state)
     assert_int_equal(freed, 1);
 }
 
+/* ---- in an arena --------------------------------------------------------- */
+
+/* At multiples of 16, as long as what is put there. */
+static void chunks_lie_one_behind_the_other(void **state)
+{
+    (void)state;
+    struct fby_setup       setup;
+    struct fby_slot        slot;
+    const struct fby_chunk packed = {.field = IMAGE,
+        .filter                             = FBY_FILTER_PHOTO,
+        .codec                              = FBY_CODEC_PACK,
+        .raw_bytes                          = 100,
+        .wire_bytes                         = 33};
+    struct fby_chunk       lz4    = packed;
+    lz4.codec                     = FBY_CODEC_LZ4;
+    begin(&setup, &slot);
+    for (int turn = 0; turn < 2; turn++) { /* again once it was cleared */
+        const struct fby_place *place = fby_slot_place(&slot, &setup, 1, &lz4);
+        assert_ptr_equal(place, &slot.places[1]);
+        assert_int_equal(place->at, 0);
+        assert_int_equal(place->bytes, 100);
+        assert_false(place->packed);
+        place = fby_slot_place(&slot, &setup, 0, &packed);
+        assert_ptr_equal(place, &slot.places[0]);
+        assert_int_equal(place->at, 112);
+        assert_int_equal(place->bytes, 33);
+        assert_true(place->packed);
+        lz4.raw_bytes = 16;
+        assert_int_equal(fby_slot_place(&slot, &setup, 1, &lz4)->at, 160);
+        lz4.raw_bytes = 100;
+        assert_int_equal(fby_slot_place(&slot, &setup, 1, &lz4)->at, 176);
+        assert_int_equal(slot.used, 276);
+        fby_slot_clear(&slot);
+        assert_int_equal(slot.used, 0);
+    }
+    end(&setup, &slot);
+}
+
+/* ---- its memory ---------------------------------------------------------- */
+
+static size_t allocated;
+static bool   sparse;
+
+static void *note_alloc(size_t size, bool is_sparse)
+{
+    allocated = size;
+    sparse    = is_sparse;
+    return malloc(size);
+}
+
+static void note_free(void *memory, size_t size)
+{
+    assert_true(memory == NULL || size == allocated);
+    free(memory);
+}
+
+static void *no_alloc(size_t size, bool is_sparse)
+{
+    (void)size;
+    (void)is_sparse;
+    return NULL;
+}
+
+/* Some of it stays untouched where chunks may be kept. */
+static void a_slot_has_memory_for_a_whole_batch(void **state)
+{
+    (void)state;
+    struct fby_setup  setup;
+    struct fby_slot   slot;
+    struct fby_slot   other  = {0};
+    struct fby_device device = fby_device_host;
+    device.raw_alloc         = note_alloc;
+    device.raw_free          = note_free;
+    begin(&setup, &slot);
+    const struct fby_device *own = setup.device;
+    setup.device                 = &device;
+    assert_ok(fby_slot_init(&other, &setup, NULL));
+    assert_int_equal(allocated, setup.layout.slot_bytes);
+    assert_true(sparse);
+    fby_slot_fini(&other, &setup);
+    assert_null(other.memory);
+    setup.n_fields = 1; /* as if there were only the one that is expanded */
+    setup.expansions[0].kind = setup.expansions[SMALL].kind;
+    assert_ok(fby_slot_init(&other, &setup, NULL));
+    assert_false(sparse);
+    fby_slot_fini(&other, &setup);
+    device.raw_alloc = no_alloc;
+    device.raw_free  = own->raw_free;
+    assert_int_equal(fby_slot_init(&other, &setup, NULL), FBY_SYS);
+    device.raw_free = note_free;
+    fby_slot_fini(&other, &setup);
+    setup.device = own;
+    end(&setup, &slot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_need_not_be_decoded_first_is_kept),
         cmocka_unit_test(a_kept_frame_lives_until_the_slot_is_cleared),
         cmocka_unit_test(a_slot_that_ends_lets_go_of_what_it_keeps),
+        cmocka_unit_test(chunks_lie_one_behind_the_other),
+        cmocka_unit_test(a_slot_has_memory_for_a_whole_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,428 @@
+/* What the receiver says to a server and to workers, and what it makes of each
+ * of their messages. */
+#include "tests/trainer_client/dialogue.h"
+
+#include <unistd.h>
+
+#include "common/log.h"
+
+/* ---- what it says -------------------------------------------------------- */
+
+static void a_join_and_a_hello_say_who_it_is(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            host[256] = "";
+    dialogue_begin(&d, 1);
+    d.options.rank  = 1;
+    d.options.world = 2;
+    dialogue_start(&d);
+    gethostname(host, sizeof(host) - 1);
+    const struct fby_join *join = &hear(&d, &d.server, FBY_MSG_JOIN)->join;
+    assert_int_not_equal(join->session.value, 0);
+    assert_string_equal(join->job, "the job");
+    assert_int_equal(join->rank, 1);
+    assert_int_equal(join->world, 2);
+    assert_string_equal(join->host, host);
+    assert_int_equal(join->pid, getpid());
+    assert_int_equal(join->seed, 7);
+    assert_true(fby_digest_equal(&join->content, &d.setup.content_digest));
+    assert_false(join->data.known || join->fingerprint.known);
+    assert_int_equal(join->epoch + join->step, 0);
+    d.session = join->session;
+    say_joined(&d);
+    say_workers(&d, 0, 1, true);
+    const struct fby_hello *h = &hear(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
+    assert_int_equal(h->session.value, d.session.value);
+    assert_int_equal(h->version_min, FBY_PROTOCOL_VERSION);
+    assert_int_equal(h->version_max, FBY_PROTOCOL_VERSION);
+    assert_int_equal(h->features, FBY_FEATURES);
+    assert_int_equal(h->max_bytes, FIELDS * ROWS / 2);
+    assert_string_equal(h->job, "the job");
+    assert_int_equal(h->rank, 1);
+    assert_string_equal(h->host, host);
+    assert_int_equal(h->pid, getpid());
+    dialogue_end(&d);
+}
+
+static void an_open_says_what_is_to_be_opened(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    dialogue_begin(&d, 1);
+    dialogue_start(&d);
+    admit(&d);
+    struct fby_open open = greet(&d, &d.workers[0]);
+    assert_int_equal(open.session.value, d.session.value);
+    assert_int_equal(open.open.value, 1);
+    assert_int_equal(open.content.size, d.setup.content.size);
+    assert_memory_equal(
+        open.content.data, d.setup.content.data, open.content.size);
+    assert_string_equal(open.location, "in1k:train-{0..0}.tar");
+    assert_false(open.data.known || open.fingerprint.known);
+    dialogue_end(&d);
+}
+
+static void a_request_asks_for_the_step_of_the_agreed_data(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_digest data  = digest_of("data");
+    struct fby_digest build = digest_of("build");
+    uint64_t          last  = 0;
+    dialogue_open(&d, 1);
+    for (uint64_t step = 0; step < 7; step++) {
+        struct fby_request r = answer_next(&d);
+        assert_int_equal(r.session.value, d.session.value);
+        assert_true(r.request.value > last);
+        assert_true(fby_digest_equal(&r.content, &d.setup.content_digest));
+        assert_true(fby_digest_equal(&r.data, &data));
+        assert_true(fby_digest_equal(&r.fingerprint, &build));
+        assert_int_equal(r.seed, 7);
+        assert_int_equal(r.epoch, step / 5);
+        assert_int_equal(r.step, step % 5);
+        assert_int_equal(r.first_row, 0);
+        assert_int_equal(r.rows, ROWS);
+        assert_int_equal(r.fields, 0);
+        assert_int_equal(r.max_bytes, FIELDS * ROWS);
+        assert_int_equal(r.n_choices, FIELDS);
+        last = r.request.value;
+        assert_delivers(&d, step);
+    }
+    dialogue_end(&d);
+}
+
+/* `n` bytes of chunks since the HELLO of `route`. */
+static void assert_credit(
+    struct dialogue *d, struct fby_route_id route, uint64_t n)
+{
+    uint64_t received = 0;
+    while (received < n) {
+        const struct fby_credit *credit =
+            &hear(d, &d->workers[0], FBY_MSG_CREDIT)->credit;
+        assert_int_equal(credit->session.value, d->session.value);
+        assert_int_equal(credit->route.value, route.value);
+        assert_true(credit->received > received);
+        received = credit->received;
+    }
+    assert_int_equal(received, n);
+}
+
+static void every_chunk_is_credited_whatever_becomes_of_it(void **state)
+{
+    (void)state;
+    enum { FRAME = FBY_CHUNK_PREFIX + ROWS };
+    struct dialogue d;
+    struct answer   a;
+    dialogue_begin(&d, 1);
+    dialogue_start(&d);
+    admit(&d);
+    const struct fby_hello hello =
+        hear(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
+    say_welcome(&d.workers[0], &hello);
+    struct fby_open   open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    struct fby_opened o    = opened_as(&open, "data", "build");
+    say_opened(&d.workers[0], &o);
+    make_answer(&d, &a, &d.workers[0],
+        &hear(&d, &d.workers[0], FBY_MSG_REQUEST)->request);
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    assert_credit(&d, hello.route, UINT64_C(2) * FRAME);
+    say_chunk(&a, 0); /* late */
+    a.chunks[1].request.value += 1000;
+    say_chunk(&a, 1); /* never asked for */
+    a.chunks[0].session.value ^= 1;
+    say_chunk(&a, 0); /* of another session */
+    assert_credit(&d, hello.route, UINT64_C(5) * FRAME);
+    assert_int_equal(stats_of(&d).late_chunks, 1);
+    assert_int_equal(stats_of(&d).wire_bytes, 5 * FRAME);
+    dialogue_end(&d);
+}
+
+static void it_takes_leave_of_all(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    dialogue_open(&d, 2);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    fby_receiver_destroy(&d.receiver);
+    assert_int_equal(
+        hear(&d, &d.server, FBY_MSG_QUIT)->quit.session.value, d.session.value);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            hear(&d, &d.workers[i], FBY_MSG_BYE)->bye.session.value,
+            d.session.value);
+    }
+    dialogue_end(&d);
+}
+
+/* ---- what the server says ------------------------------------------------ */
+
+static void refuse(struct dialogue *d, enum fby_join_refused_code code)
+{
+    say(&d->server, &(struct fby_message){.type = FBY_MSG_JOIN_REFUSED,
+                        .join_refused           = {
+                                      .session = d->session,
+                                      .code    = code,
+                                      .text    = "rank 1 has another",
+                        }});
+}
+
+static void a_refusal_fails_a_stream_that_is_not_open(void **state)
+{
+    (void)state;
+    for (int code = FBY_JOIN_WORLD; code <= FBY_JOIN_FULL; code++) {
+        struct dialogue d;
+        char            text[200];
+        dialogue_begin(&d, 1);
+        dialogue_start(&d);
+        snprintf(text, sizeof(text), "no answer from the server %s",
+            d.server.endpoint);
+        await_waiting(&d, text);
+        d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
+        refuse(&d, (enum fby_join_refused_code)code);
+        await_failure(
+            &d, FOREBAY_CONFIG, "the server refused: rank 1 has another");
+        dialogue_end(&d);
+    }
+}
+
+static void only_other_data_fails_one_that_is_open(void **state)
+{
+    (void)state;
+    for (int code = FBY_JOIN_WORLD; code <= FBY_JOIN_FULL; code++) {
+        struct dialogue d;
+        bool fatal = code == FBY_JOIN_DATA || code == FBY_JOIN_FINGERPRINT;
+        dialogue_open(&d, 1);
+        answer_next(&d);
+        assert_delivers(&d, 0);
+        refuse(&d, (enum fby_join_refused_code)code);
+        if (fatal) {
+            await_failure(
+                &d, FOREBAY_CONFIG, "the server refused: rank 1 has another");
+        } else { /* it asks again when a lease has passed */
+            (void)hear(&d, &d.server, FBY_MSG_QUIT);
+            answer_next(&d);
+            assert_delivers(&d, 1);
+            assert_int_equal(phase_of(&d), FBY_PHASE_STREAMING);
+            assert_unheard(&d, &d.server, FBY_MSG_JOIN);
+        }
+        dialogue_end(&d);
+    }
+}
+
+static void a_server_that_does_not_know_it_is_joined_again(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_digest data = digest_of("data");
+    dialogue_open(&d, 1);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    say(&d.server, &(struct fby_message){
+                       .type = FBY_MSG_JOIN_FIRST, .join_first = {d.session}});
+    const struct fby_join *join = &hear(&d, &d.server, FBY_MSG_JOIN)->join;
+    assert_int_equal(join->session.value, d.session.value);
+    assert_true(join->data.known && join->fingerprint.known);
+    assert_true(fby_digest_equal(&join->data.digest, &data));
+    dialogue_end(&d);
+}
+
+static void a_server_without_workers_is_told_of(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    dialogue_begin(&d, 1);
+    dialogue_start(&d);
+    d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
+    say_joined(&d);
+    await_waiting(&d, "the server knows of no worker yet");
+    say_workers(&d, 0, 1, true);
+    struct fby_open open = greet(&d, &d.workers[0]);
+    say(&d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,
+                           .scanning = {d.session, open.open, 1, 2}});
+    char text[200];
+    snprintf(text, sizeof(text), "worker here (%s) is scanning: 1 of 2 shards",
+        d.workers[0].endpoint);
+    await_waiting(&d, text);
+    say_joined(&d); /* that there are workers is known by now */
+    await_server(&d);
+    await_waiting(&d, text);
+    dialogue_end(&d);
+}
+
+/* From the next step on there is one worker. */
+static void answer_rest(struct dialogue *d, struct party *worker)
+{
+    struct answer a;
+    for (uint64_t step = 1; step < 3; step++) {
+        make_answer(d, &a, worker, &hear(d, worker, FBY_MSG_REQUEST)->request);
+        say_answer(&a);
+        assert_delivers(d, step);
+    }
+}
+
+/* One list names the removed, another those that are left. */
+static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
+{
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        struct dialogue d;
+        dialogue_open(&d, 3);
+        answer_next(&d);
+        assert_delivers(&d, 0);
+        if (full != 0) {
+            say_workers(&d, 1, 2, true);
+        } else {
+            say(&d.server, &(struct fby_message){.type = FBY_MSG_WORKERS,
+                               .workers                = {
+                                                  .session  = d.session,
+                                                  .server   = d.server.instance,
+                                                  .sequence = ++d.lists,
+                                                  .removed  = {&d.workers[0].instance, 1},
+                               }});
+        }
+        await_server(&d);
+        for (int i = 0; i < 2; i++) { /* both have no room any more */
+            say(&d.workers[i], &(struct fby_message){.type = FBY_MSG_REFUSED,
+                                   .refused = {.session = d.session,
+                                       .code            = FBY_REFUSED_FULL,
+                                       .version_min     = 1,
+                                       .version_max     = 1,
+                                       .text            = "no room"}});
+        }
+        answer_rest(&d, &d.workers[2]);
+        assert_int_equal(stats_of(&d).workers_known, 2);
+        assert_int_equal(stats_of(&d).workers_in_use, 1);
+        dialogue_end(&d);
+    }
+}
+
+static void what_is_no_message_of_the_servers_is_counted(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    dialogue_open(&d, 1);
+    (void)hear(&d, &d.server, FBY_MSG_RENEW);
+    say_frame(&d.server, "garbage", 7);
+    await_errors(&d, 1);
+    say(&d.server,
+        &(struct fby_message){.type = FBY_MSG_LEAVE, .leave = {d.session}});
+    await_errors(&d, 2);
+    struct fby_session_id own = d.session;
+    d.session.value ^= 1;
+    refuse(&d, FBY_JOIN_DATA);
+    await_errors(&d, 3);
+    d.session = own;
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    assert_unheard(&d, &d.server, FBY_MSG_QUIT);
+    dialogue_end(&d);
+}
+
+/* ---- refused by a worker ------------------------------------------------- */
+
+static void refuse_at(struct dialogue *d, enum fby_refused_code code)
+{
+    say(&d->workers[0], &(struct fby_message){.type = FBY_MSG_REFUSED,
+                            .refused                = {
+                                               .session     = d->session,
+                                               .code        = code,
+                                               .version_min = 1,
+                                               .version_max = 1,
+                                               .text        = "not here",
+                            }});
+}
+
+/* The server hears of the one that leaves, not of the full one. */
+static void a_worker_without_room_is_tried_again_later(void **state)
+{
+    (void)state;
+    static const enum fby_refused_code codes[] = {
+        FBY_REFUSED_FULL, FBY_REFUSED_LEAVING};
+    for (int i = 0; i < 2; i++) {
+        struct dialogue d;
+        dialogue_begin(&d, 1);
+        dialogue_start(&d);
+        admit(&d);
+        (void)hear(&d, &d.workers[0], FBY_MSG_HELLO);
+        int64_t begun_ns = fby_now_ns();
+        refuse_at(&d, codes[i]);
+        if (codes[i] == FBY_REFUSED_LEAVING) {
+            const struct fby_unreachable *u =
+                &hear(&d, &d.server, FBY_MSG_UNREACHABLE)->unreachable;
+            assert_int_equal(u->instance.value, d.workers[0].instance.value);
+            assert_int_equal(u->session.value, d.session.value);
+            assert_non_null(strstr(u->text, d.workers[0].endpoint));
+            /* at once, not when it has said nothing for long */
+            assert_null(find_heard(&d.workers[0], FBY_MSG_HELLO));
+        }
+        struct fby_open open = greet(&d, &d.workers[0]);
+        assert_true(fby_now_ns() - begun_ns >= FBY_NS_PER_S / 2);
+        struct fby_opened opened = opened_as(&open, "data", "build");
+        say_opened(&d.workers[0], &opened);
+        answer_next(&d);
+        assert_delivers(&d, 0);
+        assert_unheard(&d, &d.server, FBY_MSG_UNREACHABLE);
+        dialogue_end(&d);
+    }
+}
+
+static void a_worker_of_another_version_is_never_tried_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3;
+         i++) { /* REFUSED, with its session or none; WELCOME */
+        struct dialogue    d;
+        struct fby_message welcome = {.type = FBY_MSG_WELCOME};
+        char               text[200];
+        dialogue_begin(&d, 1);
+        dialogue_start(&d);
+        admit(&d);
+        const struct fby_hello *hello =
+            &hear(&d, &d.workers[0], FBY_MSG_HELLO)->hello;
+        welcome.welcome = (struct fby_welcome){.session = d.session,
+            .route                                      = hello->route,
+            .instance                                   = d.workers[0].instance,
+            .version                                    = 2,
+            .send_window                                = 1 << 20};
+        d.session.value = i == 1 ? 0 : d.session.value;
+        if (i < 2) {
+            refuse_at(&d, FBY_REFUSED_VERSION);
+        } else {
+            say(&d.workers[0], &welcome);
+        }
+        snprintf(text, sizeof(text), "worker here (%s): %s",
+            d.workers[0].endpoint,
+            i < 2 ? "not here" : "it chose another version");
+        await_failure(&d, FOREBAY_CONFIG, text);
+        assert_int_equal(stats_of(&d).workers_left_aside, 1);
+        dialogue_end(&d);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_join_and_a_hello_say_who_it_is),
+        cmocka_unit_test(an_open_says_what_is_to_be_opened),
+        cmocka_unit_test(a_request_asks_for_the_step_of_the_agreed_data),
+        cmocka_unit_test(every_chunk_is_credited_whatever_becomes_of_it),
+        cmocka_unit_test(it_takes_leave_of_all),
+        cmocka_unit_test(a_refusal_fails_a_stream_that_is_not_open),
+        cmocka_unit_test(only_other_data_fails_one_that_is_open),
+        cmocka_unit_test(a_server_that_does_not_know_it_is_joined_again),
+        cmocka_unit_test(a_server_without_workers_is_told_of),
+        cmocka_unit_test(a_worker_off_the_list_is_forgotten_once_it_fails),
+        cmocka_unit_test(what_is_no_message_of_the_servers_is_counted),
+        cmocka_unit_test(a_worker_without_room_is_tried_again_later),
+        cmocka_unit_test(a_worker_of_another_version_is_never_tried_again),
+    };
+    fby_log_init("test", FBY_LOG_ERROR);
+    if (argc > 1) { /* one test alone, to look into it */
+        cmocka_set_test_filter(argv[1]);
+    }
+    return cmocka_run_group_tests_name(
+        "trainer_client.receiver", tests, NULL, NULL);
+}

@@ -1,0 +1,736 @@
+/* What the receiver makes of each message that answers a request. */
+#include "tests/trainer_client/dialogue.h"
+
+#include <unistd.h>
+
+#include "common/log.h"
+
+/* The next request of `worker`, and what is to be said to it. */
+static void hear_request(
+    struct dialogue *d, struct answer *a, struct party *worker)
+{
+    make_answer(d, a, worker, &hear(d, worker, FBY_MSG_REQUEST)->request);
+}
+
+/* The same of whichever worker gets it; the other. */
+static struct party *hear_either(struct dialogue *d, struct answer *a)
+{
+    struct party             *worker = NULL;
+    const struct fby_request *request =
+        &hear_any(d, FBY_MSG_REQUEST, &worker)->request;
+    make_answer(d, a, worker, request);
+    return worker == &d->workers[0] ? &d->workers[1] : &d->workers[0];
+}
+
+static void say_lost(const struct answer *a)
+{
+    say(a->worker, &(struct fby_message){.type = FBY_MSG_LOST,
+                       .lost                   = {
+                                             .session = a->end.end.session,
+                                             .request = a->end.end.request,
+                       }});
+}
+
+/* ---- whole answers ------------------------------------------------------- */
+
+static void its_times_and_counts_are_those_of_the_answers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t     ns;
+    } times[] = {{"worker.fetch", 2}, {"worker.transform", 40},
+        {"worker.encode", 600}, {"worker.wait", 8}};
+    struct dialogue d;
+    dialogue_open(&d, 1);
+    for (uint64_t step = 0; step < 2; step++) {
+        answer_next(&d);
+        assert_delivers(&d, step);
+    }
+    struct forebay_stats s = stats_of(&d);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_string_equal(s.stages[i].name, times[i].name);
+        assert_int_equal(s.stages[i].busy_ns, times[i].ns);
+    }
+    assert_string_equal(s.stages[4].name, "client.decode");
+    assert_true(s.stages[4].busy_ns > 0);
+    assert_string_equal(s.stages[5].name, "client.expand");
+    assert_int_equal(s.n_stages, 6);
+    assert_int_equal(s.steps, 2);
+    assert_int_equal(s.images, 2 * ROWS);
+    assert_int_equal(s.raw_bytes, 2 * FIELDS * ROWS);
+    assert_int_equal(s.wire_bytes, 2 * FIELDS * (FBY_CHUNK_PREFIX + ROWS));
+    assert_int_equal(s.workers_known, 1);
+    assert_int_equal(s.workers_in_use, 1);
+    assert_int_equal(s.rerequests + s.hedges + s.lost + s.busy + s.suspects +
+                         s.reconnects + s.workers_left_aside + s.audits +
+                         s.audits_skipped + s.substituted + s.late_chunks +
+                         s.protocol_errors + s.checksum_failures,
+        0);
+    dialogue_end(&d);
+}
+
+static void a_token_names_the_step_behind_its_batch(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_digest data  = digest_of("data");
+    struct fby_digest build = digest_of("build");
+    dialogue_open(&d, 1);
+    for (uint64_t step = 0; step < 6; step++) {
+        struct fby_token token;
+        answer_next(&d);
+        struct forebay_batch *batch = next_batch(&d);
+        assert_ok(fby_token_decode(batch->token, &token, NULL));
+        assert_int_equal(token.epoch, (step + 1) / 5);
+        assert_int_equal(token.step, (step + 1) % 5);
+        assert_int_equal(token.seed, 7);
+        assert_true(fby_digest_equal(&token.content, &d.setup.content_digest));
+        assert_true(fby_digest_equal(&token.data, &data));
+        assert_true(fby_digest_equal(&token.fingerprint, &build));
+        fby_batch_unref(batch);
+    }
+    dialogue_end(&d);
+}
+
+/* Sample 13 stands for the one that is planned. */
+static void make_bad_row(struct answer *a, uint32_t row)
+{
+    a->bad = (struct fby_substituted){
+        .row        = row,
+        .original   = 5,
+        .substitute = 13,
+        .shard      = "train-0.tar",
+        .key        = "0005",
+        .text       = "sample 5 is cut short",
+    };
+    a->end.end.n_substituted = 1;
+}
+
+static void substitutes_are_told_with_their_batch_up_to_the_limit(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    for (uint32_t step = 0; step < 4; step++) {
+        hear_request(&d, &a, &d.workers[0]);
+        make_bad_row(&a, 3 - step);
+        say_answer(&a);
+        if (step == 3) {
+            break; /* that is one too many */
+        }
+        struct forebay_batch *batch = next_batch(&d);
+        assert_int_equal(batch->n_substituted, 1);
+        const struct forebay_substitution *one = &batch->substituted[0];
+        assert_int_equal(one->row, 3 - step);
+        assert_int_equal(one->sample, 5);
+        assert_int_equal(one->substitute, 13);
+        assert_string_equal(
+            one->cause, "in in1k:train-{0..0}.tar: sample 5 is cut short");
+        assert_int_equal(batch->samples[3 - step], 13);
+        assert_int_equal(stats_of(&d).substituted, step + 1);
+        fby_batch_unref(batch);
+    }
+    await_failure(&d, FOREBAY_DATA,
+        "more than limit 3 samples are bad, the last one in "
+        "in1k:train-{0..0}.tar: sample 5 is cut short");
+    dialogue_end(&d);
+}
+
+static void a_batch_without_substitutes_has_none_of_the_one_before(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_begin(&d, 1);
+    d.options.max_held_bytes = 200; /* one batch that goes round */
+    open_all(&d);
+    hear_request(&d, &a, &d.workers[0]);
+    make_bad_row(&a, 0);
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    answer_next(&d);
+    struct forebay_batch *batch = next_batch(&d);
+    assert_int_equal(batch->n_substituted, 0);
+    fby_batch_unref(batch);
+    dialogue_end(&d);
+}
+
+/* ---- answers that are not whole, or not right ---------------------------- */
+
+static void skip_a_chunk(struct answer *a)
+{
+    say(a->worker, &a->header);
+    say_chunk(a, 0);
+    say(a->worker, &a->end);
+}
+
+static void damage_a_chunk(struct answer *a)
+{
+    say(a->worker, &a->header);
+    say_damaged_chunk(a, 1);
+    say_chunk(a, 0);
+    say(a->worker, &a->end);
+}
+
+static void send_a_wrong_sum(struct answer *a)
+{
+    a->sums[1].bytes[15] ^= 1;
+    say_answer(a);
+}
+
+static void send_a_sum_too_few(struct answer *a)
+{
+    a->end.end.n_sums = 1;
+    say_answer(a);
+}
+
+static void substitute_a_row_beyond(struct answer *a)
+{
+    make_bad_row(a, ROWS);
+    say_answer(a);
+}
+
+static void name_samples(struct answer *a)
+{
+    static const uint64_t samples[ROWS] = {1, 2, 3, 4};
+    a->end.end.samples                  = samples;
+    a->end.end.n_samples                = ROWS;
+    say_answer(a);
+}
+
+static void answers_that_are_not_right_are_asked_for_again(void **state)
+{
+    (void)state;
+    static void (*const wrong[])(struct answer * a) = {skip_a_chunk,
+        damage_a_chunk, send_a_wrong_sum, send_a_sum_too_few,
+        substitute_a_row_beyond, name_samples};
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    for (uint64_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        hear_request(&d, &a, &d.workers[0]);
+        uint64_t id = a.end.end.request.value;
+        wrong[i](&a);
+        assert_no_batch(&d);
+        hear_request(&d, &a, &d.workers[0]);
+        assert_int_equal(a.header.header.step, i % 5);
+        assert_true(a.end.end.request.value > id);
+        say_answer(&a);
+        assert_delivers(&d, i);
+        assert_int_equal(stats_of(&d).rerequests, i + 1);
+        assert_int_equal(stats_of(&d).substituted, 0);
+    }
+    assert_int_equal(stats_of(&d).checksum_failures, 1);
+    assert_int_equal(stats_of(&d).protocol_errors, 0);
+    dialogue_end(&d);
+}
+
+/* Another's END would say what is substituted, and how long it took. */
+static void only_the_worker_that_was_asked_is_listened_to(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 2);
+    struct party *other    = hear_either(&d, &a);
+    struct answer b        = a;
+    b.worker               = other;
+    b.header.header.fields = b.fields;
+    b.end.end.sums         = b.sums;
+    b.end.end.substituted  = &b.bad;
+    b.end.end.times        = (struct fby_stage_times){1000, 1000, 1000, 1000};
+    memset(b.values[0], 99, ROWS);
+    b.chunks[0].raw_hash = fby_xxh64(b.values[0], ROWS);
+    say(other, &b.header);
+    say_chunk(&b, 0);
+    await_credit_of(&d, other);
+    say(a.worker, &a.header);
+    say_chunk(&a, 0);
+    say_chunk(&a, 1);
+    await_credit_of(&d, a.worker);
+    make_bad_row(&b, 1);
+    say(other, &b.end);
+    say_chunk(&b, 1);
+    await_credit_of(&d, other); /* END was taken in before */
+    say(a.worker, &a.end);
+    struct forebay_batch *batch = next_batch(&d);
+    assert_int_equal(batch->n_substituted, 0);
+    assert_int_equal(
+        ((const int64_t *)batch->tensors[0].view.data)[1], value_of(0, 0, 1));
+    fby_batch_unref(batch);
+    assert_int_equal(stats_of(&d).stages[0].busy_ns, 1);
+    assert_int_equal(stats_of(&d).rerequests, 0);
+    dialogue_end(&d);
+}
+
+static void what_comes_twice_counts_once(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    for (uint64_t step = 0; step < 3; step++) {
+        hear_request(&d, &a, &d.workers[0]);
+        say(a.worker, &a.header);
+        say(a.worker, &a.header);
+        say_chunk(&a, 1);
+        say_chunk(&a, 1);
+        say_chunk(&a, 0);
+        say(a.worker, &a.end);
+        say(a.worker, &a.end);
+        assert_delivers(&d, step);
+    }
+    assert_int_equal(stats_of(&d).rerequests, 0);
+    assert_int_equal(stats_of(&d).protocol_errors, 0);
+    dialogue_end(&d);
+}
+
+/* ---- breaches ------------------------------------------------------------ */
+
+static void send_another_step(struct answer *a)
+{
+    a->header.header.step++;
+    say(a->worker, &a->header);
+}
+
+static void send_a_field_beyond(struct answer *a)
+{
+    say(a->worker, &a->header);
+    a->chunks[0].field = FIELDS;
+    say_chunk(a, 0);
+}
+
+static void send_a_chunk_too_short(struct answer *a)
+{
+    say(a->worker, &a->header);
+    a->chunks[0].raw_bytes  = ROWS - 1;
+    a->chunks[0].wire_bytes = ROWS - 1;
+    uint8_t frame[FBY_CHUNK_PREFIX + ROWS - 1];
+    memcpy(frame + FBY_CHUNK_PREFIX, a->values[0], ROWS - 1);
+    fby_chunk_write(&a->chunks[0], a->values[0], frame);
+    say_frame(a->worker, frame, sizeof(frame));
+}
+
+/* What it had is asked of the other, and it is greeted again later. */
+static void a_worker_that_breaks_the_protocol_is_cut_off(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*say)(struct answer *a);
+        uint64_t errors; /* of the message, and the breach */
+    } all[] = {{send_another_step, 2}, {send_a_field_beyond, 2},
+        {send_a_chunk_too_short, 2}};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct dialogue d;
+        struct answer   a;
+        struct answer   b;
+        dialogue_open(&d, 2);
+        struct party *other = hear_either(&d, &a);
+        all[i].say(&a);
+        hear_request(&d, &b, other);
+        assert_int_equal(b.header.header.step, 0);
+        say_answer(&b);
+        assert_delivers(&d, 0);
+        assert_int_equal(stats_of(&d).protocol_errors, all[i].errors);
+        assert_int_equal(stats_of(&d).workers_in_use, 1);
+        assert_int_equal(stats_of(&d).workers_known, 2);
+        assert_int_equal(stats_of(&d).workers_left_aside, 0);
+        dialogue_end(&d);
+    }
+}
+
+static void messages_of_another_session_do_nothing(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    struct answer b         = a;
+    b.header.header.session = (struct fby_session_id){77};
+    b.end.end.session       = (struct fby_session_id){77};
+    b.header.header.fields  = b.fields;
+    b.end.end.sums          = b.sums;
+    b.header.header.step++;
+    say(b.worker, &b.header);
+    say_lost(&b);
+    say(b.worker, &b.end);
+    await_errors(&d, 3);
+    say(a.worker, &a.header);
+    memset(b.values[0], 99, ROWS);
+    b.chunks[0].raw_hash = fby_xxh64(b.values[0], ROWS);
+    b.chunks[0].session  = (struct fby_session_id){77};
+    say_chunk(&b, 0);
+    say_chunk(&a, 0);
+    say_chunk(&a, 1);
+    say(a.worker, &a.end);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).protocol_errors, 4);
+    assert_int_equal(stats_of(&d).rerequests + stats_of(&d).lost, 0);
+    dialogue_end(&d);
+}
+
+static void what_is_no_message_of_a_workers_is_counted(void **state)
+{
+    (void)state;
+    struct dialogue          d;
+    struct answer            a;
+    static const char        garbage[] = "no message of ours, of any length";
+    const struct fby_message quit      = {
+             .type = FBY_MSG_QUIT, .quit = {.session = {5}}};
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    struct fby_message own = quit;
+    own.quit.session       = d.session;
+    say_frame(a.worker, garbage, sizeof(garbage));
+    await_errors(&d, 1);
+    say_frame(a.worker, garbage, 0);
+    await_errors(&d, 2);
+    say(a.worker, &quit);
+    await_errors(&d, 3);
+    say(a.worker, &own);
+    await_errors(&d, 4);
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).protocol_errors, 4);
+    dialogue_end(&d);
+}
+
+/* ---- refusals ------------------------------------------------------------ */
+
+static void a_busy_worker_is_asked_again_when_it_says(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    char            text[400];
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    uint64_t id = a.end.end.request.value;
+    snprintf(text, sizeof(text),
+        "worker here (%s) is busy: it has no room, memory or files for a "
+        "batch now, and is asked again; where that lasts its log says why",
+        d.workers[0].endpoint);
+    int64_t begun_ns = fby_now_ns();
+    say(a.worker, &(struct fby_message){
+                      .type = FBY_MSG_BUSY, .busy = {d.session, {id}, 150}});
+    await_waiting(&d, text);
+    hear_request(&d, &a, &d.workers[0]);
+    assert_true(fby_now_ns() - begun_ns >= 150 * FBY_NS_PER_MS);
+    assert_true(a.end.end.request.value > id);
+    assert_int_equal(stats_of(&d).busy, 1);
+    say(a.worker, &a.header);
+    await_waiting(&d, "");
+    say_chunk(&a, 0);
+    say_chunk(&a, 1);
+    say(a.worker, &a.end);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).rerequests, 0); /* BUSY loses nothing */
+    dialogue_end(&d);
+}
+
+static void what_is_lost_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    struct answer   b;
+    dialogue_open(&d, 2);
+    struct party *other = hear_either(&d, &a);
+    say_lost(&a);
+    hear_request(&d, &b, other); /* it may lose all at once */
+    assert_int_equal(b.header.header.step, 0);
+    say_answer(&b);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).lost, 1);
+    assert_int_equal(stats_of(&d).rerequests, 1);
+    dialogue_end(&d);
+}
+
+static void forgotten_content_is_opened_again(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    say(a.worker, &(struct fby_message){.type = FBY_MSG_SEND_CONTENT,
+                      .send_content           = {d.session, a.end.end.request,
+                                    d.setup.content_digest}});
+    struct fby_open open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    assert_int_equal(open.open.value, 2);
+    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    say_opened(&d.workers[0], &opened);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    dialogue_end(&d);
+}
+
+/* All workers have refused the step: `shard` is to blame, or none. */
+static void check_cannot(const char *shard, const char *words)
+{
+    struct dialogue d;
+    struct answer   a;
+    char            text[400];
+    dialogue_open(&d, 2);
+    struct party *other = hear_either(&d, &a);
+    for (int i = 0; i < 2; i++) {
+        say(a.worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
+                          .cannot                 = {
+                                              .session = d.session,
+                                              .request = a.end.end.request,
+                                              .code    = FBY_CANNOT_SAMPLE,
+                                              .shard   = shard,
+                                              .key     = "",
+                                              .text    = words,
+                          }});
+        if (i == 0) {
+            hear_request(&d, &a, other);
+        }
+    }
+    snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s", words);
+    if (shard[0] == '\0') {
+        snprintf(
+            text, sizeof(text), "worker here (%s): %s", other->endpoint, words);
+    }
+    await_failure(&d, FOREBAY_DATA, text);
+    dialogue_end(&d);
+}
+
+static void what_no_worker_can_make_fails_the_stream(void **state)
+{
+    (void)state;
+    check_cannot("train-0.tar", "shard train-0.tar, sample 7: cut short");
+    check_cannot("", "more memory than there is");
+}
+
+/* ---- other data than it was opened with ---------------------------------- */
+
+/* The only worker's message, which names the stream's failure. */
+static void check_aside(const struct fby_message *message, const char *words)
+{
+    struct dialogue    d;
+    struct answer      a;
+    char               text[500];
+    struct fby_message m = *message;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    m.stale_data.session = d.session; /* first in all of them */
+    say(a.worker, &m);
+    (void)hear(&d, &d.workers[0], FBY_MSG_BYE);
+    snprintf(text, sizeof(text), "worker here (%s): %s", d.workers[0].endpoint,
+        words);
+    await_failure(&d, FOREBAY_CONFIG, text);
+    assert_int_equal(stats_of(&d).workers_left_aside, 1);
+    dialogue_end(&d);
+}
+
+static void workers_that_serve_other_bytes_are_left_aside(void **state)
+{
+    (void)state;
+    char              text[100];
+    char              hex[17];
+    struct fby_digest other = digest_of("other");
+    check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
+                    .stale_data             = {.request = {1},
+                                    .shard              = "train-0.tar",
+                                    .text = "shard train-0.tar: another size"}},
+        "not as it was opened: shard train-0.tar: another size");
+    check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
+                    .stale_data             = {.request = {1},
+                                    .shard              = "",
+                                    .text               = "it has other data"}},
+        "it has other data");
+    snprintf(text, sizeof(text), "its fingerprint is %s, another build",
+        fby_hex(other.bytes, 8, hex));
+    check_aside(
+        &(struct fby_message){.type = FBY_MSG_WRONG_FINGERPRINT,
+            .wrong_fingerprint      = {.request = {1}, .fingerprint = other}},
+        text);
+    check_aside(&(struct fby_message){.type = FBY_MSG_REFUSED,
+                    .refused                = {.code = FBY_REFUSED_VERSION,
+                                       .version_min  = 2,
+                                       .version_max  = 3,
+                                       .text         = "versions 2 to 3 here"}},
+        "versions 2 to 3 here");
+}
+
+/* ---- leaving, and what a worker still has -------------------------------- */
+
+static void a_worker_that_leaves_finishes_what_it_has(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    struct answer   b;
+    dialogue_open(&d, 2);
+    struct party *other = hear_either(&d, &a);
+    say(a.worker,
+        &(struct fby_message){.type = FBY_MSG_LEAVE, .leave = {d.session}});
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    (void)hear(&d, a.worker, FBY_MSG_BYE);
+    for (uint64_t step = 1; step < 4; step++) {
+        hear_request(&d, &b, other);
+        say_answer(&b);
+        assert_delivers(&d, step);
+    }
+    assert_unheard(&d, a.worker, FBY_MSG_REQUEST);
+    assert_int_equal(stats_of(&d).workers_known, 1);
+    assert_int_equal(stats_of(&d).rerequests, 0);
+    dialogue_end(&d);
+}
+
+static void welcome_again(
+    struct dialogue *d, const struct fby_request_id *open, size_t n_open)
+{
+    struct party *worker = &d->workers[0];
+    say(worker, &(struct fby_message){
+                    .type = FBY_MSG_HELLO_FIRST, .hello_first = {d->session}});
+    const struct fby_hello *hello = &hear(d, worker, FBY_MSG_HELLO)->hello;
+    say(worker, &(struct fby_message){.type = FBY_MSG_WELCOME,
+                    .welcome                = {
+                                       .session     = d->session,
+                                       .route       = hello->route,
+                                       .instance    = worker->instance,
+                                       .version     = 1,
+                                       .features    = hello->features,
+                                       .send_window = 16 << 20,
+                                       .open        = {open, n_open},
+                    }});
+}
+
+static void a_new_route_keeps_what_the_worker_names(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    welcome_again(&d, &a.end.end.request, 1);
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).lost, 0);
+    hear_request(&d, &a, &d.workers[0]);
+    welcome_again(&d, NULL, 0);
+    hear_request(&d, &a, &d.workers[0]);
+    say_answer(&a);
+    assert_delivers(&d, 1);
+    assert_int_equal(stats_of(&d).lost, 1);
+    assert_int_equal(stats_of(&d).reconnects, 2);
+    dialogue_end(&d);
+}
+
+/* PINGs come every second. */
+static void a_pong_says_what_the_worker_still_has(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_begin(&d, 1);
+    d.workers[0].silent = true;
+    open_all(&d);
+    hear_request(&d, &a, &d.workers[0]);
+    const struct fby_ping *ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
+    assert_int_equal(ping->session.value, d.session.value);
+    say_pong(&d.workers[0], ping, &a.end.end.request, 1);
+    ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
+    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
+    say_pong(&d.workers[0], ping, NULL, 0);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).lost, 1);
+    dialogue_end(&d);
+}
+
+/* ---- hedges -------------------------------------------------------------- */
+
+/* A second later the other worker is asked, and is faster. */
+static void deliver_hedged(
+    struct dialogue *d, struct answer *slow, struct answer *fast)
+{
+    dialogue_open(d, 2);
+    struct party *other = hear_either(d, slow);
+    assert_no_batch(d); /* the trainer waits */
+    hear_request(d, fast, other);
+    assert_int_equal(fast->header.header.step, 0);
+    say_answer(fast);
+    assert_delivers(d, 0);
+    assert_int_equal(stats_of(d).hedges, 1);
+}
+
+static void the_slower_answer_is_dropped(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   slow;
+    struct answer   fast;
+    deliver_hedged(&d, &slow, &fast);
+    say_answer(&slow);
+    int64_t patience = fby_now_ns() + PATIENCE;
+    while (stats_of(&d).late_hedge_chunks < FIELDS && fby_now_ns() < patience) {
+        listen_all(&d);
+    }
+    answer_next(&d);
+    assert_delivers(&d, 1);
+    assert_int_equal(stats_of(&d).late_hedge_chunks, FIELDS);
+    assert_int_equal(stats_of(&d).late_chunks, 0);
+    assert_int_equal(stats_of(&d).rerequests, 0);
+    dialogue_end(&d);
+}
+
+static void the_slower_answer_has_to_be_the_same(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   slow;
+    struct answer   fast;
+    char            text[400];
+    deliver_hedged(&d, &slow, &fast);
+    slow.values[0][0]++;
+    slow.chunks[0].raw_hash = fby_xxh64(slow.values[0], ROWS);
+    fill_sums(&d, &slow);
+    say_answer(&slow);
+    snprintf(text, sizeof(text),
+        "worker here (%s) and worker here (%s) made different values of "
+        "epoch 0 step 0",
+        fast.worker->endpoint, slow.worker->endpoint);
+    await_failure(&d, FOREBAY_DATA, text);
+    dialogue_end(&d);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(its_times_and_counts_are_those_of_the_answers),
+        cmocka_unit_test(a_token_names_the_step_behind_its_batch),
+        cmocka_unit_test(substitutes_are_told_with_their_batch_up_to_the_limit),
+        cmocka_unit_test(
+            a_batch_without_substitutes_has_none_of_the_one_before),
+        cmocka_unit_test(answers_that_are_not_right_are_asked_for_again),
+        cmocka_unit_test(only_the_worker_that_was_asked_is_listened_to),
+        cmocka_unit_test(what_comes_twice_counts_once),
+        cmocka_unit_test(a_worker_that_breaks_the_protocol_is_cut_off),
+        cmocka_unit_test(messages_of_another_session_do_nothing),
+        cmocka_unit_test(what_is_no_message_of_a_workers_is_counted),
+        cmocka_unit_test(a_busy_worker_is_asked_again_when_it_says),
+        cmocka_unit_test(what_is_lost_is_asked_for_again),
+        cmocka_unit_test(forgotten_content_is_opened_again),
+        cmocka_unit_test(what_no_worker_can_make_fails_the_stream),
+        cmocka_unit_test(workers_that_serve_other_bytes_are_left_aside),
+        cmocka_unit_test(a_worker_that_leaves_finishes_what_it_has),
+        cmocka_unit_test(a_new_route_keeps_what_the_worker_names),
+        cmocka_unit_test(a_pong_says_what_the_worker_still_has),
+        cmocka_unit_test(the_slower_answer_is_dropped),
+        cmocka_unit_test(the_slower_answer_has_to_be_the_same),
+    };
+    fby_log_init("test", FBY_LOG_ERROR);
+    if (argc > 1) { /* one test alone, to look into it */
+        cmocka_set_test_filter(argv[1]);
+    }
+    return cmocka_run_group_tests_name(
+        "trainer_client.receiver_answers", tests, NULL, NULL);
+}

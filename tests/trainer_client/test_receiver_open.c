@@ -1,0 +1,437 @@
+/* What the receiver makes of workers' answers while a stream is being opened,
+ * and of those that come to open later. */
+#include "tests/trainer_client/dialogue.h"
+
+#include "common/log.h"
+
+/* One worker has got OPEN. */
+static struct fby_open begin_open(struct dialogue *d, int n)
+{
+    dialogue_begin(d, n);
+    dialogue_start(d);
+    admit(d);
+    return greet(d, &d->workers[0]);
+}
+
+static void say_open_failed(struct dialogue *d, struct party *worker,
+    struct fby_open_id open, enum fby_open_failed_code code)
+{
+    say(worker, &(struct fby_message){.type = FBY_MSG_OPEN_FAILED,
+                    .open_failed            = {
+                                   .session = d->session,
+                                   .open    = open,
+                                   .code    = code,
+                                   .text    = "it does not open",
+                    }});
+}
+
+/* The connection broke: it is greeted anew, and gets another OPEN. */
+static struct fby_open greet_again(struct dialogue *d, struct party *worker)
+{
+    say(worker, &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
+                    .hello_first            = {.session = d->session}});
+    return greet(d, worker);
+}
+
+static void assert_asks_for(
+    struct dialogue *d, struct party *worker, const char *data)
+{
+    struct fby_digest         want = digest_of(data);
+    const struct fby_request *r    = &hear(d, worker, FBY_MSG_REQUEST)->request;
+    assert_true(fby_digest_equal(&r->data, &want));
+}
+
+static void an_answer_to_an_older_open_decides_nothing(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    char              hex[65];
+    struct fby_open   first  = begin_open(&d, 1);
+    struct party     *worker = &d.workers[0];
+    struct fby_open   second = greet_again(&d, worker);
+    struct fby_opened older  = opened_as(&first, "other data", "build");
+    struct fby_opened newer  = opened_as(&second, "data", "build");
+    assert_int_equal(second.open.value, first.open.value + 1);
+    say_opened(worker, &older);
+    say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
+    say_opened(worker, &newer);
+    struct answer a;
+    make_answer(&d, &a, worker, &hear(&d, worker, FBY_MSG_REQUEST)->request);
+    say_opened(worker, &older);
+    say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
+    say_opened(worker, &newer); /* it may say so twice */
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    assert_string_equal(
+        info_of(&d).data_digest, fby_hex(newer.data.bytes, 32, hex));
+    assert_int_equal(stats_of(&d).protocol_errors, 0);
+    dialogue_end(&d);
+}
+
+static void an_answer_to_no_open_or_other_content_is_an_error(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_open   open   = begin_open(&d, 1);
+    struct fby_opened right  = opened_as(&open, "data", "build");
+    struct fby_opened beyond = right;
+    struct fby_opened other  = right;
+    beyond.open.value++;
+    other.content.bytes[31] ^= 1;
+    say_opened(&d.workers[0], &beyond);
+    await_errors(&d, 1);
+    say_opened(&d.workers[0], &other);
+    await_errors(&d, 2);
+    assert_int_equal(phase_of(&d), FBY_PHASE_OPENING);
+    say_opened(&d.workers[0], &right);
+    assert_asks_for(&d, &d.workers[0], "data");
+    assert_int_equal(stats_of(&d).protocol_errors, 2);
+    dialogue_end(&d);
+}
+
+static void what_may_go_better_later_is_asked_again(void **state)
+{
+    (void)state;
+    static const enum fby_open_failed_code later[] = {
+        FBY_OPEN_BUSY, FBY_OPEN_IO};
+    struct dialogue d;
+    struct fby_open open = begin_open(&d, 1);
+    for (uint64_t i = 0; i < 2; i++) {
+        int64_t begun_ns = fby_now_ns();
+        say_open_failed(&d, &d.workers[0], open.open, later[i]);
+        open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+        assert_true(fby_now_ns() - begun_ns >= FBY_NS_PER_S / 2);
+        assert_int_equal(open.open.value, i + 2);
+    }
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    say_opened(&d.workers[0], &opened);
+    assert_asks_for(&d, &d.workers[0], "data");
+    assert_unheard(&d, &d.workers[0], FBY_MSG_OPEN);
+    dialogue_end(&d);
+}
+
+/* Once none is waited for: others may register just now. */
+static void what_cannot_be_opened_fails_with_the_workers_words(void **state)
+{
+    (void)state;
+    static const enum fby_open_failed_code never[] = {FBY_OPEN_BAD_CONTENT,
+        FBY_OPEN_BAD_LOCATION, FBY_OPEN_NOTHING, FBY_OPEN_BAD_DATA,
+        FBY_OPEN_DIFFERS};
+    for (size_t i = 0; i < sizeof(never) / sizeof(never[0]); i++) {
+        struct dialogue d;
+        char            text[300];
+        struct fby_open open     = begin_open(&d, 1);
+        int64_t         begun_ns = fby_now_ns();
+        say_open_failed(&d, &d.workers[0], open.open, never[i]);
+        snprintf(text, sizeof(text), "it does not open: worker here (%s)",
+            d.workers[0].endpoint);
+        await_failure(&d, FOREBAY_CONFIG, text);
+        assert_true(fby_now_ns() - begun_ns >= 300 * FBY_NS_PER_MS);
+        dialogue_end(&d);
+    }
+}
+
+/* The others decide, and it is not asked. */
+static void a_worker_that_cannot_open_is_left_aside(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_open   open     = begin_open(&d, 2);
+    struct fby_open   other    = greet(&d, &d.workers[1]);
+    struct fby_opened good     = opened_as(&open, "data", "build");
+    int64_t           begun_ns = fby_now_ns();
+    say_open_failed(&d, &d.workers[1], other.open, FBY_OPEN_NOTHING);
+    say_opened(&d.workers[0], &good);
+    answer_next(&d);
+    assert_true(fby_now_ns() - begun_ns >= 300 * FBY_NS_PER_MS);
+    assert_delivers(&d, 0);
+    (void)hear(&d, &d.workers[1], FBY_MSG_BYE);
+    assert_int_equal(stats_of(&d).workers_left_aside, 1);
+    assert_int_equal(stats_of(&d).workers_in_use, 1);
+    assert_int_equal(stats_of(&d).workers_known, 2);
+    dialogue_end(&d);
+}
+
+static void scanning_is_shown_until_the_stream_is_open(void **state)
+{
+    (void)state;
+    struct dialogue    d;
+    char               text[300];
+    struct fby_open    open    = begin_open(&d, 1);
+    struct fby_message message = {
+        .type = FBY_MSG_SCANNING, .scanning = {d.session, open.open, 3, 17}};
+    snprintf(text, sizeof(text), "worker here (%s) is scanning: 3 of 17 shards",
+        d.workers[0].endpoint);
+    say(&d.workers[0], &message);
+    await_waiting(&d, text);
+    assert_int_equal(d.desk.scan_done, 3);
+    assert_int_equal(d.desk.scan_total, 17);
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    say_opened(&d.workers[0], &opened);
+    (void)hear(&d, &d.server, FBY_MSG_RENEW);
+    message.scanning.shards_done = 4;
+    say(&d.workers[0], &message);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    assert_int_equal(d.desk.scan_done, 3);
+    await_waiting(&d, "");
+    dialogue_end(&d);
+}
+
+/* The other of two is heard of when the stream is open. */
+static struct fby_open begin_late(struct dialogue *d)
+{
+    dialogue_begin(d, 2);
+    dialogue_start(d);
+    d->session = hear(d, &d->server, FBY_MSG_JOIN)->join.session;
+    say_joined(d);
+    say_workers(d, 0, 1, true);
+    struct fby_open   open  = greet(d, &d->workers[0]);
+    struct fby_opened first = opened_as(&open, "data", "build");
+    say_opened(&d->workers[0], &first);
+    (void)hear(d, &d->workers[0], FBY_MSG_REQUEST);
+    say_workers(d, 1, 1, false);
+    await_server(d);
+    say(&d->workers[0], &(struct fby_message){.type = FBY_MSG_STALE_DATA,
+                            .stale_data             = {.session = d->session,
+                                            .request            = {1},
+                                            .shard              = "",
+                                            .text               = "gone"}});
+    struct fby_open late = greet(d, &d->workers[1]);
+    assert_true(late.data.known && late.fingerprint.known);
+    assert_true(fby_digest_equal(&late.data.digest, &first.data));
+    assert_true(fby_digest_equal(&late.fingerprint.digest, &first.fingerprint));
+    return late;
+}
+
+static void a_late_worker_is_asked_where_its_data_is_the_streams(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_open   late   = begin_late(&d);
+    struct fby_opened opened = opened_as(&late, "data", "build");
+    say_opened(&d.workers[1], &opened);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).workers_left_aside, 1);
+    dialogue_end(&d);
+}
+
+/* All are left aside then; the last says why. */
+static void check_other(
+    const char *data, const char *build, const char *what, const char *want)
+{
+    struct dialogue   d;
+    char              text[400];
+    char              a[17];
+    char              b[17];
+    struct fby_open   late   = begin_late(&d);
+    struct fby_opened other  = opened_as(&late, data, build);
+    struct fby_digest here   = digest_of("other");
+    struct fby_digest agreed = digest_of(want);
+    say_opened(&d.workers[1], &other);
+    (void)hear(&d, &d.workers[1], FBY_MSG_BYE);
+    snprintf(text, sizeof(text), "worker here (%s): %s %s, the stream has %s",
+        d.workers[1].endpoint, what, fby_hex(here.bytes, 8, a),
+        fby_hex(agreed.bytes, 8, b));
+    await_failure(&d, FOREBAY_CONFIG, text);
+    dialogue_end(&d);
+}
+
+static void a_late_worker_of_other_data_or_build_is_left_aside(void **state)
+{
+    (void)state;
+    check_other("other", "build", "data digest", "data");
+    check_other("data", "other", "fingerprint", "build");
+}
+
+static void a_late_worker_that_cannot_open_is_left_aside(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            text[300];
+    struct fby_open late = begin_late(&d);
+    say_open_failed(&d, &d.workers[1], late.open, FBY_OPEN_DIFFERS);
+    snprintf(text, sizeof(text), "worker here (%s): it does not open",
+        d.workers[1].endpoint);
+    await_failure(&d, FOREBAY_CONFIG, text);
+    dialogue_end(&d);
+}
+
+/* Else the one that says it twice would outvote the other. */
+static void a_worker_has_one_vote(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_open   open    = begin_open(&d, 2);
+    struct fby_open   other   = greet(&d, &d.workers[1]);
+    struct fby_opened opened  = opened_as(&open, "data", "build");
+    struct fby_opened against = opened_as(&other, "other", "build");
+    say_opened(&d.workers[0], &opened);
+    say_opened(&d.workers[0], &opened);
+    say_opened(&d.workers[1], &against);
+    assert_non_null(
+        strstr(await_failed(&d, FOREBAY_CONFIG), "workers differ in data"));
+    dialogue_end(&d);
+}
+
+/* ---- what is agreed on --------------------------------------------------- */
+
+static void the_info_is_that_of_the_agreed_data(void **state)
+{
+    (void)state;
+    struct dialogue   d;
+    struct fby_digest data  = digest_of("data");
+    struct fby_digest build = digest_of("build");
+    char              hex[65];
+    dialogue_begin(&d, 1);
+    d.options.epochs = 3;
+    d.options.steps  = 20;
+    open_all(&d);
+    const struct fby_renew *renew = &hear(&d, &d.server, FBY_MSG_RENEW)->renew;
+    assert_true(renew->data.known && renew->fingerprint.known);
+    assert_true(fby_digest_equal(&renew->data.digest, &data));
+    assert_true(fby_digest_equal(&renew->fingerprint.digest, &build));
+    assert_int_equal(renew->sequence, 1);
+    (void)hear(&d, &d.workers[0], FBY_MSG_REQUEST);
+    struct forebay_info info = info_of(&d);
+    assert_int_equal(info.samples, SAMPLES);
+    assert_int_equal(info.steps_per_epoch, SAMPLES / ROWS);
+    assert_int_equal(info.global_batch, ROWS);
+    assert_int_equal(info.n_fields, FIELDS);
+    assert_int_equal(info.seed, 7);
+    assert_int_equal(info.first_epoch + info.first_step, 0);
+    assert_int_equal(info.end_step, 15);
+    assert_string_equal(info.job, "the job");
+    assert_string_equal(
+        info.content_digest, fby_hex(d.setup.content_digest.bytes, 32, hex));
+    assert_string_equal(info.data_digest, fby_hex(data.bytes, 32, hex));
+    assert_string_equal(info.fingerprint, fby_hex(build.bytes, 32, hex));
+    dialogue_end(&d);
+}
+
+static uint64_t end_step(uint64_t steps, uint64_t epochs)
+{
+    struct dialogue d;
+    dialogue_begin(&d, 1);
+    d.options.steps  = steps;
+    d.options.epochs = epochs;
+    open_all(&d);
+    (void)hear(&d, &d.workers[0], FBY_MSG_REQUEST);
+    uint64_t end = info_of(&d).end_step;
+    dialogue_end(&d);
+    return end;
+}
+
+static void a_stream_ends_with_its_steps_or_its_epochs(void **state)
+{
+    (void)state;
+    assert_int_equal(end_step(0, 0), UINT64_MAX);
+    assert_int_equal(end_step(3, 0), 3);
+    assert_int_equal(end_step(0, 2), 10);
+    assert_int_equal(end_step(9, 2), 9);
+    assert_int_equal(end_step(10, 2), 10);
+    assert_int_equal(end_step(11, 2), 10); /* the epochs' end comes first */
+}
+
+/* A token of epoch 1, step 3. */
+static void begin_with_token(struct dialogue *d, char *text)
+{
+    struct fby_setup setup = {0};
+    struct fby_why   why   = {""};
+    dialogue_begin(d, 1);
+    assert_ok(fby_setup_init(&setup, &d->options, &why));
+    const struct fby_token token = {
+        .content     = setup.content_digest,
+        .data        = digest_of("data"),
+        .fingerprint = digest_of("build"),
+        .seed        = 11,
+        .epoch       = 1,
+        .step        = 3,
+    };
+    fby_setup_fini(&setup);
+    d->options.token = fby_token_encode(&token, text);
+    dialogue_start(d);
+}
+
+static void a_token_says_where_to_begin_and_with_what(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            text[FBY_TOKEN_TEXT_SIZE];
+    begin_with_token(&d, text);
+    const struct fby_join join = hear(&d, &d.server, FBY_MSG_JOIN)->join;
+    assert_int_equal(join.seed, 11);
+    assert_int_equal(join.epoch, 1);
+    assert_int_equal(join.step, 3);
+    d.session = join.session;
+    say_joined(&d);
+    say_workers(&d, 0, 1, true);
+    struct fby_open   open = greet(&d, &d.workers[0]);
+    struct fby_opened o    = opened_as(&open, "data", "build");
+    assert_true(open.data.known && open.fingerprint.known);
+    assert_true(fby_digest_equal(&open.data.digest, &o.data));
+    assert_true(fby_digest_equal(&open.fingerprint.digest, &o.fingerprint));
+    say_opened(&d.workers[0], &o);
+    struct fby_request r = answer_next(&d);
+    assert_int_equal(r.epoch, 1);
+    assert_int_equal(r.step, 3);
+    assert_int_equal(r.seed, 11);
+    assert_int_equal(info_of(&d).first_epoch, 1);
+    assert_int_equal(info_of(&d).first_step, 3);
+    assert_delivers(&d, 8);
+    dialogue_end(&d);
+}
+
+static void a_job_of_other_data_than_the_tokens_is_refused(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            text[FBY_TOKEN_TEXT_SIZE];
+    begin_with_token(&d, text);
+    d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
+    say(&d.server, &(struct fby_message){.type = FBY_MSG_JOINED,
+                       .joined                 = {
+                                           .session      = d.session,
+                                           .server       = d.server.instance,
+                                           .data         = {true, digest_of("other")},
+                                           .lease_ms     = 60000,
+                                           .heartbeat_ms = 20000,
+                       }});
+    struct fby_digest data  = digest_of("data");
+    struct fby_digest other = digest_of("other");
+    char              want[300];
+    char              a[17];
+    char              b[17];
+    snprintf(want, sizeof(want),
+        "the token and the job disagree: data digest %s, but it must be %s",
+        fby_hex(other.bytes, 8, a), fby_hex(data.bytes, 8, b));
+    await_failure(&d, FOREBAY_CONFIG, want);
+    dialogue_end(&d);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_answer_to_an_older_open_decides_nothing),
+        cmocka_unit_test(an_answer_to_no_open_or_other_content_is_an_error),
+        cmocka_unit_test(what_may_go_better_later_is_asked_again),
+        cmocka_unit_test(what_cannot_be_opened_fails_with_the_workers_words),
+        cmocka_unit_test(a_worker_that_cannot_open_is_left_aside),
+        cmocka_unit_test(scanning_is_shown_until_the_stream_is_open),
+        cmocka_unit_test(a_late_worker_is_asked_where_its_data_is_the_streams),
+        cmocka_unit_test(a_late_worker_of_other_data_or_build_is_left_aside),
+        cmocka_unit_test(a_late_worker_that_cannot_open_is_left_aside),
+        cmocka_unit_test(a_worker_has_one_vote),
+        cmocka_unit_test(the_info_is_that_of_the_agreed_data),
+        cmocka_unit_test(a_stream_ends_with_its_steps_or_its_epochs),
+        cmocka_unit_test(a_token_says_where_to_begin_and_with_what),
+        cmocka_unit_test(a_job_of_other_data_than_the_tokens_is_refused),
+    };
+    fby_log_init("test", FBY_LOG_ERROR);
+    if (argc > 1) { /* one test alone, to look into it */
+        cmocka_set_test_filter(argv[1]);
+    }
+    return cmocka_run_group_tests_name(
+        "trainer_client.receiver_open", tests, NULL, NULL);
+}
