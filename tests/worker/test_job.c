@@ -329,6 +329,35 @@ static void a_cancelled_job_is_forgotten(void **state)
     bench_close(&bench); /* checks that all memory came back */
 }
 
+static void a_request_that_differs_in_anything_does_not_join(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    const struct fby_job_spec spec = {.prepared = bench.kit.prepared,
+        .seed                                   = 5,
+        .epoch                                  = 1,
+        .step                                   = 1,
+        .first_row                              = 2,
+        .rows                                   = 4,
+        .fields                                 = 1};
+    struct fby_job_spec others[7]  = {spec, spec, spec, spec, spec, spec, spec};
+    struct fby_job     *job        = start(&bench, &spec);
+    others[0].prepared             = NULL;
+    others[1].seed++;
+    others[2].epoch++;
+    others[3].step++;
+    others[4].first_row++;
+    others[5].rows++;
+    others[6].fields++;
+    assert_true(fby_job_is_same(job, &spec));
+    for (size_t i = 0; i < 7; i++) {
+        assert_false(fby_job_is_same(job, &others[i]));
+    }
+    check_job(&bench, job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void what_does_not_exist_is_refused_in_words(void **state)
 {
     struct bench bench;
@@ -369,6 +398,7 @@ int main(void)
         IN_SANDBOX(a_job_has_no_pages_until_its_work_begins),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),
+        IN_SANDBOX(a_request_that_differs_in_anything_does_not_join),
         IN_SANDBOX(what_does_not_exist_is_refused_in_words),
     };
     return cmocka_run_group_tests_name("worker.job", tests, NULL, NULL);
