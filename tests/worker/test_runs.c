@@ -9,8 +9,9 @@
 
 #include "common/mem.h"
 #include "common/pipeline/parse.h"
+#include "common/plan/substitute.h"
 #include "tests/worker/source/sandbox.h"
-#include "tests/worker/transform/npy_file.h"
+#include "tests/worker/transform/npz_file.h"
 #include "worker/stages.h"
 
 enum {
@@ -18,8 +19,9 @@ enum {
     WIDE    = 700, /* bytes: 2995 rows a chunk, 1473 rows a run */
     LONGEST = 9,
     CLASSES = 7,
-    BAD     = 77, /* a sample whose label is none */
+    BAD     = 77, /* it and the next are samples whose label is none */
     LARGE   = (2 << 20) + 5,
+    SEED    = 3,
     MEMORY  = 64 << 20
 };
 
@@ -44,7 +46,7 @@ static uint32_t length_of(uint64_t sample)
 
 static uint64_t label_of(uint64_t sample)
 {
-    return sample == BAD ? CLASSES : sample % CLASSES;
+    return sample == BAD || sample == BAD + 1 ? CLASSES : sample % CLASSES;
 }
 
 static void write_column(const struct sandbox *sb, const char *name,
@@ -58,6 +60,35 @@ static void write_column(const struct sandbox *sb, const char *name,
     sandbox_write(sb, path, file.data, file.size);
     fby_buffer_fini(&file);
     fby_buffer_fini(values);
+}
+
+/* CSR: entry k of a sample is sample + k at that place. */
+static void write_words(const struct sandbox *sb)
+{
+    const int64_t     shape[2] = {ROWS, 9000};
+    struct npz_file   file     = {.n = 0};
+    struct fby_buffer numbers  = {0};
+    struct fby_buffer ends     = {0};
+    char              text[32];
+    uint64_t          n = 0;
+    fby_put_u64(&ends, 0);
+    for (uint64_t sample = 0; sample < ROWS; sample++) {
+        for (uint32_t k = 0; k < length_of(sample); k++, n++) {
+            fby_put_u64(&numbers, sample + k);
+        }
+        fby_put_u64(&ends, n);
+    }
+    snprintf(text, sizeof(text), "(%llu,)", (unsigned long long)n);
+    put_npz_array(&file, "data", "<i8", text, numbers.data, numbers.size);
+    put_npz_array(&file, "indices", "<i8", text, numbers.data, numbers.size);
+    put_npz_array(&file, "indptr", "<i8", "(4501,)", ends.data, ends.size);
+    put_npz_array(&file, "format", "|S3", "()", "csr", 3);
+    put_npz_array(&file, "shape", "<i8", "(2,)", shape, sizeof(shape));
+    end_npz(&file);
+    sandbox_write(sb, "data/t/words.npz", file.bytes.data, file.bytes.size);
+    npz_fini(&file);
+    fby_buffer_fini(&numbers);
+    fby_buffer_fini(&ends);
 }
 
 static void write_table(const struct sandbox *sb)
@@ -85,6 +116,7 @@ static void write_table(const struct sandbox *sb)
     write_column(sb, "list.offsets", "<i8", "(4501,)", &ends);
     snprintf(shape, sizeof(shape), "(%llu,)", (unsigned long long)end);
     write_column(sb, "list.values", "<i8", shape, &values);
+    write_words(sb);
 }
 
 static struct fby_content *content_of(const char *text)
@@ -146,7 +178,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
     struct fby_job           *job  = NULL;
     struct fby_why            why  = {{0}};
     const struct fby_job_spec spec = {
-        .prepared = bench->prepared, .seed = 3, .rows = rows};
+        .prepared = bench->prepared, .seed = SEED, .rows = rows};
     assert_ok(fby_job_create(&spec, bench->arenas, NULL, &job, &why));
     fby_stages_start(bench->stages, job);
     uint32_t chunks = 0;
@@ -203,18 +235,31 @@ static uint64_t number_at(const uint8_t *at, uint32_t width)
     return fby_read_le(&r, width);
 }
 
+/* The entries of all rows, whose lengths stand at the chunk's begin. */
+static uint64_t check_lengths(
+    const struct fby_job *job, const struct fby_job_chunk *chunk)
+{
+    uint32_t width = job->layout.fields[chunk->field].length_bytes;
+    uint64_t n     = 0;
+    for (uint32_t i = 0; i < chunk->span.rows; i++) {
+        uint32_t length = length_of(sample_of(job, chunk->span.first_row + i));
+        assert_int_equal(
+            number_at(chunk->payload + (size_t)i * width, width), length);
+        n += length;
+    }
+    return n;
+}
+
 /* Lengths, zeros, then the values without gaps. */
 static void check_lists(
     const struct fby_job *job, const struct fby_job_chunk *chunk)
 {
     const struct fby_raw_field *field = &job->layout.fields[chunk->field];
-    uint32_t                    width = field->length_bytes;
     const uint8_t              *at =
         chunk->payload + fby_varying_values(field, chunk->span.rows);
+    check_lengths(job, chunk);
     for (uint32_t i = 0; i < chunk->span.rows; i++) {
         uint64_t sample = sample_of(job, chunk->span.first_row + i);
-        assert_int_equal(number_at(chunk->payload + (size_t)i * width, width),
-            length_of(sample));
         for (uint32_t k = 0; k < length_of(sample); k++, at += 4) {
             assert_int_equal(number_at(at, 4), sample * 16 + k);
         }
@@ -222,11 +267,40 @@ static void check_lists(
     assert_int_equal(chunk->raw_bytes, at - chunk->payload);
 }
 
+static float float_at(const uint8_t *at)
+{
+    float value = 0;
+    memcpy(&value, at, sizeof(value));
+    return value;
+}
+
+/* Behind the lengths the indices, then the values, without gaps. */
+static void check_words(
+    const struct fby_job *job, const struct fby_job_chunk *chunk)
+{
+    const struct fby_raw_field *field = &job->layout.fields[chunk->field];
+    uint64_t                    n     = check_lengths(job, chunk);
+    uint32_t                    rows  = chunk->span.rows;
+    const uint8_t *index = chunk->payload + fby_varying_values(field, rows);
+    const uint8_t *value = chunk->payload + fby_sparse_values(field, rows, n);
+    for (uint32_t i = 0; i < rows; i++) {
+        uint64_t sample = sample_of(job, chunk->span.first_row + i);
+        for (uint32_t k = 0; k < length_of(sample); k++) {
+            assert_int_equal(number_at(index, field->index_bytes), sample + k);
+            assert_true(float_at(value) == (float)(sample + k));
+            index += field->index_bytes;
+            value += sizeof(float);
+        }
+    }
+    assert_int_equal(chunk->raw_bytes, value - chunk->payload);
+}
+
 /* Fields stand in the order of their names. */
 static void check_batch(const struct fby_job *job)
 {
-    static void (*const checks[])(const struct fby_job *,
-        const struct fby_job_chunk *) = {check_labels, check_lists, check_wide};
+    static void (*const checks[])(
+        const struct fby_job *, const struct fby_job_chunk *) = {
+        check_labels, check_lists, check_wide, check_words};
     for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
         const struct fby_job_chunk *chunk = &job->chunks[i];
         checks[chunk->field](job, chunk);
@@ -236,14 +310,30 @@ static void check_batch(const struct fby_job *job)
     }
 }
 
-#define FIELDS                                                     \
-    "fields: {"                                                    \
-    "wide: {from: wide, decode: array, shape: [700], wire: u8}, "  \
-    "label: {from: label, decode: label, classes: 7}, "            \
-    "list: {from: list, decode: array, shape: [], max_length: 9, " \
-    "wire: i32}}}"
+#define FIELDS                                                       \
+    "fields: {"                                                      \
+    "wide: {from: wide, decode: array, shape: [700], wire: u8}, "    \
+    "label: {from: label, decode: label, classes: 7}, "              \
+    "list: {from: list, decode: array, shape: [], max_length: 700, " \
+    "wire: i32}, "                                                   \
+    "words: {from: words, decode: sparse, shape: [9000], "           \
+    "max_length: 350, wire: f32}}}"
 #define SPLIT \
     "{forebay: 1, splits: {s: {columns: t, shuffle: full, last: drop}}, "
+
+/* Both bad samples are, each by the first of its own substitutes. */
+static void check_substituted(const struct fby_job *job)
+{
+    assert_int_equal(job->n_substituted, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct fby_job_substituted *one = &job->substituted[i];
+        assert_int_equal(job->samples[one->row], one->original);
+        assert_true(one->original == BAD || one->original == BAD + 1);
+        assert_int_equal(one->substitute,
+            fby_plan_substitute(SEED, 0, one->original, 1, ROWS));
+    }
+    assert_true(job->substituted[0].row < job->substituted[1].row);
+}
 
 static void a_run_ends_where_the_chunk_of_a_field_does(void **state)
 {
@@ -253,15 +343,12 @@ static void a_run_ends_where_the_chunk_of_a_field_does(void **state)
         SPLIT "global_batch: 4500, on_bad_sample: substitute, " FIELDS);
     struct fby_job             *job = make(&bench, ROWS);
     const struct fby_raw_field *f   = job->layout.fields;
-    assert_int_equal(f[2].rows_per_chunk, 2995);
-    assert_int_equal(f[0].n_chunks, 1);
-    assert_int_equal(f[1].n_chunks, 1);
-    assert_true(job->run_rows > 1 && job->run_rows < 2995);
-    assert_true(2995 % job->run_rows != 0);
-    assert_int_equal(job->n_substituted, 1);
-    assert_int_equal(job->substituted[0].original, BAD);
-    assert_int_equal(job->samples[job->substituted[0].row], BAD);
-    assert_true(job->substituted[0].substitute != BAD);
+    assert_true(job->run_rows > 1);
+    for (uint32_t i = 1; i < job->layout.n_fields; i++) {
+        assert_true(f[i].n_chunks > 1);
+        assert_true(f[i].rows_per_chunk % job->run_rows != 0);
+    }
+    check_substituted(job);
     check_batch(job);
     fby_job_release(&job);
     bench_close(&bench);
@@ -274,10 +361,11 @@ static void a_row_that_is_refused_is_named(void **state)
     bench_open(&bench, *state, "data:t", SPLIT "global_batch: 4500, " FIELDS);
     struct fby_job *job = make(&bench, ROWS);
     assert_int_equal(job->failure.err, FBY_BAD_SAMPLE);
-    assert_int_equal(job->failure.sample, BAD);
+    assert_in_range(job->failure.sample, BAD, BAD + 1);
     assert_int_equal(job->failure.shard, 0);
     assert_int_equal(job->failure.offset, 0);
-    assert_says(&job->failure.why, "row 77");
+    assert_says(
+        &job->failure.why, job->failure.sample == BAD ? "row 77" : "row 78");
     assert_says(&job->failure.why, "field label");
     assert_says(&job->failure.why, "7");
     fby_job_release(&job);
@@ -321,6 +409,58 @@ static void rows_larger_than_a_chunk_are_made_one_by_one(void **state)
     bench_close(&bench);
 }
 
+#define LABELS                                                            \
+    "{forebay: 1, splits: {s: {columns: t, shuffle: none, last: drop}}, " \
+    "global_batch: 4, on_bad_sample: substitute, "                        \
+    "fields: {label: {from: label, decode: label, classes: 7}}}"
+
+/* Two folders of two labels each. */
+static void write_labels(
+    const struct sandbox *sb, const char *name, uint64_t label)
+{
+    struct fby_buffer labels = {0};
+    fby_put_u64(&labels, label);
+    fby_put_u64(&labels, label);
+    write_column(sb, name, "<u8", "(2,)", &labels);
+}
+
+static void a_row_without_any_good_substitute_fails_the_batch(void **state)
+{
+    struct bench bench;
+    write_labels(*state, "../u-0/label", CLASSES);
+    write_labels(*state, "../u-1/label", CLASSES);
+    bench_open(&bench, *state, "data:u-*", LABELS);
+    struct fby_job *job = make(&bench, 4);
+    assert_int_equal(job->failure.err, FBY_BAD_SAMPLE);
+    assert_says(&job->failure.why, "too many samples are bad");
+    assert_says(&job->failure.why, "substitutes of sample 0");
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+static void fails_as_stale(struct bench *bench)
+{
+    struct fby_job *job = make(bench, 4);
+    assert_int_equal(job->failure.err, FBY_STALE);
+    assert_int_equal(job->failure.sample, 2);
+    assert_int_equal(job->failure.shard, 1);
+    assert_says(&job->failure.why, "u-1");
+    fby_job_release(&job);
+}
+
+static void a_file_that_changed_is_named_with_its_first_sample(void **state)
+{
+    struct bench bench;
+    write_labels(*state, "../u-0/label", 1);
+    write_labels(*state, "../u-1/label", 2);
+    bench_open(&bench, *state, "data:u-*", LABELS);
+    sandbox_append(*state, "data/u-1/label.npy", "more", 4);
+    fails_as_stale(&bench);
+    sandbox_remove(*state, "data/u-1/label.npy");
+    fails_as_stale(&bench);
+    bench_close(&bench);
+}
+
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
@@ -330,6 +470,8 @@ int main(void)
         IN_SANDBOX(a_run_ends_where_the_chunk_of_a_field_does),
         IN_SANDBOX(a_row_that_is_refused_is_named),
         IN_SANDBOX(rows_larger_than_a_chunk_are_made_one_by_one),
+        IN_SANDBOX(a_row_without_any_good_substitute_fails_the_batch),
+        IN_SANDBOX(a_file_that_changed_is_named_with_its_first_sample),
     };
     return cmocka_run_group_tests_name("worker.runs", tests, NULL, NULL);
 }
