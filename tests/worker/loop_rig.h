@@ -76,14 +76,15 @@ void wire_let_go(void);
 /* All below let the loop send what it can first. */
 
 void wire_expect_nothing(struct rig *rig);
-/* The next thing sent, which must be this to that party; valid until the
- * next call. */
+/* The next thing sent to that party, which must be this; valid until the next
+ * call. */
 const struct fby_message *wire_hear(
     const struct party *to, enum fby_message_type type);
 /* The same, a chunk; its memory stays in flight. */
 struct fby_chunk wire_hear_chunk(const struct party *to);
-/* The last chunk heard: its frame. */
+/* The frame of the last that was heard, and its place among all sent. */
 const uint8_t *wire_frame(void);
+unsigned       wire_place(void);
 /* HEADER, chunks and END of a request, each byte as it must be. */
 void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request_id id);

@@ -10,24 +10,732 @@
 
 static const struct rig_limits plenty = {0};
 
-static void a_batch_is_sent_and_counted(void **state)
+static struct fby_session_state state_of(
+    const struct rig *rig, const struct party *party)
+{
+    const struct peer *peer = fby_shell_peer(&rig->shell, party->session);
+    assert_non_null(peer);
+    return fby_session_state(peer->session);
+}
+
+/* ---- HELLO --------------------------------------------------------------- */
+
+static void welcome_says_what_both_understand(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 12345});
+    struct party a = party_of(&rig, 1);
+    party_say(&a, &(struct fby_message){.type = FBY_MSG_HELLO,
+                      .hello                  = {.session = a.session,
+                                           .route         = {9},
+                                           .version_min   = 1,
+                                           .version_max   = 1,
+                                           .features      = 1 | UINT64_C(1) << 63,
+                                           .max_bytes     = 1,
+                                           .job           = "job",
+                                           .host          = "there"}});
+    const struct fby_welcome *w = &wire_hear(&a, FBY_MSG_WELCOME)->welcome;
+    assert_int_equal(w->route.value, 9);
+    assert_int_equal(w->instance.value, 4711);
+    assert_int_equal(w->version, 1);
+    assert_int_equal(w->features, 1);
+    assert_int_equal(w->send_window, 12345);
+    assert_int_equal(w->open.n, 0);
+    assert_string_equal(rig.shell.peers->name, "job/0 at there");
+    assert_int_equal(state_of(&rig, &a).route, 9);
+    rig_close(&rig);
+}
+
+static void hello_with_versions(
+    struct party *party, uint32_t least, uint32_t most)
+{
+    party_say(party, &(struct fby_message){.type = FBY_MSG_HELLO,
+                         .hello                  = {.session = party->session,
+                                              .route         = {1},
+                                              .version_min   = least,
+                                              .version_max   = most,
+                                              .max_bytes     = 1,
+                                              .job           = "j",
+                                              .host          = "h"}});
+}
+
+static void only_versions_that_hold_ours_are_welcome(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    hello_with_versions(&a, 2, 9);
+    const struct fby_refused *refused =
+        &wire_hear(&a, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_VERSION);
+    assert_int_equal(refused->version_min, 1);
+    assert_int_equal(refused->version_max, 1);
+    assert_string_equal(refused->text, "no protocol version in common");
+    assert_null(rig.shell.peers);
+    assert_int_equal(rig.shell.counts.refused_clients, 1);
+    hello_with_versions(&a, 1, 9);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    rig_close(&rig);
+}
+
+static void another_versions_frame_is_refused(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\2\1\0\0", 8);
+    struct party nobody = a;
+    nobody.session      = (struct fby_session_id){0};
+    const struct fby_refused *refused =
+        &wire_hear(&nobody, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_VERSION);
+    assert_int_equal(rig.shell.counts.malformed, 1);
+    fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\1\1\0\0\377", 9);
+    fby_shell_take_frame(&rig.shell, &a.routing, "hello", 5);
+    assert_int_equal(rig.shell.counts.malformed, 3);
+    assert_int_equal(rig.shell.counts.out_of_place, 0);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+/* A sixty-fourth and 64 KiB beyond the batch, for head rooms and pages. */
+static void a_session_is_entitled_to_its_largest_batch(void **state)
+{
+    enum { BUDGET = 4 << 20, LEAST = 64 << 10 };
+    static const uint64_t asked[] = {
+        1, 1 << 20, BUDGET, BUDGET + 1, UINT64_MAX};
+    static const uint64_t right[] = {
+        LEAST + 1, (1 << 20) + (16 << 10) + LEAST, LEAST, LEAST, LEAST};
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = BUDGET});
+    for (uint64_t i = 0; i < 5; i++) {
+        struct party party = party_of(&rig, i + 1);
+        party.max_bytes    = asked[i];
+        party_hello(&party);
+        wire_hear(&party, FBY_MSG_WELCOME);
+        assert_int_equal(state_of(&rig, &party).entitled, right[i]);
+    }
+    rig_close(&rig);
+}
+
+static void a_worker_without_room_says_what_is_promised(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 100000});
+    struct party a = party_of(&rig, 1);
+    struct party b = party_of(&rig, 2);
+    a.max_bytes    = 1;
+    b.max_bytes    = 64;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    party_hello(&b);
+    const struct fby_refused *refused =
+        &wire_hear(&b, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_FULL);
+    assert_string_equal(refused->text,
+        "no room for a session with batches of 64 bytes: 65537 of 100000 "
+        "bytes are promised to others");
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    assert_int_equal(rig.shell.counts.refused_clients, 1);
+    rig_close(&rig);
+}
+
+/* ---- Known and unknown routes -------------------------------------------- */
+
+static void say_ping(struct party *party, uint64_t sequence)
+{
+    party_say(party, &(struct fby_message){.type = FBY_MSG_PING,
+                         .ping                   = {party->session, sequence}});
+}
+
+static void a_session_is_known_by_its_route(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a     = party_of(&rig, 1);
+    struct party other = party_of(&rig, 2);
+    other.session      = a.session;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    say_ping(&other, 5);
+    wire_hear(&other, FBY_MSG_HELLO_FIRST);
+    other.routing.size--;
+    other.routing.bytes[4] = 1;
+    say_ping(&other, 5);
+    wire_hear(&other, FBY_MSG_HELLO_FIRST);
+    assert_int_equal(rig.shell.counts.unknown_peers, 2);
+    party_bye(&other); /* of nobody here: not answered */
+    wire_expect_nothing(&rig);
+    say_ping(&a, 6);
+    wire_hear(&a, FBY_MSG_PONG);
+    party_bye(&a);
+    say_ping(&a, 7);
+    wire_hear(&a, FBY_MSG_HELLO_FIRST);
+    assert_int_equal(rig.shell.counts.unknown_peers, 3);
+    rig_close(&rig);
+}
+
+static void pong_names_what_is_open(void **state)
 {
     struct rig rig;
     rig_open(&rig, state, "", "", plenty);
     struct party        a    = party_of(&rig, 1);
-    struct fby_job_spec spec = rig_spec(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    spec.step = 1;
+    party_request(&a, &spec);
+    rig.shell.now_ns += 100 * S;
+    say_ping(&a, UINT64_MAX);
+    const struct fby_pong *pong = &wire_hear(&a, FBY_MSG_PONG)->pong;
+    assert_int_equal(pong->sequence, UINT64_MAX);
+    assert_int_equal(pong->instance.value, 4711);
+    assert_int_equal(pong->open.n, 2);
+    assert_int_equal(pong->open.at[0].value + pong->open.at[1].value, 3);
+    rig.shell.now_ns += 100 * S;
+    fby_shell_peers_sweep(&rig.shell);
+    assert_false(rig.shell.peers->has_left); /* it was heard */
+    rig_close(&rig);
+}
+
+static void what_the_protocol_forbids_is_counted_and_dropped(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_say(&a, &(struct fby_message){.type = FBY_MSG_PONG,
+                      .pong = {.session = a.session, .instance = {1}}});
+    party_credit(&a, 1);
+    a.newest = 4;
+    party_request(&a, &spec);
+    a.newest = 4;
+    party_request(&a, &spec);
+    a.newest = 1;
+    party_request(&a, &spec);
+    assert_int_equal(rig.shell.counts.out_of_place, 4);
+    assert_int_equal(rig.shell.counts.requests, 1);
+    party_cancel(&a, (struct fby_request_id){3});
+    assert_int_equal(state_of(&rig, &a).open, 1);
+    assert_int_equal(rig.shell.counts.out_of_place, 4);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+static void credit_lets_more_be_sent(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    struct fby_chunk chunk = wire_hear_chunk(&a);
+    wire_expect_nothing(&rig);
+    uint64_t bytes = FBY_CHUNK_PREFIX + chunk.wire_bytes;
+    assert_int_equal(state_of(&rig, &a).sent, bytes);
+    party_credit(&a, bytes - 1);
+    wire_expect_nothing(&rig);
+    rig.shell.peers->doubled_bytes = 10; /* which the session did not count */
+    party_credit(&a, bytes + 10);
+    assert_int_equal(state_of(&rig, &a).credited, bytes);
+    wire_hear_chunk(&a);
+    wire_hear(&a, FBY_MSG_END);
+    rig_close(&rig);
+}
+
+/* ---- Silence ------------------------------------------------------------- */
+
+static void a_silent_client_is_forgotten(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct party        b    = party_of(&rig, 2);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_open(&b);
+    party_request(&a, &spec);
+    rig.shell.now_ns += 120 * S;
+    fby_shell_peers_sweep(&rig.shell);
+    assert_int_equal(state_of(&rig, &a).open, 1);
+    say_ping(&b, 1);
+    wire_hear(&b, FBY_MSG_PONG);
+    rig.shell.now_ns += 1;
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(rig.shell.works);
+    wire_hear(&a, FBY_MSG_HEADER);
+    say_ping(&a, 1);
+    wire_hear(&a, FBY_MSG_HELLO_FIRST);
+    rig_collect_all(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(fby_shell_peer(&rig.shell, a.session));
+    assert_non_null(fby_shell_peer(&rig.shell, b.session));
+    rig_close(&rig);
+}
+
+/* ---- No room ------------------------------------------------------------- */
+
+/* As much as a batch of the kit is charged with. */
+static uint64_t batch_bytes(struct rig *rig)
+{
+    struct fby_raw_layout     layout;
+    struct fby_why            why  = {{0}};
+    const struct fby_job_spec spec = rig_spec(rig, 0);
+    assert_ok(fby_job_layout(&spec, &layout, &why));
+    assert_int_equal(fby_job_bytes(&layout), 24576 + 64 + 64 + 64);
+    return fby_job_bytes(&layout);
+}
+
+static void expect_busy(const struct party *to, struct fby_request_id id)
+{
+    const struct fby_busy *busy = &wire_hear(to, FBY_MSG_BUSY)->busy;
+    assert_int_equal(busy->request.value, id.value);
+    assert_int_equal(busy->retry_ms, 50);
+}
+
+static void beyond_the_budget_a_request_is_told_busy(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 70000});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    a.max_bytes              = 24584;
+    party_open(&a);
+    for (spec.step = 0; spec.step < 2; spec.step++) {
+        party_request(&a, &spec);
+    }
+    struct fby_request_id third = party_request(&a, &spec);
+    expect_busy(&a, third);
+    assert_int_equal(rig.shell.counts.busy, 1);
+    assert_int_equal(rig.shell.counts.requests, 2);
+    assert_int_equal(state_of(&rig, &a).charged, 2 * batch_bytes(&rig));
+    spec.step                  = 1; /* it joins: that takes no memory */
+    struct fby_request_id join = party_request(&a, &spec);
+    assert_int_equal(rig.shell.counts.joined, 1);
+    party_cancel(&a, join);
+    assert_int_equal(state_of(&rig, &a).open, 2);
+    rig_close(&rig);
+}
+
+/* The budget has room, the pool has not: blocks that are reused are larger. */
+static void a_batch_that_finds_no_memory_is_told_busy(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.memory = 7 << 12});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    spec.step++;
+    struct fby_request_id second = party_request(&a, &spec);
+    expect_busy(&a, second);
+    assert_int_equal(state_of(&rig, &a).open, 1);
+    assert_int_equal(state_of(&rig, &a).charged, batch_bytes(&rig));
+    assert_null(rig.shell.works->next);
+    rig_close(&rig);
+}
+
+static void a_batch_beyond_all_budget_names_both_numbers(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 24767});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    a.max_bytes              = UINT64_MAX;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_REFUSED); /* not even the least */
+    rig.shell.budget.total = 24767 + 65536;
+    party_open(&a);
+    rig.shell.budget.total          = 24767;
+    struct fby_request_id    id     = party_request(&a, &spec);
+    const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
+    assert_int_equal(cannot->request.value, id.value);
+    assert_int_equal(cannot->code, FBY_CANNOT_MEMORY);
+    assert_string_equal(cannot->text,
+        "the batch takes 24768 bytes, this worker has 24767 for batches; "
+        "raise its --memory or make the batch smaller");
+    assert_int_equal(rig.shell.counts.cannot, 1);
+    rig.shell.budget.total = 24768 + 65536;
+    id                     = party_request(&a, &spec);
+    assert_int_equal(rig.shell.counts.requests, 1);
+    rig_close(&rig);
+}
+
+static void a_batch_beyond_the_slot_names_both_numbers(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    a.max_bytes                     = 24583;
+    struct fby_request_id    id     = party_request(&a, &spec);
+    const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
+    assert_int_equal(cannot->request.value, id.value);
+    assert_int_equal(cannot->code, FBY_CANNOT_FIT);
+    assert_string_equal(cannot->text,
+        "the batch takes 24584 bytes, the client has room for 24583");
+    a.max_bytes = 24584;
+    party_request(&a, &spec);
+    assert_int_equal(rig.shell.counts.requests, 1);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+/* What one has beyond its own makes room for another that has not its own;
+ * the one furthest beyond gives way, with its last batch. */
+static void a_surplus_is_given_back_to_whom_it_was_promised(void **state)
+{
+    static const int who[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2};
+    struct rig       rig;
+    struct party     a[3];
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 400000});
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        a[i]           = party_of(&rig, i + 1);
+        a[i].max_bytes = 1; /* two batches and a half are its own */
+        party_open(&a[i]);
+        a[i].max_bytes = 1 << 20;
+    }
+    for (spec.epoch = 0; spec.epoch < 10; spec.epoch++) {
+        party_request(&a[who[spec.epoch]], &spec);
+    }
+    assert_int_equal(rig.shell.counts.requests, 10);
+    rig.shell.budget.total     = 11 * batch_bytes(&rig) - 1;
+    struct fby_request_id want = party_request(&a[2], &spec);
+    expect_busy(&a[2], want);
+    const struct fby_lost *lost = &wire_hear(&a[1], FBY_MSG_LOST)->lost;
+    assert_int_equal(lost->request.value, 5);
+    assert_int_equal(rig.shell.counts.lost, 1);
+    assert_int_equal(state_of(&rig, &a[1]).open, 4);
+    assert_int_equal(state_of(&rig, &a[0]).open, 3);
+    rig_close(&rig);
+}
+
+/* ---- Requests ------------------------------------------------------------ */
+
+static void what_is_not_the_same_content_is_told_apart(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_prepared *own = rig.kit.prepared;
+    own->content_digest.bytes[3] ^= 1;
+    struct fby_request_id          id = party_request(&a, &spec);
+    const struct fby_send_content *send =
+        &wire_hear(&a, FBY_MSG_SEND_CONTENT)->send_content;
+    assert_int_equal(send->request.value, id.value);
+    assert_true(fby_digest_equal(&send->content, &own->content_digest));
+    own->content_digest.bytes[3] ^= 1;
+
+    own->data_digest.bytes[3] ^= 1;
+    id = party_request(&a, &spec);
+    own->data_digest.bytes[3] ^= 1;
+    const struct fby_stale_data *stale =
+        &wire_hear(&a, FBY_MSG_STALE_DATA)->stale_data;
+    assert_int_equal(stale->request.value, id.value);
+    assert_true(fby_digest_equal(&stale->data.digest, &own->data_digest));
+    assert_string_equal(stale->shard, "");
+
+    own->fingerprint.bytes[3] ^= 1;
+    id = party_request(&a, &spec);
+    own->fingerprint.bytes[3] ^= 1;
+    const struct fby_wrong_fingerprint *wrong =
+        &wire_hear(&a, FBY_MSG_WRONG_FINGERPRINT)->wrong_fingerprint;
+    assert_int_equal(wrong->request.value, id.value);
+    assert_true(fby_digest_equal(&wrong->fingerprint, &own->fingerprint));
+    assert_int_equal(rig.shell.counts.requests, 0);
+    rig_close(&rig);
+}
+
+/* It is told to all who asked for it, and nothing of it is left. */
+static void a_batch_that_fails_is_told_to_all_who_asked(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    for (unsigned n = 0; n < KIT_SAMPLES; n++) {
+        kit_spoil(&rig.kit, n / KIT_EACH, n % KIT_EACH);
+    }
+    kit_reopen(&rig.kit);
+    struct party        a[2] = {party_of(&rig, 1), party_of(&rig, 2)};
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    spec.rows                = 1;
+    for (int i = 0; i < 2; i++) {
+        party_open(&a[i]);
+        party_request(&a[i], &spec);
+    }
+    uint64_t sample = rig.shell.works->job->samples[0];
+    wire_hear(&a[1], FBY_MSG_HEADER);
+    wire_hear(&a[0], FBY_MSG_HEADER);
+    rig_make(&rig);
+    for (int i = 1; i >= 0; i--) {
+        const struct fby_cannot *cannot =
+            &wire_hear(&a[i], FBY_MSG_CANNOT)->cannot;
+        assert_int_equal(cannot->request.value, 1);
+        assert_int_equal(cannot->code, FBY_CANNOT_SAMPLE);
+        assert_int_equal(cannot->sample, sample);
+        assert_true(strlen(cannot->shard) > 0);
+        assert_non_null(strstr(cannot->text, cannot->key));
+        assert_int_equal(state_of(&rig, &a[i]).open, 0);
+    }
+    assert_int_equal(rig.shell.counts.cannot, 2);
+    assert_null(rig.shell.works);
+    rig_collect_all(&rig);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+static void end_names_the_rows_that_were_replaced(void **state)
+{
+    struct rig rig;
+    rig_open(
+        &rig, state, "", "on_bad_sample: {do: substitute, limit: 9}\n", plenty);
+    kit_spoil(&rig.kit, 1, 2);
+    kit_spoil(&rig.kit, 2, 3);
+    kit_reopen(&rig.kit);
+    struct party a = party_of(&rig, 1);
+    party_open(&a);
+    size_t replaced = 0;
+    for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
+        struct fby_job_spec spec = rig_spec(&rig, step);
+        party_request(&a, &spec);
+        rig_make(&rig);
+        uint64_t samples[KIT_BATCH];
+        memcpy(samples, rig.shell.works->job->samples, sizeof(samples));
+        wire_hear(&a, FBY_MSG_HEADER);
+        wire_hear_chunk(&a);
+        wire_hear_chunk(&a);
+        const struct fby_end *end = &wire_hear(&a, FBY_MSG_END)->end;
+        for (size_t i = 0; i < end->n_substituted; i++) {
+            const struct fby_substituted *one = &end->substituted[i];
+            assert_int_equal(one->original, samples[one->row]);
+            assert_true(one->original == 10 || one->original == 19);
+            const char *place = one->original == 10 ? "c01/0002" : "c02/0003";
+            assert_non_null(strstr(one->text, place));
+            assert_non_null(strstr(place, one->key));
+            assert_true(strlen(one->shard) > 0);
+        }
+        assert_int_equal(end->n_samples, 0);
+        replaced += end->n_substituted;
+    }
+    assert_int_equal(replaced, 2);
+    rig_close(&rig);
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static struct fby_open kit_content(const struct party *party)
+{
+    const struct kit *kit = &party->rig->kit;
+    return (struct fby_open){.session = party->session,
+        .open                         = {8},
+        .content                      = {kit->content.data, kit->content.size},
+        .location                     = kit->location};
+}
+
+static void what_is_opened_must_be_what_was_expected(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    const struct fby_prepared *own  = rig.kit.prepared;
+    struct fby_open            open = kit_content(&a);
+    open.data        = (struct fby_maybe_digest){true, own->data_digest};
+    open.fingerprint = (struct fby_maybe_digest){true, own->fingerprint};
+    party_ask_open(&a, &open);
+    assert_int_equal(
+        wire_hear(&a, FBY_MSG_OPENED)->opened.open.value, open.open.value);
+    for (int i = 0; i < 2; i++) {
+        open.data.digest        = own->data_digest;
+        open.fingerprint.digest = own->fingerprint;
+        struct fby_digest *other =
+            i == 0 ? &open.data.digest : &open.fingerprint.digest;
+        other->bytes[31] ^= 1;
+        party_ask_open(&a, &open);
+        const struct fby_open_failed *failed =
+            &wire_hear(&a, FBY_MSG_OPEN_FAILED)->open_failed;
+        assert_int_equal(failed->open.value, 8);
+        assert_int_equal(failed->code, FBY_OPEN_DIFFERS);
+        assert_true(fby_digest_equal(&failed->data.digest, &own->data_digest));
+        assert_true(
+            fby_digest_equal(&failed->fingerprint.digest, &own->fingerprint));
+        assert_string_equal(failed->text,
+            i == 0 ? "the data here is not the data asked for"
+                   : "this worker decodes or transforms differently");
+    }
+    rig_close(&rig);
+}
+
+static void say_open(struct party *party, uint64_t id)
+{
+    struct fby_open open = kit_content(party);
+    open.open.value      = id;
+    party_say(party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = open});
+}
+
+static unsigned count_opens(const struct rig *rig)
+{
+    unsigned n = 0;
+    for (const struct waiting_open *o = rig->shell.opens; o; o = o->next) {
+        n++;
+    }
+    return n;
+}
+
+/* Nothing is answered before the loop looks. */
+static void a_session_waits_for_eight_openings_at_most(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    struct party b = party_of(&rig, 2);
+    party_hello(&a);
+    party_hello(&b);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_hear(&b, FBY_MSG_WELCOME);
+    for (uint64_t id = 1; id <= 8; id++) {
+        say_open(&a, id);
+    }
+    say_open(&a, 3); /* again: in place of the first */
+    assert_int_equal(count_opens(&rig), 8);
+    wire_expect_nothing(&rig);
+    say_open(&a, 9);
+    const struct fby_open_failed *failed =
+        &wire_hear(&a, FBY_MSG_OPEN_FAILED)->open_failed;
+    assert_int_equal(failed->open.value, 9);
+    assert_int_equal(failed->code, FBY_OPEN_BUSY);
+    assert_non_null(strstr(failed->text, "8 contents"));
+    say_open(&b, 3);
+    assert_int_equal(count_opens(&rig), 9);
+    fby_shell_opens_progress(&rig.shell);
+    assert_int_equal(wire_hear(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
+    party_bye(&a);
+    assert_int_equal(count_opens(&rig), 1);
+    rig_close(&rig);
+}
+
+/* ---- Leaving ------------------------------------------------------------- */
+
+static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
+    void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    struct party        a    = party_of(&rig, 1);
+    struct party        b    = party_of(&rig, 2);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
-    wire_hear_batch(&a, &spec, id);
+    wire_hear(&a, FBY_MSG_HEADER);
+    fby_shell_leave(&rig.shell);
+    assert_int_equal(rig.shell.leave_until_ns, rig.shell.now_ns + 25 * S);
+    struct fby_chunk chunk = wire_hear_chunk(&a);
+    wire_hear(&a, FBY_MSG_LEAVE);
+    struct fby_request_id late = party_request(&a, &spec);
+    assert_int_equal(
+        wire_hear(&a, FBY_MSG_LOST)->lost.request.value, late.value);
+    assert_int_equal(rig.shell.counts.lost, 1);
+    party_hello(&b);
+    assert_int_equal(
+        wire_hear(&b, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_LEAVING);
+    fby_shell_leave_tick(&rig.shell);
+    assert_false(rig.shell.done);
+    party_hello(&a); /* whoever is known may come again */
+    assert_int_equal(
+        wire_hear(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_hear_chunk(&a);
+    party_credit(&a, FBY_CHUNK_PREFIX + chunk.wire_bytes);
+    wire_hear_chunk(&a);
+    wire_hear(&a, FBY_MSG_END);
+    fby_shell_leave_tick(&rig.shell);
+    assert_true(rig.shell.done);
+    rig_close(&rig);
+}
+
+static void what_is_open_when_time_is_up_is_given_back(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_hear_chunk(&a);
+    fby_shell_leave_tick(&rig.shell);
+    fby_shell_leave(&rig.shell);
+    wire_hear(&a, FBY_MSG_LEAVE);
+    rig.shell.now_ns += 25 * S - 1;
+    fby_shell_leave_tick(&rig.shell);
+    assert_false(rig.shell.done);
     wire_expect_nothing(&rig);
-    const struct shell_counts *n = &rig.shell.counts;
-    assert_int_equal(n->batches, 1);
-    assert_int_equal(n->requests, 1);
-    assert_int_equal(n->chunks, 2);
-    assert_int_equal(n->raw_bytes, KIT_BATCH * (32 * 32 * 3 + 1));
-    assert_true(n->wire_bytes > 0);
-    assert_int_equal(n->joined + n->copied_chunks, 0);
+    fby_shell_leave(&rig.shell); /* asked twice: now */
+    assert_int_equal(rig.shell.leave_until_ns, rig.shell.now_ns);
+    fby_shell_leave_tick(&rig.shell);
+    assert_true(rig.shell.done);
+    assert_int_equal(wire_hear(&a, FBY_MSG_LOST)->lost.request.value, id.value);
+    rig_close(&rig);
+}
+
+/* ---- Counters ------------------------------------------------------------ */
+
+static uint64_t counter(
+    const struct fby_shell_counters *counters, const char *name)
+{
+    uint64_t value = UINT64_MAX;
+    for (size_t i = 0; i < counters->n; i++) {
+        if (strcmp(counters->at[i].name, name) == 0) {
+            assert_true(value == UINT64_MAX); /* named once */
+            value = counters->at[i].value;
+        }
+    }
+    return value;
+}
+
+static void every_count_is_told_by_its_name(void **state)
+{
+    static const char *const  names[] = {"batches", "wire_bytes", "raw_bytes",
+         "chunks", "requests", "joined", "busy", "lost", "cannot", "malformed",
+         "out_of_place", "unknown_peers", "routes_lost", "copied_chunks",
+         "refused_clients"};
+    struct rig                rig;
+    struct fby_shell_counters counters;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    rig_make(&rig);
+    uint64_t *counts = &rig.shell.counts.batches;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        counts[i] = 1000 + i;
+    }
+    fby_shell_count(&rig.shell, &counters);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(counter(&counters, names[i]), 1000 + i);
+    }
+    assert_int_equal(counter(&counters, "memory.limit"), 64 << 20);
+    assert_int_equal(counter(&counters, "memory.used"), 7 << 12);
+    assert_int_equal(counter(&counters, "fetch.threads"), 1);
+    assert_int_equal(counter(&counters, "transform.failures"), 0);
+    assert_int_equal(counter(&counters, "backlog_rows"), 0);
+    assert_int_equal(counter(&counters, "substituted"), 0);
+    assert_int_equal(counter(&counters, "faults"), 0);
+    assert_true(counter(&counters, "fetched_bytes") > 1000);
     rig_close(&rig);
 }
 
@@ -37,7 +745,29 @@ static void a_batch_is_sent_and_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(a_batch_is_sent_and_counted),
+        IN_SANDBOX(welcome_says_what_both_understand),
+        IN_SANDBOX(only_versions_that_hold_ours_are_welcome),
+        IN_SANDBOX(another_versions_frame_is_refused),
+        IN_SANDBOX(a_session_is_entitled_to_its_largest_batch),
+        IN_SANDBOX(a_worker_without_room_says_what_is_promised),
+        IN_SANDBOX(a_session_is_known_by_its_route),
+        IN_SANDBOX(pong_names_what_is_open),
+        IN_SANDBOX(what_the_protocol_forbids_is_counted_and_dropped),
+        IN_SANDBOX(credit_lets_more_be_sent),
+        IN_SANDBOX(a_silent_client_is_forgotten),
+        IN_SANDBOX(beyond_the_budget_a_request_is_told_busy),
+        IN_SANDBOX(a_batch_that_finds_no_memory_is_told_busy),
+        IN_SANDBOX(a_batch_beyond_all_budget_names_both_numbers),
+        IN_SANDBOX(a_batch_beyond_the_slot_names_both_numbers),
+        IN_SANDBOX(a_surplus_is_given_back_to_whom_it_was_promised),
+        IN_SANDBOX(what_is_not_the_same_content_is_told_apart),
+        IN_SANDBOX(a_batch_that_fails_is_told_to_all_who_asked),
+        IN_SANDBOX(end_names_the_rows_that_were_replaced),
+        IN_SANDBOX(what_is_opened_must_be_what_was_expected),
+        IN_SANDBOX(a_session_waits_for_eight_openings_at_most),
+        IN_SANDBOX(a_leaving_worker_takes_nothing_new_and_ends_what_is_open),
+        IN_SANDBOX(what_is_open_when_time_is_up_is_given_back),
+        IN_SANDBOX(every_count_is_told_by_its_name),
     };
     return cmocka_run_group_tests_name("worker.loop", tests, NULL, NULL);
 }
