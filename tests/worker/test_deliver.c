@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/pipeline/device_ops.h"
 #include "tests/worker/loop_rig.h"
 
 static const struct rig_limits plenty = {0};
@@ -27,6 +28,70 @@ static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
     wire_hear_batch(&a, &specs[3], (struct fby_request_id){4});
     wire_hear_batch(&a, &specs[1], (struct fby_request_id){2});
     wire_hear_batch(&a, &specs[0], (struct fby_request_id){1});
+    rig_close(&rig);
+}
+
+static void check_device_list(
+    const struct rig *rig, const struct fby_recipe *recipe)
+{
+    const struct fby_field_content *image =
+        &rig->kit.prepared->content.fields[0];
+    struct fby_digest behaviour = fby_device_list_behaviour(image);
+    struct fby_buffer list      = {0};
+    fby_device_list_encode(image, &list);
+    assert_true(list.size > 0);
+    assert_int_equal(recipe->device.size, list.size);
+    assert_memory_equal(recipe->device.data, list.data, list.size);
+    assert_true(recipe->behaviour.known);
+    assert_true(fby_digest_equal(&recipe->behaviour.digest, &behaviour));
+    fby_buffer_fini(&list);
+}
+
+/* All that a client needs to know before the first chunk. */
+static void header_says_how_each_field_travels(void **state)
+{
+    static const double mean[] = {0.25, 0.5, 0.75};
+    static const double std[]  = {0.5, 1, 2};
+    struct rig          rig;
+    rig_open(&rig, state,
+        "    device:\n"
+        "      - normalize: {mean: [0.25, 0.5, 0.75], std: [0.5, 1, 2]}\n"
+        "      - mixup: {alpha: 0.8, label: kind}\n"
+        "  kind: {from: folder, classes: 3, one_hot: {smoothing: 0.25}}\n",
+        "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    const struct fby_header *header  = &wire_hear(&a, FBY_MSG_HEADER)->header;
+    const struct fby_header_field *f = header->fields;
+    assert_int_equal(header->n_fields, 3);
+    assert_string_equal(f[0].name, "image");
+    assert_int_equal(f[0].encoding, FBY_ENCODING_DENSE);
+    assert_int_equal(f[0].type, FBY_U8);
+    assert_int_equal(f[0].shape.n_dims, 3);
+    assert_int_equal(f[0].shape.dims[2], 3);
+    assert_int_equal(f[0].raw_bytes, KIT_BATCH * 32 * 32 * 3);
+    assert_int_equal(f[0].n_chunks, 1);
+    assert_int_equal(f[0].max_length, 0);
+    assert_int_equal(f[0].recipe.n_channels, 3);
+    assert_memory_equal(f[0].recipe.mean, mean, sizeof(mean));
+    assert_memory_equal(f[0].recipe.std, std, sizeof(std));
+    assert_string_equal(f[0].recipe.mixed_by, "");
+    check_device_list(&rig, &f[0].recipe);
+    assert_string_equal(f[1].name, "kind");
+    assert_int_equal(f[1].encoding, FBY_ENCODING_LABEL);
+    assert_int_equal(f[1].raw_bytes, KIT_BATCH);
+    assert_int_equal(f[1].recipe.n_channels, 0);
+    assert_true(f[1].recipe.one_hot);
+    assert_int_equal(f[1].recipe.classes, 3);
+    assert_true(f[1].recipe.smoothing == 0.25);
+    assert_string_equal(f[1].recipe.mixed_by, "image");
+    assert_int_equal(f[1].recipe.device.size, 0);
+    assert_false(f[1].recipe.behaviour.known);
+    assert_false(f[2].recipe.one_hot);
+    assert_int_equal(f[2].recipe.classes, 3);
+    assert_string_equal(f[2].recipe.mixed_by, "");
     rig_close(&rig);
 }
 
@@ -410,6 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(batches_are_sent_in_the_order_of_epochs_and_steps),
+        IN_SANDBOX(header_says_how_each_field_travels),
         IN_SANDBOX(requests_that_differ_in_anything_share_no_work),
         IN_SANDBOX(the_same_rows_are_made_once),
         IN_SANDBOX(bytes_in_flight_do_not_change),
