@@ -233,6 +233,83 @@ static void what_is_no_longer_in_flight_is_not_copied(void **state)
     rig_close(&rig);
 }
 
+/* A request that is sent again is itself, also while bytes of its first time
+ * are in flight. */
+static void the_same_request_is_sent_again_in_place(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", one_by_one);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, id, 0);
+    const uint8_t *frame = wire_frame();
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_hear(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, id, 0);
+    assert_ptr_equal(wire_frame(), frame);
+    assert_int_equal(rig.shell.counts.copied_chunks, 0);
+    rig_close(&rig);
+}
+
+static const struct fby_end *make_and_hear_end(
+    struct rig *rig, struct party *a, int64_t took_ns, uint32_t bounds)
+{
+    struct fby_job_spec spec = rig_spec(rig, 1);
+    party_request(a, &spec);
+    rig_make(rig);
+    struct fby_job *job                            = rig->shell.works->job;
+    job->spec.prepared->content.bucket_by.n_bounds = bounds;
+    atomic_store(&job->fetch_ns, 100);
+    atomic_store(&job->transform_ns, 20);
+    atomic_store(&job->encode_ns, 3);
+    job->begun_ns = rig->shell.now_ns - took_ns;
+    wire_hear(a, FBY_MSG_HEADER);
+    expect_chunk(a, (struct fby_request_id){a->newest}, 0);
+    expect_chunk(a, (struct fby_request_id){a->newest}, 1);
+    return &wire_hear(a, FBY_MSG_END)->end;
+}
+
+static void end_tells_where_the_time_went(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    party_open(&a);
+    const struct fby_end *end = make_and_hear_end(&rig, &a, 1123, 0);
+    assert_int_equal(end->times.fetch, 100);
+    assert_int_equal(end->times.transform, 20);
+    assert_int_equal(end->times.encode, 3);
+    assert_int_equal(end->times.wait, 1000);
+    assert_int_equal(end->n_samples, 0);
+    /* Threads of a batch work at the same time. */
+    assert_int_equal(make_and_hear_end(&rig, &a, 122, 0)->times.wait, 0);
+    rig_close(&rig);
+}
+
+static void end_names_the_samples_of_a_batch_of_buckets(void **state)
+{
+    struct rig              rig;
+    const struct fby_order *order = NULL;
+    struct fby_why          why   = {{0}};
+    uint64_t                samples[KIT_BATCH];
+    rig_open(&rig, state, "", "", plenty);
+    const struct fby_job_spec spec = rig_spec(&rig, 1);
+    struct party              a    = party_of(&rig, 1);
+    party_open(&a);
+    assert_ok(
+        fby_prepared_order(spec.prepared, spec.seed, spec.epoch, &order, &why));
+    fby_order_fill(order, spec.step, 0, KIT_BATCH, samples);
+    const struct fby_end *end = make_and_hear_end(&rig, &a, 0, 1);
+    assert_int_equal(end->n_samples, KIT_BATCH);
+    assert_memory_equal(end->samples, samples, sizeof(samples));
+    rig_close(&rig);
+}
+
 /* Memory for the batch alone: nothing can be copied. */
 static const struct rig_limits narrow = {.memory = 7 << 12};
 
@@ -480,6 +557,9 @@ int main(void)
         IN_SANDBOX(the_same_rows_are_made_once),
         IN_SANDBOX(bytes_in_flight_do_not_change),
         IN_SANDBOX(what_is_no_longer_in_flight_is_not_copied),
+        IN_SANDBOX(the_same_request_is_sent_again_in_place),
+        IN_SANDBOX(end_tells_where_the_time_went),
+        IN_SANDBOX(end_names_the_samples_of_a_batch_of_buckets),
         IN_SANDBOX(a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent),
         IN_SANDBOX(a_request_that_waits_for_memory_can_be_cancelled),
         IN_SANDBOX(cancelling_another_request_leaves_the_waiting_chunk),
