@@ -18,6 +18,29 @@ static struct fby_session_state state_of(
     return fby_session_state(peer->session);
 }
 
+static void a_batch_is_sent_and_counted(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 1);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    const struct fby_job_chunk *chunk = rig.shell.works->job->chunks;
+    uint64_t wire_bytes = chunk[0].wire_bytes + chunk[1].wire_bytes;
+    wire_hear_batch(&a, &spec, id);
+    wire_expect_nothing(&rig);
+    const struct shell_counts *n = &rig.shell.counts;
+    assert_int_equal(n->batches, 1);
+    assert_int_equal(n->requests, 1);
+    assert_int_equal(n->chunks, 2);
+    assert_int_equal(n->raw_bytes, KIT_BATCH * (32 * 32 * 3 + 1));
+    assert_int_equal(n->wire_bytes, 2 * FBY_CHUNK_PREFIX + wire_bytes);
+    assert_int_equal(n->joined + n->copied_chunks + n->busy + n->lost, 0);
+    rig_close(&rig);
+}
+
 /* ---- HELLO --------------------------------------------------------------- */
 
 static void welcome_says_what_both_understand(void **state)
@@ -745,6 +768,7 @@ static void every_count_is_told_by_its_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_SANDBOX(a_batch_is_sent_and_counted),
         IN_SANDBOX(welcome_says_what_both_understand),
         IN_SANDBOX(only_versions_that_hold_ours_are_welcome),
         IN_SANDBOX(another_versions_frame_is_refused),
