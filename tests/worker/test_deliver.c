@@ -24,6 +24,8 @@ static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
         party_request(&a, &specs[i]);
     }
     rig_make(&rig);
+    fby_shell_flush(&rig.shell); /* once is enough */
+    assert_int_equal(rig.shell.counts.batches, 4);
     wire_hear_batch(&a, &specs[2], (struct fby_request_id){3});
     wire_hear_batch(&a, &specs[3], (struct fby_request_id){4});
     wire_hear_batch(&a, &specs[1], (struct fby_request_id){2});
@@ -193,7 +195,9 @@ static void bytes_in_flight_do_not_change(void **state)
     expect_chunk(&two.a, two.of_a, 0);
     const uint8_t *frame = wire_frame();
     memcpy(kept, frame, sizeof(kept));
+    unsigned place = wire_place();
     expect_chunk(&two.b, two.of_b, 0);
+    assert_int_equal(wire_place(), place + 1); /* they take turns */
     assert_true(wire_frame() != frame);
     assert_memory_equal(kept, frame, sizeof(kept));
     assert_memory_equal(
