@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "server/directory.h"
+#include "server/directory_state.h"
 
 enum { WORKERS = 1030, SESSIONS = 4, LIST = 1024 };
 
@@ -124,6 +124,12 @@ static void expect_refused(struct fby_directory *d, uint64_t session,
     struct fby_message message = expect_due(d, FBY_MSG_JOIN_REFUSED, session);
     assert_int_equal(message.join_refused.code, code);
     assert_string_equal(message.join_refused.text, text);
+}
+
+/* So many sessions are known to wait; it decides whether they are looked for. */
+static void check_waiting(const struct fby_directory *d, uint32_t n)
+{
+    assert_int_equal(d->waiting, n);
 }
 
 /* ---- Time ---------------------------------------------------------------- */
@@ -446,12 +452,14 @@ static void a_rank_that_gets_free_is_given_at_once(void **state)
     const struct fby_join second = joining(11, 0);
     assert_ok(join_as(*state, &second, 1));
     assert_ok(join_as(*state, &second, 2)); /* asks again: waits on */
+    check_waiting(*state, 1);
     fby_directory_tick(*state, 3);
     expect_silence(*state);
     fby_directory_quit(*state, (struct fby_session_id){10});
     fby_directory_tick(*state, 4);
     expect_due(*state, FBY_MSG_JOINED, 11);
     expect_silence(*state);
+    check_waiting(*state, 0);
     const struct fby_directory_counts two = {.sessions = 2, .jobs = 1};
     check_counts(*state, &two);
     fby_directory_tick(*state, lease_ns);
@@ -472,6 +480,7 @@ static void only_the_holder_of_its_rank_keeps_one_waiting(void **state)
     assert_ok(renew(*state, 10, 2));
     struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
     assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
+    check_waiting(*state, 0);
 }
 
 /* The new holder has a whole lease to show that it lives. */
@@ -482,7 +491,9 @@ static void the_next_that_waits_does_so_for_the_new_holder(void **state)
         const struct fby_join join = joining(id, 0);
         assert_ok(join_as(*state, &join, (int64_t)id));
     }
+    check_waiting(*state, 2);
     fby_directory_tick(*state, lease_ns + 1);
+    check_waiting(*state, 1);
     expect_due(*state, FBY_MSG_JOINED, 11);
     assert_int_equal(fby_directory_deadline(*state), 2 * lease_ns + 1);
     fby_directory_tick(*state, 2 * lease_ns);
@@ -490,6 +501,11 @@ static void the_next_that_waits_does_so_for_the_new_holder(void **state)
     fby_directory_tick(*state, 2 * lease_ns + 1);
     expect_due(*state, FBY_MSG_JOINED, 12);
     assert_int_equal(fby_directory_counts(*state).sessions, 1);
+    const struct fby_join join = joining(14, 0);
+    assert_ok(join_as(*state, &join, 2 * lease_ns + 2));
+    check_waiting(*state, 1);
+    fby_directory_quit(*state, join.session);
+    check_waiting(*state, 0);
 }
 
 #define DIRECTORY_TEST(test) \
