@@ -508,6 +508,40 @@ static void the_next_that_waits_does_so_for_the_new_holder(void **state)
     check_waiting(*state, 0);
 }
 
+/* Nobody is left to agree with: neither on facts nor on digests. */
+static void what_a_silent_holder_pinned_is_forgotten_with_it(void **state)
+{
+    struct fby_join join = joining(10, 0);
+    join.data            = digest_of(1);
+    join.fingerprint     = digest_of(2);
+    assert_ok(join_as(*state, &join, 0));
+    expect_due(*state, FBY_MSG_JOINED, 10);
+    join             = joining(11, 0);
+    join.world       = 5;
+    join.fingerprint = digest_of(3);
+    assert_ok(join_as(*state, &join, 1));
+    fby_directory_tick(*state, lease_ns + 1);
+    struct fby_message message = expect_due(*state, FBY_MSG_JOINED, 11);
+    assert_false(message.joined.data.known);
+    assert_int_equal(message.joined.fingerprint.digest.bytes[0], 3);
+    assert_int_equal(fby_directory_counts(*state).refused, 0);
+}
+
+static void who_joins_again_is_told_the_whole_list_again(void **state)
+{
+    add_worker(*state, 1, 0);
+    join_ok(*state, 10, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    join_ok(*state, 10, 0, 3);
+    struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
+    assert_true(message.workers.full);
+    assert_int_equal(message.workers.n_added, 1);
+    assert_int_equal(message.workers.sequence, 2);
+    assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
+    fby_directory_deregister(*state, (struct fby_instance_id){1});
+    assert_int_equal(fby_directory_deadline(*state), 3 + lease_ns + 1);
+}
+
 #define DIRECTORY_TEST(test) \
     cmocka_unit_test_setup_teardown(test, make_directory, destroy_directory)
 
@@ -530,6 +564,8 @@ int main(void)
         DIRECTORY_TEST(a_rank_that_gets_free_is_given_at_once),
         DIRECTORY_TEST(only_the_holder_of_its_rank_keeps_one_waiting),
         DIRECTORY_TEST(the_next_that_waits_does_so_for_the_new_holder),
+        DIRECTORY_TEST(what_a_silent_holder_pinned_is_forgotten_with_it),
+        DIRECTORY_TEST(who_joins_again_is_told_the_whole_list_again),
     };
     return cmocka_run_group_tests_name(
         "server.directory_state", tests, NULL, NULL);

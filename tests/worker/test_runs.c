@@ -7,11 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/mem.h"
-#include "common/pipeline/parse.h"
 #include "common/plan/substitute.h"
-#include "tests/worker/source/sandbox.h"
-#include "tests/worker/transform/npz_file.h"
+#include "tests/worker/table.h"
 #include "worker/stages.h"
 
 enum {
@@ -47,19 +44,6 @@ static uint32_t length_of(uint64_t sample)
 static uint64_t label_of(uint64_t sample)
 {
     return sample == BAD || sample == BAD + 1 ? CLASSES : sample % CLASSES;
-}
-
-static void write_column(const struct sandbox *sb, const char *name,
-    const char *descr, const char *shape, struct fby_buffer *values)
-{
-    char              path[64];
-    struct fby_buffer file = {0};
-    snprintf(path, sizeof(path), "data/t/%s.npy", name);
-    put_npy_header(&file, descr, shape);
-    fby_put_bytes(&file, values->data, values->size);
-    sandbox_write(sb, path, file.data, file.size);
-    fby_buffer_fini(&file);
-    fby_buffer_fini(values);
 }
 
 /* CSR: entry k of a sample is sample + k at that place. */
@@ -111,30 +95,12 @@ static void write_table(const struct sandbox *sb)
         end += length_of(sample);
         fby_put_u64(&ends, end);
     }
-    write_column(sb, "wide", "|u1", "(4500, 700)", &wide);
-    write_column(sb, "label", "<u8", "(4500,)", &label);
-    write_column(sb, "list.offsets", "<i8", "(4501,)", &ends);
+    write_column(sb, "t/wide", "|u1", "(4500, 700)", &wide);
+    write_column(sb, "t/label", "<u8", "(4500,)", &label);
+    write_column(sb, "t/list.offsets", "<i8", "(4501,)", &ends);
     snprintf(shape, sizeof(shape), "(%llu,)", (unsigned long long)end);
-    write_column(sb, "list.values", "<i8", shape, &values);
+    write_column(sb, "t/list.values", "<i8", shape, &values);
     write_words(sb);
-}
-
-static struct fby_content *content_of(const char *text)
-{
-    struct fby_pipeline           *pipeline = NULL;
-    struct fby_split              *split    = NULL;
-    struct fby_why                 why      = {{0}};
-    struct fby_content            *content  = fby_zalloc(sizeof(*content));
-    const struct fby_pipeline_text source   = {
-          text, strlen(text), "runs.yaml", "/"};
-    if (fby_pipeline_parse(&source, &pipeline, &why) != FBY_OK ||
-        fby_pipeline_split(pipeline, NULL, &split, &why) != FBY_OK) {
-        fail_msg("%s", why.text);
-    }
-    *content = split->content;
-    fby_split_destroy(&split);
-    fby_pipeline_destroy(&pipeline);
-    return content;
 }
 
 static void bench_open(struct bench *bench, const struct sandbox *sb,
@@ -142,15 +108,13 @@ static void bench_open(struct bench *bench, const struct sandbox *sb,
 {
     struct fby_why                 why     = {{0}};
     struct fby_content            *content = content_of(text);
-    struct fby_dataset_spec        spec    = sandbox_shards(sb, pattern);
     const struct fby_stages_config config  = {.fetch_threads = 2,
          .transform_threads                                  = 2,
          .encode_threads                                     = 2,
          .fetch_bytes                                        = 1 << 20,
          .scratch_bytes                                      = 1 << 20,
          .encode_bytes                                       = 1 << 20};
-    spec.kind                              = FBY_SOURCE_COLUMNS;
-    struct fby_dataset *dataset            = sandbox_dataset(&spec);
+    struct fby_dataset            *dataset = open_columns(sb, pattern);
     *bench = (struct bench){.memory = fby_memory_create(MEMORY)};
     if (fby_prepared_create(content, &dataset, &bench->prepared, &why) !=
         FBY_OK) {
@@ -385,8 +349,8 @@ static void rows_larger_than_a_chunk_are_made_one_by_one(void **state)
         }
         fby_put_u64(&label, sample);
     }
-    write_column(*state, "large", "|u1", "(3, 2097157)", &large);
-    write_column(*state, "label", "<u8", "(3,)", &label);
+    write_column(*state, "t/large", "|u1", "(3, 2097157)", &large);
+    write_column(*state, "t/label", "<u8", "(3,)", &label);
     bench_open(&bench, *state, "data:t",
         SPLIT "global_batch: 3, fields: {large: {from: large, decode: array, "
               "shape: [2097157], wire: u8}, label: {from: label, decode: "
@@ -427,8 +391,8 @@ static void write_labels(
 static void a_row_without_any_good_substitute_fails_the_batch(void **state)
 {
     struct bench bench;
-    write_labels(*state, "../u-0/label", CLASSES);
-    write_labels(*state, "../u-1/label", CLASSES);
+    write_labels(*state, "u-0/label", CLASSES);
+    write_labels(*state, "u-1/label", CLASSES);
     bench_open(&bench, *state, "data:u-*", LABELS);
     struct fby_job *job = make(&bench, 4);
     assert_int_equal(job->failure.err, FBY_BAD_SAMPLE);
@@ -451,8 +415,8 @@ static void fails_as_stale(struct bench *bench)
 static void a_file_that_changed_is_named_with_its_first_sample(void **state)
 {
     struct bench bench;
-    write_labels(*state, "../u-0/label", 1);
-    write_labels(*state, "../u-1/label", 2);
+    write_labels(*state, "u-0/label", 1);
+    write_labels(*state, "u-1/label", 2);
     bench_open(&bench, *state, "data:u-*", LABELS);
     sandbox_append(*state, "data/u-1/label.npy", "more", 4);
     fails_as_stale(&bench);
