@@ -498,3 +498,11 @@ void party_bye(struct party *party)
     party_say(party,
         &(struct fby_message){.type = FBY_MSG_BYE, .bye = {party->session}});
 }
+
+struct fby_session_state party_state(const struct party *party)
+{
+    const struct peer *peer =
+        fby_shell_peer(&party->rig->shell, party->session);
+    assert_non_null(peer);
+    return fby_session_state(peer->session);
+}

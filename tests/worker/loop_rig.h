@@ -66,6 +66,9 @@ void party_credit(struct party *party, uint64_t received);
 void party_cancel(struct party *party, struct fby_request_id id);
 void party_bye(struct party *party);
 
+/* What the worker knows of its session, which it must know. */
+struct fby_session_state party_state(const struct party *party);
+
 /* ---- What was sent ------------------------------------------------------- */
 
 /* The n-th send of a part from now on fails (0: the next); at most one. */
