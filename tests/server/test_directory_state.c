@@ -508,6 +508,63 @@ static void the_next_that_waits_does_so_for_the_new_holder(void **state)
     check_waiting(*state, 0);
 }
 
+/* JOIN does not renew a rank, whoever else waits for it: each waits for its own
+ * holder, and no longer because another got one. */
+static void who_waits_waits_for_its_own_rank(void **state)
+{
+    struct fby_join join = joining(12, 0);
+    join.job             = "other";
+    join_ok(*state, 10, 0, 0);
+    assert_ok(join_as(*state, &join, 15));
+    expect_due(*state, FBY_MSG_JOINED, 12);
+    const struct fby_join second = joining(11, 0);
+    assert_ok(join_as(*state, &second, 11));
+    struct fby_join fourth = join;
+    fourth.session.value   = 13;
+    assert_ok(join_as(*state, &fourth, 20));
+    assert_ok(join_as(*state, &join, 50));
+    expect_due(*state, FBY_MSG_JOINED, 12);
+    fby_directory_tick(*state, lease_ns + 1);
+    expect_due(*state, FBY_MSG_JOINED, 11);
+    assert_int_equal(fby_directory_deadline(*state), 20 + lease_ns);
+    fby_directory_tick(*state, 20 + lease_ns - 1);
+    expect_silence(*state);
+    fby_directory_tick(*state, 20 + lease_ns);
+    expect_due(*state, FBY_MSG_JOINED, 13);
+    assert_int_equal(fby_directory_counts(*state).sessions, 2);
+}
+
+static void answers_go_where_a_session_spoke_from_last(void **state)
+{
+    const struct fby_route other = {.id = "new", .size = 3};
+    const struct fby_renew told  = {.session = {10}};
+    struct fby_message     message;
+    struct fby_route       to;
+    join_ok(*state, 10, 0, 0);
+    assert_ok(fby_directory_renew(*state, &told, &other, 1));
+    add_worker(*state, 1, 1);
+    assert_true(fby_directory_due(*state, &message, &to));
+    assert_int_equal(to.size, 3);
+    assert_memory_equal(to.id, "new", 3);
+    const struct fby_join join = joining(10, 0);
+    assert_ok(join_as(*state, &join, 2));
+    expect_due(*state, FBY_MSG_JOINED, 10);
+}
+
+static void who_is_refused_pins_nothing(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    struct fby_join join = joining(11, 1);
+    join.world           = 3;
+    assert_ok(join_as(*state, &join, 0));
+    expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    struct fby_renew told = {.session = {11}, .data = digest_of(1)};
+    assert_ok(renew_as(*state, &told, 1));
+    told = (struct fby_renew){.session = {10}, .data = digest_of(2)};
+    assert_ok(renew_as(*state, &told, 1));
+    expect_silence(*state);
+}
+
 /* Nobody is left to agree with: neither on facts nor on digests. */
 static void what_a_silent_holder_pinned_is_forgotten_with_it(void **state)
 {
@@ -564,6 +621,9 @@ int main(void)
         DIRECTORY_TEST(a_rank_that_gets_free_is_given_at_once),
         DIRECTORY_TEST(only_the_holder_of_its_rank_keeps_one_waiting),
         DIRECTORY_TEST(the_next_that_waits_does_so_for_the_new_holder),
+        DIRECTORY_TEST(who_waits_waits_for_its_own_rank),
+        DIRECTORY_TEST(answers_go_where_a_session_spoke_from_last),
+        DIRECTORY_TEST(who_is_refused_pins_nothing),
         DIRECTORY_TEST(what_a_silent_holder_pinned_is_forgotten_with_it),
         DIRECTORY_TEST(who_joins_again_is_told_the_whole_list_again),
     };

@@ -133,6 +133,22 @@ static void a_session_is_entitled_to_its_largest_batch(void **state)
     rig_close(&rig);
 }
 
+static void a_session_may_be_entitled_to_the_whole_budget(void **state)
+{
+    enum { BUDGET = (1 << 20) + (16 << 10) + (64 << 10) };
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = BUDGET});
+    struct party a = party_of(&rig, 1);
+    struct party b = party_of(&rig, 2);
+    a.max_bytes    = 1 << 20;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    assert_int_equal(party_state(&a).entitled, BUDGET);
+    party_hello(&b);
+    wire_hear(&b, FBY_MSG_REFUSED);
+    rig_close(&rig);
+}
+
 static void a_worker_without_room_says_what_is_promised(void **state)
 {
     struct rig rig;
@@ -513,6 +529,7 @@ int main(void)
         IN_SANDBOX(only_versions_that_hold_ours_are_welcome),
         IN_SANDBOX(another_versions_frame_is_refused),
         IN_SANDBOX(a_session_is_entitled_to_its_largest_batch),
+        IN_SANDBOX(a_session_may_be_entitled_to_the_whole_budget),
         IN_SANDBOX(a_worker_without_room_says_what_is_promised),
         IN_SANDBOX(a_session_is_known_by_its_route),
         IN_SANDBOX(pong_names_what_is_open),
