@@ -77,12 +77,10 @@ void fby_shell_peer_bye(struct shell *self, struct peer *peer)
     struct ask *ask = NULL;
     fby_session_bye(peer->session);
     fby_shell_opens_forget(self, peer);
-    peer->is_stuck     = false;
-    peer->routing.size = 0;
     while ((ask = first_open_ask(peer)) != NULL) {
         fby_shell_ask_end(self, ask);
     }
-    peer->has_left = true;
+    peer->has_left = true; /* from here on nothing is said to it */
 }
 
 void fby_shell_peers_sweep(struct shell *self)

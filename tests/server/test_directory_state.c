@@ -157,6 +157,20 @@ static void a_worker_is_late_after_its_lease(void **state)
     assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
 }
 
+static void all_that_are_late_are_forgotten_in_one_turn(void **state)
+{
+    for (uint64_t i = 0; i < 3; i++) {
+        join_ok(*state, 10 + i, (uint32_t)i, 0);
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        add_worker(*state, 1 + i, 0);
+    }
+    fby_directory_tick(*state, lease_ns + 1);
+    const struct fby_directory_counts none = {
+        .expired_workers = 3, .expired_sessions = 3};
+    check_counts(*state, &none);
+}
+
 static void a_session_is_late_after_its_lease(void **state)
 {
     join_ok(*state, 10, 0, 3);
@@ -606,6 +620,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECTORY_TEST(a_worker_is_late_after_its_lease),
+        DIRECTORY_TEST(all_that_are_late_are_forgotten_in_one_turn),
         DIRECTORY_TEST(a_session_is_late_after_its_lease),
         DIRECTORY_TEST(the_time_the_server_was_away_counts_for_nobody),
         DIRECTORY_TEST(who_waits_for_a_rank_waits_as_long_after_a_pause),

@@ -289,12 +289,23 @@ static void what_happened_is_counted_at_the_end(void **state)
         "0, told unreachable 1");
 }
 
+static void the_defaults_are_those_of_the_manual(void **state)
+{
+    (void)state;
+    struct fby_server_options o = fby_server_defaults();
+    assert_string_equal(o.listen, "tcp://127.0.0.1:7070");
+    assert_int_equal(o.ready_fd, -1);
+    assert_int_equal(o.lease_ns, 10 * FBY_NS_PER_S);
+    assert_int_equal(o.heartbeat_ns, FBY_NS_PER_S);
+}
+
 #define WITH_SERVER(test) \
     cmocka_unit_test_setup_teardown(test, start_server, stop_server)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_the_manual),
         WITH_SERVER(one_worker_too_many_is_told_so_until_there_is_room),
         WITH_SERVER(whoever_is_not_known_has_to_register_or_join),
         WITH_SERVER(garbage_is_not_answered_and_disturbs_nobody),

@@ -384,6 +384,20 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     rig_close(&rig);
 }
 
+static void who_leaves_while_a_chunk_waits_is_sent_no_more(void **state)
+{
+    struct rig rig;
+    struct two two;
+    open_stuck(&two, &rig, state);
+    party_bye(&two.b);
+    wire_let_go();
+    wire_expect_nothing(&rig);
+    rig_collect_all(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(fby_shell_peer(&rig.shell, two.b.session));
+    rig_close(&rig);
+}
+
 static void a_new_route_does_not_begin_with_the_waiting_chunk(void **state)
 {
     struct rig rig;
@@ -483,6 +497,7 @@ static void a_client_that_left_stays_until_its_memory_is_free(void **state)
     expect_chunk(&a, id, 0);
     party_bye(&a);
     assert_null(rig.shell.works);
+    assert_int_equal(rig.shell.budget.entitled, 0);
     rig_collect(&rig);
     fby_shell_peers_sweep(&rig.shell);
     assert_non_null(fby_shell_peer(&rig.shell, a.session));
@@ -567,6 +582,7 @@ int main(void)
         IN_SANDBOX(a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent),
         IN_SANDBOX(a_request_that_waits_for_memory_can_be_cancelled),
         IN_SANDBOX(cancelling_another_request_leaves_the_waiting_chunk),
+        IN_SANDBOX(who_leaves_while_a_chunk_waits_is_sent_no_more),
         IN_SANDBOX(a_new_route_does_not_begin_with_the_waiting_chunk),
         IN_SANDBOX(a_send_that_fails_at_any_part_loses_the_route_alone),
         IN_SANDBOX(a_route_that_breaks_forgets_the_waiting_chunk),

@@ -518,12 +518,31 @@ static void every_count_is_told_by_its_name(void **state)
     rig_close(&rig);
 }
 
+static void the_defaults_are_those_of_the_manual(void **state)
+{
+    (void)state;
+    struct fby_worker_options o = fby_worker_defaults();
+    assert_string_equal(o.listen, "tcp://127.0.0.1:*");
+    assert_int_equal(o.numa, FBY_NUMA_AUTO);
+    assert_int_equal(o.nice, 5);
+    assert_int_equal(o.memory_bytes, 1 << 30);
+    assert_int_equal(o.send_window_bytes, 16 << 20);
+    assert_int_equal(o.ready_fd, -1);
+    assert_int_equal(o.stop_fd, -1);
+    assert_int_equal(o.heartbeat_ns, S);
+    assert_int_equal(o.register_ns, S);
+    assert_int_equal(o.drain_ns, 25 * S);
+    assert_int_equal(o.progress_ns, S / 2);
+    assert_int_equal(o.idle_ns, 10 * S);
+}
+
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_the_manual),
         IN_SANDBOX(a_batch_is_sent_and_counted),
         IN_SANDBOX(welcome_says_what_both_understand),
         IN_SANDBOX(only_versions_that_hold_ours_are_welcome),
