@@ -39,8 +39,9 @@ static inline struct fby_content *content_of(const char *text)
     if (fby_pipeline_parse(&source, &pipeline, &why) != FBY_OK ||
         fby_pipeline_split(pipeline, NULL, &split, &why) != FBY_OK) {
         fail_msg("%s", why.text);
+    } else {
+        *content = split->content;
     }
-    *content = split->content;
     fby_split_destroy(&split);
     fby_pipeline_destroy(&pipeline);
     return content;

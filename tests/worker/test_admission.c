@@ -96,7 +96,7 @@ static void a_batch_beyond_all_budget_names_both_numbers(void **state)
         "raise its --memory or make the batch smaller");
     assert_int_equal(rig.shell.counts.cannot, 1);
     rig.shell.budget.total = 24768 + 65536;
-    id                     = party_request(&a, &spec);
+    party_request(&a, &spec);
     assert_int_equal(rig.shell.counts.requests, 1);
     rig_close(&rig);
 }

@@ -200,6 +200,8 @@ static void what_was_cancelled_is_swept_out(void **state)
 
 /* ---- Waiting ------------------------------------------------------------- */
 
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+
 int __real_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
 
@@ -210,6 +212,8 @@ int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)
     sem_post(&waiting);
     return __real_pthread_cond_wait(changed, lock);
 }
+
+/* NOLINTEND(readability-identifier-naming) */
 
 struct waiter { /* a thread that takes the next row */
     struct fby_backlog *backlog;

@@ -19,7 +19,7 @@ static void direct(struct fby_prepared *prepared, uint64_t seed, uint64_t epoch,
     spec.n_shards      = fby_dataset_shards(prepared->dataset);
     assert_ok(fby_order_create(&spec, &order, &why));
     for (uint32_t i = 0; i < KIT_SAMPLES / KIT_BATCH; i++) {
-        fby_order_fill(order, i, 0, KIT_BATCH, samples + i * KIT_BATCH);
+        fby_order_fill(order, i, 0, KIT_BATCH, samples + (size_t)i * KIT_BATCH);
     }
     fby_order_destroy(&order);
 }
@@ -35,7 +35,7 @@ static const struct fby_order *check_order(
     direct(prepared, seed, epoch, right);
     for (uint32_t i = 0; i < KIT_SAMPLES / KIT_BATCH; i++) {
         fby_order_fill(order, i, 0, KIT_BATCH, got);
-        assert_memory_equal(got, right + i * KIT_BATCH, sizeof(got));
+        assert_memory_equal(got, right + (size_t)i * KIT_BATCH, sizeof(got));
     }
     return order;
 }

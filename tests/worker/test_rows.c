@@ -122,7 +122,7 @@ static void every_shard_is_looked_at(void **state)
 /* Values of row `row`, of which each holds at most 100. */
 static uint32_t value_at(uint64_t row, uint32_t i)
 {
-    return (uint32_t)(row * 7 + i * 3 + i / 100) % 101;
+    return (uint32_t)(row * 7 + UINT64_C(3) * i + i / 100) % 101;
 }
 
 static void put_value(struct fby_buffer *out, const char *descr, uint32_t value)
@@ -174,8 +174,9 @@ static uint64_t wire_value(
     return fby_read_le(&r, width);
 }
 
-static void make_run(
-    struct bench *bench, uint32_t first, uint8_t *dst, bool *bad)
+static void make_run(struct bench *bench, uint32_t first,
+    uint8_t *dst, /* NOLINT(readability-non-const-parameter): written to */
+    bool    *bad)
 {
     uint64_t       samples[ASKED];
     struct fby_why why = {{0}};
@@ -203,7 +204,7 @@ static void check_run(const struct sandbox *sb, const char *pattern,
     bench_open(&bench, sb, pattern, field);
     const struct fby_field_content *x     = &bench.content->fields[0];
     size_t                          one   = fby_type_bytes(x->wire_type);
-    size_t                          bytes = (ASKED - FIRST) * width * one;
+    size_t                          bytes = one * width * (ASKED - FIRST);
     uint8_t                        *dst   = fby_zalloc(bytes + GUARD);
     memset(dst + bytes, 0xa5, GUARD);
     make_run(&bench, FIRST, dst, bad);
@@ -211,7 +212,7 @@ static void check_run(const struct sandbox *sb, const char *pattern,
         uint64_t sample = sample_at(i, fby_dataset_samples(bench.dataset));
         for (uint32_t k = 0; k < width; k++) {
             assert_int_equal(
-                wire_value(x, dst + ((i - FIRST) * width + k) * one),
+                wire_value(x, dst + ((size_t)(i - FIRST) * width + k) * one),
                 value_at(sample, k));
         }
         assert_false(bad[i]);
@@ -308,8 +309,9 @@ static void values_that_do_not_fit_mark_their_row_alone(void **state)
         uint64_t sample = sample_at(i, ROWS);
         assert_int_equal(bad[i], sample % 60 == 11);
         if (!bad[i]) {
-            assert_int_equal(dst[2 * i], sample % 100);
-            assert_int_equal(dst[2 * i + 1], 255);
+            const uint8_t *row = dst + (size_t)2 * i;
+            assert_int_equal(row[0], sample % 100);
+            assert_int_equal(row[1], 255);
         }
     }
     bench_close(&bench);

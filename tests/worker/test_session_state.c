@@ -55,7 +55,7 @@ static void a_session_counts_what_is_open_charged_sent_and_credited(
     assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
     assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
     now.open    = 2;
-    now.charged = 2 * BATCH;
+    now.charged = UINT64_C(2) * BATCH;
     check_state(&d, &now);
     make(&d, 1, 2, 30);
     expect(&d, FBY_SEND_HEADER, 1);
@@ -167,12 +167,13 @@ static void a_batch_of_the_whole_budget_is_not_too_large(void **state)
 {
     (void)state;
     struct driver              d = {0};
-    struct fby_session_request r = {.id = {1}, .bytes = 2 * BATCH + 1};
+    struct fby_session_request r = {
+        .id = {1}, .bytes = UINT64_C(2) * BATCH + 1};
     begin(&d, 2);
     assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_TOO_LARGE);
-    r = (struct fby_session_request){.id = {2}, .bytes = 2 * BATCH};
+    r = (struct fby_session_request){.id = {2}, .bytes = UINT64_C(2) * BATCH};
     assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
-    assert_int_equal(fby_session_state(d.s).charged, 2 * BATCH);
+    assert_int_equal(fby_session_state(d.s).charged, UINT64_C(2) * BATCH);
     finish(&d);
 }
 
@@ -226,7 +227,7 @@ static void after_bye_nothing_is_open_promised_or_sent(void **state)
     assert_int_equal(fby_session_shed(d.s).value, 2);
     fby_session_bye(d.s);
     const struct fby_session_state left = {
-        .charged = 2 * BATCH, .leaving = true};
+        .charged = UINT64_C(2) * BATCH, .leaving = true};
     check_state(&d, &left);
     assert_int_equal(d.budget.entitled, 0);
     assert_false(fby_session_is_open(d.s, id_of(1)));
@@ -490,8 +491,10 @@ static void what_is_given_back_is_lost_once(void **state)
     expect(&d, FBY_SEND_HEADER, 1);
     expect(&d, FBY_SEND_END, 1);
     fby_session_give_back(d.s);
-    const struct fby_session_state now = {
-        .route = 7, .charged = 2 * BATCH, .entitled = BATCH, .leaving = true};
+    const struct fby_session_state now = {.route = 7,
+        .charged                                 = UINT64_C(2) * BATCH,
+        .entitled                                = BATCH,
+        .leaving                                 = true};
     check_state(&d, &now);
     fby_session_give_back(d.s);
     expect(&d, FBY_SEND_LOST, 2);
