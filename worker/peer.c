@@ -183,10 +183,6 @@ void fby_shell_ask_end(struct shell *self, struct ask *ask)
     }
     *link     = ask->next_of_work;
     ask->work = NULL;
-    if (ask->peer->is_stuck &&
-        fby_request_equal(ask->peer->stuck.id, ask->id)) {
-        ask->peer->is_stuck = false;
-    }
     if (!ask->charged) {
         fby_shell_ask_freed(self, ask);
     }
