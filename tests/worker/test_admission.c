@@ -368,6 +368,30 @@ static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
     rig_close(&rig);
 }
 
+static void work_is_joined_by_who_chose_the_same_coding(void **state)
+{
+    static const struct fby_choice choices[] = {
+        {FBY_FILTER_PHOTO, FBY_CODEC_PACK}, {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
+        {FBY_FILTER_DELTA, FBY_CODEC_LZ4}, {FBY_FILTER_NONE, FBY_CODEC_LZ4},
+        {FBY_FILTER_DELTA, FBY_CODEC_LZ4}};
+    static const uint64_t joined[] = {0, 1, 1, 1, 2};
+    struct rig            rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    for (uint64_t i = 0; i < 5; i++) {
+        request_coded(&a, &spec, choices[i]);
+        assert_int_equal(rig.shell.counts.joined, joined[i]);
+    }
+    assert_int_equal(rig.shell.works->job->coding[0].filter, FBY_FILTER_NONE);
+    rig_make(&rig);
+    for (uint64_t i = 0; i < 5; i++) {
+        wire_hear_batch(&a, &spec, (struct fby_request_id){i + 1});
+    }
+    rig_close(&rig);
+}
+
 static void choices_must_be_as_many_as_fields_and_for_such(void **state)
 {
     struct rig rig;
@@ -412,6 +436,7 @@ int main(void)
         IN_SANDBOX(end_names_the_rows_that_were_replaced),
         IN_SANDBOX(why_a_batch_failed_decides_what_is_said),
         IN_SANDBOX(chunks_of_another_coding_are_made_for_their_own_client),
+        IN_SANDBOX(work_is_joined_by_who_chose_the_same_coding),
         IN_SANDBOX(choices_must_be_as_many_as_fields_and_for_such),
     };
     return cmocka_run_group_tests_name("worker.admission", tests, NULL, NULL);
