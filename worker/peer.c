@@ -77,12 +77,10 @@ void fby_shell_peer_bye(struct shell *self, struct peer *peer)
     struct ask *ask = NULL;
     fby_session_bye(peer->session);
     fby_shell_opens_forget(self, peer);
-    peer->is_stuck     = false;
-    peer->routing.size = 0;
     while ((ask = first_open_ask(peer)) != NULL) {
         fby_shell_ask_end(self, ask);
     }
-    peer->has_left = true;
+    peer->has_left = true; /* from here on nothing is said to it */
 }
 
 void fby_shell_peers_sweep(struct shell *self)
@@ -185,10 +183,6 @@ void fby_shell_ask_end(struct shell *self, struct ask *ask)
     }
     *link     = ask->next_of_work;
     ask->work = NULL;
-    if (ask->peer->is_stuck &&
-        fby_request_equal(ask->peer->stuck.id, ask->id)) {
-        ask->peer->is_stuck = false;
-    }
     if (!ask->charged) {
         fby_shell_ask_freed(self, ask);
     }

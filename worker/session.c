@@ -35,7 +35,8 @@ struct fby_session {
     uint64_t                  sent;  /* bytes on this route */
     uint64_t                  credited;
     int64_t                   heard_ns;
-    int64_t                   credit_ns; /* when a CREDIT last moved */
+    int64_t                   credit_ns; /* when a CREDIT last moved, or
+                                            nothing was owed */
     uint64_t                  newest;    /* highest id seen */
     bool                      leaving;
     struct batch             *batches; /* config.max_batches */
@@ -70,7 +71,6 @@ fby_err fby_session_create(const struct fby_session_config *config,
     self->budget             = budget;
     self->share              = share;
     self->heard_ns           = now_ns;
-    self->credit_ns          = now_ns;
     self->batches = fby_zalloc(config->max_batches * sizeof(*self->batches));
     self->lost    = fby_zalloc(config->max_batches * sizeof(*self->lost));
     *out          = self;
@@ -158,11 +158,10 @@ void fby_session_heard(struct fby_session *self, int64_t now_ns)
 void fby_session_hello(struct fby_session *self, int64_t now_ns, uint64_t route)
 {
     fby_session_heard(self, now_ns);
-    self->route     = route;
-    self->sent      = 0;
-    self->credited  = 0;
-    self->credit_ns = now_ns;
-    self->n_lost    = 0; /* WELCOME does not name them */
+    self->route    = route;
+    self->sent     = 0;
+    self->credited = 0;
+    self->n_lost   = 0; /* WELCOME does not name them */
     for (struct batch *b = self->batches; b < end_of(self); b++) {
         if (!FBY_MUTANT(resume_in_the_middle)) {
             from_the_start(b);
@@ -241,8 +240,7 @@ void fby_session_bye(struct fby_session *self)
             set_state(self, b, BATCH_CLOSED);
         }
     }
-    self->route   = 0;
-    self->n_lost  = 0;
+    self->route   = 0; /* so no LOST comes out either */
     self->leaving = true;
     fby_budget_leave(self->budget, &self->share);
 }

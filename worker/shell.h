@@ -70,7 +70,8 @@ struct peer { /* one session of one client */
     uint64_t                features;
     struct codings          codings;
     struct ask             *asks;
-    struct fby_session_item stuck; /* waits for memory to be copied into */
+    struct fby_session_item stuck; /* waits for memory to be copied into; of
+                                      an ask that ended: passed over */
     bool                    is_stuck;
     uint64_t doubled_bytes; /* on this route, by a fault that was asked for */
     bool     has_left;      /* freed once its memory is */

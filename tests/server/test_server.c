@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/socket.h"
 #include "proto/wire.h"
 #include "server/server.h"
@@ -23,6 +25,8 @@ struct world {
     struct fby_why            why;
     void                     *zmq;
     void                     *peer; /* DEALER */
+    bool                      stopped;
+    char                      last_words[256]; /* "SERVER-ENDED ..." */
 };
 
 static void *serve(void *opaque)
@@ -62,13 +66,29 @@ static int start_server(void **state)
     return 0;
 }
 
+static void note_last_words(
+    void *arg, enum fby_log_level level, const char *line)
+{
+    struct world *world = arg;
+    (void)level;
+    if (strncmp(line, "SERVER-ENDED ", 13) == 0) {
+        snprintf(world->last_words, sizeof(world->last_words), "%s", line + 13);
+    }
+}
+
 static int stop_server(void **state)
 {
     struct world *world = *state;
+    if (world->stopped) {
+        return 0;
+    }
+    world->stopped = true;
+    fby_log_redirect(FBY_LOG_INFO, note_last_words, world);
     zmq_close(world->peer);
     zmq_ctx_term(world->zmq);
     pthread_kill(world->thread, SIGINT);
     pthread_join(world->thread, NULL);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     assert_ok(world->ended);
     return 0;
 }
@@ -158,15 +178,140 @@ static void garbage_is_not_answered_and_disturbs_nobody(void **state)
     expect(world, FBY_MSG_REGISTERED);
 }
 
+static void say_in_parts(struct world *world, uint64_t first, uint64_t second)
+{
+    static const char *const endpoints[] = {"tcp://127.0.0.1:1"};
+    struct fby_buffer        frame       = {0};
+    struct fby_why           why         = {{0}};
+    const uint64_t           ids[]       = {first, second};
+    for (int i = 0; i < 2; i++) {
+        frame.size = 0;
+        assert_ok(
+            fby_message_encode(&(struct fby_message){.type = FBY_MSG_REGISTER,
+                                   .enroll = {.instance = {ids[i]},
+                                       .endpoints       = {endpoints, 1},
+                                       .host            = "a-host",
+                                       .cores           = 1}},
+                &frame, &why));
+        assert_true(zmq_send(world->peer, frame.data, frame.size,
+                        i == 0 ? ZMQ_SNDMORE : 0) > 0);
+    }
+    fby_buffer_fini(&frame);
+}
+
+/* Neither its first part is taken nor its last, and the next message is. */
+static void a_message_of_several_parts_is_dropped_whole(void **state)
+{
+    struct world *world = *state;
+    say_in_parts(world, 1, 2);
+    for (uint64_t id = 1; id <= 2; id++) {
+        say(world, &(struct fby_message){.type = FBY_MSG_HEARTBEAT,
+                       .heartbeat              = {.instance = {id}}});
+        struct fby_message message = hear(world, FBY_MSG_REGISTER_FIRST);
+        assert_int_equal(message.register_first.instance.value, id);
+        fby_message_fini(&message);
+    }
+    say(world, &(struct fby_message){/* which only servers say */
+                   .type           = FBY_MSG_REGISTER_FIRST,
+                   .register_first = {{1}}});
+    assert_int_equal(zmq_send(world->peer, "garbage", 7, 0), 7);
+    say_register(world, 3);
+    expect(world, FBY_MSG_REGISTERED);
+    stop_server(state);
+    assert_string_equal(world->last_words,
+        "messages refused 3, joins refused 0, late workers 0, late sessions "
+        "0, told unreachable 0");
+}
+
+static void say_join(struct world *world, uint64_t session, const char *job)
+{
+    say(world, &(struct fby_message){.type = FBY_MSG_JOIN,
+                   .join                   = {.session = {session},
+                                         .job          = job,
+                                         .world        = 1,
+                                         .host         = "a-host",
+                                         .pid          = 1}});
+}
+
+static void a_session_is_told_the_servers_times_and_workers(void **state)
+{
+    struct world *world = *state;
+    say_register(world, 5);
+    struct fby_message message = hear(world, FBY_MSG_REGISTERED);
+    uint64_t           server  = message.enrolled.server.value;
+    assert_true(server != 0);
+    assert_int_equal(message.enrolled.instance.value, 5);
+    assert_int_equal(message.enrolled.lease_ms, 600000);
+    assert_int_equal(message.enrolled.heartbeat_ms, 1000);
+    fby_message_fini(&message);
+    say(world, &(struct fby_message){
+                   .type = FBY_MSG_HEARTBEAT, .heartbeat = {.instance = {5}}});
+    message = hear(world, FBY_MSG_HEARTBEAT_OK);
+    assert_int_equal(message.heartbeat_ok.instance.value, 5);
+    assert_int_equal(message.heartbeat_ok.server.value, server);
+    fby_message_fini(&message);
+    say_join(world, 9, "a-job");
+    message = hear(world, FBY_MSG_JOINED);
+    assert_int_equal(message.joined.session.value, 9);
+    assert_int_equal(message.joined.server.value, server);
+    assert_int_equal(message.joined.lease_ms, 600000);
+    assert_int_equal(message.joined.heartbeat_ms, 1000);
+    fby_message_fini(&message);
+    message = hear(world, FBY_MSG_WORKERS);
+    assert_int_equal(message.workers.server.value, server);
+    assert_int_equal(message.workers.n_added, 1);
+    assert_int_equal(message.workers.added[0].instance.value, 5);
+    fby_message_fini(&message);
+}
+
+static void what_happened_is_counted_at_the_end(void **state)
+{
+    struct world *world = *state;
+    say(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
+                   .unreachable            = {{1}, {2}, "refused"}});
+    say_join(world, 1, "a-job");
+    expect(world, FBY_MSG_JOINED);
+    say(world, &(struct fby_message){.type = FBY_MSG_JOIN,
+                   .join                   = {.session = {2},
+                                         .job          = "a-job",
+                                         .rank         = 1,
+                                         .world        = 2,
+                                         .host         = "a-host",
+                                         .pid          = 1}});
+    expect(world, FBY_MSG_JOIN_REFUSED);
+    say(world, &(struct fby_message){.type = FBY_MSG_QUIT, .quit = {{1}}});
+    say(world, &(struct fby_message){.type = FBY_MSG_RENEW,
+                   .renew                  = {.session = {1}, .server = {7}}});
+    expect(world, FBY_MSG_JOIN_FIRST);
+    stop_server(state);
+    assert_string_equal(world->last_words,
+        "messages refused 0, joins refused 1, late workers 0, late sessions "
+        "0, told unreachable 1");
+}
+
+static void the_defaults_are_those_of_the_manual(void **state)
+{
+    (void)state;
+    struct fby_server_options o = fby_server_defaults();
+    assert_string_equal(o.listen, "tcp://127.0.0.1:7070");
+    assert_int_equal(o.ready_fd, -1);
+    assert_int_equal(o.lease_ns, 10 * FBY_NS_PER_S);
+    assert_int_equal(o.heartbeat_ns, FBY_NS_PER_S);
+}
+
 #define WITH_SERVER(test) \
     cmocka_unit_test_setup_teardown(test, start_server, stop_server)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_the_manual),
         WITH_SERVER(one_worker_too_many_is_told_so_until_there_is_room),
         WITH_SERVER(whoever_is_not_known_has_to_register_or_join),
         WITH_SERVER(garbage_is_not_answered_and_disturbs_nobody),
+        WITH_SERVER(a_message_of_several_parts_is_dropped_whole),
+        WITH_SERVER(a_session_is_told_the_servers_times_and_workers),
+        WITH_SERVER(what_happened_is_counted_at_the_end),
     };
     return cmocka_run_group_tests_name("server.server", tests, NULL, NULL);
 }

@@ -424,10 +424,12 @@ class SystemTest(unittest.TestCase):
 
     def assert_one_stream(self, pipeline, *runs, head=7, options=()):
         """Two epochs by one worker, which are also those of each of `runs`,
-        (pipeline, option ...), and those that go on after `head` steps."""
+        (pipeline, option ...), and those that go on after `head` steps. None
+        asks for anything twice."""
         def pull(*run):
-            made = self.cluster.pull_alone(*run, "--epochs", 2, *options)
-            made.finish()
+            made = self.cluster.pull_alone(*run, "--epochs", 2, *options,
+                                           env=PATIENT)
+            self.assertEqual(made.finish()["rerequests"], 0, run)
             return made
 
         whole = pull(pipeline, "--workers", 1)

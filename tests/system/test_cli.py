@@ -321,6 +321,29 @@ class CommandLine(SystemTest):
         self.assertEqual(shown.returncode, 0)
         self.assertEqual(shown.stderr.count("fby1-"), 3)
 
+    def test_a_token_that_cannot_be_kept_at_the_end_is_a_failure(self):
+        pipeline = self.pictures()
+        device = self.cluster.path("device")
+        device.symlink_to("/dev/full")
+        args = ("pull", "-p", pipeline, "--token-file", device,
+                "--token-every", 1000, "--workers", 1, "--json")
+        shown = forebay(*args)
+        self.assertEqual(shown.returncode, 1)
+        self.assertEqual(json.loads(shown.stdout)["steps"], 2)
+        self.assertIn(f"{device}: No space left", shown.stderr)
+        victim = sorted(self.cluster.root.rglob("*.jpg"))[20]
+        victim.write_bytes(b"no picture")
+        shown = forebay(*args)  # what failed first is what is told
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn(victim.name, shown.stderr)
+        self.assertNotIn("No space left", shown.stderr)
+
+    def test_digests_that_cannot_be_written_are_a_failure(self):
+        shown = forebay("pull", "-p", self.pictures(), "--digests",
+                        "/dev/full", "--workers", 1)
+        self.assertEqual(shown.returncode, 1)
+        self.assertIn("/dev/full: No space left", shown.stderr)
+
     def test_the_newest_token_is_kept_when_a_run_fails(self):
         pipeline = self.pictures(shuffle="none", batch=4)
         victim = sorted(self.cluster.root.rglob("*.jpg"))[20]

@@ -1,9 +1,13 @@
 #include "tests/test.h"
 
+#include <pthread.h>
+#include <semaphore.h>
+
+#include "common/clock.h"
 #include "tests/worker/kit.h"
 #include "worker/backlog.h"
 
-enum { MEMORY = 16 << 20, TASKS = 100, JOBS = 8 };
+enum { MEMORY = 16 << 20, TASKS = 100, JOBS = 8, PATIENCE_S = 20 };
 
 struct bench {
     struct kit          kit;
@@ -14,12 +18,17 @@ struct bench {
     unsigned            n_jobs;
 };
 
-static void bench_open(struct bench *bench, void **state)
+static void bench_open_with(struct bench *bench, void **state, uint32_t tasks)
 {
     *bench = (struct bench){.memory = fby_memory_create(MEMORY)};
     kit_open(&bench->kit, *state, "", "");
     assert_ok(fby_arenas_create(bench->memory, &bench->arenas));
-    bench->backlog = fby_backlog_create(TASKS);
+    bench->backlog = fby_backlog_create(tasks);
+}
+
+static void bench_open(struct bench *bench, void **state)
+{
+    bench_open_with(bench, state, TASKS);
 }
 
 static void bench_close(struct bench *bench)
@@ -34,16 +43,24 @@ static void bench_close(struct bench *bench)
     kit_close(&bench->kit);
 }
 
+static struct fby_job *add_job(
+    struct bench *bench, const struct fby_job_spec *spec)
+{
+    struct fby_why   why = {{0}};
+    struct fby_job **job = &bench->jobs[bench->n_jobs++];
+    assert_ok(fby_job_create(spec, bench->arenas, NULL, job, &why));
+    fby_backlog_add(bench->backlog, *job);
+    return *job;
+}
+
 /* A job of two rows; each seed is a stream. */
 static struct fby_job *add(struct bench *bench, uint64_t seed, uint64_t step)
 {
-    const struct fby_job_spec spec = {
-        .prepared = bench->kit.prepared, .seed = seed, .step = step, .rows = 2};
-    struct fby_why   why = {{0}};
-    struct fby_job **job = &bench->jobs[bench->n_jobs++];
-    assert_ok(fby_job_create(&spec, bench->arenas, NULL, job, &why));
-    fby_backlog_add(bench->backlog, *job);
-    return *job;
+    return add_job(
+        bench, &(struct fby_job_spec){.prepared = bench->kit.prepared,
+                   .seed                        = seed,
+                   .step                        = step,
+                   .rows                        = 2});
 }
 
 /* Take the next row, which must be one of `job`. */
@@ -53,6 +70,10 @@ static void expect_row(struct bench *bench, const struct fby_job *job)
     assert_ok(fby_backlog_next(bench->backlog, &task));
     assert_int_equal(task->job->spec.seed, job->spec.seed);
     assert_int_equal(task->job->spec.step, job->spec.step);
+    assert_int_equal(task->job->spec.epoch, job->spec.epoch);
+    assert_int_equal(task->job->spec.first_row, job->spec.first_row);
+    assert_int_equal(task->rows, 1);
+    assert_int_equal(task->substitutes, 0);
     assert_int_equal(task->sample, job->samples[task->row]);
     fby_backlog_done(bench->backlog, task);
 }
@@ -107,6 +128,46 @@ static void streams_take_turns(void **state)
     bench_close(&bench);
 }
 
+static void epochs_come_before_steps_and_steps_before_rows(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state);
+    struct fby_job_spec spec = {
+        .prepared = bench.kit.prepared, .epoch = 1, .rows = 2};
+    const struct fby_job *last   = add_job(&bench, &spec);
+    spec.epoch                   = 0;
+    spec.step                    = 1;
+    const struct fby_job *third  = add_job(&bench, &spec);
+    spec.step                    = 0;
+    spec.first_row               = 4;
+    const struct fby_job *second = add_job(&bench, &spec);
+    spec.first_row               = 2;
+    const struct fby_job *first  = add_job(&bench, &spec);
+    expect_all_rows(&bench, first);
+    expect_all_rows(&bench, second);
+    expect_all_rows(&bench, third);
+    expect_all_rows(&bench, last);
+    bench_close(&bench);
+}
+
+/* It came while the first had its turn, and is before the next of that. */
+static void a_stream_that_comes_takes_the_next_turn(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state);
+    const struct fby_job *a0 = add(&bench, 1, 0);
+    const struct fby_job *a1 = add(&bench, 1, 1);
+    expect_row(&bench, a0);
+    const struct fby_job *b0 = add(&bench, 2, 0);
+    const struct fby_job *b1 = add(&bench, 2, 1);
+    assert_int_equal(fby_backlog_rows(bench.backlog), 7);
+    expect_row(&bench, a0);
+    expect_all_rows(&bench, a1);
+    expect_all_rows(&bench, b0);
+    expect_all_rows(&bench, b1);
+    bench_close(&bench);
+}
+
 static void a_row_to_be_fetched_again_comes_before_all(void **state)
 {
     struct bench bench;
@@ -137,6 +198,140 @@ static void what_was_cancelled_is_swept_out(void **state)
     bench_close(&bench);
 }
 
+/* ---- Waiting ------------------------------------------------------------- */
+
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+
+int __real_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
+
+static sem_t waiting; /* posted before a wait, with the lock held */
+
+int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+    sem_post(&waiting);
+    return __real_pthread_cond_wait(changed, lock);
+}
+
+/* NOLINTEND(readability-identifier-naming) */
+
+struct waiter { /* a thread that takes the next row */
+    struct fby_backlog *backlog;
+    struct fby_task    *task;
+    fby_err             err;
+    pthread_t           thread;
+};
+
+static void *take_next(void *opaque)
+{
+    struct waiter *waiter = opaque;
+    waiter->err           = fby_backlog_next(waiter->backlog, &waiter->task);
+    return NULL;
+}
+
+/* Returns when it waits: whatever changes the backlog now must wake it. */
+static void start_waiting(struct waiter *waiter, const struct bench *bench)
+{
+    *waiter = (struct waiter){.backlog = bench->backlog, .err = FBY_SYS};
+    sem_init(&waiting, 0, 0);
+    pthread_create(&waiter->thread, NULL, take_next, waiter);
+    sem_wait(&waiting);
+}
+
+static void expect_woken(struct waiter *waiter, fby_err err)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    assert_int_equal(pthread_timedjoin_np(waiter->thread, NULL, &until), 0);
+    assert_int_equal(waiter->err, err);
+    sem_destroy(&waiting);
+}
+
+static void whoever_waits_for_a_row_is_woken_by_a_job(void **state)
+{
+    struct bench  bench;
+    struct waiter waiter;
+    bench_open(&bench, state);
+    start_waiting(&waiter, &bench);
+    struct fby_job *job = add(&bench, 1, 0);
+    expect_woken(&waiter, FBY_OK);
+    assert_ptr_equal(waiter.task->job, job);
+    fby_backlog_done(bench.backlog, waiter.task);
+    bench_close(&bench);
+}
+
+static void whoever_waits_for_a_task_is_woken_when_one_is_done(void **state)
+{
+    struct bench     bench;
+    struct waiter    waiter;
+    struct fby_task *task = NULL;
+    bench_open_with(&bench, state, 1);
+    add(&bench, 1, 0);
+    assert_ok(fby_backlog_next(bench.backlog, &task));
+    start_waiting(&waiter, &bench);
+    fby_backlog_done(bench.backlog, task);
+    expect_woken(&waiter, FBY_OK);
+    assert_ptr_equal(waiter.task, task); /* there is no other */
+    assert_int_equal(task->row, 1);
+    start_waiting(&waiter, &bench);
+    fby_backlog_again(bench.backlog, task);
+    expect_woken(&waiter, FBY_OK);
+    assert_ptr_equal(waiter.task, task);
+    fby_backlog_done(bench.backlog, task);
+    bench_close(&bench);
+}
+
+static void every_task_is_used_again(void **state)
+{
+    enum { N = 3 };
+    struct bench     bench;
+    struct fby_task *tasks[N];
+    bench_open_with(&bench, state, N);
+    for (unsigned step = 0; step < 3; step++) {
+        add(&bench, 1, step);
+        add(&bench, 2, step);
+    }
+    for (unsigned round = 0; round < 4; round++) {
+        for (unsigned i = 0; i < N; i++) {
+            assert_ok(fby_backlog_next(bench.backlog, &tasks[i]));
+        }
+        assert_true(tasks[0] != tasks[1] && tasks[1] != tasks[2] &&
+                    tasks[2] != tasks[0]);
+        for (unsigned i = 0; i < N; i++) {
+            fby_backlog_done(bench.backlog, tasks[i]);
+        }
+    }
+    assert_int_equal(fby_backlog_rows(bench.backlog), 0);
+    bench_close(&bench);
+}
+
+static void whoever_waits_when_it_closes_is_woken(void **state)
+{
+    struct bench  bench;
+    struct waiter waiter;
+    bench_open(&bench, state);
+    start_waiting(&waiter, &bench);
+    fby_backlog_close(bench.backlog);
+    expect_woken(&waiter, FBY_GONE);
+    bench_close(&bench);
+}
+
+static void a_closed_backlog_lets_nobody_begin(void **state)
+{
+    struct bench     bench;
+    struct fby_task *task = NULL;
+    bench_open(&bench, state);
+    add(&bench, 1, 0);
+    assert_ok(fby_backlog_next(bench.backlog, &task));
+    fby_backlog_again(bench.backlog, task);
+    fby_backlog_close(bench.backlog);
+    assert_ok(fby_backlog_next(bench.backlog, &task)); /* it was begun */
+    fby_backlog_done(bench.backlog, task);
+    assert_int_equal(fby_backlog_next(bench.backlog, &task), FBY_GONE);
+    bench_close(&bench);
+}
+
 static void a_closed_backlog_lets_nobody_wait(void **state)
 {
     struct bench bench;
@@ -156,8 +351,15 @@ int main(void)
         IN_SANDBOX(the_lowest_step_is_fetched_first),
         IN_SANDBOX(a_batch_that_was_begun_is_finished),
         IN_SANDBOX(streams_take_turns),
+        IN_SANDBOX(epochs_come_before_steps_and_steps_before_rows),
+        IN_SANDBOX(a_stream_that_comes_takes_the_next_turn),
         IN_SANDBOX(a_row_to_be_fetched_again_comes_before_all),
         IN_SANDBOX(what_was_cancelled_is_swept_out),
+        IN_SANDBOX(whoever_waits_for_a_row_is_woken_by_a_job),
+        IN_SANDBOX(whoever_waits_for_a_task_is_woken_when_one_is_done),
+        IN_SANDBOX(every_task_is_used_again),
+        IN_SANDBOX(whoever_waits_when_it_closes_is_woken),
+        IN_SANDBOX(a_closed_backlog_lets_nobody_begin),
         IN_SANDBOX(a_closed_backlog_lets_nobody_wait),
     };
     return cmocka_run_group_tests_name("worker.backlog", tests, NULL, NULL);

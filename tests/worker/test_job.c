@@ -1,8 +1,11 @@
 #include "tests/test.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "common/plan/substitute.h"
 #include "tests/worker/kit.h"
 #include "worker/stages.h"
 
@@ -15,15 +18,21 @@ struct bench { /* the stages without the loop */
     struct fby_stages *stages;
 };
 
-static void start_stages(struct bench *bench, size_t scratch_bytes)
+static void start_stages_with(
+    struct bench *bench, size_t scratch_bytes, size_t fetch_bytes)
 {
     const struct fby_stages_config config = {.fetch_threads = 2,
         .transform_threads                                  = 2,
         .encode_threads                                     = 2,
-        .fetch_bytes                                        = 1 << 20,
+        .fetch_bytes                                        = fetch_bytes,
         .scratch_bytes                                      = scratch_bytes,
         .encode_bytes                                       = 8 << 20};
     assert_ok(fby_stages_create(&config, &bench->stages));
+}
+
+static void start_stages(struct bench *bench, size_t scratch_bytes)
+{
+    start_stages_with(bench, scratch_bytes, 1 << 20);
 }
 
 static void bench_open(
@@ -158,6 +167,124 @@ static void compressed_chunks_decode_to_the_same_bytes(void **state)
     bench_close(&bench);
 }
 
+/* What compressing does not make smaller travels as it is. */
+static void a_chunk_that_does_not_shrink_is_stored(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    struct fby_job     *job  = NULL;
+    struct fby_why      why  = {{0}};
+    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    job->coding[1] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_LZ4};
+    fby_stages_start(bench.stages, job);
+    check_job(&bench, job);
+    assert_int_equal(job->chunks[1].coding.filter, FBY_FILTER_NONE);
+    assert_int_equal(job->chunks[1].coding.codec, FBY_CODEC_STORE);
+    assert_int_equal(job->chunks[1].wire_bytes, KIT_BATCH);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+static uint64_t bytes_of_samples(const struct fby_job *job)
+{
+    static const char         jpg[1][FBY_NAME_SIZE] = {"jpg"};
+    const struct fby_dataset *dataset = job->spec.prepared->dataset;
+    uint64_t                  bytes   = 0;
+    for (uint32_t i = 0; i < job->spec.rows; i++) {
+        struct fby_member member;
+        assert_ok(fby_dataset_find(dataset, job->samples[i], jpg, 1, &member));
+        bytes += member.size;
+    }
+    return bytes;
+}
+
+static void what_two_fields_come_from_is_read_once(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state,
+        "  again: {from: [jpg], decode: rgb8, ops: [{resize: {size: 16}}]}\n",
+        "");
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    struct fby_job     *job  = start(&bench, &spec);
+    check_job(&bench, job);
+    assert_int_equal(
+        fby_stages_counts(bench.stages).fetched_bytes, bytes_of_samples(job));
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+/* Until the job failed; other events are let go of. */
+static void wait_for_failure(struct bench *bench, const struct fby_job *job)
+{
+    struct fby_stages_event event;
+    do {
+        event = next_event(bench);
+        fby_job_release(&event.job);
+    } while (event.chunk != NULL);
+    assert_false(fby_job_is_working(job));
+}
+
+static void samples_beyond_what_may_be_read_are_named_with_their_size(
+    void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    spec.rows                = 1;
+    struct fby_job *first    = start(&bench, &spec);
+    check_job(&bench, first);
+    char     text[128];
+    uint64_t bytes = bytes_of_samples(first);
+    fby_stages_destroy(&bench.stages);
+    start_stages_with(&bench, 1 << 20, bytes - 1);
+    struct fby_job *job = start(&bench, &spec);
+    wait_for_failure(&bench, job);
+    snprintf(text, sizeof(text),
+        "a sample of %llu bytes is more than the %llu this worker may read; "
+        "raise its --memory",
+        (unsigned long long)bytes, (unsigned long long)bytes - 1);
+    assert_int_equal(job->failure.err, FBY_FULL);
+    assert_non_null(strstr(job->failure.why.text, text));
+    fby_job_release(&job);
+    fby_stages_destroy(&bench.stages);
+
+    start_stages_with(&bench, 1 << 20, (bytes + 4095) / 4096 * 4096);
+    job = start(&bench, &spec);
+    check_job(&bench, job);
+    fby_job_release(&job);
+    fby_stages_destroy(&bench.stages);
+    fby_job_release(&first);
+    start_stages(&bench, 1 << 20);
+    bench_close(&bench);
+}
+
+static void the_last_of_eight_substitutes_is_named(void **state)
+{
+    struct bench bench;
+    char         text[64];
+    bench_open(
+        &bench, state, "", "on_bad_sample: {do: substitute, limit: 9}\n");
+    for (unsigned n = 0; n < KIT_SAMPLES; n++) {
+        kit_spoil(&bench.kit, n / KIT_EACH, n % KIT_EACH);
+    }
+    kit_reopen(&bench.kit);
+    struct fby_job_spec spec = spec_of(&bench, 0);
+    spec.rows                = 1;
+    struct fby_job *job      = start(&bench, &spec);
+    wait_for_failure(&bench, job);
+    snprintf(text, sizeof(text),
+        "it is the last of 8 substitutes of sample %u,",
+        (unsigned)job->samples[0]);
+    assert_int_equal(job->failure.err, FBY_BAD_SAMPLE);
+    assert_non_null(strstr(job->failure.why.text, text));
+    assert_int_equal(job->failure.sample,
+        fby_plan_substitute(5, 1, job->samples[0], 8, KIT_SAMPLES));
+    assert_int_equal(fby_stages_counts(bench.stages).substituted, 0);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 /* Rows above 2 MiB are cut; their pieces make room for the prefixes. */
 static void large_images_are_cut_into_chunks(void **state)
 {
@@ -270,6 +397,11 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     assert_non_null(strstr(why.text, "a smaller global_batch or more ranks"));
     assert_non_null(strstr(why.text, "c01/0002.jpg"));
     assert_int_equal(job->n_substituted, FBY_SUBSTITUTED);
+    for (size_t i = 1; i < FBY_SUBSTITUTED; i++) { /* END lists them so */
+        assert_true(job->substituted[i - 1].row <= job->substituted[i].row);
+    }
+    assert_int_equal(job->substituted[0].row, 0);
+    assert_int_equal(job->substituted[FBY_SUBSTITUTED - 1].row, KIT_BATCH - 1);
     fby_job_release(&job);
     bench_close(&bench);
 }
@@ -329,6 +461,35 @@ static void a_cancelled_job_is_forgotten(void **state)
     bench_close(&bench); /* checks that all memory came back */
 }
 
+static void a_request_that_differs_in_anything_does_not_join(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    const struct fby_job_spec spec = {.prepared = bench.kit.prepared,
+        .seed                                   = 5,
+        .epoch                                  = 1,
+        .step                                   = 1,
+        .first_row                              = 2,
+        .rows                                   = 4,
+        .fields                                 = 1};
+    struct fby_job_spec others[7]  = {spec, spec, spec, spec, spec, spec, spec};
+    struct fby_job     *job        = start(&bench, &spec);
+    others[0].prepared             = NULL;
+    others[1].seed++;
+    others[2].epoch++;
+    others[3].step++;
+    others[4].first_row++;
+    others[5].rows++;
+    others[6].fields++;
+    assert_true(fby_job_is_same(job, &spec));
+    for (size_t i = 0; i < 7; i++) {
+        assert_false(fby_job_is_same(job, &others[i]));
+    }
+    check_job(&bench, job);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void what_does_not_exist_is_refused_in_words(void **state)
 {
     struct bench bench;
@@ -361,6 +522,10 @@ int main(void)
         IN_SANDBOX(a_batch_is_what_the_direct_computation_makes),
         IN_SANDBOX(rows_and_fields_can_be_chosen),
         IN_SANDBOX(compressed_chunks_decode_to_the_same_bytes),
+        IN_SANDBOX(a_chunk_that_does_not_shrink_is_stored),
+        IN_SANDBOX(what_two_fields_come_from_is_read_once),
+        IN_SANDBOX(samples_beyond_what_may_be_read_are_named_with_their_size),
+        IN_SANDBOX(the_last_of_eight_substitutes_is_named),
         IN_SANDBOX(large_images_are_cut_into_chunks),
         IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_place),
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
@@ -369,6 +534,7 @@ int main(void)
         IN_SANDBOX(a_job_has_no_pages_until_its_work_begins),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),
+        IN_SANDBOX(a_request_that_differs_in_anything_does_not_join),
         IN_SANDBOX(what_does_not_exist_is_refused_in_words),
     };
     return cmocka_run_group_tests_name("worker.job", tests, NULL, NULL);

@@ -192,6 +192,129 @@ static void what_nobody_wanted_since_goes_back_to_the_system(void **state)
     fby_memory_destroy(&memory);
 }
 
+/* ---- At the edges -------------------------------------------------------- */
+
+static void check_counts(
+    struct fby_memory *memory, size_t used, size_t reserved, size_t kept)
+{
+    struct fby_memory_counts counts = fby_memory_counts(memory);
+    assert_int_equal(counts.used / PAGE, used);
+    assert_int_equal(counts.reserved / PAGE, reserved);
+    assert_int_equal(counts.kept / PAGE, kept);
+    assert_int_equal((counts.used | counts.reserved | counts.kept) % PAGE, 0);
+}
+
+static struct fby_block take(struct fby_memory *memory, size_t pages)
+{
+    struct fby_block block;
+    assert_ok(fby_memory_try_take(memory, pages * PAGE, &block));
+    return block;
+}
+
+static void blocks_are_whole_pages_up_to_the_limit(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create((size_t)10 * PAGE + 100);
+    struct fby_block   blocks[4];
+    struct fby_block   more;
+    assert_ok(fby_memory_try_take(memory, 0, &blocks[0]));
+    assert_ok(fby_memory_try_take(memory, PAGE, &blocks[1]));
+    assert_ok(fby_memory_try_take(memory, PAGE + 1, &blocks[2]));
+    check_counts(memory, 4, 0, 0);
+    assert_int_equal(
+        fby_memory_reserve(memory, (size_t)6 * PAGE + 1, &more), FBY_FULL);
+    assert_ok(fby_memory_reserve(memory, (size_t)6 * PAGE, &blocks[3]));
+    check_counts(memory, 10, 6, 0);
+    assert_int_equal(fby_memory_reserve(memory, 0, &more), FBY_FULL);
+    for (int i = 0; i < 4; i++) {
+        fby_memory_give(memory, &blocks[i]);
+        assert_int_equal(blocks[i].size, 0);
+        fby_memory_give(memory, &blocks[i]); /* nothing: fine */
+    }
+    check_counts(memory, 0, 0, 4);
+    assert_int_equal(fby_memory_counts(memory).peak, 10 * PAGE);
+    /* The last 100 bytes are no page: they can never be had. */
+    assert_int_equal(
+        fby_memory_take(memory, (size_t)10 * PAGE + 1, &more), FBY_FULL);
+    assert_int_equal(
+        fby_memory_reserve(memory, (size_t)10 * PAGE + 1, &more), FBY_FULL);
+    fby_memory_destroy(&memory);
+    assert_null(memory);
+    fby_memory_destroy(&memory);
+}
+
+static void a_kept_block_may_waste_an_eighth(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   block  = take(memory, 9);
+    const uint8_t     *data   = block.data;
+    fby_memory_give(memory, &block);
+    block = take(memory, 8);
+    assert_ptr_equal(block.data, data);
+    assert_int_equal(block.size, 9 * PAGE);
+    check_counts(memory, 9, 0, 0);
+    fby_memory_give(memory, &block);
+    block = take(memory, 7); /* two of nine would be too many */
+    assert_int_equal(block.size, 7 * PAGE);
+    check_counts(memory, 7, 0, 9);
+    struct fby_block other = take(memory, 10);
+    assert_int_equal(other.size, 10 * PAGE);
+    check_counts(memory, 17, 0, 9);
+    fby_memory_give(memory, &block);
+    fby_memory_give(memory, &other);
+    fby_memory_destroy(&memory);
+}
+
+/* It would fit, but it is larger than what is left of the limit. */
+static void a_kept_block_beyond_the_limit_is_not_taken(void **state)
+{
+    (void)state;
+    struct fby_memory *memory = fby_memory_create((size_t)20 * PAGE);
+    struct fby_block   first  = take(memory, 11);
+    struct fby_block   block  = take(memory, 9);
+    struct fby_block   last;
+    fby_memory_give(memory, &block);
+    assert_ok(fby_memory_reserve(memory, PAGE, &last));
+    check_counts(memory, 12, 1, 9);
+    block = take(memory, 8);
+    assert_int_equal(block.size, 8 * PAGE);
+    check_counts(memory, 20, 1, 0);
+    fby_memory_give(memory, &first);
+    fby_memory_give(memory, &block);
+    fby_memory_give(memory, &last);
+    fby_memory_destroy(&memory);
+}
+
+static void the_newest_of_sixty_four_is_taken_first(void **state)
+{
+    enum { KEPT = 64 };
+    (void)state;
+    struct fby_memory *memory = fby_memory_create(MIB);
+    struct fby_block   blocks[KEPT + 1];
+    const uint8_t     *data[KEPT + 1];
+    for (int i = 0; i <= KEPT; i++) {
+        blocks[i] = take(memory, 1);
+        data[i]   = blocks[i].data;
+    }
+    check_counts(memory, KEPT + 1, 0, 0);
+    for (int i = 0; i < KEPT; i++) {
+        fby_memory_give(memory, &blocks[i]);
+    }
+    check_counts(memory, 1, 0, KEPT);
+    fby_memory_give(memory, &blocks[KEPT]); /* the oldest goes */
+    check_counts(memory, 0, 0, KEPT);
+    for (int i = KEPT; i > 0; i--) {
+        blocks[i] = take(memory, 1);
+        assert_ptr_equal(blocks[i].data, data[i]);
+    }
+    check_counts(memory, KEPT, 0, 0);
+    for (int i = 1; i <= KEPT; i++) {
+        fby_memory_give(memory, &blocks[i]);
+    }
+    fby_memory_destroy(&memory);
+}
+
 struct taker {
     struct fby_memory *memory;
     atomic_int         taken;
@@ -243,6 +366,10 @@ int main(void)
         cmocka_unit_test(a_reservation_never_grows_past_the_limit),
         cmocka_unit_test(a_reservation_stays_when_the_system_has_no_memory),
         cmocka_unit_test(what_nobody_wanted_since_goes_back_to_the_system),
+        cmocka_unit_test(blocks_are_whole_pages_up_to_the_limit),
+        cmocka_unit_test(a_kept_block_may_waste_an_eighth),
+        cmocka_unit_test(a_kept_block_beyond_the_limit_is_not_taken),
+        cmocka_unit_test(the_newest_of_sixty_four_is_taken_first),
         cmocka_unit_test(a_taker_waits_its_turn_and_leaves_when_closed),
     };
     return cmocka_run_group_tests_name("worker.memory", tests, NULL, NULL);

@@ -1,0 +1,647 @@
+/* Everything that can be seen of a directory, at the edges of its times. */
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "server/directory_state.h"
+
+enum { WORKERS = 1030, SESSIONS = 4, LIST = 1024 };
+
+static const int64_t lease_ns = 10 * FBY_NS_PER_S;
+
+static int make_directory(void **state)
+{
+    const struct fby_directory_config config = {
+        .lease_ns = lease_ns, .max_workers = WORKERS, .max_sessions = SESSIONS};
+    *state = fby_directory_create(&config);
+    return 0;
+}
+
+static int destroy_directory(void **state)
+{
+    struct fby_directory *directory = *state;
+    fby_directory_destroy(&directory);
+    return 0;
+}
+
+static void check_counts(
+    const struct fby_directory *d, const struct fby_directory_counts *right)
+{
+    struct fby_directory_counts got = fby_directory_counts(d);
+    assert_int_equal(got.workers, right->workers);
+    assert_int_equal(got.sessions, right->sessions);
+    assert_int_equal(got.jobs, right->jobs);
+    assert_int_equal(got.expired_workers, right->expired_workers);
+    assert_int_equal(got.expired_sessions, right->expired_sessions);
+    assert_int_equal(got.refused, right->refused);
+    assert_int_equal(got.unreachable, right->unreachable);
+}
+
+static void add_worker(struct fby_directory *d, uint64_t id, int64_t now_ns)
+{
+    static const char *const  endpoints[] = {"tcp://a:1", "tcp://b:2"};
+    const struct fby_register told        = {
+               .instance  = {id},
+               .endpoints = {endpoints, 2},
+               .host      = "a-host",
+    };
+    assert_ok(fby_directory_register(d, &told, now_ns));
+}
+
+/* Each session speaks from a route of its own. */
+static struct fby_route route_of(uint64_t session)
+{
+    return (struct fby_route){.id = {(uint8_t)session, 7}, .size = 2};
+}
+
+static struct fby_join joining(uint64_t session, uint32_t rank)
+{
+    return (struct fby_join){.session = {session},
+        .job                          = "train",
+        .rank                         = rank,
+        .world                        = 2,
+        .host                         = session % 2 == 0 ? "even" : "odd",
+        .pid                          = (uint32_t)session + 1000,
+        .seed                         = 42,
+        .epoch                        = 3,
+        .step                         = 4};
+}
+
+static fby_err join_as(
+    struct fby_directory *d, const struct fby_join *join, int64_t now_ns)
+{
+    struct fby_route from = route_of(join->session.value);
+    return fby_directory_join(d, join, &from, now_ns);
+}
+
+static fby_err renew_as(
+    struct fby_directory *d, const struct fby_renew *renew, int64_t now_ns)
+{
+    struct fby_route from = route_of(renew->session.value);
+    return fby_directory_renew(d, renew, &from, now_ns);
+}
+
+static fby_err renew(struct fby_directory *d, uint64_t session, int64_t now_ns)
+{
+    return renew_as(d, &(struct fby_renew){.session = {session}}, now_ns);
+}
+
+/* The next thing due is this, for that session on its route. */
+static struct fby_message expect_due(
+    struct fby_directory *d, enum fby_message_type type, uint64_t session)
+{
+    struct fby_message message;
+    struct fby_route   to;
+    struct fby_route   right = route_of(session);
+    assert_true(fby_directory_due(d, &message, &to));
+    assert_string_equal(fby_message_name(message.type), fby_message_name(type));
+    assert_int_equal(fby_message_session(&message).value, session);
+    assert_int_equal(to.size, right.size);
+    assert_memory_equal(to.id, right.id, right.size);
+    return message;
+}
+
+static void expect_silence(struct fby_directory *d)
+{
+    struct fby_message message;
+    struct fby_route   to;
+    assert_false(fby_directory_due(d, &message, &to));
+}
+
+static void join_ok(
+    struct fby_directory *d, uint64_t session, uint32_t rank, int64_t now_ns)
+{
+    const struct fby_join join = joining(session, rank);
+    assert_ok(join_as(d, &join, now_ns));
+    expect_due(d, FBY_MSG_JOINED, session);
+}
+
+static void expect_refused(struct fby_directory *d, uint64_t session,
+    enum fby_join_refused_code code, const char *text)
+{
+    struct fby_message message = expect_due(d, FBY_MSG_JOIN_REFUSED, session);
+    assert_int_equal(message.join_refused.code, code);
+    assert_string_equal(message.join_refused.text, text);
+}
+
+/* So many sessions are known to wait; it decides whether they are looked for. */
+static void check_waiting(const struct fby_directory *d, uint32_t n)
+{
+    assert_int_equal(d->waiting, n);
+}
+
+/* ---- Time ---------------------------------------------------------------- */
+
+static void a_worker_is_late_after_its_lease(void **state)
+{
+    assert_true(fby_directory_deadline(*state) == INT64_MAX);
+    add_worker(*state, 1, 5);
+    add_worker(*state, 2, 9);
+    assert_int_equal(fby_directory_deadline(*state), 5 + lease_ns + 1);
+    fby_directory_tick(*state, 5 + lease_ns);
+    check_counts(*state, &(struct fby_directory_counts){.workers = 2});
+    fby_directory_tick(*state, 5 + lease_ns + 1);
+    const struct fby_directory_counts late = {
+        .workers = 1, .expired_workers = 1};
+    check_counts(*state, &late);
+    assert_int_equal(fby_directory_deadline(*state), 9 + lease_ns + 1);
+    assert_ok(fby_directory_heartbeat(
+        *state, (struct fby_instance_id){2}, 100 + lease_ns));
+    assert_int_equal(fby_directory_heartbeat(
+                         *state, (struct fby_instance_id){1}, 100 + lease_ns),
+        FBY_NOT_FOUND);
+    assert_int_equal(fby_directory_deadline(*state), 100 + 2 * lease_ns + 1);
+    add_worker(*state, 2, 200 + lease_ns); /* says it again: renewed */
+    assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
+}
+
+static void all_that_are_late_are_forgotten_in_one_turn(void **state)
+{
+    for (uint64_t i = 0; i < 3; i++) {
+        join_ok(*state, 10 + i, (uint32_t)i, 0);
+    }
+    for (uint64_t i = 0; i < 3; i++) {
+        add_worker(*state, 1 + i, 0);
+    }
+    fby_directory_tick(*state, lease_ns + 1);
+    const struct fby_directory_counts none = {
+        .expired_workers = 3, .expired_sessions = 3};
+    check_counts(*state, &none);
+}
+
+static void a_session_is_late_after_its_lease(void **state)
+{
+    join_ok(*state, 10, 0, 3);
+    assert_int_equal(fby_directory_deadline(*state), 3 + lease_ns + 1);
+    assert_ok(renew(*state, 10, 8));
+    assert_int_equal(fby_directory_deadline(*state), 8 + lease_ns + 1);
+    fby_directory_tick(*state, 8 + lease_ns);
+    const struct fby_directory_counts there = {.sessions = 1, .jobs = 1};
+    check_counts(*state, &there);
+    fby_directory_tick(*state, 8 + lease_ns + 1);
+    const struct fby_directory_counts gone = {.expired_sessions = 1};
+    check_counts(*state, &gone);
+    assert_true(fby_directory_deadline(*state) == INT64_MAX);
+    assert_int_equal(renew(*state, 10, 9 + lease_ns), FBY_NOT_FOUND);
+}
+
+/* While it was away, the server heard nobody: workers, sessions and those
+ * that wait for a rank all get that time back. */
+static void the_time_the_server_was_away_counts_for_nobody(void **state)
+{
+    const int64_t gap_ns = 6 * lease_ns;
+    join_ok(*state, 10, 0, 1);
+    const struct fby_join second = joining(11, 0);
+    assert_ok(join_as(*state, &second, 2));
+    join_ok(*state, 13, 1, 30);
+    add_worker(*state, 1, 40);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    expect_due(*state, FBY_MSG_WORKERS, 13);
+    fby_directory_shift(*state, gap_ns);
+    assert_int_equal(fby_directory_deadline(*state), gap_ns + 1 + lease_ns + 1);
+    fby_directory_tick(*state, gap_ns + 1 + lease_ns);
+    const struct fby_directory_counts all = {
+        .workers = 1, .sessions = 3, .jobs = 1};
+    check_counts(*state, &all);
+    expect_silence(*state);
+    assert_ok(
+        renew_as(*state, &(struct fby_renew){.session = {10}, .sequence = 1},
+            gap_ns + 1 + lease_ns));
+    expect_refused(*state, 11, FBY_JOIN_TAKEN,
+        "job 'train': rank 0 is held by process 1010 on even; stop that one, "
+        "or use another --job");
+    expect_silence(*state);
+    fby_directory_tick(*state, gap_ns + 30 + lease_ns);
+    assert_int_equal(fby_directory_counts(*state).sessions, 2);
+    fby_directory_tick(*state, gap_ns + 30 + lease_ns + 1);
+    assert_int_equal(fby_directory_counts(*state).sessions, 1);
+    fby_directory_tick(*state, gap_ns + 40 + lease_ns);
+    assert_int_equal(fby_directory_counts(*state).workers, 1);
+    fby_directory_tick(*state, gap_ns + 40 + lease_ns + 1);
+    assert_int_equal(fby_directory_counts(*state).workers, 0);
+}
+
+static void who_waits_for_a_rank_waits_as_long_after_a_pause(void **state)
+{
+    const int64_t gap_ns = 6 * lease_ns;
+    join_ok(*state, 10, 0, 90);
+    const struct fby_join second = joining(11, 0);
+    assert_ok(join_as(*state, &second, 100));
+    fby_directory_shift(*state, gap_ns);
+    fby_directory_tick(*state, gap_ns + 90 + lease_ns);
+    expect_silence(*state);
+    fby_directory_tick(*state, gap_ns + 90 + lease_ns + 1);
+    expect_due(*state, FBY_MSG_JOINED, 11); /* the first is late */
+    const struct fby_directory_counts one = {
+        .sessions = 1, .jobs = 1, .expired_sessions = 1};
+    check_counts(*state, &one);
+}
+
+/* ---- Workers ------------------------------------------------------------- */
+
+static void a_list_names_endpoints_and_host_of_each_worker(void **state)
+{
+    add_worker(*state, 5, 0);
+    join_ok(*state, 10, 0, 0);
+    struct fby_message message        = expect_due(*state, FBY_MSG_WORKERS, 10);
+    const struct fby_worker_info *one = &message.workers.added[0];
+    assert_int_equal(message.workers.n_added, 1);
+    assert_int_equal(message.workers.removed.n, 0);
+    assert_int_equal(one->instance.value, 5);
+    assert_string_equal(one->host, "a-host");
+    assert_int_equal(one->endpoints.n, 2);
+    assert_string_equal(one->endpoints.at[0], "tcp://a:1");
+    assert_string_equal(one->endpoints.at[1], "tcp://b:2");
+}
+
+static void a_long_list_is_told_in_parts(void **state)
+{
+    for (uint64_t id = 1; id <= LIST + 1; id++) {
+        add_worker(*state, id, 0);
+    }
+    join_ok(*state, 10, 0, 0);
+    struct fby_message first = expect_due(*state, FBY_MSG_WORKERS, 10);
+    assert_true(first.workers.full);
+    assert_int_equal(first.workers.sequence, 1);
+    assert_int_equal(first.workers.n_added, LIST);
+    assert_int_equal(first.workers.added[0].instance.value, 1);
+    assert_int_equal(first.workers.added[LIST - 1].instance.value, LIST);
+    struct fby_message rest = expect_due(*state, FBY_MSG_WORKERS, 10);
+    assert_false(rest.workers.full);
+    assert_int_equal(rest.workers.sequence, 2);
+    assert_int_equal(rest.workers.n_added, 1);
+    assert_int_equal(rest.workers.added[0].instance.value, LIST + 1);
+    expect_silence(*state);
+    assert_ok(renew_as(
+        *state, &(struct fby_renew){.session = {10}, .sequence = 2}, 1));
+    expect_silence(*state);
+}
+
+static void who_leaves_is_no_longer_told(void **state)
+{
+    add_worker(*state, 1, 0);
+    add_worker(*state, 2, 0);
+    fby_directory_deregister(*state, (struct fby_instance_id){1});
+    fby_directory_deregister(*state, (struct fby_instance_id){3});
+    fby_directory_unreachable(*state, (struct fby_instance_id){2});
+    fby_directory_unreachable(*state, (struct fby_instance_id){3});
+    const struct fby_directory_counts counts = {.workers = 1, .unreachable = 2};
+    check_counts(*state, &counts);
+    join_ok(*state, 10, 0, 0);
+    struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
+    assert_int_equal(message.workers.n_added, 1);
+    assert_int_equal(message.workers.added[0].instance.value, 2);
+}
+
+/* ---- Ranks of a job ------------------------------------------------------ */
+
+static void another_job_may_have_the_same_rank_and_other_facts(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    struct fby_join other = joining(11, 0);
+    other.job             = "other";
+    other.world           = 9;
+    other.seed            = 1;
+    assert_ok(join_as(*state, &other, 0));
+    expect_due(*state, FBY_MSG_JOINED, 11);
+    const struct fby_directory_counts two = {.sessions = 2, .jobs = 2};
+    check_counts(*state, &two);
+    fby_directory_quit(*state, (struct fby_session_id){10});
+    fby_directory_quit(*state, (struct fby_session_id){10});
+    const struct fby_directory_counts one = {.sessions = 1, .jobs = 1};
+    check_counts(*state, &one);
+    assert_ok(renew(*state, 11, 1));
+    expect_silence(*state);
+}
+
+static void refused(struct fby_directory *d, const struct fby_join *join,
+    enum fby_join_refused_code code, const char *text)
+{
+    assert_ok(join_as(d, join, 0));
+    expect_refused(d, join->session.value, code, text);
+    expect_silence(d); /* and no list of workers */
+    fby_directory_quit(d, join->session);
+}
+
+static void each_difference_is_told_with_both_values_and_hosts(void **state)
+{
+    add_worker(*state, 1, 0);
+    join_ok(*state, 10, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    struct fby_join join = joining(11, 1);
+    join.world           = 3;
+    refused(*state, &join, FBY_JOIN_WORLD,
+        "job 'train': world size 3 on odd (rank 1) is not 2 as on even; all "
+        "ranks of a job must agree");
+    join      = joining(11, 1);
+    join.seed = UINT64_MAX;
+    refused(*state, &join, FBY_JOIN_SEED,
+        "job 'train': seed 18446744073709551615 on odd (rank 1) is not 42 as "
+        "on even; all ranks of a job must agree");
+    join       = joining(11, 1);
+    join.epoch = 4;
+    refused(*state, &join, FBY_JOIN_START,
+        "job 'train': start epoch 4 on odd (rank 1) is not 3 as on even; all "
+        "ranks of a job must agree");
+    join      = joining(11, 1);
+    join.step = 3;
+    refused(*state, &join, FBY_JOIN_START,
+        "job 'train': start step 3 on odd (rank 1) is not 4 as on even; all "
+        "ranks of a job must agree");
+    join                   = joining(11, 1);
+    join.content.bytes[31] = 1;
+    refused(*state, &join, FBY_JOIN_CONTENT,
+        "job 'train': content digest 000000000000000000000000000000000000000"
+        "0000000000000000000000001 on odd (rank 1) is not 00000000000000000000"
+        "00000000000000000000000000000000000000000000 as on even; all ranks of "
+        "a job must agree");
+    assert_int_equal(fby_directory_counts(*state).refused, 5);
+}
+
+static struct fby_maybe_digest digest_of(uint8_t first)
+{
+    return (struct fby_maybe_digest){true, {{first}}};
+}
+
+static void a_digest_is_pinned_by_who_knows_it_first(void **state)
+{
+    struct fby_join join = joining(10, 0);
+    join.data            = digest_of(1);
+    assert_ok(join_as(*state, &join, 0));
+    struct fby_message joined = expect_due(*state, FBY_MSG_JOINED, 10);
+    assert_true(joined.joined.data.known);
+    assert_false(joined.joined.fingerprint.known);
+    join             = joining(11, 1);
+    join.fingerprint = digest_of(2);
+    assert_ok(join_as(*state, &join, 0));
+    joined = expect_due(*state, FBY_MSG_JOINED, 11);
+    assert_int_equal(joined.joined.data.digest.bytes[0], 1);
+    assert_int_equal(joined.joined.fingerprint.digest.bytes[0], 2);
+
+    struct fby_renew told = {.session = {10}, .fingerprint = digest_of(2)};
+    assert_ok(renew_as(*state, &told, 1));
+    expect_silence(*state);
+    told.fingerprint = digest_of(3);
+    assert_ok(renew_as(*state, &told, 1));
+    struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 10);
+    assert_int_equal(message.join_refused.code, FBY_JOIN_FINGERPRINT);
+    assert_non_null(strstr(message.join_refused.text, "fingerprint 03"));
+    told = (struct fby_renew){.session = {11}, .data = digest_of(4)};
+    assert_ok(renew_as(*state, &told, 1));
+    message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    assert_int_equal(message.join_refused.code, FBY_JOIN_DATA);
+    assert_non_null(strstr(message.join_refused.text, "data digest 04"));
+}
+
+static void digests_of_joins_must_agree_too(void **state)
+{
+    struct fby_join join = joining(10, 0);
+    join.data            = digest_of(1);
+    join.fingerprint     = digest_of(2);
+    assert_ok(join_as(*state, &join, 0));
+    expect_due(*state, FBY_MSG_JOINED, 10);
+    join      = joining(11, 1);
+    join.data = digest_of(9);
+    assert_ok(join_as(*state, &join, 0));
+    struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    assert_int_equal(message.join_refused.code, FBY_JOIN_DATA);
+    fby_directory_quit(*state, join.session);
+    join.data        = digest_of(1);
+    join.fingerprint = digest_of(9);
+    assert_ok(join_as(*state, &join, 0));
+    message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    assert_int_equal(message.join_refused.code, FBY_JOIN_FINGERPRINT);
+}
+
+/* It may be asked again, and is forgotten when it no longer asks. */
+static void a_refusal_is_told_again_until_it_is_forgotten(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    struct fby_join join = joining(11, 1);
+    join.world           = 3;
+    assert_ok(join_as(*state, &join, 5));
+    expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    assert_ok(join_as(*state, &join, 6));
+    expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    assert_ok(renew(*state, 11, 7)); /* alive, and still refused */
+    expect_silence(*state);
+    assert_ok(renew(*state, 10, 7));
+    fby_directory_tick(*state, 7 + lease_ns);
+    const struct fby_directory_counts both = {
+        .sessions = 2, .jobs = 1, .refused = 1};
+    check_counts(*state, &both);
+    fby_directory_tick(*state, 7 + lease_ns + 1);
+    const struct fby_directory_counts none = {
+        .refused = 1, .expired_sessions = 2};
+    check_counts(*state, &none);
+}
+
+static void one_session_too_many_is_not_kept(void **state)
+{
+    for (uint32_t i = 0; i < SESSIONS; i++) {
+        struct fby_join join = joining(10 + i, i);
+        join.world           = SESSIONS + 1;
+        assert_ok(join_as(*state, &join, 0));
+        expect_due(*state, FBY_MSG_JOINED, 10 + i);
+    }
+    struct fby_join join = joining(20, SESSIONS);
+    join.world           = SESSIONS + 1;
+    assert_int_equal(join_as(*state, &join, 0), FBY_FULL);
+    expect_silence(*state);
+    const struct fby_directory_counts full = {.sessions = SESSIONS, .jobs = 1};
+    check_counts(*state, &full);
+    fby_directory_quit(*state, (struct fby_session_id){12});
+    assert_ok(join_as(*state, &join, 0));
+    expect_due(*state, FBY_MSG_JOINED, 20);
+}
+
+/* ---- Waiting for a rank -------------------------------------------------- */
+
+static void a_rank_that_gets_free_is_given_at_once(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    join_ok(*state, 13, 1, 0);
+    const struct fby_join second = joining(11, 0);
+    assert_ok(join_as(*state, &second, 1));
+    assert_ok(join_as(*state, &second, 2)); /* asks again: waits on */
+    check_waiting(*state, 1);
+    fby_directory_tick(*state, 3);
+    expect_silence(*state);
+    fby_directory_quit(*state, (struct fby_session_id){10});
+    fby_directory_tick(*state, 4);
+    expect_due(*state, FBY_MSG_JOINED, 11);
+    expect_silence(*state);
+    check_waiting(*state, 0);
+    const struct fby_directory_counts two = {.sessions = 2, .jobs = 1};
+    check_counts(*state, &two);
+    fby_directory_tick(*state, lease_ns);
+    assert_ok(renew(*state, 13, lease_ns));
+    fby_directory_tick(*state, 4 + lease_ns);
+    assert_ok(renew(*state, 11, 4 + lease_ns)); /* seen when it was let in */
+}
+
+/* Who waits for one rank is refused by its holder alone. */
+static void only_the_holder_of_its_rank_keeps_one_waiting(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    join_ok(*state, 13, 1, 0);
+    const struct fby_join second = joining(11, 0);
+    assert_ok(join_as(*state, &second, 1));
+    assert_ok(renew(*state, 13, 2));
+    expect_silence(*state);
+    assert_ok(renew(*state, 10, 2));
+    struct fby_message message = expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    assert_int_equal(message.join_refused.code, FBY_JOIN_TAKEN);
+    check_waiting(*state, 0);
+}
+
+/* The new holder has a whole lease to show that it lives. */
+static void the_next_that_waits_does_so_for_the_new_holder(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    for (uint64_t id = 11; id <= 12; id++) {
+        const struct fby_join join = joining(id, 0);
+        assert_ok(join_as(*state, &join, (int64_t)id));
+    }
+    check_waiting(*state, 2);
+    fby_directory_tick(*state, lease_ns + 1);
+    check_waiting(*state, 1);
+    expect_due(*state, FBY_MSG_JOINED, 11);
+    assert_int_equal(fby_directory_deadline(*state), 2 * lease_ns + 1);
+    fby_directory_tick(*state, 2 * lease_ns);
+    expect_silence(*state);
+    fby_directory_tick(*state, 2 * lease_ns + 1);
+    expect_due(*state, FBY_MSG_JOINED, 12);
+    assert_int_equal(fby_directory_counts(*state).sessions, 1);
+    const struct fby_join join = joining(14, 0);
+    assert_ok(join_as(*state, &join, 2 * lease_ns + 2));
+    check_waiting(*state, 1);
+    fby_directory_quit(*state, join.session);
+    check_waiting(*state, 0);
+}
+
+/* JOIN does not renew a rank, whoever else waits for it: each waits for its own
+ * holder, and no longer because another got one. */
+static void who_waits_waits_for_its_own_rank(void **state)
+{
+    struct fby_join join = joining(12, 0);
+    join.job             = "other";
+    join_ok(*state, 10, 0, 0);
+    assert_ok(join_as(*state, &join, 15));
+    expect_due(*state, FBY_MSG_JOINED, 12);
+    const struct fby_join second = joining(11, 0);
+    assert_ok(join_as(*state, &second, 11));
+    struct fby_join fourth = join;
+    fourth.session.value   = 13;
+    assert_ok(join_as(*state, &fourth, 20));
+    assert_ok(join_as(*state, &join, 50));
+    expect_due(*state, FBY_MSG_JOINED, 12);
+    fby_directory_tick(*state, lease_ns + 1);
+    expect_due(*state, FBY_MSG_JOINED, 11);
+    assert_int_equal(fby_directory_deadline(*state), 20 + lease_ns);
+    fby_directory_tick(*state, 20 + lease_ns - 1);
+    expect_silence(*state);
+    fby_directory_tick(*state, 20 + lease_ns);
+    expect_due(*state, FBY_MSG_JOINED, 13);
+    assert_int_equal(fby_directory_counts(*state).sessions, 2);
+}
+
+static void answers_go_where_a_session_spoke_from_last(void **state)
+{
+    const struct fby_route other = {.id = "new", .size = 3};
+    const struct fby_renew told  = {.session = {10}};
+    struct fby_message     message;
+    struct fby_route       to;
+    join_ok(*state, 10, 0, 0);
+    assert_ok(fby_directory_renew(*state, &told, &other, 1));
+    add_worker(*state, 1, 1);
+    assert_true(fby_directory_due(*state, &message, &to));
+    assert_int_equal(to.size, 3);
+    assert_memory_equal(to.id, "new", 3);
+    const struct fby_join join = joining(10, 0);
+    assert_ok(join_as(*state, &join, 2));
+    expect_due(*state, FBY_MSG_JOINED, 10);
+}
+
+static void who_is_refused_pins_nothing(void **state)
+{
+    join_ok(*state, 10, 0, 0);
+    struct fby_join join = joining(11, 1);
+    join.world           = 3;
+    assert_ok(join_as(*state, &join, 0));
+    expect_due(*state, FBY_MSG_JOIN_REFUSED, 11);
+    struct fby_renew told = {.session = {11}, .data = digest_of(1)};
+    assert_ok(renew_as(*state, &told, 1));
+    told = (struct fby_renew){.session = {10}, .data = digest_of(2)};
+    assert_ok(renew_as(*state, &told, 1));
+    expect_silence(*state);
+}
+
+/* Nobody is left to agree with: neither on facts nor on digests. */
+static void what_a_silent_holder_pinned_is_forgotten_with_it(void **state)
+{
+    struct fby_join join = joining(10, 0);
+    join.data            = digest_of(1);
+    join.fingerprint     = digest_of(2);
+    assert_ok(join_as(*state, &join, 0));
+    expect_due(*state, FBY_MSG_JOINED, 10);
+    join             = joining(11, 0);
+    join.world       = 5;
+    join.fingerprint = digest_of(3);
+    assert_ok(join_as(*state, &join, 1));
+    fby_directory_tick(*state, lease_ns + 1);
+    struct fby_message message = expect_due(*state, FBY_MSG_JOINED, 11);
+    assert_false(message.joined.data.known);
+    assert_int_equal(message.joined.fingerprint.digest.bytes[0], 3);
+    assert_int_equal(fby_directory_counts(*state).refused, 0);
+}
+
+static void who_joins_again_is_told_the_whole_list_again(void **state)
+{
+    add_worker(*state, 1, 0);
+    join_ok(*state, 10, 0, 0);
+    expect_due(*state, FBY_MSG_WORKERS, 10);
+    join_ok(*state, 10, 0, 3);
+    struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
+    assert_true(message.workers.full);
+    assert_int_equal(message.workers.n_added, 1);
+    assert_int_equal(message.workers.sequence, 2);
+    assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
+    fby_directory_deregister(*state, (struct fby_instance_id){1});
+    assert_int_equal(fby_directory_deadline(*state), 3 + lease_ns + 1);
+}
+
+#define DIRECTORY_TEST(test) \
+    cmocka_unit_test_setup_teardown(test, make_directory, destroy_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        DIRECTORY_TEST(a_worker_is_late_after_its_lease),
+        DIRECTORY_TEST(all_that_are_late_are_forgotten_in_one_turn),
+        DIRECTORY_TEST(a_session_is_late_after_its_lease),
+        DIRECTORY_TEST(the_time_the_server_was_away_counts_for_nobody),
+        DIRECTORY_TEST(who_waits_for_a_rank_waits_as_long_after_a_pause),
+        DIRECTORY_TEST(a_list_names_endpoints_and_host_of_each_worker),
+        DIRECTORY_TEST(a_long_list_is_told_in_parts),
+        DIRECTORY_TEST(who_leaves_is_no_longer_told),
+        DIRECTORY_TEST(another_job_may_have_the_same_rank_and_other_facts),
+        DIRECTORY_TEST(each_difference_is_told_with_both_values_and_hosts),
+        DIRECTORY_TEST(a_digest_is_pinned_by_who_knows_it_first),
+        DIRECTORY_TEST(digests_of_joins_must_agree_too),
+        DIRECTORY_TEST(a_refusal_is_told_again_until_it_is_forgotten),
+        DIRECTORY_TEST(one_session_too_many_is_not_kept),
+        DIRECTORY_TEST(a_rank_that_gets_free_is_given_at_once),
+        DIRECTORY_TEST(only_the_holder_of_its_rank_keeps_one_waiting),
+        DIRECTORY_TEST(the_next_that_waits_does_so_for_the_new_holder),
+        DIRECTORY_TEST(who_waits_waits_for_its_own_rank),
+        DIRECTORY_TEST(answers_go_where_a_session_spoke_from_last),
+        DIRECTORY_TEST(who_is_refused_pins_nothing),
+        DIRECTORY_TEST(what_a_silent_holder_pinned_is_forgotten_with_it),
+        DIRECTORY_TEST(who_joins_again_is_told_the_whole_list_again),
+    };
+    return cmocka_run_group_tests_name(
+        "server.directory_state", tests, NULL, NULL);
+}

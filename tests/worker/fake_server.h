@@ -1,0 +1,110 @@
+/* fake_server.h - the test in a server's place: a socket that workers register
+ * at, and what they say there. */
+#ifndef FBY_TESTS_WORKER_FAKE_SERVER_H
+#define FBY_TESTS_WORKER_FAKE_SERVER_H
+
+#include "tests/test.h"
+
+#include <string.h>
+#include <zmq.h>
+
+#include "proto/wire.h"
+
+enum { SERVER_PATIENCE_MS = 20000 };
+
+struct server { /* the test in a server's place */
+    void              *zmq;
+    void              *router;
+    char               endpoint[64];
+    uint8_t            worker[256]; /* who spoke last */
+    size_t             worker_size;
+    struct fby_message message;
+};
+
+static inline void server_open(struct server *server)
+{
+    const int patience_ms = SERVER_PATIENCE_MS;
+    size_t    size        = sizeof(server->endpoint);
+    *server               = (struct server){.zmq = zmq_ctx_new()};
+    server->router        = zmq_socket(server->zmq, ZMQ_ROUTER);
+    zmq_setsockopt(
+        server->router, ZMQ_RCVTIMEO, &patience_ms, sizeof(patience_ms));
+    assert_int_equal(zmq_bind(server->router, "tcp://127.0.0.1:*"), 0);
+    zmq_getsockopt(server->router, ZMQ_LAST_ENDPOINT, server->endpoint, &size);
+}
+
+static inline void forget_message(struct server *server)
+{
+    if (server->message.type != 0) {
+        fby_message_fini(&server->message);
+        server->message.type = 0;
+    }
+}
+
+static inline void server_close(struct server *server)
+{
+    forget_message(server);
+    zmq_close(server->router);
+    zmq_ctx_term(server->zmq);
+}
+
+static inline void say(struct server *server, const struct fby_message *message)
+{
+    struct fby_buffer frame = {0};
+    struct fby_why    why   = {{0}};
+    assert_ok(fby_message_encode(message, &frame, &why));
+    zmq_send(server->router, server->worker, server->worker_size, ZMQ_SNDMORE);
+    zmq_send(server->router, frame.data, frame.size, 0);
+    fby_buffer_fini(&frame);
+}
+
+static inline void say_registered(
+    struct server *server, struct fby_instance_id worker)
+{
+    say(server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
+                    .enrolled               = {.instance = worker,
+                                      .server            = {77},
+                                      .lease_ms          = 1000,
+                                      .heartbeat_ms      = 5}});
+}
+
+/* What a server says to news that the test does not wait for: a worker that is
+ * not answered connects anew, and registers instead of telling more. */
+static inline void answer(struct server *server)
+{
+    struct fby_message *heard = &server->message;
+    if (heard->type == FBY_MSG_REGISTER) {
+        say_registered(server, heard->enroll.instance);
+    } else if (heard->type == FBY_MSG_HEARTBEAT) {
+        say(server, &(struct fby_message){.type = FBY_MSG_HEARTBEAT_OK,
+                        .heartbeat_ok = {.instance = heard->heartbeat.instance,
+                            .server                = {77}}});
+    }
+}
+
+static inline void receive(struct server *server)
+{
+    static uint8_t frame[FBY_MESSAGE_SMALL];
+    struct fby_why why = {{0}};
+    int n = zmq_recv(server->router, server->worker, sizeof(server->worker), 0);
+    assert_true(n > 0);
+    server->worker_size = (size_t)n;
+    n                   = zmq_recv(server->router, frame, sizeof(frame), 0);
+    assert_true(n > 0 && (size_t)n <= sizeof(frame));
+    forget_message(server);
+    assert_ok(fby_message_decode(frame, (size_t)n, &server->message, &why));
+}
+
+/* The next message of that type; what comes before it is answered. */
+static inline const struct fby_message *hear(
+    struct server *server, enum fby_message_type type)
+{
+    receive(server);
+    while (server->message.type != type) {
+        answer(server);
+        receive(server);
+    }
+    return &server->message;
+}
+
+#endif

@@ -1,0 +1,512 @@
+#include "tests/worker/loop_rig.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+
+enum { PLENTY = 64 << 20, WINDOW = 16 << 20, SENT = 256, PATIENCE_MS = 20000 };
+
+/* ---- The wire ------------------------------------------------------------ */
+
+struct sent {
+    struct routing to;
+    bool           is_chunk, heard, gone;
+    zmq_msg_t      frame;
+};
+
+static struct wire {
+    struct routing     to; /* of the first part, until the second */
+    struct sent        sent[SENT];
+    unsigned           n;
+    struct sent       *last;    /* heard */
+    int                fails;   /* parts until one fails; -1: none */
+    struct fby_message message; /* the last one heard */
+} wire;
+
+static char router; /* what stands for the socket */
+
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+
+int __real_zmq_send(void *socket, const void *data, size_t size, int flags);
+int __wrap_zmq_send(void *socket, const void *data, size_t size, int flags);
+int __real_zmq_msg_send(zmq_msg_t *message, void *socket, int flags);
+int __wrap_zmq_msg_send(zmq_msg_t *message, void *socket, int flags);
+
+void wire_fail(int n)
+{
+    wire.fails = n;
+}
+
+/* A part that fails in the middle: nothing of the message goes. */
+static bool fails_now(void)
+{
+    errno = EHOSTUNREACH;
+    return wire.fails >= 0 && wire.fails-- == 0;
+}
+
+static struct sent *add_sent(bool is_chunk)
+{
+    assert_true(wire.n < SENT);
+    assert_true(wire.to.size > 0);
+    struct sent *sent = &wire.sent[wire.n++];
+    sent->to          = wire.to;
+    sent->is_chunk    = is_chunk;
+    wire.to.size      = 0;
+    zmq_msg_init(&sent->frame);
+    return sent;
+}
+
+int __wrap_zmq_send(void *socket, const void *data, size_t size, int flags)
+{
+    if (socket != &router) {
+        return __real_zmq_send(socket, data, size, flags);
+    }
+    assert_true((flags & ZMQ_DONTWAIT) != 0);
+    if (fails_now()) {
+        wire.to.size = 0;
+        return -1;
+    }
+    if ((flags & ZMQ_SNDMORE) != 0) {
+        assert_int_equal(wire.to.size, 0);
+        wire.to.size = size;
+        memcpy(wire.to.bytes, data, size);
+    } else {
+        struct sent *sent = add_sent(false);
+        zmq_msg_init_size(&sent->frame, size);
+        memcpy(zmq_msg_data(&sent->frame), data, size);
+    }
+    return (int)size;
+}
+
+int __wrap_zmq_msg_send(zmq_msg_t *message, void *socket, int flags)
+{
+    if (socket != &router) {
+        return __real_zmq_msg_send(message, socket, flags);
+    }
+    assert_int_equal(flags, ZMQ_DONTWAIT);
+    if (fails_now()) {
+        wire.to.size = 0;
+        return -1;
+    }
+    struct sent *sent = add_sent(true);
+    zmq_msg_move(&sent->frame, message);
+    return (int)zmq_msg_size(&sent->frame);
+}
+
+/* NOLINTEND(readability-identifier-naming) */
+
+void wire_let_go(void)
+{
+    for (unsigned i = 0; i < wire.n; i++) {
+        struct sent *sent = &wire.sent[i];
+        if (sent->heard && !sent->gone) {
+            zmq_msg_close(&sent->frame);
+            sent->gone = true;
+        }
+    }
+}
+
+static void forget_message(void)
+{
+    if (wire.message.type != 0) {
+        fby_message_fini(&wire.message);
+        wire.message.type = 0;
+    }
+}
+
+static void wire_open(void)
+{
+    wire       = (struct wire){.n = 0};
+    wire.fails = -1;
+}
+
+static void wire_close(void)
+{
+    forget_message();
+    for (unsigned i = 0; i < wire.n; i++) {
+        wire.sent[i].heard = true;
+    }
+    wire_let_go();
+}
+
+void wire_expect_nothing(struct rig *rig)
+{
+    fby_shell_flush(&rig->shell);
+    for (unsigned i = 0; i < wire.n; i++) {
+        if (!wire.sent[i].heard) {
+            const uint8_t *frame = zmq_msg_data(&wire.sent[i].frame);
+            fail_msg("something was sent, of type %u", frame[5]);
+        }
+    }
+}
+
+/* Each has a connection of its own, so only its own order is to be seen. */
+static struct sent *next_sent(const struct party *to)
+{
+    fby_shell_flush(&to->rig->shell);
+    for (unsigned i = 0; i < wire.n; i++) {
+        struct sent *sent = &wire.sent[i];
+        if (!sent->heard && sent->to.size == to->routing.size &&
+            memcmp(sent->to.bytes, to->routing.bytes, sent->to.size) == 0) {
+            sent->heard = true;
+            wire.last   = sent;
+            return sent;
+        }
+    }
+    fail_msg("nothing was sent to client %llu",
+        (unsigned long long)to->session.value);
+    return wire.sent; /* not reached */
+}
+
+unsigned wire_place(void)
+{
+    return (unsigned)(wire.last - wire.sent);
+}
+
+const struct fby_message *wire_hear(
+    const struct party *to, enum fby_message_type type)
+{
+    struct fby_why why  = {{0}};
+    struct sent   *sent = next_sent(to);
+    assert_false(sent->is_chunk);
+    forget_message();
+    assert_ok(fby_message_decode(zmq_msg_data(&sent->frame),
+        zmq_msg_size(&sent->frame), &wire.message, &why));
+    assert_string_equal(
+        fby_message_name(wire.message.type), fby_message_name(type));
+    assert_int_equal(
+        fby_message_session(&wire.message).value, to->session.value);
+    return &wire.message;
+}
+
+const uint8_t *wire_frame(void)
+{
+    return zmq_msg_data(&wire.last->frame);
+}
+
+struct fby_chunk wire_hear_chunk(const struct party *to)
+{
+    struct fby_chunk chunk;
+    struct fby_why   why  = {{0}};
+    struct sent     *sent = next_sent(to);
+    size_t           size = zmq_msg_size(&sent->frame);
+    assert_true(sent->is_chunk);
+    assert_ok(fby_chunk_read(wire_frame(), size, &chunk, &why));
+    assert_true(fby_chunk_intact(wire_frame(), size));
+    assert_int_equal(chunk.session.value, to->session.value);
+    assert_int_equal(size, FBY_CHUNK_PREFIX + chunk.wire_bytes);
+    return chunk;
+}
+
+/* ---- A batch ------------------------------------------------------------- */
+
+struct taking { /* a batch on its way in */
+    struct fby_raw_layout  layout;
+    struct fby_buffer      expected;
+    struct fby_chunk_sent *sent; /* by index */
+    uint64_t               wire_bytes;
+};
+
+static void check_header(const struct fby_header *header,
+    const struct party *to, const struct fby_job_spec *spec)
+{
+    struct fby_request wanted = party_wants(to, spec);
+    assert_int_equal(header->asked, fby_request_sum(&wanted));
+    assert_int_equal(header->epoch, spec->epoch);
+    assert_int_equal(header->step, spec->step);
+    assert_int_equal(header->first_row, spec->first_row);
+    assert_int_equal(header->rows, spec->rows);
+}
+
+static void hear_chunks(
+    const struct party *to, struct taking *taking, struct fby_request_id id)
+{
+    struct fby_why why = {{0}};
+    for (uint32_t i = 0; i < taking->layout.n_chunks; i++) {
+        struct fby_chunk chunk = wire_hear_chunk(to);
+        assert_int_equal(chunk.request.value, id.value);
+        assert_ok(fby_chunk_check(&chunk, &taking->layout, &why));
+        kit_check_chunk(&taking->layout, &taking->expected, &chunk,
+            wire_frame() + FBY_CHUNK_PREFIX);
+        struct fby_chunk_sent *sent = &taking->sent[fby_layout_index(
+            &taking->layout, chunk.field, chunk.number)];
+        assert_int_equal(sent->raw_bytes, 0); /* each once */
+        *sent = (struct fby_chunk_sent){chunk.raw_hash, chunk.raw_bytes};
+        taking->wire_bytes += FBY_CHUNK_PREFIX + chunk.wire_bytes;
+    }
+}
+
+static void check_end(const struct fby_end *end, const struct taking *taking)
+{
+    const struct fby_raw_layout *layout = &taking->layout;
+    assert_int_equal(end->wire_bytes, taking->wire_bytes);
+    assert_int_equal(end->n_sums, layout->n_fields);
+    for (uint32_t f = 0; f < layout->n_fields; f++) {
+        struct fby_sum sum = fby_field_sum(
+            layout, f, taking->sent + layout->fields[f].first_chunk);
+        assert_true(fby_sum_equal(&sum, &end->sums[f]));
+    }
+}
+
+void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
+    struct fby_request_id id)
+{
+    struct taking            taking = {.wire_bytes = 0};
+    struct fby_why           why    = {{0}};
+    const struct fby_header *header = &wire_hear(to, FBY_MSG_HEADER)->header;
+    assert_int_equal(header->request.value, id.value);
+    check_header(header, to, spec);
+    assert_ok(fby_job_layout(spec, &taking.layout, &why));
+    taking.expected = kit_expect(spec, &taking.layout);
+    taking.sent     = fby_zalloc(taking.layout.n_chunks * sizeof(*taking.sent));
+    hear_chunks(to, &taking, id);
+    const struct fby_end *end = &wire_hear(to, FBY_MSG_END)->end;
+    assert_int_equal(end->request.value, id.value);
+    check_end(end, &taking);
+    fby_buffer_fini(&taking.expected);
+    free(taking.sent);
+}
+
+/* ---- The loop ------------------------------------------------------------ */
+
+static void open_stages(struct shell *shell)
+{
+    const struct fby_stages_config config = {.fetch_threads = 1,
+        .transform_threads                                  = 1,
+        .encode_threads                                     = 1,
+        .fetch_bytes                                        = 1 << 20,
+        .scratch_bytes                                      = 4 << 20,
+        .encode_bytes                                       = 8 << 20};
+    assert_ok(fby_stages_create(&config, &shell->stages));
+}
+
+static uint64_t or_plenty(uint64_t bytes)
+{
+    return bytes > 0 ? bytes : PLENTY;
+}
+
+static void open_shell(struct shell *shell, const struct sandbox *sandbox,
+    struct rig_limits limits)
+{
+    const struct fby_contents_config contents = {.roots = sandbox->roots,
+        .cache_dir                                      = "",
+        .threads                                        = 1,
+        .waiting                                        = 16,
+        .known                                          = 2};
+    *shell          = (struct shell){.options = fby_worker_defaults(),
+                 .instance                    = {4711},
+                 .session_config              = fby_session_defaults(),
+                 .router                      = &router,
+                 .signal_fd                   = -1,
+                 .now_ns                      = 1000 * FBY_NS_PER_S};
+    uint64_t window = limits.window > 0 ? limits.window : WINDOW;
+    shell->options.send_window_bytes  = window;
+    shell->session_config.send_window = window;
+    fby_budget_init(&shell->budget, or_plenty(limits.budget));
+    shell->memory = fby_memory_create(or_plenty(limits.memory));
+    assert_ok(fby_arenas_create(shell->memory, &shell->arenas));
+    assert_ok(fby_contents_create(&contents, &shell->contents));
+    open_stages(shell);
+}
+
+void rig_open(struct rig *rig, void **state, const char *more, const char *rule,
+    struct rig_limits limits)
+{
+    wire_open();
+    kit_open(&rig->kit, *state, more, rule);
+    open_shell(&rig->shell, *state, limits);
+}
+
+void rig_collect(struct rig *rig)
+{
+    fby_arenas_collect(rig->shell.arenas, fby_shell_ask_freed, &rig->shell);
+}
+
+void rig_collect_all(struct rig *rig)
+{
+    struct pollfd freed = {
+        .fd = fby_arenas_fd(rig->shell.arenas), .events = POLLIN};
+    rig_collect(rig);
+    while (fby_memory_counts(rig->shell.memory).used > 0) {
+        if (poll(&freed, 1, PATIENCE_MS) != 1) {
+            fail_msg("memory is held for ever");
+        }
+        rig_collect(rig);
+    }
+    assert_int_equal(rig->shell.budget.charged, 0);
+}
+
+void rig_close(struct rig *rig)
+{
+    struct shell *shell = &rig->shell;
+    for (struct peer *peer = shell->peers; peer != NULL; peer = peer->next) {
+        fby_shell_peer_bye(shell, peer);
+    }
+    assert_null(shell->works);
+    assert_null(shell->opens);
+    fby_stages_destroy(&shell->stages);
+    wire_close();
+    rig_collect(rig);
+    fby_shell_peers_sweep(shell);
+    assert_null(shell->peers);
+    assert_int_equal(shell->budget.charged + shell->budget.entitled, 0);
+    assert_int_equal(fby_memory_counts(shell->memory).used, 0);
+    fby_contents_destroy(&shell->contents);
+    fby_arenas_destroy(&shell->arenas);
+    fby_memory_destroy(&shell->memory);
+    fby_buffer_fini(&shell->frame);
+    kit_close(&rig->kit);
+}
+
+static bool is_at_work(const struct shell *shell)
+{
+    for (const struct work *w = shell->works; w != NULL; w = w->next) {
+        if (w->job->ready_chunks < w->job->layout.n_chunks) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void rig_make(struct rig *rig)
+{
+    struct shell *shell = &rig->shell;
+    struct pollfd ready = {
+        .fd = fby_stages_fd(shell->stages), .events = POLLIN};
+    fby_shell_take_events(shell);
+    while (is_at_work(shell)) {
+        poll(&ready, 1, -1); /* CTest's time-out guards */
+        fby_shell_take_events(shell);
+    }
+}
+
+/* ---- Parties ------------------------------------------------------------- */
+
+struct party party_of(struct rig *rig, uint64_t number)
+{
+    struct party party     = {.rig = rig,
+            .session               = {number},
+            .route                 = {100 * number},
+            .max_bytes             = 1 << 20};
+    party.routing.size     = 5;
+    party.routing.bytes[4] = (uint8_t)number;
+    return party;
+}
+
+void party_say(struct party *party, const struct fby_message *message)
+{
+    struct fby_buffer frame = {0};
+    struct fby_why    why   = {{0}};
+    if (fby_message_encode(message, &frame, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    fby_shell_take_frame(
+        &party->rig->shell, &party->routing, frame.data, frame.size);
+    fby_buffer_fini(&frame);
+}
+
+void party_hello(struct party *party)
+{
+    party->route.value++;
+    party_say(party, &(struct fby_message){.type = FBY_MSG_HELLO,
+                         .hello                  = {.session = party->session,
+                                              .route         = party->route,
+                                              .version_min   = 1,
+                                              .version_max   = 1,
+                                              .features      = UINT64_MAX,
+                                              .max_bytes     = party->max_bytes,
+                                              .job           = "job",
+                                              .rank          = 3,
+                                              .host          = "there",
+                                              .pid           = 1}});
+}
+
+void party_ask_open(struct party *party, const struct fby_open *open)
+{
+    struct shell *shell = &party->rig->shell;
+    struct pollfd ended = {
+        .fd = fby_contents_fd(shell->contents), .events = POLLIN};
+    party_say(
+        party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = *open});
+    while (shell->opens != NULL) {
+        poll(&ended, 1, -1);
+        fby_shell_opens_ended(shell);
+    }
+}
+
+void party_open(struct party *party)
+{
+    const struct kit *kit = &party->rig->kit;
+    party_hello(party);
+    wire_hear(party, FBY_MSG_WELCOME);
+    party_ask_open(party, &(struct fby_open){.session = party->session,
+                              .open                   = {1},
+                              .content = {kit->content.data, kit->content.size},
+                              .location = kit->location});
+    wire_hear(party, FBY_MSG_OPENED);
+}
+
+struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step)
+{
+    return (struct fby_job_spec){.prepared = rig->kit.prepared,
+        .seed                              = 11,
+        .epoch                             = 2,
+        .step                              = step,
+        .rows                              = KIT_BATCH};
+}
+
+struct fby_request party_wants(
+    const struct party *party, const struct fby_job_spec *spec)
+{
+    return (struct fby_request){.session = party->session,
+        .content                         = spec->prepared->content_digest,
+        .data                            = spec->prepared->data_digest,
+        .fingerprint                     = spec->prepared->fingerprint,
+        .seed                            = spec->seed,
+        .epoch                           = spec->epoch,
+        .step                            = spec->step,
+        .first_row                       = spec->first_row,
+        .rows                            = spec->rows,
+        .fields                          = spec->fields,
+        .max_bytes                       = party->max_bytes};
+}
+
+struct fby_request_id party_request(
+    struct party *party, const struct fby_job_spec *spec)
+{
+    struct fby_message message = {
+        .type = FBY_MSG_REQUEST, .request = party_wants(party, spec)};
+    message.request.request.value = ++party->newest;
+    party_say(party, &message);
+    return message.request.request;
+}
+
+void party_credit(struct party *party, uint64_t received)
+{
+    party_say(party, &(struct fby_message){.type = FBY_MSG_CREDIT,
+                         .credit = {party->session, party->route, received}});
+}
+
+void party_cancel(struct party *party, struct fby_request_id id)
+{
+    party_say(party, &(struct fby_message){.type = FBY_MSG_CANCEL,
+                         .cancel                 = {party->session, id}});
+}
+
+void party_bye(struct party *party)
+{
+    party_say(party,
+        &(struct fby_message){.type = FBY_MSG_BYE, .bye = {party->session}});
+}
+
+struct fby_session_state party_state(const struct party *party)
+{
+    const struct peer *peer =
+        fby_shell_peer(&party->rig->shell, party->session);
+    assert_non_null(peer);
+    return fby_session_state(peer->session);
+}

@@ -1,0 +1,95 @@
+/* loop_rig.h - a worker's loop turned by hand, with a clock that the test sets
+ * and no sockets.
+ *
+ * What it sends lies in a list until the test looks at it; a chunk is held as
+ * libzmq would hold it, so that its memory is in flight, until the test lets
+ * go of it. A send may be told to fail. Programs with this need the linker's
+ * --wrap of zmq_send and zmq_msg_send. */
+#ifndef FBY_TESTS_WORKER_LOOP_RIG_H
+#define FBY_TESTS_WORKER_LOOP_RIG_H
+
+#include "tests/test.h"
+
+#include "tests/worker/kit.h"
+#include "worker/shell.h"
+
+struct rig {
+    struct shell shell;
+    struct kit   kit;
+};
+
+struct party { /* a client, as the loop sees it */
+    struct rig           *rig;
+    struct routing        routing;
+    struct fby_session_id session;
+    struct fby_route_id   route;
+    uint64_t              newest; /* request */
+    uint64_t              max_bytes;
+};
+
+struct rig_limits {
+    uint64_t budget, memory; /* bytes; 0: plenty */
+    uint64_t window;
+};
+
+/* A loop over the kit's pictures. */
+void rig_open(struct rig *rig, void **state, const char *more, const char *rule,
+    struct rig_limits limits);
+/* Everything must come back: sessions, work, memory. */
+void rig_close(struct rig *rig);
+
+/* Until all batches in work are made or have failed. */
+void rig_make(struct rig *rig);
+/* Collect memory, as a turn of the loop does. */
+void rig_collect(struct rig *rig);
+/* The same until all of it is free: the stages let go a moment later. */
+void rig_collect_all(struct rig *rig);
+
+/* ---- What parties say ---------------------------------------------------- */
+
+struct party party_of(struct rig *rig, uint64_t number);
+void         party_say(struct party *party, const struct fby_message *message);
+/* HELLO on a new route; the WELCOME is left to be heard. */
+void party_hello(struct party *party);
+/* HELLO, WELCOME, OPEN, OPENED. */
+void party_open(struct party *party);
+/* OPEN, until it is answered. */
+void party_ask_open(struct party *party, const struct fby_open *open);
+
+struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step);
+struct fby_request  party_wants(
+     const struct party *party, const struct fby_job_spec *spec);
+/* REQUEST; its id. */
+struct fby_request_id party_request(
+    struct party *party, const struct fby_job_spec *spec);
+void party_credit(struct party *party, uint64_t received);
+void party_cancel(struct party *party, struct fby_request_id id);
+void party_bye(struct party *party);
+
+/* What the worker knows of its session, which it must know. */
+struct fby_session_state party_state(const struct party *party);
+
+/* ---- What was sent ------------------------------------------------------- */
+
+/* The n-th send of a part from now on fails (0: the next); at most one. */
+void wire_fail(int n);
+/* Let go of all chunks that were heard, as libzmq does once they are sent. */
+void wire_let_go(void);
+
+/* All below let the loop send what it can first. */
+
+void wire_expect_nothing(struct rig *rig);
+/* The next thing sent to that party, which must be this; valid until the next
+ * call. */
+const struct fby_message *wire_hear(
+    const struct party *to, enum fby_message_type type);
+/* The same, a chunk; its memory stays in flight. */
+struct fby_chunk wire_hear_chunk(const struct party *to);
+/* The frame of the last that was heard, and its place among all sent. */
+const uint8_t *wire_frame(void);
+unsigned       wire_place(void);
+/* HEADER, chunks and END of a request, each byte as it must be. */
+void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
+    struct fby_request_id id);
+
+#endif

@@ -1,0 +1,594 @@
+/* From the sessions to their routes: what is in flight, what waits for memory,
+ * and routes that break at any part of a message. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/pipeline/device_ops.h"
+#include "tests/worker/loop_rig.h"
+
+static const struct rig_limits plenty = {0};
+
+static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
+{
+    struct rig          rig;
+    static const int    order[][2] = {{3, 0}, {2, 2}, {2, 0}, {2, 1}};
+    struct fby_job_spec specs[4];
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    party_open(&a);
+    for (int i = 0; i < 4; i++) {
+        specs[i]       = rig_spec(&rig, (uint64_t)order[i][1]);
+        specs[i].epoch = (uint64_t)order[i][0];
+        party_request(&a, &specs[i]);
+    }
+    rig_make(&rig);
+    fby_shell_flush(&rig.shell); /* once is enough */
+    assert_int_equal(rig.shell.counts.batches, 4);
+    wire_hear_batch(&a, &specs[2], (struct fby_request_id){3});
+    wire_hear_batch(&a, &specs[3], (struct fby_request_id){4});
+    wire_hear_batch(&a, &specs[1], (struct fby_request_id){2});
+    wire_hear_batch(&a, &specs[0], (struct fby_request_id){1});
+    rig_close(&rig);
+}
+
+static void check_device_list(
+    const struct rig *rig, const struct fby_recipe *recipe)
+{
+    const struct fby_field_content *image =
+        &rig->kit.prepared->content.fields[0];
+    struct fby_digest behaviour = fby_device_list_behaviour(image);
+    struct fby_buffer list      = {0};
+    fby_device_list_encode(image, &list);
+    assert_true(list.size > 0);
+    assert_int_equal(recipe->device.size, list.size);
+    assert_memory_equal(recipe->device.data, list.data, list.size);
+    assert_true(recipe->behaviour.known);
+    assert_true(fby_digest_equal(&recipe->behaviour.digest, &behaviour));
+    fby_buffer_fini(&list);
+}
+
+/* All that a client needs to know before the first chunk. */
+static void header_says_how_each_field_travels(void **state)
+{
+    static const double mean[] = {0.25, 0.5, 0.75};
+    static const double std[]  = {0.5, 1, 2};
+    struct rig          rig;
+    rig_open(&rig, state,
+        "    device:\n"
+        "      - normalize: {mean: [0.25, 0.5, 0.75], std: [0.5, 1, 2]}\n"
+        "      - mixup: {alpha: 0.8, label: kind}\n"
+        "  kind: {from: folder, classes: 3, one_hot: {smoothing: 0.25}}\n",
+        "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    const struct fby_header *header  = &wire_hear(&a, FBY_MSG_HEADER)->header;
+    const struct fby_header_field *f = header->fields;
+    assert_int_equal(header->n_fields, 3);
+    assert_string_equal(f[0].name, "image");
+    assert_int_equal(f[0].encoding, FBY_ENCODING_DENSE);
+    assert_int_equal(f[0].type, FBY_U8);
+    assert_int_equal(f[0].shape.n_dims, 3);
+    assert_int_equal(f[0].shape.dims[2], 3);
+    assert_int_equal(f[0].raw_bytes, KIT_BATCH * 32 * 32 * 3);
+    assert_int_equal(f[0].n_chunks, 1);
+    assert_int_equal(f[0].max_length, 0);
+    assert_int_equal(f[0].recipe.n_channels, 3);
+    assert_memory_equal(f[0].recipe.mean, mean, sizeof(mean));
+    assert_memory_equal(f[0].recipe.std, std, sizeof(std));
+    assert_string_equal(f[0].recipe.mixed_by, "");
+    check_device_list(&rig, &f[0].recipe);
+    assert_string_equal(f[1].name, "kind");
+    assert_int_equal(f[1].encoding, FBY_ENCODING_LABEL);
+    assert_int_equal(f[1].raw_bytes, KIT_BATCH);
+    assert_int_equal(f[1].recipe.n_channels, 0);
+    assert_true(f[1].recipe.one_hot);
+    assert_int_equal(f[1].recipe.classes, 3);
+    assert_true(f[1].recipe.smoothing == 0.25);
+    assert_string_equal(f[1].recipe.mixed_by, "image");
+    assert_int_equal(f[1].recipe.device.size, 0);
+    assert_false(f[1].recipe.behaviour.known);
+    assert_false(f[2].recipe.one_hot);
+    assert_int_equal(f[2].recipe.classes, 3);
+    assert_string_equal(f[2].recipe.mixed_by, "");
+    rig_close(&rig);
+}
+
+static void requests_that_differ_in_anything_share_no_work(void **state)
+{
+    enum { N = 7 };
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a        = party_of(&rig, 1);
+    struct fby_job_spec spec     = rig_spec(&rig, 0);
+    spec.first_row               = 2;
+    spec.rows                    = 4;
+    struct fby_job_spec specs[N] = {spec, spec, spec, spec, spec, spec, spec};
+    specs[1].seed++;
+    specs[2].first_row++;
+    specs[3].rows++;
+    specs[4].fields = 1;
+    specs[5].step++;
+    specs[6].epoch++;
+    party_open(&a);
+    for (int i = 0; i < N; i++) {
+        party_request(&a, &specs[i]);
+    }
+    rig_make(&rig);
+    for (int i = 0; i < N; i++) {
+        wire_hear_batch(
+            &a, &specs[i], (struct fby_request_id){(uint64_t)i + 1});
+    }
+    assert_int_equal(rig.shell.counts.joined, 0);
+    assert_int_equal(rig.shell.counts.batches, N);
+    rig_close(&rig);
+}
+
+/* All fields by name are all fields. */
+static void the_same_rows_are_made_once(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id first  = party_request(&a, &spec);
+    spec.fields                  = 3;
+    struct fby_request_id second = party_request(&a, &spec);
+    assert_int_equal(rig.shell.counts.joined, 1);
+    assert_int_equal(rig.shell.counts.requests, 2);
+    assert_null(rig.shell.works->next);
+    rig_make(&rig);
+    spec.fields                 = 0;
+    struct fby_request_id third = party_request(&a, &spec); /* all is ready */
+    assert_int_equal(rig.shell.counts.joined, 2);
+    wire_hear_batch(&a, &spec, first);
+    spec.fields = 3;
+    wire_hear_batch(&a, &spec, second);
+    spec.fields = 0;
+    wire_hear_batch(&a, &spec, third);
+    assert_null(rig.shell.works);
+    assert_int_equal(rig.shell.counts.copied_chunks, 4);
+    assert_int_equal(rig.shell.counts.chunks, 6);
+    rig_close(&rig);
+}
+
+/* ---- In flight ----------------------------------------------------------- */
+
+static void expect_chunk(
+    const struct party *to, struct fby_request_id id, uint16_t field)
+{
+    struct fby_chunk chunk = wire_hear_chunk(to);
+    assert_int_equal(chunk.request.value, id.value);
+    assert_int_equal(chunk.field, field);
+}
+
+struct two { /* clients that asked for the same rows, which are made */
+    struct party          a, b;
+    struct fby_request_id of_a, of_b;
+};
+
+static void open_two(struct two *two, struct rig *rig)
+{
+    struct fby_job_spec spec = rig_spec(rig, 0);
+    two->b                   = party_of(rig, 2);
+    two->a                   = party_of(rig, 1);
+    party_open(&two->b);
+    party_open(&two->a);
+    two->of_a = party_request(&two->a, &spec);
+    two->of_b = party_request(&two->b, &spec);
+    rig_make(rig);
+    wire_hear(&two->a, FBY_MSG_HEADER);
+    wire_hear(&two->b, FBY_MSG_HEADER);
+}
+
+static void bytes_in_flight_do_not_change(void **state)
+{
+    struct rig rig;
+    struct two two;
+    uint8_t    kept[FBY_CHUNK_PREFIX];
+    rig_open(&rig, state, "", "", plenty);
+    open_two(&two, &rig);
+    expect_chunk(&two.a, two.of_a, 0);
+    const uint8_t *frame = wire_frame();
+    memcpy(kept, frame, sizeof(kept));
+    unsigned place = wire_place();
+    expect_chunk(&two.b, two.of_b, 0);
+    assert_int_equal(wire_place(), place + 1); /* they take turns */
+    assert_true(wire_frame() != frame);
+    assert_memory_equal(kept, frame, sizeof(kept));
+    assert_memory_equal(
+        frame + FBY_CHUNK_PREFIX, wire_frame() + FBY_CHUNK_PREFIX, 1000);
+    expect_chunk(&two.a, two.of_a, 1);
+    expect_chunk(&two.b, two.of_b, 1);
+    assert_int_equal(rig.shell.counts.copied_chunks, 2);
+    wire_hear(&two.a, FBY_MSG_END);
+    wire_hear(&two.b, FBY_MSG_END);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+/* One chunk goes, and the next needs CREDIT. */
+static const struct rig_limits one_by_one = {.window = 1};
+
+static void what_is_no_longer_in_flight_is_not_copied(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", one_by_one);
+    struct party        a    = party_of(&rig, 1);
+    struct party        b    = party_of(&rig, 2);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_open(&b);
+    struct fby_request_id of_a = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, of_a, 0);
+    const uint8_t *frame = wire_frame();
+    wire_let_go();
+    struct fby_request_id of_b = party_request(&b, &spec);
+    wire_hear(&b, FBY_MSG_HEADER);
+    expect_chunk(&b, of_b, 0);
+    assert_ptr_equal(wire_frame(), frame);
+    assert_int_equal(rig.shell.counts.copied_chunks, 0);
+    rig_close(&rig);
+}
+
+/* A request that is sent again is itself, also while bytes of its first time
+ * are in flight. */
+static void the_same_request_is_sent_again_in_place(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", one_by_one);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, id, 0);
+    const uint8_t *frame = wire_frame();
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_hear(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, id, 0);
+    assert_ptr_equal(wire_frame(), frame);
+    assert_int_equal(rig.shell.counts.copied_chunks, 0);
+    rig_close(&rig);
+}
+
+static const struct fby_end *make_and_hear_end(
+    struct rig *rig, struct party *a, int64_t took_ns, uint32_t bounds)
+{
+    struct fby_job_spec spec = rig_spec(rig, 1);
+    party_request(a, &spec);
+    rig_make(rig);
+    struct fby_job *job                            = rig->shell.works->job;
+    job->spec.prepared->content.bucket_by.n_bounds = bounds;
+    atomic_store(&job->fetch_ns, 100);
+    atomic_store(&job->transform_ns, 20);
+    atomic_store(&job->encode_ns, 3);
+    job->begun_ns = rig->shell.now_ns - took_ns;
+    wire_hear(a, FBY_MSG_HEADER);
+    expect_chunk(a, (struct fby_request_id){a->newest}, 0);
+    expect_chunk(a, (struct fby_request_id){a->newest}, 1);
+    return &wire_hear(a, FBY_MSG_END)->end;
+}
+
+static void end_tells_where_the_time_went(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    party_open(&a);
+    const struct fby_end *end = make_and_hear_end(&rig, &a, 1123, 0);
+    assert_int_equal(end->times.fetch, 100);
+    assert_int_equal(end->times.transform, 20);
+    assert_int_equal(end->times.encode, 3);
+    assert_int_equal(end->times.wait, 1000);
+    assert_int_equal(end->n_samples, 0);
+    /* Threads of a batch work at the same time. */
+    assert_int_equal(make_and_hear_end(&rig, &a, 122, 0)->times.wait, 0);
+    rig_close(&rig);
+}
+
+static void end_names_the_samples_of_a_batch_of_buckets(void **state)
+{
+    struct rig              rig;
+    const struct fby_order *order = NULL;
+    struct fby_why          why   = {{0}};
+    uint64_t                samples[KIT_BATCH];
+    rig_open(&rig, state, "", "", plenty);
+    const struct fby_job_spec spec = rig_spec(&rig, 1);
+    struct party              a    = party_of(&rig, 1);
+    party_open(&a);
+    assert_ok(
+        fby_prepared_order(spec.prepared, spec.seed, spec.epoch, &order, &why));
+    fby_order_fill(order, spec.step, 0, KIT_BATCH, samples);
+    const struct fby_end *end = make_and_hear_end(&rig, &a, 0, 1);
+    assert_int_equal(end->n_samples, KIT_BATCH);
+    assert_memory_equal(end->samples, samples, sizeof(samples));
+    rig_close(&rig);
+}
+
+/* Memory for the batch alone: nothing can be copied. */
+static const struct rig_limits narrow = {.memory = 7 << 12};
+
+static void open_stuck(struct two *two, struct rig *rig, void **state)
+{
+    rig_open(rig, state, "", "", narrow);
+    open_two(two, rig);
+    expect_chunk(&two->a, two->of_a, 0);
+    expect_chunk(&two->a, two->of_a, 1);
+    wire_hear(&two->a, FBY_MSG_END);
+    wire_expect_nothing(rig);
+    wire_expect_nothing(rig); /* and no chunk is lost by trying again */
+    assert_int_equal(rig->shell.counts.chunks, 2);
+}
+
+static void a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent(
+    void **state)
+{
+    struct rig rig;
+    struct two two;
+    open_stuck(&two, &rig, state);
+    wire_let_go();
+    expect_chunk(&two.b, two.of_b, 0);
+    expect_chunk(&two.b, two.of_b, 1);
+    const struct fby_end *end = &wire_hear(&two.b, FBY_MSG_END)->end;
+    assert_int_equal(end->request.value, two.of_b.value);
+    assert_int_equal(rig.shell.counts.copied_chunks, 0);
+    assert_int_equal(rig.shell.counts.chunks, 4);
+    assert_int_equal(rig.shell.counts.lost + rig.shell.counts.busy, 0);
+    rig_close(&rig);
+}
+
+static void a_request_that_waits_for_memory_can_be_cancelled(void **state)
+{
+    struct rig rig;
+    struct two two;
+    open_stuck(&two, &rig, state);
+    party_cancel(&two.b, (struct fby_request_id){77});
+    party_cancel(&two.b, two.of_b);
+    assert_null(rig.shell.works);
+    wire_let_go();
+    rig_collect_all(&rig);
+    wire_expect_nothing(&rig);
+    struct fby_job_spec spec = rig_spec(&rig, 1);
+    two.of_b                 = party_request(&two.b, &spec);
+    rig_make(&rig);
+    wire_hear_batch(&two.b, &spec, two.of_b);
+    rig_close(&rig);
+}
+
+static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
+{
+    struct rig          rig;
+    struct two          two;
+    struct fby_job_spec spec;
+    rig_open(&rig, state, "", "", (struct rig_limits){.memory = 8 << 12});
+    spec = rig_spec(&rig, 1);
+    open_two(&two, &rig);
+    spec.fields                 = 2; /* the label: a page is enough */
+    struct fby_request_id other = party_request(&two.b, &spec);
+    expect_chunk(&two.a, two.of_a, 0);
+    assert_true(fby_shell_peer(&rig.shell, two.b.session)->is_stuck);
+    party_cancel(&two.b, other);
+    wire_hear_chunk(&two.a);
+    wire_hear(&two.a, FBY_MSG_END);
+    wire_let_go();
+    expect_chunk(&two.b, two.of_b, 0);
+    rig_close(&rig);
+}
+
+static void who_leaves_while_a_chunk_waits_is_sent_no_more(void **state)
+{
+    struct rig rig;
+    struct two two;
+    open_stuck(&two, &rig, state);
+    party_bye(&two.b);
+    wire_let_go();
+    wire_expect_nothing(&rig);
+    rig_collect_all(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(fby_shell_peer(&rig.shell, two.b.session));
+    rig_close(&rig);
+}
+
+static void a_new_route_does_not_begin_with_the_waiting_chunk(void **state)
+{
+    struct rig rig;
+    struct two two;
+    open_stuck(&two, &rig, state);
+    party_hello(&two.b);
+    const struct fby_welcome *welcome =
+        &wire_hear(&two.b, FBY_MSG_WELCOME)->welcome;
+    assert_int_equal(welcome->open.n, 1);
+    assert_int_equal(welcome->open.at[0].value, two.of_b.value);
+    wire_let_go();
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    wire_hear_batch(&two.b, &spec, two.of_b);
+    rig_close(&rig);
+}
+
+/* ---- Routes that break --------------------------------------------------- */
+
+enum {
+    PARTS = 8
+}; /* of HEADER, two chunks and END: a route and a frame each */
+
+/* The n-th part of a batch's messages fails: the route is gone, and on the
+ * next all that is open comes from its start. */
+static void break_at(struct rig *rig, struct party *a, int n)
+{
+    struct fby_job_spec   spec = rig_spec(rig, (uint64_t)n % 3);
+    struct fby_request_id id   = party_request(a, &spec);
+    uint64_t              lost = rig->shell.counts.routes_lost;
+    rig_make(rig);
+    wire_fail(n);
+    fby_shell_flush(&rig->shell);
+    assert_int_equal(rig->shell.counts.routes_lost, lost + 1);
+    for (int i = 0; i < n / 2; i++) {
+        if (i == 0) {
+            wire_hear(a, FBY_MSG_HEADER);
+        } else {
+            expect_chunk(a, id, (uint16_t)(i - 1));
+        }
+    }
+    wire_expect_nothing(rig);
+    party_credit(a, 0);
+    wire_hear(a, FBY_MSG_HELLO_FIRST);
+    party_hello(a);
+    bool open = n < PARTS - 2; /* its END counts as sent */
+    assert_int_equal(
+        wire_hear(a, FBY_MSG_WELCOME)->welcome.open.n, open ? 1 : 0);
+    if (open) {
+        wire_hear_batch(a, &spec, id);
+    }
+    wire_expect_nothing(rig);
+    wire_let_go();
+    rig_collect_all(rig);
+}
+
+static void a_send_that_fails_at_any_part_loses_the_route_alone(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    party_open(&a);
+    for (int n = 0; n < PARTS; n++) {
+        break_at(&rig, &a, n);
+    }
+    rig_close(&rig);
+}
+
+static void a_route_that_breaks_forgets_the_waiting_chunk(void **state)
+{
+    struct rig rig;
+    struct two two;
+    open_stuck(&two, &rig, state);
+    wire_fail(0);
+    party_say(&two.b, &(struct fby_message){
+                          .type = FBY_MSG_PING, .ping = {two.b.session, 1}});
+    wire_let_go();
+    wire_expect_nothing(&rig);
+    party_hello(&two.b);
+    wire_hear(&two.b, FBY_MSG_WELCOME);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    wire_hear_batch(&two.b, &spec, two.of_b);
+    rig_close(&rig);
+}
+
+/* ---- Ends ---------------------------------------------------------------- */
+
+static void a_client_that_left_stays_until_its_memory_is_free(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", one_by_one);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    expect_chunk(&a, id, 0);
+    party_bye(&a);
+    assert_null(rig.shell.works);
+    assert_int_equal(rig.shell.budget.entitled, 0);
+    rig_collect(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_non_null(fby_shell_peer(&rig.shell, a.session));
+    party_hello(&a);
+    const struct fby_refused *refused =
+        &wire_hear(&a, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_FULL);
+    assert_string_equal(refused->text, "its last session is not forgotten yet");
+    wire_let_go();
+    rig_collect_all(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(rig.shell.peers);
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    rig_close(&rig);
+}
+
+/* It was charged with the memory, which the other still needs. */
+static void who_began_a_batch_may_leave_before_who_joined(void **state)
+{
+    struct rig rig;
+    struct two two;
+    rig_open(&rig, state, "", "", one_by_one);
+    open_two(&two, &rig);
+    expect_chunk(&two.a, two.of_a, 0);
+    expect_chunk(&two.b, two.of_b, 0);
+    size_t first =
+        FBY_CHUNK_PREFIX + rig.shell.works->job->chunks[0].wire_bytes;
+    party_bye(&two.a);
+    wire_let_go();
+    rig_collect(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    struct peer *a = fby_shell_peer(&rig.shell, two.a.session);
+    assert_non_null(a);
+    assert_true(rig.shell.budget.charged > 0);
+    assert_int_equal(
+        fby_session_state(a->session).charged, rig.shell.budget.charged);
+    party_credit(&two.b, first);
+    expect_chunk(&two.b, two.of_b, 1);
+    wire_hear(&two.b, FBY_MSG_END);
+    wire_let_go();
+    rig_collect_all(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(fby_shell_peer(&rig.shell, two.a.session));
+    assert_non_null(fby_shell_peer(&rig.shell, two.b.session));
+    rig_close(&rig);
+}
+
+static void a_cancelled_batch_gives_its_memory_back(void **state)
+{
+    struct rig rig;
+    struct two two;
+    rig_open(&rig, state, "", "", one_by_one);
+    open_two(&two, &rig);
+    expect_chunk(&two.a, two.of_a, 0);
+    expect_chunk(&two.b, two.of_b, 0);
+    party_cancel(&two.a, two.of_a);
+    assert_non_null(rig.shell.works);
+    party_cancel(&two.b, two.of_b);
+    assert_null(rig.shell.works);
+    wire_expect_nothing(&rig);
+    wire_let_go();
+    rig_collect_all(&rig);
+    rig_close(&rig);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(batches_are_sent_in_the_order_of_epochs_and_steps),
+        IN_SANDBOX(header_says_how_each_field_travels),
+        IN_SANDBOX(requests_that_differ_in_anything_share_no_work),
+        IN_SANDBOX(the_same_rows_are_made_once),
+        IN_SANDBOX(bytes_in_flight_do_not_change),
+        IN_SANDBOX(what_is_no_longer_in_flight_is_not_copied),
+        IN_SANDBOX(the_same_request_is_sent_again_in_place),
+        IN_SANDBOX(end_tells_where_the_time_went),
+        IN_SANDBOX(end_names_the_samples_of_a_batch_of_buckets),
+        IN_SANDBOX(a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent),
+        IN_SANDBOX(a_request_that_waits_for_memory_can_be_cancelled),
+        IN_SANDBOX(cancelling_another_request_leaves_the_waiting_chunk),
+        IN_SANDBOX(who_leaves_while_a_chunk_waits_is_sent_no_more),
+        IN_SANDBOX(a_new_route_does_not_begin_with_the_waiting_chunk),
+        IN_SANDBOX(a_send_that_fails_at_any_part_loses_the_route_alone),
+        IN_SANDBOX(a_route_that_breaks_forgets_the_waiting_chunk),
+        IN_SANDBOX(a_client_that_left_stays_until_its_memory_is_free),
+        IN_SANDBOX(who_began_a_batch_may_leave_before_who_joined),
+        IN_SANDBOX(a_cancelled_batch_gives_its_memory_back),
+    };
+    return cmocka_run_group_tests_name("worker.deliver", tests, NULL, NULL);
+}

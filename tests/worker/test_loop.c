@@ -1,0 +1,565 @@
+/* The loop's answers to what clients say, message by message. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "tests/worker/loop_rig.h"
+
+#define S FBY_NS_PER_S
+
+static const struct rig_limits plenty = {0};
+
+static void a_batch_is_sent_and_counted(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 1);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    const struct fby_job_chunk *chunk = rig.shell.works->job->chunks;
+    uint64_t wire_bytes = chunk[0].wire_bytes + chunk[1].wire_bytes;
+    wire_hear_batch(&a, &spec, id);
+    wire_expect_nothing(&rig);
+    const struct shell_counts *n = &rig.shell.counts;
+    assert_int_equal(n->batches, 1);
+    assert_int_equal(n->requests, 1);
+    assert_int_equal(n->chunks, 2);
+    assert_int_equal(n->raw_bytes, UINT64_C(3072) * KIT_BATCH + KIT_BATCH);
+    assert_int_equal(n->wire_bytes, 2 * FBY_CHUNK_PREFIX + wire_bytes);
+    assert_int_equal(n->joined + n->copied_chunks + n->busy + n->lost, 0);
+    rig_close(&rig);
+}
+
+/* ---- HELLO --------------------------------------------------------------- */
+
+static void welcome_says_what_both_understand(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 12345});
+    struct party a = party_of(&rig, 1);
+    party_say(&a, &(struct fby_message){.type = FBY_MSG_HELLO,
+                      .hello                  = {.session = a.session,
+                                           .route         = {9},
+                                           .version_min   = 1,
+                                           .version_max   = 1,
+                                           .features      = 1 | UINT64_C(1) << 63,
+                                           .max_bytes     = 1,
+                                           .job           = "job",
+                                           .host          = "there"}});
+    const struct fby_welcome *w = &wire_hear(&a, FBY_MSG_WELCOME)->welcome;
+    assert_int_equal(w->route.value, 9);
+    assert_int_equal(w->instance.value, 4711);
+    assert_int_equal(w->version, 1);
+    assert_int_equal(w->features, 1);
+    assert_int_equal(w->send_window, 12345);
+    assert_int_equal(w->open.n, 0);
+    assert_string_equal(rig.shell.peers->name, "job/0 at there");
+    assert_int_equal(party_state(&a).route, 9);
+    rig_close(&rig);
+}
+
+static void hello_with_versions(
+    struct party *party, uint32_t least, uint32_t most)
+{
+    party_say(party, &(struct fby_message){.type = FBY_MSG_HELLO,
+                         .hello                  = {.session = party->session,
+                                              .route         = {1},
+                                              .version_min   = least,
+                                              .version_max   = most,
+                                              .max_bytes     = 1,
+                                              .job           = "j",
+                                              .host          = "h"}});
+}
+
+static void only_versions_that_hold_ours_are_welcome(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    hello_with_versions(&a, 2, 9);
+    const struct fby_refused *refused =
+        &wire_hear(&a, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_VERSION);
+    assert_int_equal(refused->version_min, 1);
+    assert_int_equal(refused->version_max, 1);
+    assert_string_equal(refused->text, "no protocol version in common");
+    assert_null(rig.shell.peers);
+    assert_int_equal(rig.shell.counts.refused_clients, 1);
+    hello_with_versions(&a, 1, 9);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    rig_close(&rig);
+}
+
+static void another_versions_frame_is_refused(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\2\1\0\0", 8);
+    struct party nobody = a;
+    nobody.session      = (struct fby_session_id){0};
+    const struct fby_refused *refused =
+        &wire_hear(&nobody, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_VERSION);
+    assert_int_equal(rig.shell.counts.malformed, 1);
+    fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\1\1\0\0\377", 9);
+    fby_shell_take_frame(&rig.shell, &a.routing, "hello", 5);
+    assert_int_equal(rig.shell.counts.malformed, 3);
+    assert_int_equal(rig.shell.counts.out_of_place, 0);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+/* A sixty-fourth and 64 KiB beyond the batch, for head rooms and pages. */
+static void a_session_is_entitled_to_its_largest_batch(void **state)
+{
+    enum { BUDGET = 4 << 20, LEAST = 64 << 10 };
+    static const uint64_t asked[] = {
+        1, 1 << 20, BUDGET, BUDGET + 1, UINT64_MAX};
+    static const uint64_t right[] = {
+        LEAST + 1, (1 << 20) + (16 << 10) + LEAST, LEAST, LEAST, LEAST};
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = BUDGET});
+    for (uint64_t i = 0; i < 5; i++) {
+        struct party party = party_of(&rig, i + 1);
+        party.max_bytes    = asked[i];
+        party_hello(&party);
+        wire_hear(&party, FBY_MSG_WELCOME);
+        assert_int_equal(party_state(&party).entitled, right[i]);
+    }
+    rig_close(&rig);
+}
+
+static void a_session_may_be_entitled_to_the_whole_budget(void **state)
+{
+    enum { BUDGET = (1 << 20) + (16 << 10) + (64 << 10) };
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = BUDGET});
+    struct party a = party_of(&rig, 1);
+    struct party b = party_of(&rig, 2);
+    a.max_bytes    = 1 << 20;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    assert_int_equal(party_state(&a).entitled, BUDGET);
+    party_hello(&b);
+    wire_hear(&b, FBY_MSG_REFUSED);
+    rig_close(&rig);
+}
+
+static void a_worker_without_room_says_what_is_promised(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 100000});
+    struct party a = party_of(&rig, 1);
+    struct party b = party_of(&rig, 2);
+    a.max_bytes    = 1;
+    b.max_bytes    = 64;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    party_hello(&b);
+    const struct fby_refused *refused =
+        &wire_hear(&b, FBY_MSG_REFUSED)->refused;
+    assert_int_equal(refused->code, FBY_REFUSED_FULL);
+    assert_string_equal(refused->text,
+        "no room for a session with batches of 64 bytes: 65537 of 100000 "
+        "bytes are promised to others");
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    assert_int_equal(rig.shell.counts.refused_clients, 1);
+    rig_close(&rig);
+}
+
+/* ---- Known and unknown routes -------------------------------------------- */
+
+static void say_ping(struct party *party, uint64_t sequence)
+{
+    party_say(party, &(struct fby_message){.type = FBY_MSG_PING,
+                         .ping                   = {party->session, sequence}});
+}
+
+static void a_session_is_known_by_its_route(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a     = party_of(&rig, 1);
+    struct party other = party_of(&rig, 2);
+    other.session      = a.session;
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    say_ping(&other, 5);
+    wire_hear(&other, FBY_MSG_HELLO_FIRST);
+    other.routing.size--;
+    other.routing.bytes[4] = 1;
+    say_ping(&other, 5);
+    wire_hear(&other, FBY_MSG_HELLO_FIRST);
+    assert_int_equal(rig.shell.counts.unknown_peers, 2);
+    party_bye(&other); /* of nobody here: not answered */
+    wire_expect_nothing(&rig);
+    say_ping(&a, 6);
+    wire_hear(&a, FBY_MSG_PONG);
+    party_bye(&a);
+    say_ping(&a, 7);
+    wire_hear(&a, FBY_MSG_HELLO_FIRST);
+    assert_int_equal(rig.shell.counts.unknown_peers, 3);
+    rig_close(&rig);
+}
+
+static void pong_names_what_is_open(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    spec.step = 1;
+    party_request(&a, &spec);
+    rig.shell.now_ns += 100 * S;
+    say_ping(&a, UINT64_MAX);
+    const struct fby_pong *pong = &wire_hear(&a, FBY_MSG_PONG)->pong;
+    assert_int_equal(pong->sequence, UINT64_MAX);
+    assert_int_equal(pong->instance.value, 4711);
+    assert_int_equal(pong->open.n, 2);
+    assert_int_equal(pong->open.at[0].value + pong->open.at[1].value, 3);
+    rig.shell.now_ns += 100 * S;
+    fby_shell_peers_sweep(&rig.shell);
+    assert_false(rig.shell.peers->has_left); /* it was heard */
+    rig_close(&rig);
+}
+
+static void what_the_protocol_forbids_is_counted_and_dropped(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_say(&a, &(struct fby_message){.type = FBY_MSG_PONG,
+                      .pong = {.session = a.session, .instance = {1}}});
+    party_credit(&a, 1);
+    a.newest = 4;
+    party_request(&a, &spec);
+    a.newest = 4;
+    party_request(&a, &spec);
+    a.newest = 1;
+    party_request(&a, &spec);
+    assert_int_equal(rig.shell.counts.out_of_place, 4);
+    assert_int_equal(rig.shell.counts.requests, 1);
+    party_cancel(&a, (struct fby_request_id){3});
+    assert_int_equal(party_state(&a).open, 1);
+    assert_int_equal(rig.shell.counts.out_of_place, 4);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_expect_nothing(&rig);
+    rig_close(&rig);
+}
+
+static void credit_lets_more_be_sent(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    struct fby_chunk chunk = wire_hear_chunk(&a);
+    wire_expect_nothing(&rig);
+    uint64_t bytes = FBY_CHUNK_PREFIX + chunk.wire_bytes;
+    assert_int_equal(party_state(&a).sent, bytes);
+    party_credit(&a, bytes - 1);
+    wire_expect_nothing(&rig);
+    rig.shell.peers->doubled_bytes = 10; /* which the session did not count */
+    party_credit(&a, bytes + 10);
+    assert_int_equal(party_state(&a).credited, bytes);
+    wire_hear_chunk(&a);
+    wire_hear(&a, FBY_MSG_END);
+    rig_close(&rig);
+}
+
+/* ---- Silence ------------------------------------------------------------- */
+
+static void a_silent_client_is_forgotten(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct party        b    = party_of(&rig, 2);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_open(&b);
+    party_request(&a, &spec);
+    rig.shell.now_ns += 120 * S;
+    fby_shell_peers_sweep(&rig.shell);
+    assert_int_equal(party_state(&a).open, 1);
+    say_ping(&b, 1);
+    wire_hear(&b, FBY_MSG_PONG);
+    rig.shell.now_ns += 1;
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(rig.shell.works);
+    wire_hear(&a, FBY_MSG_HEADER);
+    say_ping(&a, 1);
+    wire_hear(&a, FBY_MSG_HELLO_FIRST);
+    rig_collect_all(&rig);
+    fby_shell_peers_sweep(&rig.shell);
+    assert_null(fby_shell_peer(&rig.shell, a.session));
+    assert_non_null(fby_shell_peer(&rig.shell, b.session));
+    rig_close(&rig);
+}
+
+/* ---- Opening ------------------------------------------------------------- */
+
+static struct fby_open kit_content(const struct party *party)
+{
+    const struct kit *kit = &party->rig->kit;
+    return (struct fby_open){.session = party->session,
+        .open                         = {8},
+        .content                      = {kit->content.data, kit->content.size},
+        .location                     = kit->location};
+}
+
+static void what_is_opened_must_be_what_was_expected(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    const struct fby_prepared *own  = rig.kit.prepared;
+    struct fby_open            open = kit_content(&a);
+    open.data        = (struct fby_maybe_digest){true, own->data_digest};
+    open.fingerprint = (struct fby_maybe_digest){true, own->fingerprint};
+    party_ask_open(&a, &open);
+    assert_int_equal(
+        wire_hear(&a, FBY_MSG_OPENED)->opened.open.value, open.open.value);
+    for (int i = 0; i < 2; i++) {
+        open.data.digest        = own->data_digest;
+        open.fingerprint.digest = own->fingerprint;
+        struct fby_digest *other =
+            i == 0 ? &open.data.digest : &open.fingerprint.digest;
+        other->bytes[31] ^= 1;
+        party_ask_open(&a, &open);
+        const struct fby_open_failed *failed =
+            &wire_hear(&a, FBY_MSG_OPEN_FAILED)->open_failed;
+        assert_int_equal(failed->open.value, 8);
+        assert_int_equal(failed->code, FBY_OPEN_DIFFERS);
+        assert_true(fby_digest_equal(&failed->data.digest, &own->data_digest));
+        assert_true(
+            fby_digest_equal(&failed->fingerprint.digest, &own->fingerprint));
+        assert_string_equal(failed->text,
+            i == 0 ? "the data here is not the data asked for"
+                   : "this worker decodes or transforms differently");
+    }
+    rig_close(&rig);
+}
+
+static void say_open(struct party *party, uint64_t id)
+{
+    struct fby_open open = kit_content(party);
+    open.open.value      = id;
+    party_say(party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = open});
+}
+
+static unsigned count_opens(const struct rig *rig)
+{
+    unsigned n = 0;
+    for (const struct waiting_open *o = rig->shell.opens; o; o = o->next) {
+        n++;
+    }
+    return n;
+}
+
+/* Nothing is answered before the loop looks. */
+static void a_session_waits_for_eight_openings_at_most(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    struct party a = party_of(&rig, 1);
+    struct party b = party_of(&rig, 2);
+    party_hello(&a);
+    party_hello(&b);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_hear(&b, FBY_MSG_WELCOME);
+    for (uint64_t id = 1; id <= 8; id++) {
+        say_open(&a, id);
+    }
+    say_open(&a, 3); /* again: in place of the first */
+    assert_int_equal(count_opens(&rig), 8);
+    wire_expect_nothing(&rig);
+    say_open(&a, 9);
+    const struct fby_open_failed *failed =
+        &wire_hear(&a, FBY_MSG_OPEN_FAILED)->open_failed;
+    assert_int_equal(failed->open.value, 9);
+    assert_int_equal(failed->code, FBY_OPEN_BUSY);
+    assert_non_null(strstr(failed->text, "8 contents"));
+    say_open(&b, 3);
+    assert_int_equal(count_opens(&rig), 9);
+    fby_shell_opens_progress(&rig.shell);
+    assert_int_equal(wire_hear(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
+    party_bye(&a);
+    assert_int_equal(count_opens(&rig), 1);
+    rig_close(&rig);
+}
+
+/* ---- Leaving ------------------------------------------------------------- */
+
+static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
+    void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    struct party        a    = party_of(&rig, 1);
+    struct party        b    = party_of(&rig, 2);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    fby_shell_leave(&rig.shell);
+    assert_int_equal(rig.shell.leave_until_ns, rig.shell.now_ns + 25 * S);
+    struct fby_chunk chunk = wire_hear_chunk(&a);
+    wire_hear(&a, FBY_MSG_LEAVE);
+    struct fby_request_id late = party_request(&a, &spec);
+    assert_int_equal(
+        wire_hear(&a, FBY_MSG_LOST)->lost.request.value, late.value);
+    assert_int_equal(rig.shell.counts.lost, 1);
+    party_hello(&b);
+    assert_int_equal(
+        wire_hear(&b, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_LEAVING);
+    fby_shell_leave_tick(&rig.shell);
+    assert_false(rig.shell.done);
+    party_hello(&a); /* whoever is known may come again */
+    assert_int_equal(
+        wire_hear(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_hear_chunk(&a);
+    party_credit(&a, FBY_CHUNK_PREFIX + chunk.wire_bytes);
+    wire_hear_chunk(&a);
+    wire_hear(&a, FBY_MSG_END);
+    fby_shell_leave_tick(&rig.shell);
+    assert_true(rig.shell.done);
+    rig_close(&rig);
+}
+
+static void what_is_open_when_time_is_up_is_given_back(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    struct fby_request_id id = party_request(&a, &spec);
+    rig_make(&rig);
+    wire_hear(&a, FBY_MSG_HEADER);
+    wire_hear_chunk(&a);
+    fby_shell_leave_tick(&rig.shell);
+    fby_shell_leave(&rig.shell);
+    wire_hear(&a, FBY_MSG_LEAVE);
+    rig.shell.now_ns += 25 * S - 1;
+    fby_shell_leave_tick(&rig.shell);
+    assert_false(rig.shell.done);
+    wire_expect_nothing(&rig);
+    fby_shell_leave(&rig.shell); /* asked twice: now */
+    assert_int_equal(rig.shell.leave_until_ns, rig.shell.now_ns);
+    fby_shell_leave_tick(&rig.shell);
+    assert_true(rig.shell.done);
+    assert_int_equal(wire_hear(&a, FBY_MSG_LOST)->lost.request.value, id.value);
+    rig_close(&rig);
+}
+
+/* ---- Counters ------------------------------------------------------------ */
+
+static uint64_t counter(
+    const struct fby_shell_counters *counters, const char *name)
+{
+    uint64_t value = UINT64_MAX;
+    for (size_t i = 0; i < counters->n; i++) {
+        if (strcmp(counters->at[i].name, name) == 0) {
+            assert_true(value == UINT64_MAX); /* named once */
+            value = counters->at[i].value;
+        }
+    }
+    return value;
+}
+
+static void every_count_is_told_by_its_name(void **state)
+{
+    static const char *const  names[] = {"batches", "wire_bytes", "raw_bytes",
+         "chunks", "requests", "joined", "busy", "lost", "cannot", "malformed",
+         "out_of_place", "unknown_peers", "routes_lost", "copied_chunks",
+         "refused_clients"};
+    struct rig                rig;
+    struct fby_shell_counters counters;
+    rig_open(&rig, state, "", "", plenty);
+    struct party        a    = party_of(&rig, 1);
+    struct fby_job_spec spec = rig_spec(&rig, 0);
+    party_open(&a);
+    party_request(&a, &spec);
+    rig_make(&rig);
+    uint64_t *counts = &rig.shell.counts.batches;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        counts[i] = 1000 + i;
+    }
+    fby_shell_count(&rig.shell, &counters);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(counter(&counters, names[i]), 1000 + i);
+    }
+    assert_int_equal(counter(&counters, "memory.limit"), 64 << 20);
+    assert_int_equal(counter(&counters, "memory.used"), 7 << 12);
+    assert_int_equal(counter(&counters, "fetch.threads"), 1);
+    assert_int_equal(counter(&counters, "transform.failures"), 0);
+    assert_int_equal(counter(&counters, "backlog_rows"), 0);
+    assert_int_equal(counter(&counters, "substituted"), 0);
+    assert_int_equal(counter(&counters, "faults"), 0);
+    assert_true(counter(&counters, "fetched_bytes") > 1000);
+    rig_close(&rig);
+}
+
+static void the_defaults_are_those_of_the_manual(void **state)
+{
+    (void)state;
+    struct fby_worker_options o = fby_worker_defaults();
+    assert_string_equal(o.listen, "tcp://127.0.0.1:*");
+    assert_int_equal(o.numa, FBY_NUMA_AUTO);
+    assert_int_equal(o.nice, 5);
+    assert_int_equal(o.memory_bytes, 1 << 30);
+    assert_int_equal(o.send_window_bytes, 16 << 20);
+    assert_int_equal(o.ready_fd, -1);
+    assert_int_equal(o.stop_fd, -1);
+    assert_int_equal(o.heartbeat_ns, S);
+    assert_int_equal(o.register_ns, S);
+    assert_int_equal(o.drain_ns, 25 * S);
+    assert_int_equal(o.progress_ns, S / 2);
+    assert_int_equal(o.idle_ns, 10 * S);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_the_manual),
+        IN_SANDBOX(a_batch_is_sent_and_counted),
+        IN_SANDBOX(welcome_says_what_both_understand),
+        IN_SANDBOX(only_versions_that_hold_ours_are_welcome),
+        IN_SANDBOX(another_versions_frame_is_refused),
+        IN_SANDBOX(a_session_is_entitled_to_its_largest_batch),
+        IN_SANDBOX(a_session_may_be_entitled_to_the_whole_budget),
+        IN_SANDBOX(a_worker_without_room_says_what_is_promised),
+        IN_SANDBOX(a_session_is_known_by_its_route),
+        IN_SANDBOX(pong_names_what_is_open),
+        IN_SANDBOX(what_the_protocol_forbids_is_counted_and_dropped),
+        IN_SANDBOX(credit_lets_more_be_sent),
+        IN_SANDBOX(a_silent_client_is_forgotten),
+        IN_SANDBOX(what_is_opened_must_be_what_was_expected),
+        IN_SANDBOX(a_session_waits_for_eight_openings_at_most),
+        IN_SANDBOX(a_leaving_worker_takes_nothing_new_and_ends_what_is_open),
+        IN_SANDBOX(what_is_open_when_time_is_up_is_given_back),
+        IN_SANDBOX(every_count_is_told_by_its_name),
+    };
+    return cmocka_run_group_tests_name("worker.loop", tests, NULL, NULL);
+}

@@ -1,0 +1,284 @@
+/* When a worker tells its server what, by a clock that the test sets. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "tests/worker/fake_server.h"
+#include "tests/worker/loop_rig.h"
+
+#define S  FBY_NS_PER_S
+#define MS FBY_NS_PER_MS
+
+static const struct rig_limits plenty = {0};
+
+struct pair { /* a worker's loop and its server */
+    struct rig    rig;
+    struct server server;
+};
+
+static void pair_open(struct pair *pair, void **state)
+{
+    struct fby_why why   = {{0}};
+    struct shell  *shell = &pair->rig.shell;
+    rig_open(&pair->rig, state, "", "", plenty);
+    server_open(&pair->server);
+    shell->roots               = ((struct sandbox *)*state)->roots;
+    shell->zmq                 = zmq_ctx_new();
+    shell->options.server      = pair->server.endpoint;
+    shell->options.advertise   = "tcp://127.0.0.1:7777";
+    shell->options.register_ns = 2 * S;
+    assert_ok(fby_shell_registry_open(shell, &why));
+}
+
+static void pair_close(struct pair *pair)
+{
+    fby_shell_registry_close(&pair->rig.shell);
+    fby_shell_registry_close(&pair->rig.shell);
+    zmq_ctx_term(pair->rig.shell.zmq);
+    server_close(&pair->server);
+    rig_close(&pair->rig);
+}
+
+/* A turn `ns` later: so many messages are said in it. */
+static void tick(struct pair *pair, int64_t ns, uint32_t messages)
+{
+    struct registry *registry = &pair->rig.shell.registry;
+    uint32_t         before   = registry->unanswered;
+    pair->rig.shell.now_ns += ns;
+    fby_shell_registry_tick(&pair->rig.shell);
+    assert_int_equal(registry->unanswered, before + messages);
+}
+
+/* What the server said has come, and is taken. */
+static void take(struct pair *pair)
+{
+    zmq_pollitem_t item = {
+        .socket = pair->rig.shell.registry.socket, .events = ZMQ_POLLIN};
+    assert_int_equal(zmq_poll(&item, 1, SERVER_PATIENCE_MS), 1);
+    fby_shell_registry_receive(&pair->rig.shell);
+}
+
+static void become_registered(struct pair *pair)
+{
+    tick(pair, 0, 1);
+    say_registered(
+        &pair->server, hear(&pair->server, FBY_MSG_REGISTER)->enroll.instance);
+    take(pair);
+}
+
+static void a_worker_says_who_it_is_until_it_is_answered(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    tick(&pair, 0, 1);
+    const struct fby_register *told =
+        &hear(&pair.server, FBY_MSG_REGISTER)->enroll;
+    assert_int_equal(told->instance.value, 4711);
+    assert_int_equal(told->endpoints.n, 1);
+    assert_string_equal(told->endpoints.at[0], "tcp://127.0.0.1:7777");
+    assert_int_equal(told->roots.n, 1);
+    assert_string_equal(told->roots.at[0], "data");
+    assert_true(told->cores > 0 && told->pid > 1);
+    tick(&pair, 2 * S - 1, 0);
+    tick(&pair, 1, 1);
+    hear(&pair.server, FBY_MSG_REGISTER);
+    tick(&pair, S, 0);
+    tick(&pair, S, 1);
+    hear(&pair.server, FBY_MSG_REGISTER);
+    say_registered(&pair.server, (struct fby_instance_id){4711});
+    take(&pair);
+    assert_int_equal(pair.rig.shell.registry.unanswered, 0);
+    assert_int_equal(pair.rig.shell.registry.server.value, 77);
+    pair_close(&pair);
+}
+
+/* say_registered says 5 ms. */
+static void heartbeats_come_as_often_as_the_server_wants(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    become_registered(&pair);
+    struct party a = party_of(&pair.rig, 1);
+    struct party b = party_of(&pair.rig, 2);
+    party_hello(&a);
+    party_hello(&b);
+    party_bye(&b);
+    tick(&pair, 5 * MS - 1, 0);
+    tick(&pair, 1, 1);
+    const struct fby_heartbeat *heartbeat =
+        &hear(&pair.server, FBY_MSG_HEARTBEAT)->heartbeat;
+    assert_int_equal(heartbeat->instance.value, 4711);
+    assert_int_equal(heartbeat->sessions, 1);
+    assert_true(heartbeat->load_permille <= 1000);
+    assert_true(heartbeat->n_counters > 40);
+    answer(&pair.server);
+    take(&pair);
+    assert_int_equal(pair.rig.shell.registry.unanswered, 0);
+    tick(&pair, 5 * MS - 1, 0);
+    tick(&pair, 1, 1);
+    say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
+                          .enrolled               = {.instance = {4711},
+                                            .server            = {77},
+                                            .lease_ms          = 1000,
+                                            .heartbeat_ms      = 70}});
+    take(&pair);
+    tick(&pair, 70 * MS - 1, 0);
+    tick(&pair, 1, 1);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    wire_hear(&b, FBY_MSG_WELCOME);
+    pair_close(&pair);
+}
+
+static void a_server_that_forgot_is_told_at_once(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    become_registered(&pair);
+    say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
+                          .register_first         = {{4711}}});
+    take(&pair);
+    tick(&pair, 0, 1);
+    hear(&pair.server, FBY_MSG_REGISTER);
+    tick(&pair, 2 * S - 1, 0);
+    tick(&pair, 1, 1);
+    hear(&pair.server, FBY_MSG_REGISTER);
+    pair_close(&pair);
+}
+
+/* After ten without an answer the connection is made anew, and what is said
+ * there first is who it is. */
+static void a_silent_server_is_connected_to_anew(void **state)
+{
+    struct pair pair;
+    uint8_t     before[sizeof(pair.server.worker)];
+    pair_open(&pair, state);
+    become_registered(&pair);
+    size_t size = pair.server.worker_size;
+    memcpy(before, pair.server.worker, size);
+    for (int i = 0; i < 10; i++) {
+        tick(&pair, 5 * MS, 1);
+        hear(&pair.server, FBY_MSG_HEARTBEAT);
+        assert_memory_equal(pair.server.worker, before, size);
+    }
+    assert_false(pair.rig.shell.registry.silent);
+    pair.rig.shell.now_ns += 5 * MS;
+    fby_shell_registry_tick(&pair.rig.shell);
+    assert_true(pair.rig.shell.registry.silent);
+    assert_int_equal(pair.rig.shell.registry.unanswered, 1);
+    assert_int_equal(pair.rig.shell.registry.server.value, 0);
+    receive(&pair.server);
+    assert_int_equal(pair.server.message.type, FBY_MSG_REGISTER);
+    assert_true(pair.server.worker_size != size ||
+                memcmp(pair.server.worker, before, size) != 0);
+    answer(&pair.server);
+    take(&pair);
+    assert_false(pair.rig.shell.registry.silent);
+    tick(&pair, 5 * MS, 1);
+    hear(&pair.server, FBY_MSG_HEARTBEAT);
+    pair_close(&pair);
+}
+
+struct said { /* lines of a log, by their first words */
+    unsigned refused, registered, silent;
+};
+
+static void note(void *arg, enum fby_log_level level, const char *line)
+{
+    struct said *said = arg;
+    (void)level;
+    said->refused += strncmp(line, "REGISTER-REFUSED ", 17) == 0;
+    said->registered += strncmp(line, "REGISTERED ", 11) == 0;
+    said->silent += strncmp(line, "SERVER-SILENT ", 14) == 0;
+}
+
+static void say_refused(struct pair *pair)
+{
+    hear(&pair->server, FBY_MSG_REGISTER);
+    say(&pair->server, &(struct fby_message){.type = FBY_MSG_REFUSED,
+                           .refused                = {.code = FBY_REFUSED_FULL,
+                                              .version_min  = 1,
+                                              .version_max  = 1,
+                                              .text         = "no room"}});
+    take(pair);
+}
+
+static void what_goes_on_is_said_once(void **state)
+{
+    struct pair pair;
+    struct said said = {0};
+    pair_open(&pair, state);
+    fby_log_redirect(FBY_LOG_INFO, note, &said);
+    tick(&pair, 0, 1);
+    for (int i = 0; i < 3; i++) {
+        say_refused(&pair);
+        assert_int_equal(said.refused, 1);
+        tick(&pair, 2 * S, 1);
+    }
+    for (int i = 0; i < 2; i++) {
+        say_registered(&pair.server, (struct fby_instance_id){4711});
+        take(&pair);
+        assert_int_equal(said.registered, 1);
+    }
+    say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
+                          .register_first         = {{4711}}});
+    take(&pair);
+    tick(&pair, 0, 1);
+    say_refused(&pair);
+    assert_int_equal(said.refused, 2);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    assert_int_equal(said.silent, 0);
+    pair_close(&pair);
+}
+
+static void what_is_no_answer_is_counted(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    become_registered(&pair);
+    tick(&pair, 5 * MS, 1);
+    say(&pair.server,
+        &(struct fby_message){.type = FBY_MSG_JOIN_FIRST, .join_first = {{1}}});
+    take(&pair);
+    assert_int_equal(pair.rig.shell.counts.out_of_place, 1);
+    assert_int_equal(pair.rig.shell.counts.malformed, 0);
+    tick(&pair, 5 * MS, 1);
+    zmq_send(pair.server.router, pair.server.worker, pair.server.worker_size,
+        ZMQ_SNDMORE);
+    zmq_send(pair.server.router, "garbage", 7, 0);
+    take(&pair);
+    assert_int_equal(pair.rig.shell.counts.malformed, 1);
+    assert_int_equal(pair.rig.shell.registry.unanswered, 1);
+    pair_close(&pair);
+}
+
+static void a_worker_that_leaves_says_no_more_than_that(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    become_registered(&pair);
+    fby_shell_leave(&pair.rig.shell);
+    assert_int_equal(
+        hear(&pair.server, FBY_MSG_DEREGISTER)->deregister.instance.value,
+        4711);
+    tick(&pair, 100 * S, 0);
+    pair_close(&pair);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(a_worker_says_who_it_is_until_it_is_answered),
+        IN_SANDBOX(heartbeats_come_as_often_as_the_server_wants),
+        IN_SANDBOX(a_server_that_forgot_is_told_at_once),
+        IN_SANDBOX(a_silent_server_is_connected_to_anew),
+        IN_SANDBOX(what_goes_on_is_said_once),
+        IN_SANDBOX(what_is_no_answer_is_counted),
+        IN_SANDBOX(a_worker_that_leaves_says_no_more_than_that),
+    };
+    return cmocka_run_group_tests_name("worker.register", tests, NULL, NULL);
+}

@@ -1,0 +1,536 @@
+/* Everything that can be seen of a session, at the edges of its rules. */
+#include "tests/test.h"
+
+#include "tests/worker/session_driver.h"
+
+static struct fby_request_id id_of(uint64_t value)
+{
+    return (struct fby_request_id){value};
+}
+
+static void check_state(
+    const struct driver *d, const struct fby_session_state *right)
+{
+    struct fby_session_state got = fby_session_state(d->s);
+    assert_int_equal(got.route, right->route);
+    assert_int_equal(got.sent, right->sent);
+    assert_int_equal(got.credited, right->credited);
+    assert_int_equal(got.open, right->open);
+    assert_int_equal(got.charged, right->charged);
+    assert_int_equal(got.entitled, right->entitled);
+    assert_int_equal(got.leaving, right->leaving);
+}
+
+static void expect_chunk(
+    struct driver *d, uint64_t id, uint32_t chunk, uint32_t wire_bytes)
+{
+    struct fby_session_item item = {0};
+    assert_true(fby_session_next(d->s, 0, &item));
+    assert_int_equal(item.kind, FBY_SEND_CHUNK);
+    assert_int_equal(item.id.value, id);
+    assert_int_equal(item.chunk, chunk);
+    assert_int_equal(item.wire_bytes, wire_bytes);
+}
+
+static void the_defaults_are_those_of_the_header(void **state)
+{
+    (void)state;
+    struct fby_session_config c = fby_session_defaults();
+    assert_int_equal(c.send_window, 16 << 20);
+    assert_int_equal(c.max_batches, 64);
+    assert_int_equal(c.retry_ns, 50 * FBY_NS_PER_MS);
+    assert_int_equal(c.silent_ns, 120 * S);
+    assert_int_equal(c.routeless_ns, 30 * S);
+    assert_int_equal(c.stalled_ns, S);
+}
+
+static void a_session_counts_what_is_open_charged_sent_and_credited(
+    void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    struct fby_session_state now = {.route = 7, .entitled = BATCH};
+    check_state(&d, &now);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    now.open    = 2;
+    now.charged = UINT64_C(2) * BATCH;
+    check_state(&d, &now);
+    make(&d, 1, 2, 30);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 0, 30);
+    expect_chunk(&d, 1, 1, 30);
+    assert_ok(fby_session_credit(d.s, 0, 7, 30));
+    now.sent     = 60;
+    now.credited = 30;
+    check_state(&d, &now);
+    expect(&d, FBY_SEND_END, 1);
+    now.open = 1;
+    check_state(&d, &now);
+    fby_session_drop(d.s, id_of(2));
+    now.open = 0;
+    check_state(&d, &now);
+    fby_session_freed(d.s, id_of(1));
+    now.charged = BATCH;
+    check_state(&d, &now);
+    finish(&d);
+}
+
+static void chunks_go_out_in_the_order_in_which_they_became_ready(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_ok(fby_session_header(d.s, id_of(1), d.chunks[1], 3));
+    assert_ok(fby_session_chunk_ready(
+        d.s, id_of(1), (struct fby_session_chunk){2, 5}));
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 2, 5);
+    expect_nothing(&d);
+    assert_ok(fby_session_chunk_ready(
+        d.s, id_of(1), (struct fby_session_chunk){0, 6}));
+    assert_ok(fby_session_chunk_ready(
+        d.s, id_of(1), (struct fby_session_chunk){1, 7}));
+    expect_chunk(&d, 1, 0, 6);
+    expect_chunk(&d, 1, 1, 7);
+    expect_nothing(&d);
+    assert_ok(fby_session_all_ready(d.s, id_of(1)));
+    expect(&d, FBY_SEND_END, 1);
+    finish(&d);
+}
+
+static void of_batches_of_one_step_the_first_asked_for_goes_first(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 3), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 3), FBY_SESSION_ACCEPT);
+    make(&d, 1, 0, 0);
+    make(&d, 2, 0, 0);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_END, 1);
+    expect(&d, FBY_SEND_HEADER, 2);
+    finish(&d);
+}
+
+static void the_window_is_used_up_to_its_last_byte(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 2, 50);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 0, 50);
+    expect_chunk(&d, 1, 1, 50);
+    expect(&d, FBY_SEND_END, 1);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    make(&d, 2, 1, 51);
+    expect(&d, FBY_SEND_HEADER, 2);
+    expect_nothing(&d);
+    assert_ok(fby_session_credit(d.s, 0, 7, 50));
+    expect_nothing(&d); /* one byte too many */
+    assert_ok(fby_session_credit(d.s, 0, 7, 51));
+    expect_chunk(&d, 2, 0, 51);
+    finish(&d);
+}
+
+/* Requests without bytes of their own join other work: only their number is
+ * bounded. */
+static void no_more_batches_than_allowed_are_open(void **state)
+{
+    (void)state;
+    struct driver              d = {0};
+    struct fby_session_request r = {.id = {1}};
+    begin(&d, 1);
+    for (; r.id.value <= MANY; r.id.value++) {
+        assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
+    }
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_BUSY);
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_REPEATED);
+    fby_session_cancel(d.s, 0, id_of(3));
+    r.id.value++;
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_BUSY);
+    fby_session_freed(d.s, id_of(3));
+    r.id.value++;
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
+    assert_int_equal(fby_session_state(d.s).open, MANY);
+    fby_session_bye(d.s);
+    assert_int_equal(fby_session_state(d.s).open, 0);
+    fby_session_destroy(&d.s);
+}
+
+static void a_batch_of_the_whole_budget_is_not_too_large(void **state)
+{
+    (void)state;
+    struct driver              d = {0};
+    struct fby_session_request r = {
+        .id = {1}, .bytes = UINT64_C(2) * BATCH + 1};
+    begin(&d, 2);
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_TOO_LARGE);
+    r = (struct fby_session_request){.id = {2}, .bytes = UINT64_C(2) * BATCH};
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
+    assert_int_equal(fby_session_state(d.s).charged, UINT64_C(2) * BATCH);
+    finish(&d);
+}
+
+/* Lose a batch that nobody began to send. */
+static void lose(struct driver *d, uint64_t id)
+{
+    assert_int_equal(request(d, id, id), FBY_SESSION_ACCEPT);
+    assert_int_equal(fby_session_shed(d->s).value, id);
+    fby_session_freed(d->s, id_of(id));
+}
+
+static void lost_batches_are_told_of_as_many_as_there_is_room_for(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    for (uint64_t id = 1; id <= MANY + 2; id++) {
+        lose(&d, id);
+    }
+    for (uint64_t id = MANY; id >= 1; id--) {
+        expect(&d, FBY_SEND_LOST, id);
+    }
+    expect_nothing(&d);
+    lose(&d, MANY + 3);
+    expect(&d, FBY_SEND_LOST, MANY + 3);
+    finish(&d);
+}
+
+static void a_new_route_is_not_told_of_what_was_lost_before(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    lose(&d, 1);
+    fby_session_hello(d.s, 0, 8);
+    expect_nothing(&d);
+    lose(&d, 2);
+    fby_session_route_lost(d.s);
+    expect_nothing(&d);
+    finish(&d);
+}
+
+static void after_bye_nothing_is_open_promised_or_sent(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
+    make(&d, 1, 1, 10);
+    assert_int_equal(fby_session_shed(d.s).value, 2);
+    fby_session_bye(d.s);
+    const struct fby_session_state left = {
+        .charged = UINT64_C(2) * BATCH, .leaving = true};
+    check_state(&d, &left);
+    assert_int_equal(d.budget.entitled, 0);
+    assert_false(fby_session_is_open(d.s, id_of(1)));
+    fby_session_hello(d.s, 0, 9);
+    expect_nothing(&d); /* not the LOST either */
+    assert_int_equal(request(&d, 3, 0), FBY_SESSION_LOST);
+    finish(&d);
+}
+
+static void what_ended_takes_no_more_chunks(void **state)
+{
+    (void)state;
+    struct driver                  d     = {0};
+    const struct fby_session_chunk chunk = {0, 10};
+    begin(&d, 4);
+    assert_int_equal(
+        fby_session_header(d.s, id_of(1), d.chunks[1], 1), FBY_GONE);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    assert_int_equal(fby_session_all_ready(d.s, id_of(1)), FBY_USAGE);
+    assert_ok(fby_session_header(d.s, id_of(1), d.chunks[1], 1));
+    fby_session_drop(d.s, id_of(1));
+    fby_session_drop(d.s, id_of(1));
+    assert_int_equal(fby_session_chunk_ready(d.s, id_of(1), chunk), FBY_GONE);
+    assert_int_equal(fby_session_all_ready(d.s, id_of(1)), FBY_GONE);
+    fby_session_freed(d.s, id_of(1));
+    expect_nothing(&d); /* it was answered otherwise, so it is not lost */
+    fby_session_freed(d.s, id_of(1));
+    assert_int_equal(d.budget.charged, 0);
+    finish(&d);
+}
+
+static void credit_counts_on_its_own_route_alone(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 1, 50);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 0, 50);
+    assert_int_equal(fby_session_credit(d.s, 0, 7, 51), FBY_PROTO);
+    fby_session_route_lost(d.s);
+    assert_ok(fby_session_credit(d.s, 0, 0, 50));
+    assert_ok(fby_session_credit(d.s, 0, 7, 50));
+    const struct fby_session_state now = {
+        .sent = 50, .open = 1, .charged = BATCH, .entitled = BATCH};
+    check_state(&d, &now);
+    finish(&d);
+}
+
+static void a_new_route_owes_nothing_of_the_one_before(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
+    make(&d, 1, 2, 50);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 0, 50);
+    expect_chunk(&d, 1, 1, 50);
+    assert_ok(fby_session_credit(d.s, 0, 7, 40));
+    fby_session_hello(d.s, 0, 8);
+    const struct fby_session_state now = {
+        .route = 8, .open = 1, .charged = BATCH, .entitled = BATCH};
+    check_state(&d, &now);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect_chunk(&d, 1, 0, 50);
+    expect_chunk(&d, 1, 1, 50);
+    finish(&d);
+}
+
+/* ---- Time ---------------------------------------------------------------- */
+
+/* Silent since `since_ns`, with a route or without. */
+static void expires(struct driver *d, int64_t since_ns, int64_t limit_ns)
+{
+    assert_false(fby_session_expired(d->s, since_ns + limit_ns));
+    assert_true(fby_session_expired(d->s, since_ns + limit_ns + 1));
+}
+
+static void whatever_a_client_says_shows_that_it_lives(void **state)
+{
+    (void)state;
+    struct driver             d = {0};
+    struct fby_session_config c = config();
+    fby_budget_init(&d.budget, BATCH);
+    assert_ok(fby_session_create(&c, &d.budget, BATCH, 5 * S, &d.s));
+    expires(&d, 5 * S, 30 * S);
+    fby_session_hello(d.s, 6 * S, 7);
+    expires(&d, 6 * S, 120 * S);
+    fby_session_heard(d.s, 7 * S);
+    expires(&d, 7 * S, 120 * S);
+    const struct fby_session_request r = {.id = {1}};
+    assert_int_equal(fby_session_request(d.s, 8 * S, &r), FBY_SESSION_ACCEPT);
+    expires(&d, 8 * S, 120 * S);
+    fby_session_cancel(d.s, 9 * S, id_of(4));
+    expires(&d, 9 * S, 120 * S);
+    assert_int_equal(fby_session_credit(d.s, 10 * S, 7, 1), FBY_PROTO);
+    expires(&d, 10 * S, 120 * S);
+    fby_session_route_lost(d.s);
+    expires(&d, 10 * S, 30 * S);
+    finish(&d);
+}
+
+/* Two batches beyond the one that it is entitled to, one with a chunk out; it
+ * was sent at `now_ns`. */
+static void begin_surplus(struct driver *d, int64_t now_ns)
+{
+    struct fby_session_item item;
+    begin(d, 3);
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_int_equal(request(d, id, id), FBY_SESSION_ACCEPT);
+    }
+    make(d, 1, 2, 60);
+    expect(d, FBY_SEND_HEADER, 1);
+    assert_true(fby_session_next(d->s, now_ns, &item));
+    assert_int_equal(item.kind, FBY_SEND_CHUNK);
+}
+
+static bool gives_way(struct driver *d, int64_t now_ns)
+{
+    struct fby_session *const all[] = {d->s};
+    return fby_session_victim(all, 1, NULL, now_ns) == d->s;
+}
+
+/* Nothing is owed while nothing is sent, so the time does not count. */
+static void a_session_stalls_a_second_after_what_it_owes_was_sent(void **state)
+{
+    (void)state;
+    struct driver           d = {0};
+    struct fby_session_item item;
+    begin_surplus(&d, 50 * S);
+    assert_false(fby_session_next(d.s, 51 * S, &item));
+    assert_false(gives_way(&d, 51 * S));
+    assert_true(gives_way(&d, 51 * S + 1));
+    assert_ok(fby_session_credit(d.s, 51 * S, 7, 20));
+    assert_false(gives_way(&d, 52 * S));
+    assert_true(gives_way(&d, 52 * S + 1));
+    assert_ok(fby_session_credit(d.s, 53 * S, 7, 20)); /* nothing new */
+    assert_true(gives_way(&d, 52 * S + 1));
+    assert_ok(fby_session_credit(d.s, 53 * S, 7, 60));
+    assert_false(gives_way(&d, 100 * S)); /* it owes nothing */
+    finish(&d);
+}
+
+static void a_session_without_a_route_stalls_at_once(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin_surplus(&d, 50 * S);
+    assert_false(gives_way(&d, 50 * S));
+    fby_session_route_lost(d.s);
+    assert_true(gives_way(&d, 50 * S));
+    fby_session_hello(d.s, 50 * S, 8);
+    assert_false(gives_way(&d, 500 * S));
+    finish(&d);
+}
+
+/* ---- Who gives way ------------------------------------------------------- */
+
+static void what_is_not_surplus_or_has_begun_does_not_give_way(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 3);
+    fby_session_route_lost(d.s);
+    assert_int_equal(request(&d, 1, 1), FBY_SESSION_ACCEPT);
+    assert_false(gives_way(&d, 0)); /* its own */
+    finish(&d);
+    begin_surplus(&d, 0);
+    assert_int_equal(fby_session_shed(d.s).value, 3);
+    assert_true(gives_way(&d, 2 * S));
+    assert_int_equal(fby_session_shed(d.s).value, 2);
+    assert_false(gives_way(&d, 2 * S)); /* charged still, but nothing waits */
+    assert_int_equal(fby_session_shed(d.s).value, 0);
+    finish(&d);
+}
+
+static void a_surplus_of_one_byte_gives_way(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 3);
+    struct fby_session_request r = {.id = {1}, .order = 4, .bytes = BATCH};
+    fby_session_route_lost(d.s);
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
+    assert_false(gives_way(&d, 0));
+    r.id.value = 2;
+    r.bytes    = 1;
+    assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
+    assert_true(gives_way(&d, 0));
+    assert_int_equal(fby_session_shed(d.s).value, 1); /* of one step: first */
+    finish(&d);
+}
+
+static void nobody_gives_way_to_one_that_has_what_it_is_entitled_to(
+    void **state)
+{
+    (void)state;
+    struct driver              d     = {0};
+    struct fby_session_config  c     = config();
+    struct fby_session        *other = NULL;
+    struct fby_session_request r     = {.id = {1}, .bytes = BATCH - 1};
+    begin(&d, 4);
+    assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &other));
+    struct fby_session *const all[] = {other, d.s};
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_int_equal(request(&d, id, id), FBY_SESSION_ACCEPT);
+    }
+    assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_ACCEPT);
+    assert_ptr_equal(fby_session_victim(all, 2, other, 0), d.s);
+    fby_session_freed(other, id_of(1));
+    r = (struct fby_session_request){.id = {2}, .bytes = BATCH};
+    assert_int_equal(fby_session_request(other, 0, &r), FBY_SESSION_ACCEPT);
+    assert_null(fby_session_victim(all, 2, other, 0));
+    assert_null(fby_session_victim(all, 2, d.s, 500 * S));
+    fby_session_freed(other, id_of(2));
+    fby_session_destroy(&other);
+    finish(&d);
+}
+
+static void the_furthest_beyond_its_own_gives_way(void **state)
+{
+    (void)state;
+    struct driver             d      = {0};
+    struct fby_session_config c      = config();
+    struct fby_session       *all[3] = {NULL};
+    static const uint64_t     n[]    = {2, 4, 4};
+    fby_budget_init(&d.budget, UINT64_C(10) * BATCH);
+    for (int i = 0; i < 3; i++) {
+        assert_ok(fby_session_create(&c, &d.budget, BATCH, 0, &all[i]));
+        for (uint64_t id = 1; id <= n[i]; id++) {
+            const struct fby_session_request r = {{id}, id, BATCH};
+            assert_int_equal(
+                fby_session_request(all[i], 0, &r), FBY_SESSION_ACCEPT);
+        }
+    }
+    assert_ptr_equal(fby_session_victim(all, 1, NULL, 0), all[0]);
+    assert_ptr_equal(fby_session_victim(all, 3, NULL, 0), all[1]);
+    assert_ptr_equal(fby_session_victim(all, 3, all[1], 0), all[2]);
+    for (int i = 0; i < 3; i++) {
+        fby_session_give_back(all[i]);
+        for (uint64_t id = 1; id <= n[i]; id++) {
+            fby_session_freed(all[i], id_of(id));
+        }
+        fby_session_destroy(&all[i]);
+    }
+    assert_int_equal(d.budget.charged + d.budget.entitled, 0);
+}
+
+/* ---- Leaving ------------------------------------------------------------- */
+
+static void what_is_given_back_is_lost_once(void **state)
+{
+    (void)state;
+    struct driver d = {0};
+    begin(&d, 4);
+    assert_int_equal(request(&d, 1, 1), FBY_SESSION_ACCEPT);
+    assert_int_equal(request(&d, 2, 2), FBY_SESSION_ACCEPT);
+    make(&d, 1, 0, 0);
+    expect(&d, FBY_SEND_HEADER, 1);
+    expect(&d, FBY_SEND_END, 1);
+    fby_session_give_back(d.s);
+    const struct fby_session_state now = {.route = 7,
+        .charged                                 = UINT64_C(2) * BATCH,
+        .entitled                                = BATCH,
+        .leaving                                 = true};
+    check_state(&d, &now);
+    fby_session_give_back(d.s);
+    expect(&d, FBY_SEND_LOST, 2);
+    expect_nothing(&d);
+    assert_int_equal(request(&d, 3, 0), FBY_SESSION_LOST);
+    assert_int_equal(request(&d, 3, 0), FBY_SESSION_REPEATED);
+    finish(&d);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_the_header),
+        cmocka_unit_test(
+            a_session_counts_what_is_open_charged_sent_and_credited),
+        cmocka_unit_test(chunks_go_out_in_the_order_in_which_they_became_ready),
+        cmocka_unit_test(of_batches_of_one_step_the_first_asked_for_goes_first),
+        cmocka_unit_test(the_window_is_used_up_to_its_last_byte),
+        cmocka_unit_test(no_more_batches_than_allowed_are_open),
+        cmocka_unit_test(a_batch_of_the_whole_budget_is_not_too_large),
+        cmocka_unit_test(lost_batches_are_told_of_as_many_as_there_is_room_for),
+        cmocka_unit_test(a_new_route_is_not_told_of_what_was_lost_before),
+        cmocka_unit_test(after_bye_nothing_is_open_promised_or_sent),
+        cmocka_unit_test(what_ended_takes_no_more_chunks),
+        cmocka_unit_test(credit_counts_on_its_own_route_alone),
+        cmocka_unit_test(a_new_route_owes_nothing_of_the_one_before),
+        cmocka_unit_test(whatever_a_client_says_shows_that_it_lives),
+        cmocka_unit_test(a_session_stalls_a_second_after_what_it_owes_was_sent),
+        cmocka_unit_test(a_session_without_a_route_stalls_at_once),
+        cmocka_unit_test(what_is_not_surplus_or_has_begun_does_not_give_way),
+        cmocka_unit_test(a_surplus_of_one_byte_gives_way),
+        cmocka_unit_test(
+            nobody_gives_way_to_one_that_has_what_it_is_entitled_to),
+        cmocka_unit_test(the_furthest_beyond_its_own_gives_way),
+        cmocka_unit_test(what_is_given_back_is_lost_once),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.session_state", tests, NULL, NULL);
+}
