@@ -20,6 +20,7 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 ORDINARY, ASAN = "build", "build-asan"
+FAILS, HANGS = "fails", "hangs"
 OPTIONS = {
     ORDINARY: ["-DCMAKE_BUILD_TYPE=Release"],
     ASAN: ["-DCMAKE_BUILD_TYPE=RelWithDebInfo",
@@ -167,9 +168,9 @@ class Build:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=self.confine)
         try:
-            outcome = "fails" if process.wait(timeout=limit_s) else ""
+            outcome = FAILS if process.wait(timeout=limit_s) else ""
         except subprocess.TimeoutExpired:
-            outcome = "hangs"
+            outcome = HANGS
             process.kill()
             process.wait()
         end_children()

@@ -12,7 +12,7 @@ import collections
 import pathlib
 import subprocess
 
-from copy_tree import ASAN, ORDINARY, Failed
+from copy_tree import ASAN, FAILS, HANGS, ORDINARY, Failed
 
 Outcome = collections.namedtuple("Outcome", "verdict by")
 FOUND, SURVIVED, EQUIVALENT, UNUSABLE = (
@@ -26,6 +26,7 @@ SYSTEM = {
     "worker/source": ["values", "lists", "columns", "tokens", "inputs"],
     "worker/transform": ["values", "pictures", "bits", "yuv", "arrays"],
 }
+ASAN_SLOWER = 4
 SYSTEM_PROGRAMS = ["forebay", "check_labels", "see_tensors"]
 
 
@@ -73,28 +74,38 @@ class Bench:
         self.limits = limits
         self.stages = stages
         self.clean = {}
+        self.blameless = set()
 
     def prepare(self):
         """Build what the stages run, without any fault."""
         self.copy.build(ORDINARY).make_all()
 
-    def measure(self, flavour, test):
+    def measure(self, test):
         """How long a test takes without a fault; it must pass."""
-        build = self.copy.build(flavour)
-        build.make(*self.targets(test))
-        outcome, seconds = build.run(test, 900)
+        outcome, seconds = self.copy.build(ORDINARY).run(test, 900)
         if outcome:
             raise Failed(f"{test.name} {outcome} without any fault")
-        self.limits[flavour, test.name] = 10 + 5 * seconds
+        self.limits[test.name] = 10 + 5 * seconds
 
     def needed(self, paths):
-        """All that the stages would run for faults in `paths`."""
+        """The tests that the stages would run for faults in `paths`."""
         needed = {}
         for path in sorted(paths):
-            for stage, (flavour, tests) in self.plan([path]).items():
+            for stage, (_, tests) in self.plan([path]).items():
                 if stage in self.stages:
-                    needed.update({(flavour, t.name): t for t in tests})
-        return [(flavour, test) for (flavour, _), test in needed.items()]
+                    needed.update({t.name: t for t in tests})
+        return list(needed.values())
+
+    def blame(self, flavour, test):
+        """That `test` failed is the fault's doing: under ASan it is run for
+        the first time here, so it is run again without the fault, once."""
+        if flavour == ORDINARY or test.name in self.blameless:
+            return
+        build = self.copy.build(flavour)
+        build.make(*self.targets(test))
+        if build.run(test, ASAN_SLOWER * self.limits[test.name])[0]:
+            raise Failed(f"{test.name} fails under ASan without any fault")
+        self.blameless.add(test.name)
 
     @staticmethod
     def targets(test):
@@ -112,7 +123,7 @@ class Bench:
                  defined & build.program_symbols(build.path / t.program())]
         return sorted(tests, key=lambda t: (
             min(distance(t, p) for p in paths),
-            self.limits.get((ORDINARY, t.name), 0)))
+            self.limits.get(t.name, 0)))
 
     def try_fault(self, fault, paths):
         build = self.copy.build(ORDINARY)
@@ -127,9 +138,14 @@ class Bench:
                 return Outcome(UNUSABLE, "")
             if digests == [self.clean[p] for p in paths]:
                 return Outcome(EQUIVALENT, "the machine code is the same")
-            return self.run_stages(plan)
+            flavour, test, outcome = self.first_that_fails(plan)
         finally:
             self.copy.restore(paths)
+        if outcome not in (FAILS, HANGS):
+            return Outcome(outcome, "")
+        self.blame(flavour, test)
+        where = " under ASan" if flavour == ASAN else ""
+        return Outcome(FOUND, f"{test.name} {outcome}{where}")
 
     def plan(self, paths):
         """For each stage, the build and the tests."""
@@ -144,20 +160,20 @@ class Bench:
             "system": (ORDINARY, self.system_tests(paths)),
         }
 
-    def run_stages(self, plan):
+    def first_that_fails(self, plan):
+        """Its build, the test, and FAILS or HANGS; without one, what else
+        became of the fault."""
         for stage in self.stages:
-            flavour, chosen = plan[stage]
-            if not chosen:
-                continue
-            build = self.copy.build(flavour)
-            for test in chosen:
+            flavour, tests = plan[stage]
+            slower = ASAN_SLOWER if flavour == ASAN else 1
+            for test in tests:
+                build = self.copy.build(flavour)
                 if not build.make(*self.targets(test)):
-                    return Outcome(UNUSABLE, "")
-                outcome, _ = build.run(test, self.limits[flavour, test.name])
+                    return flavour, test, UNUSABLE
+                outcome, _ = build.run(test, slower * self.limits[test.name])
                 if outcome:
-                    where = " under ASan" if flavour == ASAN else ""
-                    return Outcome(FOUND, f"{test.name} {outcome}{where}")
-        return Outcome(SURVIVED, "")
+                    return flavour, test, outcome
+        return None, None, SURVIVED
 
     def system_tests(self, paths):
         build = self.copy.build(ORDINARY)
