@@ -10,9 +10,8 @@ A test may take five times as long as without the fault, and ten seconds."""
 
 import collections
 import pathlib
-import subprocess
 
-from copy_tree import ASAN, FAILS, HANGS, ORDINARY, Failed
+from copy_tree import ASAN, FAILS, HANGS, ORDINARY, Failed, call
 
 Outcome = collections.namedtuple("Outcome", "verdict by")
 FOUND, SURVIVED, EQUIVALENT, UNUSABLE = (
@@ -40,8 +39,7 @@ class Patch(collections.namedtuple("Patch", "name paths")):
         return None
 
     def plant(self, copy):
-        subprocess.run(["patch", "-s", "-p1", "-i", self.name],
-                       cwd=copy.source, check=True)
+        call(["patch", "-s", "-p1", "-i", self.name], copy.source)
 
 
 def read_patch(name):
