@@ -93,12 +93,8 @@ fby_err fby_window_create(const struct fby_window_config *config,
     w->config            = *config;
     w->random            = config->seed;
     w->clock             = now_ns;
-    w->told              = now_ns;
-    w->now               = now_ns;
     w->unserved_ns       = now_ns;
     w->fail_at           = UINT64_MAX;
-    w->failure.peer      = FBY_NO_PEER;
-    w->failure.other     = FBY_NO_PEER;
     allocate(w);
     *out = w;
     return FBY_OK;
@@ -123,7 +119,7 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     const struct fby_window_plan *plan, struct fby_why *why)
 {
     fby_w_enter(self, now_ns);
-    if (plan->steps_per_epoch == 0 || plan->step >= plan->steps_per_epoch) {
+    if (plan->step >= plan->steps_per_epoch) {
         return fby_because(why, FBY_CONFIG,
             "step %llu is not below the %llu steps of an epoch",
             (unsigned long long)plan->step,
@@ -147,8 +143,7 @@ void fby_w_enter(struct fby_window *w, int64_t now_ns)
 {
     int64_t passed = now_ns > w->clock ? now_ns - w->clock : 0;
     int64_t due    = w->told > w->clock ? w->told - w->clock : 0;
-    if (passed > due && passed - due > w->config.times.late_loop &&
-        !FBY_MUTANT(ignore_gap)) {
+    if (passed - due > w->config.times.late_loop && !FBY_MUTANT(ignore_gap)) {
         w->slept += passed;
         w->counters.gaps++;
     }
@@ -223,7 +218,7 @@ void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
     uint64_t fail_at)
 {
     bool first = w->failure.cause == FBY_CAUSE_NONE;
-    if (!first && fail_at >= w->fail_at) {
+    if (fail_at >= w->fail_at) {
         return;
     }
     w->failure = *failure; /* of the lowest step: no other is reached */
@@ -244,11 +239,11 @@ const struct fby_window_failure *fby_window_failure(
 void fby_w_slot_state(
     struct fby_window *w, struct slot *slot, enum slot_state state)
 {
-    if (slot->state == SLOT_FREE && state != SLOT_FREE) {
+    if (slot->state == SLOT_FREE) {
         w->n_used++;
         w->used_bytes += slot->bytes;
     }
-    if (slot->state != SLOT_FREE && state == SLOT_FREE) {
+    if (state == SLOT_FREE) {
         w->n_used--;
         w->used_bytes -= slot->bytes;
     }
@@ -288,7 +283,7 @@ fby_err fby_window_take(
         return fby_w_audits_open(self) ? FBY_AGAIN : FBY_GONE;
     }
     fby_w_wish(self);
-    if (!self->started || self->cursor >= self->reserved) {
+    if (self->cursor >= self->reserved) {
         return FBY_AGAIN;
     }
     struct slot *slot = fby_w_slot(self, fby_w_place(self, self->cursor)->main);

@@ -6,7 +6,7 @@
 
 int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
 {
-    for (int i = 0; i < self->n_slots && id.value != 0; i++) {
+    for (int i = 0; i < self->n_slots; i++) {
         const struct slot *slot = &self->slots[i];
         if (slot->id.value == id.value && slot->state >= SLOT_ASKED &&
             slot->state <= SLOT_HELD) {
@@ -51,7 +51,7 @@ static enum fby_verdict late_verdict(
     return fby_w_loser(w, id) != NULL ? FBY_LATE_HEDGE : FBY_LATE;
 }
 
-/* The slot an answer is for, or NULL and why not. An answer from a peer that
+/* The slot an answer is for, or NULL and `*verdict`. An answer from a peer that
  * was not asked may be honest, when two peers turn out to be one worker. */
 static struct slot *open_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
@@ -72,7 +72,6 @@ static struct slot *open_slot(struct fby_window *w, int peer,
         *verdict = audit != NULL ? FBY_AUDIT : late_verdict(w, id);
         return NULL;
     }
-    *verdict = FBY_TAKE;
     return &w->slots[slot];
 }
 
@@ -106,7 +105,7 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
 static enum fby_verdict take_chunk(
     struct fby_window *w, struct slot *slot, uint32_t chunk)
 {
-    if (slot->state == SLOT_ASKED || chunk >= slot->n_chunks) {
+    if (chunk >= slot->n_chunks) { /* all are, before HEADER */
         return breach(w, slot->peer);
     }
     if (fby_w_has_bit(slot->taken, chunk) &&
@@ -219,8 +218,7 @@ void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
         fby_w_settle(self, s);
         return;
     }
-    if (s->id.value != id.value || s->state < SLOT_FILLING ||
-        s->state > SLOT_ENDED) {
+    if (s->id.value != id.value || s->state == SLOT_RESERVED) {
         return;
     }
     if (!ok && !FBY_MUTANT(accept_corrupt)) {

@@ -27,7 +27,6 @@ struct fby_action *fby_w_request(
     p->n_open++;
     p->owed += bytes;
     p->used_ns = w->now;
-    w->sends++;
     w->counters.requests++;
 
     struct fby_action *action = fby_w_act(w, FBY_DO_REQUEST, peer);
@@ -47,7 +46,7 @@ static void request(
     action->hedge   = hedge;
     slot->id        = action->id;
     slot->peer      = peer;
-    slot->sent      = w->sends;
+    slot->sent      = w->pings;
     slot->asked_ns  = w->now;
     slot->hedged    = false;
     slot->n_chunks  = 0;
@@ -84,7 +83,7 @@ static int pick(struct fby_window *w, const struct slot *slot)
 static void fail_when_refused(struct fby_window *w, const struct slot *slot)
 {
     const struct place *place = fby_w_place(w, slot->at);
-    if (place->refuser == FBY_NO_PEER || !fby_w_all_refused(w, place)) {
+    if (!fby_w_all_refused(w, place)) {
         return;
     }
     bool there = fby_w_has_bit(place->refused, (uint32_t)place->refuser);
@@ -172,31 +171,30 @@ static const struct slot *hedge_slot(const struct fby_window *w)
     return NULL;
 }
 
+/* As many steps as slots have a place: each holds a slot besides the hedge's. */
 static bool has_room(const struct fby_window *w, uint64_t bytes)
 {
     const struct slot *hedge = hedge_slot(w);
     uint32_t           used  = w->n_used - (hedge != NULL ? 1 : 0);
     uint64_t held = w->used_bytes - (hedge != NULL ? hedge->bytes : 0);
     return used < w->config.max_batches && held <= w->config.max_bytes &&
-           bytes <= w->config.max_bytes - held &&
-           w->reserved - w->cursor < w->config.max_batches;
+           bytes <= w->config.max_bytes - held;
 }
 
 static void reserve(struct fby_window *w, struct slot *slot, uint64_t bytes)
 {
     struct place *place = fby_w_place(w, w->reserved);
 
-    slot->at       = w->reserved++;
-    slot->bytes    = bytes;
-    place->main    = (int)(slot - w->slots);
-    place->hedge   = FBY_NO_SLOT;
-    place->avoid   = FBY_NO_PEER;
-    place->refuser = FBY_NO_PEER;
-    place->corrupt = 0;
-    place->code    = 0;
-    place->again   = false;
-    place->audited = false;
-    size_t words   = (w->config.max_peers + 63) / 64;
+    slot->at    = w->reserved++;
+    slot->bytes = bytes;
+    *place      = (struct place){
+             .main    = (int)(slot - w->slots),
+             .hedge   = FBY_NO_SLOT,
+             .avoid   = FBY_NO_PEER,
+             .refuser = FBY_NO_PEER,
+             .refused = place->refused,
+    };
+    size_t words = (w->config.max_peers + 63) / 64;
     memset(place->refused, 0, words * sizeof(*place->refused));
     fby_w_slot_state(w, slot, SLOT_RESERVED);
 }
@@ -242,10 +240,11 @@ static void probe(struct fby_window *w, struct peer *peer)
     peer->probe_ns = w->now != 0 ? w->now : 1;
 }
 
+/* There is no other hedge: only the lowest missing step has one. */
 static bool hedge_fits(const struct fby_window *w, const struct slot *slot)
 {
     uint64_t most = w->config.max_bytes + w->config.batch_bytes;
-    return hedge_slot(w) == NULL && slot->bytes <= most - w->used_bytes;
+    return slot->bytes <= most - w->used_bytes;
 }
 
 static void hedge(struct fby_window *w, struct slot *slow)
@@ -259,10 +258,9 @@ static void hedge(struct fby_window *w, struct slot *slow)
     if (peer == FBY_NO_PEER) {
         return;
     }
-    slot->at     = slow->at;
-    slot->bytes  = slow->bytes;
-    slow->hedged = true;
-    fby_w_slot_state(w, slot, SLOT_RESERVED);
+    slot->at                        = slow->at;
+    slot->bytes                     = slow->bytes;
+    slow->hedged                    = true;
     fby_w_place(w, slow->at)->hedge = (int)(slot - w->slots);
     w->counters.hedges++;
     request(w, slot, peer, true);
@@ -285,11 +283,9 @@ static void mind_lowest_missing(struct fby_window *w)
     hedge(w, slot);
 }
 
+/* Before the start there is no step: all of them find nothing to do. */
 void fby_w_ask_tick(struct fby_window *w)
 {
-    if (!w->started) {
-        return;
-    }
     ask_places(w);
     ask_new(w);
     mind_lowest_missing(w);
@@ -298,14 +294,19 @@ void fby_w_ask_tick(struct fby_window *w)
 
 /* ---- When to look again -------------------------------------------------- */
 
-static bool is_waiting(const struct fby_window *w)
+bool fby_w_lacks_request(const struct fby_window *w)
 {
     for (uint64_t at = w->cursor; at < w->reserved; at++) {
         if (fby_w_slot(w, fby_w_place(w, at)->main)->state == SLOT_RESERVED) {
             return true;
         }
     }
-    return w->reserved < w->plan.total;
+    return false;
+}
+
+static bool is_waiting(const struct fby_window *w)
+{
+    return fby_w_lacks_request(w) || w->reserved < w->plan.total;
 }
 
 /* When the next BUSY peer may be asked again, if that helps anybody. */
@@ -339,9 +340,6 @@ static int64_t lowest_deadline(const struct fby_window *w)
 
 int64_t fby_w_ask_deadline(const struct fby_window *w)
 {
-    if (!w->started || w->stopped) {
-        return FBY_W_NEVER;
-    }
     int64_t busy   = busy_deadline(w);
     int64_t lowest = lowest_deadline(w);
     int64_t audits = fby_w_audits_deadline(w);

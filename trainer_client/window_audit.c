@@ -80,14 +80,13 @@ void fby_w_audit_begin(struct fby_window *w, const struct slot *slot)
     }
     struct fby_action *action = fby_w_request(w, peer, slot->at, slot->bytes);
     *audit                    = (struct audit){
-                           .id        = action->id,
-                           .peer      = peer,
-                           .at        = slot->at,
-                           .bytes     = slot->bytes,
-                           .sent      = w->sends,
-                           .asked_ns  = w->now,
-                           .main_peer = FBY_NO_PEER,
-                           .taken     = audit->taken,
+                           .id       = action->id,
+                           .peer     = peer,
+                           .at       = slot->at,
+                           .bytes    = slot->bytes,
+                           .sent     = w->pings,
+                           .asked_ns = w->now,
+                           .taken    = audit->taken,
     };
     fby_w_clear_chunks(w, audit->taken);
 }
@@ -113,7 +112,7 @@ static void skip(struct fby_window *w, struct audit *audit)
 static void compare(
     struct fby_window *w, struct audit *audit, const struct fby_sum *content)
 {
-    if (audit->main_peer == audit->peer && audit->peer != FBY_NO_PEER) {
+    if (audit->main_peer == audit->peer) {
         skip(w, audit);
         return;
     }
@@ -170,7 +169,7 @@ enum fby_verdict fby_w_audit_chunk(
     struct fby_window *w, struct fby_request_id id, uint32_t chunk)
 {
     struct audit *audit = find(w, id);
-    if (audit == NULL || !audit->begun || chunk >= audit->n_chunks) {
+    if (audit == NULL || chunk >= audit->n_chunks) { /* all, before HEADER */
         return FBY_BREACH;
     }
     if (fby_w_has_bit(audit->taken, chunk)) {

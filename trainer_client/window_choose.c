@@ -209,7 +209,7 @@ int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes)
     const struct times            *t     = &w->answers[kind_of(w, bytes)];
     const struct fby_window_times *times = &w->config.times;
     int64_t least = t->n < ENOUGH_TIMES ? times->hedge_first : times->hedge_min;
-    return t->n > 0 && 2 * t->p95 > least ? 2 * t->p95 : least;
+    return 2 * t->p95 > least ? 2 * t->p95 : least;
 }
 
 /* ---- How many hedges ----------------------------------------------------- */

@@ -21,8 +21,7 @@ void fby_w_settle(struct fby_window *w, struct slot *slot)
 
 void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id)
 {
-    const struct peer *p = &w->peers[peer];
-    if (fby_w_is_connected(p) && p->state != PEER_GREETING) {
+    if (w->peers[peer].state != PEER_GREETING) { /* else WELCOME will tell */
         fby_w_act(w, FBY_DO_CANCEL, peer)->id = id;
     }
 }
@@ -46,7 +45,7 @@ void fby_w_drop(struct fby_window *w, struct slot *slot, bool tell)
     int           self  = (int)(slot - w->slots);
 
     end_request(w, slot, tell);
-    if (place->hedge == self || place->hedge != FBY_NO_SLOT) {
+    if (place->hedge != FBY_NO_SLOT) {
         place->main  = place->hedge == self ? place->main : place->hedge;
         place->hedge = FBY_NO_SLOT;
         fby_w_settle(w, slot);
@@ -148,7 +147,7 @@ static void retire(
         .at          = winner->at,
         .content     = winner->content,
     };
-    w->losers[w->n_losers++ % LOSERS] = loser;
+    w->losers[w->next_loser++ % LOSERS] = loser;
     if (slower->state == SLOT_ENDED) {
         fby_w_compare_loser(w, &loser, &slower->content);
     }
@@ -162,7 +161,7 @@ static void retire(
 const struct loser *fby_w_loser(
     const struct fby_window *w, struct fby_request_id id)
 {
-    for (uint32_t i = 0; i < LOSERS && i < w->n_losers; i++) {
+    for (int i = 0; i < LOSERS; i++) {
         if (w->losers[i].id.value == id.value) {
             return &w->losers[i];
         }
@@ -172,7 +171,7 @@ const struct loser *fby_w_loser(
 
 void fby_w_losers_forget(struct fby_window *w, int peer)
 {
-    for (uint32_t i = 0; i < LOSERS && i < w->n_losers; i++) {
+    for (int i = 0; i < LOSERS; i++) {
         struct loser *loser = &w->losers[i];
         if (loser->peer == peer) {
             loser->peer = FBY_NO_PEER;

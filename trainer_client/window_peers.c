@@ -75,14 +75,13 @@ void fby_w_say_hello(struct fby_window *w, struct peer *peer)
 {
     peer->route    = fby_w_random(w) | 1; /* never 0 */
     peer->hello_ns = w->now;
-    w->sends++;
     fby_w_act(w, FBY_DO_HELLO, fby_w_peer_number(w, peer))->number =
         peer->route;
 }
 
 void fby_w_ping(struct fby_window *w, struct peer *peer)
 {
-    peer->ping                                                    = ++w->sends;
+    peer->ping                                                    = ++w->pings;
     peer->ping_ns                                                 = w->now;
     fby_w_act(w, FBY_DO_PING, fby_w_peer_number(w, peer))->number = peer->ping;
 }
@@ -125,9 +124,6 @@ void fby_w_cut(struct fby_window *w, struct peer *peer, enum peer_state next)
     fby_w_peer_state(w, peer, next);
     fby_w_drop_all(w, peer);
     assert(peer->n_open == 0 && peer->owed == 0);
-    peer->uncredited_ns = 0;
-    peer->probe_ns      = 0;
-    peer->suspect       = false;
     if (connected) {
         fby_w_say(w, FBY_DO_CLOSE, peer);
     }

@@ -48,7 +48,7 @@ struct slot {
     uint64_t              at; /* its step */
     int                   peer;
     uint64_t              bytes;    /* raw, of the batch */
-    uint64_t              sent;     /* place in the order of sending */
+    uint64_t              sent;     /* number of the last PING before it */
     int64_t               asked_ns; /* when */
     bool                  hedged;   /* a second request was sent for it */
     uint32_t              n_chunks;
@@ -114,8 +114,8 @@ struct peer {
 
 struct times { /* of the last answers of one kind */
     int64_t  last[KNOWN_TIMES];
-    uint32_t n; /* all so far */
-    int64_t  p95;
+    uint32_t n;   /* all so far */
+    int64_t  p95; /* 0: none is known */
 };
 
 struct span {
@@ -124,8 +124,8 @@ struct span {
     uint32_t hedges;
 };
 
-struct loser { /* the slower answer of a hedge, dropped */
-    struct fby_request_id id;
+struct loser {                /* the slower answer of a hedge, dropped */
+    struct fby_request_id id; /* 0: none yet */
     int                   peer;
     int                   winner_peer;
     uint64_t              at;
@@ -170,7 +170,7 @@ struct fby_window {
     uint64_t reserved;   /* first step without a place */
     uint64_t fail_at;    /* steps from here on are not delivered */
     uint64_t newest;     /* last request id */
-    uint64_t sends;      /* number of the last HELLO, PING or REQUEST */
+    uint64_t pings;      /* number of the last PING, to any peer */
     uint64_t random;
 
     int64_t now;         /* without the time that the loop slept */
@@ -186,7 +186,7 @@ struct fby_window {
     struct times answers[KINDS];
     struct span  spans[SPANS];
     struct loser losers[LOSERS];
-    uint32_t     n_losers;
+    uint32_t     next_loser; /* where the next one is kept, % LOSERS */
     struct audit audits[FBY_AUDITS];
 
     struct fby_action *actions; /* ring */
@@ -294,7 +294,7 @@ void fby_w_drop_unnamed(struct fby_window *w, struct peer *peer,
     uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
 void fby_w_drop_all(struct fby_window *w, struct peer *peer);
 void fby_w_settle(struct fby_window *w, struct slot *slot);
-/* CANCEL, where the peer can be told. */
+/* CANCEL to a connected peer, if it has a route. */
 void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id);
 /* The peer no longer owes an answer of so many bytes. */
 void fby_w_disown(struct fby_window *w, int peer, uint64_t bytes);
@@ -339,6 +339,8 @@ bool    fby_w_in_demand(const struct fby_window *w, uint32_t ready);
 /* window_ask.c */
 void    fby_w_ask_tick(struct fby_window *w);
 int64_t fby_w_ask_deadline(const struct fby_window *w);
+/* A step of the window waits for somebody to be asked. */
+bool fby_w_lacks_request(const struct fby_window *w);
 /* A REQUEST of its own id, of which the peer owes the answer from now on. */
 struct fby_action *fby_w_request(
     struct fby_window *w, int peer, uint64_t at, uint64_t bytes);

@@ -4,11 +4,6 @@
  * which it will be done. */
 #include "trainer_client/window_state.h"
 
-static bool is_talking(const struct peer *peer)
-{
-    return fby_w_is_connected(peer) && peer->state != PEER_GREETING;
-}
-
 static void send_credit(struct fby_window *w, struct peer *peer)
 {
     peer->credited      = peer->received;
@@ -71,7 +66,7 @@ static void tick_peer(struct fby_window *w, struct peer *peer)
         } else {
             tick_greeting(w, peer);
         }
-    } else if (is_talking(peer)) {
+    } else if (fby_w_is_connected(peer)) {
         tick_talking(w, peer);
     } else if (peer->state == PEER_BACKOFF && w->now >= peer->retry_ns) {
         fby_w_peer_state(w, peer, PEER_IDLE);
@@ -93,9 +88,11 @@ static void connect_some(struct fby_window *w)
     }
 }
 
+/* With all steps of the window asked for, workers may well be idle or gone. */
 static void warn_when_unserved(struct fby_window *w)
 {
-    if (fby_window_usable(w) > 0) {
+    bool needed = !w->started || fby_w_lacks_request(w);
+    if (fby_window_usable(w) > 0 || !needed) {
         w->unserved_ns = w->now;
     } else if (w->now >= w->unserved_ns + w->config.times.warn) {
         w->unserved_ns = w->now;
@@ -106,9 +103,7 @@ static void warn_when_unserved(struct fby_window *w)
 void fby_w_peers_tick(struct fby_window *w)
 {
     for (int i = 0; i < w->n_peers; i++) {
-        if (w->peers[i].state != PEER_FREE) {
-            tick_peer(w, &w->peers[i]);
-        }
+        tick_peer(w, &w->peers[i]);
     }
     if (!w->started) {
         connect_some(w);

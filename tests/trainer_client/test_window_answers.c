@@ -1,5 +1,5 @@
 /* Answers that are lost, damaged or refused, and what is asked again. */
-#include "tests/trainer_client/window_driver.h"
+#include "tests/trainer_client/window_words.h"
 
 /* ---- Asking again -------------------------------------------------------- */
 
@@ -157,20 +157,81 @@ static void a_corrupt_chunk_is_asked_for_at_another_worker(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void a_step_that_is_always_corrupt_fails_in_the_end(void **state)
+/* One more damaged answer to `*r`, which becomes the next request for it. */
+static void damage(struct driver *d, struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 1), FBY_TAKE);
+    assert_int_equal(end(d, r, 1), FBY_TAKE); /* its chunk is missing */
+    turn(d);
+    if (count(d, FBY_DO_REQUEST, FBY_NO_PEER) > 0) {
+        *r = act(d, FBY_DO_REQUEST, 0);
+    }
+}
+
+static void a_step_that_comes_damaged_8_times_fails(void **state)
 {
     (void)state;
-    struct driver           d = started(1, 1);
-    struct fby_window_batch batch;
-    for (int i = 0; i < 8; i++) {
-        struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
-        assert_int_equal(header(&d, &r, 1), FBY_TAKE);
-        assert_int_equal(end(&d, &r, 1), FBY_TAKE); /* its chunk is missing */
-        turn(&d);
+    struct fby_window_config c = config_of(6);
+    struct driver            d = driver_of(&c);
+    struct fby_window_batch  batch;
+    (void)join(&d, 1);
+    (void)join(&d, 2);
+    fby_window_set_aside(d.w, d.now, 0, 1);
+    start_at(&d, 3, 9);
+    struct fby_action r     = act(&d, FBY_DO_REQUEST, 5);
+    struct fby_action first = act(&d, FBY_DO_REQUEST, 0);
+    for (int i = 0; i < 7; i++) {
+        damage(&d, &r);
+        assert_failed(&d, "");
+        assert_int_equal(r.epoch, 1);
+        assert_int_equal(r.step, 2);
     }
-    assert_int_equal(count(&d, FBY_DO_FAIL, 0), 1);
-    assert_int_equal(fby_window_failure(d.w)->cause, FBY_CAUSE_CORRUPT);
-    assert_int_equal(take(&d, &batch), FBY_IO);
+    assert_int_equal(r.id.value, 13);
+    damage(&d, &r);
+    assert_said(&d, "FAIL 1; CANCEL 1 #13");
+    assert_failed(&d, "CORRUPT 0, peers 1 and -1, step 1.2 #13");
+    assert_counted(&d, "requests 13, rerequests 7, corrupt 8, set_aside 1");
+    answer(&d, &first);
+    take_and_release(&d, 0);
+    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    fby_window_destroy(&d.w);
+}
+
+static void the_damaged_answers_of_each_step_are_counted(void **state)
+{
+    (void)state;
+    struct driver     d = started(1, 1);
+    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    for (uint64_t step = 0; step < 2; step++) {
+        for (int i = 0; i < 7; i++) {
+            damage(&d, &r);
+        }
+        answer(&d, &r);
+        take_and_release(&d, step);
+        turn(&d);
+        r = act(&d, FBY_DO_REQUEST, 0);
+    }
+    assert_failed(&d, "");
+    assert_int_equal(counters(&d).corrupt, 14);
+    fby_window_destroy(&d.w);
+}
+
+/* Of three steps, each is asked of the other worker next. */
+static void each_damaged_step_avoids_the_worker_that_damaged_it(void **state)
+{
+    (void)state;
+    struct driver     d = started(3, 2);
+    struct fby_action r[3];
+    for (int i = 0; i < 3; i++) {
+        r[i] = act(&d, FBY_DO_REQUEST, i);
+    }
+    for (int i = 0; i < 3; i++) {
+        struct fby_action next = r[i];
+        damage(&d, &next);
+        assert_int_equal(next.step, r[i].step);
+        assert_int_equal(next.peer, 1 - r[i].peer);
+        assert_int_equal(next.slot, r[i].slot);
+    }
     fby_window_destroy(&d.w);
 }
 
@@ -342,7 +403,9 @@ int main(void)
         cmocka_unit_test(a_restarted_worker_has_lost_everything),
         cmocka_unit_test(a_welcome_for_an_older_hello_is_ignored),
         cmocka_unit_test(a_corrupt_chunk_is_asked_for_at_another_worker),
-        cmocka_unit_test(a_step_that_is_always_corrupt_fails_in_the_end),
+        cmocka_unit_test(a_step_that_comes_damaged_8_times_fails),
+        cmocka_unit_test(the_damaged_answers_of_each_step_are_counted),
+        cmocka_unit_test(each_damaged_step_avoids_the_worker_that_damaged_it),
         cmocka_unit_test(a_busy_worker_is_left_alone_until_it_said),
         cmocka_unit_test(a_refused_step_fails_only_when_all_refused),
         cmocka_unit_test(batches_before_a_failed_one_are_delivered),

@@ -1,5 +1,5 @@
 /* Second answers that are asked for only to be compared. */
-#include "tests/trainer_client/window_driver.h"
+#include "tests/trainer_client/window_words.h"
 
 static void every_nth_step_is_asked_of_two_workers(void **state)
 {
@@ -96,9 +96,11 @@ static void a_second_answer_that_came_first_is_compared_too(void **state)
 static void end_that_does_not_match(
     struct driver *d, const struct fby_action *r)
 {
+    assert_false(fby_window_has_all(d->w, r->peer, r->id));
     assert_int_equal(header(d, r, 1), FBY_AUDIT);
     assert_int_equal(chunk(d, r, 0), FBY_AUDIT);
     assert_true(fby_window_has_all(d->w, r->peer, r->id));
+    assert_false(fby_window_has_all(d->w, 1 - r->peer, r->id));
     assert_int_equal(fby_window_end(d->w, d->now,
                          &(struct fby_window_end){
                              .peer = r->peer, .id = r->id, .content = {{2}}}),
@@ -137,6 +139,7 @@ static void a_damaged_second_answer_is_not_compared(void **state)
         ways[i](&d, &second);
         turn(&d);
         assert_int_equal(act(&d, FBY_DO_CANCEL, 0).id.value, second.id.value);
+        assert_int_equal(act(&d, FBY_DO_CANCEL, 0).peer, second.peer);
         answer(&d, &main);
         take_and_release(&d, 0);
         assert_null(fby_window_failure(d.w));
@@ -176,13 +179,19 @@ static void chunk_beyond_the_last(struct driver *d, const struct fby_action *r)
     assert_int_equal(chunk(d, r, 2), FBY_BREACH);
 }
 
+static void chunk_far_beyond(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 2), FBY_AUDIT);
+    assert_int_equal(chunk(d, r, UINT32_MAX), FBY_BREACH);
+}
+
 static void a_second_answer_that_breaks_the_protocol_closes_its_peer(
     void **state)
 {
     (void)state;
     void (*const ways[])(struct driver *, const struct fby_action *) = {
         chunk_before_header, end_before_header, another_number_of_chunks,
-        too_many_chunks, chunk_beyond_the_last};
+        too_many_chunks, chunk_beyond_the_last, chunk_far_beyond};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct driver     d      = audited(1, 2, 1);
         struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
@@ -235,6 +244,12 @@ static void say_lost(struct driver *d, const struct fby_action *r)
     fby_window_lost(d->w, d->now, r->peer, r->id);
 }
 
+static void begin_and_lose(struct driver *d, const struct fby_action *r)
+{
+    assert_int_equal(header(d, r, 1), FBY_AUDIT);
+    fby_window_lost(d->w, d->now, r->peer, r->id);
+}
+
 static void say_cannot(struct driver *d, const struct fby_action *r)
 {
     fby_window_cannot(d->w, d->now, r->peer, r->id, 7);
@@ -261,7 +276,7 @@ static void an_audit_that_is_not_answered_is_skipped(void **state)
 {
     (void)state;
     void (*const ways[])(struct driver *, const struct fby_action *) = {
-        say_busy, say_lost, say_cannot, ask_for_content, die,
+        say_busy, say_lost, begin_and_lose, say_cannot, ask_for_content, die,
         come_again_without_it};
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         struct driver     d      = audited(1, 2, 1);
@@ -358,50 +373,218 @@ static void more_audits_than_are_remembered_are_skipped(void **state)
     assert_int_equal(
         count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2 * FBY_AUDITS + 4);
     assert_int_equal(counters(&d).audits_skipped, 4);
+    for (int i = 0; i < 2 * FBY_AUDITS; i++) {
+        struct fby_action r = act(&d, FBY_DO_REQUEST, i);
+        if (r.slot == FBY_NO_SLOT) {
+            answer_audit(&d, &r, 1);
+        } else {
+            answer(&d, &r);
+        }
+    }
+    assert_int_equal(counters(&d).audits, FBY_AUDITS);
     fby_window_destroy(&d.w);
 }
 
-/* One step, delivered; *out is its audit, still open. */
-static struct driver at_the_end(struct fby_action *out)
+/* ---- which, and who ---- */
+
+static void audited_steps_are_counted_from_the_first_epoch_on(void **state)
 {
-    struct fby_window_config c = config_of(1);
-    c.audit                    = 1;
-    struct driver d            = driver_of(&c);
+    (void)state;
+    struct fby_window_config c = config_of(4);
+    c.audit                    = 3;
+    struct driver  d           = driver_of(&c);
+    struct fby_why why;
     (void)join(&d, 1);
     (void)join(&d, 2);
-    start_at(&d, 1, 1);
-    struct fby_action main = act(&d, FBY_DO_REQUEST, 0);
-    *out                   = act(&d, FBY_DO_REQUEST, 1);
+    assert_ok(fby_window_start(d.w, d.now,
+        &(struct fby_window_plan){
+            .steps_per_epoch = 5, .epoch = 1, .total = 100},
+        &why));
+    turn(&d); /* 5 to 8, of which 6 is audited */
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 5);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 2);
+    assert_int_equal(second.slot, FBY_NO_SLOT);
+    assert_int_equal(second.epoch, 1);
+    assert_int_equal(second.step, 1);
+    assert_int_equal(second.bytes, BATCH);
+    assert_false(second.hedge);
+    struct fby_action main = act(&d, FBY_DO_REQUEST, 1);
+    answer(&d, &main);
+    answer_audit(&d, &second, 2);
+    assert_failed(&d, main.peer == 0
+                          ? "DIFFERENT 0, peers 0 and 1, step 1.1 #3"
+                          : "DIFFERENT 0, peers 1 and 0, step 1.1 #3");
+    fby_window_destroy(&d.w);
+}
+
+static void a_step_is_audited_once_however_often_it_is_asked_for(void **state)
+{
+    (void)state;
+    struct driver     d    = audited(3, 3, 1);
+    struct fby_action main = act(&d, FBY_DO_REQUEST, 4);
+    assert_int_equal(main.slot, 2);
+    for (int i = 0; i < 3; i++) {
+        fby_window_lost(d.w, d.now, main.peer, main.id);
+        turn(&d);
+        assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
+        main = act(&d, FBY_DO_REQUEST, 0);
+        assert_int_equal(main.slot, 2);
+    }
+    assert_counted(&d, "requests 9, rerequests 3, lost 3");
+    fby_window_destroy(&d.w);
+}
+
+/* One that is only known is connected, for the next audit. */
+static void an_idle_worker_is_connected_to_audit_what_follows(void **state)
+{
+    (void)state;
+    struct fby_window_config c = config_of(1);
+    c.audit                    = 1;
+    c.open_peers               = 1;
+    struct driver d            = driver_of(&c);
+    (void)join(&d, 1); /* which is preferred for steps 0 and 1 */
+    (void)add(&d, 2);
+    start_at(&d, 1000, 1000);
+    assert_said(&d, "REQUEST 0 #1 step 0 slot 0; CONNECT 1; HELLO 1");
+    struct driver     greeting = d;
+    struct fby_action main     = act(&d, FBY_DO_REQUEST, 0);
     answer(&d, &main);
     take_and_release(&d, 0);
-    return d;
+    turn_says(&d, "REQUEST 0 #2 step 1 slot 0"); /* once is enough */
+    assert_counted(&d, "delivered 1, requests 2, audits_skipped 2");
+    welcome(&greeting, 1, 2, NULL, 0);
+    fby_window_opened(d.w, d.now, 1);
+    main = act(&d, FBY_DO_REQUEST, 0);
+    answer(&d, &main);
+    take_and_release(&d, 1);
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 2);
+    fby_window_destroy(&d.w);
 }
 
-static void the_end_comes_after_the_last_audit(void **state)
+static void each_audit_has_a_number_until_it_is_answered(void **state)
 {
     (void)state;
-    struct fby_action       second;
-    struct fby_window_batch batch;
-    struct driver           d = at_the_end(&second);
-    assert_int_equal(take(&d, &batch), FBY_AGAIN);
+    struct driver     d      = audited(2, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action first  = act(&d, FBY_DO_REQUEST, 1);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 3);
+    assert_int_equal(fby_window_audit(d.w, main.id), FBY_NO_SLOT);
+    assert_int_equal(fby_window_audit(d.w, first.id), 0);
+    assert_int_equal(fby_window_audit(d.w, second.id), 1);
+    answer_audit(&d, &first, 1);
+    assert_int_equal(fby_window_audit(d.w, first.id), FBY_NO_SLOT);
+    answer(&d, &main);
+    take_and_release(&d, 0);
+    turn(&d);
+    assert_int_equal(fby_window_audit(d.w, act(&d, FBY_DO_REQUEST, 1).id), 0);
+    assert_counted(&d, "delivered 1, requests 6, audits 1");
+    fby_window_destroy(&d.w);
+}
+
+/* ---- what was answered ---- */
+
+static void an_audit_that_ended_needs_nothing_more(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    fby_window_audit_damaged(d.w, d.now, main.id); /* which is no audit */
     answer_audit(&d, &second, 1);
-    assert_int_equal(take(&d, &batch), FBY_GONE);
-    assert_int_equal(counters(&d).audits, 1);
+    assert_int_equal(end(&d, &second, 2), FBY_DUPLICATE);
+    fby_window_audit_damaged(d.w, d.now, second.id);
+    fby_window_lost(d.w, d.now, second.peer, second.id);
+    fby_window_busy(d.w, d.now, second.peer, second.id, S);
+    fby_window_send_content(d.w, d.now, second.peer, second.id);
+    fby_window_peer_unlist(d.w, d.now, second.peer);
+    fby_window_unreachable(d.w, d.now, second.peer);
+    turn(&d);
+    answer(&d, &main);
+    assert_counted(&d, "requests 2, unreachable 1, audits 1");
+    assert_failed(&d, "");
     fby_window_destroy(&d.w);
 }
 
-static void the_end_waits_a_second_for_an_audit_and_no_longer(void **state)
+static void a_second_answer_that_has_begun_is_compared_at_its_end(void **state)
 {
     (void)state;
-    struct fby_action       second;
-    struct fby_window_batch batch;
-    struct driver           d = at_the_end(&second);
-    wait(&d, 999 * MS);
-    assert_int_equal(take(&d, &batch), FBY_AGAIN);
-    wait(&d, 1 * MS);
-    assert_int_equal(take(&d, &batch), FBY_GONE);
-    assert_int_equal(counters(&d).audits_skipped, 1);
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    assert_int_equal(header(&d, &second, 1), FBY_AUDIT);
+    assert_int_equal(chunk(&d, &second, 0), FBY_AUDIT);
+    answer(&d, &main);
+    assert_counted(&d, "requests 2");
+    assert_int_equal(end(&d, &second, 1), FBY_AUDIT);
+    assert_counted(&d, "requests 2, audits 1");
+    assert_failed(&d, "");
     fby_window_destroy(&d.w);
+}
+
+static void a_second_answer_of_a_worker_that_is_gone_is_compared(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer_audit(&d, &second, 2);
+    fby_window_peer_unlist(d.w, d.now, second.peer);
+    fby_window_unreachable(d.w, d.now, second.peer);
+    assert_int_equal(add(&d, 77), second.peer);
+    answer(&d, &main);
+    assert_differ(&d, &main, main.peer, FBY_NO_PEER);
+    fby_window_destroy(&d.w);
+}
+
+/* Two audits at a time: an answer is compared with its own step's. */
+static void audits_of_two_steps_are_kept_apart(void **state)
+{
+    (void)state;
+    for (uint8_t content = 1; content <= 2; content++) {
+        struct driver     d = audited(2, 2, 1);
+        struct fby_action r[4];
+        for (int i = 0; i < 4; i++) {
+            r[i] = act(&d, FBY_DO_REQUEST, i);
+        }
+        answer_audit(&d, &r[3], content);
+        answer(&d, &r[0]);
+        answer_audit(&d, &r[1], 1);
+        assert_failed(&d, "");
+        answer(&d, &r[2]);
+        assert_int_equal(fby_window_failure(d.w) != NULL, content == 2);
+        assert_int_equal(content == 2 ? fby_window_failure(d.w)->step : 1, 1);
+        assert_counted(&d, "requests 4, audits 2");
+        fby_window_destroy(&d.w);
+    }
+}
+
+static void leave_and_answer(struct driver *d, const struct fby_action *r)
+{
+    answer_audit(d, r, 1);
+}
+
+/* It owes nothing then, so it parts. */
+static void a_leaving_worker_parts_when_its_audit_is_over(void **state)
+{
+    (void)state;
+    void (*const ways[])(struct driver *, const struct fby_action *) = {
+        leave_and_answer, say_lost, end_before_all_chunks};
+    for (size_t i = 0; i < 2 * sizeof(ways) / sizeof(ways[0]); i++) {
+        struct driver     d      = audited(1, 2, 1);
+        struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+        struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+        if (i % 2 == 1) {
+            answer(&d, &main);
+        }
+        fby_window_leave(d.w, d.now, second.peer);
+        turn_says(&d, "");
+        ways[i / 2](&d, &second);
+        turn(&d);
+        assert_int_equal(count(&d, FBY_DO_BYE, second.peer), 1);
+        assert_int_equal(count(&d, FBY_DO_GONE, second.peer), 1);
+        fby_window_destroy(&d.w);
+    }
 }
 
 int main(void)
@@ -423,8 +606,15 @@ int main(void)
         cmocka_unit_test(an_audit_is_no_hedge),
         cmocka_unit_test(audits_do_not_buy_hedges),
         cmocka_unit_test(more_audits_than_are_remembered_are_skipped),
-        cmocka_unit_test(the_end_comes_after_the_last_audit),
-        cmocka_unit_test(the_end_waits_a_second_for_an_audit_and_no_longer),
+        cmocka_unit_test(audited_steps_are_counted_from_the_first_epoch_on),
+        cmocka_unit_test(a_step_is_audited_once_however_often_it_is_asked_for),
+        cmocka_unit_test(an_idle_worker_is_connected_to_audit_what_follows),
+        cmocka_unit_test(each_audit_has_a_number_until_it_is_answered),
+        cmocka_unit_test(an_audit_that_ended_needs_nothing_more),
+        cmocka_unit_test(a_second_answer_that_has_begun_is_compared_at_its_end),
+        cmocka_unit_test(a_second_answer_of_a_worker_that_is_gone_is_compared),
+        cmocka_unit_test(audits_of_two_steps_are_kept_apart),
+        cmocka_unit_test(a_leaving_worker_parts_when_its_audit_is_over),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_audit", tests, NULL, NULL);

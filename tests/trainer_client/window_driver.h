@@ -21,6 +21,7 @@ struct driver {
     int64_t            now;
     struct fby_action  acts[MANY];
     int                n_acts;
+    uint64_t           slept; /* times, before the test */
 };
 
 static inline struct fby_window_config config_of(uint32_t batches)
@@ -90,15 +91,27 @@ static inline struct fby_action act(
     return (struct fby_action){0};
 }
 
+/* The first action of a kind for `peer` in the last turn; fails as `act`. */
+static inline struct fby_action act_of(
+    const struct driver *d, enum fby_action_kind kind, int peer)
+{
+    int nth = 0;
+    while (act(d, kind, nth).peer != peer) {
+        nth++;
+    }
+    return act(d, kind, nth);
+}
+
+/* WELCOME to the HELLO of the last turn. */
 static inline void welcome(struct driver *d, int peer, uint64_t instance,
     const struct fby_request_id *open, size_t n_open)
 {
     fby_window_welcome(d->w, d->now, peer,
         &(struct fby_window_welcome){.instance = {instance},
-            .route                             = act(d, FBY_DO_HELLO, 0).number,
-            .send_window                       = 1000,
-            .open                              = open,
-            .n_open                            = n_open});
+            .route       = act_of(d, FBY_DO_HELLO, peer).number,
+            .send_window = 1000,
+            .open        = open,
+            .n_open      = n_open});
 }
 
 static inline int add(struct driver *d, uint64_t instance)
@@ -121,11 +134,18 @@ static inline int join(struct driver *d, uint64_t instance)
     return peer;
 }
 
+/* The loop slept for a minute before the test begins: a time that is not taken
+ * off is off by that much. */
+#define SLEPT (60 * S)
+#define BEGIN (S + SLEPT)
+
 static inline struct driver driver_of(const struct fby_window_config *config)
 {
-    struct driver  d = {.now = S};
+    struct driver  d = {.now = S, .slept = 1};
     struct fby_why why;
     assert_ok(fby_window_create(config, d.now, &d.w, &why));
+    d.now = BEGIN;
+    turn(&d);
     return d;
 }
 
@@ -139,19 +159,26 @@ static inline void start_at(
     turn(d);
 }
 
-/* `n` workers, instances 1 to n, peers 0 to n - 1, and the first requests;
- * every `audit`-th step is asked of two of them. */
-static inline struct driver audited(
-    uint32_t batches, uint64_t n, uint64_t audit)
+/* `n` workers, instances 1 to n, peers 0 to n - 1, and the first requests of a
+ * stream without an end. */
+static inline struct driver started_with(
+    const struct fby_window_config *config, uint64_t n)
 {
-    struct fby_window_config c = config_of(batches);
-    c.audit                    = audit;
-    struct driver d            = driver_of(&c);
+    struct driver d = driver_of(config);
     for (uint64_t i = 1; i <= n; i++) {
         (void)join(&d, i);
     }
     start_at(&d, 1000000, UINT64_MAX);
     return d;
+}
+
+/* The same, and every `audit`-th step is asked of two of them. */
+static inline struct driver audited(
+    uint32_t batches, uint64_t n, uint64_t audit)
+{
+    struct fby_window_config c = config_of(batches);
+    c.audit                    = audit;
+    return started_with(&c, n);
 }
 
 static inline struct driver started(uint32_t batches, uint64_t n)
@@ -219,9 +246,79 @@ static inline void take_and_release(struct driver *d, uint64_t step)
     fby_window_release(d->w, d->now, batch.slot);
 }
 
+/* Without the driver's own gap. */
 static inline struct fby_window_counters counters(const struct driver *d)
 {
-    return fby_window_counters(d->w);
+    struct fby_window_counters c = fby_window_counters(d->w);
+    c.gaps -= d->slept;
+    return c;
+}
+
+/* ---- Streams that prefer one worker -------------------------------------- */
+
+/* Of all workers that are tried, every step prefers that of this instance, and
+ * of instances 1, 2 and 3 the higher one. */
+enum { PREFERRED = 16 };
+
+static inline uint64_t one_block(
+    const void *context, uint64_t epoch, uint64_t step)
+{
+    (void)context;
+    (void)epoch;
+    (void)step;
+    return 77;
+}
+
+static inline void start_one_block(struct driver *d)
+{
+    struct fby_why why;
+    assert_ok(fby_window_start(d->w, d->now,
+        &(struct fby_window_plan){.steps_per_epoch = 1000,
+            .total                                 = UINT64_MAX,
+            .locality                              = one_block},
+        &why));
+    turn(d);
+}
+
+/* ---- In one go ----------------------------------------------------------- */
+
+/* The whole answer, of no chunks. */
+static inline void answer_with(
+    struct driver *d, const struct fby_action *r, uint8_t content)
+{
+    assert_int_equal(header(d, r, 0), FBY_TAKE);
+    assert_int_equal(end(d, r, content), FBY_TAKE);
+}
+
+/* The first request of the last turn is answered and its batch taken. */
+static inline struct fby_action answer_next(struct driver *d)
+{
+    struct fby_action r = act(d, FBY_DO_REQUEST, 0);
+    answer(d, &r);
+    take_and_release(d, r.step);
+    turn(d);
+    return r;
+}
+
+/* A peer that was sent HELLO may be asked. */
+static inline void let_in(struct driver *d, int peer, uint64_t instance)
+{
+    welcome(d, peer, instance, NULL, 0);
+    turn(d);
+    fby_window_opened(d->w, d->now, peer);
+}
+
+static inline void forget(struct driver *d, int peer)
+{
+    fby_window_peer_unlist(d->w, d->now, peer);
+    fby_window_unreachable(d->w, d->now, peer);
+}
+
+/* The consumer asks for a batch that is not there. */
+static inline void want(struct driver *d)
+{
+    struct fby_window_batch batch;
+    assert_int_equal(take(d, &batch), FBY_AGAIN);
 }
 
 #endif

@@ -1,0 +1,75 @@
+/* window_hedges.h - a step that one worker is late with, and its hedge. */
+#ifndef FBY_TESTS_WINDOW_HEDGES_H
+#define FBY_TESTS_WINDOW_HEDGES_H
+
+#include "tests/trainer_client/window_words.h"
+
+/* A hedge is due 20 ms after its request, however few answers are known, and no
+ * PING but a hedge's own is sent. */
+static inline struct fby_window_config quick_hedges(uint32_t batches)
+{
+    struct fby_window_config c = config_of(batches);
+    c.times.hedge_first        = 20 * MS;
+    c.times.ping               = 1000 * S;
+    c.times.reach              = 1000 * S;
+    return c;
+}
+
+/* Workers 0 and 1, of which every step prefers the second; they were welcomed
+ * long enough ago to be sent a PING. */
+static inline struct driver of_one_block(const struct fby_window_config *config)
+{
+    struct driver d = driver_of(config);
+    (void)join(&d, 1);
+    (void)join(&d, 2);
+    d.now += 100 * MS;
+    start_one_block(&d);
+    return d;
+}
+
+struct pair {
+    struct fby_action slow;
+    struct fby_action hedge;
+};
+
+/* The consumer waits for step 0, asked of worker 1, and of worker 0 too. */
+static inline struct driver hedged_with(
+    const struct fby_window_config *config, struct pair *out)
+{
+    struct driver d = of_one_block(config);
+    out->slow       = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(out->slow.peer, 1);
+    want(&d);
+    wait(&d, 20 * MS);
+    out->hedge = act_of(&d, FBY_DO_REQUEST, 0);
+    assert_true(out->hedge.hedge);
+    return d;
+}
+
+static inline struct driver hedged(struct pair *out)
+{
+    struct fby_window_config c = quick_hedges(1);
+    return hedged_with(&c, out);
+}
+
+/* Step 0 is held by the consumer, step 1 late; *out is the held slot. */
+static inline struct driver hedged_behind_a_held_batch(
+    const struct fby_window_config *config, int *out)
+{
+    struct driver           d  = of_one_block(config);
+    struct fby_action       r0 = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_window_batch batch;
+    answer_with(&d, &r0, 1);
+    assert_ok(take(&d, &batch));
+    *out = batch.slot;
+    turn(&d);
+    want(&d);
+    wait(&d, 20 * MS);
+    assert_said(&d, "PING 1; REQUEST 0 #3 step 1 slot 2 hedge");
+    fby_window_heard(d.w, d.now, 1);
+    return d;
+}
+
+/* ---- When one of the two fails ------------------------------------------- */
+
+#endif
