@@ -36,6 +36,7 @@ import unittest
 import numpy
 
 FOREBAY = os.environ.get("FOREBAY_BIN", "build/forebay")
+TAKE_BATCHES = os.environ.get("TAKE_BATCHES", "build/take_batches")
 LONG = bool(os.environ.get("FOREBAY_TEST_LONG"))
 DIVISOR = 1 if LONG else 10
 SLOW = float(os.environ.get("FOREBAY_TEST_SLOW", "1"))  # sanitizers: 4
@@ -357,6 +358,15 @@ class Cluster:
         worker.wait_for_text(" REGISTERED ")
         return worker
 
+    def start_giver(self):
+        """Another server, with a worker that has all that lies in this
+        cluster's directory; where it listens."""
+        server = Part(self, ["server", "--listen", "tcp://127.0.0.1:*"])
+        Part(self, ["worker", "--server", server.endpoint, "--data",
+                    f"all={self.dir}", "--data",
+                    f"data={self.root or self.dir}"])
+        return server.endpoint
+
     def start(self, workers=2, *args):
         self.start_server()
         return [self.start_worker(*args) for _ in range(workers)]
@@ -393,6 +403,7 @@ class SystemTest(unittest.TestCase):
     def setUp(self):
         self.cluster = Cluster()
         self.addCleanup(self.cluster.close)
+        self.giver = None  # the server of first_batches()
         self.hedges = self.most_hedges = 0  # of runs without faults
 
     def run_forebay(self, *args):
@@ -414,6 +425,21 @@ class SystemTest(unittest.TestCase):
         self.forebay("show", "-p", pipeline, "--step", step, "-o", path, *args)
         with numpy.load(path) as file:
             return {name: file[name] for name in file.files}
+
+    def first_batches(self, pipeline, number):
+        """The same of the first steps, all by one consumer: a process for
+        each, as of `show`, takes ten times as long."""
+        if self.giver is None:
+            self.giver = self.cluster.start_giver()
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.cluster.dir))
+        done = subprocess.run(
+            [TAKE_BATCHES, self.giver, pipeline, f"all={self.cluster.dir}",
+             str(number), folder], capture_output=True, text=True, check=False,
+            env=self.cluster.env, timeout=120 * SLOW)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for step in range(number):
+            with numpy.load(folder / f"{step}.npz") as file:
+                yield {name: file[name] for name in file.files}
 
     def sent_once(self, pipeline, *args):
         """The result of an epoch of which nothing was asked twice: there is
