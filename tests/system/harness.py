@@ -19,6 +19,7 @@ test asserts that they took effect. The points, with what they count:
     worker.register_delay (ms=)                 register_first
 Connections are cut by a proxy, which counts its cuts."""
 
+import concurrent.futures
 import fcntl
 import io
 import json
@@ -28,6 +29,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -500,5 +502,35 @@ class SystemTest(unittest.TestCase):
                 self.hedges, self.most_hedges, "hedges of all runs")
 
 
-def main():
-    unittest.main(verbosity=2)
+def wait(duration_s):
+    """Let it pass: how long somebody stands still is what is tested."""
+    signal.sigtimedwait([], duration_s)
+
+
+class SideBySide:
+    """Runs tests, which have no fixtures of their class, so many at a time."""
+
+    def __init__(self, number):
+        self.number = number
+
+    @staticmethod
+    def run_one(test):
+        said = io.StringIO()
+        return unittest.TextTestRunner(said, verbosity=2).run(test), said
+
+    def run(self, suite):
+        tests = [test for of_class in suite for test in of_class]
+        whole = unittest.TestResult()
+        with concurrent.futures.ThreadPoolExecutor(self.number) as pool:
+            for result, said in pool.map(self.run_one, tests):
+                sys.stderr.write(said.getvalue())
+                whole.testsRun += result.testsRun
+                whole.errors += result.errors
+                whole.failures += result.failures
+        return whole
+
+
+def main(beside=1):
+    """Run the tests of the file: with `beside`, so many at a time."""
+    runner = SideBySide(beside) if beside > 1 else None
+    unittest.main(verbosity=2, testRunner=runner)
