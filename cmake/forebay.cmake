@@ -73,6 +73,9 @@ function(fby_test path)
         ${CMAKE_SOURCE_DIR}/tests/${dir}/test_${file}.c)
     target_link_libraries(test_${target}
         PRIVATE fby_flags ${ARGN} PkgConfig::cmocka)
+    # Tests take longer to compile than to run.
+    target_compile_options(test_${target} PRIVATE
+        $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
     target_compile_definitions(test_${target} PRIVATE
         FBY_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/golden")
     add_test(NAME ${name} COMMAND test_${target})
