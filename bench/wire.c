@@ -158,6 +158,7 @@ static void show_reader(void)
 {
     enum { RUNS = 7 };
     double                 rates[RUNS];
+    size_t                 runs = pairs < RUNS ? pairs : RUNS;
     struct bench_farm      farm;
     struct forebay_options options = forebay_options();
     uint8_t               *bytes   = fby_zalloc(MEMBER_BYTES);
@@ -165,7 +166,7 @@ static void show_reader(void)
     options.window_bytes           = window;
     make_reader(&farm, bytes);
     struct forebay *stream = bench_stream_open(&farm, &options);
-    for (int i = 0; i < RUNS; i++) {
+    for (size_t i = 0; i < runs; i++) {
         bench_stream_skip(stream, 2 * window / batch_bytes);
         int64_t begun = fby_now_ns();
         bench_stream_skip(stream, n);
@@ -175,7 +176,7 @@ static void show_reader(void)
     bench_farm_remove(&farm);
     free(bytes);
     bench_row("a worker that reads tar", "%5.2f GB/s, noise %.1f %%; no goal",
-        bench_median(rates, RUNS), bench_noise(rates, RUNS));
+        bench_median(rates, runs), bench_noise(rates, runs));
 }
 
 /* ---- the run ------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-# What every folder needs: the dependencies, the flags, and three verbs:
-# fby_library, fby_test, fby_fuzz.
+# What every folder needs: the dependencies, the flags, and the verbs
+# fby_library, fby_test, fby_test_levels, fby_unwatched, fby_fuzz.
 
 find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
@@ -73,6 +73,9 @@ function(fby_test path)
         ${CMAKE_SOURCE_DIR}/tests/${dir}/test_${file}.c)
     target_link_libraries(test_${target}
         PRIVATE fby_flags ${ARGN} PkgConfig::cmocka)
+    # Tests take longer to compile than to run.
+    target_compile_options(test_${target} PRIVATE
+        $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
     target_compile_definitions(test_${target} PRIVATE
         FBY_TEST_DATA="${CMAKE_SOURCE_DIR}/tests/golden")
     add_test(NAME ${name} COMMAND test_${target})
@@ -98,6 +101,17 @@ function(fby_test_levels path)
             TIMEOUT ${timeout} LABELS unit
             ENVIRONMENT "${environment};FOREBAY_SIMD=${level}")
     endforeach()
+endfunction()
+
+# fby_unwatched(forebay): ThreadSanitizer does not watch what this program checks
+# of itself as it starts (tests/unwatched.c).
+function(fby_unwatched target)
+    if(FBY_SANITIZE STREQUAL "thread")
+        target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unwatched.c)
+        target_link_options(${target} PRIVATE
+            -Wl,--wrap=fby_codec_self_test,--wrap=fby_parts_self_test
+            -Wl,--wrap=fby_behaviours_try)
+    endif()
 endfunction()
 
 # fby_fuzz(tar fby_source ...): tests/fuzz/fuzz_tar.c, seeds in

@@ -19,6 +19,7 @@ test asserts that they took effect. The points, with what they count:
     worker.register_delay (ms=)                 register_first
 Connections are cut by a proxy, which counts its cuts."""
 
+import concurrent.futures
 import fcntl
 import io
 import json
@@ -28,6 +29,7 @@ import select
 import shutil
 import signal
 import subprocess
+import sys
 import tarfile
 import tempfile
 import time
@@ -36,6 +38,7 @@ import unittest
 import numpy
 
 FOREBAY = os.environ.get("FOREBAY_BIN", "build/forebay")
+TAKE_BATCHES = os.environ.get("TAKE_BATCHES", "build/take_batches")
 LONG = bool(os.environ.get("FOREBAY_TEST_LONG"))
 DIVISOR = 1 if LONG else 10
 SLOW = float(os.environ.get("FOREBAY_TEST_SLOW", "1"))  # sanitizers: 4
@@ -357,6 +360,15 @@ class Cluster:
         worker.wait_for_text(" REGISTERED ")
         return worker
 
+    def start_giver(self):
+        """Another server, with a worker that has all that lies in this
+        cluster's directory; where it listens."""
+        server = Part(self, ["server", "--listen", "tcp://127.0.0.1:*"])
+        Part(self, ["worker", "--server", server.endpoint, "--data",
+                    f"all={self.dir}", "--data",
+                    f"data={self.root or self.dir}"])
+        return server.endpoint
+
     def start(self, workers=2, *args):
         self.start_server()
         return [self.start_worker(*args) for _ in range(workers)]
@@ -393,6 +405,7 @@ class SystemTest(unittest.TestCase):
     def setUp(self):
         self.cluster = Cluster()
         self.addCleanup(self.cluster.close)
+        self.giver = None  # the server of first_batches()
         self.hedges = self.most_hedges = 0  # of runs without faults
 
     def run_forebay(self, *args):
@@ -414,6 +427,21 @@ class SystemTest(unittest.TestCase):
         self.forebay("show", "-p", pipeline, "--step", step, "-o", path, *args)
         with numpy.load(path) as file:
             return {name: file[name] for name in file.files}
+
+    def first_batches(self, pipeline, number):
+        """The same of the first steps, all by one consumer: a process for
+        each, as of `show`, takes ten times as long."""
+        if self.giver is None:
+            self.giver = self.cluster.start_giver()
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.cluster.dir))
+        done = subprocess.run(
+            [TAKE_BATCHES, self.giver, pipeline, f"all={self.cluster.dir}",
+             str(number), folder], capture_output=True, text=True, check=False,
+            env=self.cluster.env, timeout=120 * SLOW)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for step in range(number):
+            with numpy.load(folder / f"{step}.npz") as file:
+                yield {name: file[name] for name in file.files}
 
     def sent_once(self, pipeline, *args):
         """The result of an epoch of which nothing was asked twice: there is
@@ -476,5 +504,35 @@ class SystemTest(unittest.TestCase):
                 self.hedges, self.most_hedges, "hedges of all runs")
 
 
-def main():
-    unittest.main(verbosity=2)
+def wait(duration_s):
+    """Let it pass: how long somebody stands still is what is tested."""
+    signal.sigtimedwait([], duration_s)
+
+
+class SideBySide:
+    """Runs tests, which have no fixtures of their class, so many at a time."""
+
+    def __init__(self, number):
+        self.number = number
+
+    @staticmethod
+    def run_one(test):
+        said = io.StringIO()
+        return unittest.TextTestRunner(said, verbosity=2).run(test), said
+
+    def run(self, suite):
+        tests = [test for of_class in suite for test in of_class]
+        whole = unittest.TestResult()
+        with concurrent.futures.ThreadPoolExecutor(self.number) as pool:
+            for result, said in pool.map(self.run_one, tests):
+                sys.stderr.write(said.getvalue())
+                whole.testsRun += result.testsRun
+                whole.errors += result.errors
+                whole.failures += result.failures
+        return whole
+
+
+def main(beside=1):
+    """Run the tests of the file: with `beside`, so many at a time."""
+    runner = SideBySide(beside) if beside > 1 else None
+    unittest.main(verbosity=2, testRunner=runner)

@@ -98,8 +98,7 @@ class Arrays(SystemTest):
 
     def check_batches(self, pipeline):
         seen = set()
-        for step in range(SAMPLES // BATCH):
-            arrays = self.batch(pipeline, step)
+        for arrays in self.first_batches(pipeline, SAMPLES // BATCH):
             numbers = arrays["samples"].tolist()
             rows = [sample(number) for number in numbers]
             right = {extension: [row[extension] for row in rows]

@@ -3,6 +3,7 @@ runs, and of each part that does not."""
 
 import json
 import os
+import pathlib
 import signal
 import socket
 import subprocess
@@ -23,17 +24,19 @@ class Doctor(SystemTest):
         super().setUp()
         self.cluster.env.update(PATIENT)  # a lease longer than a check
 
-    def doctor(self, *args, code=0, **options):
+    def doctor(self, *args, code=0, before=(), **options):
         env = dict(self.cluster.env, **options)
         shown = subprocess.run(
-            [FOREBAY, "doctor", *map(str, args)], check=False, text=True,
-            capture_output=True, timeout=60 * SLOW, env=env)
+            [*before, FOREBAY, "doctor",
+             *(arg if isinstance(arg, bytes) else str(arg) for arg in args)],
+            check=False, text=True, capture_output=True, timeout=60 * SLOW,
+            env=env)
         self.assertEqual(shown.returncode, code, shown.stdout + shown.stderr)
         return shown
 
-    def findings(self, *args, code=0, **options):
+    def findings(self, *args, **options):
         """What was said, by check: a list of (state, finding, advice)."""
-        shown = self.doctor(*args, "--json", code=code, **options)
+        shown = self.doctor(*args, "--json", **options)
         lines = json.loads(shown.stdout)
         said = {}
         for line in lines:
@@ -44,9 +47,19 @@ class Doctor(SystemTest):
                 (line["state"], line["finding"], line["advice"]))
         return said
 
-    def start(self, workers):
-        self.cluster.photos(number=64)
-        return self.cluster.start(workers)
+    def pipeline(self, splits, label):
+        path = self.cluster.path("p.yaml")
+        splits = ", ".join(f"{name}: {{{split}}}" for name, split in
+                           splits.items())
+        path.write_text(f"forebay: 1\nglobal_batch: 1\nsplits: {{{splits}}}\n"
+                        f"fields: {{label: {{{label}}}}}\n")
+        return path
+
+    def class_folders(self, *folders):
+        for folder in folders:
+            path = self.cluster.path("c") / folder
+            path.mkdir(parents=True)
+            (path / "1.txt").write_text("x")
 
     def test_a_machine_alone_has_a_line_for_each_check(self):
         text = self.doctor().stdout
@@ -55,125 +68,79 @@ class Doctor(SystemTest):
         for line in lines:
             self.assertIn(line[0], STATES)
 
-    def test_json_says_the_same(self):
-        said = self.findings()
-        self.assertEqual(list(said), ALONE)
-        self.assertIn("libzmq", said["versions"][0][1])
-        self.assertIsNone(said["versions"][0][2])
-
-    def test_simd_that_is_held_back_is_told_with_what_to_do(self):
-        if not self.findings()["simd"][0][1].startswith("avx"):
-            self.skipTest("this CPU has nothing to hold back")
-        said = self.findings(FOREBAY_SIMD="portable")["simd"]
-        self.assertEqual(said[0][0], "warn")
-        self.assertEqual(said[0][2], "unset FOREBAY_SIMD")
-
-    def test_affinity_is_told(self):
-        if len(os.sched_getaffinity(0)) < 2:
-            self.skipTest("there is one CPU")
-        one = str(min(os.sched_getaffinity(0)))
-        shown = subprocess.run(["taskset", "-c", one, FOREBAY, "doctor"],
-                               check=False, capture_output=True, text=True)
-        self.assertRegex(shown.stdout, "(?m)^warn  cpus .* 1 of ")
-
     def test_a_pipeline_has_its_sources_looked_at(self):
         self.cluster.photos(number=16)
-        said = self.findings("--pipeline", self.cluster.pipeline())
-        self.assertEqual(said["source"][0][0], "ok")
+        self.class_folders("like/c00", "like/c01", "apart/c01")
+        said = self.findings("--pipeline", self.pipeline({
+            "train": f"folder: {self.cluster.root}", "like": "folder: c/like",
+            "val": "folder: c/apart", "named": "folder: 'd:0'"},
+            "from: folder"))
+        begun = ALONE.index("copy")
+        self.assertEqual(list(said), [
+            *ALONE[:begun], "source", "cache", "data", "classes",
+            *ALONE[begun:]])
+        self.assertIn("libzmq", said["versions"][0][1])
+        self.assertIsNone(said["versions"][0][2])
+        self.assertEqual([line[0] for line in said["source"]],
+                         ["ok", "ok", "ok", "note"])
         self.assertIn(str(self.cluster.root), said["source"][0][1])
         self.assertEqual(said["cache"][0][0], "ok")
         self.assertIn(str(self.cluster.path("cache")), said["cache"][0][1])
-        self.assertNotIn("stream", said)
+        (state, finding, _), = said["classes"]
+        self.assertEqual(state, "warn")
+        self.assertIn("split train: class 0 is the folder 'c00' here and 'c01' "
+                      "in split 'val'", finding)
 
-    def test_a_source_that_is_not_there_fails(self):
-        self.cluster.root = self.cluster.path("nowhere")
-        said = self.findings("--pipeline", self.cluster.pipeline(), code=1)
-        self.assertEqual(said["source"][0][0], "FAIL")
-        self.assertIn("No such file", said["source"][0][1])
-
-    def test_a_root_is_looked_for_below_its_data(self):
-        self.cluster.photos(number=16)
-        pipeline = self.cluster.pipeline(
-            "forebay: 1\nglobal_batch: 8\nsplits: {{val: {{folder: 'd:0'}}}}\n"
-            "fields: {{label: {{from: folder, classes: 4}}}}\n")
-        said = self.findings("--pipeline", pipeline)
-        self.assertEqual(said["source"][0][0], "note")
-        said = self.findings("--pipeline", pipeline, "--data",
-                             f"d={self.cluster.path('empty')}", code=1)
-        self.assertIn("/empty/0", said["source"][0][1])
-
-    def shards(self, pattern):
-        path = self.cluster.path("p.yaml")
-        path.write_text(f"forebay: 1\nglobal_batch: 2\nsplits: {{train: "
-                        f"{{shards: '{pattern}'}}}}\n"
-                        "fields: {label: {from: cls, classes: 4}}\n")
-        return path
-
-    def test_what_lies_in_a_source_is_looked_at(self):
-        for i in range(4):
-            self.cluster.path(f"{i}.cls").write_text(str(i))
-            subprocess.run(["tar", "-cf", f"s-{i}.tar", f"{i}.cls"],
-                           check=True, cwd=self.cluster.path("."))
-        path = self.shards("s-{0..3}.tar")
-        said = self.findings("--pipeline", path)
-        self.assertEqual(said["data"], [
-            ("ok", "split train: 4 samples in 4 shards", None)])
-        shard = self.cluster.path("s-2.tar")
-        shard.write_bytes(shard.read_bytes()[:700])
-        said = self.findings("--pipeline", path, code=1)
-        self.assertEqual(said["source"][0][0], "ok")
-        state, finding, advice = said["data"][0]
-        self.assertEqual(state, "FAIL")
-        self.assertIn("split train: shard s-2.tar: offset 0: the file is "
-                      "truncated", finding)
-        self.assertIn("mend or replace what it names", advice)
-        said = self.findings("--pipeline", self.shards("t-*.tar"), code=1)
-        self.assertIn("no file matches data0:t-*.tar", said["data"][0][1])
-
-    def test_splits_that_number_their_classes_apart_are_a_warning(self):
-        for folder in ("train/cat", "train/dog", "val/cat"):
-            path = self.cluster.path("c") / folder
-            path.mkdir(parents=True)
-            (path / "1.txt").write_text("x")
-        path = self.cluster.path("p.yaml")
-        path.write_text(
-            "forebay: 1\nglobal_batch: 1\nsplits: {train: {folder: c/train}, "
-            "val: {folder: c/val}}\nfields: {label: {from: folder}}\n")
-        self.assertNotIn("classes", self.findings("--pipeline", path))
-        self.cluster.path("c/val/cat").rename(self.cluster.path("c/val/dog"))
-        said = self.findings("--pipeline", path)
-        self.assertEqual(said["classes"][0][0], "warn")
-        self.assertIn("split train: class 0 is the folder 'cat' here and 'dog' "
-                      "in split 'val'", said["classes"][0][1])
-
-    def test_a_wrong_pipeline_fails_with_its_line(self):
-        path = self.cluster.path("p.yaml")
-        path.write_text("forebay: 1\nnonsense: 2\n")
-        said = self.findings("--pipeline", path, code=1)
-        self.assertEqual(said["pipeline"][0][0], "FAIL")
-        self.assertIn("p.yaml:2", said["pipeline"][0][1])
-
-    def test_json_is_json_whatever_the_file_is_called(self):
-        path = os.fsencode(self.cluster.path("p")) + b"\xff.yaml"
-        with open(path, "wb") as file:
-            file.write(b"nonsense\n")
-        shown = subprocess.run(
-            [FOREBAY, "doctor", "--json", "--pipeline", path], check=False,
-            capture_output=True)
-        lines = {line["check"]: line for line in json.loads(shown.stdout)}
-        self.assertIn("p?.yaml", lines["pipeline"]["finding"])
-
-    def test_a_cache_that_cannot_be_written_is_a_warning(self):
-        self.cluster.photos(number=16)
+    def test_what_cannot_be_had_is_told(self):
+        """Folders, a cache, CPUs and their instructions."""
+        self.class_folders("train/cat")
         self.cluster.path("file").write_text("")
-        said = self.findings("--pipeline", self.cluster.pipeline(),
-                             FOREBAY_CACHE_DIR=str(
-                                 self.cluster.path("file") / "cache"))
+        cpus = os.sched_getaffinity(0)
+        said = self.findings(
+            "--pipeline", self.pipeline({
+                "train": "folder: c/train", "gone": "folder: nowhere",
+                "named": "folder: 'd:0'"}, "from: folder"),
+            "--data", f"d={self.cluster.path('empty')}", code=1,
+            before=("taskset", "-c", str(min(cpus))), FOREBAY_SIMD="portable",
+            FOREBAY_CACHE_DIR=str(self.cluster.path("file") / "cache"))
+        self.assertEqual([line[0] for line in said["source"]],
+                         ["ok", "FAIL", "FAIL"])
+        self.assertIn("No such file", said["source"][1][1])
+        self.assertIn("/empty/0", said["source"][2][1])
         self.assertEqual(said["cache"][0][0], "warn")
         self.assertIn("Not a directory", said["cache"][0][1])
+        if len(cpus) > 1:
+            self.assertEqual(said["cpus"][0][0], "warn")
+            self.assertIn("1 of ", said["cpus"][0][1])
+        if " avx2 " in pathlib.Path("/proc/cpuinfo").read_text():
+            self.assertEqual(said["simd"][0][0], "warn")
+            self.assertEqual(said["simd"][0][2], "unset FOREBAY_SIMD")
+
+    def test_what_lies_in_a_source_is_looked_at(self):
+        for i in range(6):
+            self.cluster.path(f"{i}.cls").write_text(str(i % 4))
+            subprocess.run(["tar", "-cf", f"s-{i}.tar", f"{i}.cls"],
+                           check=True, cwd=self.cluster.path("."))
+        shard = self.cluster.path("s-5.tar")
+        shard.write_bytes(shard.read_bytes()[:700])
+        said = self.findings("--pipeline", self.pipeline({
+            "train": "shards: 's-{0..3}.tar'", "cut": "shards: 's-{4..5}.tar'",
+            "none": "shards: 't-*.tar'"}, "from: cls, classes: 4"), code=1)
+        self.assertEqual([line[0] for line in said["source"][:2]], ["ok"] * 2)
+        whole, cut, none = said["data"]
+        self.assertEqual(
+            whole, ("ok", "split train: 4 samples in 4 shards", None))
+        self.assertEqual(cut[0], "FAIL")
+        self.assertIn("split cut: shard s-5.tar: offset 0: the file is "
+                      "truncated", cut[1])
+        self.assertIn("mend or replace what it names", cut[2])
+        self.assertRegex(none[1], r"no file matches data\d:t-\*.tar")
 
     def test_a_cluster_that_runs_is_well(self):
-        self.start(2)
+        self.cluster.photos(number=64)
+        self.cluster.start_server()
+        for _ in range(2):  # they leave the machine to others
+            self.cluster.start_worker(faults="worker.slow:every_sample=1:ms=20")
         said = self.findings(
             "--server", self.cluster.server.endpoint, "--pipeline",
             self.cluster.pipeline(), "--data", f"data={self.cluster.root}")
@@ -202,43 +169,50 @@ class Doctor(SystemTest):
         self.assertIn("it knows 1 worker", found["server"][0][1])
         self.assertNotEqual(found["worker"][0][0], "FAIL")
 
-    def test_a_stopped_worker_is_named_beside_one_that_answers(self):
-        stopped, answers = self.start(2)
+    def test_workers_are_told_apart(self):
+        self.cluster.photos(number=16)
+        stopped, gone, _, answers = self.cluster.start(4)
+        distant = "tcp://192.0.2.1:7999"
+        self.cluster.start_worker("--advertise", distant)
         stopped.process.send_signal(signal.SIGSTOP)
-        said = self.findings(
-            "--server", self.cluster.server.endpoint, code=1)["worker"]
-        states = {finding.split("(")[1].split(")")[0]: (state, finding)
-                  for state, finding, _ in said}
-        self.assertEqual(states[stopped.endpoint][0], "FAIL")
-        self.assertIn("connected, but no answer", states[stopped.endpoint][1])
-        self.assertNotEqual(states[answers.endpoint][0], "FAIL")
-
-    def test_a_worker_that_is_gone_is_named(self):
-        gone, _ = self.start(2)
         gone.kill()
         said = self.findings(
-            "--server", self.cluster.server.endpoint, code=1)["worker"]
-        failed = [finding for state, finding, _ in said if state == "FAIL"]
-        self.assertEqual(len(failed), 1)
-        self.assertIn(gone.endpoint, failed[0])
-        self.assertIn("Connection refused", failed[0])
-
-    def test_an_address_beyond_loopback_is_a_warning(self):
-        self.cluster.photos(number=16)
-        self.cluster.start_server()
-        self.cluster.start_worker("--advertise", "tcp://192.0.2.1:7999")
-        said = self.findings(
             "--server", self.cluster.server.endpoint, code=1)
+        found = {finding.split("(")[1].split(")")[0]: (state, finding)
+                 for state, finding, _ in said["worker"]}
+        self.assertEqual(len(found), 5)
+        self.assertEqual(
+            {worker for worker, (state, _) in found.items() if state == "FAIL"},
+            {stopped.endpoint, gone.endpoint, distant})
+        for worker, words in ((stopped, "connected, but no answer"),
+                              (gone, "Connection refused"),
+                              (answers, "protocol 1, connected in ")):
+            self.assertIn(words, found[worker.endpoint][1])
         self.assertEqual(said["keys"][0][0], "warn")
-        self.assertIn("1 of 2 addresses listen beyond loopback without keys, "
-                      "as tcp://192.0.2.1:7999", said["keys"][0][1])
+        self.assertIn("1 of 6 addresses listen beyond loopback without keys, "
+                      f"as {distant}", said["keys"][0][1])
 
-    def test_a_server_without_workers_fails(self):
+    def test_a_server_without_workers_and_a_wrong_pipeline_fail(self):
         self.cluster.start_server()
+        path = self.cluster.path("p.yaml")
+        path.write_text("forebay: 1\nnonsense: 2\n")
         said = self.findings(
-            "--server", self.cluster.server.endpoint, code=1)
+            "--server", self.cluster.server.endpoint, "--pipeline", path,
+            code=1)
         self.assertIn("it knows no worker", said["server"][0][1])
         self.assertNotIn("worker", said)
+        self.assertEqual(said["pipeline"][0][0], "FAIL")
+        self.assertIn("p.yaml:2", said["pipeline"][0][1])
+
+    def test_a_name_that_nobody_knows_fails_and_json_is_json(self):
+        """Whatever the file is called."""
+        path = os.fsencode(self.cluster.path("p")) + b"\xff.yaml"
+        with open(path, "wb") as file:
+            file.write(b"nonsense\n")
+        said = self.findings(
+            "--server", "nosuch.invalid:7070", "--pipeline", path, code=1)
+        self.assertIn("nosuch.invalid", said["server"][0][1])
+        self.assertIn("p?.yaml", said["pipeline"][0][1])
 
     def test_a_server_that_is_not_there_fails_within_seconds(self):
         with socket.socket() as free:
@@ -256,10 +230,6 @@ class Doctor(SystemTest):
             said = self.findings("--server", "tcp://127.0.0.1:%d"
                                  % other.getsockname()[1], code=1)
         self.assertIn("connected, but no answer", said["server"][0][1])
-
-    def test_a_name_that_nobody_knows_fails(self):
-        said = self.findings("--server", "nosuch.invalid:7070", code=1)
-        self.assertIn("nosuch.invalid", said["server"][0][1])
 
     def test_ctrl_c_ends_it_with_130(self):
         with socket.create_server(("127.0.0.1", 0)) as other:

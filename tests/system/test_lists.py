@@ -89,9 +89,6 @@ class Lists(SystemTest):
     def of_list(self, name="train.csv", root="data:"):
         return self.pipeline(f"list: '{root}{name}', files: [image, mask]")
 
-    def batch(self, pipeline, step=0):
-        return super().batch(pipeline, step, "-d", f"data={self.root}")
-
     def check_pictures(self, arrays):
         red = arrays["image"][..., 0]
         self.assertTrue(numpy.array_equal(red, arrays["mask"][..., 0]))
@@ -99,8 +96,7 @@ class Lists(SystemTest):
 
     def check_all(self, pipeline):
         seen = []
-        for step in range(SAMPLES // BATCH):
-            arrays = self.batch(pipeline, step)
+        for arrays in self.first_batches(pipeline, SAMPLES // BATCH):
             numbers = self.check_pictures(arrays)
             self.assertEqual(arrays["label"].tolist(),
                              [row(n)["label"] for n in numbers])
@@ -245,8 +241,8 @@ class Lists(SystemTest):
 
     def test_parallel_folders_are_paired_by_their_names(self):
         pipeline, seen = self.parallel(), []
-        for step in range(SAMPLES // BATCH):
-            seen += self.check_pictures(self.batch(pipeline, step))
+        for arrays in self.first_batches(pipeline, SAMPLES // BATCH):
+            seen += self.check_pictures(arrays)
         self.assertEqual(sorted(seen), list(range(SAMPLES)))
         alone, three = self.digests(pipeline)
         self.assertEqual(alone, three)

@@ -129,8 +129,7 @@ class Pictures(SystemTest):
 
     def check_geometric(self, source):
         pipeline = self.pipeline_of(source, GEOMETRIC)
-        for step in range(SAMPLES // 16):
-            arrays = self.batch(pipeline, step)
+        for arrays in self.first_batches(pipeline, SAMPLES // 16):
             for name in GEOMETRIC:
                 self.assert_matches(
                     arrays[name], arrays[name + "_mask"], name)
@@ -145,8 +144,8 @@ class Pictures(SystemTest):
     def test_a_mask_follows_the_steps_of_a_policy_that_move_pixels(self):
         pipeline = self.pipeline_of(f"folder: {self.data(['png'])}", POLICIES)
         moved = 0
-        for step in range(SAMPLES // 16):
-            arrays = self.batch(pipeline, step)
+        for step, arrays in enumerate(
+                self.first_batches(pipeline, SAMPLES // 16)):
             rows = json.loads(self.forebay(
                 "plan", "-p", pipeline, "--step", step, "--json"))["rows"]
             for name in POLICIES:

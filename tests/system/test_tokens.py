@@ -124,8 +124,7 @@ class Tokens(TokenTest):
         targets = numpy.concatenate([pair[1] for pair in pairs])
         pipeline = self.pipeline(names, rest, batch=most_of(inputs))
         seen = []
-        for step in range(2):
-            shown = self.batch(pipeline, step)
+        for shown in self.first_batches(pipeline, 2):
             numbers = shown["samples"]
             self.assertEqual(shown["tokens"].dtype, numpy.int64)
             self.assertTrue(
@@ -412,8 +411,7 @@ class Packed(TokenTest):
         sequences = [s for documents in files for s in packed(documents)]
         pipeline = self.pack(names, form, batch=most_of(sequences))
         seen = []
-        for step in range(2):
-            shown = self.batch(pipeline, step)
+        for shown in self.first_batches(pipeline, 2):
             rows = [sequences[number] for number in shown["samples"]]
             for name, values in expected(rows).items():
                 self.assertTrue(numpy.array_equal(shown[name], values), name)

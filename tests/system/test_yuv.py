@@ -184,15 +184,18 @@ class Yuv(SystemTest):
             batch=batch))
         return path
 
-    def images(self, pipeline, step=0):
-        arrays = self.batch(pipeline, step)
+    def images(self, pipeline):
+        arrays = self.batch(pipeline)
         return arrays["image"], arrays["samples"].tolist()
+
+    def epoch(self, pipeline):
+        return self.first_batches(pipeline, SAMPLES // BATCH)
 
     def check(self, files, pipeline, right, most=0):
         seen = set()
-        for step in range(SAMPLES // BATCH):
-            images, samples = self.images(pipeline, step)
-            for got, number in zip(images, samples):
+        for batch in self.epoch(pipeline):
+            samples = batch["samples"].tolist()
+            for got, number in zip(batch["image"], samples):
                 want = right(files[number])
                 self.assertEqual(got.shape, want.shape)
                 worst = numpy.abs(got.astype(int) - want).max()
@@ -235,14 +238,14 @@ class Yuv(SystemTest):
     def test_large_pictures_travel_in_parts(self):
         files = self.data(3, lambda i: (1701, 1503 + i), "large")
         size = "{center_crop: {size: [1501, 1699]}}"
+        right = [as_delivered(data, lambda p, fill: cropped(p, 1501, 1699), 0)
+                 for data in files]
         for codec in ("store", "pack", "lz4"):
             pipeline = self.pipeline(
                 size, f"{{type: yuv420, codec: {codec}}}", batch=3)
             images, samples = self.images(pipeline)
             for got, number in zip(images, samples):
-                want = as_delivered(
-                    files[number], lambda p, fill: cropped(p, 1501, 1699), 0)
-                self.assertTrue(numpy.array_equal(got, want), codec)
+                self.assertTrue(numpy.array_equal(got, right[number]), codec)
 
     def test_normalised_planes_are_those_of_the_u8_pixels(self):
         self.data()
@@ -273,9 +276,8 @@ class Yuv(SystemTest):
         self.data()
         size = "{resize: {size: [47, 301]}}"
         converted_root = self.cluster.path("converted")
-        for step in range(SAMPLES // BATCH):
-            pixels, numbers = self.images(self.pipeline(size), step)
-            for image, number in zip(pixels, numbers):
+        for batch in self.epoch(self.pipeline(size)):
+            for image, number in zip(batch["image"], batch["samples"]):
                 folder = converted_root / f"c{number * 3 // SAMPLES}"
                 folder.mkdir(parents=True, exist_ok=True)
                 Image.fromarray(image).save(folder / f"{number:04}.png")
@@ -284,8 +286,7 @@ class Yuv(SystemTest):
             u8 = self.with_ops(
                 self.pipeline(size, "u8", root=converted_root, name="u8.yaml"),
                 mixing)
-            for step in range(SAMPLES // BATCH):
-                got, right = self.batch(planes, step), self.batch(u8, step)
+            for got, right in zip(self.epoch(planes), self.epoch(u8)):
                 for name in ("samples", "label", "image"):
                     self.assertTrue(
                         numpy.array_equal(got[name], right[name]), name)

@@ -48,8 +48,7 @@ class VaryingTest(harness.SystemTest):
     def batches(self, pipeline):
         """Each batch of an epoch, with the rows that it is made of."""
         seen = set()
-        for step in range(SAMPLES // BATCH):
-            arrays = self.batch(pipeline, step)
+        for arrays in self.first_batches(pipeline, SAMPLES // BATCH):
             numbers = arrays["samples"].tolist()
             seen.update(numbers)
             yield arrays, self.right(numbers)
