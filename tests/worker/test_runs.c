@@ -147,7 +147,8 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
     assert_ok(fby_job_create(&spec, bench->arenas, NULL, &job, &why));
     fby_stages_start(bench->stages, job);
     uint32_t chunks = 0;
-    while (chunks < job->layout.n_chunks && fby_job_is_working(job)) {
+    bool     failed = false; /* as told, for its failure is written before */
+    while (chunks < job->layout.n_chunks && !failed) {
         struct fby_stages_event event;
         struct pollfd           ready = {
                       .fd = fby_stages_fd(bench->stages), .events = POLLIN};
@@ -155,6 +156,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
         fby_stages_clear(bench->stages);
         while (fby_stages_next(bench->stages, &event)) {
             chunks += event.chunk != NULL ? 1 : 0;
+            failed = failed || event.chunk == NULL;
             fby_job_release(&event.job);
         }
     }
