@@ -1,0 +1,385 @@
+/* Children of a cluster: this program, started again, plays them. Each says on
+ * a pipe with which words it was started, and when it ends in order. */
+#include "tests/test.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cluster.h"
+#include "common/clock.h"
+#include "common/cores.h"
+#include "common/log.h"
+
+enum { PATIENCE_MS = 20000, TOLD = 512 };
+
+#define S FBY_NS_PER_S
+
+/* ---- The children -------------------------------------------------------- */
+
+static int tell_fd; /* where children tell */
+
+static void tell(const char *text)
+{
+    char line[TOLD];
+    int  n = snprintf(line, sizeof(line), "%d %s\n", (int)getpid(), text);
+    if (write(tell_fd, line, (size_t)n) != n) {
+        _exit(8);
+    }
+}
+
+static void say_endpoint(int fd, const char *kind)
+{
+    char endless[400];
+    memset(endless, 'x', sizeof(endless));
+    if (strcmp(kind, "server") == 0 || strcmp(kind, "worker") == 0) {
+        dprintf(fd, "tcp://127.0.0.1");
+        dprintf(fd, ":4242\n");
+    } else if (strcmp(kind, "endless") == 0) {
+        dprintf(fd, "%.*s", (int)sizeof(endless), endless);
+    }
+}
+
+/* The last four are --ready-fd N --parent PID. */
+static int child_main(int argc, char **argv)
+{
+    char     words[TOLD - 16] = "";
+    int      signal           = 0;
+    sigset_t set;
+    tell_fd = atoi(getenv("FBY_TEST_TELL"));
+    for (int i = 1; i < argc - 4; i++) {
+        strcat(strcat(words, i > 1 ? " " : ""), argv[i]);
+    }
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (strcmp(argv[argc - 4], "--ready-fd") != 0 ||
+        strcmp(argv[argc - 2], "--parent") != 0 ||
+        fby_child_follow(atoi(argv[argc - 1])) != FBY_OK ||
+        fby_child_follow(getpid()) != FBY_GONE) {
+        return 7;
+    }
+    tell(words);
+    if (strcmp(argv[1], "short") == 0 || getenv("FBY_TEST_SHORT") != NULL) {
+        return 3;
+    }
+    say_endpoint(atoi(argv[argc - 3]), argv[1]);
+    do {
+        sigwait(&set, &signal);
+    } while (
+        strcmp(argv[1], "stubborn") == 0 && getppid() == atoi(argv[argc - 1]));
+    tell("ends");
+    return 0;
+}
+
+/* ---- What they tell ------------------------------------------------------ */
+
+static int told_fd;
+
+/* The next line, without the pid before it. */
+static pid_t hear(const char *expected)
+{
+    char          line[TOLD] = "";
+    char         *text       = NULL;
+    struct pollfd wait       = {.fd = told_fd, .events = POLLIN};
+    for (size_t n = 0; n == 0 || line[n - 1] != '\n'; n++) {
+        assert_int_equal(poll(&wait, 1, PATIENCE_MS), 1);
+        assert_int_equal(read(told_fd, line + n, 1), 1);
+    }
+    line[strlen(line) - 1] = '\0';
+    pid_t pid              = (pid_t)strtol(line, &text, 10);
+    assert_string_equal(text + 1, expected);
+    return pid;
+}
+
+static void expect_silence(void)
+{
+    struct pollfd wait = {.fd = told_fd, .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 0), 0);
+}
+
+static int open_pipe(void **state)
+{
+    int  ends[2];
+    char number[16];
+    assert_int_equal(pipe(ends), 0); /* which children inherit */
+    snprintf(number, sizeof(number), "%d", ends[1]);
+    setenv("FBY_TEST_TELL", number, 1);
+    told_fd = ends[0];
+    tell_fd = ends[1];
+    *state  = NULL;
+    return 0;
+}
+
+static int close_pipe(void **state)
+{
+    (void)state;
+    close(told_fd);
+    close(tell_fd);
+    return 0;
+}
+
+/* ---- One child ----------------------------------------------------------- */
+
+static struct fby_child start(const char *word)
+{
+    struct fby_child child;
+    struct fby_words words = {0};
+    struct fby_why   why   = {{0}};
+    fby_words_add(&words, word);
+    assert_ok(fby_child_start(&child, "worker 7", &words, &why));
+    fby_words_fini(&words);
+    assert_int_equal(hear(word), child.pid);
+    return child;
+}
+
+static void fails_to_start(
+    const char *word, int64_t patience_ns, fby_err err, const char *text)
+{
+    struct fby_child child = start(word);
+    struct fby_why   why   = {{0}};
+    assert_int_equal(
+        fby_child_wait_ready(&child, fby_now_ns() + patience_ns, &why), err);
+    assert_string_equal(why.text, text);
+    assert_int_equal(child.ready_fd, -1);
+    fby_children_stop(&child, 1, 60 * S);
+    assert_int_equal(child.pid, 0);
+}
+
+static void a_child_that_does_not_say_where_it_listens_is_named(void **state)
+{
+    (void)state;
+    fails_to_start(
+        "mute", FBY_NS_PER_MS, FBY_TIMEOUT, "worker 7 did not start in time");
+    hear("ends");
+    fails_to_start("short", 60 * S, FBY_GONE,
+        "worker 7 ended while it started; see its message above");
+    fails_to_start("endless", 60 * S, FBY_PROTO,
+        "worker 7 ended while it started; see its message above");
+    hear("ends");
+    expect_silence();
+}
+
+static void a_child_that_does_not_end_is_killed(void **state)
+{
+    (void)state;
+    struct fby_child stubborn = start("stubborn");
+    struct fby_child worker   = start("worker");
+    struct fby_why   why      = {{0}};
+    assert_ok(fby_child_wait_ready(&worker, fby_now_ns() + 60 * S, &why));
+    assert_string_equal(worker.endpoint, "tcp://127.0.0.1:4242");
+    assert_false(fby_child_ended(&worker));
+    fby_children_stop(&worker, 1, 60 * S);
+    assert_int_equal(worker.pid, 0);
+    assert_int_equal(worker.status, 0);
+    hear("ends");
+    fby_children_stop(&stubborn, 1, FBY_NS_PER_MS);
+    assert_int_equal(stubborn.pid, 0);
+    assert_int_equal(stubborn.ready_fd, -1);
+    assert_true(WIFSIGNALED(stubborn.status));
+    assert_int_equal(WTERMSIG(stubborn.status), SIGKILL);
+    expect_silence();
+}
+
+/* ---- A cluster ----------------------------------------------------------- */
+
+static const char server_at_first[] = "server --listen tcp://127.0.0.1:*";
+static const char server_again[]    = "server --listen tcp://127.0.0.1:4242";
+static const char plain_worker[] =
+    "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
+    "--threads 3";
+
+static void options_are_passed_to_the_workers(void **state)
+{
+    char *roots[] = {(char[]){"a=/x"}, (char[]){"b=/y"}, NULL};
+    const struct fby_cluster_options options = {.listen = "tcp://127.0.0.1:9",
+        .workers                                        = 2,
+        .threads                                        = 5,
+        .memory                                         = "1G",
+        .cache                                          = "/c",
+        .cpus                                           = "0-1",
+        .n_cpus                                         = 2,
+        .nice                                           = "7",
+        .roots                                          = roots};
+    struct fby_cluster              *cluster = NULL;
+    struct fby_why                   why     = {{0}};
+    static const char                worker[] =
+        "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
+        "--threads 5 --cpus 0-1 --nice 7 --memory 1G --cache /c --data a=/x "
+        "--data b=/y";
+    (void)state;
+    assert_ok(fby_cluster_start(&options, &cluster, &why));
+    assert_string_equal(fby_cluster_server(cluster), "tcp://127.0.0.1:4242");
+    pid_t server = hear("server --listen tcp://127.0.0.1:9");
+    hear(worker);
+    hear(worker);
+    fby_cluster_stop(&cluster);
+    assert_null(cluster);
+    fby_cluster_stop(&cluster);
+    assert_int_not_equal(hear("ends"), server);
+    assert_int_not_equal(hear("ends"), server);
+    assert_int_equal(hear("ends"), server); /* the last */
+    expect_silence();
+}
+
+static void starts_with_threads(
+    struct fby_cluster_options options, uint32_t threads, const char *more)
+{
+    struct fby_cluster *cluster = NULL;
+    struct fby_why      why     = {{0}};
+    char               *none    = NULL;
+    char                text[TOLD];
+    options.roots = &none;
+    assert_ok(fby_cluster_start(&options, &cluster, &why));
+    hear(server_at_first);
+    snprintf(text, sizeof(text),
+        "worker --server tcp://127.0.0.1:4242 --listen tcp://127.0.0.1:* "
+        "--threads %u%s",
+        threads, more);
+    for (unsigned i = 0; i < options.workers; i++) {
+        hear(text);
+    }
+    fby_cluster_stop(&cluster);
+    for (unsigned i = 0; i < options.workers + 1; i++) {
+        hear("ends");
+    }
+}
+
+static void workers_share_the_cores(void **state)
+{
+    uint32_t cores = fby_cores();
+    (void)state;
+    starts_with_threads((struct fby_cluster_options){.workers = 1}, cores, "");
+    starts_with_threads((struct fby_cluster_options){.workers = 2},
+        cores > 1 ? cores / 2 : 1, "");
+    starts_with_threads(
+        (struct fby_cluster_options){.workers = 1, .cpus = "0", .n_cpus = 1}, 1,
+        " --cpus 0");
+    starts_with_threads(
+        (struct fby_cluster_options){.workers = 2, .cpus = "0", .n_cpus = 1}, 1,
+        " --cpus 0");
+}
+
+static struct fby_cluster *start_plain(pid_t *server, pid_t *worker)
+{
+    char                            *none    = NULL;
+    const struct fby_cluster_options options = {
+        .workers = 1, .threads = 3, .roots = &none};
+    struct fby_cluster *cluster = NULL;
+    struct fby_why      why     = {{0}};
+    assert_ok(fby_cluster_start(&options, &cluster, &why));
+    *server = hear(server_at_first);
+    *worker = hear(plain_worker);
+    return cluster;
+}
+
+/* Until it can be waited for. */
+static void kill_and_see(pid_t pid)
+{
+    siginfo_t info;
+    assert_int_equal(kill(pid, SIGKILL), 0);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+static void note_delay(void *arg, enum fby_log_level level, const char *line)
+{
+    (void)level;
+    snprintf(arg, TOLD, "%s", line);
+}
+
+static void a_worker_is_started_again_later_each_time(void **state)
+{
+    static const int    delays[] = {1, 2, 4, 8, 16, 30, 30};
+    char                said[TOLD];
+    char                text[TOLD];
+    pid_t               server  = 0;
+    pid_t               worker  = 0;
+    int64_t             now_ns  = 100 * S;
+    struct fby_cluster *cluster = start_plain(&server, &worker);
+    (void)state;
+    fby_log_redirect(FBY_LOG_WARN, note_delay, said);
+    for (size_t i = 0; i < sizeof(delays) / sizeof(delays[0]); i++) {
+        said[0] = '\0';
+        fby_cluster_watch(cluster, now_ns);
+        assert_string_equal(said, "");
+        kill_and_see(worker);
+        fby_cluster_watch(cluster, now_ns);
+        snprintf(text, sizeof(text),
+            "CHILD-ENDED worker 1 was killed by signal 9; started again in "
+            "%d s",
+            delays[i]);
+        assert_string_equal(said, text);
+        now_ns += delays[i] * S;
+        fby_cluster_watch(cluster, now_ns - 1);
+        expect_silence();
+        fby_cluster_watch(cluster, now_ns);
+        worker = hear(plain_worker);
+    }
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    fby_cluster_stop(&cluster);
+    assert_int_equal(hear("ends"), worker);
+    assert_int_equal(hear("ends"), server);
+}
+
+static void a_server_is_started_again_where_it_was(void **state)
+{
+    char                said[TOLD] = "";
+    pid_t               server     = 0;
+    pid_t               worker     = 0;
+    struct fby_cluster *cluster    = start_plain(&server, &worker);
+    (void)state;
+    fby_log_redirect(FBY_LOG_WARN, note_delay, said);
+    kill_and_see(server);
+    fby_cluster_watch(cluster, 5 * S);
+    assert_string_equal(said,
+        "CHILD-ENDED the server was killed by signal 9; started again in 1 s");
+    fby_cluster_watch(cluster, 6 * S);
+    fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+    assert_int_not_equal(hear(server_again), server);
+    assert_string_equal(fby_cluster_server(cluster), "tcp://127.0.0.1:4242");
+    fby_cluster_stop(&cluster);
+    assert_int_equal(hear("ends"), worker);
+    hear("ends");
+}
+
+static void a_cluster_that_cannot_start_leaves_nothing(void **state)
+{
+    char                            *none    = NULL;
+    const struct fby_cluster_options options = {.workers = 1, .roots = &none};
+    struct fby_cluster              *cluster = NULL;
+    struct fby_why                   why     = {{0}};
+    (void)state;
+    setenv("FBY_TEST_SHORT", "1", 1);
+    assert_int_equal(fby_cluster_start(&options, &cluster, &why), FBY_GONE);
+    unsetenv("FBY_TEST_SHORT");
+    assert_null(cluster);
+    assert_string_equal(
+        why.text, "the server ended while it started; see its message above");
+    hear(server_at_first);
+    expect_silence();
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left */
+}
+
+#define WITH_PIPE(test) \
+    cmocka_unit_test_setup_teardown(test, open_pipe, close_pipe)
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_PIPE(a_child_that_does_not_say_where_it_listens_is_named),
+        WITH_PIPE(a_child_that_does_not_end_is_killed),
+        WITH_PIPE(options_are_passed_to_the_workers),
+        WITH_PIPE(workers_share_the_cores),
+        WITH_PIPE(a_worker_is_started_again_later_each_time),
+        WITH_PIPE(a_server_is_started_again_where_it_was),
+        WITH_PIPE(a_cluster_that_cannot_start_leaves_nothing),
+    };
+    if (argc > 1) {
+        return child_main(argc, argv);
+    }
+    return cmocka_run_group_tests_name("cli.cluster", tests, NULL, NULL);
+}
