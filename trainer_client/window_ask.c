@@ -294,14 +294,19 @@ void fby_w_ask_tick(struct fby_window *w)
 
 /* ---- When to look again -------------------------------------------------- */
 
-static bool is_waiting(const struct fby_window *w)
+bool fby_w_lacks_request(const struct fby_window *w)
 {
     for (uint64_t at = w->cursor; at < w->reserved; at++) {
         if (fby_w_slot(w, fby_w_place(w, at)->main)->state == SLOT_RESERVED) {
             return true;
         }
     }
-    return w->reserved < w->plan.total;
+    return false;
+}
+
+static bool is_waiting(const struct fby_window *w)
+{
+    return fby_w_lacks_request(w) || w->reserved < w->plan.total;
 }
 
 /* When the next BUSY peer may be asked again, if that helps anybody. */

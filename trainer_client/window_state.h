@@ -339,6 +339,8 @@ bool    fby_w_in_demand(const struct fby_window *w, uint32_t ready);
 /* window_ask.c */
 void    fby_w_ask_tick(struct fby_window *w);
 int64_t fby_w_ask_deadline(const struct fby_window *w);
+/* A step of the window waits for somebody to be asked. */
+bool fby_w_lacks_request(const struct fby_window *w);
 /* A REQUEST of its own id, of which the peer owes the answer from now on. */
 struct fby_action *fby_w_request(
     struct fby_window *w, int peer, uint64_t at, uint64_t bytes);

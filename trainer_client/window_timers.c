@@ -88,9 +88,11 @@ static void connect_some(struct fby_window *w)
     }
 }
 
+/* With all steps of the window asked for, workers may well be idle or gone. */
 static void warn_when_unserved(struct fby_window *w)
 {
-    if (fby_window_usable(w) > 0) {
+    bool needed = !w->started || fby_w_lacks_request(w);
+    if (fby_window_usable(w) > 0 || !needed) {
         w->unserved_ns = w->now;
     } else if (w->now >= w->unserved_ns + w->config.times.warn) {
         w->unserved_ns = w->now;

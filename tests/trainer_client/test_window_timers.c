@@ -332,6 +332,32 @@ static void without_a_worker_the_user_is_told_every_5_s(void **state)
     fby_window_destroy(&d.w);
 }
 
+/* The consumer takes nothing for so long that the worker is closed as idle. */
+static void no_worker_is_missed_while_no_step_waits_for_one(void **state)
+{
+    (void)state;
+    struct fby_window_config c = config_of(1);
+    struct driver            d = driver_of(&c);
+    (void)join(&d, 1);
+    start_at(&d, 1, 2);
+    struct fby_action r = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(header(&d, &r, 0), FBY_TAKE);
+    assert_int_equal(end(&d, &r, 1), FBY_TAKE);
+    turn(&d);
+    for (int s = 0; s < 100; s++) {
+        fby_window_heard(d.w, d.now, 0);
+        wait(&d, 1 * S);
+        assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 0);
+    }
+    take_and_release(&d, 0);
+    turn_says(&d, "CONNECT 0; HELLO 0");
+    fby_window_full(d.w, d.now, 0);
+    turn_says(&d, "CLOSE 0");
+    wait(&d, 5 * S);
+    assert_int_equal(count(&d, FBY_DO_NO_WORKERS, FBY_NO_PEER), 1);
+    fby_window_destroy(&d.w);
+}
+
 static void the_user_is_told_5_s_after_the_last_worker_went(void **state)
 {
     (void)state;
@@ -368,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_late_tick_finds_suspects_and_idle_workers),
         cmocka_unit_test(a_late_tick_tells_that_nobody_can_be_asked),
         cmocka_unit_test(without_a_worker_the_user_is_told_every_5_s),
+        cmocka_unit_test(no_worker_is_missed_while_no_step_waits_for_one),
         cmocka_unit_test(the_user_is_told_5_s_after_the_last_worker_went),
     };
     return cmocka_run_group_tests_name(
