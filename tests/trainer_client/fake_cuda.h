@@ -29,7 +29,7 @@ void fake_cuda_end(void);
  * NULL: none. */
 void fake_cuda_fail(const char *function);
 
-/* Until memory was pinned `n` times since the beginning, by other threads: what
+/* Wait until other threads have pinned memory `n` times in all: what
  * fails from then on fails no pinning. */
 void fake_cuda_await_pins(uint32_t n);
 

@@ -1,4 +1,4 @@
-/* What the receiver says to a server and to workers, and what it makes of each
+/* The receiver's messages to a server and to workers, and how it handles each
  * of their messages. */
 #include "tests/trainer_client/dialogue.h"
 
@@ -252,7 +252,7 @@ static void a_server_without_workers_is_told_of(void **state)
     dialogue_end(&d);
 }
 
-/* From the next step on there is one worker. */
+/* There is one worker from the next step on. */
 static void answer_rest(struct dialogue *d, struct party *worker)
 {
     struct answer a;

@@ -91,7 +91,7 @@ static void bytes_that_come_at_time_0_are_credited_too(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* Of late and unknown chunks too. */
+/* Late and unknown chunks count too. */
 static void every_chunk_is_credited(void **state)
 {
     (void)state;

@@ -232,7 +232,7 @@ static uint32_t big_endian(const uint8_t *at)
            (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Where the last chunk of pixels ends. */
+/* The offset at which the last chunk of pixels ends. */
 static size_t end_of_pixels(struct fby_picture_file file)
 {
     size_t end = 0;
