@@ -28,7 +28,8 @@ static void a_batch_is_sent_and_counted(void **state)
     assert_int_equal(n->requests, 1);
     assert_int_equal(n->chunks, 2);
     assert_int_equal(n->raw_bytes, UINT64_C(3072) * KIT_BATCH + KIT_BATCH);
-    assert_int_equal(n->wire_bytes, 2 * FBY_CHUNK_PREFIX + wire_bytes);
+    assert_int_equal(
+        n->wire_bytes, UINT64_C(2) * FBY_CHUNK_PREFIX + wire_bytes);
     assert_int_equal(n->joined + n->copied_chunks + n->busy + n->lost, 0);
     rig_close(&rig);
 }
