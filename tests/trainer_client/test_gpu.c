@@ -568,7 +568,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_call_that_fails_ends_the_stream_with_its_name),
         cmocka_unit_test(auto_takes_the_gpu_or_the_host),
     };
-    setenv("FOREBAY_TIME_DIVISOR", "10", 1);
     if (argc > 1) { /* one test alone, to look into it */
         cmocka_set_test_filter(argv[1]);
     }
