@@ -3,10 +3,12 @@
  * Streams are queues of work that is done later, in any order that streams and
  * events allow: some of it, drawn at random, at every call. Copies read their
  * source when they are done, so that memory filled anew too early is seen; a
- * launch is the rehearsal of the kernel. "Device" memory is the host's. */
+ * launch is the rehearsal of the kernel. "Device" memory is the host's, and
+ * never zeroed. What no user of CUDA may do ends the program with its name. */
 #ifndef FBY_TEST_FAKE_CUDA_H
 #define FBY_TEST_FAKE_CUDA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trainer_client/cuda.h"
@@ -28,6 +30,20 @@ void fake_cuda_end(void);
 /* Let a function of the runtime, "cudaMalloc", fail from now on with error 719;
  * NULL: none. */
 void fake_cuda_fail(const char *function);
+
+/* Let the call of it after `n` others fail, and no other. */
+void fake_cuda_fail_once(const char *function, uint32_t n);
+
+/* A stream stands still, or goes on. None may that somebody waits for. */
+void fake_cuda_pause(void *stream, bool paused);
+
+/* All work that can be done. */
+void fake_cuda_run(void);
+
+/* From now on a graph is being captured: no call may be of it. What the calling
+ * thread's mode is; 0: its calls are of whatever is captured. */
+void fake_cuda_capture(void);
+int  fake_cuda_mode(void);
 
 /* Until memory was pinned `n` times since the beginning, by other threads: what
  * fails from then on fails no pinning. */
