@@ -68,6 +68,7 @@ static struct {
     struct range            arenas[PINS];
     struct range            blocks[BLOCKS];
     bool                    captured; /* somebody captures a graph */
+    bool                    quick;
     const char             *broken;
     uint32_t                skip; /* calls of it before one that fails, */
     bool                    once; /* and whether it is the only one */
@@ -240,7 +241,7 @@ static bool step(struct stream *stream)
 
 static void some_work(void)
 {
-    for (uint32_t n = draw(MANY); n > 0; n--) {
+    for (uint32_t n = draw(fake.quick ? STREAMS : MANY); n > 0; n--) {
         (void)step(&fake.streams[draw(STREAMS)]);
     }
 }
@@ -667,6 +668,7 @@ void fake_cuda_begin(uint64_t seed)
     fake.seed     = seed;
     fake.broken   = NULL;
     fake.captured = false;
+    fake.quick    = false;
     fake.driver   = 13000;
     fake.devices  = 1;
     fake.contexts = 0;
@@ -726,6 +728,11 @@ void fake_cuda_run(void)
     pthread_mutex_lock(&fake.lock);
     all_work();
     pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_hurry(void)
+{
+    fake.quick = true;
 }
 
 void fake_cuda_capture(void)

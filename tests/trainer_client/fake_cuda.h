@@ -37,6 +37,10 @@ void fake_cuda_fail_once(const char *function, uint32_t n);
 /* A stream stands still, or goes on. None may that somebody waits for. */
 void fake_cuda_pause(void *stream, bool paused);
 
+/* More of the work at each call, for who waits for it by asking; before there
+ * is any. */
+void fake_cuda_hurry(void);
+
 /* All work that can be done. */
 void fake_cuda_run(void);
 
