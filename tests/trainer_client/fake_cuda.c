@@ -798,6 +798,13 @@ void fake_cuda_read(void *stream, void *to, const void *from, size_t size)
     pthread_mutex_unlock(&fake.lock);
 }
 
+void fake_cuda_fill(void *stream, void *to, size_t size)
+{
+    pthread_mutex_lock(&fake.lock);
+    put(stream, &(struct work){.kind = FILL, .to = to, .size = size});
+    pthread_mutex_unlock(&fake.lock);
+}
+
 void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg)
 {
     pthread_mutex_lock(&fake.lock);

@@ -72,6 +72,9 @@ void  fake_cuda_give(void *stream, void *memory);
 /* A copy of the consumer's, from the device. */
 void fake_cuda_read(void *stream, void *to, const void *from, size_t size);
 
+/* Values of the consumer's own on the device, which are no batch's. */
+void fake_cuda_fill(void *stream, void *to, size_t size);
+
 /* A kernel of the consumer's: `work(arg)` when `stream` gets there. */
 void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg);
 
