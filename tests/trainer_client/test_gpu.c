@@ -295,6 +295,28 @@ static void ops_of_planes_are_as_on_the_host(void **state)
         51);
 }
 
+static void pictures_with_ops_of_their_own_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways("fields:\n"
+                     "  first:\n"
+                     "    from: jpg\n"
+                     "    ops: [random_crop: {size: [16, 24]}]\n"
+                     "    device: [random_erasing: {p: 0.5, value: 0.5}]\n"
+                     "  second:\n"
+                     "    from: png\n"
+                     "    ops: [random_crop: {size: [20, 24]}]\n"
+                     "    device: [colour_jitter: {contrast: [0.5, 2]},\n"
+                     "             mixup: {label: label}]\n"
+                     "    out: {dtype: f32}\n"
+                     "  label: {from: cls, classes: 10, one_hot: {}}\n"
+                     "  third:\n"
+                     "    from: jpeg\n"
+                     "    ops: [random_crop: {size: [16, 16]}]\n"
+                     "    device: [colour_jitter: {brightness: 0.5}]\n",
+        54);
+}
+
 static void arrays_scaled_by_channel_are_as_on_the_host(void **state)
 {
     (void)state;
@@ -645,6 +667,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(ops_of_planes_are_as_on_the_host),
+        cmocka_unit_test(pictures_with_ops_of_their_own_are_as_on_the_host),
         cmocka_unit_test(arrays_scaled_by_channel_are_as_on_the_host),
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(sparse_rows_are_as_on_the_host),
