@@ -2,6 +2,9 @@
  * what is on the stream of the release, whichever streams had them before. */
 #include "tests/trainer_client/feed_rig.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "forebay/forebay.h"
 #include "trainer_client/shelf.h"
 
@@ -111,11 +114,47 @@ static void a_stream_that_cannot_wait_is_refused(void **state)
     free(rig.looks);
 }
 
+static uint64_t calls_so_far(void)
+{
+    struct fake_cuda_counts counts = fake_cuda_counts();
+    return counts.async + counts.blocks + counts.live;
+}
+
+/* Whatever it drops, though it had the last of it: CUDA is its parent's. */
+static void a_forked_child_calls_nothing_of_cudas(void **state)
+{
+    (void)state;
+    struct rig                rig;
+    int                       status = 0;
+    DLManagedTensorVersioned *tensor = NULL;
+    begin(&rig, 1, false);
+    struct fby_shelf     *shelf = shelf_of(&rig);
+    struct forebay_batch *batch = deliver(&rig, shelf, 0, &own[1]);
+    batch->n_tensors            = 1;
+    assert_int_equal(forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
+    assert_int_equal(forebay_release(&batch, &own[1]), FOREBAY_OK);
+    fake_cuda_await_pins(ARENAS);
+    pid_t pid = fork();
+    if (pid == 0) {
+        uint64_t before = calls_so_far();
+        tensor->deleter(tensor);
+        _exit(calls_so_far() == before ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    tensor->deleter(tensor);
+    fby_shelf_leave(&shelf);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+    free(rig.looks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_waits_for_the_stream_of_the_release),
         cmocka_unit_test(a_stream_that_cannot_wait_is_refused),
+        cmocka_unit_test(a_forked_child_calls_nothing_of_cudas),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.gpu_release", tests, NULL, NULL);
