@@ -157,15 +157,20 @@ static void a_file_that_was_replaced_is_stale_after_it_was_read(void **state)
     close_table(&t);
 }
 
-static void refuses(struct sandbox *sb, const char *pattern, const char *words)
+static void refuses_with(
+    struct sandbox *sb, const char *pattern, fby_err err, const char *words)
 {
     struct fby_why          why     = {{0}};
     struct fby_dataset     *dataset = NULL;
     struct fby_dataset_spec spec    = columns_of(sb, pattern);
-    assert_int_not_equal(
-        fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why),
-        FBY_OK);
+    assert_int_equal(
+        fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why), err);
     assert_says(&why, words);
+}
+
+static void refuses(struct sandbox *sb, const char *pattern, const char *words)
+{
+    refuses_with(sb, pattern, FBY_CONFIG, words);
 }
 
 static void what_is_no_table_is_refused_with_its_numbers(void **state)
@@ -181,7 +186,7 @@ static void what_is_no_table_is_refused_with_its_numbers(void **state)
         "as many");
     sandbox_mkdir(*state, "data/e");
     refuses(*state, "data:e", "it holds no column");
-    refuses(*state, "data:f*", "no file matches data:f*");
+    refuses_with(*state, "data:f*", FBY_NOT_FOUND, "no file matches data:f*");
     sandbox_write_text(*state, "data/g.npz", "PK or something else");
     refuses(*state, "data:g.npz", "it does not end as a zip file");
 }

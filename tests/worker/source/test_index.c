@@ -92,9 +92,12 @@ static void samples_that_a_side_lacks_are_counted_and_the_first_named(
     sandbox_write_text(sb, "data/p/a/README", "no member");
     sandbox_mkdir(sb, "data/p/b");
     refuses(&spec, "the folders have no files named KEY.EXTENSION in them");
-    sandbox_write_text(sb, "data/p/a/1.txt", "");
     sandbox_write_text(sb, "data/p/a/10.txt", "");
     sandbox_write_text(sb, "data/p/b/1.txt", "");
+    sandbox_write_text(sb, "data/p/b/10.txt", "");
+    refuses(&spec, "1 file missing: 1.* in a; each folder has");
+    sandbox_remove(sb, "data/p/b/10.txt");
+    sandbox_write_text(sb, "data/p/a/1.txt", "");
     sandbox_write_text(sb, "data/p/b/2.txt", "");
     sandbox_write_text(sb, "data/p/b/3.txt", "");
     refuses(&spec,
