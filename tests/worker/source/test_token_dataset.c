@@ -116,6 +116,25 @@ static void documents_are_packed_whole_with_their_lengths(void **state)
     fby_dataset_destroy(&ds);
 }
 
+static void files_of_one_document_are_counted(void **state)
+{
+    const struct fby_tokens how = {.format = FBY_TOKENS_FLAT,
+        .type                              = FBY_U16,
+        .length                            = 5,
+        .packed                            = true,
+        .end                               = 9};
+    flat(*state, "data/a.bin", 10, 6);
+    flat(*state, "data/b.bin", 4, 20); /* 9 is in it */
+    flat(*state, "data/c.bin", 10, 5); /* no longer than a sequence */
+    flat(*state, "data/d.bin", 30, 7);
+    flat(*state, "data/e.bin", 3, 7); /* 9 ends it */
+    const struct fby_dataset_spec spec =
+        tokens_of(*state, "data:{a,b,c,d,e}.bin", &how);
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_undivided(ds), 3);
+    fby_dataset_destroy(&ds);
+}
+
 /* A pair of files of Megatron's: sequences of u16 at these bytes of the .bin,
  * whose tokens are 0, 1, 2, ...; each is a document. */
 static void megatron(const struct sandbox *sb, const uint32_t *sizes,
@@ -316,6 +335,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(sequences_are_cut_file_by_file),
         TEST(documents_are_packed_whole_with_their_lengths),
+        TEST(files_of_one_document_are_counted),
         TEST(sequences_go_on_from_run_to_run),
         TEST(packed_documents_lie_where_their_runs_do),
         TEST(an_index_beside_it_that_changed_is_read_again),
