@@ -406,6 +406,60 @@ static void columns_that_are_not_described_alike_are_refused(void **state)
     }
 }
 
+/* One sample of `n` columns of a byte each, all of them tokens of some kind;
+ * the last one is read. */
+static struct token_reading read_columns_of_mds(unsigned n)
+{
+    struct fby_buffer config  = {0};
+    struct fby_buffer bytes   = {0};
+    const char *const lists[] = {"{\"column_encodings\": [",
+        "],"
+        "\"column_names\": [",
+        "], \"column_sizes\": ["};
+    for (int list = 0; list < 3; list++) {
+        fby_put_bytes(&config, lists[list], strlen(lists[list]));
+        for (unsigned i = 0; i < n; i++) {
+            char item[16];
+            snprintf(item, sizeof(item), "%s\"c%u\"", i > 0 ? "," : "", i);
+            const char *text = list == 1   ? item
+                               : i == 0    ? (list == 0 ? "\"bytes\"" : "1")
+                               : list == 0 ? ",\"bytes\""
+                                           : ",1";
+            fby_put_bytes(&config, text, strlen(text));
+        }
+    }
+    const char *rest = "], \"format\": \"mds\", \"version\": 2}";
+    fby_put_bytes(&config, rest, strlen(rest));
+    fby_put_u32(&bytes, 1);
+    fby_put_u32(&bytes, 12 + (uint32_t)config.size);
+    fby_put_u32(&bytes, 12 + (uint32_t)config.size + n);
+    fby_put_bytes(&bytes, config.data, config.size);
+    for (unsigned i = 0; i < n; i++) {
+        fby_put_u8(&bytes, (uint8_t)i);
+    }
+    char last[16];
+    snprintf(last, sizeof(last), "c%u", n - 1);
+    struct token_reading r = begin(&bytes, &mds_bytes);
+    r.err                  = fby_mds_read(&r.file, last, r.all, &r.why);
+    fby_buffer_fini(&config);
+    fby_buffer_fini(&bytes);
+    return r;
+}
+
+static void a_sample_has_at_most_256_columns(void **state)
+{
+    (void)state;
+    struct token_reading r = read_columns_of_mds(256);
+    assert_ok(r.err);
+    assert_int_equal(r.all->tokens, 1);
+    assert_int_equal(r.all->at[0], r.file.size - 1);
+    end(&r);
+    r = read_columns_of_mds(257);
+    assert_int_equal(r.err, FBY_CONFIG);
+    assert_says(&r, "are not named, encoded and sized alike, or more than 256");
+    end(&r);
+}
+
 /* One sample of one column, an array whose shape is passed over. */
 static fby_err read_array(
     const char *encoding, const void *array, size_t size, uint64_t *skipped)
@@ -473,6 +527,7 @@ int main(void)
         cmocka_unit_test(tokens_of_samples_are_found_among_their_columns),
         cmocka_unit_test(samples_that_lie_elsewhere_are_refused),
         cmocka_unit_test(columns_that_are_not_described_alike_are_refused),
+        cmocka_unit_test(a_sample_has_at_most_256_columns),
         cmocka_unit_test(a_shape_is_as_long_as_its_first_byte_says),
     };
     return cmocka_run_group_tests_name(
