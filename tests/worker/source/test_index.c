@@ -237,6 +237,27 @@ static void write_npy(const struct sandbox *sb, const char *path, uint8_t first)
     fby_buffer_fini(&file);
 }
 
+/* Beside columns there may be anything. */
+static void only_files_called_so_are_columns(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_npy(sb, "data/d-0/a.npy", 20);
+    write_npy(sb, "data/d-1/a.npy", 30);
+    sandbox_write_text(sb, "data/d-0/.npy", "hidden");
+    sandbox_write_text(sb, "data/d-0/npy", "no NumPy file");
+    sandbox_write_text(sb, "data/d-0/b.npy.txt", "no NumPy file");
+    sandbox_write_text(sb, "data/d-0/bnpy", "no NumPy file");
+    sandbox_write_text(sb, "data/d-0/b.npx", "no NumPy file");
+    sandbox_mkdir(sb, "data/d-0/b.npy");
+    sandbox_mkdir(sb, "data/d-0/b.npz");
+    sandbox_mkdir(sb, "data/d-2.npz.d");
+    const struct fby_dataset_spec spec =
+        source(sb, FBY_SOURCE_COLUMNS, "data:d-{0,1}");
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    assert_rows(ds, "a", 20);
+    fby_dataset_destroy(&ds);
+}
+
 /* "a-b.npy" comes before "a.npy", but column a before a-b. */
 static void columns_keep_their_own_files_and_stamps(void **state)
 {
@@ -473,6 +494,7 @@ int main(void)
         TEST(a_list_in_json_lines_is_told_by_its_name),
         TEST(a_file_of_a_list_that_is_not_there_is_named_by_its_line),
         TEST(rows_of_an_npz_lie_in_their_members),
+        TEST(only_files_called_so_are_columns),
         TEST(columns_keep_their_own_files_and_stamps),
         TEST(what_is_listed_anyway_is_kept_with_its_sums_only),
         TEST(a_manifest_is_written_when_it_changed_and_else_not),

@@ -221,6 +221,33 @@ static void an_entry_that_is_longer_or_shorter_is_refused(void **state)
     }
 }
 
+/* As much too long as one another: what is left over does not cancel out. */
+static void two_entries_that_are_longer_are_refused_or_mean_themselves(
+    void **state)
+{
+    (void)state;
+    for (int i = 0; i < EXAMPLE_SHARDS; i++) {
+        struct fby_buffer bytes = example_bytes(i);
+        struct entry      one   = {0, 0};
+        for (int key = 0; next_entry(&bytes, &one); key++) {
+            struct entry two = one;
+            while (key > 3 && next_entry(&bytes, &two)) {
+                for (int64_t by = 1; by <= 8; by *= 2) {
+                    if (one.size < by || two.size < by) {
+                        continue;
+                    }
+                    struct fby_buffer first = resized(&bytes, two, by);
+                    struct fby_buffer both  = resized(&first, one, by);
+                    (void)try_bytes(&both);
+                    fby_buffer_fini(&first);
+                    fby_buffer_fini(&both);
+                }
+            }
+        }
+        fby_buffer_fini(&bytes);
+    }
+}
+
 static void a_number_of_any_size_is_refused_or_means_itself(void **state)
 {
     (void)state;
@@ -402,6 +429,8 @@ int main(void)
         cmocka_unit_test(every_damaged_byte_is_refused_or_means_itself),
         cmocka_unit_test(a_manifest_that_ends_early_is_refused),
         cmocka_unit_test(an_entry_that_is_longer_or_shorter_is_refused),
+        cmocka_unit_test(
+            two_entries_that_are_longer_are_refused_or_mean_themselves),
         cmocka_unit_test(a_number_of_any_size_is_refused_or_means_itself),
         cmocka_unit_test(what_lies_in_a_file_may_end_with_it),
         cmocka_unit_test(samples_that_make_no_sense_are_refused),
