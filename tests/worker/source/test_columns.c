@@ -255,8 +255,13 @@ static void offsets_that_go_back_or_out_point_nowhere(void **state)
     static const int64_t  offsets[] = {0, 4, 3, 11, -1, 10};
     static const uint64_t samples[] = {0, 1, 2, 3, 4};
     static const bool     right[]   = {true, false, false, false, false};
+    static const uint64_t before[]  = {0, 0, 0, 0, 0}; /* by the same run */
     lists(*state, "<i4", offsets, 5, 10);
     struct table t = open_field(columns_of(*state, "data:d"), &ragged_a);
+    fby_run_place(t.run, t.dataset, before, 5);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    assert_non_null(t.run->at[4]);
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
     fby_run_place(t.run, t.dataset, samples, 5);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     for (unsigned i = 0; i < 5; i++) {

@@ -199,12 +199,13 @@ static void a_row_has_at_most_a_mebibyte(void **state)
         char            *text  = malloc(head + size + 10);
         memcpy(text, cases[i].head, head);
         memset(text + head, 'y', size + 1);
-        strcpy(text + head + size, cases[i].tail);
+        memcpy(text + head + size, cases[i].tail, strlen(cases[i].tail) + 1);
         assert_ok(read_list(text, cases[i].json, &parts, NULL));
         assert_int_equal(parts.shards[0].text_size[1], size + (i == 2 ? 1 : 0));
         forget(&parts);
         text[head + size] = 'y';
-        strcpy(text + head + size + 1, cases[i].tail);
+        memcpy(
+            text + head + size + 1, cases[i].tail, strlen(cases[i].tail) + 1);
         refuse(text, cases[i].json, "a row of more than 1 MiB");
         free(text);
     }

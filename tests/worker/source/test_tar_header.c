@@ -36,7 +36,7 @@ static void a_name_has_its_prefix_before_it(void **state)
     struct fby_buffer     tar    = {0};
     uint8_t              *header = new_header(&tar, "0001.jpg", '0');
     struct fby_tar_header parsed;
-    memcpy(header + 345, "deep/dir", 8);
+    memcpy(header + 345, "deep/dir", sizeof("deep/dir"));
     tar_sum(header);
     assert_ok(parse(header, &parsed, NULL));
     assert_string_equal(parsed.name, "deep/dir/0001.jpg");
