@@ -81,6 +81,8 @@ static void the_share_is_free_and_what_goes_beyond_is_borrowed(void **state)
     assert_int_equal(used(&bench), 0);
     assert_int_equal(bench.transform->borrowed, 0);
     fby_allowance_close(bench.allowance);
+    need.libraries = SHARE; /* nobody is asked for it */
+    assert_ok(reserve(&bench, &need));
     need.libraries = SHARE + 1;
     assert_int_equal(reserve(&bench, &need), FBY_GONE);
     end_bench(&bench);
