@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
 #include "worker/source/columns.h"
+#include "worker/source/csr.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/ragged.h"
 #include "worker/source/run.h"
@@ -562,6 +564,44 @@ static void scipy_files_are_refused_with_their_numbers(void **state)
     refuses(*state, "data:d", "b.npy: it has 4 rows, and column a has 3");
 }
 
+static void assert_within(
+    uint64_t size, uint64_t offset, uint64_t n, uint64_t width)
+{
+    assert_true(offset <= size && width > 0 && n <= (size - offset) / width);
+}
+
+/* Whatever a byte of the file turns into, no part leaves it. */
+static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
+{
+    (void)state;
+    static const uint8_t flips[] = {0x01, 0x10, 0x80, 0xff};
+    struct csr           csr     = good_csr();
+    struct npz_file      file    = csr_file(&csr);
+    size_t               size    = file.bytes.size;
+    for (size_t i = 0; i < 4 * size; i++) {
+        struct fby_column column = {.name = ""};
+        struct fby_why    why    = {{0}};
+        uint64_t          rows   = 0;
+        int               fd     = memfd_create("csr", MFD_CLOEXEC);
+        file.bytes.data[i / 4] ^= flips[i % 4];
+        assert_int_equal(pwrite(fd, file.bytes.data, size, 0), size);
+        file.bytes.data[i / 4] ^= flips[i % 4];
+        fby_err err = fby_csr_scan(fd, size, &column, &rows, &why);
+        close(fd);
+        if (err == FBY_OK) {
+            assert_within(size, column.offset, column.rows, column.row_bytes);
+            assert_within(
+                size, column.indices.offset, column.rows, column.indices.width);
+            assert_within(
+                size, column.indptr.offset, rows + 1, column.indptr.width);
+            assert_true(rows > 0 && column.width > 0);
+        } else {
+            assert_true(err == FBY_CONFIG || err == FBY_NOT_FOUND);
+        }
+    }
+    npz_fini(&file);
+}
+
 static void every_form_of_column_has_its_own_fields(void **state)
 {
     struct csr     csr  = good_csr();
@@ -691,6 +731,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             scipy_files_are_refused_with_their_numbers, sandbox_open,
             sandbox_close),
+        cmocka_unit_test(a_damaged_scipy_file_never_leads_out_of_itself),
         cmocka_unit_test_setup_teardown(every_form_of_column_has_its_own_fields,
             sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
