@@ -1,0 +1,312 @@
+/* Contents that are opened and known: whose openings are shared, what is found
+ * of them, and what is forgotten first. */
+#include "tests/test.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/pipeline/canon.h"
+#include "tests/worker/kit.h"
+#include "worker/contents.h"
+
+enum { PATIENCE_MS = 20000 };
+
+struct table {
+    struct kit           kit;
+    struct fby_contents *contents;
+};
+
+/* Without threads no opening ends. */
+static struct table open_table(void **state, uint32_t threads, uint32_t known)
+{
+    struct table t;
+    kit_open(&t.kit, *state, "", "");
+    assert_ok(fby_contents_create(
+        &(struct fby_contents_config){.roots = t.kit.sandbox->roots,
+            .cache_dir                       = "",
+            .threads                         = threads,
+            .waiting                         = 3,
+            .known                           = known},
+        &t.contents));
+    return t;
+}
+
+static void close_table(struct table *t)
+{
+    fby_contents_destroy(&t->contents);
+    assert_null(t->contents);
+    kit_close(&t->kit);
+}
+
+static fby_err try_begin(struct table *t, const char *location,
+    struct fby_opening **out, struct fby_why *why)
+{
+    const struct fby_blob content = {t->kit.content.data, t->kit.content.size};
+    return fby_contents_open(t->contents, &content, location, out, why);
+}
+
+static struct fby_opening *begin(struct table *t, const char *location)
+{
+    struct fby_opening *opening = NULL;
+    assert_ok(try_begin(t, location, &opening, NULL));
+    return opening;
+}
+
+static struct fby_opening_state wait_for(
+    struct table *t, const struct fby_opening *opening)
+{
+    struct pollfd            ended = {fby_contents_fd(t->contents), POLLIN, 0};
+    struct fby_opening_state state = fby_opening_state(opening);
+    while (!state.ended) {
+        assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
+        fby_contents_clear(t->contents);
+        state = fby_opening_state(opening);
+    }
+    fby_contents_clear(t->contents);
+    return state;
+}
+
+/* What is known now of the data as it lies there. */
+static struct fby_prepared *learn(struct table *t, const char *location)
+{
+    struct fby_opening      *opening = begin(t, location);
+    struct fby_opening_state state   = wait_for(t, opening);
+    struct fby_prepared     *is      = state.prepared;
+    assert_ok(state.err);
+    assert_true(state.done == state.total);
+    fby_opening_release(&opening);
+    assert_null(opening);
+    return is;
+}
+
+static fby_err find(struct table *t, const struct fby_prepared *wanted,
+    struct fby_prepared **nearest)
+{
+    return fby_contents_find(t->contents, &wanted->content_digest,
+        &wanted->data_digest, &wanted->fingerprint, nearest);
+}
+
+static void what_was_opened_is_found_by_all_of_its_digests(void **state)
+{
+    struct table         t       = open_table(state, 2, 4);
+    struct fby_prepared *nearest = NULL;
+    struct fby_prepared  wanted  = {0};
+    assert_int_equal(find(&t, t.kit.prepared, &nearest), FBY_NOT_FOUND);
+    assert_null(nearest);
+    struct fby_prepared *known = learn(&t, t.kit.location);
+    assert_ok(find(&t, t.kit.prepared, &nearest));
+    assert_ptr_equal(nearest, known);
+    for (int i = 0; i < 3; i++) {
+        wanted.content_digest        = known->content_digest;
+        wanted.data_digest           = known->data_digest;
+        wanted.fingerprint           = known->fingerprint;
+        struct fby_digest *digests[] = {
+            &wanted.content_digest, &wanted.data_digest, &wanted.fingerprint};
+        digests[i]->bytes[31] ^= 1;
+        assert_int_equal(find(&t, &wanted, &nearest), FBY_NOT_FOUND);
+        assert_ptr_equal(nearest, i == 0 ? NULL : known);
+    }
+    close_table(&t);
+}
+
+static void an_end_is_said_once_and_tells_what_was_found(void **state)
+{
+    struct table        t       = open_table(state, 1, 4);
+    struct fby_opening *opening = begin(&t, t.kit.location);
+    struct pollfd       ended   = {fby_contents_fd(t.contents), POLLIN, 0};
+    assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
+    fby_contents_clear(t.contents);
+    assert_int_equal(poll(&ended, 1, 0), 0);
+    fby_contents_clear(t.contents); /* nobody rang */
+    struct fby_opening_state is = fby_opening_state(opening);
+    assert_true(is.ended);
+    assert_ok(is.err);
+    assert_int_equal(is.total, KIT_CLASSES);
+    assert_int_equal(fby_dataset_samples(is.prepared->dataset), KIT_SAMPLES);
+    assert_true(fby_digest_equal(
+        &is.prepared->fingerprint, &t.kit.prepared->fingerprint));
+    fby_opening_release(&opening);
+    close_table(&t);
+}
+
+static void what_cannot_be_opened_says_why_and_is_not_known(void **state)
+{
+    struct table             t       = open_table(state, 1, 4);
+    struct fby_prepared     *nearest = NULL;
+    struct fby_opening      *opening = begin(&t, "data:none");
+    struct fby_opening_state is      = wait_for(&t, opening);
+    assert_int_equal(is.err, FBY_NOT_FOUND);
+    assert_null(is.prepared);
+    assert_string_equal(is.why.text, "data:none is not there");
+    fby_opening_release(&opening);
+    opening = begin(&t, "/etc");
+    assert_int_equal(wait_for(&t, opening).err, FBY_USAGE);
+    fby_opening_release(&opening);
+    assert_int_equal(find(&t, t.kit.prepared, &nearest), FBY_NOT_FOUND);
+    assert_null(nearest);
+    opening = NULL;
+    fby_opening_release(&opening); /* of none */
+    close_table(&t);
+}
+
+/* ---- while it goes on ---------------------------------------------------- */
+
+static void openings_of_one_content_at_one_place_are_one(void **state)
+{
+    struct table        t      = open_table(state, 0, 4);
+    struct fby_opening *first  = begin(&t, "data:photos");
+    struct fby_opening *second = begin(&t, "data:photos");
+    struct fby_opening *other  = begin(&t, "data:other");
+    assert_ptr_equal(first, second);
+    assert_ptr_not_equal(first, other);
+    assert_false(fby_opening_state(first).ended);
+    assert_null(fby_opening_state(first).prepared);
+    fby_opening_release(&first); /* one still waits */
+    first = begin(&t, "data:photos");
+    assert_ptr_equal(first, second);
+    fby_opening_release(&first);
+    struct fby_opening *given_up = second;
+    fby_opening_release(&second);
+    second = begin(&t, "data:photos");
+    assert_ptr_not_equal(second, given_up);
+    fby_opening_release(&second);
+    fby_opening_release(&other);
+    close_table(&t);
+}
+
+static void another_content_is_another_opening(void **state)
+{
+    struct table        t       = open_table(state, 0, 4);
+    struct fby_opening *first   = begin(&t, "data:photos");
+    struct fby_opening *second  = NULL;
+    struct fby_content *content = calloc(1, sizeof(*content));
+    struct fby_buffer   bytes   = {0};
+    assert_ok(fby_content_decode(
+        t.kit.content.data, t.kit.content.size, content, NULL));
+    content->global_batch++;
+    fby_content_encode(content, &bytes);
+    const struct fby_blob blob = {bytes.data, bytes.size};
+    assert_ok(
+        fby_contents_open(t.contents, &blob, "data:photos", &second, NULL));
+    assert_ptr_not_equal(first, second);
+    fby_opening_release(&first);
+    fby_opening_release(&second);
+    fby_buffer_fini(&bytes);
+    free(content);
+    close_table(&t);
+}
+
+static void too_many_at_once_are_told_to_come_later(void **state)
+{
+    static const char *const places[] = {"data:a", "data:b", "data:c"};
+    struct table             t        = open_table(state, 0, 4);
+    struct fby_opening      *going_on[3];
+    struct fby_opening      *none = NULL;
+    struct fby_why           why  = {{0}};
+    for (int i = 0; i < 3; i++) {
+        going_on[i] = begin(&t, places[i]);
+    }
+    assert_int_equal(try_begin(&t, "data:d", &none, &why), FBY_FULL);
+    assert_string_equal(
+        why.text, "this worker is opening 3 datasets already; ask again later");
+    assert_null(none);
+    assert_ok(try_begin(&t, "data:c", &none, &why)); /* goes on already */
+    assert_ptr_equal(none, going_on[2]);
+    fby_opening_release(&none);
+    for (int i = 0; i < 3; i++) {
+        fby_opening_release(&going_on[i]);
+    }
+    close_table(&t);
+}
+
+static void what_is_no_content_is_refused(void **state)
+{
+    struct table          t       = open_table(state, 0, 4);
+    struct fby_opening   *none    = NULL;
+    struct fby_why        why     = {{0}};
+    const struct fby_blob garbage = {(const uint8_t *)"garbage", 7};
+    for (int i = 0; i < 5; i++) { /* and takes no place */
+        assert_int_equal(
+            fby_contents_open(t.contents, &garbage, "data:photos", &none, &why),
+            FBY_PROTO);
+        assert_null(none);
+    }
+    assert_true(why.text[0] != '\0');
+    struct fby_opening *one = begin(&t, "data:photos");
+    fby_opening_release(&one);
+    close_table(&t);
+}
+
+/* ---- what stays known ---------------------------------------------------- */
+
+static struct fby_prepared names_of(const struct fby_prepared *prepared)
+{
+    struct fby_prepared names = {.content_digest = prepared->content_digest,
+        .data_digest                             = prepared->data_digest,
+        .fingerprint                             = prepared->fingerprint};
+    return names;
+}
+
+/* The same folder with one file more: other data. */
+static struct fby_prepared learn_more(struct table *t, const char *path)
+{
+    sandbox_write_text(t->kit.sandbox, path, "x");
+    return names_of(learn(t, t->kit.location));
+}
+
+static void what_was_used_longest_ago_is_forgotten_first(void **state)
+{
+    struct table         t       = open_table(state, 1, 2);
+    struct fby_prepared *nearest = NULL;
+    struct fby_prepared  a       = names_of(learn(&t, t.kit.location));
+    struct fby_prepared  b       = learn_more(&t, "data/photos/c00/b.jpg");
+    assert_ok(find(&t, &a, &nearest)); /* used last */
+    struct fby_prepared c = learn_more(&t, "data/photos/c00/c.jpg");
+    assert_ok(find(&t, &a, &nearest));
+    assert_ok(find(&t, &c, &nearest));
+    struct fby_prepared *newest = nearest;
+    assert_int_equal(find(&t, &b, &nearest), FBY_NOT_FOUND);
+    assert_ptr_equal(nearest, newest);
+    struct fby_prepared d = learn_more(&t, "data/photos/c00/d.jpg");
+    assert_int_equal(find(&t, &a, &nearest), FBY_NOT_FOUND);
+    assert_ok(find(&t, &c, &nearest));
+    assert_ok(find(&t, &d, &nearest));
+    close_table(&t);
+}
+
+static void a_newer_opening_of_the_same_takes_the_place_of_the_older(
+    void **state)
+{
+    struct table         t       = open_table(state, 1, 2);
+    struct fby_prepared *nearest = NULL;
+    struct fby_prepared  a       = names_of(learn(&t, t.kit.location));
+    struct fby_prepared *b       = NULL;
+    sandbox_write_text(t.kit.sandbox, "data/photos/c00/b.jpg", "x");
+    b                          = learn(&t, t.kit.location);
+    struct fby_prepared *again = learn(&t, t.kit.location);
+    assert_ptr_not_equal(again, b);
+    assert_ok(find(&t, again, &nearest));
+    assert_ptr_equal(nearest, again);
+    assert_ok(find(&t, &a, &nearest)); /* b took one place, not two */
+    close_table(&t);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(what_was_opened_is_found_by_all_of_its_digests),
+        IN_SANDBOX(an_end_is_said_once_and_tells_what_was_found),
+        IN_SANDBOX(what_cannot_be_opened_says_why_and_is_not_known),
+        IN_SANDBOX(openings_of_one_content_at_one_place_are_one),
+        IN_SANDBOX(another_content_is_another_opening),
+        IN_SANDBOX(too_many_at_once_are_told_to_come_later),
+        IN_SANDBOX(what_is_no_content_is_refused),
+        IN_SANDBOX(what_was_used_longest_ago_is_forgotten_first),
+        IN_SANDBOX(a_newer_opening_of_the_same_takes_the_place_of_the_older),
+    };
+    return cmocka_run_group_tests_name("worker.contents", tests, NULL, NULL);
+}
