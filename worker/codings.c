@@ -113,8 +113,8 @@ void fby_shell_codings_learn(
 {
     struct codings       *codings = &peer->codings;
     const struct fby_job *job     = chunk->job;
-    if (chunk->field < codings->n && fby_digest_equal(&codings->content,
-                                         &job->spec.prepared->content_digest)) {
+    if (fby_digest_equal(
+            &codings->content, &job->spec.prepared->content_digest)) {
         fby_auto_feed(&codings->autos[chunk->field], job->coding[chunk->field],
             chunk->raw_bytes, chunk->wire_bytes);
     }

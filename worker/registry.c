@@ -285,12 +285,10 @@ static void on_registered(
         fby_info("REGISTERED", "at %s as %s", registry->endpoint,
             registry->advertise);
     }
-    registry->server  = registered->server;
-    registry->refused = false;
-    if (registered->heartbeat_ms > 0) {
-        registry->heartbeat_ns = registered->heartbeat_ms * FBY_NS_PER_MS;
-    }
-    registry->due_ns = self->now_ns + registry->heartbeat_ns;
+    registry->server       = registered->server;
+    registry->refused      = false;
+    registry->heartbeat_ns = registered->heartbeat_ms * FBY_NS_PER_MS;
+    registry->due_ns       = self->now_ns + registry->heartbeat_ns;
 }
 
 static void on_register_first(struct shell *self)

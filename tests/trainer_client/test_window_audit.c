@@ -559,6 +559,28 @@ static void audits_of_two_steps_are_kept_apart(void **state)
     }
 }
 
+/* It was answered whole when its step had to be asked of the same worker: then
+ * nothing is left to compare, and what it owed was taken from it before. */
+static void an_audit_that_is_skipped_after_its_end_is_owed_no_more(void **state)
+{
+    (void)state;
+    struct driver     d      = audited(1, 2, 1);
+    struct fby_action main   = act(&d, FBY_DO_REQUEST, 0);
+    struct fby_action second = act(&d, FBY_DO_REQUEST, 1);
+    answer_audit(&d, &second, 1);
+    fby_window_lost(d.w, d.now, main.peer, main.id);
+    turn(&d);
+    struct fby_action again = act(&d, FBY_DO_REQUEST, 0);
+    assert_int_equal(again.peer, second.peer);
+    answer(&d, &again);
+    assert_counted(&d, "requests 3, rerequests 1, lost 1, audits_skipped 1");
+    fby_window_leave(d.w, d.now, second.peer); /* it parts: it owes nothing */
+    turn(&d);
+    assert_int_equal(count(&d, FBY_DO_BYE, second.peer), 1);
+    assert_int_equal(count(&d, FBY_DO_GONE, second.peer), 1);
+    fby_window_destroy(&d.w);
+}
+
 static void leave_and_answer(struct driver *d, const struct fby_action *r)
 {
     answer_audit(d, r, 1);
@@ -614,6 +636,8 @@ int main(void)
         cmocka_unit_test(a_second_answer_that_has_begun_is_compared_at_its_end),
         cmocka_unit_test(a_second_answer_of_a_worker_that_is_gone_is_compared),
         cmocka_unit_test(audits_of_two_steps_are_kept_apart),
+        cmocka_unit_test(
+            an_audit_that_is_skipped_after_its_end_is_owed_no_more),
         cmocka_unit_test(a_leaving_worker_parts_when_its_audit_is_over),
     };
     return cmocka_run_group_tests_name(

@@ -406,6 +406,33 @@ static void more_substitutes_than_end_can_name_are_refused(void **state)
     bench_close(&bench);
 }
 
+/* With names and texts as long as they may be, fewer are too many; all names
+ * here are of one length. */
+static void substitutes_are_refused_before_end_is_too_long(void **state)
+{
+    struct bench bench;
+    bench_open(&bench, state, "", "");
+    struct fby_job_spec  spec  = spec_of(&bench, 0);
+    struct fby_job      *job   = NULL;
+    struct fby_why       why   = {{0}};
+    const struct fby_why cause = {"c01/0002.jpg: truncated"};
+    const size_t         each =
+        strlen("part-0000000") + strlen("c01/0002") + strlen(cause.text) + 64;
+    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    assert_ok(fby_job_note_substitute(job, 3, 1, &cause, &why));
+    assert_int_equal(job->substituted_bytes, each);
+    job->substituted_bytes = FBY_MESSAGE_MAX / 2 - each;
+    assert_ok(fby_job_note_substitute(job, 2, 1, &cause, &why));
+    assert_int_equal(job->substituted_bytes, FBY_MESSAGE_MAX / 2);
+    job->substituted_bytes = FBY_MESSAGE_MAX / 2 - each + 1;
+    assert_int_equal(
+        fby_job_note_substitute(job, 1, 1, &cause, &why), FBY_FULL);
+    assert_non_null(strstr(why.text, "more than 2 rows of this request"));
+    assert_int_equal(job->n_substituted, 2);
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void a_job_has_no_pages_until_its_work_begins(void **state)
 {
     struct bench bench;
@@ -531,6 +558,7 @@ int main(void)
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
         IN_SANDBOX(a_picture_that_takes_too_much_memory_is_no_bad_sample),
         IN_SANDBOX(more_substitutes_than_end_can_name_are_refused),
+        IN_SANDBOX(substitutes_are_refused_before_end_is_too_long),
         IN_SANDBOX(a_job_has_no_pages_until_its_work_begins),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),

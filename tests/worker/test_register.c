@@ -131,6 +131,45 @@ static void heartbeats_come_as_often_as_the_server_wants(void **state)
     pair_close(&pair);
 }
 
+static void use_two_transform_threads(struct shell *shell)
+{
+    const struct fby_stages_config config = {.fetch_threads = 1,
+        .transform_threads                                  = 2,
+        .encode_threads                                     = 1,
+        .fetch_bytes                                        = 1 << 20,
+        .scratch_bytes                                      = 4 << 20,
+        .encode_bytes                                       = 8 << 20};
+    fby_stages_destroy(&shell->stages);
+    assert_ok(fby_stages_create(&config, &shell->stages));
+}
+
+/* What the next heartbeat says, if `busy_ns` were spent since the last. */
+static uint32_t load_after(struct pair *pair, int64_t busy_ns)
+{
+    pair->rig.shell.registry.last_busy_ns -= busy_ns;
+    tick(pair, 5 * MS, 1);
+    const struct fby_heartbeat *heartbeat =
+        &hear(&pair->server, FBY_MSG_HEARTBEAT)->heartbeat;
+    return heartbeat->load_permille;
+}
+
+/* Of the time that all transform threads had since the last heartbeat. */
+static void the_load_is_the_share_of_time_spent_transforming(void **state)
+{
+    struct pair pair;
+    pair_open(&pair, state);
+    use_two_transform_threads(&pair.rig.shell);
+    become_registered(&pair);
+    load_after(&pair, 0);
+    assert_int_equal(load_after(&pair, 0), 0);
+    assert_int_equal(load_after(&pair, MS), 100);
+    assert_int_equal(load_after(&pair, 9 * MS), 900);
+    assert_int_equal(load_after(&pair, 10 * MS), 1000);
+    assert_int_equal(load_after(&pair, 11 * MS), 1000); /* as it may seem */
+    assert_int_equal(load_after(&pair, 0), 0);
+    pair_close(&pair);
+}
+
 static void a_server_that_forgot_is_told_at_once(void **state)
 {
     struct pair pair;
@@ -274,6 +313,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_worker_says_who_it_is_until_it_is_answered),
         IN_SANDBOX(heartbeats_come_as_often_as_the_server_wants),
+        IN_SANDBOX(the_load_is_the_share_of_time_spent_transforming),
         IN_SANDBOX(a_server_that_forgot_is_told_at_once),
         IN_SANDBOX(a_silent_server_is_connected_to_anew),
         IN_SANDBOX(what_goes_on_is_said_once),

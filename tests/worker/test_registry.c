@@ -1,10 +1,14 @@
 #include "tests/test.h"
 
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cores.h"
 #include "tests/worker/fake_server.h"
 #include "tests/worker/world.h"
+#include "worker/stages.h"
 
 static uint64_t counter(const struct fby_heartbeat *heartbeat, const char *name)
 {
@@ -139,15 +143,63 @@ static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
     server_close(&server);
 }
 
+/* What a worker that was told no more than this says of itself. */
+static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
+{
+    struct world   world;
+    struct server  server;
+    uint32_t       cores  = fby_cores();
+    const uint64_t memory = UINT64_C(4) << 30; /* a limit: none is taken */
+    server_open(&server);
+    world_prepare(&world, state);
+    world.options.server            = server.endpoint;
+    world.options.memory_bytes      = memory;
+    world.options.transform_threads = 0;
+    world.options.fetch_threads     = 0;
+    world.options.encode_threads    = encode_threads;
+    world_start(&world);
+    say_registered(&server, hear(&server, FBY_MSG_REGISTER)->enroll.instance);
+    const struct fby_heartbeat *heartbeat =
+        &hear(&server, FBY_MSG_HEARTBEAT)->heartbeat;
+    assert_int_equal(counter(heartbeat, "memory.limit"),
+        memory - memory / 8 - memory / 4 - encode);
+    assert_int_equal(counter(heartbeat, "transform.threads"), cores);
+    assert_int_equal(
+        counter(heartbeat, "fetch.threads"), cores > 2 ? 2 * cores : 4);
+    assert_int_equal(counter(heartbeat, "encode.threads"),
+        encode_threads > 0 ? encode_threads : (cores + 1) / 2);
+    world_finish(&world);
+    server_close(&server);
+}
+
+/* An eighth to read into, a quarter to decode in, up to a sixteenth to compress
+ * in, the rest for batches. */
+static void memory_and_threads_are_divided_as_the_manual_says(void **state)
+{
+    uint64_t each = fby_stages_most_encode_bytes(1);
+    uint64_t all  = (fby_cores() + 1) / 2 * each;
+    uint64_t most = 256 << 20;
+    check_parts(state, 0, all < most ? all : most);
+    check_parts(state, 1, each);
+    check_parts(state, 64, most);
+}
+
 static void an_address_nobody_can_connect_to_is_not_advertised(void **state)
 {
     (void)state;
-    struct fby_worker_options options = fby_worker_defaults();
-    struct fby_why            why     = {{0}};
-    options.server                    = "tcp://127.0.0.1:1";
-    options.advertise                 = "tcp://0.0.0.0:7000";
-    assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "tcp://0.0.0.0:7000"));
+    struct fby_worker_options options  = fby_worker_defaults();
+    struct fby_why            why      = {{0}};
+    options.server                     = "tcp://127.0.0.1:1";
+    static const char *const nobodys[] = {
+        "tcp://0.0.0.0:7000", "tcp://[::]:7000", "tcp://*:7000"};
+    options.stop_fd = eventfd(1, 0); /* if it began, it would end at once */
+    for (size_t i = 0; i < sizeof(nobodys) / sizeof(nobodys[0]); i++) {
+        options.advertise = nobodys[i];
+        assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
+        assert_non_null(strstr(why.text, nobodys[i]));
+        assert_non_null(strstr(why.text, "--advertise"));
+    }
+    close(options.stop_fd);
 }
 
 #define IN_SANDBOX(test) \
@@ -161,6 +213,7 @@ int main(void)
         IN_SANDBOX(a_worker_that_is_refused_asks_again),
         IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
         IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
+        IN_SANDBOX(memory_and_threads_are_divided_as_the_manual_says),
         cmocka_unit_test(an_address_nobody_can_connect_to_is_not_advertised),
     };
     return cmocka_run_group_tests_name("worker.registry", tests, NULL, NULL);

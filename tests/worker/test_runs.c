@@ -18,6 +18,7 @@ enum {
     CLASSES = 7,
     BAD     = 77, /* it and the next are samples whose label is none */
     LARGE   = (2 << 20) + 5,
+    THIRDS  = 48,
     SEED    = 3,
     MEMORY  = 64 << 20
 };
@@ -146,7 +147,8 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
     assert_ok(fby_job_create(&spec, bench->arenas, NULL, &job, &why));
     fby_stages_start(bench->stages, job);
     uint32_t chunks = 0;
-    while (chunks < job->layout.n_chunks && fby_job_is_working(job)) {
+    bool     failed = false; /* as told, for its failure is written before */
+    while (chunks < job->layout.n_chunks && !failed) {
         struct fby_stages_event event;
         struct pollfd           ready = {
                       .fd = fby_stages_fd(bench->stages), .events = POLLIN};
@@ -154,6 +156,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
         fby_stages_clear(bench->stages);
         while (fby_stages_next(bench->stages, &event)) {
             chunks += event.chunk != NULL ? 1 : 0;
+            failed = failed || event.chunk == NULL;
             fby_job_release(&event.job);
         }
     }
@@ -373,10 +376,11 @@ static void rows_larger_than_a_chunk_are_made_one_by_one(void **state)
     bench_close(&bench);
 }
 
-#define LABELS                                                            \
+#define LABELS_OF(batch)                                                  \
     "{forebay: 1, splits: {s: {columns: t, shuffle: none, last: drop}}, " \
-    "global_batch: 4, on_bad_sample: substitute, "                        \
+    "global_batch: " batch ", on_bad_sample: substitute, "                \
     "fields: {label: {from: label, decode: label, classes: 7}}}"
+#define LABELS LABELS_OF("4")
 
 /* Two folders of two labels each. */
 static void write_labels(
@@ -398,6 +402,56 @@ static void a_row_without_any_good_substitute_fails_the_batch(void **state)
     assert_int_equal(job->failure.err, FBY_BAD_SAMPLE);
     assert_says(&job->failure.why, "too many samples are bad");
     assert_says(&job->failure.why, "substitutes of sample 0");
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
+/* Of 48 labels every third is none. */
+static uint64_t third_is_bad(uint64_t sample)
+{
+    return sample % 3 == 0 ? CLASSES : sample % CLASSES;
+}
+
+static void write_thirds(const struct sandbox *sb)
+{
+    struct fby_buffer labels = {0};
+    for (uint64_t sample = 0; sample < THIRDS; sample++) {
+        fby_put_u64(&labels, third_is_bad(sample));
+    }
+    write_column(sb, "t/label", "<u8", "(48,)", &labels);
+}
+
+static uint64_t first_good_substitute(uint64_t sample)
+{
+    uint64_t good = sample;
+    for (uint32_t n = 1; third_is_bad(good) == CLASSES; n++) {
+        good = fby_plan_substitute(SEED, 0, sample, n, THIRDS);
+    }
+    return good;
+}
+
+static void every_bad_row_of_a_run_has_substitutes_of_its_own(void **state)
+{
+    struct bench bench;
+    char         text[64];
+    write_thirds(*state);
+    bench_open(&bench, *state, "data:t", LABELS_OF("48"));
+    struct fby_job *job = make(&bench, THIRDS);
+    assert_int_equal(job->layout.n_chunks, 1); /* and one run */
+    assert_int_equal(job->n_substituted, THIRDS / 3);
+    for (uint32_t i = 0; i < THIRDS / 3; i++) {
+        const struct fby_job_substituted *one = &job->substituted[i];
+        assert_int_equal(one->row, 3 * i);
+        assert_int_equal(one->original, 3 * i);
+        assert_int_equal(one->substitute, first_good_substitute(3 * i));
+        snprintf(text, sizeof(text), "t, row %u (", 3 * i);
+        assert_non_null(strstr(one->text, text));
+    }
+    for (uint32_t row = 0; row < THIRDS; row++) {
+        assert_int_equal(
+            job->chunks[0].payload[row], first_good_substitute(row) % CLASSES);
+    }
+    assert_int_equal(fby_stages_counts(bench.stages).substituted, THIRDS / 3);
     fby_job_release(&job);
     bench_close(&bench);
 }
@@ -435,6 +489,7 @@ int main(void)
         IN_SANDBOX(a_row_that_is_refused_is_named),
         IN_SANDBOX(rows_larger_than_a_chunk_are_made_one_by_one),
         IN_SANDBOX(a_row_without_any_good_substitute_fails_the_batch),
+        IN_SANDBOX(every_bad_row_of_a_run_has_substitutes_of_its_own),
         IN_SANDBOX(a_file_that_changed_is_named_with_its_first_sample),
     };
     return cmocka_run_group_tests_name("worker.runs", tests, NULL, NULL);

@@ -78,6 +78,50 @@ static void arrays_nest_to_the_depth_and_no_deeper(void **state)
     }
 }
 
+/* `before` and as many arrays in each other as are one too many, then `after`.
+ */
+static fby_err read_with_arrays(
+    const char *before, const char *after, struct fby_why *why)
+{
+    uint8_t           value[8];
+    struct fby_buffer text = {0};
+    *why                   = (struct fby_why){{0}};
+    put_text(&text, before);
+    for (int i = 0; i < FBY_JSON_MAX_DEPTH; i++) {
+        fby_put_u8(&text, '[');
+    }
+    for (int i = 0; i < FBY_JSON_MAX_DEPTH; i++) {
+        fby_put_u8(&text, ']');
+    }
+    put_text(&text, after);
+    fby_err err = read_number("k", text.data, text.size, value, why);
+    fby_buffer_fini(&text);
+    return err;
+}
+
+/* An escaped quote does not end a text, one behind an escaped backslash does.
+ */
+static void only_what_stands_outside_of_texts_is_nested(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "", "\\\"", "\\\\\\\"", "\\u0022", "\\\\", "a\\\"b\\\""};
+    struct fby_why why;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+        char before[64];
+        snprintf(before, sizeof(before), "{\"k\": 1, \"%sa", texts[i]);
+        assert_ok(read_with_arrays(before, "\": 2}", &why));
+        snprintf(before, sizeof(before), "{\"k\": 1, \"%s\": ", texts[i]);
+        assert_int_equal(read_with_arrays(before, "}", &why), FBY_BAD_SAMPLE);
+        assert_string_equal(why.text, "JSON is nested deeper than 32");
+        snprintf(before, sizeof(before), "{\"k\": 1, \"%sa", texts[i]);
+        assert_int_equal(read_with_arrays(before, "\\", &why), FBY_BAD_SAMPLE);
+        assert_null(strstr(why.text, "deeper"));
+    }
+    assert_int_equal(read_with_arrays("{\"a\": \\", "}", &why), FBY_BAD_SAMPLE);
+    assert_non_null(strstr(why.text, "deeper")); /* there it escapes nothing */
+}
+
 static void many_objects_side_by_side_are_not_deep(void **state)
 {
     (void)state;
@@ -207,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arrays_nest_to_the_depth_and_no_deeper),
+        cmocka_unit_test(only_what_stands_outside_of_texts_is_nested),
         cmocka_unit_test(many_objects_side_by_side_are_not_deep),
         cmocka_unit_test(a_member_has_its_most_bytes_and_no_more),
         cmocka_unit_test(what_stands_there_instead_is_shown),

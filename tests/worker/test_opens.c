@@ -1,0 +1,93 @@
+/* What a client is told of a dataset of several shards. */
+#include "tests/test.h"
+
+#include "common/pipeline/canon.h"
+#include "tests/worker/loop_rig.h"
+#include "tests/worker/table.h"
+
+static const struct rig_limits plenty = {0};
+
+/* OPEN of the shards at `location`, until it is answered. */
+static void open_shards(struct party *party, const char *location)
+{
+    struct fby_buffer   bytes   = {0};
+    struct fby_content *content = content_of(
+        "{forebay: 1, global_batch: 1, splits: {s: {shards: \"data:s.tar\"}}, "
+        "fields: {x: {from: cls, decode: label, classes: 10}}}");
+    fby_content_encode(content, &bytes);
+    party_ask_open(party, &(struct fby_open){.session = party->session,
+                              .open                   = {6},
+                              .content  = {bytes.data, bytes.size},
+                              .location = location});
+    fby_buffer_fini(&bytes);
+    free(content);
+}
+
+static void each_shard_is_told_with_its_digest_and_samples(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    sandbox_shard(*state, "data/s-0.tar", 0, 3);
+    sandbox_shard(*state, "data/s-1.tar", 3, 1);
+    sandbox_shard(*state, "data/s-2.tar", 4, 2);
+    struct fby_dataset_spec spec = sandbox_shards(*state, "data:s-*.tar");
+    struct fby_dataset     *own  = sandbox_dataset(&spec);
+    struct party            a    = party_of(&rig, 1);
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    open_shards(&a, "data:s-*.tar");
+    const struct fby_opened *opened = &wire_hear(&a, FBY_MSG_OPENED)->opened;
+    assert_int_equal(opened->open.value, 6);
+    assert_int_equal(opened->samples, 6);
+    assert_int_equal(opened->n_shards, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        static const uint32_t        samples[] = {3, 1, 2};
+        const struct fby_shard_info *shard     = &opened->shards[i];
+        struct fby_digest            digest = fby_dataset_shard_digest(own, i);
+        assert_string_equal(shard->name, fby_dataset_shard_name(own, i));
+        assert_true(fby_digest_equal(&shard->digest, &digest));
+        assert_int_equal(shard->samples, samples[i]);
+    }
+    fby_dataset_destroy(&own);
+    rig_close(&rig);
+}
+
+static void fails(struct party *party, const char *location,
+    enum fby_open_failed_code code, const char *words)
+{
+    open_shards(party, location);
+    const struct fby_open_failed *failed =
+        &wire_hear(party, FBY_MSG_OPEN_FAILED)->open_failed;
+    assert_int_equal(failed->open.value, 6);
+    assert_int_equal(failed->code, code);
+    assert_false(failed->data.known || failed->fingerprint.known);
+    if (strstr(failed->text, words) == NULL) {
+        fail_msg("'%s' does not say '%s'", failed->text, words);
+    }
+}
+
+static void why_nothing_was_opened_is_told_by_its_code(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    sandbox_write_text(*state, "data/bad.tar", "this is no tar at all");
+    struct party a = party_of(&rig, 1);
+    party_hello(&a);
+    wire_hear(&a, FBY_MSG_WELCOME);
+    fails(&a, "data:no-*.tar", FBY_OPEN_NOTHING, "no-*.tar");
+    fails(&a, "away:s.tar", FBY_OPEN_BAD_LOCATION, "away");
+    fails(&a, "data:bad.tar", FBY_OPEN_BAD_DATA, "bad.tar");
+    rig_close(&rig);
+}
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(each_shard_is_told_with_its_digest_and_samples),
+        IN_SANDBOX(why_nothing_was_opened_is_told_by_its_code),
+    };
+    return cmocka_run_group_tests_name("worker.opens", tests, NULL, NULL);
+}
