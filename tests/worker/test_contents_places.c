@@ -183,5 +183,6 @@ int main(void)
         IN_SANDBOX(data_that_changed_is_opened_anew),
         IN_SANDBOX(two_contents_over_the_same_data_are_both_known),
     };
-    return cmocka_run_group_tests_name("worker.contents_places", tests, NULL, NULL);
+    return cmocka_run_group_tests_name(
+        "worker.contents_places", tests, NULL, NULL);
 }
