@@ -55,7 +55,7 @@ demo:
 test:
 	@tools/install-packages test
 	@$(MAKE) build
-	@ctest --test-dir build --output-on-failure -j 2
+	@ctest --test-dir build --output-on-failure -j 4
 
 test-long:
 	@tools/install-packages test

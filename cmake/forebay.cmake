@@ -1,5 +1,6 @@
 # What every folder needs: the dependencies, the flags, and the verbs
-# fby_library, fby_test, fby_test_levels, fby_unwatched, fby_fuzz.
+# fby_library, fby_test, fby_one_thread, fby_test_levels, fby_unwatched,
+# fby_fuzz.
 
 find_package(PkgConfig REQUIRED)
 foreach(dependency zmq:libzmq protobuf_c:libprotobuf-c lz4:liblz4
@@ -88,9 +89,30 @@ function(fby_test path)
         ENVIRONMENT TSAN_OPTIONS=${known})
 endfunction()
 
+# fby_one_thread(common/codec/photo ...): these tests take long under
+# ThreadSanitizer and are left out there, because they start no thread.
+function(fby_one_thread)
+    foreach(path ${ARGN})
+        string(REPLACE "/" "." name ${path})
+        string(REPLACE "/" "_" target ${path})
+        if(FBY_SANITIZE STREQUAL "thread")
+            set_tests_properties(${name} PROPERTIES DISABLED ON)
+        else()
+            target_sources(test_${target}
+                PRIVATE ${CMAKE_SOURCE_DIR}/tests/one_thread.c)
+            target_link_options(test_${target}
+                PRIVATE -Wl,--wrap=pthread_create)
+        endif()
+    endforeach()
+endfunction()
+
 # fby_test_levels(common/codec/photo): the same test again as NAME_portable and
-# NAME_avx2, with vector code held back to that level.
+# NAME_avx2, with vector code held back to that level. Threads do the same at
+# each level, so ThreadSanitizer sees the test once.
 function(fby_test_levels path)
+    if(FBY_SANITIZE STREQUAL "thread")
+        return()
+    endif()
     string(REPLACE "/" "." name ${path})
     string(REPLACE "/" "_" target ${path})
     get_test_property(${name} ENVIRONMENT environment)

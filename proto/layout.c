@@ -106,7 +106,7 @@ static uint64_t most_bytes(const struct fby_raw_field *field, uint64_t rows)
            pieces(rows * field->row_bytes, 16) * 16;
 }
 
-/* Where max_length is 0 sparse rows have no bytes, and are refused before. */
+/* Sparse rows with max_length 0 have no bytes and were refused before. */
 static bool may_vary(const struct fby_raw_field *field)
 {
     if (field->form == FBY_FORM_SPARSE) {

@@ -17,7 +17,7 @@ fby_err __wrap_fby_parts_self_test(struct fby_why *why);
 fby_err __real_fby_behaviours_try(void);
 fby_err __wrap_fby_behaviours_try(void);
 
-/* Of the sanitizer's runtime: accesses of the calling thread do not count, but
+/* From the sanitizer's runtime: accesses of the calling thread are ignored, but
  * its locks still do. */
 void AnnotateIgnoreReadsBegin(const char *file, int line);
 void AnnotateIgnoreReadsEnd(const char *file, int line);

@@ -121,7 +121,7 @@ void fby_f_destroy_outs(struct fby_feed *self)
         destroy_out(self, out);
     }
     bool theirs = self->config.memory.allocate != NULL;
-    free_memory(self, theirs && self->lost ? NULL : self->fixed);
+    free_memory(self, theirs && self->out_lost ? NULL : self->fixed);
     if (self->left != NULL) {
         (void)self->cuda->event_destroy(self->left);
     }
@@ -233,6 +233,7 @@ void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given)
         out->lane->armed = false;
         out->lane        = NULL;
     }
+    self->out_lost = self->out_lost || out->lost;
     pthread_mutex_unlock(&self->lock);
     if (out->further) {
         int mode = fby_f_enter(self);

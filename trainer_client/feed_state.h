@@ -50,7 +50,8 @@ struct fby_feed {
     void                  *pool;   /* for further outs */
     void                  *memory; /* stream of what is given and taken back */
     uint8_t               *fixed;  /* the one address */
-    void                  *left;   /* fixed: event, the last release */
+    bool                   out_lost; /* one that was given back */
+    void                  *left;     /* fixed: event, the last release */
     bool                   leaving;
     pthread_mutex_t        lock; /* guards all that changes */
     uint32_t               turn; /* the next lane */

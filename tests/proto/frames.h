@@ -39,7 +39,7 @@ static inline struct fby_buffer example_frame(enum fby_message_type type)
     return frame;
 }
 
-/* What decoding says against `frame`; "" when it is taken. The message ends
+/* The error of decoding `frame`; "" if it is accepted. The message ends
  * where a guard page begins, and it begins as rubbish. */
 static inline const char *refusal(const struct fby_buffer *frame)
 {
@@ -131,7 +131,7 @@ static inline void unsendable(const struct fby_message *m, const char *word)
     fby_buffer_fini(&frame);
 }
 
-/* What encoding says of `m`; "" when it takes it and the frame decodes. */
+/* The error of encoding `m`; "" if it succeeds and the frame decodes. */
 static inline const char *said_of(const struct fby_message *m)
 {
     static struct fby_why why;

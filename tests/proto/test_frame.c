@@ -299,7 +299,7 @@ static void every_byte_of_the_prefix_has_its_place(void **state)
     assert_int_equal(read.raw_hash, chunk.raw_hash);
 }
 
-/* What reading says of `chunk`; "" when it is taken. */
+/* The error of reading `chunk`; "" if it is accepted. */
 static const char *said_of(struct fby_chunk chunk)
 {
     static struct fby_why why;
@@ -401,7 +401,7 @@ static void a_payload_beyond_the_codecs_bound_is_refused(void **state)
     }
 }
 
-/* What is said of `chunk` among those of `layout`; "" when it is one. */
+/* The error of matching `chunk` with `layout`; "" if it belongs there. */
 static const char *among(
     const struct fby_raw_layout *layout, struct fby_chunk chunk)
 {

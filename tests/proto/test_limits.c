@@ -47,7 +47,7 @@ static struct fby_buffer entry(enum fby_message_type type)
     return b;
 }
 
-/* Where a column stands: in a message, or in the entries of its list. */
+/* Where a column is: in a message, or in the entries of its list. */
 struct spot {
     enum fby_message_type type;
     uint32_t              list; /* field number; 0: in the message itself */
@@ -86,7 +86,7 @@ static struct fby_buffer with(
     return frame;
 }
 
-/* Whether `column` itself is to blame for `why`; else a rule is. */
+/* True if `why` names `column` itself; otherwise a rule refused it. */
 static bool blames(const char *why, const struct spot *spot, const char *column)
 {
     char start[80];
@@ -122,7 +122,7 @@ static void refuses(const struct spot *spot, const char *column,
     fby_buffer_fini(more);
 }
 
-/* What does not even unpack: of an entry the list speaks. */
+/* The error when unpacking fails: for an entry, it names the list. */
 static void cannot_unpack(const struct spot *spot, const char *column,
     struct fby_buffer *more, const char *expected)
 {
@@ -966,7 +966,7 @@ static void a_message_unpacks_to_16_times_its_size(void **state)
         "END.substituted: expected entries, 0 to 1024 of them");
 }
 
-/* Where memory ends depends on how many entries there are: in the protobuf, in
+/* The memory limit is reached at a number of entries: in the protobuf, in
  * the array of entries, or in what one of them needs. How many of the frames
  * with 200 to 1,000 times `one` behind an example are told each of `says`. */
 static void told(enum fby_message_type type, const struct fby_buffer *one,

@@ -214,7 +214,7 @@ static struct fby_header_field label(void)
     return example_fields[1];
 }
 
-/* What is said of a header whose only field is `f`, without the beginning. */
+/* The error for a header whose only field is `f`, without its prefix. */
 static const char *of_field(struct fby_header_field f)
 {
     struct fby_message m;

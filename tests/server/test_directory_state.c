@@ -126,7 +126,7 @@ static void expect_refused(struct fby_directory *d, uint64_t session,
     assert_string_equal(message.join_refused.text, text);
 }
 
-/* So many sessions are known to wait; it decides whether they are looked for. */
+/* The count of waiting sessions decides whether the list is searched. */
 static void check_waiting(const struct fby_directory *d, uint32_t n)
 {
     assert_int_equal(d->waiting, n);
@@ -187,9 +187,9 @@ static void a_session_is_late_after_its_lease(void **state)
     assert_int_equal(renew(*state, 10, 9 + lease_ns), FBY_NOT_FOUND);
 }
 
-/* While it was away, the server heard nobody: workers, sessions and those
+/* A server that was paused heard no messages: workers, sessions and those
  * that wait for a rank all get that time back. */
-static void the_time_the_server_was_away_counts_for_nobody(void **state)
+static void no_lease_counts_the_time_the_server_was_paused(void **state)
 {
     const int64_t gap_ns = 6 * lease_ns;
     join_ok(*state, 10, 0, 1);
@@ -482,7 +482,7 @@ static void a_rank_that_gets_free_is_given_at_once(void **state)
     assert_ok(renew(*state, 11, 4 + lease_ns)); /* seen when it was let in */
 }
 
-/* Who waits for one rank is refused by its holder alone. */
+/* A session that waits for a rank is refused by the holder of that rank alone. */
 static void only_the_holder_of_its_rank_keeps_one_waiting(void **state)
 {
     join_ok(*state, 10, 0, 0);
@@ -522,7 +522,7 @@ static void the_next_that_waits_does_so_for_the_new_holder(void **state)
     check_waiting(*state, 0);
 }
 
-/* JOIN does not renew a rank, whoever else waits for it: each waits for its own
+/* JOIN does not renew a rank, even if others wait for it: each waits for its own
  * holder, and no longer because another got one. */
 static void who_waits_waits_for_its_own_rank(void **state)
 {
@@ -579,7 +579,7 @@ static void who_is_refused_pins_nothing(void **state)
     expect_silence(*state);
 }
 
-/* Nobody is left to agree with: neither on facts nor on digests. */
+/* No session is left to agree with, on facts or on digests. */
 static void what_a_silent_holder_pinned_is_forgotten_with_it(void **state)
 {
     struct fby_join join = joining(10, 0);
@@ -622,7 +622,7 @@ int main(void)
         DIRECTORY_TEST(a_worker_is_late_after_its_lease),
         DIRECTORY_TEST(all_that_are_late_are_forgotten_in_one_turn),
         DIRECTORY_TEST(a_session_is_late_after_its_lease),
-        DIRECTORY_TEST(the_time_the_server_was_away_counts_for_nobody),
+        DIRECTORY_TEST(no_lease_counts_the_time_the_server_was_paused),
         DIRECTORY_TEST(who_waits_for_a_rank_waits_as_long_after_a_pause),
         DIRECTORY_TEST(a_list_names_endpoints_and_host_of_each_worker),
         DIRECTORY_TEST(a_long_list_is_told_in_parts),

@@ -22,7 +22,9 @@ COMMANDS = ("init", "pull", "up", "server", "worker", "plan", "show", "lint",
 def forebay(*args, **environment):
     return subprocess.run([FOREBAY, *map(str, args)], capture_output=True,
                           text=True, check=False, timeout=120,
-                          env={**os.environ, **environment})
+                          env={**os.environ,
+                               "FOREBAY_TIME_DIVISOR": str(DIVISOR),
+                               **environment})
 
 
 class CommandLine(SystemTest):
@@ -70,8 +72,7 @@ class CommandLine(SystemTest):
         shown = forebay(
             "pull", "-p", self.cluster.pipeline(), "--server",
             "tcp://127.0.0.1:9", "--data", f"d={self.cluster.root}",
-            "--open-timeout-ms", int(seconds(15) * 1000),
-            FOREBAY_TIME_DIVISOR=str(DIVISOR))
+            "--open-timeout-ms", int(seconds(15) * 1000))
         self.assertEqual(shown.returncode, 1)
         self.assertIn("NO-WORKERS no answer from the server", shown.stderr)
         self.assertNotIn("registered", shown.stderr)

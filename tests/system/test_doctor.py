@@ -204,7 +204,7 @@ class Doctor(SystemTest):
         self.assertEqual(said["pipeline"][0][0], "FAIL")
         self.assertIn("p.yaml:2", said["pipeline"][0][1])
 
-    def test_a_name_that_nobody_knows_fails_and_json_is_json(self):
+    def test_an_unknown_name_fails_and_json_is_json(self):
         """Whatever the file is called."""
         path = os.fsencode(self.cluster.path("p")) + b"\xff.yaml"
         with open(path, "wb") as file:

@@ -280,7 +280,7 @@ static inline const struct fby_message *hear_any(
     }
 }
 
-/* Nothing of this type has come that was not heard. */
+/* Every message of this type that arrived was heard. */
 static inline void assert_unheard(
     struct dialogue *d, struct party *party, enum fby_message_type type)
 {
@@ -322,7 +322,7 @@ static inline struct forebay_info info_of(struct dialogue *d)
     return info;
 }
 
-/* Until as many are counted: what was said before was taken in. */
+/* Wait until this many are counted: all earlier messages were handled. */
 static inline void await_errors(struct dialogue *d, uint64_t n)
 {
     int64_t patience = fby_now_ns() + PATIENCE;
@@ -417,7 +417,7 @@ static inline void say_joined(struct dialogue *d)
                         }});
 }
 
-/* What the server has said was taken in; once, for the errors' sake. */
+/* Wait until the server's messages are handled: one error is counted. */
 static inline void await_server(struct dialogue *d)
 {
     say(&d->server,
@@ -518,7 +518,7 @@ static inline void dialogue_open(struct dialogue *d, int n)
 
 /* ---- answers ------------------------------------------------------------- */
 
-/* What a worker says to a request; a test may change any of it. */
+/* A worker's answer to a request; a test may change any part of it. */
 struct answer {
     struct party           *worker;
     struct fby_header_field fields[FIELDS];

@@ -1,14 +1,28 @@
 #include "tests/trainer_client/fake_cuda.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/mem.h"
 #include "tests/trainer_client/rehearsal.h"
+#include "trainer_client/segment.h"
 
-enum { STREAMS = 64, NOT_READY = 600, NOT_ITS = 400, BROKEN = 719, MANY = 4 };
+enum {
+    STREAMS   = 64,
+    NOT_READY = 600,
+    NOT_ITS   = 400,
+    NO_MEMORY = 2,
+    BROKEN    = 719,
+    MANY      = 4,
+    PINS      = 64,
+    BLOCKS    = 512, /* of the device's memory */
+    FENCE     = 64,  /* bytes behind each of them */
+    STALE     = 0xdb /* what memory holds that nobody has written */
+};
 
 struct mark { /* one recording of an event */
     struct mark *next;
@@ -20,7 +34,7 @@ struct event {
     int          device;
 };
 
-enum kind { COPY, LAUNCH, RECORD, WAIT, CALL, FREE };
+enum kind { COPY, LAUNCH, RECORD, WAIT, CALL, FILL, FREE };
 
 struct work {
     struct work           *next;
@@ -36,8 +50,14 @@ struct work {
 
 struct stream {
     bool         used;
+    bool         paused;
     void        *handle;
     struct work *first, *last;
+};
+
+struct range {
+    uint8_t *at;
+    size_t   size;
 };
 
 static struct {
@@ -45,7 +65,13 @@ static struct {
     uint64_t                seed;
     struct stream           streams[STREAMS];
     struct mark            *marks;
+    struct range            arenas[PINS];
+    struct range            blocks[BLOCKS];
+    bool                    captured; /* somebody captures a graph */
+    bool                    quick;
     const char             *broken;
+    uint32_t                skip; /* calls of it before one that fails, */
+    bool                    once; /* and whether it is the only one */
     int                     driver, devices;
     uint32_t                contexts;
     struct fake_cuda_counts counts;
@@ -62,18 +88,85 @@ static uint32_t draw(uint32_t n)
     return (uint32_t)((fake.seed >> 33) % n);
 }
 
+/* What no user of CUDA may do. */
+static void breach(const char *what)
+{
+    (void)fprintf(stderr, "fake CUDA: %s\n", what);
+    abort();
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+static struct range *range_of(
+    struct range *ranges, uint32_t n, const uint8_t *at, size_t size)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct range *range = &ranges[i];
+        if (range->at != NULL && at >= range->at &&
+            at + size <= range->at + range->size) {
+            return range;
+        }
+    }
+    return NULL;
+}
+
+static void add_range(
+    struct range *ranges, uint32_t n, void *memory, size_t size)
+{
+    uint32_t i = 0;
+    while (i < n && ranges[i].at != NULL) {
+        i++;
+    }
+    if (i == n) {
+        breach("too much memory at a time");
+    }
+    ranges[i] = (struct range){memory, size};
+}
+
+/* With a fence behind it; NULL: there is none. */
+static void *new_block(size_t size)
+{
+    size_t   whole = (size + FENCE + 255) / 256 * 256;
+    uint8_t *block = aligned_alloc(256, whole);
+    if (block != NULL) {
+        memset(block + size, STALE, FENCE);
+        add_range(fake.blocks, BLOCKS, block, size);
+    }
+    return block;
+}
+
+static void free_block(void *memory)
+{
+    struct range *range = range_of(fake.blocks, BLOCKS, memory, 1);
+    for (uint32_t i = 0; range != NULL && i < FENCE; i++) {
+        if (range->at[range->size + i] != STALE) {
+            breach("memory was written behind its end");
+        }
+    }
+    if (range != NULL) {
+        range->at = NULL;
+    }
+    free(memory);
+}
+
 /* ---- work ---------------------------------------------------------------- */
 
-/* NULL and 1 are the same stream. */
+static _Thread_local char thread_stream;
+
+/* NULL and 1 are the same stream; 2 is one of each thread's. */
 static struct stream *stream_of(void *handle)
 {
     struct stream *unused = NULL;
     void          *key    = handle == NULL ? (void *)1 : handle;
+    key                   = key == (void *)2 ? &thread_stream : key;
     for (uint32_t i = 0; i < STREAMS; i++) {
         if (fake.streams[i].used && fake.streams[i].handle == key) {
             return &fake.streams[i];
         }
         unused = fake.streams[i].used ? unused : &fake.streams[i];
+    }
+    if (unused == NULL) {
+        breach("too many streams");
     }
     *unused = (struct stream){.used = true, .handle = key};
     return unused;
@@ -92,6 +185,19 @@ static void put(void *handle, const struct work *given)
     stream->last = work;
 }
 
+/* A launch says what the list says that is there by now. */
+static void carry_out_launch(const struct fby_cuda_launch *launch)
+{
+    struct fby_segment_list list;
+    memcpy(&list, (uint8_t *)launch->arena + launch->list, sizeof(list));
+    if (launch->shared != list.shared ||
+        memcmp(launch->blocks, list.blocks, sizeof(list.blocks)) != 0) {
+        breach("a launch is not that of its list");
+    }
+    rehearse(&(struct rehearsal){
+        .arena = launch->arena, .list = launch->list, .out = launch->out});
+}
+
 static void carry_out(const struct work *work)
 {
     switch (work->kind) {
@@ -99,9 +205,7 @@ static void carry_out(const struct work *work)
         memcpy(work->to, work->from, work->size);
         break;
     case LAUNCH:
-        rehearse(&(struct rehearsal){.arena = work->launch.arena,
-            .list                           = work->launch.list,
-            .out                            = work->launch.out});
+        carry_out_launch(&work->launch);
         break;
     case RECORD:
         work->mark->passed = true;
@@ -109,8 +213,11 @@ static void carry_out(const struct work *work)
     case CALL:
         work->call(work->arg);
         break;
+    case FILL:
+        memset(work->to, STALE, work->size);
+        break;
     case FREE:
-        free(work->to);
+        free_block(work->to);
         break;
     case WAIT:
         break;
@@ -121,7 +228,8 @@ static void carry_out(const struct work *work)
 static bool step(struct stream *stream)
 {
     struct work *work = stream->first;
-    if (work == NULL || (work->kind == WAIT && !work->mark->passed)) {
+    if (work == NULL || stream->paused ||
+        (work->kind == WAIT && !work->mark->passed)) {
         return false;
     }
     carry_out(work);
@@ -133,7 +241,7 @@ static bool step(struct stream *stream)
 
 static void some_work(void)
 {
-    for (uint32_t n = draw(MANY); n > 0; n--) {
+    for (uint32_t n = draw(fake.quick ? STREAMS : MANY); n > 0; n--) {
         (void)step(&fake.streams[draw(STREAMS)]);
     }
 }
@@ -155,6 +263,7 @@ static void all_work(void)
 
 static _Thread_local const char *last_failed = "";
 static _Thread_local int         chosen_device;
+static _Thread_local int         mode_now; /* 0: any call is of the graph */
 
 /* As CUDA does of whatever device the calling thread has chosen. */
 static void set_up(void)
@@ -168,10 +277,16 @@ static int begin_call(const char *name)
     some_work();
     if (strcmp(name, "cudaSetDevice") != 0) {
         set_up();
+        if (fake.captured && mode_now == 0) {
+            breach("a call would be of another's graph");
+        }
     }
-    if (fake.broken == NULL || strcmp(fake.broken, name) != 0) {
+    if (fake.broken == NULL || strcmp(fake.broken, name) != 0 ||
+        fake.skip-- > 0) {
         return 0;
     }
+    fake.skip   = 0;
+    fake.broken = fake.once ? NULL : fake.broken;
     last_failed = name;
     return BROKEN;
 }
@@ -223,17 +338,27 @@ static int chosen(int *out)
 
 static int capture_mode(int *mode)
 {
-    static _Thread_local int now = 0;
-    int                      was = now;
-    now                          = *mode;
-    *mode                        = was;
+    int was  = mode_now;
+    mode_now = *mode;
+    *mode    = was;
     pthread_mutex_lock(&fake.lock);
     set_up();
     return end_call(0);
 }
 
+/* Signals are the caller's threads'. */
+static void no_signals(void)
+{
+    sigset_t blocked;
+    pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+    if (!sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGCHLD)) {
+        breach("a thread of the library's takes signals");
+    }
+}
+
 static int prepare(void)
 {
+    no_signals();
     return end_call(begin_call("cudaFuncGetAttributes"));
 }
 
@@ -247,27 +372,57 @@ static int blocking(const char *name, int64_t made)
 
 static int pin(void *memory, size_t size)
 {
-    (void)memory;
-    (void)size;
+    no_signals();
     int code = blocking("cudaHostRegister", 1);
     pthread_mutex_lock(&fake.lock);
+    if (code == 0) {
+        add_range(fake.arenas, PINS, memory, size);
+    }
     fake.pins++;
     pthread_cond_broadcast(&fake.pinned);
     pthread_mutex_unlock(&fake.lock);
     return code;
 }
 
+static bool is_copied_from(const struct range *range)
+{
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        const struct work *work = fake.streams[i].first;
+        for (; work != NULL; work = work->next) {
+            const uint8_t *from = work->from;
+            if (work->kind == COPY && from >= range->at &&
+                from < range->at + range->size) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static int unpin(void *memory)
 {
-    (void)memory;
-    return blocking("cudaHostUnregister", -1);
+    int           code  = begin_call("cudaHostUnregister");
+    struct range *range = range_of(fake.arenas, PINS, memory, 1);
+    if (range == NULL || range->at != memory || is_copied_from(range)) {
+        breach("memory was unpinned that was not pinned, or still is copied");
+    }
+    range->at = NULL;
+    fake.counts.blocks++;
+    fake.counts.live--;
+    return end_call(code);
 }
 
 static int allocate(void **out, size_t size)
 {
-    int code = blocking("cudaMalloc", 1);
-    *out     = code == 0 ? aligned_alloc(256, (size + 255) / 256 * 256) : NULL;
-    return code;
+    int code = begin_call("cudaMalloc");
+    *out     = code == 0 ? new_block(size) : NULL;
+    code     = code == 0 && *out == NULL ? NO_MEMORY : code;
+    if (code == 0) {
+        memset(*out, STALE, size);
+        fake.counts.live++;
+    }
+    fake.counts.blocks++;
+    return end_call(code);
 }
 
 /* Waits for the device. */
@@ -275,7 +430,7 @@ static int free_memory(void *memory)
 {
     int code = begin_call("cudaFree");
     all_work();
-    free(memory);
+    free_block(memory);
     fake.counts.blocks++;
     fake.counts.live--;
     return end_call(code);
@@ -283,9 +438,11 @@ static int free_memory(void *memory)
 
 static int pool_create(int device, void **out)
 {
-    (void)device;
     int code = begin_call("cudaMemPoolCreate");
-    *out     = code == 0 ? &fake : NULL;
+    if (device != chosen_device) {
+        breach("a pool of another device");
+    }
+    *out = code == 0 ? &fake : NULL;
     fake.counts.live += code == 0 ? 1 : 0;
     return end_call(code);
 }
@@ -300,10 +457,12 @@ static int pool_destroy(void *pool)
 static int pool_take(void **out, size_t size, void *pool, void *stream)
 {
     (void)pool;
-    (void)stream;
     int code = begin_call("cudaMallocFromPoolAsync");
-    *out     = code == 0 ? aligned_alloc(256, (size + 255) / 256 * 256) : NULL;
-    fake.counts.live += code == 0 ? 1 : 0;
+    *out     = code == 0 ? new_block(size) : NULL;
+    if (*out != NULL) {
+        put(stream, &(struct work){.kind = FILL, .to = *out, .size = size});
+        fake.counts.live++;
+    }
     return end_call(code);
 }
 
@@ -318,8 +477,8 @@ static int pool_give(void *memory, void *stream)
 static int stream_create(void **out)
 {
     int code = begin_call("cudaStreamCreateWithFlags");
-    *out     = fby_zalloc(8);
-    fake.counts.live++;
+    *out     = code == 0 ? fby_zalloc(8) : NULL;
+    fake.counts.live += code == 0 ? 1 : 0;
     return end_call(code);
 }
 
@@ -327,8 +486,8 @@ static int stream_destroy(void *stream)
 {
     int            code = begin_call("cudaStreamDestroy");
     struct stream *gone = stream_of(stream);
-    while (gone->first != NULL) {
-        all_work();
+    if (gone->first != NULL) {
+        breach("a stream was destroyed while its work was under way");
     }
     *gone = (struct stream){.used = false};
     free(stream);
@@ -376,12 +535,13 @@ static int stream_wait(void *stream, void *event)
     return end_call(code);
 }
 
-/* The legacy stream is the chosen device's; others may be of any. */
+/* The legacy stream and the thread's own are the chosen device's; others may be
+ * of any. */
 static int event_record(void *event, void *stream)
 {
-    int  code   = begin_call("cudaEventRecord");
-    bool legacy = (uintptr_t)stream <= 1;
-    if (legacy && ((struct event *)event)->device != chosen_device) {
+    int  code  = begin_call("cudaEventRecord");
+    bool there = (uintptr_t)stream <= 2;
+    if (there && ((struct event *)event)->device != chosen_device) {
         code        = NOT_ITS;
         last_failed = "cudaEventRecord";
     }
@@ -409,6 +569,12 @@ static int copy(void *to, const void *from, size_t size, void *stream)
     int code = begin_call("cudaMemcpyAsync");
     fake.counts.async++;
     fake.counts.copied += size;
+    if (range_of(fake.arenas, PINS, from, size) == NULL) {
+        breach("a copy from memory that is not pinned");
+    }
+    if (range_of(fake.blocks, BLOCKS, to, size) == NULL) {
+        breach("a copy to where no memory is");
+    }
     put(stream,
         &(struct work){.kind = COPY, .to = to, .from = from, .size = size});
     return end_call(code);
@@ -501,6 +667,8 @@ void fake_cuda_begin(uint64_t seed)
 {
     fake.seed     = seed;
     fake.broken   = NULL;
+    fake.captured = false;
+    fake.quick    = false;
     fake.driver   = 13000;
     fake.devices  = 1;
     fake.contexts = 0;
@@ -534,7 +702,49 @@ void fake_cuda_fail(const char *function)
 {
     pthread_mutex_lock(&fake.lock);
     fake.broken = function;
+    fake.skip   = 0;
+    fake.once   = false;
     pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_fail_once(const char *function, uint32_t n)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.broken = function;
+    fake.skip   = n;
+    fake.once   = true;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_pause(void *stream, bool paused)
+{
+    pthread_mutex_lock(&fake.lock);
+    stream_of(stream)->paused = paused;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_run(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    all_work();
+    pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_hurry(void)
+{
+    fake.quick = true;
+}
+
+void fake_cuda_capture(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.captured = true;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+int fake_cuda_mode(void)
+{
+    return mode_now;
 }
 
 int fake_cuda_stages_open(void)
@@ -566,8 +776,11 @@ struct fake_cuda_counts fake_cuda_counts(void)
 
 void *fake_cuda_take(void *stream, size_t size)
 {
-    (void)stream; /* it is there at once */
-    return aligned_alloc(256, (size + 255) / 256 * 256);
+    pthread_mutex_lock(&fake.lock);
+    void *memory = new_block(size);
+    put(stream, &(struct work){.kind = FILL, .to = memory, .size = size});
+    pthread_mutex_unlock(&fake.lock);
+    return memory;
 }
 
 void fake_cuda_give(void *stream, void *memory)
@@ -582,6 +795,13 @@ void fake_cuda_read(void *stream, void *to, const void *from, size_t size)
     pthread_mutex_lock(&fake.lock);
     put(stream,
         &(struct work){.kind = COPY, .to = to, .from = from, .size = size});
+    pthread_mutex_unlock(&fake.lock);
+}
+
+void fake_cuda_fill(void *stream, void *to, size_t size)
+{
+    pthread_mutex_lock(&fake.lock);
+    put(stream, &(struct work){.kind = FILL, .to = to, .size = size});
     pthread_mutex_unlock(&fake.lock);
 }
 

@@ -3,10 +3,12 @@
  * Streams are queues of work that is done later, in any order that streams and
  * events allow: some of it, drawn at random, at every call. Copies read their
  * source when they are done, so that memory filled anew too early is seen; a
- * launch is the rehearsal of the kernel. "Device" memory is the host's. */
+ * launch is the rehearsal of the kernel. "Device" memory is the host's, and
+ * never zeroed. What no user of CUDA may do ends the program with its name. */
 #ifndef FBY_TEST_FAKE_CUDA_H
 #define FBY_TEST_FAKE_CUDA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "trainer_client/cuda.h"
@@ -29,7 +31,25 @@ void fake_cuda_end(void);
  * NULL: none. */
 void fake_cuda_fail(const char *function);
 
-/* Until memory was pinned `n` times since the beginning, by other threads: what
+/* Let one call of `function` fail, after `n` that succeed. */
+void fake_cuda_fail_once(const char *function, uint32_t n);
+
+/* Pause a stream, or resume it. No thread may wait for a paused stream. */
+void fake_cuda_pause(void *stream, bool paused);
+
+/* Do more of the work at each call, for a caller that polls; call before there
+ * is any work. */
+void fake_cuda_hurry(void);
+
+/* Do all work that can be done. */
+void fake_cuda_run(void);
+
+/* Capture a graph from now on: a call that would join it fails the test.
+ * fake_cuda_mode is the calling thread's capture mode; 0: global. */
+void fake_cuda_capture(void);
+int  fake_cuda_mode(void);
+
+/* Wait until other threads have pinned memory `n` times in all: what
  * fails from then on fails no pinning. */
 void fake_cuda_await_pins(uint32_t n);
 
@@ -51,6 +71,9 @@ void  fake_cuda_give(void *stream, void *memory);
 
 /* A copy of the consumer's, from the device. */
 void fake_cuda_read(void *stream, void *to, const void *from, size_t size);
+
+/* Values of the consumer's own on the device, which are no batch's. */
+void fake_cuda_fill(void *stream, void *to, size_t size);
 
 /* A kernel of the consumer's: `work(arg)` when `stream` gets there. */
 void fake_cuda_call(void *stream, void (*work)(void *arg), void *arg);

@@ -278,12 +278,13 @@ static void fill_row(const struct fake_worker *w, const struct batch *b,
     uint64_t                        sample = shown_sample(w, b, row);
     uint64_t                        bytes  = b->layout.fields[f].row_bytes;
     uint8_t                        *at     = b->raw[f] + row * bytes;
+    bool wrong = w->does.wrong_label || w->does.wrong_row == row + 1;
     for (uint64_t i = 0; i < bytes; i++) {
         if (field->decode == FBY_DECODE_RGB8) {
             at[i] = (uint8_t)(sample * 31 + i + w->does.value_salt);
         } else if (field->decode == FBY_DECODE_LABEL) {
             at[i] = i > 0 ? 0 : (uint8_t)(sample % 10);
-            at[i] = (uint8_t)(at[i] + (w->does.wrong_label ? 200 : 0));
+            at[i] = (uint8_t)(at[i] + (wrong ? 200 : 0));
         } else {
             at[i] = (uint8_t)(sample + i);
         }

@@ -50,6 +50,7 @@ struct fake_behaviour {
     bool     mute;          /* OPEN: no answer at all */
     bool     late;          /* OPEN: first OPENED of the one before, if any */
     bool     wrong_label;   /* labels beyond the classes */
+    uint32_t wrong_row;     /* 1 + row whose label alone is */
 };
 
 struct fake_worker;

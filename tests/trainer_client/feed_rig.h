@@ -44,8 +44,8 @@ static inline uint32_t draw(struct rig *rig, uint32_t n)
 
 static int feeds_device; /* where batches go */
 
-static inline void begin_with(struct rig *rig, uint64_t seed, bool fixed,
-    const struct fby_feed_memory *memory)
+static inline void open_feed(
+    struct rig *rig, bool fixed, const struct fby_feed_memory *memory)
 {
     struct fby_why               why    = {""};
     const struct fby_feed_config config = {
@@ -58,10 +58,26 @@ static inline void begin_with(struct rig *rig, uint64_t seed, bool fixed,
         .fixed       = fixed,
         .memory      = *memory,
     };
+    assert_ok(fby_feed_create(&config, &rig->feed, &why));
+}
+
+static inline void begin_with(struct rig *rig, uint64_t seed, bool fixed,
+    const struct fby_feed_memory *memory)
+{
     fake_cuda_begin(seed);
     *rig       = (struct rig){.seed = seed};
     rig->looks = calloc(4096, sizeof(*rig->looks));
-    assert_ok(fby_feed_create(&config, &rig->feed, &why));
+    open_feed(rig, fixed, memory);
+}
+
+/* While somebody captures a graph. */
+static inline void begin_captured(struct rig *rig, bool fixed)
+{
+    fake_cuda_begin(1);
+    fake_cuda_capture();
+    *rig       = (struct rig){.seed = 1};
+    rig->looks = calloc(4096, sizeof(*rig->looks));
+    open_feed(rig, fixed, &(struct fby_feed_memory){0});
 }
 
 static inline void begin(struct rig *rig, uint64_t seed, bool fixed)

@@ -1,4 +1,4 @@
-/* HEADER and END are believed only if they are of the batch that was asked
+/* HEADER and END are trusted only if they are of the batch that was asked
  * for. */
 #include "trainer_client/assembly.h"
 
@@ -458,7 +458,7 @@ static void a_header_with_another_recipe_is_not(void **state)
     REFUSES(words->recipe.device = image->recipe.device, of_words);
 }
 
-/* Of several fields those that were asked for, in their order. */
+/* The requested ones of several fields, in their order. */
 static void a_header_of_selected_fields_has_those_alone(void **state)
 {
     (void)state;

@@ -375,12 +375,12 @@ static void open_waits_until_its_deadline_and_no_longer_asks(void **state)
         .give_up_arg = &w,
     };
     begin(&c);
-    fby_desk_waiting(&c.desk, "nobody");
+    fby_desk_waiting(&c.desk, "no worker");
     assert_int_equal(
         fby_desk_wait_open(&c.desk, &watch, &why), FOREBAY_TIMEOUT);
     assert_true(fby_now_ns() >= watch.deadline_ns);
     assert_true(w.asked >= 2);
-    assert_string_equal(why.text, "nobody");
+    assert_string_equal(why.text, "no worker");
     end(&c);
 }
 
@@ -451,7 +451,7 @@ static void a_desk_has_room_up_to_its_last_place(void **state)
     assert_true(fby_desk_has_room(&c.desk, &hungry));
     lay_down(&c, 2);
     assert_takes(&c, 1);
-    end(&c); /* with one that nobody took */
+    end(&c); /* with a batch that was not taken */
 }
 
 static void deliveries_are_counted_beside_what_the_receiver_reports(

@@ -240,7 +240,7 @@ static void two_pins_that_differ_are_told(void **state)
     char                          want[300];
     char                          a[17];
     char                          b[17];
-    assert_ok(fby_election_pin(&election, &nothing, &nothing, "nobody", &why));
+    assert_ok(fby_election_pin(&election, &nothing, &nothing, "no pin", &why));
     assert_null(election.pinned_by);
     assert_ok(fby_election_pin(&election, &nothing, &f, "the token", &why));
     assert_ok(fby_election_pin(&election, &nothing, &f, "the job", &why));

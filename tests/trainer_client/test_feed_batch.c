@@ -93,6 +93,55 @@ static void the_legacy_stream_is_that_of_the_batchs_gpu(void **state)
     feeds_device = 0;
 }
 
+/* The values are waited for on the caller's thread: its stream is that of no
+ * other. */
+static void a_threads_own_stream_is_found_on_the_thread(void **state)
+{
+    (void)state;
+    feeds_device = 1;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct rig rig;
+        begin(&rig, seed, seed % 2 == 0);
+        assert_int_equal(fby_cuda()->use(1), 0);
+        for (uint32_t number = 0; number < 20; number++) {
+            struct held held = take(&rig, number, false);
+            held.stream      = (void *)2;
+            hand(&rig, &held);
+            release(&rig, &held);
+        }
+        assert_int_equal(fby_cuda()->use(0), 0);
+        end(&rig);
+    }
+    feeds_device = 0;
+}
+
+/* Where the thread has chosen another GPU, its own stream is one of that GPU's:
+ * it can wait for the values, but no release can be recorded there. */
+static void a_threads_own_stream_of_another_gpu_takes_no_release(void **state)
+{
+    (void)state;
+    feeds_device = 1;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct rig     rig;
+        struct fby_why why = {""};
+        begin(&rig, seed, false);
+        struct held held = take(&rig, 0, false);
+        held.stream      = (void *)2;
+        assert_int_equal(fby_cuda()->use(0), 0); /* the consumer's */
+        hand(&rig, &held);
+        release(&rig, &held);
+        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
+        assert_string_equal(why.text,
+            "a batch was released on a stream that cannot be waited for: CUDA: "
+            "cudaEventRecord failed with 400 (cudaErrorUnknown: unknown "
+            "error), at epoch 2 step 0");
+        fby_feed_give(rig.feed, out);
+        end(&rig);
+    }
+    feeds_device = 0;
+}
+
 struct errand { /* of a thread of ours, which has chosen no device yet */
     struct rig *rig;
     bool        further;
@@ -130,6 +179,125 @@ static void nothing_is_set_up_on_a_gpu_that_is_not_the_batchs(void **state)
         end(&rig);
     }
     feeds_device = 0;
+}
+
+/* The consumer's stream stands still before it reads. */
+static void a_slow_reader_keeps_its_values(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct rig rig;
+        begin(&rig, i, i % 2 == 1);
+        for (uint32_t number = 0; number < FBY_FEED_LANES; number++) {
+            struct held held = take(&rig, number, i / 2 == 1);
+            held.stream      = &own[1 + number % 2];
+            fake_cuda_pause(held.stream, number % 2 == 0);
+            hand(&rig, &held);
+            release(&rig, &held);
+            fake_cuda_run();
+        }
+        fake_cuda_pause(&own[1], false);
+        end(&rig);
+    }
+}
+
+/* All but the last bytes are of no segment. */
+static fby_err send_large(
+    struct fby_feed *feed, struct fby_feed_out *out, uint64_t bytes)
+{
+    struct fby_segments list;
+    struct fby_why      why    = {""};
+    uint8_t            *memory = fby_feed_arena(feed, 0);
+    uint64_t            at     = bytes;
+    do { /* in front of a list that ends where it should */
+        at -= FBY_SEGMENT_ALIGN;
+        fby_segments_begin(&list, memory, at);
+        fby_segments_copy(&list, at - BYTES - 8, BYTES, 0);
+    } while (fby_segments_finish(&list) > bytes);
+    for (uint32_t i = 0; i < BYTES; i++) {
+        memory[at - BYTES - 8 + i] = value(7, i);
+    }
+    const struct fby_feed_batch batch = {
+        .bytes = bytes, .list = list.list, .out = out};
+    return fby_feed_submit(feed, &batch, &why);
+}
+
+static void a_large_batch_is_copied_piece_by_piece(void **state)
+{
+    (void)state;
+    struct fby_feed             *feed   = NULL;
+    struct fby_why               why    = {""};
+    const struct fby_feed_config config = {.cuda = fby_cuda(),
+        .n_arenas                                = 1,
+        .arena_bytes                             = FBY_FEED_PIECE + ARENA,
+        .n_outs                                  = 1,
+        .out_bytes                               = BYTES};
+    fake_cuda_begin(1);
+    assert_ok(fby_feed_create(&config, &feed, &why));
+    struct fby_feed_out *out    = fby_feed_take(feed, false);
+    static const int     more[] = {-1, 0, 1, ARENA / 2};
+    for (uint32_t i = 0; i < 4; i++) {
+        uint64_t                bytes  = (uint64_t)(FBY_FEED_PIECE + more[i]);
+        struct fake_cuda_counts before = fake_cuda_counts();
+        memset(out->memory, 0, BYTES);
+        assert_ok(send_large(feed, out, bytes));
+        struct fake_cuda_counts after = fake_cuda_counts();
+        assert_int_equal(after.copied - before.copied, bytes);
+        assert_int_equal(after.async - before.async, i < 2 ? 4 : 5);
+        fake_cuda_run();
+        for (uint32_t k = 0; k < BYTES; k++) {
+            assert_int_equal(out->memory[k], value(7, k));
+        }
+    }
+    fby_feed_give(feed, out);
+    fby_feed_destroy(&feed);
+    fake_cuda_end();
+}
+
+/* ---- fixed outputs: lanes ------------------------------------------------ */
+
+static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
+{
+    (void)state;
+    struct rig     rig;
+    struct fby_why why = {""};
+    struct held    held[FBY_FEED_LANES];
+    begin(&rig, 1, true);
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        held[i] = take(&rig, i, false);
+    }
+    struct fby_feed_out *out = fby_feed_take(rig.feed, true);
+    assert_int_equal(send_batch(&rig, 9, out, &why), FBY_SYS);
+    assert_string_equal(why.text, "4 batches wait for their kernels");
+    fby_feed_give(rig.feed, held[1].out); /* nobody took it */
+    assert_ok(send_batch(&rig, 10, out, &why));
+    held[1] = (struct held){.out = out, .number = 10};
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        hand(&rig, &held[i]);
+        release(&rig, &held[i]);
+    }
+    end(&rig);
+}
+
+static void a_batch_that_fails_or_nobody_takes_keeps_no_lane(void **state)
+{
+    (void)state;
+    struct rig     rig;
+    struct fby_why why = {""};
+    begin(&rig, 1, true);
+    fake_cuda_await_pins(ARENAS);
+    for (uint32_t i = 0; i < 4 * FBY_FEED_LANES; i++) {
+        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        fake_cuda_fail_once("cudaEventRecord", i % 3); /* the third: works */
+        fby_err err = send_batch(&rig, i, out, &why);
+        fake_cuda_fail(NULL);
+        assert_int_equal(err, i % 3 < 2 ? FBY_SYS : FBY_OK);
+        fby_feed_give(rig.feed, out);
+    }
+    struct held held = take(&rig, 99, false);
+    hand(&rig, &held);
+    release(&rig, &held);
+    end(&rig);
 }
 
 static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
@@ -235,6 +403,89 @@ static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
     }
 }
 
+/* The arena's event cannot be asked; then it is asked no more. */
+static void a_copy_that_fails_is_told_with_its_batch(void **state)
+{
+    (void)state;
+    struct rig     rig;
+    struct fby_why why = {""};
+    begin(&rig, 1, false);
+    struct held held = take(&rig, 7, false);
+    fake_cuda_fail("cudaEventQuery");
+    assert_int_equal(fby_feed_copied(rig.feed, 7 % ARENAS, &why), FBY_SYS);
+    assert_string_equal(why.text,
+        "CUDA: cudaEventQuery failed with 719 (cudaErrorLaunchFailure: "
+        "unspecified launch failure), at epoch 2 step 7");
+    assert_ok(fby_feed_copied(rig.feed, 8 % ARENAS, &why)); /* never filled */
+    fake_cuda_fail(NULL);
+    fby_feed_give(rig.feed, held.out);
+    end(&rig);
+}
+
+static void an_arena_is_free_once_it_is_copied(void **state)
+{
+    (void)state;
+    struct rig     rig;
+    struct fby_why why = {""};
+    begin(&rig, 1, false);
+    struct held held = take(&rig, 0, false);
+    fake_cuda_run();
+    assert_ok(fby_feed_copied(rig.feed, 0, &why));
+    fake_cuda_fail("cudaEventQuery"); /* which is asked no more */
+    assert_ok(fby_feed_copied(rig.feed, 0, &why));
+    fake_cuda_fail(NULL);
+    fby_feed_give(rig.feed, held.out);
+    end(&rig);
+}
+
+static void a_hand_out_that_fails_is_told_with_its_batch(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {
+        "cudaStreamWaitEvent", "cudaLaunchKernel", "cudaEventRecord"};
+    for (uint32_t i = 0; i < 4; i++) {
+        struct rig     rig;
+        struct fby_why why = {""};
+        char           words[200];
+        begin(&rig, i, i > 0);
+        struct held held = take(&rig, 7, false);
+        fake_cuda_fail(calls[i < 2 ? 0 : i - 1]);
+        assert_int_equal(
+            fby_feed_hand_out(rig.feed, held.out, held.stream, &why), FBY_SYS);
+        fake_cuda_fail(NULL);
+        (void)snprintf(words, sizeof(words),
+            "CUDA: %s failed with 719 (cudaErrorLaunchFailure: unspecified "
+            "launch failure), at epoch 2 step 7",
+            calls[i < 2 ? 0 : i - 1]);
+        assert_string_equal(why.text, words);
+        fby_feed_give(rig.feed, held.out);
+        end(&rig);
+    }
+}
+
+/* What cannot be recorded first is what is told. */
+static void the_first_release_that_is_lost_is_told(void **state)
+{
+    (void)state;
+    struct rig     rig;
+    struct fby_why why = {""};
+    struct held    held[2];
+    begin(&rig, 1, false);
+    for (uint32_t i = 0; i < 2; i++) {
+        held[i] = take(&rig, 3 + i, false);
+        hand(&rig, &held[i]);
+    }
+    fake_cuda_fail("cudaEventRecord");
+    release(&rig, &held[1]);
+    release(&rig, &held[0]);
+    fake_cuda_fail(NULL);
+    struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+    assert_int_equal(send_batch(&rig, 5, out, &why), FBY_SYS);
+    assert_non_null(strstr(why.text, "at epoch 2 step 4"));
+    fby_feed_give(rig.feed, out);
+    end(&rig);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,13 +493,23 @@ int main(void)
         cmocka_unit_test(with_fixed_outputs_kernels_wait_for_the_consumer),
         cmocka_unit_test(a_second_stream_sees_the_values_too),
         cmocka_unit_test(the_legacy_stream_is_that_of_the_batchs_gpu),
+        cmocka_unit_test(a_threads_own_stream_is_found_on_the_thread),
+        cmocka_unit_test(a_threads_own_stream_of_another_gpu_takes_no_release),
         cmocka_unit_test(nothing_is_set_up_on_a_gpu_that_is_not_the_batchs),
+        cmocka_unit_test(a_slow_reader_keeps_its_values),
+        cmocka_unit_test(a_large_batch_is_copied_piece_by_piece),
+        cmocka_unit_test(more_batches_than_lanes_cannot_wait_for_their_kernels),
+        cmocka_unit_test(a_batch_that_fails_or_nobody_takes_keeps_no_lane),
         cmocka_unit_test(
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(every_stage_that_is_begun_is_ended),
         cmocka_unit_test(an_error_names_the_call_and_the_batch),
         cmocka_unit_test(
             a_batch_that_fails_forgets_no_reader_of_the_one_before),
+        cmocka_unit_test(a_copy_that_fails_is_told_with_its_batch),
+        cmocka_unit_test(an_arena_is_free_once_it_is_copied),
+        cmocka_unit_test(a_hand_out_that_fails_is_told_with_its_batch),
+        cmocka_unit_test(the_first_release_that_is_lost_is_told),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed_batch", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* Names of devices: which GPU they mean, and words for those that are not. */
 #include "tests/test.h"
 
-#include <string.h>
+#include <stdio.h>
 
 #include "tests/trainer_client/fake_cuda.h"
 #include "trainer_client/feed_device.h"
@@ -12,37 +12,70 @@ static void refused(
     int            device = -1;
     struct fby_why why    = {""};
     assert_int_equal(fby_feed_device(cuda, name, &device, &why), FBY_USAGE);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("%s", why.text);
+    assert_string_equal(why.text, words);
+    assert_int_equal(device, -1);
+}
+
+static void found(const char *name, int want)
+{
+    int            device = -1;
+    struct fby_why why    = {""};
+    assert_ok(fby_feed_device(fby_cuda(), name, &device, &why));
+    assert_int_equal(device, want);
+}
+
+static void a_gpu_is_found_by_its_number(void **state)
+{
+    (void)state;
+    fake_cuda_begin(1);
+    fake_cuda_driver(13000, 4);
+    found("cuda", 0);
+    found("cuda:0", 0);
+    found("cuda:3", 3);
+    refused("cuda:4", fby_cuda(), "device cuda:4: this machine has 4 GPUs");
+    fake_cuda_driver(13000, 1);
+    found("cuda:0", 0);
+    refused("cuda:1", fby_cuda(), "device cuda:1: this machine has 1 GPU");
+}
+
+static void what_is_no_device_is_told_in_words(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"cuda:", "cuda:-1", "cuda:0x", "cuda:x",
+        "cuda: 0", "cuda:+0", "cuda0", "cudas", "abacus", "hos", ""};
+    fake_cuda_begin(1);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char words[100];
+        (void)snprintf(words, sizeof(words),
+            "no device %s; there are: host, cuda, cuda:N, auto", names[i]);
+        refused(names[i], fby_cuda(), words);
+        refused(names[i], NULL, words);
     }
 }
 
 static void a_device_that_is_not_there_is_told_in_words(void **state)
 {
     (void)state;
-    int            device = -1;
-    struct fby_why why    = {""};
     fake_cuda_begin(1);
-    assert_ok(fby_feed_device(fby_cuda(), "cuda", &device, &why));
-    assert_int_equal(device, 0);
-    refused("cuda:1", fby_cuda(), "this machine has 1 GPU");
-    refused("cuda:", fby_cuda(), "there are: host, cuda, cuda:N, auto");
-    refused("cuda:-1", fby_cuda(), "there are: host, cuda, cuda:N, auto");
-    refused("cuda:0x", fby_cuda(), "there are: host, cuda, cuda:N, auto");
-    refused("abacus", fby_cuda(), "no device abacus");
-    refused("cuda", NULL, "built without CUDA");
+    refused("cuda", NULL,
+        "device cuda: this library was built without CUDA; use host");
     fake_cuda_driver(0, 0);
-    refused("cuda", fby_cuda(), "no NVIDIA driver");
+    refused("cuda", fby_cuda(),
+        "device cuda: this machine has no NVIDIA driver; use host");
     fake_cuda_driver(12040, 0);
-    refused("cuda", fby_cuda(), "the driver is for CUDA 12.4");
-    fake_cuda_driver(13000, 4);
-    assert_ok(fby_feed_device(fby_cuda(), "cuda:3", &device, &why));
-    assert_int_equal(device, 3);
+    refused("cuda:2", fby_cuda(),
+        "device cuda: the driver is for CUDA 12.4, this build needs one for "
+        "13.0 or newer: update the driver, or use host");
+    fake_cuda_driver(13000, 0); /* as new as the build */
+    refused("cuda", fby_cuda(),
+        "device cuda: the driver says cudaErrorUnknown; use host");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gpu_is_found_by_its_number),
+        cmocka_unit_test(what_is_no_device_is_told_in_words),
         cmocka_unit_test(a_device_that_is_not_there_is_told_in_words),
     };
     return cmocka_run_group_tests_name(

@@ -3,27 +3,31 @@
 #include "tests/trainer_client/feed_rig.h"
 
 /* An allocator as PyTorch's: what comes back is used again, and overwritten,
- * in the order of the stream that it came back on. */
+ * in the order of the stream that it came back on; what it gives is in use
+ * until that stream gets there. */
 struct heap {
     uint8_t *free[16 * OUTS];
     uint32_t n;
     uint32_t live;
 };
 
+static void scribble(void *memory)
+{
+    memset(memory, 0xee, BYTES);
+}
+
 static void *heap_allocate(
     void *arg, size_t bytes, int32_t device, void *stream)
 {
     struct heap *heap = arg;
-    (void)device;
+    assert_int_equal(device, feeds_device);
     assert_non_null(stream);
     assert_int_equal(bytes, BYTES);
     heap->live++;
-    return heap->n > 0 ? heap->free[--heap->n] : aligned_alloc(256, 1024);
-}
-
-static void scribble(void *memory)
-{
-    memset(memory, 0xee, BYTES);
+    void *memory =
+        heap->n > 0 ? heap->free[--heap->n] : aligned_alloc(256, 1024);
+    fake_cuda_call(stream, scribble, memory);
+    return memory;
 }
 
 static void heap_free(void *arg, void *memory, void *stream)
@@ -137,6 +141,99 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     free(kept);
 }
 
+/* What came back of the caller's memory, but for `lost`, which is in use. */
+static void free_heap(struct heap *heap, uint8_t *lost)
+{
+    while (heap->n > 0) {
+        assert_ptr_not_equal(heap->free[--heap->n], lost);
+        free(heap->free[heap->n]);
+    }
+    free(lost);
+}
+
+/* Its kernels run, and nobody knows until when. */
+static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct rig     rig;
+        struct heap    heap  = {.n = 0};
+        struct fby_why why   = {""};
+        bool           fixed = i % 2 == 1;
+        begin_with(&rig, i, fixed,
+            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        struct fby_feed_out *out  = fby_feed_take(rig.feed, i / 2 == 1);
+        uint8_t             *lost = out->memory;
+        fake_cuda_await_pins(ARENAS);
+        fake_cuda_fail_once("cudaEventRecord", fixed ? 3 : 1);
+        fby_err err = send_batch(&rig, 0, out, &why);
+        assert_int_equal(err, fixed ? FBY_OK : FBY_SYS);
+        if (fixed) {
+            assert_int_equal(
+                fby_feed_hand_out(rig.feed, out, NULL, &why), FBY_SYS);
+        }
+        fby_feed_give(rig.feed, out);
+        end(&rig);
+        assert_int_equal(heap.live, 1);
+        free_heap(&heap, lost);
+    }
+}
+
+/* The one address of all batches is that of the lost one too. */
+static void fixed_memory_that_is_lost_is_not_given_back(void **state)
+{
+    (void)state;
+    struct rig  rig;
+    struct heap heap = {.n = 0};
+    begin_with(&rig, 3, true,
+        &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+    struct held held = take(&rig, 0, false);
+    uint8_t    *lost = held.out->memory;
+    hand(&rig, &held);
+    fake_cuda_fail("cudaEventRecord");
+    release(&rig, &held);
+    fake_cuda_fail(NULL);
+    end(&rig);
+    assert_int_equal(heap.live, 1);
+    free_heap(&heap, lost);
+}
+
+/* On a device that has a pool, or none. */
+static void begin_without_pool(struct rig *rig, bool fixed, bool without,
+    const struct fby_feed_memory *memory)
+{
+    fake_cuda_begin(1);
+    fake_cuda_fail(without ? "cudaMemPoolCreate" : NULL);
+    *rig       = (struct rig){.seed = 1};
+    rig->looks = calloc(4096, sizeof(*rig->looks));
+    open_feed(rig, fixed, memory);
+    fake_cuda_fail(NULL);
+}
+
+/* Its pool would give it to another batch. Where the device has no pool, it is
+ * as little given back. */
+static void further_memory_that_is_lost_is_not_given_back(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        struct rig rig;
+        begin_without_pool(&rig, false, i == 1, &(struct fby_feed_memory){0});
+        struct held held = take(&rig, 0, true);
+        uint8_t    *lost = held.out->memory;
+        hand(&rig, &held);
+        fake_cuda_fail("cudaEventRecord");
+        release(&rig, &held);
+        fake_cuda_fail(NULL);
+        fby_feed_destroy(&rig.feed);
+        fake_cuda_end();
+        assert_int_equal(fake_cuda_counts().live, 1);
+        assert_int_equal(rig.wrong, 0);
+        fake_cuda_give(NULL, lost);
+        fake_cuda_end();
+        free(rig.looks);
+    }
+}
+
 static void *nothing(void *arg, size_t bytes, int32_t device, void *stream)
 {
     uint32_t *left = arg;
@@ -167,16 +264,41 @@ static void without_memory_there_is_no_further_batch(void **state)
     end(&rig);
 }
 
-static void without_an_event_there_is_no_further_batch(void **state)
+/* Each call that makes one: of a pool, without one, of the caller's, fixed. */
+static void whatever_fails_there_is_no_further_batch(void **state)
 {
     (void)state;
-    for (int fixed = 0; fixed <= 1; fixed++) {
-        struct rig rig;
-        begin(&rig, 1, fixed != 0);
-        fake_cuda_fail("cudaEventCreateWithFlags");
-        assert_null(fby_feed_take(rig.feed, true));
+    static const struct {
+        const char *function;
+        uint32_t    n;
+    } calls[] = {{"cudaSetDevice", 0}, {"cudaEventCreateWithFlags", 0},
+        {"cudaEventCreateWithFlags", 1}, {"cudaEventRecord", 0},
+        {"cudaMallocFromPoolAsync", 0}, {"cudaMalloc", 0}};
+    for (uint32_t i = 0; i < 24; i++) {
+        struct rig                   rig;
+        struct heap                  heap   = {.n = 0};
+        uint32_t                     kind   = i / 6;
+        bool                         theirs = kind == 2, fixed = kind == 3;
+        bool                         used   = fixed       ? i % 6 < 3
+                                              : theirs    ? i % 6 < 4
+                                              : kind == 0 ? i % 6 != 5
+                                                          : i % 6 != 4;
+        const struct fby_feed_memory memory = {heap_allocate, heap_free, &heap};
+        begin_without_pool(&rig, fixed, kind == 1,
+            theirs ? &memory : &(struct fby_feed_memory){0});
+        fake_cuda_fail_once(calls[i % 6].function, calls[i % 6].n);
+        uint64_t             live = fake_cuda_counts().live;
+        struct fby_feed_out *out  = fby_feed_take(rig.feed, true);
         fake_cuda_fail(NULL);
+        assert_int_equal(out == NULL, used);
+        if (out != NULL) {
+            fby_feed_give(rig.feed, out);
+        }
+        assert_int_equal(fake_cuda_counts().live, live);
+        assert_int_equal(fake_cuda_mode(), 0);
         end(&rig);
+        assert_int_equal(heap.live, 0);
+        free_heap(&heap, NULL);
     }
 }
 
@@ -188,8 +310,11 @@ int main(void)
         cmocka_unit_test(the_fixed_memory_goes_back_after_its_last_reader),
         cmocka_unit_test(memory_goes_back_after_a_launch_that_failed_in_part),
         cmocka_unit_test(a_release_that_is_lost_ends_the_stream),
+        cmocka_unit_test(memory_of_a_launch_without_an_event_is_not_given_back),
+        cmocka_unit_test(fixed_memory_that_is_lost_is_not_given_back),
+        cmocka_unit_test(further_memory_that_is_lost_is_not_given_back),
         cmocka_unit_test(without_memory_there_is_no_further_batch),
-        cmocka_unit_test(without_an_event_there_is_no_further_batch),
+        cmocka_unit_test(whatever_fails_there_is_no_further_batch),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed_outs", tests, NULL, NULL);

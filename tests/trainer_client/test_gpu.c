@@ -27,6 +27,7 @@ struct stream {
     bool                  last_rank; /* of as many as a batch has rows */
     bool                  damaged;   /* and all of it is noticed */
     uint32_t              hold;      /* batches at a time */
+    uint32_t              window;    /* requests under way; 0: as they fit */
     struct found          found[STEPS][TENSORS];
     uint32_t              n_tensors;
 };
@@ -40,6 +41,7 @@ static size_t bytes_of(const DLTensor *tensor)
     return n;
 }
 
+/* Its tensors are written over afterwards: each batch brings all its values. */
 static void consume(struct stream *s, const struct forebay_batch *batch)
 {
     bool gpu     = strcmp(s->device, "host") != 0;
@@ -54,8 +56,10 @@ static void consume(struct stream *s, const struct forebay_batch *batch)
         assert_int_equal(tensor->device.device_type, gpu ? kDLCUDA : kDLCPU);
         if (gpu) {
             fake_cuda_read(NULL, found->bytes, found->from, found->size);
+            fake_cuda_fill(NULL, tensor->data, found->size);
         } else {
             memcpy(found->bytes, found->from, found->size);
+            memset(tensor->data, 0xdb, found->size);
         }
     }
 }
@@ -70,6 +74,9 @@ static void open_stream(struct rig *rig, struct stream *s)
     };
     fake_cuda_begin(s->size);
     fake_cuda_fail(s->no_pool ? "cudaMemPoolCreate" : NULL);
+    if (s->window > 0) {
+        fake_cuda_hurry();
+    }
     rig_begin(rig, s->size, s->last);
     if (s->fields != NULL) { /* the rest of the text, from its first key on */
         char *from = strstr(rig->text,
@@ -81,6 +88,7 @@ static void open_stream(struct rig *rig, struct stream *s)
     rig->options.digests        = s->checked;
     rig->options.verify_decoded = s->checked;
     rig->options.fixed_outputs  = s->fixed;
+    rig->options.window_batches = s->window;
     rig->options.steps          = s->damaged ? STEPS : 0;
     rig->options.job            = s->last_rank ? "job" : NULL;
     rig->options.world          = s->last_rank ? RIG_BATCH : 1;
@@ -208,7 +216,8 @@ static void what_the_host_digests_first_is_the_same(void **state)
 
 /* ---- other kinds --------------------------------------------------------- */
 
-/* As they come, decoded first, digested first. */
+/* As they come, decoded first, digested first; in arenas that held batches
+ * before. */
 static void compare_all_ways(const char *fields, uint32_t size)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -216,6 +225,7 @@ static void compare_all_ways(const char *fields, uint32_t size)
         s.fields        = fields;
         s.checked       = i == 1;
         s.fixed         = i == 2;
+        s.window        = 1 + i % 2;
         if (i == 3) {
             s.worker.filter = FBY_FILTER_NONE;
             s.worker.codec  = FBY_CODEC_STORE;
@@ -285,6 +295,28 @@ static void ops_of_planes_are_as_on_the_host(void **state)
         51);
 }
 
+static void pictures_with_ops_of_their_own_are_as_on_the_host(void **state)
+{
+    (void)state;
+    compare_all_ways("fields:\n"
+                     "  first:\n"
+                     "    from: jpg\n"
+                     "    ops: [random_crop: {size: [16, 24]}]\n"
+                     "    device: [random_erasing: {p: 0.5, value: 0.5}]\n"
+                     "  second:\n"
+                     "    from: png\n"
+                     "    ops: [random_crop: {size: [20, 24]}]\n"
+                     "    device: [colour_jitter: {contrast: [0.5, 2]},\n"
+                     "             mixup: {label: label}]\n"
+                     "    out: {dtype: f32}\n"
+                     "  label: {from: cls, classes: 10, one_hot: {}}\n"
+                     "  third:\n"
+                     "    from: jpeg\n"
+                     "    ops: [random_crop: {size: [16, 16]}]\n"
+                     "    device: [colour_jitter: {brightness: 0.5}]\n",
+        54);
+}
+
 static void arrays_scaled_by_channel_are_as_on_the_host(void **state)
 {
     (void)state;
@@ -351,18 +383,99 @@ static void documents_are_as_on_the_host(void **state)
     compare_all_ways(packed, 50);
 }
 
-/* Every fifth batch has rows for the first four ranks only. */
+/* Without padding; one of a hundred samples is one of tokens. */
+static const char *const packed_short =
+    "splits: {train: {tokens: {files: \"c4:*.bin\", format: flat, type: u16,\n"
+    "  length: 50, shift: 1, pack: documents, end: 7}, last: short}}\n"
+    "global_batch: 24\n"
+    "fields:\n"
+    "  input: {from: input}\n"
+    "  starts: {from: documents, out: {as: cu_seqlens}}\n"
+    "  at: {from: documents, out: {as: positions, dtype: i64}}\n"
+    "  counts: {from: documents, out: {as: mask, dtype: f16}}\n"
+    "  lengths: {from: documents, out: {as: ragged, dtype: i32}}\n";
+
+static const char *const pictures =
+    "fields:\n"
+    "  image:\n"
+    "    from: jpg\n"
+    "    ops: [random_crop: {size: [45, 99]}]\n"
+    "    device: [horizontal_flip, {colour_jitter: {contrast: [0.5, 2]}}]\n"
+    "    out: {dtype: bf16, layout: chw}\n"
+    "  label: {from: cls, classes: 10, one_hot: {smoothing: 0.1}}\n"
+    "  bands: {from: a.npy, decode: array, shape: [31, 17, 6], wire: u8,\n"
+    "          out: {layout: chw, scale: [1, 2, 3, 4, 5, 6]}}\n";
+
+static const char *const ids =
+    "fields:\n"
+    "  label: {from: cls, classes: 10, one_hot: {}}\n";
+
+static const char *const mixed =
+    "fields:\n"
+    "  image:\n"
+    "    from: jpg\n"
+    "    ops: [random_crop: {size: [16, 16]}]\n"
+    "    device: [mixup: {label: label}]\n"
+    "    out: {dtype: f32}\n"
+    "  label: {from: cls, classes: 10, one_hot: {}}\n";
+
+/* Every fifth batch has rows for the first four ranks only, and lies where
+ * others lay before it. */
 static void batches_without_rows_are_as_on_the_host(void **state)
 {
     (void)state;
-    static const char *const fields[] = {varying, sparse};
-    for (uint32_t i = 0; i < 2; i++) {
+    static const char *const fields[] = {varying, sparse, packed_short};
+    for (uint32_t i = 0; i < 6; i++) {
         struct stream s = stream(47, FBY_FILTER_NONE, FBY_CODEC_STORE);
-        s.fields        = fields[i];
+        s.fields        = fields[i / 2];
+        s.checked       = i % 2 == 1;
         s.last          = "short";
         s.last_rank     = true;
+        s.window        = 1;
         compare(&s);
         assert_int_equal(s.found[4][0].size, 0);
+    }
+}
+
+/* Every fifth batch has four rows. */
+static void short_batches_are_as_on_the_host(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {
+        varying, sparse, packed_short, pictures, NULL};
+    for (uint32_t i = 0; i < 10; i++) {
+        struct stream s = stream(23, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
+        s.fields        = fields[i / 2];
+        s.checked       = i % 2 == 1;
+        s.last          = "short";
+        s.window        = 1;
+        compare(&s);
+        assert_true(5 * s.found[4][0].size < 2 * s.found[3][0].size);
+    }
+}
+
+/* ---- labels that are none ------------------------------------------------ */
+
+/* As it comes, seen by the host first, mixed. */
+static void impossible_labels_fail_by_name(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 6; i++) {
+        struct rig    rig;
+        struct stream s    = stream(16, FBY_FILTER_NONE, FBY_CODEC_STORE);
+        s.device           = i % 2 == 0 ? "cuda" : "host";
+        s.fields           = i / 2 == 2 ? mixed : ids;
+        s.checked          = i / 2 == 1;
+        s.worker.wrong_row = RIG_BATCH;
+        open_stream(&rig, &s);
+        const char *error = rig_assert_next(&rig, FOREBAY_DATA);
+        if (strstr(error, "field label: label 2") == NULL ||
+            strstr(error, " is not one of 0 to 9") == NULL) {
+            fail_msg("%s", error);
+        }
+        rig_end(&rig);
+        fake_cuda_end();
+        assert_int_equal(fake_cuda_counts().live, 0);
     }
 }
 
@@ -518,6 +631,29 @@ static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
     fake_cuda_end();
 }
 
+static void tensors_say_on_which_gpu_they_lie(void **state)
+{
+    (void)state;
+    struct rig rig;
+    fake_cuda_begin(1);
+    fake_cuda_driver(13000, 3);
+    rig_begin(&rig, 16, "pad");
+    rig.options.device = "cuda:2";
+    rig_add(&rig, (struct fake_behaviour){0});
+    rig_open(&rig);
+    struct forebay_batch *batch = rig_next(&rig);
+    assert_int_equal(forebay_batch_n_fields(batch), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        DLDevice device = forebay_batch_tensor(batch, i)->device;
+        assert_int_equal(device.device_type, kDLCUDA);
+        assert_int_equal(device.device_id, 2);
+    }
+    forebay_release(&batch, NULL);
+    rig_end(&rig);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+}
+
 static void auto_takes_the_gpu_or_the_host(void **state)
 {
     (void)state;
@@ -554,11 +690,14 @@ int main(int argc, char **argv)
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(ops_of_planes_are_as_on_the_host),
+        cmocka_unit_test(pictures_with_ops_of_their_own_are_as_on_the_host),
         cmocka_unit_test(arrays_scaled_by_channel_are_as_on_the_host),
         cmocka_unit_test(rows_of_several_lengths_are_as_on_the_host),
         cmocka_unit_test(sparse_rows_are_as_on_the_host),
         cmocka_unit_test(documents_are_as_on_the_host),
         cmocka_unit_test(batches_without_rows_are_as_on_the_host),
+        cmocka_unit_test(short_batches_are_as_on_the_host),
+        cmocka_unit_test(impossible_labels_fail_by_name),
         cmocka_unit_test(more_batches_can_be_held_than_there_are_slots),
         cmocka_unit_test(without_a_pool_as_many_can_be_held),
         cmocka_unit_test(an_allocator_may_ask_the_stream_and_may_have_no_more),
@@ -566,9 +705,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
         cmocka_unit_test(tensors_outlive_the_stream),
         cmocka_unit_test(a_call_that_fails_ends_the_stream_with_its_name),
+        cmocka_unit_test(tensors_say_on_which_gpu_they_lie),
         cmocka_unit_test(auto_takes_the_gpu_or_the_host),
     };
-    setenv("FOREBAY_TIME_DIVISOR", "10", 1);
     if (argc > 1) { /* one test alone, to look into it */
         cmocka_set_test_filter(argv[1]);
     }

@@ -1,4 +1,4 @@
-/* What the receiver keeps of a worker: its name for people, its addresses. */
+/* The receiver's record of a worker: its name in messages, its addresses. */
 #include "trainer_client/peers.h"
 
 #include "tests/test.h"

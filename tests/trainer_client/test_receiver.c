@@ -1,4 +1,4 @@
-/* What the receiver says to a server and to workers, and what it makes of each
+/* The receiver's messages to a server and to workers, and how it handles each
  * of their messages. */
 #include "tests/trainer_client/dialogue.h"
 
@@ -89,6 +89,43 @@ static void a_request_asks_for_the_step_of_the_agreed_data(void **state)
         last = r.request.value;
         assert_delivers(&d, step);
     }
+    dialogue_end(&d);
+}
+
+/* As the pipeline says for the field that is asked for, whichever are not. */
+static void a_request_chooses_the_coding_of_each_selected_field(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "forebay: 1\n"
+        "splits: {train: {shards: \"in1k:train-{0..0}.tar\", last: drop}}\n"
+        "global_batch: 4\n"
+        "fields:\n"
+        "  a: {from: a.cls, classes: 200, wire: {filter: none, codec: lz4}}\n"
+        "  b: {from: b.cls, classes: 200, wire: {filter: delta,"
+        " codec: store}}\n"
+        "  c: {from: c.cls, classes: 200}\n"
+        "  d: {from: d.cls, classes: 200, wire: {filter: byte_shuffle,"
+        " codec: lz4}}\n";
+    const char *const fields[] = {"d", "b", "c"};
+    struct dialogue   d;
+    struct party     *worker = NULL;
+    dialogue_begin(&d, 1);
+    d.options.pipeline_text = text;
+    d.options.fields        = fields;
+    d.options.n_fields      = 3;
+    open_all(&d);
+    const struct fby_request *r =
+        &hear_any(&d, FBY_MSG_REQUEST, &worker)->request;
+    assert_int_equal(r->fields, 1U << 1 | 1U << 2 | 1U << 3);
+    assert_int_equal(r->n_choices, 3);
+    assert_int_equal(r->choices[0].filter, FBY_FILTER_DELTA);
+    assert_int_equal(r->choices[0].codec, FBY_CODEC_STORE);
+    assert_int_equal(r->choices[1].filter, FBY_AUTO);
+    assert_int_equal(r->choices[1].codec, FBY_AUTO);
+    assert_int_equal(r->choices[2].filter, FBY_FILTER_BYTE_SHUFFLE);
+    assert_int_equal(r->choices[2].codec, FBY_CODEC_LZ4);
+    assert_int_equal(r->max_bytes, 3 * ROWS);
     dialogue_end(&d);
 }
 
@@ -252,7 +289,7 @@ static void a_server_without_workers_is_told_of(void **state)
     dialogue_end(&d);
 }
 
-/* From the next step on there is one worker. */
+/* There is one worker from the next step on. */
 static void answer_rest(struct dialogue *d, struct party *worker)
 {
     struct answer a;
@@ -408,6 +445,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_join_and_a_hello_say_who_it_is),
         cmocka_unit_test(an_open_says_what_is_to_be_opened),
         cmocka_unit_test(a_request_asks_for_the_step_of_the_agreed_data),
+        cmocka_unit_test(a_request_chooses_the_coding_of_each_selected_field),
         cmocka_unit_test(every_chunk_is_credited_whatever_becomes_of_it),
         cmocka_unit_test(it_takes_leave_of_all),
         cmocka_unit_test(a_refusal_fails_a_stream_that_is_not_open),

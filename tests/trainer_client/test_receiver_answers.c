@@ -1,4 +1,4 @@
-/* What the receiver makes of each message that answers a request. */
+/* How the receiver handles each message that answers a request. */
 #include "tests/trainer_client/dialogue.h"
 
 #include <unistd.h>
@@ -313,7 +313,7 @@ static void send_a_chunk_too_short(struct answer *a)
     say_frame(a->worker, frame, sizeof(frame));
 }
 
-/* What it had is asked of the other, and it is greeted again later. */
+/* Its requests go to the other worker, and it is greeted again later. */
 static void a_worker_that_breaks_the_protocol_is_cut_off(void **state)
 {
     (void)state;

@@ -29,7 +29,7 @@ static void open_audited(struct dialogue *d, struct pair *pair)
     hear_pair(d, pair);
 }
 
-/* Until so many steps were compared, or were not. */
+/* Wait until this many steps were compared or skipped. */
 static void assert_audits(
     struct dialogue *d, uint64_t compared, uint64_t skipped)
 {

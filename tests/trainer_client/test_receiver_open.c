@@ -1,4 +1,4 @@
-/* What the receiver makes of workers' answers while a stream is being opened,
+/* How the receiver handles workers' answers while a stream is being opened,
  * and of those that come to open later. */
 #include "tests/trainer_client/dialogue.h"
 

@@ -1,4 +1,4 @@
-/* What a trainer is told while nobody can be asked, and whom opening waits
+/* What a trainer is told while no worker can be asked, and whom opening waits
  * for. Timers of the protocol run ten times as fast. */
 #include "tests/trainer_client/dialogue.h"
 
@@ -45,7 +45,7 @@ static void refuse(struct dialogue *d, int i)
                             }});
 }
 
-/* Until the trainer is told; whoever says HELLO is refused, the first worker
+/* Wait until the trainer is told; each HELLO is refused, the first worker
  * does not answer. */
 static void refuse_until(struct dialogue *d, int i, const char *text)
 {

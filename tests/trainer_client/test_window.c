@@ -406,7 +406,7 @@ static void a_stopped_window_does_nothing_more(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void a_window_that_was_stopped_early_connects_nobody(void **state)
+static void a_window_that_was_stopped_early_connects_to_no_worker(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
@@ -474,7 +474,7 @@ int main(void)
         cmocka_unit_test(a_clock_that_was_wrong_for_a_moment_is_no_gap),
         cmocka_unit_test(a_window_without_deadline_may_sleep),
         cmocka_unit_test(a_stopped_window_does_nothing_more),
-        cmocka_unit_test(a_window_that_was_stopped_early_connects_nobody),
+        cmocka_unit_test(a_window_that_was_stopped_early_connects_to_no_worker),
         cmocka_unit_test(a_stream_that_failed_says_so_after_it_was_stopped),
         cmocka_unit_test(stopping_says_bye_to_everybody),
     };

@@ -216,7 +216,7 @@ static void the_damaged_answers_of_each_step_are_counted(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* Of three steps, each is asked of the other worker next. */
+/* Each of three steps is asked of the other worker next. */
 static void each_damaged_step_avoids_the_worker_that_damaged_it(void **state)
 {
     (void)state;

@@ -99,7 +99,7 @@ static void all_audits_of_a_worker_that_fails_are_skipped(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* Of all audits the last is the one whose worker's number is given again. */
+/* The last audit is the one whose worker's number is given again. */
 static void every_audit_forgets_a_worker_that_is_gone(void **state)
 {
     (void)state;

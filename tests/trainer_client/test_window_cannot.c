@@ -184,7 +184,7 @@ static void a_refused_step_does_not_wait_for_workers_that_may_not(void **state)
     }
 }
 
-static void a_step_that_nobody_refused_waits_for_workers(void **state)
+static void a_step_that_no_worker_refused_waits_for_workers(void **state)
 {
     (void)state;
     struct driver     d = started(1, 2);
@@ -279,7 +279,7 @@ static void cannot_both(struct driver *d)
     }
 }
 
-/* Of two steps, and of a number beyond the first word of the set. */
+/* For two steps, and for a number beyond the first word of the set. */
 static void only_the_refusals_of_a_worker_that_is_gone_are_forgotten(
     void **state)
 {
@@ -308,7 +308,7 @@ static void only_the_refusals_of_a_worker_that_is_gone_are_forgotten(
 }
 
 /* The sets of chunks and of refusals lie side by side: the first two chunks of
- * every audit are taken, and nobody has refused anything. */
+ * every audit are taken, and no worker has refused a step. */
 static void the_chunks_of_audits_are_no_refusals(void **state)
 {
     (void)state;
@@ -339,7 +339,7 @@ int main(void)
         cmocka_unit_test(
             a_refused_step_waits_for_workers_that_may_be_asked_later),
         cmocka_unit_test(a_refused_step_does_not_wait_for_workers_that_may_not),
-        cmocka_unit_test(a_step_that_nobody_refused_waits_for_workers),
+        cmocka_unit_test(a_step_that_no_worker_refused_waits_for_workers),
         cmocka_unit_test(
             a_refusal_fails_with_the_step_and_the_last_that_refused),
         cmocka_unit_test(steps_from_a_failed_one_on_are_not_asked_for),

@@ -127,7 +127,7 @@ static void a_preferred_worker_may_be_one_batch_behind(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* Of workers that are as soon done, the first; the third is preferred. */
+/* Among workers that finish equally soon, the first; the third is preferred. */
 static void the_worker_that_is_done_first_is_asked_instead(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void the_worker_that_is_done_first_is_asked_instead(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* What was asked of a worker and damaged is no load any more. */
+/* A damaged answer no longer counts as load of its worker. */
 static void a_worker_owes_nothing_after_a_damaged_answer(void **state)
 {
     (void)state;

@@ -181,6 +181,32 @@ static void a_consumer_that_began_slowly_is_not_in_a_hurry(void **state)
     }
 }
 
+/* Step 6 was asked of worker 1 after 15 ms, while it had others, and answered
+ * after 20 ms: that took 5 ms. With steps 0, 1 and 2, which took 10 ms, 1 ns
+ * and 20 ms of their workers, a service takes 9677735.375 ns. */
+static void an_answer_takes_time_from_its_request_on(void **state)
+{
+    (void)state;
+    for (int64_t last = 9677735; last <= 9677736; last++) {
+        struct driver d = ready_after_10_ms(1, 0);
+        wait(&d, 5 * MS);
+        take_and_release(&d, 0);
+        want(&d);
+        turn_says(&d, "REQUEST 1 #7 step 6 slot 0");
+        wait(&d, 5 * MS);
+        struct fby_action r[] = {{.peer = 1, .id = {7}, .slot = 0},
+            {.peer = 1, .id = {2}, .slot = 1},
+            {.peer = 0, .id = {3}, .slot = 2}};
+        for (int i = 0; i < 3; i++) {
+            answer_with(&d, &r[i], 1);
+        }
+        take_at(&d, 60 * MS - last);
+        wait(&d, last);
+        assert_int_equal(counters(&d).hedges, last == 9677735 ? 1 : 0);
+        fby_window_destroy(&d.w);
+    }
+}
+
 /* Two are ready, so each may last half as long. */
 static void every_ready_batch_lasts_as_long_as_the_last(void **state)
 {
@@ -219,6 +245,7 @@ int main(void)
         cmocka_unit_test(
             a_late_step_is_needed_when_the_rest_lasts_less_than_a_service),
         cmocka_unit_test(a_consumer_that_began_slowly_is_not_in_a_hurry),
+        cmocka_unit_test(an_answer_takes_time_from_its_request_on),
         cmocka_unit_test(every_ready_batch_lasts_as_long_as_the_last),
         cmocka_unit_test(the_last_interval_counts_a_quarter),
     };

@@ -262,7 +262,7 @@ static void a_slower_answer_keeps_its_slot_while_it_is_decoded(void **state)
     answer_with(&d, &p.hedge, 1);
     take_and_release(&d, 0);
     turn_says(&d, "CANCEL 1 #1");
-    decoded(&d, &p.slow, false); /* which nobody needs */
+    decoded(&d, &p.slow, false); /* not needed any more */
     turn_says(&d, "");
     assert_int_equal(counters(&d).corrupt, 0);
     assert_int_equal(fby_window_bytes(d.w), BATCH);

@@ -1,4 +1,5 @@
-/* What a peer says of itself: WELCOME, PONG, OPENED, LEAVE, and set aside. */
+/* Messages in which a peer describes itself: WELCOME, PONG, OPENED, LEAVE; and
+ * peers that are set aside. */
 #include "tests/trainer_client/window_words.h"
 
 /* Worker 0 was asked for steps 0 and 1, and then asked for HELLO. */
@@ -73,8 +74,8 @@ static void named_requests_go_on_and_others_are_lost(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* Of a worker that names more than the window can hold, as many as that. */
-static void requests_that_nobody_waits_for_are_cancelled(void **state)
+/* If a worker names more than the window can hold, only that many. */
+static void requests_that_are_not_waited_for_are_cancelled(void **state)
 {
     (void)state;
     struct fby_action           r[2];
@@ -551,7 +552,7 @@ int main(void)
         cmocka_unit_test(only_the_welcome_of_the_last_hello_counts),
         cmocka_unit_test(every_hello_has_a_route_of_its_own),
         cmocka_unit_test(named_requests_go_on_and_others_are_lost),
-        cmocka_unit_test(requests_that_nobody_waits_for_are_cancelled),
+        cmocka_unit_test(requests_that_are_not_waited_for_are_cancelled),
         cmocka_unit_test(a_delivered_batch_that_is_named_is_not_cancelled),
         cmocka_unit_test(
             what_another_worker_was_asked_is_cancelled_where_it_is_named),

@@ -15,7 +15,7 @@ static struct driver of_one_block(
 
 /* ---- BUSY ---------------------------------------------------------------- */
 
-static void busy_is_believed_between_a_least_and_a_longest_wait(void **state)
+static void a_busy_wait_is_kept_between_a_least_and_a_longest_one(void **state)
 {
     (void)state;
     const int64_t waits[][2] = {{INT64_MIN, 5 * MS}, {0, 5 * MS},
@@ -87,7 +87,8 @@ static void the_first_worker_that_is_free_again_is_asked(void **state)
 }
 
 /* The audit that was too much for it is not asked for again. */
-static void nobody_wakes_for_a_busy_worker_that_is_not_needed(void **state)
+static void no_deadline_is_set_for_a_busy_worker_that_is_not_needed(
+    void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
@@ -275,11 +276,12 @@ static void a_leaving_worker_that_forgot_the_content_is_not_opened(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(busy_is_believed_between_a_least_and_a_longest_wait),
+        cmocka_unit_test(a_busy_wait_is_kept_between_a_least_and_a_longest_one),
         cmocka_unit_test(a_busy_worker_gets_nothing_else_meanwhile),
         cmocka_unit_test(the_last_step_of_a_stream_is_asked_again_in_time_too),
         cmocka_unit_test(the_first_worker_that_is_free_again_is_asked),
-        cmocka_unit_test(nobody_wakes_for_a_busy_worker_that_is_not_needed),
+        cmocka_unit_test(
+            no_deadline_is_set_for_a_busy_worker_that_is_not_needed),
         cmocka_unit_test(busy_after_a_loss_still_counts_the_loss),
         cmocka_unit_test(busy_loses_nothing_of_an_audited_step_either),
         cmocka_unit_test(a_worker_too_busy_for_an_audit_is_left_alone_too),

@@ -71,7 +71,7 @@ static void without_another_worker_a_suspect_keeps_what_has_no_hedge(
 }
 
 /* The other worker is greeted: it cannot be asked now. */
-static void a_suspect_keeps_what_nobody_can_be_asked_for_now(void **state)
+static void a_suspect_keeps_what_no_other_worker_can_be_asked_for(void **state)
 {
     (void)state;
     struct fby_window_config c = quick_hedges(1);
@@ -87,7 +87,7 @@ static void a_suspect_keeps_what_nobody_can_be_asked_for_now(void **state)
 }
 
 /* The worker of the hedge is too busy for what it was asked after that. */
-static void a_suspect_loses_a_step_to_its_hedge_though_nobody_is_free(
+static void a_suspect_loses_a_step_to_its_hedge_though_no_worker_is_free(
     void **state)
 {
     (void)state;
@@ -341,9 +341,9 @@ int main(void)
         cmocka_unit_test(a_worker_heard_in_time_is_no_suspect),
         cmocka_unit_test(
             without_another_worker_a_suspect_keeps_what_has_no_hedge),
-        cmocka_unit_test(a_suspect_keeps_what_nobody_can_be_asked_for_now),
+        cmocka_unit_test(a_suspect_keeps_what_no_other_worker_can_be_asked_for),
         cmocka_unit_test(
-            a_suspect_loses_a_step_to_its_hedge_though_nobody_is_free),
+            a_suspect_loses_a_step_to_its_hedge_though_no_worker_is_free),
         cmocka_unit_test(a_suspect_is_asked_nothing_until_it_is_heard),
         cmocka_unit_test(
             a_worker_is_not_pinged_twice_in_the_time_it_has_to_answer),

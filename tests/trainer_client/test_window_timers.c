@@ -248,7 +248,7 @@ static void late_tick_says(struct driver *d, const char *expected)
     turn_says(d, expected);
 }
 
-/* What is due is done by the first tick that comes after its time. */
+/* The first tick after its time does what is due. */
 static void a_tick_that_comes_late_does_what_was_due(void **state)
 {
     (void)state;
@@ -310,7 +310,7 @@ static void a_late_tick_finds_suspects_and_idle_workers(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void a_late_tick_tells_that_nobody_can_be_asked(void **state)
+static void a_late_tick_warns_that_no_worker_can_be_asked(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
@@ -320,7 +320,7 @@ static void a_late_tick_tells_that_nobody_can_be_asked(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- Nobody to ask ------------------------------------------------------- */
+/* ---- no worker to ask ---------------------------------------------------- */
 
 static void without_a_worker_the_user_is_told_every_5_s(void **state)
 {
@@ -392,7 +392,7 @@ int main(void)
         cmocka_unit_test(a_tick_that_comes_late_does_what_was_due),
         cmocka_unit_test(a_late_tick_gives_up_what_only_talks),
         cmocka_unit_test(a_late_tick_finds_suspects_and_idle_workers),
-        cmocka_unit_test(a_late_tick_tells_that_nobody_can_be_asked),
+        cmocka_unit_test(a_late_tick_warns_that_no_worker_can_be_asked),
         cmocka_unit_test(without_a_worker_the_user_is_told_every_5_s),
         cmocka_unit_test(no_worker_is_missed_while_no_step_waits_for_one),
         cmocka_unit_test(the_user_is_told_5_s_after_the_last_worker_went),

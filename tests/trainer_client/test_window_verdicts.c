@@ -1,4 +1,4 @@
-/* What the window says of every message of an answer, and what it counts. */
+/* The window's verdict on every message of an answer, and what it counts. */
 #include "tests/trainer_client/window_words.h"
 
 static int slot_of(const struct driver *d, const struct fby_action *r)

@@ -256,7 +256,7 @@ static inline struct fby_window_counters counters(const struct driver *d)
 
 /* ---- Streams that prefer one worker -------------------------------------- */
 
-/* Of all workers that are tried, every step prefers that of this instance, and
+/* Among the workers tried, every step prefers the one of this instance, and
  * of instances 1, 2 and 3 the higher one. */
 enum { PREFERRED = 16 };
 

@@ -90,7 +90,7 @@ static inline void turn_says(struct driver *d, const char *expected)
     assert_said(d, expected);
 }
 
-/* Nothing happens before `ns` have passed, and this when they have. */
+/* Assert that nothing happens before `ns` have passed, and then this. */
 static inline void after_says(
     struct driver *d, int64_t ns, const char *expected)
 {

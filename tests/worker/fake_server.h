@@ -68,7 +68,7 @@ static inline void say_registered(
                                       .heartbeat_ms      = 5}});
 }
 
-/* What a server says to news that the test does not wait for: a worker that is
+/* The server's reply to a message the test does not wait for: a worker that is
  * not answered connects anew, and registers instead of telling more. */
 static inline void answer(struct server *server)
 {

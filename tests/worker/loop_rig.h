@@ -1,7 +1,7 @@
 /* loop_rig.h - a worker's loop turned by hand, with a clock that the test sets
  * and no sockets.
  *
- * What it sends lies in a list until the test looks at it; a chunk is held as
+ * Its messages stay in a list until the test reads them; a chunk is held as
  * libzmq would hold it, so that its memory is in flight, until the test lets
  * go of it. A send may be told to fail. Programs with this need the linker's
  * --wrap of zmq_send and zmq_msg_send. */
@@ -38,11 +38,11 @@ void rig_open(struct rig *rig, void **state, const char *more, const char *rule,
 /* Everything must come back: sessions, work, memory. */
 void rig_close(struct rig *rig);
 
-/* Until all batches in work are made or have failed. */
+/* Turn the loop until all batches in work are made or have failed. */
 void rig_make(struct rig *rig);
 /* Collect memory, as a turn of the loop does. */
 void rig_collect(struct rig *rig);
-/* The same until all of it is free: the stages let go a moment later. */
+/* The same until all of it is free: the stages release it a moment later. */
 void rig_collect_all(struct rig *rig);
 
 /* ---- What parties say ---------------------------------------------------- */
@@ -66,7 +66,7 @@ void party_credit(struct party *party, uint64_t received);
 void party_cancel(struct party *party, struct fby_request_id id);
 void party_bye(struct party *party);
 
-/* What the worker knows of its session, which it must know. */
+/* The worker's record of its session; fails if there is none. */
 struct fby_session_state party_state(const struct party *party);
 
 /* ---- What was sent ------------------------------------------------------- */

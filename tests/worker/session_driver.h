@@ -36,7 +36,7 @@ static inline void begin(struct driver *d, uint64_t batches)
     fby_session_hello(d->s, 0, 7);
 }
 
-/* Everything is let go of, and nothing may stay charged. */
+/* Release everything; no byte may stay charged. */
 static inline void finish(struct driver *d)
 {
     fby_session_bye(d->s);

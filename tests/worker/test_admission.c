@@ -123,7 +123,7 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
     rig_close(&rig);
 }
 
-/* What one has beyond its own makes room for another that has not its own;
+/* A session beyond its share makes room for another that is below its share;
  * the one furthest beyond gives way, with its last batch. */
 static void a_surplus_is_given_back_to_whom_it_was_promised(void **state)
 {

@@ -248,7 +248,7 @@ static void expect_woken(struct waiter *waiter, fby_err err)
     sem_destroy(&waiting);
 }
 
-static void whoever_waits_for_a_row_is_woken_by_a_job(void **state)
+static void a_job_wakes_a_thread_that_waits_for_a_row(void **state)
 {
     struct bench  bench;
     struct waiter waiter;
@@ -261,7 +261,7 @@ static void whoever_waits_for_a_row_is_woken_by_a_job(void **state)
     bench_close(&bench);
 }
 
-static void whoever_waits_for_a_task_is_woken_when_one_is_done(void **state)
+static void a_task_that_is_done_wakes_a_thread_that_waits_for_one(void **state)
 {
     struct bench     bench;
     struct waiter    waiter;
@@ -306,7 +306,7 @@ static void every_task_is_used_again(void **state)
     bench_close(&bench);
 }
 
-static void whoever_waits_when_it_closes_is_woken(void **state)
+static void closing_wakes_all_threads_that_wait(void **state)
 {
     struct bench  bench;
     struct waiter waiter;
@@ -317,7 +317,7 @@ static void whoever_waits_when_it_closes_is_woken(void **state)
     bench_close(&bench);
 }
 
-static void a_closed_backlog_lets_nobody_begin(void **state)
+static void a_closed_backlog_gives_no_task(void **state)
 {
     struct bench     bench;
     struct fby_task *task = NULL;
@@ -355,11 +355,11 @@ int main(void)
         IN_SANDBOX(a_stream_that_comes_takes_the_next_turn),
         IN_SANDBOX(a_row_to_be_fetched_again_comes_before_all),
         IN_SANDBOX(what_was_cancelled_is_swept_out),
-        IN_SANDBOX(whoever_waits_for_a_row_is_woken_by_a_job),
-        IN_SANDBOX(whoever_waits_for_a_task_is_woken_when_one_is_done),
+        IN_SANDBOX(a_job_wakes_a_thread_that_waits_for_a_row),
+        IN_SANDBOX(a_task_that_is_done_wakes_a_thread_that_waits_for_one),
         IN_SANDBOX(every_task_is_used_again),
-        IN_SANDBOX(whoever_waits_when_it_closes_is_woken),
-        IN_SANDBOX(a_closed_backlog_lets_nobody_begin),
+        IN_SANDBOX(closing_wakes_all_threads_that_wait),
+        IN_SANDBOX(a_closed_backlog_gives_no_task),
         IN_SANDBOX(a_closed_backlog_lets_nobody_wait),
     };
     return cmocka_run_group_tests_name("worker.backlog", tests, NULL, NULL);

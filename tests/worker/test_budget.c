@@ -111,7 +111,7 @@ static void check_sums(
     assert_true(charged <= TOTAL);
 }
 
-/* What is its own it gets while there is room; beyond that, what no other is
+/* A session gets its share while there is room; beyond that, what no other is
  * entitled to. */
 static fby_err right_answer(const struct fby_budget *b,
     const struct fby_budget_share *share, uint64_t bytes)

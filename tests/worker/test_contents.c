@@ -1,310 +1,295 @@
-/* What is being opened and what is known, of one content at several places. */
+/* Contents that are opened and known: whose openings are shared, what is found
+ * of them, and what is forgotten first. */
 #include "tests/test.h"
 
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "common/pipeline/canon.h"
 #include "tests/worker/kit.h"
 #include "worker/contents.h"
 
-enum { KNOWN = 2, PATIENCE_MS = 20000 };
+enum { PATIENCE_MS = 20000 };
 
-struct bench {
+struct table {
     struct kit           kit;
     struct fby_contents *contents;
 };
 
-/* Without a thread no opening ever ends. */
-static void bench_open(struct bench *bench, void **state, uint32_t threads)
+/* Without threads no opening ends. */
+static struct table open_table(void **state, uint32_t threads, uint32_t known)
 {
-    struct sandbox *sb = *state;
-    sandbox_write_text(sb, "data/one/a/1.jpg", "1");
-    sandbox_write_text(sb, "data/two/a/1.jpg", "1");
-    sandbox_write_text(sb, "data/two/a/2.jpg", "2");
-    kit_open(&bench->kit, sb, "", "");
-    const struct fby_contents_config config = {.roots = sb->roots,
-        .cache_dir                                    = "",
-        .threads                                      = threads,
-        .waiting                                      = 3,
-        .known                                        = KNOWN};
-    assert_ok(fby_contents_create(&config, &bench->contents));
+    struct table t;
+    kit_open(&t.kit, *state, "", "");
+    assert_ok(fby_contents_create(
+        &(struct fby_contents_config){.roots = t.kit.sandbox->roots,
+            .cache_dir                       = "",
+            .threads                         = threads,
+            .waiting                         = 3,
+            .known                           = known},
+        &t.contents));
+    return t;
 }
 
-static void bench_close(struct bench *bench)
+static void close_table(struct table *t)
 {
-    fby_contents_destroy(&bench->contents);
-    assert_null(bench->contents);
-    fby_contents_destroy(&bench->contents);
-    kit_close(&bench->kit);
+    fby_contents_destroy(&t->contents);
+    assert_null(t->contents);
+    kit_close(&t->kit);
 }
 
-static fby_err try_open(struct bench *bench, const char *location,
+static fby_err try_begin(struct table *t, const char *location,
     struct fby_opening **out, struct fby_why *why)
 {
-    const struct fby_blob blob = {
-        bench->kit.content.data, bench->kit.content.size};
-    return fby_contents_open(bench->contents, &blob, location, out, why);
+    const struct fby_blob content = {t->kit.content.data, t->kit.content.size};
+    return fby_contents_open(t->contents, &content, location, out, why);
 }
 
-static struct fby_opening *begin(struct bench *bench, const char *location)
+static struct fby_opening *begin(struct table *t, const char *location)
 {
     struct fby_opening *opening = NULL;
-    struct fby_why      why     = {{0}};
-    assert_ok(try_open(bench, location, &opening, &why));
+    assert_ok(try_begin(t, location, &opening, NULL));
     return opening;
 }
 
-/* Wait for its end, and let the contents take notice. */
-static struct fby_opening_state end_of(
-    struct bench *bench, const struct fby_opening *opening)
+static struct fby_opening_state wait_for(
+    struct table *t, const struct fby_opening *opening)
 {
-    struct pollfd ended = {
-        .fd = fby_contents_fd(bench->contents), .events = POLLIN};
-    do {
+    struct pollfd            ended = {fby_contents_fd(t->contents), POLLIN, 0};
+    struct fby_opening_state state = fby_opening_state(opening);
+    while (!state.ended) {
         assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
-        fby_contents_clear(bench->contents);
-    } while (!fby_opening_state(opening).ended);
+        fby_contents_clear(t->contents);
+        state = fby_opening_state(opening);
+    }
+    fby_contents_clear(t->contents);
+    return state;
+}
+
+/* What is known now of the data as it lies there. */
+static struct fby_prepared *learn(struct table *t, const char *location)
+{
+    struct fby_opening      *opening = begin(t, location);
+    struct fby_opening_state state   = wait_for(t, opening);
+    struct fby_prepared     *is      = state.prepared;
+    assert_ok(state.err);
+    assert_true(state.done == state.total);
+    fby_opening_release(&opening);
+    assert_null(opening);
+    return is;
+}
+
+static fby_err find(struct table *t, const struct fby_prepared *wanted,
+    struct fby_prepared **nearest)
+{
+    return fby_contents_find(t->contents, &wanted->content_digest,
+        &wanted->data_digest, &wanted->fingerprint, nearest);
+}
+
+static void what_was_opened_is_found_by_all_of_its_digests(void **state)
+{
+    struct table         t       = open_table(state, 2, 4);
+    struct fby_prepared *nearest = NULL;
+    struct fby_prepared  wanted  = {0};
+    assert_int_equal(find(&t, t.kit.prepared, &nearest), FBY_NOT_FOUND);
+    assert_null(nearest);
+    struct fby_prepared *known = learn(&t, t.kit.location);
+    assert_ok(find(&t, t.kit.prepared, &nearest));
+    assert_ptr_equal(nearest, known);
+    for (int i = 0; i < 3; i++) {
+        wanted.content_digest        = known->content_digest;
+        wanted.data_digest           = known->data_digest;
+        wanted.fingerprint           = known->fingerprint;
+        struct fby_digest *digests[] = {
+            &wanted.content_digest, &wanted.data_digest, &wanted.fingerprint};
+        digests[i]->bytes[31] ^= 1;
+        assert_int_equal(find(&t, &wanted, &nearest), FBY_NOT_FOUND);
+        assert_ptr_equal(nearest, i == 0 ? NULL : known);
+    }
+    close_table(&t);
+}
+
+static void an_end_is_said_once_and_tells_what_was_found(void **state)
+{
+    struct table        t       = open_table(state, 1, 4);
+    struct fby_opening *opening = begin(&t, t.kit.location);
+    struct pollfd       ended   = {fby_contents_fd(t.contents), POLLIN, 0};
+    assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
+    fby_contents_clear(t.contents);
     assert_int_equal(poll(&ended, 1, 0), 0);
-    return fby_opening_state(opening);
+    fby_contents_clear(t.contents); /* nobody rang */
+    struct fby_opening_state is = fby_opening_state(opening);
+    assert_true(is.ended);
+    assert_ok(is.err);
+    assert_int_equal(is.total, KIT_CLASSES);
+    assert_int_equal(fby_dataset_samples(is.prepared->dataset), KIT_SAMPLES);
+    assert_true(fby_digest_equal(
+        &is.prepared->fingerprint, &t.kit.prepared->fingerprint));
+    fby_opening_release(&opening);
+    close_table(&t);
 }
 
-/* ---- sharing ------------------------------------------------------------- */
-
-static void only_who_asks_for_the_same_at_the_same_place_shares(void **state)
+static void what_cannot_be_opened_says_why_and_is_not_known(void **state)
 {
-    struct bench        bench;
-    struct fby_why      why = {{0}};
-    struct fby_opening *other;
-    bench_open(&bench, state, 0);
-    struct fby_opening *one  = begin(&bench, "data:one");
-    struct fby_opening *two  = begin(&bench, "data:two");
-    struct fby_opening *join = begin(&bench, "data:one");
-    assert_ptr_not_equal(one, two);
-    assert_ptr_equal(one, join);
-    kit_close(&bench.kit);
-    kit_open(&bench.kit, *state, "      - resize: {size: 16}\n", "");
-    assert_ok(try_open(&bench, "data:one", &other, &why));
-    assert_ptr_not_equal(other, one);
-    fby_opening_release(&one);
-    assert_null(one);
-    fby_opening_release(&one);
-    fby_opening_release(&join);
-    fby_opening_release(&two);
+    struct table             t       = open_table(state, 1, 4);
+    struct fby_prepared     *nearest = NULL;
+    struct fby_opening      *opening = begin(&t, "data:none");
+    struct fby_opening_state is      = wait_for(&t, opening);
+    assert_int_equal(is.err, FBY_NOT_FOUND);
+    assert_null(is.prepared);
+    assert_string_equal(is.why.text, "data:none is not there");
+    fby_opening_release(&opening);
+    opening = begin(&t, "/etc");
+    assert_int_equal(wait_for(&t, opening).err, FBY_USAGE);
+    fby_opening_release(&opening);
+    assert_int_equal(find(&t, t.kit.prepared, &nearest), FBY_NOT_FOUND);
+    assert_null(nearest);
+    opening = NULL;
+    fby_opening_release(&opening); /* of none */
+    close_table(&t);
+}
+
+/* ---- while it goes on ---------------------------------------------------- */
+
+static void openings_of_one_content_at_one_place_are_one(void **state)
+{
+    struct table        t      = open_table(state, 0, 4);
+    struct fby_opening *first  = begin(&t, "data:photos");
+    struct fby_opening *second = begin(&t, "data:photos");
+    struct fby_opening *other  = begin(&t, "data:other");
+    assert_ptr_equal(first, second);
+    assert_ptr_not_equal(first, other);
+    assert_false(fby_opening_state(first).ended);
+    assert_null(fby_opening_state(first).prepared);
+    fby_opening_release(&first); /* one still waits */
+    first = begin(&t, "data:photos");
+    assert_ptr_equal(first, second);
+    fby_opening_release(&first);
+    struct fby_opening *given_up = second;
+    fby_opening_release(&second);
+    second = begin(&t, "data:photos");
+    assert_ptr_not_equal(second, given_up);
+    fby_opening_release(&second);
     fby_opening_release(&other);
-    bench_close(&bench);
+    close_table(&t);
 }
 
-/* One that somebody still waits for is not given up; else it is, and whoever
- * asks then begins anew. */
-static void an_opening_is_given_up_with_its_last_waiter(void **state)
+static void another_content_is_another_opening(void **state)
 {
-    struct bench bench;
-    bench_open(&bench, state, 0);
-    struct fby_opening *one   = begin(&bench, "data:one");
-    struct fby_opening *first = one;
-    struct fby_opening *join  = begin(&bench, "data:one");
-    fby_opening_release(&join);
-    join = begin(&bench, "data:one");
-    assert_ptr_equal(join, first);
-    fby_opening_release(&join);
-    fby_opening_release(&one);
-    one = begin(&bench, "data:one");
-    assert_ptr_not_equal(one, first);
-    assert_false(fby_opening_state(one).ended);
-    fby_opening_release(&one);
-    bench_close(&bench);
+    struct table        t       = open_table(state, 0, 4);
+    struct fby_opening *first   = begin(&t, "data:photos");
+    struct fby_opening *second  = NULL;
+    struct fby_content *content = calloc(1, sizeof(*content));
+    struct fby_buffer   bytes   = {0};
+    assert_ok(fby_content_decode(
+        t.kit.content.data, t.kit.content.size, content, NULL));
+    content->global_batch++;
+    fby_content_encode(content, &bytes);
+    const struct fby_blob blob = {bytes.data, bytes.size};
+    assert_ok(
+        fby_contents_open(t.contents, &blob, "data:photos", &second, NULL));
+    assert_ptr_not_equal(first, second);
+    fby_opening_release(&first);
+    fby_opening_release(&second);
+    fby_buffer_fini(&bytes);
+    free(content);
+    close_table(&t);
 }
 
-static void more_openings_than_may_wait_are_refused(void **state)
+static void too_many_at_once_are_told_to_come_later(void **state)
 {
-    struct bench        bench;
-    struct fby_why      why    = {{0}};
-    struct fby_opening *none   = NULL;
-    struct fby_opening *all[3] = {NULL};
-    bench_open(&bench, state, 0);
-    all[0] = begin(&bench, "data:one");
-    all[1] = begin(&bench, "data:two");
-    all[2] = begin(&bench, "data:photos");
-    assert_int_equal(try_open(&bench, "data:no", &none, &why), FBY_FULL);
-    assert_null(none);
+    static const char *const places[] = {"data:a", "data:b", "data:c"};
+    struct table             t        = open_table(state, 0, 4);
+    struct fby_opening      *going_on[3];
+    struct fby_opening      *none = NULL;
+    struct fby_why           why  = {{0}};
+    for (int i = 0; i < 3; i++) {
+        going_on[i] = begin(&t, places[i]);
+    }
+    assert_int_equal(try_begin(&t, "data:d", &none, &why), FBY_FULL);
     assert_string_equal(
         why.text, "this worker is opening 3 datasets already; ask again later");
-    struct fby_opening *join = begin(&bench, "data:two");
-    assert_ptr_equal(join, all[1]);
-    fby_opening_release(&join);
-    for (int i = 0; i < 3; i++) {
-        fby_opening_release(&all[i]);
-    }
-    bench_close(&bench);
-}
-
-/* ---- ends ---------------------------------------------------------------- */
-
-static void each_place_has_its_own_data(void **state)
-{
-    struct bench bench;
-    bench_open(&bench, state, 1);
-    struct fby_opening      *one = begin(&bench, "data:one");
-    struct fby_opening_state a   = end_of(&bench, one);
-    struct fby_opening      *two = begin(&bench, "data:two");
-    struct fby_opening_state b   = end_of(&bench, two);
-    assert_ok(a.err);
-    assert_ok(b.err);
-    assert_int_equal(fby_dataset_samples(a.prepared->dataset), 1);
-    assert_int_equal(fby_dataset_samples(b.prepared->dataset), 2);
-    assert_int_equal(a.total, 1);
-    assert_int_equal(a.done, 1);
-    fby_opening_release(&one);
-    fby_opening_release(&two);
-    bench_close(&bench);
-}
-
-static void what_cannot_be_opened_says_why(void **state)
-{
-    struct bench          bench;
-    struct fby_why        why   = {{0}};
-    struct fby_opening   *none  = NULL;
-    const struct fby_blob wrong = {(const uint8_t *)"no content", 10};
-    bench_open(&bench, state, 1);
-    struct fby_opening      *away = begin(&bench, "data:away");
-    struct fby_opening_state end  = end_of(&bench, away);
-    assert_int_equal(end.err, FBY_NOT_FOUND);
-    assert_null(end.prepared);
-    assert_says(&end.why, "away");
-    fby_opening_release(&away);
-    assert_int_equal(
-        fby_contents_open(bench.contents, &wrong, "data:one", &none, &why),
-        FBY_PROTO);
     assert_null(none);
-    assert_true(strlen(why.text) > 0);
-    bench_close(&bench);
+    assert_ok(try_begin(&t, "data:c", &none, &why)); /* goes on already */
+    assert_ptr_equal(none, going_on[2]);
+    fby_opening_release(&none);
+    for (int i = 0; i < 3; i++) {
+        fby_opening_release(&going_on[i]);
+    }
+    close_table(&t);
 }
 
-/* ---- what is known ------------------------------------------------------- */
-
-/* Open and let go; what was found there stays known, maybe. */
-static struct fby_digest learn(struct bench *bench, const char *location)
+static void what_is_no_content_is_refused(void **state)
 {
-    struct fby_opening      *opening = begin(bench, location);
-    struct fby_opening_state end     = end_of(bench, opening);
-    assert_ok(end.err);
-    struct fby_digest data = end.prepared->data_digest;
-    fby_opening_release(&opening);
-    return data;
+    struct table          t       = open_table(state, 0, 4);
+    struct fby_opening   *none    = NULL;
+    struct fby_why        why     = {{0}};
+    const struct fby_blob garbage = {(const uint8_t *)"garbage", 7};
+    for (int i = 0; i < 5; i++) { /* and takes no place */
+        assert_int_equal(
+            fby_contents_open(t.contents, &garbage, "data:photos", &none, &why),
+            FBY_PROTO);
+        assert_null(none);
+    }
+    assert_true(why.text[0] != '\0');
+    struct fby_opening *one = begin(&t, "data:photos");
+    fby_opening_release(&one);
+    close_table(&t);
 }
 
-/* How many samples what is found has; 0: it is not known. */
-static uint64_t found(struct bench *bench, const struct fby_digest *data)
+/* ---- what stays known ---------------------------------------------------- */
+
+static struct fby_prepared names_of(const struct fby_prepared *prepared)
 {
-    const struct fby_prepared *own     = bench->kit.prepared;
-    struct fby_prepared       *nearest = NULL;
-    fby_err err = fby_contents_find(bench->contents, &own->content_digest, data,
-        &own->fingerprint, &nearest);
-    return err == FBY_OK ? fby_dataset_samples(nearest->dataset) : 0;
+    struct fby_prepared names = {.content_digest = prepared->content_digest,
+        .data_digest                             = prepared->data_digest,
+        .fingerprint                             = prepared->fingerprint};
+    return names;
 }
 
-static void what_was_used_longest_ago_is_forgotten(void **state)
+/* The same folder with one file more: other data. */
+static struct fby_prepared learn_more(struct table *t, const char *path)
 {
-    struct bench bench;
-    bench_open(&bench, state, 1);
-    struct fby_digest one = learn(&bench, "data:one");
-    struct fby_digest two = learn(&bench, "data:two");
-    assert_int_equal(found(&bench, &one), 1);
-    struct fby_digest all = learn(&bench, "data:photos");
-    assert_int_equal(found(&bench, &two), 0);
-    assert_int_equal(found(&bench, &all), KIT_SAMPLES);
-    assert_int_equal(found(&bench, &one), 1);
-    learn(&bench, "data:photos"); /* known: nothing has to go */
-    assert_int_equal(found(&bench, &one), 1);
-    assert_int_equal(found(&bench, &all), KIT_SAMPLES);
-    learn(&bench, "data:two");
-    assert_int_equal(found(&bench, &one), 0);
-    assert_int_equal(found(&bench, &all), KIT_SAMPLES);
-    assert_int_equal(found(&bench, &two), 2);
-    bench_close(&bench);
+    sandbox_write_text(t->kit.sandbox, path, "x");
+    return names_of(learn(t, t->kit.location));
 }
 
-/* That somebody still waits for it is no use of it. */
-static void an_opening_is_taken_notice_of_once(void **state)
+static void what_was_used_longest_ago_is_forgotten_first(void **state)
 {
-    struct bench bench;
-    bench_open(&bench, state, 1);
-    struct fby_opening *held = begin(&bench, "data:one");
-    struct fby_digest   one  = end_of(&bench, held).prepared->data_digest;
-    struct fby_digest   two  = learn(&bench, "data:two");
-    fby_contents_clear(bench.contents);
-    learn(&bench, "data:photos");
-    assert_int_equal(found(&bench, &one), 0);
-    assert_int_equal(found(&bench, &two), 2);
-    assert_int_equal(
-        fby_dataset_samples(fby_opening_state(held).prepared->dataset), 1);
-    fby_opening_release(&held);
-    assert_int_equal(found(&bench, &one), 0);
-    bench_close(&bench);
-}
-
-/* Whoever opens it next sees what lies there now. */
-static void data_that_changed_is_opened_anew(void **state)
-{
-    struct bench bench;
-    bench_open(&bench, state, 1);
-    struct fby_opening      *before = begin(&bench, "data:one");
-    struct fby_opening_state old    = end_of(&bench, before);
-    sandbox_write_text(*state, "data/one/a/9.jpg", "9");
-    struct fby_opening *after = begin(&bench, "data:one");
-    assert_ptr_not_equal(after, before);
-    struct fby_opening_state new = end_of(&bench, after);
-    assert_int_equal(fby_dataset_samples(old.prepared->dataset), 1);
-    assert_int_equal(fby_dataset_samples(new.prepared->dataset), 2);
-    assert_int_equal(found(&bench, &old.prepared->data_digest), 1);
-    assert_int_equal(found(&bench, &new.prepared->data_digest), 2);
-    fby_opening_release(&before);
-    fby_opening_release(&after);
-    bench_close(&bench);
-}
-
-static void what_is_nearest_is_told(void **state)
-{
-    struct bench         bench;
+    struct table         t       = open_table(state, 1, 2);
     struct fby_prepared *nearest = NULL;
-    bench_open(&bench, state, 1);
-    const struct fby_prepared *own   = bench.kit.prepared;
-    struct fby_digest          one   = learn(&bench, "data:one");
-    struct fby_digest          two   = learn(&bench, "data:two");
-    struct fby_digest          other = own->content_digest;
-    other.bytes[31] ^= 1;
-    assert_int_equal(fby_contents_find(bench.contents, &other, &one,
-                         &own->fingerprint, &nearest),
-        FBY_NOT_FOUND);
-    assert_null(nearest);
-    assert_int_equal(fby_contents_find(bench.contents, &own->content_digest,
-                         &other, &own->fingerprint, &nearest),
-        FBY_NOT_FOUND);
-    assert_true(fby_digest_equal(&nearest->data_digest, &two)); /* newest */
-    assert_int_equal(fby_contents_find(bench.contents, &own->content_digest,
-                         &one, &other, &nearest),
-        FBY_NOT_FOUND);
-    assert_true(fby_digest_equal(&nearest->data_digest, &one));
-    assert_int_equal(found(&bench, &one), 1);
-    assert_int_equal(found(&bench, &two), 2);
-    bench_close(&bench);
+    struct fby_prepared  a       = names_of(learn(&t, t.kit.location));
+    struct fby_prepared  b       = learn_more(&t, "data/photos/c00/b.jpg");
+    assert_ok(find(&t, &a, &nearest)); /* used last */
+    struct fby_prepared c = learn_more(&t, "data/photos/c00/c.jpg");
+    assert_ok(find(&t, &a, &nearest));
+    assert_ok(find(&t, &c, &nearest));
+    struct fby_prepared *newest = nearest;
+    assert_int_equal(find(&t, &b, &nearest), FBY_NOT_FOUND);
+    assert_ptr_equal(nearest, newest);
+    struct fby_prepared d = learn_more(&t, "data/photos/c00/d.jpg");
+    assert_int_equal(find(&t, &a, &nearest), FBY_NOT_FOUND);
+    assert_ok(find(&t, &c, &nearest));
+    assert_ok(find(&t, &d, &nearest));
+    close_table(&t);
 }
 
-static void two_contents_over_the_same_data_are_both_known(void **state)
+static void a_newer_opening_of_the_same_takes_the_place_of_the_older(
+    void **state)
 {
-    struct bench bench;
-    bench_open(&bench, state, 1);
-    struct fby_digest    data     = learn(&bench, "data:one");
-    struct fby_digest    content  = bench.kit.prepared->content_digest;
-    struct fby_digest    decoding = bench.kit.prepared->fingerprint;
-    struct fby_prepared *nearest  = NULL;
-    kit_close(&bench.kit);
-    kit_open(&bench.kit, *state, "      - resize: {size: 16}\n", "");
-    learn(&bench, "data:one");
-    assert_int_equal(found(&bench, &data), 1);
-    assert_ok(fby_contents_find(
-        bench.contents, &content, &data, &decoding, &nearest));
-    assert_true(fby_digest_equal(&nearest->content_digest, &content));
-    bench_close(&bench);
+    struct table         t       = open_table(state, 1, 2);
+    struct fby_prepared *nearest = NULL;
+    struct fby_prepared  a       = names_of(learn(&t, t.kit.location));
+    struct fby_prepared *b       = NULL;
+    sandbox_write_text(t.kit.sandbox, "data/photos/c00/b.jpg", "x");
+    b                          = learn(&t, t.kit.location);
+    struct fby_prepared *again = learn(&t, t.kit.location);
+    assert_ptr_not_equal(again, b);
+    assert_ok(find(&t, again, &nearest));
+    assert_ptr_equal(nearest, again);
+    assert_ok(find(&t, &a, &nearest)); /* b took one place, not two */
+    close_table(&t);
 }
 
 #define IN_SANDBOX(test) \
@@ -313,16 +298,15 @@ static void two_contents_over_the_same_data_are_both_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(only_who_asks_for_the_same_at_the_same_place_shares),
-        IN_SANDBOX(an_opening_is_given_up_with_its_last_waiter),
-        IN_SANDBOX(more_openings_than_may_wait_are_refused),
-        IN_SANDBOX(each_place_has_its_own_data),
-        IN_SANDBOX(what_cannot_be_opened_says_why),
-        IN_SANDBOX(what_was_used_longest_ago_is_forgotten),
-        IN_SANDBOX(an_opening_is_taken_notice_of_once),
-        IN_SANDBOX(data_that_changed_is_opened_anew),
-        IN_SANDBOX(what_is_nearest_is_told),
-        IN_SANDBOX(two_contents_over_the_same_data_are_both_known),
+        IN_SANDBOX(what_was_opened_is_found_by_all_of_its_digests),
+        IN_SANDBOX(an_end_is_said_once_and_tells_what_was_found),
+        IN_SANDBOX(what_cannot_be_opened_says_why_and_is_not_known),
+        IN_SANDBOX(openings_of_one_content_at_one_place_are_one),
+        IN_SANDBOX(another_content_is_another_opening),
+        IN_SANDBOX(too_many_at_once_are_told_to_come_later),
+        IN_SANDBOX(what_is_no_content_is_refused),
+        IN_SANDBOX(what_was_used_longest_ago_is_forgotten_first),
+        IN_SANDBOX(a_newer_opening_of_the_same_takes_the_place_of_the_older),
     };
     return cmocka_run_group_tests_name("worker.contents", tests, NULL, NULL);
 }

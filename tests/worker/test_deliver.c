@@ -1,4 +1,4 @@
-/* From the sessions to their routes: what is in flight, what waits for memory,
+/* Chunks from the sessions to their routes: in flight, waiting for memory,
  * and routes that break at any part of a message. */
 #include "tests/test.h"
 

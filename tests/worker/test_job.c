@@ -167,7 +167,7 @@ static void compressed_chunks_decode_to_the_same_bytes(void **state)
     bench_close(&bench);
 }
 
-/* What compressing does not make smaller travels as it is. */
+/* A chunk that compression does not shrink is sent as it is. */
 static void a_chunk_that_does_not_shrink_is_stored(void **state)
 {
     struct bench bench;
@@ -214,7 +214,7 @@ static void what_two_fields_come_from_is_read_once(void **state)
     bench_close(&bench);
 }
 
-/* Until the job failed; other events are let go of. */
+/* Wait until the job failed; other events are released. */
 static void wait_for_failure(struct bench *bench, const struct fby_job *job)
 {
     struct fby_stages_event event;

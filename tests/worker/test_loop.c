@@ -28,7 +28,8 @@ static void a_batch_is_sent_and_counted(void **state)
     assert_int_equal(n->requests, 1);
     assert_int_equal(n->chunks, 2);
     assert_int_equal(n->raw_bytes, UINT64_C(3072) * KIT_BATCH + KIT_BATCH);
-    assert_int_equal(n->wire_bytes, 2 * FBY_CHUNK_PREFIX + wire_bytes);
+    assert_int_equal(
+        n->wire_bytes, UINT64_C(2) * FBY_CHUNK_PREFIX + wire_bytes);
     assert_int_equal(n->joined + n->copied_chunks + n->busy + n->lost, 0);
     rig_close(&rig);
 }
@@ -99,10 +100,10 @@ static void another_versions_frame_is_refused(void **state)
     rig_open(&rig, state, "", "", plenty);
     struct party a = party_of(&rig, 1);
     fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\2\1\0\0", 8);
-    struct party nobody = a;
-    nobody.session      = (struct fby_session_id){0};
+    struct party stranger = a;
+    stranger.session      = (struct fby_session_id){0};
     const struct fby_refused *refused =
-        &wire_hear(&nobody, FBY_MSG_REFUSED)->refused;
+        &wire_hear(&stranger, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
     assert_int_equal(rig.shell.counts.malformed, 1);
     fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\1\1\0\0\377", 9);
@@ -196,7 +197,7 @@ static void a_session_is_known_by_its_route(void **state)
     say_ping(&other, 5);
     wire_hear(&other, FBY_MSG_HELLO_FIRST);
     assert_int_equal(rig.shell.counts.unknown_peers, 2);
-    party_bye(&other); /* of nobody here: not answered */
+    party_bye(&other); /* no session of this worker: not answered */
     wire_expect_nothing(&rig);
     say_ping(&a, 6);
     wire_hear(&a, FBY_MSG_PONG);
@@ -372,7 +373,7 @@ static unsigned count_opens(const struct rig *rig)
     return n;
 }
 
-/* Nothing is answered before the loop looks. */
+/* No answer is sent before the loop's turn. */
 static void a_session_waits_for_eight_openings_at_most(void **state)
 {
     struct rig rig;
@@ -431,7 +432,7 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
         wire_hear(&b, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_LEAVING);
     fby_shell_leave_tick(&rig.shell);
     assert_false(rig.shell.done);
-    party_hello(&a); /* whoever is known may come again */
+    party_hello(&a); /* a known session may connect again */
     assert_int_equal(
         wire_hear(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
     wire_hear(&a, FBY_MSG_HEADER);

@@ -51,7 +51,7 @@ static void tick(struct pair *pair, int64_t ns, uint32_t messages)
     assert_int_equal(registry->unanswered, before + messages);
 }
 
-/* What the server said has come, and is taken. */
+/* Wait until the server's message has arrived and was handled. */
 static void take(struct pair *pair)
 {
     zmq_pollitem_t item = {

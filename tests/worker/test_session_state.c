@@ -177,7 +177,7 @@ static void a_batch_of_the_whole_budget_is_not_too_large(void **state)
     finish(&d);
 }
 
-/* Lose a batch that nobody began to send. */
+/* Lose a batch of which nothing was sent. */
 static void lose(struct driver *d, uint64_t id)
 {
     assert_int_equal(request(d, id, id), FBY_SESSION_ACCEPT);
@@ -423,8 +423,7 @@ static void a_surplus_of_one_byte_gives_way(void **state)
     finish(&d);
 }
 
-static void nobody_gives_way_to_one_that_has_what_it_is_entitled_to(
-    void **state)
+static void no_session_gives_way_to_one_that_has_its_share(void **state)
 {
     (void)state;
     struct driver              d     = {0};
@@ -526,8 +525,7 @@ int main(void)
         cmocka_unit_test(a_session_without_a_route_stalls_at_once),
         cmocka_unit_test(what_is_not_surplus_or_has_begun_does_not_give_way),
         cmocka_unit_test(a_surplus_of_one_byte_gives_way),
-        cmocka_unit_test(
-            nobody_gives_way_to_one_that_has_what_it_is_entitled_to),
+        cmocka_unit_test(no_session_gives_way_to_one_that_has_its_share),
         cmocka_unit_test(the_furthest_beyond_its_own_gives_way),
         cmocka_unit_test(what_is_given_back_is_lost_once),
     };

@@ -143,7 +143,7 @@ static void a_block_as_it_is_has_exactly_its_raw_size(void **state)
     }
 }
 
-/* What codec.h and PROTOCOL.md say of lz4, step by step. */
+/* The rules of codec.h and PROTOCOL.md for lz4, step by step. */
 static size_t right_lz4(const struct fby_codec_job *j, const uint8_t *raw,
     size_t size, uint8_t *out)
 {
@@ -364,7 +364,7 @@ static void a_bound_counts_the_entries_of_the_table(void **state)
     }
 }
 
-/* Of lz4 and store the bytes are not looked at, so there need be none. */
+/* The bytes of lz4 and store are not read here, so none are given. */
 static bool checks(const struct fby_codec_job *j, size_t size, size_t raw_size)
 {
     return fby_codec_check(j, (struct fby_bytes_in){NULL, size}, raw_size);

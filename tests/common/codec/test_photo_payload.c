@@ -200,7 +200,7 @@ static void a_table_that_agrees_with_a_cut_is_refused_unread(void **state)
     drop(&s);
 }
 
-/* Of two tiles the first alone is there, which ends with the payload. */
+/* Only the first of two tiles is there; it ends with the payload. */
 static void a_tile_that_ends_before_it_begins_is_refused_unread(void **state)
 {
     (void)state;

@@ -88,7 +88,7 @@ static void of_an_endless_pipe_only_the_beginning_is_read(void **state)
     spout = (struct spout){.fd = ends[1]};
     assert_int_equal(pthread_create(&thread, NULL, pour, &spout), 0);
     assert_int_equal(fby_pipeline_load(path, &p, &why), FBY_CONFIG);
-    close(ends[0]); /* the last reader: whoever still writes is told */
+    close(ends[0]); /* the last reader: a writer gets EPIPE from here on */
     pthread_join(thread, NULL);
     assert_in_range(spout.written, FBY_PIPELINE_MAX_BYTES + 1, ENDLESS / 2);
     assert_non_null(

@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "tests/common/pipeline/sample.h"
 
-/* What is said of `text`; "" when it loads. */
+/* The error text for `text`; "" if it loads. */
 static const char *said_of(const char *text)
 {
     static struct fby_why why;

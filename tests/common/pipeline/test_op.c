@@ -87,7 +87,7 @@ static void crops_cut_and_resizes_scale(void **state)
     assert_int_equal(b.out_w, 20);
 }
 
-/* What an op does not do is left out of its plan. */
+/* A plan leaves out what its op does not do. */
 static void a_plan_says_nothing_of_what_is_not_done(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@
 #include "common/pipeline/op.h"
 #include "tests/common/pipeline/sample.h"
 
-/* What is said of `c`; "" when it is taken. */
+/* The error text for `c`; "" if it is accepted. */
 static const char *said_of(const struct fby_content *c)
 {
     static struct fby_why why;
@@ -57,7 +57,7 @@ static struct fby_split *split_with(
     return split;
 }
 
-/* What is said of the content with the field as it is now: without the words
+/* The error text for the content with the field as it is now: without the words
  * that name the field. */
 static const char *said_with(
     struct fby_split *split, struct fby_field_content *f)
@@ -195,7 +195,7 @@ static void files_are_columns_of_a_list(void **state)
     fby_split_destroy(&split);
 }
 
-/* Of packed documents in flat files of u16. */
+/* Packed documents in flat files of u16. */
 static struct fby_split *split_of_documents(void)
 {
     return split_of(

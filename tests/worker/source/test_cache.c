@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
+#include "tests/guard.h"
 #include "tests/worker/source/sandbox.h"
 #include "worker/source/cache.h"
 
@@ -172,6 +173,228 @@ static void the_directory_comes_from_the_environment_in_order(void **state)
     assert_int_equal(fby_cache_path("", "x", path), FBY_NOT_FOUND);
 }
 
+/* A part of a folder of two files, in order before the tar, and the tar. */
+static struct fby_cached two_shards(void)
+{
+    struct fby_cached tar    = example();
+    struct fby_cached both   = {.count = 2};
+    struct fby_shard *folder = fby_zalloc(2 * sizeof(*folder));
+    both.shards              = folder;
+    fby_shard_init(folder, "part-0000000", true);
+    assert_ok(fby_shard_add_sample(folder, "a/1", 3, 0, NULL));
+    assert_ok(fby_shard_add_member(folder, "jpg", 0, 5, NULL));
+    assert_ok(fby_shard_add_member(folder, "cls", 0, 6, NULL));
+    folder->size      = 11;
+    folder->stamps[0] = (struct fby_stamp){11, 12, 13, -14, 15};
+    folder->stamps[1] = (struct fby_stamp){21, 22, 23, 24, -25};
+    assert_ok(fby_shard_finish(folder, NULL));
+    both.shards[1] = tar.shards[0];
+    free(tar.shards);
+    return both;
+}
+
+static void every_stamp_of_every_shard_comes_back(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const char           *path = sandbox_path(sb, "c/y.manifest");
+    struct fby_cached     what = two_shards();
+    struct fby_cached     back = {0};
+    assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
+    assert_ok(fby_cache_load(path, "shards /a", &back, NULL));
+    assert_int_equal(back.count, 2);
+    assert_false(back.hashed);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t n = fby_shard_stamps(&what.shards[i]);
+        assert_string_equal(back.shards[i].name, what.shards[i].name);
+        assert_int_equal(fby_shard_stamps(&back.shards[i]), n);
+        assert_memory_equal(back.shards[i].stamps, what.shards[i].stamps,
+            n * sizeof(struct fby_stamp));
+    }
+    fby_cached_fini(&what);
+    fby_cached_fini(&back);
+}
+
+/* The bytes of a manifest of these shards, for this source. */
+static struct fby_buffer bytes_of(
+    const struct sandbox *sb, const struct fby_cached *what)
+{
+    static uint8_t    room[4096];
+    struct fby_buffer bytes = {0};
+    const char       *path  = sandbox_path(sb, "c/z.manifest");
+    assert_ok(fby_cache_store(path, "shards /a", what, NULL));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    fby_put_bytes(&bytes, room, (size_t)read(fd, room, sizeof(room)));
+    close(fd);
+    return bytes;
+}
+
+static void sum_again(struct fby_buffer *bytes)
+{
+    struct fby_sum sum = fby_sum_of(bytes->data, bytes->size - 16);
+    memcpy(bytes->data + bytes->size - 16, sum.bytes, 16);
+}
+
+static void assert_damaged(struct fby_buffer *bytes, const char *words)
+{
+    struct fby_cached back = {0};
+    struct fby_why    why  = {0};
+    sum_again(bytes);
+    struct fby_guarded copy = fby_guarded_copy(bytes->data, bytes->size);
+    assert_int_equal(
+        fby_cache_decode(copy.bytes, copy.size, "shards /a", &back, &why),
+        FBY_PROTO);
+    assert_says(&why, words);
+    fby_cached_fini(&back);
+    fby_guarded_free(&copy);
+}
+
+enum { COUNT_AT = 4 + 4 + 4 + 9 + 1, FIRST_AT = COUNT_AT + 4 };
+
+static void numbers_that_lie_with_a_right_sum_are_refused(void **state)
+{
+    struct fby_cached what  = two_shards();
+    struct fby_buffer bytes = bytes_of(*state, &what);
+    fby_store_le(bytes.data + COUNT_AT, 3, 4);
+    assert_damaged(&bytes, "ends within a shard");
+    fby_store_le(bytes.data + COUNT_AT, 1, 4);
+    assert_damaged(&bytes, "too short or too long");
+    uint64_t most = (bytes.size - 16 - FIRST_AT) / 64;
+    fby_store_le(bytes.data + COUNT_AT, most, 4);
+    assert_damaged(&bytes, "ends within a shard");
+    fby_store_le(bytes.data + COUNT_AT, most + 1, 4);
+    assert_damaged(&bytes, "more shards than its size allows");
+    fby_store_le(bytes.data + COUNT_AT, 2, 4);
+    fby_store_le(bytes.data + FIRST_AT, UINT32_MAX, 4);
+    assert_damaged(&bytes, "ends within a shard");
+    bytes.data[0] = 'G';
+    assert_damaged(&bytes, "another version, or no manifest");
+    fby_buffer_fini(&bytes);
+    fby_cached_fini(&what);
+}
+
+static void stamps_are_not_cut_short(void **state)
+{
+    struct fby_cached what  = two_shards();
+    struct fby_buffer bytes = bytes_of(*state, &what);
+    for (int i = 0; i < 40; i++) { /* of the last shard's one */
+        bytes.size--;
+        assert_damaged(&bytes, "too short or too long");
+    }
+    fby_put_bytes(&bytes, "0123456789012345678901234567890123456789", 40);
+    fby_put_u8(&bytes, 0);
+    assert_damaged(&bytes, "too short or too long");
+    fby_buffer_fini(&bytes);
+    fby_cached_fini(&what);
+}
+
+static void shards_are_in_order_and_different(void **state)
+{
+    struct fby_cached what  = two_shards();
+    what.shards[1].name[0]  = 'a';
+    struct fby_buffer bytes = bytes_of(*state, &what);
+    assert_damaged(&bytes, "shards that are not in order");
+    fby_buffer_fini(&bytes);
+    free(what.shards[1].name);
+    what.shards[1].name = fby_strdup(what.shards[0].name);
+    bytes               = bytes_of(*state, &what);
+    assert_damaged(&bytes, "shards that are not in order");
+    fby_buffer_fini(&bytes);
+    fby_cached_fini(&what);
+}
+
+/* Only a manifest with sums of the very same files is left as it is. */
+static void sums_of_other_files_are_written_over(void **state)
+{
+    const struct sandbox *sb   = *state;
+    const char           *path = sandbox_path(sb, "c/w.manifest");
+    for (int differs = 0; differs < 5; differs++) {
+        struct fby_cached with    = two_shards();
+        struct fby_cached without = two_shards();
+        struct fby_cached back    = {0};
+        with.hashed               = true;
+        without.shards[0].stamps[1].inode += differs == 1;
+        without.shards[1].stamps[0].size += differs == 2;
+        without.shards[1].name[0] = differs == 3 ? 'u' : 't';
+        assert_ok(fby_cache_store(path, "shards /a", &with, NULL));
+        if (differs == 4) {
+            fby_shard_fini(&without.shards[--without.count]);
+        }
+        assert_ok(fby_cache_store(path, "shards /a", &without, NULL));
+        assert_ok(fby_cache_load(path, "shards /a", &back, NULL));
+        assert_int_equal(back.hashed, differs == 0);
+        assert_int_equal(back.count, without.count);
+        fby_cached_fini(&back);
+        fby_cached_fini(&with);
+        fby_cached_fini(&without);
+    }
+}
+
+static unsigned open_descriptors(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        n += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
+    }
+    return n;
+}
+
+static void what_is_no_file_is_no_cache_and_nothing_stays_open(void **state)
+{
+    const struct sandbox *sb     = *state;
+    struct fby_cached     what   = two_shards();
+    struct fby_cached     back   = {0};
+    struct fby_why        why    = {0};
+    unsigned              before = open_descriptors();
+    assert_int_equal(fby_cache_load(sb->dir, "x", &back, &why), FBY_IO);
+    assert_says(&why, "no file");
+    assert_int_equal(mkfifo(sandbox_path(sb, "pipe"), 0666), 0);
+    assert_int_equal(
+        fby_cache_load(sandbox_path(sb, "pipe"), "x", &back, &why), FBY_IO);
+    sandbox_write(sb, "empty", "", 0);
+    assert_int_equal(
+        fby_cache_load(sandbox_path(sb, "empty"), "x", &back, &why), FBY_PROTO);
+    assert_int_equal(
+        fby_cache_load(sandbox_path(sb, "empty/x"), "x", &back, &why), FBY_IO);
+    sandbox_mkdir(sb, "c/taken");
+    assert_int_equal(
+        fby_cache_store(sandbox_path(sb, "c/taken"), "x", &what, &why), FBY_IO);
+    assert_says(&why, "c/taken: Is a directory");
+    assert_int_equal(rmdir(sandbox_path(sb, "c/taken")), 0);
+    assert_int_equal(rmdir(sandbox_path(sb, "c")), 0); /* nothing beside it */
+    assert_int_equal(
+        fby_cache_store(sandbox_path(sb, "empty/x"), "x", &what, &why), FBY_IO);
+    assert_ok(fby_cache_store(sandbox_path(sb, "d/x"), "x", &what, &why));
+    assert_int_equal(open_descriptors(), before);
+    fby_cached_fini(&what);
+}
+
+static void a_relative_or_an_empty_place_is_passed_over(void **state)
+{
+    (void)state;
+    char path[FBY_PATH_SIZE];
+    char other[FBY_PATH_SIZE];
+    char dir[FBY_PATH_SIZE];
+    setenv("FOREBAY_CACHE_DIR", "", 1);
+    setenv("XDG_CACHE_HOME", "xdg", 1);
+    setenv("HOME", "/home/u", 1);
+    assert_ok(fby_cache_path(NULL, "x", path));
+    assert_int_equal(strncmp(path, "/home/u/.cache/forebay/", 23), 0);
+    setenv("HOME", "home", 1);
+    assert_int_equal(fby_cache_path(NULL, "x", path), FBY_NOT_FOUND);
+    assert_ok(fby_cache_path("/c", "x", path));
+    assert_ok(fby_cache_path("/c", "y", other));
+    assert_string_not_equal(path, other);
+    assert_int_equal(strlen(path), 3 + 32 + 9);
+    assert_string_equal(path + 3 + 32, ".manifest");
+    memset(dir, 'd', sizeof(dir));
+    dir[FBY_PATH_SIZE - 1 - 42] = '\0';
+    assert_ok(fby_cache_path(dir, "x", path));
+    assert_int_equal(strlen(path), FBY_PATH_SIZE - 1);
+    dir[FBY_PATH_SIZE - 1 - 42]     = 'd';
+    dir[FBY_PATH_SIZE - 1 - 42 + 1] = '\0';
+    assert_int_equal(fby_cache_path(dir, "x", path), FBY_NOT_FOUND);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -184,6 +407,13 @@ int main(void)
         TEST(every_damaged_byte_and_every_cut_is_refused),
         TEST(a_wrong_version_with_a_right_sum_is_refused),
         TEST(the_directory_comes_from_the_environment_in_order),
+        TEST(every_stamp_of_every_shard_comes_back),
+        TEST(numbers_that_lie_with_a_right_sum_are_refused),
+        TEST(stamps_are_not_cut_short),
+        TEST(shards_are_in_order_and_different),
+        TEST(sums_of_other_files_are_written_over),
+        TEST(what_is_no_file_is_no_cache_and_nothing_stays_open),
+        TEST(a_relative_or_an_empty_place_is_passed_over),
     };
     return cmocka_run_group_tests_name(
         "worker.source.cache", tests, NULL, NULL);

@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
 #include "worker/source/columns.h"
+#include "worker/source/csr.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/ragged.h"
 #include "worker/source/run.h"
@@ -157,15 +159,20 @@ static void a_file_that_was_replaced_is_stale_after_it_was_read(void **state)
     close_table(&t);
 }
 
-static void refuses(struct sandbox *sb, const char *pattern, const char *words)
+static void refuses_with(
+    struct sandbox *sb, const char *pattern, fby_err err, const char *words)
 {
     struct fby_why          why     = {{0}};
     struct fby_dataset     *dataset = NULL;
     struct fby_dataset_spec spec    = columns_of(sb, pattern);
-    assert_int_not_equal(
-        fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why),
-        FBY_OK);
+    assert_int_equal(
+        fby_dataset_open(&spec, (struct fby_progress){0}, &dataset, &why), err);
     assert_says(&why, words);
+}
+
+static void refuses(struct sandbox *sb, const char *pattern, const char *words)
+{
+    refuses_with(sb, pattern, FBY_CONFIG, words);
 }
 
 static void what_is_no_table_is_refused_with_its_numbers(void **state)
@@ -181,7 +188,7 @@ static void what_is_no_table_is_refused_with_its_numbers(void **state)
         "as many");
     sandbox_mkdir(*state, "data/e");
     refuses(*state, "data:e", "it holds no column");
-    refuses(*state, "data:f*", "no file matches data:f*");
+    refuses_with(*state, "data:f*", FBY_NOT_FOUND, "no file matches data:f*");
     sandbox_write_text(*state, "data/g.npz", "PK or something else");
     refuses(*state, "data:g.npz", "it does not end as a zip file");
 }
@@ -250,8 +257,13 @@ static void offsets_that_go_back_or_out_point_nowhere(void **state)
     static const int64_t  offsets[] = {0, 4, 3, 11, -1, 10};
     static const uint64_t samples[] = {0, 1, 2, 3, 4};
     static const bool     right[]   = {true, false, false, false, false};
+    static const uint64_t before[]  = {0, 0, 0, 0, 0}; /* by the same run */
     lists(*state, "<i4", offsets, 5, 10);
     struct table t = open_field(columns_of(*state, "data:d"), &ragged_a);
+    fby_run_place(t.run, t.dataset, before, 5);
+    assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
+    assert_non_null(t.run->at[4]);
+    assert_ok(fby_run_close(t.run, t.dataset, NULL));
     fby_run_place(t.run, t.dataset, samples, 5);
     assert_ok(fby_run_open(t.run, t.dataset, t.pick, NULL));
     for (unsigned i = 0; i < 5; i++) {
@@ -552,6 +564,44 @@ static void scipy_files_are_refused_with_their_numbers(void **state)
     refuses(*state, "data:d", "b.npy: it has 4 rows, and column a has 3");
 }
 
+static void assert_within(
+    uint64_t size, uint64_t offset, uint64_t n, uint64_t width)
+{
+    assert_true(offset <= size && width > 0 && n <= (size - offset) / width);
+}
+
+/* Whatever a byte of the file turns into, no part leaves it. */
+static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
+{
+    (void)state;
+    static const uint8_t flips[] = {0x01, 0x10, 0x80, 0xff};
+    struct csr           csr     = good_csr();
+    struct npz_file      file    = csr_file(&csr);
+    size_t               size    = file.bytes.size;
+    for (size_t i = 0; i < 4 * size; i++) {
+        struct fby_column column = {.name = ""};
+        struct fby_why    why    = {{0}};
+        uint64_t          rows   = 0;
+        int               fd     = memfd_create("csr", MFD_CLOEXEC);
+        file.bytes.data[i / 4] ^= flips[i % 4];
+        assert_int_equal(pwrite(fd, file.bytes.data, size, 0), size);
+        file.bytes.data[i / 4] ^= flips[i % 4];
+        fby_err err = fby_csr_scan(fd, size, &column, &rows, &why);
+        close(fd);
+        if (err == FBY_OK) {
+            assert_within(size, column.offset, column.rows, column.row_bytes);
+            assert_within(
+                size, column.indices.offset, column.rows, column.indices.width);
+            assert_within(
+                size, column.indptr.offset, rows + 1, column.indptr.width);
+            assert_true(rows > 0 && column.width > 0);
+        } else {
+            assert_true(err == FBY_CONFIG || err == FBY_NOT_FOUND);
+        }
+    }
+    npz_fini(&file);
+}
+
 static void every_form_of_column_has_its_own_fields(void **state)
 {
     struct csr     csr  = good_csr();
@@ -681,6 +731,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             scipy_files_are_refused_with_their_numbers, sandbox_open,
             sandbox_close),
+        cmocka_unit_test(a_damaged_scipy_file_never_leads_out_of_itself),
         cmocka_unit_test_setup_teardown(every_form_of_column_has_its_own_fields,
             sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(

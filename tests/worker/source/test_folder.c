@@ -189,6 +189,25 @@ static void a_folder_linked_into_itself_is_named(void **state)
     assert_refused(sb, "data:f", FBY_CONFIG, "a/sub/again is a link");
 }
 
+static void a_class_has_sixteen_folders_below_one_another(void **state)
+{
+    const struct sandbox *sb = *state;
+    char   path[128]         = "data/f/c/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d";
+    size_t n                 = strlen(path);
+    sandbox_write_text(sb, "data/f/c/1.jpg", "1");
+    snprintf(path + n, sizeof(path) - n, "/2.jpg");
+    sandbox_write_text(sb, path, "2");
+    const struct fby_dataset_spec spec = sandbox_folder(sb, "data:f");
+    struct fby_dataset           *ds   = sandbox_dataset(&spec);
+    assert_int_equal(fby_dataset_samples(ds), 2);
+    assert_string_equal(
+        fby_dataset_key(ds, 1, NULL), "c/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/2");
+    fby_dataset_destroy(&ds);
+    snprintf(path + n, sizeof(path) - n, "/e");
+    sandbox_mkdir(sb, path);
+    assert_refused(sb, "data:f", FBY_CONFIG, "/e lies more than 16 folders");
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -204,6 +223,7 @@ int main(void)
         TEST(what_leads_out_of_the_root_is_refused_by_name),
         TEST(links_within_the_root_are_classes_and_files),
         TEST(a_folder_linked_into_itself_is_named),
+        TEST(a_class_has_sixteen_folders_below_one_another),
     };
     return cmocka_run_group_tests_name(
         "worker.source.folder", tests, NULL, NULL);

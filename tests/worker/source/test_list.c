@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/guard.h"
 #include "worker/source/list.h"
 #include "worker/source/manifest.h"
 
@@ -136,6 +137,106 @@ static void rows_and_columns_are_bounded(void **state)
     free(text);
 }
 
+/* `n` columns, as a header and a row, or as a line of JSON; the first is
+ * `image`. */
+static char *columns_of(unsigned n, bool json)
+{
+    struct fby_buffer out = {0};
+    for (int row = 0; row < (json ? 1 : 2); row++) {
+        for (unsigned i = 0; i < n; i++) {
+            char cell[40];
+            if (json) {
+                snprintf(cell, sizeof(cell), "%c\"%s%.0u\":\"x\"",
+                    i == 0 ? '{' : ',', i == 0 ? "image" : "c", i);
+            } else {
+                snprintf(cell, sizeof(cell), "%s%s%.0u", i == 0 ? "" : ",",
+                    row == 1 ? "x"
+                    : i == 0 ? "image"
+                             : "c",
+                    i);
+            }
+            fby_put_bytes(&out, cell, strlen(cell));
+        }
+        fby_put_bytes(&out, json ? "}" : "\n", 1);
+    }
+    fby_put_u8(&out, 0);
+    return (char *)out.data;
+}
+
+static void a_row_has_at_most_256_columns(void **state)
+{
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        struct fby_parts parts = {.count = 0};
+        char            *text  = columns_of(256, json);
+        assert_ok(read_list(text, json, &parts, NULL));
+        assert_int_equal(parts.shards[0].members, 256);
+        forget(&parts);
+        free(text);
+        text = columns_of(257, json);
+        refuse(text, json, "line 1: more than 256 columns");
+        free(text);
+    }
+}
+
+/* Fields end with a NUL each: of one column a byte is left for it. */
+static void a_row_has_at_most_a_mebibyte(void **state)
+{
+    (void)state;
+    enum { MOST = 1 << 20 };
+    static const struct {
+        const char *head, *tail;
+        size_t      most; /* bytes between them */
+        bool        json;
+    } cases[] = {{"image,t\nx,", "\n", MOST - 3, false},
+        {"image,t\nx,\"", "\"\n", MOST - 3, false},
+        {"image,t\n\"x\",\"\"\"", "\"\n", MOST - 4, false},
+        {"{\"image\":\"x\",\"t\":\"", "\"}\n", MOST - 20, true}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fby_parts parts = {.count = 0};
+        size_t           head  = strlen(cases[i].head);
+        size_t           size  = cases[i].most;
+        char            *text  = malloc(head + size + 10);
+        memcpy(text, cases[i].head, head);
+        memset(text + head, 'y', size + 1);
+        memcpy(text + head + size, cases[i].tail, strlen(cases[i].tail) + 1);
+        assert_ok(read_list(text, cases[i].json, &parts, NULL));
+        assert_int_equal(parts.shards[0].text_size[1], size + (i == 2 ? 1 : 0));
+        forget(&parts);
+        text[head + size] = 'y';
+        memcpy(
+            text + head + size + 1, cases[i].tail, strlen(cases[i].tail) + 1);
+        refuse(text, cases[i].json, "a row of more than 1 MiB");
+        free(text);
+    }
+}
+
+/* Cut anywhere, it is read or refused, and nothing behind it is looked at. */
+static void a_list_that_ends_early_is_read_no_further(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "\xef\xbb\xbfimage,t\r\n\"a \"\"b\"\"\",\"c\r\nd\"\r\nx,\xc3\xa9\r\n",
+        "\xef\xbb\xbf{\"image\": \"a\", \"t\": [1.5e+7, {\"u\": "
+        "\"\\\"}\"}]}\r\n"
+        "{\"image\": \"\\u00e9\", \"n\": -0.1}\n"};
+    for (int json = 0; json < 2; json++) {
+        for (size_t n = 0; n <= strlen(texts[json]); n++) {
+            struct fby_guarded    copy  = fby_guarded_copy(texts[json], n + 1);
+            struct fby_parts      parts = {.count = 0};
+            struct fby_why        why   = {{0}};
+            const struct fby_list list  = {
+                 (const char *)copy.bytes, n, json == 1, files, 1};
+            copy.bytes[n] = '\0'; /* as read_file puts it there */
+            fby_err err   = fby_list_parts(&list, &parts, &why);
+            assert_true(err == FBY_OK || err == FBY_CONFIG);
+            assert_true(n < strlen(texts[json]) || err == FBY_OK);
+            forget(&parts);
+            fby_guarded_free(&copy);
+        }
+    }
+}
+
 static void paths_lead_downwards_only(void **state)
 {
     (void)state;
@@ -252,6 +353,9 @@ int main(void)
         cmocka_unit_test(quotes_line_ends_and_marks_are_those_of_rfc_4180),
         cmocka_unit_test(a_csv_that_is_wrong_is_refused_with_its_line),
         cmocka_unit_test(rows_and_columns_are_bounded),
+        cmocka_unit_test(a_row_has_at_most_256_columns),
+        cmocka_unit_test(a_row_has_at_most_a_mebibyte),
+        cmocka_unit_test(a_list_that_ends_early_is_read_no_further),
         cmocka_unit_test(paths_lead_downwards_only),
         cmocka_unit_test(a_json_line_is_a_sample),
         cmocka_unit_test(numbers_of_json_lines_are_their_text),

@@ -7,140 +7,8 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "worker/source/columns.h"
-#include "worker/source/list.h"
+#include "tests/worker/source/example_shards.h"
 #include "worker/source/manifest.h"
-
-/* The worked example of PROTOCOL.md, "Manifest". */
-static void example_tar(struct fby_shard *shard)
-{
-    static const struct fby_stamp stamp;
-    fby_shard_init(shard, "t-0.tar", false);
-    assert_ok(fby_shard_add_sample(shard, "0001", 4, FBY_SHARD_NO_CLASS, NULL));
-    assert_ok(fby_shard_add_member(shard, "jpg", 512, 5, NULL));
-    assert_ok(fby_shard_add_member(shard, "cls", 1536, 1, NULL));
-    assert_ok(fby_shard_add_sample(shard, "0002", 4, FBY_SHARD_NO_CLASS, NULL));
-    assert_ok(fby_shard_add_member(shard, "jpg", 2560, 700, NULL));
-    shard->size   = 5120;
-    shard->stamps = fby_memdup(&stamp, sizeof(stamp));
-    assert_ok(fby_shard_finish(shard, NULL));
-}
-
-static void example_folder(struct fby_shard *shard)
-{
-    fby_shard_init(shard, "part-0000000", true);
-    assert_ok(fby_shard_add_sample(shard, "a/1", 3, 0, NULL));
-    assert_ok(fby_shard_add_member(shard, "JPG", 0, 5, NULL));
-    assert_ok(fby_shard_add_sample(shard, "b/1", 3, 1, NULL));
-    assert_ok(fby_shard_add_member(shard, "jpg", 0, 7, NULL));
-    shard->size   = 12;
-    shard->hashed = true;
-    memset(shard->sum.bytes, 0xab, sizeof(shard->sum.bytes));
-    assert_ok(fby_shard_finish(shard, NULL));
-}
-
-static void example_tokens(struct fby_shard *shard)
-{
-    static const struct fby_tokens how = {.format = FBY_TOKENS_MEGATRON,
-        .type                                     = FBY_U16,
-        .length                                   = 4,
-        .shift                                    = 1};
-    fby_shard_init(shard, "c.bin", false);
-    shard->size      = 1000;
-    shard->sequences = fby_sequences_create(&how);
-    assert_ok(fby_sequences_add(shard->sequences, 0, 21, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 100, 5, NULL));
-    assert_ok(fby_shard_finish_sequences(shard, NULL));
-}
-
-/* The same, with documents of 2, 20 and 4 tokens. */
-static void example_packed(struct fby_shard *shard)
-{
-    static const struct fby_tokens how = {.format = FBY_TOKENS_MEGATRON,
-        .type                                     = FBY_U16,
-        .length                                   = 4,
-        .shift                                    = 1,
-        .packed                                   = true};
-    fby_shard_init(shard, "c.bin", false);
-    shard->size      = 1000;
-    shard->sequences = fby_sequences_create(&how);
-    assert_ok(fby_sequences_add(shard->sequences, 0, 2, NULL));
-    assert_ok(fby_sequences_end_document(shard->sequences, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 4, 19, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 100, 1, NULL));
-    assert_ok(fby_sequences_end_document(shard->sequences, NULL));
-    assert_ok(fby_sequences_add(shard->sequences, 102, 4, NULL));
-    assert_ok(fby_sequences_end_document(shard->sequences, NULL));
-    assert_ok(fby_shard_finish_sequences(shard, NULL));
-}
-
-/* 1,000 rows: a.npy of i2 and b.npy of big-endian f4 [2, 3]. */
-static void example_columns(struct fby_shard *shard)
-{
-    struct fby_column a = {.name = "a", .type = FBY_NPY_I2, .offset = 128};
-    struct fby_column b = {.name = "b",
-        .type                    = FBY_NPY_F4,
-        .big_endian              = true,
-        .n_dims                  = 2,
-        .dims                    = {2, 3},
-        .offset                  = 128};
-    fby_shard_init(shard, "day-00", false);
-    assert_ok(fby_shard_add_column(shard, &a, NULL));
-    assert_ok(fby_shard_add_column(shard, &b, NULL));
-    shard->samples = 1000;
-    shard->size    = 128 + 2000 + 128 + 24000;
-}
-
-/* 1,000 lists of i4, 5,000 numbers in all, with offsets of i8. */
-static void example_ragged(struct fby_shard *shard)
-{
-    struct fby_column offsets = {.name = "a.offsets",
-        .type                          = FBY_NPY_I8,
-        .part                          = FBY_COLUMN_OFFSETS,
-        .offset                        = 128};
-    struct fby_column values  = {.name = "a.values",
-         .type                         = FBY_NPY_I4,
-         .part                         = FBY_COLUMN_VALUES,
-         .rows                         = 5000,
-         .offset                       = 128};
-    fby_shard_init(shard, "day-00", false);
-    assert_ok(fby_shard_add_column(shard, &offsets, NULL));
-    assert_ok(fby_shard_add_column(shard, &values, NULL));
-    shard->samples = 1000;
-    shard->size    = 128 + 8008 + 128 + 20000;
-}
-
-/* 1,000 sparse rows of 300 values, 5,000 of them of f4; a.npz. */
-static void example_csr(struct fby_shard *shard)
-{
-    struct fby_column a = {.name = "a",
-        .type                    = FBY_NPY_F4,
-        .part                    = FBY_COLUMN_CSR,
-        .rows                    = 5000,
-        .offset                  = 24300,
-        .width                   = 300,
-        .indices                 = {FBY_NPY_I4, false, 4, 128},
-        .indptr                  = {FBY_NPY_I4, false, 4, 20200}};
-    fby_shard_init(shard, "day-00", false);
-    assert_ok(fby_shard_add_column(shard, &a, NULL));
-    shard->samples = 1000;
-    shard->size    = 48900;
-}
-
-/* Rows of the lines 2 and 5; the second one names no file. */
-static void example_list(struct fby_shard *shard)
-{
-    static const char     files[1][FBY_NAME_SIZE] = {"image"};
-    static const char     text[] = "image,label\na/1.jpg,17\n\n\n,\"o,k\"\n";
-    const struct fby_list list   = {text, strlen(text), false, files, 1};
-    struct fby_parts      parts  = {.count = 0};
-    assert_ok(fby_list_parts(&list, &parts, NULL));
-    assert_int_equal(parts.count, 1);
-    *shard = parts.shards[0];
-    free(parts.shards);
-    shard->bytes[0] = 40; /* as it would be found */
-    shard->size += 40;
-}
 
 static void texts_of_a_list_are_checked(void **state)
 {
@@ -366,9 +234,7 @@ static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
     fby_shard_encode(&tar, &bytes);
     assert_golden("tar.hex", bytes.data, bytes.size);
     bytes.size = 0;
-    example_tar(&lengths);
-    lengths.lengths    = fby_zalloc(2 * sizeof(*lengths.lengths));
-    lengths.lengths[1] = 70000;
+    example_lengths(&lengths);
     fby_shard_encode(&lengths, &bytes);
     assert_golden("lengths.hex", bytes.data, bytes.size);
     fby_shard_fini(&lengths);
@@ -429,79 +295,6 @@ static void the_data_digest_is_that_of_the_protocol(void **state)
     fby_shard_fini(&folder);
 }
 
-static void assert_round_trip(struct fby_shard *shard)
-{
-    struct fby_shard  back;
-    struct fby_buffer bytes = {0};
-    struct fby_buffer again = {0};
-    struct fby_why    why   = {0};
-    fby_shard_encode(shard, &bytes);
-    if (fby_shard_decode(bytes.data, bytes.size, &back, &why) != FBY_OK) {
-        fail_msg("%s", why.text);
-    }
-    fby_shard_encode(&back, &again);
-    assert_int_equal(bytes.size, again.size);
-    assert_memory_equal(bytes.data, again.data, again.size);
-    fby_shard_fini(&back);
-    fby_buffer_fini(&bytes);
-    fby_buffer_fini(&again);
-}
-
-static void what_is_encoded_decodes_to_the_same(void **state)
-{
-    (void)state;
-    struct fby_shard shard;
-    example_tar(&shard);
-    assert_round_trip(&shard);
-    fby_shard_fini(&shard);
-    example_folder(&shard);
-    assert_round_trip(&shard);
-    fby_shard_fini(&shard);
-}
-
-/* A change of any byte is refused, or it changes the meaning: then the bytes
- * that come out again are those that went in. */
-static void every_damaged_byte_is_refused_or_means_itself(void **state)
-{
-    (void)state;
-    struct fby_shard  shard;
-    struct fby_buffer bytes = {0};
-    example_tar(&shard);
-    fby_shard_encode(&shard, &bytes);
-    for (size_t i = 0; i < bytes.size; i++) {
-        struct fby_shard  back;
-        struct fby_buffer again = {0};
-        bytes.data[i] ^= 0x41;
-        if (fby_shard_decode(bytes.data, bytes.size, &back, NULL) == FBY_OK) {
-            fby_shard_encode(&back, &again);
-            assert_int_equal(bytes.size, again.size);
-            assert_memory_equal(bytes.data, again.data, again.size);
-            fby_buffer_fini(&again);
-        }
-        fby_shard_fini(&back);
-        bytes.data[i] ^= 0x41;
-    }
-    fby_buffer_fini(&bytes);
-    fby_shard_fini(&shard);
-}
-
-static void a_manifest_that_ends_early_is_refused(void **state)
-{
-    (void)state;
-    struct fby_shard  shard;
-    struct fby_buffer bytes = {0};
-    example_folder(&shard);
-    fby_shard_encode(&shard, &bytes);
-    for (size_t size = 0; size < bytes.size; size++) {
-        struct fby_shard back;
-        assert_int_equal(
-            fby_shard_decode(bytes.data, size, &back, NULL), FBY_PROTO);
-        fby_shard_fini(&back);
-    }
-    fby_buffer_fini(&bytes);
-    fby_shard_fini(&shard);
-}
-
 static void anything_that_a_sample_is_made_of_changes_the_digest(void **state)
 {
     (void)state;
@@ -556,9 +349,6 @@ int main(void)
         cmocka_unit_test(texts_of_a_list_are_checked),
         cmocka_unit_test(the_bytes_of_a_shard_are_those_of_the_protocol),
         cmocka_unit_test(the_data_digest_is_that_of_the_protocol),
-        cmocka_unit_test(what_is_encoded_decodes_to_the_same),
-        cmocka_unit_test(every_damaged_byte_is_refused_or_means_itself),
-        cmocka_unit_test(a_manifest_that_ends_early_is_refused),
         cmocka_unit_test(anything_that_a_sample_is_made_of_changes_the_digest),
         cmocka_unit_test(a_million_samples_take_tens_of_bytes_each),
     };

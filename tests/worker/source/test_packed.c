@@ -159,7 +159,11 @@ static void other_lengths_are_refused(void **unused)
         {{5}, 1, 4},       /* more */
         {{3, 3}, 2, 5},    /* more, with the second */
         {{0x85, 0}, 2, 5}, /* not the shortest form */
+        {{0x81, 0}, 2, 1}, /* nor this */
+        {{0x80, 0}, 2, 1}, /* of none */
         {{0x85}, 1, 5},    /* cut short */
+        {{0x81}, 1, 1},    /* likewise */
+        {{0}, 1, 1},       /* none, as if it were one */
         {{}, 0, 1},        /* none */
         {{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, 10,
             UINT64_MAX},                                 /* too many bytes */

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -157,6 +158,77 @@ static void a_root_must_be_a_directory_with_a_name_of_its_own(void **state)
     assert_int_equal(fby_roots_count(sb->roots), 1);
 }
 
+static unsigned open_descriptors(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 256; fd++) {
+        n += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
+    }
+    return n;
+}
+
+static void a_path_holds_no_descriptor_but_the_one_it_gives(void **state)
+{
+    const struct sandbox *sb     = *state;
+    unsigned              before = open_descriptors();
+    int                   fd     = -1;
+    sandbox_write_text(sb, "data/a/b.txt", "x");
+    sandbox_link(sb, sandbox_path(sb, "data/a/b.txt"), "data/absolute.txt");
+    sandbox_link(sb, "/etc/passwd", "data/out.txt");
+    for (int want = FBY_WANT_FILE; want <= FBY_WANT_EITHER; want++) {
+        static const char *const paths[] = {
+            "a", "a/b.txt", "absolute.txt", "out.txt", "none", ""};
+        for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+            bool    dir  = i == 0 || i == 5;
+            bool    file = i == 1 || i == 2;
+            fby_err err  = fby_root_open(
+                 root_of(sb), paths[i], (enum fby_root_want)want, &fd, NULL);
+            bool fits = (dir && want != FBY_WANT_FILE) ||
+                        (file && want != FBY_WANT_DIR);
+            assert_int_equal(err == FBY_OK, fits);
+            assert_int_equal(open_descriptors(), before + (fits ? 1 : 0));
+            if (fits) {
+                assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+                close(fd);
+            }
+        }
+    }
+}
+
+static void roots_are_closed_with_all_of_them(void **state)
+{
+    const struct sandbox  *sb     = *state;
+    unsigned               before = open_descriptors();
+    struct fby_roots      *roots  = fby_roots_create();
+    const struct fby_root *root   = NULL;
+    for (int i = 0; i < 3; i++) {
+        char option[128];
+        snprintf(option, sizeof(option), "r%d=%s", i, sb->dir);
+        assert_ok(fby_roots_add(roots, option, NULL));
+        assert_int_equal(
+            fby_roots_add(roots, option, NULL), FBY_USAGE); /* twice */
+        option[2] = '\0';
+        assert_string_equal(fby_roots_name(roots, (uint32_t)i), option);
+    }
+    assert_ok(fby_roots_named(roots, "r1", &root, NULL));
+    assert_string_equal(fby_root_name(root), "r1");
+    assert_string_equal(fby_root_dir(root), sb->dir);
+    assert_int_equal(open_descriptors(), before + 3);
+    fby_roots_destroy(&roots);
+    assert_null(roots);
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void only_a_whole_component_of_two_dots_climbs(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "data/..a/.b/c../...", "x");
+    assert_ok(try_open(sb, "..a/.b/c../...", NULL));
+    assert_ok(try_open(sb, "./..a//./.b/c../...", NULL));
+    assert_int_equal(try_open(sb, "..a/..", NULL), FBY_USAGE);
+    assert_int_equal(try_open(sb, "..a//../x", NULL), FBY_USAGE);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
 
 int main(void)
@@ -172,6 +244,9 @@ int main(void)
         TEST(what_may_not_be_read_is_refused_for_good),
         TEST(an_unknown_root_is_told_what_there_is),
         TEST(a_root_must_be_a_directory_with_a_name_of_its_own),
+        TEST(a_path_holds_no_descriptor_but_the_one_it_gives),
+        TEST(roots_are_closed_with_all_of_them),
+        TEST(only_a_whole_component_of_two_dots_climbs),
     };
     return cmocka_run_group_tests_name(
         "worker.source.roots", tests, NULL, NULL);

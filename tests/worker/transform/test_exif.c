@@ -13,7 +13,7 @@ static void put_exif(struct fby_buffer *out, size_t size)
     fby_put_bytes(out, block, size);
 }
 
-/* What the header says when this stands before the other segments. */
+/* The orientation found when these bytes come before the other segments. */
 static uint32_t orientation_with(const struct fby_buffer *segments)
 {
     struct fby_buffer file =

@@ -9,7 +9,7 @@
 #include "worker/transform/field.h"
 #include "worker/transform/workshop.h"
 
-/* Of `width` x `height` pixels, without ops. */
+/* A field of `width` x `height` pixels, without ops. */
 static struct fby_field_content plain_field(uint32_t width, uint32_t height)
 {
     return (struct fby_field_content){.name = "f",
@@ -232,7 +232,7 @@ static void write_scaled(const struct fby_buffer *file, uint32_t side,
 }
 
 /* 320 pixels to 40: FAITHFUL leaves twice the result and more, FAST exactly it.
- * Of 79 pixels in one direction no two may become one. */
+ * 79 pixels in one direction may not be halved. */
 static void each_scale_decodes_as_small_as_it_may(void **state)
 {
     (void)state;

@@ -265,7 +265,7 @@ static void a_label_s_text_has_its_most_bytes_and_no_more(void **state)
     assert_int_equal(write_label("", 0, &label), FBY_BAD_SAMPLE);
 }
 
-/* What is said of a label that is refused. */
+/* The error text for a label that is refused. */
 static void refuses_label(
     enum fby_type type, const char *text, const char *words)
 {

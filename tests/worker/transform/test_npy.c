@@ -272,7 +272,7 @@ static void the_head_alone_says_where_values_begin(void **state)
     fby_buffer_fini(&file);
 }
 
-/* What reading a word into `room` bytes comes to. */
+/* The result of reading a word into `room` bytes. */
 static fby_err read_word(const char *descr, const char *shape,
     const char *letters, size_t n, size_t room, char out[8])
 {

@@ -24,7 +24,7 @@ static void what_is_no_exif_says_nothing(void **state)
         fby_exif_orientation((const uint8_t *)"http://ns.adobe.com/", 20), 0);
 }
 
-/* Nothing may be read behind them. */
+/* No byte behind them may be read. */
 static uint32_t orientation_of_first(size_t size)
 {
     struct fby_guarded copy        = fby_guarded_copy(little, size);

@@ -3,6 +3,8 @@
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
+#include <spng.h>
+
 #include "worker/transform/field.h"
 #include "worker/transform/png.h"
 #include "worker/transform/probes.h"
@@ -190,6 +192,68 @@ static void a_stack_has_a_bit_for_each_mask_that_is_not_0(void **state)
     check_stack(FBY_MAX_MAPS);
 }
 
+static bool mask_has(uint32_t mask, uint32_t x, uint32_t y)
+{
+    return (x * 3 + y * 5 + mask * 7) % 11 < 4;
+}
+
+/* A file of the pixels above, each 0 or another id. */
+static void put_mask(struct fby_buffer *out, uint32_t mask)
+{
+    uint8_t          ids[SIDE * SIDE];
+    size_t           size  = 0;
+    int              error = 0;
+    struct spng_ihdr head  = {
+         .width = SIDE, .height = SIDE, .bit_depth = 8, .color_type = 0};
+    spng_ctx *png = spng_ctx_new(SPNG_CTX_ENCODER);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
+        ids[i] =
+            mask_has(mask, i % SIDE, i / SIDE) ? (uint8_t)(1 + i % 255) : 0;
+    }
+    spng_set_option(png, SPNG_ENCODE_TO_BUFFER, 1);
+    spng_set_ihdr(png, &head);
+    assert_int_equal(spng_encode_image(png, ids, sizeof(ids), SPNG_FMT_PNG,
+                         SPNG_ENCODE_FINALIZE),
+        0);
+    void *file = spng_get_png_buffer(png, &size, &error);
+    fby_put_bytes(out, file, size);
+    free(file);
+    spng_ctx_free(png);
+}
+
+static void the_bits_of_a_stack_are_in_the_order_of_its_files(void **state)
+{
+    (void)state;
+    enum { MASKS = 10 };
+    uint8_t                  bits[SIDE * SIDE * 2];
+    uint64_t                 sizes[MASKS];
+    struct fby_buffer        bytes = {0};
+    struct fby_field_content stack = field_of(FBY_DECODE_MAPS);
+    stack.n_ops                    = 0;
+    stack.n_from                   = MASKS;
+    stack.maps                     = MASKS;
+    stack.shape.dims[2]            = 2;
+    for (uint32_t i = 0; i < MASKS; i++) {
+        size_t before = bytes.size;
+        put_mask(&bytes, i);
+        sizes[i] = bytes.size - before;
+    }
+    struct fby_field_job job = {.field = &stack,
+        .bytes                         = bytes.data,
+        .size                          = bytes.size,
+        .sizes                         = sizes};
+    memset(bits, 0xff, sizeof(bits));
+    assert_ok(fby_field_write(transform, &job, bits, NULL));
+    for (uint32_t i = 0; i < SIDE * SIDE * 16; i++) {
+        uint32_t mask = i % 16;
+        uint32_t at   = i / 16;
+        bool     is   = (bits[at * 2 + mask / 8] >> mask % 8 & 1) != 0;
+        assert_int_equal(
+            is, mask < MASKS && mask_has(mask, at % SIDE, at / SIDE));
+    }
+    fby_buffer_fini(&bytes);
+}
+
 static void masks_of_a_stack_have_one_size(void **state)
 {
     (void)state;
@@ -232,7 +296,7 @@ static uint32_t big_endian(const uint8_t *at)
            (uint32_t)at[2] << 8 | at[3];
 }
 
-/* Where the last chunk of pixels ends. */
+/* The offset at which the last chunk of pixels ends. */
 static size_t end_of_pixels(struct fby_picture_file file)
 {
     size_t end = 0;
@@ -482,6 +546,7 @@ int main(void)
         cmocka_unit_test(a_scaled_mask_has_no_id_that_was_not_there),
         cmocka_unit_test(a_png_is_taken_where_from_names_one),
         cmocka_unit_test(a_stack_has_a_bit_for_each_mask_that_is_not_0),
+        cmocka_unit_test(the_bits_of_a_stack_are_in_the_order_of_its_files),
         cmocka_unit_test(masks_of_a_stack_have_one_size),
         cmocka_unit_test(a_file_that_is_cut_before_its_last_pixel_is_refused),
         cmocka_unit_test(a_damaged_byte_is_refused),

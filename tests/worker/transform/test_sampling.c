@@ -57,7 +57,7 @@ static struct fby_picture_head head_of_photo(struct fby_photo photo)
     return head;
 }
 
-/* What the library holds: tables, 32 rows, and of a file in several scans all
+/* The library's memory: tables, 32 rows, and for a file in several scans all
  * blocks, whole groups of them, 128 bytes each. */
 static void what_the_library_takes_is_known_from_the_header(void **state)
 {

@@ -1,0 +1,161 @@
+/* Batches of a GPU in the consumer's hands: their memory is written anew after
+ * what is on the stream of the release, whichever streams had them before. */
+#include "tests/trainer_client/feed_rig.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "forebay/forebay.h"
+#include "trainer_client/shelf.h"
+
+/* One slot, so that each batch is in the memory of the one before. */
+static struct fby_shelf *shelf_of(struct rig *rig)
+{
+    struct fby_shelf             *shelf  = NULL;
+    const struct fby_shelf_config config = {
+        .device         = &fby_device_host,
+        .feed           = rig->feed,
+        .out_bytes      = BYTES,
+        .max_rows       = 1,
+        .max_held_bytes = BYTES,
+    };
+    assert_ok(fby_shelf_create(&config, &shelf));
+    return shelf;
+}
+
+static struct forebay_batch *deliver(
+    struct rig *rig, struct fby_shelf *shelf, uint32_t number, void *stream)
+{
+    struct fby_why        why   = {""};
+    struct forebay_batch *batch = NULL;
+    assert_ok(fby_shelf_take(shelf, false, &batch));
+    assert_ok(send_batch(rig, number, batch->out, &why));
+    assert_ok(fby_shelf_deliver(batch, stream, &why));
+    return batch;
+}
+
+/* What follows on `second` follows what is on `first`. */
+static void join(void *first, void *second)
+{
+    void *event = NULL;
+    assert_int_equal(fby_cuda()->event_create(&event), 0);
+    assert_int_equal(fby_cuda()->event_record(event, first), 0);
+    assert_int_equal(fby_cuda()->stream_wait(second, event), 0);
+    assert_int_equal(fby_cuda()->event_destroy(event), 0);
+}
+
+enum way { BY_AN_EVENT, BY_AWAIT, BY_A_TENSOR, WAYS };
+
+/* From `first`, where it was delivered, to a reader on `last`, and back. */
+static void pass_on(struct rig *rig, struct forebay_batch *batch, enum way way,
+    void *first, void *last)
+{
+    DLManagedTensorVersioned *tensor = NULL;
+    if (way == BY_AWAIT) {
+        assert_int_equal(forebay_batch_await(batch, last), FOREBAY_OK);
+        assert_int_equal(forebay_batch_await(batch, first), FOREBAY_OK);
+    } else {
+        join(first, last);
+    }
+    batch->n_tensors = 1;
+    if (way == BY_A_TENSOR) {
+        assert_int_equal(
+            forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
+    }
+    consume(rig, &(struct held){.out = batch->out, .stream = last});
+    assert_int_equal(forebay_release(&batch, last), FOREBAY_OK);
+    assert_null(batch);
+    if (tensor != NULL) {
+        tensor->deleter(tensor);
+    }
+}
+
+static void memory_waits_for_the_stream_of_the_release(void **state)
+{
+    (void)state;
+    for (uint32_t way = 0; way < WAYS; way++) {
+        struct rig rig;
+        void      *first = &own[1];
+        void      *last  = &own[2];
+        begin(&rig, way, false);
+        struct fby_shelf     *shelf = shelf_of(&rig);
+        struct forebay_batch *batch = deliver(&rig, shelf, 0, first);
+        fake_cuda_run();
+        fake_cuda_pause(last, true);
+        pass_on(&rig, batch, (enum way)way, first, last);
+        batch = deliver(&rig, shelf, 1, first);
+        fake_cuda_run(); /* all but the reader */
+        fake_cuda_pause(last, false);
+        assert_int_equal(forebay_release(&batch, first), FOREBAY_OK);
+        fby_shelf_leave(&shelf); /* with the feed */
+        fake_cuda_end();
+        assert_int_equal(fake_cuda_counts().live, 0);
+        assert_int_equal(rig.wrong, 0);
+        free(rig.looks);
+    }
+}
+
+/* A stream that cannot be waited for is told to who asks. */
+static void a_stream_that_cannot_wait_is_refused(void **state)
+{
+    (void)state;
+    struct rig rig;
+    begin(&rig, 1, false);
+    struct fby_shelf     *shelf = shelf_of(&rig);
+    struct forebay_batch *batch = deliver(&rig, shelf, 0, &own[1]);
+    fake_cuda_fail("cudaStreamWaitEvent");
+    assert_int_equal(forebay_batch_await(batch, &own[2]), FOREBAY_SYSTEM);
+    fake_cuda_fail(NULL);
+    assert_int_equal(forebay_batch_await(batch, &own[2]), FOREBAY_OK);
+    assert_int_equal(forebay_release(&batch, &own[2]), FOREBAY_OK);
+    fby_shelf_leave(&shelf);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+    free(rig.looks);
+}
+
+static uint64_t calls_so_far(void)
+{
+    struct fake_cuda_counts counts = fake_cuda_counts();
+    return counts.async + counts.blocks + counts.live;
+}
+
+/* Whatever it drops, though it had the last of it: CUDA is its parent's. */
+static void a_forked_child_calls_nothing_of_cudas(void **state)
+{
+    (void)state;
+    struct rig                rig;
+    int                       status = 0;
+    DLManagedTensorVersioned *tensor = NULL;
+    begin(&rig, 1, false);
+    struct fby_shelf     *shelf = shelf_of(&rig);
+    struct forebay_batch *batch = deliver(&rig, shelf, 0, &own[1]);
+    batch->n_tensors            = 1;
+    assert_int_equal(forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
+    assert_int_equal(forebay_release(&batch, &own[1]), FOREBAY_OK);
+    fake_cuda_await_pins(ARENAS);
+    pid_t pid = fork();
+    if (pid == 0) {
+        uint64_t before = calls_so_far();
+        tensor->deleter(tensor);
+        _exit(calls_so_far() == before ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    tensor->deleter(tensor);
+    fby_shelf_leave(&shelf);
+    fake_cuda_end();
+    assert_int_equal(fake_cuda_counts().live, 0);
+    free(rig.looks);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_waits_for_the_stream_of_the_release),
+        cmocka_unit_test(a_stream_that_cannot_wait_is_refused),
+        cmocka_unit_test(a_forked_child_calls_nothing_of_cudas),
+    };
+    return cmocka_run_group_tests_name(
+        "trainer_client.gpu_release", tests, NULL, NULL);
+}
