@@ -44,22 +44,29 @@ static void say_endpoint(int fd, const char *kind)
     }
 }
 
+static int number(const char *text)
+{
+    return text != NULL ? (int)strtol(text, NULL, 10) : -1;
+}
+
 /* The last four are --ready-fd N --parent PID. */
 static int child_main(int argc, char **argv)
 {
     char     words[TOLD - 16] = "";
     int      signal           = 0;
     sigset_t set;
-    tell_fd = atoi(getenv("FBY_TEST_TELL"));
+    tell_fd = number(getenv("FBY_TEST_TELL"));
     for (int i = 1; i < argc - 4; i++) {
-        strcat(strcat(words, i > 1 ? " " : ""), argv[i]);
+        size_t used = strlen(words);
+        snprintf(words + used, sizeof(words) - used, "%s%s", i > 1 ? " " : "",
+            argv[i]);
     }
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, NULL);
     if (strcmp(argv[argc - 4], "--ready-fd") != 0 ||
         strcmp(argv[argc - 2], "--parent") != 0 ||
-        fby_child_follow(atoi(argv[argc - 1])) != FBY_OK ||
+        fby_child_follow(number(argv[argc - 1])) != FBY_OK ||
         fby_child_follow(getpid()) != FBY_GONE) {
         return 7;
     }
@@ -67,11 +74,11 @@ static int child_main(int argc, char **argv)
     if (strcmp(argv[1], "short") == 0 || getenv("FBY_TEST_SHORT") != NULL) {
         return 3;
     }
-    say_endpoint(atoi(argv[argc - 3]), argv[1]);
+    say_endpoint(number(argv[argc - 3]), argv[1]);
     do {
         sigwait(&set, &signal);
-    } while (
-        strcmp(argv[1], "stubborn") == 0 && getppid() == atoi(argv[argc - 1]));
+    } while (strcmp(argv[1], "stubborn") == 0 &&
+             getppid() == number(argv[argc - 1]));
     tell("ends");
     return 0;
 }
@@ -105,10 +112,10 @@ static void expect_silence(void)
 static int open_pipe(void **state)
 {
     int  ends[2];
-    char number[16];
+    char text[16];
     assert_int_equal(pipe(ends), 0); /* which children inherit */
-    snprintf(number, sizeof(number), "%d", ends[1]);
-    setenv("FBY_TEST_TELL", number, 1);
+    snprintf(text, sizeof(text), "%d", ends[1]);
+    setenv("FBY_TEST_TELL", text, 1);
     told_fd = ends[0];
     tell_fd = ends[1];
     *state  = NULL;

@@ -168,7 +168,7 @@ static void another_content_is_learned_anew(void **state)
 
 static void a_client_is_sent_what_it_understands(void **state)
 {
-    static const struct {
+    const struct {
         uint64_t          features;
         struct fby_coding image, label;
     } cases[] = {

@@ -441,10 +441,11 @@ static void every_bad_row_of_a_run_has_substitutes_of_its_own(void **state)
     assert_int_equal(job->n_substituted, THIRDS / 3);
     for (uint32_t i = 0; i < THIRDS / 3; i++) {
         const struct fby_job_substituted *one = &job->substituted[i];
-        assert_int_equal(one->row, 3 * i);
-        assert_int_equal(one->original, 3 * i);
-        assert_int_equal(one->substitute, first_good_substitute(3 * i));
-        snprintf(text, sizeof(text), "t, row %u (", 3 * i);
+        const uint32_t                    row = 3 * i;
+        assert_int_equal(one->row, row);
+        assert_int_equal(one->original, row);
+        assert_int_equal(one->substitute, first_good_substitute(row));
+        snprintf(text, sizeof(text), "t, row %u (", row);
         assert_non_null(strstr(one->text, text));
     }
     for (uint32_t row = 0; row < THIRDS; row++) {
