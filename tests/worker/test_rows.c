@@ -101,6 +101,21 @@ static void columns_that_do_not_fit_are_refused_by_name(void **state)
         "bools or whole numbers");
 }
 
+/* The narrowest float is none of them either. */
+static void halves_are_neither_labels_nor_bits(void **state)
+{
+    zeros(*state, "t/h", "<f2", "(3, 4)", 24);
+    zeros(*state, "t/n", "<f2", "(3,)", 6);
+    refuses(*state, "x: {from: n, decode: label, classes: 3}",
+        "field x: shard t, column n: its dtype is float16; a label is made of "
+        "whole numbers");
+    refuses(*state,
+        "x: {from: h, decode: array, shape: [4], wire: bits, "
+        "out: {dtype: u8}}",
+        "field x: shard t, column h: its dtype is float16; bits come from "
+        "bools or whole numbers");
+}
+
 static void every_shard_is_looked_at(void **state)
 {
     struct bench   bench;
@@ -415,6 +430,76 @@ static void lists_are_made_and_refused_by_their_offsets(void **state)
     bench_close(&bench);
 }
 
+/* Two rows of two and three entries each, first .. first + 4. */
+static void write_pair_of_lists(
+    const struct sandbox *sb, unsigned shard, const char *descr, uint32_t first)
+{
+    static const uint64_t at[]   = {0, 2, 5};
+    struct fby_buffer     ends   = {0};
+    struct fby_buffer     values = {0};
+    char                  name[32];
+    for (int i = 0; i < 3; i++) {
+        fby_put_u64(&ends, at[i]);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        for (uint32_t b = 0; b < (uint32_t)(descr[2] - '0'); b++) {
+            fby_put_u8(&values, (uint8_t)(b < 4 ? (first + i) >> 8 * b : 0));
+        }
+    }
+    snprintf(name, sizeof(name), "t-%u/x.offsets", shard);
+    write_column(sb, name, "<i8", "(3,)", &ends);
+    snprintf(name, sizeof(name), "t-%u/x.values", shard);
+    write_column(sb, name, descr, "(5,)", &values);
+}
+
+static void lists_of_files_that_differ_are_cast_as_each_file_says(void **state)
+{
+    static const uint64_t samples[] = {0, 2, 1, 3};
+    static const uint32_t right[]   = {10, 20, 12, 22};
+    struct bench          bench;
+    struct fby_why        why        = {{0}};
+    uint32_t              lengths[4] = {0};
+    bool                  bad[4]     = {false};
+    int32_t               dst[4][3];
+    write_pair_of_lists(*state, 0, "<i4", 10); /* as it travels */
+    write_pair_of_lists(*state, 1, "<i2", 20);
+    bench_open(&bench, *state, "data:t-*",
+        "x: {from: x, decode: array, shape: [], max_length: 3, wire: i32}");
+    fby_run_place(bench.run, bench.dataset, samples, 4);
+    assert_ok(fby_rows_open(bench.rows, 0, bench.run, &why));
+    const struct fby_rows_part part = {
+        .n = 4, .dst = (uint8_t *)dst, .lengths = lengths};
+    fby_rows_make(bench.rows, 0, bench.run, part, bad);
+    assert_ok(fby_rows_close(bench.rows, 0, bench.run, &why));
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_false(bad[i]);
+        assert_int_equal(lengths[i], i < 2 ? 2 : 3);
+        for (uint32_t k = 0; k < lengths[i]; k++) {
+            assert_int_equal(dst[i][k], right[i] + k);
+        }
+    }
+    bench_close(&bench);
+}
+
+static void an_entry_that_does_not_fit_is_named_by_its_place(void **state)
+{
+    struct bench        bench;
+    struct fby_why      why    = {{0}};
+    uint32_t            length = 0;
+    uint8_t             dst[3];
+    struct fby_rows_ask ask = {.sample = 1, .length = &length};
+    write_pair_of_lists(*state, 0, "<i4", 252); /* the last is 256 */
+    bench_open(&bench, *state, "data:t-0",
+        "x: {from: x, decode: array, shape: [], max_length: 3, wire: u8}");
+    assert_int_equal(
+        fby_rows_one(bench.rows, &ask, bench.run, dst, &why), FBY_BAD_SAMPLE);
+    assert_says(&why, "field x: value 2 is 256");
+    ask.sample = 0;
+    assert_ok(fby_rows_one(bench.rows, &ask, bench.run, dst, &why));
+    assert_int_equal(dst[1], 253);
+    bench_close(&bench);
+}
+
 #define IN_SANDBOX(test) \
     cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
@@ -422,6 +507,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(columns_that_do_not_fit_are_refused_by_name),
+        IN_SANDBOX(halves_are_neither_labels_nor_bits),
         IN_SANDBOX(every_shard_is_looked_at),
         IN_SANDBOX(rows_of_every_width_are_copied),
         IN_SANDBOX(rows_of_every_size_are_cast),
@@ -430,6 +516,8 @@ int main(void)
         IN_SANDBOX(values_that_do_not_fit_mark_their_row_alone),
         IN_SANDBOX(a_refused_row_says_why),
         IN_SANDBOX(lists_are_made_and_refused_by_their_offsets),
+        IN_SANDBOX(lists_of_files_that_differ_are_cast_as_each_file_says),
+        IN_SANDBOX(an_entry_that_does_not_fit_is_named_by_its_place),
     };
     return cmocka_run_group_tests_name("worker.rows", tests, NULL, NULL);
 }
