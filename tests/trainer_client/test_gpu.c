@@ -631,29 +631,6 @@ static void a_call_that_fails_ends_the_stream_with_its_name(void **state)
     fake_cuda_end();
 }
 
-static void tensors_say_on_which_gpu_they_lie(void **state)
-{
-    (void)state;
-    struct rig rig;
-    fake_cuda_begin(1);
-    fake_cuda_driver(13000, 3);
-    rig_begin(&rig, 16, "pad");
-    rig.options.device = "cuda:2";
-    rig_add(&rig, (struct fake_behaviour){0});
-    rig_open(&rig);
-    struct forebay_batch *batch = rig_next(&rig);
-    assert_int_equal(forebay_batch_n_fields(batch), 3);
-    for (uint32_t i = 0; i < 3; i++) {
-        DLDevice device = forebay_batch_tensor(batch, i)->device;
-        assert_int_equal(device.device_type, kDLCUDA);
-        assert_int_equal(device.device_id, 2);
-    }
-    forebay_release(&batch, NULL);
-    rig_end(&rig);
-    fake_cuda_end();
-    assert_int_equal(fake_cuda_counts().live, 0);
-}
-
 static void auto_takes_the_gpu_or_the_host(void **state)
 {
     (void)state;
@@ -705,7 +682,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(with_fixed_outputs_a_second_batch_is_refused),
         cmocka_unit_test(tensors_outlive_the_stream),
         cmocka_unit_test(a_call_that_fails_ends_the_stream_with_its_name),
-        cmocka_unit_test(tensors_say_on_which_gpu_they_lie),
         cmocka_unit_test(auto_takes_the_gpu_or_the_host),
     };
     if (argc > 1) { /* one test alone, to look into it */
