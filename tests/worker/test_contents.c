@@ -275,6 +275,22 @@ static void what_was_used_longest_ago_is_forgotten_first(void **state)
     close_table(&t);
 }
 
+static void an_opening_that_is_still_looked_at_is_learnt_once(void **state)
+{
+    struct table         t       = open_table(state, 1, 2);
+    struct fby_prepared *nearest = NULL;
+    struct fby_opening  *opening = begin(&t, t.kit.location);
+    assert_ok(wait_for(&t, opening).err);
+    struct fby_prepared a = names_of(fby_opening_state(opening).prepared);
+    learn_more(&t, "data/photos/c00/b.jpg");
+    learn_more(&t, "data/photos/c00/c.jpg");
+    assert_int_equal(find(&t, &a, &nearest), FBY_NOT_FOUND);
+    assert_true(fby_digest_equal(/* which it still is for who waits */
+        &fby_opening_state(opening).prepared->data_digest, &a.data_digest));
+    fby_opening_release(&opening);
+    close_table(&t);
+}
+
 static void a_newer_opening_of_the_same_takes_the_place_of_the_older(
     void **state)
 {
@@ -306,6 +322,7 @@ int main(void)
         IN_SANDBOX(too_many_at_once_are_told_to_come_later),
         IN_SANDBOX(what_is_no_content_is_refused),
         IN_SANDBOX(what_was_used_longest_ago_is_forgotten_first),
+        IN_SANDBOX(an_opening_that_is_still_looked_at_is_learnt_once),
         IN_SANDBOX(a_newer_opening_of_the_same_takes_the_place_of_the_older),
     };
     return cmocka_run_group_tests_name("worker.contents", tests, NULL, NULL);

@@ -414,6 +414,20 @@ static void a_payload_without_its_padding_is_truncated(void **state)
     }
 }
 
+static void zeros_behind_the_end_are_fine_however_many(void **state)
+{
+    (void)state;
+    static const size_t zeros[] = {0, 1, 511, 512, 65535, 65536, 65537};
+    for (size_t i = 0; i < sizeof(zeros) / sizeof(zeros[0]); i++) {
+        struct fby_buffer tar = {0};
+        tar_file(&tar, "0.jpg", "x");
+        for (size_t k = 0; k < 512 + zeros[i]; k++) {
+            fby_put_u8(&tar, 0);
+        }
+        assert_scans(&tar, "0.jpg@512+1");
+    }
+}
+
 static void the_first_byte_behind_the_end_is_named(void **state)
 {
     (void)state;
@@ -452,6 +466,7 @@ int main(void)
         cmocka_unit_test(global_records_may_only_comment),
         cmocka_unit_test(an_extended_header_has_at_most_a_mebibyte),
         cmocka_unit_test(a_payload_without_its_padding_is_truncated),
+        cmocka_unit_test(zeros_behind_the_end_are_fine_however_many),
         cmocka_unit_test(the_first_byte_behind_the_end_is_named),
     };
     return cmocka_run_group_tests_name(

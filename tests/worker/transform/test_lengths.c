@@ -79,6 +79,7 @@ static void bytes_are_taken_up_to_the_most(void **state)
     struct fby_field_content cut =
         field_of(FBY_DECODE_BYTES, FBY_U8, FBY_TOO_LONG_TRUNCATE);
     writes_text(&refuse, "", 0, "");
+    writes_text(&refuse, "a", 1, "a");
     writes_text(&refuse, "abcde", 5, "abcde");
     writes_text(&refuse, "abcdef", 6, "abcdef");
     refuses_text(&refuse, "abcdefg", 7,
@@ -96,6 +97,8 @@ static void a_text_loses_one_newline_at_its_end(void **state)
         field_of(FBY_DECODE_TEXT, FBY_U8, FBY_TOO_LONG_REFUSE);
     writes_text(&field, "", 0, "");
     writes_text(&field, "\n", 1, "");
+    writes_text(&field, "a", 1, "a");
+    writes_text(&field, "a\n", 2, "a");
     writes_text(&field, "\n\n", 2, "\n");
     writes_text(&field, "cat\n", 4, "cat");
     writes_text(&field, "cat\r\n", 5, "cat\r");

@@ -164,6 +164,47 @@ static void csr_is_put_in_order(void **state)
     }
 }
 
+/* More than fit into the room of a member's header. */
+static void many_values_of_a_deflated_file_stay_apart(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    int64_t                  places[MANY];
+    int64_t                  values[MANY];
+    static const int64_t     offsets[] = {0, MANY};
+    uint32_t                 length    = 0;
+    uint8_t                  indices[MANY * 2];
+    uint8_t                  out[MANY * 4];
+    struct fby_field_content field = field_of(FBY_I32, list);
+    struct parts             parts = csr();
+    field.max_length               = MANY;
+    for (int64_t i = 0; i < MANY; i++) {
+        places[i] = 299 - 3 * i;
+        values[i] = 1000 + i;
+    }
+    parts.deflated            = true;
+    parts.indices.at          = places;
+    parts.indices.n           = MANY;
+    parts.data.at             = values;
+    parts.data.n              = MANY;
+    parts.indptr.at           = offsets;
+    struct npz_file      file = file_of(&parts);
+    struct fby_field_job job  = {.field = &field,
+         .bytes                         = file.bytes.data,
+         .size                          = file.bytes.size,
+         .length                        = &length,
+         .indices                       = indices};
+    assert_ok(fby_field_write(transform, &job, out, NULL));
+    assert_int_equal(length, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        struct fby_reader at    = fby_reader(indices + i * 2, 2);
+        struct fby_reader value = fby_reader(out + i * 4, 4);
+        assert_int_equal(fby_read_u16(&at), 2 + 3 * i);
+        assert_int_equal(fby_read_u32(&value), 1000 + MANY - 1 - i);
+    }
+    npz_fini(&file);
+}
+
 static void coo_of_the_field_s_shape_is_flattened(void **state)
 {
     (void)state;
@@ -646,6 +687,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(csr_is_put_in_order),
+        cmocka_unit_test(many_values_of_a_deflated_file_stay_apart),
         cmocka_unit_test(coo_of_the_field_s_shape_is_flattened),
         cmocka_unit_test(csr_may_have_the_field_s_shape_too),
         cmocka_unit_test(one_row_fits_any_shape_of_as_many_values),
