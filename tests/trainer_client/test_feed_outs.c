@@ -207,6 +207,7 @@ static void begin_without_pool(struct rig *rig, bool fixed, bool without,
     *rig       = (struct rig){.seed = 1};
     rig->looks = calloc(4096, sizeof(*rig->looks));
     open_feed(rig, fixed, memory);
+    fake_cuda_await_pins(ARENAS); /* whose calls are not to fail */
     fake_cuda_fail(NULL);
 }
 
