@@ -247,7 +247,8 @@ static void only_real_labels_are_mixed(void **state)
 static void check_tensor(struct wish wish, uint32_t n, const int64_t *want)
 {
     struct fby_expansion *plan = calloc(1, sizeof(*plan));
-    int64_t               shape[FBY_EXPAND_DIMS], strides[FBY_EXPAND_DIMS];
+    int64_t               shape[FBY_EXPAND_DIMS];
+    int64_t               strides[FBY_EXPAND_DIMS];
     assert_ok(fby_expansion_init(plan, &wish.field, &wish.delivery, NULL));
     assert_int_equal(fby_expansion_tensor(plan, 6, shape, strides), n);
     assert_memory_equal(shape, want, n * sizeof(*want));
@@ -283,7 +284,8 @@ static void check_rows(
 {
     struct fby_expansion    *plan = calloc(1, sizeof(*plan));
     const struct fby_extents of   = {.n = 6, .longest = 8, .total = 25};
-    int64_t                  shape[FBY_EXPAND_DIMS], strides[FBY_EXPAND_DIMS];
+    int64_t                  shape[FBY_EXPAND_DIMS];
+    int64_t                  strides[FBY_EXPAND_DIMS];
     assert_ok(fby_expansion_init(plan, &wish.field, &wish.delivery, NULL));
     assert_true(i < plan->n_tensors);
     assert_int_equal(

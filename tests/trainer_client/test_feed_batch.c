@@ -234,15 +234,15 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
         .out_bytes                               = BYTES};
     fake_cuda_begin(1);
     assert_ok(fby_feed_create(&config, &feed, &why));
-    struct fby_feed_out *out    = fby_feed_take(feed, false);
-    static const int     more[] = {-1, 0, 1, ARENA / 2};
+    struct fby_feed_out  *out     = fby_feed_take(feed, false);
+    static const uint64_t sizes[] = {FBY_FEED_PIECE - 1, FBY_FEED_PIECE,
+        FBY_FEED_PIECE + 1, FBY_FEED_PIECE + ARENA / 2};
     for (uint32_t i = 0; i < 4; i++) {
-        uint64_t                bytes  = (uint64_t)(FBY_FEED_PIECE + more[i]);
         struct fake_cuda_counts before = fake_cuda_counts();
         memset(out->memory, 0, BYTES);
-        assert_ok(send_large(feed, out, bytes));
+        assert_ok(send_large(feed, out, sizes[i]));
         struct fake_cuda_counts after = fake_cuda_counts();
-        assert_int_equal(after.copied - before.copied, bytes);
+        assert_int_equal(after.copied - before.copied, sizes[i]);
         assert_int_equal(after.async - before.async, i < 2 ? 4 : 5);
         fake_cuda_run();
         for (uint32_t k = 0; k < BYTES; k++) {

@@ -207,6 +207,7 @@ static void begin_without_pool(struct rig *rig, bool fixed, bool without,
     *rig       = (struct rig){.seed = 1};
     rig->looks = calloc(4096, sizeof(*rig->looks));
     open_feed(rig, fixed, memory);
+    fake_cuda_await_pins(ARENAS); /* whose calls are not to fail */
     fake_cuda_fail(NULL);
 }
 
@@ -278,7 +279,8 @@ static void whatever_fails_there_is_no_further_batch(void **state)
         struct rig                   rig;
         struct heap                  heap   = {.n = 0};
         uint32_t                     kind   = i / 6;
-        bool                         theirs = kind == 2, fixed = kind == 3;
+        bool                         theirs = kind == 2;
+        bool                         fixed  = kind == 3;
         bool                         used   = fixed       ? i % 6 < 3
                                               : theirs    ? i % 6 < 4
                                               : kind == 0 ? i % 6 != 5

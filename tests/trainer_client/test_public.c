@@ -122,7 +122,9 @@ static void what_open_has_to_say_fits_the_callers_room(void **state)
     (void)state;
     struct rig      rig;
     struct forebay *none = NULL;
-    char            whole[512], few[8], kept = 'k';
+    char            whole[512];
+    char            few[8];
+    char            kept = 'k';
     rig_begin(&rig, SIZE, "drop");
     rig.options.rank  = 5; /* of one */
     rig.options.world = 1;
@@ -231,7 +233,8 @@ static void a_forked_child_may_drop_its_tensors(void **state)
     struct rig                rig;
     int                       status = 0;
     DLManagedTensorVersioned *tensor = NULL;
-    DLManagedTensor          *legacy = NULL, *other = NULL;
+    DLManagedTensor          *legacy = NULL;
+    DLManagedTensor          *other  = NULL;
     rig_stream(&rig, SIZE);
     struct forebay_batch *batch = rig_next(&rig);
     assert_int_equal(forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
