@@ -284,7 +284,7 @@ static struct fby_cluster *start_plain(pid_t *server, pid_t *worker)
     return cluster;
 }
 
-/* Until it can be waited for. */
+/* Wait until it has ended. */
 static void kill_and_see(pid_t pid)
 {
     siginfo_t info;

@@ -94,7 +94,7 @@ static void without_a_token_the_file_stays(void **state)
     assert_false(is_there(place->file));
 }
 
-/* What is behind a link is written to, and the link stays. */
+/* The target of a link is written to, and the link stays. */
 static void a_link_stays_a_link(void **state)
 {
     const struct place *place = *state;

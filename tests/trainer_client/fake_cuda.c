@@ -21,7 +21,7 @@ enum {
     PINS      = 64,
     BLOCKS    = 512, /* of the device's memory */
     FENCE     = 64,  /* bytes behind each of them */
-    STALE     = 0xdb /* what memory holds that nobody has written */
+    STALE     = 0xdb /* contents of memory that was never written */
 };
 
 struct mark { /* one recording of an event */
@@ -88,7 +88,7 @@ static uint32_t draw(uint32_t n)
     return (uint32_t)((fake.seed >> 33) % n);
 }
 
-/* What no user of CUDA may do. */
+/* Abort on a call that CUDA's documentation forbids. */
 static void breach(const char *what)
 {
     (void)fprintf(stderr, "fake CUDA: %s\n", what);

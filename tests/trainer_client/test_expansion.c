@@ -7,7 +7,7 @@
 #include "trainer_client/expansion.h"
 #include "trainer_client/extents.h"
 
-/* What a plan is made of; each a good one unless it is changed. */
+/* The parts of a plan; each is valid unless a test changes it. */
 struct wish {
     struct fby_field_content  field;
     struct fby_field_delivery delivery;

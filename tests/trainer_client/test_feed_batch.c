@@ -269,7 +269,7 @@ static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
     struct fby_feed_out *out = fby_feed_take(rig.feed, true);
     assert_int_equal(send_batch(&rig, 9, out, &why), FBY_SYS);
     assert_string_equal(why.text, "4 batches wait for their kernels");
-    fby_feed_give(rig.feed, held[1].out); /* nobody took it */
+    fby_feed_give(rig.feed, held[1].out); /* it was not taken */
     assert_ok(send_batch(&rig, 10, out, &why));
     held[1] = (struct held){.out = out, .number = 10};
     for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
@@ -279,7 +279,7 @@ static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
     end(&rig);
 }
 
-static void a_batch_that_fails_or_nobody_takes_keeps_no_lane(void **state)
+static void a_batch_that_fails_or_is_not_taken_keeps_no_lane(void **state)
 {
     (void)state;
     struct rig     rig;
@@ -463,7 +463,7 @@ static void a_hand_out_that_fails_is_told_with_its_batch(void **state)
     }
 }
 
-/* What cannot be recorded first is what is told. */
+/* The error names the first event that could not be recorded. */
 static void the_first_release_that_is_lost_is_told(void **state)
 {
     (void)state;
@@ -499,7 +499,7 @@ int main(void)
         cmocka_unit_test(a_slow_reader_keeps_its_values),
         cmocka_unit_test(a_large_batch_is_copied_piece_by_piece),
         cmocka_unit_test(more_batches_than_lanes_cannot_wait_for_their_kernels),
-        cmocka_unit_test(a_batch_that_fails_or_nobody_takes_keeps_no_lane),
+        cmocka_unit_test(a_batch_that_fails_or_is_not_taken_keeps_no_lane),
         cmocka_unit_test(
             a_batch_costs_at_most_seven_calls_and_none_that_blocks),
         cmocka_unit_test(every_stage_that_is_begun_is_ended),

@@ -141,7 +141,7 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     free(kept);
 }
 
-/* What came back of the caller's memory, but for `lost`, which is in use. */
+/* All of the caller's memory was given back but `lost`, which is in use. */
 static void free_heap(struct heap *heap, uint8_t *lost)
 {
     while (heap->n > 0) {
@@ -151,7 +151,7 @@ static void free_heap(struct heap *heap, uint8_t *lost)
     free(lost);
 }
 
-/* Its kernels run, and nobody knows until when. */
+/* Its kernels run, and no event tells when they end. */
 static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
 {
     (void)state;

@@ -184,7 +184,7 @@ static void an_arena_that_cannot_be_pinned_is_told_of(void **state)
     end(&self);
 }
 
-static void what_nobody_waited_for_is_unpinned_too(void **state)
+static void an_arena_that_was_never_waited_for_is_unpinned_too(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 20; i++) {
@@ -213,7 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_waits_for_an_arena_gets_it_pinned),
         cmocka_unit_test(an_arena_that_cannot_be_pinned_is_told_of),
-        cmocka_unit_test(what_nobody_waited_for_is_unpinned_too),
+        cmocka_unit_test(an_arena_that_was_never_waited_for_is_unpinned_too),
         cmocka_unit_test(without_memory_nothing_is_pinned),
     };
     return cmocka_run_group_tests_name(

@@ -34,7 +34,7 @@ static struct forebay_batch *deliver(
     return batch;
 }
 
-/* What follows on `second` follows what is on `first`. */
+/* Make later work on `second` wait for the work on `first`. */
 static void join(void *first, void *second)
 {
     void *event = NULL;
@@ -46,7 +46,7 @@ static void join(void *first, void *second)
 
 enum way { BY_AN_EVENT, BY_AWAIT, BY_A_TENSOR, WAYS };
 
-/* From `first`, where it was delivered, to a reader on `last`, and back. */
+/* Pass it from `first`, where it was delivered, to a reader on `last`, and back. */
 static void pass_on(struct rig *rig, struct forebay_batch *batch, enum way way,
     void *first, void *last)
 {
@@ -120,7 +120,7 @@ static uint64_t calls_so_far(void)
     return counts.async + counts.blocks + counts.live;
 }
 
-/* Whatever it drops, though it had the last of it: CUDA is its parent's. */
+/* Even if the child drops the last reference: CUDA belongs to its parent. */
 static void a_forked_child_calls_nothing_of_cudas(void **state)
 {
     (void)state;

@@ -49,7 +49,7 @@ static void check_labels(const struct forebay_batch *batch, uint32_t own,
     }
 }
 
-/* Of a hundred samples the last batch has four. */
+/* The last batch of a hundred samples has four. */
 static void check_batch(
     const struct forebay_batch *batch, const struct fby_setup *setup)
 {

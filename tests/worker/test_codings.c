@@ -19,7 +19,7 @@ static void assert_coding(struct fby_coding got, struct fby_coding right)
     assert_int_equal(got.codec, right.codec);
 }
 
-/* Ask for a batch that nobody else asks for; the work that began with it. */
+/* Ask for a batch of this session alone; return the work that it started. */
 static struct fby_job *begin(struct party *party, struct fby_job_spec *spec)
 {
     const struct work *before = party->rig->shell.works;
@@ -131,7 +131,7 @@ static void other_fields_are_learned_anew(void **state)
     rig_close(&rig);
 }
 
-/* What comes late of another content counts nothing. */
+/* Late results of another content are not counted. */
 static void another_content_is_learned_anew(void **state)
 {
     struct rig rig;

@@ -67,7 +67,7 @@ static struct fby_opening_state wait_for(
     return state;
 }
 
-/* What is known now of the data as it lies there. */
+/* Open `location`, wait, and return what became known. */
 static struct fby_prepared *learn(struct table *t, const char *location)
 {
     struct fby_opening      *opening = begin(t, location);
@@ -118,7 +118,7 @@ static void an_end_is_said_once_and_tells_what_was_found(void **state)
     assert_int_equal(poll(&ended, 1, PATIENCE_MS), 1);
     fby_contents_clear(t.contents);
     assert_int_equal(poll(&ended, 1, 0), 0);
-    fby_contents_clear(t.contents); /* nobody rang */
+    fby_contents_clear(t.contents); /* no event is left */
     struct fby_opening_state is = fby_opening_state(opening);
     assert_true(is.ended);
     assert_ok(is.err);

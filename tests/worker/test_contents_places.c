@@ -1,4 +1,5 @@
-/* What is being opened and what is known, of one content at several places. */
+/* One content at several places: which openings are shared, and which data is
+ * known. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -113,7 +114,7 @@ static void each_place_has_its_own_data(void **state)
 
 /* ---- what is known ------------------------------------------------------- */
 
-/* Open and let go; what was found there stays known, maybe. */
+/* Open and release; the data found there may stay known. */
 static struct fby_digest learn(struct bench *bench, const char *location)
 {
     struct fby_opening      *opening = begin(bench, location);
@@ -134,7 +135,7 @@ static uint64_t found(struct bench *bench, const struct fby_digest *data)
     return err == FBY_OK ? fby_dataset_samples(nearest->dataset) : 0;
 }
 
-/* Whoever opens it next sees what lies there now. */
+/* The next opening sees the data as it is now. */
 static void data_that_changed_is_opened_anew(void **state)
 {
     struct bench bench;

@@ -1,4 +1,4 @@
-/* What a client is told of a dataset of several shards. */
+/* OPENED for a dataset of several shards. */
 #include "tests/test.h"
 
 #include "common/pipeline/canon.h"

@@ -143,7 +143,7 @@ static void use_two_transform_threads(struct shell *shell)
     assert_ok(fby_stages_create(&config, &shell->stages));
 }
 
-/* What the next heartbeat says, if `busy_ns` were spent since the last. */
+/* The load in the next heartbeat, if `busy_ns` were spent since the last. */
 static uint32_t load_after(struct pair *pair, int64_t busy_ns)
 {
     pair->rig.shell.registry.last_busy_ns -= busy_ns;
@@ -153,7 +153,7 @@ static uint32_t load_after(struct pair *pair, int64_t busy_ns)
     return heartbeat->load_permille;
 }
 
-/* Of the time that all transform threads had since the last heartbeat. */
+/* As a fraction of the time of all transform threads since the last one. */
 static void the_load_is_the_share_of_time_spent_transforming(void **state)
 {
     struct pair pair;

@@ -143,7 +143,7 @@ static void a_wildcard_is_registered_as_the_address_of_the_route(void **state)
     server_close(&server);
 }
 
-/* What a worker that was told no more than this says of itself. */
+/* REGISTER of a worker with default options. */
 static void check_parts(void **state, uint32_t encode_threads, uint64_t encode)
 {
     struct world   world;
@@ -187,16 +187,16 @@ static void memory_and_threads_are_divided_as_the_manual_says(void **state)
 static void an_address_nobody_can_connect_to_is_not_advertised(void **state)
 {
     (void)state;
-    struct fby_worker_options options  = fby_worker_defaults();
-    struct fby_why            why      = {{0}};
-    options.server                     = "tcp://127.0.0.1:1";
-    static const char *const nobodys[] = {
+    struct fby_worker_options options      = fby_worker_defaults();
+    struct fby_why            why          = {{0}};
+    options.server                         = "tcp://127.0.0.1:1";
+    static const char *const unreachable[] = {
         "tcp://0.0.0.0:7000", "tcp://[::]:7000", "tcp://*:7000"};
     options.stop_fd = eventfd(1, 0); /* if it began, it would end at once */
-    for (size_t i = 0; i < sizeof(nobodys) / sizeof(nobodys[0]); i++) {
-        options.advertise = nobodys[i];
+    for (size_t i = 0; i < sizeof(unreachable) / sizeof(unreachable[0]); i++) {
+        options.advertise = unreachable[i];
         assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
-        assert_non_null(strstr(why.text, nobodys[i]));
+        assert_non_null(strstr(why.text, unreachable[i]));
         assert_non_null(strstr(why.text, "--advertise"));
     }
     close(options.stop_fd);

@@ -406,7 +406,7 @@ static void a_row_without_any_good_substitute_fails_the_batch(void **state)
     bench_close(&bench);
 }
 
-/* Of 48 labels every third is none. */
+/* Every third of 48 labels is not a label. */
 static uint64_t third_is_bad(uint64_t sample)
 {
     return sample % 3 == 0 ? CLASSES : sample % CLASSES;

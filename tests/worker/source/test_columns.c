@@ -570,7 +570,7 @@ static void assert_within(
     assert_true(offset <= size && width > 0 && n <= (size - offset) / width);
 }
 
-/* Whatever a byte of the file turns into, no part leaves it. */
+/* For every value of every byte, all parts stay within the file. */
 static void a_damaged_scipy_file_never_leads_out_of_itself(void **state)
 {
     (void)state;

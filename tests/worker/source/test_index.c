@@ -1,4 +1,4 @@
-/* From a source of each kind to its shards: whose bytes a member has, what is
+/* Shards made from a source of each kind: whose bytes a member has, what is
  * kept of it in the cache, and that nothing stays open. */
 #include <dirent.h>
 #include <fcntl.h>

@@ -178,7 +178,7 @@ static void a_file_is_mapped_once_for_all_its_readers(void **state)
     assert_int_equal(mappings(1), 0);
 }
 
-static void only_what_nobody_reads_gives_way(void **state)
+static void only_maps_without_readers_are_evicted(void **state)
 {
     struct bench  bench;
     struct reader a = reader_of();
@@ -309,7 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_file_is_mapped_once_for_all_its_readers),
-        IN_SANDBOX(only_what_nobody_reads_gives_way),
+        IN_SANDBOX(only_maps_without_readers_are_evicted),
         IN_SANDBOX(one_gives_way_for_another),
         IN_SANDBOX(a_file_that_changed_stays_for_those_who_read_it),
         IN_SANDBOX(a_file_that_became_shorter_reads_as_zeros_and_fails),

@@ -81,14 +81,14 @@ static void the_share_is_free_and_what_goes_beyond_is_borrowed(void **state)
     assert_int_equal(used(&bench), 0);
     assert_int_equal(bench.transform->borrowed, 0);
     fby_allowance_close(bench.allowance);
-    need.libraries = SHARE; /* nobody is asked for it */
+    need.libraries = SHARE; /* from its own share */
     assert_ok(reserve(&bench, &need));
     need.libraries = SHARE + 1;
     assert_int_equal(reserve(&bench, &need), FBY_GONE);
     end_bench(&bench);
 }
 
-/* What it has from before counts, until it is in the way. */
+/* Memory it already has counts, until it is in the way. */
 static void what_is_kept_is_given_back_before_anything_is_borrowed(void **state)
 {
     (void)state;
