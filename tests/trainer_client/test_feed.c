@@ -11,7 +11,7 @@ static void nothing_is_left(void)
     assert_int_equal(fake_cuda_counts().live, 0);
 }
 
-/* Whether a feed opens although the call of `function` after `n` others
+/* True if a feed opens while the call of `function` that follows `n` others
  * fails. */
 static bool opens(bool fixed, const char *function, uint32_t n)
 {
@@ -153,8 +153,8 @@ static bool takes_signals(void)
     return !sigismember(&blocked, SIGINT) && !sigismember(&blocked, SIGCHLD);
 }
 
-/* Of what is captured while a feed opens, is used and ends; and the caller's
- * thread takes its signals as before. */
+/* A graph captured while a feed opens, is used and ends contains no call of
+ * ours, and the caller's thread takes its signals as before. */
 static void no_call_is_of_a_graph_that_is_captured(void **state)
 {
     (void)state;

@@ -115,8 +115,8 @@ static void a_threads_own_stream_is_found_on_the_thread(void **state)
     feeds_device = 0;
 }
 
-/* Where the thread has chosen another GPU, its own stream is one of that GPU's:
- * it can wait for the values, but no release can be recorded there. */
+/* If the thread has chosen another GPU, its own stream belongs to that GPU: it
+ * can wait for the values, but no release can be recorded there. */
 static void a_threads_own_stream_of_another_gpu_takes_no_release(void **state)
 {
     (void)state;

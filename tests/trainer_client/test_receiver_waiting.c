@@ -1,5 +1,5 @@
-/* What a trainer is told while no worker can be asked, and whom opening waits
- * for. Timers of the protocol run ten times as fast. */
+/* Messages to a trainer while no worker can be asked, and which workers opening
+ * waits for. Timers of the protocol run ten times as fast. */
 #include "tests/trainer_client/dialogue.h"
 
 #include "common/log.h"

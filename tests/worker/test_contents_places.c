@@ -70,8 +70,7 @@ static struct fby_opening_state end_of(
 
 /* ---- sharing ------------------------------------------------------------- */
 
-/* One that somebody still waits for is not given up; else it is, and whoever
- * asks then begins anew. */
+/* An opening ends with its last waiter; the next request starts a new one. */
 static void an_opening_is_given_up_with_its_last_waiter(void **state)
 {
     struct bench bench;

@@ -353,7 +353,7 @@ static bool gives_way(struct driver *d, int64_t now_ns)
     return fby_session_victim(all, 1, NULL, now_ns) == d->s;
 }
 
-/* Nothing is owed while nothing is sent, so the time does not count. */
+/* No credit is owed while no byte is sent, so that time does not count. */
 static void a_session_stalls_a_second_after_what_it_owes_was_sent(void **state)
 {
     (void)state;
