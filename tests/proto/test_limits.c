@@ -47,7 +47,7 @@ static struct fby_buffer entry(enum fby_message_type type)
     return b;
 }
 
-/* Where a column is: in a message, or in the entries of its list. */
+/* The position of a column: in a message, or in the entries of its list. */
 struct spot {
     enum fby_message_type type;
     uint32_t              list; /* field number; 0: in the message itself */
