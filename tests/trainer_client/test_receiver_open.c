@@ -3,6 +3,7 @@
 #include "tests/trainer_client/dialogue.h"
 
 #include "common/log.h"
+#include "common/plan/order.h"
 
 /* One worker has got OPEN. */
 static struct fby_open begin_open(struct dialogue *d, int n)
@@ -310,6 +311,60 @@ static void the_info_is_that_of_the_agreed_data(void **state)
     dialogue_end(&d);
 }
 
+/* Two shards, the second of three samples, in blocks of one shard. */
+static void open_blocks(struct dialogue *d)
+{
+    static const char text[] =
+        "forebay: 1\n"
+        "splits: {train: {shards: \"in1k:train-{0..1}.tar\","
+        " shuffle: {block: 1}, last: drop}}\n"
+        "global_batch: 4\n"
+        "seed: 7\n"
+        "fields:\n"
+        "  colour: {from: col, decode: label, classes: 200}\n"
+        "  label: {from: cls, classes: 200}\n";
+    static const struct fby_shard_info shards[2] = {
+        {.name = "train-0.tar", .samples = SAMPLES - 3},
+        {.name = "train-1.tar", .samples = 3}};
+
+    dialogue_begin(d, 1);
+    d->options.pipeline_text = text;
+    dialogue_start(d);
+    admit(d);
+    struct fby_open   open   = greet(d, &d->workers[0]);
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    opened.shards            = shards;
+    opened.n_shards          = 2;
+    say_opened(&d->workers[0], &opened);
+}
+
+static void sample_numbers_follow_from_the_samples_of_each_shard(void **state)
+{
+    (void)state;
+    static const uint32_t samples[2] = {SAMPLES - 3, 3};
+
+    struct dialogue   d;
+    struct fby_order *order = NULL;
+    struct fby_why    why   = {""};
+    open_blocks(&d);
+    struct fby_order_spec spec =
+        fby_order_spec_of(&d.setup.split->content, 7, 0);
+    spec.samples       = SAMPLES;
+    spec.shard_samples = samples;
+    spec.n_shards      = 2;
+    assert_ok(fby_order_create(&spec, &order, &why));
+    for (uint64_t step = 0; step < SAMPLES / ROWS; step++) {
+        uint64_t want[ROWS];
+        fby_order_fill(order, step, 0, ROWS, want);
+        (void)answer_next(&d);
+        struct forebay_batch *batch = next_batch(&d);
+        assert_memory_equal(batch->samples, want, sizeof(want));
+        fby_batch_unref(batch);
+    }
+    fby_order_destroy(&order);
+    dialogue_end(&d);
+}
+
 static uint64_t end_step(uint64_t steps, uint64_t epochs)
 {
     struct dialogue d;
@@ -424,6 +479,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_late_worker_that_cannot_open_is_left_aside),
         cmocka_unit_test(a_worker_has_one_vote),
         cmocka_unit_test(the_info_is_that_of_the_agreed_data),
+        cmocka_unit_test(sample_numbers_follow_from_the_samples_of_each_shard),
         cmocka_unit_test(a_stream_ends_with_its_steps_or_its_epochs),
         cmocka_unit_test(a_token_says_where_to_begin_and_with_what),
         cmocka_unit_test(a_job_of_other_data_than_the_tokens_is_refused),
