@@ -246,6 +246,29 @@ static void a_late_worker_of_other_data_or_build_is_left_aside(void **state)
     check_other("data", "other", "fingerprint", "build");
 }
 
+/* It is greeted once more while the other opens: it has not answered, but it
+ * was not there either. */
+static void a_worker_that_was_not_there_keeps_nobody_waiting(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct fby_open open = begin_open(&d, 2);
+    (void)hear(&d, &d.workers[1], FBY_MSG_HELLO);
+    say(&d.workers[1], &(struct fby_message){.type = FBY_MSG_REFUSED,
+                           .refused                = {.session = d.session,
+                                              .code            = FBY_REFUSED_LEAVING,
+                                              .version_min     = 1,
+                                              .version_max     = 1,
+                                              .text            = "leaving"}});
+    (void)hear(&d, &d.server, FBY_MSG_UNREACHABLE);
+    (void)hear(&d, &d.workers[1], FBY_MSG_HELLO);
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    say_opened(&d.workers[0], &opened);
+    (void)hear(&d, &d.workers[0], FBY_MSG_REQUEST);
+    assert_unheard(&d, &d.server, FBY_MSG_UNREACHABLE);
+    dialogue_end(&d);
+}
+
 static void a_late_worker_that_cannot_open_is_left_aside(void **state)
 {
     (void)state;
@@ -477,6 +500,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_late_worker_is_asked_where_its_data_is_the_streams),
         cmocka_unit_test(a_late_worker_of_other_data_or_build_is_left_aside),
         cmocka_unit_test(a_late_worker_that_cannot_open_is_left_aside),
+        cmocka_unit_test(a_worker_that_was_not_there_keeps_nobody_waiting),
         cmocka_unit_test(a_worker_has_one_vote),
         cmocka_unit_test(the_info_is_that_of_the_agreed_data),
         cmocka_unit_test(sample_numbers_follow_from_the_samples_of_each_shard),
