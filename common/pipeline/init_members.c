@@ -433,10 +433,8 @@ size_t fby_init_put_members(
         put_texts(&fields, s);
     }
     n += put_values(&fields, s);
-    if (n > 0) {
-        fby_init_put(out, "fields:\n");
-        fby_put_bytes(out, fields.data, fields.size);
-    }
+    fby_init_put(out, "fields:\n");
+    fby_put_bytes(out, fields.data, fields.size);
     fby_buffer_fini(&fields);
     return n;
 }

@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <string.h>
 #include <zmq.h>
@@ -104,6 +105,21 @@ static void a_port_that_is_none_is_not_listened_on(void **state)
     zmq_ctx_term(zmq);
 }
 
+/* A socket that stayed open would keep the context from ending. */
+static void a_refused_endpoint_leaves_no_socket_open(void **state)
+{
+    (void)state;
+    void          *zmq    = zmq_ctx_new();
+    void          *dealer = NULL;
+    struct fby_why why    = {{0}};
+    assert_int_equal(
+        fby_socket_connect(zmq, "nothing", &limits, &dealer), FBY_CONFIG);
+    assert_int_equal(errno, EINVAL);
+    assert_int_equal(binds(zmq, "tcp://192.0.2.1:*", &why), FBY_CONFIG);
+    assert_null(dealer);
+    zmq_ctx_term(zmq);
+}
+
 static void a_port_in_use_is_named_with_the_cause(void **state)
 {
     (void)state;
@@ -128,6 +144,7 @@ int main(void)
         cmocka_unit_test(what_is_no_address_is_refused_with_the_right_form),
         cmocka_unit_test(only_this_machine_is_loopback),
         cmocka_unit_test(a_port_that_is_none_is_not_listened_on),
+        cmocka_unit_test(a_refused_endpoint_leaves_no_socket_open),
         cmocka_unit_test(a_port_in_use_is_named_with_the_cause),
     };
     return cmocka_run_group_tests_name("common.socket", tests, NULL, NULL);

@@ -56,6 +56,7 @@ struct dialogue {
     struct fby_receiver   *receiver;
     struct fby_session_id  session;
     uint64_t               lists; /* that the server has sent */
+    uint64_t asked_bytes;         /* of memory for a batch; 0: as set up */
 };
 
 /* ---- begin and end ------------------------------------------------------- */
@@ -106,9 +107,9 @@ static inline void dialogue_start(struct dialogue *d)
         fail_msg("setup: %s", why.text);
     }
     const struct fby_shelf_config config = {
-        .device         = d->setup.device,
-        .out_bytes      = d->setup.out_bytes,
-        .max_rows       = d->setup.max_rows,
+        .device    = d->setup.device,
+        .out_bytes = d->asked_bytes != 0 ? d->asked_bytes : d->setup.out_bytes,
+        .max_rows  = d->setup.max_rows,
         .max_held_bytes = d->setup.max_held_bytes,
     };
     assert_ok(fby_desk_init(&d->desk));

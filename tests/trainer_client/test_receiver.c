@@ -225,6 +225,20 @@ static void a_refusal_fails_a_stream_that_is_not_open(void **state)
     }
 }
 
+static void a_stream_without_memory_for_a_batch_fails(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    char            text[80];
+    dialogue_begin(&d, 1);
+    d.asked_bytes = UINT64_C(1) << 60;
+    open_all(&d);
+    snprintf(text, sizeof(text), "no memory for a batch of %llu bytes",
+        (unsigned long long)d.setup.out_bytes);
+    await_failure(&d, FOREBAY_SYSTEM, text);
+    dialogue_end(&d);
+}
+
 static void only_other_data_fails_one_that_is_open(void **state)
 {
     (void)state;
@@ -449,6 +463,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_chunk_is_credited_whatever_becomes_of_it),
         cmocka_unit_test(it_takes_leave_of_all),
         cmocka_unit_test(a_refusal_fails_a_stream_that_is_not_open),
+        cmocka_unit_test(a_stream_without_memory_for_a_batch_fails),
         cmocka_unit_test(only_other_data_fails_one_that_is_open),
         cmocka_unit_test(a_server_that_does_not_know_it_is_joined_again),
         cmocka_unit_test(a_server_without_workers_is_told_of),

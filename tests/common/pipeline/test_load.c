@@ -33,6 +33,9 @@ static fby_err load_of(size_t size, struct fby_why *why)
     fby_pipeline_destroy(&p);
     unlink(path);
     free(text);
+    if (err == FBY_OK) {
+        assert_string_equal(why->text, "");
+    }
     return err;
 }
 

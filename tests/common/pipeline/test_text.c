@@ -55,6 +55,8 @@ static void a_text_is_shown_on_one_short_line(void **state)
     assert_int_equal(strlen(shown.text), 62);
     assert_string_equal(shown.text + 57, "xx...");
     assert_true(fby_is_utf8(shown.text, strlen(shown.text)));
+    memset(long_text, 0x80, 199); /* no letter begins anywhere */
+    assert_string_equal(fby_text_show(long_text).text, "...");
 }
 
 static const char *near(const char *word)

@@ -139,6 +139,15 @@ static void an_unknown_root_is_told_what_there_is(void **state)
     assert_says(&why, "data");
     assert_int_equal(fby_roots_count(sb->roots), 1);
     assert_string_equal(fby_roots_name(sb->roots, 0), "data");
+
+    char option[128];
+    for (int i = 0; i < 3; i++) {
+        snprintf(option, sizeof(option), "more%d=%s", i, sb->dir);
+        assert_ok(fby_roots_add(sb->roots, option, NULL));
+    }
+    assert_int_equal(
+        fby_roots_named(sb->roots, "other", &root, &why), FBY_USAGE);
+    assert_says(&why, "started with: data, more0, more1, more2");
 }
 
 static void a_root_must_be_a_directory_with_a_name_of_its_own(void **state)
