@@ -76,7 +76,8 @@ int main(void)
 KINDS = """\
 #include <stdbool.h>
 enum colour { RED, GREEN, BLUE };
-struct point { int x, y; bool set; };
+struct point { int x, y; bool set; const char *a, *b; };
+extern int strcmp(const char *a, const char *b);
 extern void fby_warn(const char *word, const char *format, ...);
 extern int put(int fd, int size, const char *format, ...);
 static enum colour pick(struct point *p, int fd, int size)
@@ -84,6 +85,7 @@ static enum colour pick(struct point *p, int fd, int size)
     struct point q = {.x = size, .y = fd};
     if (p->set && size < 8) {
         fby_warn("WORD", "%d", size + 1);
+        fd += strcmp(p->a, p->b) == 0;
         return GREEN;
     }
     p->x += put(fd, size, "%d", q.y * 2);
@@ -138,6 +140,10 @@ class Faults(unittest.TestCase):
             [], [f for f in self.found if f.kind == "member" and
                  "set" in f.old + f.new])
 
+    def test_what_is_compared_for_equality_has_no_order(self):
+        self.assertNotIn(
+            ("arguments swapped", "p->a, p->b", "p->b, p->a"), self.changes)
+
     def test_log_lines_and_arguments_of_formats_are_left_alone(self):
         for fault in self.found:
             line = KINDS.splitlines()[fault.line - 1]
@@ -188,6 +194,14 @@ class Trials(unittest.TestCase):
                  if change in l and l[:4].strip().isdigit()]
         self.assertEqual(1, len(lines), self.run_all)
         return lines[0].split()[1]
+
+    def test_faults_of_one_line_alone_are_planted(self):
+        line = 1 + NUMBER.splitlines().index("    return a + 5;")
+        run = self.mutants(f"lib/number.c:{line}", "-n", "0", "--list")
+        printed = [l for l in run.stdout.splitlines() if "lib/number.c:" in l]
+        self.assertTrue(printed, run)
+        self.assertEqual(
+            [], [l for l in printed if f"lib/number.c:{line} unknown" not in l])
 
     def test_what_a_test_notices_is_found(self):
         self.assertEqual(0, self.run_all.returncode, self.run_all)
@@ -243,6 +257,7 @@ class Trials(unittest.TestCase):
 
     def test_what_is_asked_wrongly_is_an_error(self):
         for arguments, word in ((["nothing"], "nothing: there is no such"),
+                                (["lib/number.c:x"], "'x' is no line's"),
                                 (["--stages", "x"], "'x' is none of")):
             run = self.mutants(*arguments)
             self.assertNotEqual(0, run.returncode)

@@ -34,6 +34,7 @@ ASSIGNMENTS = {
     "%=": ("=",), "|=": ("&=", "="), "&=": ("|=", "="), "^=": ("=",),
     "<<=": (">>=",), ">>=": ("<<=",),
 }
+EQUALITY = {"strcmp", "strncmp", "strcasecmp", "memcmp"}  # where only 0 counts
 LOGS = {"fby_error", "fby_warn", "fby_info", "fby_debug"}
 INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)([uUlL]*)$")
 SIGNED_TYPES = {TypeKind.INT, TypeKind.LONG, TypeKind.LONGLONG,
@@ -49,6 +50,7 @@ class Finder:
         self.path = path
         self.text = text
         self.function = ""
+        self.symmetric = set()  # where calls begin whose arguments may swap
         self.faults = {}
 
     def source(self, cursor):
@@ -86,6 +88,8 @@ class Finder:
             return
         for new in COMPARISONS.get(sign, ()):
             self.add("comparison", start, end, new)
+        if sign in ("==", "!=") and left.spelling in EQUALITY:
+            self.symmetric.add(left.extent.start.offset)
         if sign in LOGIC:
             self.add("logic", start, end, LOGIC[sign])
             self.replace("operand dropped", cursor, self.source(left))
@@ -212,6 +216,8 @@ class Finder:
 
     def call(self, cursor):
         if cursor.spelling in LOGS:
+            return
+        if cursor.extent.start.offset in self.symmetric:
             return
         arguments = [a for a in cursor.get_arguments() if a is not None]
         for left, right in zip(arguments, arguments[1:]):

@@ -19,10 +19,12 @@ FOUND, SURVIVED, EQUIVALENT, UNUSABLE = (
 
 # System tests that use a folder's code, cheapest first.
 SYSTEM = {
-    "": ["stream", "values", "ranks", "wire", "hostile", "faults"],
+    "": ["sessions", "stream", "values", "ranks", "wire", "hostile", "faults"],
     "server": ["ranks", "stream", "hostile", "faults"],
     "cli": ["cli", "stream", "doctor", "lint", "show", "init"],
-    "worker/source": ["values", "lists", "columns", "tokens", "inputs"],
+    "common/pipeline": ["values", "lint", "show", "init"],
+    "worker/source": [
+        "values", "lists", "columns", "tokens", "inputs", "init"],
     "worker/transform": ["values", "pictures", "bits", "yuv", "arrays"],
 }
 ASAN_SLOWER = 4
