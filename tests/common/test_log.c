@@ -102,6 +102,22 @@ static void of_one_word_a_burst_comes_and_no_more(void **state)
     (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
 }
 
+/* Beyond the level nothing is counted as left out. */
+static void what_is_not_shown_uses_up_no_burst(void **state)
+{
+    (void)state;
+    struct heard heard = {.n = 0};
+    (void)fby_log_redirect(FBY_LOG_WARN, hear, &heard);
+    for (int i = 0; i < 2 * FBY_LOG_BURST; i++) {
+        fby_info("UNSHOWN", "%d", i);
+    }
+    (void)fby_log_redirect(FBY_LOG_INFO, hear, &heard);
+    fby_info("UNSHOWN", "now");
+    assert_int_equal(heard.n, 1);
+    assert_string_equal(heard.line, "UNSHOWN now");
+    (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
+}
+
 static void what_was_set_before_is_given_back(void **state)
 {
     (void)state;
@@ -190,6 +206,7 @@ int main(void)
         cmocka_unit_test(lines_come_up_to_the_level),
         cmocka_unit_test(whatever_is_said_is_one_line_of_a_bounded_length),
         cmocka_unit_test(of_one_word_a_burst_comes_and_no_more),
+        cmocka_unit_test(what_is_not_shown_uses_up_no_burst),
         cmocka_unit_test(what_was_set_before_is_given_back),
         cmocka_unit_test(nobody_is_in_a_log_that_was_taken_out),
     };

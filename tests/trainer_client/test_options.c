@@ -176,6 +176,10 @@ static void outputs_that_mean_nothing_are_refused(void **state)
         o.outputs                     = &output;
         o.n_outputs                   = 1;
         refused(&o, all[i].words);
+        const struct forebay_output both[] = {output, forebay_output("label")};
+        o.outputs                          = both;
+        o.n_outputs                        = 2;
+        refused(&o, all[i].words); /* though the last is right */
     }
 }
 

@@ -223,6 +223,28 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     assert_refused(sb, "p", 0, "folder Masks is one of parallel ones");
 }
 
+static void splits_may_lie_within_parallel_folders(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/train/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/train/2.jpg", "x");
+    sandbox_write_text(sb, "p/images/val/3.jpg", "x");
+    sandbox_write_text(sb, "p/masks/train/1.png", "x");
+    sandbox_write_text(sb, "p/masks/train/2.png", "x");
+    sandbox_write_text(sb, "p/masks/val/3.png", "x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_PARALLEL);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/{images,masks}/train"));
+    assert_int_equal(guess.splits[0].samples, 2);
+    assert_string_equal(guess.splits[1].name, "val");
+    assert_string_equal(
+        guess.splits[1].pattern, sandbox_path(sb, "p/{images,masks}/val"));
+    assert_int_equal(guess.splits[1].samples, 1);
+}
+
 static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
 {
     const struct sandbox *sb = *state;
@@ -326,6 +348,7 @@ int main(void)
         TEST(a_list_says_which_columns_are_paths),
         TEST(lists_and_objects_of_a_list_are_known_as_such),
         TEST(folders_of_pictures_and_masks_are_parallel),
+        TEST(splits_may_lie_within_parallel_folders),
         TEST(files_of_tokens_that_no_wildcard_fits_are_named),
         TEST(letters_of_patterns_matter_where_files_are_named),
         TEST(token_files_of_two_formats_are_two_splits),

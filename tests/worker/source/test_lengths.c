@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "tests/test.h"
 #include "tests/worker/source/sandbox.h"
+#include "worker/source/row_lengths.h"
 
 /* Bounds 2 and 4 on field `text`, from txt, else from md. */
 static struct fby_content *content_of_text(void)
@@ -77,6 +78,21 @@ static void without_bounds_nothing_is_sorted(void **state)
     free(content);
 }
 
+/* A manifest holds the length of each row. */
+static void a_shard_of_too_many_rows_is_cut_first(void **state)
+{
+    const struct fby_index         index = {0};
+    const struct fby_field_content field = {.name = "text"};
+    struct fby_why                 why   = {{0}};
+    struct fby_shard               shard = {.samples = (1U << 29) + 1};
+    (void)state;
+    assert_int_equal(
+        fby_row_lengths_read(&index, &shard, &field, NULL, &why), FBY_CONFIG);
+    assert_string_equal(why.text,
+        "bucket_by keeps the lengths of at most 536870912 rows a shard, and it "
+        "has 536870913; cut it into several");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -85,6 +101,7 @@ int main(void)
             sandbox_close),
         cmocka_unit_test_setup_teardown(
             without_bounds_nothing_is_sorted, sandbox_open, sandbox_close),
+        cmocka_unit_test(a_shard_of_too_many_rows_is_cut_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

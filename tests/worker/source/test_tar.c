@@ -194,6 +194,32 @@ static void a_file_cut_anywhere_is_truncated(void **state)
     }
 }
 
+/* It was longer when its size was asked for. */
+static void a_file_that_became_shorter_is_an_io_error(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_buffer     tar = {0};
+    tar_file(&tar, "0001.jpg", "photo");
+    uint64_t whole = tar.size;
+    sandbox_tar(sb, "x.tar", &tar);
+    int fd = open(sandbox_path(sb, "x.tar"), O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    for (uint64_t more = 512; more <= 2048; more += 512) {
+        struct fby_shard    shard = {0};
+        struct fby_why      why   = {0};
+        struct fby_tar_file file  = {.fd = fd, .size = whole + more};
+        char                words[80];
+        snprintf(words, sizeof(words),
+            "offset %llu: cannot read: the file became shorter",
+            (unsigned long long)whole);
+        fby_shard_init(&shard, "x.tar", false);
+        assert_int_equal(fby_tar_scan(&file, &shard, &why), FBY_IO);
+        assert_says(&why, words);
+        fby_shard_fini(&shard);
+    }
+    close(fd);
+}
+
 static void a_size_beyond_the_file_is_truncated(void **state)
 {
     struct fby_buffer tar = {0};
@@ -355,6 +381,7 @@ int main(void)
         TEST(archives_of_libarchive_are_read_in_each_format),
         TEST(a_damaged_header_is_named_with_its_offset),
         TEST(a_file_cut_anywhere_is_truncated),
+        TEST(a_file_that_became_shorter_is_an_io_error),
         TEST(a_size_beyond_the_file_is_truncated),
         TEST(names_that_are_too_long_are_refused_with_the_limit),
         TEST(links_sparse_files_and_volumes_are_refused_by_name),
