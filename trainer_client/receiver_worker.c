@@ -98,7 +98,7 @@ static void on_send_content(
 static void tell_busy(struct fby_receiver *r, int peer)
 {
     struct fby_why why = {""};
-    if (!r->told_busy && !r->warned_alone) {
+    if (!r->told_busy) {
         (void)fby_because(&why, FBY_AGAIN,
             "%s is busy: it has no room, memory or files for a batch now, and "
             "is asked again; where that lasts its log says why",

@@ -255,21 +255,15 @@ bool fby_job_is_same(
 
 /* ---- Its fate ------------------------------------------------------------ */
 
-static bool end(struct fby_job *self, enum fby_job_state state)
-{
-    int working = FBY_JOB_WORKING;
-    return atomic_compare_exchange_strong(&self->state, &working, (int)state);
-}
-
 bool fby_job_cancel(struct fby_job *self)
 {
-    return end(self, FBY_JOB_CANCELLED);
+    return !atomic_exchange(&self->ended, true);
 }
 
 bool fby_job_fail(struct fby_job *self, const struct fby_job_failure *failure)
 {
     pthread_mutex_lock(&self->lock);
-    bool first = end(self, FBY_JOB_FAILED);
+    bool first = fby_job_cancel(self);
     if (first) {
         self->failure = *failure;
     }

@@ -52,12 +52,6 @@ struct fby_job_chunk {
     struct fby_request_id request;
 };
 
-enum fby_job_state {
-    FBY_JOB_WORKING,
-    FBY_JOB_FAILED,   /* `failure` says why */
-    FBY_JOB_CANCELLED /* nobody wants it any more */
-};
-
 struct fby_job_failure { /* written once */
     fby_err        err;
     uint64_t       sample;
@@ -84,7 +78,7 @@ struct fby_job {
                                           its chunk has all rows */
     struct fby_arena    *arena;
     atomic_uint          holds;
-    atomic_int           state;        /* enum fby_job_state */
+    atomic_bool          ended;        /* failed, or nobody wants it any more */
     uint32_t             ready_chunks; /* the loop's: seen encoded */
     atomic_uint_fast64_t fetch_ns, transform_ns, encode_ns;
     int64_t              begun_ns;
@@ -131,7 +125,7 @@ bool fby_job_is_same(
 
 static inline bool fby_job_is_working(const struct fby_job *self)
 {
-    return atomic_load(&self->state) == FBY_JOB_WORKING;
+    return !atomic_load(&self->ended);
 }
 
 /* End it unless it ended already; true for the one call that did. */

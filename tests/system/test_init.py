@@ -186,9 +186,11 @@ class Init(SystemTest):
         self.check_words(tables[:1], self.made())
         self.assertIn("62 samples in 1 table", self.said)
         numpy.savez(self.root / "more.npz", ids=numpy.arange(62))
-        self.assertIn("words.npz is a matrix of scipy.sparse.save_npz",
+        self.save_matrix("xwords.npz", tables[0])
+        self.assertIn("/words.npz is a matrix of scipy.sparse.save_npz",
                       self.refused())
         (self.root / "more.npz").unlink()
+        (self.root / "xwords.npz").unlink()
         self.save_matrix("words.npz", tables[0], numpy.savez_compressed)
         self.assertIn("words.npz: format.npy: it is compressed",
                       self.refused())

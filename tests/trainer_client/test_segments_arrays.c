@@ -106,27 +106,35 @@ static void ids_of_more_values_than_a_segment_takes_are_cut_by_rows(
     }
 }
 
-/* Only counted: the values of one sample would fill gigabytes. */
-static void bits_of_more_values_than_a_segment_takes_are_cut(void **state)
+/* Of 12 maps a pixel has two bytes. */
+static void bits_of_more_values_than_a_segment_takes_are_cut_by_pixels(
+    void **state)
 {
     (void)state;
-    enum { SIDE = 16384 };
-    const struct fby_field_content  field    = {.name = "bits",
-            .decode                                   = FBY_DECODE_ARRAY,
-            .wire_type                                = FBY_U8,
-            .maps                                     = 12,
-            .shape                                    = {3, {SIDE, SIDE, 2}}};
-    const struct fby_field_delivery delivery = {
-        .dtype = FBY_F16, .layout = FBY_LAYOUT_CHW};
-    static struct fby_expansion plan;
-    struct fby_segments         count = {.arena = NULL};
-    assert_ok(fby_expansion_init(&plan, &field, &delivery, NULL));
-    const struct fby_piece whole = {.raw_bytes = 2 * plan.raw_bytes};
-    fby_segments_add(&count, &plan, &whole);
-    uint64_t values = UINT64_C(2) * SIDE * SIDE * 12;
-    assert_int_equal(count.n, 2 * 4); /* 3 times 2^30 values, and a rest */
-    assert_in_range(count.n_blocks, values / FBY_BLOCK_VALUES,
-        values / FBY_BLOCK_VALUES + count.n);
+    enum { SIDE = 16384, MAPS = 12, MOST = FBY_SEGMENT_MOST / MAPS };
+    const struct fby_field_content  field = {.name = "bits",
+         .decode                                   = FBY_DECODE_ARRAY,
+         .wire_type                                = FBY_U8,
+         .maps                                     = MAPS,
+         .shape                                    = {3, {SIDE, SIDE, 2}}};
+    const struct fby_field_delivery to    = {
+           .dtype = FBY_F16, .layout = FBY_LAYOUT_CHW};
+    struct rig rig;
+    begin(&rig, &field, &to);
+    const struct fby_piece whole = {.raw_bytes = 2 * rig.plan.raw_bytes};
+    fby_segments_add(&rig.list, &rig.plan, &whole);
+    assert_int_equal(rig.list.n, 2 * 4); /* 3 times most values, and a rest */
+    for (uint32_t i = 0; i < rig.list.n; i++) {
+        const struct fby_segment *s     = &rig.list.all[i];
+        uint32_t                  first = i % 4 * MOST;
+        assert_int_equal(s->first_pixel, first);
+        assert_int_equal(s->pixels, i % 4 < 3 ? MOST : SIDE * SIDE - first);
+        assert_int_equal(s->n, s->pixels * MAPS);
+        assert_int_equal(
+            s->in, i / 4 * rig.plan.raw_bytes + UINT64_C(2) * first);
+        assert_int_equal(s->out, i / 4 * rig.plan.out_bytes);
+    }
+    free(rig.arena);
 }
 
 static void an_id_without_a_class_is_refused_by_its_number(void **state)
@@ -152,7 +160,8 @@ int main(void)
         cmocka_unit_test(what_is_cut_goes_on_with_the_channel_that_is_next),
         cmocka_unit_test(
             ids_of_more_values_than_a_segment_takes_are_cut_by_rows),
-        cmocka_unit_test(bits_of_more_values_than_a_segment_takes_are_cut),
+        cmocka_unit_test(
+            bits_of_more_values_than_a_segment_takes_are_cut_by_pixels),
         cmocka_unit_test(an_id_without_a_class_is_refused_by_its_number),
     };
     return cmocka_run_group_tests_name(

@@ -28,6 +28,7 @@ SYSTEM = {
     "worker/transform": ["values", "pictures", "bits", "yuv", "arrays"],
 }
 ASAN_SLOWER = 4
+MOST_UNDER_ASAN = 8  # tests of a file that has none of its own
 SYSTEM_PROGRAMS = ["forebay", "check_labels", "see_tensors"]
 
 
@@ -156,7 +157,7 @@ class Bench:
             "unit": (ORDINARY, unit),
             "simulate": (ORDINARY,
                          [t for t in tests if "simulate" in t.labels]),
-            "asan": (ASAN, near),
+            "asan": (ASAN, near or unit[:MOST_UNDER_ASAN]),
             "system": (ORDINARY, self.system_tests(paths)),
         }
 

@@ -168,6 +168,10 @@ static void lists_are_as_long_as_they_may_be(void **state)
             "forebay: 1\nsplits: {s: {folder: a}}\nglobal_batch: 1\nfields: {x:"
             " {decode: label, from: [",
             "e#, ", "]}}\n", "expected 1 to 8 extensions, not 9"},
+        {32,
+            "forebay: 1\nsplits: {s: {folder: a}}\nglobal_batch: 1\nfields: {x:"
+            " {decode: maps, ops: [center_crop: {size: 8}], from: [",
+            "e#.png, ", "]}}\n", "(of maps, 1 to 32)"},
         {16,
             "forebay: 1\nsplits: {s: {folder: a}}\nglobal_batch: 1\nfields: {x:"
             " {from: jpg, ops: [",

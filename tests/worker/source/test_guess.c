@@ -223,6 +223,35 @@ static void folders_of_pictures_and_masks_are_parallel(void **state)
     assert_refused(sb, "p", 0, "folder Masks is one of parallel ones");
 }
 
+/* Depth and colour type; `damaged` is a byte of the head, or beyond it. */
+static bool is_taken_for_ids(
+    const struct sandbox *sb, uint8_t depth, uint8_t colour, size_t damaged)
+{
+    uint8_t head[33] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0,
+        13, 'I', 'H', 'D', 'R', 0, 0, 0, 2, 0, 0, 0, 2, depth, colour};
+    head[damaged] ^= 1;
+    sandbox_write(sb, "ids/masks/1.png", head, sizeof(head));
+    look(sb, "ids");
+    assert_true(guess.splits[0].members[1].looked);
+    return guess.splits[0].members[1].ids;
+}
+
+static void masks_of_ids_are_grey_or_have_a_palette(void **state)
+{
+    enum { NONE = 32 };
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "ids/images/1.jpg", "x");
+    for (uint8_t colour = 0; colour <= 6; colour++) {
+        bool ids = colour == 0 || colour == 3;
+        assert_int_equal(is_taken_for_ids(sb, 8, colour, NONE), ids);
+        assert_int_equal(is_taken_for_ids(sb, 1, colour, NONE), ids);
+        assert_false(is_taken_for_ids(sb, 16, colour, NONE));
+    }
+    for (size_t at = 0; at < 16; at++) {
+        assert_false(is_taken_for_ids(sb, 8, 0, at));
+    }
+}
+
 static void splits_may_lie_within_parallel_folders(void **state)
 {
     const struct sandbox *sb = *state;
@@ -348,6 +377,7 @@ int main(void)
         TEST(a_list_says_which_columns_are_paths),
         TEST(lists_and_objects_of_a_list_are_known_as_such),
         TEST(folders_of_pictures_and_masks_are_parallel),
+        TEST(masks_of_ids_are_grey_or_have_a_palette),
         TEST(splits_may_lie_within_parallel_folders),
         TEST(files_of_tokens_that_no_wildcard_fits_are_named),
         TEST(letters_of_patterns_matter_where_files_are_named),
