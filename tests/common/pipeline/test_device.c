@@ -342,6 +342,23 @@ static void lambda_is_distributed_as_beta(void **state)
     }
 }
 
+/* The sums are those of tests/model/augment_model.py: so many draws that a
+ * chance that is off by 1 in 100,000 shows. */
+static void lambda_is_drawn_as_the_model_draws_it(void **state)
+{
+    (void)state;
+    static const double   alphas[] = {0.2, 2, 8};
+    static const uint64_t sums[]   = {839555226875, 836629009074, 838831551997};
+    for (size_t i = 0; i < 3; i++) {
+        struct fby_draw draw = fby_draw_begin(i, 0, 0, "g", "mixup", 0);
+        uint64_t        sum  = 0;
+        for (int k = 0; k < 100000; k++) {
+            sum += fby_plan_beta(&draw, alphas[i]);
+        }
+        assert_int_equal(sum, sums[i]);
+    }
+}
+
 /* ---- pairs --------------------------------------------------------------- */
 
 static void partners(uint32_t own, uint32_t rows, const uint32_t *right)
@@ -394,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_group_of_rows_has_one_lambda),
         cmocka_unit_test(a_box_of_cutmix_lies_in_the_picture),
         cmocka_unit_test(lambda_is_distributed_as_beta),
+        cmocka_unit_test(lambda_is_drawn_as_the_model_draws_it),
         cmocka_unit_test(pairs_stay_in_their_group_and_among_their_kind),
         cmocka_unit_test(a_world_that_splits_a_group_is_refused),
     };
