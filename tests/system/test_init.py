@@ -187,7 +187,7 @@ class Init(SystemTest):
         self.assertIn("62 samples in 1 table", self.said)
         numpy.savez(self.root / "more.npz", ids=numpy.arange(62))
         self.save_matrix("xwords.npz", tables[0])
-        self.assertIn("/words.npz is a matrix of scipy.sparse.save_npz",
+        self.assertIn(" words.npz is a matrix of scipy.sparse.save_npz",
                       self.refused())
         (self.root / "more.npz").unlink()
         (self.root / "xwords.npz").unlink()
