@@ -421,6 +421,13 @@ static void a_byte_order_mark_is_passed_over(void **state)
     fby_pipeline_destroy(&p);
     assert_int_equal(fby_pipeline_parse(&bad, &p, &why), FBY_CONFIG);
     assert_non_null(strstr(why.text, "p:1:1: key 'forebax'"));
+
+    static const char        twice[] = "\xef\xbb\xbf\xef\xbb\xbf"
+                                       "forebay: 1\nsplits: {}\n";
+    struct fby_pipeline_text second  = {twice, sizeof(twice) - 1, "p", "/"};
+    assert_int_equal(fby_pipeline_parse(&second, &p, &why), FBY_CONFIG);
+    assert_string_equal(
+        why.text, "p:2:1: did not find expected <document start>");
 }
 
 static void a_file_beyond_one_mebibyte_is_refused(void **state)
