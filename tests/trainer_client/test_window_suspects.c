@@ -265,6 +265,18 @@ static struct driver two_hedges_in_span(int64_t at, int64_t span)
     return d;
 }
 
+/* The last request and its hedge. */
+static void lose_all(struct driver *d)
+{
+    uint64_t last = counters(d).requests;
+    for (uint64_t id = last - 1; id <= last; id++) {
+        fby_window_lost(d->w, d->now, 0, (struct fby_request_id){id});
+        fby_window_lost(d->w, d->now, 1, (struct fby_request_id){id});
+    }
+    turn(d);
+    assert_int_equal(counters(d).requests, last + 1);
+}
+
 /* A request in the last but one of them changes nothing. */
 static void two_hedges_are_allowed_in_ten_spans_of_time(void **state)
 {
@@ -286,6 +298,9 @@ static void two_hedges_are_allowed_in_ten_spans_of_time(void **state)
         d.now += 1;
         turn(&d);
         assert_int_equal(counters(&d).hedges, 3);
+        lose_all(&d);
+        wait(&d, 30 * MS);
+        assert_int_equal(counters(&d).hedges, 4); /* one of them counts */
         fby_window_destroy(&d.w);
     }
 }

@@ -359,6 +359,30 @@ static void a_bad_sample_is_substituted_when_that_is_the_rule(void **state)
     bench_close(&bench);
 }
 
+/* There is room for 16 at a time. */
+static void a_bad_sample_leaves_its_memory_to_others(void **state)
+{
+    struct bench bench;
+    bench_open(
+        &bench, state, "", "on_bad_sample: {do: substitute, limit: 99}\n");
+    kit_spoil(&bench.kit, 1, 2);
+    kit_reopen(&bench.kit);
+    for (uint64_t i = 0; i < 20 * KIT_SAMPLES / KIT_BATCH; i++) {
+        struct fby_job_spec spec = spec_of(&bench, 0);
+        spec.epoch               = i / (KIT_SAMPLES / KIT_BATCH);
+        spec.step                = i % (KIT_SAMPLES / KIT_BATCH);
+        struct fby_job *job      = start(&bench, &spec);
+        for (uint32_t k = 0; k < job->layout.n_chunks; k++) {
+            struct fby_stages_event event = next_event(&bench);
+            assert_non_null(event.chunk);
+            fby_job_release(&event.job);
+        }
+        fby_job_release(&job);
+    }
+    assert_int_equal(fby_stages_counts(bench.stages).substituted, 20);
+    bench_close(&bench);
+}
+
 /* Another worker may have the memory, so no other sample stands in for it. */
 static void a_picture_that_takes_too_much_memory_is_no_bad_sample(void **state)
 {
@@ -555,6 +579,7 @@ int main(void)
         IN_SANDBOX(the_last_of_eight_substitutes_is_named),
         IN_SANDBOX(large_images_are_cut_into_chunks),
         IN_SANDBOX(a_bad_sample_fails_the_batch_and_names_its_place),
+        IN_SANDBOX(a_bad_sample_leaves_its_memory_to_others),
         IN_SANDBOX(a_bad_sample_is_substituted_when_that_is_the_rule),
         IN_SANDBOX(a_picture_that_takes_too_much_memory_is_no_bad_sample),
         IN_SANDBOX(more_substitutes_than_end_can_name_are_refused),

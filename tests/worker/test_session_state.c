@@ -370,6 +370,10 @@ static void a_session_stalls_a_second_after_what_it_owes_was_sent(void **state)
     assert_true(gives_way(&d, 52 * S + 1));
     assert_ok(fby_session_credit(d.s, 53 * S, 7, 60));
     assert_false(gives_way(&d, 100 * S)); /* it owes nothing */
+    assert_true(fby_session_next(d.s, 100 * S, &item));
+    assert_int_equal(item.kind, FBY_SEND_CHUNK);
+    assert_false(gives_way(&d, 101 * S));
+    assert_true(gives_way(&d, 101 * S + 1));
     finish(&d);
 }
 
