@@ -469,6 +469,20 @@ static void forgotten_content_is_opened_again(void **state)
     dialogue_end(&d);
 }
 
+static void say_cannot(const struct dialogue *d, const struct answer *a,
+    const char *shard, const char *words)
+{
+    say(a->worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
+                       .cannot                 = {
+                                           .session = d->session,
+                                           .request = a->end.end.request,
+                                           .code    = FBY_CANNOT_SAMPLE,
+                                           .shard   = shard,
+                                           .key     = "",
+                                           .text    = words,
+                       }});
+}
+
 /* All workers have refused the step: `shard` is to blame, or none. */
 static void check_cannot(const char *shard, const char *words)
 {
@@ -478,15 +492,7 @@ static void check_cannot(const char *shard, const char *words)
     dialogue_open(&d, 2);
     struct party *other = hear_either(&d, &a);
     for (int i = 0; i < 2; i++) {
-        say(a.worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
-                          .cannot                 = {
-                                              .session = d.session,
-                                              .request = a.end.end.request,
-                                              .code    = FBY_CANNOT_SAMPLE,
-                                              .shard   = shard,
-                                              .key     = "",
-                                              .text    = words,
-                          }});
+        say_cannot(&d, &a, shard, words);
         if (i == 0) {
             hear_request(&d, &a, other);
         }
@@ -505,6 +511,24 @@ static void what_no_worker_can_make_fails_the_stream(void **state)
     (void)state;
     check_cannot("train-0.tar", "shard train-0.tar, sample 7: cut short");
     check_cannot("", "more memory than there is");
+}
+
+static void batches_before_the_one_that_fails_are_delivered(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   first;
+    struct answer   second;
+    dialogue_begin(&d, 1);
+    d.options.window_batches = 2;
+    open_all(&d);
+    hear_request(&d, &first, &d.workers[0]);
+    hear_request(&d, &second, &d.workers[0]);
+    say_cannot(&d, &second, "train-0.tar", "cut short");
+    say_answer(&first);
+    assert_delivers(&d, 0);
+    await_failure(&d, FOREBAY_DATA, "in in1k:train-{0..0}.tar: cut short");
+    dialogue_end(&d);
 }
 
 /* ---- other data than it was opened with ---------------------------------- */
@@ -719,6 +743,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_busy_worker_is_asked_again_when_it_says),
         cmocka_unit_test(what_is_lost_is_asked_for_again),
         cmocka_unit_test(forgotten_content_is_opened_again),
+        cmocka_unit_test(batches_before_the_one_that_fails_are_delivered),
         cmocka_unit_test(what_no_worker_can_make_fails_the_stream),
         cmocka_unit_test(workers_that_serve_other_bytes_are_left_aside),
         cmocka_unit_test(a_worker_that_leaves_finishes_what_it_has),
