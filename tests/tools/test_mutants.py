@@ -89,6 +89,7 @@ static enum colour pick(struct point *p, int fd, int size)
         return GREEN;
     }
     p->x += put(fd, size, "%d", q.y * 2);
+    p->x += put(fd, size, "%s", p->a);
     return RED;
 }
 enum colour (*use)(struct point *, int, int) = pick;
@@ -150,6 +151,8 @@ class Faults(unittest.TestCase):
             self.assertNotIn("fby_warn", line)
             self.assertNotIn("q.y", fault.old.replace(
                 'put(fd, size, "%d", q.y * 2)', ""))
+        self.assertNotIn(("arguments swapped", '"%s", p->a', 'p->a, "%s"'),
+                         self.changes)
 
     def test_every_fault_keeps_the_lines_where_they_are(self):
         for fault in self.found:

@@ -43,6 +43,16 @@ UNSIGNED_TYPES = {TypeKind.UINT, TypeKind.ULONG, TypeKind.ULONGLONG,
                   TypeKind.USHORT, TypeKind.UCHAR}
 
 
+def fixed_arguments(cursor):
+    """How many arguments a call has before those of its format; None where it
+    has no format."""
+    callee = cursor.referenced if cursor.kind == Kind.CALL_EXPR else None
+    if (callee is None or callee.type.kind != TypeKind.FUNCTIONPROTO or
+            not callee.type.is_function_variadic()):
+        return None
+    return len(list(callee.type.argument_types()))
+
+
 class Finder:
     """Collects the faults of one file."""
 
@@ -220,6 +230,7 @@ class Finder:
         if cursor.extent.start.offset in self.symmetric:
             return
         arguments = [a for a in cursor.get_arguments() if a is not None]
+        arguments = arguments[:fixed_arguments(cursor)]
         for left, right in zip(arguments, arguments[1:]):
             a, b = self.source(left), self.source(right)
             between = self.text[left.extent.end.offset:
@@ -237,12 +248,8 @@ class Finder:
         if cursor.kind == Kind.CASE_STMT:
             self.statement(children[1])
             return children[1:]
-        callee = cursor.referenced if cursor.kind == Kind.CALL_EXPR else None
-        if callee is not None and \
-                callee.type.kind == TypeKind.FUNCTIONPROTO and \
-                callee.type.is_function_variadic():
-            return children[1:1 + len(list(callee.type.argument_types()))]
-        return children
+        fixed = fixed_arguments(cursor)
+        return children if fixed is None else children[1:1 + fixed]
 
     def visit(self, cursor):
         visitor = VISITORS.get(cursor.kind)
