@@ -1,5 +1,5 @@
-/* Children of a cluster: this program, started again, plays them. Each says on
- * a pipe with which words it was started, and when it ends in order. */
+/* A cluster whose children are this program, started again. Each writes to a pipe
+ * with which arguments it was started, and that it ended in order. */
 #include "tests/test.h"
 
 #include <poll.h>

@@ -11,27 +11,27 @@
 
 enum { SIZE = 16 };
 
-struct place { /* a directory of the test's own */
+struct folder { /* a directory of the test's own */
     char dir[64], file[80], part[96];
 };
 
-static int open_place(void **state)
+static int open_folder(void **state)
 {
-    static struct place place;
-    strcpy(place.dir, "/tmp/fby-journal-XXXXXX");
-    assert_non_null(mkdtemp(place.dir));
-    snprintf(place.file, sizeof(place.file), "%s/token", place.dir);
-    snprintf(place.part, sizeof(place.part), "%s.part", place.file);
-    *state = &place;
+    static struct folder folder;
+    strcpy(folder.dir, "/tmp/fby-journal-XXXXXX");
+    assert_non_null(mkdtemp(folder.dir));
+    snprintf(folder.file, sizeof(folder.file), "%s/token", folder.dir);
+    snprintf(folder.part, sizeof(folder.part), "%s.part", folder.file);
+    *state = &folder;
     return 0;
 }
 
-static int close_place(void **state)
+static int close_folder(void **state)
 {
-    const struct place *place = *state;
-    unlink(place->part);
-    unlink(place->file);
-    return rmdir(place->dir);
+    const struct folder *folder = *state;
+    unlink(folder->part);
+    unlink(folder->file);
+    return rmdir(folder->dir);
 }
 
 static void write_file(const char *path, const char *text)
@@ -57,84 +57,84 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-static void keep(const struct place *place, const char *token)
+static void keep(const struct folder *folder, const char *token)
 {
     struct fby_journal journal;
     struct fby_why     why = {{0}};
-    assert_ok(fby_journal_open(&journal, NULL, place->file, 10, &why));
-    assert_false(is_there(place->part));
+    assert_ok(fby_journal_open(&journal, NULL, folder->file, 10, &why));
+    assert_false(is_there(folder->part));
     snprintf(journal.token, sizeof(journal.token), "%s", token);
     assert_ok(fby_journal_close(&journal, &why));
-    assert_false(is_there(place->part));
+    assert_false(is_there(folder->part));
 }
 
 /* ---- Writing ------------------------------------------------------------- */
 
 static void the_last_token_replaces_the_file(void **state)
 {
-    const struct place *place = *state;
-    struct stat         before;
-    struct stat         after;
-    write_file(place->file, "an older token, which is longer\n");
-    assert_int_equal(stat(place->file, &before), 0);
-    keep(place, "new");
-    assert_holds(place->file, "new\n");
-    assert_int_equal(stat(place->file, &after), 0);
+    const struct folder *folder = *state;
+    struct stat          before;
+    struct stat          after;
+    write_file(folder->file, "an older token, which is longer\n");
+    assert_int_equal(stat(folder->file, &before), 0);
+    keep(folder, "new");
+    assert_holds(folder->file, "new\n");
+    assert_int_equal(stat(folder->file, &after), 0);
     assert_true(before.st_ino != after.st_ino); /* not written over */
 }
 
-static void without_a_token_the_file_stays(void **state)
+static void without_a_token_the_file_is_kept(void **state)
 {
-    const struct place *place = *state;
-    write_file(place->file, "old\n");
-    keep(place, "");
-    assert_holds(place->file, "old\n");
-    unlink(place->file);
-    keep(place, "");
-    assert_false(is_there(place->file));
+    const struct folder *folder = *state;
+    write_file(folder->file, "old\n");
+    keep(folder, "");
+    assert_holds(folder->file, "old\n");
+    unlink(folder->file);
+    keep(folder, "");
+    assert_false(is_there(folder->file));
 }
 
 /* The target of a link is written to, and the link stays. */
 static void a_link_stays_a_link(void **state)
 {
-    const struct place *place = *state;
-    char                other[96];
-    struct stat         st;
-    snprintf(other, sizeof(other), "%s/other", place->dir);
+    const struct folder *folder = *state;
+    char                 other[96];
+    struct stat          st;
+    snprintf(other, sizeof(other), "%s/other", folder->dir);
     write_file(other, "old\n");
-    assert_int_equal(symlink(other, place->file), 0);
-    keep(place, "new");
+    assert_int_equal(symlink(other, folder->file), 0);
+    keep(folder, "new");
     assert_holds(other, "new\n");
-    assert_int_equal(lstat(place->file, &st), 0);
+    assert_int_equal(lstat(folder->file, &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     unlink(other);
 }
 
-static void a_place_that_cannot_be_written_is_refused_at_once(void **state)
+static void a_file_that_cannot_be_written_is_refused_at_once(void **state)
 {
-    const struct place *place = *state;
-    struct fby_journal  journal;
-    struct fby_why      why = {{0}};
-    char                path[128];
-    char                text[256];
+    const struct folder *folder = *state;
+    struct fby_journal   journal;
+    struct fby_why       why = {{0}};
+    char                 path[128];
+    char                 text[256];
     assert_int_equal(
-        fby_journal_open(&journal, NULL, place->dir, 1, &why), FBY_IO);
-    snprintf(text, sizeof(text), "%s: Is a directory", place->dir);
+        fby_journal_open(&journal, NULL, folder->dir, 1, &why), FBY_IO);
+    snprintf(text, sizeof(text), "%s: Is a directory", folder->dir);
     assert_string_equal(why.text, text);
     assert_int_equal(
-        fby_journal_open(&journal, place->file, place->dir, 1, &why), FBY_IO);
-    assert_false(is_there(place->file));
-    snprintf(path, sizeof(path), "%s/no/token", place->dir);
+        fby_journal_open(&journal, folder->file, folder->dir, 1, &why), FBY_IO);
+    assert_false(is_there(folder->file));
+    snprintf(path, sizeof(path), "%s/no/token", folder->dir);
     assert_int_equal(fby_journal_open(&journal, NULL, path, 1, &why), FBY_IO);
     snprintf(text, sizeof(text), "%s.part: No such file or directory", path);
     assert_string_equal(why.text, text);
     assert_int_equal(
-        fby_journal_open(&journal, path, place->file, 1, &why), FBY_IO);
+        fby_journal_open(&journal, path, folder->file, 1, &why), FBY_IO);
     snprintf(text, sizeof(text), "%s: No such file or directory", path);
     assert_string_equal(why.text, text);
     assert_null(journal.digests);
     assert_ok(fby_journal_close(&journal, &why));
-    assert_false(is_there(place->file));
+    assert_false(is_there(folder->file));
 }
 
 /* ---- Reading ------------------------------------------------------------- */
@@ -149,27 +149,27 @@ static void reads(const char *text, const char *token)
 
 static void a_token_is_given_or_the_first_line_of_a_file(void **state)
 {
-    const struct place *place = *state;
-    char                at[96];
-    snprintf(at, sizeof(at), "@%s", place->file);
+    const struct folder *folder = *state;
+    char                 at[96];
+    snprintf(at, sizeof(at), "@%s", folder->file);
     reads("a-token", "a-token");
     reads("fifteen-letters", "fifteen-letters");
-    keep(place, "kept");
+    keep(folder, "kept");
     reads(at, "kept");
-    write_file(place->file, "one\r\ntwo\n");
+    write_file(folder->file, "one\r\ntwo\n");
     reads(at, "one");
-    write_file(place->file, "bare");
+    write_file(folder->file, "bare");
     reads(at, "bare");
 }
 
-static void what_is_no_token_is_refused(void **state)
+static void wrong_tokens_are_refused(void **state)
 {
-    const struct place *place = *state;
-    char                out[SIZE];
-    char                at[96];
-    char                text[128];
-    struct fby_why      why = {{0}};
-    snprintf(at, sizeof(at), "@%s", place->file);
+    const struct folder *folder = *state;
+    char                 out[SIZE];
+    char                 at[96];
+    char                 text[128];
+    struct fby_why       why = {{0}};
+    snprintf(at, sizeof(at), "@%s", folder->file);
     assert_int_equal(
         fby_journal_read_token("sixteen-letters-", out, sizeof(out), &why),
         FBY_CONFIG);
@@ -181,25 +181,25 @@ static void what_is_no_token_is_refused(void **state)
     static const char *const empty[] = {"", "\n", "\r\n", "\nsecond\n"};
     snprintf(text, sizeof(text), "%s: holds no token", at + 1);
     for (size_t i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
-        write_file(place->file, empty[i]);
+        write_file(folder->file, empty[i]);
         assert_int_equal(
             fby_journal_read_token(at, out, sizeof(out), &why), FBY_CONFIG);
         assert_string_equal(why.text, text);
     }
 }
 
-#define IN_PLACE(test) \
-    cmocka_unit_test_setup_teardown(test, open_place, close_place)
+#define IN_FOLDER(test) \
+    cmocka_unit_test_setup_teardown(test, open_folder, close_folder)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_PLACE(the_last_token_replaces_the_file),
-        IN_PLACE(without_a_token_the_file_stays),
-        IN_PLACE(a_link_stays_a_link),
-        IN_PLACE(a_place_that_cannot_be_written_is_refused_at_once),
-        IN_PLACE(a_token_is_given_or_the_first_line_of_a_file),
-        IN_PLACE(what_is_no_token_is_refused),
+        IN_FOLDER(the_last_token_replaces_the_file),
+        IN_FOLDER(without_a_token_the_file_is_kept),
+        IN_FOLDER(a_link_stays_a_link),
+        IN_FOLDER(a_file_that_cannot_be_written_is_refused_at_once),
+        IN_FOLDER(a_token_is_given_or_the_first_line_of_a_file),
+        IN_FOLDER(wrong_tokens_are_refused),
     };
     return cmocka_run_group_tests_name("cli.journal", tests, NULL, NULL);
 }

@@ -26,7 +26,7 @@ static void the_outer_words_come_first(void **state)
     assert_string_equal(why.text, "field 'x': key 3 is missing");
 }
 
-static void where_nothing_was_said_the_code_speaks(void **state)
+static void without_details_the_text_of_the_code_is_used(void **state)
 {
     (void)state;
     struct fby_why why = {{0}};
@@ -38,7 +38,7 @@ static void where_nothing_was_said_the_code_speaks(void **state)
 
 enum { ROOM = sizeof(((struct fby_why *)0)->text) - 1 };
 
-static void what_does_not_fit_is_cut(void **state)
+static void text_that_does_not_fit_is_cut(void **state)
 {
     (void)state;
     struct fby_why why = {{0}};
@@ -76,7 +76,7 @@ static void joined(size_t outer, size_t cause, char out[2 * ROOM + 4])
     out[at + cause] = '\0';
 }
 
-static void both_are_there_as_far_as_there_is_room(void **state)
+static void outer_words_and_cause_share_the_room(void **state)
 {
     (void)state;
     char outer_words[ROOM + 1];
@@ -95,7 +95,7 @@ static void both_are_there_as_far_as_there_is_room(void **state)
     }
 }
 
-static void of_the_outer_words_whole_letters_are_left(void **state)
+static void outer_words_are_cut_between_characters(void **state)
 {
     (void)state;
     for (int i = 0; i < 8; i++) {
@@ -123,11 +123,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_has_a_text_of_its_own),
         cmocka_unit_test(the_outer_words_come_first),
-        cmocka_unit_test(where_nothing_was_said_the_code_speaks),
-        cmocka_unit_test(what_does_not_fit_is_cut),
+        cmocka_unit_test(without_details_the_text_of_the_code_is_used),
+        cmocka_unit_test(text_that_does_not_fit_is_cut),
         cmocka_unit_test(the_cause_is_never_cut),
-        cmocka_unit_test(both_are_there_as_far_as_there_is_room),
-        cmocka_unit_test(of_the_outer_words_whole_letters_are_left),
+        cmocka_unit_test(outer_words_and_cause_share_the_room),
+        cmocka_unit_test(outer_words_are_cut_between_characters),
         cmocka_unit_test(control_characters_are_no_part_of_it),
     };
     return cmocka_run_group_tests_name("common.err", tests, NULL, NULL);

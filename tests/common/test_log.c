@@ -39,7 +39,7 @@ static void say_all(void)
 }
 
 /* In a process of its own, before any other line: it is read once. */
-static void the_environment_says_how_much_whatever_is_set(void **state)
+static void the_level_of_the_environment_takes_precedence(void **state)
 {
     (void)state;
     fflush(stdout);
@@ -73,7 +73,7 @@ static void lines_come_up_to_the_level(void **state)
     (void)fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
 }
 
-static void whatever_is_said_is_one_line_of_a_bounded_length(void **state)
+static void each_log_entry_is_one_line_of_bounded_length(void **state)
 {
     (void)state;
     struct heard heard = {.n = 0};
@@ -175,7 +175,7 @@ static void wait_for_lines(int n)
     }
 }
 
-static void nobody_is_in_a_log_that_was_taken_out(void **state)
+static void no_thread_uses_a_log_that_was_replaced(void **state)
 {
     (void)state;
     pthread_t threads[THREADS];
@@ -202,13 +202,13 @@ static void nobody_is_in_a_log_that_was_taken_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_environment_says_how_much_whatever_is_set),
+        cmocka_unit_test(the_level_of_the_environment_takes_precedence),
         cmocka_unit_test(lines_come_up_to_the_level),
-        cmocka_unit_test(whatever_is_said_is_one_line_of_a_bounded_length),
+        cmocka_unit_test(each_log_entry_is_one_line_of_bounded_length),
         cmocka_unit_test(of_one_word_a_burst_comes_and_no_more),
         cmocka_unit_test(what_is_not_shown_uses_up_no_burst),
         cmocka_unit_test(what_was_set_before_is_given_back),
-        cmocka_unit_test(nobody_is_in_a_log_that_was_taken_out),
+        cmocka_unit_test(no_thread_uses_a_log_that_was_replaced),
     };
     unsetenv("FOREBAY_LOG");
     return cmocka_run_group_tests_name("common.log", tests, NULL, NULL);

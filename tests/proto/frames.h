@@ -12,6 +12,7 @@
 #include "common/hash.h"
 #include "tests/guard.h"
 #include "tests/proto/examples.h"
+#include "tests/says.h"
 
 static inline void encode(const struct fby_message *m, struct fby_buffer *out)
 {
@@ -39,9 +40,9 @@ static inline struct fby_buffer example_frame(enum fby_message_type type)
     return frame;
 }
 
-/* The error of decoding `frame`; "" if it is accepted. The message ends
- * where a guard page begins, and it begins as rubbish. */
-static inline const char *refusal(const struct fby_buffer *frame)
+/* The error of decoding `frame`; "" if it is accepted. The message lies
+ * before a guard page, in memory that is not zero. */
+static inline const char *decode_error(const struct fby_buffer *frame)
 {
     static struct fby_why why;
     struct fby_guarded    room =
@@ -60,12 +61,10 @@ static inline const char *refusal(const struct fby_buffer *frame)
     return why.text;
 }
 
-static inline void refused(const struct fby_buffer *frame, const char *word)
+static inline void assert_refused(
+    const struct fby_buffer *frame, const char *word)
 {
-    const char *text = refusal(frame);
-    if (strstr(text, word) == NULL) {
-        fail_msg("\"%s\" does not speak of \"%s\"", text, word);
-    }
+    assert_text_says(decode_error(frame), word);
 }
 
 /* A message as another implementation might write it, field by field; `seal`
@@ -118,28 +117,17 @@ static inline void put_block(
     fby_put_bytes(b, data, size);
 }
 
-/* Encoding refuses `m`, says `word` and writes nothing. */
-static inline void unsendable(const struct fby_message *m, const char *word)
-{
-    struct fby_why    why   = {{0}};
-    struct fby_buffer frame = {0};
-    assert_int_equal(fby_message_encode(m, &frame, &why), FBY_USAGE);
-    assert_int_equal(frame.size, 0);
-    if (strstr(why.text, word) == NULL) {
-        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
-    }
-    fby_buffer_fini(&frame);
-}
-
 /* The error of encoding `m`; "" if it succeeds and the frame decodes. */
-static inline const char *said_of(const struct fby_message *m)
+static inline const char *encode_error(const struct fby_message *m)
 {
     static struct fby_why why;
     struct fby_buffer     frame = {0};
     why.text[0]                 = '\0';
-    if (fby_message_encode(m, &frame, &why) == FBY_OK) {
-        assert_string_equal(refusal(&frame), "");
+    fby_err err                 = fby_message_encode(m, &frame, &why);
+    if (err == FBY_OK) {
+        assert_string_equal(decode_error(&frame), "");
     } else {
+        assert_int_equal(err, FBY_USAGE);
         assert_int_equal(frame.size, 0);
     }
     fby_buffer_fini(&frame);

@@ -1,25 +1,15 @@
-#include "tests/test.h"
-
-#include <string.h>
+/* Layouts of dense rows: how fields are cut into chunks, and the limits. */
+#include "tests/proto/layouts.h"
 
 #include "common/bytes.h"
-#include "proto/layout.h"
 #include "proto/wire.h"
 
 static struct fby_raw_layout one_field(
     enum fby_type type, struct fby_shape shape, uint32_t rows)
 {
-    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0].type        = type;
-    layout.fields[0].shape       = shape;
+    struct fby_raw_layout layout = unfinished(type, shape, rows);
     assert_ok(fby_layout_finish(&layout, NULL));
     return layout;
-}
-
-static struct fby_raw_span chunk(
-    const struct fby_raw_layout *layout, uint32_t i)
-{
-    return fby_layout_chunk(layout, 0, i);
 }
 
 static void small_rows_share_chunks_of_up_to_2_mib(void **state)
@@ -120,12 +110,6 @@ static void chunks_tile_the_field(const struct fby_raw_layout *layout)
     assert_true(at == field->row_bytes * layout->rows);
 }
 
-static uint32_t draw(uint32_t *seed, uint32_t below)
-{
-    *seed = *seed * UINT32_C(1664525) + UINT32_C(1013904223);
-    return (*seed >> 8) % below;
-}
-
 static void chunks_of_any_array_tile_it_without_gap_or_overlap(void **state)
 {
     (void)state;
@@ -138,23 +122,12 @@ static void chunks_of_any_array_tile_it_without_gap_or_overlap(void **state)
         if (shape.n_dims > 0 && draw(&seed, 4) == 0) {
             shape.dims[0] *= 1 + draw(&seed, 50);
         }
-        enum fby_type         type   = (enum fby_type)(1 + draw(&seed, 8));
-        struct fby_raw_layout layout = {.rows = 1 + draw(&seed, 40)};
-        layout.n_fields              = 1;
-        layout.fields[0].type        = type;
-        layout.fields[0].shape       = shape;
+        enum fby_type         type = (enum fby_type)(1 + draw(&seed, 8));
+        struct fby_raw_layout layout =
+            unfinished(type, shape, 1 + draw(&seed, 40));
         if (fby_layout_finish(&layout, NULL) == FBY_OK) {
             chunks_tile_the_field(&layout);
         }
-    }
-}
-
-static void refuses(struct fby_raw_layout layout, const char *word)
-{
-    struct fby_why why = {{0}};
-    assert_int_equal(fby_layout_finish(&layout, &why), FBY_CONFIG);
-    if (strstr(why.text, word) == NULL) {
-        fail_msg("\"%s\" does not speak of \"%s\"", why.text, word);
     }
 }
 
@@ -213,10 +186,9 @@ static void a_selection_lays_out_only_its_fields(void **state)
 static struct fby_raw_layout pictures_in_planes(
     uint32_t height, uint32_t width, uint32_t rows)
 {
-    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0].type        = FBY_U8;
-    layout.fields[0].shape       = (struct fby_shape){3, {height, width, 3}};
-    layout.fields[0].yuv420      = true;
+    struct fby_raw_layout layout =
+        unfinished(FBY_U8, (struct fby_shape){3, {height, width, 3}}, rows);
+    layout.fields[0].yuv420 = true;
     assert_ok(fby_layout_finish(&layout, NULL));
     return layout;
 }
@@ -244,10 +216,9 @@ static void planes_take_half_the_bytes_and_are_cut_at_strips(void **state)
 static void planes_are_of_pictures_of_u8(void **state)
 {
     (void)state;
-    struct fby_raw_layout layout = {.rows = 1, .n_fields = 1};
-    layout.fields[0].type        = FBY_U8;
-    layout.fields[0].shape       = (struct fby_shape){3, {4, 4, 1}};
-    layout.fields[0].yuv420      = true;
+    struct fby_raw_layout layout =
+        unfinished(FBY_U8, (struct fby_shape){3, {4, 4, 1}}, 1);
+    layout.fields[0].yuv420 = true;
     assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
     layout.fields[0].shape.dims[2] = 3;
     layout.fields[0].type          = FBY_U16;
@@ -255,20 +226,6 @@ static void planes_are_of_pictures_of_u8(void **state)
     layout.fields[0].type          = FBY_U8;
     layout.fields[0].shape.dims[1] = UINT32_MAX;
     assert_int_equal(fby_layout_finish(&layout, NULL), FBY_CONFIG);
-}
-
-static struct fby_raw_layout unfinished(
-    enum fby_type type, struct fby_shape shape, uint32_t rows)
-{
-    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0].type        = type;
-    layout.fields[0].shape       = shape;
-    return layout;
-}
-
-static void takes(struct fby_raw_layout layout)
-{
-    assert_ok(fby_layout_finish(&layout, NULL));
 }
 
 static void limits_themselves_are_taken(void **state)
@@ -341,7 +298,7 @@ static void a_layout_may_be_laid_out_again(void **state)
     }
 }
 
-static void ragged_rows_may_be_laid_out_over_parts(void **state)
+static void a_layout_that_was_cut_may_be_laid_out_as_ragged_rows(void **state)
 {
     (void)state;
     struct fby_raw_layout again =
@@ -398,7 +355,7 @@ static struct fby_content *one_of_each(void)
     return &content;
 }
 
-static void a_field_of_the_content_is_laid_out_as_it_is(void **state)
+static void each_kind_of_field_has_its_own_layout(void **state)
 {
     (void)state;
     struct fby_raw_layout layout;
@@ -458,7 +415,7 @@ static void all_32_fields_may_be_selected(void **state)
     assert_int_equal(layout.n_fields, 1);
 }
 
-static void a_chunk_has_its_place_among_those_of_all_fields(void **state)
+static void chunks_are_numbered_over_all_fields(void **state)
 {
     (void)state;
     struct fby_raw_layout layout =
@@ -497,212 +454,6 @@ static void only_rows_of_one_shape_are_pictures(void **state)
     assert_int_equal(params.channels, 0);
     assert_int_equal(params.distance, 1);
     assert_int_equal(params.element_bytes, 1);
-}
-
-/* ---- rows that vary in length -------------------------------------------- */
-
-static struct fby_raw_field varying(enum fby_type type, struct fby_shape shape)
-{
-    return (struct fby_raw_field){.type = type,
-        .shape                          = shape,
-        .form                           = FBY_FORM_RAGGED,
-        .max_length                     = shape.dims[0]};
-}
-
-static struct fby_raw_layout rows_that_vary(
-    enum fby_type type, struct fby_shape shape, uint32_t rows)
-{
-    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0]             = varying(type, shape);
-    assert_ok(fby_layout_finish(&layout, NULL));
-    return layout;
-}
-
-static void rows_that_vary_have_places_as_long_as_they_may_be(void **state)
-{
-    (void)state;
-    struct fby_raw_layout layout =
-        rows_that_vary(FBY_U8, (struct fby_shape){1, {300}}, 3);
-    const struct fby_raw_field *field = &layout.fields[0];
-    assert_int_equal(field->entry_bytes, 1);
-    assert_int_equal(field->length_bytes, 2);
-    assert_int_equal(field->rows_per_chunk, (8 << 20) / 300);
-    assert_int_equal(field->n_chunks, 1);
-    assert_int_equal(fby_varying_values(field, 3), 16);
-    assert_int_equal(field->raw_bytes, 16 + 912);
-    assert_int_equal(chunk(&layout, 0).raw_bytes, 16 + 912);
-}
-
-static void lengths_have_the_smallest_type_that_holds_them(void **state)
-{
-    (void)state;
-    static const uint32_t most[][2] = {
-        {1, 1}, {255, 1}, {256, 2}, {65535, 2}, {65536, 4}, {33554368, 4}};
-    for (size_t i = 0; i < sizeof(most) / sizeof(most[0]); i++) {
-        struct fby_raw_layout layout =
-            rows_that_vary(FBY_U8, (struct fby_shape){1, {most[i][0]}}, 1);
-        assert_int_equal(layout.fields[0].length_bytes, most[i][1]);
-    }
-}
-
-static void long_rows_that_vary_have_a_chunk_each(void **state)
-{
-    (void)state;
-    struct fby_raw_layout layout =
-        rows_that_vary(FBY_F32, (struct fby_shape){2, {3000, 1000}}, 5);
-    assert_int_equal(layout.fields[0].entry_bytes, 4000);
-    assert_int_equal(layout.fields[0].rows_per_chunk, 1);
-    assert_int_equal(layout.n_chunks, 5);
-    assert_int_equal(chunk(&layout, 4).raw_offset, 4 * (16 + 12000000));
-    assert_int_equal(chunk(&layout, 4).first_row, 4);
-}
-
-/* What must hold of every layout of rows that vary. */
-static void chunks_have_room_for_their_rows(const struct fby_raw_layout *layout)
-{
-    const struct fby_raw_field *field = &layout->fields[0];
-    uint64_t                    end   = 0;
-    uint32_t                    rows  = 0;
-    for (uint32_t i = 0; i < field->n_chunks; i++) {
-        struct fby_raw_span span = chunk(layout, i);
-        assert_true(span.raw_offset == end && end % 16 == 0);
-        assert_int_equal(span.first_row, rows);
-        assert_in_range(span.rows, 1, field->rows_per_chunk);
-        assert_true(fby_varying_values(field, span.rows) +
-                        span.rows * field->row_bytes <=
-                    span.raw_bytes);
-        assert_in_range(span.raw_bytes, 1, field->chunk_bytes);
-        assert_in_range(span.raw_bytes, 1, FBY_UNIT_MAX);
-        for (uint32_t r = 0; r < span.rows; r++) {
-            uint32_t first = 0;
-            uint32_t n     = 0;
-            fby_layout_row_chunks(field, rows + r, &first, &n);
-            assert_int_equal(first, i);
-            assert_int_equal(n, 1);
-        }
-        end += span.raw_bytes;
-        rows += span.rows;
-    }
-    assert_int_equal(rows, layout->rows);
-    assert_true(end == field->raw_bytes);
-    assert_true(layout->slot_bytes >= end);
-}
-
-static void chunks_of_any_rows_that_vary_have_room_for_them(void **state)
-{
-    (void)state;
-    uint32_t seed = 11;
-    for (int round = 0; round < 2000; round++) {
-        struct fby_shape shape = {.n_dims = 1 + draw(&seed, 4)};
-        for (uint32_t d = 0; d < shape.n_dims; d++) {
-            shape.dims[d] = 1 + draw(&seed, draw(&seed, 2) == 0 ? 9 : 70);
-        }
-        if (draw(&seed, 4) == 0) {
-            shape.dims[0] *= 1 + draw(&seed, 5000);
-        }
-        struct fby_raw_layout layout = {
-            .rows = 1 + draw(&seed, 400), .n_fields = 1};
-        layout.fields[0] = varying((enum fby_type)(1 + draw(&seed, 8)), shape);
-        if (fby_layout_finish(&layout, NULL) == FBY_OK) {
-            chunks_have_room_for_their_rows(&layout);
-        }
-    }
-}
-
-static void wrong_lengths_are_named(void **state)
-{
-    (void)state;
-    struct fby_raw_layout layout = {.rows = 1, .n_fields = 1};
-    layout.fields[0] = varying(FBY_U8, (struct fby_shape){1, {33554416}});
-    takes(layout);
-    layout.fields[0] = varying(FBY_U8, (struct fby_shape){1, {33554417}});
-    refuses(layout, "33554417 bytes in 33554417 entries");
-    layout.fields[0] = varying(FBY_F32, (struct fby_shape){2, {9, 8}});
-    layout.fields[0].max_length = 8;
-    refuses(layout, "288 bytes in 8 entries");
-    layout.fields[0].max_length = 0;
-    refuses(layout, "288 bytes in 0 entries");
-    layout.fields[0] = varying(FBY_U8, (struct fby_shape){0, {1}});
-    refuses(layout, "1 bytes in 1 entries");
-    layout.fields[0] = varying(FBY_U8, (struct fby_shape){2, {1, 1 << 30}});
-    refuses(layout, "1073741824 bytes in 1 entries");
-}
-
-static void a_field_behind_rows_that_vary_starts_behind_their_room(void **state)
-{
-    (void)state;
-    struct fby_raw_layout layout = {.rows = 3, .n_fields = 2};
-    layout.fields[0]             = varying(FBY_U16, (struct fby_shape){1, {5}});
-    layout.fields[1]             = (struct fby_raw_field){.type = FBY_I64};
-    assert_ok(fby_layout_finish(&layout, NULL));
-    assert_int_equal(layout.fields[0].raw_bytes, 16 + 32);
-    assert_int_equal(layout.fields[1].slot_offset, 64);
-    assert_int_equal(layout.raw_bytes, 48 + 24);
-}
-
-/* ---- sparse rows --------------------------------------------------------- */
-
-static struct fby_raw_layout sparse_rows(
-    struct fby_shape shape, uint32_t most, uint32_t rows)
-{
-    struct fby_raw_layout layout = {.rows = rows, .n_fields = 1};
-    layout.fields[0]             = (struct fby_raw_field){
-                    .type       = FBY_F32,
-                    .shape      = shape,
-                    .form       = FBY_FORM_SPARSE,
-                    .max_length = most,
-    };
-    assert_ok(fby_layout_finish(&layout, NULL));
-    return layout;
-}
-
-static void indices_have_the_smallest_type_that_holds_them(void **state)
-{
-    (void)state;
-    static const uint32_t bytes[][3] = {{1, 1, 1}, {16, 16, 1}, {1, 257, 2},
-        {256, 256, 2}, {1, 65537, 4}, {65536, 32768, 4}};
-    for (size_t i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
-        struct fby_raw_layout layout = sparse_rows(
-            (struct fby_shape){2, {bytes[i][0], bytes[i][1]}}, 1, 1);
-        assert_int_equal(layout.fields[0].index_bytes, bytes[i][2]);
-        assert_int_equal(layout.fields[0].entry_bytes, 4);
-    }
-}
-
-static void sparse_rows_have_room_for_indices_and_values(void **state)
-{
-    (void)state;
-    struct fby_raw_layout layout =
-        sparse_rows((struct fby_shape){1, {50000}}, 2000, 900);
-    const struct fby_raw_field *field = &layout.fields[0];
-    assert_int_equal(field->rows_per_chunk, (8 << 20) / (2000 * 6));
-    assert_int_equal(field->n_chunks, 2);
-    uint32_t last = 900 - field->rows_per_chunk;
-    assert_int_equal(chunk(&layout, 1).rows, last);
-    assert_int_equal(chunk(&layout, 1).raw_bytes,
-        (last * 2 + 15) / 16 * 16 + last * 2000 * 6);
-    assert_int_equal(chunk(&layout, 1).raw_offset % 16, 0);
-    assert_int_equal(fby_sparse_values(field, 3, 5), 16 + 16);
-    assert_int_equal(fby_layout_params(field).distance, 1);
-}
-
-static void wrong_sparse_rows_are_named(void **state)
-{
-    (void)state;
-    struct fby_raw_layout layout =
-        sparse_rows((struct fby_shape){2, {3, 4}}, 12, 1);
-    layout.fields[0].max_length = 13;
-    refuses(layout, "52 bytes in 13 entries");
-    layout.fields[0].max_length = 0;
-    refuses(layout, "must be an array");
-    layout.fields[0].max_length = 12;
-    layout.fields[0].shape      = (struct fby_shape){2, {65536, 32769}};
-    refuses(layout, "48 bytes in 12 entries");
-    layout.fields[0].shape = (struct fby_shape){0, {1}};
-    refuses(layout, "48 bytes in 12 entries");
-    layout.fields[0].shape      = (struct fby_shape){1, {1 << 30}};
-    layout.fields[0].max_length = 5 << 20;
-    refuses(layout, "at most 33554368 can travel");
 }
 
 static void a_sum_is_over_offset_size_and_hash_of_each_chunk(void **state)
@@ -752,23 +503,13 @@ int main(void)
         cmocka_unit_test(limits_themselves_are_taken),
         cmocka_unit_test(fields_add_up_to_the_batch),
         cmocka_unit_test(a_layout_may_be_laid_out_again),
-        cmocka_unit_test(ragged_rows_may_be_laid_out_over_parts),
+        cmocka_unit_test(a_layout_that_was_cut_may_be_laid_out_as_ragged_rows),
         cmocka_unit_test(planes_have_at_most_the_bytes_of_a_row),
-        cmocka_unit_test(a_field_of_the_content_is_laid_out_as_it_is),
+        cmocka_unit_test(each_kind_of_field_has_its_own_layout),
         cmocka_unit_test(selecting_what_is_not_there_is_refused),
         cmocka_unit_test(all_32_fields_may_be_selected),
-        cmocka_unit_test(a_chunk_has_its_place_among_those_of_all_fields),
+        cmocka_unit_test(chunks_are_numbered_over_all_fields),
         cmocka_unit_test(only_rows_of_one_shape_are_pictures),
-        cmocka_unit_test(rows_that_vary_have_places_as_long_as_they_may_be),
-        cmocka_unit_test(lengths_have_the_smallest_type_that_holds_them),
-        cmocka_unit_test(long_rows_that_vary_have_a_chunk_each),
-        cmocka_unit_test(chunks_of_any_rows_that_vary_have_room_for_them),
-        cmocka_unit_test(wrong_lengths_are_named),
-        cmocka_unit_test(
-            a_field_behind_rows_that_vary_starts_behind_their_room),
-        cmocka_unit_test(indices_have_the_smallest_type_that_holds_them),
-        cmocka_unit_test(sparse_rows_have_room_for_indices_and_values),
-        cmocka_unit_test(wrong_sparse_rows_are_named),
         cmocka_unit_test(a_sum_is_over_offset_size_and_hash_of_each_chunk),
     };
     return cmocka_run_group_tests_name("proto.layout", tests, NULL, NULL);

@@ -9,17 +9,19 @@ static void versions_are_a_range(void **state)
     example(FBY_MSG_HELLO, &m);
     m.hello.version_min = 2;
     m.hello.version_max = 5;
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
     m.hello.version_min = 5;
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
     m.hello.version_min = 6;
-    assert_string_equal(said_of(&m), "HELLO: versions 6 to 5 are no range");
+    assert_string_equal(
+        encode_error(&m), "HELLO: versions 6 to 5 are no range");
     example(FBY_MSG_REFUSED, &m);
     m.refused.version_min = 2;
     m.refused.version_max = 5;
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
     m.refused.version_min = 6;
-    assert_string_equal(said_of(&m), "REFUSED: versions 6 to 5 are no range");
+    assert_string_equal(
+        encode_error(&m), "REFUSED: versions 6 to 5 are no range");
 }
 
 static void each_end_of_a_range_of_versions_arrives(void **state)
@@ -48,26 +50,26 @@ static void each_end_of_a_range_of_versions_arrives(void **state)
     fby_buffer_fini(&frame);
 }
 
-static const char *of_scan(uint32_t done, uint32_t total)
+static const char *scan_error(uint32_t done, uint32_t total)
 {
     struct fby_message m;
     example(FBY_MSG_SCANNING, &m);
     m.scanning.shards_done  = done;
     m.scanning.shards_total = total;
-    return said_of(&m);
+    return encode_error(&m);
 }
 
 static void no_more_shards_are_done_than_there_are(void **state)
 {
     (void)state;
-    assert_string_equal(of_scan(0, 1), "");
-    assert_string_equal(of_scan(1, 1), "");
-    assert_string_equal(of_scan(1000, 1000), "");
-    assert_string_equal(of_scan(2, 1), "SCANNING: 2 of 1 shards done");
-    assert_string_equal(of_scan(5, 0), ""); /* not known */
+    assert_string_equal(scan_error(0, 1), "");
+    assert_string_equal(scan_error(1, 1), "");
+    assert_string_equal(scan_error(1000, 1000), "");
+    assert_string_equal(scan_error(2, 1), "SCANNING: 2 of 1 shards done");
+    assert_string_equal(scan_error(5, 0), ""); /* not known */
 }
 
-static const char *of_shards(
+static const char *shards_error(
     const char *a, const char *b, const char *c, uint64_t samples)
 {
     struct fby_message    m;
@@ -77,17 +79,19 @@ static const char *of_shards(
     m.opened.shards   = shards;
     m.opened.n_shards = 3;
     m.opened.samples  = samples;
-    return said_of(&m);
+    return encode_error(&m);
 }
 
 static void samples_are_those_of_all_shards(void **state)
 {
     (void)state;
     const uint64_t right = UINT64_C(4294967295) + 87;
-    assert_string_equal(of_shards("a", "b", "c", right), "");
-    assert_string_equal(of_shards("a", "b", "c", right - 1),
+    assert_string_equal(shards_error("a", "b", "c", right), "");
+    assert_string_equal(shards_error("a", "b", "c", right - 1),
         "OPENED: 4294967381 samples, but the shards have 4294967382");
-    assert_string_equal(of_shards("a", "b", "c", 80),
+    assert_string_equal(shards_error("a", "b", "c", right + 1),
+        "OPENED: 4294967383 samples, but the shards have 4294967382");
+    assert_string_equal(shards_error("a", "b", "c", 80),
         "OPENED: 80 samples, but the shards have 4294967382");
 }
 
@@ -99,12 +103,12 @@ static void names_of_shards_ascend(void **state)
         "OPENED: shard 1: names must ascend in byte order";
     static const char third[] =
         "OPENED: shard 2: names must ascend in byte order";
-    assert_string_equal(of_shards("a", "a", "c", sum), second);
-    assert_string_equal(of_shards("b", "a", "c", sum), second);
-    assert_string_equal(of_shards("a", "b", "b", sum), third);
-    assert_string_equal(of_shards("a", "b", "a", sum), third);
-    assert_string_equal(of_shards("B", "a", "\xc3\xa9", sum), "");
-    assert_string_equal(of_shards("a", "B", "c", sum), second);
+    assert_string_equal(shards_error("a", "a", "c", sum), second);
+    assert_string_equal(shards_error("b", "a", "c", sum), second);
+    assert_string_equal(shards_error("a", "b", "b", sum), third);
+    assert_string_equal(shards_error("a", "b", "a", sum), third);
+    assert_string_equal(shards_error("B", "a", "\xc3\xa9", sum), "");
+    assert_string_equal(shards_error("a", "B", "c", sum), second);
 }
 
 static void an_empty_dataset_has_no_samples(void **state)
@@ -114,47 +118,49 @@ static void an_empty_dataset_has_no_samples(void **state)
     example(FBY_MSG_OPENED, &m);
     m.opened.n_shards = 0;
     assert_string_equal(
-        said_of(&m), "OPENED: 1024 samples, but the shards have 0");
+        encode_error(&m), "OPENED: 1024 samples, but the shards have 0");
     m.opened.samples = 0;
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
 }
 
-static const char *of_rows(uint32_t first, uint32_t rows)
+static const char *rows_error(uint32_t first, uint32_t rows)
 {
     struct fby_message m;
     example(FBY_MSG_REQUEST, &m);
     m.request.first_row = first;
     m.request.rows      = rows;
-    return said_of(&m);
+    return encode_error(&m);
 }
 
-static const char *of_header_rows(uint32_t first, uint32_t rows)
+static const char *header_rows_error(uint32_t first, uint32_t rows)
 {
     struct fby_message m;
     example(FBY_MSG_HEADER, &m);
     m.header.first_row = first;
     m.header.rows      = rows;
-    return said_of(&m);
+    return encode_error(&m);
 }
 
 static void rows_end_with_the_largest_batch(void **state)
 {
     (void)state;
-    assert_string_equal(of_rows(0, 65536), "");
-    assert_string_equal(of_rows(65535, 1), "");
-    assert_string_equal(of_rows(65000, 536), "");
-    assert_string_equal(of_rows(65000, 537),
+    assert_string_equal(rows_error(0, 65536), "");
+    assert_string_equal(rows_error(65535, 1), "");
+    assert_string_equal(rows_error(65000, 536), "");
+    assert_string_equal(rows_error(65000, 537),
         "REQUEST: 537 rows from 65000 on: more than 65536");
     assert_string_equal(
-        of_rows(1, 65536), "REQUEST: 65536 rows from 1 on: more than 65536");
-    assert_string_equal(of_header_rows(0, 65536), "");
-    assert_string_equal(of_header_rows(65535, 1), "");
-    assert_string_equal(of_header_rows(65000, 536), "");
-    assert_string_equal(of_header_rows(65000, 537),
+        rows_error(1, 65536), "REQUEST: 65536 rows from 1 on: more than 65536");
+    assert_string_equal(
+        rows_error(0, 0), "REQUEST.rows: expected a number from 1 to 65536");
+    assert_string_equal(header_rows_error(0, 65536), "");
+    assert_string_equal(header_rows_error(65535, 1), "");
+    assert_string_equal(header_rows_error(65000, 536), "");
+    assert_string_equal(header_rows_error(65000, 537),
         "HEADER: 537 rows from 65000 on: more than 65536");
 }
 
-static const char *of_choices(uint64_t fields, uint32_t n)
+static const char *choices_error(uint64_t fields, uint32_t n)
 {
     struct fby_message m;
     example(FBY_MSG_REQUEST, &m);
@@ -163,23 +169,24 @@ static const char *of_choices(uint64_t fields, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         m.request.choices[i] = (struct fby_choice){FBY_AUTO, FBY_AUTO};
     }
-    return said_of(&m);
+    return encode_error(&m);
 }
 
 static void each_chosen_field_has_a_choice_or_none_has(void **state)
 {
     (void)state;
-    assert_string_equal(of_choices(0, 0), "");
-    assert_string_equal(of_choices(0, 1), "");
-    assert_string_equal(of_choices(0, 32), "");
-    assert_string_equal(of_choices(1, 0), "");
-    assert_string_equal(of_choices(1, 1), "");
-    assert_string_equal(of_choices(1, 2), "REQUEST: 1 fields, but 2 choices");
-    assert_string_equal(of_choices(0xffffffff, 0), "");
-    assert_string_equal(of_choices(0xffffffff, 32), "");
+    assert_string_equal(choices_error(0, 0), "");
+    assert_string_equal(choices_error(0, 1), "");
+    assert_string_equal(choices_error(0, 32), "");
+    assert_string_equal(choices_error(1, 0), "");
+    assert_string_equal(choices_error(1, 1), "");
     assert_string_equal(
-        of_choices(0xffffffff, 31), "REQUEST: 32 fields, but 31 choices");
-    assert_string_equal(of_choices(UINT64_C(0x80000001), 2), "");
+        choices_error(1, 2), "REQUEST: 1 fields, but 2 choices");
+    assert_string_equal(choices_error(0xffffffff, 0), "");
+    assert_string_equal(choices_error(0xffffffff, 32), "");
+    assert_string_equal(
+        choices_error(0xffffffff, 31), "REQUEST: 32 fields, but 31 choices");
+    assert_string_equal(choices_error(UINT64_C(0x80000001), 2), "");
 }
 
 static void every_choice_is_a_pair(void **state)
@@ -192,14 +199,22 @@ static void every_choice_is_a_pair(void **state)
         m.request.n_choices = 3;
         m.request.choices[2] =
             (struct fby_choice){FBY_FILTER_NONE, FBY_CODEC_STORE};
-        assert_string_equal(said_of(&m), "");
+        assert_string_equal(encode_error(&m), "");
         m.request.choices[i] = (struct fby_choice){5, FBY_CODEC_STORE};
-        assert_string_equal(said_of(&m),
+        assert_string_equal(encode_error(&m),
             "REQUEST: filter 5 and codec 0 are unknown, or no pair");
+    }
+    static const struct fby_choice wrong[] = {{99, FBY_CODEC_STORE},
+        {FBY_FILTER_PHOTO, FBY_CODEC_LZ4}, {FBY_AUTO, 3},
+        {FBY_FILTER_DELTA, FBY_CODEC_PACK}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        example(FBY_MSG_REQUEST, &m);
+        m.request.choices[1] = wrong[i];
+        assert_text_says(encode_error(&m), "are unknown, or no pair");
     }
     example(FBY_MSG_REQUEST, &m); /* the third is not one of its choices */
     m.request.choices[2] = (struct fby_choice){99, 99};
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
 }
 
 /* ---- fields of a header -------------------------------------------------- */
@@ -215,7 +230,7 @@ static struct fby_header_field label(void)
 }
 
 /* The error for a header whose only field is `f`, without its prefix. */
-static const char *of_field(struct fby_header_field f)
+static const char *field_error(struct fby_header_field f)
 {
     struct fby_message m;
     example(FBY_MSG_HEADER, &m);
@@ -223,7 +238,7 @@ static const char *of_field(struct fby_header_field f)
     m.header.n_fields = 1;
     char start[80];
     int  n = snprintf(start, sizeof(start), "HEADER: field %s: ", f.name);
-    const char *text = said_of(&m);
+    const char *text = encode_error(&m);
     return strncmp(text, start, (size_t)n) == 0 ? text + n : text;
 }
 
@@ -233,15 +248,15 @@ static void std_is_above_0_in_each_channel(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         struct fby_header_field f = image();
         f.recipe.std[i]           = 0;
-        assert_string_equal(of_field(f), "std must be above 0");
+        assert_string_equal(field_error(f), "std must be above 0");
         f.recipe.std[i] = -1;
-        assert_string_equal(of_field(f), "std must be above 0");
+        assert_string_equal(field_error(f), "std must be above 0");
         f.recipe.std[i] = 1e-300;
-        assert_string_equal(of_field(f), "");
+        assert_string_equal(field_error(f), "");
     }
     struct fby_header_field f = image();
     f.recipe.std[3]           = -1; /* no channel of it */
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
 }
 
 static void mean_and_std_are_of_the_channels_of_a_u8_image(void **state)
@@ -251,24 +266,24 @@ static void mean_and_std_are_of_the_channels_of_a_u8_image(void **state)
         "mean and std belong to the channels of a u8 image";
     struct fby_header_field f = image();
     f.shape                   = (struct fby_shape){3, {8, 8, 4}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.shape = (struct fby_shape){3, {3, 3, 2}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.shape = (struct fby_shape){2, {8, 3}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.shape = (struct fby_shape){4, {8, 8, 3, 3}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.shape = (struct fby_shape){3, {8, 8, 3}};
     f.type  = FBY_U16;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.n_channels = 0;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.type              = FBY_U8;
     f.shape             = (struct fby_shape){3, {8, 8, 1}};
     f.recipe.n_channels = 1;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.type = FBY_U16;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
 }
 
 static void one_hot_needs_a_label_and_classes(void **state)
@@ -278,13 +293,13 @@ static void one_hot_needs_a_label_and_classes(void **state)
         "one-hot needs a label and its number of classes";
     struct fby_header_field f = label();
     f.recipe.classes          = 0;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.classes = 1;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.encoding = FBY_ENCODING_DENSE;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe = (struct fby_recipe){.classes = 0};
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
 }
 
 static void smoothing_is_0_to_below_1_and_of_one_hot(void **state)
@@ -293,18 +308,18 @@ static void smoothing_is_0_to_below_1_and_of_one_hot(void **state)
     static const char wrong[] = "smoothing is 0 to less than 1, and one-hot's";
     struct fby_header_field f = label();
     f.recipe.smoothing        = 0;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe.smoothing = 0.9999999;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe.smoothing = 1;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.smoothing = -1e-9;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.one_hot   = false;
     f.recipe.smoothing = 0;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe.smoothing = 0.1;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
 }
 
 static void ops_of_the_device_have_a_behaviour_and_a_u8_image(void **state)
@@ -314,21 +329,25 @@ static void ops_of_the_device_have_a_behaviour_and_a_u8_image(void **state)
         "a list of the device's ops has a behaviour, and a u8 image";
     struct fby_header_field f = image();
     f.recipe.behaviour.known  = true;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.device = (struct fby_blob){(const uint8_t *)"l", 1};
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe.behaviour.known = false;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.behaviour.known = true;
     f.recipe.n_channels      = 0;
     f.type                   = FBY_U16;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.type  = FBY_U8;
     f.shape = (struct fby_shape){2, {8, 3}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.recipe.device          = (struct fby_blob){0};
     f.recipe.behaviour.known = false;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
+    f                        = label();
+    f.recipe.device          = (struct fby_blob){(const uint8_t *)"l", 1};
+    f.recipe.behaviour.known = true;
+    assert_string_equal(field_error(f), wrong);
 }
 
 static void only_one_hot_labels_are_mixed(void **state)
@@ -336,14 +355,17 @@ static void only_one_hot_labels_are_mixed(void **state)
     (void)state;
     struct fby_header_field f = label();
     f.recipe.mixed_by         = "i";
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe.one_hot   = false;
     f.recipe.smoothing = 0;
-    assert_string_equal(of_field(f), "only one-hot labels are mixed");
+    assert_string_equal(field_error(f), "only one-hot labels are mixed");
     f.recipe.mixed_by = "";
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe.mixed_by = NULL;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
+    f                 = image();
+    f.recipe.mixed_by = "label";
+    assert_string_equal(field_error(f), "only one-hot labels are mixed");
 }
 
 static void a_label_is_one_small_number(void **state)
@@ -354,9 +376,10 @@ static void a_label_is_one_small_number(void **state)
         f.type                    = (enum fby_type)type;
         bool fits = type == FBY_U8 || type == FBY_U16 || type == FBY_U32;
         assert_string_equal(
-            of_field(f), fits ? "" : "a label is a single u8, u16 or u32");
+            field_error(f), fits ? "" : "a label is a single u8, u16 or u32");
         f.shape = (struct fby_shape){1, {1}};
-        assert_string_equal(of_field(f), "a label is a single u8, u16 or u32");
+        assert_string_equal(
+            field_error(f), "a label is a single u8, u16 or u32");
     }
 }
 
@@ -377,23 +400,23 @@ static void bits_have_a_byte_for_every_8_maps(void **state)
     static const char wrong[] = "bits are u8, a byte for every 8 maps";
     for (uint32_t maps = 1; maps <= 32; maps++) {
         uint32_t bytes = (maps + 7) / 8;
-        assert_string_equal(of_field(bits(maps, bytes)), "");
-        assert_string_equal(of_field(bits(maps, bytes + 1)), wrong);
+        assert_string_equal(field_error(bits(maps, bytes)), "");
+        assert_string_equal(field_error(bits(maps, bytes + 1)), wrong);
     }
-    assert_string_equal(of_field(bits(0, 1)), wrong);
-    assert_string_equal(of_field(bits(9, 1)), wrong);
-    assert_string_equal(of_field(bits(UINT32_MAX, 1 << 29)), "");
+    assert_string_equal(field_error(bits(0, 1)), wrong);
+    assert_string_equal(field_error(bits(9, 1)), wrong);
+    assert_string_equal(field_error(bits(UINT32_MAX, 1 << 29)), "");
     struct fby_header_field f = bits(8, 1);
     f.type                    = FBY_U16;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f       = bits(8, 1);
     f.shape = (struct fby_shape){1, {1}};
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.shape = (struct fby_shape){0, {1}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f          = bits(8, 1);
     f.encoding = FBY_ENCODING_DENSE;
-    assert_string_equal(of_field(f), "only bits have a number of maps");
+    assert_string_equal(field_error(f), "only bits have a number of maps");
 }
 
 static void planes_are_of_a_picture_in_u8(void **state)
@@ -402,18 +425,18 @@ static void planes_are_of_a_picture_in_u8(void **state)
     static const char       wrong[] = "yuv420 is a picture, u8 [h, w, 3]";
     struct fby_header_field f       = image();
     f.encoding                      = FBY_ENCODING_YUV420;
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.recipe = (struct fby_recipe){0};
-    assert_string_equal(of_field(f), "");
+    assert_string_equal(field_error(f), "");
     f.type = FBY_U16;
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.type  = FBY_U8;
     f.shape = (struct fby_shape){3, {3, 3, 1}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.shape = (struct fby_shape){2, {8, 3, 3}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
     f.shape = (struct fby_shape){4, {8, 8, 3, 3}};
-    assert_string_equal(of_field(f), wrong);
+    assert_string_equal(field_error(f), wrong);
 }
 
 static struct fby_header_field rows_of(
@@ -435,10 +458,12 @@ static void a_sparse_row_has_at_most_the_values_of_its_shape(void **state)
         "a sparse one has a max_length, and a shape of as many values or more";
     const enum fby_encoding sparse = FBY_ENCODING_SPARSE;
     const struct fby_shape  six    = {2, {2, 3}};
-    assert_string_equal(of_field(rows_of(sparse, six, 0)), wrong);
-    assert_string_equal(of_field(rows_of(sparse, six, 1)), "");
-    assert_string_equal(of_field(rows_of(sparse, six, 6)), "");
-    assert_string_equal(of_field(rows_of(sparse, six, 7)), wrong);
+    assert_string_equal(field_error(rows_of(sparse, six, 0)), wrong);
+    assert_string_equal(field_error(rows_of(sparse, six, 1)), "");
+    assert_string_equal(field_error(rows_of(sparse, six, 6)), "");
+    assert_string_equal(field_error(rows_of(sparse, six, 7)), wrong);
+    const struct fby_shape huge = {2, {65536, 65536}};
+    assert_string_equal(field_error(rows_of(sparse, huge, 6)), wrong);
 }
 
 static void the_longest_of_ragged_rows_is_the_first_dimension(void **state)
@@ -448,20 +473,23 @@ static void the_longest_of_ragged_rows_is_the_first_dimension(void **state)
         "a ragged one has a max_length, and it is the first dimension";
     const enum fby_encoding ragged = FBY_ENCODING_RAGGED;
     const struct fby_shape  two    = {2, {5, 7}};
-    assert_string_equal(of_field(rows_of(ragged, two, 5)), "");
-    assert_string_equal(of_field(rows_of(ragged, two, 7)), wrong);
-    assert_string_equal(of_field(rows_of(ragged, two, 4)), wrong);
-    assert_string_equal(of_field(rows_of(ragged, two, 6)), wrong);
-    assert_string_equal(of_field(rows_of(ragged, two, 0)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, two, 5)), "");
+    assert_string_equal(field_error(rows_of(ragged, two, 7)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, two, 4)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, two, 6)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, two, 0)), wrong);
     const struct fby_shape unit = {1, {1}};
-    assert_string_equal(of_field(rows_of(ragged, unit, 1)), "");
-    assert_string_equal(of_field(rows_of(FBY_ENCODING_DENSE, unit, 1)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, unit, 1)), "");
+    assert_string_equal(
+        field_error(rows_of(FBY_ENCODING_DENSE, unit, 1)), wrong);
     const struct fby_shape none = {0};
-    assert_string_equal(of_field(rows_of(ragged, none, 0)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, none, 0)), wrong);
+    assert_string_equal(field_error(rows_of(ragged, none, 40)), wrong);
     const struct fby_shape one = {1, {5}};
-    assert_string_equal(of_field(rows_of(ragged, one, 5)), "");
-    assert_string_equal(of_field(rows_of(FBY_ENCODING_DENSE, one, 5)), wrong);
-    assert_string_equal(of_field(rows_of(FBY_ENCODING_DENSE, one, 0)), "");
+    assert_string_equal(field_error(rows_of(ragged, one, 5)), "");
+    assert_string_equal(
+        field_error(rows_of(FBY_ENCODING_DENSE, one, 5)), wrong);
+    assert_string_equal(field_error(rows_of(FBY_ENCODING_DENSE, one, 0)), "");
 }
 
 static void names_of_fields_ascend(void **state)
@@ -482,10 +510,10 @@ static void names_of_fields_ascend(void **state)
         }
         snprintf(expected, sizeof(expected),
             "HEADER: field %s: names must ascend in byte order", named[i]);
-        assert_string_equal(said_of(&m), expected);
+        assert_string_equal(encode_error(&m), expected);
     }
     f[2].name = "c";
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
 }
 
 /* ---- the end, and joining ------------------------------------------------ */
@@ -502,35 +530,35 @@ static void substituted_rows_ascend(void **state)
     rows[0].row         = 0;
     rows[1].row         = 1;
     rows[2].row         = 2;
-    assert_string_equal(said_of(&m), "");
+    assert_string_equal(encode_error(&m), "");
     rows[2].row = 1;
     assert_string_equal(
-        said_of(&m), "END: substituted row 1: rows must ascend");
+        encode_error(&m), "END: substituted row 1: rows must ascend");
     rows[2].row = 0;
     assert_string_equal(
-        said_of(&m), "END: substituted row 0: rows must ascend");
+        encode_error(&m), "END: substituted row 0: rows must ascend");
     rows[2].row = 65535;
     rows[1].row = 0;
     assert_string_equal(
-        said_of(&m), "END: substituted row 0: rows must ascend");
+        encode_error(&m), "END: substituted row 0: rows must ascend");
 }
 
-static const char *of_rank(uint32_t rank, uint32_t world)
+static const char *rank_error(uint32_t rank, uint32_t world)
 {
     struct fby_message m;
     example(FBY_MSG_JOIN, &m);
     m.join.rank  = rank;
     m.join.world = world;
-    return said_of(&m);
+    return encode_error(&m);
 }
 
 static void a_rank_lies_in_its_world(void **state)
 {
     (void)state;
-    assert_string_equal(of_rank(0, 1), "");
-    assert_string_equal(of_rank(1, 1), "JOIN: rank 1 of a world of 1");
-    assert_string_equal(of_rank(65535, 65536), "");
-    assert_string_equal(of_rank(4, 3), "JOIN: rank 4 of a world of 3");
+    assert_string_equal(rank_error(0, 1), "");
+    assert_string_equal(rank_error(1, 1), "JOIN: rank 1 of a world of 1");
+    assert_string_equal(rank_error(65535, 65536), "");
+    assert_string_equal(rank_error(4, 3), "JOIN: rank 4 of a world of 3");
 }
 
 int main(void)

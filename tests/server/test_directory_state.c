@@ -1,30 +1,9 @@
-/* Everything that can be seen of a directory, at the edges of its times. */
-#include "tests/test.h"
+/* Leases, lists, refusals and waiting, with every count and deadline. */
+#include "tests/server/directories.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/clock.h"
 #include "server/directory_state.h"
 
-enum { WORKERS = 1030, SESSIONS = 4, LIST = 1024 };
-
-static const int64_t lease_ns = 10 * FBY_NS_PER_S;
-
-static int make_directory(void **state)
-{
-    const struct fby_directory_config config = {
-        .lease_ns = lease_ns, .max_workers = WORKERS, .max_sessions = SESSIONS};
-    *state = fby_directory_create(&config);
-    return 0;
-}
-
-static int destroy_directory(void **state)
-{
-    struct fby_directory *directory = *state;
-    fby_directory_destroy(&directory);
-    return 0;
-}
+enum { LIST = 1024 };
 
 static void check_counts(
     const struct fby_directory *d, const struct fby_directory_counts *right)
@@ -37,85 +16,6 @@ static void check_counts(
     assert_int_equal(got.expired_sessions, right->expired_sessions);
     assert_int_equal(got.refused, right->refused);
     assert_int_equal(got.unreachable, right->unreachable);
-}
-
-static void add_worker(struct fby_directory *d, uint64_t id, int64_t now_ns)
-{
-    static const char *const  endpoints[] = {"tcp://a:1", "tcp://b:2"};
-    const struct fby_register told        = {
-               .instance  = {id},
-               .endpoints = {endpoints, 2},
-               .host      = "a-host",
-    };
-    assert_ok(fby_directory_register(d, &told, now_ns));
-}
-
-/* Each session speaks from a route of its own. */
-static struct fby_route route_of(uint64_t session)
-{
-    return (struct fby_route){.id = {(uint8_t)session, 7}, .size = 2};
-}
-
-static struct fby_join joining(uint64_t session, uint32_t rank)
-{
-    return (struct fby_join){.session = {session},
-        .job                          = "train",
-        .rank                         = rank,
-        .world                        = 2,
-        .host                         = session % 2 == 0 ? "even" : "odd",
-        .pid                          = (uint32_t)session + 1000,
-        .seed                         = 42,
-        .epoch                        = 3,
-        .step                         = 4};
-}
-
-static fby_err join_as(
-    struct fby_directory *d, const struct fby_join *join, int64_t now_ns)
-{
-    struct fby_route from = route_of(join->session.value);
-    return fby_directory_join(d, join, &from, now_ns);
-}
-
-static fby_err renew_as(
-    struct fby_directory *d, const struct fby_renew *renew, int64_t now_ns)
-{
-    struct fby_route from = route_of(renew->session.value);
-    return fby_directory_renew(d, renew, &from, now_ns);
-}
-
-static fby_err renew(struct fby_directory *d, uint64_t session, int64_t now_ns)
-{
-    return renew_as(d, &(struct fby_renew){.session = {session}}, now_ns);
-}
-
-/* The next thing due is this, for that session on its route. */
-static struct fby_message expect_due(
-    struct fby_directory *d, enum fby_message_type type, uint64_t session)
-{
-    struct fby_message message;
-    struct fby_route   to;
-    struct fby_route   right = route_of(session);
-    assert_true(fby_directory_due(d, &message, &to));
-    assert_string_equal(fby_message_name(message.type), fby_message_name(type));
-    assert_int_equal(fby_message_session(&message).value, session);
-    assert_int_equal(to.size, right.size);
-    assert_memory_equal(to.id, right.id, right.size);
-    return message;
-}
-
-static void expect_silence(struct fby_directory *d)
-{
-    struct fby_message message;
-    struct fby_route   to;
-    assert_false(fby_directory_due(d, &message, &to));
-}
-
-static void join_ok(
-    struct fby_directory *d, uint64_t session, uint32_t rank, int64_t now_ns)
-{
-    const struct fby_join join = joining(session, rank);
-    assert_ok(join_as(d, &join, now_ns));
-    expect_due(d, FBY_MSG_JOINED, session);
 }
 
 static void expect_refused(struct fby_directory *d, uint64_t session,
@@ -157,7 +57,7 @@ static void a_worker_is_late_after_its_lease(void **state)
     assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
 }
 
-static void all_that_are_late_are_forgotten_in_one_turn(void **state)
+static void all_late_peers_are_forgotten_in_one_turn(void **state)
 {
     for (uint64_t i = 0; i < 3; i++) {
         join_ok(*state, 10 + i, (uint32_t)i, 0);
@@ -223,7 +123,7 @@ static void no_lease_counts_the_time_the_server_was_paused(void **state)
     assert_int_equal(fby_directory_counts(*state).workers, 0);
 }
 
-static void who_waits_for_a_rank_waits_as_long_after_a_pause(void **state)
+static void a_session_waits_for_a_rank_as_long_after_a_pause(void **state)
 {
     const int64_t gap_ns = 6 * lease_ns;
     join_ok(*state, 10, 0, 90);
@@ -279,7 +179,7 @@ static void a_long_list_is_told_in_parts(void **state)
     expect_silence(*state);
 }
 
-static void who_leaves_is_no_longer_told(void **state)
+static void a_worker_that_leaves_is_no_longer_listed(void **state)
 {
     add_worker(*state, 1, 0);
     add_worker(*state, 2, 0);
@@ -360,12 +260,7 @@ static void each_difference_is_told_with_both_values_and_hosts(void **state)
     assert_int_equal(fby_directory_counts(*state).refused, 5);
 }
 
-static struct fby_maybe_digest digest_of(uint8_t first)
-{
-    return (struct fby_maybe_digest){true, {{first}}};
-}
-
-static void a_digest_is_pinned_by_who_knows_it_first(void **state)
+static void a_digest_is_pinned_by_the_first_session_to_send_it(void **state)
 {
     struct fby_join join = joining(10, 0);
     join.data            = digest_of(1);
@@ -415,7 +310,7 @@ static void digests_of_joins_must_agree_too(void **state)
     assert_int_equal(message.join_refused.code, FBY_JOIN_FINGERPRINT);
 }
 
-/* It may be asked again, and is forgotten when it no longer asks. */
+/* A refused session may ask again; it is forgotten when it no longer does. */
 static void a_refusal_is_told_again_until_it_is_forgotten(void **state)
 {
     join_ok(*state, 10, 0, 0);
@@ -440,17 +335,18 @@ static void a_refusal_is_told_again_until_it_is_forgotten(void **state)
 
 static void one_session_too_many_is_not_kept(void **state)
 {
-    for (uint32_t i = 0; i < SESSIONS; i++) {
+    for (uint32_t i = 0; i < MAX_SESSIONS; i++) {
         struct fby_join join = joining(10 + i, i);
-        join.world           = SESSIONS + 1;
+        join.world           = MAX_SESSIONS + 1;
         assert_ok(join_as(*state, &join, 0));
         expect_due(*state, FBY_MSG_JOINED, 10 + i);
     }
-    struct fby_join join = joining(20, SESSIONS);
-    join.world           = SESSIONS + 1;
+    struct fby_join join = joining(20, MAX_SESSIONS);
+    join.world           = MAX_SESSIONS + 1;
     assert_int_equal(join_as(*state, &join, 0), FBY_FULL);
     expect_silence(*state);
-    const struct fby_directory_counts full = {.sessions = SESSIONS, .jobs = 1};
+    const struct fby_directory_counts full = {
+        .sessions = MAX_SESSIONS, .jobs = 1};
     check_counts(*state, &full);
     fby_directory_quit(*state, (struct fby_session_id){12});
     assert_ok(join_as(*state, &join, 0));
@@ -459,7 +355,7 @@ static void one_session_too_many_is_not_kept(void **state)
 
 /* ---- Waiting for a rank -------------------------------------------------- */
 
-static void a_rank_that_gets_free_is_given_at_once(void **state)
+static void a_rank_that_becomes_free_is_given_at_once(void **state)
 {
     join_ok(*state, 10, 0, 0);
     join_ok(*state, 13, 1, 0);
@@ -483,7 +379,7 @@ static void a_rank_that_gets_free_is_given_at_once(void **state)
 }
 
 /* A session that waits for a rank is refused by the holder of that rank alone. */
-static void only_the_holder_of_its_rank_keeps_one_waiting(void **state)
+static void a_session_waits_only_for_the_holder_of_its_rank(void **state)
 {
     join_ok(*state, 10, 0, 0);
     join_ok(*state, 13, 1, 0);
@@ -498,7 +394,7 @@ static void only_the_holder_of_its_rank_keeps_one_waiting(void **state)
 }
 
 /* The new holder has a whole lease to show that it lives. */
-static void the_next_that_waits_does_so_for_the_new_holder(void **state)
+static void the_next_session_waits_for_the_new_holder(void **state)
 {
     join_ok(*state, 10, 0, 0);
     for (uint64_t id = 11; id <= 12; id++) {
@@ -522,9 +418,8 @@ static void the_next_that_waits_does_so_for_the_new_holder(void **state)
     check_waiting(*state, 0);
 }
 
-/* JOIN does not renew a rank, even if others wait for it: each waits for its own
- * holder, and no longer because another got one. */
-static void who_waits_waits_for_its_own_rank(void **state)
+/* A JOIN does not renew the rank of a session for which another one waits. */
+static void each_session_waits_for_its_own_rank(void **state)
 {
     struct fby_join join = joining(12, 0);
     join.job             = "other";
@@ -565,7 +460,7 @@ static void answers_go_where_a_session_spoke_from_last(void **state)
     expect_due(*state, FBY_MSG_JOINED, 10);
 }
 
-static void who_is_refused_pins_nothing(void **state)
+static void a_refused_session_pins_nothing(void **state)
 {
     join_ok(*state, 10, 0, 0);
     struct fby_join join = joining(11, 1);
@@ -579,8 +474,8 @@ static void who_is_refused_pins_nothing(void **state)
     expect_silence(*state);
 }
 
-/* No session is left to agree with, on facts or on digests. */
-static void what_a_silent_holder_pinned_is_forgotten_with_it(void **state)
+/* Then no session is left that another must agree with. */
+static void what_an_expired_session_pinned_is_forgotten(void **state)
 {
     struct fby_join join = joining(10, 0);
     join.data            = digest_of(1);
@@ -589,21 +484,27 @@ static void what_a_silent_holder_pinned_is_forgotten_with_it(void **state)
     expect_due(*state, FBY_MSG_JOINED, 10);
     join             = joining(11, 0);
     join.world       = 5;
+    join.seed        = 77;
     join.fingerprint = digest_of(3);
     assert_ok(join_as(*state, &join, 1));
+    fby_directory_tick(*state, lease_ns);
+    expect_silence(*state);
+    assert_int_equal(fby_directory_deadline(*state), lease_ns + 1);
     fby_directory_tick(*state, lease_ns + 1);
     struct fby_message message = expect_due(*state, FBY_MSG_JOINED, 11);
     assert_false(message.joined.data.known);
     assert_int_equal(message.joined.fingerprint.digest.bytes[0], 3);
     assert_int_equal(fby_directory_counts(*state).refused, 0);
+    assert_int_equal(renew(*state, 10, lease_ns + 1), FBY_NOT_FOUND);
 }
 
-static void who_joins_again_is_told_the_whole_list_again(void **state)
+static void a_session_that_joins_again_gets_the_whole_list(void **state)
 {
     add_worker(*state, 1, 0);
     join_ok(*state, 10, 0, 0);
     expect_due(*state, FBY_MSG_WORKERS, 10);
     join_ok(*state, 10, 0, 3);
+    assert_int_equal(fby_directory_counts(*state).sessions, 1);
     struct fby_message message = expect_due(*state, FBY_MSG_WORKERS, 10);
     assert_true(message.workers.full);
     assert_int_equal(message.workers.n_added, 1);
@@ -613,34 +514,31 @@ static void who_joins_again_is_told_the_whole_list_again(void **state)
     assert_int_equal(fby_directory_deadline(*state), 3 + lease_ns + 1);
 }
 
-#define DIRECTORY_TEST(test) \
-    cmocka_unit_test_setup_teardown(test, make_directory, destroy_directory)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         DIRECTORY_TEST(a_worker_is_late_after_its_lease),
-        DIRECTORY_TEST(all_that_are_late_are_forgotten_in_one_turn),
+        DIRECTORY_TEST(all_late_peers_are_forgotten_in_one_turn),
         DIRECTORY_TEST(a_session_is_late_after_its_lease),
         DIRECTORY_TEST(no_lease_counts_the_time_the_server_was_paused),
-        DIRECTORY_TEST(who_waits_for_a_rank_waits_as_long_after_a_pause),
+        DIRECTORY_TEST(a_session_waits_for_a_rank_as_long_after_a_pause),
         DIRECTORY_TEST(a_list_names_endpoints_and_host_of_each_worker),
         DIRECTORY_TEST(a_long_list_is_told_in_parts),
-        DIRECTORY_TEST(who_leaves_is_no_longer_told),
+        DIRECTORY_TEST(a_worker_that_leaves_is_no_longer_listed),
         DIRECTORY_TEST(another_job_may_have_the_same_rank_and_other_facts),
         DIRECTORY_TEST(each_difference_is_told_with_both_values_and_hosts),
-        DIRECTORY_TEST(a_digest_is_pinned_by_who_knows_it_first),
+        DIRECTORY_TEST(a_digest_is_pinned_by_the_first_session_to_send_it),
         DIRECTORY_TEST(digests_of_joins_must_agree_too),
         DIRECTORY_TEST(a_refusal_is_told_again_until_it_is_forgotten),
         DIRECTORY_TEST(one_session_too_many_is_not_kept),
-        DIRECTORY_TEST(a_rank_that_gets_free_is_given_at_once),
-        DIRECTORY_TEST(only_the_holder_of_its_rank_keeps_one_waiting),
-        DIRECTORY_TEST(the_next_that_waits_does_so_for_the_new_holder),
-        DIRECTORY_TEST(who_waits_waits_for_its_own_rank),
+        DIRECTORY_TEST(a_rank_that_becomes_free_is_given_at_once),
+        DIRECTORY_TEST(a_session_waits_only_for_the_holder_of_its_rank),
+        DIRECTORY_TEST(the_next_session_waits_for_the_new_holder),
+        DIRECTORY_TEST(each_session_waits_for_its_own_rank),
         DIRECTORY_TEST(answers_go_where_a_session_spoke_from_last),
-        DIRECTORY_TEST(who_is_refused_pins_nothing),
-        DIRECTORY_TEST(what_a_silent_holder_pinned_is_forgotten_with_it),
-        DIRECTORY_TEST(who_joins_again_is_told_the_whole_list_again),
+        DIRECTORY_TEST(a_refused_session_pins_nothing),
+        DIRECTORY_TEST(what_an_expired_session_pinned_is_forgotten),
+        DIRECTORY_TEST(a_session_that_joins_again_gets_the_whole_list),
     };
     return cmocka_run_group_tests_name(
         "server.directory_state", tests, NULL, NULL);

@@ -26,7 +26,7 @@ struct world {
     void                     *zmq;
     void                     *peer; /* DEALER */
     bool                      stopped;
-    char                      last_words[256]; /* "SERVER-ENDED ..." */
+    char                      counts[256]; /* of the line SERVER-ENDED */
 };
 
 static void *serve(void *opaque)
@@ -66,13 +66,12 @@ static int start_server(void **state)
     return 0;
 }
 
-static void note_last_words(
-    void *arg, enum fby_log_level level, const char *line)
+static void note_counts(void *arg, enum fby_log_level level, const char *line)
 {
     struct world *world = arg;
     (void)level;
     if (strncmp(line, "SERVER-ENDED ", 13) == 0) {
-        snprintf(world->last_words, sizeof(world->last_words), "%s", line + 13);
+        snprintf(world->counts, sizeof(world->counts), "%s", line + 13);
     }
 }
 
@@ -83,7 +82,7 @@ static int stop_server(void **state)
         return 0;
     }
     world->stopped = true;
-    fby_log_redirect(FBY_LOG_INFO, note_last_words, world);
+    fby_log_redirect(FBY_LOG_INFO, note_counts, world);
     zmq_close(world->peer);
     zmq_ctx_term(world->zmq);
     pthread_kill(world->thread, SIGINT);
@@ -102,14 +101,20 @@ static void say(struct world *world, const struct fby_message *message)
     fby_buffer_fini(&frame);
 }
 
-static void say_register(struct world *world, uint64_t worker)
+static struct fby_message registering(uint64_t worker)
 {
     static const char *const endpoints[] = {"tcp://127.0.0.1:1"};
-    say(world, &(struct fby_message){.type = FBY_MSG_REGISTER,
-                   .enroll                 = {.instance = {worker},
-                                       .endpoints       = {endpoints, 1},
-                                       .host            = "a-host",
-                                       .cores           = 1}});
+    return (struct fby_message){.type = FBY_MSG_REGISTER,
+        .enroll                       = {.instance = {worker},
+                                  .endpoints       = {endpoints, 1},
+                                  .host            = "a-host",
+                                  .cores           = 1}};
+}
+
+static void say_register(struct world *world, uint64_t worker)
+{
+    const struct fby_message message = registering(worker);
+    say(world, &message);
 }
 
 /* The next message, of this type; fby_message_fini() is the caller's. */
@@ -132,7 +137,7 @@ static void expect(const struct world *world, enum fby_message_type type)
     fby_message_fini(&message);
 }
 
-static void one_worker_too_many_is_told_so_until_there_is_room(void **state)
+static void a_worker_too_many_is_refused_until_another_leaves(void **state)
 {
     struct world *world = *state;
     for (uint64_t i = 1; i <= MAX_WORKERS; i++) {
@@ -151,7 +156,7 @@ static void one_worker_too_many_is_told_so_until_there_is_room(void **state)
     expect(world, FBY_MSG_REGISTERED);
 }
 
-static void whoever_is_not_known_has_to_register_or_join(void **state)
+static void an_unknown_peer_must_register_or_join(void **state)
 {
     struct world *world = *state;
     say(world, &(struct fby_message){
@@ -166,7 +171,7 @@ static void whoever_is_not_known_has_to_register_or_join(void **state)
     fby_message_fini(&message);
 }
 
-static void garbage_is_not_answered_and_disturbs_nobody(void **state)
+static void garbage_is_not_answered(void **state)
 {
     struct world *world = *state;
     for (size_t size = 0; size < 100; size++) {
@@ -178,25 +183,19 @@ static void garbage_is_not_answered_and_disturbs_nobody(void **state)
     expect(world, FBY_MSG_REGISTERED);
 }
 
+/* Two messages as the two parts of one. */
 static void say_in_parts(struct world *world, uint64_t first, uint64_t second)
 {
-    static const char *const endpoints[] = {"tcp://127.0.0.1:1"};
-    struct fby_buffer        frame       = {0};
-    struct fby_why           why         = {{0}};
-    const uint64_t           ids[]       = {first, second};
+    const struct fby_message parts[] = {
+        registering(first), registering(second)};
     for (int i = 0; i < 2; i++) {
-        frame.size = 0;
-        assert_ok(
-            fby_message_encode(&(struct fby_message){.type = FBY_MSG_REGISTER,
-                                   .enroll = {.instance = {ids[i]},
-                                       .endpoints       = {endpoints, 1},
-                                       .host            = "a-host",
-                                       .cores           = 1}},
-                &frame, &why));
+        struct fby_buffer frame = {0};
+        struct fby_why    why   = {{0}};
+        assert_ok(fby_message_encode(&parts[i], &frame, &why));
         assert_true(zmq_send(world->peer, frame.data, frame.size,
                         i == 0 ? ZMQ_SNDMORE : 0) > 0);
+        fby_buffer_fini(&frame);
     }
-    fby_buffer_fini(&frame);
 }
 
 /* Neither its first part is taken nor its last, and the next message is. */
@@ -218,7 +217,7 @@ static void a_message_of_several_parts_is_dropped_whole(void **state)
     say_register(world, 3);
     expect(world, FBY_MSG_REGISTERED);
     stop_server(state);
-    assert_string_equal(world->last_words,
+    assert_string_equal(world->counts,
         "messages refused 3, joins refused 0, late workers 0, late sessions "
         "0, told unreachable 0");
 }
@@ -264,7 +263,7 @@ static void a_session_is_told_the_servers_times_and_workers(void **state)
     fby_message_fini(&message);
 }
 
-static void what_happened_is_counted_at_the_end(void **state)
+static void the_last_log_line_counts_what_happened(void **state)
 {
     struct world *world = *state;
     say(world, &(struct fby_message){.type = FBY_MSG_UNREACHABLE,
@@ -284,7 +283,7 @@ static void what_happened_is_counted_at_the_end(void **state)
                    .renew                  = {.session = {1}, .server = {7}}});
     expect(world, FBY_MSG_JOIN_FIRST);
     stop_server(state);
-    assert_string_equal(world->last_words,
+    assert_string_equal(world->counts,
         "messages refused 0, joins refused 1, late workers 0, late sessions "
         "0, told unreachable 1");
 }
@@ -306,12 +305,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_those_of_the_manual),
-        WITH_SERVER(one_worker_too_many_is_told_so_until_there_is_room),
-        WITH_SERVER(whoever_is_not_known_has_to_register_or_join),
-        WITH_SERVER(garbage_is_not_answered_and_disturbs_nobody),
+        WITH_SERVER(a_worker_too_many_is_refused_until_another_leaves),
+        WITH_SERVER(an_unknown_peer_must_register_or_join),
+        WITH_SERVER(garbage_is_not_answered),
         WITH_SERVER(a_message_of_several_parts_is_dropped_whole),
         WITH_SERVER(a_session_is_told_the_servers_times_and_workers),
-        WITH_SERVER(what_happened_is_counted_at_the_end),
+        WITH_SERVER(the_last_log_line_counts_what_happened),
     };
     return cmocka_run_group_tests_name("server.server", tests, NULL, NULL);
 }

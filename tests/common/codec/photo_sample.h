@@ -13,7 +13,7 @@
 #include "common/codec/photo.h"
 #include "common/yuv420.h"
 
-/* Pictures that differ in what is hard about them. */
+/* Kinds of pictures: easy ones and hard ones. */
 enum content { EVEN, SMOOTH, NOISE, EXTREMES, N_CONTENTS };
 
 struct sample {
@@ -104,7 +104,7 @@ static inline bool decodes(const struct sample *s, uint8_t *raw)
         &s->photo, s->payload.bytes, s->payload.size, raw, scratch());
 }
 
-/* Refused before anything is decoded, and by a look at it. */
+/* The check refuses it, and so does decoding, which writes nothing. */
 static inline void refused(const struct sample *s)
 {
     uint8_t *raw = malloc(s->raw_size);

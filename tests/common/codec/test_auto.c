@@ -59,7 +59,7 @@ static void try_all(struct fby_auto *self, const uint32_t *permille, uint32_t n)
     }
 }
 
-static void what_was_asked_for_is_what_is_done(void **state)
+static void what_is_asked_for_is_done(void **state)
 {
     (void)state;
     struct fby_auto self = made(FBY_FILTER_DELTA, FBY_CODEC_LZ4, pixels);
@@ -108,7 +108,7 @@ static void chunks_of_no_bytes_are_not_worth_it(void **state)
     }
 }
 
-/* The terms of use begin anew with each choice, the pauses with each use. */
+/* A term starts with each choice, and the pauses start over with each use. */
 static void a_coding_that_is_worth_it_again_ends_long_pauses(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void an_eighth_is_worth_it_and_less_is_not(void **state)
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_STORE);
 }
 
-static void lz4_asked_for_is_never_given_up(void **state)
+static void lz4_that_was_asked_for_is_always_used(void **state)
 {
     (void)state;
     struct fby_auto self = made(FBY_AUTO, FBY_CODEC_LZ4, pixels);
@@ -237,7 +237,7 @@ static void pictures_are_packed_first(void **state)
     asks_for(&self, FBY_FILTER_NONE, FBY_CODEC_LZ4);
 }
 
-static void a_dearer_coding_must_save_a_sixteenth_more(void **state)
+static void a_costlier_coding_must_save_a_sixteenth_more(void **state)
 {
     (void)state;
     struct fby_auto self     = made(FBY_AUTO, FBY_AUTO, photos);
@@ -311,20 +311,20 @@ static void photo_and_pack_go_only_together_and_with_pictures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_asked_for_is_what_is_done),
+        cmocka_unit_test(what_is_asked_for_is_done),
         cmocka_unit_test(small_chunks_are_judged_as_large_ones),
         cmocka_unit_test(chunks_of_no_bytes_are_not_worth_it),
         cmocka_unit_test(a_coding_that_is_worth_it_again_ends_long_pauses),
         cmocka_unit_test(a_term_is_over_after_its_last_window),
         cmocka_unit_test(the_best_of_all_filters_is_kept),
         cmocka_unit_test(an_eighth_is_worth_it_and_less_is_not),
-        cmocka_unit_test(lz4_asked_for_is_never_given_up),
+        cmocka_unit_test(lz4_that_was_asked_for_is_always_used),
         cmocka_unit_test(one_bad_chunk_changes_nothing_but_a_bad_window_does),
         cmocka_unit_test(pauses_between_trials_double_up_to_a_limit),
         cmocka_unit_test(all_are_tried_anew_after_a_term),
         cmocka_unit_test(chunks_of_another_coding_count_nothing),
         cmocka_unit_test(pictures_are_packed_first),
-        cmocka_unit_test(a_dearer_coding_must_save_a_sixteenth_more),
+        cmocka_unit_test(a_costlier_coding_must_save_a_sixteenth_more),
         cmocka_unit_test(a_picture_that_packing_halves_is_tried_no_further),
         cmocka_unit_test(only_what_the_receiver_understands_is_tried),
         cmocka_unit_test(photo_and_pack_go_only_together_and_with_pictures),

@@ -1,74 +1,21 @@
 /* The payloads of codec.h byte for byte, and where exactly decoding, checking
  * and encoding begin to refuse. Payloads and results lie beside pages that
  * nothing may touch. */
-#include "tests/guard.h"
-#include "tests/test.h"
+#include "tests/common/codec/jobs.h"
 
 #include <lz4.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/bytes.h"
-#include "common/codec/codec.h"
 #include "common/codec/filter.h"
 #include "common/codec/photo.h"
-#include "common/yuv420.h"
 
 #define BLOCK    ((size_t)FBY_CODEC_BLOCK)
 #define AS_IT_IS UINT32_C(0x80000000)
-
-static struct fby_codec_scratch scratch;
-
-static struct fby_codec_job job(uint8_t filter, uint8_t codec)
-{
-    return (struct fby_codec_job){.coding = {filter, codec},
-        .params                           = {.element_bytes = 2, .distance = 3},
-        .scratch                          = &scratch};
-}
-
-static struct fby_codec_job photo_job(
-    uint32_t width, uint32_t height, uint32_t channels)
-{
-    struct fby_codec_job j = job(FBY_FILTER_PHOTO, FBY_CODEC_PACK);
-    j.params.width         = width;
-    j.params.height        = height;
-    j.params.channels      = channels;
-    return j;
-}
-
-static struct fby_codec_job yuv_job(uint32_t width, uint32_t height)
-{
-    struct fby_codec_job j = photo_job(width, height, 3);
-    j.params.yuv420        = true;
-    return j;
-}
 
 static uint32_t below(uint32_t *state, uint32_t n)
 {
     *state = *state * UINT32_C(1664525) + UINT32_C(1013904223);
     return (uint32_t)((uint64_t)*state * n >> 32);
-}
-
-/* Decode `payload`, behind which nothing may be read, to exactly `size` bytes,
- * behind which nothing may be written; they follow in `raw` when it is given.
- * `check` says whether it is to succeed, except of lz4. */
-static fby_err decode(const struct fby_codec_job *j, const void *payload,
-    size_t payload_size, uint8_t *raw, size_t size)
-{
-    struct fby_guarded  in   = fby_guarded_copy(payload, payload_size);
-    struct fby_guarded  out  = fby_guarded_copy(NULL, size);
-    struct fby_bytes_in from = {in.bytes, in.size};
-
-    fby_err err = fby_codec_decode(j, from, out.bytes, size);
-    if (j->coding.codec != FBY_CODEC_LZ4) {
-        assert_int_equal(fby_codec_check(j, from, size), err == FBY_OK);
-    }
-    if (raw != NULL) {
-        memcpy(raw, out.bytes, size);
-    }
-    fby_guarded_free(&in);
-    fby_guarded_free(&out);
-    return err;
 }
 
 /* ---- lz4 ----------------------------------------------------------------- */
@@ -310,7 +257,7 @@ static void exactly_planes_and_strips_of_one_are_packed(void **state)
     }
 }
 
-/* A payload is that of these pictures, no matter through which door. */
+/* The codec makes the payload that the photo format makes of these pictures. */
 static void packs_as(
     const struct fby_codec_job *j, size_t size, struct fby_pictures photo)
 {
@@ -346,7 +293,7 @@ static void lines_below_a_picture_are_one_image_of_that_height(void **state)
         (struct fby_pictures){3, 21, 40, 3, true});
 }
 
-static void a_bound_counts_the_entries_of_the_table(void **state)
+static void the_bound_of_lz4_counts_the_entries_of_its_table(void **state)
 {
     (void)state;
     static const size_t sizes[] = {1, BLOCK - 1, BLOCK, BLOCK + 1, 9 * BLOCK,
@@ -361,6 +308,7 @@ static void a_bound_counts_the_entries_of_the_table(void **state)
         assert_int_equal(fby_codec_room(&j, size), size + 4 * blocks);
         assert_int_equal(fby_codec_room(&stored, size), size);
         assert_int_equal(fby_codec_bound(FBY_CODEC_PACK, size), size);
+        assert_int_equal(fby_codec_bound(FBY_CODEC_STORE, size), size);
     }
 }
 
@@ -370,7 +318,7 @@ static bool checks(const struct fby_codec_job *j, size_t size, size_t raw_size)
     return fby_codec_check(j, (struct fby_bytes_in){NULL, size}, raw_size);
 }
 
-static void a_check_knows_the_sizes_that_can_be(void **state)
+static void a_check_refuses_sizes_that_cannot_be(void **state)
 {
     (void)state;
     struct fby_codec_job stored = job(FBY_FILTER_DELTA, FBY_CODEC_STORE);
@@ -433,10 +381,14 @@ static void params_of_every_number_of_dimensions(void **state)
         shape.dims[i] = 10 + i;
     }
     for (uint32_t n = 0; n <= FBY_MAX_DIMS; n++) {
-        shape.n_dims = n;
+        shape.n_dims            = n;
+        const uint32_t distance = n < 2 ? 1 : 9 + n;
         same_params(fby_codec_params_of(FBY_F32, &shape),
             (struct fby_codec_params){
-                .element_bytes = 4, .distance = n < 2 ? 1 : 9 + n});
+                .element_bytes = 4, .distance = distance});
+        same_params(fby_codec_params_of(FBY_I64, &shape),
+            (struct fby_codec_params){
+                .element_bytes = 8, .distance = distance});
     }
     shape.n_dims = FBY_MAX_DIMS + 1; /* no shape: its dims are not looked at */
     same_params(fby_codec_params_of(FBY_U16, &shape),
@@ -464,6 +416,8 @@ static void only_bytes_of_one_or_three_channels_are_pictures(void **state)
         assert_int_equal(fby_codec_params_of(FBY_U8, &shape).channels, 0);
         shape.n_dims = 3;
         assert_int_equal(fby_codec_params_of(FBY_BOOL, &shape).channels, 0);
+        shape.dims[2] = channels;
+        assert_int_equal(fby_codec_params_of(FBY_U16, &shape).channels, 0);
     }
 }
 
@@ -480,8 +434,8 @@ int main(void)
         cmocka_unit_test(exactly_pictures_and_strips_of_one_are_packed),
         cmocka_unit_test(exactly_planes_and_strips_of_one_are_packed),
         cmocka_unit_test(lines_below_a_picture_are_one_image_of_that_height),
-        cmocka_unit_test(a_bound_counts_the_entries_of_the_table),
-        cmocka_unit_test(a_check_knows_the_sizes_that_can_be),
+        cmocka_unit_test(the_bound_of_lz4_counts_the_entries_of_its_table),
+        cmocka_unit_test(a_check_refuses_sizes_that_cannot_be),
         cmocka_unit_test(codings_are_known_and_suit_as_the_table_says),
         cmocka_unit_test(params_of_every_number_of_dimensions),
         cmocka_unit_test(only_bytes_of_one_or_three_channels_are_pictures),

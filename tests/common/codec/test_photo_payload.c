@@ -90,12 +90,12 @@ static void the_bound_is_what_the_worst_picture_takes(void **state)
 /* ---- tables -------------------------------------------------------------- */
 
 /* Write entry `i` of the table. */
-static void say(struct sample *s, size_t i, size_t at)
+static void set_entry(struct sample *s, size_t i, size_t at)
 {
     fby_store_le(s->payload.bytes + 4 * i, at, 4);
 }
 
-static size_t said(const struct sample *s, size_t i)
+static size_t table_entry(const struct sample *s, size_t i)
 {
     struct fby_reader reader = fby_reader(s->payload.bytes + 4 * i, 4);
     return fby_read_u32(&reader);
@@ -130,10 +130,11 @@ static void tables_have_an_entry_for_each_tile(void **state)
         struct sample s =
             encoded((struct fby_pictures){3, w, h, 1, false}, EVEN);
         size_t tiles = (size_t)3 * ((w + 255) / 256) * ((h + 31) / 32);
-        assert_int_equal(said(&s, 0), (4 * (tiles + 1) + 15) / 16);
-        assert_int_equal(16 * said(&s, tiles), s.payload.size);
+        assert_int_equal(table_entry(&s, 0), (4 * (tiles + 1) + 15) / 16);
+        assert_int_equal(16 * table_entry(&s, tiles), s.payload.size);
         for (size_t k = 0; k < tiles; k++) {
-            assert_in_range(said(&s, k + 1), said(&s, k) + 1, said(&s, tiles));
+            assert_in_range(table_entry(&s, k + 1), table_entry(&s, k) + 1,
+                table_entry(&s, tiles));
         }
         drop(&s);
     }
@@ -162,7 +163,7 @@ static void a_long_payload_is_refused(void **state)
     drop(&s);
 }
 
-static void a_table_that_lies_is_refused(void **state)
+static void a_wrong_table_is_refused(void **state)
 {
     (void)state;
     for (size_t entry = 0; entry < 3; entry++) {
@@ -184,16 +185,17 @@ static void a_table_that_agrees_with_a_cut_is_refused_unread(void **state)
     (void)state;
     struct sample s =
         encoded((struct fby_pictures){1, 300, 32, 3, false}, NOISE);
-    const size_t middle[] = {0, 1, 2, said(&s, 1) - 1, said(&s, 1),
-        said(&s, 1) + 1, said(&s, 2), said(&s, 2) + 1, UINT32_MAX};
-    for (size_t end = 1; end < said(&s, 2); end += 1 + end / 40) {
+    const size_t middle[] = {0, 1, 2, table_entry(&s, 1) - 1,
+        table_entry(&s, 1), table_entry(&s, 1) + 1, table_entry(&s, 2),
+        table_entry(&s, 2) + 1, UINT32_MAX};
+    for (size_t end = 1; end < table_entry(&s, 2); end += 1 + end / 40) {
         struct sample cut = resized(&s, 16 * end);
-        say(&cut, 2, end);
+        set_entry(&cut, 2, end);
         for (size_t i = 0; i < sizeof(middle) / sizeof(*middle); i++) {
-            say(&cut, 1, middle[i]);
+            set_entry(&cut, 1, middle[i]);
             refused(&cut);
         }
-        say(&cut, 1, end);
+        set_entry(&cut, 1, end);
         refused(&cut);
         fby_guarded_free(&cut.payload);
     }
@@ -206,11 +208,11 @@ static void a_tile_that_ends_before_it_begins_is_refused_unread(void **state)
     (void)state;
     struct sample s =
         encoded((struct fby_pictures){1, 520, 32, 3, false}, SMOOTH);
-    size_t        end = said(&s, 1);
+    size_t        end = table_entry(&s, 1);
     struct sample cut = resized(&s, 16 * end);
-    say(&cut, 3, end);
+    set_entry(&cut, 3, end);
     for (size_t middle = 0; middle <= end; middle++) {
-        say(&cut, 2, middle);
+        set_entry(&cut, 2, middle);
         refused(&cut);
     }
     fby_guarded_free(&cut.payload);
@@ -247,7 +249,7 @@ static void a_tile_with_sixteen_bytes_too_many_is_refused(void **state)
     struct sample s = widths_alone();
     for (size_t more = 1; more <= 4; more++) {
         struct sample longer = resized(&s, TABLE_2 + 16 + 16 * more);
-        say(&longer, 1, 2 + more);
+        set_entry(&longer, 1, 2 + more);
         refused(&longer);
         fby_guarded_free(&longer.payload);
     }
@@ -393,7 +395,7 @@ int main(void)
         cmocka_unit_test(tables_have_an_entry_for_each_tile),
         cmocka_unit_test(a_short_payload_is_refused),
         cmocka_unit_test(a_long_payload_is_refused),
-        cmocka_unit_test(a_table_that_lies_is_refused),
+        cmocka_unit_test(a_wrong_table_is_refused),
         cmocka_unit_test(a_table_that_agrees_with_a_cut_is_refused_unread),
         cmocka_unit_test(a_tile_that_ends_before_it_begins_is_refused_unread),
         cmocka_unit_test(a_tile_that_ends_with_its_last_plane_is_one),

@@ -1,5 +1,4 @@
-/* How fields are handed out: what the file says, and what follows where it
- * says nothing. */
+/* How fields are handed out: as the pipeline file says, and by default. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -14,7 +13,7 @@ static const char *type_word(enum fby_type type)
 }
 
 /* "u8 > f32 hwc 255 255": wire and handed-out type, layout, filter and codec;
- * then the scale, then what of lengths there is. */
+ * then the scale, then the form of rows whose length varies. */
 static void describe(const struct fby_split *split, size_t i, char out[256])
 {
     static const char *const layouts[] = {"-", "hwc", "chw", "last"};
@@ -70,7 +69,7 @@ static void check(const char *source, const struct handed_out *cases, size_t n)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define CROP         "ops: [{center_crop: {size: 8}}]"
 
-static void fields_of_shards_are_handed_out(void **state)
+static void pictures_masks_and_maps_are_handed_out(void **state)
 {
     (void)state;
     static const struct handed_out cases[] = {
@@ -95,6 +94,14 @@ static void fields_of_shards_are_handed_out(void **state)
         {"from: [a.png, b.png], decode: maps, " CROP
          ", out: {dtype: f32, layout: chw}",
             "u8 > f32 chw 255 255"},
+    };
+    check("shards: s.tar", cases, COUNT(cases));
+}
+
+static void labels_numbers_and_bytes_are_handed_out(void **state)
+{
+    (void)state;
+    static const struct handed_out cases[] = {
         {"from: cls", "u32 > i64 hwc 255 255"},
         {"from: cls, classes: 10", "u8 > i64 hwc 255 255"},
         {"from: cls, classes: 1000, out: {dtype: i32}",
@@ -110,6 +117,14 @@ static void fields_of_shards_are_handed_out(void **state)
         {"from: json, key: a, wire: u8, out: {dtype: f32}",
             "u8 > f32 hwc 255 255"},
         {"from: bin, decode: bytes, length: 5", "u8 > u8 hwc 255 255"},
+    };
+    check("shards: s.tar", cases, COUNT(cases));
+}
+
+static void arrays_are_handed_out(void **state)
+{
+    (void)state;
+    static const struct handed_out cases[] = {
         {"from: npy, decode: array, shape: [2, 3], wire: f16",
             "f16 > f16 hwc 255 255"},
         {"from: npy, decode: array, shape: [2, 3], wire: u8, out: {scale: 2}",
@@ -138,11 +153,14 @@ static void fields_of_shards_are_handed_out(void **state)
             "u8 > f16 hwc 255 255"},
         {"from: npy, decode: array, shape: [], wire: i64, out: {dtype: i64}",
             "i64 > i64 hwc 255 255"},
+        {"from: npy, decode: array, shape: [2, 3], wire: f16, out: {dtype: "
+         "bf16, scale: 2, offset: [1, 2, 4]}",
+            "f16 > bf16 hwc 255 255 x3: 2+1 2+2 2+4"},
     };
     check("shards: s.tar", cases, COUNT(cases));
 }
 
-static void rows_that_vary_are_handed_out(void **state)
+static void ragged_rows_are_handed_out(void **state)
 {
     (void)state;
     static const struct handed_out cases[] = {
@@ -171,6 +189,14 @@ static void rows_that_vary_are_handed_out(void **state)
             "f32 > f32 hwc 255 255 padded 0 i32"},
         {"from: json, key: a, max_length: 4, wire: u16, out: {pad: 3}",
             "u16 > u16 hwc 255 255 padded 3 i32"},
+    };
+    check("shards: s.tar", cases, COUNT(cases));
+}
+
+static void sparse_rows_are_handed_out(void **state)
+{
+    (void)state;
+    static const struct handed_out cases[] = {
         {"from: npz, decode: sparse, shape: [70000], max_length: 5, wire: f16",
             "f16 > f16 hwc 255 255 dense 0 i32"},
         {"from: npz, decode: sparse, shape: [70000], max_length: 5, wire: f16, "
@@ -215,8 +241,11 @@ static void tokens_are_handed_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fields_of_shards_are_handed_out),
-        cmocka_unit_test(rows_that_vary_are_handed_out),
+        cmocka_unit_test(pictures_masks_and_maps_are_handed_out),
+        cmocka_unit_test(labels_numbers_and_bytes_are_handed_out),
+        cmocka_unit_test(arrays_are_handed_out),
+        cmocka_unit_test(ragged_rows_are_handed_out),
+        cmocka_unit_test(sparse_rows_are_handed_out),
         cmocka_unit_test(tokens_are_handed_out),
     };
     return cmocka_run_group_tests_name(

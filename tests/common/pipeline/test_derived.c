@@ -1,36 +1,45 @@
 #include "tests/test.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/pipeline/derived.h"
 
-static void ids_travel_in_the_smallest_type_that_holds_them(void **state)
+static void lengths_of_documents_travel_in_the_smaller_type(void **state)
 {
     (void)state;
-    assert_int_equal(fby_label_type(0), FBY_U32);
-    assert_int_equal(fby_label_type(256), FBY_U8);
-    assert_int_equal(fby_label_type(257), FBY_U16);
-    assert_int_equal(fby_label_type(65536), FBY_U16);
-    assert_int_equal(fby_label_type(65537), FBY_U32);
     assert_int_equal(fby_documents_type(65535), FBY_U16);
     assert_int_equal(fby_documents_type(65536), FBY_U32);
 }
 
-static void a_type_takes_what_it_can_hold(void **state)
+static void a_type_takes_what_lies_in_its_range(void **state)
 {
     (void)state;
-    assert_true(fby_type_takes(FBY_U8, 255));
-    assert_false(fby_type_takes(FBY_U8, 256));
-    assert_false(fby_type_takes(FBY_U8, 0.5));
-    assert_true(fby_type_takes(FBY_I32, INT32_MIN));
-    assert_false(fby_type_takes(FBY_U32, -1));
-    assert_true(fby_type_takes(FBY_F16, 65504.0));
-    assert_false(fby_type_takes(FBY_F16, 65505.0));
-    assert_true(fby_type_takes(FBY_F32, 0.1));
-    assert_false(fby_type_takes(FBY_F32, NAN));
+    static const struct {
+        enum fby_type type;
+        double        least, most, less, more;
+    } ranges[] = {
+        {FBY_U8, 0, 255, -1, 256},
+        {FBY_U16, 0, 65535, -1, 65536},
+        {FBY_U32, 0, 4294967295, -1, 4294967296},
+        {FBY_I32, -2147483648.0, 2147483647, -2147483649.0, 2147483648},
+        {FBY_I64, -0x1p53, 0x1p53, -0x1.0000000000001p53, 0x1.0000000000001p53},
+        {FBY_BOOL, 0, 1, -1, 2},
+        {FBY_F16, -65504, 65504, -65504.5, 65504.5},
+        {FBY_BF16, -1e30, 1e30, -1.1e30, 1.1e30},
+        {FBY_F32, -1e30, 1e30, -1.1e30, 1.1e30},
+    };
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        enum fby_type type = ranges[i].type;
+        assert_true(fby_type_takes(type, ranges[i].least));
+        assert_true(fby_type_takes(type, ranges[i].most));
+        assert_false(fby_type_takes(type, ranges[i].less));
+        assert_false(fby_type_takes(type, ranges[i].more));
+        assert_int_equal(fby_type_takes(type, 0.5), fby_is_real(type));
+        assert_false(fby_type_takes(type, 0.0 / 0.0));
+    }
     assert_false(fby_type_takes((enum fby_type)0, 0));
+    assert_false(fby_type_takes((enum fby_type)10, 0));
 }
 
 static void the_last_dot_of_an_extension_begins_its_kind(void **state)
@@ -38,12 +47,35 @@ static void the_last_dot_of_an_extension_begins_its_kind(void **state)
     (void)state;
     assert_string_equal(fby_extension_kind("jpg"), "jpg");
     assert_string_equal(fby_extension_kind("left.eye.png"), "png");
+}
+
+static void kinds_of_pictures_that_are_not_decoded_are_named(void **state)
+{
+    (void)state;
+    static const char *const none[] = {
+        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
+    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
+        assert_string_equal(fby_undecoded_picture(none[i]), none[i]);
+    }
     assert_string_equal(fby_undecoded_picture("left.webp"), "webp");
+    assert_null(fby_undecoded_picture("jpg"));
+    assert_null(fby_undecoded_picture("png"));
     assert_null(fby_undecoded_picture("webp.png"));
-    struct fby_field_content field = {.from = {"jpg", "a.png"}, .n_from = 1};
-    assert_false(fby_field_takes_png(&field));
-    field.n_from = 2;
-    assert_true(fby_field_takes_png(&field));
+}
+
+static void a_field_takes_png_if_one_of_its_extensions_is_png(void **state)
+{
+    (void)state;
+    struct fby_field_content last  = {.from = {"jpg", "a.png"}, .n_from = 2};
+    struct fby_field_content first = {.from = {"png", "jpg"}, .n_from = 2};
+    assert_true(fby_field_takes_png(&last));
+    assert_true(fby_field_takes_png(&first));
+    last.n_from  = 1;
+    first.n_from = 1;
+    assert_false(fby_field_takes_png(&last));
+    assert_true(fby_field_takes_png(&first));
+    first.n_from = 0;
+    assert_false(fby_field_takes_png(&first));
 }
 
 static void sizes_beyond_their_limit_are_none(void **state)
@@ -71,29 +103,6 @@ static void a_sparse_row_has_indices_too(void **state)
         .array                                      = {1, {300}},
         .max_length                                 = 7};
     assert_int_equal(fby_varying_bytes(&field), 7 * (2 + 2));
-}
-
-static void any_extension_may_be_that_of_png(void **state)
-{
-    (void)state;
-    struct fby_field_content field = {.from = {"png", "jpg"}, .n_from = 2};
-    assert_true(fby_field_takes_png(&field));
-    field.n_from = 1;
-    assert_true(fby_field_takes_png(&field));
-    field.n_from = 0;
-    assert_false(fby_field_takes_png(&field));
-}
-
-static void only_kinds_that_are_not_decoded_are_told(void **state)
-{
-    (void)state;
-    static const char *const none[] = {
-        "webp", "gif", "bmp", "tif", "tiff", "avif", "heic"};
-    for (size_t i = 0; i < sizeof(none) / sizeof(none[0]); i++) {
-        assert_string_equal(fby_undecoded_picture(none[i]), none[i]);
-    }
-    assert_null(fby_undecoded_picture("jpg"));
-    assert_null(fby_undecoded_picture("png"));
 }
 
 static void only_sequences_of_packed_documents_are_packed(void **state)
@@ -190,13 +199,13 @@ static void flat_files_say_their_type(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ids_travel_in_the_smallest_type_that_holds_them),
-        cmocka_unit_test(a_type_takes_what_it_can_hold),
+        cmocka_unit_test(lengths_of_documents_travel_in_the_smaller_type),
+        cmocka_unit_test(a_type_takes_what_lies_in_its_range),
         cmocka_unit_test(the_last_dot_of_an_extension_begins_its_kind),
+        cmocka_unit_test(kinds_of_pictures_that_are_not_decoded_are_named),
+        cmocka_unit_test(a_field_takes_png_if_one_of_its_extensions_is_png),
         cmocka_unit_test(sizes_beyond_their_limit_are_none),
         cmocka_unit_test(a_sparse_row_has_indices_too),
-        cmocka_unit_test(any_extension_may_be_that_of_png),
-        cmocka_unit_test(only_kinds_that_are_not_decoded_are_told),
         cmocka_unit_test(only_sequences_of_packed_documents_are_packed),
         cmocka_unit_test(a_sequence_has_its_targets_last_token),
         cmocka_unit_test(every_kind_has_its_shape),

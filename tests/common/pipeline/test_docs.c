@@ -82,7 +82,7 @@ static void op_is_in(const char *docs, const struct fby_op *op)
     }
 }
 
-/* A key that nobody can look up does not exist for a user. */
+/* A key that is not documented does not exist for a user. */
 static void every_op_and_its_parameters_are_in_the_reference(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Where the things of the sample file stand. */
+/* The lines of keys, ops and splits in a pipeline file. */
 #include "tests/test.h"
 
 #include "common/pipeline/lines.h"

@@ -1,4 +1,4 @@
-/* Pipeline files as they lie on disk: how much of one is read. */
+/* Pipeline files on disk: how many bytes of one are read. */
 #include "tests/test.h"
 
 #include <pthread.h>
@@ -56,44 +56,45 @@ static void a_file_of_exactly_one_mebibyte_is_taken(void **state)
         strstr(why.text, "bytes; a pipeline file has at most 1048576"));
 }
 
-enum { ENDLESS = 8 << 20 }; /* bytes; more than anybody should read */
+enum { ENDLESS = 8 << 20 /* bytes, more than may be read */ };
 
-struct spout {
+struct writer {
     int    fd;
     size_t written;
 };
 
-static void *pour(void *arg)
+static void *write_endlessly(void *arg)
 {
-    struct spout *spout = arg;
-    char          piece[4096];
+    struct writer *writer = arg;
+    char           piece[4096];
     memset(piece, '#', sizeof(piece));
-    while (spout->written < ENDLESS &&
-           write(spout->fd, piece, sizeof(piece)) > 0) {
-        spout->written += sizeof(piece);
+    while (writer->written < ENDLESS &&
+           write(writer->fd, piece, sizeof(piece)) > 0) {
+        writer->written += sizeof(piece);
     }
-    close(spout->fd);
+    close(writer->fd);
     return NULL;
 }
 
-static void of_an_endless_pipe_only_the_beginning_is_read(void **state)
+static void only_the_beginning_of_an_endless_pipe_is_read(void **state)
 {
     (void)state;
     struct fby_pipeline *p   = NULL;
     struct fby_why       why = {{0}};
-    struct spout         spout;
+    struct writer        writer;
     pthread_t            thread;
     int                  ends[2];
     char                 path[32];
     signal(SIGPIPE, SIG_IGN);
     assert_int_equal(pipe(ends), 0);
     snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
-    spout = (struct spout){.fd = ends[1]};
-    assert_int_equal(pthread_create(&thread, NULL, pour, &spout), 0);
+    writer = (struct writer){.fd = ends[1]};
+    assert_int_equal(
+        pthread_create(&thread, NULL, write_endlessly, &writer), 0);
     assert_int_equal(fby_pipeline_load(path, &p, &why), FBY_CONFIG);
     close(ends[0]); /* the last reader: a writer gets EPIPE from here on */
     pthread_join(thread, NULL);
-    assert_in_range(spout.written, FBY_PIPELINE_MAX_BYTES + 1, ENDLESS / 2);
+    assert_in_range(writer.written, FBY_PIPELINE_MAX_BYTES + 1, ENDLESS / 2);
     assert_non_null(
         strstr(why.text, "bytes; a pipeline file has at most 1048576"));
 }
@@ -117,7 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_of_exactly_one_mebibyte_is_taken),
-        cmocka_unit_test(of_an_endless_pipe_only_the_beginning_is_read),
+        cmocka_unit_test(only_the_beginning_of_an_endless_pipe_is_read),
         cmocka_unit_test(a_file_that_cannot_be_read_is_named),
     };
     return cmocka_run_group_tests_name(

@@ -34,7 +34,7 @@ static void base_is_the_last_directory_before_the_first_wildcard(void **state)
     splits_into("/*.tar", tar, "", "/", "*.tar");
 }
 
-static void a_folder_is_base_alone_whatever_its_letters(void **state)
+static void a_folder_is_its_base_and_may_hold_any_letter(void **state)
 {
     (void)state;
     enum fby_source_kind folder = FBY_SOURCE_FOLDER;
@@ -56,7 +56,7 @@ static void split_refuses(
     }
 }
 
-static void a_list_is_a_file_in_its_folder_whatever_its_letters(void **state)
+static void a_list_is_a_file_whose_name_may_hold_any_letter(void **state)
 {
     (void)state;
     enum fby_source_kind list = FBY_SOURCE_LIST;
@@ -88,7 +88,7 @@ static void parallel_folders_are_the_choices_of_one_brace(void **state)
     split_refuses("a:{x,}/y", parallel, "dots or nothing");
 }
 
-static void what_leads_elsewhere_is_refused_by_name(void **state)
+static void paths_that_are_not_plain_are_refused_by_name(void **state)
 {
     (void)state;
     static const char *const paths[] = {"a:..", "a:../b", "a:b/..", "a:b/../c",
@@ -223,7 +223,7 @@ static void a_rooted_location_is_not_cut(void **state)
     assert_string_equal(out.pattern, long_text("any:", 4091));
 }
 
-static void dots_are_taken_only_where_they_are_certain(void **state)
+static void dots_are_resolved_only_at_the_beginning(void **state)
 {
     (void)state;
     char out[FBY_PATH_SIZE];
@@ -358,7 +358,7 @@ static void a_pattern_has_at_most_8_braces(void **state)
     names_are("{0..999999}", 1000000, "0", "999999");
 }
 
-static void a_wrong_pattern_has_no_names(void **state)
+static void a_wrong_pattern_gives_no_name(void **state)
 {
     (void)state;
     char name[FBY_PATH_SIZE] = "kept";
@@ -452,20 +452,20 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(base_is_the_last_directory_before_the_first_wildcard),
-        cmocka_unit_test(a_folder_is_base_alone_whatever_its_letters),
-        cmocka_unit_test(a_list_is_a_file_in_its_folder_whatever_its_letters),
+        cmocka_unit_test(a_folder_is_its_base_and_may_hold_any_letter),
+        cmocka_unit_test(a_list_is_a_file_whose_name_may_hold_any_letter),
         cmocka_unit_test(parallel_folders_are_the_choices_of_one_brace),
-        cmocka_unit_test(what_leads_elsewhere_is_refused_by_name),
+        cmocka_unit_test(paths_that_are_not_plain_are_refused_by_name),
         cmocka_unit_test(choices_in_braces_cannot_make_dots),
         cmocka_unit_test(a_location_has_at_most_4095_bytes),
         cmocka_unit_test(the_name_of_a_root_has_at_most_63_letters),
         cmocka_unit_test(a_path_that_became_too_long_is_refused),
         cmocka_unit_test(a_rooted_location_is_not_cut),
         cmocka_unit_test(a_pattern_has_at_most_8_braces),
-        cmocka_unit_test(a_wrong_pattern_has_no_names),
+        cmocka_unit_test(a_wrong_pattern_gives_no_name),
         cmocka_unit_test(every_choice_has_its_number),
         cmocka_unit_test(a_relative_path_lies_below_the_file_s_folder),
-        cmocka_unit_test(dots_are_taken_only_where_they_are_certain),
+        cmocka_unit_test(dots_are_resolved_only_at_the_beginning),
         cmocka_unit_test(an_embedded_cluster_serves_the_base),
         cmocka_unit_test(the_longest_root_that_holds_a_path_names_it),
         cmocka_unit_test(a_path_below_no_root_is_refused),

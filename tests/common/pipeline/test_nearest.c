@@ -1,4 +1,4 @@
-/* Words that were meant: how far away they may be. */
+/* The name that a misspelled word may mean: how far away it may be. */
 #include "tests/test.h"
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 
 #include "common/pipeline/nearest.h"
 
-static bool means(const char *word, const char *name)
+static bool is_near(const char *word, const char *name)
 {
     const char *const names[] = {name};
     const char       *best    = fby_nearest_of(word, names, 1);
@@ -17,47 +17,47 @@ static bool means(const char *word, const char *name)
 static void a_third_of_the_letters_may_differ(void **state)
 {
     (void)state;
-    assert_true(means("abcdef", "abcdef"));
-    assert_true(means("abcdxx", "abcdef"));
-    assert_false(means("abcxxx", "abcdef"));
-    assert_true(means("abcde", "abcdefg")); /* two are missing */
-    assert_true(means("abcdefg", "abcde"));
-    assert_false(means("abcd", "abcdefg"));
-    assert_true(means("abxx", "abx"));
-    assert_true(means("abxxx", "abx"));
-    assert_false(means("abxxxx", "abx"));
-    assert_true(means("axxxx", "ayxxx"));
-    assert_true(means("abcdefxx", "abcdefgh"));
-    assert_false(means("abcdxxxx", "abcdefg"));
-    assert_true(means("xxbcdefg", "abcdefg"));
+    assert_true(is_near("abcdef", "abcdef"));
+    assert_true(is_near("abcdxx", "abcdef"));
+    assert_false(is_near("abcxxx", "abcdef"));
+    assert_true(is_near("abcde", "abcdefg")); /* two are missing */
+    assert_true(is_near("abcdefg", "abcde"));
+    assert_false(is_near("abcd", "abcdefg"));
+    assert_true(is_near("abxx", "abx"));
+    assert_true(is_near("abxxx", "abx"));
+    assert_false(is_near("abxxxx", "abx"));
+    assert_true(is_near("axxxx", "ayxxx"));
+    assert_true(is_near("abcdefxx", "abcdefgh"));
+    assert_false(is_near("abcdxxxx", "abcdefg"));
+    assert_true(is_near("xxbcdefg", "abcdefg"));
 }
 
 static void short_words_differ_in_one_letter_at_most(void **state)
 {
     (void)state;
-    assert_false(means("a", "b"));
-    assert_true(means("a", "a"));
-    assert_true(means("a", "ab"));
-    assert_true(means("ab", "a"));
-    assert_true(means("ab", "ax"));
-    assert_false(means("ab", "xy"));
-    assert_false(means("", "a"));
-    assert_false(means("", ""));
+    assert_false(is_near("a", "b"));
+    assert_true(is_near("a", "a"));
+    assert_true(is_near("a", "ab"));
+    assert_true(is_near("ab", "a"));
+    assert_true(is_near("ab", "ax"));
+    assert_false(is_near("ab", "xy"));
+    assert_false(is_near("", "a"));
+    assert_false(is_near("", ""));
 }
 
 static void a_swap_of_neighbours_is_one_step(void **state)
 {
     (void)state;
-    assert_true(means("ba", "ab"));
-    assert_true(means("bac", "abc"));
-    assert_true(means("acb", "abc"));
-    assert_false(means("cba", "abc"));
-    assert_true(means("badc", "abcd") == means("xbcx", "abcd"));
-    assert_true(means("bacde", "abcde") && means("badce", "abcde"));
-    assert_false(means("bacx", "abcd"));
+    assert_true(is_near("ba", "ab"));
+    assert_true(is_near("bac", "abc"));
+    assert_true(is_near("acb", "abc"));
+    assert_false(is_near("cba", "abc"));
+    assert_true(is_near("badc", "abcd") == is_near("xbcx", "abcd"));
+    assert_true(is_near("bacde", "abcde") && is_near("badce", "abcde"));
+    assert_false(is_near("bacx", "abcd"));
 }
 
-static void the_nearest_one_is_meant_and_of_two_the_first(void **state)
+static void the_nearest_name_is_found_and_of_two_the_first(void **state)
 {
     (void)state;
     static const char *const names[] = {"abcdxx", "abcdef", "abcdeg", "abcdex"};
@@ -79,14 +79,14 @@ static void words_have_at_most_63_letters(void **state)
     memset(name, 'x', sizeof(name));
     word[63] = '\0';
     name[62] = '\0';
-    assert_true(means(word, name));
+    assert_true(is_near(word, name));
     name[62] = 'x';
     name[63] = '\0';
-    assert_true(means(word, name));
+    assert_true(is_near(word, name));
     name[63] = 'x';
     name[64] = '\0';
-    assert_false(means(word, name));
-    assert_false(means(name, word));
+    assert_false(is_near(word, name));
+    assert_false(is_near(name, word));
 }
 
 int main(void)
@@ -95,7 +95,7 @@ int main(void)
         cmocka_unit_test(a_third_of_the_letters_may_differ),
         cmocka_unit_test(short_words_differ_in_one_letter_at_most),
         cmocka_unit_test(a_swap_of_neighbours_is_one_step),
-        cmocka_unit_test(the_nearest_one_is_meant_and_of_two_the_first),
+        cmocka_unit_test(the_nearest_name_is_found_and_of_two_the_first),
         cmocka_unit_test(words_have_at_most_63_letters),
     };
     return cmocka_run_group_tests_name(

@@ -1,5 +1,5 @@
-/* Numbers and lists of a file at their borders: the last that is taken, and
- * what is said of the first that is not. */
+/* Numbers and lists of a pipeline file at their borders: the last that is taken,
+ * and the error for the first that is not. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "tests/common/pipeline/sample.h"
 
 /* The error text for `text`; "" if it loads. */
-static const char *said_of(const char *text)
+static const char *parse_error(const char *text)
 {
     static struct fby_why why;
     struct fby_pipeline  *p = NULL;
@@ -19,21 +19,35 @@ static const char *said_of(const char *text)
     return why.text;
 }
 
-static const char *with(const char *old, const char *new)
+static const char *error_with(const char *old, const char *new)
 {
     char       *text = changed(old, new);
-    const char *said = said_of(text);
+    const char *said = parse_error(text);
     free(text);
     return said;
 }
 
-static void borders_are_taken_and_one_beyond_is_not(void **state)
+/* A change of the sample file. */
+struct border {
+    const char *old, *new;
+    const char *wrong; /* part of the error; NULL: it is taken */
+};
+
+static void check_borders(const struct border *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *said = error_with(cases[i].old, cases[i].new);
+        if (cases[i].wrong == NULL ? said[0] != '\0'
+                                   : strstr(said, cases[i].wrong) == NULL) {
+            fail_msg("%s: \"%s\"", cases[i].new, said);
+        }
+    }
+}
+
+static void numbers_of_the_order_have_their_limits(void **state)
 {
     (void)state;
-    static const struct {
-        const char *old, *new;
-        const char *wrong; /* part of what is said; NULL: it is taken */
-    } cases[] = {
+    static const struct border cases[] = {
         {"lanes: 16", "lanes: 1", NULL},
         {"lanes: 16", "lanes: 65536", NULL},
         {"lanes: 16", "lanes: 65537", "an integer, 1 to 65536, not '65537'"},
@@ -51,6 +65,14 @@ static void borders_are_taken_and_one_beyond_is_not(void **state)
         {"seed: 42", "seed: 9223372036854775808", "9223372036854775808"},
         {"global_batch: 24", "global_batch: 65536", NULL},
         {"global_batch: 24", "global_batch: 65537", "not '65537'"},
+    };
+    check_borders(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void numbers_of_fields_have_their_limits(void **state)
+{
+    (void)state;
+    static const struct border cases[] = {
         {"length: 16", "length: 1", NULL},
         {"length: 16", "length: 1073741824", NULL},
         {"length: 16", "length: 1073741825", "not '1073741825'"},
@@ -66,7 +88,14 @@ static void borders_are_taken_and_one_beyond_is_not(void **state)
         {"classes: 1000", "classes: 65537", "not '65537'"},
         {"smoothing: 0.1", "smoothing: 0", NULL},
         {"smoothing: 0.1", "smoothing: 0.999999", NULL},
-        {"smoothing: 0.1", "smoothing: 1", "not '1'"},
+    };
+    check_borders(cases, sizeof(cases) / sizeof(cases[0]));
+}
+
+static void shapes_and_scales_of_arrays_have_their_limits(void **state)
+{
+    (void)state;
+    static const struct border cases[] = {
         {"shape: [2, 3]", "shape: [1, 2, 3, 4]", NULL},
         {"shape: [2, 3]", "shape: [1, 2, 3, 4, 5]", "not a list of 5"},
         {"shape: [2, 3]", "shape: [536870912]", NULL},
@@ -84,61 +113,57 @@ static void borders_are_taken_and_one_beyond_is_not(void **state)
         {"wire: f16", "wire: f16, out: {offset: -1.0e+30}", NULL},
         {"wire: f16", "wire: f16, out: {offset: -1.1e+30}", "not '-1.1e+30'"},
     };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const char *said = with(cases[i].old, cases[i].new);
-        if (cases[i].wrong == NULL ? said[0] != '\0'
-                                   : strstr(said, cases[i].wrong) == NULL) {
-            fail_msg("%s: \"%s\"", cases[i].new, said);
-        }
-    }
+    check_borders(cases, sizeof(cases) / sizeof(cases[0]));
 }
 
-static void what_is_needed_is_asked_for(void **state)
+static void keys_that_are_missing_are_asked_for(void **state)
 {
     (void)state;
     assert_string_equal(
-        said_of("forebay: 1\nglobal_batch: 1\nfields: {x: {from: cls}}\n"),
+        parse_error("forebay: 1\nglobal_batch: 1\nfields: {x: {from: cls}}\n"),
         "p.yaml:1:1: key 'splits' is missing here: at least one split by name");
     assert_string_equal(
-        said_of("forebay: 1\nglobal_batch: 1\nsplits: {x: {folder: a}}\n"),
+        parse_error("forebay: 1\nglobal_batch: 1\nsplits: {x: {folder: a}}\n"),
         "p.yaml:1:1: key 'fields' is missing here: at least one field by name");
 }
 
-static const char *of_field(const char *field)
+static const char *field_error(const char *field)
 {
     static char text[400];
     snprintf(text, sizeof(text),
         "forebay: 1\nglobal_batch: 8\nsplits: {train: {folder: a}}\n"
         "fields:\n  x: {%s}\n",
         field);
-    return said_of(text);
+    return parse_error(text);
 }
 
-static void what_does_not_go_together_is_named(void **state)
+static void keys_that_exclude_each_other_are_named(void **state)
 {
     (void)state;
     static const char colour[] =
         "grayscale needs red, green and blue, which a picture that travels as "
         "yuv420 gets on the device only; leave it out, or use wire: u8";
-    assert_non_null(
-        strstr(of_field("from: cls, classes: 65537, one_hot: {smoothing: 0.1}"),
-            "one_hot has at most 65536 classes"));
+    assert_non_null(strstr(
+        field_error("from: cls, classes: 65537, one_hot: {smoothing: 0.1}"),
+        "one_hot has at most 65536 classes"));
     assert_string_equal(
-        of_field("from: cls, classes: 65536, one_hot: {smoothing: 0.1}"), "");
-    assert_non_null(strstr(of_field("from: jpg, wire: yuv420, ops: [grayscale, "
-                                    "{center_crop: {size: 8}}]"),
-        colour));
-    assert_non_null(strstr(of_field("from: jpg, wire: yuv420, ops: "
-                                    "[{center_crop: {size: 8}}, grayscale]"),
-        colour));
+        field_error("from: cls, classes: 65536, one_hot: {smoothing: 0.1}"),
+        "");
     assert_non_null(
-        strstr(of_field("from: png, decode: mask8, out: {dtype: i64}, ops: "
-                        "[{center_crop: {size: 8}}], device: [vertical_flip]"),
-            "is not made by flips on the device; use i32, or flip under ops"));
+        strstr(field_error("from: jpg, wire: yuv420, ops: [grayscale, "
+                           "{center_crop: {size: 8}}]"),
+            colour));
+    assert_non_null(strstr(field_error("from: jpg, wire: yuv420, ops: "
+                                       "[{center_crop: {size: 8}}, grayscale]"),
+        colour));
+    assert_non_null(strstr(
+        field_error("from: png, decode: mask8, out: {dtype: i64}, ops: "
+                    "[{center_crop: {size: 8}}], device: [vertical_flip]"),
+        "is not made by flips on the device; use i32, or flip under ops"));
 }
 
 /* `n` times `format` with the numbers from 0, between `head` and `tail`. */
-static const char *said_of_many(
+static const char *error_of_many(
     const char *head, uint32_t n, const char *format, const char *tail)
 {
     static char text[16384];
@@ -149,7 +174,7 @@ static const char *said_of_many(
             (int)(x - format), format, i, x + 1);
     }
     snprintf(text + at, sizeof(text) - at, "%s", tail);
-    return said_of(text);
+    return parse_error(text);
 }
 
 static void lists_are_as_long_as_they_may_be(void **state)
@@ -181,10 +206,10 @@ static void lists_are_as_long_as_they_may_be(void **state)
             "expected 1 to 16 columns, not 17"},
     };
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-        const char *said = said_of_many(
+        const char *said = error_of_many(
             lists[i].head, lists[i].most, lists[i].format, lists[i].tail);
         assert_string_equal(said, "");
-        said = said_of_many(
+        said = error_of_many(
             lists[i].head, lists[i].most + 1, lists[i].format, lists[i].tail);
         if (strstr(said, lists[i].wrong) == NULL) {
             fail_msg("%s", said);
@@ -208,12 +233,12 @@ static void there_are_at_most_63_bounds(void **state)
             "splits: {s: {folder: a, bucket_by: {field: x, bounds: [%s]}}}\n",
             bounds);
         assert_int_equal(
-            strstr(said_of(text), "not a list of 64") != NULL, n == 64);
-        assert_int_equal(said_of(text)[0] == '\0', n == 63);
+            strstr(parse_error(text), "not a list of 64") != NULL, n == 64);
+        assert_int_equal(parse_error(text)[0] == '\0', n == 63);
     }
 }
 
-static void of_several_splits_one_is_named(void **state)
+static void one_of_several_splits_must_be_named(void **state)
 {
     (void)state;
     struct fby_pipeline *p     = NULL;
@@ -240,18 +265,18 @@ static void an_op_of_the_device_is_found_among_those_of_its_split(void **state)
 {
     (void)state;
     assert_string_equal(
-        said_of("forebay: 1\n"
-                "global_batch: 1\n"
-                "splits: {train: {folder: a}, val: {folder: b}}\n"
-                "fields:\n"
-                "  x:\n"
-                "    from: jpg\n"
-                "    ops: [{center_crop: {size: 9}}]\n"
-                "    device:\n"
-                "      - vertical_flip: {only: val}\n"
-                "      - horizontal_flip\n"
-                "      - horizontal_flip\n"
-                "      - normalize: {mean: 0, std: 1}\n"),
+        parse_error("forebay: 1\n"
+                    "global_batch: 1\n"
+                    "splits: {train: {folder: a}, val: {folder: b}}\n"
+                    "fields:\n"
+                    "  x:\n"
+                    "    from: jpg\n"
+                    "    ops: [{center_crop: {size: 9}}]\n"
+                    "    device:\n"
+                    "      - vertical_flip: {only: val}\n"
+                    "      - horizontal_flip\n"
+                    "      - horizontal_flip\n"
+                    "      - normalize: {mean: 0, std: 1}\n"),
         "p.yaml:11:9: horizontal_flip stands twice under device; each op may "
         "once (split 'train')");
 }
@@ -259,12 +284,14 @@ static void an_op_of_the_device_is_found_among_those_of_its_split(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(borders_are_taken_and_one_beyond_is_not),
-        cmocka_unit_test(what_is_needed_is_asked_for),
-        cmocka_unit_test(what_does_not_go_together_is_named),
+        cmocka_unit_test(numbers_of_the_order_have_their_limits),
+        cmocka_unit_test(numbers_of_fields_have_their_limits),
+        cmocka_unit_test(shapes_and_scales_of_arrays_have_their_limits),
+        cmocka_unit_test(keys_that_are_missing_are_asked_for),
+        cmocka_unit_test(keys_that_exclude_each_other_are_named),
         cmocka_unit_test(lists_are_as_long_as_they_may_be),
         cmocka_unit_test(there_are_at_most_63_bounds),
-        cmocka_unit_test(of_several_splits_one_is_named),
+        cmocka_unit_test(one_of_several_splits_must_be_named),
         cmocka_unit_test(an_op_of_the_device_is_found_among_those_of_its_split),
     };
     return cmocka_run_group_tests_name(

@@ -88,7 +88,7 @@ static void crops_cut_and_resizes_scale(void **state)
 }
 
 /* A plan leaves out what its op does not do. */
-static void a_plan_says_nothing_of_what_is_not_done(void **state)
+static void a_plan_is_0_where_its_op_does_nothing(void **state)
 {
     (void)state;
     static const char *const names[] = {
@@ -180,7 +180,7 @@ static void flips_happen_as_often_as_said(void **state)
     assert_true(plan_of(&use, 3).flip);
 }
 
-/* Shapes are asked for before a stranger's parameters are checked. */
+/* Shapes are asked for before the parameters of a peer are checked. */
 static void the_shape_of_a_pad_copes_with_any_parameters(void **state)
 {
     (void)state;
@@ -319,7 +319,7 @@ int main(void)
         cmocka_unit_test(every_op_is_found_by_name_and_id),
         cmocka_unit_test(a_plan_stays_within_the_picture_and_keeps_its_promise),
         cmocka_unit_test(crops_cut_and_resizes_scale),
-        cmocka_unit_test(a_plan_says_nothing_of_what_is_not_done),
+        cmocka_unit_test(a_plan_is_0_where_its_op_does_nothing),
         cmocka_unit_test(a_picture_without_a_side_cannot_be_resized),
         cmocka_unit_test(ops_are_counted_by_name),
         cmocka_unit_test(resize_of_the_shorter_side_keeps_the_aspect),

@@ -113,39 +113,6 @@ static void an_array_has_the_shape_and_type_that_are_said(void **state)
     fby_split_destroy(&split);
 }
 
-static void an_array_s_scale_is_one_number_or_one_a_channel(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *said;
-        uint32_t    channels;
-        double      scale, offset; /* of the last channel */
-    } cases[] = {
-        {", out: {scale: 0.001}", 1, 0.001, 0},
-        {", out: {offset: -5}", 1, 1, -5},
-        {", out: {scale: [1, 2, 3], offset: 7}", 3, 3, 7},
-        {", out: {dtype: bf16, scale: 2, offset: [1, 2, 4]}", 3, 2, 4},
-    };
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char said[80];
-        snprintf(said, sizeof(said), ", wire: f16%s", cases[i].said);
-        char                            *text  = changed(", wire: f16", said);
-        struct fby_split                *split = split_of(text, "train");
-        const struct fby_field_delivery *d     = delivery_of(split, "table");
-        uint32_t                         last  = cases[i].channels - 1;
-        assert_true(d->scaled);
-        assert_int_equal(d->dtype, i < 3 ? FBY_F32 : FBY_BF16);
-        assert_int_equal(d->channels, cases[i].channels);
-        assert_true(d->scale[last] == cases[i].scale);
-        assert_true(d->offset[last] == cases[i].offset);
-        fby_split_destroy(&split);
-        free(text);
-    }
-    struct fby_split *plain = split_of(sample_file, "train");
-    assert_false(delivery_of(plain, "table")->scaled);
-    fby_split_destroy(&plain);
-}
-
 static void delivery_keeps_what_decides_no_value(void **state)
 {
     (void)state;
@@ -528,7 +495,6 @@ int main(void)
         cmocka_unit_test(ops_with_only_belong_to_their_split),
         cmocka_unit_test(labels_travel_in_the_smallest_type),
         cmocka_unit_test(an_array_has_the_shape_and_type_that_are_said),
-        cmocka_unit_test(an_array_s_scale_is_one_number_or_one_a_channel),
         cmocka_unit_test(delivery_keeps_what_decides_no_value),
         cmocka_unit_test(photo_and_pack_may_be_said_by_either_word),
         cmocka_unit_test(what_is_not_said_has_a_default),

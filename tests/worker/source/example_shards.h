@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "tests/test.h"
+#include "tests/says.h"
 #include "worker/source/columns.h"
 #include "worker/source/list.h"
+#include "worker/source/manifest.h"
 #include "worker/source/shard.h"
 
 /* The worked example of PROTOCOL.md, "Manifest". */
@@ -155,6 +156,21 @@ typedef void example_shard(struct fby_shard *shard);
 static example_shard *const example_shards[] = {example_tar, example_folder,
     example_list, example_lengths, example_tokens, example_packed,
     example_columns, example_ragged, example_csr};
+
+/* The manifest of `shard` is refused with these words. */
+static inline void assert_shard_refused(
+    const struct fby_shard *shard, const char *words)
+{
+    struct fby_shard  back;
+    struct fby_why    why   = {0};
+    struct fby_buffer bytes = {0};
+    fby_shard_encode(shard, &bytes);
+    assert_int_equal(
+        fby_shard_decode(bytes.data, bytes.size, &back, &why), FBY_PROTO);
+    assert_says(&why, words);
+    fby_shard_fini(&back);
+    fby_buffer_fini(&bytes);
+}
 
 enum { EXAMPLE_SHARDS = sizeof(example_shards) / sizeof(example_shards[0]) };
 

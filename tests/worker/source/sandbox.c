@@ -208,24 +208,28 @@ void sandbox_shard(
     sandbox_tar(sb, path, &tar);
 }
 
-struct fby_dataset_spec sandbox_shards(
-    const struct sandbox *sb, const char *pattern)
+struct fby_dataset_spec sandbox_source(
+    const struct sandbox *sb, enum fby_source_kind kind, const char *pattern)
 {
     return (struct fby_dataset_spec){
         .roots     = sb->roots,
-        .kind      = FBY_SOURCE_SHARDS,
+        .kind      = kind,
         .pattern   = pattern,
         .cache_dir = sb->cache,
         .threads   = 2,
     };
 }
 
+struct fby_dataset_spec sandbox_shards(
+    const struct sandbox *sb, const char *pattern)
+{
+    return sandbox_source(sb, FBY_SOURCE_SHARDS, pattern);
+}
+
 struct fby_dataset_spec sandbox_folder(
     const struct sandbox *sb, const char *path)
 {
-    struct fby_dataset_spec spec = sandbox_shards(sb, path);
-    spec.kind                    = FBY_SOURCE_FOLDER;
-    return spec;
+    return sandbox_source(sb, FBY_SOURCE_FOLDER, path);
 }
 
 struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec)
@@ -240,9 +244,21 @@ struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec)
     return dataset;
 }
 
-void assert_says(const struct fby_why *why, const char *words)
+void sandbox_refuses(
+    const struct fby_dataset_spec *spec, fby_err err, const char *words)
 {
-    if (strstr(why->text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", why->text, words);
-    }
+    struct fby_dataset *dataset = NULL;
+    struct fby_why      why     = {0};
+    assert_int_equal(
+        fby_dataset_open(spec, (struct fby_progress){0}, &dataset, &why), err);
+    assert_null(dataset);
+    assert_says(&why, words);
+}
+
+uint32_t sandbox_reused(const struct fby_dataset_spec *spec)
+{
+    struct fby_dataset *dataset = sandbox_dataset(spec);
+    uint32_t            n       = fby_dataset_reused(dataset);
+    fby_dataset_destroy(&dataset);
+    return n;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/bytes.h"
-#include "common/err.h"
+#include "tests/says.h"
 #include "worker/source/dataset.h"
 #include "worker/source/roots.h"
 
@@ -22,6 +22,9 @@ struct sandbox {
 /* cmocka set-up and tear-down: *state is the sandbox. */
 int sandbox_open(void **state);
 int sandbox_close(void **state);
+
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 /* The absolute path of `path` in the sandbox; valid for the next three
  * calls of any function here. */
@@ -58,8 +61,9 @@ void sandbox_tar(
 void sandbox_shard(
     const struct sandbox *sb, const char *path, unsigned first, unsigned n);
 
-/* What a worker would open: shards or a folder at "data:..." without and with
- * the sandbox's cache. */
+/* What a worker would open at "data:...", with the sandbox's cache. */
+struct fby_dataset_spec sandbox_source(
+    const struct sandbox *sb, enum fby_source_kind kind, const char *pattern);
 struct fby_dataset_spec sandbox_shards(
     const struct sandbox *sb, const char *pattern);
 struct fby_dataset_spec sandbox_folder(
@@ -68,7 +72,11 @@ struct fby_dataset_spec sandbox_folder(
 /* Open or fail the test. */
 struct fby_dataset *sandbox_dataset(const struct fby_dataset_spec *spec);
 
-/* Fail unless `why` says `words`. */
-void assert_says(const struct fby_why *why, const char *words);
+/* Opening it fails with `err` and these words. */
+void sandbox_refuses(
+    const struct fby_dataset_spec *spec, fby_err err, const char *words);
+
+/* How many shards of it come from the cache. */
+uint32_t sandbox_reused(const struct fby_dataset_spec *spec);
 
 #endif

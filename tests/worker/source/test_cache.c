@@ -1,3 +1,4 @@
+#include "tests/descriptors.h"
 #include "tests/test.h"
 
 #include <fcntl.h>
@@ -25,39 +26,29 @@ static struct fby_cached example(void)
     return (struct fby_cached){.shards = shard, .count = 1, .hashed = true};
 }
 
-static uint8_t *stored(const struct sandbox *sb, size_t *size)
+/* The bytes of a manifest of these shards of "shards /a". */
+static struct fby_buffer bytes_of(
+    const struct sandbox *sb, const struct fby_cached *what)
 {
-    struct stat       st;
-    struct fby_cached what = example();
-    const char       *path = sandbox_path(sb, "deep/cache/x.manifest");
-    assert_ok(fby_cache_store(path, "shards /a", &what, NULL));
-    fby_cached_fini(&what);
+    static uint8_t    room[4096];
+    struct fby_buffer bytes = {0};
+    const char       *path  = sandbox_path(sb, "deep/cache/z.manifest");
+    assert_ok(fby_cache_store(path, "shards /a", what, NULL));
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    assert_int_equal(fstat(fd, &st), 0);
-    *size         = (size_t)st.st_size;
-    uint8_t *data = fby_zalloc(*size);
-    assert_int_equal(read(fd, data, *size), st.st_size);
+    fby_put_bytes(&bytes, room, (size_t)read(fd, room, sizeof(room)));
     close(fd);
-    return data;
+    return bytes;
 }
 
-static void what_is_stored_loads_with_its_stamps(void **state)
+static struct fby_buffer example_bytes(const struct sandbox *sb)
 {
-    const struct sandbox *sb   = *state;
-    struct fby_cached     back = {0};
-    size_t                size = 0;
-    free(stored(sb, &size));
-    assert_ok(fby_cache_load(
-        sandbox_path(sb, "deep/cache/x.manifest"), "shards /a", &back, NULL));
-    assert_int_equal(back.count, 1);
-    assert_true(back.hashed);
-    assert_string_equal(back.shards[0].name, "t-0.tar");
-    assert_int_equal(back.shards[0].stamps[0].inode, 2);
-    assert_int_equal(back.shards[0].stamps[0].ctime_ns, 5);
-    fby_cached_fini(&back);
+    struct fby_cached what  = example();
+    struct fby_buffer bytes = bytes_of(sb, &what);
+    fby_cached_fini(&what);
+    return bytes;
 }
 
-/* Of an example with or without sums, whose file has this inode. */
+/* Store an example with or without sums, whose file has this inode. */
 static void store(const char *path, bool hashed, uint64_t inode)
 {
     struct fby_cached what         = example();
@@ -84,13 +75,13 @@ static void sums_of_the_same_files_are_not_lost(void **state)
     store(path, false, 2);
     store(path, true, 2);
     assert_stored(path, true, 2);
-    store(path, false, 2); /* whoever began before there were any */
+    store(path, false, 2); /* as by a worker that began before it was hashed */
     assert_stored(path, true, 2);
     store(path, false, 3);
     assert_stored(path, false, 3);
 }
 
-static void nothing_is_left_beside_what_is_kept(void **state)
+static void nothing_is_left_beside_the_manifest(void **state)
 {
     const struct sandbox *sb   = *state;
     const char           *path = sandbox_path(sb, "lone/y.manifest");
@@ -102,24 +93,24 @@ static void nothing_is_left_beside_what_is_kept(void **state)
 
 static void another_source_or_no_file_is_not_found(void **state)
 {
-    const struct sandbox *sb   = *state;
-    struct fby_cached     back = {0};
-    size_t                size = 0;
-    uint8_t              *data = stored(sb, &size);
+    const struct sandbox *sb    = *state;
+    struct fby_cached     back  = {0};
+    struct fby_buffer     bytes = example_bytes(sb);
     assert_int_equal(
-        fby_cache_decode(data, size, "shards /b", &back, NULL), FBY_NOT_FOUND);
+        fby_cache_decode(bytes.data, bytes.size, "shards /b", &back, NULL),
+        FBY_NOT_FOUND);
     assert_int_equal(
         fby_cache_load(sandbox_path(sb, "deep/none"), "shards /a", &back, NULL),
         FBY_NOT_FOUND);
-    free(data);
+    fby_buffer_fini(&bytes);
 }
 
 static void every_damaged_byte_and_every_cut_is_refused(void **state)
 {
-    const struct sandbox *sb   = *state;
-    struct fby_cached     back = {0};
-    size_t                size = 0;
-    uint8_t              *data = stored(sb, &size);
+    struct fby_cached back  = {0};
+    struct fby_buffer bytes = example_bytes(*state);
+    uint8_t          *data  = bytes.data;
+    size_t            size  = bytes.size;
     for (size_t i = 0; i < size; i++) {
         data[i] ^= 0x10;
         assert_int_equal(
@@ -132,23 +123,7 @@ static void every_damaged_byte_and_every_cut_is_refused(void **state)
     }
     assert_ok(fby_cache_decode(data, size, "shards /a", &back, NULL));
     fby_cached_fini(&back);
-    free(data);
-}
-
-static void a_wrong_version_with_a_right_sum_is_refused(void **state)
-{
-    const struct sandbox *sb   = *state;
-    struct fby_cached     back = {0};
-    struct fby_why        why  = {0};
-    size_t                size = 0;
-    uint8_t              *data = stored(sb, &size);
-    data[4]                    = 2;
-    struct fby_sum sum         = fby_sum_of(data, size - 16);
-    memcpy(data + size - 16, sum.bytes, 16);
-    assert_int_equal(
-        fby_cache_decode(data, size, "shards /a", &back, &why), FBY_PROTO);
-    assert_says(&why, "another version");
-    free(data);
+    fby_buffer_fini(&bytes);
 }
 
 static void the_directory_comes_from_the_environment_in_order(void **state)
@@ -173,7 +148,7 @@ static void the_directory_comes_from_the_environment_in_order(void **state)
     assert_int_equal(fby_cache_path("", "x", path), FBY_NOT_FOUND);
 }
 
-/* A part of a folder of two files, in order before the tar, and the tar. */
+/* A folder of two files, which comes before the tar, and the tar. */
 static struct fby_cached two_shards(void)
 {
     struct fby_cached tar    = example();
@@ -214,20 +189,6 @@ static void every_stamp_of_every_shard_comes_back(void **state)
     fby_cached_fini(&back);
 }
 
-/* The bytes of a manifest of these shards, for this source. */
-static struct fby_buffer bytes_of(
-    const struct sandbox *sb, const struct fby_cached *what)
-{
-    static uint8_t    room[4096];
-    struct fby_buffer bytes = {0};
-    const char       *path  = sandbox_path(sb, "c/z.manifest");
-    assert_ok(fby_cache_store(path, "shards /a", what, NULL));
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    fby_put_bytes(&bytes, room, (size_t)read(fd, room, sizeof(room)));
-    close(fd);
-    return bytes;
-}
-
 static void sum_again(struct fby_buffer *bytes)
 {
     struct fby_sum sum = fby_sum_of(bytes->data, bytes->size - 16);
@@ -250,7 +211,7 @@ static void assert_damaged(struct fby_buffer *bytes, const char *words)
 
 enum { COUNT_AT = 4 + 4 + 4 + 9 + 1, FIRST_AT = COUNT_AT + 4 };
 
-static void numbers_that_lie_with_a_right_sum_are_refused(void **state)
+static void wrong_numbers_with_a_right_sum_are_refused(void **state)
 {
     struct fby_cached what  = two_shards();
     struct fby_buffer bytes = bytes_of(*state, &what);
@@ -266,6 +227,9 @@ static void numbers_that_lie_with_a_right_sum_are_refused(void **state)
     fby_store_le(bytes.data + COUNT_AT, 2, 4);
     fby_store_le(bytes.data + FIRST_AT, UINT32_MAX, 4);
     assert_damaged(&bytes, "ends within a shard");
+    bytes.data[4]++;
+    assert_damaged(&bytes, "another version, or no manifest");
+    bytes.data[4]--;
     bytes.data[0] = 'G';
     assert_damaged(&bytes, "another version, or no manifest");
     fby_buffer_fini(&bytes);
@@ -329,16 +293,7 @@ static void sums_of_other_files_are_written_over(void **state)
     }
 }
 
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < 256; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
-    }
-    return n;
-}
-
-static void what_is_no_file_is_no_cache_and_nothing_stays_open(void **state)
+static void a_cache_that_is_no_file_is_refused_and_closed(void **state)
 {
     const struct sandbox *sb     = *state;
     struct fby_cached     what   = two_shards();
@@ -368,7 +323,7 @@ static void what_is_no_file_is_no_cache_and_nothing_stays_open(void **state)
     fby_cached_fini(&what);
 }
 
-static void a_relative_or_an_empty_place_is_passed_over(void **state)
+static void relative_and_empty_directories_are_passed_over(void **state)
 {
     (void)state;
     char path[FBY_PATH_SIZE];
@@ -395,25 +350,21 @@ static void a_relative_or_an_empty_place_is_passed_over(void **state)
     assert_int_equal(fby_cache_path(dir, "x", path), FBY_NOT_FOUND);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_stored_loads_with_its_stamps),
-        TEST(sums_of_the_same_files_are_not_lost),
-        TEST(nothing_is_left_beside_what_is_kept),
-        TEST(another_source_or_no_file_is_not_found),
-        TEST(every_damaged_byte_and_every_cut_is_refused),
-        TEST(a_wrong_version_with_a_right_sum_is_refused),
-        TEST(the_directory_comes_from_the_environment_in_order),
-        TEST(every_stamp_of_every_shard_comes_back),
-        TEST(numbers_that_lie_with_a_right_sum_are_refused),
-        TEST(stamps_are_not_cut_short),
-        TEST(shards_are_in_order_and_different),
-        TEST(sums_of_other_files_are_written_over),
-        TEST(what_is_no_file_is_no_cache_and_nothing_stays_open),
-        TEST(a_relative_or_an_empty_place_is_passed_over),
+        IN_SANDBOX(sums_of_the_same_files_are_not_lost),
+        IN_SANDBOX(nothing_is_left_beside_the_manifest),
+        IN_SANDBOX(another_source_or_no_file_is_not_found),
+        IN_SANDBOX(every_damaged_byte_and_every_cut_is_refused),
+        IN_SANDBOX(the_directory_comes_from_the_environment_in_order),
+        IN_SANDBOX(every_stamp_of_every_shard_comes_back),
+        IN_SANDBOX(wrong_numbers_with_a_right_sum_are_refused),
+        IN_SANDBOX(stamps_are_not_cut_short),
+        IN_SANDBOX(shards_are_in_order_and_different),
+        IN_SANDBOX(sums_of_other_files_are_written_over),
+        IN_SANDBOX(a_cache_that_is_no_file_is_refused_and_closed),
+        IN_SANDBOX(relative_and_empty_directories_are_passed_over),
     };
     return cmocka_run_group_tests_name(
         "worker.source.cache", tests, NULL, NULL);

@@ -1,6 +1,6 @@
+#include "tests/descriptors.h"
 #include "tests/test.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -38,25 +38,6 @@ static struct fby_digest digest_of(const struct fby_dataset_spec *spec)
     struct fby_digest   digest = fby_dataset_digest(ds);
     fby_dataset_destroy(&ds);
     return digest;
-}
-
-static uint32_t reused(const struct fby_dataset_spec *spec)
-{
-    struct fby_dataset *ds = sandbox_dataset(spec);
-    uint32_t            n  = fby_dataset_reused(ds);
-    fby_dataset_destroy(&ds);
-    return n;
-}
-
-static void assert_open_fails(
-    const struct fby_dataset_spec *spec, fby_err err, const char *words)
-{
-    struct fby_dataset *ds  = NULL;
-    struct fby_why      why = {0};
-    assert_int_equal(
-        fby_dataset_open(spec, (struct fby_progress){0}, &ds, &why), err);
-    assert_null(ds);
-    assert_says(&why, words);
 }
 
 static void samples_are_found_by_number_and_extension(void **state)
@@ -101,12 +82,12 @@ static void an_unchanged_shard_is_not_scanned_again(void **state)
     const struct sandbox         *sb    = *state;
     const struct fby_dataset_spec spec  = two_shards(sb);
     struct fby_digest             first = digest_of(&spec);
-    assert_int_equal(reused(&spec), 2);
+    assert_int_equal(sandbox_reused(&spec), 2);
     struct fby_digest again = digest_of(&spec);
     assert_true(fby_digest_equal(&first, &again));
     sandbox_shard(sb, "data/s/t-1.tar", 10, 11);
-    assert_int_equal(reused(&spec), 1);
-    assert_int_equal(reused(&spec), 2);
+    assert_int_equal(sandbox_reused(&spec), 1);
+    assert_int_equal(sandbox_reused(&spec), 2);
     struct fby_digest changed = digest_of(&spec);
     assert_false(fby_digest_equal(&first, &changed));
 }
@@ -116,7 +97,7 @@ static void a_shard_of_the_same_size_and_time_is_still_another(void **state)
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = two_shards(sb);
     struct stat                   st;
-    assert_int_equal(reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 0);
     assert_int_equal(stat(sandbox_path(sb, "data/s/t-0.tar"), &st), 0);
     sandbox_shard(sb, "data/s/other", 0, 10);
     const struct timespec times[2] = {st.st_atim, st.st_mtim};
@@ -125,7 +106,7 @@ static void a_shard_of_the_same_size_and_time_is_still_another(void **state)
     assert_int_equal(rename(sandbox_path(sb, "data/s/other"),
                          sandbox_path(sb, "data/s/t-0.tar")),
         0);
-    assert_int_equal(reused(&spec), 1);
+    assert_int_equal(sandbox_reused(&spec), 1);
 }
 
 static void a_damaged_cache_is_ignored_and_rebuilt(void **state)
@@ -133,22 +114,22 @@ static void a_damaged_cache_is_ignored_and_rebuilt(void **state)
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = two_shards(sb);
     char                          command[256];
-    assert_int_equal(reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 0);
     snprintf(command, sizeof(command),
         "for f in %s/*.manifest; do printf X >>$f; done", sb->cache);
     assert_int_equal(system(command), 0); /* NOLINT: a test's own shell */
-    assert_int_equal(reused(&spec), 0);
-    assert_int_equal(reused(&spec), 2);
+    assert_int_equal(sandbox_reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 2);
 }
 
 static void without_a_cache_everything_is_scanned(void **state)
 {
     struct fby_dataset_spec spec = two_shards(*state);
     spec.cache_dir               = "";
-    assert_int_equal(reused(&spec), 0);
-    assert_int_equal(reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 0);
     spec.cache_dir = "/proc/no-such-place";
-    assert_int_equal(reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 0);
 }
 
 static void hashing_shows_bytes_that_sizes_do_not(void **state)
@@ -181,9 +162,9 @@ static void a_hashed_folder_reads_unchanged_files_once(void **state)
     spec.hash                     = true;
     struct fby_digest hashed      = digest_of(&spec);
     assert_false(fby_digest_equal(&plain, &hashed));
-    assert_int_equal(reused(&spec), 1);
+    assert_int_equal(sandbox_reused(&spec), 1);
     sandbox_write_text(sb, "data/f/c/1.jpg", "PHOTO");
-    assert_int_equal(reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 0);
     struct fby_digest changed = digest_of(&spec);
     assert_false(fby_digest_equal(&hashed, &changed));
 }
@@ -206,7 +187,7 @@ static void a_missing_shard_is_named(void **state)
     const struct sandbox   *sb   = *state;
     struct fby_dataset_spec spec = two_shards(sb);
     spec.pattern                 = "data:s/t-{0..3}.tar";
-    assert_open_fails(&spec, FBY_NOT_FOUND, "shard t-2.tar: data:s/t-2.tar");
+    sandbox_refuses(&spec, FBY_NOT_FOUND, "shard t-2.tar: data:s/t-2.tar");
 }
 
 static void the_first_of_several_damaged_shards_is_named(void **state)
@@ -216,7 +197,7 @@ static void the_first_of_several_damaged_shards_is_named(void **state)
     sandbox_write_text(sb, "data/s/t-0.tar", "no tar");
     sandbox_write_text(sb, "data/s/t-1.tar", "no tar");
     spec.threads = 8;
-    assert_open_fails(&spec, FBY_CONFIG, "shard t-0.tar: offset 0");
+    sandbox_refuses(&spec, FBY_CONFIG, "shard t-0.tar: offset 0");
 }
 
 static void a_shard_that_was_appended_to_is_stale(void **state)
@@ -360,15 +341,6 @@ static void *read_everything(void *arg)
     return NULL;
 }
 
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < 256; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
-    }
-    return n;
-}
-
 static void many_readers_share_few_descriptors(void **state)
 {
     const struct sandbox *sb = *state;
@@ -395,30 +367,28 @@ static void many_readers_share_few_descriptors(void **state)
     assert_int_equal(open_descriptors(), before);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(samples_are_found_by_number_and_extension),
-        TEST(a_place_names_shard_sample_key_and_offset),
-        TEST(an_unchanged_shard_is_not_scanned_again),
-        TEST(a_shard_of_the_same_size_and_time_is_still_another),
-        TEST(a_damaged_cache_is_ignored_and_rebuilt),
-        TEST(without_a_cache_everything_is_scanned),
-        TEST(hashing_shows_bytes_that_sizes_do_not),
-        TEST(a_hashed_folder_reads_unchanged_files_once),
-        TEST(another_place_of_the_same_data_has_the_same_digest),
-        TEST(a_missing_shard_is_named),
-        TEST(the_first_of_several_damaged_shards_is_named),
-        TEST(a_shard_that_was_appended_to_is_stale),
-        TEST(a_shard_that_was_replaced_is_stale_open_or_not),
-        TEST(a_shard_that_was_written_to_or_cut_is_stale),
-        TEST(a_shard_that_was_removed_is_stale),
-        TEST(a_file_of_a_folder_that_changed_is_stale),
-        TEST(a_buffer_that_is_too_small_is_refused),
-        TEST(opening_can_be_given_up),
-        TEST(many_readers_share_few_descriptors),
+        IN_SANDBOX(samples_are_found_by_number_and_extension),
+        IN_SANDBOX(a_place_names_shard_sample_key_and_offset),
+        IN_SANDBOX(an_unchanged_shard_is_not_scanned_again),
+        IN_SANDBOX(a_shard_of_the_same_size_and_time_is_still_another),
+        IN_SANDBOX(a_damaged_cache_is_ignored_and_rebuilt),
+        IN_SANDBOX(without_a_cache_everything_is_scanned),
+        IN_SANDBOX(hashing_shows_bytes_that_sizes_do_not),
+        IN_SANDBOX(a_hashed_folder_reads_unchanged_files_once),
+        IN_SANDBOX(another_place_of_the_same_data_has_the_same_digest),
+        IN_SANDBOX(a_missing_shard_is_named),
+        IN_SANDBOX(the_first_of_several_damaged_shards_is_named),
+        IN_SANDBOX(a_shard_that_was_appended_to_is_stale),
+        IN_SANDBOX(a_shard_that_was_replaced_is_stale_open_or_not),
+        IN_SANDBOX(a_shard_that_was_written_to_or_cut_is_stale),
+        IN_SANDBOX(a_shard_that_was_removed_is_stale),
+        IN_SANDBOX(a_file_of_a_folder_that_changed_is_stale),
+        IN_SANDBOX(a_buffer_that_is_too_small_is_refused),
+        IN_SANDBOX(opening_can_be_given_up),
+        IN_SANDBOX(many_readers_share_few_descriptors),
     };
     return cmocka_run_group_tests_name(
         "worker.source.dataset", tests, NULL, NULL);

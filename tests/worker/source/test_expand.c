@@ -104,17 +104,15 @@ static void a_matched_name_that_is_no_text_is_refused(void **state)
     assert_fails(sb, "data:s/*.tar", FBY_CONFIG, "must be UTF-8");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(braces_are_written_out_whether_there_or_not),
-        TEST(names_are_sorted_by_bytes_and_unique),
-        TEST(globs_are_looked_up_beneath_the_root),
-        TEST(a_glob_that_matches_nothing_is_named),
-        TEST(a_matched_link_out_of_the_root_is_refused),
-        TEST(a_matched_name_that_is_no_text_is_refused),
+        IN_SANDBOX(braces_are_written_out_whether_there_or_not),
+        IN_SANDBOX(names_are_sorted_by_bytes_and_unique),
+        IN_SANDBOX(globs_are_looked_up_beneath_the_root),
+        IN_SANDBOX(a_glob_that_matches_nothing_is_named),
+        IN_SANDBOX(a_matched_link_out_of_the_root_is_refused),
+        IN_SANDBOX(a_matched_name_that_is_no_text_is_refused),
     };
     return cmocka_run_group_tests_name(
         "worker.source.expand", tests, NULL, NULL);

@@ -13,13 +13,8 @@
 static void assert_refused(
     const struct sandbox *sb, const char *path, fby_err err, const char *words)
 {
-    struct fby_dataset           *ds   = NULL;
-    struct fby_why                why  = {0};
     const struct fby_dataset_spec spec = sandbox_folder(sb, path);
-    assert_int_equal(
-        fby_dataset_open(&spec, (struct fby_progress){0}, &ds, &why), err);
-    assert_null(ds);
-    assert_says(&why, words);
+    sandbox_refuses(&spec, err, words);
 }
 
 static void classes_are_folders_in_byte_order(void **state)
@@ -150,7 +145,7 @@ static void an_empty_class_folder_is_named(void **state)
     assert_refused(sb, "data:f", FBY_CONFIG, "class folder b");
 }
 
-static void what_leads_out_of_the_root_is_refused_by_name(void **state)
+static void paths_out_of_the_root_are_refused_by_name(void **state)
 {
     const struct sandbox *sb = *state;
     assert_refused(sb, "/etc", FBY_USAGE, "/etc is a plain path");
@@ -208,22 +203,20 @@ static void a_class_has_sixteen_folders_below_one_another(void **state)
     assert_refused(sb, "data:f", FBY_CONFIG, "/e lies more than 16 folders");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(classes_are_folders_in_byte_order),
-        TEST(fewer_classes_than_folders_are_refused),
-        TEST(files_are_ordered_by_key_not_by_name),
-        TEST(a_member_is_the_whole_file_with_its_spelling),
-        TEST(every_1024_samples_make_a_shard),
-        TEST(an_empty_folder_says_what_was_expected),
-        TEST(an_empty_class_folder_is_named),
-        TEST(what_leads_out_of_the_root_is_refused_by_name),
-        TEST(links_within_the_root_are_classes_and_files),
-        TEST(a_folder_linked_into_itself_is_named),
-        TEST(a_class_has_sixteen_folders_below_one_another),
+        IN_SANDBOX(classes_are_folders_in_byte_order),
+        IN_SANDBOX(fewer_classes_than_folders_are_refused),
+        IN_SANDBOX(files_are_ordered_by_key_not_by_name),
+        IN_SANDBOX(a_member_is_the_whole_file_with_its_spelling),
+        IN_SANDBOX(every_1024_samples_make_a_shard),
+        IN_SANDBOX(an_empty_folder_says_what_was_expected),
+        IN_SANDBOX(an_empty_class_folder_is_named),
+        IN_SANDBOX(paths_out_of_the_root_are_refused_by_name),
+        IN_SANDBOX(links_within_the_root_are_classes_and_files),
+        IN_SANDBOX(a_folder_linked_into_itself_is_named),
+        IN_SANDBOX(a_class_has_sixteen_folders_below_one_another),
     };
     return cmocka_run_group_tests_name(
         "worker.source.folder", tests, NULL, NULL);

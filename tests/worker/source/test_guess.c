@@ -365,27 +365,25 @@ static void what_lies_flat_says_what_it_needs(void **state)
     assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(class_folders_are_a_folder_split),
-        TEST(train_and_val_folders_are_two_splits),
-        TEST(tar_files_make_a_brace_range_a_split),
-        TEST(gaps_and_uneven_digits_make_wildcards),
-        TEST(a_list_says_which_columns_are_paths),
-        TEST(lists_and_objects_of_a_list_are_known_as_such),
-        TEST(folders_of_pictures_and_masks_are_parallel),
-        TEST(masks_of_ids_are_grey_or_have_a_palette),
-        TEST(splits_may_lie_within_parallel_folders),
-        TEST(files_of_tokens_that_no_wildcard_fits_are_named),
-        TEST(letters_of_patterns_matter_where_files_are_named),
-        TEST(token_files_of_two_formats_are_two_splits),
-        TEST(folders_of_splits_hold_anything),
-        TEST(lists_of_one_split_are_named_apart),
-        TEST(what_lies_flat_says_what_it_needs),
-        TEST(anything_else_says_what_was_expected),
+        IN_SANDBOX(class_folders_are_a_folder_split),
+        IN_SANDBOX(train_and_val_folders_are_two_splits),
+        IN_SANDBOX(tar_files_make_a_brace_range_a_split),
+        IN_SANDBOX(gaps_and_uneven_digits_make_wildcards),
+        IN_SANDBOX(a_list_says_which_columns_are_paths),
+        IN_SANDBOX(lists_and_objects_of_a_list_are_known_as_such),
+        IN_SANDBOX(folders_of_pictures_and_masks_are_parallel),
+        IN_SANDBOX(masks_of_ids_are_grey_or_have_a_palette),
+        IN_SANDBOX(splits_may_lie_within_parallel_folders),
+        IN_SANDBOX(files_of_tokens_that_no_wildcard_fits_are_named),
+        IN_SANDBOX(letters_of_patterns_matter_where_files_are_named),
+        IN_SANDBOX(token_files_of_two_formats_are_two_splits),
+        IN_SANDBOX(folders_of_splits_hold_anything),
+        IN_SANDBOX(lists_of_one_split_are_named_apart),
+        IN_SANDBOX(what_lies_flat_says_what_it_needs),
+        IN_SANDBOX(anything_else_says_what_was_expected),
     };
     return cmocka_run_group_tests_name(
         "worker.source.guess", tests, NULL, NULL);

@@ -1,24 +1,16 @@
-/* Shards made from a source of each kind: whose bytes a member has, what is
- * kept of it in the cache, and that nothing stays open. */
+/* Shards of a source of each kind: the bytes of their members, what is cached,
+ * and that no file stays open. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tests/descriptors.h"
 #include "tests/test.h"
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
 #include "worker/source/run.h"
-
-static struct fby_dataset_spec source(
-    const struct sandbox *sb, enum fby_source_kind kind, const char *pattern)
-{
-    struct fby_dataset_spec spec = sandbox_shards(sb, pattern);
-    spec.kind                    = kind;
-    return spec;
-}
 
 /* The member of a sample as text, and what the dataset calls its place. */
 static const char *text_of(
@@ -51,7 +43,7 @@ static void a_side_is_the_folder_of_its_whole_name(void **state)
     sandbox_write_text(sb, "data/p/a/x/train/0.md", "a note");
     sandbox_write_text(sb, "data/p/a/x/train/1.txt", "a 1");
     const struct fby_dataset_spec spec =
-        source(sb, FBY_SOURCE_PARALLEL, "data:p/{ab,a}/x");
+        sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:p/{ab,a}/x");
     struct fby_dataset *ds = sandbox_dataset(&spec);
     assert_int_equal(fby_dataset_samples(ds), 2);
     assert_string_equal(fby_dataset_key(ds, 1, NULL), "train/1");
@@ -72,38 +64,29 @@ static void a_side_is_the_folder_of_its_whole_name(void **state)
     fby_dataset_destroy(&ds);
 }
 
-static void refuses(const struct fby_dataset_spec *spec, const char *words)
-{
-    struct fby_dataset *ds  = NULL;
-    struct fby_why      why = {0};
-    assert_int_equal(
-        fby_dataset_open(spec, (struct fby_progress){0}, &ds, &why),
-        FBY_CONFIG);
-    assert_null(ds);
-    assert_says(&why, words);
-}
-
-static void samples_that_a_side_lacks_are_counted_and_the_first_named(
-    void **state)
+static void missing_files_of_a_side_are_counted_and_named(void **state)
 {
     const struct sandbox         *sb = *state;
     const struct fby_dataset_spec spec =
-        source(sb, FBY_SOURCE_PARALLEL, "data:p/{a,b}");
+        sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:p/{a,b}");
     sandbox_write_text(sb, "data/p/a/README", "no member");
     sandbox_mkdir(sb, "data/p/b");
-    refuses(&spec, "the folders have no files named KEY.EXTENSION in them");
+    sandbox_refuses(&spec, FBY_CONFIG,
+        "the folders have no files named KEY.EXTENSION in them");
     sandbox_write_text(sb, "data/p/a/10.txt", "");
     sandbox_write_text(sb, "data/p/b/1.txt", "");
     sandbox_write_text(sb, "data/p/b/10.txt", "");
-    refuses(&spec, "1 file missing: 1.* in a; each folder has");
+    sandbox_refuses(
+        &spec, FBY_CONFIG, "1 file missing: 1.* in a; each folder has");
     sandbox_remove(sb, "data/p/b/10.txt");
     sandbox_write_text(sb, "data/p/a/1.txt", "");
     sandbox_write_text(sb, "data/p/b/2.txt", "");
     sandbox_write_text(sb, "data/p/b/3.txt", "");
-    refuses(&spec,
+    sandbox_refuses(&spec, FBY_CONFIG,
         "3 files missing: 10.* in b, 2.* in a, 3.* in a; each folder has");
     sandbox_write_text(sb, "data/p/b/4.txt", "");
-    refuses(&spec, "4 files missing: 10.* in b, 2.* in a, 3.* in a, ...; each");
+    sandbox_refuses(&spec, FBY_CONFIG,
+        "4 files missing: 10.* in b, 2.* in a, 3.* in a, ...; each");
 }
 
 /* ---- lists --------------------------------------------------------------- */
@@ -113,7 +96,7 @@ static const char image[1][FBY_NAME_SIZE] = {"image"};
 static struct fby_dataset_spec list_of(
     const struct sandbox *sb, const char *pattern)
 {
-    struct fby_dataset_spec spec = source(sb, FBY_SOURCE_LIST, pattern);
+    struct fby_dataset_spec spec = sandbox_source(sb, FBY_SOURCE_LIST, pattern);
     spec.files                   = image;
     spec.n_files                 = 1;
     return spec;
@@ -166,14 +149,10 @@ static void a_file_of_a_list_that_is_not_there_is_named_by_its_line(
 {
     const struct sandbox         *sb   = *state;
     const struct fby_dataset_spec spec = list_of(sb, "data:l/a.csv");
-    struct fby_dataset           *ds   = NULL;
-    struct fby_why                why  = {0};
     sandbox_write_text(sb, "data/l/1.jpg", "one");
     sandbox_write_text(sb, "data/l/a.csv", "image\n1.jpg\n2.jpg\n");
-    assert_int_equal(
-        fby_dataset_open(&spec, (struct fby_progress){0}, &ds, &why),
-        FBY_NOT_FOUND);
-    assert_says(&why, "a.csv, line 3: data:l/2.jpg is not there");
+    sandbox_refuses(
+        &spec, FBY_NOT_FOUND, "a.csv, line 3: data:l/2.jpg is not there");
 }
 
 /* ---- columns ------------------------------------------------------------- */
@@ -217,7 +196,7 @@ static void rows_of_an_npz_lie_in_their_members(void **state)
     write_npz(sb, "data/d-0.npz", 0);
     write_npz(sb, "data/d-1.npz", 10);
     const struct fby_dataset_spec spec =
-        source(sb, FBY_SOURCE_COLUMNS, "data:d-*.npz");
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d-*.npz");
     struct fby_dataset *ds = sandbox_dataset(&spec);
     struct fby_why      place;
     assert_rows(ds, "a", 0);
@@ -238,7 +217,7 @@ static void write_npy(const struct sandbox *sb, const char *path, uint8_t first)
 }
 
 /* Beside columns there may be anything. */
-static void only_files_called_so_are_columns(void **state)
+static void only_npy_and_npz_files_are_columns(void **state)
 {
     const struct sandbox *sb = *state;
     write_npy(sb, "data/d-0/a.npy", 20);
@@ -252,7 +231,7 @@ static void only_files_called_so_are_columns(void **state)
     sandbox_mkdir(sb, "data/d-0/b.npz");
     sandbox_mkdir(sb, "data/d-2.npz.d");
     const struct fby_dataset_spec spec =
-        source(sb, FBY_SOURCE_COLUMNS, "data:d-{0,1}");
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d-{0,1}");
     struct fby_dataset *ds = sandbox_dataset(&spec);
     assert_rows(ds, "a", 20);
     fby_dataset_destroy(&ds);
@@ -267,7 +246,7 @@ static void columns_keep_their_own_files_and_stamps(void **state)
     write_npy(sb, "data/d-1/a-b.npy", 90);
     write_npy(sb, "data/d-1/a.npy", 30);
     const struct fby_dataset_spec spec =
-        source(sb, FBY_SOURCE_COLUMNS, "data:d-*");
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d-*");
     struct fby_dataset *ds = sandbox_dataset(&spec);
     assert_rows(ds, "a", 20);
     assert_rows(ds, "a-b", 80);
@@ -294,15 +273,7 @@ static unsigned kept(const struct sandbox *sb, ino_t *inode)
     return n;
 }
 
-static uint32_t reused(const struct fby_dataset_spec *spec)
-{
-    struct fby_dataset *ds = sandbox_dataset(spec);
-    uint32_t            n  = fby_dataset_reused(ds);
-    fby_dataset_destroy(&ds);
-    return n;
-}
-
-static void what_is_listed_anyway_is_kept_with_its_sums_only(void **state)
+static void sources_without_a_scan_are_cached_with_sums_only(void **state)
 {
     const struct sandbox *sb    = *state;
     ino_t                 inode = 0;
@@ -311,21 +282,21 @@ static void what_is_listed_anyway_is_kept_with_its_sums_only(void **state)
     sandbox_write_text(sb, "data/l.csv", "image\nl/i/1.jpg\n");
     write_npy(sb, "data/d/a.npy", 20);
     struct fby_dataset_spec specs[] = {
-        source(sb, FBY_SOURCE_FOLDER, "data:l"),
-        source(sb, FBY_SOURCE_PARALLEL, "data:l/{i,j}"),
-        source(sb, FBY_SOURCE_COLUMNS, "data:d"),
+        sandbox_source(sb, FBY_SOURCE_FOLDER, "data:l"),
+        sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:l/{i,j}"),
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d"),
         list_of(sb, "data:l.csv"),
     };
     for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(reused(&specs[i]), 0);
+        assert_int_equal(sandbox_reused(&specs[i]), 0);
         assert_int_equal(kept(sb, &inode), i);
         specs[i].hash = true;
-        assert_int_equal(reused(&specs[i]), 0);
+        assert_int_equal(sandbox_reused(&specs[i]), 0);
         assert_int_equal(kept(sb, &inode), i + 1);
-        assert_int_equal(reused(&specs[i]), 1);
+        assert_int_equal(sandbox_reused(&specs[i]), 1);
     }
     specs[1].cache_dir = "";
-    assert_int_equal(reused(&specs[1]), 0);
+    assert_int_equal(sandbox_reused(&specs[1]), 0);
 }
 
 static void a_manifest_is_written_when_it_changed_and_else_not(void **state)
@@ -336,18 +307,19 @@ static void a_manifest_is_written_when_it_changed_and_else_not(void **state)
     sandbox_shard(sb, "data/t-0.tar", 0, 2);
     sandbox_shard(sb, "data/t-1.tar", 2, 2);
     sandbox_shard(sb, "data/t-2.tar", 4, 2);
-    struct fby_dataset_spec spec = source(sb, FBY_SOURCE_SHARDS, "data:t-*");
-    assert_int_equal(reused(&spec), 0);
+    struct fby_dataset_spec spec =
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:t-*");
+    assert_int_equal(sandbox_reused(&spec), 0);
     assert_int_equal(kept(sb, &first), 1);
-    assert_int_equal(reused(&spec), 3);
+    assert_int_equal(sandbox_reused(&spec), 3);
     assert_int_equal(kept(sb, &second), 1);
     assert_int_equal(first, second);
     sandbox_remove(sb, "data/t-1.tar"); /* nothing new is read */
-    assert_int_equal(reused(&spec), 2);
+    assert_int_equal(sandbox_reused(&spec), 2);
     assert_int_equal(kept(sb, &second), 1);
     assert_int_not_equal(first, second);
     spec.hash = true; /* nothing is scanned again, but all is read */
-    assert_int_equal(reused(&spec), 2);
+    assert_int_equal(sandbox_reused(&spec), 2);
     assert_int_equal(kept(sb, &first), 1);
     assert_int_not_equal(first, second);
     spec.hash              = false;
@@ -356,7 +328,7 @@ static void a_manifest_is_written_when_it_changed_and_else_not(void **state)
     fby_dataset_destroy(&ds);
 }
 
-/* None displaces another one, in whatever it differs. */
+/* None displaces another one, whichever setting differs. */
 static void each_source_has_a_manifest_of_its_own(void **state)
 {
     static const char                     other[1][FBY_NAME_SIZE] = {"mask"};
@@ -375,12 +347,12 @@ static void each_source_has_a_manifest_of_its_own(void **state)
     snprintf(option, sizeof(option), "data=%s/other", sb->dir);
     assert_ok(fby_roots_add(roots, option, NULL));
     struct fby_dataset_spec specs[] = {
-        source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
-        source(sb, FBY_SOURCE_SHARDS, "data:u/t-0.tar"),
-        source(sb, FBY_SOURCE_SHARDS, "data:t/t-1.tar"),
-        source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
-        source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
-        source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:u/t-0.tar"),
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:t/t-1.tar"),
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
+        sandbox_source(sb, FBY_SOURCE_SHARDS, "data:t/t-0.tar"),
         list_of(sb, "data:l.csv"),
         list_of(sb, "data:l.csv"),
     };
@@ -392,7 +364,7 @@ static void each_source_has_a_manifest_of_its_own(void **state)
     specs[7].files   = other;
     for (uint32_t again = 0; again < 2; again++) {
         for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
-            assert_int_equal(reused(&specs[i]), again);
+            assert_int_equal(sandbox_reused(&specs[i]), again);
         }
     }
     fby_roots_destroy(&roots);
@@ -400,34 +372,26 @@ static void each_source_has_a_manifest_of_its_own(void **state)
 
 /* ---- descriptors --------------------------------------------------------- */
 
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < 256; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
-    }
-    return n;
-}
+static const struct {
+    enum fby_source_kind kind;
+    const char          *pattern;
+} wrong_sources[] = {{FBY_SOURCE_SHARDS, "data:bad.tar"},
+    {FBY_SOURCE_SHARDS, "data:none.tar"}, {FBY_SOURCE_SHARDS, "data:d"},
+    {FBY_SOURCE_SHARDS, "data:bad.*"}, {FBY_SOURCE_FOLDER, "data:d"},
+    {FBY_SOURCE_FOLDER, "data:bad.tar"}, {FBY_SOURCE_FOLDER, "data:none"},
+    {FBY_SOURCE_COLUMNS, "data:d"}, {FBY_SOURCE_COLUMNS, "data:bad.npz"},
+    {FBY_SOURCE_COLUMNS, "data:e"}, {FBY_SOURCE_COLUMNS, "data:none"},
+    {FBY_SOURCE_LIST, "data:bad.csv"}, {FBY_SOURCE_LIST, "data:miss.csv"},
+    {FBY_SOURCE_LIST, "data:d"}, {FBY_SOURCE_PARALLEL, "data:{d,e}"},
+    {FBY_SOURCE_PARALLEL, "data:{d,none}"}, {FBY_SOURCE_TOKENS, "data:bad.tar"},
+    {FBY_SOURCE_TOKENS, "data:none"}};
 
-static void nothing_stays_open_of_what_cannot_be_opened(void **state)
+static void a_source_that_cannot_be_opened_leaves_no_file_open(void **state)
 {
     static const struct fby_tokens flat = {
         .format = FBY_TOKENS_FLAT, .type = FBY_U16, .length = 3};
     static const struct fby_tokens megatron = {
         .format = FBY_TOKENS_MEGATRON, .length = 3};
-    static const struct {
-        enum fby_source_kind kind;
-        const char          *pattern;
-    } cases[]                = {{FBY_SOURCE_SHARDS, "data:bad.tar"},
-                       {FBY_SOURCE_SHARDS, "data:none.tar"}, {FBY_SOURCE_SHARDS, "data:d"},
-                       {FBY_SOURCE_SHARDS, "data:bad.*"}, {FBY_SOURCE_FOLDER, "data:d"},
-                       {FBY_SOURCE_FOLDER, "data:bad.tar"}, {FBY_SOURCE_FOLDER, "data:none"},
-                       {FBY_SOURCE_COLUMNS, "data:d"}, {FBY_SOURCE_COLUMNS, "data:bad.npz"},
-                       {FBY_SOURCE_COLUMNS, "data:e"}, {FBY_SOURCE_COLUMNS, "data:none"},
-                       {FBY_SOURCE_LIST, "data:bad.csv"}, {FBY_SOURCE_LIST, "data:miss.csv"},
-                       {FBY_SOURCE_LIST, "data:d"}, {FBY_SOURCE_PARALLEL, "data:{d,e}"},
-                       {FBY_SOURCE_PARALLEL, "data:{d,none}"},
-                       {FBY_SOURCE_TOKENS, "data:bad.tar"}, {FBY_SOURCE_TOKENS, "data:none"}};
     const struct sandbox *sb = *state;
     sandbox_write_text(sb, "data/bad.tar", "this is not a tar");
     sandbox_write_text(sb, "data/bad.npz", "this is no zip file, is it");
@@ -436,11 +400,12 @@ static void nothing_stays_open_of_what_cannot_be_opened(void **state)
     sandbox_write_text(sb, "data/d/a.npy", "no NumPy file");
     sandbox_write_text(sb, "data/e/b.npz", "no zip file");
     unsigned before = open_descriptors();
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+    for (size_t i = 0; i < sizeof(wrong_sources) / sizeof(wrong_sources[0]);
+         i++) {
         for (int pass = 0; pass < 2; pass++) {
-            struct fby_dataset     *ds = NULL;
-            struct fby_dataset_spec spec =
-                source(sb, cases[i].kind, cases[i].pattern);
+            struct fby_dataset     *ds   = NULL;
+            struct fby_dataset_spec spec = sandbox_source(
+                sb, wrong_sources[i].kind, wrong_sources[i].pattern);
             spec.files   = image;
             spec.n_files = 1;
             spec.tokens  = pass == 0 ? &flat : &megatron;
@@ -464,10 +429,10 @@ static void an_open_dataset_holds_its_few_files_and_no_more(void **state)
     write_npy(sb, "data/d-1/a.npy", 30);
     write_npz(sb, "data/d-2.npz", 0);
     struct fby_dataset_spec specs[] = {
-        source(sb, FBY_SOURCE_FOLDER, "data:l"),
-        source(sb, FBY_SOURCE_PARALLEL, "data:l/{i,j}"),
-        source(sb, FBY_SOURCE_COLUMNS, "data:d-{0,1}"),
-        source(sb, FBY_SOURCE_COLUMNS, "data:d-2.npz"),
+        sandbox_source(sb, FBY_SOURCE_FOLDER, "data:l"),
+        sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:l/{i,j}"),
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d-{0,1}"),
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, "data:d-2.npz"),
         list_of(sb, "data:l.csv"),
     };
     for (int i = 0; i < 10; i++) {
@@ -483,24 +448,22 @@ static void an_open_dataset_holds_its_few_files_and_no_more(void **state)
     }
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_side_is_the_folder_of_its_whole_name),
-        TEST(samples_that_a_side_lacks_are_counted_and_the_first_named),
-        TEST(rows_of_a_list_have_files_and_values),
-        TEST(a_list_in_json_lines_is_told_by_its_name),
-        TEST(a_file_of_a_list_that_is_not_there_is_named_by_its_line),
-        TEST(rows_of_an_npz_lie_in_their_members),
-        TEST(only_files_called_so_are_columns),
-        TEST(columns_keep_their_own_files_and_stamps),
-        TEST(what_is_listed_anyway_is_kept_with_its_sums_only),
-        TEST(a_manifest_is_written_when_it_changed_and_else_not),
-        TEST(each_source_has_a_manifest_of_its_own),
-        TEST(nothing_stays_open_of_what_cannot_be_opened),
-        TEST(an_open_dataset_holds_its_few_files_and_no_more),
+        IN_SANDBOX(a_side_is_the_folder_of_its_whole_name),
+        IN_SANDBOX(missing_files_of_a_side_are_counted_and_named),
+        IN_SANDBOX(rows_of_a_list_have_files_and_values),
+        IN_SANDBOX(a_list_in_json_lines_is_told_by_its_name),
+        IN_SANDBOX(a_file_of_a_list_that_is_not_there_is_named_by_its_line),
+        IN_SANDBOX(rows_of_an_npz_lie_in_their_members),
+        IN_SANDBOX(only_npy_and_npz_files_are_columns),
+        IN_SANDBOX(columns_keep_their_own_files_and_stamps),
+        IN_SANDBOX(sources_without_a_scan_are_cached_with_sums_only),
+        IN_SANDBOX(a_manifest_is_written_when_it_changed_and_else_not),
+        IN_SANDBOX(each_source_has_a_manifest_of_its_own),
+        IN_SANDBOX(a_source_that_cannot_be_opened_leaves_no_file_open),
+        IN_SANDBOX(an_open_dataset_holds_its_few_files_and_no_more),
     };
     return cmocka_run_group_tests_name(
         "worker.source.index", tests, NULL, NULL);

@@ -96,11 +96,8 @@ static void a_shard_of_too_many_rows_is_cut_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(
-            a_sample_is_in_the_first_bucket_that_it_fits, sandbox_open,
-            sandbox_close),
-        cmocka_unit_test_setup_teardown(
-            without_bounds_nothing_is_sorted, sandbox_open, sandbox_close),
+        IN_SANDBOX(a_sample_is_in_the_first_bucket_that_it_fits),
+        IN_SANDBOX(without_bounds_nothing_is_sorted),
         cmocka_unit_test(a_shard_of_too_many_rows_is_cut_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

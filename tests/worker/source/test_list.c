@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/guard.h"
+#include "tests/says.h"
 #include "worker/source/list.h"
 #include "worker/source/manifest.h"
 
@@ -68,9 +69,7 @@ static void refuse(const char *text, bool json, const char *words)
     struct fby_parts parts = {.count = 0};
     struct fby_why   why   = {{0}};
     assert_int_equal(read_list(text, json, &parts, &why), FBY_CONFIG);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
     forget(&parts);
 }
 

@@ -67,19 +67,6 @@ static void columns_are_read_back_and_lie_within_their_files(void **state)
     fby_buffer_fini(&bytes);
 }
 
-static void refuses_back(struct fby_shard *shard, const char *words)
-{
-    struct fby_shard  back;
-    struct fby_buffer bytes = {0};
-    struct fby_why    why   = {{0}};
-    fby_shard_encode(shard, &bytes);
-    assert_int_equal(
-        fby_shard_decode(bytes.data, bytes.size, &back, &why), FBY_PROTO);
-    assert_non_null(strstr(why.text, words));
-    fby_shard_fini(&back);
-    fby_buffer_fini(&bytes);
-}
-
 static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
 {
     (void)state;
@@ -96,13 +83,13 @@ static void parts_of_ragged_columns_are_read_back_in_pairs(void **state)
     fby_shard_fini(&back);
     fby_buffer_fini(&bytes);
     shard.columns[0].type = FBY_NPY_F8;
-    refuses_back(&shard, "offsets that are no whole numbers");
+    assert_shard_refused(&shard, "offsets that are no whole numbers");
     shard.columns[0].type = FBY_NPY_I8;
     shard.columns[1].rows = 100000;
-    refuses_back(&shard, "a column beyond the end");
+    assert_shard_refused(&shard, "a column beyond the end");
     shard.columns[1].rows    = 5000;
     shard.columns[1].name[0] = 'b';
-    refuses_back(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a part of a ragged column without the other");
     fby_shard_fini(&shard);
 }
 
@@ -114,15 +101,15 @@ static void the_partner_of_a_part_is_the_other_part(void **state)
     struct fby_shard shard;
     example_ragged(&shard);
     shard.columns[0].part = FBY_COLUMN_WHOLE;
-    refuses_back(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a part of a ragged column without the other");
     shard.columns[0].type    = FBY_NPY_F8;
     shard.columns[0].n_dims  = 1;
     shard.columns[0].dims[0] = 2;
-    refuses_back(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a part of a ragged column without the other");
     fby_shard_fini(&shard);
     example_ragged(&shard);
     shard.columns[1].part = FBY_COLUMN_WHOLE;
-    refuses_back(&shard, "a part of a ragged column without the other");
+    assert_shard_refused(&shard, "a part of a ragged column without the other");
     fby_shard_fini(&shard);
 }
 
@@ -193,13 +180,13 @@ static void a_csr_column_lies_within_its_file(void **state)
     fby_buffer_fini(&bytes);
     struct fby_column *column = &shard.columns[0];
     column->indices.offset    = 48900 - 19999;
-    refuses_back(&shard, "a column beyond the end");
+    assert_shard_refused(&shard, "a column beyond the end");
     column->indices.offset = 128;
     column->indptr.offset  = 48900 - 4003;
-    refuses_back(&shard, "a column beyond the end");
+    assert_shard_refused(&shard, "a column beyond the end");
     column->indptr.offset = 20200;
     column->indices.type  = FBY_NPY_F4;
-    refuses_back(&shard, "indices that are no whole numbers");
+    assert_shard_refused(&shard, "indices that are no whole numbers");
     fby_shard_fini(&shard);
 }
 
@@ -223,60 +210,26 @@ static void assert_golden(const char *name, const void *data, size_t size)
 static void the_bytes_of_a_shard_are_those_of_the_protocol(void **state)
 {
     (void)state;
-    struct fby_shard  tar;
-    struct fby_shard  lengths;
-    struct fby_shard  folder;
-    struct fby_shard  tokens;
-    struct fby_shard  columns;
-    struct fby_shard  list;
-    struct fby_buffer bytes = {0};
-    example_tar(&tar);
-    fby_shard_encode(&tar, &bytes);
-    assert_golden("tar.hex", bytes.data, bytes.size);
-    bytes.size = 0;
-    example_lengths(&lengths);
-    fby_shard_encode(&lengths, &bytes);
-    assert_golden("lengths.hex", bytes.data, bytes.size);
-    fby_shard_fini(&lengths);
-    bytes.size = 0;
-    example_folder(&folder);
-    fby_shard_encode(&folder, &bytes);
-    assert_golden("folder.hex", bytes.data, bytes.size);
-    bytes.size = 0;
-    example_tokens(&tokens);
-    assert_int_equal(tokens.samples, 6);
-    fby_shard_encode(&tokens, &bytes);
-    assert_golden("tokens.hex", bytes.data, bytes.size);
-    fby_shard_fini(&tokens);
-    bytes.size = 0;
-    example_packed(&tokens);
-    assert_int_equal(tokens.samples, 7);
-    fby_shard_encode(&tokens, &bytes);
-    assert_golden("packed.hex", bytes.data, bytes.size);
-    fby_shard_fini(&tokens);
-    bytes.size = 0;
-    example_columns(&columns);
-    fby_shard_encode(&columns, &bytes);
-    assert_golden("columns.hex", bytes.data, bytes.size);
-    fby_shard_fini(&columns);
-    bytes.size = 0;
-    example_ragged(&columns);
-    fby_shard_encode(&columns, &bytes);
-    assert_golden("ragged.hex", bytes.data, bytes.size);
-    fby_shard_fini(&columns);
-    bytes.size = 0;
-    example_csr(&columns);
-    fby_shard_encode(&columns, &bytes);
-    assert_golden("csr.hex", bytes.data, bytes.size);
-    fby_shard_fini(&columns);
-    bytes.size = 0;
-    example_list(&list);
-    fby_shard_encode(&list, &bytes);
-    assert_golden("list.hex", bytes.data, bytes.size);
-    fby_shard_fini(&list);
-    fby_buffer_fini(&bytes);
-    fby_shard_fini(&tar);
-    fby_shard_fini(&folder);
+    static const struct {
+        const char    *golden;
+        example_shard *example;
+        uint32_t       samples;
+    } shards[] = {{"tar.hex", example_tar, 2},
+        {"lengths.hex", example_lengths, 2}, {"folder.hex", example_folder, 2},
+        {"tokens.hex", example_tokens, 6}, {"packed.hex", example_packed, 7},
+        {"columns.hex", example_columns, 1000},
+        {"ragged.hex", example_ragged, 1000}, {"csr.hex", example_csr, 1000},
+        {"list.hex", example_list, 2}};
+    for (size_t i = 0; i < sizeof(shards) / sizeof(shards[0]); i++) {
+        struct fby_shard  shard;
+        struct fby_buffer bytes = {0};
+        shards[i].example(&shard);
+        assert_int_equal(shard.samples, shards[i].samples);
+        fby_shard_encode(&shard, &bytes);
+        assert_golden(shards[i].golden, bytes.data, bytes.size);
+        fby_buffer_fini(&bytes);
+        fby_shard_fini(&shard);
+    }
 }
 
 static void the_data_digest_is_that_of_the_protocol(void **state)

@@ -1,12 +1,13 @@
-/* Mapped files that change under those who read them. */
+/* Mapped files: how many stay mapped, and what their readers see when they
+ * change. */
 #include "tests/test.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/descriptors.h"
 #include "tests/worker/source/sandbox.h"
 #include "worker/source/maps.h"
 
@@ -42,18 +43,6 @@ static const char *path_of(const struct bench *bench, uint64_t id)
     char path[32];
     snprintf(path, sizeof(path), "data/%s", names[id]);
     return sandbox_path(bench->sb, path);
-}
-
-static unsigned open_descriptors(void)
-{
-    unsigned n   = 0;
-    DIR     *dir = opendir("/proc/self/fd");
-    assert_non_null(dir);
-    while (readdir(dir) != NULL) {
-        n++;
-    }
-    closedir(dir);
-    return n;
 }
 
 static void index_again(struct bench *bench, uint64_t id)
@@ -161,6 +150,7 @@ static void a_file_is_mapped_once_for_all_its_readers(void **state)
     assert_false(use(&bench, 1, &a));
     assert_int_equal(a.uses.n, 0);
     map_well(&bench, 1, &a);
+    assert_false(use(&bench, 0, &b));
     assert_int_equal(a.at[0].size, file_bytes());
     assert_int_equal(a.at[0].data[file_bytes() - 1], 'b');
     map_well(&bench, 1, &b); /* another was faster */
@@ -200,8 +190,8 @@ static void only_maps_without_readers_are_evicted(void **state)
     bench_close(&bench);
 }
 
-/* Round and round, the first one first. */
-static void one_gives_way_for_another(void **state)
+/* In turn, so that the one that was used longest ago is unmapped. */
+static void a_map_too_many_unmaps_another(void **state)
 {
     struct bench  bench;
     struct reader a = reader_of();
@@ -214,8 +204,9 @@ static void one_gives_way_for_another(void **state)
         end_well(&bench, &a);
         assert_false(is_mapped(&bench, gone[i]));
         assert_int_equal(mappings(gone[i]), 0);
-        assert_int_equal(
-            mappings(0) + mappings(1) + mappings(2), i == 0 ? 1 : 2);
+        unsigned kept = i == 0 ? 1 : 2;
+        assert_int_equal(mappings(0) + mappings(1) + mappings(2), kept);
+        assert_int_equal(open_descriptors(), bench.descriptors + kept);
     }
     bench_close(&bench);
 }
@@ -249,6 +240,7 @@ static void a_file_that_changed_stays_for_those_who_read_it(void **state)
     bench.stamps[0] = before;
     assert_int_equal(end(&bench, &b, &why), FBY_STALE);
     assert_int_equal(mappings(0), 0);
+    assert_int_equal(open_descriptors(), bench.descriptors + 1);
     assert_true(is_mapped(&bench, 2));
     index_again(&bench, 0);
     map_well(&bench, 0, &c);
@@ -288,29 +280,27 @@ static void a_file_that_is_gone_or_replaced_is_refused(void **state)
     struct bench   bench;
     struct fby_why why = {{0}};
     struct reader  a   = reader_of();
-    bench_open(&bench, state, 2);
+    bench_open(&bench, state, 0);
     sandbox_remove(bench.sb, "data/m/1");
     assert_int_equal(map(&bench, 1, &a, &why), FBY_STALE);
-    assert_says(&why, "removed or replaced");
+    assert_says(&why, "was removed or replaced since it was indexed: data:m/1");
     sandbox_mkdir(bench.sb, "data/m/1");
     assert_int_equal(map(&bench, 1, &a, &why), FBY_STALE);
     sandbox_append(bench.sb, "data/m/2", "x", 1);
     assert_int_equal(map(&bench, 2, &a, &why), FBY_STALE);
     assert_int_equal(a.uses.n, 0);
+    assert_int_equal(open_descriptors(), bench.descriptors);
     map_well(&bench, 0, &a);
     end_well(&bench, &a);
     bench_close(&bench);
 }
-
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_file_is_mapped_once_for_all_its_readers),
         IN_SANDBOX(only_maps_without_readers_are_evicted),
-        IN_SANDBOX(one_gives_way_for_another),
+        IN_SANDBOX(a_map_too_many_unmaps_another),
         IN_SANDBOX(a_file_that_changed_stays_for_those_who_read_it),
         IN_SANDBOX(a_file_that_became_shorter_reads_as_zeros_and_fails),
         IN_SANDBOX(a_file_that_is_gone_or_replaced_is_refused),

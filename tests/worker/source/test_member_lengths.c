@@ -251,18 +251,16 @@ static void of_a_list_files_have_lengths_and_values_have_none(void **state)
 
 int main(void)
 {
-#define SANDBOX_TEST(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
     const struct CMUnitTest tests[] = {
-        SANDBOX_TEST(those_of_a_tar_come_from_the_headers_of_its_members),
-        SANDBOX_TEST(a_manifest_without_lengths_is_another_one),
-        SANDBOX_TEST(a_cached_shard_without_lengths_is_read_again),
-        SANDBOX_TEST(what_is_no_whole_file_with_a_first_dimension_has_none),
-        SANDBOX_TEST(a_long_header_is_read_to_its_end),
-        SANDBOX_TEST(files_of_a_folder_are_looked_into_once),
-        SANDBOX_TEST(lengths_and_sums_are_kept_together),
-        SANDBOX_TEST(each_of_parallel_folders_is_a_file),
-        SANDBOX_TEST(of_a_list_files_have_lengths_and_values_have_none),
+        IN_SANDBOX(those_of_a_tar_come_from_the_headers_of_its_members),
+        IN_SANDBOX(a_manifest_without_lengths_is_another_one),
+        IN_SANDBOX(a_cached_shard_without_lengths_is_read_again),
+        IN_SANDBOX(what_is_no_whole_file_with_a_first_dimension_has_none),
+        IN_SANDBOX(a_long_header_is_read_to_its_end),
+        IN_SANDBOX(files_of_a_folder_are_looked_into_once),
+        IN_SANDBOX(lengths_and_sums_are_kept_together),
+        IN_SANDBOX(each_of_parallel_folders_is_a_file),
+        IN_SANDBOX(of_a_list_files_have_lengths_and_values_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

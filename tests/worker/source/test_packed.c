@@ -92,7 +92,7 @@ static void check_sequences(
     free(size_at);
 }
 
-static void every_token_is_in_one_sequence_whatever_the_lengths(void **unused)
+static void every_token_is_in_one_sequence(void **unused)
 {
     (void)unused;
     for (int round = 0; round < 400; round++) {
@@ -195,7 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences_are_those_of_the_model),
-        cmocka_unit_test(every_token_is_in_one_sequence_whatever_the_lengths),
+        cmocka_unit_test(every_token_is_in_one_sequence),
         cmocka_unit_test(sequences_are_filled),
         cmocka_unit_test(lengths_are_read_as_they_were_written),
         cmocka_unit_test(other_lengths_are_refused),

@@ -1,3 +1,4 @@
+#include "tests/descriptors.h"
 #include "tests/test.h"
 
 #include <fcntl.h>
@@ -111,7 +112,7 @@ static void a_pipe_or_a_folder_is_no_file_and_nothing_waits(void **state)
     assert_says(&why, "data:missing.tar is not there");
 }
 
-static void what_may_not_be_read_is_refused_for_good(void **state)
+static void files_without_permission_are_refused_for_good(void **state)
 {
     const struct sandbox *sb  = *state;
     struct fby_why        why = {0};
@@ -165,15 +166,6 @@ static void a_root_must_be_a_directory_with_a_name_of_its_own(void **state)
     assert_says(&why, "two roots");
     assert_int_equal(fby_roots_add(sb->roots, "nonsense", &why), FBY_USAGE);
     assert_int_equal(fby_roots_count(sb->roots), 1);
-}
-
-static unsigned open_descriptors(void)
-{
-    unsigned n = 0;
-    for (int fd = 0; fd < 256; fd++) {
-        n += fcntl(fd, F_GETFD) >= 0 ? 1 : 0;
-    }
-    return n;
 }
 
 static void a_path_holds_no_descriptor_but_the_one_it_gives(void **state)
@@ -238,24 +230,22 @@ static void only_a_whole_component_of_two_dots_climbs(void **state)
     assert_int_equal(try_open(sb, "..a//../x", NULL), FBY_USAGE);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_below_the_root_opens),
-        TEST(paths_that_climb_are_refused_by_name),
-        TEST(a_link_out_of_the_root_is_refused_by_name),
-        TEST(a_sibling_whose_name_begins_alike_is_outside),
-        TEST(links_that_stay_beneath_the_root_are_followed),
-        TEST(a_loop_of_links_is_an_error),
-        TEST(a_pipe_or_a_folder_is_no_file_and_nothing_waits),
-        TEST(what_may_not_be_read_is_refused_for_good),
-        TEST(an_unknown_root_is_told_what_there_is),
-        TEST(a_root_must_be_a_directory_with_a_name_of_its_own),
-        TEST(a_path_holds_no_descriptor_but_the_one_it_gives),
-        TEST(roots_are_closed_with_all_of_them),
-        TEST(only_a_whole_component_of_two_dots_climbs),
+        IN_SANDBOX(a_file_below_the_root_opens),
+        IN_SANDBOX(paths_that_climb_are_refused_by_name),
+        IN_SANDBOX(a_link_out_of_the_root_is_refused_by_name),
+        IN_SANDBOX(a_sibling_whose_name_begins_alike_is_outside),
+        IN_SANDBOX(links_that_stay_beneath_the_root_are_followed),
+        IN_SANDBOX(a_loop_of_links_is_an_error),
+        IN_SANDBOX(a_pipe_or_a_folder_is_no_file_and_nothing_waits),
+        IN_SANDBOX(files_without_permission_are_refused_for_good),
+        IN_SANDBOX(an_unknown_root_is_told_what_there_is),
+        IN_SANDBOX(a_root_must_be_a_directory_with_a_name_of_its_own),
+        IN_SANDBOX(a_path_holds_no_descriptor_but_the_one_it_gives),
+        IN_SANDBOX(roots_are_closed_with_all_of_them),
+        IN_SANDBOX(only_a_whole_component_of_two_dots_climbs),
     };
     return cmocka_run_group_tests_name(
         "worker.source.roots", tests, NULL, NULL);

@@ -340,7 +340,7 @@ static void other_columns_are_refused(void **state)
     }
 }
 
-/* Whatever a byte of the header turns into, no run leaves the file. */
+/* With any byte of the header changed, no run leaves the file. */
 static void a_damaged_shard_never_leads_out_of_the_file(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The index of a shard: what is found in it, what it refuses, and what tells
- * one file from another. */
+/* The index of a shard: its members and limits, and the stamps that tell one
+ * file from another. */
 #include "worker/source/shard.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static void stamps_are_equal_in_all_members_or_not_at_all(void **state)
     }
 }
 
-static void a_change_is_told_by_what_changed(void **state)
+static void a_change_is_named_by_what_changed(void **state)
 {
     (void)state;
     const struct fby_stamp was = fby_stamp_of(&indexed_stat);
@@ -173,7 +173,7 @@ static void a_member_is_found_in_its_own_sample_in_order_of_wish(void **state)
     fby_shard_fini(&shard);
 }
 
-static void keys_in_any_order_are_fine_but_once(void **state)
+static void keys_may_come_in_any_order_but_only_once(void **state)
 {
     (void)state;
     static const char *const keys[] = {"4", "2", "3", "1"};
@@ -251,7 +251,7 @@ static void one_more_than_the_limits_is_refused(void **state)
     fby_shard_fini(&shard);
 }
 
-static void what_a_folder_has_is_the_size_and_no_offset(void **state)
+static void members_of_a_folder_have_a_size_and_no_offset(void **state)
 {
     (void)state;
     struct fby_shard shard;
@@ -300,15 +300,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stamp_has_its_members_of_the_file),
         cmocka_unit_test(stamps_are_equal_in_all_members_or_not_at_all),
-        cmocka_unit_test(a_change_is_told_by_what_changed),
+        cmocka_unit_test(a_change_is_named_by_what_changed),
         cmocka_unit_test(a_name_is_cut_at_the_first_dot_of_its_last_part),
         cmocka_unit_test(a_name_is_one_line_of_text_with_a_short_extension),
         cmocka_unit_test(extensions_match_but_for_the_case_of_letters),
         cmocka_unit_test(a_member_is_found_in_its_own_sample_in_order_of_wish),
-        cmocka_unit_test(keys_in_any_order_are_fine_but_once),
+        cmocka_unit_test(keys_may_come_in_any_order_but_only_once),
         cmocka_unit_test(the_257th_extension_is_refused),
         cmocka_unit_test(one_more_than_the_limits_is_refused),
-        cmocka_unit_test(what_a_folder_has_is_the_size_and_no_offset),
+        cmocka_unit_test(members_of_a_folder_have_a_size_and_no_offset),
         cmocka_unit_test(a_file_has_at_most_as_many_sequences_as_a_number_says),
     };
     return cmocka_run_group_tests_name(

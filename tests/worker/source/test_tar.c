@@ -369,30 +369,28 @@ static void a_scan_stops_when_told(void **state)
     close(fd);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(members_are_grouped_by_key_with_their_offsets),
-        TEST(what_is_no_member_is_passed_over),
-        TEST(pax_records_give_path_and_size),
-        TEST(gnu_long_names_and_binary_sizes_are_read),
-        TEST(archives_of_libarchive_are_read_in_each_format),
-        TEST(a_damaged_header_is_named_with_its_offset),
-        TEST(a_file_cut_anywhere_is_truncated),
-        TEST(a_file_that_became_shorter_is_an_io_error),
-        TEST(a_size_beyond_the_file_is_truncated),
-        TEST(names_that_are_too_long_are_refused_with_the_limit),
-        TEST(links_sparse_files_and_volumes_are_refused_by_name),
-        TEST(compressed_archives_are_refused_by_name),
-        TEST(a_key_that_comes_back_is_refused_with_both_offsets),
-        TEST(a_sample_has_one_member_of_an_extension),
-        TEST(more_behind_the_end_mark_is_refused),
-        TEST(a_tar_without_samples_says_what_was_expected),
-        TEST(names_that_cannot_be_keys_are_refused),
-        TEST(dates_as_names_are_told_where_the_extension_begins),
-        TEST(a_scan_stops_when_told),
+        IN_SANDBOX(members_are_grouped_by_key_with_their_offsets),
+        IN_SANDBOX(what_is_no_member_is_passed_over),
+        IN_SANDBOX(pax_records_give_path_and_size),
+        IN_SANDBOX(gnu_long_names_and_binary_sizes_are_read),
+        IN_SANDBOX(archives_of_libarchive_are_read_in_each_format),
+        IN_SANDBOX(a_damaged_header_is_named_with_its_offset),
+        IN_SANDBOX(a_file_cut_anywhere_is_truncated),
+        IN_SANDBOX(a_file_that_became_shorter_is_an_io_error),
+        IN_SANDBOX(a_size_beyond_the_file_is_truncated),
+        IN_SANDBOX(names_that_are_too_long_are_refused_with_the_limit),
+        IN_SANDBOX(links_sparse_files_and_volumes_are_refused_by_name),
+        IN_SANDBOX(compressed_archives_are_refused_by_name),
+        IN_SANDBOX(a_key_that_comes_back_is_refused_with_both_offsets),
+        IN_SANDBOX(a_sample_has_one_member_of_an_extension),
+        IN_SANDBOX(more_behind_the_end_mark_is_refused),
+        IN_SANDBOX(a_tar_without_samples_says_what_was_expected),
+        IN_SANDBOX(names_that_cannot_be_keys_are_refused),
+        IN_SANDBOX(dates_as_names_are_told_where_the_extension_begins),
+        IN_SANDBOX(a_scan_stops_when_told),
     };
     return cmocka_run_group_tests_name("worker.source.tar", tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void a_name_has_at_most_4095_bytes(void **state)
     free(e);
 }
 
-static void compressed_bytes_are_told_by_all_of_their_mark(void **state)
+static void compressed_files_are_known_by_their_whole_magic(void **state)
 {
     (void)state;
     static const struct {
@@ -334,7 +334,7 @@ static void keys_that_begin_alike_are_two_samples(void **state)
     fby_shard_fini(&shard);
 }
 
-static void what_stands_before_a_member_is_of_that_one_only(void **state)
+static void extended_headers_apply_to_the_next_member_alone(void **state)
 {
     (void)state;
     struct fby_buffer tar = {0};
@@ -459,10 +459,10 @@ int main(void)
         cmocka_unit_test(records_give_what_they_name),
         cmocka_unit_test(records_that_are_damaged_are_named_by_their_byte),
         cmocka_unit_test(a_name_has_at_most_4095_bytes),
-        cmocka_unit_test(compressed_bytes_are_told_by_all_of_their_mark),
+        cmocka_unit_test(compressed_files_are_known_by_their_whole_magic),
         cmocka_unit_test(only_files_have_bytes_behind_their_headers),
         cmocka_unit_test(keys_that_begin_alike_are_two_samples),
-        cmocka_unit_test(what_stands_before_a_member_is_of_that_one_only),
+        cmocka_unit_test(extended_headers_apply_to_the_next_member_alone),
         cmocka_unit_test(global_records_may_only_comment),
         cmocka_unit_test(an_extended_header_has_at_most_a_mebibyte),
         cmocka_unit_test(a_payload_without_its_padding_is_truncated),

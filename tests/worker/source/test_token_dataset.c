@@ -1,5 +1,4 @@
-/* Token files as a dataset: the bytes of each sequence, of each kind of file,
- * and whose they are. */
+/* Token files as a dataset: the tokens of each sequence, for each format. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +9,9 @@
 static struct fby_dataset_spec tokens_of(const struct sandbox *sb,
     const char *pattern, const struct fby_tokens *tokens)
 {
-    struct fby_dataset_spec spec = sandbox_shards(sb, pattern);
-    spec.kind                    = FBY_SOURCE_TOKENS;
-    spec.tokens                  = tokens;
+    struct fby_dataset_spec spec =
+        sandbox_source(sb, FBY_SOURCE_TOKENS, pattern);
+    spec.tokens = tokens;
     return spec;
 }
 
@@ -190,23 +189,15 @@ static void packed_documents_lie_where_their_runs_do(void **state)
     fby_dataset_destroy(&ds);
 }
 
-static uint32_t reused(const struct fby_dataset_spec *spec)
-{
-    struct fby_dataset *ds = sandbox_dataset(spec);
-    uint32_t            n  = fby_dataset_reused(ds);
-    fby_dataset_destroy(&ds);
-    return n;
-}
-
-static void an_index_beside_it_that_changed_is_read_again(void **state)
+static void a_changed_megatron_index_is_read_again(void **state)
 {
     const struct fby_tokens how = {.format = FBY_TOKENS_MEGATRON, .length = 4};
     static const uint64_t   places[] = {22, 2, 10};
     flat(*state, "data/m.bin", 0, 20);
     megatron(*state, megatron_sizes, megatron_places, 3);
     const struct fby_dataset_spec spec = tokens_of(*state, "data:m.bin", &how);
-    assert_int_equal(reused(&spec), 0);
-    assert_int_equal(reused(&spec), 1);
+    assert_int_equal(sandbox_reused(&spec), 0);
+    assert_int_equal(sandbox_reused(&spec), 1);
     sandbox_remove(*state, "data/m.idx");
     megatron(*state, megatron_sizes, places, 3);
     struct fby_dataset *ds = sandbox_dataset(&spec);
@@ -219,12 +210,7 @@ static void refuses(const struct sandbox *sb, const char *pattern,
     const struct fby_tokens *how, fby_err err, const char *words)
 {
     const struct fby_dataset_spec spec = tokens_of(sb, pattern, how);
-    struct fby_dataset           *ds   = NULL;
-    struct fby_why                why  = {0};
-    assert_int_equal(
-        fby_dataset_open(&spec, (struct fby_progress){0}, &ds, &why), err);
-    assert_says(&why, words);
-    assert_null(ds);
+    sandbox_refuses(&spec, err, words);
 }
 
 static void files_that_are_not_of_the_format_are_refused(void **state)
@@ -277,7 +263,7 @@ static void put_mds(const struct sandbox *sb)
 }
 
 /* Each way to read a file has its own manifest, and none displaces another. */
-static void another_cut_is_another_manifest(void **state)
+static void each_way_to_cut_has_its_own_manifest(void **state)
 {
     static const struct fby_tokens ways[] = {
         {.format = FBY_TOKENS_FLAT, .type = FBY_U16, .length = 4},
@@ -328,20 +314,18 @@ static void a_column_of_mds_is_read_by_its_name(void **state)
     refuses(*state, "data:t.mds", &how, FBY_CONFIG, "it has no column 'c'");
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(sequences_are_cut_file_by_file),
-        TEST(documents_are_packed_whole_with_their_lengths),
-        TEST(files_of_one_document_are_counted),
-        TEST(sequences_go_on_from_run_to_run),
-        TEST(packed_documents_lie_where_their_runs_do),
-        TEST(an_index_beside_it_that_changed_is_read_again),
-        TEST(files_that_are_not_of_the_format_are_refused),
-        TEST(another_cut_is_another_manifest),
-        TEST(a_column_of_mds_is_read_by_its_name),
+        IN_SANDBOX(sequences_are_cut_file_by_file),
+        IN_SANDBOX(documents_are_packed_whole_with_their_lengths),
+        IN_SANDBOX(files_of_one_document_are_counted),
+        IN_SANDBOX(sequences_go_on_from_run_to_run),
+        IN_SANDBOX(packed_documents_lie_where_their_runs_do),
+        IN_SANDBOX(a_changed_megatron_index_is_read_again),
+        IN_SANDBOX(files_that_are_not_of_the_format_are_refused),
+        IN_SANDBOX(each_way_to_cut_has_its_own_manifest),
+        IN_SANDBOX(a_column_of_mds_is_read_by_its_name),
     };
     return cmocka_run_group_tests_name(
         "worker.source.token_dataset", tests, NULL, NULL);

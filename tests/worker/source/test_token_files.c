@@ -1,4 +1,4 @@
-/* Token files of more than a piece, and headers that lie. */
+/* Token files that are read in several pieces, and those with wrong headers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "tests/test.h"
+#include "tests/says.h"
 #include "worker/source/token_file.h"
 
 static const atomic_bool go_on;
@@ -55,13 +55,6 @@ static uint32_t documents(
     }
     assert_int_equal(n, packed->documents);
     return n;
-}
-
-static void assert_says(const struct token_reading *r, const char *words)
-{
-    if (strstr(r->why.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", r->why.text, words);
-    }
 }
 
 /* ---- flat files ---------------------------------------------------------- */
@@ -200,7 +193,7 @@ static void sequences_of_a_document_are_added_up(void **state)
     r = begin(&bytes, &packed_idx); /* one byte less has no room for it */
     assert_int_equal(
         fby_megatron_read(&r.file, all - 1, r.all, &r.why), FBY_CONFIG);
-    assert_says(&r, "does not lie within the");
+    assert_says(&r.why, "does not lie within the");
     end(&r);
     fby_buffer_fini(&bytes);
     free(ends);
@@ -226,7 +219,7 @@ static void documents_that_do_not_divide_the_sequences_are_refused(void **state)
         struct token_reading r     = begin(&bytes, &packed_idx);
         r.err = fby_megatron_read(&r.file, all, r.all, &r.why);
         assert_int_equal(r.err, cases[i].words == NULL ? FBY_OK : FBY_CONFIG);
-        assert_says(&r, cases[i].words == NULL ? "" : cases[i].words);
+        assert_says(&r.why, cases[i].words == NULL ? "" : cases[i].words);
         end(&r);
         struct fby_tokens cut = packed_idx; /* then they do not matter */
         cut.packed            = false;
@@ -238,7 +231,7 @@ static void documents_that_do_not_divide_the_sequences_are_refused(void **state)
     }
 }
 
-static void numbers_of_a_head_that_take_another_size_are_refused(void **state)
+static void counts_that_need_another_file_size_are_refused(void **state)
 {
     (void)state;
     static const uint64_t ends[] = {0, 4};
@@ -342,12 +335,12 @@ static void assert_mds_refused(size_t at, uint32_t value, const char *words)
     struct token_reading r = begin(&bytes, &mds_bytes);
     r.err                  = fby_mds_read(&r.file, "tokens", r.all, &r.why);
     assert_int_equal(r.err, FBY_CONFIG);
-    assert_says(&r, words);
+    assert_says(&r.why, words);
     end(&r);
     fby_buffer_fini(&bytes);
 }
 
-static void samples_that_lie_elsewhere_are_refused(void **state)
+static void samples_outside_their_place_are_refused(void **state)
 {
     (void)state;
     uint32_t begin_at = 28 + sizeof(mds_config) - 1;
@@ -400,7 +393,7 @@ static void columns_that_are_not_described_alike_are_refused(void **state)
         struct token_reading r     = begin(&bytes, &mds_bytes);
         r.err = fby_mds_read(&r.file, "tokens", r.all, &r.why);
         assert_int_equal(r.err, FBY_CONFIG);
-        assert_says(&r, cases[i].words);
+        assert_says(&r.why, cases[i].words);
         end(&r);
         fby_buffer_fini(&bytes);
     }
@@ -456,7 +449,8 @@ static void a_sample_has_at_most_256_columns(void **state)
     end(&r);
     r = read_columns_of_mds(257);
     assert_int_equal(r.err, FBY_CONFIG);
-    assert_says(&r, "are not named, encoded and sized alike, or more than 256");
+    assert_says(
+        &r.why, "are not named, encoded and sized alike, or more than 256");
     end(&r);
 }
 
@@ -523,9 +517,9 @@ int main(void)
         cmocka_unit_test(sequences_of_a_document_are_added_up),
         cmocka_unit_test(
             documents_that_do_not_divide_the_sequences_are_refused),
-        cmocka_unit_test(numbers_of_a_head_that_take_another_size_are_refused),
+        cmocka_unit_test(counts_that_need_another_file_size_are_refused),
         cmocka_unit_test(tokens_of_samples_are_found_among_their_columns),
-        cmocka_unit_test(samples_that_lie_elsewhere_are_refused),
+        cmocka_unit_test(samples_outside_their_place_are_refused),
         cmocka_unit_test(columns_that_are_not_described_alike_are_refused),
         cmocka_unit_test(a_sample_has_at_most_256_columns),
         cmocka_unit_test(a_shape_is_as_long_as_its_first_byte_says),

@@ -59,7 +59,7 @@ static void more_than_the_limit_is_refused_at_once(void **state)
     fby_allowance_destroy(&allowance);
 }
 
-static void what_is_given_back_serves_who_waits(void **state)
+static void memory_given_back_goes_to_a_waiting_thread(void **state)
 {
     (void)state;
     struct fby_allowance *allowance = fby_allowance_create(LIMIT);
@@ -73,7 +73,7 @@ static void what_is_given_back_serves_who_waits(void **state)
     fby_allowance_destroy(&allowance);
 }
 
-static void small_wishes_do_not_pass_a_large_one(void **state)
+static void small_requests_do_not_overtake_a_large_one(void **state)
 {
     (void)state;
     struct fby_allowance *allowance = fby_allowance_create(LIMIT);
@@ -92,7 +92,7 @@ static void small_wishes_do_not_pass_a_large_one(void **state)
     fby_allowance_destroy(&allowance);
 }
 
-static void who_waits_leaves_when_it_is_closed(void **state)
+static void waiting_threads_leave_when_it_is_closed(void **state)
 {
     (void)state;
     struct fby_allowance *allowance = fby_allowance_create(LIMIT);
@@ -112,9 +112,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_than_the_limit_is_refused_at_once),
-        cmocka_unit_test(what_is_given_back_serves_who_waits),
-        cmocka_unit_test(small_wishes_do_not_pass_a_large_one),
-        cmocka_unit_test(who_waits_leaves_when_it_is_closed),
+        cmocka_unit_test(memory_given_back_goes_to_a_waiting_thread),
+        cmocka_unit_test(small_requests_do_not_overtake_a_large_one),
+        cmocka_unit_test(waiting_threads_leave_when_it_is_closed),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.allowance", tests, NULL, NULL);

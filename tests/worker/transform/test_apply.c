@@ -194,7 +194,7 @@ static void assert_holds(const struct fby_scratch *scratch, uint64_t needed)
     assert_in_range(scratch->size_bytes, needed, needed + 63);
 }
 
-static void what_ops_need_is_what_they_take(void **state)
+static void ops_take_exactly_the_memory_they_need(void **state)
 {
     (void)state;
     struct fby_transform *fresh   = fby_transform_create(NULL);
@@ -225,7 +225,7 @@ static void what_ops_need_is_what_they_take(void **state)
 
 enum { SHARE = 1 << 20 };
 
-static void within_its_share_a_transform_asks_nobody(void **state)
+static void within_its_share_a_transform_borrows_nothing(void **state)
 {
     (void)state;
     struct fby_transform_limits limits    = {SHARE, fby_allowance_create(0)};
@@ -258,7 +258,7 @@ static void beyond_its_share_it_borrows_for_one_sample(void **state)
     fby_allowance_destroy(&limits.allowance);
 }
 
-static void what_can_never_be_is_refused_with_both_numbers(void **state)
+static void a_need_beyond_all_memory_is_refused_with_both_numbers(void **state)
 {
     (void)state;
     struct fby_transform_limits limits = {SHARE, fby_allowance_create(SHARE)};
@@ -314,7 +314,7 @@ static struct fby_pass random_pass(uint32_t *state)
     return pass;
 }
 
-static void exactly_the_pixels_that_a_window_rests_on_are_decoded(void **state)
+static void exactly_the_pixels_that_a_window_needs_are_decoded(void **state)
 {
     (void)state;
     static struct fby_walk walk;
@@ -350,11 +350,11 @@ int main(void)
         cmocka_unit_test(resizes_in_a_row_do_not_write_what_they_read),
         cmocka_unit_test(a_plan_that_does_not_fit_is_refused),
         cmocka_unit_test(costs_are_counted_by_op),
-        cmocka_unit_test(what_ops_need_is_what_they_take),
-        cmocka_unit_test(exactly_the_pixels_that_a_window_rests_on_are_decoded),
-        cmocka_unit_test(within_its_share_a_transform_asks_nobody),
+        cmocka_unit_test(ops_take_exactly_the_memory_they_need),
+        cmocka_unit_test(exactly_the_pixels_that_a_window_needs_are_decoded),
+        cmocka_unit_test(within_its_share_a_transform_borrows_nothing),
         cmocka_unit_test(beyond_its_share_it_borrows_for_one_sample),
-        cmocka_unit_test(what_can_never_be_is_refused_with_both_numbers),
+        cmocka_unit_test(a_need_beyond_all_memory_is_refused_with_both_numbers),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.apply", tests, open_transform, close_transform);

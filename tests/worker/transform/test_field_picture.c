@@ -1,5 +1,6 @@
-/* Fields of pictures: the plan, the memory that is reserved to the byte, and
- * how much smaller than it is a picture is decoded. */
+/* Fields of pictures: the pixels, the plan, the memory that is reserved to the
+ * byte, and how much a picture is scaled down while it is decoded. */
+#include "tests/says.h"
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -39,6 +40,154 @@ static struct fby_field_job job_of(
         .field = field, .bytes = file->data, .size = file->size};
 }
 
+/* ---- pixels ---------------------------------------------------------------- */
+
+static struct fby_field_content crop_field(uint32_t side)
+{
+    struct fby_field_content field = plain_field(side, side);
+    field.n_ops                    = 2;
+    field.ops[0]                   = (struct fby_op_use){
+                          .op     = fby_op_named("random_resized_crop"),
+                          .params = {{.n = 2, .i = {side, side}},
+                              {.n = 2, .real = true, .r = {0.08, 1}},
+                              {.n = 2, .real = true, .r = {0.75, 1.3333333333333333}}},
+    };
+    field.ops[1] = (struct fby_op_use){.op = fby_op_named("horizontal_flip"),
+        .params = {{.n = 1, .real = true, .r = {0.5}}}};
+    return field;
+}
+
+static void every_crop_shows_the_label_of_its_picture(void **state)
+{
+    (void)state;
+    static uint8_t           pixels[224 * 224 * 3];
+    struct fby_field_content field = crop_field(224);
+    for (uint32_t n = 0; n < 60; n++) {
+        struct fby_buffer file = photo_file(
+            (struct fby_photo){.number = n, .label = n % FBY_PHOTO_LABELS});
+        struct fby_field_job job   = {.field = &field,
+              .bytes                         = file.data,
+              .size                          = file.size,
+              .seed                          = 42,
+              .sample                        = n};
+        uint32_t             label = 99;
+        struct fby_image     image = {pixels, sizeof(pixels) / 224, 224, 224};
+        assert_ok(fby_field_write(transform, &job, pixels, NULL));
+        assert_true(fby_photo_read_label(&image, &label));
+        assert_int_equal(label, n % FBY_PHOTO_LABELS);
+        fby_buffer_fini(&file);
+    }
+}
+
+static void values_depend_on_seed_epoch_and_sample_alone(void **state)
+{
+    (void)state;
+    uint8_t                  first[32 * 32 * 3];
+    uint8_t                  other[32 * 32 * 3];
+    struct fby_field_content field = crop_field(32);
+    struct fby_buffer        file = photo_file((struct fby_photo){.number = 3});
+    struct fby_field_job     job  = {.field = &field,
+             .bytes                         = file.data,
+             .size                          = file.size,
+             .seed                          = 1,
+             .epoch                         = 2,
+             .sample                        = 3};
+    struct fby_field_job     jobs[3] = {job, job, job};
+    assert_ok(fby_field_write(transform, &job, first, NULL));
+    jobs[0].seed++;
+    jobs[1].epoch++;
+    jobs[2].sample++;
+    for (int i = 0; i < 3; i++) {
+        assert_ok(fby_field_write(transform, &jobs[i], other, NULL));
+        assert_memory_not_equal(first, other, sizeof(first));
+    }
+    assert_ok(fby_field_write(transform, &job, other, NULL));
+    assert_memory_equal(first, other, sizeof(first));
+    fby_buffer_fini(&file);
+}
+
+static void the_plan_tells_what_the_pixels_show(void **state)
+{
+    (void)state;
+    uint8_t                  written[40 * 40 * 3];
+    struct fby_image         made  = new_picture(40, 40);
+    struct fby_field_content field = crop_field(40);
+    struct fby_buffer        file =
+        photo_file((struct fby_photo){.number = 8, .orientation = 6});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size, .sample = 5};
+    struct fby_field_plan   plan;
+    struct fby_image        picture = {0};
+    struct fby_scratch      scratch = {0};
+    struct fby_picture_file jpeg    = as_jpeg(&file);
+    assert_ok(fby_field_plan(&job, &plan, NULL));
+    assert_ok(fby_field_write(transform, &job, written, NULL));
+    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
+    assert_int_equal(plan.width, picture.width);
+    assert_int_equal(plan.height, picture.height);
+    struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
+    assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
+    assert_memory_equal(made.pixels, written, sizeof(written));
+    free(made.pixels);
+    fby_scratch_fini(&scratch);
+    fby_buffer_fini(&file);
+}
+
+/* Rows come from the decoder one by one, and only some make the result. */
+static void a_crop_of_a_scaled_picture_is_that_of_the_whole(void **state)
+{
+    (void)state;
+    uint8_t                  written[40 * 40 * 3];
+    struct fby_image         made  = new_picture(40, 40);
+    struct fby_field_content field = crop_field(40);
+    field.ops[0]                   = (struct fby_op_use){
+                          .op     = fby_op_named("resize"),
+                          .params = {{.n = 1, .i = {90}}},
+    };
+    field.ops[1] = (struct fby_op_use){
+        .op = fby_op_named("center_crop"), .params = {{.n = 2, .i = {40, 40}}}};
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 250, .height = 180});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size};
+    struct fby_picture_file jpeg    = as_jpeg(&file);
+    struct fby_image        picture = {0};
+    struct fby_scratch      scratch = {0};
+    struct fby_field_plan   plan;
+    assert_ok(fby_field_plan(&job, &plan, NULL));
+    assert_ok(fby_jpeg_decode(&jpeg, &scratch, &picture, NULL));
+    struct fby_op_run run = {field.ops, plan.plans, plan.n_ops};
+    assert_ok(fby_transform_run(transform, &run, picture, made, NULL));
+    assert_ok(fby_field_write(transform, &job, written, NULL));
+    assert_memory_equal(made.pixels, written, sizeof(written));
+    free(made.pixels);
+    fby_scratch_fini(&scratch);
+    fby_buffer_fini(&file);
+}
+
+static void a_picture_too_small_for_its_crop_is_a_bad_sample(void **state)
+{
+    (void)state;
+    static uint8_t           pixels[64 * 64 * 3];
+    struct fby_field_content field = crop_field(64);
+    field.n_ops                    = 1;
+    field.ops[0]                   = (struct fby_op_use){
+                          .op     = fby_op_named("center_crop"),
+                          .params = {{.n = 2, .i = {64, 64}}},
+    };
+    struct fby_buffer file =
+        photo_file((struct fby_photo){.width = 63, .height = 80});
+    struct fby_field_job job = {
+        .field = &field, .bytes = file.data, .size = file.size};
+    struct fby_field_plan plan;
+    struct fby_why        why = {0};
+    assert_int_equal(
+        fby_field_write(transform, &job, pixels, &why), FBY_BAD_SAMPLE);
+    assert_says(&why, "63 x 80");
+    assert_int_equal(fby_field_plan(&job, &plan, &why), FBY_BAD_SAMPLE);
+    fby_buffer_fini(&file);
+}
+
 /* ---- memory -------------------------------------------------------------- */
 
 /* Bytes that decoding to the field takes, from what is known before it. */
@@ -66,6 +215,7 @@ static fby_err write_with(const struct fby_field_content *field,
     struct fby_field_job        job    = job_of(field, file);
     fby_err                     err = fby_field_write(own, &job, pixels, NULL);
     assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    assert_int_equal(own->decoded[0].size_bytes, 0);
     fby_transform_destroy(&own);
     fby_allowance_destroy(&limits.allowance);
     return err;
@@ -87,6 +237,39 @@ static void exactly_what_is_needed_is_reserved(void **state)
         assert_int_equal(write_with(&field, &file, bytes - 1), FBY_FULL);
         fby_buffer_fini(&file);
     }
+}
+
+/* A photograph of 96 x 64 pixels with limits: what it may borrow is `more`. */
+static fby_err write_limited(
+    struct fby_photo photo, uint64_t more, struct fby_why *why)
+{
+    static uint8_t              pixels[32 * 32 * 3];
+    struct fby_transform_limits limits  = {1, fby_allowance_create(more)};
+    struct fby_transform       *limited = fby_transform_create(&limits);
+    struct fby_field_content    field   = crop_field(32);
+    photo.width                         = 96;
+    photo.height                        = 64;
+    struct fby_buffer    file           = photo_file(photo);
+    struct fby_field_job job            = {
+                   .field = &field, .bytes = file.data, .size = file.size};
+    fby_err err = fby_field_write(limited, &job, pixels, why);
+    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    assert_int_equal(limited->decoded[0].size_bytes, 0);
+    fby_transform_destroy(&limited);
+    fby_allowance_destroy(&limits.allowance);
+    fby_buffer_fini(&file);
+    return err;
+}
+
+static void a_picture_takes_no_more_memory_than_it_may(void **state)
+{
+    (void)state;
+    struct fby_why why = {{0}};
+    assert_ok(write_limited((struct fby_photo){.number = 1}, 1 << 20, NULL));
+    assert_int_equal(
+        write_limited((struct fby_photo){.number = 1}, 96 * 64 * 3, &why),
+        FBY_FULL);
+    assert_says(&why, "--memory");
 }
 
 static void bytes_of_fields_are_those_of_their_values(void **state)
@@ -135,6 +318,11 @@ static void ops_make_pictures_up_to_the_most_pixels(void **state)
                 ? ""
                 : "resize makes a picture of 8193 x 8192 pixels; at most "
                   "67108864 are allowed");
+        if (width > 8192) {
+            uint8_t pixels[8 * 8 * FBY_RGB];
+            assert_int_equal(
+                fby_field_write(transform, &job, pixels, NULL), FBY_BAD_SAMPLE);
+        }
     }
     fby_buffer_fini(&file);
 }
@@ -296,7 +484,7 @@ static void ops_are_as_few_passes_as_can_be(void **state)
 
 /* A pass is charged to the op that scales. What the decoder and the first pass
  * took is no more than the thread did. */
-static void a_picture_s_time_is_shared_out(void **state)
+static void the_time_of_a_picture_is_charged_to_its_ops(void **state)
 {
     (void)state;
     struct fby_buffer file =
@@ -328,6 +516,12 @@ static void a_picture_s_time_is_shared_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_crop_shows_the_label_of_its_picture),
+        cmocka_unit_test(values_depend_on_seed_epoch_and_sample_alone),
+        cmocka_unit_test(the_plan_tells_what_the_pixels_show),
+        cmocka_unit_test(a_crop_of_a_scaled_picture_is_that_of_the_whole),
+        cmocka_unit_test(a_picture_too_small_for_its_crop_is_a_bad_sample),
+        cmocka_unit_test(a_picture_takes_no_more_memory_than_it_may),
         cmocka_unit_test(exactly_what_is_needed_is_reserved),
         cmocka_unit_test(bytes_of_fields_are_those_of_their_values),
         cmocka_unit_test(ops_make_pictures_up_to_the_most_pixels),
@@ -335,7 +529,7 @@ int main(void)
         cmocka_unit_test(a_plan_ends_with_the_field_s_size),
         cmocka_unit_test(a_unit_leaves_a_box_so_many_times_as_large),
         cmocka_unit_test(each_scale_decodes_as_small_as_it_may),
-        cmocka_unit_test(a_picture_s_time_is_shared_out),
+        cmocka_unit_test(the_time_of_a_picture_is_charged_to_its_ops),
         cmocka_unit_test(ops_are_as_few_passes_as_can_be),
     };
     return cmocka_run_group_tests_name("worker.transform.field_picture", tests,

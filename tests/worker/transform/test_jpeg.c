@@ -1,3 +1,4 @@
+#include "tests/says.h"
 #include "tests/worker/transform/foreign.h"
 #include "tests/worker/transform/pictures.h"
 #include "worker/transform/orient.h"
@@ -29,9 +30,7 @@ static void assert_refused(struct fby_picture_file jpeg, const char *words)
     struct fby_why   why   = {0};
     assert_int_equal(
         fby_jpeg_decode(&jpeg, &scratch, &image, &why), FBY_BAD_SAMPLE);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
     assert_null(image.pixels);
 }
 

@@ -1,5 +1,6 @@
 /* PNG files as fields. What decodes to which values is check_png.py's. */
 #include "tests/guard.h"
+#include "tests/says.h"
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
@@ -412,9 +413,7 @@ static void refuses_claim(
     struct fby_picture_head head;
     struct fby_why          why = {{0}};
     assert_int_equal(claimed(claim, size, mask, &head, &why), FBY_BAD_SAMPLE);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
 }
 
 static void a_small_file_claims_no_large_picture(void **state)
@@ -490,7 +489,7 @@ static void kinds_that_are_no_rgb_are_refused_by_name(void **state)
 
 /* One row, and all of them where none can be had alone; 64 bytes behind each
  * may be read. */
-static void what_decoding_takes_is_known_before_it(void **state)
+static void the_memory_of_decoding_is_known_before_it(void **state)
 {
     (void)state;
     const struct fby_picture_part part = {{1, 2, 3, 4}, 1, false};
@@ -553,7 +552,7 @@ int main(void)
         cmocka_unit_test(a_small_file_claims_no_large_picture),
         cmocka_unit_test(chunks_beside_the_pixels_are_bounded),
         cmocka_unit_test(kinds_that_are_no_rgb_are_refused_by_name),
-        cmocka_unit_test(what_decoding_takes_is_known_before_it),
+        cmocka_unit_test(the_memory_of_decoding_is_known_before_it),
         cmocka_unit_test(memory_is_reserved_before_it_is_taken),
     };
     return cmocka_run_group_tests_name(

@@ -59,7 +59,7 @@ static struct fby_picture_head head_of_photo(struct fby_photo photo)
 
 /* The library's memory: tables, 32 rows, and for a file in several scans all
  * blocks, whole groups of them, 128 bytes each. */
-static void what_the_library_takes_is_known_from_the_header(void **state)
+static void the_library_s_memory_is_known_from_the_header(void **state)
 {
     (void)state;
     static const struct {
@@ -90,7 +90,7 @@ static void what_the_library_takes_is_known_from_the_header(void **state)
 
 /* Sixteen rows with 128 pixels beside them, and the picture when it is turned
  * on the way; each with 64 bytes that may be read behind it. */
-static void what_decoding_takes_is_known_before_it(void **state)
+static void the_memory_of_decoding_is_known_before_it(void **state)
 {
     (void)state;
     uint32_t random = 5;
@@ -284,8 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(
             samplings_of_four_blocks_are_scaled_and_others_are_not),
-        cmocka_unit_test(what_the_library_takes_is_known_from_the_header),
-        cmocka_unit_test(what_decoding_takes_is_known_before_it),
+        cmocka_unit_test(the_library_s_memory_is_known_from_the_header),
+        cmocka_unit_test(the_memory_of_decoding_is_known_before_it),
         cmocka_unit_test(parts_of_every_sampling_are_those_of_the_whole),
         cmocka_unit_test(every_sampling_orientation_and_scale_keeps_its_place),
     };

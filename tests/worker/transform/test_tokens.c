@@ -1,6 +1,7 @@
 /* Sequences of token files to values: plain ones and packed documents. What is
  * read and what is written ends where nothing may be touched. */
 #include "tests/guard.h"
+#include "tests/says.h"
 #include "tests/test.h"
 #include "tests/worker/transform/transform.h"
 
@@ -73,9 +74,7 @@ static void refuses(const struct fby_field_job *job,
     struct fby_guarded out = fby_guarded_copy(NULL, (size_t)64 * LENGTH);
     struct fby_why     why = {{0}};
     assert_int_equal(write_field(job, bytes, &out, &why), err);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
     fby_guarded_free(&out);
 }
 
@@ -262,7 +261,7 @@ static void documents_are_filled_up_and_their_last_tokens_have_no_target(
     }
 }
 
-static void what_is_no_pack_is_refused(void **state)
+static void wrong_packs_are_refused(void **state)
 {
     (void)state;
     static const struct pack wrong[] = {
@@ -341,7 +340,7 @@ int main(void)
         cmocka_unit_test(a_token_that_does_not_fit_is_named),
         cmocka_unit_test(
             documents_are_filled_up_and_their_last_tokens_have_no_target),
-        cmocka_unit_test(what_is_no_pack_is_refused),
+        cmocka_unit_test(wrong_packs_are_refused),
         cmocka_unit_test(a_pack_ends_with_its_last_token),
         cmocka_unit_test(lengths_of_documents_are_a_field_too),
     };

@@ -89,7 +89,7 @@ static void the_share_is_free_and_what_goes_beyond_is_borrowed(void **state)
 }
 
 /* Memory it already has counts, until it is in the way. */
-static void what_is_kept_is_given_back_before_anything_is_borrowed(void **state)
+static void kept_memory_is_freed_before_any_is_borrowed(void **state)
 {
     (void)state;
     struct bench          bench  = new_bench();
@@ -110,7 +110,7 @@ static void what_is_kept_is_given_back_before_anything_is_borrowed(void **state)
     end_bench(&bench);
 }
 
-static void what_is_kept_serves_again_at_its_place(void **state)
+static void kept_memory_is_used_again_for_the_same_purpose(void **state)
 {
     (void)state;
     struct bench          bench = new_bench();
@@ -129,7 +129,7 @@ static void what_is_kept_serves_again_at_its_place(void **state)
 }
 
 /* A stack's plane stays while its files are decoded. */
-static void a_plane_counts_and_is_not_given_back(void **state)
+static void the_plane_of_a_stack_counts_and_is_kept(void **state)
 {
     (void)state;
     struct bench    bench = new_bench();
@@ -180,10 +180,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_that_is_needed_is_counted),
         cmocka_unit_test(the_share_is_free_and_what_goes_beyond_is_borrowed),
-        cmocka_unit_test(
-            what_is_kept_is_given_back_before_anything_is_borrowed),
-        cmocka_unit_test(what_is_kept_serves_again_at_its_place),
-        cmocka_unit_test(a_plane_counts_and_is_not_given_back),
+        cmocka_unit_test(kept_memory_is_freed_before_any_is_borrowed),
+        cmocka_unit_test(kept_memory_is_used_again_for_the_same_purpose),
+        cmocka_unit_test(the_plane_of_a_stack_counts_and_is_kept),
         cmocka_unit_test(between_samples_no_more_than_the_share_is_kept),
         cmocka_unit_test(costs_are_added_up_by_op),
     };

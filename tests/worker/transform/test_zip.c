@@ -1,6 +1,7 @@
 /* Directories and members of zip files, number by number: where one more or
  * one less is refused. All bytes end where nothing may be read. */
 #include "tests/guard.h"
+#include "tests/says.h"
 #include "tests/test.h"
 
 #include <string.h>
@@ -64,9 +65,7 @@ static void not_found(
     struct fby_zip_directory directory;
     struct fby_why           why = {{0}};
     assert_int_equal(find(tail, file_size, &directory, &why), FBY_CONFIG);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
 }
 
 static void found_at_end(
@@ -323,9 +322,7 @@ static void refuses(struct entry entry, const char *words)
     struct fby_zip_member member;
     struct fby_why        why = {{0}};
     assert_int_equal(read_entry(entry, &member, &why), FBY_CONFIG);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
 }
 
 static void entries_follow_each_other(void **state)
@@ -352,7 +349,7 @@ static void entries_follow_each_other(void **state)
     fby_buffer_fini(&directory);
 }
 
-static void how_a_member_is_kept_is_told(void **state)
+static void the_storage_of_a_member_is_known(void **state)
 {
     (void)state;
     static const struct {
@@ -523,7 +520,7 @@ int main(void)
         cmocka_unit_test(a_zip64_record_that_is_cut_is_none),
         cmocka_unit_test(without_large_numbers_the_locator_is_not_asked),
         cmocka_unit_test(entries_follow_each_other),
-        cmocka_unit_test(how_a_member_is_kept_is_told),
+        cmocka_unit_test(the_storage_of_a_member_is_known),
         cmocka_unit_test(large_numbers_come_from_the_zip64_part),
         cmocka_unit_test(large_numbers_without_their_part_are_refused),
         cmocka_unit_test(an_entry_that_is_cut_is_refused),

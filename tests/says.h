@@ -1,0 +1,21 @@
+/* says.h - an error text must contain certain words. */
+#ifndef FBY_TESTS_SAYS_H
+#define FBY_TESTS_SAYS_H
+
+#include "tests/test.h"
+
+#include <string.h>
+
+static inline void assert_text_says(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", text, words);
+    }
+}
+
+static inline void assert_says(const struct fby_why *why, const char *words)
+{
+    assert_text_says(why->text, words);
+}
+
+#endif
