@@ -434,12 +434,53 @@ static void the_image_is_the_likeliest_picture(void **state)
         {"a.b.png*+ jpg+", "a_b a.b.png of image, image jpg"},
         {"2.png*+ jpg+", "image jpg, mask 2.png of image"},
         {"A.jpg a.jpg", "image a.jpg"},
-        {"1.jpg 2.jpg 3.jpg 4.jpg 5.jpg 6.jpg 7.jpg 8.jpg 9.jpg",
-            "image 1.jpg 2.jpg 3.jpg 4.jpg 5.jpg 6.jpg 7.jpg 8.jpg"},
+        {"1.jpg 2.jpg 3.jpg 4.png 5.jpg 6.jpg 7.jpg 8.jpg 9.jpg",
+            "image 1.jpg 2.jpg 3.jpg 4.png 5.jpg 6.jpg 7.jpg 8.jpg"},
         {NULL, NULL},
     };
     assert_looks(FBY_SOURCE_FOLDER, "/d", looks);
     assert_looks(FBY_SOURCE_SHARDS, "/d/x.tar", looks);
+}
+
+static void every_mask_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    static const struct look looks[] = {
+        {"jpg+ label.png*+", "image jpg, mask label.png of image"},
+        {"jpg+ image.png*+", "image jpg, mask image.png of image"},
+        {"jpg+ label.png*+ mask.png*+",
+            "image jpg, mask label.png of image, mask_2 mask.png of image"},
+        {"jpg+ 2.png*+ 3.png*+ 4.png*+",
+            "image jpg, mask 2.png of image, mask_2 3.png of image, mask_3 "
+            "4.png of image"},
+        {NULL, NULL},
+    };
+    static const struct look without_label[] = {
+        {"jpg+ label.png*+", "image jpg, label label.png of image"},
+        {"jpg+ label.png*+ k.cls", "image jpg, mask label.png of image"},
+        {NULL, NULL},
+    };
+    assert_looks(FBY_SOURCE_FOLDER, "/d", looks);
+    assert_looks(FBY_SOURCE_SHARDS, "/d/x.tar", without_label);
+}
+
+static void a_file_has_no_more_masks_than_fields(void **state)
+{
+    (void)state;
+    struct fby_init_member  members[32] = {{.extension = "jpg"}};
+    struct fby_init_summary s           = {.kind = FBY_SOURCE_FOLDER,
+                  .path                          = "/d",
+                  .members                       = members,
+                  .n_members                     = 32};
+    for (size_t i = 1; i < 32; i++) {
+        snprintf(members[i].extension, FBY_NAME_SIZE, "m%02zu.png", i);
+        members[i].always = true;
+        members[i].ids    = true;
+    }
+    char *text = text_of(&s);
+    assert_non_null(strstr(text, "\n  m30:\n"));
+    assert_null(strstr(text, "from: m31"));
+    free(text);
 }
 
 static void columns_and_folders_of_pictures_keep_their_names(void **state)
@@ -596,6 +637,8 @@ int main(void)
         cmocka_unit_test(a_file_of_columns_is_written_whole),
         cmocka_unit_test(a_file_of_tokens_is_written_whole),
         cmocka_unit_test(the_image_is_the_likeliest_picture),
+        cmocka_unit_test(every_mask_has_a_name_of_its_own),
+        cmocka_unit_test(a_file_has_no_more_masks_than_fields),
         cmocka_unit_test(columns_and_folders_of_pictures_keep_their_names),
         cmocka_unit_test(names_tell_pictures_from_their_partners),
         cmocka_unit_test(a_list_of_extensions_ends_where_its_room_does),
