@@ -52,8 +52,9 @@ static void check(const char *source, const struct row *rows, size_t n,
             char field[400];
             snprintf(field, sizeof(field), "%.*s%s%s",
                 (int)(at - rows[i].field), rows[i].field, words[k], at + 1);
-            const char *said = said_of(source, field);
-            if ((said[0] == '\0') != (rows[i].taken[k] == '.')) {
+            const char *said  = said_of(source, field);
+            bool        named = strncmp(said, "p.yaml:4:", 9) == 0;
+            if (rows[i].taken[k] == '.' ? said[0] != '\0' : !named) {
                 fail_msg("%s: \"%s\"", field, said);
             }
         }
