@@ -198,20 +198,71 @@ static bool is_mask(const struct fby_init_summary *s,
            !is_of_image(s, image, member);
 }
 
+static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
+{
+    for (size_t i = 0; i < s->n_members; i++) {
+        const struct fby_init_member *member = &s->members[i];
+        if (ends_as(member->extension, "cls") &&
+            fby_text_is_extension(member->extension)) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+/* Folders always have labels; shards if they hold .cls members. */
+static bool has_label(const struct fby_init_summary *s)
+{
+    return s->kind == FBY_SOURCE_FOLDER || cls_of(s) != NULL;
+}
+
+enum { MOST_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
+
+/* Names that fields of pictures have: of the image, the label and masks. */
+struct used_names {
+    char   names[MOST_MASKS + 2][FBY_NAME_SIZE];
+    size_t n;
+};
+
+static bool is_used(const struct used_names *used, const char *name)
+{
+    size_t i = 0;
+    while (i < used->n && strcmp(used->names[i], name) != 0) {
+        i++;
+    }
+    return i < used->n;
+}
+
+/* "mask", "mask_2" and so on for what has no name that is its own. */
+static const char *name_mask(
+    struct used_names *used, const struct fby_init_member *member)
+{
+    char *name = used->names[used->n];
+    name_field(member, "mask", name);
+    if (is_used(used, name)) {
+        snprintf(name, FBY_NAME_SIZE, "mask");
+    }
+    for (unsigned i = 2; is_used(used, name); i++) {
+        snprintf(name, FBY_NAME_SIZE, "mask_%u", i);
+    }
+    used->n++;
+    return name;
+}
+
 static size_t put_masks(struct fby_buffer *out,
     const struct fby_init_summary *s, const struct fby_init_member *image)
 {
-    char   group[FBY_NAME_SIZE];
-    char   name[FBY_NAME_SIZE];
-    size_t n = 0;
-    name_image(s, image, group);
-    for (size_t i = 0; i < s->n_members; i++) {
+    struct used_names used  = {.names = {"", "label"}};
+    const char       *group = used.names[0];
+    size_t            n     = 0;
+    name_image(s, image, used.names[0]);
+    used.n = has_label(s) ? 2 : 1;
+    for (size_t i = 0; i < s->n_members && n < MOST_MASKS; i++) {
         if (!is_mask(s, image, &s->members[i])) {
             continue;
         }
-        name_field(&s->members[i], "mask", name);
-        fby_init_put_line(
-            out, "  %s:\n    from: %s\n", name, s->members[i].extension);
+        fby_init_put_line(out, "  %s:\n    from: %s\n",
+            name_mask(&used, &s->members[i]), s->members[i].extension);
         fby_init_put_line(out,
             "    decode: mask8           # ids as they are; several masks of "
             "0 and 1: maps\n    group: %s\n",
@@ -228,18 +279,6 @@ static size_t put_masks(struct fby_buffer *out,
 
 /* ---- labels -------------------------------------------------------------- */
 
-static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
-{
-    for (size_t i = 0; i < s->n_members; i++) {
-        const struct fby_init_member *member = &s->members[i];
-        if (ends_as(member->extension, "cls") &&
-            fby_text_is_extension(member->extension)) {
-            return member;
-        }
-    }
-    return NULL;
-}
-
 static size_t put_folder_label(
     struct fby_buffer *out, const struct fby_init_summary *s)
 {
@@ -255,7 +294,6 @@ static size_t put_folder_label(
     return 1;
 }
 
-/* Folders always have labels; shards if they hold .cls members. */
 static size_t put_label(
     struct fby_buffer *out, const struct fby_init_summary *s)
 {

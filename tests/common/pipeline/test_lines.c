@@ -150,6 +150,51 @@ static void a_split_alone_needs_no_name(void **state)
     fby_pipeline_destroy(&p);
 }
 
+static const char line_by_line[] = "forebay: 1\n"
+                                   "splits: {train: {folder: v}}\n"
+                                   "global_batch: 8\n"
+                                   "fields:\n"
+                                   "  x:\n" /* 5 */
+                                   "    from: jpg\n"
+                                   "    group: x\n"
+                                   "    dct_scale: off\n" /* 8 */
+                                   "    ops: [{resize: {size: 9}}]\n"
+                                   "    wire:\n"          /* 10 */
+                                   "      filter: none\n" /* 11 */
+                                   "      codec: store\n" /* 12 */
+                                   "      type: u8\n"     /* 13 */
+                                   "  y:\n"               /* 14 */
+                                   "    from: folder\n"   /* 15 */
+                                   "    out: {dtype: i64}\n"
+                                   "    classes: 9\n"       /* 17 */
+                                   "    wire:\n"            /* 18 */
+                                   "      filter: delta\n"; /* 19 */
+
+static void each_key_has_its_own_line(void **state)
+{
+    (void)state;
+    static const size_t  x[] = {[FBY_LINE_DCT_SCALE] = 8,
+         [FBY_LINE_CLASSES]                          = 5,
+         [FBY_LINE_TYPE]                             = 13,
+         [FBY_LINE_CODEC]                            = 12,
+         [FBY_LINE_NORMALIZE]                        = 5,
+         [FBY_LINE_FIELD]                            = 5};
+    static const size_t  y[] = {[FBY_LINE_DCT_SCALE] = 14,
+         [FBY_LINE_CLASSES]                          = 17,
+         [FBY_LINE_TYPE]                             = 19,
+         [FBY_LINE_CODEC]                            = 19,
+         [FBY_LINE_NORMALIZE]                        = 14,
+         [FBY_LINE_FIELD]                            = 14};
+    struct fby_pipeline *p   = NULL;
+    assert_ok(parse_text(line_by_line, &p, NULL));
+    for (size_t i = 0; i < sizeof(x) / sizeof(x[0]); i++) {
+        enum fby_line_of what = (enum fby_line_of)i;
+        assert_int_equal(fby_pipeline_line(p, "x", what), x[i]);
+        assert_int_equal(fby_pipeline_line(p, "y", what), y[i]);
+    }
+    fby_pipeline_destroy(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +207,7 @@ int main(void)
         cmocka_unit_test(a_split_stands_for_a_shuffle_that_is_left_out),
         cmocka_unit_test(the_split_that_is_not_named_is_train),
         cmocka_unit_test(a_split_alone_needs_no_name),
+        cmocka_unit_test(each_key_has_its_own_line),
     };
     return cmocka_run_group_tests_name("pipeline.lines", tests, NULL, NULL);
 }

@@ -1,11 +1,14 @@
 /* Pipeline files on disk: how many bytes of one are read. */
 #include "tests/test.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/mem.h"
@@ -114,12 +117,61 @@ static void a_file_that_cannot_be_read_is_named(void **state)
     assert_null(p);
 }
 
+/* The folder that a file's relative paths lie in. */
+static void assert_folder(const char *path, const char *wanted)
+{
+    struct fby_pipeline *p     = NULL;
+    struct fby_split    *split = NULL;
+    struct fby_why       why   = {{0}};
+    char                 data[PATH_MAX + 8];
+    snprintf(data, sizeof(data), "%s/x", wanted);
+    assert_ok(fby_pipeline_load(path, &p, &why));
+    assert_ok(fby_pipeline_split(p, NULL, &split, &why));
+    assert_string_equal(split->location.pattern, data);
+    fby_split_destroy(&split);
+    fby_pipeline_destroy(&p);
+}
+
+static void a_file_s_folder_is_the_real_one(void **state)
+{
+    (void)state;
+    static const char text[] = "forebay: 1\nsplits: {train: {folder: x}}\n"
+                               "global_batch: 2\nfields: {l: {from: folder}}\n";
+    char              dir[]  = "/tmp/fby-parse-XXXXXX";
+    char              real[PATH_MAX];
+    char              sub[PATH_MAX + 8];
+    int               here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_non_null(mkdtemp(dir));
+    assert_non_null(realpath(dir, real));
+    assert_int_equal(chdir(dir), 0);
+    FILE *file = fopen("p.yaml", "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(mkdir("sub", 0777) + symlink("../p.yaml", "sub/q.yaml") +
+                         symlink("sub", "link"),
+        0);
+    snprintf(sub, sizeof(sub), "%s/sub", real);
+    assert_folder("p.yaml", real);
+    assert_folder("./p.yaml", real);
+    assert_folder("sub/../p.yaml", real);
+    assert_folder("sub/q.yaml", sub); /* where the link is */
+    assert_folder("link/q.yaml", sub);
+    assert_int_equal(
+        unlink("sub/q.yaml") + unlink("link") + rmdir("sub") + unlink("p.yaml"),
+        0);
+    assert_int_equal(fchdir(here), 0);
+    close(here);
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_of_exactly_one_mebibyte_is_taken),
         cmocka_unit_test(only_the_beginning_of_an_endless_pipe_is_read),
         cmocka_unit_test(a_file_that_cannot_be_read_is_named),
+        cmocka_unit_test(a_file_s_folder_is_the_real_one),
     };
     return cmocka_run_group_tests_name(
         "common.pipeline.load", tests, NULL, NULL);

@@ -44,6 +44,12 @@ static void check_borders(const struct border *cases, size_t n)
     }
 }
 
+/* A crop, and six pads, of which the last one is left open. */
+#define PAD(by) ", only: val}\n      - pad: {padding: " by
+#define SIX_PADS(by, size)                                                   \
+    "center_crop: {size: [" size "]" PAD(by) PAD(by) PAD(by) PAD(by) PAD(by) \
+        PAD(by)
+
 static void numbers_of_the_order_have_their_limits(void **state)
 {
     (void)state;
@@ -108,6 +114,42 @@ static void shapes_and_scales_of_arrays_have_their_limits(void **state)
         {"shape: [2, 3], wire: f16",
             "shape: [], wire: f16, out: {scale: [1, 2]}",
             "2 numbers, but the last dimension is 1"},
+        {"shape: [2, 3], wire: f16",
+            "shape: [3], wire: f16, out: {scale: [1, 2, 3]}", NULL},
+        {"shape: [2, 3], wire: f16",
+            "shape: [3], wire: f16, out: {offset: [1, 2]}",
+            "2 numbers, but the last dimension is 3"},
+        {"shape: [2, 3], wire: f16",
+            "shape: [3, 1, 2, 4], wire: f16, out: {scale: [1, 2, 3, 4]}", NULL},
+        {"shape: [2, 3], wire: f16",
+            "shape: [4, 3, 2, 1], wire: f16, out: {scale: [1, 2, 3, 4]}",
+            "4 numbers, but the last dimension is 1"},
+        {"key: s,",
+            "key: "
+            "kkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkkk"
+            ",",
+            NULL},
+        {"p: 0.25", "p: 0", NULL},
+        {"p: 0.25", "p: 1", NULL},
+        {"p: 0.25", "p: [0.25]", "a number, 0 to 1 (how often), not a list of"},
+        {"p: 0.25", "p: -0.01", "not '-0.01'"},
+        {"shorter: 232", "shorter: 16384", NULL},
+        {"shorter: 232", "shorter: 16385", "not '16385'"},
+        {"shorter: 232", "shorter: []", "not a list of 0"},
+        {"std: 0.25", "std: 0.000001", NULL},
+        {"std: 0.25", "std: [0.1, 0.2, 0.3, 0.4]", "not a list of 4"},
+        {"std: 0.25", "std: [0.1, 0.2, x]", "not 'x'"},
+        {"size: [224, 192]", "size: [8192, 8192]", NULL},
+        {"size: [224, 192]", "size: [8192, 8193]", "of 8193 x 8192 pixels"},
+        {"center_crop: {size: [224, 192]", SIX_PADS("[0, 4096]", "16383, 1"),
+            NULL},
+        {"center_crop: {size: [224, 192]", SIX_PADS("[0, 4096]", "16384, 1"),
+            "make pictures of 1 x 65536 pixels (width x height)"},
+        {"center_crop: {size: [224, 192]", SIX_PADS("[4096, 0]", "1, 16383"),
+            NULL},
+        {"center_crop: {size: [224, 192]", SIX_PADS("[4096, 0]", "1, 16384"),
+            "make pictures of 65536 x 1 pixels (width x height)"},
+        {"codec: lz4", "codec: anss", "'anss' is no codec; use one of auto"},
         {"length: 16", "max_length: 16, out: {as: cu_seqlens}",
             "cu_seqlens, positions and mask are made of from: documents"},
         {"wire: f16", "wire: f16, out: {offset: -1.0e+30}", NULL},

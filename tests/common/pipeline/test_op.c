@@ -212,6 +212,96 @@ static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
         "height), this one has 200 x 100; put a resize before it");
 }
 
+/* What `use` says of a picture; "" when it can use it. */
+static const char *said_of(const struct fby_op_use *use, uint32_t h, uint32_t w)
+{
+    static struct fby_why why;
+    struct fby_op_plan    plan;
+    struct fby_draw       draw = fby_draw_begin(1, 0, 0, "x", "op", 0);
+    why.text[0]                = '\0';
+    fby_err err                = use->op->plan(
+                       use, &draw, (struct fby_shape){3, {h, w, 3}}, &plan, &why);
+    assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_BAD_SAMPLE);
+    return why.text;
+}
+
+static void a_padded_side_has_at_most_65535_pixels(void **state)
+{
+    (void)state;
+    struct fby_op_use use = use_of("pad");
+    use.params[0]         = (struct fby_value){.n = 4, .i = {1, 3, 2, 4}};
+    assert_string_equal(said_of(&use, 65528, 65532), "");
+    assert_string_equal(said_of(&use, 1, 65533),
+        "pad cannot use a picture of 65533 x 1 pixels (width x height): a side "
+        "would not be within 1 to 65535");
+    assert_string_equal(said_of(&use, 65529, 1),
+        "pad cannot use a picture of 1 x 65529 pixels (width x height): a side "
+        "would not be within 1 to 65535");
+}
+
+static void a_pad_mirrors_no_more_than_there_is(void **state)
+{
+    (void)state;
+    static const char wrong[] =
+        "pad cannot use a picture of 20 x 10 pixels (width x height): it is "
+        "smaller than what is to be mirrored";
+    struct fby_op_use use = use_of("pad");
+    for (int64_t mode = FBY_PAD_CONSTANT; mode <= FBY_PAD_SYMMETRIC; mode++) {
+        bool    mirrors = mode == FBY_PAD_REFLECT || mode == FBY_PAD_SYMMETRIC;
+        int64_t less    = mode == FBY_PAD_REFLECT ? 1 : 0;
+        use.params[2]   = (struct fby_value){.n = 1, .i = {mode}};
+        for (int side = 0; side < 4; side++) {
+            int64_t most  = (side % 2 == 0 ? 20 : 10) - less;
+            use.params[0] = (struct fby_value){.n = 4};
+
+            use.params[0].i[side] = most;
+            assert_string_equal(said_of(&use, 10, 20), "");
+            use.params[0].i[side]++;
+            assert_string_equal(said_of(&use, 10, 20), mirrors ? wrong : "");
+        }
+    }
+}
+
+static void a_blur_reaches_no_further_than_the_picture(void **state)
+{
+    (void)state;
+    struct fby_op_use use = use_of("gaussian_blur");
+    use.params[0]         = (struct fby_value){.n = 2, .i = {7, 5}};
+    assert_string_equal(said_of(&use, 4, 3), "");
+    assert_string_equal(said_of(&use, 3, 3),
+        "gaussian_blur needs a picture of at least 3 x 4 pixels (width x "
+        "height), this one has 3 x 3");
+    assert_string_equal(said_of(&use, 4, 2),
+        "gaussian_blur needs a picture of at least 3 x 4 pixels (width x "
+        "height), this one has 2 x 4");
+}
+
+static void crops_and_resizes_say_what_they_need(void **state)
+{
+    (void)state;
+    struct fby_op_use center = sized("center_crop", 5, 6);
+    struct fby_op_use any    = sized("random_crop", 5, 6);
+    struct fby_op_use rrc    = sized("random_resized_crop", 5, 6);
+    assert_string_equal(said_of(&center, 5, 6), "");
+    assert_string_equal(said_of(&any, 5, 6), "");
+    assert_string_equal(said_of(&any, 5, 5),
+        "random_crop needs a picture of at least 6 x 5 pixels (width x "
+        "height), this one has 5 x 5; put a resize before it");
+    assert_string_equal(said_of(&any, 4, 6),
+        "random_crop needs a picture of at least 6 x 5 pixels (width x "
+        "height), this one has 6 x 4; put a resize before it");
+    assert_string_equal(said_of(&center, 4, 6),
+        "center_crop needs a picture of at least 6 x 5 pixels (width x "
+        "height), this one has 6 x 4; put a resize before it");
+    assert_string_equal(said_of(&rrc, 1, 1), "");
+    assert_string_equal(said_of(&rrc, 0, 9),
+        "random_resized_crop cannot use a picture of 9 x 0 pixels (width x "
+        "height): sides are 1 to 65535");
+    assert_string_equal(said_of(&rrc, 9, 65536),
+        "random_resized_crop cannot use a picture of 65536 x 9 pixels (width x "
+        "height): sides are 1 to 65535");
+}
+
 /* ---- the tables themselves ---- */
 
 static const char *const tables[] = {
@@ -325,6 +415,10 @@ int main(void)
         cmocka_unit_test(resize_of_the_shorter_side_keeps_the_aspect),
         cmocka_unit_test(flips_happen_as_often_as_said),
         cmocka_unit_test(the_shape_of_a_pad_copes_with_any_parameters),
+        cmocka_unit_test(a_padded_side_has_at_most_65535_pixels),
+        cmocka_unit_test(a_pad_mirrors_no_more_than_there_is),
+        cmocka_unit_test(a_blur_reaches_no_further_than_the_picture),
+        cmocka_unit_test(crops_and_resizes_say_what_they_need),
         cmocka_unit_test(a_picture_that_is_too_small_is_a_bad_sample),
         cmocka_unit_test(parameters_have_these_limits_and_defaults),
     };

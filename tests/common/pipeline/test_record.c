@@ -178,6 +178,111 @@ static void a_fault_within_is_a_fault_of_the_whole(void **state)
     fby_buffer_fini(&out);
 }
 
+static void numbers_lie_between_two_borders(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        bool    taken;
+    } cases[] = {{-4, false}, {-3, true}, {0, true}, {10, true}, {11, false},
+        {INT64_MIN, false}, {INT64_MAX, false}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct fby_buffer out = {0};
+        struct fby_why    why = {{0}};
+        fby_record_put_i64(&out, 3, cases[i].value);
+        struct fby_record r     = fby_record_begin(out.data, out.size);
+        int64_t           value = fby_record_between(&r, 3, -3, 10);
+        assert_int_equal(value, cases[i].taken ? cases[i].value : 0);
+        assert_int_equal(fby_record_end(&r, "test", &why),
+            cases[i].taken ? FBY_OK : FBY_PROTO);
+        assert_string_equal(
+            why.text, cases[i].taken ? "" : "test: key 3 is out of range");
+        fby_buffer_fini(&out);
+    }
+}
+
+/* The error text of reading a real number at key 1 of `bits`. */
+static const char *said_of_reals(const uint64_t *bits, size_t n, double *value)
+{
+    static struct fby_why why;
+    struct fby_buffer     out = {0};
+    why.text[0]               = '\0';
+    fby_record_put_i64s(&out, 1, (const int64_t *)bits, n);
+    struct fby_record r = fby_record_begin(out.data, out.size);
+    *value              = fby_record_real(&r, 1);
+    fby_err err         = fby_record_end(&r, "test", &why);
+    assert_int_equal(err, why.text[0] == '\0' ? FBY_OK : FBY_PROTO);
+    fby_buffer_fini(&out);
+    return why.text;
+}
+
+static void reals_are_finite_and_one(void **state)
+{
+    (void)state;
+    static const uint64_t bits[]  = {0x7ff0000000000000, 0xfff0000000000000,
+         0x7ff8000000000000, 0x8000000000000000};
+    static const uint64_t right[] = {0xbff8000000000000, 0x7fefffffffffffff};
+    double                value   = 1;
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(said_of_reals(bits + i, 1, &value),
+            "test: key 1 holds NaN, an infinity or -0");
+        assert_true(value == 0 && !signbit(value));
+    }
+    assert_string_equal(said_of_reals(right, 1, &value), "");
+    assert_true(value == -1.5);
+    assert_string_equal(said_of_reals(right + 1, 1, &value), "");
+    assert_true(value == 0x1.fffffffffffffp1023);
+    assert_string_equal(
+        said_of_reals(right, 0, &value), "test: key 1 is not one real number");
+    assert_string_equal(
+        said_of_reals(right, 2, &value), "test: key 1 has too many numbers");
+}
+
+static void a_text_fills_its_room_but_for_its_end(void **state)
+{
+    (void)state;
+    struct fby_buffer out = {0};
+    char              text[4];
+    fby_record_put_text(&out, 1, "abc");
+    fby_record_put_text(&out, 2, "");
+    struct fby_record r = fby_record_begin(out.data, out.size);
+    fby_record_text(&r, 1, text, sizeof(text));
+    assert_string_equal(text, "abc");
+    fby_record_text(&r, 2, text, sizeof(text));
+    assert_string_equal(text, "");
+    assert_ok(fby_record_end(&r, "test", NULL));
+    r = fby_record_begin(out.data, out.size);
+    fby_record_text(&r, 1, text, 3);
+    assert_string_equal(text, "");
+    assert_int_equal(fby_record_end(&r, "test", NULL), FBY_PROTO);
+    fby_buffer_fini(&out);
+}
+
+static void the_first_fault_of_a_record_stays(void **state)
+{
+    (void)state;
+    struct fby_buffer out  = {0};
+    struct fby_why    why  = {{0}};
+    size_t            mark = fby_record_open(&out, 1);
+    fby_record_put_i64(&out, 1, 7);
+    fby_record_close(&out, mark);
+    struct fby_record r = fby_record_begin(out.data, out.size);
+    assert_true(fby_record_more(&r));
+    fby_record_refuse(&r, 9, "is the first");
+    fby_record_refuse(&r, 8, "is the second");
+    assert_false(fby_record_more(&r));
+    struct fby_record inner = fby_record_nested(&r, 1);
+    assert_false(fby_record_more(&inner));
+    assert_int_equal(fby_record_i64(&inner, 1), 0);
+    assert_int_equal(fby_record_between(&inner, 1, 5, 9), 0);
+    fby_record_leave(&r, &inner);
+    assert_int_equal(fby_record_end(&r, "test", &why), FBY_PROTO);
+    assert_string_equal(why.text, "test: key 9 is the first");
+    assert_int_equal(fby_record_end(&inner, "inner", &why), FBY_PROTO);
+    assert_string_equal(why.text, "inner: key 9 is the first");
+    fby_buffer_fini(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +294,10 @@ int main(void)
         cmocka_unit_test(keys_must_ascend),
         cmocka_unit_test(texts_are_bounded_and_utf8),
         cmocka_unit_test(a_fault_within_is_a_fault_of_the_whole),
+        cmocka_unit_test(numbers_lie_between_two_borders),
+        cmocka_unit_test(reals_are_finite_and_one),
+        cmocka_unit_test(a_text_fills_its_room_but_for_its_end),
+        cmocka_unit_test(the_first_fault_of_a_record_stays),
     };
     return cmocka_run_group_tests_name(
         "common.pipeline.record", tests, NULL, NULL);
