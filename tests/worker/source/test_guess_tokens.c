@@ -293,6 +293,29 @@ static void a_brace_names_as_many_files_as_a_path_can_hold(void **state)
         "split a folder");
 }
 
+/* 16 files whose brace has 4,081 + `n` bytes. */
+static void a_brace_of_more_bytes_than_a_path_is_none(void **state)
+{
+    const struct sandbox *sb = *state;
+    for (int n = 14; n <= 15; n++) {
+        char           path[300];
+        struct fby_why why = {0};
+        snprintf(path, sizeof(path), "p%d/test.bin", n);
+        flat(sb, path, 20);
+        for (int i = 0; i < 16; i++) {
+            snprintf(path, sizeof(path), "p%d/%c%0*d.bin", n, 'a' + i,
+                249 + (i < n ? 1 : 0), 0);
+            flat(sb, path, 20);
+        }
+        snprintf(path, sizeof(path), "p%d", n);
+        assert_int_equal(
+            fby_source_guess(sandbox_path(sb, path), FBY_U8, &guess, &why),
+            n == 14 ? FBY_USAGE : FBY_CONFIG);
+        assert_says(&why, n == 14 ? "a location has 1 to 4095 bytes, not 4100"
+                                  : "16 token files of split train that no ");
+    }
+}
+
 static void a_directory_with_letters_of_patterns_is_refused(void **state)
 {
     const struct sandbox *sb  = *state;
@@ -319,6 +342,7 @@ int main(void)
         TEST(train_stands_first_whatever_its_file_is_called),
         TEST(a_wildcard_matches_the_files_of_its_split_alone),
         TEST(a_brace_names_as_many_files_as_a_path_can_hold),
+        TEST(a_brace_of_more_bytes_than_a_path_is_none),
         TEST(a_directory_with_letters_of_patterns_is_refused),
     };
     return cmocka_run_group_tests_name(
