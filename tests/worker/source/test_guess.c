@@ -502,6 +502,32 @@ static void all_files_of_class_folders_are_counted(void **state)
     assert_true(guess.splits[0].members[1].looked);
 }
 
+/* Eight lists fill what a guess can hold. */
+static void a_split_too_many_of_any_kind_is_counted(void **state)
+{
+    static const char *const files[] = {"val/c/1.jpg", "val/a.npy",
+        "val/images/1.jpg", "val/t-0.tar", "val/a.bin", "val/l.csv"};
+    const struct sandbox    *sb      = *state;
+    char                     path[32];
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        for (unsigned k = 0; k < FBY_GUESS_SPLITS; k++) {
+            snprintf(path, sizeof(path), "p%zu/train/l%u.csv", i, k);
+            sandbox_write_text(sb, path, "x,y\n1,2\n");
+        }
+        snprintf(path, sizeof(path), "p%zu/%s", i, files[i]);
+        sandbox_write_text(sb, path, "x");
+        snprintf(path, sizeof(path), "p%zu/val/masks", i);
+        if (i == 2) {
+            sandbox_mkdir(sb, path);
+        }
+        snprintf(path, sizeof(path), "p%zu", i);
+        look_with(sb, path, FBY_U16);
+        assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
+        assert_int_equal(guess.n_more, 1);
+        assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    }
+}
+
 static void only_folders_called_so_are_splits(void **state)
 {
     const struct sandbox *sb = *state;
@@ -742,6 +768,7 @@ int main(void)
         TEST(png_files_in_tars_are_looked_into_where_they_lie),
         TEST(png_files_of_class_folders_are_looked_into),
         TEST(all_files_of_class_folders_are_counted),
+        TEST(a_split_too_many_of_any_kind_is_counted),
         TEST(only_folders_called_so_are_splits),
         TEST(a_path_that_is_not_there_is_named),
         TEST(what_is_of_no_kind_is_told_what_is),
