@@ -621,6 +621,179 @@ static void every_form_of_column_has_its_own_fields(void **state)
     fby_dataset_destroy(&one);
 }
 
+/* ---- what is refused of one column --------------------------------------- */
+
+static void write_column(const struct sandbox *sb, const char *path,
+    const char *descr, const char *shape, size_t bytes)
+{
+    struct fby_buffer file = {0};
+    put_npy_header(&file, descr, shape);
+    for (size_t i = 0; i < bytes; i++) {
+        fby_put_u8(&file, 0);
+    }
+    sandbox_write(sb, path, file.data, file.size);
+    fby_buffer_fini(&file);
+}
+
+static void a_column_has_samples_of_values(void **state)
+{
+    static const struct {
+        const char *shape;
+        const char *shown;
+    } rows[] = {{"()", "[]"}, {"(0,)", "[0]"}, {"(3, 0)", "[3, 0]"}};
+    char words[200];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        write_column(*state, "data/d/a.npy", "|u1", rows[i].shape, i == 0);
+        snprintf(words, sizeof(words),
+            "shard d: a.npy: its shape is %s: the first dimension of a column "
+            "counts its samples, and there is at least one of at least one "
+            "value",
+            rows[i].shown);
+        refuses(*state, "data:d", words);
+    }
+    write_column(*state, "data/e/a.values.npy", "|u1", "()", 1);
+    refuses(*state, "data:e", "shard e: a.values.npy: its shape is []: the ");
+    write_column(*state, "data/f/a.offsets.npy", "<i4", "(3, 2)", 24);
+    refuses(*state, "data:f",
+        "shard f: a.offsets.npy: its rows are [2] of int32; offsets are whole "
+        "numbers in one dimension");
+}
+
+static void values_in_fortran_order_are_refused(void **state)
+{
+    struct fby_buffer file = {0};
+    put_npy_text(&file, 1,
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (3, 2), }\n");
+    fby_put_bytes(&file, "123456", 6);
+    sandbox_write(*state, "data/d/a.npy", file.data, file.size);
+    fby_buffer_fini(&file);
+    refuses(*state, "data:d",
+        "a.npy: its values are in Fortran order; save np.ascontiguousarray(x)");
+}
+
+static void a_column_has_a_name_that_can_be_shown(void **state)
+{
+    char path[100];
+    snprintf(path, sizeof(path), "data/d/%063d.npy", 0);
+    column(*state, path, 3, 1);
+    struct fby_dataset_spec spec    = columns_of(*state, "data:d");
+    struct fby_dataset     *dataset = sandbox_dataset(&spec);
+    assert_int_equal(strlen(dataset->index.shards[0].columns[0].name), 63);
+    fby_dataset_destroy(&dataset);
+    snprintf(path, sizeof(path), "data/d/%064d.npy", 0);
+    column(*state, path, 3, 1);
+    refuses(*state, "data:d", ": a column's name has at most 63 bytes");
+    static const char *const names[] = {"a\tb", "a\x7f", "\xff"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "data/e%zu/%s.npy", i, names[i]);
+        column(*state, path, 3, 1);
+        snprintf(path, sizeof(path), "data:e%zu", i);
+        refuses(*state, path,
+            "a column's name is UTF-8 without control characters");
+    }
+    column(*state, "data/f/a.npy", 3, 1);
+    column(*state, "data/f/A.npy", 3, 1);
+    refuses(*state, "data:f",
+        "shard f: two columns named a (the case of letters does not tell them "
+        "apart)");
+}
+
+static uint32_t columns_in(struct sandbox *sb, const char *pattern)
+{
+    struct fby_dataset_spec spec    = columns_of(sb, pattern);
+    struct fby_dataset     *dataset = sandbox_dataset(&spec);
+    uint32_t                n       = dataset->index.shards[0].n_columns;
+    fby_dataset_destroy(&dataset);
+    return n;
+}
+
+static void what_is_no_column_is_passed_over(void **state)
+{
+    static const uint8_t values[3];
+    struct npz_file      file = {.n = 0};
+    struct fby_buffer    text = {0};
+    fby_put_bytes(&text, "no array", 8);
+    put_npz_member(&file, "notes.txt", &text);
+    put_npz_array(&file, "a", "|u1", "(3,)", values, 3);
+    put_npz_member(&file, ".npy", &text);
+    put_npz_member(&file, "a.npy.bak", &text);
+    end_npz(&file);
+    sandbox_write(*state, "data/t.npz", file.bytes.data, file.bytes.size);
+    sandbox_write(*state, "data/d/t.npz", file.bytes.data, file.bytes.size);
+    column(*state, "data/d/b.npy", 4, 1);
+    sandbox_write_text(*state, "data/d/.npy", "no column");
+    sandbox_mkdir(*state, "data/d/c.npy");
+    assert_int_equal(columns_in(*state, "data:t.npz"), 1);
+    assert_int_equal(columns_in(*state, "data:d"), 1);
+    npz_fini(&file);
+    put_npz_member(&file, "x.npy", &text);
+    end_npz(&file);
+    sandbox_write(*state, "data/u.npz", file.bytes.data, file.bytes.size);
+    refuses(*state, "data:u.npz", "shard u.npz: x.npy: ");
+    npz_fini(&file);
+    fby_buffer_fini(&text);
+}
+
+static void a_column_that_no_shard_has_is_told_what_it_has(void **state)
+{
+    struct fby_field_content field = {.from = {"z", "y"}, .n_from = 2};
+    struct fby_why           why   = {{0}};
+    uint16_t                *pick  = NULL;
+    struct fby_dataset_spec  spec  = columns_of(*state, "data:d-{0,1}");
+    column(*state, "data/d-0/Y.npy", 3, 1);
+    column(*state, "data/d-1/a.npy", 3, 1);
+    column(*state, "data/d-1/b.npy", 3, 1);
+    struct fby_dataset *dataset = sandbox_dataset(&spec);
+    assert_int_equal(
+        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "shard d-1 has no column z; it has a, b");
+    field.max_length = 3;
+    assert_int_equal(
+        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "shard d-0 has no ragged column z; it has Y");
+    field.decode = FBY_DECODE_SPARSE;
+    assert_int_equal(
+        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "shard d-0 has no sparse column z; it has Y");
+    assert_null(pick);
+    fby_dataset_destroy(&dataset);
+}
+
+static void parts_of_scipy_files_fit_each_other(void **state)
+{
+    static const int64_t cube[] = {3, 10, 2};
+    struct csr           csr    = good_csr();
+    csr.data.shape              = "(2, 2)";
+    save_csr(*state, &csr);
+    refuses(
+        *state, "data:d", "a.npz: data.npy: it has 2 dimensions; one is right");
+    csr               = good_csr();
+    csr.indices.descr = "<f2";
+    save_csr(*state, &csr);
+    refuses(*state, "data:d",
+        "a.npz: indices.npy: it is of float16; whole numbers are right");
+    csr              = good_csr();
+    csr.shape.shape  = "(3,)";
+    csr.shape.values = cube;
+    csr.shape.bytes  = sizeof(cube);
+    save_csr(*state, &csr);
+    refuses(*state, "data:d",
+        "a.npz: its shape has 3 dimensions; 2 are right: rows, and values of "
+        "a row");
+    csr              = good_csr();
+    csr.indptr.shape = "(3,)";
+    csr.indptr.bytes = 24;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d",
+        "a.npz: its indptr.npy has 3 offsets, of 3 rows 4 are right");
+    csr            = good_csr();
+    csr.data.shape = "(3,)";
+    csr.data.bytes = 12;
+    save_csr(*state, &csr);
+    refuses(*state, "data:d",
+        "a.npz: its data.npy has 3 values, its indices.npy 4");
+}
+
 /* ---- tokens -------------------------------------------------------------- */
 
 static const struct fby_tokens threes = {
@@ -709,6 +882,19 @@ static void a_file_of_fewer_tokens_than_indexed_is_named_by_its_row(
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            a_column_has_samples_of_values, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            values_in_fortran_order_are_refused, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            a_column_has_a_name_that_can_be_shown, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            what_is_no_column_is_passed_over, sandbox_open, sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            a_column_that_no_shard_has_is_told_what_it_has, sandbox_open,
+            sandbox_close),
+        cmocka_unit_test_setup_teardown(
+            parts_of_scipy_files_fit_each_other, sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
             sequences_lie_in_the_mapped_files, sandbox_open, sandbox_close),
         cmocka_unit_test_setup_teardown(
