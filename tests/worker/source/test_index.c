@@ -106,6 +106,24 @@ static void samples_that_a_side_lacks_are_counted_and_the_first_named(
     refuses(&spec, "4 files missing: 10.* in b, 2.* in a, 3.* in a, ...; each");
 }
 
+static void the_name_of_a_side_and_an_extension_have_63_bytes(void **state)
+{
+    const struct sandbox         *sb = *state;
+    const struct fby_dataset_spec spec =
+        source(sb, FBY_SOURCE_PARALLEL, "data:p/{a,b}");
+    char path[100];
+    sandbox_write_text(sb, "data/p/a/0.txt", "");
+    snprintf(path, sizeof(path), "data/p/b/0.%061d", 0);
+    sandbox_write_text(sb, path, "");
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    fby_dataset_destroy(&ds);
+    sandbox_remove(sb, path);
+    snprintf(path, sizeof(path), "data/p/b/0.%062d", 0);
+    sandbox_write_text(sb, path, "");
+    refuses(&spec,
+        "00: the folder's name and the extension have more than 63 bytes");
+}
+
 /* ---- lists --------------------------------------------------------------- */
 
 static const char image[1][FBY_NAME_SIZE] = {"image"};
@@ -490,6 +508,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_side_is_the_folder_of_its_whole_name),
         TEST(samples_that_a_side_lacks_are_counted_and_the_first_named),
+        TEST(the_name_of_a_side_and_an_extension_have_63_bytes),
         TEST(rows_of_a_list_have_files_and_values),
         TEST(a_list_in_json_lines_is_told_by_its_name),
         TEST(a_file_of_a_list_that_is_not_there_is_named_by_its_line),

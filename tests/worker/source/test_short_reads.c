@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "tests/test.h"
@@ -49,6 +50,22 @@ ssize_t __wrap_pread(int fd, void *out, size_t size, off_t offset)
 {
     ssize_t n = answer(&size);
     return n == 1 ? __real_pread(fd, out, size, offset) : n;
+}
+
+/* How many calls of fstat succeed before one fails; -1: all of them. */
+static atomic_int stats_left = -1;
+
+int __real_fstat(int fd, struct stat *out);
+int __wrap_fstat(int fd, struct stat *out);
+
+int __wrap_fstat(int fd, struct stat *out)
+{
+    if (atomic_load(&stats_left) >= 0 &&
+        atomic_fetch_sub(&stats_left, 1) == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return __real_fstat(fd, out);
 }
 
 static int open_whole(void **state)
@@ -176,6 +193,29 @@ static void what_cannot_be_read_says_why(void **state)
     }
 }
 
+/* Of all the calls that an open makes, one after another fails. */
+static void no_file_is_used_whose_state_is_not_known(void **state)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        struct fby_dataset_spec spec = source_of(*state, kinds[i]);
+        fby_err                 err  = FBY_IO;
+        int                     n    = 0;
+        for (; err != FBY_OK; n++) {
+            struct fby_dataset *dataset = NULL;
+            struct fby_why      why     = {{0}};
+            atomic_store(&stats_left, n);
+            err = fby_dataset_open(
+                &spec, (struct fby_progress){0}, &dataset, &why);
+            assert_int_equal(
+                err, atomic_load(&stats_left) < 0 ? FBY_IO : FBY_OK);
+            atomic_store(&stats_left, -1);
+            assert_int_equal(why.text[0] != '\0', err != FBY_OK);
+            fby_dataset_destroy(&dataset);
+        }
+        assert_true(n > 3);
+    }
+}
+
 static void a_member_that_cannot_be_read_says_why(void **state)
 {
     struct fby_dataset_spec spec    = source_of(*state, FBY_SOURCE_SHARDS);
@@ -243,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(files_that_come_in_pieces_are_the_same),
         TEST(what_cannot_be_read_says_why),
+        TEST(no_file_is_used_whose_state_is_not_known),
         TEST(a_member_that_cannot_be_read_says_why),
         TEST(a_manifest_that_comes_in_pieces_is_the_same),
     };
