@@ -359,7 +359,7 @@ static fby_err look_at_folder(struct fby_look *look, const char *path,
     const char *name, const struct fby_listing *listing, struct fby_why *why)
 {
     struct fby_guess_columns found;
-    uint32_t                 before = look->out->n_splits;
+    uint32_t                 before = fby_look_found(look);
     fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
     if (err == FBY_OK && found.sure) {
         return look_at_table(look, name, &found, why);
@@ -367,10 +367,10 @@ static fby_err look_at_folder(struct fby_look *look, const char *path,
     if (err == FBY_OK) {
         err = fby_look_at_lists(look, path, listing, why);
     }
-    if (err == FBY_OK && look->out->n_splits == before) {
+    if (err == FBY_OK && fby_look_found(look) == before) {
         err = fby_look_at_parallel(look, path, listing, why);
     }
-    if (err != FBY_OK || look->out->n_splits > before) {
+    if (err != FBY_OK || fby_look_found(look) > before) {
         return err;
     }
     if (found.shards > 0) {
@@ -387,6 +387,7 @@ static fby_err look_at_split(struct fby_look *look, const char *path,
 {
     struct fby_listing listing = {0};
     uint32_t           before  = look->out->n_splits;
+    uint32_t           found   = fby_look_found(look);
     const char        *only    = look->only[0] != '\0' ? look->only : NULL;
     look->name                 = name;
     fby_err  err  = fby_listing_read(look->root, path, only, &listing, why);
@@ -395,7 +396,7 @@ static fby_err look_at_split(struct fby_look *look, const char *path,
         err = look_at_tars(look, path, listing.entries, tars, why);
     } else if (err == FBY_OK) {
         err = fby_look_at_tokens(look, path, &listing, why);
-        if (err == FBY_OK && look->out->n_splits == before) {
+        if (err == FBY_OK && fby_look_found(look) == found) {
             err = look_at_folder(look, path, name, &listing, why);
         }
     }

@@ -19,6 +19,12 @@ struct fby_look {
 /* The next split; NULL, and counted, when there are as many as can be. */
 struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name);
 
+/* How many splits were found so far, those that are only counted among them. */
+static inline uint32_t fby_look_found(const struct fby_look *look)
+{
+    return look->out->n_splits + look->out->n_more;
+}
+
 /* A name that no split has, of what begins with `stem`: the word in it, else
  * look->name, else the stem itself ("in1k-a-" makes "in1k-a"). */
 void fby_look_name(

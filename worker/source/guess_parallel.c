@@ -101,7 +101,7 @@ fby_err fby_look_at_parallel(struct fby_look *look, const char *path,
     struct sides       sides  = {.n = 0};
     struct fby_listing within = {0};
     char               below[FBY_PATH_SIZE];
-    uint32_t           before = look->out->n_splits;
+    uint32_t           before = fby_look_found(look);
     find_sides(listing, &sides);
     if (!sides.pictures || !sides.partners) {
         return FBY_OK;
@@ -120,7 +120,7 @@ fby_err fby_look_at_parallel(struct fby_look *look, const char *path,
         err = look_within(look, path, &sides, &within, why);
     }
     fby_listing_fini(&within);
-    if (err != FBY_OK || look->out->n_splits > before) {
+    if (err != FBY_OK || fby_look_found(look) > before) {
         return err;
     }
     err = fby_path_join(path, sides.brace, below, why);

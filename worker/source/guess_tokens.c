@@ -70,8 +70,7 @@ struct group { /* files of one split, in one directory */
     const char            *odd;   /* whose letters mean something, or NULL */
     uint32_t               n;
     size_t                 shared; /* letters that all begin with */
-    char                   brace[FBY_PATH_SIZE];
-    bool                   full; /* more than the brace holds */
+    char                   brace[FBY_PATH_SIZE]; /* not ended; cut when full */
 };
 
 /* The split that a file says it is of; without a word it is of the rest. */
@@ -108,9 +107,7 @@ static void join(struct group *group, const char *name)
         i++;
     }
     group->shared = i;
-    int n =
-        snprintf(group->brace + used, room, "%s%s", used > 0 ? "," : "{", name);
-    group->full = group->full || n < 0 || (size_t)n + 2 > room;
+    snprintf(group->brace + used, room, "%s%s", used > 0 ? "," : "{", name);
 }
 
 /* Does `pattern` match the group's files and no others? */
@@ -144,7 +141,7 @@ static fby_err name_files(const struct group *group,
         return FBY_OK;
     }
     int n = snprintf(out, FBY_PATH_SIZE, "%s}", group->brace);
-    return !group->full && n < FBY_PATH_SIZE
+    return n < FBY_PATH_SIZE
                ? FBY_OK
                : fby_because(why, FBY_CONFIG,
                      "%u token files of split %s that no short pattern names; "

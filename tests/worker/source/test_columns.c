@@ -347,6 +347,147 @@ static void lengths_need_a_column_that_has_some(void **state)
     sandbox_refuses(&spec, FBY_CONFIG, "column a has rows of one shape");
 }
 
+/* ---- what is refused of one column --------------------------------------- */
+
+static void write_column(const struct sandbox *sb, const char *path,
+    const char *descr, const char *shape, size_t bytes)
+{
+    struct fby_buffer file = {0};
+    put_npy_header(&file, descr, shape);
+    for (size_t i = 0; i < bytes; i++) {
+        fby_put_u8(&file, 0);
+    }
+    sandbox_write(sb, path, file.data, file.size);
+    fby_buffer_fini(&file);
+}
+
+static void a_column_has_samples_of_values(void **state)
+{
+    static const struct {
+        const char *shape;
+        const char *shown;
+    } rows[] = {{"()", "[]"}, {"(0,)", "[0]"}, {"(3, 0)", "[3, 0]"}};
+    char words[200];
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        write_column(*state, "data/d/a.npy", "|u1", rows[i].shape, i == 0);
+        snprintf(words, sizeof(words),
+            "shard d: a.npy: its shape is %s: the first dimension of a column "
+            "counts its samples, and there is at least one of at least one "
+            "value",
+            rows[i].shown);
+        refuses(*state, "data:d", words);
+    }
+    write_column(*state, "data/e/a.values.npy", "|u1", "()", 1);
+    refuses(*state, "data:e", "shard e: a.values.npy: its shape is []: the ");
+    write_column(*state, "data/f/a.offsets.npy", "<i4", "(3, 2)", 24);
+    refuses(*state, "data:f",
+        "shard f: a.offsets.npy: its rows are [2] of int32; offsets are whole "
+        "numbers in one dimension");
+}
+
+static void values_in_fortran_order_are_refused(void **state)
+{
+    struct fby_buffer file = {0};
+    put_npy_text(&file, 1,
+        "{'descr': '|u1', 'fortran_order': True, 'shape': (3, 2), }\n");
+    fby_put_bytes(&file, "123456", 6);
+    sandbox_write(*state, "data/d/a.npy", file.data, file.size);
+    fby_buffer_fini(&file);
+    refuses(*state, "data:d",
+        "a.npy: its values are in Fortran order; save np.ascontiguousarray(x)");
+}
+
+static void a_column_has_a_name_that_can_be_shown(void **state)
+{
+    char path[100];
+    snprintf(path, sizeof(path), "data/d/%063d.npy", 0);
+    column(*state, path, 3, 1);
+    struct fby_dataset_spec spec =
+        sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d");
+    struct fby_dataset *dataset = sandbox_dataset(&spec);
+    assert_int_equal(strlen(dataset->index.shards[0].columns[0].name), 63);
+    fby_dataset_destroy(&dataset);
+    snprintf(path, sizeof(path), "data/d/%064d.npy", 0);
+    column(*state, path, 3, 1);
+    refuses(*state, "data:d", ": a column's name has at most 63 bytes");
+    static const char *const names[] = {"a\tb", "a\x7f", "\xff"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof(path), "data/e%zu/%s.npy", i, names[i]);
+        column(*state, path, 3, 1);
+        snprintf(path, sizeof(path), "data:e%zu", i);
+        refuses(*state, path,
+            "a column's name is UTF-8 without control characters");
+    }
+    column(*state, "data/f/a.npy", 3, 1);
+    column(*state, "data/f/A.npy", 3, 1);
+    refuses(*state, "data:f",
+        "shard f: two columns named a (the case of letters does not tell them "
+        "apart)");
+}
+
+static uint32_t columns_in(struct sandbox *sb, const char *pattern)
+{
+    struct fby_dataset_spec spec =
+        sandbox_source(sb, FBY_SOURCE_COLUMNS, pattern);
+    struct fby_dataset *dataset = sandbox_dataset(&spec);
+    uint32_t            n       = dataset->index.shards[0].n_columns;
+    fby_dataset_destroy(&dataset);
+    return n;
+}
+
+static void what_is_no_column_is_passed_over(void **state)
+{
+    static const uint8_t values[3];
+    struct npz_file      file = {.n = 0};
+    struct fby_buffer    text = {0};
+    fby_put_bytes(&text, "no array", 8);
+    put_npz_member(&file, "notes.txt", &text);
+    put_npz_array(&file, "a", "|u1", "(3,)", values, 3);
+    put_npz_member(&file, ".npy", &text);
+    put_npz_member(&file, "a.npy.bak", &text);
+    end_npz(&file);
+    sandbox_write(*state, "data/t.npz", file.bytes.data, file.bytes.size);
+    sandbox_write(*state, "data/d/t.npz", file.bytes.data, file.bytes.size);
+    column(*state, "data/d/b.npy", 4, 1);
+    sandbox_write_text(*state, "data/d/.npy", "no column");
+    sandbox_mkdir(*state, "data/d/c.npy");
+    assert_int_equal(columns_in(*state, "data:t.npz"), 1);
+    assert_int_equal(columns_in(*state, "data:d"), 1);
+    npz_fini(&file);
+    put_npz_member(&file, "x.npy", &text);
+    end_npz(&file);
+    sandbox_write(*state, "data/u.npz", file.bytes.data, file.bytes.size);
+    refuses(*state, "data:u.npz", "shard u.npz: x.npy: ");
+    npz_fini(&file);
+    fby_buffer_fini(&text);
+}
+
+static void a_column_that_no_shard_has_is_told_what_it_has(void **state)
+{
+    struct fby_field_content field = {.from = {"z", "y"}, .n_from = 2};
+    struct fby_why           why   = {{0}};
+    uint16_t                *pick  = NULL;
+    struct fby_dataset_spec  spec =
+        sandbox_source(*state, FBY_SOURCE_COLUMNS, "data:d-{0,1}");
+    column(*state, "data/d-0/Y.npy", 3, 1);
+    column(*state, "data/d-1/a.npy", 3, 1);
+    column(*state, "data/d-1/b.npy", 3, 1);
+    struct fby_dataset *dataset = sandbox_dataset(&spec);
+    assert_int_equal(
+        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "shard d-1 has no column z; it has a, b");
+    field.max_length = 3;
+    assert_int_equal(
+        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "shard d-0 has no ragged column z; it has Y");
+    field.decode = FBY_DECODE_SPARSE;
+    assert_int_equal(
+        fby_dataset_pick(dataset, &field, &pick, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "shard d-0 has no sparse column z; it has Y");
+    assert_null(pick);
+    fby_dataset_destroy(&dataset);
+}
+
 /* ---- tokens -------------------------------------------------------------- */
 
 static const struct fby_tokens threes = {
@@ -454,6 +595,11 @@ int main(void)
         IN_SANDBOX(a_file_cut_short_while_it_is_read_is_stale),
         IN_SANDBOX(a_file_that_was_replaced_is_stale_after_it_was_read),
         IN_SANDBOX(what_is_no_table_is_refused_with_its_numbers),
+        IN_SANDBOX(a_column_has_samples_of_values),
+        IN_SANDBOX(values_in_fortran_order_are_refused),
+        IN_SANDBOX(a_column_has_a_name_that_can_be_shown),
+        IN_SANDBOX(what_is_no_column_is_passed_over),
+        IN_SANDBOX(a_column_that_no_shard_has_is_told_what_it_has),
     };
     return cmocka_run_group_tests_name(
         "worker.source.columns", tests, NULL, NULL);

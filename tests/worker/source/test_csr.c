@@ -201,9 +201,40 @@ static void every_form_of_column_has_its_own_fields(void **state)
     fby_dataset_destroy(&one);
 }
 
+static void parts_of_scipy_files_fit_each_other(void **state)
+{
+    static const int64_t cube[] = {3, 10, 2};
+    struct csr           csr    = good_csr();
+    csr.data.shape              = "(2, 2)";
+    refuses_csr(
+        *state, &csr, "a.npz: data.npy: it has 2 dimensions; one is right");
+    csr               = good_csr();
+    csr.indices.descr = "<f2";
+    refuses_csr(*state, &csr,
+        "a.npz: indices.npy: it is of float16; whole numbers are right");
+    csr              = good_csr();
+    csr.shape.shape  = "(3,)";
+    csr.shape.values = cube;
+    csr.shape.bytes  = sizeof(cube);
+    refuses_csr(*state, &csr,
+        "a.npz: its shape has 3 dimensions; 2 are right: rows, and values of "
+        "a row");
+    csr              = good_csr();
+    csr.indptr.shape = "(3,)";
+    csr.indptr.bytes = 24;
+    refuses_csr(*state, &csr,
+        "a.npz: its indptr.npy has 3 offsets, of 3 rows 4 are right");
+    csr            = good_csr();
+    csr.data.shape = "(3,)";
+    csr.data.bytes = 12;
+    refuses_csr(
+        *state, &csr, "a.npz: its data.npy has 3 values, its indices.npy 4");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        IN_SANDBOX(parts_of_scipy_files_fit_each_other),
         IN_SANDBOX(rows_of_a_scipy_file_lie_where_its_offsets_say),
         IN_SANDBOX(
             offsets_and_shapes_of_scipy_files_are_refused_with_their_numbers),

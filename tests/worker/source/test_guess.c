@@ -365,6 +365,385 @@ static void what_lies_flat_says_what_it_needs(void **state)
     assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
 }
 
+/* The reason is "looking at DIRECTORY: " and `words`. */
+static void assert_refused_with(
+    const struct sandbox *sb, const char *path, const char *words)
+{
+    char           right[512];
+    struct fby_why why = {0};
+    snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
+        words);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, path), 0, &guess, &why), FBY_CONFIG);
+    assert_string_equal(why.text, right);
+}
+
+static void assert_split(const struct sandbox *sb, uint32_t i, const char *name,
+    const char *pattern, uint64_t samples)
+{
+    assert_true(i < guess.n_splits);
+    assert_string_equal(guess.splits[i].name, name);
+    assert_string_equal(guess.splits[i].pattern, sandbox_path(sb, pattern));
+    assert_int_equal(guess.splits[i].samples, samples);
+}
+
+static void tar_files_of_a_folder_of_a_split_are_named_by_it(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_shard(sb, "p/val/x-train-0.tar", 0, 2);
+    sandbox_shard(sb, "p/train/b-0.tar", 0, 4);
+    sandbox_shard(sb, "p/train/b-1.tar", 0, 3);
+    sandbox_shard(sb, "p/train/a-0.tar", 0, 5);
+    sandbox_write_text(sb, "p/train/0.txt", "x");
+    sandbox_write_text(sb, "p/train/a-1.txt", "x");
+    sandbox_mkdir(sb, "p/train/a-1.tar");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_SHARDS);
+    assert_int_equal(guess.n_splits, 3);
+    assert_split(sb, 0, "train", "p/train/a-0.tar", 5);
+    assert_split(sb, 1, "b", "p/train/b-{0..1}.tar", 4);
+    assert_split(sb, 2, "val", "p/val/x-train-0.tar", 2);
+    assert_int_equal(guess.splits[0].shards, 1);
+    assert_true(guess.splits[0].counted_all);
+    assert_int_equal(guess.splits[1].shards, 2);
+    assert_false(guess.splits[1].counted_all);
+    assert_true(guess.splits[0].members[1].always);
+    look(sb, "p/train/b-1.tar");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/train/b-1.tar", 3);
+}
+
+static void train_stands_first_whatever_its_files_are_called(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_shard(sb, "p/a-test-0.tar", 0, 1);
+    sandbox_shard(sb, "p/b-val-0.tar", 0, 2);
+    sandbox_shard(sb, "p/c-train-0.tar", 0, 3);
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 3);
+    assert_split(sb, 0, "train", "p/c-train-0.tar", 3);
+    assert_split(sb, 1, "val", "p/b-val-0.tar", 2);
+    assert_split(sb, 2, "test", "p/a-test-0.tar", 1);
+}
+
+static void shards_that_cannot_be_patterns_or_read_are_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_shard(sb, "p/a,b-0.tar", 0, 1);
+    assert_refused_with(sb, "p",
+        "the name of a,b-0.tar has a letter that means something in patterns; "
+        "rename it");
+    sandbox_shard(sb, "q*r/a.tar", 0, 1);
+    assert_refused(sb, "q*r", 0, "/q*r has a letter that means something");
+    sandbox_write_text(sb, "broken/train/t-0.tar", "no tar");
+    assert_refused(sb, "broken", 0, ": shard train/t-0.tar: ");
+    assert_int_equal(guess.n_splits, 1);
+}
+
+/* A PNG file's head: grey, of 8 bits. */
+static const uint8_t png_head[33] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a,
+    '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 2, 0, 0, 0, 2, 8, 0};
+
+static void png_files_in_tars_are_looked_into_where_they_lie(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_buffer     tar = {0};
+    tar_file(&tar, "0.jpg", "x");
+    tar_header(&tar, "0.seg.png", '0', sizeof(png_head));
+    tar_payload(&tar, png_head, sizeof(png_head));
+    tar_file(&tar, "0.z.png", "no PNG file at all, but as long as the head");
+    tar_end(&tar);
+    sandbox_tar(sb, "p/train/t.tar", &tar);
+    look(sb, "p");
+    const struct fby_init_member *members = guess.splits[0].members;
+    assert_int_equal(guess.splits[0].n_members, 3);
+    assert_string_equal(members[1].extension, "seg.png");
+    assert_true(members[1].looked);
+    assert_true(members[1].ids);
+    assert_true(members[2].looked);
+    assert_false(members[2].ids);
+    assert_false(members[0].looked);
+}
+
+static void png_files_of_class_folders_are_looked_into(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write(sb, "p/train/c0/a/1.seg.png", png_head, sizeof(png_head));
+    sandbox_write_text(sb, "p/train/c0/a/1.png", "no PNG file");
+    sandbox_write(sb, "p/train/c1/2.png", png_head, sizeof(png_head));
+    look(sb, "p");
+    const struct fby_init_member *members = guess.splits[0].members;
+    assert_split(sb, 0, "train", "p/train", 2);
+    assert_int_equal(guess.splits[0].n_members, 2);
+    assert_string_equal(members[0].extension, "png");
+    assert_true(members[0].looked);
+    assert_false(members[0].ids);
+    assert_true(members[0].always);
+    assert_string_equal(members[1].extension, "seg.png");
+    assert_true(members[1].ids);
+    assert_false(members[1].always);
+}
+
+/* They are cut into parts of 1,024 samples, which are counted together. */
+static void all_files_of_class_folders_are_counted(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  path[32];
+    for (unsigned i = 0; i < 1030; i++) {
+        snprintf(path, sizeof(path), "p/c/%u.jpg", i);
+        sandbox_write(sb, path, "", 0);
+    }
+    sandbox_write_text(sb, "p/d/1.png", "x");
+    look(sb, "p");
+    assert_split(sb, 0, "train", "p", 1031);
+    assert_int_equal(guess.splits[0].classes, 2);
+    assert_int_equal(guess.splits[0].members[0].count, 1030);
+    assert_int_equal(guess.splits[0].members[1].count, 1);
+    assert_true(guess.splits[0].members[1].looked);
+}
+
+/* Eight lists fill what a guess can hold. */
+static void a_split_too_many_of_any_kind_is_counted(void **state)
+{
+    static const char *const files[] = {"val/c/1.jpg", "val/a.npy",
+        "val/images/1.jpg", "val/t-0.tar", "val/a.bin", "val/l.csv"};
+    const struct sandbox    *sb      = *state;
+    char                     path[32];
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        for (unsigned k = 0; k < FBY_GUESS_SPLITS; k++) {
+            snprintf(path, sizeof(path), "p%zu/train/l%u.csv", i, k);
+            sandbox_write_text(sb, path, "x,y\n1,2\n");
+        }
+        snprintf(path, sizeof(path), "p%zu/%s", i, files[i]);
+        sandbox_write_text(sb, path, "x");
+        snprintf(path, sizeof(path), "p%zu/val/masks", i);
+        if (i == 2) {
+            sandbox_mkdir(sb, path);
+        }
+        snprintf(path, sizeof(path), "p%zu", i);
+        look_with(sb, path, FBY_U16);
+        assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
+        assert_int_equal(guess.n_more, 1);
+        assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    }
+}
+
+static void only_folders_called_so_are_splits(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train", "a file");
+    sandbox_write_text(sb, "p/val/1.jpg", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p", 1);
+    assert_int_equal(guess.splits[0].classes, 1);
+    sandbox_write_text(sb, "q/train/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/training/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/validation/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/valid/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/val", "a file");
+    sandbox_write_text(sb, "q/test/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/l.csv", "x,y\n1,2\n");
+    look(sb, "q");
+    assert_int_equal(guess.n_splits, 4);
+    assert_split(sb, 0, "train", "q/train", 1);
+    assert_split(sb, 1, "validation", "q/validation", 1);
+    assert_split(sb, 2, "valid", "q/valid", 1);
+    assert_split(sb, 3, "test", "q/test", 1);
+    look(sb, "q/l.csv");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "q/l.csv", 1);
+}
+
+static void a_path_that_is_not_there_is_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  right[256];
+    struct fby_why        why = {0};
+    snprintf(right, sizeof(right),
+        "cannot look at %s: No such file or directory",
+        sandbox_path(sb, "none"));
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
+        FBY_NOT_FOUND);
+    assert_string_equal(why.text, right);
+    assert_int_equal(guess.n_splits, 0);
+}
+
+static void what_is_of_no_kind_is_told_what_is(void **state)
+{
+    static const char known[] =
+        "; known are class folders (CLASS/0001.jpg), tar files, columns (.npy, "
+        ".npz), lists (.csv, .jsonl), parallel folders (images and masks) and "
+        "token files (.mds; .bin with .idx; .bin with --tokens TYPE)";
+    const struct sandbox *sb = *state;
+    char                  words[400];
+    sandbox_mkdir(sb, "p");
+    snprintf(words, sizeof(words), "it is empty%s", known);
+    assert_refused_with(sb, "p", words);
+    sandbox_write_text(sb, "p/jpg", "x");
+    sandbox_write_text(sb, "p/1.jpg.txt", "x");
+    snprintf(
+        words, sizeof(words), "only files of no known kind lie in it%s", known);
+    assert_refused_with(sb, "p", words);
+    sandbox_write_text(sb, "p/2.jpeg", "x");
+    snprintf(words, sizeof(words), "it is a file of no known kind%s", known);
+    assert_refused_with(sb, "p/2.jpeg", words);
+    assert_refused_with(sb, "p",
+        "pictures lie in it, but no class folders; expected is one folder a "
+        "class, with the class's files in it (CLASS/0001.jpg), or a list of "
+        "them (.csv, .jsonl) with a column of paths");
+    sandbox_remove(sb, "p/2.jpeg");
+    sandbox_write_text(sb, "p/3.png", "x");
+    assert_refused(sb, "p", 0, "pictures lie in it");
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+static void only_names_of_files_beside_it_make_a_column_of_paths(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  text[512];
+    sandbox_write_text(sb, "p/d.1/1.jpg", "x");
+    sandbox_write_text(sb, "p/plain", "x");
+    snprintf(text, sizeof(text),
+        "whole,plain,dir,none,n,here,later,up\n"
+        "%s,plain,d.1,d.1/2.jpg,1,d.1/1.jpg,,../p/d.1/1.jpg\n"
+        "%s,plain,d.1,d.1/2.jpg,1,d.1/1.jpg,d.1/1.jpg,\n",
+        sandbox_path(sb, "p/d.1/1.jpg"), sandbox_path(sb, "p/d.1/1.jpg"));
+    sandbox_write_text(sb, "p/l.csv", text);
+    look(sb, "p/l.csv");
+    const struct fby_guess_split *split = &guess.splits[0];
+    assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    assert_int_equal(split->samples, 2);
+    assert_int_equal(split->n_files, 2);
+    assert_string_equal(split->files[0], "here");
+    assert_string_equal(split->files[1], "later");
+    assert_true(split->counted_all);
+}
+
+static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
+{
+    const struct sandbox *sb        = *state;
+    char                  head[160] = "";
+    char                  row[80]   = "";
+    for (int i = 0; i < FBY_MAX_FILES + 1; i++) {
+        snprintf(head + strlen(head), 5, "%sc%02d", i > 0 ? "," : "", i);
+        strcat(row, i > 0 ? ",1.t" : "1.t");
+    }
+    strcat(head, "\n");
+    strcat(head, row);
+    sandbox_write_text(sb, "p/l.csv", head);
+    sandbox_write_text(sb, "p/1.t", "x");
+    look(sb, "p/l.csv");
+    assert_int_equal(guess.splits[0].n_files, FBY_MAX_FILES);
+    assert_string_equal(guess.splits[0].files[0], "c00");
+    assert_string_equal(guess.splits[0].files[FBY_MAX_FILES - 1], "c15");
+}
+
+static void lists_of_values_beside_folders_are_notes(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/c/1.jpg", "x");
+    sandbox_write_text(sb, "p/a.csv", "x,y\n1,2\n");
+    sandbox_write_text(sb, "p/b.csv", "no list, this\n\"\n");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    assert_int_equal(guess.n_splits, 1);
+    assert_int_equal(guess.n_more, 0);
+    sandbox_write_text(sb, "p/c.csv", "x,y\nc/1.jpg,2\n");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/c.csv", 1);
+}
+
+static void a_list_that_cannot_be_read_is_refused_unless_another_can(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/a.csv", "no list, this\n\"\n");
+    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that does not end");
+    sandbox_write_text(sb, "p/b.csv", "x,y\n1,2\n");
+    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that does not end");
+    sandbox_remove(sb, "p/a.csv");
+    sandbox_write_text(sb, "p/c.csv", "no list, this\n\"\n");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/b.csv", 1);
+}
+
+/* ---- parallel folders ---------------------------------------------------- */
+
+static void pictures_or_partners_alone_are_class_folders(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/photos/1.jpg", "x");
+    sandbox_write_text(sb, "p/masks", "a file");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    sandbox_write_text(sb, "q/labels/1.png", "x");
+    sandbox_write_text(sb, "q/masks/1.png", "x");
+    look(sb, "q");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+}
+
+static void parallel_folders_may_lie_in_a_folder_of_a_split(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/train/depth/1.png", "x");
+    sandbox_write_text(sb, "p/train/masks/1.png", "x");
+    sandbox_write_text(sb, "p/val/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/val/images/2.jpg", "x");
+    sandbox_write_text(sb, "p/val/masks/1.png", "x");
+    sandbox_write_text(sb, "p/val/masks/2.png", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 2);
+    assert_split(sb, 0, "train", "p/train/{depth,images,masks}", 1);
+    assert_split(sb, 1, "val", "p/val/{images,masks}", 2);
+    assert_int_equal(guess.splits[0].n_members, 3);
+    sandbox_write_text(sb, "p/val/seg.1/1.png", "x");
+    assert_refused_with(sb, "p",
+        "the folder seg.1 is one of parallel ones, as it seems; their names "
+        "are lower-case letters, digits, _ and -: rename it");
+}
+
+static void only_words_for_splits_are_splits_within_parallel_folders(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/training/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/other/2.jpg", "x");
+    sandbox_write_text(sb, "p/masks/training/1.png", "x");
+    sandbox_write_text(sb, "p/masks/other/2.png", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/{images,masks}", 2);
+    sandbox_write_text(sb, "q/train/images/val/1.jpg", "x");
+    sandbox_write_text(sb, "q/train/masks/val/1.png", "x");
+    sandbox_write_text(sb, "q/train/images/test/1.jpg", "x");
+    sandbox_write_text(sb, "q/train/masks/test/1.png", "x");
+    look(sb, "q");
+    assert_int_equal(guess.n_splits, 2);
+    assert_split(sb, 0, "test", "q/train/{images,masks}/test", 1);
+    assert_split(sb, 1, "val", "q/train/{images,masks}/val", 1);
+    sandbox_write_text(sb, "q/train/images/val/2.jpg", "x");
+    assert_refused(sb, "q", 0, "1 file missing: 2.* in masks/val");
+}
+
+static void a_directory_with_letters_of_patterns_has_no_parallel_folders(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p?/images/1.jpg", "x");
+    sandbox_write_text(sb, "p?/masks/1.png", "x");
+    assert_refused(sb, "p?", 0, "/p? has a letter that means something");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +763,25 @@ int main(void)
         IN_SANDBOX(lists_of_one_split_are_named_apart),
         IN_SANDBOX(what_lies_flat_says_what_it_needs),
         IN_SANDBOX(anything_else_says_what_was_expected),
+        IN_SANDBOX(tar_files_of_a_folder_of_a_split_are_named_by_it),
+        IN_SANDBOX(train_stands_first_whatever_its_files_are_called),
+        IN_SANDBOX(shards_that_cannot_be_patterns_or_read_are_refused),
+        IN_SANDBOX(png_files_in_tars_are_looked_into_where_they_lie),
+        IN_SANDBOX(png_files_of_class_folders_are_looked_into),
+        IN_SANDBOX(all_files_of_class_folders_are_counted),
+        IN_SANDBOX(a_split_too_many_of_any_kind_is_counted),
+        IN_SANDBOX(only_folders_called_so_are_splits),
+        IN_SANDBOX(a_path_that_is_not_there_is_named),
+        IN_SANDBOX(what_is_of_no_kind_is_told_what_is),
+        IN_SANDBOX(only_names_of_files_beside_it_make_a_column_of_paths),
+        IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
+        IN_SANDBOX(lists_of_values_beside_folders_are_notes),
+        IN_SANDBOX(a_list_that_cannot_be_read_is_refused_unless_another_can),
+        IN_SANDBOX(pictures_or_partners_alone_are_class_folders),
+        IN_SANDBOX(parallel_folders_may_lie_in_a_folder_of_a_split),
+        IN_SANDBOX(only_words_for_splits_are_splits_within_parallel_folders),
+        IN_SANDBOX(
+            a_directory_with_letters_of_patterns_has_no_parallel_folders),
     };
     return cmocka_run_group_tests_name(
         "worker.source.guess", tests, NULL, NULL);

@@ -89,6 +89,24 @@ static void missing_files_of_a_side_are_counted_and_named(void **state)
         "4 files missing: 10.* in b, 2.* in a, 3.* in a, ...; each");
 }
 
+static void the_name_of_a_side_and_an_extension_have_63_bytes(void **state)
+{
+    const struct sandbox         *sb = *state;
+    const struct fby_dataset_spec spec =
+        sandbox_source(sb, FBY_SOURCE_PARALLEL, "data:p/{a,b}");
+    char path[100];
+    sandbox_write_text(sb, "data/p/a/0.txt", "");
+    snprintf(path, sizeof(path), "data/p/b/0.%061d", 0);
+    sandbox_write_text(sb, path, "");
+    struct fby_dataset *ds = sandbox_dataset(&spec);
+    fby_dataset_destroy(&ds);
+    sandbox_remove(sb, path);
+    snprintf(path, sizeof(path), "data/p/b/0.%062d", 0);
+    sandbox_write_text(sb, path, "");
+    sandbox_refuses(&spec, FBY_CONFIG,
+        "00: the folder's name and the extension have more than 63 bytes");
+}
+
 /* ---- lists --------------------------------------------------------------- */
 
 static const char image[1][FBY_NAME_SIZE] = {"image"};
@@ -464,6 +482,7 @@ int main(void)
         IN_SANDBOX(each_source_has_a_manifest_of_its_own),
         IN_SANDBOX(a_source_that_cannot_be_opened_leaves_no_file_open),
         IN_SANDBOX(an_open_dataset_holds_its_few_files_and_no_more),
+        IN_SANDBOX(the_name_of_a_side_and_an_extension_have_63_bytes),
     };
     return cmocka_run_group_tests_name(
         "worker.source.index", tests, NULL, NULL);

@@ -7,6 +7,7 @@
 
 #include "tests/guard.h"
 #include "tests/says.h"
+#include "worker/source/json_line.h"
 #include "worker/source/list.h"
 #include "worker/source/manifest.h"
 
@@ -293,6 +294,41 @@ static void what_is_no_number_of_json_is_refused(void **state)
     }
 }
 
+/* What a text is once its numbers are 0; nothing behind it is read. */
+static void numbers_are_found_up_to_the_end_of_a_text(void **state)
+{
+    static const char *const rows[][2] = {{"1", "0"}, {"12", "0 "}, {"-", "-"},
+        {"-1", "0 "}, {"1.", "1."}, {"1.5", "0  "}, {"1e", "1e"},
+        {"1e5", "0  "}, {"1E+", "1E+"}, {"1e-5", "0   "}, {"01", "01"},
+        {"[1,2", "[0,0"}, {"\"1", "\"1"}, {"\"\\", "\"\\"},
+        {"\"\\\"1\"2", "\"\\\"1\"0"}, {"a", "a"}, {"", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        size_t             size = strlen(rows[i][0]);
+        struct fby_guarded text = fby_guarded_copy(rows[i][0], size);
+        fby_json_zero_numbers((char *)text.bytes, size);
+        assert_memory_equal(text.bytes, rows[i][1], size);
+        fby_guarded_free(&text);
+    }
+}
+
+static void a_path_has_at_most_4095_bytes(void **state)
+{
+    (void)state;
+    for (int n = 4095; n <= 4096; n++) {
+        char             text[4200];
+        struct fby_parts parts = {.count = 0};
+        struct fby_why   why   = {{0}};
+        snprintf(text, sizeof(text), "image\n%0*d/a.jpg\n", n - 6, 0);
+        fby_err err = read_list(text, false, &parts, &why);
+        assert_int_equal(err, n == 4095 ? FBY_OK : FBY_CONFIG);
+        assert_string_equal(why.text,
+            n == 4095 ? ""
+                      : "line 2, column image: a path of more than 4095 bytes");
+        forget(&parts);
+    }
+}
+
 static void json_lines_that_are_wrong_are_refused(void **state)
 {
     (void)state;
@@ -359,6 +395,8 @@ int main(void)
         cmocka_unit_test(a_json_line_is_a_sample),
         cmocka_unit_test(numbers_of_json_lines_are_their_text),
         cmocka_unit_test(what_is_no_number_of_json_is_refused),
+        cmocka_unit_test(numbers_are_found_up_to_the_end_of_a_text),
+        cmocka_unit_test(a_path_has_at_most_4095_bytes),
         cmocka_unit_test(json_lines_that_are_wrong_are_refused),
         cmocka_unit_test(a_long_list_is_cut_and_survives_its_bytes),
     };
