@@ -212,13 +212,14 @@ static void a_host_is_not_cut(void **state)
     (void)state;
     enum { LONGEST = NI_MAXHOST - 1 };
     char           endpoint[LONGEST + 16];
-    char           name[LONGEST + 1] = {0};
+    char           name[LONGEST + 2] = {0};
     struct ifaddrs all               = {.ifa_name = name};
     cards                            = &all;
     memset(name, 'e', LONGEST);
     snprintf(endpoint, sizeof(endpoint), "tcp://%s:1", name);
     assert_int_equal(strlen(card_of(endpoint)), IF_NAMESIZE - 1);
-    snprintf(endpoint, sizeof(endpoint), "tcp://%se:1", name);
+    name[LONGEST] = 'e';
+    snprintf(endpoint, sizeof(endpoint), "tcp://%s:1", name);
     assert_string_equal(card_of(endpoint), "none");
     cards = NULL;
 }
