@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -20,7 +21,9 @@ struct fby_stage {
     struct fby_stage_config config;
     struct fby_queue       *queue;
     struct worker_thread   *threads;
-    uint32_t                started; /* threads that run */
+    uint32_t                started;  /* threads that run */
+    pthread_mutex_t         starting; /* held until all threads are made */
+    bool                    failed;   /* starting; then none takes an item */
     atomic_uint_fast64_t    tasks;
     atomic_uint_fast64_t    failures;
     atomic_int_fast64_t     busy_ns;
@@ -66,8 +69,11 @@ static void *thread_main(void *opaque)
     struct worker_thread *thread = opaque;
     struct fby_stage     *self   = thread->stage;
     void                 *item   = NULL;
+    pthread_mutex_lock(&self->starting);
+    bool failed = self->failed;
+    pthread_mutex_unlock(&self->starting);
     stand_back(self->config.nice);
-    while (next_item(self, &item) == FBY_OK) {
+    while (!failed && next_item(self, &item) == FBY_OK) {
         run_one(self, thread->number, item);
     }
     return NULL;
@@ -88,6 +94,20 @@ static fby_err start_thread(struct fby_stage *self)
     return FBY_OK;
 }
 
+/* The first threads wait for the last, because nothing ends config.next of a
+ * stage that was not made. */
+static fby_err start_threads(struct fby_stage *self)
+{
+    fby_err err = FBY_OK;
+    pthread_mutex_lock(&self->starting);
+    while (self->started < self->config.threads && err == FBY_OK) {
+        err = start_thread(self);
+    }
+    self->failed = err != FBY_OK;
+    pthread_mutex_unlock(&self->starting);
+    return err;
+}
+
 fby_err fby_stage_create(
     const struct fby_stage_config *config, struct fby_stage **out)
 {
@@ -95,11 +115,11 @@ fby_err fby_stage_create(
     self->config           = *config;
     self->queue            = fby_queue_create(config->capacity);
     self->threads = fby_zalloc(config->threads * sizeof(*self->threads));
-    while (self->started < config->threads) {
-        if (start_thread(self) != FBY_OK) {
-            fby_stage_destroy(&self);
-            return FBY_SYS;
-        }
+    pthread_mutex_init(&self->starting, NULL);
+    fby_err err = start_threads(self);
+    if (err != FBY_OK) {
+        fby_stage_destroy(&self);
+        return err;
     }
     *out = self;
     return FBY_OK;
@@ -117,6 +137,7 @@ void fby_stage_destroy(struct fby_stage **self_p)
         pthread_join(self->threads[i].handle, NULL);
     }
     fby_queue_destroy(&self->queue);
+    pthread_mutex_destroy(&self->starting);
     free(self->threads);
     free(self);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/cores.h"
 #include "trainer_client/setup.h"
 
 static const char pipeline_text[] =
@@ -392,6 +393,180 @@ static void at_most_256_roots_are_taken(void **state)
     free(text);
 }
 
+/* ---- whole answers ------------------------------------------------------- */
+
+static void refused_so(
+    const struct forebay_options *o, fby_err err, const char *words)
+{
+    struct fby_setup setup = {0};
+    struct fby_why   why   = {""};
+    assert_int_equal(fby_setup_init(&setup, o, &why), err);
+    assert_string_equal(why.text, words);
+    fby_setup_fini(&setup);
+}
+
+static void what_is_asked_of_whom_is_said(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    o.rank                   = 1;
+    refused_so(&o, FBY_USAGE, "rank 1 is not below world 1");
+    o.world = 2;
+    refused_so(&o, FBY_USAGE, "ranks find each other by job: name one");
+    o               = usable();
+    o.pipeline_path = "p.yaml";
+    refused_so(&o, FBY_USAGE, "give either pipeline_path or pipeline_text");
+    o.pipeline_path = NULL;
+    o.pipeline_text = NULL;
+    refused_so(&o, FBY_USAGE, "give either pipeline_path or pipeline_text");
+    o        = usable();
+    o.device = "abacus";
+    refused_so(
+        &o, FBY_USAGE, "no device abacus; there are: host, cuda, cuda:N, auto");
+    o        = usable();
+    o.server = NULL;
+    refused_so(&o, FBY_USAGE, "server: where to find workers, HOST:PORT");
+}
+
+static void limits_that_are_too_low_are_said_with_what_is_needed(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    o.window_bytes           = 24 * (16 * 16 * 3 + 1) - 1;
+    refused_so(&o, FBY_CONFIG,
+        "a batch has 18456 bytes, window_bytes is 18455; raise it or make the "
+        "batch smaller");
+    o.window_bytes   = 0;
+    o.max_held_bytes = 1;
+    refused_so(&o, FBY_CONFIG,
+        "a batch expands to 37120 bytes, max_held_bytes is 1; raise it");
+    o.max_held_bytes = 0;
+    o.window_batches = 4097;
+    refused_so(
+        &o, FBY_USAGE, "at most 256 decode_threads and 4096 window_batches");
+}
+
+/* The first 8 bytes of both contents, and both seeds. */
+static void a_token_that_does_not_fit_is_told_with_what_would(void **state)
+{
+    (void)state;
+    char                   text[FBY_TOKEN_TEXT_SIZE];
+    char                   words[300];
+    char                   hex[17];
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    accepted(&o, &setup);
+    struct fby_token token = {.content = setup.content_digest, .seed = 9};
+    fby_hex(setup.content_digest.bytes, 8, hex);
+    fby_setup_fini(&setup);
+    o.token    = fby_token_encode(&token, text);
+    o.has_seed = true;
+    o.seed     = 10;
+    refused_so(
+        &o, FBY_USAGE, "seed 10, but the token has seed 9; leave the seed out");
+    memset(token.content.bytes, 0x5a, sizeof(token.content.bytes));
+    fby_token_encode(&token, text);
+    snprintf(words, sizeof(words),
+        "the token is of content 5a5a5a5a5a5a5a5a, the pipeline's split is "
+        "%s: go on with the file and split that the token was taken from, or "
+        "begin anew without a token",
+        hex);
+    refused_so(&o, FBY_CONFIG, words);
+}
+
+static void options_of_a_stream_are_taken_over(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    o.split           = "train";
+    o.digests         = true;
+    o.open_timeout_ns = 1;
+    o.decode_threads  = 5;
+    o.window_batches  = 1;
+    accepted(&o, &setup);
+    assert_true(setup.digests);
+    assert_false(setup.verify_decoded);
+    assert_int_equal(setup.open_timeout_ns, 1);
+    assert_int_equal(setup.decode_threads, 5);
+    assert_int_equal(setup.window_batches, 1);
+    assert_int_equal(setup.audit, forebay_options().audit);
+    assert_string_equal(setup.server, "tcp://127.0.0.1:7070");
+    assert_string_equal(setup.location.pattern, "in1k:t-{0..3}.tar");
+    assert_null(setup.cuda);
+    assert_int_equal(setup.arena_bytes, 0);
+    assert_false(setup.fixed_outputs);
+    assert_ptr_equal(setup.device, fby_device_named("host"));
+    fby_setup_fini(&setup);
+    o.digests         = false;
+    o.verify_decoded  = true;
+    o.open_timeout_ns = -1;
+    o.decode_threads  = 0;
+    accepted(&o, &setup);
+    assert_false(setup.digests);
+    assert_true(setup.verify_decoded);
+    assert_int_equal(setup.open_timeout_ns, INT64_C(60000000000));
+    assert_int_equal(setup.decode_threads, fby_cores() < 4 ? fby_cores() : 4);
+    fby_setup_fini(&setup);
+}
+
+/* Of rows of several lengths, each part of a batch begins at a multiple of
+ * 64. */
+static void parts_of_rows_lie_one_after_another(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "forebay: 1\n"
+        "splits: {train: {shards: \"in1k:t-{0..3}.tar\", shuffle: full,"
+        " last: drop}}\n"
+        "global_batch: 24\n"
+        "seed: 7\n"
+        "fields:\n"
+        "  label: {from: cls, classes: 10}\n"
+        "  words: {from: txt, decode: text, max_length: 9, too_long: refuse,\n"
+        "          out: {as: ragged, offsets: i32}}\n";
+    struct forebay_options o = usable();
+    struct fby_setup       setup;
+    o.pipeline_text = text;
+    accepted(&o, &setup);
+    assert_int_equal(setup.n_tensors, 1 + 2);
+    assert_int_equal(setup.out_offset[1], 192); /* 24 of i64 */
+    assert_int_equal(setup.part_offset[1][0], 192);
+    assert_int_equal(setup.part_offset[1][1], 192 + 256);   /* 24 of 9 bytes */
+    assert_int_equal(setup.out_offset[2], 192 + 256 + 128); /* 25 of i32 */
+    assert_int_equal(setup.out_bytes, 192 + 256 + 128 + 64);
+    fby_setup_fini(&setup);
+}
+
+static void offsets_of_documents_have_to_reach(void **state)
+{
+    (void)state;
+    static const char many[] =
+        "forebay: 1\n"
+        "splits: {train: {tokens: {files: \"c4:*.bin\", format: flat, type:"
+        " u16,\n  length: %u, shift: 0, pack: documents, end: 7}, last:"
+        " drop}}\n"
+        "global_batch: %u\n"
+        "fields:\n"
+        "  starts: {from: documents, out: {as: cu_seqlens%s}}\n";
+    char                   text[500];
+    struct fby_setup       setup;
+    struct forebay_options o = usable();
+    o.pipeline_text          = text;
+    o.window_bytes           = UINT64_C(1) << 40;
+    o.max_held_bytes         = UINT64_C(1) << 40;
+    snprintf(text, sizeof(text), many, 1048575, 2048, "");
+    accepted(&o, &setup);
+    fby_setup_fini(&setup);
+    snprintf(text, sizeof(text), many, 1048576, 2048, "");
+    refused_so(&o, FBY_CONFIG,
+        "field starts: a batch may have 2147483648 entries, more than offsets "
+        "of i32 reach; ask for i64");
+    snprintf(text, sizeof(text), many, 1048576, 2048, ", dtype: i64");
+    accepted(&o, &setup);
+    fby_setup_fini(&setup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +584,12 @@ int main(void)
         cmocka_unit_test(a_token_brings_place_and_seed),
         cmocka_unit_test(offsets_of_32_bits_have_to_reach),
         cmocka_unit_test(at_most_256_roots_are_taken),
+        cmocka_unit_test(what_is_asked_of_whom_is_said),
+        cmocka_unit_test(limits_that_are_too_low_are_said_with_what_is_needed),
+        cmocka_unit_test(a_token_that_does_not_fit_is_told_with_what_would),
+        cmocka_unit_test(options_of_a_stream_are_taken_over),
+        cmocka_unit_test(parts_of_rows_lie_one_after_another),
+        cmocka_unit_test(offsets_of_documents_have_to_reach),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.setup", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -353,6 +354,58 @@ static void a_taker_waits_its_turn_and_leaves_when_closed(void **state)
     fby_memory_destroy(&taker.memory);
 }
 
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+
+int __real_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
+int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock);
+
+static sem_t waiting; /* posted before a wait, with the lock held */
+
+int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *lock)
+{
+    sem_post(&waiting);
+    return __real_pthread_cond_wait(changed, lock);
+}
+
+/* NOLINTEND(readability-identifier-naming) */
+
+static void *take_once(void *opaque)
+{
+    struct taker    *taker = opaque;
+    struct fby_block block;
+    taker->end = fby_memory_take(taker->memory, MIB, &block);
+    if (taker->end == FBY_OK) {
+        fby_memory_give(taker->memory, &block);
+    }
+    return NULL;
+}
+
+/* Whether what is given back was used or only reserved. */
+static void who_waits_is_woken_by_what_is_given_back(void **state)
+{
+    (void)state;
+    for (int reserved = 0; reserved < 2; reserved++) {
+        struct taker     taker = {.memory = fby_memory_create(MIB)};
+        struct fby_block block;
+        pthread_t        thread;
+        sem_init(&waiting, 0, 0);
+        if (reserved == 1) {
+            assert_ok(fby_memory_reserve(taker.memory, MIB, &block));
+        } else {
+            assert_ok(fby_memory_take(taker.memory, MIB, &block));
+        }
+        pthread_create(&thread, NULL, take_once, &taker);
+        sem_wait(&waiting); /* it waits before the lock is free */
+        fby_memory_give(taker.memory, &block);
+        pthread_join(thread, NULL);
+        assert_ok(taker.end);
+        assert_int_equal(fby_memory_counts(taker.memory).used, 0);
+        assert_int_equal(fby_memory_counts(taker.memory).reserved, 0);
+        fby_memory_destroy(&taker.memory);
+        sem_destroy(&waiting);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +424,7 @@ int main(void)
         cmocka_unit_test(a_kept_block_beyond_the_limit_is_not_taken),
         cmocka_unit_test(the_newest_of_sixty_four_is_taken_first),
         cmocka_unit_test(a_taker_waits_its_turn_and_leaves_when_closed),
+        cmocka_unit_test(who_waits_is_woken_by_what_is_given_back),
     };
     return cmocka_run_group_tests_name("worker.memory", tests, NULL, NULL);
 }

@@ -1,9 +1,34 @@
 /* A made-up sysfs: two nodes of four CPUs, and cards of every kind. */
 #include "tests/made_up.h"
 
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <netdb.h>
 #include <unistd.h>
 
 #include "worker/numa.h"
+
+static struct ifaddrs *cards; /* NULL: this machine's */
+
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+int  __real_getifaddrs(struct ifaddrs **out);
+int  __wrap_getifaddrs(struct ifaddrs **out);
+void __real_freeifaddrs(struct ifaddrs *all);
+void __wrap_freeifaddrs(struct ifaddrs *all);
+
+int __wrap_getifaddrs(struct ifaddrs **out)
+{
+    *out = cards;
+    return cards != NULL ? 0 : __real_getifaddrs(out);
+}
+
+void __wrap_freeifaddrs(struct ifaddrs *all)
+{
+    if (cards == NULL) {
+        __real_freeifaddrs(all);
+    }
+}
+/* NOLINTEND(readability-identifier-naming) */
 
 static void link_to(const char *path, const char *target)
 {
@@ -106,6 +131,21 @@ static void a_bond_is_where_all_its_cards_are(void **state)
     assert_string_equal(near("bond0", "0-7"), "none");
 }
 
+/* Cards on it say nothing of where a card is; nor do those too far below. */
+static void only_cards_below_are_looked_at_and_four_layers_of_them(void **state)
+{
+    (void)state;
+    link_to("sys/class/net/eth2/upper_eth1", "../eth1");
+    assert_string_equal(near("eth2", "0-7"), "none");
+    link_to("sys/class/net/on1/lower_eth1", "../eth1");
+    link_to("sys/class/net/on2/lower_on1", "../on1");
+    link_to("sys/class/net/on3/lower_on2", "../on2");
+    link_to("sys/class/net/on4/lower_on3", "../on3");
+    link_to("sys/class/net/on5/lower_on4", "../on4");
+    assert_string_equal(near("on4", "0-7"), "1: 4-7");
+    assert_string_equal(near("on5", "0-7"), "none");
+}
+
 static void an_address_belongs_to_a_card(void **state)
 {
     (void)state;
@@ -121,6 +161,69 @@ static void an_address_belongs_to_a_card(void **state)
     assert_false(fby_numa_card("nonsense", card));
 }
 
+/* "none", or the name of the card. */
+static const char *card_of(const char *endpoint)
+{
+    static char name[IF_NAMESIZE];
+    memset(name, 'x', sizeof(name));
+    return fby_numa_card(endpoint, name) ? name : "none";
+}
+
+/* Cards without an address, and several with one of each kind. */
+static void addresses_of_both_kinds_are_found(void **state)
+{
+    (void)state;
+    struct sockaddr     other = {.sa_family = AF_PACKET};
+    struct sockaddr_in  four  = {.sin_family = AF_INET};
+    struct sockaddr_in6 six   = {.sin6_family = AF_INET6};
+    struct ifaddrs      all[] = {
+             {.ifa_name = (char[]){"eth0"}},
+             {.ifa_name = (char[]){"eth1"}, .ifa_addr = &other},
+             {.ifa_name = (char[]){"eth2"}, .ifa_addr = (struct sockaddr *)&four},
+             {.ifa_name    = (char[]){"fifteen_letters"},
+                 .ifa_addr = (struct sockaddr *)&six},
+             {.ifa_name = (char[]){"eth4"}, .ifa_addr = (struct sockaddr *)&six},
+    };
+    for (size_t i = 0; i < 4; i++) {
+        all[i].ifa_next = &all[i + 1];
+    }
+    inet_pton(AF_INET, "192.0.2.7", &four.sin_addr);
+    inet_pton(AF_INET6, "2001:db8::7", &six.sin6_addr);
+    cards = all;
+    assert_string_equal(card_of("tcp://192.0.2.7:7070"), "eth2");
+    assert_string_equal(card_of("tcp://[192.0.2.7]:7070"), "eth2");
+    assert_string_equal(card_of("tcp://192.0.2.70:7070"), "none");
+    assert_string_equal(card_of("tcp://[2001:db8::7]:*"), "fifteen_letters");
+    assert_string_equal(card_of("tcp://2001:db8::7:*"), "fifteen_letters");
+    assert_string_equal(card_of("tcp://[2001:db8::7:*"), "none");
+    assert_string_equal(card_of("tcp://2001:db8::7]:*"), "none");
+    assert_string_equal(card_of("tcp://[2001:db8::8]:*"), "none");
+    assert_string_equal(card_of("tcp://eth4:1"), "eth4");
+    assert_string_equal(card_of("tcp://eth0:1"), "eth0");
+    assert_string_equal(card_of("tcp://[]:1"), "none");
+    assert_string_equal(card_of("tcp://:1"), "none");
+    assert_string_equal(card_of("ipc://eth4:1"), "none");
+    cards = NULL;
+}
+
+/* A name has at most NI_MAXHOST - 1 bytes. */
+static void a_host_is_not_cut(void **state)
+{
+    (void)state;
+    enum { LONGEST = NI_MAXHOST - 1 };
+    char           endpoint[LONGEST + 16];
+    char           name[LONGEST + 2] = {0};
+    struct ifaddrs all               = {.ifa_name = name};
+    cards                            = &all;
+    memset(name, 'e', LONGEST);
+    snprintf(endpoint, sizeof(endpoint), "tcp://%s:1", name);
+    assert_int_equal(strlen(card_of(endpoint)), IF_NAMESIZE - 1);
+    name[LONGEST] = 'e';
+    snprintf(endpoint, sizeof(endpoint), "tcp://%s:1", name);
+    assert_string_equal(card_of(endpoint), "none");
+    cards = NULL;
+}
+
 #define IN_ROOT(test) \
     cmocka_unit_test_setup_teardown(test, make_machine, remove_root)
 
@@ -133,7 +236,10 @@ int main(void)
         IN_ROOT(on_one_node_nothing_is_preferred),
         IN_ROOT(a_virtio_card_is_where_its_pci_device_is),
         IN_ROOT(a_bond_is_where_all_its_cards_are),
+        IN_ROOT(only_cards_below_are_looked_at_and_four_layers_of_them),
         cmocka_unit_test(an_address_belongs_to_a_card),
+        cmocka_unit_test(addresses_of_both_kinds_are_found),
+        cmocka_unit_test(a_host_is_not_cut),
     };
     return cmocka_run_group_tests_name("worker.numa", tests, NULL, NULL);
 }

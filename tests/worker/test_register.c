@@ -68,6 +68,20 @@ static void become_registered(struct pair *pair)
     take(pair);
 }
 
+static void a_worker_without_a_server_says_nothing_to_any(void **state)
+{
+    struct rig rig;
+    rig_open(&rig, state, "", "", plenty);
+    for (int i = 0; i < 8; i++) {
+        rig.shell.now_ns += 10 * S;
+        fby_shell_registry_tick(&rig.shell);
+    }
+    assert_int_equal(rig.shell.registry.unanswered, 0);
+    assert_int_equal(rig.shell.registry.due_ns, 0);
+    assert_false(rig.shell.registry.silent);
+    rig_close(&rig);
+}
+
 static void a_worker_says_who_it_is_until_it_is_answered(void **state)
 {
     struct pair pair;
@@ -312,6 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_worker_says_who_it_is_until_it_is_answered),
+        IN_SANDBOX(a_worker_without_a_server_says_nothing_to_any),
         IN_SANDBOX(heartbeats_come_as_often_as_the_server_wants),
         IN_SANDBOX(the_load_is_the_share_of_time_spent_transforming),
         IN_SANDBOX(a_server_that_forgot_is_told_at_once),

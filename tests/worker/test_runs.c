@@ -321,6 +321,43 @@ static void a_run_ends_where_the_chunk_of_a_field_does(void **state)
     bench_close(&bench);
 }
 
+static void count_chunk(void *context, struct fby_job_chunk *chunk)
+{
+    uint32_t *counts = context;
+    counts[chunk->number]++;
+}
+
+/* Of 4500 wide rows there are two chunks, the first of 2995. */
+static void a_chunk_is_done_once_with_its_last_row(void **state)
+{
+    enum { FIRST = 2995 };
+    static const struct {
+        uint32_t row, n, done[2];
+    } steps[] = {
+        {FIRST, ROWS - FIRST - 1, {0, 0}},
+        {ROWS - 1, 1, {0, 1}},
+        {1, FIRST - 1, {0, 1}},
+        {0, 1, {1, 1}},
+    };
+    struct bench    bench;
+    struct fby_job *job = NULL;
+    struct fby_why  why = {{0}};
+    write_table(*state);
+    bench_open(&bench, *state, "data:t", SPLIT "global_batch: 4500, " FIELDS);
+    const struct fby_job_spec spec = {
+        .prepared = bench.prepared, .seed = SEED, .fields = 4, .rows = ROWS};
+    uint32_t                  counts[2] = {0};
+    const struct fby_job_sink sink      = {count_chunk, counts};
+    assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));
+    assert_int_equal(job->layout.n_chunks, 2);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        fby_job_rows_done(job, steps[i].row, steps[i].n, &sink);
+        assert_memory_equal(counts, steps[i].done, sizeof(counts));
+    }
+    fby_job_release(&job);
+    bench_close(&bench);
+}
+
 static void a_row_that_is_refused_is_named(void **state)
 {
     struct bench bench;
@@ -487,6 +524,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_run_ends_where_the_chunk_of_a_field_does),
+        IN_SANDBOX(a_chunk_is_done_once_with_its_last_row),
         IN_SANDBOX(a_row_that_is_refused_is_named),
         IN_SANDBOX(rows_larger_than_a_chunk_are_made_one_by_one),
         IN_SANDBOX(a_row_without_any_good_substitute_fails_the_batch),

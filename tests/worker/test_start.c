@@ -1,12 +1,17 @@
 /* How a worker starts, and that one which cannot start leaves nothing open. */
 #include "tests/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/cores.h"
 #include "common/cpus.h"
 #include "worker/places.h"
 #include "worker/worker.h"
@@ -140,6 +145,139 @@ static void what_makes_no_sense_is_refused_and_nothing_stays_open(void **state)
     refuses(&o, FBY_USAGE, "two roots are named data");
 }
 
+/* ---- a start, and the end at once ---------------------------------------- */
+
+static uint32_t threads;                   /* made by us, not by ZeroMQ */
+static uint32_t threads_most = UINT32_MAX; /* then none can be made */
+
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg);
+
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+    void *(*run)(void *), void                                 *arg)
+{
+    if (threads == threads_most) {
+        errno = EAGAIN;
+        return EAGAIN;
+    }
+    threads++;
+    return __real_pthread_create(out, attributes, run, arg);
+}
+/* NOLINTEND(readability-identifier-naming) */
+
+enum { FETCH = 3, TRANSFORM = 5, ENCODE = 2, OPEN = 2 };
+
+/* One that is asked to stop before it starts, and to say when it is ready. */
+struct brief {
+    struct fby_worker_options options;
+    int                       ready, stop[2];
+};
+
+static struct brief begin_brief(void)
+{
+    struct brief self = {.options = fby_worker_defaults()};
+    int          ready[2];
+    assert_int_equal(pipe(ready), 0);
+    assert_int_equal(pipe(self.stop), 0);
+    assert_int_equal(write(self.stop[1], "x", 1), 1);
+    self.ready                     = ready[0];
+    self.options.ready_fd          = ready[1];
+    self.options.stop_fd           = self.stop[0];
+    self.options.fetch_threads     = FETCH;
+    self.options.transform_threads = TRANSFORM;
+    self.options.encode_threads    = ENCODE;
+    self.options.memory_bytes      = FBY_WORKER_LEAST_MEMORY;
+    threads                        = 0;
+    threads_most                   = UINT32_MAX;
+    return self;
+}
+
+/* Its endpoint is all that it says, and it leaves nothing open. */
+static void end_brief(struct brief *self)
+{
+    char           line[64] = "";
+    char           port[8];
+    struct fby_why why    = {{0}};
+    unsigned       before = open_descriptors();
+    if (fby_worker_run(&self->options, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    assert_int_equal(open_descriptors(), before - 1); /* that of ready */
+    assert_true(read(self->ready, line, sizeof(line) - 1) > 0);
+    assert_int_equal(sscanf(line, "tcp://127.0.0.1:%7[0-9]\n", port), 1);
+    assert_int_equal(strlen(line), strlen("tcp://127.0.0.1:\n") + strlen(port));
+    assert_int_equal(read(self->ready, line, sizeof(line)), 0);
+    close(self->ready);
+    close(self->stop[0]);
+    close(self->stop[1]);
+}
+
+static void it_says_where_it_listens_and_stops_when_told(void **state)
+{
+    (void)state;
+    struct brief self = begin_brief();
+    end_brief(&self);
+    assert_int_equal(threads, FETCH + TRANSFORM + ENCODE + OPEN);
+}
+
+static void without_numbers_its_threads_are_those_of_the_cores(void **state)
+{
+    (void)state;
+    struct brief   self            = begin_brief();
+    const uint32_t n               = fby_cores();
+    self.options.fetch_threads     = 0;
+    self.options.transform_threads = 0;
+    self.options.encode_threads    = 0;
+    end_brief(&self);
+    assert_int_equal(threads, (n < 2 ? 4 : 2 * n) + n + (n + 1) / 2 + OPEN);
+}
+
+/* SIGTERM and SIGINT, which wait until it looks. */
+static void a_signal_makes_it_leave(void **state)
+{
+    (void)state;
+    static const int numbers[] = {SIGTERM, SIGINT};
+    sigset_t         set;
+    sigset_t         before;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    for (size_t i = 0; i < 2; i++) {
+        struct brief self    = begin_brief();
+        self.options.stop_fd = -1;
+        self.options.signals = true;
+        pthread_sigmask(SIG_BLOCK, &set, &before);
+        raise(numbers[i]);
+        end_brief(&self);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+}
+
+/* However many there were before. */
+static void a_thread_that_cannot_be_made_ends_it(void **state)
+{
+    (void)state;
+    struct brief   self   = begin_brief();
+    unsigned       before = open_descriptors();
+    const uint32_t all    = FETCH + TRANSFORM + ENCODE + OPEN;
+    for (uint32_t n = 0; n < all; n++) {
+        struct fby_why why = {{0}};
+        threads            = 0;
+        threads_most       = n;
+        assert_int_equal(fby_worker_run(&self.options, &why), FBY_SYS);
+        assert_string_equal(
+            why.text, "cannot start threads: Resource temporarily unavailable");
+        assert_int_equal(threads, n);
+        assert_int_equal(open_descriptors(), before);
+    }
+    threads      = 0;
+    threads_most = all;
+    end_brief(&self);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +285,10 @@ int main(void)
         cmocka_unit_test(it_runs_on_the_cpus_that_were_asked_for),
         cmocka_unit_test(without_a_wish_it_stays_where_it_is),
         cmocka_unit_test(what_makes_no_sense_is_refused_and_nothing_stays_open),
+        cmocka_unit_test(it_says_where_it_listens_and_stops_when_told),
+        cmocka_unit_test(without_numbers_its_threads_are_those_of_the_cores),
+        cmocka_unit_test(a_signal_makes_it_leave),
+        cmocka_unit_test(a_thread_that_cannot_be_made_ends_it),
     };
     return cmocka_run_group_tests_name("worker.start", tests, NULL, NULL);
 }

@@ -169,6 +169,10 @@ static void a_label_fits_its_classes_and_its_wire_type(void **state)
     assert_value(&field, "9", 9);
     assert_text_refused(
         &field, "10", "label 10 is too large; 0 to 9 are right: raise classes");
+    field.classes = 1;
+    assert_value(&field, "0", 0);
+    assert_text_refused(
+        &field, "1", "label 1 is too large; 0 to 0 are right: raise classes");
     field.wire_type = FBY_U32;
     field.classes   = 0;
     assert_value(&field, "4294967295", UINT32_MAX);

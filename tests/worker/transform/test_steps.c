@@ -377,6 +377,36 @@ static void a_step_that_is_not_known_is_refused(void **state)
     free(out.pixels);
 }
 
+/* Black, white and the levels between them: without contrast all are the mean,
+ * with all of it they stay. */
+static void contrast_changes_every_level(void **state)
+{
+    (void)state;
+    enum { MEAN = 126 }; /* a grey is 0.9999 of its level, cut */
+    struct fby_image   in   = new_picture(16, 16);
+    struct fby_image   out  = new_picture(16, 16);
+    struct fby_op_use  use  = use_of(fby_op_named("grayscale"));
+    struct fby_op_plan plan = {
+        .w = 16, .h = 16, .out_w = 16, .out_h = 16, .n_steps = 1};
+    struct fby_op_run run = {&use, &plan, 1};
+    plan.steps[0].kind    = FBY_STEP_CONTRAST;
+    for (uint32_t i = 0; i < 256; i++) {
+        memset(in.pixels + i / 16 * in.stride + (size_t)(i % 16) * FBY_RGB,
+            (int)i, FBY_RGB);
+    }
+    for (uint32_t whole = 0; whole < 2; whole++) {
+        plan.steps[0].v[0] = whole * INT64_C(65536);
+        assert_ok(fby_transform_run(transform, &run, in, out, NULL));
+        for (uint32_t i = 0; i < 256; i++) {
+            const uint8_t *pixel =
+                out.pixels + i / 16 * out.stride + (size_t)(i % 16) * FBY_RGB;
+            assert_int_equal(pixel[0], whole == 1 ? i : MEAN);
+        }
+    }
+    free(in.pixels);
+    free(out.pixels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +416,7 @@ int main(void)
         cmocka_unit_test(any_chain_is_its_ops_one_after_the_other),
         cmocka_unit_test(what_steps_need_is_what_they_take),
         cmocka_unit_test(a_step_that_is_not_known_is_refused),
+        cmocka_unit_test(contrast_changes_every_level),
     };
     return cmocka_run_group_tests_name(
         "worker.transform.steps", tests, open_transform, close_transform);
