@@ -53,8 +53,10 @@ static void a_worker_is_late_after_its_lease(void **state)
                          *state, (struct fby_instance_id){1}, 100 + lease_ns),
         FBY_NOT_FOUND);
     assert_int_equal(fby_directory_deadline(*state), 100 + 2 * lease_ns + 1);
-    add_worker(*state, 2, 200 + lease_ns); /* says it again: renewed */
+    add_worker(*state, 2, 200 + lease_ns); /* renewed */
     assert_int_equal(fby_directory_deadline(*state), 200 + 2 * lease_ns + 1);
+    add_worker(*state, 3, 150 + lease_ns); /* the second is the first due */
+    assert_int_equal(fby_directory_deadline(*state), 150 + 2 * lease_ns + 1);
 }
 
 static void all_late_peers_are_forgotten_in_one_turn(void **state)

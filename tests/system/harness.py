@@ -66,7 +66,7 @@ fields:
 """
 
 
-# For a process that must call nobody silent who merely waits for a core: it
+# For a process that must not time out a peer that only waits for a core: it
 # keeps the real timers.
 PATIENT = {"FOREBAY_TIME_DIVISOR": "1"}
 
@@ -360,9 +360,9 @@ class Cluster:
         worker.wait_for_text(" REGISTERED ")
         return worker
 
-    def start_giver(self):
-        """Another server, with a worker that has all that lies in this
-        cluster's directory; where it listens."""
+    def start_batch_server(self):
+        """Another server, with a worker that can read this cluster's whole
+        directory; returns where it listens."""
         server = Part(self, ["server", "--listen", "tcp://127.0.0.1:*"])
         Part(self, ["worker", "--server", server.endpoint, "--data",
                     f"all={self.dir}", "--data",
@@ -405,11 +405,11 @@ class SystemTest(unittest.TestCase):
     def setUp(self):
         self.cluster = Cluster()
         self.addCleanup(self.cluster.close)
-        self.giver = None  # the server of first_batches()
+        self.batch_server = None  # of first_batches()
         self.hedges = self.most_hedges = 0  # of runs without faults
 
     def run_forebay(self, *args):
-        """A command to its end, whatever that is."""
+        """Run a command to its end, whatever its exit code."""
         args = [arg if isinstance(arg, bytes) else str(arg) for arg in args]
         return subprocess.run(
             [FOREBAY, *args], capture_output=True, text=True, check=False,
@@ -429,15 +429,16 @@ class SystemTest(unittest.TestCase):
             return {name: file[name] for name in file.files}
 
     def first_batches(self, pipeline, number):
-        """The same of the first steps, all by one consumer: a process for
-        each, as of `show`, takes ten times as long."""
-        if self.giver is None:
-            self.giver = self.cluster.start_giver()
+        """The arrays of the first steps, all by one consumer: a process of
+        `show` for each step takes ten times as long."""
+        if self.batch_server is None:
+            self.batch_server = self.cluster.start_batch_server()
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.cluster.dir))
         done = subprocess.run(
-            [TAKE_BATCHES, self.giver, pipeline, f"all={self.cluster.dir}",
-             str(number), folder], capture_output=True, text=True, check=False,
-            env=self.cluster.env, timeout=120 * SLOW)
+            [TAKE_BATCHES, self.batch_server, pipeline,
+             f"all={self.cluster.dir}", str(number), folder],
+            capture_output=True, text=True, check=False, env=self.cluster.env,
+            timeout=120 * SLOW)
         self.assertEqual(done.returncode, 0, done.stderr)
         for step in range(number):
             with numpy.load(folder / f"{step}.npz") as file:
@@ -505,12 +506,12 @@ class SystemTest(unittest.TestCase):
 
 
 def wait(duration_s):
-    """Let it pass: how long somebody stands still is what is tested."""
+    """Let time pass: the length of a pause is what is tested."""
     signal.sigtimedwait([], duration_s)
 
 
-class SideBySide:
-    """Runs tests, which have no fixtures of their class, so many at a time."""
+class ParallelRunner:
+    """Runs `number` tests at a time; their classes have no fixtures."""
 
     def __init__(self, number):
         self.number = number
@@ -532,7 +533,7 @@ class SideBySide:
         return whole
 
 
-def main(beside=1):
-    """Run the tests of the file: with `beside`, so many at a time."""
-    runner = SideBySide(beside) if beside > 1 else None
+def main(at_once=1):
+    """Run the tests of the file, `at_once` at a time."""
+    runner = ParallelRunner(at_once) if at_once > 1 else None
     unittest.main(verbosity=2, testRunner=runner)

@@ -155,7 +155,7 @@ class Arrays(SystemTest):
             rows = [array + int(i) for i in batch["samples"]]
             self.assert_equal(batch[name], numpy.stack(rows))
 
-    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
+    def test_one_stream_for_any_coding_and_any_workers(self):
         source = self.shards()
         pipeline = self.pipeline(source)
         other = self.pipeline(source, FIELDS.replace(

@@ -13,13 +13,13 @@ class Faults(SystemTest):
 
     @classmethod
     def setUpClass(cls):
-        cls.peace = Cluster()
-        cls.addClassCleanup(cls.peace.close)
-        cls.root = cls.peace.photos()
-        calm = cls.peace.pull_alone(
-            cls.peace.pipeline(), "--epochs", cls.EPOCHS, "--workers", 1)
-        calm.finish()
-        cls.calm = calm.lines
+        cluster = Cluster()
+        cls.addClassCleanup(cluster.close)
+        cls.root = cluster.photos()
+        pull = cluster.pull_alone(
+            cluster.pipeline(), "--epochs", cls.EPOCHS, "--workers", 1)
+        pull.finish()
+        cls.without_faults = pull.lines
 
     def setUp(self):
         super().setUp()
@@ -33,7 +33,7 @@ class Faults(SystemTest):
 
     def assert_same(self, pull):
         result = pull.finish()
-        self.assertEqual(pull.lines, self.calm)
+        self.assertEqual(pull.lines, self.without_faults)
         return result
 
     def pull_slowly(self, *args, **options):
@@ -168,13 +168,13 @@ class Faults(SystemTest):
             pull = self.pull(*args, faults=fault)
             pull.finish(code=-signal.SIGKILL if fault else 0)
             self.assertEqual(pull.faults("client.exit"), int(fault != ""))
-            begun = self.calm.index(pull.lines[0])
+            begun = self.without_faults.index(pull.lines[0])
             # The token is written after the digest line of its batch.
             self.assertLessEqual(begun, len(lines))
             lines = lines[:begun] + pull.lines
             args = [*args, "--resume", f"@{token}"]
         self.assertGreater(begun, 20)
-        self.assertEqual(lines, self.calm)
+        self.assertEqual(lines, self.without_faults)
 
     def test_chunks_that_come_twice_are_taken_once(self):
         self.cluster.start_server()
@@ -231,7 +231,7 @@ class Faults(SystemTest):
         self.assertIn("--resume " + result["token"], pull.error)
         rest = self.pull("--resume", result["token"])
         rest.finish()
-        self.assertEqual(pull.lines + rest.lines, self.calm)
+        self.assertEqual(pull.lines + rest.lines, self.without_faults)
 
 
 if __name__ == "__main__":

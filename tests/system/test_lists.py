@@ -121,7 +121,7 @@ class Lists(SystemTest):
         self.check_all(self.of_list())
         self.check_all(self.of_list(root=f"{self.root}/"))
 
-    def test_json_lines_are_the_same_data_in_another_dress(self):
+    def test_json_lines_are_the_same_data_as_csv(self):
         self.write_jsonl([row(number) for number in range(SAMPLES)])
         self.check_all(self.of_list("train.jsonl"))
 

@@ -13,7 +13,7 @@ class Pauses(SystemTest):
         self.cluster.photos()
         self.pipeline = self.cluster.pipeline()
 
-    def test_a_client_stopped_for_a_minute_declares_nobody_dead(self):
+    def test_a_client_stopped_for_a_minute_declares_no_peer_dead(self):
         self.cluster.start(2)
         pull = self.cluster.pull(self.pipeline, "--epochs", 4, "--window",
                                  "4M", "--step-ms", 5, watched=True,
@@ -31,7 +31,7 @@ class Pauses(SystemTest):
             # suspected until it has been greeted anew: once each, no more.
             self.assertLessEqual(result["suspects"], 2)
 
-    def test_a_server_stopped_for_a_minute_declares_nobody_dead(self):
+    def test_a_server_stopped_for_a_minute_declares_no_peer_dead(self):
         server = self.cluster.start_server(faults="server.stop:after_renew=3")
         for _ in range(2):
             self.cluster.start_worker()
@@ -102,4 +102,4 @@ class Pauses(SystemTest):
 
 
 if __name__ == "__main__":
-    harness.main(beside=4)  # they wait
+    harness.main(at_once=4)  # they mostly wait

@@ -163,7 +163,7 @@ class Pictures(SystemTest):
                         self.assertTrue((ids == numpy.uint8(white) * ID).all())
         self.assertGreater(moved, 10)
 
-    def test_all_ops_make_one_stream_whoever_does_them(self):
+    def test_all_ops_make_one_stream_for_any_workers(self):
         self.cluster.env.update(harness.PATIENT)
         self.data(["jpg", "png", "png"])
         pipeline = self.cluster.pipeline(ALL_OPS)

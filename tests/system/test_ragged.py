@@ -170,7 +170,7 @@ class Ragged(varying.VaryingTest):
             self.assertTrue(words.tobytes().startswith(shown))
             shown.decode()  # no character is cut
 
-    def test_fields_that_nobody_asks_for_do_not_travel(self):
+    def test_fields_that_are_not_selected_do_not_travel(self):
         path = self.pipeline(self.WHOLE)
         every = self.sent_once(path)
         few = self.sent_once(path, "--field", "scores")

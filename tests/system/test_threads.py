@@ -83,7 +83,7 @@ class Threads(SystemTest):
         for thread in threads(worker.process.pid):
             self.assertIn(thread.cpus, (node.read_text().strip(), allowed))
 
-    def test_those_who_compute_stand_back_as_told(self):
+    def test_threads_that_compute_have_the_nice_value_asked_for(self):
         own = threads(os.getpid())[0].nice
         for args, by in (((), 5), (("--nice", "7"), 7), (("--nice", "0"), 0)):
             worker = self.start_worker(*args)

@@ -185,7 +185,7 @@ class Wire(SystemTest):
                 f"wire: {{type: u8, {CODEC}}}}}",
                 ROWS, 2 * ROWS * (4 + width))
 
-    def test_fields_that_nobody_asks_for(self):
+    def test_fields_that_are_not_selected(self):
         rng = numpy.random.default_rng(5)
         self.shard("a.tar", [sample(rng) for _ in range(SAMPLES)])
         self.check(

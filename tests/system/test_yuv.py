@@ -216,7 +216,7 @@ class Yuv(SystemTest):
         self.check(files, pipeline, lambda data: as_delivered(
             data, lambda p, fill: scaled(p, 47, 300), 0), most=3)
 
-    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
+    def test_one_stream_for_any_coding_and_any_workers(self):
         self.data()
         ops = ("{random_resized_crop: {size: [64, 50]}}, horizontal_flip, "
                "{rotate: {degrees: 20, fill: 9}}, {gaussian_blur: "

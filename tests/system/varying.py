@@ -54,7 +54,7 @@ class VaryingTest(harness.SystemTest):
             yield arrays, self.right(numbers)
         self.assertEqual(seen, set(range(SAMPLES)))
 
-    def test_one_stream_whatever_the_coding_and_whoever_makes_it(self):
+    def test_one_stream_for_any_coding_and_any_workers(self):
         plain = self.pipeline(self.WHOLE)
         other = self.pipeline(self.PARTS.replace(*self.CODED), "other.yaml")
         self.assertNotIn(self.CODED[0], other.read_text())

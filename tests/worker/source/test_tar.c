@@ -8,8 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/worker/source/sandbox.h"
-#include "worker/source/tar.h"
+#include "tests/worker/source/tars.h"
 
 static fby_err scan_path(const struct sandbox *sb, const char *path,
     struct fby_shard *shard, struct fby_why *why)
@@ -25,33 +24,16 @@ static fby_err scan_path(const struct sandbox *sb, const char *path,
     return err;
 }
 
-static fby_err scan(const struct sandbox *sb, struct fby_buffer *tar,
-    struct fby_shard *shard, struct fby_why *why)
-{
-    sandbox_tar(sb, "x.tar", tar);
-    return scan_path(sb, "x.tar", shard, why);
-}
-
-/* The tar is refused, and the reason has these words. */
-static void assert_refused(
-    const struct sandbox *sb, struct fby_buffer *tar, const char *words)
-{
-    struct fby_shard shard = {0};
-    struct fby_why   why   = {0};
-    assert_int_equal(scan(sb, tar, &shard, &why), FBY_CONFIG);
-    assert_says(&why, words);
-    fby_shard_fini(&shard);
-}
-
 static void members_are_grouped_by_key_with_their_offsets(void **state)
 {
+    (void)state;
     struct fby_buffer tar   = {0};
     struct fby_shard  shard = {0};
     tar_file(&tar, "0001.jpg", "photo");
     tar_file(&tar, "0001.cls", "7");
     tar_file(&tar, "sub/0002.SEG.png", "mask");
     tar_end(&tar);
-    assert_ok(scan(*state, &tar, &shard, NULL));
+    assert_ok(scan(&tar, &shard, NULL));
     assert_int_equal(shard.samples, 2);
     assert_int_equal(shard.members, 3);
     assert_string_equal(fby_shard_key(&shard, 0), "0001");
@@ -67,6 +49,7 @@ static void members_are_grouped_by_key_with_their_offsets(void **state)
 
 static void what_is_no_member_is_passed_over(void **state)
 {
+    (void)state;
     struct fby_buffer tar   = {0};
     struct fby_shard  shard = {0};
     tar_header(&tar, "./", '5', 0);
@@ -77,7 +60,7 @@ static void what_is_no_member_is_passed_over(void **state)
     tar_file(&tar, "./0001.jpg", "photo");
     tar_header(&tar, "pipe.jpg", '6', 0);
     tar_end(&tar);
-    assert_ok(scan(*state, &tar, &shard, NULL));
+    assert_ok(scan(&tar, &shard, NULL));
     assert_int_equal(shard.samples, 1);
     assert_int_equal(shard.members, 1);
     assert_string_equal(fby_shard_key(&shard, 0), "0001");
@@ -86,6 +69,7 @@ static void what_is_no_member_is_passed_over(void **state)
 
 static void pax_records_give_path_and_size(void **state)
 {
+    (void)state;
     struct fby_buffer tar   = {0};
     struct fby_shard  shard = {0};
     char              name[300];
@@ -97,7 +81,7 @@ static void pax_records_give_path_and_size(void **state)
     tar_payload(&tar, "photo", 5);
     tar_file(&tar, "next.jpg", "x");
     tar_end(&tar);
-    assert_ok(scan(*state, &tar, &shard, NULL));
+    assert_ok(scan(&tar, &shard, NULL));
     assert_int_equal(shard.samples, 2);
     assert_int_equal(strlen(fby_shard_key(&shard, 0)), sizeof(name) - 5);
     assert_int_equal(shard.bytes[0], 5);
@@ -107,6 +91,7 @@ static void pax_records_give_path_and_size(void **state)
 
 static void gnu_long_names_and_binary_sizes_are_read(void **state)
 {
+    (void)state;
     struct fby_buffer tar   = {0};
     struct fby_shard  shard = {0};
     char              name[200];
@@ -122,7 +107,7 @@ static void gnu_long_names_and_binary_sizes_are_read(void **state)
     tar_sum(header);
     tar_payload(&tar, "photo", 5);
     tar_end(&tar);
-    assert_ok(scan(*state, &tar, &shard, NULL));
+    assert_ok(scan(&tar, &shard, NULL));
     assert_int_equal(strlen(fby_shard_key(&shard, 0)), sizeof(name) - 5);
     assert_int_equal(shard.bytes[0], 5);
     fby_shard_fini(&shard);
@@ -175,22 +160,24 @@ static void archives_of_libarchive_are_read_in_each_format(void **state)
 
 static void a_damaged_header_is_named_with_its_offset(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     tar_file(&tar, "0001.jpg", "photo");
     tar_file(&tar, "0002.jpg", "photo");
     tar_end(&tar);
     tar.data[1024 + 3] ^= 1;
-    assert_refused(*state, &tar, "offset 1024: this is no tar header");
+    assert_refused(&tar, "offset 1024: this is no tar header");
 }
 
 static void a_file_cut_anywhere_is_truncated(void **state)
 {
+    (void)state;
     for (size_t size = 0; size < 2048; size += 128) {
         struct fby_buffer tar = {0};
         tar_file(&tar, "0001.jpg", "photo");
         tar_file(&tar, "0002.jpg", "photo");
         tar.size = size;
-        assert_refused(*state, &tar, size == 0 ? "empty" : "truncated");
+        assert_refused(&tar, size == 0 ? "empty" : "truncated");
     }
 }
 
@@ -222,25 +209,27 @@ static void a_file_that_became_shorter_is_an_io_error(void **state)
 
 static void a_size_beyond_the_file_is_truncated(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     tar_header(&tar, "0001.jpg", '0', 0);
     memcpy(tar.data + 124, "\x80\0\0\0\x7f\xff\xff\xff\xff\xff\xff\xff", 12);
     tar_sum(tar.data);
     tar_end(&tar);
-    assert_refused(*state, &tar, "9223372036854775807 bytes");
+    assert_refused(&tar, "9223372036854775807 bytes");
     tar_header(&tar, "0001.jpg", '0', 0);
     memset(tar.data + 124, 0xff, 12);
     tar_sum(tar.data);
     tar_end(&tar);
-    assert_refused(*state, &tar, "size field is no number");
+    assert_refused(&tar, "size field is no number");
     tar_pax(&tar, "size", "18446744073709551615");
     tar_header(&tar, "0001.jpg", '0', 0);
     tar_end(&tar);
-    assert_refused(*state, &tar, "size of the next member is no number");
+    assert_refused(&tar, "size of the next member is no number");
 }
 
 static void names_that_are_too_long_are_refused_with_the_limit(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     char              name[5001];
     memset(name, 'k', sizeof(name) - 1);
@@ -248,103 +237,100 @@ static void names_that_are_too_long_are_refused_with_the_limit(void **state)
     tar_pax(&tar, "path", name);
     tar_file(&tar, "short.jpg", "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "has 5000 bytes; at most 4095 are read");
+    assert_refused(&tar, "has 5000 bytes; at most 4095 are read");
     tar_header(&tar, "././@LongLink", 'L', sizeof(name));
     tar_payload(&tar, name, sizeof(name));
     tar_file(&tar, "short.jpg", "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "has 5000 bytes; at most 4095 are read");
+    assert_refused(&tar, "has 5000 bytes; at most 4095 are read");
 }
 
 static void links_sparse_files_and_volumes_are_refused_by_name(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     tar_header(&tar, "0001.jpg", '1', 0);
     tar_end(&tar);
-    assert_refused(*state, &tar, "member 0001.jpg is a link");
+    assert_refused(&tar, "member 0001.jpg is a link");
     tar_header(&tar, "0002.jpg", 'S', 0);
     tar_end(&tar);
-    assert_refused(*state, &tar, "member 0002.jpg is a sparse file");
+    assert_refused(&tar, "member 0002.jpg is a sparse file");
     tar_pax(&tar, "GNU.sparse.major", "1");
     tar_file(&tar, "0003.jpg", "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "member 0003.jpg is a sparse file");
+    assert_refused(&tar, "member 0003.jpg is a sparse file");
     tar_header(&tar, "0004.jpg", 'M', 0);
     tar_end(&tar);
-    assert_refused(*state, &tar, "another volume");
+    assert_refused(&tar, "another volume");
 }
 
 static void compressed_archives_are_refused_by_name(void **state)
 {
+    (void)state;
     static const char *const magic[] = {"\x1f\x8b", "BZh", "\x28\xb5\x2f\xfd"};
     static const char *const name[]  = {"gzip", "bzip2", "zstd"};
     for (size_t i = 0; i < 3; i++) {
         struct fby_buffer tar = {0};
         tar_payload(&tar, magic[i], strlen(magic[i]));
         tar_end(&tar);
-        assert_refused(*state, &tar, name[i]);
+        assert_refused(&tar, name[i]);
     }
 }
 
 static void a_key_that_comes_back_is_refused_with_both_offsets(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     tar_file(&tar, "0002.jpg", "photo");
     tar_file(&tar, "0001.jpg", "photo");
     tar_file(&tar, "0002.cls", "7");
     tar_end(&tar);
-    assert_refused(*state, &tar,
+    assert_refused(&tar,
         "key 0002 appears again at offset 2560, after other samples; its "
         "first member is at offset 512");
 }
 
 static void a_sample_has_one_member_of_an_extension(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     tar_file(&tar, "0001.jpg", "photo");
     tar_file(&tar, "0001.JPG", "photo");
     tar_end(&tar);
-    assert_refused(*state, &tar, "sample 0001 has two members named .JPG");
-}
-
-static void more_behind_the_end_mark_is_refused(void **state)
-{
-    struct fby_buffer tar = {0};
-    tar_file(&tar, "0001.jpg", "photo");
-    tar_end(&tar);
-    tar_file(&tar, "0002.jpg", "photo");
-    tar_end(&tar);
-    assert_refused(*state, &tar, "more follows at offset 2048");
+    assert_refused(&tar, "sample 0001 has two members named .JPG");
 }
 
 static void a_tar_without_samples_says_what_was_expected(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     tar_file(&tar, "README", "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "KEY.EXTENSION");
+    assert_refused(&tar, "KEY.EXTENSION");
 }
 
 static void names_that_cannot_be_keys_are_refused(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     char              name[100];
     tar_file(&tar, "caf\xe9.jpg", "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "not UTF-8");
+    assert_refused(&tar, "not UTF-8");
     tar_file(&tar, "a\nb.jpg", "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "control characters");
+    assert_refused(&tar, "control characters");
     memset(name, 'x', sizeof(name));
     memcpy(name, "0001.", 5);
     name[99] = '\0';
     tar_file(&tar, name, "x");
     tar_end(&tar);
-    assert_refused(*state, &tar, "longer than 63");
+    assert_refused(&tar, "longer than 63");
 }
 
 static void dates_as_names_are_told_where_the_extension_begins(void **state)
 {
+    (void)state;
     struct fby_buffer tar = {0};
     for (unsigned i = 0; i < 300; i++) {
         char name[32];
@@ -352,7 +338,7 @@ static void dates_as_names_are_told_where_the_extension_begins(void **state)
         tar_file(&tar, name, "x");
     }
     tar_end(&tar);
-    assert_refused(*state, &tar, "the extension begins at the first dot");
+    assert_refused(&tar, "the extension begins at the first dot");
 }
 
 static void a_scan_stops_when_told(void **state)
@@ -372,24 +358,23 @@ static void a_scan_stops_when_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(members_are_grouped_by_key_with_their_offsets),
-        IN_SANDBOX(what_is_no_member_is_passed_over),
-        IN_SANDBOX(pax_records_give_path_and_size),
-        IN_SANDBOX(gnu_long_names_and_binary_sizes_are_read),
+        cmocka_unit_test(members_are_grouped_by_key_with_their_offsets),
+        cmocka_unit_test(what_is_no_member_is_passed_over),
+        cmocka_unit_test(pax_records_give_path_and_size),
+        cmocka_unit_test(gnu_long_names_and_binary_sizes_are_read),
         IN_SANDBOX(archives_of_libarchive_are_read_in_each_format),
-        IN_SANDBOX(a_damaged_header_is_named_with_its_offset),
-        IN_SANDBOX(a_file_cut_anywhere_is_truncated),
+        cmocka_unit_test(a_damaged_header_is_named_with_its_offset),
+        cmocka_unit_test(a_file_cut_anywhere_is_truncated),
         IN_SANDBOX(a_file_that_became_shorter_is_an_io_error),
-        IN_SANDBOX(a_size_beyond_the_file_is_truncated),
-        IN_SANDBOX(names_that_are_too_long_are_refused_with_the_limit),
-        IN_SANDBOX(links_sparse_files_and_volumes_are_refused_by_name),
-        IN_SANDBOX(compressed_archives_are_refused_by_name),
-        IN_SANDBOX(a_key_that_comes_back_is_refused_with_both_offsets),
-        IN_SANDBOX(a_sample_has_one_member_of_an_extension),
-        IN_SANDBOX(more_behind_the_end_mark_is_refused),
-        IN_SANDBOX(a_tar_without_samples_says_what_was_expected),
-        IN_SANDBOX(names_that_cannot_be_keys_are_refused),
-        IN_SANDBOX(dates_as_names_are_told_where_the_extension_begins),
+        cmocka_unit_test(a_size_beyond_the_file_is_truncated),
+        cmocka_unit_test(names_that_are_too_long_are_refused_with_the_limit),
+        cmocka_unit_test(links_sparse_files_and_volumes_are_refused_by_name),
+        cmocka_unit_test(compressed_archives_are_refused_by_name),
+        cmocka_unit_test(a_key_that_comes_back_is_refused_with_both_offsets),
+        cmocka_unit_test(a_sample_has_one_member_of_an_extension),
+        cmocka_unit_test(a_tar_without_samples_says_what_was_expected),
+        cmocka_unit_test(names_that_cannot_be_keys_are_refused),
+        cmocka_unit_test(dates_as_names_are_told_where_the_extension_begins),
         IN_SANDBOX(a_scan_stops_when_told),
     };
     return cmocka_run_group_tests_name("worker.source.tar", tests, NULL, NULL);

@@ -4,14 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/mem.h"
 #include "tests/guard.h"
 #include "tests/test.h"
-#include "tests/worker/source/sandbox.h"
-#include "worker/source/tar.h"
+#include "tests/worker/source/tars.h"
 
 static uint8_t *new_header(struct fby_buffer *tar, const char *name, char type)
 {
@@ -251,19 +248,6 @@ static void compressed_files_are_known_by_their_whole_magic(void **state)
 
 /* ---- whole archives ------------------------------------------------------ */
 
-static fby_err scan(
-    struct fby_buffer *tar, struct fby_shard *shard, struct fby_why *why)
-{
-    int fd = memfd_create("tar", MFD_CLOEXEC);
-    assert_int_equal(pwrite(fd, tar->data, tar->size, 0), tar->size);
-    struct fby_tar_file file = {.fd = fd, .size = tar->size};
-    fby_shard_init(shard, "x.tar", false);
-    fby_err err = fby_tar_scan(&file, shard, why);
-    close(fd);
-    fby_buffer_fini(tar);
-    return err;
-}
-
 /* The keys, extensions and offsets of all members: "0001.jpg@512 ". */
 static void assert_scans(struct fby_buffer *tar, const char *expected)
 {
@@ -282,15 +266,6 @@ static void assert_scans(struct fby_buffer *tar, const char *expected)
             (int)shard.bytes[m]);
     }
     assert_string_equal(text, expected);
-    fby_shard_fini(&shard);
-}
-
-static void assert_refused(struct fby_buffer *tar, const char *words)
-{
-    struct fby_shard shard = {0};
-    struct fby_why   why   = {0};
-    assert_int_equal(scan(tar, &shard, &why), FBY_CONFIG);
-    assert_says(&why, words);
     fby_shard_fini(&shard);
 }
 

@@ -266,8 +266,8 @@ static void a_picture_takes_no_more_memory_than_it_may(void **state)
     (void)state;
     struct fby_why why = {{0}};
     assert_ok(write_limited((struct fby_photo){.number = 1}, 1 << 20, NULL));
-    assert_int_equal(
-        write_limited((struct fby_photo){.number = 1}, 96 * 64 * 3, &why),
+    assert_int_equal(write_limited((struct fby_photo){.number = 1},
+                         UINT64_C(96) * 64 * 3, &why),
         FBY_FULL);
     assert_says(&why, "--memory");
 }

@@ -1,0 +1,37 @@
+/* tars.h - scan a tar that was spelled block by block. */
+#ifndef FBY_TESTS_WORKER_SOURCE_TARS_H
+#define FBY_TESTS_WORKER_SOURCE_TARS_H
+
+#include "tests/test.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/worker/source/sandbox.h"
+#include "worker/source/tar.h"
+
+/* Scan the tar and forget it; fby_shard_fini(shard) is the caller's. */
+static inline fby_err scan(
+    struct fby_buffer *tar, struct fby_shard *shard, struct fby_why *why)
+{
+    int fd = memfd_create("tar", MFD_CLOEXEC);
+    assert_int_equal(pwrite(fd, tar->data, tar->size, 0), tar->size);
+    struct fby_tar_file file = {.fd = fd, .size = tar->size};
+    fby_shard_init(shard, "x.tar", false);
+    fby_err err = fby_tar_scan(&file, shard, why);
+    close(fd);
+    fby_buffer_fini(tar);
+    return err;
+}
+
+/* The tar is refused with these words, and forgotten. */
+static inline void assert_refused(struct fby_buffer *tar, const char *words)
+{
+    struct fby_shard shard = {0};
+    struct fby_why   why   = {0};
+    assert_int_equal(scan(tar, &shard, &why), FBY_CONFIG);
+    assert_says(&why, words);
+    fby_shard_fini(&shard);
+}
+
+#endif
