@@ -71,7 +71,7 @@ static void warm_up(struct sim *sim)
     sim->worst_ns = 0;
 }
 
-/* Nobody waits longer than the hedge's deadline, two services, and 100 ms. */
+/* No wait is longer than the hedge's deadline, two services and 100 ms. */
 static void check_waits(struct sim *sim, int64_t hedge_after)
 {
     run_until(sim, sim->config.total);
@@ -110,7 +110,7 @@ bool sim_slow_worker(struct sim *sim, uint64_t seed, bool trace)
     return sim->failure == NULL;
 }
 
-/* The client is paused for 60 s: it blames nobody for that. */
+/* The client is paused for 60 s, which counts against no worker. */
 bool sim_paused_client(struct sim *sim, uint64_t seed, bool trace)
 {
     begin(sim, seed, trace);

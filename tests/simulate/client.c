@@ -125,7 +125,7 @@ static void tell(struct sim *sim, enum sim_message_kind kind,
             .value                  = action->route});
 }
 
-/* The server still lists a worker that lives, so it comes again. */
+/* The server still lists a worker that is alive, so it joins again. */
 static void gone(struct sim *sim, int peer)
 {
     int worker = sim->peers[peer].worker;
@@ -133,7 +133,7 @@ static void gone(struct sim *sim, int peer)
     sim_push(sim, sim->now + 500 * FBY_NS_PER_MS, SIM_JOIN, worker, 0);
 }
 
-/* A step that all refuse, or that came damaged too often. */
+/* Only for a step that all refuse, or that arrived damaged too often. */
 static bool may_fail(struct sim *sim, const struct fby_window_failure *failure)
 {
     uint64_t step =
@@ -345,12 +345,12 @@ static void chunk(struct sim *sim, int peer, const struct sim_message *message)
     } else if (verdict == FBY_AUDIT && !message->good) {
         fby_window_audit_damaged(sim->window, sim->now, message->id);
     } else if (verdict == FBY_BREACH) {
-        sim_fail(sim, "an honest worker's chunk counts as a breach");
+        sim_fail(sim, "a correct worker's chunk counts as a breach");
     }
 }
 
-/* What is gathered nowhere cannot be compared with its END: messages carry a
- * hash of their own, so one that is damaged on the way is dropped. */
+/* Only an END whose chunks are gathered can be compared with them. A damaged
+ * one that is not fails the hash of its message, and is dropped. */
 static bool is_gathered(const struct sim *sim, struct fby_request_id id)
 {
     return fby_window_slot(sim->window, id) != FBY_NO_SLOT ||
@@ -366,7 +366,7 @@ static void end(struct sim *sim, int peer, const struct sim_message *message)
         .peer = peer, .id = message->id, .matches = message->good};
     memcpy(end.content.bytes, &message->value, sizeof(message->value));
     if (fby_window_end(sim->window, sim->now, &end) == FBY_BREACH) {
-        sim_fail(sim, "an honest worker's END counts as a breach");
+        sim_fail(sim, "a correct worker's END counts as a breach");
     }
 }
 
@@ -400,7 +400,7 @@ static void data(struct sim *sim, int peer, const struct sim_message *message)
     case SIM_HEADER:
         if (fby_window_header(sim->window, sim->now, peer, message->id,
                 message->chunk) == FBY_BREACH) {
-            sim_fail(sim, "an honest worker's HEADER counts as a breach");
+            sim_fail(sim, "a correct worker's HEADER counts as a breach");
         }
         break;
     case SIM_CHUNK:
@@ -496,7 +496,7 @@ static void check_bounds(struct sim *sim)
     }
 }
 
-/* The consumer's wish comes before the tick, as its answer does after. */
+/* The consumer acts before the tick and again after it. */
 void sim_client_turn(struct sim *sim)
 {
     drain(sim);

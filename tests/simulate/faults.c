@@ -1,6 +1,6 @@
 #include "tests/simulate/sim.h"
 
-/* What goes wrong, each with how often it is drawn. */
+/* What goes wrong, all equally likely; RESET has two chances. */
 enum fault {
     FAULT_RESET,
     FAULT_RESET_AGAIN,
@@ -53,9 +53,8 @@ static void leave(struct sim *sim, int worker)
     }
 }
 
-static void shed(struct sim *sim, struct sim_worker *w)
+static void shed(struct sim_worker *w)
 {
-    (void)sim;
     if (w->session != NULL) {
         (void)fby_session_shed(w->session);
     }
@@ -78,13 +77,43 @@ static void slow_consumer(struct sim *sim)
     sim->config.hold_ns     = sim_between(sim, 0, 40) * FBY_NS_PER_MS;
 }
 
-static void of_worker(struct sim *sim, int kind, int worker)
+/* Faults that change only how the worker works; false for any other. */
+static bool set_in_worker(struct sim *sim, enum fault kind, int worker)
 {
     struct sim_worker *w = &sim->workers[worker];
-    switch ((enum fault)kind) {
+    switch ((int)kind) {
     case FAULT_PAUSE_WORKER:
         w->paused_ns = ms(sim, 10, sim_chance(sim, 20) ? 6000 : 400);
-        break;
+        return true;
+    case FAULT_BUSY:
+        w->busy_ns = ms(sim, 1, 500);
+        return true;
+    case FAULT_SLOW:
+        w->slow_ns = ms(sim, 10, 1000);
+        return true;
+    case FAULT_CORRUPT:
+        w->n_corrupt = 1;
+        return true;
+    case FAULT_BAD_END:
+        w->n_bad_end = 1;
+        return true;
+    case FAULT_DUPLICATE:
+        w->n_duplicate = 3;
+        return true;
+    case FAULT_FORGET_CONTENT:
+        w->content = false;
+        return true;
+    case FAULT_SWALLOW:
+        w->n_swallow = 1;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void do_to_worker(struct sim *sim, enum fault kind, int worker)
+{
+    switch ((int)kind) {
     case FAULT_KILL:
         sim_worker_stop(sim, worker);
         restart_later(sim, worker);
@@ -92,43 +121,20 @@ static void of_worker(struct sim *sim, int kind, int worker)
     case FAULT_LEAVE:
         leave(sim, worker);
         break;
-    case FAULT_BUSY:
-        w->busy_ns = ms(sim, 1, 500);
-        break;
-    case FAULT_SLOW:
-        w->slow_ns = ms(sim, 10, 1000);
-        break;
-    case FAULT_CORRUPT:
-        w->n_corrupt = 1;
-        break;
-    case FAULT_BAD_END:
-        w->n_bad_end = 1;
-        break;
-    case FAULT_DUPLICATE:
-        w->n_duplicate = 3;
-        break;
     case FAULT_SHED:
-        shed(sim, w);
+        shed(&sim->workers[worker]);
         break;
     case FAULT_OTHER_CLIENT:
-        sim_worker_ghost(sim, worker);
-        break;
-    case FAULT_FORGET_CONTENT:
-        w->content = false;
+        sim_worker_rival(sim, worker);
         break;
     case FAULT_UNLIST:
         unlist(sim, worker);
-        break;
-    case FAULT_SWALLOW:
-        w->n_swallow = 1;
         break;
     case FAULT_RESET:
     case FAULT_RESET_AGAIN:
         reset_all(sim, worker);
         break;
-    case FAULT_PAUSE_CLIENT:
-    case FAULT_SLOW_CONSUMER:
-    case N_FAULTS:
+    default:
         break;
     }
 }
@@ -147,13 +153,15 @@ void sim_fault(struct sim *sim, int kind)
     } else if (kind == FAULT_SLOW_CONSUMER) {
         slow_consumer(sim);
     } else if (sim->workers[worker].alive) {
-        of_worker(sim, kind, worker);
+        if (!set_in_worker(sim, (enum fault)kind, worker)) {
+            do_to_worker(sim, (enum fault)kind, worker);
+        }
         sim_worker_pump(sim, worker);
     }
 }
 
-/* Most schedules have few kinds of fault, so that one follows on another of
- * its kind often enough to matter. */
+/* Most schedules have few kinds of fault, so that one often follows another of
+ * the same kind. */
 void sim_faults_plan(struct sim *sim)
 {
     int kinds[3];

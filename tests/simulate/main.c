@@ -136,20 +136,21 @@ static void print_help(const char *program)
         program);
 }
 
+static const struct option known[] = {
+    {"schedules", required_argument, NULL, 'n'},
+    {"seed", required_argument, NULL, 's'},
+    {"jobs", required_argument, NULL, 'j'},
+    {"one", required_argument, NULL, 'o'},
+    {"bounds", required_argument, NULL, 'b'},
+    {"mutate", required_argument, NULL, 'm'},
+    {"kind", required_argument, NULL, 'k'},
+    {"trace", no_argument, NULL, 't'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
 static void parse(int argc, char **argv, struct options *o)
 {
-    static const struct option known[] = {
-        {"schedules", required_argument, NULL, 'n'},
-        {"seed", required_argument, NULL, 's'},
-        {"jobs", required_argument, NULL, 'j'},
-        {"one", required_argument, NULL, 'o'},
-        {"bounds", required_argument, NULL, 'b'},
-        {"mutate", required_argument, NULL, 'm'},
-        {"kind", required_argument, NULL, 'k'},
-        {"trace", no_argument, NULL, 't'},
-        {"help", no_argument, NULL, 'h'},
-        {0},
-    };
     int option = 0;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         uint64_t number = optarg != NULL ? strtoull(optarg, NULL, 10) : 0;

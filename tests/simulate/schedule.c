@@ -8,7 +8,7 @@
 enum { MOST_EVENTS = 200000 };
 #define CALM_NS (60 * FBY_NS_PER_S) /* to finish in, once faults end */
 
-/* ---- Chance -------------------------------------------------------------- */
+/* ---- Random numbers ------------------------------------------------------ */
 
 static uint64_t mixed(uint64_t z)
 {
@@ -44,7 +44,7 @@ uint64_t sim_value_of(uint64_t step, uint32_t chunk)
     return mixed(step * SIM_CHUNKS + chunk + 1) | 2;
 }
 
-/* ---- Saying -------------------------------------------------------------- */
+/* ---- Messages ------------------------------------------------------------ */
 
 __attribute__((format(printf, 2, 0))) static void print_line(
     int64_t now, const char *format, va_list args)
@@ -114,11 +114,11 @@ static void restart(struct sim *sim, int worker)
         sim_push(sim, sim->now + sim_between(sim, 0, 300) * FBY_NS_PER_MS,
             SIM_JOIN, worker, 0);
     }
-    /* Whatever it is called there, the server lists it in the end. */
+    /* The server lists it after a second at the latest. */
     sim_push(sim, sim->now + FBY_NS_PER_S, SIM_JOIN, worker, 0);
 }
 
-/* True: the client was paused, the event comes again when it is not. */
+/* True: the client is paused, and gets the event at the end of its pause. */
 static bool put_off(struct sim *sim, const struct sim_event *event)
 {
     bool of_client = event->kind == SIM_WAKE || event->kind == SIM_DECODED ||
@@ -162,8 +162,8 @@ static void happen(struct sim *sim, const struct sim_event *event)
     case SIM_RESTART:
         restart(sim, event->a);
         break;
-    case SIM_UNGHOST:
-        sim_worker_unghost(sim, event);
+    case SIM_RIVAL_LEAVES:
+        sim_worker_rival_leaves(sim, event);
         break;
     case SIM_JOIN:
         sim_client_join(sim, event->a);
@@ -175,13 +175,13 @@ static void happen(struct sim *sim, const struct sim_event *event)
 void sim_step(struct sim *sim)
 {
     if (sim->heap.n == 0) {
-        sim_fail(sim, "nothing is left to happen");
+        sim_fail(sim, "no event is left");
         return;
     }
     struct sim_event event = sim_pop(sim);
     sim->now               = event.at_ns;
     if (++sim->n_events > MOST_EVENTS) {
-        sim_fail(sim, "events without end");
+        sim_fail(sim, "the events do not end");
     } else if (!put_off(sim, &event)) {
         happen(sim, &event);
     }
@@ -266,7 +266,7 @@ void sim_end(struct sim *sim)
             sim_worker_stop(sim, i);
         }
         if (sim->failure == NULL && sim->workers[i].budget.charged != 0) {
-            sim_fail(sim, "bytes stay charged to nobody");
+            sim_fail(sim, "bytes stay charged to no session");
         }
     }
     fby_window_destroy(&sim->window);
@@ -285,7 +285,7 @@ bool sim_run(struct sim *sim, uint64_t seed, bool trace)
     while (!sim->done && sim->failure == NULL) {
         sim_step(sim);
         if (sim->now > late && sim->now > sim->paused_ns + CALM_NS) {
-            sim_fail(sim, "no progress, though nothing goes wrong any more");
+            sim_fail(sim, "no progress, though there are no more faults");
         }
     }
     if (sim->config.n_faults == 0 && !sim->config.cannot) {

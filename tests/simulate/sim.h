@@ -1,17 +1,18 @@
-/* sim.h - a small world in which window and session meet.
+/* sim.h - a simulation of window and session against each other.
  *
  * One trainer client, up to four workers, links between them, a consumer, and
  * faults, in virtual time: a schedule is a function of its seed. The client and
- * worker here are shells like the real ones, but move numbers instead of
- * batches; after every event the promises of both machines are checked.
+ * worker here act on the window and the session as the real ones do, but send
+ * numbers instead of batches; after every event the invariants of both are
+ * checked.
  *
  * Files: heap.c      events in order of time
  *        link.c      connections: FIFO, delay, resets
- *        worker.c    a worker's shell around fby_session
- *        client.c    the client's shell around fby_window, and the consumer
- *        faults.c    what goes wrong
+ *        worker.c    a worker around its fby_session
+ *        client.c    the client around its fby_window, and the consumer
+ *        faults.c    the faults
  *        schedule.c  one schedule from its seed; its checks
- *        bounds.c    the schedules with a bound on the time one waits
+ *        bounds.c    the schedules with a bound on waiting
  *        main.c      many schedules, in several processes */
 #ifndef FBY_TESTS_SIMULATE_SIM_H
 #define FBY_TESTS_SIMULATE_SIM_H
@@ -76,10 +77,10 @@ struct sim_link { /* one direction */
     struct sim_message queue[SIM_QUEUE];
     uint32_t           first;
     uint32_t           n;
-    int64_t            last_ns; /* nothing overtakes */
+    int64_t            last_ns; /* messages arrive in order */
 };
 
-struct sim_peer {           /* what the window calls a peer: one connection */
+struct sim_peer {           /* a peer of the window: one connection */
     int             worker; /* -1: none */
     bool            open;
     uint64_t        connection; /* changes with each reset */
@@ -119,8 +120,8 @@ struct sim_worker {
     uint64_t            cannot;      /* bit per step % 64 it refuses */
     struct fby_budget   budget;
     struct fby_session *session;
-    struct fby_session *ghost; /* another client, in other hands */
-    uint64_t            ghost_id;
+    struct fby_session *rival; /* the session of another client */
+    uint64_t            rival_id;
     int                 route; /* peer; -1: none */
     uint64_t            connection;
     struct sim_job      jobs[SIM_JOBS];
@@ -136,7 +137,7 @@ struct sim_decode {
 };
 
 struct sim_slot {
-    uint32_t decoding; /* of what the window said to take */
+    uint32_t decoding; /* chunks that are being decoded into it */
     bool     held;
     uint64_t value[SIM_CHUNKS];
 };
@@ -144,26 +145,26 @@ struct sim_slot {
 struct sim_asked { /* of a step */
     bool     audited;
     int      peer;   /* last */
-    uint32_t spoilt; /* answers that came damaged */
+    uint32_t spoilt; /* answers that arrived damaged */
 };
 
 enum sim_event_kind {
-    SIM_AT_WORKER, /* a: peer, b: connection */
-    SIM_AT_CLIENT, /* the same */
-    SIM_WAKE,      /* the client's deadline */
-    SIM_DECODED,   /* a: decode */
-    SIM_MADE,      /* a: worker * SIM_JOBS + job, b: life */
-    SIM_WANT,      /* the consumer asks */
-    SIM_RELEASE,   /* a: slot */
-    SIM_FAULT,     /* a: kind */
-    SIM_RESTART,   /* a: worker */
-    SIM_UNGHOST,   /* a: worker, b: life */
-    SIM_JOIN       /* a: worker */
+    SIM_AT_WORKER,    /* a: peer, b: connection */
+    SIM_AT_CLIENT,    /* the same */
+    SIM_WAKE,         /* the client's deadline */
+    SIM_DECODED,      /* a: decode */
+    SIM_MADE,         /* a: worker * SIM_JOBS + job, b: life */
+    SIM_WANT,         /* the consumer asks */
+    SIM_RELEASE,      /* a: slot */
+    SIM_FAULT,        /* a: kind */
+    SIM_RESTART,      /* a: worker */
+    SIM_RIVAL_LEAVES, /* a: worker, b: life */
+    SIM_JOIN          /* a: worker */
 };
 
 struct sim_event {
     int64_t             at_ns;
-    uint64_t            order; /* of equal times: as they were made */
+    uint64_t            order; /* among equal times: that of sim_push */
     enum sim_event_kind kind;
     int                 a;
     uint64_t            b;
@@ -220,7 +221,7 @@ struct sim {
     uint64_t           newest;    /* highest request id */
     struct sim_asked   asked[SIM_STEPS];
     bool               done;
-    bool               failed; /* the window said FAIL, and may */
+    bool               failed; /* the window said FAIL, as it may */
 };
 
 static inline struct sim_asked *sim_asked(struct sim *sim, uint64_t step)
@@ -254,8 +255,8 @@ void sim_worker_message(
 void sim_worker_made(struct sim *sim, const struct sim_event *event);
 void sim_worker_pump(struct sim *sim, int worker);
 void sim_worker_leave(struct sim *sim, int worker);
-void sim_worker_ghost(struct sim *sim, int worker);
-void sim_worker_unghost(struct sim *sim, const struct sim_event *event);
+void sim_worker_rival(struct sim *sim, int worker);
+void sim_worker_rival_leaves(struct sim *sim, const struct sim_event *event);
 
 /* client.c */
 void sim_client_start(struct sim *sim);

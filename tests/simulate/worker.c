@@ -23,7 +23,7 @@ static void say_about(struct sim *sim, int worker, enum sim_message_kind kind,
             .kind = kind, .id = id, .number = 50 * FBY_NS_PER_MS});
 }
 
-/* ---- Life ---------------------------------------------------------------- */
+/* ---- Start and stop ------------------------------------------------------ */
 
 void sim_worker_start(struct sim *sim, int worker)
 {
@@ -61,7 +61,7 @@ static void end_session(struct sim_worker *w)
         }
         w->jobs[i].working = false;
     }
-    w->life++; /* what is in work goes nowhere */
+    w->life++; /* results of the work in progress are dropped */
     w->working = 0;
     fby_session_destroy(&w->session);
     w->route = -1;
@@ -73,9 +73,9 @@ void sim_worker_stop(struct sim *sim, int worker)
     if (w->session != NULL) {
         end_session(w);
     }
-    if (w->ghost != NULL) {
-        fby_session_freed(w->ghost, (struct fby_request_id){w->ghost_id});
-        fby_session_destroy(&w->ghost);
+    if (w->rival != NULL) {
+        fby_session_freed(w->rival, (struct fby_request_id){w->rival_id});
+        fby_session_destroy(&w->rival);
     }
     w->alive = false;
     for (int i = 0; i < SIM_PEERS; i++) {
@@ -97,40 +97,40 @@ void sim_worker_leave(struct sim *sim, int worker)
 
 /* ---- Another client of the same worker ----------------------------------- */
 
-/* It wants one batch's worth, which is its right; who has more gives way. */
-void sim_worker_ghost(struct sim *sim, int worker)
+/* Asks for its fair share, one batch; a session with more must shed one. */
+void sim_worker_rival(struct sim *sim, int worker)
 {
     struct sim_worker        *w = &sim->workers[worker];
     struct fby_session_config c = fby_session_defaults();
-    if (w->ghost != NULL || fby_session_create(&c, &w->budget, BATCH_BYTES,
-                                sim->now, &w->ghost) != FBY_OK) {
+    if (w->rival != NULL || fby_session_create(&c, &w->budget, BATCH_BYTES,
+                                sim->now, &w->rival) != FBY_OK) {
         return; /* there is one, or the budget is full */
     }
-    enum fby_session_answer answer = fby_session_request(w->ghost, sim->now,
+    enum fby_session_answer answer = fby_session_request(w->rival, sim->now,
         &(struct fby_session_request){
-            .id = {++w->ghost_id}, .bytes = BATCH_BYTES});
+            .id = {++w->rival_id}, .bytes = BATCH_BYTES});
     if (answer == FBY_SESSION_BUSY) {
         struct fby_session *victim = fby_session_victim(
-            &w->session, w->session != NULL, w->ghost, sim->now);
+            &w->session, w->session != NULL, w->rival, sim->now);
         if (victim != NULL) {
             sim_trace(sim, "worker %d sheds a batch", worker);
             (void)fby_session_shed(victim);
         }
     }
     sim_push(sim, sim->now + sim_between(sim, 1, 200) * FBY_NS_PER_MS,
-        SIM_UNGHOST, worker, w->life);
+        SIM_RIVAL_LEAVES, worker, w->life);
 }
 
-void sim_worker_unghost(struct sim *sim, const struct sim_event *event)
+void sim_worker_rival_leaves(struct sim *sim, const struct sim_event *event)
 {
     struct sim_worker *w = &sim->workers[event->a];
-    if (w->ghost == NULL) {
+    if (w->rival == NULL) {
         return;
     }
-    fby_session_freed(w->ghost, (struct fby_request_id){w->ghost_id});
-    fby_session_bye(w->ghost);
-    fby_session_destroy(&w->ghost);
-    w->ghost_id = 0;
+    fby_session_freed(w->rival, (struct fby_request_id){w->rival_id});
+    fby_session_bye(w->rival);
+    fby_session_destroy(&w->rival);
+    w->rival_id = 0;
 }
 
 /* ---- Making -------------------------------------------------------------- */
@@ -214,7 +214,7 @@ void sim_worker_made(struct sim *sim, const struct sim_event *event)
     sim_worker_pump(sim, worker);
 }
 
-/* A message that never was: the next PONG tells. */
+/* Drops a message as if it had never come; the next PONG shows that. */
 static bool swallows(struct sim_worker *w)
 {
     bool swallow = w->n_swallow > 0;
@@ -287,7 +287,7 @@ static void send_item(
         return;
     }
     if (job == NULL || job->cancelled) {
-        sim_fail(sim, "a batch is sent that nobody asks for");
+        sim_fail(sim, "a batch is sent without a request for it");
         return;
     }
     if (item->kind == FBY_SEND_CHUNK) {

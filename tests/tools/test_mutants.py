@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""tools/mutants on a small project of its own: which faults it thinks of, and
-what it says of those that are found, hang, survive and change nothing."""
+"""tools/mutants on a small project: the faults it plants, and its verdicts on
+those that are found, hang, survive or change nothing."""
 
 import pathlib
 import random
@@ -115,7 +115,7 @@ class Faults(unittest.TestCase):
         self.found = faults_in(KINDS)
         self.changes = {(f.kind, f.old, f.new.strip()) for f in self.found}
 
-    def test_each_kind_of_fault_is_thought_of(self):
+    def test_every_kind_of_fault_is_planted(self):
         for change in (
                 ("comparison", "<", "<="),
                 ("comparison", "<", ">="),
@@ -141,11 +141,11 @@ class Faults(unittest.TestCase):
             [], [f for f in self.found if f.kind == "member" and
                  "set" in f.old + f.new])
 
-    def test_what_is_compared_for_equality_has_no_order(self):
+    def test_arguments_of_a_comparison_for_equality_stay_in_order(self):
         self.assertNotIn(
             ("arguments swapped", "p->a, p->b", "p->b, p->a"), self.changes)
 
-    def test_log_lines_and_arguments_of_formats_are_left_alone(self):
+    def test_log_lines_and_arguments_of_formats_get_no_faults(self):
         for fault in self.found:
             line = KINDS.splitlines()[fault.line - 1]
             self.assertNotIn("fby_warn", line)
@@ -154,12 +154,12 @@ class Faults(unittest.TestCase):
         self.assertNotIn(("arguments swapped", '"%s", p->a', 'p->a, "%s"'),
                          self.changes)
 
-    def test_every_fault_keeps_the_lines_where_they_are(self):
+    def test_a_fault_moves_no_line(self):
         for fault in self.found:
             self.assertEqual(fault.old.count("\n"), fault.new.count("\n"))
             self.assertEqual(KINDS[fault.start:fault.end], fault.old)
 
-    def test_a_choice_takes_every_place_once_before_any_twice(self):
+    def test_every_place_is_chosen_once_before_any_twice(self):
         places = {(f.start, f.kind) for f in self.found}
         chosen = faults.choose(self.found, len(places), random.Random(1))
         self.assertEqual(
@@ -206,7 +206,7 @@ class Trials(unittest.TestCase):
         self.assertEqual(
             [], [l for l in printed if f"lib/number.c:{line} unknown" not in l])
 
-    def test_what_a_test_notices_is_found(self):
+    def test_a_fault_that_fails_a_test_is_found(self):
         self.assertEqual(0, self.run_all.returncode, self.run_all)
         self.assertEqual("found", self.verdict(
             "larger: comparison: > -> <="))
@@ -215,15 +215,15 @@ class Trials(unittest.TestCase):
         self.assertEqual("found", self.verdict("steps: assignment: -= -> +="))
         self.assertIn("(lib.number hangs)", self.run_all.stdout)
 
-    def test_what_no_test_notices_survives(self):
+    def test_a_fault_that_fails_no_test_survives(self):
         self.assertEqual("SURVIVED", self.verdict(
             "unknown: constant: 5 -> 6"))
 
-    def test_the_same_machine_code_is_equivalent(self):
+    def test_a_fault_that_compiles_to_the_same_code_is_equivalent(self):
         self.assertEqual("equivalent", self.verdict(
             "larger: operand dropped: b & 0xffffffffU -> b"))
 
-    def test_the_last_line_counts(self):
+    def test_the_last_line_has_the_counts(self):
         printed = [l.split()[1] for l in self.run_all.stdout.splitlines()
                    if l[:4].strip().isdigit()]
         counts = {v: printed.count(v)
@@ -233,7 +233,7 @@ class Trials(unittest.TestCase):
             f"equivalent {counts['equivalent']}",
             self.run_all.stdout.splitlines()[-1])
 
-    def test_the_tree_is_as_it_was(self):
+    def test_the_tree_stays_as_it_was(self):
         for name, text in self.files.items():
             self.assertEqual(
                 text, (self.tree / name).read_text(encoding="ascii"))
@@ -258,7 +258,7 @@ class Trials(unittest.TestCase):
         self.assertEqual(1, run.returncode, run)
         self.assertIn("lib.number fails without any fault", run.stderr)
 
-    def test_what_is_asked_wrongly_is_an_error(self):
+    def test_wrong_arguments_are_an_error(self):
         for arguments, word in ((["nothing"], "nothing: there is no such"),
                                 (["lib/number.c:x"], "'x' is no line's"),
                                 (["--stages", "x"], "'x' is none of")):

@@ -1,9 +1,9 @@
-/* dialogue.h - a receiver whose server and workers the test plays itself, one
- * message after another, on real sockets.
+/* dialogue.h - a receiver on real sockets; the test sends every message of the
+ * server and of the workers itself, from one thread.
  *
- * One thread: nothing is said but what the test says, so that each message has
- * an effect that can be waited for. PINGs are answered while it waits. Batches
- * have ROWS rows of two labels, `colour` and `label`, each a byte a row. */
+ * Since no other message is sent, a test can wait for the effect of each. While
+ * it waits, PINGs are answered. Batches have ROWS rows of two labels, `colour`
+ * and `label`, each one byte a row. */
 #ifndef FBY_TESTS_DIALOGUE_H
 #define FBY_TESTS_DIALOGUE_H
 
@@ -59,7 +59,7 @@ struct dialogue {
     uint64_t asked_bytes;         /* of memory for a batch; 0: as set up */
 };
 
-/* ---- begin and end ------------------------------------------------------- */
+/* ---- Begin and end ------------------------------------------------------- */
 
 static inline void be_party(struct dialogue *d, struct party *party)
 {
@@ -147,7 +147,7 @@ static inline void dialogue_end(struct dialogue *d)
     zmq_ctx_term(d->zmq);
 }
 
-/* ---- speaking and listening ---------------------------------------------- */
+/* ---- Speaking and listening ---------------------------------------------- */
 
 static inline void say_frame(
     struct party *party, const void *frame, size_t size)
@@ -297,7 +297,7 @@ static inline void await_credit_of(struct dialogue *d, struct party *party)
     (void)hear(d, party, FBY_MSG_CREDIT);
 }
 
-/* ---- what the trainer sees ----------------------------------------------- */
+/* ---- The trainer's view -------------------------------------------------- */
 
 static inline struct forebay_stats stats_of(struct dialogue *d)
 {
@@ -384,7 +384,7 @@ static inline void assert_no_batch(struct dialogue *d)
         fby_desk_next(&d->desk, d->shelf, 0, NULL, &batch), FOREBAY_TIMEOUT);
 }
 
-/* ---- the server's part --------------------------------------------------- */
+/* ---- The server's part --------------------------------------------------- */
 
 static inline void say_workers(struct dialogue *d, int first, int n, bool full)
 {
@@ -434,10 +434,12 @@ static inline void admit(struct dialogue *d)
     say_workers(d, 0, d->n, true);
 }
 
-/* ---- a worker's part ----------------------------------------------------- */
+/* ---- A worker's part ----------------------------------------------------- */
 
-static inline void say_welcome(
-    struct party *worker, const struct fby_hello *hello)
+/* WELCOME that names the requests the worker still has. */
+static inline void say_welcome_with(struct party *worker,
+    const struct fby_hello *hello, const struct fby_request_id *open,
+    size_t n_open)
 {
     say(worker, &(struct fby_message){.type = FBY_MSG_WELCOME,
                     .welcome                = {
@@ -447,7 +449,42 @@ static inline void say_welcome(
                                        .version     = 1,
                                        .features    = hello->features,
                                        .send_window = 16 << 20,
+                                       .open        = {open, n_open},
                     }});
+}
+
+static inline void say_welcome(
+    struct party *worker, const struct fby_hello *hello)
+{
+    say_welcome_with(worker, hello, NULL, 0);
+}
+
+/* REFUSED in answer to HELLO. */
+static inline void say_refused(struct dialogue *d, struct party *worker,
+    enum fby_refused_code code, const char *text)
+{
+    say(worker, &(struct fby_message){.type = FBY_MSG_REFUSED,
+                    .refused                = {
+                                       .session     = d->session,
+                                       .code        = code,
+                                       .version_min = 1,
+                                       .version_max = 1,
+                                       .text        = text,
+                    }});
+}
+
+/* BUSY, until the trainer is told of it. */
+static inline void say_busy(struct dialogue *d, struct party *worker,
+    struct fby_request_id request, uint32_t retry_ms)
+{
+    char text[400];
+    snprintf(text, sizeof(text),
+        "worker here (%s) is busy: it has no room, memory or files for a "
+        "batch now, and is asked again; where that lasts its log says why",
+        worker->endpoint);
+    say(worker, &(struct fby_message){.type = FBY_MSG_BUSY,
+                    .busy                   = {d->session, request, retry_ms}});
+    await_waiting(d, text);
 }
 
 /* HELLO and WELCOME; the OPEN that comes of it. It says HELLO again after a
@@ -515,151 +552,6 @@ static inline void dialogue_open(struct dialogue *d, int n)
 {
     dialogue_begin(d, n);
     open_all(d);
-}
-
-/* ---- answers ------------------------------------------------------------- */
-
-/* A worker's answer to a request; a test may change any part of it. */
-struct answer {
-    struct party           *worker;
-    struct fby_header_field fields[FIELDS];
-    struct fby_message      header;
-    struct fby_chunk        chunks[FIELDS];
-    uint8_t                 values[FIELDS][ROWS];
-    struct fby_sum          sums[FIELDS];
-    struct fby_substituted  bad;
-    struct fby_message      end;
-};
-
-static inline uint8_t value_of(uint64_t step, uint32_t field, uint32_t row)
-{
-    return (uint8_t)(step * 16 + UINT64_C(8) * field + row);
-}
-
-static inline void fill_header(const struct dialogue *d, struct answer *a,
-    const struct fby_request *request)
-{
-    for (uint32_t f = 0; f < FIELDS; f++) {
-        const struct fby_field_content *c = &d->setup.split->content.fields[f];
-        a->fields[f]                      = (struct fby_header_field){
-                                 .name      = c->name,
-                                 .encoding  = fby_encoding_of(c),
-                                 .type      = c->wire_type,
-                                 .shape     = c->shape,
-                                 .raw_bytes = ROWS,
-                                 .n_chunks  = 1,
-                                 .recipe    = {.classes = c->classes, .mixed_by = ""},
-        };
-    }
-    a->header.type   = FBY_MSG_HEADER;
-    a->header.header = (struct fby_header){
-        .session   = request->session,
-        .request   = request->request,
-        .epoch     = request->epoch,
-        .step      = request->step,
-        .first_row = request->first_row,
-        .rows      = request->rows,
-        .fields    = a->fields,
-        .n_fields  = FIELDS,
-        .asked     = fby_request_sum(request),
-    };
-}
-
-static inline void fill_sums(const struct dialogue *d, struct answer *a)
-{
-    for (uint32_t f = 0; f < FIELDS; f++) {
-        const struct fby_chunk_sent sent = {
-            a->chunks[f].raw_hash, a->chunks[f].raw_bytes};
-        a->sums[f] = fby_field_sum(&d->setup.layout, f, &sent);
-    }
-}
-
-static inline void make_answer(const struct dialogue *d, struct answer *a,
-    struct party *worker, const struct fby_request *request)
-{
-    *a = (struct answer){.worker = worker};
-    fill_header(d, a, request);
-    for (uint32_t f = 0; f < FIELDS; f++) {
-        for (uint32_t row = 0; row < ROWS; row++) {
-            a->values[f][row] = value_of(request->step, f, row);
-        }
-        a->chunks[f] = (struct fby_chunk){
-            .session    = request->session,
-            .request    = request->request,
-            .filter     = FBY_FILTER_NONE,
-            .codec      = FBY_CODEC_STORE,
-            .field      = (uint16_t)f,
-            .raw_bytes  = ROWS,
-            .wire_bytes = ROWS,
-            .raw_hash   = fby_xxh64(a->values[f], ROWS),
-        };
-    }
-    fill_sums(d, a);
-    a->end.type = FBY_MSG_END;
-    a->end.end  = (struct fby_end){
-         .session     = request->session,
-         .request     = request->request,
-         .wire_bytes  = UINT64_C(2) * (FBY_CHUNK_PREFIX + ROWS),
-         .sums        = a->sums,
-         .n_sums      = FIELDS,
-         .substituted = &a->bad,
-         .times       = {.fetch = 1, .transform = 20, .encode = 300, .wait = 4},
-    };
-}
-
-static inline void say_chunk(const struct answer *a, uint32_t field)
-{
-    uint8_t frame[FBY_CHUNK_PREFIX + ROWS];
-    memcpy(frame + FBY_CHUNK_PREFIX, a->values[field], ROWS);
-    fby_chunk_write(&a->chunks[field], a->values[field], frame);
-    say_frame(a->worker, frame, sizeof(frame));
-}
-
-/* The same, with a bit of the payload flipped on its way. */
-static inline void say_damaged_chunk(const struct answer *a, uint32_t field)
-{
-    uint8_t frame[FBY_CHUNK_PREFIX + ROWS];
-    memcpy(frame + FBY_CHUNK_PREFIX, a->values[field], ROWS);
-    fby_chunk_write(&a->chunks[field], a->values[field], frame);
-    frame[FBY_CHUNK_PREFIX + 2] ^= 1;
-    say_frame(a->worker, frame, sizeof(frame));
-}
-
-static inline void say_answer(const struct answer *a)
-{
-    say(a->worker, &a->header);
-    for (uint32_t f = 0; f < FIELDS; f++) {
-        say_chunk(a, f);
-    }
-    say(a->worker, &a->end);
-}
-
-/* The next request, answered as it should be. */
-static inline struct fby_request answer_next(struct dialogue *d)
-{
-    struct answer             a;
-    struct party             *worker = NULL;
-    const struct fby_request *request =
-        &hear_any(d, FBY_MSG_REQUEST, &worker)->request;
-    make_answer(d, &a, worker, request);
-    say_answer(&a);
-    return *request;
-}
-
-/* The next batch is that of `step`, with the values of make_answer. */
-static inline void assert_delivers(struct dialogue *d, uint64_t step)
-{
-    struct forebay_batch *batch = next_batch(d);
-    assert_int_equal(batch->epoch, step / (SAMPLES / ROWS));
-    assert_int_equal(batch->step, step % (SAMPLES / ROWS));
-    assert_int_equal(batch->rows, ROWS);
-    for (uint32_t f = 0; f < FIELDS; f++) {
-        const int64_t *ids = batch->tensors[f].view.data;
-        for (uint32_t row = 0; row < ROWS; row++) {
-            assert_int_equal(ids[row], value_of(batch->step, f, row));
-        }
-    }
-    fby_batch_unref(batch);
 }
 
 #endif

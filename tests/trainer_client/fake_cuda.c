@@ -95,7 +95,7 @@ static void breach(const char *what)
     abort();
 }
 
-/* ---- memory -------------------------------------------------------------- */
+/* ---- Memory -------------------------------------------------------------- */
 
 static struct range *range_of(
     struct range *ranges, uint32_t n, const uint8_t *at, size_t size)
@@ -149,7 +149,7 @@ static void free_block(void *memory)
     free(memory);
 }
 
-/* ---- work ---------------------------------------------------------------- */
+/* ---- Work ---------------------------------------------------------------- */
 
 static _Thread_local char thread_stream;
 
@@ -259,7 +259,7 @@ static void all_work(void)
     }
 }
 
-/* ---- calls --------------------------------------------------------------- */
+/* ---- Calls --------------------------------------------------------------- */
 
 static _Thread_local const char *last_failed = "";
 static _Thread_local int         chosen_device;
@@ -661,7 +661,7 @@ const struct fby_cuda *fby_cuda(void)
     return &calls;
 }
 
-/* ---- the test's side ----------------------------------------------------- */
+/* ---- Calls for tests ----------------------------------------------------- */
 
 void fake_cuda_begin(uint64_t seed)
 {

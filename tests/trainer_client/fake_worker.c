@@ -1,12 +1,11 @@
-/* fake_worker.c - see fake_worker.h. One thread each; a test talks to it only
- * through atomics and one lock. */
+/* fake_worker.c - the worker of fake_worker.h, on a thread of its own. A test
+ * shares only atomics with it. */
 #include "tests/trainer_client/fake_worker.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zmq.h>
 
 #include "common/codec/codec.h"
 #include "common/mem.h"
@@ -14,80 +13,9 @@
 #include "common/pipeline/device_ops.h"
 #include "common/plan/order.h"
 #include "proto/frame.h"
-#include "proto/wire.h"
+#include "tests/trainer_client/fake_sockets.h"
 
-enum { MAX_SESSIONS = 16, MAX_WORKERS = 16, POLL_MS = 10, ID_SIZE = 32 };
-
-struct route {
-    uint8_t id[ID_SIZE];
-    size_t  size;
-};
-
-/* ---- sockets ------------------------------------------------------------- */
-
-static void *bind_router(void *zmq, char *endpoint, size_t size)
-{
-    void     *socket = zmq_socket(zmq, ZMQ_ROUTER);
-    const int zero   = 0;
-    zmq_setsockopt(socket, ZMQ_LINGER, &zero, sizeof(zero));
-    zmq_setsockopt(socket, ZMQ_SNDHWM, &zero, sizeof(zero));
-    if (zmq_bind(socket, endpoint) != 0) {
-        abort(); /* loopback without a free port */
-    }
-    zmq_getsockopt(socket, ZMQ_LAST_ENDPOINT, endpoint, &size);
-    return socket;
-}
-
-static void send_frame(
-    void *socket, const struct route *to, const void *data, size_t size)
-{
-    if (zmq_send(socket, to->id, to->size, ZMQ_SNDMORE | ZMQ_DONTWAIT) >= 0) {
-        zmq_send(socket, data, size, ZMQ_DONTWAIT);
-    }
-}
-
-static void send_message(
-    void *socket, const struct route *to, const struct fby_message *message)
-{
-    struct fby_buffer buffer = {0};
-    struct fby_why    why    = {""};
-    if (fby_message_encode(message, &buffer, &why) != FBY_OK) {
-        fprintf(stderr, "fake: %s\n", why.text);
-        abort();
-    }
-    send_frame(socket, to, buffer.data, buffer.size);
-    fby_buffer_fini(&buffer);
-}
-
-/* True when a message came within POLL_MS; *out needs fini. */
-static bool receive(void *socket, struct route *from, struct fby_message *out)
-{
-    zmq_pollitem_t item = {.socket = socket, .events = ZMQ_POLLIN};
-    zmq_msg_t      frame;
-    if (zmq_poll(&item, 1, POLL_MS) <= 0) {
-        return false;
-    }
-    int n = zmq_recv(socket, from->id, sizeof(from->id), 0);
-    if (n <= 0 || n > (int)sizeof(from->id)) {
-        return false;
-    }
-    from->size = (size_t)n;
-    zmq_msg_init(&frame);
-    bool good = zmq_msg_recv(&frame, socket, 0) >= 0 &&
-                fby_message_decode(zmq_msg_data(&frame), zmq_msg_size(&frame),
-                    out, NULL) == FBY_OK;
-    zmq_msg_close(&frame);
-    return good;
-}
-
-static struct fby_digest salted(const char *what, uint8_t salt)
-{
-    char text[32];
-    int  n = snprintf(text, sizeof(text), "%s %u", what, salt);
-    return fby_digest_of(text, (size_t)n);
-}
-
-/* ---- worker -------------------------------------------------------------- */
+/* ---- Worker -------------------------------------------------------------- */
 
 struct fake_worker {
     struct fake_behaviour  does;
@@ -215,7 +143,7 @@ static void on_open(struct fake_worker *w, const struct fby_open *open)
     w->before = open->open;
 }
 
-/* ---- batches ------------------------------------------------------------- */
+/* ---- Batches ------------------------------------------------------------- */
 
 struct batch {
     const struct fby_request *request;
@@ -278,7 +206,7 @@ static void fill_row(const struct fake_worker *w, const struct batch *b,
     uint64_t                        sample = shown_sample(w, b, row);
     uint64_t                        bytes  = b->layout.fields[f].row_bytes;
     uint8_t                        *at     = b->raw[f] + row * bytes;
-    bool wrong = w->does.wrong_label || w->does.wrong_row == row + 1;
+    bool                            wrong  = w->does.wrong_row == row + 1;
     for (uint64_t i = 0; i < bytes; i++) {
         if (field->decode == FBY_DECODE_RGB8) {
             at[i] = (uint8_t)(sample * 31 + i + w->does.value_salt);
@@ -426,22 +354,28 @@ static void put_device(struct fby_recipe *recipe,
     }
 }
 
+static void put_field(struct fby_header_field *field, struct fake_worker *w,
+    const struct batch *b, uint32_t f, struct fby_buffer *list)
+{
+    const struct fby_field_content *c = &w->content->fields[b->field[f]];
+    field->name                       = c->name;
+    field->encoding                   = fby_encoding_of(c);
+    field->type                       = c->wire_type;
+    field->shape                      = c->shape;
+    field->max_length                 = c->max_length;
+    field->raw_bytes                  = b->layout.fields[f].raw_bytes;
+    field->n_chunks                   = b->layout.fields[f].n_chunks;
+    put_recipe(&field->recipe, c);
+    put_device(&field->recipe, w->content, b->field[f], list);
+}
+
 static void send_header(struct fake_worker *w, const struct batch *b)
 {
     struct fby_header_field fields[FBY_MAX_FIELDS] = {{0}};
     struct fby_buffer       lists[FBY_MAX_FIELDS]  = {{0}};
     uint32_t                requests               = atomic_load(&w->requests);
     for (uint32_t f = 0; f < b->layout.n_fields; f++) {
-        const struct fby_field_content *c = &w->content->fields[b->field[f]];
-        fields[f].name                    = c->name;
-        fields[f].encoding                = fby_encoding_of(c);
-        fields[f].type                    = c->wire_type;
-        fields[f].shape                   = c->shape;
-        fields[f].max_length              = c->max_length;
-        fields[f].raw_bytes               = b->layout.fields[f].raw_bytes;
-        fields[f].n_chunks                = b->layout.fields[f].n_chunks;
-        put_recipe(&fields[f].recipe, c);
-        put_device(&fields[f].recipe, w->content, b->field[f], &lists[f]);
+        put_field(&fields[f], w, b, f, &lists[f]);
     }
     bool wrong   = due(w, w->does.header_every, requests);
     bool damaged = due(w, w->does.asked_every, requests);
@@ -617,7 +551,7 @@ static void send_end(struct fake_worker *w, const struct batch *b)
     answer(w, &end);
 }
 
-/* ---- what a worker answers to REQUEST ------------------------------------ */
+/* ---- Answers to REQUEST -------------------------------------------------- */
 
 static bool refuse_always(
     struct fake_worker *w, const struct fby_request *request)
@@ -770,6 +704,11 @@ const char *fake_worker_endpoint(const struct fake_worker *self)
     return self->endpoint;
 }
 
+uint64_t fake_worker_instance(const struct fake_worker *self)
+{
+    return self->instance.value;
+}
+
 uint32_t fake_worker_effects(struct fake_worker *self)
 {
     return atomic_load(&self->effects);
@@ -783,211 +722,4 @@ uint32_t fake_worker_length(uint64_t sample, uint32_t most)
 uint32_t fake_worker_requests(struct fake_worker *self)
 {
     return atomic_load(&self->requests);
-}
-
-/* ---- server -------------------------------------------------------------- */
-
-struct fake_server {
-    void           *zmq;
-    void           *socket;
-    char            endpoint[64];
-    pthread_t       thread;
-    atomic_bool     stop;
-    atomic_uint     joins;
-    atomic_uint     quits;
-    pthread_mutex_t lock; /* guards all below */
-    uint64_t        instance;
-    uint64_t        session; /* the one that joined; 0: none */
-    uint64_t        sequence;
-    char            endpoints[MAX_WORKERS][64];
-    uint64_t        instances[MAX_WORKERS];
-    uint32_t        n;
-    int             code; /* of the refusal */
-    char            refusal[256];
-    bool            pinned;
-    uint8_t         data_salt;
-};
-
-static void say_workers(struct fake_server *s, const struct route *to)
-{
-    struct fby_worker_info infos[MAX_WORKERS];
-    const char            *names[MAX_WORKERS];
-    for (uint32_t i = 0; i < s->n; i++) {
-        names[i] = s->endpoints[i];
-        infos[i] = (struct fby_worker_info){
-            .instance  = {s->instances[i]},
-            .endpoints = {&names[i], 1},
-            .host      = "here",
-        };
-    }
-    const struct fby_message workers = {.type = FBY_MSG_WORKERS,
-        .workers                              = {
-                                         .session  = {s->session},
-                                         .server   = {s->instance},
-                                         .sequence = s->sequence,
-                                         .full     = true,
-                                         .added    = infos,
-                                         .n_added  = s->n,
-        }};
-    send_message(s->socket, to, &workers);
-}
-
-static void say_joined(struct fake_server *s, const struct route *to)
-{
-    struct fby_message joined = {.type = FBY_MSG_JOINED,
-        .joined                        = {
-                                   .session      = {s->session},
-                                   .server       = {s->instance},
-                                   .lease_ms     = 200,
-                                   .heartbeat_ms = 20,
-        }};
-    if (s->pinned) {
-        joined.joined.data = (struct fby_maybe_digest){
-            .known = true, .digest = salted("data", s->data_salt)};
-    }
-    send_message(s->socket, to, &joined);
-    say_workers(s, to);
-}
-
-static void on_join(struct fake_server *s, const struct route *from,
-    const struct fby_join *join)
-{
-    atomic_fetch_add(&s->joins, 1);
-    s->session = join->session.value;
-    if (s->refusal[0] == '\0') {
-        say_joined(s, from);
-        return;
-    }
-    const struct fby_message refused = {
-        .type = FBY_MSG_JOIN_REFUSED,
-        .join_refused =
-            {
-                .session = join->session,
-                .code    = (enum fby_join_refused_code)s->code,
-                .text    = s->refusal,
-            },
-    };
-    send_message(s->socket, from, &refused);
-}
-
-static void on_renew(struct fake_server *s, const struct route *from,
-    const struct fby_renew *renew)
-{
-    const struct fby_message first = {
-        .type = FBY_MSG_JOIN_FIRST, .join_first = {.session = renew->session}};
-    if (renew->session.value != s->session) {
-        send_message(s->socket, from, &first);
-    } else if (renew->sequence != s->sequence) {
-        say_workers(s, from);
-    }
-}
-
-static void *server_main(void *opaque)
-{
-    struct fake_server *s = opaque;
-    while (!atomic_load(&s->stop)) {
-        struct fby_message m;
-        struct route       from;
-        if (!receive(s->socket, &from, &m)) {
-            continue;
-        }
-        pthread_mutex_lock(&s->lock);
-        if (m.type == FBY_MSG_JOIN) {
-            on_join(s, &from, &m.join);
-        } else if (m.type == FBY_MSG_RENEW) {
-            on_renew(s, &from, &m.renew);
-        } else if (m.type == FBY_MSG_QUIT) {
-            atomic_fetch_add(&s->quits, 1);
-        }
-        pthread_mutex_unlock(&s->lock);
-        fby_message_fini(&m);
-    }
-    zmq_close(s->socket);
-    return NULL;
-}
-
-static void start_server(struct fake_server *s)
-{
-    s->zmq      = zmq_ctx_new();
-    s->instance = fby_id_random();
-    s->session  = 0;
-    s->socket   = bind_router(s->zmq, s->endpoint, sizeof(s->endpoint));
-    atomic_store(&s->stop, false);
-    if (pthread_create(&s->thread, NULL, server_main, s) != 0) {
-        abort();
-    }
-}
-
-static void end_server(struct fake_server *s)
-{
-    atomic_store(&s->stop, true);
-    pthread_join(s->thread, NULL);
-    zmq_ctx_term(s->zmq);
-}
-
-struct fake_server *fake_server_start(void)
-{
-    struct fake_server *s = fby_zalloc(sizeof(*s));
-    pthread_mutex_init(&s->lock, NULL);
-    s->sequence = 1;
-    snprintf(s->endpoint, sizeof(s->endpoint), "tcp://127.0.0.1:*");
-    start_server(s);
-    return s;
-}
-
-void fake_server_restart(struct fake_server *self)
-{
-    end_server(self);
-    start_server(self);
-}
-
-void fake_server_stop(struct fake_server **self_p)
-{
-    struct fake_server *s = *self_p;
-    *self_p               = NULL;
-    end_server(s);
-    pthread_mutex_destroy(&s->lock);
-    free(s);
-}
-
-const char *fake_server_endpoint(const struct fake_server *self)
-{
-    return self->endpoint;
-}
-
-void fake_server_add(struct fake_server *self, const struct fake_worker *worker)
-{
-    pthread_mutex_lock(&self->lock);
-    snprintf(self->endpoints[self->n], sizeof(self->endpoints[0]), "%s",
-        worker->endpoint);
-    self->instances[self->n] = worker->instance.value;
-    self->n++;
-    self->sequence++;
-    pthread_mutex_unlock(&self->lock);
-}
-
-void fake_server_refuse(struct fake_server *self, int code, const char *text)
-{
-    pthread_mutex_lock(&self->lock);
-    self->code = code;
-    snprintf(self->refusal, sizeof(self->refusal), "%s", text);
-    pthread_mutex_unlock(&self->lock);
-}
-
-void fake_server_pin(struct fake_server *self, uint8_t data_salt)
-{
-    pthread_mutex_lock(&self->lock);
-    self->pinned    = true;
-    self->data_salt = data_salt;
-    pthread_mutex_unlock(&self->lock);
-}
-
-uint32_t fake_server_joins(struct fake_server *self)
-{
-    return atomic_load(&self->joins);
-}
-
-uint32_t fake_server_quits(struct fake_server *self)
-{
-    return atomic_load(&self->quits);
 }

@@ -1,7 +1,7 @@
 /* fake_worker.h - a worker and a server inside the test, on real sockets.
  *
- * They speak the real protocol over loopback and make values from sample
- * numbers alone, so that a test can say what every delivered value must be:
+ * They speak the real protocol over loopback. A value depends on its sample
+ * number alone, so that a test knows what every delivered value must be:
  *     image, byte i of sample s:  (s * 31 + i) mod 256
  *     label of sample s:          s mod 10
  *     rows that vary in length:   fake_worker_length entries, byte i of them
@@ -49,8 +49,7 @@ struct fake_behaviour {
     bool     no_source;     /* OPEN: OPEN_FAILED, nothing there */
     bool     mute;          /* OPEN: no answer at all */
     bool     late;          /* OPEN: first OPENED of the one before, if any */
-    bool     wrong_label;   /* labels beyond the classes */
-    uint32_t wrong_row;     /* 1 + row whose label alone is */
+    uint32_t wrong_row;     /* 1 + row whose label is beyond the classes */
 };
 
 struct fake_worker;
@@ -60,6 +59,7 @@ struct fake_worker *fake_worker_start(const struct fake_behaviour *behaviour);
 /* Stops it at once, like kill -9. */
 void        fake_worker_stop(struct fake_worker **self_p);
 const char *fake_worker_endpoint(const struct fake_worker *self);
+uint64_t    fake_worker_instance(const struct fake_worker *self);
 /* How often a behaviour took effect. */
 uint32_t fake_worker_effects(struct fake_worker *self);
 uint32_t fake_worker_requests(struct fake_worker *self);

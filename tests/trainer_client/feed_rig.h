@@ -7,6 +7,7 @@
 
 #include "tests/test.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -181,6 +182,28 @@ static inline void release(struct rig *rig, const struct held *held)
 {
     fby_feed_let_go(rig->feed, held->out, held->stream);
     fby_feed_give(rig->feed, held->out);
+}
+
+/* Make later work on `second` wait for the work on `first`. */
+static inline void join(void *first, void *second)
+{
+    void *event = NULL;
+    assert_int_equal(fby_cuda()->event_create(&event), 0);
+    assert_int_equal(fby_cuda()->event_record(event, first), 0);
+    assert_int_equal(fby_cuda()->stream_wait(second, event), 0);
+    assert_int_equal(fby_cuda()->event_destroy(event), 0);
+}
+
+/* The error of a call of CUDA that failed at step 7 of epoch 2. */
+static inline void assert_names_call(
+    const struct fby_why *why, const char *function)
+{
+    char words[200];
+    (void)snprintf(words, sizeof(words),
+        "CUDA: %s failed with 719 (cudaErrorLaunchFailure: unspecified launch "
+        "failure), at epoch 2 step 7",
+        function);
+    assert_string_equal(why->text, words);
 }
 
 /* A hundred batches, up to three rings of them held, released in any order;

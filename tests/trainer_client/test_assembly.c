@@ -46,7 +46,7 @@ static void done(struct answer *a)
     free(a->content);
 }
 
-static void with_buckets_end_says_which_samples_the_rows_are(void **state)
+static void with_buckets_end_names_the_samples_of_the_rows(void **state)
 {
     (void)state;
     struct answer  a;
@@ -64,7 +64,7 @@ static void with_buckets_end_says_which_samples_the_rows_are(void **state)
     done(&a);
 }
 
-static void without_buckets_it_must_not(void **state)
+static void without_buckets_end_must_not_name_samples(void **state)
 {
     (void)state;
     struct answer  a;
@@ -80,8 +80,7 @@ static void without_buckets_it_must_not(void **state)
 }
 
 /* Two workers that plan other rows do not pass for equal. */
-static void the_samples_are_part_of_what_two_answers_are_compared_by(
-    void **state)
+static void the_samples_are_part_of_the_compared_content(void **state)
 {
     (void)state;
     struct answer  a;
@@ -133,7 +132,7 @@ static struct fby_substituted bad_row(uint32_t row)
     };
 }
 
-static void only_rows_that_there_are_can_be_substituted(void **state)
+static void only_rows_of_the_batch_can_be_substituted(void **state)
 {
     (void)state;
     for (uint32_t row = 0; row <= ROWS + 1; row++) {
@@ -154,7 +153,7 @@ static void only_rows_that_there_are_can_be_substituted(void **state)
     }
 }
 
-static void none_can_be_where_the_content_says_fail(void **state)
+static void no_row_can_be_substituted_where_the_content_says_fail(void **state)
 {
     (void)state;
     struct answer                a;
@@ -172,7 +171,7 @@ static void none_can_be_where_the_content_says_fail(void **state)
 }
 
 /* Its texts live on; the next request has none of it. */
-static void what_is_substituted_is_kept_until_the_next_request(void **state)
+static void substitutes_are_kept_until_the_next_request(void **state)
 {
     (void)state;
     struct answer          a;
@@ -397,7 +396,7 @@ static void a_header_as_asked_for_is_taken(void **state)
     asked_for(&a);
 }
 
-static void a_header_of_another_step_or_request_is_not(void **state)
+static void a_header_of_another_step_or_request_is_refused(void **state)
 {
     (void)state;
     REFUSES(
@@ -411,7 +410,7 @@ static void a_header_of_another_step_or_request_is_not(void **state)
     REFUSES(h->n_fields--, "HEADER: 2 fields, not 3");
 }
 
-static void a_header_with_another_field_is_not(void **state)
+static void a_header_with_another_field_is_refused(void **state)
 {
     (void)state;
     static const char other[] =
@@ -430,7 +429,7 @@ static void a_header_with_another_field_is_not(void **state)
         "HEADER: field image has another type, encoding, shape or layout");
 }
 
-static void a_header_with_another_recipe_is_not(void **state)
+static void a_header_with_another_recipe_is_refused(void **state)
 {
     (void)state;
     static const char of_image[] =
@@ -494,20 +493,19 @@ static void a_batch_of_more_chunks_than_there_is_room_for_is_refused(
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_buckets_end_says_which_samples_the_rows_are),
-        cmocka_unit_test(without_buckets_it_must_not),
-        cmocka_unit_test(
-            the_samples_are_part_of_what_two_answers_are_compared_by),
+        cmocka_unit_test(with_buckets_end_names_the_samples_of_the_rows),
+        cmocka_unit_test(without_buckets_end_must_not_name_samples),
+        cmocka_unit_test(the_samples_are_part_of_the_compared_content),
         cmocka_unit_test(every_sum_has_to_be_that_of_its_chunks),
-        cmocka_unit_test(only_rows_that_there_are_can_be_substituted),
-        cmocka_unit_test(none_can_be_where_the_content_says_fail),
-        cmocka_unit_test(what_is_substituted_is_kept_until_the_next_request),
+        cmocka_unit_test(only_rows_of_the_batch_can_be_substituted),
+        cmocka_unit_test(no_row_can_be_substituted_where_the_content_says_fail),
+        cmocka_unit_test(substitutes_are_kept_until_the_next_request),
         cmocka_unit_test(sums_and_substitutes_are_compared_too),
         cmocka_unit_test(a_batch_without_rows_needs_no_layout),
         cmocka_unit_test(a_header_as_asked_for_is_taken),
-        cmocka_unit_test(a_header_of_another_step_or_request_is_not),
-        cmocka_unit_test(a_header_with_another_field_is_not),
-        cmocka_unit_test(a_header_with_another_recipe_is_not),
+        cmocka_unit_test(a_header_of_another_step_or_request_is_refused),
+        cmocka_unit_test(a_header_with_another_field_is_refused),
+        cmocka_unit_test(a_header_with_another_recipe_is_refused),
         cmocka_unit_test(a_header_of_selected_fields_has_those_alone),
         cmocka_unit_test(
             a_batch_of_more_chunks_than_there_is_room_for_is_refused),

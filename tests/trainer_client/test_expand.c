@@ -9,7 +9,7 @@
 #include "trainer_client/expand_bits.h"
 #include "trainer_client/expand_cast.h"
 
-/* ---- a plain reference: search instead of bit tricks --------------------- */
+/* ---- A plain reference: search instead of bit tricks --------------------- */
 
 static double half_value(uint16_t bits)
 {
@@ -114,7 +114,7 @@ static void floats_become_integers_rounded_and_clamped(void **state)
     assert_true(fby_f32_to_int(-0x1p64F, INT64_MIN, INT64_MAX) == INT64_MIN);
 }
 
-/* ---- images -------------------------------------------------------------- */
+/* ---- Images -------------------------------------------------------------- */
 
 enum { ROWS = 2, H = 3, W = 5, C = 3, VALUES = ROWS * H * W * C };
 
@@ -230,7 +230,7 @@ static void u8_planes_are_only_moved(void **state)
     free(plan);
 }
 
-/* ---- labels and numbers -------------------------------------------------- */
+/* ---- Labels and numbers -------------------------------------------------- */
 
 static struct fby_field_content label_field(bool one_hot, double smoothing)
 {
@@ -309,7 +309,7 @@ static void numbers_are_cast_between_types(void **state)
     free(to_f32);
 }
 
-/* ---- arrays, scaled ------------------------------------------------------ */
+/* ---- Arrays, scaled ------------------------------------------------------ */
 
 enum { LONG = 2311 /* values of a sample: some blocks, and a part of one */ };
 
@@ -486,7 +486,7 @@ static void millimetres_become_metres(void **state)
     assert_true(fabs(out[2] - 64.535) < 1e-5);
 }
 
-/* ---- bits ---------------------------------------------------------------- */
+/* ---- Bits ---------------------------------------------------------------- */
 
 static struct fby_field_content bits_field(
     uint32_t height, uint32_t width, uint32_t maps)
@@ -566,71 +566,7 @@ static void two_pixels_of_nine_maps_become_what_is_written_here(void **state)
     assert_true(strides[1] == 2 && strides[3] == 1);
 }
 
-/* ---- what cannot be ------------------------------------------------------ */
-
-static void refused(const struct fby_field_content *field, enum fby_type dtype,
-    enum fby_layout layout, const char *word)
-{
-    struct fby_expansion     *plan     = calloc(1, sizeof(*plan));
-    struct fby_why            why      = {""};
-    struct fby_field_delivery delivery = {.dtype = dtype, .layout = layout};
-    assert_int_equal(
-        fby_expansion_init(plan, field, &delivery, &why), FBY_CONFIG);
-    assert_non_null(strstr(why.text, field->name));
-    assert_non_null(strstr(why.text, word));
-    free(plan);
-}
-
-static void scales_that_cannot_be_are_refused(void **state)
-{
-    (void)state;
-    static struct fby_expansion plan;
-    struct fby_field_content    field =
-        array_field(FBY_U16, (struct fby_shape){2, {5, 3}});
-    static const struct {
-        enum fby_type dtype;
-        uint32_t      channels;
-        const char   *word;
-    } cases[] = {{FBY_I32, 1, "f32, f16 or bf16"}, {FBY_F32, 0, "channel"},
-        {FBY_F32, 2, "channel"}, {FBY_F32, 5, "channel"}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fby_why            why      = {""};
-        struct fby_field_delivery delivery = {.dtype = cases[i].dtype,
-            .scaled                                  = true,
-            .channels                                = cases[i].channels};
-        assert_int_equal(
-            fby_expansion_init(&plan, &field, &delivery, &why), FBY_CONFIG);
-        assert_non_null(strstr(why.text, cases[i].word));
-    }
-}
-
-static void bits_become_no_other_numbers(void **state)
-{
-    (void)state;
-    struct fby_field_content bits  = bits_field(2, 3, 12);
-    struct fby_field_content array = bits;
-    refused(&bits, FBY_I64, FBY_LAYOUT_HWC, "need dtype u8, bool");
-    refused(&bits, FBY_U16, FBY_LAYOUT_HWC, "need dtype u8, bool");
-    bits.shape.dims[2] = 3; /* more bytes than 12 maps have */
-    refused(&bits, FBY_U8, FBY_LAYOUT_HWC, "12 maps are u8 with 2 bytes");
-    array.maps = 0;
-    refused(&array, FBY_BOOL, FBY_LAYOUT_HWC, "only bits become bool");
-    array.shape.n_dims = 2;
-    refused(&array, FBY_U8, FBY_LAYOUT_CHW, "of three dimensions");
-}
-
-static void impossible_wishes_are_refused_by_name(void **state)
-{
-    (void)state;
-    struct fby_field_content image    = image_field();
-    struct fby_field_content label    = label_field(false, 0);
-    struct fby_field_content smoothed = label_field(true, 0.1);
-    refused(&image, FBY_U8, FBY_LAYOUT_CHW, "normalised");
-    refused(&image, (enum fby_type)99, FBY_LAYOUT_CHW, "dtype");
-    refused(&label, FBY_I64, FBY_LAYOUT_CHW, "layout");
-    refused(&smoothed, FBY_U8, FBY_LAYOUT_HWC, "smoothing");
-    refused(&smoothed, FBY_I64, FBY_LAYOUT_HWC, "one_hot");
-}
+/* ---- Devices ------------------------------------------------------------- */
 
 static void only_the_host_device_is_there(void **state)
 {
@@ -663,11 +599,8 @@ int main(void)
         cmocka_unit_test(arrays_become_reals_scaled_by_channel),
         cmocka_unit_test(channels_of_arrays_come_apart),
         cmocka_unit_test(millimetres_become_metres),
-        cmocka_unit_test(scales_that_cannot_be_are_refused),
         cmocka_unit_test(bits_are_the_same_one_by_one_and_eight_at_a_time),
         cmocka_unit_test(two_pixels_of_nine_maps_become_what_is_written_here),
-        cmocka_unit_test(bits_become_no_other_numbers),
-        cmocka_unit_test(impossible_wishes_are_refused_by_name),
         cmocka_unit_test(only_the_host_device_is_there),
     };
     return cmocka_run_group_tests_name(

@@ -221,7 +221,7 @@ static void travel(struct trip *t, uint32_t bits, struct load load)
     end(t);
 }
 
-/* ---- pictures ------------------------------------------------------------ */
+/* ---- Pictures ------------------------------------------------------------ */
 
 static struct fby_field_content picture(
     uint32_t height, uint32_t width, uint32_t channels)
@@ -340,7 +340,7 @@ static void every_width_of_groups_is_unpacked(void **state)
     }
 }
 
-/* ---- planes -------------------------------------------------------------- */
+/* ---- Planes -------------------------------------------------------------- */
 
 static void planes_of_any_size_are_as_on_the_host(void **state)
 {
@@ -369,7 +369,7 @@ static void strips_of_large_planes_find_their_place(void **state)
     }
 }
 
-/* ---- what was damaged ---------------------------------------------------- */
+/* ---- Damaged payloads ---------------------------------------------------- */
 
 static void damage(struct trip *t, uint64_t from, uint64_t bytes, uint32_t n)
 {
@@ -430,7 +430,7 @@ static void garbage_leaves_no_buffer(void **state)
     }
 }
 
-/* ---- other arrays -------------------------------------------------------- */
+/* ---- Other arrays -------------------------------------------------------- */
 
 static struct fby_field_content array(enum fby_type type, uint32_t last)
 {
@@ -559,7 +559,7 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
     }
 }
 
-/* ---- ops of the device --------------------------------------------------- */
+/* ---- Ops of the device --------------------------------------------------- */
 
 enum { OPS_ROWS = 5 };
 
@@ -753,7 +753,7 @@ static void ops_find_pictures_that_come_in_parts(void **state)
     }
 }
 
-/* ---- rows of several lengths --------------------------------------------- */
+/* ---- Rows of several lengths --------------------------------------------- */
 
 struct rows {
     struct trip            t; /* of it the plan, the arena, the list */
@@ -998,7 +998,7 @@ static void chunks_of_long_rows_find_their_place(void **state)
     }
 }
 
-/* ---- sparse rows --------------------------------------------------------- */
+/* ---- Sparse rows --------------------------------------------------------- */
 
 static struct fby_shape some_shape(uint32_t n_dims, uint32_t most)
 {
@@ -1057,7 +1057,7 @@ static void sparse_rows_of_many_chunks_find_their_place(void **state)
     }
 }
 
-/* ---- documents ----------------------------------------------------------- */
+/* ---- Documents ----------------------------------------------------------- */
 
 /* Rows of `room` tokens: full, with a rest, or empty. */
 static void deal_documents(

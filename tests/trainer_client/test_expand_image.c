@@ -48,7 +48,7 @@ static void expand_alike(const struct fby_field_content *field,
     free(plan);
 }
 
-static void every_kernel_makes_the_portable_ones_bits(void **state)
+static void every_kernel_makes_the_bits_of_the_portable_one(void **state)
 {
     (void)state;
     static const enum fby_type   dtypes[]  = {FBY_F32, FBY_BF16, FBY_F16};
@@ -87,7 +87,7 @@ static void planes_that_are_not_aligned_are_made_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kernel_makes_the_portable_ones_bits),
+        cmocka_unit_test(every_kernel_makes_the_bits_of_the_portable_one),
         cmocka_unit_test(planes_of_u8_are_the_same_bytes_apart),
         cmocka_unit_test(planes_that_are_not_aligned_are_made_too),
     };

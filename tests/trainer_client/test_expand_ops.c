@@ -15,7 +15,7 @@ enum { RGB = 3, ROWS = 4, HEIGHT = 7, WIDTH = 9, CLASSES = 5 };
 #define LABELS ((size_t)ROWS * CLASSES)
 #define VALUES (ROWS * PIXELS * RGB)
 
-/* ---- pictures ------------------------------------------------------------ */
+/* ---- Pictures ------------------------------------------------------------ */
 
 /* As tests/golden/device/make.py has them: some pixels are grey. */
 static void make_up(uint8_t *out, size_t pixels)
@@ -64,7 +64,7 @@ static void expand(const struct fby_expansion *plan, const uint8_t *raw,
     assert_ok(fby_device_host.expand_ops(&job, NULL));
 }
 
-/* ---- as a kernel does it ------------------------------------------------- */
+/* ---- As a kernel does it ------------------------------------------------- */
 
 static void load_pixel(const struct fby_expansion *plan, const uint8_t *raw,
     const struct fby_ops_row *row, uint32_t x, uint32_t y, float rgb[RGB])
@@ -158,7 +158,7 @@ static void host_equals_kernel(const struct fby_expansion *plan,
     free(out);
 }
 
-/* ---- torchvision --------------------------------------------------------- */
+/* ---- Torchvision --------------------------------------------------------- */
 
 struct golden {
     FILE              *file;
@@ -267,7 +267,7 @@ static double apart(float a, float b)
     return (size < 0 ? -size : size) * 0x1p23;
 }
 
-static void mixed_labels_are_torchvisions(struct golden *g)
+static void mixed_labels_equal_those_of_torchvision(struct golden *g)
 {
     struct fby_expansion plan      = {.name = "label",
              .kind                          = FBY_EXPAND_MIX,
@@ -284,7 +284,7 @@ static void mixed_labels_are_torchvisions(struct golden *g)
     assert_memory_equal(out, g->label, sizeof(out));
 }
 
-static void ops_are_torchvisions(void **state)
+static void ops_equal_those_of_torchvision(void **state)
 {
     (void)state;
     struct golden g = {.file = fopen(FBY_TEST_DATA "/device/ops.txt", "r")};
@@ -304,7 +304,7 @@ static void ops_are_torchvisions(void **state)
             }
         }
         if (g.paired) {
-            mixed_labels_are_torchvisions(&g);
+            mixed_labels_equal_those_of_torchvision(&g);
         }
         host_equals_kernel(plan, raw, ROWS, g.rows);
     }
@@ -314,7 +314,7 @@ static void ops_are_torchvisions(void **state)
 }
 
 /* Done in one step with the conversion, as where it stands alone. */
-static void normalize_alone_is_nearly_torchvisions(void **state)
+static void normalize_alone_is_close_to_torchvision(void **state)
 {
     (void)state;
     static const double mean[] = {0.485, 0.456, 0.406};
@@ -330,7 +330,7 @@ static void normalize_alone_is_nearly_torchvisions(void **state)
     }
 }
 
-/* ---- every dtype and layout ---------------------------------------------- */
+/* ---- Every dtype and layout ---------------------------------------------- */
 
 static const char text[] =
     "forebay: 1\n"
@@ -421,7 +421,7 @@ static void every_dtype_and_layout_is_what_a_kernel_makes(void **state)
     try_size(lists[0], "f32", "chw", 1, 1, 8);
 }
 
-/* ---- planes -------------------------------------------------------------- */
+/* ---- Planes -------------------------------------------------------------- */
 
 static uint32_t some(uint32_t n)
 {
@@ -527,7 +527,7 @@ static void ops_make_of_planes_what_they_make_of_their_pixels(void **state)
     }
 }
 
-/* ---- flips --------------------------------------------------------------- */
+/* ---- Flips --------------------------------------------------------------- */
 
 /* The picture that `row` makes of `raw`, in bytes. */
 static void mirror(const struct fby_expansion *plan,
@@ -621,7 +621,7 @@ static void a_mask_is_flipped_with_its_ids_as_they_are(void **state)
 }
 
 /* Division by 255 and back is exact for every level. */
-static void levels_that_no_op_changed_are_bytes_again(void **state)
+static void levels_that_no_op_changes_become_the_same_bytes(void **state)
 {
     (void)state;
     struct fby_split *split =
@@ -641,7 +641,7 @@ static void levels_that_no_op_changed_are_bytes_again(void **state)
     fby_split_destroy(&split);
 }
 
-/* ---- draws --------------------------------------------------------------- */
+/* ---- Draws --------------------------------------------------------------- */
 
 static void ranks_draw_what_the_whole_batch_draws(void **state)
 {
@@ -718,13 +718,13 @@ static void a_label_beyond_its_classes_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ops_are_torchvisions),
-        cmocka_unit_test(normalize_alone_is_nearly_torchvisions),
+        cmocka_unit_test(ops_equal_those_of_torchvision),
+        cmocka_unit_test(normalize_alone_is_close_to_torchvision),
         cmocka_unit_test(every_dtype_and_layout_is_what_a_kernel_makes),
         cmocka_unit_test(ops_make_of_planes_what_they_make_of_their_pixels),
         cmocka_unit_test(a_flip_only_changes_the_order_of_pixels),
         cmocka_unit_test(a_mask_is_flipped_with_its_ids_as_they_are),
-        cmocka_unit_test(levels_that_no_op_changed_are_bytes_again),
+        cmocka_unit_test(levels_that_no_op_changes_become_the_same_bytes),
         cmocka_unit_test(ranks_draw_what_the_whole_batch_draws),
         cmocka_unit_test(an_erased_box_is_mirrored_with_its_picture),
         cmocka_unit_test(a_label_beyond_its_classes_is_refused),

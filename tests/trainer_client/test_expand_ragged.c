@@ -6,7 +6,7 @@
 #include "trainer_client/device.h"
 #include "trainer_client/expand.h"
 
-/* ---- one value, plainly -------------------------------------------------- */
+/* ---- One value ----------------------------------------------------------- */
 
 /* Numbers that all types of their kind hold: the way they are cast is the
  * business of test_expand. */
@@ -60,7 +60,7 @@ static bool is_signed(enum fby_type type)
     return type == FBY_I32 || type == FBY_I64;
 }
 
-/* ---- a field of them ----------------------------------------------------- */
+/* ---- A trial ------------------------------------------------------------- */
 
 struct trial {
     enum fby_type             from, to;
@@ -165,7 +165,7 @@ static void end_trial(struct trial *t)
     free(t->plan);
 }
 
-/* ---- what they must be --------------------------------------------------- */
+/* ---- Expected tensors ---------------------------------------------------- */
 
 static void is_value(const struct trial *t, uint64_t at, double value)
 {
@@ -237,7 +237,7 @@ static void is_ragged(const struct trial *t)
         tensor_bytes(t, 0), (uint64_t)first * entry * fby_type_bytes(t->to));
 }
 
-/* ---- all forms ----------------------------------------------------------- */
+/* ---- All forms ----------------------------------------------------------- */
 
 /* In all types, padded to both lengths, and ragged with both offsets. */
 static void each_form(struct trial like, enum lengths lengths, uint32_t *seed)

@@ -23,7 +23,7 @@ static struct fby_field_content yuv_field(uint32_t height, uint32_t width)
     return field;
 }
 
-/* ---- the slow way ---- */
+/* ---- The slow way -------------------------------------------------------- */
 
 struct planes {
     const uint8_t *raw;
@@ -98,7 +98,7 @@ static uint8_t *slow_pixels(const struct planes *p)
     return rgb;
 }
 
-/* ---- both ---- */
+/* ---- Comparison ---------------------------------------------------------- */
 
 static uint8_t *random_planes(size_t bytes, uint32_t state)
 {
@@ -151,7 +151,7 @@ static void expands_alike(const struct fby_field_content *field,
     free(rgb_plan);
 }
 
-/* ---- tests ---- */
+/* ---- Tests --------------------------------------------------------------- */
 
 static void every_size_becomes_the_pixels_of_the_slow_way(void **state)
 {
@@ -231,7 +231,7 @@ static void known_colours_come_back(void **state)
     }
 }
 
-static void every_level_of_colour_is_the_portable_ones(void **state)
+static void every_colour_level_equals_that_of_the_portable_code(void **state)
 {
     (void)state;
     for (int cb = 0; cb < 256; cb++) {
@@ -262,7 +262,7 @@ int main(void)
         cmocka_unit_test(planes_take_half_the_bytes_of_pixels),
         cmocka_unit_test(a_device_has_room_for_the_parts_of_a_picture),
         cmocka_unit_test(known_colours_come_back),
-        cmocka_unit_test(every_level_of_colour_is_the_portable_ones),
+        cmocka_unit_test(every_colour_level_equals_that_of_the_portable_code),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.expand_yuv", tests, NULL, NULL);

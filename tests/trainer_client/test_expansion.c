@@ -1,4 +1,4 @@
-/* Plans of fields: which there are, and the tensors that come of them. */
+/* Expansion plans: which deliveries are possible, and their tensors. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -7,16 +7,16 @@
 #include "trainer_client/expansion.h"
 #include "trainer_client/extents.h"
 
-/* The parts of a plan; each is valid unless a test changes it. */
-struct wish {
+/* What a plan is made from; valid unless a test changes it. */
+struct spec {
     struct fby_field_content  field;
     struct fby_field_delivery delivery;
 };
 
-static struct wish wish_of(enum fby_decode decode, enum fby_type from,
+static struct spec spec_of(enum fby_decode decode, enum fby_type from,
     enum fby_type to, struct fby_shape shape)
 {
-    return (struct wish){
+    return (struct spec){
         .field    = {.name = "f",
                .decode     = decode,
                .wire_type  = from,
@@ -25,71 +25,71 @@ static struct wish wish_of(enum fby_decode decode, enum fby_type from,
     };
 }
 
-static struct wish picture(void)
+static struct spec picture(void)
 {
-    struct wish wish = wish_of(
+    struct spec spec = spec_of(
         FBY_DECODE_RGB8, FBY_U8, FBY_F32, (struct fby_shape){3, {5, 7, 3}});
-    return wish;
+    return spec;
 }
 
-static struct wish array(void)
+static struct spec array(void)
 {
-    struct wish wish = wish_of(
+    struct spec spec = spec_of(
         FBY_DECODE_ARRAY, FBY_I32, FBY_F32, (struct fby_shape){3, {5, 7, 3}});
-    return wish;
+    return spec;
 }
 
-static struct wish one_hot(void)
+static struct spec one_hot(void)
 {
-    struct wish wish =
-        wish_of(FBY_DECODE_LABEL, FBY_U8, FBY_F32, (struct fby_shape){0});
-    wish.field.one_hot = true;
-    wish.field.classes = 10;
-    return wish;
+    struct spec spec =
+        spec_of(FBY_DECODE_LABEL, FBY_U8, FBY_F32, (struct fby_shape){0});
+    spec.field.one_hot = true;
+    spec.field.classes = 10;
+    return spec;
 }
 
-static struct wish rows(enum fby_as as)
+static struct spec rows(enum fby_as as)
 {
-    struct wish wish = wish_of(
+    struct spec spec = spec_of(
         FBY_DECODE_ARRAY, FBY_I32, FBY_F32, (struct fby_shape){2, {9, 4}});
-    wish.field.max_length = 9;
-    wish.delivery.as      = as;
-    wish.delivery.offsets = FBY_I64;
-    return wish;
+    spec.field.max_length = 9;
+    spec.delivery.as      = as;
+    spec.delivery.offsets = FBY_I64;
+    return spec;
 }
 
-static struct wish sparse(enum fby_as as)
+static struct spec sparse(enum fby_as as)
 {
-    struct wish wish = wish_of(
+    struct spec spec = spec_of(
         FBY_DECODE_SPARSE, FBY_F32, FBY_F32, (struct fby_shape){1, {40}});
-    wish.field.max_length = 9;
-    wish.delivery.as      = as;
-    wish.delivery.offsets = FBY_I32;
-    return wish;
+    spec.field.max_length = 9;
+    spec.delivery.as      = as;
+    spec.delivery.offsets = FBY_I32;
+    return spec;
 }
 
-static void refused(struct wish wish, const char *words)
+static void refused(struct spec spec, const char *words)
 {
     struct fby_expansion *plan = calloc(1, sizeof(*plan));
     struct fby_why        why  = {""};
     assert_int_equal(
-        fby_expansion_init(plan, &wish.field, &wish.delivery, &why),
+        fby_expansion_init(plan, &spec.field, &spec.delivery, &why),
         FBY_CONFIG);
     assert_string_equal(why.text, words);
     free(plan);
 }
 
-/* Its kind. */
-static enum fby_expand_kind planned(struct wish wish)
+/* The kind of its plan. */
+static enum fby_expand_kind planned(struct spec spec)
 {
     struct fby_expansion *plan = calloc(1, sizeof(*plan));
-    assert_ok(fby_expansion_init(plan, &wish.field, &wish.delivery, NULL));
+    assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, NULL));
     enum fby_expand_kind kind = plan->kind;
     free(plan);
     return kind;
 }
 
-/* ---- which there are ----------------------------------------------------- */
+/* ---- Kinds of plans ------------------------------------------------------ */
 
 static void pictures_are_u8_of_one_to_four_channels(void **state)
 {
@@ -97,17 +97,17 @@ static void pictures_are_u8_of_one_to_four_channels(void **state)
     static const char words[] =
         "field f: an image is u8 [h, w, 1 to 4] on the wire";
     for (uint32_t c = 0; c <= 5; c++) {
-        struct wish wish         = picture();
-        wish.field.shape.dims[2] = c;
+        struct spec spec         = picture();
+        spec.field.shape.dims[2] = c;
         if (c >= 1 && c <= 4) {
-            assert_int_equal(planned(wish), FBY_EXPAND_AFFINE);
+            assert_int_equal(planned(spec), FBY_EXPAND_AFFINE);
         } else {
-            refused(wish, words);
+            refused(spec, words);
         }
     }
-    struct wish flat        = picture();
+    struct spec flat        = picture();
     flat.field.shape.n_dims = 2;
-    struct wish wide        = picture();
+    struct spec wide        = picture();
     wide.field.wire_type    = FBY_U16;
     refused(flat, words);
     refused(wide, words);
@@ -116,37 +116,42 @@ static void pictures_are_u8_of_one_to_four_channels(void **state)
 static void pictures_become_numbers_that_hold_them(void **state)
 {
     (void)state;
-    struct wish wish    = picture();
-    wish.delivery.dtype = FBY_I32;
-    assert_int_equal(planned(wish), FBY_EXPAND_AFFINE);
-    wish.delivery.dtype = FBY_I64;
+    struct spec spec    = picture();
+    spec.delivery.dtype = FBY_I32;
+    assert_int_equal(planned(spec), FBY_EXPAND_AFFINE);
+    spec.delivery.dtype = FBY_I64;
     refused(
-        wish, "field f: an image cannot be i64 or bool; i32 holds its values");
-    wish.delivery.dtype = FBY_BOOL;
+        spec, "field f: an image cannot be i64 or bool; i32 holds its values");
+    spec.delivery.dtype = FBY_BOOL;
     refused(
-        wish, "field f: an image cannot be i64 or bool; i32 holds its values");
-    wish.delivery.dtype = FBY_U8;
-    assert_int_equal(planned(wish), FBY_EXPAND_COPY);
-    wish.delivery.layout = FBY_LAYOUT_CHW;
-    assert_int_equal(planned(wish), FBY_EXPAND_AFFINE);
-    wish.field.shape.dims[2] = 1; /* whose planes lie as its pixels do */
-    assert_int_equal(planned(wish), FBY_EXPAND_COPY);
-    wish.field.yuv420 = true;
-    assert_int_equal(planned(wish), FBY_EXPAND_AFFINE);
+        spec, "field f: an image cannot be i64 or bool; i32 holds its values");
+    spec.delivery.dtype = FBY_U8;
+    assert_int_equal(planned(spec), FBY_EXPAND_COPY);
+    spec.delivery.layout = FBY_LAYOUT_CHW;
+    assert_int_equal(planned(spec), FBY_EXPAND_AFFINE);
+    spec.field.shape.dims[2] = 1; /* whose planes lie as its pixels do */
+    assert_int_equal(planned(spec), FBY_EXPAND_COPY);
+    spec.field.yuv420 = true;
+    assert_int_equal(planned(spec), FBY_EXPAND_AFFINE);
 }
 
 static void one_hot_needs_classes_and_a_dtype_that_holds_them(void **state)
 {
     (void)state;
-    struct wish wish    = one_hot();
-    wish.delivery.dtype = FBY_U8;
-    assert_int_equal(planned(wish), FBY_EXPAND_ONE_HOT);
-    wish.field.smoothing = 0.1;
-    refused(wish, "field f: smoothing needs dtype f32, f16 or bf16");
-    wish               = one_hot();
-    wish.field.classes = 0;
-    refused(wish,
-        "field f: one_hot needs its classes and dtype f32, f16, bf16 or u8");
+    static const char words[] =
+        "field f: one_hot needs its classes and dtype f32, f16, bf16 or u8";
+    struct spec spec    = one_hot();
+    spec.delivery.dtype = FBY_U8;
+    assert_int_equal(planned(spec), FBY_EXPAND_ONE_HOT);
+    spec.field.smoothing = 0.1;
+    refused(spec, "field f: smoothing needs dtype f32, f16 or bf16");
+    spec               = one_hot();
+    spec.field.classes = 0;
+    refused(spec, words);
+    spec                 = one_hot();
+    spec.field.smoothing = 0.1;
+    spec.delivery.dtype  = FBY_I64;
+    refused(spec, words);
 }
 
 static void only_rows_of_several_lengths_have_another_form(void **state)
@@ -154,9 +159,9 @@ static void only_rows_of_several_lengths_have_another_form(void **state)
     (void)state;
     static const char words[] =
         "field f: only rows of several lengths have another form";
-    struct wish as           = array();
-    struct wish longest      = array();
-    struct wish offsets      = array();
+    struct spec as           = array();
+    struct spec longest      = array();
+    struct spec offsets      = array();
     as.delivery.as           = FBY_AS_PADDED;
     longest.delivery.longest = true;
     offsets.delivery.offsets = FBY_I32;
@@ -176,9 +181,9 @@ static void rows_of_several_lengths_become_padded_or_ragged(void **state)
     assert_int_equal(planned(rows(FBY_AS_RAGGED)), FBY_EXPAND_RAGGED);
     refused(rows(FBY_AS_DENSE), words);
     refused(rows(FBY_AS_COO), words);
-    struct wish scaled       = rows(FBY_AS_PADDED);
-    struct wish offsets      = rows(FBY_AS_RAGGED);
-    struct wish pad          = rows(FBY_AS_PADDED);
+    struct spec scaled       = rows(FBY_AS_PADDED);
+    struct spec offsets      = rows(FBY_AS_RAGGED);
+    struct spec pad          = rows(FBY_AS_PADDED);
     scaled.delivery.scaled   = true;
     offsets.delivery.offsets = FBY_U32;
     pad.delivery.dtype       = FBY_U8;
@@ -203,16 +208,17 @@ static void sparse_rows_become_dense_csr_or_coo(void **state)
     assert_int_equal(planned(sparse(FBY_AS_CSR)), FBY_EXPAND_CSR);
     assert_int_equal(planned(sparse(FBY_AS_COO)), FBY_EXPAND_COO);
     refused(sparse(FBY_AS_RAGGED), words);
-    for (uint32_t i = 0; i < 5; i++) {
-        struct wish wish      = sparse(FBY_AS_COO);
-        wish.delivery.scaled  = i == 0;
-        wish.delivery.longest = i == 1;
-        wish.delivery.pad     = i == 2 ? 1 : 0;
-        wish.delivery.dtype   = i == 3 ? FBY_BOOL : FBY_F32;
-        wish.delivery.offsets = i == 4 ? FBY_U16 : FBY_I64;
-        refused(wish, words);
+    refused(sparse(FBY_AS_PADDED), words);
+    for (uint32_t i = 0; i < 6; i++) {
+        struct spec spec      = sparse(i == 5 ? FBY_AS_DENSE : FBY_AS_COO);
+        spec.delivery.scaled  = i == 0;
+        spec.delivery.longest = i == 1;
+        spec.delivery.pad     = i == 2 || i == 5 ? 1 : 0;
+        spec.delivery.dtype   = i == 3 ? FBY_BOOL : FBY_F32;
+        spec.delivery.offsets = i == 4 ? FBY_U16 : FBY_I64;
+        refused(spec, words);
     }
-    struct wish csr         = sparse(FBY_AS_CSR);
+    struct spec csr         = sparse(FBY_AS_CSR);
     csr.field.shape.n_dims  = 2;
     csr.field.shape.dims[1] = 3;
     refused(csr,
@@ -225,31 +231,95 @@ static void only_real_labels_are_mixed(void **state)
     struct fby_expansion    *plan  = calloc(1, sizeof(*plan));
     struct fby_field_content image = {.name = "image"};
     struct fby_why           why   = {""};
-    struct wish              wish  = one_hot();
-    wish.field.smoothing           = 0.5;
-    assert_ok(fby_expansion_init(plan, &wish.field, &wish.delivery, &why));
-    assert_ok(fby_expansion_mix(plan, &wish.field, &image, &why));
+    struct spec              spec  = one_hot();
+    spec.field.smoothing           = 0.5;
+    assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, &why));
+    assert_ok(fby_expansion_mix(plan, &spec.field, &image, &why));
     assert_int_equal(plan->kind, FBY_EXPAND_MIX);
     assert_ptr_equal(plan->drawn_by, &image);
     assert_true(plan->on_value == (float)(0.5 + 0.05));
     assert_true(plan->off_value == (float)0.05);
     plan->to = FBY_U8;
     assert_int_equal(
-        fby_expansion_mix(plan, &wish.field, &image, &why), FBY_CONFIG);
+        fby_expansion_mix(plan, &spec.field, &image, &why), FBY_CONFIG);
     assert_string_equal(why.text,
         "field f: labels that image mixes need dtype f32, f16 or bf16");
     free(plan);
 }
 
-/* ---- their tensors ------------------------------------------------------- */
+static void scales_are_of_float_and_one_or_one_for_each_channel(void **state)
+{
+    (void)state;
+    struct spec spec = spec_of(
+        FBY_DECODE_ARRAY, FBY_U16, FBY_I32, (struct fby_shape){2, {5, 3}});
+    spec.delivery.scaled   = true;
+    spec.delivery.channels = 1;
+    refused(spec, "field f: scaled values need dtype f32, f16 or bf16");
+    spec.delivery.dtype = FBY_F32;
+    for (uint32_t channels = 0; channels <= 5; channels++) {
+        spec.delivery.channels = channels;
+        if (channels == 1 || channels == 3) {
+            assert_int_equal(planned(spec), FBY_EXPAND_SCALE);
+        } else {
+            refused(spec, "field f: scale and offset are one number, or one "
+                          "for each channel");
+        }
+    }
+}
+
+static void bits_become_no_other_numbers(void **state)
+{
+    (void)state;
+    static const char numbers[] =
+        "field f: bits need dtype u8, bool, f16, bf16 or f32";
+    static const char layout[] =
+        "field f: only images, and arrays of three dimensions, have a layout";
+    struct spec spec = spec_of(
+        FBY_DECODE_ARRAY, FBY_U8, FBY_I64, (struct fby_shape){3, {2, 3, 2}});
+    spec.field.maps  = 12;
+    spec.field.array = (struct fby_shape){3, {2, 3, 12}};
+    refused(spec, numbers);
+    spec.delivery.dtype = FBY_U16;
+    refused(spec, numbers);
+    spec.delivery.dtype      = FBY_U8;
+    spec.field.shape.dims[2] = 3;
+    refused(spec, "field f: 12 maps are u8 with 2 bytes in the last dimension");
+    spec.field.maps     = 0;
+    spec.delivery.dtype = FBY_BOOL;
+    refused(spec, "field f: only bits become bool");
+    spec.field.shape.n_dims = 2;
+    spec.delivery.dtype     = FBY_U8;
+    spec.delivery.layout    = FBY_LAYOUT_CHW;
+    refused(spec, layout);
+}
+
+static void deliveries_no_plan_makes_are_refused_by_name(void **state)
+{
+    (void)state;
+    static const char layout[] =
+        "field f: only images, and arrays of three dimensions, have a layout";
+    struct spec spec     = picture();
+    spec.field.normalize = true;
+    spec.delivery.dtype  = FBY_U8;
+    spec.delivery.layout = FBY_LAYOUT_CHW;
+    refused(spec, "field f: a normalised image needs dtype f32, f16 or bf16");
+    spec.delivery.dtype = 99;
+    refused(spec, "field f: no such dtype");
+    spec = spec_of(FBY_DECODE_LABEL, FBY_U16, FBY_I64, (struct fby_shape){0});
+    spec.field.classes   = 300;
+    spec.delivery.layout = FBY_LAYOUT_CHW;
+    refused(spec, layout);
+}
+
+/* ---- Their tensors ------------------------------------------------------- */
 
 /* Shape, then strides, of six rows. */
-static void check_tensor(struct wish wish, uint32_t n, const int64_t *want)
+static void check_tensor(struct spec spec, uint32_t n, const int64_t *want)
 {
     struct fby_expansion *plan = calloc(1, sizeof(*plan));
     int64_t               shape[FBY_EXPAND_DIMS];
     int64_t               strides[FBY_EXPAND_DIMS];
-    assert_ok(fby_expansion_init(plan, &wish.field, &wish.delivery, NULL));
+    assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, NULL));
     assert_int_equal(fby_expansion_tensor(plan, 6, shape, strides), n);
     assert_memory_equal(shape, want, n * sizeof(*want));
     assert_memory_equal(strides, want + n, n * sizeof(*want));
@@ -259,34 +329,34 @@ static void check_tensor(struct wish wish, uint32_t n, const int64_t *want)
 static void tensors_have_the_shape_of_their_layout(void **state)
 {
     (void)state;
-    struct wish wish = picture();
-    check_tensor(wish, 4, (const int64_t[]){6, 5, 7, 3, 105, 21, 3, 1});
-    wish.delivery.layout = FBY_LAYOUT_CHW;
-    check_tensor(wish, 4, (const int64_t[]){6, 3, 5, 7, 105, 35, 7, 1});
-    wish.delivery.layout = FBY_LAYOUT_CHANNELS_LAST;
-    check_tensor(wish, 4, (const int64_t[]){6, 3, 5, 7, 105, 1, 21, 3});
+    struct spec spec = picture();
+    check_tensor(spec, 4, (const int64_t[]){6, 5, 7, 3, 105, 21, 3, 1});
+    spec.delivery.layout = FBY_LAYOUT_CHW;
+    check_tensor(spec, 4, (const int64_t[]){6, 3, 5, 7, 105, 35, 7, 1});
+    spec.delivery.layout = FBY_LAYOUT_CHANNELS_LAST;
+    check_tensor(spec, 4, (const int64_t[]){6, 3, 5, 7, 105, 1, 21, 3});
     check_tensor(one_hot(), 2, (const int64_t[]){6, 10, 10, 1});
-    wish               = one_hot();
-    wish.field.one_hot = false;
-    check_tensor(wish, 1, (const int64_t[]){6, 1});
-    wish                     = array();
-    wish.field.wire_type     = FBY_U8;
-    wish.field.shape.dims[2] = 2;
-    wish.field.maps          = 11;
-    check_tensor(wish, 4, (const int64_t[]){6, 5, 7, 11, 385, 77, 11, 1});
-    wish.delivery.layout = FBY_LAYOUT_CHW;
-    check_tensor(wish, 4, (const int64_t[]){6, 11, 5, 7, 385, 35, 7, 1});
+    spec               = one_hot();
+    spec.field.one_hot = false;
+    check_tensor(spec, 1, (const int64_t[]){6, 1});
+    spec                     = array();
+    spec.field.wire_type     = FBY_U8;
+    spec.field.shape.dims[2] = 2;
+    spec.field.maps          = 11;
+    check_tensor(spec, 4, (const int64_t[]){6, 5, 7, 11, 385, 77, 11, 1});
+    spec.delivery.layout = FBY_LAYOUT_CHW;
+    check_tensor(spec, 4, (const int64_t[]){6, 11, 5, 7, 385, 35, 7, 1});
 }
 
 /* The same of tensor `i` of six rows of 25 entries, of which one has 8. */
 static void check_rows(
-    struct wish wish, uint32_t i, uint32_t n, const int64_t *want)
+    struct spec spec, uint32_t i, uint32_t n, const int64_t *want)
 {
     struct fby_expansion    *plan = calloc(1, sizeof(*plan));
     const struct fby_extents of   = {.n = 6, .longest = 8, .total = 25};
     int64_t                  shape[FBY_EXPAND_DIMS];
     int64_t                  strides[FBY_EXPAND_DIMS];
-    assert_ok(fby_expansion_init(plan, &wish.field, &wish.delivery, NULL));
+    assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, NULL));
     assert_true(i < plan->n_tensors);
     assert_int_equal(
         fby_expansion_rows_tensor(plan, i, &of, shape, strides), n);
@@ -298,7 +368,7 @@ static void check_rows(
 static void rows_have_the_shape_of_their_form(void **state)
 {
     (void)state;
-    struct wish padded = rows(FBY_AS_PADDED);
+    struct spec padded = rows(FBY_AS_PADDED);
     check_rows(padded, 0, 3, (const int64_t[]){6, 9, 4, 36, 4, 1});
     check_rows(padded, 1, 1, (const int64_t[]){6, 1});
     padded.delivery.longest = true;
@@ -323,6 +393,9 @@ int main(void)
         cmocka_unit_test(rows_of_several_lengths_become_padded_or_ragged),
         cmocka_unit_test(sparse_rows_become_dense_csr_or_coo),
         cmocka_unit_test(only_real_labels_are_mixed),
+        cmocka_unit_test(scales_are_of_float_and_one_or_one_for_each_channel),
+        cmocka_unit_test(bits_become_no_other_numbers),
+        cmocka_unit_test(deliveries_no_plan_makes_are_refused_by_name),
         cmocka_unit_test(tensors_have_the_shape_of_their_layout),
         cmocka_unit_test(rows_have_the_shape_of_their_form),
     };

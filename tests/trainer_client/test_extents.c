@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* ---- honest rows --------------------------------------------------------- */
+/* ---- Correct rows -------------------------------------------------------- */
 
 static struct rows drawn_rows(uint32_t *seed)
 {
@@ -71,7 +71,7 @@ static void rows_of_several_chunks_are_found_too(void **state)
     rows_end(&rows);
 }
 
-/* ---- what is none -------------------------------------------------------- */
+/* ---- Invalid lengths ----------------------------------------------------- */
 
 /* Five rows of u8: 0 to 4 entries, of at most `most`. */
 static struct rows five_rows(uint32_t most)

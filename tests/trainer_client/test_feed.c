@@ -42,7 +42,7 @@ static bool opens(bool fixed, const char *function, uint32_t n)
 }
 
 /* Lanes, arenas, the memory's stream, outs: as many calls as there are. */
-static void whatever_fails_while_opening_leaves_nothing_behind(void **state)
+static void a_failed_call_while_opening_leaks_nothing(void **state)
 {
     (void)state;
     static const struct {
@@ -155,7 +155,7 @@ static bool takes_signals(void)
 
 /* A graph captured while a feed opens, is used and ends contains no call of
  * ours, and the caller's thread takes its signals as before. */
-static void no_call_is_of_a_graph_that_is_captured(void **state)
+static void no_call_joins_a_captured_graph(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 8; i++) {
@@ -175,10 +175,10 @@ static void no_call_is_of_a_graph_that_is_captured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whatever_fails_while_opening_leaves_nothing_behind),
+        cmocka_unit_test(a_failed_call_while_opening_leaks_nothing),
         cmocka_unit_test(an_allocator_without_memory_leaves_nothing_behind),
         cmocka_unit_test(memory_that_cannot_be_pinned_fails_the_batch),
-        cmocka_unit_test(no_call_is_of_a_graph_that_is_captured),
+        cmocka_unit_test(no_call_joins_a_captured_graph),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed", tests, NULL, NULL);

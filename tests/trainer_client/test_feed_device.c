@@ -38,7 +38,7 @@ static void a_gpu_is_found_by_its_number(void **state)
     refused("cuda:1", fby_cuda(), "device cuda:1: this machine has 1 GPU");
 }
 
-static void what_is_no_device_is_told_in_words(void **state)
+static void unknown_device_names_are_refused(void **state)
 {
     (void)state;
     static const char *const names[] = {"cuda:", "cuda:-1", "cuda:0x", "cuda:x",
@@ -53,7 +53,7 @@ static void what_is_no_device_is_told_in_words(void **state)
     }
 }
 
-static void a_device_that_is_not_there_is_told_in_words(void **state)
+static void a_missing_device_is_refused_with_the_reason(void **state)
 {
     (void)state;
     fake_cuda_begin(1);
@@ -75,8 +75,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gpu_is_found_by_its_number),
-        cmocka_unit_test(what_is_no_device_is_told_in_words),
-        cmocka_unit_test(a_device_that_is_not_there_is_told_in_words),
+        cmocka_unit_test(unknown_device_names_are_refused),
+        cmocka_unit_test(a_missing_device_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed_device", tests, NULL, NULL);

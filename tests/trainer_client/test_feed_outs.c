@@ -39,14 +39,20 @@ static void heap_free(void *arg, void *memory, void *stream)
     heap->live--;
 }
 
-static void memory_of_the_callers_goes_back_after_all_that_used_it(void **state)
+static void begin_on_heap(
+    struct rig *rig, uint64_t seed, bool fixed, struct heap *heap)
+{
+    begin_with(rig, seed, fixed,
+        &(struct fby_feed_memory){heap_allocate, heap_free, heap});
+}
+
+static void the_callers_memory_is_freed_after_its_last_use(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct rig  rig;
         struct heap heap = {.n = 0};
-        begin_with(&rig, seed, false,
-            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        begin_on_heap(&rig, seed, false, &heap);
         assert_int_equal(heap.live, OUTS);
         hold_and_release(&rig);
         end(&rig);
@@ -63,8 +69,7 @@ static void the_fixed_memory_goes_back_after_its_last_reader(void **state)
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct rig  rig;
         struct heap heap = {.n = 0};
-        begin_with(&rig, seed, true,
-            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        begin_on_heap(&rig, seed, true, &heap);
         struct held held = take(&rig, 0, true);
         hand(&rig, &held);
         fby_feed_stop(rig.feed);
@@ -101,8 +106,7 @@ static void memory_goes_back_after_a_launch_that_failed_in_part(void **state)
         struct rig  rig;
         struct heap heap  = {.n = 0};
         bool        fixed = seed % 2 == 0;
-        begin_with(&rig, seed, fixed,
-            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        begin_on_heap(&rig, seed, fixed, &heap);
         launch_in_part(&rig, fixed);
         end(&rig);
         assert_int_equal(heap.live, 0);
@@ -119,8 +123,7 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     struct rig     rig;
     struct heap    heap = {.n = 0};
     struct fby_why why  = {""};
-    begin_with(&rig, 3, false,
-        &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+    begin_on_heap(&rig, 3, false, &heap);
     struct held held = take(&rig, 0, false);
     hand(&rig, &held);
     fake_cuda_fail("cudaEventRecord");
@@ -160,8 +163,7 @@ static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
         struct heap    heap  = {.n = 0};
         struct fby_why why   = {""};
         bool           fixed = i % 2 == 1;
-        begin_with(&rig, i, fixed,
-            &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+        begin_on_heap(&rig, i, fixed, &heap);
         struct fby_feed_out *out  = fby_feed_take(rig.feed, i / 2 == 1);
         uint8_t             *lost = out->memory;
         fake_cuda_await_pins(ARENAS);
@@ -185,8 +187,7 @@ static void fixed_memory_that_is_lost_is_not_given_back(void **state)
     (void)state;
     struct rig  rig;
     struct heap heap = {.n = 0};
-    begin_with(&rig, 3, true,
-        &(struct fby_feed_memory){heap_allocate, heap_free, &heap});
+    begin_on_heap(&rig, 3, true, &heap);
     struct held held = take(&rig, 0, false);
     uint8_t    *lost = held.out->memory;
     hand(&rig, &held);
@@ -266,7 +267,7 @@ static void without_memory_there_is_no_further_batch(void **state)
 }
 
 /* Each call that makes one: of a pool, without one, of the caller's, fixed. */
-static void whatever_fails_there_is_no_further_batch(void **state)
+static void a_failed_call_gives_no_further_batch(void **state)
 {
     (void)state;
     static const struct {
@@ -307,8 +308,7 @@ static void whatever_fails_there_is_no_further_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            memory_of_the_callers_goes_back_after_all_that_used_it),
+        cmocka_unit_test(the_callers_memory_is_freed_after_its_last_use),
         cmocka_unit_test(the_fixed_memory_goes_back_after_its_last_reader),
         cmocka_unit_test(memory_goes_back_after_a_launch_that_failed_in_part),
         cmocka_unit_test(a_release_that_is_lost_ends_the_stream),
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(fixed_memory_that_is_lost_is_not_given_back),
         cmocka_unit_test(further_memory_that_is_lost_is_not_given_back),
         cmocka_unit_test(without_memory_there_is_no_further_batch),
-        cmocka_unit_test(whatever_fails_there_is_no_further_batch),
+        cmocka_unit_test(a_failed_call_gives_no_further_batch),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.feed_outs", tests, NULL, NULL);

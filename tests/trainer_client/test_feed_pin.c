@@ -142,7 +142,7 @@ static void end(struct fby_pinned **self)
     sem_destroy(&go);
 }
 
-static void who_waits_for_an_arena_gets_it_pinned(void **state)
+static void a_wait_for_an_arena_returns_it_pinned(void **state)
 {
     (void)state;
     struct fby_pinned *self = begin(false, 0, 0);
@@ -161,7 +161,7 @@ static void who_waits_for_an_arena_gets_it_pinned(void **state)
 }
 
 /* Others are there all the same. */
-static void an_arena_that_cannot_be_pinned_is_told_of(void **state)
+static void an_arena_that_cannot_be_pinned_is_reported(void **state)
 {
     (void)state;
     struct fby_pinned *self = begin(false, 2, 2);
@@ -211,8 +211,8 @@ static void without_memory_nothing_is_pinned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_for_an_arena_gets_it_pinned),
-        cmocka_unit_test(an_arena_that_cannot_be_pinned_is_told_of),
+        cmocka_unit_test(a_wait_for_an_arena_returns_it_pinned),
+        cmocka_unit_test(an_arena_that_cannot_be_pinned_is_reported),
         cmocka_unit_test(an_arena_that_was_never_waited_for_is_unpinned_too),
         cmocka_unit_test(without_memory_nothing_is_pinned),
     };

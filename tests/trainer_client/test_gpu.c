@@ -206,7 +206,7 @@ static void no_damaged_chunk_reaches_the_gpu(void **state)
     }
 }
 
-static void what_the_host_digests_first_is_the_same(void **state)
+static void batches_digested_on_the_host_are_the_same(void **state)
 {
     (void)state;
     struct stream s = stream(30, FBY_FILTER_PHOTO, FBY_CODEC_PACK);
@@ -214,7 +214,7 @@ static void what_the_host_digests_first_is_the_same(void **state)
     compare(&s);
 }
 
-/* ---- other kinds --------------------------------------------------------- */
+/* ---- Other kinds --------------------------------------------------------- */
 
 /* As they come, decoded first, digested first; in arenas that held batches
  * before. */
@@ -454,7 +454,7 @@ static void short_batches_are_as_on_the_host(void **state)
     }
 }
 
-/* ---- labels that are none ------------------------------------------------ */
+/* ---- Impossible labels --------------------------------------------------- */
 
 /* As it comes, seen by the host first, mixed. */
 static void impossible_labels_fail_by_name(void **state)
@@ -663,7 +663,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(batches_are_as_on_the_host_in_every_coding),
         cmocka_unit_test(batches_of_several_chunks_are_as_on_the_host),
         cmocka_unit_test(no_damaged_chunk_reaches_the_gpu),
-        cmocka_unit_test(what_the_host_digests_first_is_the_same),
+        cmocka_unit_test(batches_digested_on_the_host_are_the_same),
         cmocka_unit_test(pictures_in_planes_are_as_on_the_host),
         cmocka_unit_test(ops_of_the_device_are_as_on_the_host),
         cmocka_unit_test(ops_of_planes_are_as_on_the_host),

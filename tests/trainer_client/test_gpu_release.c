@@ -35,16 +35,6 @@ static struct forebay_batch *deliver(
     return batch;
 }
 
-/* Make later work on `second` wait for the work on `first`. */
-static void join(void *first, void *second)
-{
-    void *event = NULL;
-    assert_int_equal(fby_cuda()->event_create(&event), 0);
-    assert_int_equal(fby_cuda()->event_record(event, first), 0);
-    assert_int_equal(fby_cuda()->stream_wait(second, event), 0);
-    assert_int_equal(fby_cuda()->event_destroy(event), 0);
-}
-
 enum way { BY_AN_EVENT, BY_AWAIT, BY_A_TENSOR, WAYS };
 
 /* Pass it from `first`, where it was delivered, to a reader on `last`, and back. */
@@ -122,7 +112,7 @@ static uint64_t calls_so_far(void)
 }
 
 /* Even if the child drops the last reference: CUDA belongs to its parent. */
-static void a_forked_child_calls_nothing_of_cudas(void **state)
+static void a_forked_child_calls_no_cuda_function(void **state)
 {
     (void)state;
     struct rig                rig;
@@ -156,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_waits_for_the_stream_of_the_release),
         cmocka_unit_test(a_stream_that_cannot_wait_is_refused),
-        cmocka_unit_test(a_forked_child_calls_nothing_of_cudas),
+        cmocka_unit_test(a_forked_child_calls_no_cuda_function),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.gpu_release", tests, NULL, NULL);

@@ -53,7 +53,7 @@ static bool takes(struct fby_membership *m, uint64_t server, bool full,
         now_ns);
 }
 
-static void it_joins_until_it_is_answered_and_then_renews(void **state)
+static void a_session_joins_until_it_is_answered_and_then_renews(void **state)
 {
     (void)state;
     struct fby_membership m = beginner();
@@ -64,7 +64,7 @@ static void it_joins_until_it_is_answered_and_then_renews(void **state)
     assert_says(&m, 4 * S, FBY_MSG_RENEW);
 }
 
-static void it_joins_again_at_once_where_it_is_not_known(void **state)
+static void a_session_joins_again_at_once_when_it_is_not_known(void **state)
 {
     (void)state;
     struct fby_membership m = member();
@@ -74,7 +74,7 @@ static void it_joins_again_at_once_where_it_is_not_known(void **state)
     assert_says(&m, 2 * S + 5, FBY_MSG_JOIN);
 }
 
-static void refused_it_leaves_and_asks_again_a_lease_later(void **state)
+static void a_refused_session_quits_and_joins_again_a_lease_later(void **state)
 {
     (void)state;
     struct fby_membership m = member();
@@ -86,7 +86,7 @@ static void refused_it_leaves_and_asks_again_a_lease_later(void **state)
     assert_says(&m, 17 * S, FBY_MSG_RENEW);
 }
 
-static void digests_are_told_soon_and_from_then_on(void **state)
+static void digests_are_sent_at_once_and_from_then_on(void **state)
 {
     (void)state;
     struct fby_membership m           = member();
@@ -136,7 +136,7 @@ static void a_server_without_a_heartbeat_is_not_asked_without_end(void **state)
     assert_says(&m, 3 * S, FBY_MSG_JOIN);
 }
 
-static void a_renewal_says_what_it_has_of_which_server(void **state)
+static void a_renewal_names_its_list_and_its_server(void **state)
 {
     (void)state;
     struct fby_membership m       = member();
@@ -189,13 +189,13 @@ static void a_full_list_begins_anew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_joins_until_it_is_answered_and_then_renews),
-        cmocka_unit_test(it_joins_again_at_once_where_it_is_not_known),
-        cmocka_unit_test(refused_it_leaves_and_asks_again_a_lease_later),
-        cmocka_unit_test(digests_are_told_soon_and_from_then_on),
+        cmocka_unit_test(a_session_joins_until_it_is_answered_and_then_renews),
+        cmocka_unit_test(a_session_joins_again_at_once_when_it_is_not_known),
+        cmocka_unit_test(a_refused_session_quits_and_joins_again_a_lease_later),
+        cmocka_unit_test(digests_are_sent_at_once_and_from_then_on),
         cmocka_unit_test(lists_are_taken_in_order_and_a_gap_asks_for_all),
         cmocka_unit_test(lists_of_another_server_are_not_taken),
-        cmocka_unit_test(a_renewal_says_what_it_has_of_which_server),
+        cmocka_unit_test(a_renewal_names_its_list_and_its_server),
         cmocka_unit_test(a_join_and_a_quit_name_the_session),
         cmocka_unit_test(a_full_list_begins_anew),
         cmocka_unit_test(a_server_without_a_heartbeat_is_not_asked_without_end),

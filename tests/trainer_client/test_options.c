@@ -28,7 +28,7 @@ static void refused(const struct forebay_options *o, const char *words)
     }
 }
 
-/* ---- structs of other versions ------------------------------------------- */
+/* ---- Structs of other versions ------------------------------------------- */
 
 static void a_shorter_struct_has_defaults_for_the_rest(void **state)
 {
@@ -108,7 +108,7 @@ static void outputs_have_the_stride_of_the_first(void **state)
     refused(&o, "number 1 sets something that this version");
 }
 
-/* ---- fields -------------------------------------------------------------- */
+/* ---- Fields -------------------------------------------------------------- */
 
 static void fields_are_found_by_name_and_all_are_the_default(void **state)
 {
@@ -127,7 +127,7 @@ static void fields_are_found_by_name_and_all_are_the_default(void **state)
     refused(&o, "none is selected");
 }
 
-/* ---- outputs ------------------------------------------------------------- */
+/* ---- Outputs ------------------------------------------------------------- */
 
 static void outputs_change_what_they_name_and_nothing_else(void **state)
 {
@@ -183,7 +183,7 @@ static void outputs_that_mean_nothing_are_refused(void **state)
     }
 }
 
-/* ---- at the edges -------------------------------------------------------- */
+/* ---- At the edges -------------------------------------------------------- */
 
 static fby_err read_with(size_t struct_size, const char **text)
 {
@@ -311,7 +311,7 @@ static void outputs_are_taken_over_member_by_member(void **state)
     assert_true(got->longest);
 }
 
-static void a_field_that_is_not_there_is_told_with_those_that_are(void **state)
+static void an_unknown_field_is_refused_with_the_names_there_are(void **state)
 {
     (void)state;
     const char *const      name = "depth";
@@ -341,7 +341,7 @@ int main(void)
         cmocka_unit_test(an_array_that_is_there_may_be_of_any_length),
         cmocka_unit_test(each_enum_has_a_last_value),
         cmocka_unit_test(outputs_are_taken_over_member_by_member),
-        cmocka_unit_test(a_field_that_is_not_there_is_told_with_those_that_are),
+        cmocka_unit_test(an_unknown_field_is_refused_with_the_names_there_are),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.options", tests, NULL, NULL);

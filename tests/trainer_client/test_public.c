@@ -7,7 +7,7 @@
 
 enum { SIZE = 16, MORE = 24 };
 
-/* ---- structs of other versions ------------------------------------------- */
+/* ---- Structs of other versions ------------------------------------------- */
 
 typedef enum forebay_status tell_fn(const struct forebay *stream, void *out);
 
@@ -73,7 +73,7 @@ static void a_caller_gets_as_much_as_its_struct_holds(void **state)
     rig_end(&rig);
 }
 
-static void what_is_held_is_counted_in_batches_and_bytes(void **state)
+static void held_batches_and_bytes_are_counted(void **state)
 {
     (void)state;
     struct rig            rig;
@@ -117,7 +117,7 @@ static void every_status_has_its_words(void **state)
         forebay_status_text((enum forebay_status) - 1), "unknown status");
 }
 
-static void what_open_has_to_say_fits_the_callers_room(void **state)
+static void the_error_of_open_fits_the_callers_buffer(void **state)
 {
     (void)state;
     struct rig      rig;
@@ -144,7 +144,7 @@ static void what_open_has_to_say_fits_the_callers_room(void **state)
     rig_end(&rig);
 }
 
-/* ---- tensors ------------------------------------------------------------- */
+/* ---- Tensors ------------------------------------------------------------- */
 
 static void calls_beyond_the_last_find_nothing(void **state)
 {
@@ -187,7 +187,7 @@ static void check_view(const DLTensor *exported, const DLTensor *view)
     assert_ptr_equal(exported->strides, view->strides);
 }
 
-static void tensors_are_exported_to_who_knows_the_version(void **state)
+static void tensors_are_exported_to_callers_that_know_the_version(void **state)
 {
     (void)state;
     struct rig                rig;
@@ -257,29 +257,35 @@ static void a_forked_child_may_drop_its_tensors(void **state)
     rig_end(&rig);
 }
 
-/* ---- what DLPack calls them ---------------------------------------------- */
+/* ---- DLPack types -------------------------------------------------------- */
 
-static void every_dtype_has_its_dlpack_name(void **state)
+static const struct {
+    const char *dtype;
+    uint8_t     code, bits;
+} dtypes[] = {{"u8", kDLUInt, 8}, {"u16", kDLUInt, 16}, {"u32", kDLUInt, 32},
+    {"i32", kDLInt, 32}, {"i64", kDLInt, 64}, {"f16", kDLFloat, 16},
+    {"bf16", kDLBfloat, 16}, {"f32", kDLFloat, 32}, {"bool", kDLBool, 8}};
+
+static void put_field_of_each_dtype(struct rig *rig)
 {
-    (void)state;
-    static const struct {
-        const char *dtype;
-        uint8_t     code, bits;
-    } types[] = {{"u8", kDLUInt, 8}, {"u16", kDLUInt, 16}, {"u32", kDLUInt, 32},
-        {"i32", kDLInt, 32}, {"i64", kDLInt, 64}, {"f16", kDLFloat, 16},
-        {"bf16", kDLBfloat, 16}, {"f32", kDLFloat, 32}, {"bool", kDLBool, 8}};
-    struct rig rig;
-    rig_begin(&rig, SIZE, "pad");
-    char *end   = strstr(rig.text, "fields:");
-    char *limit = rig.text + sizeof(rig.text);
+    char *end   = strstr(rig->text, "fields:");
+    char *limit = rig->text + sizeof(rig->text);
     end += snprintf(end, (size_t)(limit - end), "fields:\n");
     for (uint32_t i = 0; i < 9; i++) {
         end += snprintf(end, (size_t)(limit - end),
             "  %s: {from: %c.npy, decode: array, shape: [2, 3], wire: %s, "
             "out: {dtype: %s}}\n",
-            types[i].dtype, (char)('a' + i), i == 8 ? "bits" : "u8",
-            types[i].dtype);
+            dtypes[i].dtype, (char)('a' + i), i == 8 ? "bits" : "u8",
+            dtypes[i].dtype);
     }
+}
+
+static void every_dtype_has_its_dlpack_name(void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_begin(&rig, SIZE, "pad");
+    put_field_of_each_dtype(&rig);
     rig_add(&rig, (struct fake_behaviour){0});
     rig_open(&rig);
     struct forebay_batch *batch = rig_next(&rig);
@@ -287,11 +293,11 @@ static void every_dtype_has_its_dlpack_name(void **state)
     for (uint32_t i = 0; i < 10; i++) {
         bool    valid = i == 9;
         int32_t at =
-            forebay_batch_field(batch, valid ? "valid" : types[i].dtype);
+            forebay_batch_field(batch, valid ? "valid" : dtypes[i].dtype);
         assert_true(at >= 0);
         const DLTensor *tensor = forebay_batch_tensor(batch, (uint32_t)at);
-        assert_int_equal(tensor->dtype.code, types[valid ? 8 : i].code);
-        assert_int_equal(tensor->dtype.bits, types[valid ? 8 : i].bits);
+        assert_int_equal(tensor->dtype.code, dtypes[valid ? 8 : i].code);
+        assert_int_equal(tensor->dtype.bits, dtypes[valid ? 8 : i].bits);
         assert_int_equal(tensor->dtype.lanes, 1);
         assert_int_equal(tensor->device.device_type, kDLCPU);
         assert_int_equal(tensor->device.device_id, 0);
@@ -307,11 +313,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_caller_gets_as_much_as_its_struct_holds),
-        cmocka_unit_test(what_is_held_is_counted_in_batches_and_bytes),
+        cmocka_unit_test(held_batches_and_bytes_are_counted),
         cmocka_unit_test(every_status_has_its_words),
-        cmocka_unit_test(what_open_has_to_say_fits_the_callers_room),
+        cmocka_unit_test(the_error_of_open_fits_the_callers_buffer),
         cmocka_unit_test(calls_beyond_the_last_find_nothing),
-        cmocka_unit_test(tensors_are_exported_to_who_knows_the_version),
+        cmocka_unit_test(tensors_are_exported_to_callers_that_know_the_version),
         cmocka_unit_test(a_forked_child_may_drop_its_tensors),
         cmocka_unit_test(every_dtype_has_its_dlpack_name),
     };

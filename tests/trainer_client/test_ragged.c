@@ -31,7 +31,7 @@ static void ragged_stream(struct rig *rig, struct fake_behaviour behaviour)
     rig_open(rig);
 }
 
-/* ---- values -------------------------------------------------------------- */
+/* ---- Values -------------------------------------------------------------- */
 
 static const DLTensor *tensor(
     const struct forebay_batch *batch, const char *name)
@@ -138,7 +138,7 @@ static void batches_of_one_row_hold(void **state)
     rig_end(&rig);
 }
 
-/* ---- the same stream, whatever happens ----------------------------------- */
+/* ---- The same stream, whatever happens ----------------------------------- */
 
 static void refusals_damage_and_second_answers_change_no_row(void **state)
 {
@@ -194,7 +194,7 @@ static void a_token_goes_on_with_the_rows_that_follow(void **state)
     rig_end(&rig);
 }
 
-/* ---- audits -------------------------------------------------------------- */
+/* ---- Audits -------------------------------------------------------------- */
 
 static void audit_with(struct rig *rig, struct fake_behaviour behaviour)
 {
@@ -206,7 +206,7 @@ static void audit_with(struct rig *rig, struct fake_behaviour behaviour)
     rig_open(rig);
 }
 
-static void honest_rows_pass_an_audit_whatever_their_coding(void **state)
+static void equal_rows_pass_an_audit_in_any_coding(void **state)
 {
     (void)state;
     struct rig rig;
@@ -229,7 +229,7 @@ static void other_rows_are_found_by_an_audit(void **state)
     rig_end(&rig);
 }
 
-/* ---- lengths that lie ---------------------------------------------------- */
+/* ---- False lengths ------------------------------------------------------- */
 
 static void fails_with(struct fake_behaviour bad, const char *words)
 {
@@ -242,7 +242,7 @@ static void fails_with(struct fake_behaviour bad, const char *words)
     rig_end(&rig);
 }
 
-static void lengths_that_lie_fail_the_stream_by_the_fields_name(void **state)
+static void false_lengths_fail_the_stream_by_the_fields_name(void **state)
 {
     (void)state;
     fails_with((struct fake_behaviour){.long_every = 1},
@@ -259,9 +259,9 @@ int main(void)
         cmocka_unit_test(batches_of_one_row_hold),
         cmocka_unit_test(refusals_damage_and_second_answers_change_no_row),
         cmocka_unit_test(a_token_goes_on_with_the_rows_that_follow),
-        cmocka_unit_test(honest_rows_pass_an_audit_whatever_their_coding),
+        cmocka_unit_test(equal_rows_pass_an_audit_in_any_coding),
         cmocka_unit_test(other_rows_are_found_by_an_audit),
-        cmocka_unit_test(lengths_that_lie_fail_the_stream_by_the_fields_name),
+        cmocka_unit_test(false_lengths_fail_the_stream_by_the_fields_name),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.ragged", tests, NULL, NULL);

@@ -1,14 +1,14 @@
 /* The receiver's messages to a server and to workers, and how it handles each
  * of their messages. */
-#include "tests/trainer_client/dialogue.h"
+#include "tests/trainer_client/dialogue_answers.h"
 
 #include <unistd.h>
 
 #include "common/log.h"
 
-/* ---- what it says -------------------------------------------------------- */
+/* ---- Messages it sends --------------------------------------------------- */
 
-static void a_join_and_a_hello_say_who_it_is(void **state)
+static void a_join_and_a_hello_identify_the_client(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -160,8 +160,7 @@ static void every_chunk_is_credited_whatever_becomes_of_it(void **state)
     struct fby_open   open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
     struct fby_opened o    = opened_as(&open, "data", "build");
     say_opened(&d.workers[0], &o);
-    make_answer(&d, &a, &d.workers[0],
-        &hear(&d, &d.workers[0], FBY_MSG_REQUEST)->request);
+    hear_request(&d, &a, &d.workers[0]);
     say_answer(&a);
     assert_delivers(&d, 0);
     assert_credit(&d, hello.route, UINT64_C(2) * FRAME);
@@ -176,7 +175,7 @@ static void every_chunk_is_credited_whatever_becomes_of_it(void **state)
     dialogue_end(&d);
 }
 
-static void it_takes_leave_of_all(void **state)
+static void closing_says_quit_and_bye(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -194,7 +193,7 @@ static void it_takes_leave_of_all(void **state)
     dialogue_end(&d);
 }
 
-/* ---- what the server says ------------------------------------------------ */
+/* ---- Messages of the server ---------------------------------------------- */
 
 static void refuse(struct dialogue *d, enum fby_join_refused_code code)
 {
@@ -239,7 +238,7 @@ static void a_stream_without_memory_for_a_batch_fails(void **state)
     dialogue_end(&d);
 }
 
-static void only_other_data_fails_one_that_is_open(void **state)
+static void an_open_stream_fails_only_for_other_data(void **state)
 {
     (void)state;
     for (int code = FBY_JOIN_WORLD; code <= FBY_JOIN_FULL; code++) {
@@ -280,7 +279,7 @@ static void a_server_that_does_not_know_it_is_joined_again(void **state)
     dialogue_end(&d);
 }
 
-static void a_server_without_workers_is_told_of(void **state)
+static void a_server_without_workers_is_reported(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -308,7 +307,7 @@ static void answer_rest(struct dialogue *d, struct party *worker)
 {
     struct answer a;
     for (uint64_t step = 1; step < 3; step++) {
-        make_answer(d, &a, worker, &hear(d, worker, FBY_MSG_REQUEST)->request);
+        hear_request(d, &a, worker);
         say_answer(&a);
         assert_delivers(d, step);
     }
@@ -336,12 +335,7 @@ static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
         }
         await_server(&d);
         for (int i = 0; i < 2; i++) { /* both have no room any more */
-            say(&d.workers[i], &(struct fby_message){.type = FBY_MSG_REFUSED,
-                                   .refused = {.session = d.session,
-                                       .code            = FBY_REFUSED_FULL,
-                                       .version_min     = 1,
-                                       .version_max     = 1,
-                                       .text            = "no room"}});
+            say_refused(&d, &d.workers[i], FBY_REFUSED_FULL, "no room");
         }
         answer_rest(&d, &d.workers[2]);
         assert_int_equal(stats_of(&d).workers_known, 2);
@@ -350,7 +344,7 @@ static void a_worker_off_the_list_is_forgotten_once_it_fails(void **state)
     }
 }
 
-static void what_is_no_message_of_the_servers_is_counted(void **state)
+static void invalid_messages_from_the_server_are_counted(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -372,19 +366,7 @@ static void what_is_no_message_of_the_servers_is_counted(void **state)
     dialogue_end(&d);
 }
 
-/* ---- refused by a worker ------------------------------------------------- */
-
-static void refuse_at(struct dialogue *d, enum fby_refused_code code)
-{
-    say(&d->workers[0], &(struct fby_message){.type = FBY_MSG_REFUSED,
-                            .refused                = {
-                                               .session     = d->session,
-                                               .code        = code,
-                                               .version_min = 1,
-                                               .version_max = 1,
-                                               .text        = "not here",
-                            }});
-}
+/* ---- Refused by a worker ------------------------------------------------- */
 
 /* The server hears of the one that leaves, not of the full one. */
 static void a_worker_without_room_is_tried_again_later(void **state)
@@ -399,7 +381,7 @@ static void a_worker_without_room_is_tried_again_later(void **state)
         admit(&d);
         (void)hear(&d, &d.workers[0], FBY_MSG_HELLO);
         int64_t begun_ns = fby_now_ns();
-        refuse_at(&d, codes[i]);
+        say_refused(&d, &d.workers[0], codes[i], "not here");
         if (codes[i] == FBY_REFUSED_LEAVING) {
             const struct fby_unreachable *u =
                 &hear(&d, &d.server, FBY_MSG_UNREACHABLE)->unreachable;
@@ -440,7 +422,7 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
             .send_window                                = 1 << 20};
         d.session.value = i == 1 ? 0 : d.session.value;
         if (i < 2) {
-            refuse_at(&d, FBY_REFUSED_VERSION);
+            say_refused(&d, &d.workers[0], FBY_REFUSED_VERSION, "not here");
         } else {
             say(&d.workers[0], &welcome);
         }
@@ -456,19 +438,19 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_join_and_a_hello_say_who_it_is),
+        cmocka_unit_test(a_join_and_a_hello_identify_the_client),
         cmocka_unit_test(an_open_says_what_is_to_be_opened),
         cmocka_unit_test(a_request_asks_for_the_step_of_the_agreed_data),
         cmocka_unit_test(a_request_chooses_the_coding_of_each_selected_field),
         cmocka_unit_test(every_chunk_is_credited_whatever_becomes_of_it),
-        cmocka_unit_test(it_takes_leave_of_all),
+        cmocka_unit_test(closing_says_quit_and_bye),
         cmocka_unit_test(a_refusal_fails_a_stream_that_is_not_open),
         cmocka_unit_test(a_stream_without_memory_for_a_batch_fails),
-        cmocka_unit_test(only_other_data_fails_one_that_is_open),
+        cmocka_unit_test(an_open_stream_fails_only_for_other_data),
         cmocka_unit_test(a_server_that_does_not_know_it_is_joined_again),
-        cmocka_unit_test(a_server_without_workers_is_told_of),
+        cmocka_unit_test(a_server_without_workers_is_reported),
         cmocka_unit_test(a_worker_off_the_list_is_forgotten_once_it_fails),
-        cmocka_unit_test(what_is_no_message_of_the_servers_is_counted),
+        cmocka_unit_test(invalid_messages_from_the_server_are_counted),
         cmocka_unit_test(a_worker_without_room_is_tried_again_later),
         cmocka_unit_test(a_worker_of_another_version_is_never_tried_again),
     };

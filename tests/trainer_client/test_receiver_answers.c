@@ -1,39 +1,11 @@
 /* How the receiver handles each message that answers a request. */
-#include "tests/trainer_client/dialogue.h"
-
-#include <unistd.h>
+#include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
 
-/* The next request of `worker`, and what is to be said to it. */
-static void hear_request(
-    struct dialogue *d, struct answer *a, struct party *worker)
-{
-    make_answer(d, a, worker, &hear(d, worker, FBY_MSG_REQUEST)->request);
-}
+/* ---- Whole answers ------------------------------------------------------- */
 
-/* The same of whichever worker gets it; the other. */
-static struct party *hear_either(struct dialogue *d, struct answer *a)
-{
-    struct party             *worker = NULL;
-    const struct fby_request *request =
-        &hear_any(d, FBY_MSG_REQUEST, &worker)->request;
-    make_answer(d, a, worker, request);
-    return worker == &d->workers[0] ? &d->workers[1] : &d->workers[0];
-}
-
-static void say_lost(const struct answer *a)
-{
-    say(a->worker, &(struct fby_message){.type = FBY_MSG_LOST,
-                       .lost                   = {
-                                             .session = a->end.end.session,
-                                             .request = a->end.end.request,
-                       }});
-}
-
-/* ---- whole answers ------------------------------------------------------- */
-
-static void its_times_and_counts_are_those_of_the_answers(void **state)
+static void times_and_counts_are_those_of_the_answers(void **state)
 {
     (void)state;
     static const struct {
@@ -107,7 +79,8 @@ static void make_bad_row(struct answer *a, uint32_t row)
     a->end.end.n_substituted = 1;
 }
 
-static void substitutes_are_told_with_their_batch_up_to_the_limit(void **state)
+static void substitutes_are_listed_with_their_batch_up_to_the_limit(
+    void **state)
 {
     (void)state;
     struct dialogue d;
@@ -157,7 +130,7 @@ static void a_batch_without_substitutes_has_none_of_the_one_before(void **state)
     dialogue_end(&d);
 }
 
-/* ---- answers that are not whole, or not right ---------------------------- */
+/* ---- Incomplete and wrong answers ---------------------------------------- */
 
 static void skip_a_chunk(struct answer *a)
 {
@@ -265,7 +238,7 @@ static void only_the_worker_that_was_asked_is_listened_to(void **state)
     dialogue_end(&d);
 }
 
-static void what_comes_twice_counts_once(void **state)
+static void repeated_messages_count_once(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -287,7 +260,7 @@ static void what_comes_twice_counts_once(void **state)
     dialogue_end(&d);
 }
 
-/* ---- breaches ------------------------------------------------------------ */
+/* ---- Breaches ------------------------------------------------------------ */
 
 static void send_another_step(struct answer *a)
 {
@@ -372,7 +345,7 @@ static void messages_of_another_session_do_nothing(void **state)
     dialogue_end(&d);
 }
 
-static void what_is_no_message_of_a_workers_is_counted(void **state)
+static void invalid_messages_from_a_worker_are_counted(void **state)
 {
     (void)state;
     struct dialogue          d;
@@ -398,279 +371,7 @@ static void what_is_no_message_of_a_workers_is_counted(void **state)
     dialogue_end(&d);
 }
 
-/* ---- refusals ------------------------------------------------------------ */
-
-static void a_busy_worker_is_asked_again_when_it_says(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   a;
-    char            text[400];
-    dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
-    uint64_t id = a.end.end.request.value;
-    snprintf(text, sizeof(text),
-        "worker here (%s) is busy: it has no room, memory or files for a "
-        "batch now, and is asked again; where that lasts its log says why",
-        d.workers[0].endpoint);
-    int64_t begun_ns = fby_now_ns();
-    say(a.worker, &(struct fby_message){
-                      .type = FBY_MSG_BUSY, .busy = {d.session, {id}, 150}});
-    await_waiting(&d, text);
-    hear_request(&d, &a, &d.workers[0]);
-    assert_true(fby_now_ns() - begun_ns >= 150 * FBY_NS_PER_MS);
-    assert_true(a.end.end.request.value > id);
-    assert_int_equal(stats_of(&d).busy, 1);
-    say(a.worker, &a.header);
-    await_waiting(&d, "");
-    say_chunk(&a, 0);
-    say_chunk(&a, 1);
-    say(a.worker, &a.end);
-    assert_delivers(&d, 0);
-    assert_int_equal(stats_of(&d).rerequests, 0); /* BUSY loses nothing */
-    dialogue_end(&d);
-}
-
-static void what_is_lost_is_asked_for_again(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   a;
-    struct answer   b;
-    dialogue_open(&d, 2);
-    struct party *other = hear_either(&d, &a);
-    say_lost(&a);
-    hear_request(&d, &b, other); /* it may lose all at once */
-    assert_int_equal(b.header.header.step, 0);
-    say_answer(&b);
-    assert_delivers(&d, 0);
-    assert_int_equal(stats_of(&d).lost, 1);
-    assert_int_equal(stats_of(&d).rerequests, 1);
-    dialogue_end(&d);
-}
-
-static void forgotten_content_is_opened_again(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   a;
-    dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
-    say(a.worker, &(struct fby_message){.type = FBY_MSG_SEND_CONTENT,
-                      .send_content           = {d.session, a.end.end.request,
-                                    d.setup.content_digest}});
-    struct fby_open open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
-    assert_int_equal(open.open.value, 2);
-    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
-    struct fby_opened opened = opened_as(&open, "data", "build");
-    say_opened(&d.workers[0], &opened);
-    answer_next(&d);
-    assert_delivers(&d, 0);
-    dialogue_end(&d);
-}
-
-static void say_cannot(const struct dialogue *d, const struct answer *a,
-    const char *shard, const char *words)
-{
-    say(a->worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
-                       .cannot                 = {
-                                           .session = d->session,
-                                           .request = a->end.end.request,
-                                           .code    = FBY_CANNOT_SAMPLE,
-                                           .shard   = shard,
-                                           .key     = "",
-                                           .text    = words,
-                       }});
-}
-
-/* All workers have refused the step: `shard` is to blame, or none. */
-static void check_cannot(const char *shard, const char *words)
-{
-    struct dialogue d;
-    struct answer   a;
-    char            text[400];
-    dialogue_open(&d, 2);
-    struct party *other = hear_either(&d, &a);
-    for (int i = 0; i < 2; i++) {
-        say_cannot(&d, &a, shard, words);
-        if (i == 0) {
-            hear_request(&d, &a, other);
-        }
-    }
-    snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s", words);
-    if (shard[0] == '\0') {
-        snprintf(
-            text, sizeof(text), "worker here (%s): %s", other->endpoint, words);
-    }
-    await_failure(&d, FOREBAY_DATA, text);
-    dialogue_end(&d);
-}
-
-static void what_no_worker_can_make_fails_the_stream(void **state)
-{
-    (void)state;
-    check_cannot("train-0.tar", "shard train-0.tar, sample 7: cut short");
-    check_cannot("", "more memory than there is");
-}
-
-static void batches_before_the_one_that_fails_are_delivered(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   first;
-    struct answer   second;
-    dialogue_begin(&d, 1);
-    d.options.window_batches = 2;
-    open_all(&d);
-    hear_request(&d, &first, &d.workers[0]);
-    hear_request(&d, &second, &d.workers[0]);
-    say_cannot(&d, &second, "train-0.tar", "cut short");
-    say_answer(&first);
-    assert_delivers(&d, 0);
-    await_failure(&d, FOREBAY_DATA, "in in1k:train-{0..0}.tar: cut short");
-    dialogue_end(&d);
-}
-
-/* ---- other data than it was opened with ---------------------------------- */
-
-/* The only worker's message, which names the stream's failure. */
-static void check_aside(const struct fby_message *message, const char *words)
-{
-    struct dialogue    d;
-    struct answer      a;
-    char               text[500];
-    struct fby_message m = *message;
-    dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
-    m.stale_data.session = d.session; /* first in all of them */
-    say(a.worker, &m);
-    (void)hear(&d, &d.workers[0], FBY_MSG_BYE);
-    snprintf(text, sizeof(text), "worker here (%s): %s", d.workers[0].endpoint,
-        words);
-    await_failure(&d, FOREBAY_CONFIG, text);
-    assert_int_equal(stats_of(&d).workers_left_aside, 1);
-    dialogue_end(&d);
-}
-
-static void workers_that_serve_other_bytes_are_left_aside(void **state)
-{
-    (void)state;
-    char              text[100];
-    char              hex[17];
-    struct fby_digest other = digest_of("other");
-    check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
-                    .stale_data             = {.request = {1},
-                                    .shard              = "train-0.tar",
-                                    .text = "shard train-0.tar: another size"}},
-        "not as it was opened: shard train-0.tar: another size");
-    check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
-                    .stale_data             = {.request = {1},
-                                    .shard              = "",
-                                    .text               = "it has other data"}},
-        "it has other data");
-    snprintf(text, sizeof(text), "its fingerprint is %s, another build",
-        fby_hex(other.bytes, 8, hex));
-    check_aside(
-        &(struct fby_message){.type = FBY_MSG_WRONG_FINGERPRINT,
-            .wrong_fingerprint      = {.request = {1}, .fingerprint = other}},
-        text);
-    check_aside(&(struct fby_message){.type = FBY_MSG_REFUSED,
-                    .refused                = {.code = FBY_REFUSED_VERSION,
-                                       .version_min  = 2,
-                                       .version_max  = 3,
-                                       .text         = "versions 2 to 3 here"}},
-        "versions 2 to 3 here");
-}
-
-/* ---- leaving, and what a worker still has -------------------------------- */
-
-static void a_worker_that_leaves_finishes_what_it_has(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   a;
-    struct answer   b;
-    dialogue_open(&d, 2);
-    struct party *other = hear_either(&d, &a);
-    say(a.worker,
-        &(struct fby_message){.type = FBY_MSG_LEAVE, .leave = {d.session}});
-    say_answer(&a);
-    assert_delivers(&d, 0);
-    (void)hear(&d, a.worker, FBY_MSG_BYE);
-    for (uint64_t step = 1; step < 4; step++) {
-        hear_request(&d, &b, other);
-        say_answer(&b);
-        assert_delivers(&d, step);
-    }
-    assert_unheard(&d, a.worker, FBY_MSG_REQUEST);
-    assert_int_equal(stats_of(&d).workers_known, 1);
-    assert_int_equal(stats_of(&d).rerequests, 0);
-    dialogue_end(&d);
-}
-
-static void welcome_again(
-    struct dialogue *d, const struct fby_request_id *open, size_t n_open)
-{
-    struct party *worker = &d->workers[0];
-    say(worker, &(struct fby_message){
-                    .type = FBY_MSG_HELLO_FIRST, .hello_first = {d->session}});
-    const struct fby_hello *hello = &hear(d, worker, FBY_MSG_HELLO)->hello;
-    say(worker, &(struct fby_message){.type = FBY_MSG_WELCOME,
-                    .welcome                = {
-                                       .session     = d->session,
-                                       .route       = hello->route,
-                                       .instance    = worker->instance,
-                                       .version     = 1,
-                                       .features    = hello->features,
-                                       .send_window = 16 << 20,
-                                       .open        = {open, n_open},
-                    }});
-}
-
-static void a_new_route_keeps_what_the_worker_names(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   a;
-    dialogue_open(&d, 1);
-    hear_request(&d, &a, &d.workers[0]);
-    welcome_again(&d, &a.end.end.request, 1);
-    say_answer(&a);
-    assert_delivers(&d, 0);
-    assert_int_equal(stats_of(&d).lost, 0);
-    hear_request(&d, &a, &d.workers[0]);
-    welcome_again(&d, NULL, 0);
-    hear_request(&d, &a, &d.workers[0]);
-    say_answer(&a);
-    assert_delivers(&d, 1);
-    assert_int_equal(stats_of(&d).lost, 1);
-    assert_int_equal(stats_of(&d).reconnects, 2);
-    dialogue_end(&d);
-}
-
-/* PINGs come every second. */
-static void a_pong_says_what_the_worker_still_has(void **state)
-{
-    (void)state;
-    struct dialogue d;
-    struct answer   a;
-    dialogue_begin(&d, 1);
-    d.workers[0].silent = true;
-    open_all(&d);
-    hear_request(&d, &a, &d.workers[0]);
-    const struct fby_ping *ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
-    assert_int_equal(ping->session.value, d.session.value);
-    say_pong(&d.workers[0], ping, &a.end.end.request, 1);
-    ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
-    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
-    say_pong(&d.workers[0], ping, NULL, 0);
-    answer_next(&d);
-    assert_delivers(&d, 0);
-    assert_int_equal(stats_of(&d).lost, 1);
-    dialogue_end(&d);
-}
-
-/* ---- hedges -------------------------------------------------------------- */
+/* ---- Hedges -------------------------------------------------------------- */
 
 /* A second later the other worker is asked, and is faster. */
 static void deliver_hedged(
@@ -729,26 +430,18 @@ static void the_slower_answer_has_to_be_the_same(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(its_times_and_counts_are_those_of_the_answers),
+        cmocka_unit_test(times_and_counts_are_those_of_the_answers),
         cmocka_unit_test(a_token_names_the_step_behind_its_batch),
-        cmocka_unit_test(substitutes_are_told_with_their_batch_up_to_the_limit),
+        cmocka_unit_test(
+            substitutes_are_listed_with_their_batch_up_to_the_limit),
         cmocka_unit_test(
             a_batch_without_substitutes_has_none_of_the_one_before),
         cmocka_unit_test(answers_that_are_not_right_are_asked_for_again),
         cmocka_unit_test(only_the_worker_that_was_asked_is_listened_to),
-        cmocka_unit_test(what_comes_twice_counts_once),
+        cmocka_unit_test(repeated_messages_count_once),
         cmocka_unit_test(a_worker_that_breaks_the_protocol_is_cut_off),
         cmocka_unit_test(messages_of_another_session_do_nothing),
-        cmocka_unit_test(what_is_no_message_of_a_workers_is_counted),
-        cmocka_unit_test(a_busy_worker_is_asked_again_when_it_says),
-        cmocka_unit_test(what_is_lost_is_asked_for_again),
-        cmocka_unit_test(forgotten_content_is_opened_again),
-        cmocka_unit_test(batches_before_the_one_that_fails_are_delivered),
-        cmocka_unit_test(what_no_worker_can_make_fails_the_stream),
-        cmocka_unit_test(workers_that_serve_other_bytes_are_left_aside),
-        cmocka_unit_test(a_worker_that_leaves_finishes_what_it_has),
-        cmocka_unit_test(a_new_route_keeps_what_the_worker_names),
-        cmocka_unit_test(a_pong_says_what_the_worker_still_has),
+        cmocka_unit_test(invalid_messages_from_a_worker_are_counted),
         cmocka_unit_test(the_slower_answer_is_dropped),
         cmocka_unit_test(the_slower_answer_has_to_be_the_same),
     };

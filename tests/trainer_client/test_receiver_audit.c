@@ -1,6 +1,6 @@
 /* Second answers: compared with the first, and skipped where they cannot be;
  * every step is asked of both workers. */
-#include "tests/trainer_client/dialogue.h"
+#include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
 
@@ -99,8 +99,7 @@ static void be_busy(struct answer *a)
 
 static void lose_it(struct answer *a)
 {
-    say(a->worker, &(struct fby_message){.type = FBY_MSG_LOST,
-                       .lost = {a->end.end.session, a->end.end.request}});
+    say_lost(a);
 }
 
 /* Damage is not told as other values, and nothing is asked again for it. */

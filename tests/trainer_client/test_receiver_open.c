@@ -1,6 +1,6 @@
 /* How the receiver handles workers' answers while a stream is being opened,
  * and of those that come to open later. */
-#include "tests/trainer_client/dialogue.h"
+#include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
 #include "common/plan/order.h"
@@ -57,7 +57,7 @@ static void an_answer_to_an_older_open_decides_nothing(void **state)
     say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
     say_opened(worker, &newer);
     struct answer a;
-    make_answer(&d, &a, worker, &hear(&d, worker, FBY_MSG_REQUEST)->request);
+    hear_request(&d, &a, worker);
     say_opened(worker, &older);
     say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
     say_opened(worker, &newer); /* it may say so twice */
@@ -90,7 +90,7 @@ static void an_answer_to_no_open_or_other_content_is_an_error(void **state)
     dialogue_end(&d);
 }
 
-static void what_may_go_better_later_is_asked_again(void **state)
+static void an_open_that_may_succeed_later_is_repeated(void **state)
 {
     (void)state;
     static const enum fby_open_failed_code later[] = {
@@ -112,7 +112,8 @@ static void what_may_go_better_later_is_asked_again(void **state)
 }
 
 /* Once none is waited for: others may register just now. */
-static void what_cannot_be_opened_fails_with_the_workers_words(void **state)
+static void an_open_that_cannot_succeed_fails_with_the_workers_words(
+    void **state)
 {
     (void)state;
     static const enum fby_open_failed_code never[] = {FBY_OPEN_BAD_CONTENT,
@@ -248,18 +249,13 @@ static void a_late_worker_of_other_data_or_build_is_left_aside(void **state)
 
 /* It is greeted once more while the other opens: it has not answered, but it
  * was not there either. */
-static void a_worker_that_was_not_there_keeps_nobody_waiting(void **state)
+static void an_absent_worker_does_not_delay_the_stream(void **state)
 {
     (void)state;
     struct dialogue d;
     struct fby_open open = begin_open(&d, 2);
     (void)hear(&d, &d.workers[1], FBY_MSG_HELLO);
-    say(&d.workers[1], &(struct fby_message){.type = FBY_MSG_REFUSED,
-                           .refused                = {.session = d.session,
-                                              .code            = FBY_REFUSED_LEAVING,
-                                              .version_min     = 1,
-                                              .version_max     = 1,
-                                              .text            = "leaving"}});
+    say_refused(&d, &d.workers[1], FBY_REFUSED_LEAVING, "leaving");
     (void)hear(&d, &d.server, FBY_MSG_UNREACHABLE);
     (void)hear(&d, &d.workers[1], FBY_MSG_HELLO);
     struct fby_opened opened = opened_as(&open, "data", "build");
@@ -299,7 +295,7 @@ static void a_worker_has_one_vote(void **state)
     dialogue_end(&d);
 }
 
-/* ---- what is agreed on --------------------------------------------------- */
+/* ---- The agreed data ----------------------------------------------------- */
 
 static void the_info_is_that_of_the_agreed_data(void **state)
 {
@@ -493,14 +489,15 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_to_an_older_open_decides_nothing),
         cmocka_unit_test(an_answer_to_no_open_or_other_content_is_an_error),
-        cmocka_unit_test(what_may_go_better_later_is_asked_again),
-        cmocka_unit_test(what_cannot_be_opened_fails_with_the_workers_words),
+        cmocka_unit_test(an_open_that_may_succeed_later_is_repeated),
+        cmocka_unit_test(
+            an_open_that_cannot_succeed_fails_with_the_workers_words),
         cmocka_unit_test(a_worker_that_cannot_open_is_left_aside),
         cmocka_unit_test(scanning_is_shown_until_the_stream_is_open),
         cmocka_unit_test(a_late_worker_is_asked_where_its_data_is_the_streams),
         cmocka_unit_test(a_late_worker_of_other_data_or_build_is_left_aside),
         cmocka_unit_test(a_late_worker_that_cannot_open_is_left_aside),
-        cmocka_unit_test(a_worker_that_was_not_there_keeps_nobody_waiting),
+        cmocka_unit_test(an_absent_worker_does_not_delay_the_stream),
         cmocka_unit_test(a_worker_has_one_vote),
         cmocka_unit_test(the_info_is_that_of_the_agreed_data),
         cmocka_unit_test(sample_numbers_follow_from_the_samples_of_each_shard),

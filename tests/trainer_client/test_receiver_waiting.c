@@ -1,10 +1,10 @@
 /* Messages to a trainer while no worker can be asked, and which workers opening
  * waits for. Timers of the protocol run ten times as fast. */
-#include "tests/trainer_client/dialogue.h"
+#include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
 
-static void a_server_that_does_not_answer_is_told_of(void **state)
+static void a_server_that_does_not_answer_is_reported(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -19,7 +19,7 @@ static void a_server_that_does_not_answer_is_told_of(void **state)
     dialogue_end(&d);
 }
 
-static void a_server_that_knows_no_worker_is_told_of(void **state)
+static void a_server_that_knows_no_worker_is_reported(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -33,18 +33,6 @@ static void a_server_that_knows_no_worker_is_told_of(void **state)
     dialogue_end(&d);
 }
 
-static void refuse(struct dialogue *d, int i)
-{
-    say(&d->workers[i], &(struct fby_message){.type = FBY_MSG_REFUSED,
-                            .refused                = {
-                                               .session     = d->session,
-                                               .code        = FBY_REFUSED_FULL,
-                                               .version_min = 1,
-                                               .version_max = 1,
-                                               .text        = "no memory left",
-                            }});
-}
-
 /* Wait until the trainer is told; each HELLO is refused, the first worker
  * does not answer. */
 static void refuse_until(struct dialogue *d, int i, const char *text)
@@ -55,7 +43,7 @@ static void refuse_until(struct dialogue *d, int i, const char *text)
         listen_all(d);
         if (find_heard(&d->workers[i], FBY_MSG_HELLO) != NULL) {
             (void)hear(d, &d->workers[i], FBY_MSG_HELLO);
-            refuse(d, i);
+            say_refused(d, &d->workers[i], FBY_REFUSED_FULL, "no memory left");
         }
         pthread_mutex_lock(&d->desk.lock);
         waiting = d->desk.waiting;
@@ -64,21 +52,7 @@ static void refuse_until(struct dialogue *d, int i, const char *text)
     assert_string_equal(waiting.text, text);
 }
 
-/* As ever once there are workers again. */
-static void assert_tells_of_busy(struct dialogue *d, struct party *worker)
-{
-    char text[400];
-    snprintf(text, sizeof(text),
-        "worker here (%s) is busy: it has no room, memory or files for a "
-        "batch now, and is asked again; where that lasts its log says why",
-        worker->endpoint);
-    const struct fby_request *r = &hear(d, worker, FBY_MSG_REQUEST)->request;
-    say(worker, &(struct fby_message){
-                    .type = FBY_MSG_BUSY, .busy = {d->session, r->request, 1}});
-    await_waiting(d, text);
-}
-
-static void of_workers_without_room_one_says_why(void **state)
+static void one_worker_without_room_is_named_with_its_reason(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
@@ -98,7 +72,9 @@ static void of_workers_without_room_one_says_why(void **state)
         answer_next(&d);
         assert_delivers(&d, 0);
         await_waiting(&d, "");
-        assert_tells_of_busy(&d, &d.workers[i]);
+        struct answer a;
+        hear_request(&d, &a, &d.workers[i]);
+        say_busy(&d, &d.workers[i], a.end.end.request, 1);
         dialogue_end(&d);
     }
 }
@@ -136,7 +112,7 @@ static bool try_to_scan(void)
 }
 
 /* As long as it shows that it goes on. */
-static void one_that_scans_is_waited_for(void **state)
+static void open_waits_for_a_worker_that_scans(void **state)
 {
     (void)state;
     for (int i = 0; i < 10 && !try_to_scan(); i++) {
@@ -146,10 +122,10 @@ static void one_that_scans_is_waited_for(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_server_that_does_not_answer_is_told_of),
-        cmocka_unit_test(a_server_that_knows_no_worker_is_told_of),
-        cmocka_unit_test(of_workers_without_room_one_says_why),
-        cmocka_unit_test(one_that_scans_is_waited_for),
+        cmocka_unit_test(a_server_that_does_not_answer_is_reported),
+        cmocka_unit_test(a_server_that_knows_no_worker_is_reported),
+        cmocka_unit_test(one_worker_without_room_is_named_with_its_reason),
+        cmocka_unit_test(open_waits_for_a_worker_that_scans),
     };
     setenv("FOREBAY_TIME_DIVISOR", "10", 1);
     fby_log_init("test", FBY_LOG_ERROR);

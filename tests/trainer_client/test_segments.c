@@ -14,9 +14,9 @@ static uint32_t draw(uint32_t n)
     return (uint32_t)((seed_now >> 33) % n);
 }
 
-/* ---- what a device is told ----------------------------------------------- */
+/* ---- Kinds of fields ----------------------------------------------------- */
 
-static void what_the_host_makes_is_what_a_device_is_not_told(void **state)
+static void fields_made_on_the_host_have_no_segments(void **state)
 {
     (void)state;
     static const enum fby_expand_kind made[] = {
@@ -79,7 +79,7 @@ static void only_flips_leave_pictures_where_they_are(void **state)
     assert_false(fby_segments_gather(&plan));
 }
 
-/* ---- room ---------------------------------------------------------------- */
+/* ---- Room ---------------------------------------------------------------- */
 
 /* The list of a batch of pictures: in its chunks, or in one piece. */
 static uint64_t list_of_pictures(const struct fby_raw_layout *layout,
@@ -189,7 +189,7 @@ static void a_list_of_fewer_rows_fits_too(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_host_makes_is_what_a_device_is_not_told),
+        cmocka_unit_test(fields_made_on_the_host_have_no_segments),
         cmocka_unit_test(
             a_table_of_documents_has_at_most_the_tokens_of_a_segment),
         cmocka_unit_test(pictures_of_one_channel_or_three_may_come_packed),

@@ -55,7 +55,7 @@ static void parts_of_a_scaled_array_know_their_first_channel(void **state)
 }
 
 /* 2^30 values are no whole number of groups of three. */
-static void what_is_cut_goes_on_with_the_channel_that_is_next(void **state)
+static void a_part_that_is_cut_goes_on_with_the_next_channel(void **state)
 {
     (void)state;
     struct rig                      rig;
@@ -157,7 +157,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(parts_of_a_scaled_array_know_their_first_channel),
-        cmocka_unit_test(what_is_cut_goes_on_with_the_channel_that_is_next),
+        cmocka_unit_test(a_part_that_is_cut_goes_on_with_the_next_channel),
         cmocka_unit_test(
             ids_of_more_values_than_a_segment_takes_are_cut_by_rows),
         cmocka_unit_test(

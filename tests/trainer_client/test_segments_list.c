@@ -11,7 +11,7 @@ enum { ARENA = 1 << 20 };
 
 static const uint64_t most = FBY_SEGMENT_MOST;
 
-static void what_is_too_much_for_a_segment_is_cut(void **state)
+static void a_copy_larger_than_a_segment_is_cut(void **state)
 {
     (void)state;
     struct fby_segments list;
@@ -29,7 +29,7 @@ static void what_is_too_much_for_a_segment_is_cut(void **state)
     free(arena);
 }
 
-static void nothing_is_no_segment(void **state)
+static void a_copy_of_no_bytes_is_no_segment(void **state)
 {
     (void)state;
     struct fby_segments count = {.arena = NULL};
@@ -61,7 +61,7 @@ static void copies_of_each_pass(struct fby_segments *list)
     fby_segments_copy(list, 0, UINT64_C(3) * FBY_BLOCK_BYTES, 0);
 }
 
-static void the_table_says_whose_each_block_is(void **state)
+static void the_table_names_the_segment_of_each_block(void **state)
 {
     (void)state;
     static const uint32_t owners[] = {0, 1, 1, 2, 3, 3, 3};
@@ -98,10 +98,10 @@ static void a_list_that_is_only_counted_counts_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_too_much_for_a_segment_is_cut),
-        cmocka_unit_test(nothing_is_no_segment),
+        cmocka_unit_test(a_copy_larger_than_a_segment_is_cut),
+        cmocka_unit_test(a_copy_of_no_bytes_is_no_segment),
         cmocka_unit_test(a_list_begins_at_the_next_sixteen),
-        cmocka_unit_test(the_table_says_whose_each_block_is),
+        cmocka_unit_test(the_table_names_the_segment_of_each_block),
         cmocka_unit_test(a_list_that_is_only_counted_counts_the_same),
     };
     return cmocka_run_group_tests_name(

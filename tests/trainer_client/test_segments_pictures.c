@@ -108,7 +108,7 @@ static void shared_memory_is_what_the_largest_tile_needs(void **state)
 }
 
 /* None comes this far; no more is asked for than a launch may have. */
-static void a_table_that_lies_asks_for_no_more_than_a_tile(void **state)
+static void a_false_table_asks_for_no_more_than_a_tile(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
@@ -130,7 +130,7 @@ int main(void)
         cmocka_unit_test(lines_of_a_picture_know_their_place),
         cmocka_unit_test(strips_of_planes_know_their_place),
         cmocka_unit_test(shared_memory_is_what_the_largest_tile_needs),
-        cmocka_unit_test(a_table_that_lies_asks_for_no_more_than_a_tile),
+        cmocka_unit_test(a_false_table_asks_for_no_more_than_a_tile),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.segments_pictures", tests, NULL, NULL);

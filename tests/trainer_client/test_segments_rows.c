@@ -8,7 +8,7 @@
 
 enum { ROWS = 600, ARENA = 1 << 16 };
 
-static void a_table_has_what_comes_before_each_group(void **state)
+static void a_table_has_the_entries_before_each_group(void **state)
 {
     (void)state;
     uint64_t                 groups[3] = {0};
@@ -93,7 +93,7 @@ static void places_ask_for_blocks_by_the_mean_of_the_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_table_has_what_comes_before_each_group),
+        cmocka_unit_test(a_table_has_the_entries_before_each_group),
         cmocka_unit_test(groups_are_whole_but_for_the_last),
         cmocka_unit_test(zeros_ask_for_no_more_blocks_than_keep_a_gpu_busy),
         cmocka_unit_test(places_ask_for_blocks_by_the_mean_of_the_groups),

@@ -80,13 +80,11 @@ static void outputs_of_fields_can_be_changed(void **state)
     fby_setup_fini(&setup);
 }
 
-static void wrong_options_are_refused_by_name(void **state)
+static void wrong_ranks_are_refused_by_name(void **state)
 {
     (void)state;
-    const char *const      fields[] = {"label", "depth"};
-    const char *const      none[]   = {NULL};
-    struct forebay_options o        = usable();
-    o.rank                          = 1;
+    struct forebay_options o = usable();
+    o.rank                   = 1;
     refused(&o, "rank 1");
     o.world = 2;
     refused(&o, "job");
@@ -95,8 +93,15 @@ static void wrong_options_are_refused_by_name(void **state)
     o.job   = "j";
     o.world = 5;
     refused(&o, "24");
-    o        = usable();
-    o.device = "abacus";
+}
+
+static void wrong_names_are_refused_by_name(void **state)
+{
+    (void)state;
+    const char *const      fields[] = {"label", "depth"};
+    const char *const      none[]   = {NULL};
+    struct forebay_options o        = usable();
+    o.device                        = "abacus";
     refused(&o, "abacus");
     o          = usable();
     o.fields   = none;
@@ -108,8 +113,13 @@ static void wrong_options_are_refused_by_name(void **state)
     o       = usable();
     o.split = "test";
     refused(&o, "test");
-    o              = usable();
-    o.window_bytes = 100;
+}
+
+static void wrong_sizes_and_texts_are_refused_by_name(void **state)
+{
+    (void)state;
+    struct forebay_options o = usable();
+    o.window_bytes           = 100;
     refused(&o, "window_bytes is 100");
     o                = usable();
     o.max_held_bytes = 100;
@@ -147,17 +157,22 @@ static void a_token_of_another_pipeline_or_seed_is_refused(void **state)
     refused(&o, "begin anew without a token");
 }
 
+/* The pipeline with the path of a file in place of its source; for free(). */
+static char *text_of_a_path(void)
+{
+    static const char path[] = "/data/sets/aa.tar";
+    char             *text   = strdup(pipeline_text);
+    memcpy(strstr(text, "in1k:t-{0..3}.tar"), path, strlen(path));
+    return text;
+}
+
 static void plain_paths_need_a_root(void **state)
 {
     (void)state;
-    char                     *text = strdup(pipeline_text);
+    char                     *text = text_of_a_path();
     const struct forebay_root root = {"photos", "/data/sets"};
     struct forebay_options    o    = usable();
     struct fby_setup          setup;
-    char                     *at = strstr(text, "in1k:t-{0..3}.tar");
-    for (const char *c = "/data/sets/aa.tar"; *c != '\0'; c++) {
-        *at++ = *c;
-    }
     o.pipeline_text = text;
     refused(&o, "/data/sets");
     o.roots   = &root;
@@ -168,7 +183,7 @@ static void plain_paths_need_a_root(void **state)
     free(text);
 }
 
-/* ---- at the edges -------------------------------------------------------- */
+/* ---- At the edges -------------------------------------------------------- */
 
 static void limits_may_be_reached_and_not_passed(void **state)
 {
@@ -374,12 +389,8 @@ static void at_most_256_roots_are_taken(void **state)
     (void)state;
     struct forebay_root    roots[257];
     struct forebay_options o    = usable();
-    char                  *text = strdup(pipeline_text);
-    char                  *at   = strstr(text, "in1k:t-{0..3}.tar");
+    char                  *text = text_of_a_path();
     struct fby_setup       setup;
-    for (const char *c = "/data/sets/aa.tar"; *c != '\0'; c++) {
-        *at++ = *c;
-    }
     for (int i = 0; i < 257; i++) {
         roots[i] = (struct forebay_root){"photos", "/data/sets"};
     }
@@ -572,7 +583,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_make_a_usable_setup),
         cmocka_unit_test(outputs_of_fields_can_be_changed),
-        cmocka_unit_test(wrong_options_are_refused_by_name),
+        cmocka_unit_test(wrong_ranks_are_refused_by_name),
+        cmocka_unit_test(wrong_names_are_refused_by_name),
+        cmocka_unit_test(wrong_sizes_and_texts_are_refused_by_name),
         cmocka_unit_test(a_token_of_another_pipeline_or_seed_is_refused),
         cmocka_unit_test(plain_paths_need_a_root),
         cmocka_unit_test(limits_may_be_reached_and_not_passed),

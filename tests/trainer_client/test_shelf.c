@@ -81,7 +81,7 @@ static void further_slots_are_counted_capped_and_thrown_away(void **state)
     fby_shelf_leave(&shelf);
 }
 
-static void what_is_being_filled_is_not_held(void **state)
+static void a_batch_being_filled_is_not_held(void **state)
 {
     (void)state;
     struct fby_shelf     *shelf = shelf_of(SLOT);
@@ -135,7 +135,7 @@ static void a_batch_outlives_the_stream(void **state)
     fby_batch_unref(last); /* and the shelf with it */
 }
 
-/* ---- what there is room for ---------------------------------------------- */
+/* ---- Number of slots ----------------------------------------------------- */
 
 static void as_many_slots_as_fit_into_what_may_be_held(void **state)
 {
@@ -186,7 +186,7 @@ static void a_batch_that_goes_round_begins_anew(void **state)
     fby_shelf_leave(&shelf);
 }
 
-/* ---- without memory ------------------------------------------------------ */
+/* ---- Without memory ------------------------------------------------------ */
 
 static uint32_t allocations; /* that still succeed */
 
@@ -293,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_usual_slots_go_round),
         cmocka_unit_test(further_slots_are_counted_capped_and_thrown_away),
-        cmocka_unit_test(what_is_being_filled_is_not_held),
+        cmocka_unit_test(a_batch_being_filled_is_not_held),
         cmocka_unit_test(there_is_one_slot_however_little_may_be_held),
         cmocka_unit_test(a_batch_goes_back_with_its_last_reference),
         cmocka_unit_test(a_batch_outlives_the_stream),

@@ -49,7 +49,7 @@ static bool keeps(
             .field = field, .filter = coding.filter, .codec = coding.codec});
 }
 
-static void what_need_not_be_decoded_first_is_kept(void **state)
+static void chunks_that_the_device_decodes_are_kept(void **state)
 {
     (void)state;
     const struct fby_coding stored   = {FBY_FILTER_NONE, FBY_CODEC_STORE};
@@ -99,7 +99,7 @@ static void a_kept_frame_lives_until_the_slot_is_cleared(void **state)
     assert_int_equal(freed, 1);
 }
 
-static void a_slot_that_ends_lets_go_of_what_it_keeps(void **state)
+static void a_slot_that_ends_frees_the_frames_it_keeps(void **state)
 {
     (void)state;
     static char      bytes[] = "a frame";
@@ -115,7 +115,7 @@ static void a_slot_that_ends_lets_go_of_what_it_keeps(void **state)
     assert_int_equal(freed, 1);
 }
 
-/* ---- in an arena --------------------------------------------------------- */
+/* ---- In an arena --------------------------------------------------------- */
 
 /* At multiples of 16, as long as what is put there. */
 static void chunks_lie_one_behind_the_other(void **state)
@@ -153,7 +153,7 @@ static void chunks_lie_one_behind_the_other(void **state)
     end(&setup, &slot);
 }
 
-/* ---- its memory ---------------------------------------------------------- */
+/* ---- Its memory ---------------------------------------------------------- */
 
 static size_t allocated;
 static bool   sparse;
@@ -213,9 +213,9 @@ static void a_slot_has_memory_for_a_whole_batch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_need_not_be_decoded_first_is_kept),
+        cmocka_unit_test(chunks_that_the_device_decodes_are_kept),
         cmocka_unit_test(a_kept_frame_lives_until_the_slot_is_cleared),
-        cmocka_unit_test(a_slot_that_ends_lets_go_of_what_it_keeps),
+        cmocka_unit_test(a_slot_that_ends_frees_the_frames_it_keeps),
         cmocka_unit_test(chunks_lie_one_behind_the_other),
         cmocka_unit_test(a_slot_has_memory_for_a_whole_batch),
     };

@@ -6,7 +6,7 @@
 #include "trainer_client/device.h"
 #include "trainer_client/digest.h"
 
-/* ---- chunks, written as PROTOCOL.md says --------------------------------- */
+/* ---- Chunks, written as PROTOCOL.md says --------------------------------- */
 
 enum { ROWS = 9, MOST = 40, ROOM = 1 << 16 };
 
@@ -106,7 +106,7 @@ static int close_batch(void **state)
     return 0;
 }
 
-/* ---- random rows --------------------------------------------------------- */
+/* ---- Random rows --------------------------------------------------------- */
 
 static uint32_t below(uint64_t *seed, uint32_t n)
 {
@@ -307,7 +307,7 @@ static void no_rows_are_tensors_without_values(void **state)
     free_tensors(&t);
 }
 
-/* ---- hostile chunks ------------------------------------------------------ */
+/* ---- Hostile chunks ------------------------------------------------------ */
 
 static void two_rows(void)
 {
@@ -380,7 +380,7 @@ static void any_bytes_are_refused_or_rows(void **state)
     assert_true(good > 0 && good < 20000);
 }
 
-/* ---- digest -------------------------------------------------------------- */
+/* ---- Digest -------------------------------------------------------------- */
 
 static void a_sparse_row_s_digest_is_that_of_the_documented_bytes(void **state)
 {
@@ -405,39 +405,6 @@ static void a_sparse_row_s_digest_is_that_of_the_documented_bytes(void **state)
     assert_memory_equal(is.bytes, want.bytes, sizeof(want.bytes));
 }
 
-/* ---- plans --------------------------------------------------------------- */
-
-static void assert_no_plan(
-    uint32_t n_dims, const struct fby_field_delivery *delivery)
-{
-    struct fby_expansion      plan;
-    struct fby_why            why     = {{0}};
-    struct fby_field_content *content = calloc(1, sizeof(*content));
-    content->decode                   = FBY_DECODE_SPARSE;
-    content->wire_type                = FBY_F32;
-    content->shape                    = (struct fby_shape){n_dims, {4, 4}};
-    content->max_length               = 3;
-    assert_int_equal(
-        fby_expansion_init(&plan, content, delivery, &why), FBY_CONFIG);
-    assert_true(why.text[0] != '\0');
-    free(content);
-}
-
-static void forms_that_sparse_rows_do_not_have_are_refused(void **state)
-{
-    (void)state;
-    struct fby_field_delivery delivery = {
-        .dtype = FBY_F32, .as = FBY_AS_PADDED, .offsets = FBY_I32};
-    assert_no_plan(1, &delivery);
-    delivery.as = FBY_AS_CSR;
-    assert_no_plan(2, &delivery);
-    delivery.offsets = FBY_U8;
-    assert_no_plan(1, &delivery);
-    delivery = (struct fby_field_delivery){
-        .dtype = FBY_F32, .as = FBY_AS_DENSE, .offsets = FBY_I32, .pad = 1};
-    assert_no_plan(1, &delivery);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -447,7 +414,6 @@ int main(void)
         cmocka_unit_test(lengths_that_are_not_those_of_the_bytes_are_refused),
         cmocka_unit_test(any_bytes_are_refused_or_rows),
         cmocka_unit_test(a_sparse_row_s_digest_is_that_of_the_documented_bytes),
-        cmocka_unit_test(forms_that_sparse_rows_do_not_have_are_refused),
     };
     return cmocka_run_group_tests(tests, open_batch, close_batch);
 }

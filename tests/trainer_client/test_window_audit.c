@@ -91,7 +91,7 @@ static void a_second_answer_that_came_first_is_compared_too(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- damaged second answers ---- */
+/* ---- Damaged second answers ---------------------------------------------- */
 
 static void end_that_does_not_match(
     struct driver *d, const struct fby_action *r)
@@ -385,7 +385,7 @@ static void more_audits_than_are_remembered_are_skipped(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- which, and who ---- */
+/* ---- Which steps, and which workers -------------------------------------- */
 
 static void audited_steps_are_counted_from_the_first_epoch_on(void **state)
 {
@@ -482,7 +482,7 @@ static void each_audit_has_a_number_until_it_is_answered(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- what was answered ---- */
+/* ---- Answers ------------------------------------------------------------- */
 
 static void an_audit_that_ended_needs_nothing_more(void **state)
 {

@@ -82,7 +82,7 @@ static void the_65th_worker_refuses_for_itself_alone(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- whether the other worker is waited for ---- */
+/* ---- Waiting for the other worker ---------------------------------------- */
 
 static void is_busy(struct driver *d, int peer, struct fby_request_id id)
 {
@@ -199,7 +199,7 @@ static void a_step_that_no_worker_refused_waits_for_workers(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- who is named ---- */
+/* ---- The worker in the failure ------------------------------------------- */
 
 static void a_refusal_fails_with_the_step_and_the_last_that_refused(
     void **state)

@@ -351,6 +351,16 @@ static void the_oldest_request_of_a_worker_is_the_overdue_one(void **state)
     fby_window_destroy(&d.w);
 }
 
+static void requests_spread_over_workers_of_equal_speed(void **state)
+{
+    (void)state;
+    struct driver d = started(8, 4);
+    for (int peer = 0; peer < 4; peer++) {
+        assert_in_range(count(&d, FBY_DO_REQUEST, peer), 1, 4);
+    }
+    fby_window_destroy(&d.w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +378,7 @@ int main(void)
         cmocka_unit_test(a_restarted_worker_has_no_pace),
         cmocka_unit_test(an_overdue_answer_counts_before_it_is_there),
         cmocka_unit_test(the_oldest_request_of_a_worker_is_the_overdue_one),
+        cmocka_unit_test(requests_spread_over_workers_of_equal_speed),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_choose", tests, NULL, NULL);

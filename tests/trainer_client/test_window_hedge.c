@@ -1,7 +1,7 @@
 /* Hedges: which of two answers counts, and what room they take. */
 #include "tests/trainer_client/window_hedges.h"
 
-/* ---- Which of the two ---------------------------------------------------- */
+/* ---- The first of two answers -------------------------------------------- */
 
 static void a_late_step_is_asked_of_another_worker_with_a_ping(void **state)
 {
@@ -89,7 +89,7 @@ static void only_the_slower_worker_can_end_the_slower_answer(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- how many slower answers are remembered ---- */
+/* ---- How many slower answers are remembered ------------------------------ */
 
 enum { REMEMBERED = 64, HEDGES = REMEMBERED + 2 };
 
@@ -402,6 +402,19 @@ static void more_bytes_than_allowed_are_no_room(void **state)
     fby_window_destroy(&d.w);
 }
 
+static void a_winner_that_is_gone_is_not_named_as_another(void **state)
+{
+    (void)state;
+    struct pair   p;
+    struct driver d = hedged(&p);
+    answer_with(&d, &p.hedge, 1);
+    forget(&d, p.hedge.peer);
+    assert_int_equal(add(&d, 77), p.hedge.peer); /* the number's next owner */
+    assert_int_equal(end(&d, &p.slow, 2), FBY_LATE_HEDGE);
+    assert_failed(&d, "DIFFERENT 0, peers -1 and 1, step 0 #1");
+    fby_window_destroy(&d.w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -426,6 +439,7 @@ int main(void)
         cmocka_unit_test(a_hedge_waits_for_bytes),
         cmocka_unit_test(slower_answers_take_bytes_until_they_are_decoded),
         cmocka_unit_test(more_bytes_than_allowed_are_no_room),
+        cmocka_unit_test(a_winner_that_is_gone_is_not_named_as_another),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_hedge", tests, NULL, NULL);

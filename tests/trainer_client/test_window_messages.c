@@ -30,6 +30,11 @@ static void only_the_welcome_of_the_last_hello_counts(void **state)
     uint64_t          route = act(&d, FBY_DO_HELLO, 0).number;
     welcome_route(&d, 1, route + 1);
     turn_says(&d, "");
+    uint64_t older = route;
+    after_says(&d, 1 * S, "HELLO 0");
+    route = act(&d, FBY_DO_HELLO, 0).number;
+    welcome_route(&d, 1, older);
+    turn_says(&d, "");
     welcome_route(&d, 1, route);
     turn_says(&d, "REQUEST 0 #3 step 0 slot 0; REQUEST 0 #4 step 1 slot 1");
     assert_counted(&d, "requests 4, rerequests 2, lost 2, reconnects 1");
@@ -102,8 +107,7 @@ static void a_delivered_batch_that_is_named_is_not_cancelled(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void what_another_worker_was_asked_is_cancelled_where_it_is_named(
-    void **state)
+static void a_request_named_by_another_worker_is_cancelled_there(void **state)
 {
     (void)state;
     for (int nth = 0; nth < 2; nth++) {
@@ -174,7 +178,7 @@ static void a_restarted_worker_is_as_new(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- one worker under two numbers ---- */
+/* ---- One worker under two numbers ---------------------------------------- */
 
 /* Worker 0, and worker 1 in its greeting. */
 static struct driver about_to_be_double(void)
@@ -519,7 +523,8 @@ static void workers_that_are_gone_do_not_keep_a_stream_alive(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void what_is_ready_is_delivered_when_all_are_set_aside(void **state)
+static void ready_batches_are_delivered_when_all_workers_are_set_aside(
+    void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(5);
@@ -554,8 +559,7 @@ int main(void)
         cmocka_unit_test(named_requests_go_on_and_others_are_lost),
         cmocka_unit_test(requests_that_are_not_waited_for_are_cancelled),
         cmocka_unit_test(a_delivered_batch_that_is_named_is_not_cancelled),
-        cmocka_unit_test(
-            what_another_worker_was_asked_is_cancelled_where_it_is_named),
+        cmocka_unit_test(a_request_named_by_another_worker_is_cancelled_there),
         cmocka_unit_test(every_reconnect_is_counted),
         cmocka_unit_test(a_worker_is_a_reconnect_once_it_was_opened),
         cmocka_unit_test(a_restarted_worker_is_as_new),
@@ -584,7 +588,8 @@ int main(void)
         cmocka_unit_test(
             a_worker_in_backoff_that_is_set_aside_is_not_tried_again),
         cmocka_unit_test(workers_that_are_gone_do_not_keep_a_stream_alive),
-        cmocka_unit_test(what_is_ready_is_delivered_when_all_are_set_aside),
+        cmocka_unit_test(
+            ready_batches_are_delivered_when_all_workers_are_set_aside),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_messages", tests, NULL, NULL);

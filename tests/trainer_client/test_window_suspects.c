@@ -121,7 +121,7 @@ static void a_suspect_is_asked_nothing_until_it_is_heard(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- When ---------------------------------------------------------------- */
+/* ---- When a step is hedged ----------------------------------------------- */
 
 /* The request was sent 30 ms after the PING that is due each second. */
 static void a_worker_is_not_pinged_twice_in_the_time_it_has_to_answer(
@@ -224,7 +224,7 @@ static void a_worker_that_refused_a_step_is_no_hedge_of_it(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- How many ------------------------------------------------------------ */
+/* ---- How many hedges ----------------------------------------------------- */
 
 /* A late step; its hedge, if there is one, answers at once. */
 static void slow_step(struct driver *d, uint64_t step)

@@ -320,13 +320,15 @@ static void a_late_tick_warns_that_no_worker_can_be_asked(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* ---- no worker to ask ---------------------------------------------------- */
+/* ---- No worker to ask ---------------------------------------------------- */
 
-static void without_a_worker_the_user_is_told_every_5_s(void **state)
+static void without_a_worker_the_user_is_warned_every_5_s(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
     struct driver            d = driver_of(&c);
+    after_says(&d, 5 * S, "NO_WORKERS");
+    start_at(&d, 1, 1);
     after_says(&d, 5 * S, "NO_WORKERS");
     after_says(&d, 5 * S, "NO_WORKERS");
     fby_window_destroy(&d.w);
@@ -358,7 +360,7 @@ static void no_worker_is_missed_while_no_step_waits_for_one(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void the_user_is_told_5_s_after_the_last_worker_went(void **state)
+static void the_user_is_warned_5_s_after_the_last_worker_went(void **state)
 {
     (void)state;
     struct fby_window_config c = config_of(1);
@@ -393,9 +395,9 @@ int main(void)
         cmocka_unit_test(a_late_tick_gives_up_what_only_talks),
         cmocka_unit_test(a_late_tick_finds_suspects_and_idle_workers),
         cmocka_unit_test(a_late_tick_warns_that_no_worker_can_be_asked),
-        cmocka_unit_test(without_a_worker_the_user_is_told_every_5_s),
+        cmocka_unit_test(without_a_worker_the_user_is_warned_every_5_s),
         cmocka_unit_test(no_worker_is_missed_while_no_step_waits_for_one),
-        cmocka_unit_test(the_user_is_told_5_s_after_the_last_worker_went),
+        cmocka_unit_test(the_user_is_warned_5_s_after_the_last_worker_went),
     };
     return cmocka_run_group_tests_name(
         "trainer_client.window_timers", tests, NULL, NULL);

@@ -11,7 +11,7 @@ static bool has_all(const struct driver *d, const struct fby_action *r)
     return fby_window_has_all(d->w, r->peer, r->id);
 }
 
-/* ---- Whose it is --------------------------------------------------------- */
+/* ---- Answers and their senders ------------------------------------------- */
 
 static void assert_verdicts(
     struct driver *d, const struct fby_action *r, enum fby_verdict expected)
@@ -54,7 +54,10 @@ static void an_answer_counts_only_from_the_peer_that_was_asked(void **state)
     fby_window_cannot(d.w, d.now, other.peer, other.id, 1);
     assert_counted(&d, "requests 1, unknown 6");
     turn_says(&d, "");
-    assert_verdicts(&d, &asked, FBY_TAKE);
+    assert_int_equal(header(&d, &asked, 1), FBY_TAKE);
+    assert_verdicts(&d, &other, FBY_UNKNOWN);
+    assert_int_equal(chunk(&d, &asked, 0), FBY_TAKE);
+    assert_int_equal(end(&d, &asked, 1), FBY_TAKE);
     fby_window_destroy(&d.w);
 }
 
@@ -209,7 +212,7 @@ static void end_first(struct driver *d, const struct fby_action *r)
 }
 
 /* A slot remembers the chunks of the answer that it held before. */
-static void nothing_may_come_before_the_header(void **state)
+static void no_chunk_and_no_end_may_come_before_the_header(void **state)
 {
     (void)state;
     void (*const ways[])(struct driver *, const struct fby_action *) = {
@@ -358,8 +361,7 @@ static void an_end_that_comes_again_is_a_duplicate(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void what_is_refused_after_its_end_is_delivered_all_the_same(
-    void **state)
+static void a_batch_refused_after_its_end_is_delivered(void **state)
 {
     (void)state;
     struct driver     d = started(1, 1);
@@ -498,15 +500,14 @@ int main(void)
         cmocka_unit_test(a_header_that_comes_again_must_say_the_same),
         cmocka_unit_test(a_batch_may_have_as_many_chunks_as_were_planned),
         cmocka_unit_test(a_chunk_beyond_those_of_its_header_is_a_breach),
-        cmocka_unit_test(nothing_may_come_before_the_header),
+        cmocka_unit_test(no_chunk_and_no_end_may_come_before_the_header),
         cmocka_unit_test(a_chunk_that_comes_twice_is_taken_once),
         cmocka_unit_test(the_chunks_of_one_answer_are_not_those_of_another),
         cmocka_unit_test(the_next_answer_in_a_slot_begins_without_chunks),
         cmocka_unit_test(an_end_that_does_not_match_is_a_corrupt_answer),
         cmocka_unit_test(an_end_before_the_last_chunk_is_a_corrupt_answer),
         cmocka_unit_test(an_end_that_comes_again_is_a_duplicate),
-        cmocka_unit_test(
-            what_is_refused_after_its_end_is_delivered_all_the_same),
+        cmocka_unit_test(a_batch_refused_after_its_end_is_delivered),
         cmocka_unit_test(a_batch_is_ready_when_all_its_chunks_are_decoded),
         cmocka_unit_test(a_chunk_is_found_bad_after_the_end),
         cmocka_unit_test(a_bad_chunk_of_a_lost_answer_says_nothing),

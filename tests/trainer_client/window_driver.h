@@ -280,7 +280,7 @@ static inline void start_one_block(struct driver *d)
     turn(d);
 }
 
-/* ---- In one go ----------------------------------------------------------- */
+/* ---- Several steps at once ----------------------------------------------- */
 
 /* The whole answer, of no chunks. */
 static inline void answer_with(

@@ -70,6 +70,4 @@ static inline struct driver hedged_behind_a_held_batch(
     return d;
 }
 
-/* ---- When one of the two fails ------------------------------------------- */
-
 #endif

@@ -2,10 +2,7 @@
 
 #include "tests/worker/client.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "common/mem.h"
 
 enum { PATIENCE_MS = 20000 };
 
@@ -189,15 +186,8 @@ static void give_credit(struct client *client)
     }
 }
 
-struct taking { /* a batch on its way in */
-    struct fby_raw_layout  layout;
-    struct fby_buffer      expected;
-    struct fby_chunk_sent *sent; /* by index */
-    uint64_t               wire_bytes;
-};
-
 static void take_chunk(
-    struct client *client, struct taking *taking, struct fby_request_id id)
+    struct client *client, struct kit_batch *batch, struct fby_request_id id)
 {
     struct fby_chunk chunk;
     struct fby_why   why   = {{0}};
@@ -205,65 +195,27 @@ static void take_chunk(
     size_t           size  = zmq_msg_size(&client->frame);
     assert_ok(fby_chunk_read(frame, size, &chunk, &why));
     assert_true(fby_chunk_intact(frame, size));
-    assert_ok(fby_chunk_check(&chunk, &taking->layout, &why));
+    assert_int_equal(size, FBY_CHUNK_PREFIX + chunk.wire_bytes);
     assert_int_equal(chunk.session.value, client->session.value);
     assert_int_equal(chunk.request.value, id.value);
-    kit_check_chunk(
-        &taking->layout, &taking->expected, &chunk, frame + FBY_CHUNK_PREFIX);
-    struct fby_chunk_sent *sent = &taking->sent[fby_layout_index(
-        &taking->layout, chunk.field, chunk.number)];
-    assert_int_equal(sent->raw_bytes, 0); /* each once */
-    *sent = (struct fby_chunk_sent){chunk.raw_hash, chunk.raw_bytes};
+    kit_batch_chunk(batch, &chunk, frame + FBY_CHUNK_PREFIX);
     client->coding[chunk.field] =
         (struct fby_coding){chunk.filter, chunk.codec};
-    taking->wire_bytes += size;
     client->received += size;
     give_credit(client);
-}
-
-static void check_end(const struct fby_end *end, const struct taking *taking)
-{
-    uint32_t first = 0;
-    assert_int_equal(end->wire_bytes, taking->wire_bytes);
-    assert_int_equal(end->n_sums, taking->layout.n_fields);
-    for (uint32_t f = 0; f < taking->layout.n_fields; f++) {
-        struct fby_sum sum =
-            fby_field_sum(&taking->layout, f, taking->sent + first);
-        assert_true(fby_sum_equal(&sum, &end->sums[f]));
-        first += taking->layout.fields[f].n_chunks;
-    }
-}
-
-/* The layout follows from content and rows; HEADER must say the same. */
-static void lay_out(const struct fby_header *header,
-    const struct fby_job_spec *spec, struct fby_raw_layout *out)
-{
-    assert_ok(fby_layout_of_content(
-        &spec->prepared->content, spec->fields, header->rows, out, NULL));
-    assert_int_equal(header->n_fields, out->n_fields);
-    for (uint32_t i = 0; i < out->n_fields; i++) {
-        assert_int_equal(header->fields[i].type, out->fields[i].type);
-        assert_int_equal(header->fields[i].raw_bytes, out->fields[i].raw_bytes);
-        assert_int_equal(header->fields[i].n_chunks, out->fields[i].n_chunks);
-    }
 }
 
 void client_take_batch(struct client *client, const struct fby_job_spec *spec,
     struct fby_request_id id)
 {
-    struct taking            taking = {0};
+    struct kit_batch         batch;
     const struct fby_header *header =
         &client_hear(client, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
-    assert_int_equal(header->step, spec->step);
-    lay_out(header, spec, &taking.layout);
-    taking.expected = kit_expect(spec, &taking.layout);
-    taking.sent     = fby_zalloc(taking.layout.n_chunks * sizeof(*taking.sent));
-    for (uint32_t i = 0; i < taking.layout.n_chunks; i++) {
+    kit_batch_begin(&batch, spec, header);
+    for (uint32_t i = 0; i < batch.layout.n_chunks; i++) {
         client_receive(client);
-        take_chunk(client, &taking, id);
+        take_chunk(client, &batch, id);
     }
-    check_end(&client_hear(client, FBY_MSG_END)->end, &taking);
-    fby_buffer_fini(&taking.expected);
-    free(taking.sent);
+    kit_batch_end(&batch, &client_hear(client, FBY_MSG_END)->end);
 }

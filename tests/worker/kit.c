@@ -109,13 +109,20 @@ void kit_close(struct kit *kit)
     fby_buffer_fini(&kit->content);
 }
 
-void kit_spoil(const struct kit *kit, unsigned class_id, unsigned number)
+void kit_corrupt(const struct kit *kit, unsigned class_id, unsigned number)
 {
     sandbox_write_text(
         kit->sandbox, path_of(class_id, number), "no picture at all");
 }
 
-/* ---- What a worker must make --------------------------------------------- */
+void kit_corrupt_all(const struct kit *kit)
+{
+    for (unsigned n = 0; n < KIT_SAMPLES; n++) {
+        kit_corrupt(kit, n / KIT_EACH, n % KIT_EACH);
+    }
+}
+
+/* ---- Expected batches ---------------------------------------------------- */
 
 static uint8_t *read_member(struct fby_dataset *dataset, uint64_t sample,
     const struct fby_field_content *field, size_t *size)
@@ -201,4 +208,56 @@ void kit_check_chunk(const struct fby_raw_layout *layout,
     assert_memory_equal(raw, expected->data + at, chunk->raw_bytes);
     assert_int_equal(chunk->raw_hash, fby_xxh64(raw, chunk->raw_bytes));
     free(raw);
+}
+
+/* ---- A batch, message by message ----------------------------------------- */
+
+void kit_batch_begin(struct kit_batch *batch, const struct fby_job_spec *spec,
+    const struct fby_header *header)
+{
+    struct fby_raw_layout *layout = &batch->layout;
+    *batch                        = (struct kit_batch){.wire_bytes = 0};
+    assert_int_equal(header->epoch, spec->epoch);
+    assert_int_equal(header->step, spec->step);
+    assert_int_equal(header->first_row, spec->first_row);
+    assert_int_equal(header->rows, spec->rows);
+    assert_ok(fby_layout_of_content(
+        &spec->prepared->content, spec->fields, spec->rows, layout, NULL));
+    assert_int_equal(header->n_fields, layout->n_fields);
+    for (uint32_t i = 0; i < layout->n_fields; i++) {
+        const struct fby_raw_field *field = &layout->fields[i];
+        assert_int_equal(header->fields[i].type, field->type);
+        assert_int_equal(header->fields[i].raw_bytes, field->raw_bytes);
+        assert_int_equal(header->fields[i].n_chunks, field->n_chunks);
+    }
+    batch->expected = kit_expect(spec, layout);
+    batch->sent     = fby_zalloc(layout->n_chunks * sizeof(*batch->sent));
+}
+
+void kit_batch_chunk(struct kit_batch *batch, const struct fby_chunk *chunk,
+    const uint8_t *payload)
+{
+    struct fby_why why = {{0}};
+    assert_ok(fby_chunk_check(chunk, &batch->layout, &why));
+    kit_check_chunk(&batch->layout, &batch->expected, chunk, payload);
+    struct fby_chunk_sent *sent = &batch->sent[fby_layout_index(
+        &batch->layout, chunk->field, chunk->number)];
+    assert_int_equal(sent->raw_bytes, 0); /* each once */
+    *sent = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
+    batch->wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
+}
+
+void kit_batch_end(struct kit_batch *batch, const struct fby_end *end)
+{
+    uint32_t first = 0;
+    assert_int_equal(end->wire_bytes, batch->wire_bytes);
+    assert_int_equal(end->n_sums, batch->layout.n_fields);
+    for (uint32_t f = 0; f < batch->layout.n_fields; f++) {
+        struct fby_sum sum =
+            fby_field_sum(&batch->layout, f, batch->sent + first);
+        assert_true(fby_sum_equal(&sum, &end->sums[f]));
+        first += batch->layout.fields[f].n_chunks;
+    }
+    fby_buffer_fini(&batch->expected);
+    free(batch->sent);
 }

@@ -4,10 +4,16 @@
 #define FBY_TESTS_WORKER_KIT_H
 
 #include "common/bytes.h"
+#include "proto/frame.h"
 #include "proto/layout.h"
+#include "proto/wire.h"
 #include "tests/worker/source/sandbox.h"
 #include "worker/job.h"
 #include "worker/prepared.h"
+
+/* A test with a sandbox of its own, which is its *state. */
+#define IN_SANDBOX(test) \
+    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 enum { KIT_CLASSES = 3, KIT_EACH = 8, KIT_SAMPLES = 24, KIT_BATCH = 8 };
 
@@ -25,10 +31,11 @@ void kit_open(struct kit *kit, struct sandbox *sandbox, const char *more,
     const char *rule);
 void kit_close(struct kit *kit);
 
-/* Overwrite the JPEG of one sample with what is none. */
-void kit_spoil(const struct kit *kit, unsigned class_id, unsigned number);
+/* Overwrite the JPEG of one sample, or of all, with bytes that are no JPEG. */
+void kit_corrupt(const struct kit *kit, unsigned class_id, unsigned number);
+void kit_corrupt_all(const struct kit *kit);
 
-/* The same content over the data as it lies there now. */
+/* Open the same content over the data as it is now. */
 void kit_reopen(struct kit *kit);
 
 /* The raw bytes of all chosen fields, one after another as in `layout`. */
@@ -39,5 +46,22 @@ struct fby_buffer kit_expect(
 void kit_check_chunk(const struct fby_raw_layout *layout,
     const struct fby_buffer *expected, const struct fby_chunk *chunk,
     const uint8_t *payload);
+
+/* A batch on its way in, checked message by message. */
+struct kit_batch {
+    struct fby_raw_layout  layout;
+    struct fby_buffer      expected;
+    struct fby_chunk_sent *sent; /* by index */
+    uint64_t               wire_bytes;
+};
+
+/* Its HEADER must say what follows from the content and `spec`. */
+void kit_batch_begin(struct kit_batch *batch, const struct fby_job_spec *spec,
+    const struct fby_header *header);
+/* Each chunk comes once. */
+void kit_batch_chunk(struct kit_batch *batch, const struct fby_chunk *chunk,
+    const uint8_t *payload);
+/* END, after all chunks; frees the batch. */
+void kit_batch_end(struct kit_batch *batch, const struct fby_end *end);
 
 #endif

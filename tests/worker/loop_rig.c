@@ -14,7 +14,7 @@ enum { PLENTY = 64 << 20, WINDOW = 16 << 20, SENT = 256, PATIENCE_MS = 20000 };
 
 struct sent {
     struct routing to;
-    bool           is_chunk, heard, gone;
+    bool           is_chunk, heard, released;
     zmq_msg_t      frame;
 };
 
@@ -27,7 +27,7 @@ static struct wire {
     struct fby_message message; /* the last one heard */
 } wire;
 
-static char router; /* what stands for the socket */
+static char router; /* its address stands for the socket */
 
 /* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
 
@@ -99,13 +99,13 @@ int __wrap_zmq_msg_send(zmq_msg_t *message, void *socket, int flags)
 
 /* NOLINTEND(readability-identifier-naming) */
 
-void wire_let_go(void)
+void wire_release(void)
 {
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
-        if (sent->heard && !sent->gone) {
+        if (sent->heard && !sent->released) {
             zmq_msg_close(&sent->frame);
-            sent->gone = true;
+            sent->released = true;
         }
     }
 }
@@ -130,7 +130,7 @@ static void wire_close(void)
     for (unsigned i = 0; i < wire.n; i++) {
         wire.sent[i].heard = true;
     }
-    wire_let_go();
+    wire_release();
 }
 
 void wire_expect_nothing(struct rig *rig)
@@ -144,7 +144,7 @@ void wire_expect_nothing(struct rig *rig)
     }
 }
 
-/* Each has a connection of its own, so only its own order is to be seen. */
+/* Each client has its own connection: only the order within it is visible. */
 static struct sent *next_sent(const struct party *to)
 {
     fby_shell_flush(&to->rig->shell);
@@ -162,7 +162,7 @@ static struct sent *next_sent(const struct party *to)
     return wire.sent; /* not reached */
 }
 
-unsigned wire_place(void)
+unsigned wire_position(void)
 {
     return (unsigned)(wire.last - wire.sent);
 }
@@ -204,71 +204,23 @@ struct fby_chunk wire_hear_chunk(const struct party *to)
 
 /* ---- A batch ------------------------------------------------------------- */
 
-struct taking { /* a batch on its way in */
-    struct fby_raw_layout  layout;
-    struct fby_buffer      expected;
-    struct fby_chunk_sent *sent; /* by index */
-    uint64_t               wire_bytes;
-};
-
-static void check_header(const struct fby_header *header,
-    const struct party *to, const struct fby_job_spec *spec)
-{
-    struct fby_request wanted = party_wants(to, spec);
-    assert_int_equal(header->asked, fby_request_sum(&wanted));
-    assert_int_equal(header->epoch, spec->epoch);
-    assert_int_equal(header->step, spec->step);
-    assert_int_equal(header->first_row, spec->first_row);
-    assert_int_equal(header->rows, spec->rows);
-}
-
-static void hear_chunks(
-    const struct party *to, struct taking *taking, struct fby_request_id id)
-{
-    struct fby_why why = {{0}};
-    for (uint32_t i = 0; i < taking->layout.n_chunks; i++) {
-        struct fby_chunk chunk = wire_hear_chunk(to);
-        assert_int_equal(chunk.request.value, id.value);
-        assert_ok(fby_chunk_check(&chunk, &taking->layout, &why));
-        kit_check_chunk(&taking->layout, &taking->expected, &chunk,
-            wire_frame() + FBY_CHUNK_PREFIX);
-        struct fby_chunk_sent *sent = &taking->sent[fby_layout_index(
-            &taking->layout, chunk.field, chunk.number)];
-        assert_int_equal(sent->raw_bytes, 0); /* each once */
-        *sent = (struct fby_chunk_sent){chunk.raw_hash, chunk.raw_bytes};
-        taking->wire_bytes += FBY_CHUNK_PREFIX + chunk.wire_bytes;
-    }
-}
-
-static void check_end(const struct fby_end *end, const struct taking *taking)
-{
-    const struct fby_raw_layout *layout = &taking->layout;
-    assert_int_equal(end->wire_bytes, taking->wire_bytes);
-    assert_int_equal(end->n_sums, layout->n_fields);
-    for (uint32_t f = 0; f < layout->n_fields; f++) {
-        struct fby_sum sum = fby_field_sum(
-            layout, f, taking->sent + layout->fields[f].first_chunk);
-        assert_true(fby_sum_equal(&sum, &end->sums[f]));
-    }
-}
-
 void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request_id id)
 {
-    struct taking            taking = {.wire_bytes = 0};
-    struct fby_why           why    = {{0}};
+    struct kit_batch         batch;
+    struct fby_request       wanted = party_wants(to, spec);
     const struct fby_header *header = &wire_hear(to, FBY_MSG_HEADER)->header;
     assert_int_equal(header->request.value, id.value);
-    check_header(header, to, spec);
-    assert_ok(fby_job_layout(spec, &taking.layout, &why));
-    taking.expected = kit_expect(spec, &taking.layout);
-    taking.sent     = fby_zalloc(taking.layout.n_chunks * sizeof(*taking.sent));
-    hear_chunks(to, &taking, id);
+    assert_int_equal(header->asked, fby_request_sum(&wanted));
+    kit_batch_begin(&batch, spec, header);
+    for (uint32_t i = 0; i < batch.layout.n_chunks; i++) {
+        struct fby_chunk chunk = wire_hear_chunk(to);
+        assert_int_equal(chunk.request.value, id.value);
+        kit_batch_chunk(&batch, &chunk, wire_frame() + FBY_CHUNK_PREFIX);
+    }
     const struct fby_end *end = &wire_hear(to, FBY_MSG_END)->end;
     assert_int_equal(end->request.value, id.value);
-    check_end(end, &taking);
-    fby_buffer_fini(&taking.expected);
-    free(taking.sent);
+    kit_batch_end(&batch, end);
 }
 
 /* ---- The loop ------------------------------------------------------------ */
@@ -313,12 +265,28 @@ static void open_shell(struct shell *shell, const struct sandbox *sandbox,
     open_stages(shell);
 }
 
-void rig_open(struct rig *rig, void **state, const char *more, const char *rule,
-    struct rig_limits limits)
+static void open_all(struct rig *rig, void **state, const char *more,
+    const char *rule, struct rig_limits limits)
 {
     wire_open();
     kit_open(&rig->kit, *state, more, rule);
     open_shell(&rig->shell, *state, limits);
+}
+
+void rig_open(struct rig *rig, void **state)
+{
+    open_all(rig, state, "", "", (struct rig_limits){0});
+}
+
+void rig_open_limited(struct rig *rig, void **state, struct rig_limits limits)
+{
+    open_all(rig, state, "", "", limits);
+}
+
+void rig_open_content(
+    struct rig *rig, void **state, const char *more, const char *rule)
+{
+    open_all(rig, state, more, rule, (struct rig_limits){0});
 }
 
 void rig_collect(struct rig *rig)
@@ -333,7 +301,7 @@ void rig_collect_all(struct rig *rig)
     rig_collect(rig);
     while (fby_memory_counts(rig->shell.memory).used > 0) {
         if (poll(&freed, 1, PATIENCE_MS) != 1) {
-            fail_msg("memory is held for ever");
+            fail_msg("memory is never released");
         }
         rig_collect(rig);
     }
@@ -391,6 +359,7 @@ struct party party_of(struct rig *rig, uint64_t number)
     struct party party     = {.rig = rig,
             .session               = {number},
             .route                 = {100 * number},
+            .features              = UINT64_MAX,
             .max_bytes             = 1 << 20};
     party.routing.size     = 5;
     party.routing.bytes[4] = (uint8_t)number;
@@ -417,7 +386,7 @@ void party_hello(struct party *party)
                                               .route         = party->route,
                                               .version_min   = 1,
                                               .version_max   = 1,
-                                              .features      = UINT64_MAX,
+                                              .features      = party->features,
                                               .max_bytes     = party->max_bytes,
                                               .job           = "job",
                                               .rank          = 3,

@@ -1,10 +1,10 @@
-/* loop_rig.h - a worker's loop turned by hand, with a clock that the test sets
- * and no sockets.
+/* loop_rig.h - a worker's loop, run step by step by the test, with a clock that
+ * the test sets and without sockets.
  *
- * Its messages stay in a list until the test reads them; a chunk is held as
- * libzmq would hold it, so that its memory is in flight, until the test lets
- * go of it. A send may be told to fail. Programs with this need the linker's
- * --wrap of zmq_send and zmq_msg_send. */
+ * Sent messages are kept in a list until the test reads them. A chunk keeps its
+ * memory in flight, as libzmq would, until the test releases it. The test can
+ * make a send fail. Programs that use this need the linker's --wrap of zmq_send
+ * and zmq_msg_send. */
 #ifndef FBY_TESTS_WORKER_LOOP_RIG_H
 #define FBY_TESTS_WORKER_LOOP_RIG_H
 
@@ -24,6 +24,7 @@ struct party { /* a client, as the loop sees it */
     struct fby_session_id session;
     struct fby_route_id   route;
     uint64_t              newest; /* request */
+    uint64_t              features;
     uint64_t              max_bytes;
 };
 
@@ -33,19 +34,23 @@ struct rig_limits {
 };
 
 /* A loop over the kit's pictures. */
-void rig_open(struct rig *rig, void **state, const char *more, const char *rule,
-    struct rig_limits limits);
-/* Everything must come back: sessions, work, memory. */
+void rig_open(struct rig *rig, void **state);
+/* The same with little memory, or a small window. */
+void rig_open_limited(struct rig *rig, void **state, struct rig_limits limits);
+/* The same with `more` and `rule` in the pipeline, as in kit_open. */
+void rig_open_content(
+    struct rig *rig, void **state, const char *more, const char *rule);
+/* All sessions, work and memory must be freed. */
 void rig_close(struct rig *rig);
 
 /* Turn the loop until all batches in work are made or have failed. */
 void rig_make(struct rig *rig);
 /* Collect memory, as a turn of the loop does. */
 void rig_collect(struct rig *rig);
-/* The same until all of it is free: the stages release it a moment later. */
+/* The same until all of it is free: the stages release it a little later. */
 void rig_collect_all(struct rig *rig);
 
-/* ---- What parties say ---------------------------------------------------- */
+/* ---- Messages of parties ------------------------------------------------- */
 
 struct party party_of(struct rig *rig, uint64_t number);
 void         party_say(struct party *party, const struct fby_message *message);
@@ -69,14 +74,14 @@ void party_bye(struct party *party);
 /* The worker's record of its session; fails if there is none. */
 struct fby_session_state party_state(const struct party *party);
 
-/* ---- What was sent ------------------------------------------------------- */
+/* ---- Messages to parties ------------------------------------------------- */
 
 /* The n-th send of a part from now on fails (0: the next); at most one. */
 void wire_fail(int n);
-/* Let go of all chunks that were heard, as libzmq does once they are sent. */
-void wire_let_go(void);
+/* Release all chunks that were heard, as libzmq does once they are sent. */
+void wire_release(void);
 
-/* All below let the loop send what it can first. */
+/* All functions below let the loop send what it can first. */
 
 void wire_expect_nothing(struct rig *rig);
 /* The next thing sent to that party, which must be this; valid until the next
@@ -85,10 +90,10 @@ const struct fby_message *wire_hear(
     const struct party *to, enum fby_message_type type);
 /* The same, a chunk; its memory stays in flight. */
 struct fby_chunk wire_hear_chunk(const struct party *to);
-/* The frame of the last that was heard, and its place among all sent. */
+/* The frame of the last message heard, and its position among all sent. */
 const uint8_t *wire_frame(void);
-unsigned       wire_place(void);
-/* HEADER, chunks and END of a request, each byte as it must be. */
+unsigned       wire_position(void);
+/* HEADER, chunks and END of a request, with every byte checked. */
 void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
     struct fby_request_id id);
 

@@ -7,8 +7,6 @@
 #include "tests/worker/loop_rig.h"
 #include "worker/stages_private.h"
 
-static const struct rig_limits plenty = {0};
-
 /* ---- No room ------------------------------------------------------------- */
 
 /* As much as a batch of the kit is charged with. */
@@ -36,7 +34,7 @@ static void expect_busy(const struct party *to, struct fby_request_id id)
 static void beyond_the_budget_a_request_is_told_busy(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 70000});
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = 70000});
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     a.max_bytes              = 24584;
@@ -61,7 +59,7 @@ static void beyond_the_budget_a_request_is_told_busy(void **state)
 static void a_batch_that_finds_no_memory_is_told_busy(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.memory = 7 << 12});
+    rig_open_limited(&rig, state, (struct rig_limits){.memory = 7 << 12});
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -78,7 +76,7 @@ static void a_batch_that_finds_no_memory_is_told_busy(void **state)
 static void a_batch_beyond_all_budget_names_both_numbers(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 24767});
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = 24767});
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     a.max_bytes              = UINT64_MAX;
@@ -104,7 +102,7 @@ static void a_batch_beyond_all_budget_names_both_numbers(void **state)
 static void a_batch_beyond_the_slot_names_both_numbers(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -125,12 +123,12 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
 
 /* A session beyond its share makes room for another that is below its share;
  * the one furthest beyond gives way, with its last batch. */
-static void a_surplus_is_given_back_to_whom_it_was_promised(void **state)
+static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
 {
     static const int who[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2};
     struct rig       rig;
     struct party     a[3];
-    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 400000});
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = 400000});
     struct fby_job_spec spec = rig_spec(&rig, 0);
     for (uint64_t i = 0; i < 3; i++) {
         a[i]           = party_of(&rig, i + 1);
@@ -155,10 +153,10 @@ static void a_surplus_is_given_back_to_whom_it_was_promised(void **state)
 
 /* ---- Requests ------------------------------------------------------------ */
 
-static void what_is_not_the_same_content_is_told_apart(void **state)
+static void other_content_data_and_fingerprint_are_told_apart(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -177,6 +175,7 @@ static void what_is_not_the_same_content_is_told_apart(void **state)
     const struct fby_stale_data *stale =
         &wire_hear(&a, FBY_MSG_STALE_DATA)->stale_data;
     assert_int_equal(stale->request.value, id.value);
+    assert_true(stale->data.known);
     assert_true(fby_digest_equal(&stale->data.digest, &own->data_digest));
     assert_string_equal(stale->shard, "");
 
@@ -192,13 +191,11 @@ static void what_is_not_the_same_content_is_told_apart(void **state)
 }
 
 /* It is told to all who asked for it, and nothing of it is left. */
-static void a_batch_that_fails_is_told_to_all_who_asked(void **state)
+static void a_failed_batch_is_reported_to_all_its_clients(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
-    for (unsigned n = 0; n < KIT_SAMPLES; n++) {
-        kit_spoil(&rig.kit, n / KIT_EACH, n % KIT_EACH);
-    }
+    rig_open(&rig, state);
+    kit_corrupt_all(&rig.kit);
     kit_reopen(&rig.kit);
     struct party        a[2] = {party_of(&rig, 1), party_of(&rig, 2)};
     struct fby_job_spec spec = rig_spec(&rig, 0);
@@ -231,10 +228,10 @@ static void a_batch_that_fails_is_told_to_all_who_asked(void **state)
 static void end_names_the_rows_that_were_replaced(void **state)
 {
     struct rig rig;
-    rig_open(
-        &rig, state, "", "on_bad_sample: {do: substitute, limit: 9}\n", plenty);
-    kit_spoil(&rig.kit, 1, 2);
-    kit_spoil(&rig.kit, 2, 3);
+    rig_open_content(
+        &rig, state, "", "on_bad_sample: {do: substitute, limit: 9}\n");
+    kit_corrupt(&rig.kit, 1, 2);
+    kit_corrupt(&rig.kit, 2, 3);
     kit_reopen(&rig.kit);
     struct party a = party_of(&rig, 1);
     party_open(&a);
@@ -287,7 +284,7 @@ static const struct fby_message *fail_with(
     return wire_hear(a, type);
 }
 
-static void why_a_batch_failed_decides_what_is_said(void **state)
+static void the_cause_of_a_failure_decides_the_message(void **state)
 {
     static const struct {
         fby_err              err;
@@ -296,7 +293,7 @@ static void why_a_batch_failed_decides_what_is_said(void **state)
         {FBY_FULL, FBY_CANNOT_MEMORY}, {FBY_IO, FBY_CANNOT_IO},
         {FBY_SYS, FBY_CANNOT_IO}};
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_open(&a);
     const struct fby_dataset *dataset = rig.kit.prepared->dataset;
@@ -350,7 +347,7 @@ static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
     static const struct fby_choice stored = {FBY_AUTO, FBY_CODEC_STORE};
     static const struct fby_choice any    = {FBY_AUTO, FBY_AUTO};
     struct rig                     rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -368,7 +365,7 @@ static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
     rig_close(&rig);
 }
 
-static void work_is_joined_by_who_chose_the_same_coding(void **state)
+static void work_is_joined_by_requests_of_the_same_coding(void **state)
 {
     static const struct fby_choice choices[] = {
         {FBY_FILTER_PHOTO, FBY_CODEC_PACK}, {FBY_FILTER_PHOTO, FBY_CODEC_PACK},
@@ -376,7 +373,7 @@ static void work_is_joined_by_who_chose_the_same_coding(void **state)
         {FBY_FILTER_DELTA, FBY_CODEC_LZ4}};
     static const uint64_t joined[] = {0, 1, 1, 1, 2};
     struct rig            rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -392,10 +389,10 @@ static void work_is_joined_by_who_chose_the_same_coding(void **state)
     rig_close(&rig);
 }
 
-static void choices_must_be_as_many_as_fields_and_for_such(void **state)
+static void choices_must_match_the_fields(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -420,9 +417,6 @@ static void choices_must_be_as_many_as_fields_and_for_such(void **state)
     rig_close(&rig);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -430,14 +424,14 @@ int main(void)
         IN_SANDBOX(a_batch_that_finds_no_memory_is_told_busy),
         IN_SANDBOX(a_batch_beyond_all_budget_names_both_numbers),
         IN_SANDBOX(a_batch_beyond_the_slot_names_both_numbers),
-        IN_SANDBOX(a_surplus_is_given_back_to_whom_it_was_promised),
-        IN_SANDBOX(what_is_not_the_same_content_is_told_apart),
-        IN_SANDBOX(a_batch_that_fails_is_told_to_all_who_asked),
+        IN_SANDBOX(a_surplus_is_shed_for_a_session_below_its_share),
+        IN_SANDBOX(other_content_data_and_fingerprint_are_told_apart),
+        IN_SANDBOX(a_failed_batch_is_reported_to_all_its_clients),
         IN_SANDBOX(end_names_the_rows_that_were_replaced),
-        IN_SANDBOX(why_a_batch_failed_decides_what_is_said),
+        IN_SANDBOX(the_cause_of_a_failure_decides_the_message),
         IN_SANDBOX(chunks_of_another_coding_are_made_for_their_own_client),
-        IN_SANDBOX(work_is_joined_by_who_chose_the_same_coding),
-        IN_SANDBOX(choices_must_be_as_many_as_fields_and_for_such),
+        IN_SANDBOX(work_is_joined_by_requests_of_the_same_coding),
+        IN_SANDBOX(choices_must_match_the_fields),
     };
     return cmocka_run_group_tests_name("worker.admission", tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static void wait_for_freed(struct world *world, size_t n)
     }
 }
 
-static void an_arena_that_is_let_go_is_free_after_collecting(void **state)
+static void a_released_arena_is_free_after_collecting(void **state)
 {
     struct world     *world = *state;
     struct fby_arena *arena = NULL;
@@ -140,7 +140,7 @@ static void bytes_sent_in_place_arrive_and_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_arena_that_is_let_go_is_free_after_collecting),
+        cmocka_unit_test(a_released_arena_is_free_after_collecting),
         cmocka_unit_test(an_arena_is_charged_before_it_is_placed),
         cmocka_unit_test(a_message_holds_the_arena_until_it_is_gone),
         cmocka_unit_test(bytes_sent_in_place_arrive_and_come_back),

@@ -185,7 +185,7 @@ static void a_row_to_be_fetched_again_comes_before_all(void **state)
     bench_close(&bench);
 }
 
-static void what_was_cancelled_is_swept_out(void **state)
+static void cancelled_jobs_are_swept_out(void **state)
 {
     struct bench bench;
     bench_open(&bench, state);
@@ -332,7 +332,7 @@ static void a_closed_backlog_gives_no_task(void **state)
     bench_close(&bench);
 }
 
-static void a_closed_backlog_lets_nobody_wait(void **state)
+static void a_closed_backlog_makes_no_thread_wait(void **state)
 {
     struct bench bench;
     bench_open(&bench, state);
@@ -341,9 +341,6 @@ static void a_closed_backlog_lets_nobody_wait(void **state)
     assert_int_equal(fby_backlog_next(bench.backlog, &task), FBY_GONE);
     bench_close(&bench);
 }
-
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 int main(void)
 {
@@ -354,13 +351,13 @@ int main(void)
         IN_SANDBOX(epochs_come_before_steps_and_steps_before_rows),
         IN_SANDBOX(a_stream_that_comes_takes_the_next_turn),
         IN_SANDBOX(a_row_to_be_fetched_again_comes_before_all),
-        IN_SANDBOX(what_was_cancelled_is_swept_out),
+        IN_SANDBOX(cancelled_jobs_are_swept_out),
         IN_SANDBOX(a_job_wakes_a_thread_that_waits_for_a_row),
         IN_SANDBOX(a_task_that_is_done_wakes_a_thread_that_waits_for_one),
         IN_SANDBOX(every_task_is_used_again),
         IN_SANDBOX(closing_wakes_all_threads_that_wait),
         IN_SANDBOX(a_closed_backlog_gives_no_task),
-        IN_SANDBOX(a_closed_backlog_lets_nobody_wait),
+        IN_SANDBOX(a_closed_backlog_makes_no_thread_wait),
     };
     return cmocka_run_group_tests_name("worker.backlog", tests, NULL, NULL);
 }

@@ -6,8 +6,6 @@
 
 enum { IMAGE = 1, LABEL = 2 }; /* bits of a request's fields */
 
-static const struct rig_limits plenty = {0};
-
 static const struct fby_coding stored = {FBY_FILTER_NONE, FBY_CODEC_STORE};
 static const struct fby_coding lz4    = {FBY_FILTER_NONE, FBY_CODEC_LZ4};
 static const struct fby_coding delta  = {FBY_FILTER_DELTA, FBY_CODEC_LZ4};
@@ -52,27 +50,19 @@ static void make(struct party *party, struct fby_job_spec *spec)
 
 static void hello_with(struct party *party, uint64_t features)
 {
-    party->route.value++;
-    party_say(party, &(struct fby_message){.type = FBY_MSG_HELLO,
-                         .hello                  = {.session = party->session,
-                                              .route         = party->route,
-                                              .version_min   = 1,
-                                              .version_max   = 1,
-                                              .features      = features,
-                                              .max_bytes     = party->max_bytes,
-                                              .job           = "job",
-                                              .host          = "there"}});
+    party->features = features;
+    party_hello(party);
     wire_hear(party, FBY_MSG_WELCOME);
 }
 
-/* ---- What is learned ----------------------------------------------------- */
+/* ---- Learning ------------------------------------------------------------ */
 
 /* Pictures shrink to less than half at once; labels of eight bytes never do,
  * so all that there is for them is tried before they are stored. */
 static void each_field_is_tried_by_itself(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -88,10 +78,10 @@ static void each_field_is_tried_by_itself(void **state)
 }
 
 /* Another's work is coded as it was chosen for that one. */
-static void who_joins_learns_nothing(void **state)
+static void a_request_that_joins_teaches_no_coding(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct party        b    = party_of(&rig, 2);
     struct fby_job_spec spec = rig_spec(&rig, 0);
@@ -113,7 +103,7 @@ static void who_joins_learns_nothing(void **state)
 static void other_fields_are_learned_anew(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -136,7 +126,7 @@ static void another_content_is_learned_anew(void **state)
 {
     struct rig rig;
     struct kit kit;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     kit_open(&kit, *state, "      - resize: {size: 16}\n", "");
     kit_reopen(&rig.kit);
     struct party        a     = party_of(&rig, 1);
@@ -164,7 +154,7 @@ static void another_content_is_learned_anew(void **state)
     kit_close(&kit);
 }
 
-/* ---- What is understood -------------------------------------------------- */
+/* ---- Features of the client ---------------------------------------------- */
 
 static void a_client_is_sent_what_it_understands(void **state)
 {
@@ -179,7 +169,7 @@ static void a_client_is_sent_what_it_understands(void **state)
         {0, stored, stored},
     };
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     struct party        a    = party_of(&rig, 100);
     party_open(&a); /* so that the content is known */
@@ -198,7 +188,7 @@ static void a_client_is_sent_what_it_understands(void **state)
 static void a_client_that_understands_less_is_sent_less(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     struct party        a    = party_of(&rig, 1);
     struct party        b    = party_of(&rig, 2);
@@ -217,14 +207,11 @@ static void a_client_that_understands_less_is_sent_less(void **state)
     rig_close(&rig);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(each_field_is_tried_by_itself),
-        IN_SANDBOX(who_joins_learns_nothing),
+        IN_SANDBOX(a_request_that_joins_teaches_no_coding),
         IN_SANDBOX(other_fields_are_learned_anew),
         IN_SANDBOX(another_content_is_learned_anew),
         IN_SANDBOX(a_client_is_sent_what_it_understands),

@@ -36,6 +36,7 @@ static void close_table(struct table *t)
 {
     fby_contents_destroy(&t->contents);
     assert_null(t->contents);
+    fby_contents_destroy(&t->contents);
     kit_close(&t->kit);
 }
 
@@ -87,7 +88,7 @@ static fby_err find(struct table *t, const struct fby_prepared *wanted,
         &wanted->data_digest, &wanted->fingerprint, nearest);
 }
 
-static void what_was_opened_is_found_by_all_of_its_digests(void **state)
+static void an_opened_content_is_found_by_all_of_its_digests(void **state)
 {
     struct table         t       = open_table(state, 2, 4);
     struct fby_prepared *nearest = NULL;
@@ -110,7 +111,7 @@ static void what_was_opened_is_found_by_all_of_its_digests(void **state)
     close_table(&t);
 }
 
-static void an_end_is_said_once_and_tells_what_was_found(void **state)
+static void the_end_of_an_opening_is_signalled_once(void **state)
 {
     struct table        t       = open_table(state, 1, 4);
     struct fby_opening *opening = begin(&t, t.kit.location);
@@ -130,7 +131,7 @@ static void an_end_is_said_once_and_tells_what_was_found(void **state)
     close_table(&t);
 }
 
-static void what_cannot_be_opened_says_why_and_is_not_known(void **state)
+static void a_failed_opening_says_why_and_is_not_known(void **state)
 {
     struct table             t       = open_table(state, 1, 4);
     struct fby_prepared     *nearest = NULL;
@@ -150,9 +151,9 @@ static void what_cannot_be_opened_says_why_and_is_not_known(void **state)
     close_table(&t);
 }
 
-/* ---- while it goes on ---------------------------------------------------- */
+/* ---- Openings under way -------------------------------------------------- */
 
-static void openings_of_one_content_at_one_place_are_one(void **state)
+static void openings_of_one_content_at_one_location_are_shared(void **state)
 {
     struct table        t      = open_table(state, 0, 4);
     struct fby_opening *first  = begin(&t, "data:photos");
@@ -197,7 +198,7 @@ static void another_content_is_another_opening(void **state)
     close_table(&t);
 }
 
-static void too_many_at_once_are_told_to_come_later(void **state)
+static void too_many_openings_at_once_are_refused(void **state)
 {
     static const char *const places[] = {"data:a", "data:b", "data:c"};
     struct table             t        = open_table(state, 0, 4);
@@ -220,7 +221,7 @@ static void too_many_at_once_are_told_to_come_later(void **state)
     close_table(&t);
 }
 
-static void what_is_no_content_is_refused(void **state)
+static void bytes_that_are_no_content_are_refused(void **state)
 {
     struct table          t       = open_table(state, 0, 4);
     struct fby_opening   *none    = NULL;
@@ -238,7 +239,7 @@ static void what_is_no_content_is_refused(void **state)
     close_table(&t);
 }
 
-/* ---- what stays known ---------------------------------------------------- */
+/* ---- Known contents ------------------------------------------------------ */
 
 static struct fby_prepared names_of(const struct fby_prepared *prepared)
 {
@@ -255,7 +256,7 @@ static struct fby_prepared learn_more(struct table *t, const char *path)
     return names_of(learn(t, t->kit.location));
 }
 
-static void what_was_used_longest_ago_is_forgotten_first(void **state)
+static void the_least_recently_used_is_forgotten_first(void **state)
 {
     struct table         t       = open_table(state, 1, 2);
     struct fby_prepared *nearest = NULL;
@@ -275,7 +276,7 @@ static void what_was_used_longest_ago_is_forgotten_first(void **state)
     close_table(&t);
 }
 
-static void an_opening_that_is_still_looked_at_is_learnt_once(void **state)
+static void an_opening_that_is_still_held_is_recorded_once(void **state)
 {
     struct table         t       = open_table(state, 1, 2);
     struct fby_prepared *nearest = NULL;
@@ -291,8 +292,7 @@ static void an_opening_that_is_still_looked_at_is_learnt_once(void **state)
     close_table(&t);
 }
 
-static void a_newer_opening_of_the_same_takes_the_place_of_the_older(
-    void **state)
+static void a_newer_opening_of_the_same_data_replaces_the_older(void **state)
 {
     struct table         t       = open_table(state, 1, 2);
     struct fby_prepared *nearest = NULL;
@@ -308,22 +308,96 @@ static void a_newer_opening_of_the_same_takes_the_place_of_the_older(
     close_table(&t);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
+/* ---- Several locations --------------------------------------------------- */
+
+/* Folders with one file and with two. */
+static void write_folders(const struct sandbox *sandbox)
+{
+    sandbox_write_text(sandbox, "data/one/a/1.jpg", "1");
+    sandbox_write_text(sandbox, "data/two/a/1.jpg", "1");
+    sandbox_write_text(sandbox, "data/two/a/2.jpg", "2");
+}
+
+static uint64_t samples_of(const struct fby_prepared *prepared)
+{
+    return fby_dataset_samples(prepared->dataset);
+}
+
+static void each_location_has_its_own_data(void **state)
+{
+    struct table t = open_table(state, 1, 2);
+    write_folders(*state);
+    struct fby_opening      *one = begin(&t, "data:one");
+    struct fby_opening_state a   = wait_for(&t, one);
+    struct fby_opening      *two = begin(&t, "data:two");
+    struct fby_opening_state b   = wait_for(&t, two);
+    assert_ok(a.err);
+    assert_ok(b.err);
+    assert_int_equal(samples_of(a.prepared), 1);
+    assert_int_equal(samples_of(b.prepared), 2);
+    assert_int_equal(a.total, 1);
+    assert_int_equal(a.done, 1);
+    fby_opening_release(&one);
+    fby_opening_release(&two);
+    close_table(&t);
+}
+
+/* The next opening sees the data as it is now. */
+static void data_that_changed_is_opened_anew(void **state)
+{
+    struct table         t       = open_table(state, 1, 2);
+    struct fby_prepared *nearest = NULL;
+    write_folders(*state);
+    struct fby_opening      *before = begin(&t, "data:one");
+    struct fby_opening_state old    = wait_for(&t, before);
+    sandbox_write_text(*state, "data/one/a/9.jpg", "9");
+    struct fby_opening *after = begin(&t, "data:one");
+    assert_ptr_not_equal(after, before);
+    struct fby_opening_state new = wait_for(&t, after);
+    assert_int_equal(samples_of(old.prepared), 1);
+    assert_int_equal(samples_of(new.prepared), 2);
+    assert_ok(find(&t, old.prepared, &nearest));
+    assert_int_equal(samples_of(nearest), 1);
+    assert_ok(find(&t, new.prepared, &nearest));
+    assert_int_equal(samples_of(nearest), 2);
+    fby_opening_release(&before);
+    fby_opening_release(&after);
+    close_table(&t);
+}
+
+static void two_contents_over_the_same_data_are_both_known(void **state)
+{
+    struct table         t       = open_table(state, 1, 2);
+    struct fby_prepared *nearest = NULL;
+    write_folders(*state);
+    struct fby_prepared a = names_of(learn(&t, "data:one"));
+    kit_close(&t.kit);
+    kit_open(&t.kit, *state, "      - resize: {size: 16}\n", "");
+    struct fby_prepared b = names_of(learn(&t, "data:one"));
+    assert_true(fby_digest_equal(&a.data_digest, &b.data_digest));
+    assert_ok(find(&t, &b, &nearest));
+    assert_int_equal(samples_of(nearest), 1);
+    assert_ok(find(&t, &a, &nearest));
+    assert_true(fby_digest_equal(&nearest->content_digest, &a.content_digest));
+    close_table(&t);
+}
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(what_was_opened_is_found_by_all_of_its_digests),
-        IN_SANDBOX(an_end_is_said_once_and_tells_what_was_found),
-        IN_SANDBOX(what_cannot_be_opened_says_why_and_is_not_known),
-        IN_SANDBOX(openings_of_one_content_at_one_place_are_one),
+        IN_SANDBOX(an_opened_content_is_found_by_all_of_its_digests),
+        IN_SANDBOX(the_end_of_an_opening_is_signalled_once),
+        IN_SANDBOX(a_failed_opening_says_why_and_is_not_known),
+        IN_SANDBOX(openings_of_one_content_at_one_location_are_shared),
         IN_SANDBOX(another_content_is_another_opening),
-        IN_SANDBOX(too_many_at_once_are_told_to_come_later),
-        IN_SANDBOX(what_is_no_content_is_refused),
-        IN_SANDBOX(what_was_used_longest_ago_is_forgotten_first),
-        IN_SANDBOX(an_opening_that_is_still_looked_at_is_learnt_once),
-        IN_SANDBOX(a_newer_opening_of_the_same_takes_the_place_of_the_older),
+        IN_SANDBOX(too_many_openings_at_once_are_refused),
+        IN_SANDBOX(bytes_that_are_no_content_are_refused),
+        IN_SANDBOX(the_least_recently_used_is_forgotten_first),
+        IN_SANDBOX(an_opening_that_is_still_held_is_recorded_once),
+        IN_SANDBOX(a_newer_opening_of_the_same_data_replaces_the_older),
+        IN_SANDBOX(each_location_has_its_own_data),
+        IN_SANDBOX(data_that_changed_is_opened_anew),
+        IN_SANDBOX(two_contents_over_the_same_data_are_both_known),
     };
     return cmocka_run_group_tests_name("worker.contents", tests, NULL, NULL);
 }

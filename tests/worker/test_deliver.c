@@ -8,14 +8,12 @@
 #include "common/pipeline/device_ops.h"
 #include "tests/worker/loop_rig.h"
 
-static const struct rig_limits plenty = {0};
-
 static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
 {
     struct rig          rig;
     static const int    order[][2] = {{3, 0}, {2, 2}, {2, 0}, {2, 1}};
     struct fby_job_spec specs[4];
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_open(&a);
     for (int i = 0; i < 4; i++) {
@@ -49,18 +47,50 @@ static void check_device_list(
     fby_buffer_fini(&list);
 }
 
-/* All that a client needs to know before the first chunk. */
-static void header_says_how_each_field_travels(void **state)
+static void check_image_field(
+    const struct rig *rig, const struct fby_header_field *f)
 {
     static const double mean[] = {0.25, 0.5, 0.75};
     static const double std[]  = {0.5, 1, 2};
-    struct rig          rig;
-    rig_open(&rig, state,
+    assert_string_equal(f->name, "image");
+    assert_int_equal(f->encoding, FBY_ENCODING_DENSE);
+    assert_int_equal(f->type, FBY_U8);
+    assert_int_equal(f->shape.n_dims, 3);
+    assert_int_equal(f->shape.dims[2], 3);
+    assert_int_equal(f->raw_bytes, KIT_BATCH * 32 * 32 * 3);
+    assert_int_equal(f->n_chunks, 1);
+    assert_int_equal(f->max_length, 0);
+    assert_int_equal(f->recipe.n_channels, 3);
+    assert_memory_equal(f->recipe.mean, mean, sizeof(mean));
+    assert_memory_equal(f->recipe.std, std, sizeof(std));
+    assert_string_equal(f->recipe.mixed_by, "");
+    check_device_list(rig, &f->recipe);
+}
+
+static void check_label_field(const struct fby_header_field *f)
+{
+    assert_string_equal(f->name, "kind");
+    assert_int_equal(f->encoding, FBY_ENCODING_LABEL);
+    assert_int_equal(f->raw_bytes, KIT_BATCH);
+    assert_int_equal(f->recipe.n_channels, 0);
+    assert_true(f->recipe.one_hot);
+    assert_int_equal(f->recipe.classes, 3);
+    assert_true(f->recipe.smoothing == 0.25);
+    assert_string_equal(f->recipe.mixed_by, "image");
+    assert_int_equal(f->recipe.device.size, 0);
+    assert_false(f->recipe.behaviour.known);
+}
+
+/* All that a client needs to know before the first chunk. */
+static void header_says_how_each_field_travels(void **state)
+{
+    struct rig rig;
+    rig_open_content(&rig, state,
         "    device:\n"
         "      - normalize: {mean: [0.25, 0.5, 0.75], std: [0.5, 1, 2]}\n"
         "      - mixup: {alpha: 0.8, label: kind}\n"
         "  kind: {from: folder, classes: 3, one_hot: {smoothing: 0.25}}\n",
-        "", plenty);
+        "");
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -68,29 +98,8 @@ static void header_says_how_each_field_travels(void **state)
     const struct fby_header *header  = &wire_hear(&a, FBY_MSG_HEADER)->header;
     const struct fby_header_field *f = header->fields;
     assert_int_equal(header->n_fields, 3);
-    assert_string_equal(f[0].name, "image");
-    assert_int_equal(f[0].encoding, FBY_ENCODING_DENSE);
-    assert_int_equal(f[0].type, FBY_U8);
-    assert_int_equal(f[0].shape.n_dims, 3);
-    assert_int_equal(f[0].shape.dims[2], 3);
-    assert_int_equal(f[0].raw_bytes, KIT_BATCH * 32 * 32 * 3);
-    assert_int_equal(f[0].n_chunks, 1);
-    assert_int_equal(f[0].max_length, 0);
-    assert_int_equal(f[0].recipe.n_channels, 3);
-    assert_memory_equal(f[0].recipe.mean, mean, sizeof(mean));
-    assert_memory_equal(f[0].recipe.std, std, sizeof(std));
-    assert_string_equal(f[0].recipe.mixed_by, "");
-    check_device_list(&rig, &f[0].recipe);
-    assert_string_equal(f[1].name, "kind");
-    assert_int_equal(f[1].encoding, FBY_ENCODING_LABEL);
-    assert_int_equal(f[1].raw_bytes, KIT_BATCH);
-    assert_int_equal(f[1].recipe.n_channels, 0);
-    assert_true(f[1].recipe.one_hot);
-    assert_int_equal(f[1].recipe.classes, 3);
-    assert_true(f[1].recipe.smoothing == 0.25);
-    assert_string_equal(f[1].recipe.mixed_by, "image");
-    assert_int_equal(f[1].recipe.device.size, 0);
-    assert_false(f[1].recipe.behaviour.known);
+    check_image_field(&rig, &f[0]);
+    check_label_field(&f[1]);
     assert_false(f[2].recipe.one_hot);
     assert_int_equal(f[2].recipe.classes, 3);
     assert_string_equal(f[2].recipe.mixed_by, "");
@@ -101,7 +110,7 @@ static void requests_that_differ_in_anything_share_no_work(void **state)
 {
     enum { N = 7 };
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a        = party_of(&rig, 1);
     struct fby_job_spec spec     = rig_spec(&rig, 0);
     spec.first_row               = 2;
@@ -131,7 +140,7 @@ static void requests_that_differ_in_anything_share_no_work(void **state)
 static void the_same_rows_are_made_once(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -190,14 +199,14 @@ static void bytes_in_flight_do_not_change(void **state)
     struct rig rig;
     struct two two;
     uint8_t    kept[FBY_CHUNK_PREFIX];
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     open_two(&two, &rig);
     expect_chunk(&two.a, two.of_a, 0);
     const uint8_t *frame = wire_frame();
     memcpy(kept, frame, sizeof(kept));
-    unsigned place = wire_place();
+    unsigned place = wire_position();
     expect_chunk(&two.b, two.of_b, 0);
-    assert_int_equal(wire_place(), place + 1); /* they take turns */
+    assert_int_equal(wire_position(), place + 1); /* they take turns */
     assert_true(wire_frame() != frame);
     assert_memory_equal(kept, frame, sizeof(kept));
     assert_memory_equal(
@@ -214,10 +223,10 @@ static void bytes_in_flight_do_not_change(void **state)
 /* One chunk goes, and the next needs CREDIT. */
 static const struct rig_limits one_by_one = {.window = 1};
 
-static void what_is_no_longer_in_flight_is_not_copied(void **state)
+static void a_chunk_no_longer_in_flight_is_not_copied(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", one_by_one);
+    rig_open_limited(&rig, state, one_by_one);
     struct party        a    = party_of(&rig, 1);
     struct party        b    = party_of(&rig, 2);
     struct fby_job_spec spec = rig_spec(&rig, 0);
@@ -228,7 +237,7 @@ static void what_is_no_longer_in_flight_is_not_copied(void **state)
     wire_hear(&a, FBY_MSG_HEADER);
     expect_chunk(&a, of_a, 0);
     const uint8_t *frame = wire_frame();
-    wire_let_go();
+    wire_release();
     struct fby_request_id of_b = party_request(&b, &spec);
     wire_hear(&b, FBY_MSG_HEADER);
     expect_chunk(&b, of_b, 0);
@@ -242,7 +251,7 @@ static void what_is_no_longer_in_flight_is_not_copied(void **state)
 static void the_same_request_is_sent_again_in_place(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", one_by_one);
+    rig_open_limited(&rig, state, one_by_one);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -278,10 +287,10 @@ static const struct fby_end *make_and_hear_end(
     return &wire_hear(a, FBY_MSG_END)->end;
 }
 
-static void end_tells_where_the_time_went(void **state)
+static void end_reports_the_time_of_each_stage(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_open(&a);
     const struct fby_end *end = make_and_hear_end(&rig, &a, 1123, 0);
@@ -301,7 +310,7 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
     const struct fby_order *order = NULL;
     struct fby_why          why   = {{0}};
     uint64_t                samples[KIT_BATCH];
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     const struct fby_job_spec spec = rig_spec(&rig, 1);
     struct party              a    = party_of(&rig, 1);
     party_open(&a);
@@ -319,7 +328,7 @@ static const struct rig_limits narrow = {.memory = 7 << 12};
 
 static void open_stuck(struct two *two, struct rig *rig, void **state)
 {
-    rig_open(rig, state, "", "", narrow);
+    rig_open_limited(rig, state, narrow);
     open_two(two, rig);
     expect_chunk(&two->a, two->of_a, 0);
     expect_chunk(&two->a, two->of_a, 1);
@@ -335,7 +344,7 @@ static void a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent(
     struct rig rig;
     struct two two;
     open_stuck(&two, &rig, state);
-    wire_let_go();
+    wire_release();
     expect_chunk(&two.b, two.of_b, 0);
     expect_chunk(&two.b, two.of_b, 1);
     const struct fby_end *end = &wire_hear(&two.b, FBY_MSG_END)->end;
@@ -354,7 +363,7 @@ static void a_request_that_waits_for_memory_can_be_cancelled(void **state)
     party_cancel(&two.b, (struct fby_request_id){77});
     party_cancel(&two.b, two.of_b);
     assert_null(rig.shell.works);
-    wire_let_go();
+    wire_release();
     rig_collect_all(&rig);
     wire_expect_nothing(&rig);
     struct fby_job_spec spec = rig_spec(&rig, 1);
@@ -369,7 +378,7 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     struct rig          rig;
     struct two          two;
     struct fby_job_spec spec;
-    rig_open(&rig, state, "", "", (struct rig_limits){.memory = 8 << 12});
+    rig_open_limited(&rig, state, (struct rig_limits){.memory = 8 << 12});
     spec = rig_spec(&rig, 1);
     open_two(&two, &rig);
     spec.fields                 = 2; /* the label: a page is enough */
@@ -379,18 +388,19 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     party_cancel(&two.b, other);
     wire_hear_chunk(&two.a);
     wire_hear(&two.a, FBY_MSG_END);
-    wire_let_go();
+    wire_release();
     expect_chunk(&two.b, two.of_b, 0);
     rig_close(&rig);
 }
 
-static void who_leaves_while_a_chunk_waits_is_sent_no_more(void **state)
+static void a_client_that_leaves_while_a_chunk_waits_is_sent_no_more(
+    void **state)
 {
     struct rig rig;
     struct two two;
     open_stuck(&two, &rig, state);
     party_bye(&two.b);
-    wire_let_go();
+    wire_release();
     wire_expect_nothing(&rig);
     rig_collect_all(&rig);
     fby_shell_peers_sweep(&rig.shell);
@@ -408,7 +418,7 @@ static void a_new_route_does_not_begin_with_the_waiting_chunk(void **state)
         &wire_hear(&two.b, FBY_MSG_WELCOME)->welcome;
     assert_int_equal(welcome->open.n, 1);
     assert_int_equal(welcome->open.at[0].value, two.of_b.value);
-    wire_let_go();
+    wire_release();
     struct fby_job_spec spec = rig_spec(&rig, 0);
     wire_hear_batch(&two.b, &spec, two.of_b);
     rig_close(&rig);
@@ -449,14 +459,14 @@ static void break_at(struct rig *rig, struct party *a, int n)
         wire_hear_batch(a, &spec, id);
     }
     wire_expect_nothing(rig);
-    wire_let_go();
+    wire_release();
     rig_collect_all(rig);
 }
 
 static void a_send_that_fails_at_any_part_loses_the_route_alone(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_open(&a);
     for (int n = 0; n < PARTS; n++) {
@@ -473,7 +483,7 @@ static void a_route_that_breaks_forgets_the_waiting_chunk(void **state)
     wire_fail(0);
     party_say(&two.b, &(struct fby_message){
                           .type = FBY_MSG_PING, .ping = {two.b.session, 1}});
-    wire_let_go();
+    wire_release();
     wire_expect_nothing(&rig);
     party_hello(&two.b);
     wire_hear(&two.b, FBY_MSG_WELCOME);
@@ -484,10 +494,11 @@ static void a_route_that_breaks_forgets_the_waiting_chunk(void **state)
 
 /* ---- Ends ---------------------------------------------------------------- */
 
-static void a_client_that_left_stays_until_its_memory_is_free(void **state)
+static void a_client_that_left_is_recorded_until_its_memory_is_free(
+    void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", one_by_one);
+    rig_open_limited(&rig, state, one_by_one);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -506,7 +517,7 @@ static void a_client_that_left_stays_until_its_memory_is_free(void **state)
         &wire_hear(&a, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
     assert_string_equal(refused->text, "its last session is not forgotten yet");
-    wire_let_go();
+    wire_release();
     rig_collect_all(&rig);
     fby_shell_peers_sweep(&rig.shell);
     assert_null(rig.shell.peers);
@@ -516,18 +527,19 @@ static void a_client_that_left_stays_until_its_memory_is_free(void **state)
 }
 
 /* It was charged with the memory, which the other still needs. */
-static void who_began_a_batch_may_leave_before_who_joined(void **state)
+static void the_first_client_of_a_batch_may_leave_before_one_that_joined(
+    void **state)
 {
     struct rig rig;
     struct two two;
-    rig_open(&rig, state, "", "", one_by_one);
+    rig_open_limited(&rig, state, one_by_one);
     open_two(&two, &rig);
     expect_chunk(&two.a, two.of_a, 0);
     expect_chunk(&two.b, two.of_b, 0);
     size_t first =
         FBY_CHUNK_PREFIX + rig.shell.works->job->chunks[0].wire_bytes;
     party_bye(&two.a);
-    wire_let_go();
+    wire_release();
     rig_collect(&rig);
     fby_shell_peers_sweep(&rig.shell);
     struct peer *a = fby_shell_peer(&rig.shell, two.a.session);
@@ -538,7 +550,7 @@ static void who_began_a_batch_may_leave_before_who_joined(void **state)
     party_credit(&two.b, first);
     expect_chunk(&two.b, two.of_b, 1);
     wire_hear(&two.b, FBY_MSG_END);
-    wire_let_go();
+    wire_release();
     rig_collect_all(&rig);
     fby_shell_peers_sweep(&rig.shell);
     assert_null(fby_shell_peer(&rig.shell, two.a.session));
@@ -550,7 +562,7 @@ static void a_cancelled_batch_gives_its_memory_back(void **state)
 {
     struct rig rig;
     struct two two;
-    rig_open(&rig, state, "", "", one_by_one);
+    rig_open_limited(&rig, state, one_by_one);
     open_two(&two, &rig);
     expect_chunk(&two.a, two.of_a, 0);
     expect_chunk(&two.b, two.of_b, 0);
@@ -559,13 +571,10 @@ static void a_cancelled_batch_gives_its_memory_back(void **state)
     party_cancel(&two.b, two.of_b);
     assert_null(rig.shell.works);
     wire_expect_nothing(&rig);
-    wire_let_go();
+    wire_release();
     rig_collect_all(&rig);
     rig_close(&rig);
 }
-
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 int main(void)
 {
@@ -575,19 +584,20 @@ int main(void)
         IN_SANDBOX(requests_that_differ_in_anything_share_no_work),
         IN_SANDBOX(the_same_rows_are_made_once),
         IN_SANDBOX(bytes_in_flight_do_not_change),
-        IN_SANDBOX(what_is_no_longer_in_flight_is_not_copied),
+        IN_SANDBOX(a_chunk_no_longer_in_flight_is_not_copied),
         IN_SANDBOX(the_same_request_is_sent_again_in_place),
-        IN_SANDBOX(end_tells_where_the_time_went),
+        IN_SANDBOX(end_reports_the_time_of_each_stage),
         IN_SANDBOX(end_names_the_samples_of_a_batch_of_buckets),
         IN_SANDBOX(a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent),
         IN_SANDBOX(a_request_that_waits_for_memory_can_be_cancelled),
         IN_SANDBOX(cancelling_another_request_leaves_the_waiting_chunk),
-        IN_SANDBOX(who_leaves_while_a_chunk_waits_is_sent_no_more),
+        IN_SANDBOX(a_client_that_leaves_while_a_chunk_waits_is_sent_no_more),
         IN_SANDBOX(a_new_route_does_not_begin_with_the_waiting_chunk),
         IN_SANDBOX(a_send_that_fails_at_any_part_loses_the_route_alone),
         IN_SANDBOX(a_route_that_breaks_forgets_the_waiting_chunk),
-        IN_SANDBOX(a_client_that_left_stays_until_its_memory_is_free),
-        IN_SANDBOX(who_began_a_batch_may_leave_before_who_joined),
+        IN_SANDBOX(a_client_that_left_is_recorded_until_its_memory_is_free),
+        IN_SANDBOX(
+            the_first_client_of_a_batch_may_leave_before_one_that_joined),
         IN_SANDBOX(a_cancelled_batch_gives_its_memory_back),
     };
     return cmocka_run_group_tests_name("worker.deliver", tests, NULL, NULL);

@@ -199,7 +199,7 @@ static uint64_t bytes_of_samples(const struct fby_job *job)
     return bytes;
 }
 
-static void what_two_fields_come_from_is_read_once(void **state)
+static void a_member_of_two_fields_is_read_once(void **state)
 {
     struct bench bench;
     bench_open(&bench, state,
@@ -265,9 +265,7 @@ static void the_last_of_eight_substitutes_is_named(void **state)
     char         text[64];
     bench_open(
         &bench, state, "", "on_bad_sample: {do: substitute, limit: 9}\n");
-    for (unsigned n = 0; n < KIT_SAMPLES; n++) {
-        kit_spoil(&bench.kit, n / KIT_EACH, n % KIT_EACH);
-    }
+    kit_corrupt_all(&bench.kit);
     kit_reopen(&bench.kit);
     struct fby_job_spec spec = spec_of(&bench, 0);
     spec.rows                = 1;
@@ -304,7 +302,7 @@ static void a_bad_sample_fails_the_batch_and_names_its_place(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "", "");
-    kit_spoil(&bench.kit, 1, 2);
+    kit_corrupt(&bench.kit, 1, 2);
     kit_reopen(&bench.kit);
     uint64_t failed = 0;
     for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
@@ -333,7 +331,7 @@ static void a_bad_sample_is_substituted_when_that_is_the_rule(void **state)
     struct bench bench;
     bench_open(
         &bench, state, "", "on_bad_sample: {do: substitute, limit: 9}\n");
-    kit_spoil(&bench.kit, 1, 2);
+    kit_corrupt(&bench.kit, 1, 2);
     kit_reopen(&bench.kit);
     size_t substituted = 0;
     for (uint64_t step = 0; step < KIT_SAMPLES / KIT_BATCH; step++) {
@@ -365,7 +363,7 @@ static void a_bad_sample_leaves_its_memory_to_others(void **state)
     struct bench bench;
     bench_open(
         &bench, state, "", "on_bad_sample: {do: substitute, limit: 99}\n");
-    kit_spoil(&bench.kit, 1, 2);
+    kit_corrupt(&bench.kit, 1, 2);
     kit_reopen(&bench.kit);
     for (uint64_t i = 0; i < 20 * KIT_SAMPLES / KIT_BATCH; i++) {
         struct fby_job_spec spec = spec_of(&bench, 0);
@@ -482,11 +480,7 @@ static void a_file_that_changed_fails_as_stale(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "", "");
-    for (unsigned c = 0; c < KIT_CLASSES; c++) {
-        for (unsigned n = 0; n < KIT_EACH; n++) {
-            kit_spoil(&bench.kit, c, n);
-        }
-    }
+    kit_corrupt_all(&bench.kit);
     struct fby_job_spec     spec  = spec_of(&bench, 0);
     struct fby_job         *job   = start(&bench, &spec);
     struct fby_stages_event event = next_event(&bench);
@@ -512,36 +506,7 @@ static void a_cancelled_job_is_forgotten(void **state)
     bench_close(&bench); /* checks that all memory came back */
 }
 
-static void a_request_that_differs_in_anything_does_not_join(void **state)
-{
-    struct bench bench;
-    bench_open(&bench, state, "", "");
-    const struct fby_job_spec spec = {.prepared = bench.kit.prepared,
-        .seed                                   = 5,
-        .epoch                                  = 1,
-        .step                                   = 1,
-        .first_row                              = 2,
-        .rows                                   = 4,
-        .fields                                 = 1};
-    struct fby_job_spec others[7]  = {spec, spec, spec, spec, spec, spec, spec};
-    struct fby_job     *job        = start(&bench, &spec);
-    others[0].prepared             = NULL;
-    others[1].seed++;
-    others[2].epoch++;
-    others[3].step++;
-    others[4].first_row++;
-    others[5].rows++;
-    others[6].fields++;
-    assert_true(fby_job_is_same(job, &spec));
-    for (size_t i = 0; i < 7; i++) {
-        assert_false(fby_job_is_same(job, &others[i]));
-    }
-    check_job(&bench, job);
-    fby_job_release(&job);
-    bench_close(&bench);
-}
-
-static void what_does_not_exist_is_refused_in_words(void **state)
+static void steps_rows_and_fields_that_do_not_exist_are_refused(void **state)
 {
     struct bench bench;
     bench_open(&bench, state, "", "");
@@ -564,9 +529,6 @@ static void what_does_not_exist_is_refused_in_words(void **state)
     bench_close(&bench);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -574,7 +536,7 @@ int main(void)
         IN_SANDBOX(rows_and_fields_can_be_chosen),
         IN_SANDBOX(compressed_chunks_decode_to_the_same_bytes),
         IN_SANDBOX(a_chunk_that_does_not_shrink_is_stored),
-        IN_SANDBOX(what_two_fields_come_from_is_read_once),
+        IN_SANDBOX(a_member_of_two_fields_is_read_once),
         IN_SANDBOX(samples_beyond_what_may_be_read_are_named_with_their_size),
         IN_SANDBOX(the_last_of_eight_substitutes_is_named),
         IN_SANDBOX(large_images_are_cut_into_chunks),
@@ -587,8 +549,7 @@ int main(void)
         IN_SANDBOX(a_job_has_no_pages_until_its_work_begins),
         IN_SANDBOX(a_file_that_changed_fails_as_stale),
         IN_SANDBOX(a_cancelled_job_is_forgotten),
-        IN_SANDBOX(a_request_that_differs_in_anything_does_not_join),
-        IN_SANDBOX(what_does_not_exist_is_refused_in_words),
+        IN_SANDBOX(steps_rows_and_fields_that_do_not_exist_are_refused),
     };
     return cmocka_run_group_tests_name("worker.job", tests, NULL, NULL);
 }

@@ -8,12 +8,10 @@
 
 #define S FBY_NS_PER_S
 
-static const struct rig_limits plenty = {0};
-
 static void a_batch_is_sent_and_counted(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 1);
     party_open(&a);
@@ -36,10 +34,10 @@ static void a_batch_is_sent_and_counted(void **state)
 
 /* ---- HELLO --------------------------------------------------------------- */
 
-static void welcome_says_what_both_understand(void **state)
+static void welcome_has_the_features_of_both(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.window = 12345});
+    rig_open_limited(&rig, state, (struct rig_limits){.window = 12345});
     struct party a = party_of(&rig, 1);
     party_say(&a, &(struct fby_message){.type = FBY_MSG_HELLO,
                       .hello                  = {.session = a.session,
@@ -75,10 +73,10 @@ static void hello_with_versions(
                                               .host          = "h"}});
 }
 
-static void only_versions_that_hold_ours_are_welcome(void **state)
+static void only_version_ranges_with_ours_are_welcomed(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     hello_with_versions(&a, 2, 9);
     const struct fby_refused *refused =
@@ -94,10 +92,10 @@ static void only_versions_that_hold_ours_are_welcome(void **state)
     rig_close(&rig);
 }
 
-static void another_versions_frame_is_refused(void **state)
+static void a_frame_of_another_version_is_refused(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\2\1\0\0", 8);
     struct party stranger = a;
@@ -123,7 +121,7 @@ static void a_session_is_entitled_to_its_largest_batch(void **state)
     static const uint64_t right[] = {
         LEAST + 1, (1 << 20) + (16 << 10) + LEAST, LEAST, LEAST, LEAST};
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.budget = BUDGET});
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = BUDGET});
     for (uint64_t i = 0; i < 5; i++) {
         struct party party = party_of(&rig, i + 1);
         party.max_bytes    = asked[i];
@@ -138,7 +136,7 @@ static void a_session_may_be_entitled_to_the_whole_budget(void **state)
 {
     enum { BUDGET = (1 << 20) + (16 << 10) + (64 << 10) };
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.budget = BUDGET});
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = BUDGET});
     struct party a = party_of(&rig, 1);
     struct party b = party_of(&rig, 2);
     a.max_bytes    = 1 << 20;
@@ -150,10 +148,10 @@ static void a_session_may_be_entitled_to_the_whole_budget(void **state)
     rig_close(&rig);
 }
 
-static void a_worker_without_room_says_what_is_promised(void **state)
+static void a_full_worker_says_how_much_is_promised(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.budget = 100000});
+    rig_open_limited(&rig, state, (struct rig_limits){.budget = 100000});
     struct party a = party_of(&rig, 1);
     struct party b = party_of(&rig, 2);
     a.max_bytes    = 1;
@@ -184,7 +182,7 @@ static void say_ping(struct party *party, uint64_t sequence)
 static void a_session_is_known_by_its_route(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a     = party_of(&rig, 1);
     struct party other = party_of(&rig, 2);
     other.session      = a.session;
@@ -211,7 +209,7 @@ static void a_session_is_known_by_its_route(void **state)
 static void pong_names_what_is_open(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -231,10 +229,10 @@ static void pong_names_what_is_open(void **state)
     rig_close(&rig);
 }
 
-static void what_the_protocol_forbids_is_counted_and_dropped(void **state)
+static void forbidden_messages_are_counted_and_dropped(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -260,7 +258,7 @@ static void what_the_protocol_forbids_is_counted_and_dropped(void **state)
 static void credit_lets_more_be_sent(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    rig_open_limited(&rig, state, (struct rig_limits){.window = 1});
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -286,7 +284,7 @@ static void credit_lets_more_be_sent(void **state)
 static void a_silent_client_is_forgotten(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct party        b    = party_of(&rig, 2);
     struct fby_job_spec spec = rig_spec(&rig, 0);
@@ -322,10 +320,10 @@ static struct fby_open kit_content(const struct party *party)
         .location                     = kit->location};
 }
 
-static void what_is_opened_must_be_what_was_expected(void **state)
+static void opened_data_must_have_the_expected_digests(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_hello(&a);
     wire_hear(&a, FBY_MSG_WELCOME);
@@ -377,7 +375,7 @@ static unsigned count_opens(const struct rig *rig)
 static void a_session_waits_for_eight_openings_at_most(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     struct party b = party_of(&rig, 2);
     party_hello(&a);
@@ -411,7 +409,7 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    rig_open_limited(&rig, state, (struct rig_limits){.window = 1});
     struct party        a    = party_of(&rig, 1);
     struct party        b    = party_of(&rig, 2);
     struct fby_job_spec spec = rig_spec(&rig, 0);
@@ -445,10 +443,10 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     rig_close(&rig);
 }
 
-static void what_is_open_when_time_is_up_is_given_back(void **state)
+static void batches_open_at_the_deadline_are_given_back(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", (struct rig_limits){.window = 1});
+    rig_open_limited(&rig, state, (struct rig_limits){.window = 1});
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -486,7 +484,7 @@ static uint64_t counter(
     return value;
 }
 
-static void every_count_is_told_by_its_name(void **state)
+static void every_counter_is_reported_by_its_name(void **state)
 {
     static const char *const  names[] = {"batches", "wire_bytes", "raw_bytes",
          "chunks", "requests", "joined", "busy", "lost", "cannot", "malformed",
@@ -494,7 +492,7 @@ static void every_count_is_told_by_its_name(void **state)
          "refused_clients"};
     struct rig                rig;
     struct fby_shell_counters counters;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
@@ -519,48 +517,26 @@ static void every_count_is_told_by_its_name(void **state)
     rig_close(&rig);
 }
 
-static void the_defaults_are_those_of_the_manual(void **state)
-{
-    (void)state;
-    struct fby_worker_options o = fby_worker_defaults();
-    assert_string_equal(o.listen, "tcp://127.0.0.1:*");
-    assert_int_equal(o.numa, FBY_NUMA_AUTO);
-    assert_int_equal(o.nice, 5);
-    assert_int_equal(o.memory_bytes, 1 << 30);
-    assert_int_equal(o.send_window_bytes, 16 << 20);
-    assert_int_equal(o.ready_fd, -1);
-    assert_int_equal(o.stop_fd, -1);
-    assert_int_equal(o.heartbeat_ns, S);
-    assert_int_equal(o.register_ns, S);
-    assert_int_equal(o.drain_ns, 25 * S);
-    assert_int_equal(o.progress_ns, S / 2);
-    assert_int_equal(o.idle_ns, 10 * S);
-}
-
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults_are_those_of_the_manual),
         IN_SANDBOX(a_batch_is_sent_and_counted),
-        IN_SANDBOX(welcome_says_what_both_understand),
-        IN_SANDBOX(only_versions_that_hold_ours_are_welcome),
-        IN_SANDBOX(another_versions_frame_is_refused),
+        IN_SANDBOX(welcome_has_the_features_of_both),
+        IN_SANDBOX(only_version_ranges_with_ours_are_welcomed),
+        IN_SANDBOX(a_frame_of_another_version_is_refused),
         IN_SANDBOX(a_session_is_entitled_to_its_largest_batch),
         IN_SANDBOX(a_session_may_be_entitled_to_the_whole_budget),
-        IN_SANDBOX(a_worker_without_room_says_what_is_promised),
+        IN_SANDBOX(a_full_worker_says_how_much_is_promised),
         IN_SANDBOX(a_session_is_known_by_its_route),
         IN_SANDBOX(pong_names_what_is_open),
-        IN_SANDBOX(what_the_protocol_forbids_is_counted_and_dropped),
+        IN_SANDBOX(forbidden_messages_are_counted_and_dropped),
         IN_SANDBOX(credit_lets_more_be_sent),
         IN_SANDBOX(a_silent_client_is_forgotten),
-        IN_SANDBOX(what_is_opened_must_be_what_was_expected),
+        IN_SANDBOX(opened_data_must_have_the_expected_digests),
         IN_SANDBOX(a_session_waits_for_eight_openings_at_most),
         IN_SANDBOX(a_leaving_worker_takes_nothing_new_and_ends_what_is_open),
-        IN_SANDBOX(what_is_open_when_time_is_up_is_given_back),
-        IN_SANDBOX(every_count_is_told_by_its_name),
+        IN_SANDBOX(batches_open_at_the_deadline_are_given_back),
+        IN_SANDBOX(every_counter_is_reported_by_its_name),
     };
     return cmocka_run_group_tests_name("worker.loop", tests, NULL, NULL);
 }

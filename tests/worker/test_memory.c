@@ -178,7 +178,7 @@ static void a_reservation_stays_when_the_system_has_no_memory(void **state)
     fby_memory_destroy(&memory);
 }
 
-static void what_nobody_wanted_since_goes_back_to_the_system(void **state)
+static void blocks_that_were_not_used_since_are_freed(void **state)
 {
     (void)state;
     struct fby_memory *memory = fby_memory_create(MIB);
@@ -334,7 +334,7 @@ static void *take_until_refused(void *opaque)
     return NULL;
 }
 
-static void a_taker_waits_its_turn_and_leaves_when_closed(void **state)
+static void a_thread_waits_for_memory_until_the_pool_closes(void **state)
 {
     (void)state;
     struct taker     taker = {.memory = fby_memory_create(MIB)};
@@ -418,12 +418,12 @@ int main(void)
         cmocka_unit_test(a_reservation_can_be_given_back_as_it_is),
         cmocka_unit_test(a_reservation_never_grows_past_the_limit),
         cmocka_unit_test(a_reservation_stays_when_the_system_has_no_memory),
-        cmocka_unit_test(what_nobody_wanted_since_goes_back_to_the_system),
+        cmocka_unit_test(blocks_that_were_not_used_since_are_freed),
         cmocka_unit_test(blocks_are_whole_pages_up_to_the_limit),
         cmocka_unit_test(a_kept_block_may_waste_an_eighth),
         cmocka_unit_test(a_kept_block_beyond_the_limit_is_not_taken),
         cmocka_unit_test(the_newest_of_sixty_four_is_taken_first),
-        cmocka_unit_test(a_taker_waits_its_turn_and_leaves_when_closed),
+        cmocka_unit_test(a_thread_waits_for_memory_until_the_pool_closes),
         cmocka_unit_test(who_waits_is_woken_by_what_is_given_back),
     };
     return cmocka_run_group_tests_name("worker.memory", tests, NULL, NULL);

@@ -5,8 +5,6 @@
 #include "tests/worker/loop_rig.h"
 #include "tests/worker/table.h"
 
-static const struct rig_limits plenty = {0};
-
 /* OPEN of the shards at `location`, until it is answered. */
 static void open_shards(struct party *party, const char *location)
 {
@@ -23,10 +21,10 @@ static void open_shards(struct party *party, const char *location)
     free(content);
 }
 
-static void each_shard_is_told_with_its_digest_and_samples(void **state)
+static void each_shard_is_listed_with_its_digest_and_samples(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     sandbox_shard(*state, "data/s-0.tar", 0, 3);
     sandbox_shard(*state, "data/s-1.tar", 3, 1);
     sandbox_shard(*state, "data/s-2.tar", 4, 2);
@@ -66,10 +64,10 @@ static void fails(struct party *party, const char *location,
     }
 }
 
-static void why_nothing_was_opened_is_told_by_its_code(void **state)
+static void a_failed_open_says_why_by_its_code(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     sandbox_write_text(*state, "data/bad.tar", "this is no tar at all");
     struct party a = party_of(&rig, 1);
     party_hello(&a);
@@ -80,14 +78,11 @@ static void why_nothing_was_opened_is_told_by_its_code(void **state)
     rig_close(&rig);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(each_shard_is_told_with_its_digest_and_samples),
-        IN_SANDBOX(why_nothing_was_opened_is_told_by_its_code),
+        IN_SANDBOX(each_shard_is_listed_with_its_digest_and_samples),
+        IN_SANDBOX(a_failed_open_says_why_by_its_code),
     };
     return cmocka_run_group_tests_name("worker.opens", tests, NULL, NULL);
 }

@@ -86,9 +86,6 @@ static void an_order_that_cannot_be_made_is_not_kept(void **state)
     kit_close(&kit);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {

@@ -11,8 +11,6 @@
 #define S  FBY_NS_PER_S
 #define MS FBY_NS_PER_MS
 
-static const struct rig_limits plenty = {0};
-
 struct pair { /* a worker's loop and its server */
     struct rig    rig;
     struct server server;
@@ -22,7 +20,7 @@ static void pair_open(struct pair *pair, void **state)
 {
     struct fby_why why   = {{0}};
     struct shell  *shell = &pair->rig.shell;
-    rig_open(&pair->rig, state, "", "", plenty);
+    rig_open(&pair->rig, state);
     server_open(&pair->server);
     shell->roots               = ((struct sandbox *)*state)->roots;
     shell->zmq                 = zmq_ctx_new();
@@ -71,7 +69,7 @@ static void become_registered(struct pair *pair)
 static void a_worker_without_a_server_says_nothing_to_any(void **state)
 {
     struct rig rig;
-    rig_open(&rig, state, "", "", plenty);
+    rig_open(&rig, state);
     for (int i = 0; i < 8; i++) {
         rig.shell.now_ns += 10 * S;
         fby_shell_registry_tick(&rig.shell);
@@ -82,7 +80,7 @@ static void a_worker_without_a_server_says_nothing_to_any(void **state)
     rig_close(&rig);
 }
 
-static void a_worker_says_who_it_is_until_it_is_answered(void **state)
+static void a_worker_registers_until_it_is_answered(void **state)
 {
     struct pair pair;
     pair_open(&pair, state);
@@ -184,7 +182,7 @@ static void the_load_is_the_share_of_time_spent_transforming(void **state)
     pair_close(&pair);
 }
 
-static void a_server_that_forgot_is_told_at_once(void **state)
+static void a_server_that_forgot_the_worker_gets_register_at_once(void **state)
 {
     struct pair pair;
     pair_open(&pair, state);
@@ -257,7 +255,7 @@ static void say_refused(struct pair *pair)
     take(pair);
 }
 
-static void what_goes_on_is_said_once(void **state)
+static void each_event_is_logged_once(void **state)
 {
     struct pair pair;
     struct said said = {0};
@@ -280,12 +278,13 @@ static void what_goes_on_is_said_once(void **state)
     tick(&pair, 0, 1);
     say_refused(&pair);
     assert_int_equal(said.refused, 2);
+    assert_int_equal(pair.rig.shell.counts.out_of_place, 0);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     assert_int_equal(said.silent, 0);
     pair_close(&pair);
 }
 
-static void what_is_no_answer_is_counted(void **state)
+static void invalid_messages_from_the_server_are_counted(void **state)
 {
     struct pair pair;
     pair_open(&pair, state);
@@ -306,7 +305,7 @@ static void what_is_no_answer_is_counted(void **state)
     pair_close(&pair);
 }
 
-static void a_worker_that_leaves_says_no_more_than_that(void **state)
+static void a_leaving_worker_deregisters_and_says_no_more(void **state)
 {
     struct pair pair;
     pair_open(&pair, state);
@@ -319,21 +318,18 @@ static void a_worker_that_leaves_says_no_more_than_that(void **state)
     pair_close(&pair);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(a_worker_says_who_it_is_until_it_is_answered),
+        IN_SANDBOX(a_worker_registers_until_it_is_answered),
         IN_SANDBOX(a_worker_without_a_server_says_nothing_to_any),
         IN_SANDBOX(heartbeats_come_as_often_as_the_server_wants),
         IN_SANDBOX(the_load_is_the_share_of_time_spent_transforming),
-        IN_SANDBOX(a_server_that_forgot_is_told_at_once),
+        IN_SANDBOX(a_server_that_forgot_the_worker_gets_register_at_once),
         IN_SANDBOX(a_silent_server_is_connected_to_anew),
-        IN_SANDBOX(what_goes_on_is_said_once),
-        IN_SANDBOX(what_is_no_answer_is_counted),
-        IN_SANDBOX(a_worker_that_leaves_says_no_more_than_that),
+        IN_SANDBOX(each_event_is_logged_once),
+        IN_SANDBOX(invalid_messages_from_the_server_are_counted),
+        IN_SANDBOX(a_leaving_worker_deregisters_and_says_no_more),
     };
     return cmocka_run_group_tests_name("worker.register", tests, NULL, NULL);
 }

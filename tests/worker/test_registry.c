@@ -58,52 +58,6 @@ static void a_worker_registers_and_counts_in_heartbeats(void **state)
     server_close(&server);
 }
 
-static void a_server_that_forgot_is_told_again(void **state)
-{
-    struct world  world;
-    struct server server;
-    server_open(&server);
-    world_prepare(&world, state);
-    world.options.server = server.endpoint;
-    world_start(&world);
-    struct fby_instance_id worker =
-        hear(&server, FBY_MSG_REGISTER)->enroll.instance;
-    say_registered(&server, worker);
-    hear(&server, FBY_MSG_HEARTBEAT);
-    say(&server, &(struct fby_message){.type = FBY_MSG_REGISTER_FIRST,
-                     .register_first         = {worker}});
-    assert_int_equal(
-        hear(&server, FBY_MSG_REGISTER)->enroll.instance.value, worker.value);
-    world_finish(&world);
-    server_close(&server);
-}
-
-static void a_worker_that_is_refused_asks_again(void **state)
-{
-    struct world  world;
-    struct server server;
-    server_open(&server);
-    world_prepare(&world, state);
-    world.options.server = server.endpoint;
-    world_start(&world);
-    for (int i = 0; i < 2; i++) {
-        hear(&server, FBY_MSG_REGISTER);
-        say(&server, &(struct fby_message){
-                         .type    = FBY_MSG_REFUSED,
-                         .refused = {.code = FBY_REFUSED_FULL,
-                             .version_min  = FBY_PROTOCOL_VERSION,
-                             .version_max  = FBY_PROTOCOL_VERSION,
-                             .text         = "no room"},
-                     });
-    }
-    say_registered(&server, hear(&server, FBY_MSG_REGISTER)->enroll.instance);
-    const struct fby_heartbeat *heartbeat =
-        &hear(&server, FBY_MSG_HEARTBEAT)->heartbeat;
-    assert_int_equal(counter(heartbeat, "out_of_place"), 0);
-    world_finish(&world);
-    server_close(&server);
-}
-
 static void a_leaving_worker_says_so_to_the_server(void **state)
 {
     struct world  world;
@@ -202,15 +156,10 @@ static void an_address_nobody_can_connect_to_is_not_advertised(void **state)
     close(options.stop_fd);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(a_worker_registers_and_counts_in_heartbeats),
-        IN_SANDBOX(a_server_that_forgot_is_told_again),
-        IN_SANDBOX(a_worker_that_is_refused_asks_again),
         IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
         IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
         IN_SANDBOX(memory_and_threads_are_divided_as_the_manual_says),

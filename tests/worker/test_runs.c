@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/plan/substitute.h"
+#include "tests/worker/kit.h"
 #include "tests/worker/table.h"
 #include "worker/stages.h"
 
@@ -516,9 +517,6 @@ static void a_file_that_changed_is_named_with_its_first_sample(void **state)
     fails_as_stale(&bench);
     bench_close(&bench);
 }
-
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
 
 int main(void)
 {

@@ -33,23 +33,6 @@ static void a_batch_without_chunks_is_header_and_end(void **state)
     finish(&d);
 }
 
-static void no_more_than_the_window_is_sent_without_credit(void **state)
-{
-    (void)state;
-    struct driver d = {0};
-    begin(&d, 4);
-    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
-    make(&d, 1, 3, 45);
-    expect(&d, FBY_SEND_HEADER, 1);
-    expect(&d, FBY_SEND_CHUNK, 1);
-    expect(&d, FBY_SEND_CHUNK, 1);
-    expect_nothing(&d);
-    assert_ok(fby_session_credit(d.s, 0, 7, 45));
-    expect(&d, FBY_SEND_CHUNK, 1);
-    expect(&d, FBY_SEND_END, 1);
-    finish(&d);
-}
-
 static void a_chunk_larger_than_the_window_goes_alone(void **state)
 {
     (void)state;
@@ -81,7 +64,7 @@ static void the_lowest_step_goes_first(void **state)
     finish(&d);
 }
 
-static void what_is_not_ready_does_not_hold_up_the_next(void **state)
+static void a_batch_that_is_not_ready_does_not_delay_the_next(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -114,20 +97,6 @@ static void a_new_route_sends_open_batches_from_their_start(void **state)
     struct fby_session_item item;
     assert_true(fby_session_next(d.s, 0, &item));
     assert_int_equal(item.chunk, 0);
-    finish(&d);
-}
-
-static void credit_of_an_older_route_is_ignored(void **state)
-{
-    (void)state;
-    struct driver d = {0};
-    begin(&d, 4);
-    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
-    make(&d, 1, 1, 50);
-    expect(&d, FBY_SEND_HEADER, 1);
-    expect(&d, FBY_SEND_CHUNK, 1);
-    assert_ok(fby_session_credit(d.s, 0, 6, 50));
-    assert_int_equal(fby_session_state(d.s).credited, 0);
     finish(&d);
 }
 
@@ -173,19 +142,7 @@ static void beyond_the_budget_is_busy(void **state)
     finish(&d);
 }
 
-static void a_batch_larger_than_the_budget_is_told_so(void **state)
-{
-    (void)state;
-    struct driver d = {0};
-    begin(&d, 1);
-    assert_int_equal(
-        fby_session_request(d.s, 0,
-            &(struct fby_session_request){.id = {1}, .bytes = BATCH + 1}),
-        FBY_SESSION_TOO_LARGE);
-    finish(&d);
-}
-
-static void a_worker_that_cannot_entitle_one_more_is_full(void **state)
+static void a_session_that_cannot_be_entitled_is_refused_as_full(void **state)
 {
     (void)state;
     struct driver             d = {0};
@@ -243,7 +200,7 @@ static void open_requests_are_named(void **state)
     finish(&d);
 }
 
-static void the_surplus_of_one_gives_way_to_the_right_of_another(void **state)
+static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
 {
     (void)state;
     struct driver             d     = {0};
@@ -265,24 +222,6 @@ static void the_surplus_of_one_gives_way_to_the_right_of_another(void **state)
     finish(&d);
 }
 
-static void a_stalled_surplus_gives_way_to_anybody(void **state)
-{
-    (void)state;
-    struct driver d = {0};
-    begin(&d, 3);
-    assert_int_equal(request(&d, 1, 0), FBY_SESSION_ACCEPT);
-    assert_int_equal(request(&d, 2, 1), FBY_SESSION_ACCEPT);
-    make(&d, 1, 2, 90);
-    expect(&d, FBY_SEND_HEADER, 1);
-    expect(&d, FBY_SEND_CHUNK, 1);
-    struct fby_session *const all[] = {d.s};
-    assert_null(fby_session_victim(all, 1, NULL, 0));
-    assert_ptr_equal(fby_session_victim(all, 1, NULL, 2 * S), d.s);
-    assert_int_equal(fby_session_shed(d.s).value, 2); /* 1 has begun */
-    assert_int_equal(fby_session_shed(d.s).value, 0);
-    finish(&d);
-}
-
 static void a_leaving_worker_finishes_but_takes_nothing_new(void **state)
 {
     (void)state;
@@ -301,21 +240,7 @@ static void a_leaving_worker_finishes_but_takes_nothing_new(void **state)
     finish(&d);
 }
 
-static void a_silent_session_expires_sooner_without_a_route(void **state)
-{
-    (void)state;
-    struct driver d = {0};
-    begin(&d, 4);
-    assert_false(fby_session_expired(d.s, 120 * S));
-    assert_true(fby_session_expired(d.s, 120 * S + 1));
-    fby_session_heard(d.s, 100 * S);
-    assert_false(fby_session_expired(d.s, 200 * S));
-    fby_session_route_lost(d.s);
-    assert_true(fby_session_expired(d.s, 200 * S));
-    finish(&d);
-}
-
-static void memory_that_goes_early_loses_the_batch(void **state)
+static void memory_freed_early_loses_the_batch(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -332,25 +257,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_goes_out_as_header_chunks_and_end),
         cmocka_unit_test(a_batch_without_chunks_is_header_and_end),
-        cmocka_unit_test(no_more_than_the_window_is_sent_without_credit),
         cmocka_unit_test(a_chunk_larger_than_the_window_goes_alone),
         cmocka_unit_test(the_lowest_step_goes_first),
-        cmocka_unit_test(what_is_not_ready_does_not_hold_up_the_next),
+        cmocka_unit_test(a_batch_that_is_not_ready_does_not_delay_the_next),
         cmocka_unit_test(a_new_route_sends_open_batches_from_their_start),
-        cmocka_unit_test(credit_of_an_older_route_is_ignored),
         cmocka_unit_test(credit_for_more_than_was_sent_breaks_the_protocol),
         cmocka_unit_test(an_id_is_accepted_once),
         cmocka_unit_test(beyond_the_budget_is_busy),
-        cmocka_unit_test(a_batch_larger_than_the_budget_is_told_so),
-        cmocka_unit_test(a_worker_that_cannot_entitle_one_more_is_full),
+        cmocka_unit_test(a_session_that_cannot_be_entitled_is_refused_as_full),
         cmocka_unit_test(a_cancelled_batch_is_not_sent_and_need_not_be_made),
         cmocka_unit_test(chunks_are_counted_before_a_batch_is_complete),
         cmocka_unit_test(open_requests_are_named),
-        cmocka_unit_test(the_surplus_of_one_gives_way_to_the_right_of_another),
-        cmocka_unit_test(a_stalled_surplus_gives_way_to_anybody),
+        cmocka_unit_test(a_surplus_is_shed_for_a_session_below_its_share),
         cmocka_unit_test(a_leaving_worker_finishes_but_takes_nothing_new),
-        cmocka_unit_test(a_silent_session_expires_sooner_without_a_route),
-        cmocka_unit_test(memory_that_goes_early_loses_the_batch),
+        cmocka_unit_test(memory_freed_early_loses_the_batch),
     };
     return cmocka_run_group_tests_name("worker.session", tests, NULL, NULL);
 }

@@ -101,7 +101,7 @@ static void chunks_go_out_in_the_order_in_which_they_became_ready(void **state)
     finish(&d);
 }
 
-static void of_batches_of_one_step_the_first_asked_for_goes_first(void **state)
+static void batches_of_one_step_go_in_the_order_of_requests(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -135,6 +135,7 @@ static void the_window_is_used_up_to_its_last_byte(void **state)
     expect_nothing(&d); /* one byte too many */
     assert_ok(fby_session_credit(d.s, 0, 7, 51));
     expect_chunk(&d, 2, 0, 51);
+    expect(&d, FBY_SEND_END, 2);
     finish(&d);
 }
 
@@ -185,7 +186,7 @@ static void lose(struct driver *d, uint64_t id)
     fby_session_freed(d->s, id_of(id));
 }
 
-static void lost_batches_are_told_of_as_many_as_there_is_room_for(void **state)
+static void lost_batches_are_reported_up_to_a_limit(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -202,7 +203,7 @@ static void lost_batches_are_told_of_as_many_as_there_is_room_for(void **state)
     finish(&d);
 }
 
-static void a_new_route_is_not_told_of_what_was_lost_before(void **state)
+static void a_new_route_hears_of_no_earlier_loss(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -237,7 +238,7 @@ static void after_bye_nothing_is_open_promised_or_sent(void **state)
     finish(&d);
 }
 
-static void what_ended_takes_no_more_chunks(void **state)
+static void an_ended_batch_takes_no_more_chunks(void **state)
 {
     (void)state;
     struct driver                  d     = {0};
@@ -269,6 +270,8 @@ static void credit_counts_on_its_own_route_alone(void **state)
     expect(&d, FBY_SEND_HEADER, 1);
     expect_chunk(&d, 1, 0, 50);
     assert_int_equal(fby_session_credit(d.s, 0, 7, 51), FBY_PROTO);
+    assert_ok(fby_session_credit(d.s, 0, 6, 50));
+    assert_int_equal(fby_session_state(d.s).credited, 0);
     fby_session_route_lost(d.s);
     assert_ok(fby_session_credit(d.s, 0, 0, 50));
     assert_ok(fby_session_credit(d.s, 0, 7, 50));
@@ -308,7 +311,7 @@ static void expires(struct driver *d, int64_t since_ns, int64_t limit_ns)
     assert_true(fby_session_expired(d->s, since_ns + limit_ns + 1));
 }
 
-static void whatever_a_client_says_shows_that_it_lives(void **state)
+static void every_message_of_a_client_ends_its_silence(void **state)
 {
     (void)state;
     struct driver             d = {0};
@@ -354,7 +357,7 @@ static bool gives_way(struct driver *d, int64_t now_ns)
 }
 
 /* No credit is owed while no byte is sent, so that time does not count. */
-static void a_session_stalls_a_second_after_what_it_owes_was_sent(void **state)
+static void a_session_stalls_a_second_after_an_uncredited_send(void **state)
 {
     (void)state;
     struct driver           d = {0};
@@ -390,9 +393,9 @@ static void a_session_without_a_route_stalls_at_once(void **state)
     finish(&d);
 }
 
-/* ---- Who gives way ------------------------------------------------------- */
+/* ---- Shedding ------------------------------------------------------------ */
 
-static void what_is_not_surplus_or_has_begun_does_not_give_way(void **state)
+static void batches_that_have_begun_or_are_no_surplus_are_not_shed(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -410,7 +413,7 @@ static void what_is_not_surplus_or_has_begun_does_not_give_way(void **state)
     finish(&d);
 }
 
-static void a_surplus_of_one_byte_gives_way(void **state)
+static void a_surplus_of_one_byte_is_shed(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -427,7 +430,7 @@ static void a_surplus_of_one_byte_gives_way(void **state)
     finish(&d);
 }
 
-static void no_session_gives_way_to_one_that_has_its_share(void **state)
+static void no_session_sheds_for_one_that_has_its_share(void **state)
 {
     (void)state;
     struct driver              d     = {0};
@@ -452,7 +455,7 @@ static void no_session_gives_way_to_one_that_has_its_share(void **state)
     finish(&d);
 }
 
-static void the_furthest_beyond_its_own_gives_way(void **state)
+static void the_session_furthest_beyond_its_share_sheds(void **state)
 {
     (void)state;
     struct driver             d      = {0};
@@ -483,7 +486,7 @@ static void the_furthest_beyond_its_own_gives_way(void **state)
 
 /* ---- Leaving ------------------------------------------------------------- */
 
-static void what_is_given_back_is_lost_once(void **state)
+static void given_back_batches_are_lost_once(void **state)
 {
     (void)state;
     struct driver d = {0};
@@ -514,24 +517,25 @@ int main(void)
         cmocka_unit_test(
             a_session_counts_what_is_open_charged_sent_and_credited),
         cmocka_unit_test(chunks_go_out_in_the_order_in_which_they_became_ready),
-        cmocka_unit_test(of_batches_of_one_step_the_first_asked_for_goes_first),
+        cmocka_unit_test(batches_of_one_step_go_in_the_order_of_requests),
         cmocka_unit_test(the_window_is_used_up_to_its_last_byte),
         cmocka_unit_test(no_more_batches_than_allowed_are_open),
         cmocka_unit_test(a_batch_of_the_whole_budget_is_not_too_large),
-        cmocka_unit_test(lost_batches_are_told_of_as_many_as_there_is_room_for),
-        cmocka_unit_test(a_new_route_is_not_told_of_what_was_lost_before),
+        cmocka_unit_test(lost_batches_are_reported_up_to_a_limit),
+        cmocka_unit_test(a_new_route_hears_of_no_earlier_loss),
         cmocka_unit_test(after_bye_nothing_is_open_promised_or_sent),
-        cmocka_unit_test(what_ended_takes_no_more_chunks),
+        cmocka_unit_test(an_ended_batch_takes_no_more_chunks),
         cmocka_unit_test(credit_counts_on_its_own_route_alone),
         cmocka_unit_test(a_new_route_owes_nothing_of_the_one_before),
-        cmocka_unit_test(whatever_a_client_says_shows_that_it_lives),
-        cmocka_unit_test(a_session_stalls_a_second_after_what_it_owes_was_sent),
+        cmocka_unit_test(every_message_of_a_client_ends_its_silence),
+        cmocka_unit_test(a_session_stalls_a_second_after_an_uncredited_send),
         cmocka_unit_test(a_session_without_a_route_stalls_at_once),
-        cmocka_unit_test(what_is_not_surplus_or_has_begun_does_not_give_way),
-        cmocka_unit_test(a_surplus_of_one_byte_gives_way),
-        cmocka_unit_test(no_session_gives_way_to_one_that_has_its_share),
-        cmocka_unit_test(the_furthest_beyond_its_own_gives_way),
-        cmocka_unit_test(what_is_given_back_is_lost_once),
+        cmocka_unit_test(
+            batches_that_have_begun_or_are_no_surplus_are_not_shed),
+        cmocka_unit_test(a_surplus_of_one_byte_is_shed),
+        cmocka_unit_test(no_session_sheds_for_one_that_has_its_share),
+        cmocka_unit_test(the_session_furthest_beyond_its_share_sheds),
+        cmocka_unit_test(given_back_batches_are_lost_once),
     };
     return cmocka_run_group_tests_name(
         "worker.session_state", tests, NULL, NULL);

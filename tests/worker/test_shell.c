@@ -1,3 +1,4 @@
+/* A worker on a thread, and clients of it on real sockets. */
 #include "tests/test.h"
 
 #include <stdio.h>
@@ -7,14 +8,14 @@
 
 #include "common/clock.h"
 #include "common/pipeline/canon.h"
-#include "common/pipeline/parse.h"
+#include "tests/worker/table.h"
 #include "tests/worker/world.h"
 
 /* Ops after those of the kit: batches of 1.5 and of 32 MiB. */
 #define MEDIUM "      - resize: {size: 256}\n"
 #define LARGE  "      - resize: {size: 1183}\n"
 
-/* ---- The way it should go ------------------------------------------------ */
+/* ---- Batches ------------------------------------------------------------- */
 
 static void batches_arrive_as_they_were_computed(void **state)
 {
@@ -29,7 +30,7 @@ static void batches_arrive_as_they_were_computed(void **state)
     world_finish(&world);
 }
 
-static void opened_tells_digests_and_shards(void **state)
+static void opened_has_the_digests_and_the_number_of_shards(void **state)
 {
     struct world world;
     world_prepare(&world, state);
@@ -42,19 +43,6 @@ static void opened_tells_digests_and_shards(void **state)
     assert_true(fby_digest_equal(&opened->fingerprint, &own->fingerprint));
     assert_int_equal(opened->samples, KIT_SAMPLES);
     assert_int_equal(opened->n_shards, fby_dataset_shards(own->dataset));
-    world_finish(&world);
-}
-
-static void parts_of_a_batch_can_be_asked_for(void **state)
-{
-    struct world world;
-    world_start_opened(&world, state);
-    struct fby_job_spec spec = world_spec(&world, 1);
-    spec.first_row           = 6;
-    spec.rows                = 2;
-    spec.fields              = 1;
-    struct fby_request_id id = client_request(&world.client, &spec);
-    client_take_batch(&world.client, &spec, id);
     world_finish(&world);
 }
 
@@ -118,15 +106,6 @@ static void images_come_in(
     assert_int_equal(world->client.coding[0].codec, coding.codec);
 }
 
-static void images_are_packed_when_nothing_else_is_asked_for(void **state)
-{
-    struct world world;
-    world_start_opened(&world, state);
-    images_come_in(
-        &world, 0, (struct fby_coding){FBY_FILTER_PHOTO, FBY_CODEC_PACK});
-    world_finish(&world);
-}
-
 static void a_request_without_choices_is_not_that_with_choices(void **state)
 {
     struct world world;
@@ -142,7 +121,7 @@ static void a_request_without_choices_is_not_that_with_choices(void **state)
     world_finish(&world);
 }
 
-static void what_a_client_does_not_understand_is_not_sent(void **state)
+static void codings_that_a_client_does_not_know_are_not_sent(void **state)
 {
     struct world world;
     world_prepare(&world, state);
@@ -161,57 +140,7 @@ static void what_a_client_does_not_understand_is_not_sent(void **state)
     world_finish(&world);
 }
 
-static void a_coding_for_pictures_is_refused_for_labels(void **state)
-{
-    struct world world;
-    world_start_opened(&world, state);
-    world.client.n_choices   = 2;
-    world.client.choices[0]  = automatic;
-    world.client.choices[1]  = (struct fby_choice){FBY_AUTO, FBY_CODEC_PACK};
-    struct fby_job_spec spec = world_spec(&world, 0);
-    client_request(&world.client, &spec);
-    const struct fby_cannot *cannot =
-        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
-    assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
-    assert_non_null(strstr(cannot->text, "codec 2"));
-    world_finish(&world);
-}
-
-/* ---- Strangers ----------------------------------------------------------- */
-
-static void a_stranger_is_told_to_say_hello_first(void **state)
-{
-    struct world world;
-    world_prepare(&world, state);
-    world_start(&world);
-    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_PING,
-                                  .ping = {world.client.session, 1}});
-    const struct fby_message *answer =
-        client_hear(&world.client, FBY_MSG_HELLO_FIRST);
-    assert_int_equal(
-        answer->hello_first.session.value, world.client.session.value);
-    world_finish(&world);
-}
-
-static void no_common_version_is_refused(void **state)
-{
-    struct world world;
-    world_prepare(&world, state);
-    world_start(&world);
-    client_say(&world.client, &(struct fby_message){.type = FBY_MSG_HELLO,
-                                  .hello = {.session = world.client.session,
-                                      .route         = {5},
-                                      .version_min   = 2,
-                                      .version_max   = 3,
-                                      .max_bytes     = 1,
-                                      .job           = "test",
-                                      .host          = "here"}});
-    const struct fby_refused *refused =
-        &client_hear(&world.client, FBY_MSG_REFUSED)->refused;
-    assert_int_equal(refused->code, FBY_REFUSED_VERSION);
-    assert_int_equal(refused->version_max, 1);
-    world_finish(&world);
-}
+/* ---- Clients without a session ------------------------------------------- */
 
 static void garbage_is_dropped_and_the_worker_goes_on(void **state)
 {
@@ -233,36 +162,28 @@ static void garbage_is_dropped_and_the_worker_goes_on(void **state)
     world_finish(&world);
 }
 
-/* HELLO of another client with batches of `max_bytes`: REFUSED, and its
- * text. */
-static void check_full(
-    const struct world *world, uint64_t max_bytes, const char *text)
+static void a_session_beyond_the_budget_is_refused(void **state)
 {
+    struct world  world;
     struct client other;
-    client_open(&other, world->endpoint);
+    world_prepare(&world, state);
+    world_start(&world);
+    world.client.max_bytes = 20 << 20;
+    client_hello(&world.client);
+    client_open(&other, world.endpoint);
     client_say(&other, &(struct fby_message){.type = FBY_MSG_HELLO,
                            .hello                  = {.session = other.session,
                                                 .route         = {5},
                                                 .version_min   = 1,
                                                 .version_max   = 1,
-                                                .max_bytes     = max_bytes,
+                                                .max_bytes     = 20 << 20,
                                                 .job           = "test",
                                                 .host          = "here"}});
     const struct fby_refused *refused =
         &client_hear(&other, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_FULL);
-    assert_non_null(strstr(refused->text, text));
+    assert_non_null(strstr(refused->text, "promised to others"));
     client_close(&other);
-}
-
-static void a_session_beyond_the_budget_is_refused(void **state)
-{
-    struct world world;
-    world_prepare(&world, state);
-    world_start(&world);
-    world.client.max_bytes = 20 << 20;
-    client_hello(&world.client);
-    check_full(&world, 20 << 20, "promised to others");
     world_finish(&world);
 }
 
@@ -289,17 +210,6 @@ static void a_batch_this_worker_can_never_hold_names_both_numbers(void **state)
     world_finish(&world);
 }
 
-static void too_little_memory_is_refused_at_the_start(void **state)
-{
-    (void)state;
-    struct fby_worker_options options = fby_worker_defaults();
-    struct fby_why            why     = {{0}};
-    options.memory_bytes              = FBY_WORKER_LEAST_MEMORY - 1;
-    assert_int_equal(fby_worker_run(&options, &why), FBY_USAGE);
-    assert_non_null(strstr(why.text, "32 MiB"));
-    assert_non_null(strstr(why.text, "33554431 bytes"));
-}
-
 /* ---- Requests that cannot be served -------------------------------------- */
 
 static void unknown_content_is_asked_for(void **state)
@@ -319,31 +229,6 @@ static void unknown_content_is_asked_for(void **state)
     world_finish(&world);
 }
 
-static void other_data_and_other_arithmetic_are_named(void **state)
-{
-    struct world world;
-    world_start_opened(&world, state);
-    struct fby_prepared *own  = world.kit.prepared;
-    struct fby_job_spec  spec = world_spec(&world, 0);
-    own->data_digest.bytes[0] ^= 1;
-    client_request(&world.client, &spec);
-    own->data_digest.bytes[0] ^= 1;
-    const struct fby_message *stale =
-        client_hear(&world.client, FBY_MSG_STALE_DATA);
-    assert_true(stale->stale_data.data.known);
-    assert_true(
-        fby_digest_equal(&stale->stale_data.data.digest, &own->data_digest));
-
-    own->fingerprint.bytes[0] ^= 1;
-    client_request(&world.client, &spec);
-    own->fingerprint.bytes[0] ^= 1;
-    const struct fby_message *wrong =
-        client_hear(&world.client, FBY_MSG_WRONG_FINGERPRINT);
-    assert_true(fby_digest_equal(
-        &wrong->wrong_fingerprint.fingerprint, &own->fingerprint));
-    world_finish(&world);
-}
-
 static void a_step_that_does_not_exist_is_named(void **state)
 {
     struct world world;
@@ -357,32 +242,11 @@ static void a_step_that_does_not_exist_is_named(void **state)
     world_finish(&world);
 }
 
-static void a_batch_that_does_not_fit_names_both_numbers(void **state)
-{
-    struct world world;
-    world_prepare(&world, state);
-    world_start(&world);
-    world.client.max_bytes = 1000;
-    client_hello(&world.client);
-    client_content(&world.client, &world.kit);
-    struct fby_job_spec spec = world_spec(&world, 0);
-    client_request(&world.client, &spec);
-    const struct fby_cannot *cannot =
-        &client_hear(&world.client, FBY_MSG_CANNOT)->cannot;
-    assert_int_equal(cannot->code, FBY_CANNOT_FIT);
-    assert_non_null(strstr(cannot->text, "1000"));
-    world_finish(&world);
-}
-
 static void a_changed_file_is_stale_data_with_its_shard(void **state)
 {
     struct world world;
     world_start_opened(&world, state);
-    for (unsigned c = 0; c < KIT_CLASSES; c++) {
-        for (unsigned n = 0; n < KIT_EACH; n++) {
-            kit_spoil(&world.kit, c, n);
-        }
-    }
+    kit_corrupt_all(&world.kit);
     struct fby_job_spec          spec = world_spec(&world, 0);
     struct fby_request_id        id   = client_request(&world.client, &spec);
     const struct fby_stale_data *stale =
@@ -407,7 +271,7 @@ static enum fby_open_failed_code open_fails(
     return failed->code;
 }
 
-static void what_must_not_be_opened_is_refused(void **state)
+static void bad_locations_and_contents_are_refused(void **state)
 {
     struct world world;
     world_prepare(&world, state);
@@ -438,7 +302,7 @@ static bool is_refused(struct client *client)
 }
 
 /* Opening takes a moment, so some of many OPENs wait for it. */
-static void one_client_may_not_wait_for_any_number_of_openings(void **state)
+static void the_openings_a_client_waits_for_are_limited(void **state)
 {
     enum { BURST = 32, ENOUGH = 100 * BURST };
     struct world world;
@@ -486,39 +350,28 @@ static void make_long_names(const struct sandbox *sandbox, int n)
     }
 }
 
-/* The list of shards would be longer than a message may be: the client is told
- * so, instead of waiting for an OPENED that cannot be said. */
-static void a_list_of_shards_too_long_to_say_is_refused(void **state)
+/* The client is refused, because OPENED would be longer than a message may
+ * be. */
+static void a_list_of_shards_that_no_message_holds_is_refused(void **state)
 {
-    struct world                   world;
-    const struct fby_pipeline_text text = {
-        .name   = "p.yaml",
-        .folder = "/",
-        .text   = "{forebay: 1, global_batch: 1, splits: {s: {shards: a.tar}},"
-                  " fields: {x: {from: cls}}}",
-    };
-    struct fby_pipeline_text whole    = text;
-    struct fby_pipeline     *pipeline = NULL;
-    struct fby_split        *split    = NULL;
-    struct fby_buffer        bytes    = {0};
-    struct fby_why           why      = {{0}};
-    whole.size                        = strlen(text.text);
-    assert_ok(fby_pipeline_parse(&whole, &pipeline, &why));
-    assert_ok(fby_pipeline_split(pipeline, NULL, &split, &why));
-    fby_content_encode(&split->content, &bytes);
+    static const char   location[] = "data:d*"
+                                     "/*/*/*/*/*/*/*/*/*/*/*/*/*/*"
+                                     "/*.tar";
+    struct world        world;
+    struct fby_buffer   bytes = {0};
+    struct fby_content *content =
+        content_of("{forebay: 1, global_batch: 1, splits: {s: {shards: a.tar}},"
+                   " fields: {x: {from: cls}}}");
+    fby_content_encode(content, &bytes);
+    free(content);
     world_prepare(&world, state);
     make_long_names(*state, 2400);
     world_start(&world);
     client_hello(&world.client);
-    const char location[] = "data:d*"
-                            "/*/*/*/*/*/*/*/*/*/*/*/*/*/*"
-                            "/*.tar";
     assert_int_equal(open_fails(&world.client,
                          (struct fby_blob){bytes.data, bytes.size}, location),
         FBY_OPEN_BAD_DATA);
     fby_buffer_fini(&bytes);
-    fby_split_destroy(&split);
-    fby_pipeline_destroy(&pipeline);
     world_finish(&world);
 }
 
@@ -563,9 +416,7 @@ static void a_cancelled_request_is_no_longer_open(void **state)
     struct world world;
     world_prepare(&world, state);
     world.options.send_window_bytes = 1;
-    world_start(&world);
-    client_hello(&world.client);
-    client_content(&world.client, &world.kit);
+    world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 0);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_hear(&world.client, FBY_MSG_HEADER);
@@ -584,9 +435,7 @@ static void after_a_reset_open_batches_start_again(void **state)
     struct world world;
     world_prepare(&world, state);
     world.options.send_window_bytes = 1;
-    world_start(&world);
-    client_hello(&world.client);
-    client_content(&world.client, &world.kit);
+    world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_hear(&world.client, FBY_MSG_HEADER);
@@ -607,9 +456,7 @@ static void a_leaving_worker_finishes_what_is_open(void **state)
     struct world world;
     world_prepare(&world, state);
     world.options.send_window_bytes = 1;
-    world_start(&world);
-    client_hello(&world.client);
-    client_content(&world.client, &world.kit);
+    world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     assert_int_equal(
@@ -628,15 +475,13 @@ static void a_leaving_worker_finishes_what_is_open(void **state)
     world_finish(&world);
 }
 
-static void what_cannot_be_finished_is_given_back(void **state)
+static void batches_not_finished_in_time_are_given_back(void **state)
 {
     struct world world;
     world_prepare(&world, state);
     world.options.send_window_bytes = 1;
     world.options.drain_ns          = 50 * FBY_NS_PER_MS;
-    world_start(&world);
-    client_hello(&world.client);
-    client_content(&world.client, &world.kit);
+    world_open(&world);
     struct fby_job_spec   spec = world_spec(&world, 2);
     struct fby_request_id id   = client_request(&world.client, &spec);
     client_hear(&world.client, FBY_MSG_HEADER);
@@ -649,40 +494,29 @@ static void what_cannot_be_finished_is_given_back(void **state)
     world_finish(&world);
 }
 
-#define IN_SANDBOX(test) \
-    cmocka_unit_test_setup_teardown(test, sandbox_open, sandbox_close)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(batches_arrive_as_they_were_computed),
-        IN_SANDBOX(opened_tells_digests_and_shards),
-        IN_SANDBOX(parts_of_a_batch_can_be_asked_for),
+        IN_SANDBOX(opened_has_the_digests_and_the_number_of_shards),
         IN_SANDBOX(two_clients_of_the_same_rows_get_the_same_bytes),
         IN_SANDBOX(one_client_may_ask_twice_for_the_same_rows),
-        IN_SANDBOX(images_are_packed_when_nothing_else_is_asked_for),
         IN_SANDBOX(a_request_without_choices_is_not_that_with_choices),
-        IN_SANDBOX(what_a_client_does_not_understand_is_not_sent),
-        IN_SANDBOX(a_coding_for_pictures_is_refused_for_labels),
-        IN_SANDBOX(a_stranger_is_told_to_say_hello_first),
-        IN_SANDBOX(no_common_version_is_refused),
+        IN_SANDBOX(codings_that_a_client_does_not_know_are_not_sent),
         IN_SANDBOX(garbage_is_dropped_and_the_worker_goes_on),
         IN_SANDBOX(a_session_beyond_the_budget_is_refused),
         IN_SANDBOX(a_batch_this_worker_can_never_hold_names_both_numbers),
-        IN_SANDBOX(too_little_memory_is_refused_at_the_start),
         IN_SANDBOX(unknown_content_is_asked_for),
-        IN_SANDBOX(other_data_and_other_arithmetic_are_named),
         IN_SANDBOX(a_step_that_does_not_exist_is_named),
-        IN_SANDBOX(a_batch_that_does_not_fit_names_both_numbers),
         IN_SANDBOX(a_changed_file_is_stale_data_with_its_shard),
-        IN_SANDBOX(what_must_not_be_opened_is_refused),
-        IN_SANDBOX(one_client_may_not_wait_for_any_number_of_openings),
-        IN_SANDBOX(a_list_of_shards_too_long_to_say_is_refused),
+        IN_SANDBOX(bad_locations_and_contents_are_refused),
+        IN_SANDBOX(the_openings_a_client_waits_for_are_limited),
+        IN_SANDBOX(a_list_of_shards_that_no_message_holds_is_refused),
         IN_SANDBOX(a_client_that_stops_reading_is_told_busy),
         IN_SANDBOX(a_cancelled_request_is_no_longer_open),
         IN_SANDBOX(after_a_reset_open_batches_start_again),
         IN_SANDBOX(a_leaving_worker_finishes_what_is_open),
-        IN_SANDBOX(what_cannot_be_finished_is_given_back),
+        IN_SANDBOX(batches_not_finished_in_time_are_given_back),
     };
     return cmocka_run_group_tests_name("worker.shell", tests, NULL, NULL);
 }

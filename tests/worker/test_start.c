@@ -43,7 +43,7 @@ static void the_defaults_are_those_of_the_manual(void **state)
     assert_int_equal(o.idle_ns, 10 * FBY_NS_PER_S);
 }
 
-/* ---- where it runs ------------------------------------------------------- */
+/* ---- CPUs ---------------------------------------------------------------- */
 
 static cpu_set_t allowed(void)
 {
@@ -73,7 +73,7 @@ static void it_runs_on_the_cpus_that_were_asked_for(void **state)
     assert_ok(fby_cpus_confine(&before, &why));
 }
 
-static void without_a_wish_it_stays_where_it_is(void **state)
+static void without_options_it_keeps_its_cpus(void **state)
 {
     (void)state;
     struct fby_worker_options o      = fby_worker_defaults();
@@ -93,7 +93,7 @@ static void without_a_wish_it_stays_where_it_is(void **state)
     assert_true(CPU_EQUAL(&now, &before));
 }
 
-/* ---- what it cannot start with ------------------------------------------- */
+/* ---- Options that are refused -------------------------------------------- */
 
 static unsigned open_descriptors(void)
 {
@@ -119,7 +119,7 @@ static void refuses(
     assert_true(CPU_EQUAL(&now, &cpus));
 }
 
-static void what_makes_no_sense_is_refused_and_nothing_stays_open(void **state)
+static void impossible_options_are_refused_and_nothing_stays_open(void **state)
 {
     (void)state;
     static const char *const  roots[] = {"data=/tmp", "data=/"};
@@ -283,8 +283,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_those_of_the_manual),
         cmocka_unit_test(it_runs_on_the_cpus_that_were_asked_for),
-        cmocka_unit_test(without_a_wish_it_stays_where_it_is),
-        cmocka_unit_test(what_makes_no_sense_is_refused_and_nothing_stays_open),
+        cmocka_unit_test(without_options_it_keeps_its_cpus),
+        cmocka_unit_test(impossible_options_are_refused_and_nothing_stays_open),
         cmocka_unit_test(it_says_where_it_listens_and_stops_when_told),
         cmocka_unit_test(without_numbers_its_threads_are_those_of_the_cores),
         cmocka_unit_test(a_signal_makes_it_leave),

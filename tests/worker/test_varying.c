@@ -26,7 +26,7 @@ static struct fby_raw_layout layout_of(
     return layout;
 }
 
-static void the_worked_example_of_the_protocol_is_packed_so(void **state)
+static void the_worked_example_of_the_protocol_holds(void **state)
 {
     (void)state;
     static const uint8_t  want[] = {2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -45,7 +45,7 @@ static void the_worked_example_of_the_protocol_is_packed_so(void **state)
     free(memory);
 }
 
-/* ---- any rows ------------------------------------------------------------ */
+/* ---- Any rows ------------------------------------------------------------ */
 
 struct chunk {
     struct fby_raw_layout layout;
@@ -141,7 +141,7 @@ static void rows_without_entries_are_their_lengths_alone(void **state)
     free(memory);
 }
 
-/* ---- sparse rows --------------------------------------------------------- */
+/* ---- Sparse rows --------------------------------------------------------- */
 
 static struct fby_raw_layout sparse_layout(
     enum fby_type type, struct fby_shape shape)
@@ -157,7 +157,7 @@ static struct fby_raw_layout sparse_layout(
     return layout;
 }
 
-static void the_worked_example_of_sparse_rows_is_packed_so(void **state)
+static void the_worked_example_of_sparse_rows_holds(void **state)
 {
     (void)state;
     static const uint8_t  want[] = {2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -178,7 +178,7 @@ static void the_worked_example_of_sparse_rows_is_packed_so(void **state)
     assert_memory_equal(memory, want, sizeof(want));
 }
 
-static void full_sparse_rows_stay_and_empty_ones_are_nothing(void **state)
+static void full_sparse_rows_stay_and_empty_ones_take_no_bytes(void **state)
 {
     (void)state;
     static const uint32_t full[3] = {4, 4, 4};
@@ -200,11 +200,11 @@ static void full_sparse_rows_stay_and_empty_ones_are_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_worked_example_of_the_protocol_is_packed_so),
+        cmocka_unit_test(the_worked_example_of_the_protocol_holds),
         cmocka_unit_test(any_rows_are_moved_together_behind_their_lengths),
         cmocka_unit_test(rows_without_entries_are_their_lengths_alone),
-        cmocka_unit_test(the_worked_example_of_sparse_rows_is_packed_so),
-        cmocka_unit_test(full_sparse_rows_stay_and_empty_ones_are_nothing),
+        cmocka_unit_test(the_worked_example_of_sparse_rows_holds),
+        cmocka_unit_test(full_sparse_rows_stay_and_empty_ones_take_no_bytes),
     };
     return cmocka_run_group_tests_name("worker.varying", tests, NULL, NULL);
 }

@@ -69,12 +69,17 @@ void world_finish(struct world *world)
     kit_close(&world->kit);
 }
 
-void world_start_opened(struct world *world, void **state)
+void world_open(struct world *world)
 {
-    world_prepare(world, state);
     world_start(world);
     client_hello(&world->client);
     client_content(&world->client, &world->kit);
+}
+
+void world_start_opened(struct world *world, void **state)
+{
+    world_prepare(world, state);
+    world_open(world);
 }
 
 struct fby_job_spec world_spec(const struct world *world, uint64_t step)

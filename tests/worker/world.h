@@ -22,12 +22,14 @@ struct world {
 /* Options of a small worker over the sandbox; a test may change them. */
 void world_prepare(struct world *world, void **state);
 void world_start(struct world *world);
-/* Both, and the client has said HELLO and opened the kit's content. */
+/* Start it; the client says HELLO and opens the kit's content. */
+void world_open(struct world *world);
+/* world_prepare and world_open. */
 void world_start_opened(struct world *world, void **state);
 
 /* Tell the worker to leave. */
 void world_ask_to_stop(struct world *world);
-/* The same; it must end well, and all is cleaned up. */
+/* The same; it must end without an error. Frees all. */
 void world_finish(struct world *world);
 
 /* All rows and fields of a batch. */

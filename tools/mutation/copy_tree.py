@@ -29,7 +29,7 @@ OPTIONS = {
 
 
 class Failed(Exception):
-    """Something that works without any fault did not."""
+    """A build or a test fails without any fault."""
 
 
 def call(command, where):
@@ -101,7 +101,7 @@ class Build:
         return done.returncode == 0
 
     def make_all(self):
-        """Build everything, and learn which tests there are."""
+        """Build everything, and list the tests."""
         call(["ninja"], self.path)
         shown = call(["ctest", "--show-only=json-v1"], self.path)
         tests = [Test(t) for t in json.loads(shown)["tests"]]
@@ -132,7 +132,7 @@ class Build:
         return [u["object"] for u in self.units_of(path)]
 
     def digest(self, path):
-        """Of the machine code of `path`; None if it does not compile."""
+        """A hash of the machine code of `path`; None if it does not compile."""
         objects = self.objects(path)
         if not self.make(*objects):
             return None
@@ -151,7 +151,7 @@ class Build:
         return self.symbols_of_program[program]
 
     def programs(self):
-        """The tests that are a program of this build, alone."""
+        """The tests that only run a program of this build."""
         return [t for t in self.tests.values()
                 if {"unit", "simulate"} & set(t.labels) and
                 t.command[0] == str(self.path / t.program())]
@@ -177,7 +177,7 @@ class Build:
         return outcome, time.monotonic() - begun
 
     def confine(self):
-        """What a fault may use up: files, memory."""
+        """Limits on what a fault may use up: files, memory."""
         resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if self.flavour == ORDINARY:
@@ -217,6 +217,6 @@ class Copy:
         return self.builds[flavour]
 
     def restore(self, paths):
-        """Undo a fault; the new time of change has all builds compile it."""
+        """Undo a fault; its new mtime makes every build compile it again."""
         for path in paths:
             shutil.copy(self.tree / path, self.source / path)

@@ -241,7 +241,7 @@ class Finder:
                          right.extent.end.offset, b + "," + " " + a)
 
     def children(self, cursor):
-        """What of `cursor` is looked into."""
+        """The parts of `cursor` to visit."""
         children = list(cursor.get_children())
         if cursor.kind == Kind.CALL_EXPR and cursor.spelling in LOGS:
             return []

@@ -1,4 +1,4 @@
-"""Whether the tests notice a fault.
+"""Trials: whether the tests notice a fault.
 
 Stages, in order; the first test that fails or hangs ends the trial:
     unit      tests whose programs contain code of the file, nearest first
@@ -55,8 +55,8 @@ def read_patch(name):
 
 
 def distance(test, path):
-    """From a test to the file: 0 its own test, 1 another part of the same
-    thing, 2 the same folder, 3 elsewhere."""
+    """How far a test is from the file: 0 its own test, 1 another part of the
+    same subject, 2 the same folder, 3 elsewhere."""
     file = pathlib.PurePath(path).with_suffix("")
     own = ".".join(file.parts)
     if test.name == own:
@@ -75,10 +75,10 @@ class Bench:
         self.limits = limits
         self.stages = stages
         self.clean = {}
-        self.blameless = set()
+        self.confirmed = set()
 
     def prepare(self):
-        """Build what the stages run, without any fault."""
+        """Build the programs of the stages without any fault."""
         self.copy.build(ORDINARY).make_all()
 
     def measure(self, test):
@@ -97,16 +97,16 @@ class Bench:
                     needed.update({t.name: t for t in tests})
         return list(needed.values())
 
-    def blame(self, flavour, test):
-        """That `test` failed is the fault's doing: under ASan it is run for
-        the first time here, so it is run again without the fault, once."""
-        if flavour == ORDINARY or test.name in self.blameless:
+    def confirm(self, flavour, test):
+        """Check that `test` fails because of the fault. Under ASan this is its
+        first run, so it is run again without the fault, once."""
+        if flavour == ORDINARY or test.name in self.confirmed:
             return
         build = self.copy.build(flavour)
         build.make(*self.targets(test))
         if build.run(test, ASAN_SLOWER * self.limits[test.name])[0]:
             raise Failed(f"{test.name} fails under ASan without any fault")
-        self.blameless.add(test.name)
+        self.confirmed.add(test.name)
 
     @staticmethod
     def targets(test):
@@ -144,7 +144,7 @@ class Bench:
             self.copy.restore(paths)
         if outcome not in (FAILS, HANGS):
             return Outcome(outcome, "")
-        self.blame(flavour, test)
+        self.confirm(flavour, test)
         where = " under ASan" if flavour == ASAN else ""
         return Outcome(FOUND, f"{test.name} {outcome}{where}")
 
@@ -162,8 +162,8 @@ class Bench:
         }
 
     def first_that_fails(self, plan):
-        """Its build, the test, and FAILS or HANGS; without one, what else
-        became of the fault."""
+        """Build, test, and FAILS or HANGS of the first test that does not pass;
+        SURVIVED where all pass, UNUSABLE where a program does not build."""
         for stage in self.stages:
             flavour, tests = plan[stage]
             slower = ASAN_SLOWER if flavour == ASAN else 1

@@ -1,0 +1,282 @@
+/* How the receiver handles workers that refuse a request, serve other data,
+ * leave or connect again. */
+#include "tests/trainer_client/dialogue_answers.h"
+
+#include "common/log.h"
+
+/* ---- Refusals ------------------------------------------------------------ */
+
+static void a_busy_worker_is_asked_again_when_it_says(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    uint64_t id       = a.end.end.request.value;
+    int64_t  begun_ns = fby_now_ns();
+    say_busy(&d, a.worker, a.end.end.request, 150);
+    hear_request(&d, &a, &d.workers[0]);
+    assert_true(fby_now_ns() - begun_ns >= 150 * FBY_NS_PER_MS);
+    assert_true(a.end.end.request.value > id);
+    assert_int_equal(stats_of(&d).busy, 1);
+    say(a.worker, &a.header);
+    await_waiting(&d, "");
+    say_chunk(&a, 0);
+    say_chunk(&a, 1);
+    say(a.worker, &a.end);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).rerequests, 0); /* BUSY loses nothing */
+    dialogue_end(&d);
+}
+
+static void a_lost_request_is_asked_again(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    struct answer   b;
+    dialogue_open(&d, 2);
+    struct party *other = hear_either(&d, &a);
+    say_lost(&a);
+    hear_request(&d, &b, other); /* it may lose all at once */
+    assert_int_equal(b.header.header.step, 0);
+    say_answer(&b);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).lost, 1);
+    assert_int_equal(stats_of(&d).rerequests, 1);
+    dialogue_end(&d);
+}
+
+static void forgotten_content_is_opened_again(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    say(a.worker, &(struct fby_message){.type = FBY_MSG_SEND_CONTENT,
+                      .send_content           = {d.session, a.end.end.request,
+                                    d.setup.content_digest}});
+    struct fby_open open = hear(&d, &d.workers[0], FBY_MSG_OPEN)->open;
+    assert_int_equal(open.open.value, 2);
+    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
+    struct fby_opened opened = opened_as(&open, "data", "build");
+    say_opened(&d.workers[0], &opened);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    dialogue_end(&d);
+}
+
+static void say_cannot(const struct dialogue *d, const struct answer *a,
+    const char *shard, const char *words)
+{
+    say(a->worker, &(struct fby_message){.type = FBY_MSG_CANNOT,
+                       .cannot                 = {
+                                           .session = d->session,
+                                           .request = a->end.end.request,
+                                           .code    = FBY_CANNOT_SAMPLE,
+                                           .shard   = shard,
+                                           .key     = "",
+                                           .text    = words,
+                       }});
+}
+
+/* All workers have refused the step: `shard` is to blame, or none. */
+static void check_cannot(const char *shard, const char *words)
+{
+    struct dialogue d;
+    struct answer   a;
+    char            text[400];
+    dialogue_open(&d, 2);
+    struct party *other = hear_either(&d, &a);
+    for (int i = 0; i < 2; i++) {
+        say_cannot(&d, &a, shard, words);
+        if (i == 0) {
+            hear_request(&d, &a, other);
+        }
+    }
+    snprintf(text, sizeof(text), "in in1k:train-{0..0}.tar: %s", words);
+    if (shard[0] == '\0') {
+        snprintf(
+            text, sizeof(text), "worker here (%s): %s", other->endpoint, words);
+    }
+    await_failure(&d, FOREBAY_DATA, text);
+    dialogue_end(&d);
+}
+
+static void a_step_that_all_workers_refuse_fails_the_stream(void **state)
+{
+    (void)state;
+    check_cannot("train-0.tar", "shard train-0.tar, sample 7: cut short");
+    check_cannot("", "more memory than there is");
+}
+
+static void batches_before_the_one_that_fails_are_delivered(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   first;
+    struct answer   second;
+    dialogue_begin(&d, 1);
+    d.options.window_batches = 2;
+    open_all(&d);
+    hear_request(&d, &first, &d.workers[0]);
+    hear_request(&d, &second, &d.workers[0]);
+    say_cannot(&d, &second, "train-0.tar", "cut short");
+    say_answer(&first);
+    assert_delivers(&d, 0);
+    await_failure(&d, FOREBAY_DATA, "in in1k:train-{0..0}.tar: cut short");
+    dialogue_end(&d);
+}
+
+/* ---- Other data than it was opened with ---------------------------------- */
+
+/* The only worker's message, which names the stream's failure. */
+static void check_aside(const struct fby_message *message, const char *words)
+{
+    struct dialogue    d;
+    struct answer      a;
+    char               text[500];
+    struct fby_message m = *message;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    m.stale_data.session = d.session; /* first in all of them */
+    say(a.worker, &m);
+    (void)hear(&d, &d.workers[0], FBY_MSG_BYE);
+    snprintf(text, sizeof(text), "worker here (%s): %s", d.workers[0].endpoint,
+        words);
+    await_failure(&d, FOREBAY_CONFIG, text);
+    assert_int_equal(stats_of(&d).workers_left_aside, 1);
+    dialogue_end(&d);
+}
+
+static void workers_that_serve_other_bytes_are_left_aside(void **state)
+{
+    (void)state;
+    char              text[100];
+    char              hex[17];
+    struct fby_digest other = digest_of("other");
+    check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
+                    .stale_data             = {.request = {1},
+                                    .shard              = "train-0.tar",
+                                    .text = "shard train-0.tar: another size"}},
+        "not as it was opened: shard train-0.tar: another size");
+    check_aside(&(struct fby_message){.type = FBY_MSG_STALE_DATA,
+                    .stale_data             = {.request = {1},
+                                    .shard              = "",
+                                    .text               = "it has other data"}},
+        "it has other data");
+    snprintf(text, sizeof(text), "its fingerprint is %s, another build",
+        fby_hex(other.bytes, 8, hex));
+    check_aside(
+        &(struct fby_message){.type = FBY_MSG_WRONG_FINGERPRINT,
+            .wrong_fingerprint      = {.request = {1}, .fingerprint = other}},
+        text);
+    check_aside(&(struct fby_message){.type = FBY_MSG_REFUSED,
+                    .refused                = {.code = FBY_REFUSED_VERSION,
+                                       .version_min  = 2,
+                                       .version_max  = 3,
+                                       .text         = "versions 2 to 3 here"}},
+        "versions 2 to 3 here");
+}
+
+/* ---- Leaving, and what a worker still has -------------------------------- */
+
+static void a_worker_that_leaves_finishes_what_it_has(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    struct answer   b;
+    dialogue_open(&d, 2);
+    struct party *other = hear_either(&d, &a);
+    say(a.worker,
+        &(struct fby_message){.type = FBY_MSG_LEAVE, .leave = {d.session}});
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    (void)hear(&d, a.worker, FBY_MSG_BYE);
+    for (uint64_t step = 1; step < 4; step++) {
+        hear_request(&d, &b, other);
+        say_answer(&b);
+        assert_delivers(&d, step);
+    }
+    assert_unheard(&d, a.worker, FBY_MSG_REQUEST);
+    assert_int_equal(stats_of(&d).workers_known, 1);
+    assert_int_equal(stats_of(&d).rerequests, 0);
+    dialogue_end(&d);
+}
+
+static void welcome_again(
+    struct dialogue *d, const struct fby_request_id *open, size_t n_open)
+{
+    struct party *worker = &d->workers[0];
+    say(worker, &(struct fby_message){
+                    .type = FBY_MSG_HELLO_FIRST, .hello_first = {d->session}});
+    say_welcome_with(
+        worker, &hear(d, worker, FBY_MSG_HELLO)->hello, open, n_open);
+}
+
+static void a_new_route_keeps_what_the_worker_names(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_open(&d, 1);
+    hear_request(&d, &a, &d.workers[0]);
+    welcome_again(&d, &a.end.end.request, 1);
+    say_answer(&a);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).lost, 0);
+    hear_request(&d, &a, &d.workers[0]);
+    welcome_again(&d, NULL, 0);
+    hear_request(&d, &a, &d.workers[0]);
+    say_answer(&a);
+    assert_delivers(&d, 1);
+    assert_int_equal(stats_of(&d).lost, 1);
+    assert_int_equal(stats_of(&d).reconnects, 2);
+    dialogue_end(&d);
+}
+
+/* PINGs come every second. */
+static void a_pong_says_what_the_worker_still_has(void **state)
+{
+    (void)state;
+    struct dialogue d;
+    struct answer   a;
+    dialogue_begin(&d, 1);
+    d.workers[0].silent = true;
+    open_all(&d);
+    hear_request(&d, &a, &d.workers[0]);
+    const struct fby_ping *ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
+    assert_int_equal(ping->session.value, d.session.value);
+    say_pong(&d.workers[0], ping, &a.end.end.request, 1);
+    ping = &hear(&d, &d.workers[0], FBY_MSG_PING)->ping;
+    assert_unheard(&d, &d.workers[0], FBY_MSG_REQUEST);
+    say_pong(&d.workers[0], ping, NULL, 0);
+    answer_next(&d);
+    assert_delivers(&d, 0);
+    assert_int_equal(stats_of(&d).lost, 1);
+    dialogue_end(&d);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_busy_worker_is_asked_again_when_it_says),
+        cmocka_unit_test(a_lost_request_is_asked_again),
+        cmocka_unit_test(forgotten_content_is_opened_again),
+        cmocka_unit_test(a_step_that_all_workers_refuse_fails_the_stream),
+        cmocka_unit_test(batches_before_the_one_that_fails_are_delivered),
+        cmocka_unit_test(workers_that_serve_other_bytes_are_left_aside),
+        cmocka_unit_test(a_worker_that_leaves_finishes_what_it_has),
+        cmocka_unit_test(a_new_route_keeps_what_the_worker_names),
+        cmocka_unit_test(a_pong_says_what_the_worker_still_has),
+    };
+    fby_log_init("test", FBY_LOG_ERROR);
+    if (argc > 1) { /* one test alone, to look into it */
+        cmocka_set_test_filter(argv[1]);
+    }
+    return cmocka_run_group_tests_name(
+        "trainer_client.receiver_refusals", tests, NULL, NULL);
+}
