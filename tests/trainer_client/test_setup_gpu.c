@@ -197,10 +197,11 @@ static void an_arena_has_room_for_all_that_crosses(void **state)
     const uint64_t drawn = up(sizeof(struct fby_ops_plan)) +
                            up(BATCH * sizeof(struct fby_ops_row)) +
                            up(BATCH * sizeof(uint64_t));
-    const uint64_t raw =
-        up(BATCH * 5 * 7 * 3) + up(BATCH) + up(BATCH * 3 * 3 * 3) + up(BATCH) +
-        up(layout->fields[5].raw_bytes) + up(BATCH * 31 * 17 * 6);
-    const uint64_t factors = up(2 * 6 * sizeof(float));
+    const uint64_t raw = up(UINT64_C(5) * BATCH * 7 * 3) + up(BATCH) +
+                         up(UINT64_C(27) * BATCH) + up(BATCH) +
+                         up(layout->fields[5].raw_bytes) +
+                         up(UINT64_C(31) * BATCH * 17 * 6);
+    const uint64_t factors = up(12 * sizeof(float));
     const uint64_t valid   = up(BATCH);
     uint64_t       list    = fby_segments_room(layout, setup.expansions, valid);
     assert_int_equal(setup.arena_bytes,
@@ -215,10 +216,10 @@ static void gathered_pictures_lie_behind_the_arena(void **state)
     struct fby_setup       setup;
     accepted(&o, &setup);
     assert_int_equal(setup.work_offset[1], setup.arena_bytes);
-    assert_int_equal(
-        setup.work_offset[4], setup.arena_bytes + up(BATCH * 5 * 7 * 3));
-    assert_int_equal(
-        setup.work_bytes, up(BATCH * 5 * 7 * 3) + up(BATCH * 3 * 3 * 3));
+    assert_int_equal(setup.work_offset[4],
+        setup.arena_bytes + up(UINT64_C(5) * BATCH * 7 * 3));
+    assert_int_equal(setup.work_bytes,
+        up(UINT64_C(5) * BATCH * 7 * 3) + up(UINT64_C(27) * BATCH));
     assert_int_equal(setup.work_offset[0], 0);
     assert_int_equal(setup.work_offset[3], 0);
     fby_setup_fini(&setup);

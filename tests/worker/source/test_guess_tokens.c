@@ -286,7 +286,7 @@ static void a_brace_names_as_many_files_as_a_path_can_hold(void **state)
     look(sb, "p", FBY_U8);
     assert_int_equal(guess.splits[0].shards, 15);
     assert_int_equal(strlen(guess.splits[0].pattern),
-        strlen(sandbox_path(sb, "p/{")) + 15 * 251);
+        strlen(sandbox_path(sb, "p/{")) + (size_t)15 * 251);
     write_long_names(sb, 17);
     assert_refused(sb, "p", FBY_U8,
         "17 token files of split train that no short pattern names; give each "

@@ -16,10 +16,12 @@ enum how { WHOLE, PIECES, ENDED, BROKEN };
 static _Atomic enum how how;
 static atomic_uint      calls;
 
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
 ssize_t __real_read(int fd, void *out, size_t size);
 ssize_t __real_pread(int fd, void *out, size_t size, off_t offset);
 ssize_t __wrap_read(int fd, void *out, size_t size);
 ssize_t __wrap_pread(int fd, void *out, size_t size, off_t offset);
+/* NOLINTEND(readability-identifier-naming) */
 
 /* What a call is to return; 1: as many bytes as there are, up to *size. */
 static ssize_t answer(size_t *size)
@@ -55,8 +57,10 @@ ssize_t __wrap_pread(int fd, void *out, size_t size, off_t offset)
 /* How many calls of fstat succeed before one fails; -1: all of them. */
 static atomic_int stats_left = -1;
 
+/* NOLINTBEGIN(readability-identifier-naming): what the linker calls them */
 int __real_fstat(int fd, struct stat *out);
 int __wrap_fstat(int fd, struct stat *out);
+/* NOLINTEND(readability-identifier-naming) */
 
 int __wrap_fstat(int fd, struct stat *out)
 {
