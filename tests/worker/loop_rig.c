@@ -41,7 +41,7 @@ void wire_fail(int n)
     wire.fails = n;
 }
 
-/* A part that fails in the middle: nothing of the message goes. */
+/* A part in the middle fails: no part of the message is sent. */
 static bool fails_now(void)
 {
     errno = EHOSTUNREACH;
