@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/cpus.h"
+#include "tests/says.h"
 #include "worker/places.h"
 #include "worker/worker.h"
 
@@ -111,9 +112,7 @@ static void refuses(
     unsigned        before = open_descriptors();
     const cpu_set_t cpus   = allowed();
     assert_int_equal(fby_worker_run(options, &why), err);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
     assert_int_equal(open_descriptors(), before);
     cpu_set_t now = allowed();
     assert_true(CPU_EQUAL(&now, &cpus));
