@@ -162,7 +162,7 @@ static char *text_of_a_path(void)
 {
     static const char path[] = "/data/sets/aa.tar";
     char             *text   = strdup(pipeline_text);
-    memcpy(strstr(text, "in1k:t-{0..3}.tar"), path, strlen(path));
+    memcpy(strstr(text, "in1k:t-{0..3}.tar"), path, sizeof(path) - 1);
     return text;
 }
 
