@@ -296,13 +296,16 @@ void rig_collect(struct rig *rig)
 
 void rig_collect_all(struct rig *rig)
 {
-    struct pollfd freed = {
-        .fd = fby_arenas_fd(rig->shell.arenas), .events = POLLIN};
+    struct shell *shell   = &rig->shell;
+    struct pollfd ready[] = {
+        {.fd = fby_arenas_fd(shell->arenas), .events = POLLIN},
+        {.fd = fby_stages_fd(shell->stages), .events = POLLIN}};
     rig_collect(rig);
-    while (fby_memory_counts(rig->shell.memory).used > 0) {
-        if (poll(&freed, 1, PATIENCE_MS) != 1) {
+    while (fby_memory_counts(shell->memory).used > 0) {
+        if (poll(ready, 2, PATIENCE_MS) < 1) {
             fail_msg("memory is never released");
         }
+        fby_shell_take_events(shell); /* which may hold a cancelled batch */
         rig_collect(rig);
     }
     assert_int_equal(rig->shell.budget.charged, 0);
