@@ -210,7 +210,7 @@ static inline struct heard *find_heard(
     return one;
 }
 
-/* All requests that came are named: what is not would count as lost. */
+/* The PONG names all requests: one that it left out would count as lost. */
 static inline void answer_ping(struct party *worker, struct heard *ping)
 {
     struct fby_request_id open[FBY_OPEN_REQUESTS];
@@ -262,7 +262,7 @@ static inline const struct fby_message *hear(
     return &one->message;
 }
 
-/* The same of whichever worker gets it. */
+/* The same for any of the workers. */
 static inline const struct fby_message *hear_any(
     struct dialogue *d, enum fby_message_type type, struct party **out)
 {
@@ -473,7 +473,7 @@ static inline void say_refused(struct dialogue *d, struct party *worker,
                     }});
 }
 
-/* BUSY, until the trainer is told of it. */
+/* Send BUSY; returns when it is the reason why the stream waits. */
 static inline void say_busy(struct dialogue *d, struct party *worker,
     struct fby_request_id request, uint32_t retry_ms)
 {
@@ -487,8 +487,8 @@ static inline void say_busy(struct dialogue *d, struct party *worker,
     await_waiting(d, text);
 }
 
-/* HELLO and WELCOME; the OPEN that comes of it. It says HELLO again after a
- * second. */
+/* HELLO and WELCOME; returns the OPEN that follows. The client repeats HELLO
+ * after a second. */
 static inline struct fby_open greet(struct dialogue *d, struct party *worker)
 {
     int64_t patience = fby_now_ns() + PATIENCE;

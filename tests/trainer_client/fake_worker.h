@@ -69,12 +69,11 @@ uint32_t fake_worker_length(uint64_t sample, uint32_t most);
 struct fake_server;
 
 struct fake_server *fake_server_start(void);
-/* Restart it on its port as another instance that knows nothing but the
- * workers. */
+/* Restart it on its port as another instance, which knows only the workers. */
 void        fake_server_restart(struct fake_server *self);
 void        fake_server_stop(struct fake_server **self_p);
 const char *fake_server_endpoint(const struct fake_server *self);
-/* Workers are told to sessions when they renew. */
+/* Sessions get the list of workers when they renew. */
 void fake_server_add(
     struct fake_server *self, const struct fake_worker *worker);
 /* Every JOIN is refused with this code (of fby_join_refused_code) and text;

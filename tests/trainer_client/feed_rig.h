@@ -207,7 +207,7 @@ static inline void assert_names_call(
 }
 
 /* A hundred batches, up to three rings of them held, released in any order;
- * some go back before anybody took them. */
+ * some are given back before they are joined. */
 static inline void hold_and_release(struct rig *rig)
 {
     struct held held[3 * OUTS];

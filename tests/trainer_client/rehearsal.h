@@ -10,7 +10,7 @@ struct rehearsal {
     uint8_t *arena;
     uint64_t list; /* where in it */
     uint8_t *out;
-    uint64_t arena_bytes; /* of both, for who has to copy them */
+    uint64_t arena_bytes; /* of both, for a caller that copies them */
     uint64_t out_bytes;
 };
 

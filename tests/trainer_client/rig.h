@@ -79,7 +79,7 @@ static inline void rig_open(struct rig *rig)
     }
 }
 
-/* An open stream of one honest worker. */
+/* An open stream of one correct worker. */
 static inline void rig_stream(struct rig *rig, uint32_t size)
 {
     rig_begin(rig, size, "drop");

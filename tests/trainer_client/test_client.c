@@ -1,5 +1,5 @@
-/* Streams through the public header: their values, and that they stay the same
- * whatever happens on the way. */
+/* Streams through the public header: their values, which no fault of a worker
+ * or of the network changes. */
 #include "tests/trainer_client/client_stream.h"
 
 #include "common/log.h"
@@ -155,7 +155,7 @@ static void survive(const struct fake_behaviour *bad, const struct digest *want)
     rig_add(&rig, (struct fake_behaviour){0});
     struct digest got = stream_digest(&rig, STEPS);
     assert_same(&got, want);
-    /* the last one may be in its hands */
+    /* the last request may still be in work */
     assert_true(
         fake_worker_requests(worker) < 3 || fake_worker_effects(worker) > 0);
     rig_end(&rig);
@@ -311,7 +311,7 @@ static void an_answer_to_an_older_open_is_no_error(void **state)
 
 /* ---- Audits -------------------------------------------------------------- */
 
-/* Every step is asked of an honest worker and of this one. */
+/* Every step is asked of a correct worker and of this one. */
 static struct fake_worker *audit_with(
     struct rig *rig, struct fake_behaviour behaviour)
 {
@@ -337,7 +337,8 @@ static void two_correct_workers_pass_every_audit(void **state)
     rig_end(&rig);
 }
 
-static void damage_of_a_second_answer_is_not_told_as_other_values(void **state)
+static void damage_of_a_second_answer_does_not_count_as_other_values(
+    void **state)
 {
     (void)state;
     struct digest               want  = undisturbed();
@@ -505,7 +506,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(chunks_may_come_in_any_order),
         cmocka_unit_test(an_answer_to_an_older_open_is_no_error),
         cmocka_unit_test(two_correct_workers_pass_every_audit),
-        cmocka_unit_test(damage_of_a_second_answer_is_not_told_as_other_values),
+        cmocka_unit_test(
+            damage_of_a_second_answer_does_not_count_as_other_values),
         cmocka_unit_test(
             other_values_in_an_audit_name_both_workers_and_the_step),
         cmocka_unit_test(a_token_goes_on_right_after_its_batch),

@@ -1,5 +1,5 @@
 /* Streams through the public header: workers that differ, fail, come and go;
- * and batches in the trainer's hands. */
+ * and batches that the trainer holds. */
 #include "tests/trainer_client/client_stream.h"
 
 #include <stdatomic.h>
@@ -86,7 +86,7 @@ static void the_jobs_pin_decides_against_the_majority(void **state)
     rig_end(&rig);
 }
 
-static void a_source_that_is_nowhere_is_an_error_that_names_it(void **state)
+static void a_missing_source_is_an_error_that_names_it(void **state)
 {
     (void)state;
     struct rig rig;
@@ -465,7 +465,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(log_lines_go_to_the_callers_function),
         cmocka_unit_test(a_tie_names_both_workers_and_the_shard),
         cmocka_unit_test(the_jobs_pin_decides_against_the_majority),
-        cmocka_unit_test(a_source_that_is_nowhere_is_an_error_that_names_it),
+        cmocka_unit_test(a_missing_source_is_an_error_that_names_it),
         cmocka_unit_test(a_worker_that_never_opens_does_not_delay_the_stream),
         cmocka_unit_test(without_a_worker_open_says_so_in_time),
         cmocka_unit_test(a_refusal_of_the_server_is_reported_in_its_words),

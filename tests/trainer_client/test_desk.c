@@ -373,7 +373,7 @@ static void open_waits_until_its_deadline_and_no_longer_asks(void **state)
     end(&c);
 }
 
-static void next_waits_as_long_as_it_is_told(void **state)
+static void next_waits_as_long_as_its_timeout(void **state)
 {
     (void)state;
     struct counter        c;
@@ -516,7 +516,7 @@ int main(void)
         cmocka_unit_test(values_that_cannot_be_made_fail_the_stream),
         cmocka_unit_test(each_advance_of_a_scan_is_reported_once),
         cmocka_unit_test(open_waits_until_its_deadline_and_no_longer_asks),
-        cmocka_unit_test(next_waits_as_long_as_it_is_told),
+        cmocka_unit_test(next_waits_as_long_as_its_timeout),
         cmocka_unit_test(the_bell_rings_for_a_waiting_consumer_and_for_room),
         cmocka_unit_test(a_desk_has_room_up_to_its_last_place),
         cmocka_unit_test(

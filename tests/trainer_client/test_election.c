@@ -243,7 +243,7 @@ static const struct fby_candidate *winner_of(
     return winner;
 }
 
-static void most_votes_win_in_whatever_order_they_come(void **state)
+static void most_votes_win_in_any_order(void **state)
 {
     (void)state;
     static const struct {
@@ -343,7 +343,7 @@ int main(void)
         cmocka_unit_test(shards_with_other_names_or_missing_are_reported),
         cmocka_unit_test(a_pin_that_no_worker_has_is_reported_with_both_values),
         cmocka_unit_test(two_pins_that_differ_are_reported),
-        cmocka_unit_test(most_votes_win_in_whatever_order_they_come),
+        cmocka_unit_test(most_votes_win_in_any_order),
         cmocka_unit_test(data_and_build_are_elected_together),
         cmocka_unit_test(half_a_pin_leaves_the_rest_to_a_majority),
         cmocka_unit_test(opinions_beyond_the_table_are_not_counted),

@@ -534,7 +534,7 @@ static void bits_are_the_same_one_by_one_and_eight_at_a_time(void **state)
     }
 }
 
-static void two_pixels_of_nine_maps_become_what_is_written_here(void **state)
+static void two_pixels_of_nine_maps_become_these_bytes(void **state)
 {
     (void)state;
     static struct fby_expansion plan;
@@ -600,7 +600,7 @@ int main(void)
         cmocka_unit_test(channels_of_arrays_come_apart),
         cmocka_unit_test(millimetres_become_metres),
         cmocka_unit_test(bits_are_the_same_one_by_one_and_eight_at_a_time),
-        cmocka_unit_test(two_pixels_of_nine_maps_become_what_is_written_here),
+        cmocka_unit_test(two_pixels_of_nine_maps_become_these_bytes),
         cmocka_unit_test(only_the_host_device_is_there),
     };
     return cmocka_run_group_tests_name(

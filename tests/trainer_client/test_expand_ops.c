@@ -456,7 +456,7 @@ static void fill_album(
     free(plan);
 }
 
-/* What is made of `raw`, by a plan of its own. */
+/* The tensor of `raw`. */
 static uint8_t *tensor_of(const struct fby_field_content *field,
     const struct fby_field_delivery                      *delivery,
     const struct fby_ops_batch *batch, const uint8_t *raw, size_t *bytes)

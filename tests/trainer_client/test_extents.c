@@ -1,4 +1,4 @@
-/* Where rows lie, from lengths that may say anything. */
+/* Where rows lie, from lengths that may be wrong. */
 #include "tests/trainer_client/rows.h"
 
 #include <stdio.h>
@@ -144,7 +144,7 @@ static void a_chunk_cut_short_is_refused(void **state)
     rows_end(&rows);
 }
 
-/* Whatever a frame may hold that the checks of frames let through. */
+/* Random bytes, as a frame that passed its checks may still hold them. */
 static void any_bytes_are_refused_or_lie_within_their_chunk(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The way of a batch to a device whose work is done late and in any order: no
- * memory is filled anew while something still reads it. */
+/* Batches on their way to a device that works late and in any order: no memory
+ * is filled again while something still reads it. */
 #include "tests/trainer_client/feed_rig.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Memory for tensors, ours and the caller's: it goes back after all that used
- * it, whatever failed, and where there is none there is no further batch. */
+/* Memory for tensors, ours and the caller's: it is freed after its last use,
+ * also after a failure; without it there is no further batch. */
 #include "tests/trainer_client/feed_rig.h"
 
 /* An allocator as PyTorch's: what comes back is used again, and overwritten,
@@ -134,7 +134,7 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     assert_non_null(strstr(why.text, "released on a stream"));
     assert_non_null(strstr(why.text, "epoch 2 step 0"));
     fby_feed_give(rig.feed, out);
-    uint8_t *kept = held.out->memory; /* whoever reads it may go on */
+    uint8_t *kept = held.out->memory; /* a reader may still use it */
     end(&rig);
     assert_int_equal(heap.live, 1);
     while (heap.n > 0) {

@@ -1,5 +1,5 @@
-/* Arenas of pinned memory: who waits for one gets it pinned, or is told why it
- * cannot be; and what was pinned is unpinned, once. */
+/* Arenas of pinned memory: a wait for one returns it pinned, or the reason why
+ * it cannot be; and what was pinned is unpinned once. */
 #include "tests/test.h"
 
 #include <pthread.h>
@@ -117,7 +117,7 @@ int __wrap_pthread_cond_wait(pthread_cond_t *changed, pthread_mutex_t *held)
 
 /* NOLINTEND(readability-identifier-naming) */
 
-/* `n` calls from the `first` on fail; `at_once`: none waits for anybody. */
+/* `n` calls from the `first` on fail; `at_once`: no call blocks. */
 static struct fby_pinned *begin(bool at_once, uint32_t first, uint32_t n)
 {
     struct fby_pinned          *self   = NULL;

@@ -1,6 +1,6 @@
-/* A stream that ends on a GPU: the same values as on the host, whatever the
- * chunks' coding, and however many batches are held. The GPU is the fake one
- * here, and a real one in tests/gpu. */
+/* A stream that ends on a GPU: the same values as on the host, in every coding
+ * of chunks, and with any number of batches held. The GPU is the fake one here,
+ * and a real one in tests/gpu. */
 #include "tests/trainer_client/rig.h"
 
 #include "common/pipeline/types.h"

@@ -1,5 +1,5 @@
-/* Batches of a GPU in the consumer's hands: their memory is written anew after
- * what is on the stream of the release, whichever streams had them before. */
+/* Batches on a GPU that the consumer holds: their memory is written again only
+ * after the work on the stream of the release. */
 #include "tests/trainer_client/feed_rig.h"
 
 #include <sys/syscall.h>
@@ -86,7 +86,7 @@ static void memory_waits_for_the_stream_of_the_release(void **state)
     }
 }
 
-/* A stream that cannot be waited for is told to who asks. */
+/* The call fails, and can be repeated. */
 static void a_stream_that_cannot_wait_is_refused(void **state)
 {
     (void)state;

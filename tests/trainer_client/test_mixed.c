@@ -28,7 +28,7 @@ static void begin(struct rig *rig, uint32_t rank)
     rig_open(rig);
 }
 
-/* All that a row is mixed with comes of its sample and of its partner's. */
+/* A row's labels come from its own sample and its partner's. */
 static void check_labels(const struct forebay_batch *batch, uint32_t own,
     const struct fby_ops_row *rows)
 {

@@ -3,6 +3,7 @@
 #include "tests/trainer_client/rig.h"
 
 #include "common/pipeline/types.h"
+#include "tests/says.h"
 
 enum { STEPS = 12, WORDS = 9, BOXES = 300 };
 
@@ -236,9 +237,7 @@ static void fails_with(struct fake_behaviour bad, const char *words)
     struct rig rig;
     ragged_stream(&rig, bad);
     const char *error = rig_assert_fails(&rig, FOREBAY_DATA);
-    if (strstr(error, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error, words);
-    }
+    assert_text_says(error, words);
     rig_end(&rig);
 }
 

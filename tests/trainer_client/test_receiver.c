@@ -45,7 +45,7 @@ static void a_join_and_a_hello_identify_the_client(void **state)
     dialogue_end(&d);
 }
 
-static void an_open_says_what_is_to_be_opened(void **state)
+static void an_open_names_the_content_and_its_location(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -92,7 +92,7 @@ static void a_request_asks_for_the_step_of_the_agreed_data(void **state)
     dialogue_end(&d);
 }
 
-/* As the pipeline says for the field that is asked for, whichever are not. */
+/* One choice for each selected field, in the order of the pipeline. */
 static void a_request_chooses_the_coding_of_each_selected_field(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void assert_credit(
     assert_int_equal(received, n);
 }
 
-static void every_chunk_is_credited_whatever_becomes_of_it(void **state)
+static void every_chunk_is_credited_used_or_not(void **state)
 {
     (void)state;
     enum { FRAME = FBY_CHUNK_PREFIX + ROWS };
@@ -262,7 +262,8 @@ static void an_open_stream_fails_only_for_other_data(void **state)
     }
 }
 
-static void a_server_that_does_not_know_it_is_joined_again(void **state)
+static void a_server_that_does_not_know_the_session_is_joined_again(
+    void **state)
 {
     (void)state;
     struct dialogue   d;
@@ -439,15 +440,16 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_join_and_a_hello_identify_the_client),
-        cmocka_unit_test(an_open_says_what_is_to_be_opened),
+        cmocka_unit_test(an_open_names_the_content_and_its_location),
         cmocka_unit_test(a_request_asks_for_the_step_of_the_agreed_data),
         cmocka_unit_test(a_request_chooses_the_coding_of_each_selected_field),
-        cmocka_unit_test(every_chunk_is_credited_whatever_becomes_of_it),
+        cmocka_unit_test(every_chunk_is_credited_used_or_not),
         cmocka_unit_test(closing_says_quit_and_bye),
         cmocka_unit_test(a_refusal_fails_a_stream_that_is_not_open),
         cmocka_unit_test(a_stream_without_memory_for_a_batch_fails),
         cmocka_unit_test(an_open_stream_fails_only_for_other_data),
-        cmocka_unit_test(a_server_that_does_not_know_it_is_joined_again),
+        cmocka_unit_test(
+            a_server_that_does_not_know_the_session_is_joined_again),
         cmocka_unit_test(a_server_without_workers_is_reported),
         cmocka_unit_test(a_worker_off_the_list_is_forgotten_once_it_fails),
         cmocka_unit_test(invalid_messages_from_the_server_are_counted),

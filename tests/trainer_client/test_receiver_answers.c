@@ -200,7 +200,7 @@ static void answers_that_are_not_right_are_asked_for_again(void **state)
     dialogue_end(&d);
 }
 
-/* Another's END would say what is substituted, and how long it took. */
+/* The END of another worker would name substitutes and a service time. */
 static void only_the_worker_that_was_asked_is_listened_to(void **state)
 {
     (void)state;

@@ -102,7 +102,7 @@ static void lose_it(struct answer *a)
     say_lost(a);
 }
 
-/* Damage is not told as other values, and nothing is asked again for it. */
+/* Damage does not count as other values, and causes no new request. */
 static void a_second_answer_that_is_damaged_is_skipped(void **state)
 {
     (void)state;

@@ -26,7 +26,7 @@ static void say_open_failed(struct dialogue *d, struct party *worker,
                     }});
 }
 
-/* The connection broke: it is greeted anew, and gets another OPEN. */
+/* The connection broke: HELLO comes again, then another OPEN. */
 static struct fby_open greet_again(struct dialogue *d, struct party *worker)
 {
     say(worker, &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
@@ -428,7 +428,7 @@ static void begin_with_token(struct dialogue *d, char *text)
     dialogue_start(d);
 }
 
-static void a_token_says_where_to_begin_and_with_what(void **state)
+static void a_token_sets_the_position_and_the_data(void **state)
 {
     (void)state;
     struct dialogue d;
@@ -502,7 +502,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_info_is_that_of_the_agreed_data),
         cmocka_unit_test(sample_numbers_follow_from_the_samples_of_each_shard),
         cmocka_unit_test(a_stream_ends_with_its_steps_or_its_epochs),
-        cmocka_unit_test(a_token_says_where_to_begin_and_with_what),
+        cmocka_unit_test(a_token_sets_the_position_and_the_data),
         cmocka_unit_test(a_job_of_other_data_than_the_tokens_is_refused),
     };
     fby_log_init("test", FBY_LOG_ERROR);

@@ -33,8 +33,8 @@ static void a_server_that_knows_no_worker_is_reported(void **state)
     dialogue_end(&d);
 }
 
-/* Wait until the trainer is told; each HELLO is refused, the first worker
- * does not answer. */
+/* Wait until the stream waits for this reason. Each HELLO is refused, and the
+ * first worker does not answer. */
 static void refuse_until(struct dialogue *d, int i, const char *text)
 {
     struct fby_why waiting  = {""};
@@ -80,7 +80,7 @@ static void one_worker_without_room_is_named_with_its_reason(void **state)
 }
 
 /* Two workers, of which one opens and one scans for a while. False: this thread
- * was held up for so long that nothing can be said. */
+ * was held up for so long that there is no result. */
 static bool try_to_scan(void)
 {
     const int64_t   mute_ns = FBY_NS_PER_S / 2;

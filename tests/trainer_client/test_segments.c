@@ -1,5 +1,5 @@
-/* Which fields a device is told of, how they come, and that no list is longer
- * than the room that was asked for it. */
+/* The fields in a list of segments, their codings, and that no list is longer
+ * than the room reserved for it. */
 #include "tests/test.h"
 
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static uint64_t list_of_pictures(const struct fby_raw_layout *layout,
     return bytes;
 }
 
-static void a_list_fits_the_room_that_was_asked_for_it(void **state)
+static void a_list_fits_the_room_reserved_for_it(void **state)
 {
     (void)state;
     const struct fby_field_delivery to = {
@@ -194,7 +194,7 @@ int main(void)
             a_table_of_documents_has_at_most_the_tokens_of_a_segment),
         cmocka_unit_test(pictures_of_one_channel_or_three_may_come_packed),
         cmocka_unit_test(only_flips_leave_pictures_where_they_are),
-        cmocka_unit_test(a_list_fits_the_room_that_was_asked_for_it),
+        cmocka_unit_test(a_list_fits_the_room_reserved_for_it),
         cmocka_unit_test(a_list_of_fewer_rows_fits_too),
     };
     return cmocka_run_group_tests_name(

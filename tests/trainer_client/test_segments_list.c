@@ -1,5 +1,5 @@
-/* The list itself: what is too much for one segment is cut, and the table says
- * whose each block is. */
+/* The list itself: work too large for one segment is cut, and the table gives
+ * the segment of each block. */
 #include "tests/test.h"
 
 #include <stdlib.h>

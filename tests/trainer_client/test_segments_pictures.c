@@ -1,5 +1,5 @@
 /* Segments of pictures: where lines of one lie, how many tiles, how much shared
- * memory. What becomes of them, test_expand_block.c has. */
+ * memory. Their values are tested in test_expand_block.c. */
 #include "tests/test.h"
 
 #include <stdlib.h>

@@ -162,10 +162,7 @@ static char *text_of_a_path(void)
 {
     static const char path[] = "/data/sets/aa.tar";
     char             *text   = strdup(pipeline_text);
-    char             *source = strstr(text, "in1k:t-{0..3}.tar");
-    for (size_t i = 0; path[i] != '\0'; i++) {
-        source[i] = path[i];
-    }
+    memcpy(strstr(text, "in1k:t-{0..3}.tar"), path, sizeof(path) - 1);
     return text;
 }
 

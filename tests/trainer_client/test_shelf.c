@@ -1,4 +1,4 @@
-/* Output slots: how many there are, who holds them, when they go. */
+/* Output slots: how many there are, who holds them, when they are freed. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -137,7 +137,7 @@ static void a_batch_outlives_the_stream(void **state)
 
 /* ---- Number of slots ----------------------------------------------------- */
 
-static void as_many_slots_as_fit_into_what_may_be_held(void **state)
+static void as_many_slots_as_fit_into_max_held_bytes(void **state)
 {
     (void)state;
     for (uint32_t n = 1; n < MOST; n++) {
@@ -297,7 +297,7 @@ int main(void)
         cmocka_unit_test(there_is_one_slot_however_little_may_be_held),
         cmocka_unit_test(a_batch_goes_back_with_its_last_reference),
         cmocka_unit_test(a_batch_outlives_the_stream),
-        cmocka_unit_test(as_many_slots_as_fit_into_what_may_be_held),
+        cmocka_unit_test(as_many_slots_as_fit_into_max_held_bytes),
         cmocka_unit_test(a_batch_that_goes_round_begins_anew),
         cmocka_unit_test(
             without_memory_for_a_usual_slot_the_system_is_to_blame),

@@ -559,8 +559,8 @@ static void audits_of_two_steps_are_kept_apart(void **state)
     }
 }
 
-/* It was answered whole when its step had to be asked of the same worker: then
- * nothing is left to compare, and what it owed was taken from it before. */
+/* The audit was complete when its step had to be asked of the same worker: no
+ * answer of another worker is left to compare it with. */
 static void an_audit_that_is_skipped_after_its_end_is_owed_no_more(void **state)
 {
     (void)state;
@@ -574,7 +574,7 @@ static void an_audit_that_is_skipped_after_its_end_is_owed_no_more(void **state)
     assert_int_equal(again.peer, second.peer);
     answer(&d, &again);
     assert_counted(&d, "requests 3, rerequests 1, lost 1, audits_skipped 1");
-    fby_window_leave(d.w, d.now, second.peer); /* it parts: it owes nothing */
+    fby_window_leave(d.w, d.now, second.peer); /* and has nothing to answer */
     turn(&d);
     assert_int_equal(count(&d, FBY_DO_BYE, second.peer), 1);
     assert_int_equal(count(&d, FBY_DO_GONE, second.peer), 1);
@@ -586,7 +586,7 @@ static void leave_and_answer(struct driver *d, const struct fby_action *r)
     answer_audit(d, r, 1);
 }
 
-/* It owes nothing then, so it parts. */
+/* It then has nothing left to answer. */
 static void a_leaving_worker_parts_when_its_audit_is_over(void **state)
 {
     (void)state;

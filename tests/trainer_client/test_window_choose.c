@@ -226,8 +226,8 @@ static void a_slower_worker_is_asked_for_less(void **state)
     }
 }
 
-/* The answer to an audit tells of a worker that is asked for nothing else, and
- * is no load afterwards. Worker 0 takes 30 ms, worker 1 takes 10 ms; all take
+/* The answer to an audit is a measurement of a worker that has no request, and
+ * afterwards adds no load. Worker 0 takes 30 ms, worker 1 takes 10 ms; all take
  * 12.5 ms on average. */
 static void an_audit_measures_a_worker_too(void **state)
 {

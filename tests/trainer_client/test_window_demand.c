@@ -119,8 +119,8 @@ static void short_batches_are_late_by_what_short_ones_took(void **state)
 /* ---- Whether the consumer needs it --------------------------------------- */
 
 /* Six batches at a time, the first `n` of which are ready after 10 ms; worker 1
- * has steps 0, 1, 3 and 5. Whatever is open is late after 60 ms. The consumer
- * first wants one `wish` after the start. */
+ * has steps 0, 1, 3 and 5. An open request is late after 60 ms. The consumer
+ * first wants a batch `wish` after the start. */
 static struct driver ready_after_10_ms(int n, int64_t wish)
 {
     struct fby_window_config c = config_of(6);

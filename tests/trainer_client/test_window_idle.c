@@ -1,4 +1,4 @@
-/* CREDIT for what arrives, and workers from which nothing does. */
+/* CREDIT for what arrives, and idle workers. */
 #include "tests/trainer_client/window_words.h"
 
 /* ---- CREDIT -------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* The life of a peer, and what it is told. */
+/* The states of a peer, and the messages in them. */
 #include "tests/trainer_client/window_words.h"
 
 static void a_peer_is_connected_at_its_first_use(void **state)

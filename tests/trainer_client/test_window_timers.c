@@ -1,4 +1,4 @@
-/* When what is due at a peer is done: not a nanosecond before, nor after.
+/* The timers of a peer: none acts a nanosecond early or late.
  *
  * The driver ticks only at the window's deadlines, so what is done in time was
  * also announced in time. */
@@ -275,7 +275,7 @@ static void a_tick_that_comes_late_does_what_was_due(void **state)
     fby_window_destroy(&d.w);
 }
 
-static void a_late_tick_gives_up_what_only_talks(void **state)
+static void a_late_tick_gives_up_a_worker_without_a_welcome(void **state)
 {
     (void)state;
     struct driver d = greeting();
@@ -392,7 +392,7 @@ int main(void)
         cmocka_unit_test(so_many_peers_are_connected_and_no_more),
         cmocka_unit_test(after_the_start_peers_are_connected_when_needed),
         cmocka_unit_test(a_tick_that_comes_late_does_what_was_due),
-        cmocka_unit_test(a_late_tick_gives_up_what_only_talks),
+        cmocka_unit_test(a_late_tick_gives_up_a_worker_without_a_welcome),
         cmocka_unit_test(a_late_tick_finds_suspects_and_idle_workers),
         cmocka_unit_test(a_late_tick_warns_that_no_worker_can_be_asked),
         cmocka_unit_test(without_a_worker_the_user_is_warned_every_5_s),

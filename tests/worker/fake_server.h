@@ -16,7 +16,7 @@ struct server { /* the test in a server's place */
     void              *zmq;
     void              *router;
     char               endpoint[64];
-    uint8_t            worker[256]; /* who spoke last */
+    uint8_t            worker[256]; /* sent the last message */
     size_t             worker_size;
     struct fby_message message;
 };
@@ -69,7 +69,7 @@ static inline void say_registered(
 }
 
 /* The server's reply to a message the test does not wait for: a worker that is
- * not answered connects anew, and registers instead of telling more. */
+ * not answered connects again, and registers instead of reporting more. */
 static inline void answer(struct server *server)
 {
     struct fby_message *heard = &server->message;

@@ -41,7 +41,7 @@ void wire_fail(int n)
     wire.fails = n;
 }
 
-/* A part that fails in the middle: nothing of the message goes. */
+/* A part in the middle fails: no part of the message is sent. */
 static bool fails_now(void)
 {
     errno = EHOSTUNREACH;
@@ -296,13 +296,16 @@ void rig_collect(struct rig *rig)
 
 void rig_collect_all(struct rig *rig)
 {
-    struct pollfd freed = {
-        .fd = fby_arenas_fd(rig->shell.arenas), .events = POLLIN};
+    struct shell *shell   = &rig->shell;
+    struct pollfd ready[] = {
+        {.fd = fby_arenas_fd(shell->arenas), .events = POLLIN},
+        {.fd = fby_stages_fd(shell->stages), .events = POLLIN}};
     rig_collect(rig);
-    while (fby_memory_counts(rig->shell.memory).used > 0) {
-        if (poll(&freed, 1, PATIENCE_MS) != 1) {
+    while (fby_memory_counts(shell->memory).used > 0) {
+        if (poll(ready, 2, PATIENCE_MS) < 1) {
             fail_msg("memory is never released");
         }
+        fby_shell_take_events(shell); /* which may hold a cancelled batch */
         rig_collect(rig);
     }
     assert_int_equal(rig->shell.budget.charged, 0);

@@ -1,5 +1,5 @@
-/* Which requests are taken, which are told to wait, and why a batch cannot be
- * made. */
+/* Which requests are accepted, which are answered BUSY, and why a batch cannot
+ * be made. */
 #include "tests/test.h"
 
 #include <string.h>
@@ -31,7 +31,7 @@ static void expect_busy(const struct party *to, struct fby_request_id id)
     check_busy(&wire_hear(to, FBY_MSG_BUSY)->busy, id);
 }
 
-static void beyond_the_budget_a_request_is_told_busy(void **state)
+static void beyond_the_budget_a_request_is_answered_busy(void **state)
 {
     struct rig rig;
     rig_open_limited(&rig, state, (struct rig_limits){.budget = 70000});
@@ -56,7 +56,7 @@ static void beyond_the_budget_a_request_is_told_busy(void **state)
 }
 
 /* The budget has room, the pool has not: blocks that are reused are larger. */
-static void a_batch_that_finds_no_memory_is_told_busy(void **state)
+static void a_batch_without_memory_is_answered_busy(void **state)
 {
     struct rig rig;
     rig_open_limited(&rig, state, (struct rig_limits){.memory = 7 << 12});
@@ -122,7 +122,7 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
 }
 
 /* A session beyond its share makes room for another that is below its share;
- * the one furthest beyond gives way, with its last batch. */
+ * the session furthest beyond sheds its last batch. */
 static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
 {
     static const int who[] = {0, 0, 0, 1, 1, 1, 1, 1, 2, 2};
@@ -153,7 +153,8 @@ static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
 
 /* ---- Requests ------------------------------------------------------------ */
 
-static void other_content_data_and_fingerprint_are_told_apart(void **state)
+static void other_content_data_and_fingerprint_have_their_own_answers(
+    void **state)
 {
     struct rig rig;
     rig_open(&rig, state);
@@ -190,7 +191,7 @@ static void other_content_data_and_fingerprint_are_told_apart(void **state)
     rig_close(&rig);
 }
 
-/* It is told to all who asked for it, and nothing of it is left. */
+/* Each client gets CANNOT, and no memory of the batch stays in use. */
 static void a_failed_batch_is_reported_to_all_its_clients(void **state)
 {
     struct rig rig;
@@ -264,7 +265,7 @@ static void end_names_the_rows_that_were_replaced(void **state)
 
 /* ---- Failures ------------------------------------------------------------ */
 
-/* A batch that is not made yet fails as told; what its clients are told. */
+/* A batch that is being made fails with `err`; the message to its client. */
 static const struct fby_message *fail_with(
     struct party *a, fby_err err, enum fby_message_type type)
 {
@@ -340,8 +341,7 @@ static struct fby_request_id request_coded(struct party *party,
     return message.request.request;
 }
 
-/* Work is joined by who would get what was chosen, not by who wants another
- * coding. */
+/* A request joins the work of another only if it allows the chosen coding. */
 static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
 {
     static const struct fby_choice stored = {FBY_AUTO, FBY_CODEC_STORE};
@@ -420,12 +420,12 @@ static void choices_must_match_the_fields(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        IN_SANDBOX(beyond_the_budget_a_request_is_told_busy),
-        IN_SANDBOX(a_batch_that_finds_no_memory_is_told_busy),
+        IN_SANDBOX(beyond_the_budget_a_request_is_answered_busy),
+        IN_SANDBOX(a_batch_without_memory_is_answered_busy),
         IN_SANDBOX(a_batch_beyond_all_budget_names_both_numbers),
         IN_SANDBOX(a_batch_beyond_the_slot_names_both_numbers),
         IN_SANDBOX(a_surplus_is_shed_for_a_session_below_its_share),
-        IN_SANDBOX(other_content_data_and_fingerprint_are_told_apart),
+        IN_SANDBOX(other_content_data_and_fingerprint_have_their_own_answers),
         IN_SANDBOX(a_failed_batch_is_reported_to_all_its_clients),
         IN_SANDBOX(end_names_the_rows_that_were_replaced),
         IN_SANDBOX(the_cause_of_a_failure_decides_the_message),

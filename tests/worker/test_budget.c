@@ -39,7 +39,7 @@ static void unused_entitlements_are_kept_for_their_session(void **state)
     assert_int_equal(fby_budget_beyond(&greedy), 40);
 }
 
-static void a_newcomer_waits_only_for_what_is_on_its_way_back(void **state)
+static void a_new_share_gets_refunded_bytes_first(void **state)
 {
     (void)state;
     struct fby_budget       b    = budget_of(100);
@@ -182,7 +182,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(entitlements_never_exceed_the_budget),
         cmocka_unit_test(unused_entitlements_are_kept_for_their_session),
-        cmocka_unit_test(a_newcomer_waits_only_for_what_is_on_its_way_back),
+        cmocka_unit_test(a_new_share_gets_refunded_bytes_first),
         cmocka_unit_test(charges_of_a_share_that_left_remain),
         cmocka_unit_test(a_budget_is_the_sum_of_its_shares),
         cmocka_unit_test(the_last_byte_can_be_had),

@@ -34,7 +34,7 @@ static void cancel_all(struct party *party)
     }
 }
 
-/* Make all that was begun, and learn from it; nothing of it is sent. */
+/* Make all that was begun, and learn from it; all of it is cancelled. */
 static void make_all(struct party *party)
 {
     rig_make(party->rig);
@@ -57,8 +57,8 @@ static void hello_with(struct party *party, uint64_t features)
 
 /* ---- Learning ------------------------------------------------------------ */
 
-/* Pictures shrink to less than half at once; labels of eight bytes never do,
- * so all that there is for them is tried before they are stored. */
+/* Pictures shrink to less than half with the first coding; labels of eight
+ * bytes never shrink, so every coding is tried before they are stored. */
 static void each_field_is_tried_by_itself(void **state)
 {
     struct rig rig;

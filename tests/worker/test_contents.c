@@ -286,7 +286,7 @@ static void an_opening_that_is_still_held_is_recorded_once(void **state)
     learn_more(&t, "data/photos/c00/b.jpg");
     learn_more(&t, "data/photos/c00/c.jpg");
     assert_int_equal(find(&t, &a, &nearest), FBY_NOT_FOUND);
-    assert_true(fby_digest_equal(/* which it still is for who waits */
+    assert_true(fby_digest_equal(/* which still waits */
         &fby_opening_state(opening).prepared->data_digest, &a.data_digest));
     fby_opening_release(&opening);
     close_table(&t);

@@ -122,7 +122,7 @@ static void reservations_take_turns_in_one_block(void **state)
     fby_memory_destroy(&memory);
 }
 
-static void a_reservation_can_be_given_back_as_it_is(void **state)
+static void a_reservation_can_be_given_back_unused(void **state)
 {
     (void)state;
     struct fby_memory *memory = fby_memory_create(MIB);
@@ -415,7 +415,7 @@ int main(void)
         cmocka_unit_test(kept_blocks_make_room_for_other_sizes),
         cmocka_unit_test(reserved_memory_is_charged_before_it_is_there),
         cmocka_unit_test(reservations_take_turns_in_one_block),
-        cmocka_unit_test(a_reservation_can_be_given_back_as_it_is),
+        cmocka_unit_test(a_reservation_can_be_given_back_unused),
         cmocka_unit_test(a_reservation_never_grows_past_the_limit),
         cmocka_unit_test(a_reservation_stays_when_the_system_has_no_memory),
         cmocka_unit_test(blocks_that_were_not_used_since_are_freed),

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include "common/pipeline/canon.h"
+#include "tests/says.h"
 #include "tests/worker/loop_rig.h"
 #include "tests/worker/table.h"
 
@@ -59,9 +60,7 @@ static void fails(struct party *party, const char *location,
     assert_int_equal(failed->open.value, 6);
     assert_int_equal(failed->code, code);
     assert_false(failed->data.known || failed->fingerprint.known);
-    if (strstr(failed->text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", failed->text, words);
-    }
+    assert_text_says(failed->text, words);
 }
 
 static void a_failed_open_says_why_by_its_code(void **state)

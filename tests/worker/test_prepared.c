@@ -1,5 +1,5 @@
-/* The orders that a content remembers are those of the seeds and epochs asked
- * for, however many there were. */
+/* A content keeps the orders of several seeds and epochs, each of them right
+ * however many were asked for. */
 #include "tests/test.h"
 
 #include "tests/worker/kit.h"

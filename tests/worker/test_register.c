@@ -198,8 +198,8 @@ static void a_server_that_forgot_the_worker_gets_register_at_once(void **state)
     pair_close(&pair);
 }
 
-/* After ten without an answer the connection is made anew, and what is said
- * there first is who it is. */
+/* After ten messages without an answer it connects again, and REGISTER is the
+ * first message there. */
 static void a_silent_server_is_connected_to_anew(void **state)
 {
     struct pair pair;

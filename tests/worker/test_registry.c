@@ -138,7 +138,7 @@ static void memory_and_threads_are_divided_as_the_manual_says(void **state)
     check_parts(state, 64, most);
 }
 
-static void an_address_nobody_can_connect_to_is_not_advertised(void **state)
+static void a_wildcard_is_not_advertised(void **state)
 {
     (void)state;
     struct fby_worker_options options      = fby_worker_defaults();
@@ -163,7 +163,7 @@ int main(void)
         IN_SANDBOX(a_leaving_worker_says_so_to_the_server),
         IN_SANDBOX(a_wildcard_is_registered_as_the_address_of_the_route),
         IN_SANDBOX(memory_and_threads_are_divided_as_the_manual_says),
-        cmocka_unit_test(an_address_nobody_can_connect_to_is_not_advertised),
+        cmocka_unit_test(a_wildcard_is_not_advertised),
     };
     return cmocka_run_group_tests_name("worker.registry", tests, NULL, NULL);
 }

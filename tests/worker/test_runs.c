@@ -17,7 +17,7 @@ enum {
     WIDE    = 700, /* bytes: 2995 rows a chunk, 1473 rows a run */
     LONGEST = 9,
     CLASSES = 7,
-    BAD     = 77, /* it and the next are samples whose label is none */
+    BAD     = 77, /* this sample and the next have no valid label */
     LARGE   = (2 << 20) + 5,
     THIRDS  = 48,
     SEED    = 3,
@@ -148,7 +148,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
     assert_ok(fby_job_create(&spec, bench->arenas, NULL, &job, &why));
     fby_stages_start(bench->stages, job);
     uint32_t chunks = 0;
-    bool     failed = false; /* as told, for its failure is written before */
+    bool     failed = false; /* by the event: job->failed is set earlier */
     while (chunks < job->layout.n_chunks && !failed) {
         struct fby_stages_event event;
         struct pollfd           ready = {
@@ -289,7 +289,7 @@ static void check_batch(const struct fby_job *job)
 #define SPLIT \
     "{forebay: 1, splits: {s: {columns: t, shuffle: full, last: drop}}, "
 
-/* Both bad samples are, each by the first of its own substitutes. */
+/* Both bad samples are replaced, each by the first of its own substitutes. */
 static void check_substituted(const struct fby_job *job)
 {
     assert_int_equal(job->n_substituted, 2);

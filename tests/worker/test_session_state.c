@@ -1,4 +1,4 @@
-/* Everything that can be seen of a session, at the edges of its rules. */
+/* The state of a session, at the edges of its rules. */
 #include "tests/test.h"
 
 #include "tests/worker/session_driver.h"
@@ -254,7 +254,7 @@ static void an_ended_batch_takes_no_more_chunks(void **state)
     assert_int_equal(fby_session_chunk_ready(d.s, id_of(1), chunk), FBY_GONE);
     assert_int_equal(fby_session_all_ready(d.s, id_of(1)), FBY_GONE);
     fby_session_freed(d.s, id_of(1));
-    expect_nothing(&d); /* it was answered otherwise, so it is not lost */
+    expect_nothing(&d); /* no LOST: the caller answers for it */
     fby_session_freed(d.s, id_of(1));
     assert_int_equal(d.budget.charged, 0);
     finish(&d);
@@ -350,7 +350,7 @@ static void begin_surplus(struct driver *d, int64_t now_ns)
     assert_int_equal(item.kind, FBY_SEND_CHUNK);
 }
 
-static bool gives_way(struct driver *d, int64_t now_ns)
+static bool must_shed(struct driver *d, int64_t now_ns)
 {
     struct fby_session *const all[] = {d->s};
     return fby_session_victim(all, 1, NULL, now_ns) == d->s;
@@ -364,19 +364,19 @@ static void a_session_stalls_a_second_after_an_uncredited_send(void **state)
     struct fby_session_item item;
     begin_surplus(&d, 50 * S);
     assert_false(fby_session_next(d.s, 51 * S, &item));
-    assert_false(gives_way(&d, 51 * S));
-    assert_true(gives_way(&d, 51 * S + 1));
+    assert_false(must_shed(&d, 51 * S));
+    assert_true(must_shed(&d, 51 * S + 1));
     assert_ok(fby_session_credit(d.s, 51 * S, 7, 20));
-    assert_false(gives_way(&d, 52 * S));
-    assert_true(gives_way(&d, 52 * S + 1));
+    assert_false(must_shed(&d, 52 * S));
+    assert_true(must_shed(&d, 52 * S + 1));
     assert_ok(fby_session_credit(d.s, 53 * S, 7, 20)); /* nothing new */
-    assert_true(gives_way(&d, 52 * S + 1));
+    assert_true(must_shed(&d, 52 * S + 1));
     assert_ok(fby_session_credit(d.s, 53 * S, 7, 60));
-    assert_false(gives_way(&d, 100 * S)); /* it owes nothing */
+    assert_false(must_shed(&d, 100 * S)); /* it owes nothing */
     assert_true(fby_session_next(d.s, 100 * S, &item));
     assert_int_equal(item.kind, FBY_SEND_CHUNK);
-    assert_false(gives_way(&d, 101 * S));
-    assert_true(gives_way(&d, 101 * S + 1));
+    assert_false(must_shed(&d, 101 * S));
+    assert_true(must_shed(&d, 101 * S + 1));
     finish(&d);
 }
 
@@ -385,11 +385,11 @@ static void a_session_without_a_route_stalls_at_once(void **state)
     (void)state;
     struct driver d = {0};
     begin_surplus(&d, 50 * S);
-    assert_false(gives_way(&d, 50 * S));
+    assert_false(must_shed(&d, 50 * S));
     fby_session_route_lost(d.s);
-    assert_true(gives_way(&d, 50 * S));
+    assert_true(must_shed(&d, 50 * S));
     fby_session_hello(d.s, 50 * S, 8);
-    assert_false(gives_way(&d, 500 * S));
+    assert_false(must_shed(&d, 500 * S));
     finish(&d);
 }
 
@@ -402,13 +402,13 @@ static void batches_that_have_begun_or_are_no_surplus_are_not_shed(void **state)
     begin(&d, 3);
     fby_session_route_lost(d.s);
     assert_int_equal(request(&d, 1, 1), FBY_SESSION_ACCEPT);
-    assert_false(gives_way(&d, 0)); /* its own */
+    assert_false(must_shed(&d, 0)); /* its own */
     finish(&d);
     begin_surplus(&d, 0);
     assert_int_equal(fby_session_shed(d.s).value, 3);
-    assert_true(gives_way(&d, 2 * S));
+    assert_true(must_shed(&d, 2 * S));
     assert_int_equal(fby_session_shed(d.s).value, 2);
-    assert_false(gives_way(&d, 2 * S)); /* charged still, but nothing waits */
+    assert_false(must_shed(&d, 2 * S)); /* charged still, but nothing waits */
     assert_int_equal(fby_session_shed(d.s).value, 0);
     finish(&d);
 }
@@ -421,11 +421,11 @@ static void a_surplus_of_one_byte_is_shed(void **state)
     struct fby_session_request r = {.id = {1}, .order = 4, .bytes = BATCH};
     fby_session_route_lost(d.s);
     assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
-    assert_false(gives_way(&d, 0));
+    assert_false(must_shed(&d, 0));
     r.id.value = 2;
     r.bytes    = 1;
     assert_int_equal(fby_session_request(d.s, 0, &r), FBY_SESSION_ACCEPT);
-    assert_true(gives_way(&d, 0));
+    assert_true(must_shed(&d, 0));
     assert_int_equal(fby_session_shed(d.s).value, 1); /* of one step: first */
     finish(&d);
 }

@@ -95,7 +95,7 @@ static void one_client_may_ask_twice_for_the_same_rows(void **state)
 
 static const struct fby_choice automatic = {FBY_AUTO, FBY_AUTO};
 
-/* A batch, whose image came in this coding. */
+/* Receive a batch, and check that its image has this coding. */
 static void images_come_in(
     struct world *world, uint64_t step, struct fby_coding coding)
 {
@@ -187,7 +187,7 @@ static void a_session_beyond_the_budget_is_refused(void **state)
     world_finish(&world);
 }
 
-/* It is told so by each answer, so that it can ask another worker. */
+/* Each answer says so, and the client can ask another worker. */
 static void a_batch_this_worker_can_never_hold_names_both_numbers(void **state)
 {
     struct world world;
@@ -377,9 +377,9 @@ static void a_list_of_shards_that_no_message_holds_is_refused(void **state)
 
 /* ---- Flow, routes, ends -------------------------------------------------- */
 
-/* Beyond window and memory a client that takes nothing is told BUSY; the
- * worker still serves it once it goes on. */
-static void a_client_that_stops_reading_is_told_busy(void **state)
+/* A client that stops reading is answered BUSY once its window and the memory
+ * are full; it is served again when it goes on. */
+static void a_client_that_stops_reading_is_answered_busy(void **state)
 {
     struct world world;
     world_prepare(&world, state);
@@ -512,7 +512,7 @@ int main(void)
         IN_SANDBOX(bad_locations_and_contents_are_refused),
         IN_SANDBOX(the_openings_a_client_waits_for_are_limited),
         IN_SANDBOX(a_list_of_shards_that_no_message_holds_is_refused),
-        IN_SANDBOX(a_client_that_stops_reading_is_told_busy),
+        IN_SANDBOX(a_client_that_stops_reading_is_answered_busy),
         IN_SANDBOX(a_cancelled_request_is_no_longer_open),
         IN_SANDBOX(after_a_reset_open_batches_start_again),
         IN_SANDBOX(a_leaving_worker_finishes_what_is_open),

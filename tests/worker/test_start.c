@@ -1,4 +1,4 @@
-/* How a worker starts, and that one which cannot start leaves nothing open. */
+/* How a worker starts; one that cannot start leaves no file and no memory. */
 #include "tests/test.h"
 
 #include <errno.h>
@@ -13,6 +13,7 @@
 #include "common/clock.h"
 #include "common/cores.h"
 #include "common/cpus.h"
+#include "tests/says.h"
 #include "worker/places.h"
 #include "worker/worker.h"
 
@@ -52,7 +53,7 @@ static cpu_set_t allowed(void)
     return set;
 }
 
-static void it_runs_on_the_cpus_that_were_asked_for(void **state)
+static void a_worker_runs_on_the_requested_cpus(void **state)
 {
     (void)state;
     struct fby_worker_options o      = fby_worker_defaults();
@@ -73,7 +74,7 @@ static void it_runs_on_the_cpus_that_were_asked_for(void **state)
     assert_ok(fby_cpus_confine(&before, &why));
 }
 
-static void without_options_it_keeps_its_cpus(void **state)
+static void without_options_a_worker_keeps_its_cpus(void **state)
 {
     (void)state;
     struct fby_worker_options o      = fby_worker_defaults();
@@ -111,9 +112,7 @@ static void refuses(
     unsigned        before = open_descriptors();
     const cpu_set_t cpus   = allowed();
     assert_int_equal(fby_worker_run(options, &why), err);
-    if (strstr(why.text, words) == NULL) {
-        fail_msg("'%s' does not say '%s'", why.text, words);
-    }
+    assert_says(&why, words);
     assert_int_equal(open_descriptors(), before);
     cpu_set_t now = allowed();
     assert_true(CPU_EQUAL(&now, &cpus));
@@ -282,8 +281,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_defaults_are_those_of_the_manual),
-        cmocka_unit_test(it_runs_on_the_cpus_that_were_asked_for),
-        cmocka_unit_test(without_options_it_keeps_its_cpus),
+        cmocka_unit_test(a_worker_runs_on_the_requested_cpus),
+        cmocka_unit_test(without_options_a_worker_keeps_its_cpus),
         cmocka_unit_test(impossible_options_are_refused_and_nothing_stays_open),
         cmocka_unit_test(it_says_where_it_listens_and_stops_when_told),
         cmocka_unit_test(without_numbers_its_threads_are_those_of_the_cores),
