@@ -54,6 +54,7 @@ static void sequences_are_those_of_the_model(void **unused)
             at += tokens[i];
         }
         fby_packed_free(&all);
+        assert_null(all);
     }
 }
 
