@@ -4,10 +4,12 @@ those that are found, hang, survive or change nothing."""
 
 import pathlib
 import random
+import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -265,6 +267,29 @@ class Trials(unittest.TestCase):
             run = self.mutants(*arguments)
             self.assertNotEqual(0, run.returncode)
             self.assertIn(word, run.stderr)
+
+    def running(self):
+        """The tests of the tree that run now."""
+        return subprocess.run(
+            ["pgrep", "-f", f"^{self.tree}/.*/test_number"], text=True,
+            capture_output=True, check=False).stdout.split()
+
+    def test_a_run_that_is_interrupted_often_leaves_no_test_running(self):
+        line = 1 + NUMBER.splitlines().index("        n -= 2;")
+        with subprocess.Popen(
+                [TREE / "tools/mutants", "--tree", self.tree, "-n", "0",
+                 "--stages", "unit", f"lib/number.c:{line}"],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) as run:
+            hanging, deadline = [], time.monotonic() + 120
+            while not hanging and time.monotonic() < deadline:
+                before = self.running()
+                time.sleep(0.5)  # what still runs then hangs
+                hanging = [p for p in self.running() if p in before]
+            self.assertTrue(hanging)
+            while run.poll() is None:
+                run.send_signal(signal.SIGINT)
+            self.assertEqual(130, run.returncode)
+        self.assertEqual([], self.running())
 
 
 if __name__ == "__main__":
