@@ -315,7 +315,6 @@ static fby_err run(void *context, uint32_t thread, void *item)
     }
     pthread_mutex_lock(&self->lock);
     bool first  = self->finished == NULL;
-    task->next  = NULL;
     *self->tail = task;
     self->tail  = &task->next;
     pthread_mutex_unlock(&self->lock);

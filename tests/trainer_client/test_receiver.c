@@ -1,5 +1,6 @@
 /* The receiver's messages to a server and to workers, and how it handles each
  * of their messages. */
+#include "tests/descriptors.h"
 #include "tests/trainer_client/dialogue_answers.h"
 
 #include <unistd.h>
@@ -436,9 +437,24 @@ static void a_worker_of_another_version_is_never_tried_again(void **state)
     }
 }
 
+static void a_receiver_that_is_destroyed_leaves_no_file_open(void **state)
+{
+    (void)state;
+    unsigned before = open_descriptors();
+    for (int i = 0; i < 2; i++) {
+        struct dialogue d;
+        dialogue_open(&d, 1);
+        answer_next(&d);
+        assert_delivers(&d, 0);
+        dialogue_end(&d);
+        assert_int_equal(open_descriptors(), before);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_receiver_that_is_destroyed_leaves_no_file_open),
         cmocka_unit_test(a_join_and_a_hello_identify_the_client),
         cmocka_unit_test(an_open_names_the_content_and_its_location),
         cmocka_unit_test(a_request_asks_for_the_step_of_the_agreed_data),
