@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/log.h"
@@ -93,6 +94,9 @@ static void a_worker_registers_until_it_is_answered(void **state)
     assert_int_equal(told->roots.n, 1);
     assert_string_equal(told->roots.at[0], "data");
     assert_true(told->cores > 0 && told->pid > 1);
+    char host[256] = "";
+    gethostname(host, sizeof(host) - 1);
+    assert_string_equal(told->host, host);
     tick(&pair, 2 * S - 1, 0);
     tick(&pair, 1, 1);
     hear(&pair.server, FBY_MSG_REGISTER);

@@ -117,6 +117,17 @@ static void halves_are_neither_labels_nor_bits(void **state)
         "bools or whole numbers");
 }
 
+static void a_field_that_fits_excuses_none_before_it(void **state)
+{
+    zeros(*state, "t/a", "<f2", "(3, 4)", 24);
+    zeros(*state, "t/b", "<f4", "(3, 4)", 48);
+    refuses(*state,
+        "x: {from: a, decode: array, shape: [5], wire: f32}, "
+        "y: {from: b, decode: array, shape: [4], wire: f32}",
+        "field x: shard t, column a: the shape of its rows is [4], the "
+        "field's [5]");
+}
+
 static void every_shard_is_looked_at(void **state)
 {
     struct bench   bench;
@@ -520,6 +531,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_SANDBOX(columns_that_do_not_fit_are_refused_by_name),
         IN_SANDBOX(halves_are_neither_labels_nor_bits),
+        IN_SANDBOX(a_field_that_fits_excuses_none_before_it),
         IN_SANDBOX(every_shard_is_looked_at),
         IN_SANDBOX(rows_of_every_width_are_copied),
         IN_SANDBOX(rows_of_every_size_are_cast),
