@@ -87,7 +87,7 @@ static fby_err fill_in(const struct fby_yaml *yaml, const yaml_node_t *node,
 {
     for (size_t i = 0; i < p->n; i++) {
         const struct fby_param *param = &p->table[i];
-        if (places[i].line > 0) {
+        if (fby_is_given(places[i])) {
             continue;
         }
         if (param->min_n > 0 && param->fallback.n == 0) {

@@ -93,16 +93,16 @@ static fby_err check_pack(
 {
     bool flat = tokens->format == FBY_TOKENS_FLAT;
     for (size_t key = TOKENS_END; key <= TOKENS_PAD; key++) {
-        if (tokens->pack == 0 && tokens->at[key].line > 0) {
+        if (tokens->pack == 0 && fby_is_given(tokens->at[key])) {
             return fby_yaml_wrong(yaml->why, yaml->file, tokens->at[key],
                 "%s goes with pack: documents", keys[key].name);
         }
     }
-    if (!flat && tokens->at[TOKENS_END].line > 0) {
+    if (!flat && fby_is_given(tokens->at[TOKENS_END])) {
         return fby_yaml_wrong(yaml->why, yaml->file, tokens->at[TOKENS_END],
             "only flat files need it: others say where documents end");
     }
-    return tokens->pack == 0 || !flat || tokens->at[TOKENS_END].line > 0
+    return tokens->pack == 0 || !flat || fby_is_given(tokens->at[TOKENS_END])
                ? FBY_OK
                : fby_yaml_wrong(yaml->why, yaml->file, tokens->at[TOKENS_PACK],
                      "flat files do not say where documents end; say which "
@@ -117,7 +117,7 @@ fby_err fby_draft_tokens(struct fby_yaml *yaml, yaml_node_t *node, void *split)
         return err;
     }
     bool mds = tokens->format == FBY_TOKENS_MDS;
-    if (!mds && tokens->at[TOKENS_COLUMN].line > 0) {
+    if (!mds && fby_is_given(tokens->at[TOKENS_COLUMN])) {
         return fby_yaml_wrong(yaml->why, yaml->file, tokens->at[TOKENS_COLUMN],
             "only format: mds has columns");
     }

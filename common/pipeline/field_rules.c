@@ -117,7 +117,7 @@ static fby_err check_column(
             fby_draft_decoder_name(field->decode));
     }
     for (size_t key = FIELD_KEY; key <= FIELD_PICK; key++) {
-        if (field->at[key].line > 0) {
+        if (fby_is_given(field->at[key])) {
             return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
                 "key '%s' is not used by columns", fby_draft_field_key(key));
         }
@@ -137,19 +137,19 @@ static fby_err check_varying_keys(
 {
     if (field->max_length > 0) {
         for (size_t key = OUT_SCALE; key <= OUT_OFFSET; key++) {
-            if (field->out.at[key].line > 0) {
+            if (fby_is_given(field->out.at[key])) {
                 return fby_settle_wrong(yaml, field->out.at[key],
                     "only arrays of one shape have a scale and an offset");
             }
         }
         return FBY_OK;
     }
-    if (field->at[FIELD_TOO_LONG].line > 0) {
+    if (fby_is_given(field->at[FIELD_TOO_LONG])) {
         return fby_settle_wrong(yaml, field->at[FIELD_TOO_LONG],
             "too_long goes with max_length; say how long rows may be");
     }
     for (size_t key = OUT_AS; key <= OUT_OFFSETS; key++) {
-        if (field->out.at[key].line > 0 &&
+        if (fby_is_given(field->out.at[key]) &&
             field->decode != FBY_DECODE_DOCUMENTS) {
             return fby_settle_wrong(yaml, field->out.at[key],
                 "only fields with a max_length have another form");
@@ -165,9 +165,9 @@ static fby_err check_used(
         return FBY_CONFIG;
     }
     for (size_t key = 0; key < FIELD_KEYS; key++) {
-        if (field->at[key].line > 0 && !is_used(field->decode, key)) {
+        if (fby_is_given(field->at[key]) && !is_used(field->decode, key)) {
             bool json = key == FIELD_KEY || key == FIELD_PICK;
-            if (json && field->at[FIELD_DECODE].line == 0) {
+            if (json && !fby_is_given(field->at[FIELD_DECODE])) {
                 return fby_yaml_wrong(yaml->why, yaml->file, field->at[key],
                     "key '%s' is about JSON: say decode: number, label or text",
                     fby_draft_field_key(key));
@@ -178,7 +178,7 @@ static fby_err check_used(
                 field->from[0]);
         }
     }
-    if (!has_layout(field) && field->out.at[OUT_LAYOUT].line > 0) {
+    if (!has_layout(field) && fby_is_given(field->out.at[OUT_LAYOUT])) {
         return fby_settle_wrong(yaml, field->out.at[OUT_LAYOUT],
             "only images, and arrays of three dimensions and one shape, have a "
             "layout");
@@ -186,7 +186,7 @@ static fby_err check_used(
     bool scales =
         field->decode == FBY_DECODE_ARRAY && !fby_draft_is_bits(field);
     for (size_t key = OUT_SCALE; key <= OUT_OFFSET; key++) {
-        if (!scales && field->out.at[key].line > 0) {
+        if (!scales && fby_is_given(field->out.at[key])) {
             return fby_settle_wrong(yaml, field->out.at[key],
                 "only arrays have a scale and an offset (images: normalize)");
         }

@@ -33,7 +33,7 @@ static size_t split_named(const struct fby_pipeline *self, const char *name)
 static size_t first_given(const struct fby_place *const *places, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        if (places[i]->line > 0) {
+        if (fby_is_given(*places[i])) {
             return places[i]->line;
         }
     }

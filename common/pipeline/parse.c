@@ -220,7 +220,7 @@ static fby_err read_source(const struct fby_yaml *yaml,
     const struct source_key *source = NULL;
     size_t                   n      = 0;
     for (size_t i = 0; i < COUNT(source_keys); i++) {
-        if (split->at[source_keys[i].key].line > 0) {
+        if (fby_is_given(split->at[source_keys[i].key])) {
             source = &source_keys[i];
             n++;
         }
@@ -251,7 +251,7 @@ static fby_err check_blocks(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, const struct draft_split *split)
 {
     for (size_t key = SPLIT_LANES; key <= SPLIT_SLICES; key++) {
-        if (split->at[key].line > 0 &&
+        if (fby_is_given(split->at[key]) &&
             split->shuffle.kind != FBY_SHUFFLE_BLOCK) {
             return fby_yaml_wrong(yaml->why, yaml->file, split->at[key],
                 "%s is used only with shuffle: {block: K}",
@@ -380,7 +380,7 @@ static fby_err read_bad_sample(
     }
     fby_err err = fby_schema_read(yaml, node, &bad_sample_schema, bad);
     if (err == FBY_OK && bad->what == FBY_BAD_FAIL &&
-        bad->at[BAD_LIMIT].line > 0) {
+        fby_is_given(bad->at[BAD_LIMIT])) {
         err = fby_yaml_wrong(yaml->why, yaml->file, bad->at[BAD_LIMIT],
             "limit belongs to do: substitute; do: fail stops at the first");
     }

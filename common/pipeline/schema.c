@@ -200,7 +200,7 @@ static fby_err check_required(const struct fby_yaml *yaml,
     const struct fby_place *places)
 {
     for (size_t i = 0; i < schema->n_keys; i++) {
-        if (schema->keys[i].required && places[i].line == 0) {
+        if (schema->keys[i].required && !fby_is_given(places[i])) {
             return fby_yaml_error(yaml, node, "key '%s' is missing here: %s",
                 schema->keys[i].name, schema->keys[i].expects);
         }

@@ -29,8 +29,8 @@ bool fby_draft_is_bits(const struct draft_field *field)
 
 struct fby_place fby_settle_wire_place(const struct draft_field *field)
 {
-    return field->wire.at[WIRE_TYPE].line > 0 ? field->wire.at[WIRE_TYPE]
-                                              : field->at[FIELD_WIRE];
+    return fby_is_given(field->wire.at[WIRE_TYPE]) ? field->wire.at[WIRE_TYPE]
+                                                   : field->at[FIELD_WIRE];
 }
 
 fby_err fby_settle_wire(const struct fby_yaml *yaml, struct draft_field *field,

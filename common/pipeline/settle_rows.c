@@ -35,12 +35,12 @@ fby_err fby_settle_pad(
     const struct draft_out *out    = &field->out;
     static const char      *goes[] = {"to", "pad"};
     for (size_t key = OUT_TO; key <= OUT_PAD; key++) {
-        if (out->at[key].line > 0 && out->as != FBY_AS_PADDED) {
+        if (fby_is_given(out->at[key]) && out->as != FBY_AS_PADDED) {
             return fby_yaml_wrong(yaml->why, yaml->file, out->at[key],
                 "%s goes with as: padded", goes[key - OUT_TO]);
         }
     }
-    if (out->at[OUT_OFFSETS].line > 0 && out->as != FBY_AS_RAGGED &&
+    if (fby_is_given(out->at[OUT_OFFSETS]) && out->as != FBY_AS_RAGGED &&
         out->as != FBY_AS_CSR) {
         return fby_settle_wrong(
             yaml, out->at[OUT_OFFSETS], "offsets go with as: ragged, or csr");
@@ -127,7 +127,7 @@ static fby_err check_bits_shape(
 static fby_err check_array_keys(
     const struct fby_yaml *yaml, const struct draft_field *field)
 {
-    if (field->at[FIELD_SHAPE].line == 0) {
+    if (!fby_is_given(field->at[FIELD_SHAPE])) {
         return fby_yaml_wrong(yaml->why, yaml->file, field->here,
             "field '%s' is an array: say the 'shape' of its files, such as "
             "[240, 320], or [] for one number",

@@ -10,7 +10,7 @@ static fby_err settle_classes(
     const struct fby_yaml *yaml, struct draft_field *field)
 {
     struct draft_one_hot *one_hot = &field->one_hot;
-    if (field->at[FIELD_ONE_HOT].line == 0) {
+    if (!fby_is_given(field->at[FIELD_ONE_HOT])) {
         return FBY_OK;
     }
     if (one_hot->classes == 0 && field->classes > FBY_MAX_ONE_HOT) {
@@ -93,7 +93,7 @@ fby_err fby_settle_label(const struct fby_yaml *yaml, struct draft_field *field)
         field->out.dtype = FBY_I64;
     }
     err = check_label_dtype(yaml, field);
-    if (err == FBY_OK && field->at[FIELD_ONE_HOT].line > 0) {
+    if (err == FBY_OK && fby_is_given(field->at[FIELD_ONE_HOT])) {
         err = check_one_hot(yaml, &field->one_hot);
     }
     return err;

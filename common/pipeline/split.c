@@ -112,7 +112,7 @@ static void fill_device(struct fby_field_content *out,
 
 static bool has_one_hot(const struct draft_field *field, uint32_t split_bit)
 {
-    return field->at[FIELD_ONE_HOT].line > 0 &&
+    return fby_is_given(field->at[FIELD_ONE_HOT]) &&
            (field->one_hot.only & split_bit) != 0;
 }
 

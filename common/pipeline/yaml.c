@@ -412,7 +412,7 @@ static fby_err read_known(
     if (i == map->n_names) {
         return unknown_key(self, key, map);
     }
-    if (map->places[i].line > 0) {
+    if (fby_is_given(map->places[i])) {
         return fby_yaml_error(self, key,
             "key '%s' stands here a second time (first in line %zu)", text,
             map->places[i].line);

@@ -21,6 +21,11 @@ struct fby_place { /* both from 1; line 0: not in the file */
     size_t column;
 };
 
+static inline bool fby_is_given(struct fby_place place)
+{
+    return place.line > 0;
+}
+
 struct fby_yaml {
     yaml_document_t document;
     const char     *file; /* name for messages, borrowed */
