@@ -2,6 +2,7 @@
 """tools/mutants on a small project: the faults it plants, and its verdicts on
 those that are found, hang, survive or change nothing."""
 
+import fcntl
 import pathlib
 import random
 import signal
@@ -263,10 +264,18 @@ class Trials(unittest.TestCase):
     def test_wrong_arguments_are_an_error(self):
         for arguments, word in ((["nothing"], "nothing: there is no such"),
                                 (["lib/number.c:x"], "'x' is no line's"),
+                                (["lib/number.c:1"], "no fault can be"),
                                 (["--stages", "x"], "'x' is none of")):
             run = self.mutants(*arguments)
             self.assertNotEqual(0, run.returncode)
             self.assertIn(word, run.stderr)
+
+    def test_two_runs_do_not_share_their_copies(self):
+        with open(self.tree / "build-mutants/lock", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            run = self.mutants("lib", "--list")
+        self.assertEqual(1, run.returncode)
+        self.assertIn("build-mutants is in use by another run", run.stderr)
 
     def running(self):
         """The tests of the tree that run now."""

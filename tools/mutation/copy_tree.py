@@ -198,7 +198,9 @@ class Copy:
         """Make src/ equal to the tree; only files that differ are written."""
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-            cwd=self.tree, capture_output=True, check=True)
+            cwd=self.tree, capture_output=True, check=False)
+        if listed.returncode != 0:
+            raise Failed(f"{self.tree}: not a git checkout")
         wanted = {p for p in listed.stdout.decode().split("\0")
                   if (self.tree / p).is_file()}
         for path in wanted:
