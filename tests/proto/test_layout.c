@@ -88,7 +88,7 @@ static void fields_follow_each_other_aligned_in_the_slot(void **state)
     assert_int_equal(fby_layout_index(&layout, 2, 0), 2);
 }
 
-/* What must hold of every layout. */
+/* Check what every layout must satisfy. */
 static void chunks_tile_the_field(const struct fby_raw_layout *layout)
 {
     const struct fby_raw_field *field = &layout->fields[0];

@@ -59,7 +59,7 @@ static void long_ragged_rows_have_a_chunk_each(void **state)
     assert_int_equal(chunk(&layout, 4).first_row, 4);
 }
 
-/* What must hold of every layout of ragged rows. */
+/* Check what every layout of ragged rows must satisfy. */
 static void chunks_have_room_for_their_rows(const struct fby_raw_layout *layout)
 {
     const struct fby_raw_field *field = &layout->fields[0];

@@ -1,6 +1,6 @@
 #include "tests/simulate/sim.h"
 
-/* What goes wrong, all equally likely; RESET has two chances. */
+/* The faults of the network; RESET is twice as likely as each other one. */
 enum fault {
     FAULT_RESET,
     FAULT_RESET_AGAIN,

@@ -60,7 +60,7 @@ int fake_cuda_stages_open(void);
  * those that threads had chosen, 0 unless they chose, in any other call. */
 uint32_t fake_cuda_contexts(void);
 
-/* What driver_version and count answer. */
+/* The answers of driver_version and count. */
 void fake_cuda_driver(int version, int devices);
 
 struct fake_cuda_counts fake_cuda_counts(void);

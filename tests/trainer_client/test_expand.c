@@ -323,7 +323,7 @@ static struct fby_field_content array_field(
         .shape                              = shape};
 }
 
-/* What a value of the bits that the test gives is. */
+/* The value of a bit that the test gives. */
 static float real_of(enum fby_type type, const uint8_t *at)
 {
     uint64_t bits = 0;

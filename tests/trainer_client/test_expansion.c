@@ -7,7 +7,7 @@
 #include "trainer_client/expansion.h"
 #include "trainer_client/extents.h"
 
-/* What a plan is made from; valid unless a test changes it. */
+/* The input of a plan; valid unless a test changes it. */
 struct spec {
     struct fby_field_content  field;
     struct fby_field_delivery delivery;

@@ -119,7 +119,7 @@ static struct drawn draw(const char *list)
     return self;
 }
 
-/* What op `i` draws for row `r`, as any other part of the project has it. */
+/* The draw of op `i` for row `r`, from fby_device_plan. */
 static struct fby_op_plan plan_of(
     const struct drawn *self, uint32_t i, uint32_t r)
 {

@@ -171,7 +171,7 @@ static void encode(const char *split_name, struct fby_buffer *out)
     fby_split_destroy(&split);
 }
 
-/* What is said of bytes that are no content. */
+/* The error for bytes that are not a content. */
 static struct fby_why why_refused(const struct fby_buffer *bytes, size_t size)
 {
     struct fby_content *out = fby_zalloc(sizeof(*out));

@@ -215,7 +215,7 @@ static void planes_have_the_ops_of_pictures(void **state)
     fby_split_destroy(&split);
 }
 
-/* What a file said before there were lists has the digest it had. */
+/* A file without lists keeps the digest that it had before lists existed. */
 static void normalize_alone_needs_no_list(void **state)
 {
     (void)state;

@@ -147,7 +147,7 @@ static void the_val_split_in_its_comments_is_right_too(void **state)
     free(text);
 }
 
-/* What the image is made from: the extensions that stand in its field. */
+/* The extensions in the field of the image. */
 static void assert_from(const struct fby_init_member *members, size_t n,
     const char *first, const char *second)
 {

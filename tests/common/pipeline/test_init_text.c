@@ -189,41 +189,37 @@ static void a_list_s_file_is_written_whole(void **state)
                        "b\"\n");
 }
 
+/* A list of every kind of value that is no plain one. */
+static const struct fby_init_member objects[] = {
+    {.extension = "cap", .always = true, .value = FBY_INIT_TEXTS, .most = 17},
+    {.extension = "box", .always = true, .value = FBY_INIT_NUMBERS, .most = 1},
+    {.extension = "none", .always = true, .value = FBY_INIT_NUMBERS},
+    {.extension = "m",
+        .always = true,
+        .value  = FBY_INIT_OBJECT,
+        .inside = "car.speed, id",
+        .first  = FBY_INIT_NUMBER},
+    {.extension = "n",
+        .always = true,
+        .value  = FBY_INIT_OBJECT,
+        .inside = "id",
+        .first  = FBY_INIT_TEXT},
+    {.extension = "o",
+        .always = true,
+        .value  = FBY_INIT_OBJECT,
+        .inside = "id",
+        .first  = FBY_INIT_MIXED},
+    {.extension = "p", .always = true, .value = FBY_INIT_OBJECT},
+    {.extension = "q", .always = true, .value = FBY_INIT_LISTS},
+    {.extension = "r", .always = true, .value = FBY_INIT_MIXED},
+};
+
 static void lists_and_objects_of_a_list_are_written_whole(void **state)
 {
     (void)state;
-    static const struct fby_init_member members[] = {
-        {.extension = "cap",
-            .always = true,
-            .value  = FBY_INIT_TEXTS,
-            .most   = 17},
-        {.extension = "box",
-            .always = true,
-            .value  = FBY_INIT_NUMBERS,
-            .most   = 1},
-        {.extension = "none", .always = true, .value = FBY_INIT_NUMBERS},
-        {.extension = "m",
-            .always = true,
-            .value  = FBY_INIT_OBJECT,
-            .inside = "car.speed, id",
-            .first  = FBY_INIT_NUMBER},
-        {.extension = "n",
-            .always = true,
-            .value  = FBY_INIT_OBJECT,
-            .inside = "id",
-            .first  = FBY_INIT_TEXT},
-        {.extension = "o",
-            .always = true,
-            .value  = FBY_INIT_OBJECT,
-            .inside = "id",
-            .first  = FBY_INIT_MIXED},
-        {.extension = "p", .always = true, .value = FBY_INIT_OBJECT},
-        {.extension = "q", .always = true, .value = FBY_INIT_LISTS},
-        {.extension = "r", .always = true, .value = FBY_INIT_MIXED},
-    };
     struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
         .path                                = "l.jsonl",
-        .members                             = members,
+        .members                             = objects,
         .n_members                           = 9};
     assert_text(&summary, HEAD
         "# Extensions: cap, box, none, m, n, o, p, q; a field reads those of "

@@ -212,7 +212,7 @@ static void a_picture_that_is_too_small_is_a_bad_sample(void **state)
         "height), this one has 200 x 100; put a resize before it");
 }
 
-/* What `use` says of a picture; "" when it can use it. */
+/* The reason why `use` refuses a picture; "" if it takes it. */
 static const char *said_of(const struct fby_op_use *use, uint32_t h, uint32_t w)
 {
     static struct fby_why why;

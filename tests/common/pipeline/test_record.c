@@ -94,7 +94,7 @@ static void minus_zero_is_written_as_zero_and_refused_when_read(void **state)
     fby_buffer_fini(&minus);
 }
 
-/* What a strict reader of one i64 under key 3 says to `bytes`. */
+/* The result of reading `bytes` strictly as one i64 under key 3. */
 static void says(const void *bytes, size_t size, const char *text)
 {
     struct fby_why    why = {{0}};

@@ -20,7 +20,7 @@ static const char *const forms[] = {"padded", "ragged", "dense", "csr", "coo",
     "tokens: {files: t.bin, format: flat, type: u16, length: 8, shift: 1," \
     " pack: documents, end: 7}"
 
-/* What is said of a file with one field; "" if it loads. */
+/* The error for a file with one field; "" if it loads. */
 static const char *said_of(const char *source, const char *field)
 {
     static struct fby_why why;

@@ -8,7 +8,7 @@
 
 #include "common/pipeline/yaml.h"
 
-/* What is said of `text`; "" if it opens, and then `yaml` is open. */
+/* The error for `text`; "" if it opens, and then `yaml` is open. */
 static const char *open_text(const char *text, struct fby_yaml *yaml)
 {
     static struct fby_why why;
@@ -19,7 +19,7 @@ static const char *open_text(const char *text, struct fby_yaml *yaml)
     return why.text;
 }
 
-/* What is said of `text`, which is closed again. */
+/* The error for `text`; it is closed again if it opens. */
 static const char *said_of(const char *text)
 {
     struct fby_yaml yaml;
@@ -256,7 +256,7 @@ static fby_err note(
     return entries->left-- > 0 ? FBY_OK : fby_yaml_error(yaml, value, "enough");
 }
 
-/* What is said of a mapping with the keys one, two and three. */
+/* The error for a mapping with the keys one, two and three. */
 static const char *read_map(
     const char *text, struct entries *entries, struct fby_place places[3])
 {

@@ -61,7 +61,7 @@ void sandbox_tar(
 void sandbox_shard(
     const struct sandbox *sb, const char *path, unsigned first, unsigned n);
 
-/* What a worker would open at "data:...", with the sandbox's cache. */
+/* The source that a worker opens at "data:...", with the sandbox's cache. */
 struct fby_dataset_spec sandbox_source(
     const struct sandbox *sb, enum fby_source_kind kind, const char *pattern);
 struct fby_dataset_spec sandbox_shards(

@@ -294,7 +294,7 @@ static void what_is_no_number_of_json_is_refused(void **state)
     }
 }
 
-/* What a text is once its numbers are 0; nothing behind it is read. */
+/* The text with its numbers replaced by 0; nothing behind it is read. */
 static void numbers_are_found_up_to_the_end_of_a_text(void **state)
 {
     static const char *const rows[][2] = {{"1", "0"}, {"12", "0 "}, {"-", "-"},

@@ -23,7 +23,7 @@ ssize_t __wrap_read(int fd, void *out, size_t size);
 ssize_t __wrap_pread(int fd, void *out, size_t size, off_t offset);
 /* NOLINTEND(readability-identifier-naming) */
 
-/* What a call is to return; 1: as many bytes as there are, up to *size. */
+/* The result that a call must return; 1: call the real one for *size bytes. */
 static ssize_t answer(size_t *size)
 {
     switch (atomic_load(&how)) {

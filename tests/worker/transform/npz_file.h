@@ -32,7 +32,7 @@ static inline size_t npz_deflate(
     return z.total_out;
 }
 
-/* What stands in a member's own header and in the directory. */
+/* The part that a member's own header shares with the directory. */
 static inline void put_npz_facts(struct fby_buffer *out,
     const struct npz_file *file, const struct fby_buffer *member, size_t packed,
     const char *name)
