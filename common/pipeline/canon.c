@@ -3,6 +3,7 @@
 #include "common/pipeline/derived.h"
 
 #include "common/pipeline/device_ops.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/record.h"
 
 /* Keys of the content record. In every record a key once given keeps its
@@ -163,10 +164,11 @@ static void encode_shape(struct fby_buffer *out, const struct fby_shape *shape)
     fby_record_put_i64s(out, SHAPE, dims, shape->n_dims);
 }
 
+/* The decode of a record that is being read may be none. */
 static bool has_shape(const struct fby_field_content *field)
 {
-    return field->decode == FBY_DECODE_ARRAY ||
-           field->decode == FBY_DECODE_SPARSE;
+    const struct fby_field_kind *kind = fby_field_kind_by_id(field->decode);
+    return kind != NULL && (kind->keys & FBY_FIELD_BIT(FBY_FIELD_SHAPE)) != 0;
 }
 
 static void encode_field(
@@ -439,7 +441,7 @@ static void decode_field(
     fby_record_text(&r, GROUP, out->group, FBY_NAME_SIZE);
     decode_from(&r, out);
     out->decode = (enum fby_decode)fby_record_between(
-        &r, DECODE, FBY_DECODE_RGB8, FBY_DECODE_DOCUMENTS);
+        &r, DECODE, 1, (int64_t)fby_n_field_kinds - 1);
     out->dct_scale =
         (enum fby_dct_scale)fby_record_between(&r, DCT_SCALE, 0, FBY_DCT_FAST);
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);

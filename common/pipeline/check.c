@@ -1,11 +1,12 @@
 /* The rules between the parts of a content: its source, its order, and what its
- * fields ask of both. Each field by itself is in check_field.c. */
+ * fields ask of both. The rules of a field by itself are in fields/. */
 #include "common/pipeline/check.h"
 
 #include <string.h>
 
 #include "common/pipeline/derived.h"
 #include "common/pipeline/device_ops.h"
+#include "common/pipeline/fields/check.h"
 #include "common/pipeline/text.h"
 
 /* ---- the order ---- */
@@ -123,66 +124,6 @@ static fby_err check_order(
     return err == FBY_OK ? check_blocks(content, why) : err;
 }
 
-/* ---- what a field asks of the source ---- */
-
-/* What a field of sequences asks of them. */
-static fby_err check_cut(const struct fby_tokens *tokens,
-    const struct fby_field_content *field, struct fby_why *why)
-{
-    struct fby_field_content right  = *field;
-    bool                     whole  = field->decode == FBY_DECODE_TOKENS;
-    uint32_t                 length = whole ? field->length : field->max_length;
-    uint32_t                 wanted = fby_sequence_length(field, tokens);
-    fby_field_pack(&right, tokens);
-    if (length != wanted) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': %u tokens, but a sequence of the source has %u",
-            field->name, length, wanted);
-    }
-    if (tokens->shift == 0 && fby_wants_targets(field->from[0])) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': from: %s needs shift: 1 of the source", field->name,
-            field->from[0]);
-    }
-    if (tokens->packed && strcmp(field->from[0], "sequence") == 0) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': targets of packed documents are not the sequence one "
-            "token on; use from: input and from: target",
-            field->name);
-    }
-    if ((!whole && !tokens->packed) || field->packed != right.packed ||
-        field->pad != right.pad || field->shift != right.shift) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': from: documents needs pack: documents of the source",
-            field->name);
-    }
-    return !whole || field->wire_type != FBY_U16 || field->pad <= UINT16_MAX
-               ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
-                     "field '%s': its wire type u16 does not hold pad: %u",
-                     field->name, field->pad);
-}
-
-/* What a field asks of the source. */
-static fby_err check_origin(const struct fby_content *content,
-    const struct fby_field_content *field, struct fby_why *why)
-{
-    bool sequences = content->source == FBY_SOURCE_TOKENS;
-    if (content->source != FBY_SOURCE_FOLDER && fby_field_is_of_folder(field)) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': only a folder source has class folders; use from: "
-            "cls, or a column",
-            field->name);
-    }
-    if (sequences != fby_decode_is_sequence(field->decode)) {
-        return fby_because(why, FBY_CONFIG,
-            "field '%s': decode: tokens and a source of tokens belong "
-            "together",
-            field->name);
-    }
-    return sequences ? check_cut(&content->tokens, field, why) : FBY_OK;
-}
-
 /* ---- buckets ---- */
 
 static const struct fby_field_content *field_named(
@@ -243,6 +184,22 @@ static fby_err check_buckets(
 
 /* ---- all of it ---- */
 
+static fby_err check_field(
+    const struct fby_content *content, uint32_t i, struct fby_why *why)
+{
+    struct fby_field_fault       fault = {0};
+    const struct fby_field_check check = {.field = &content->fields[i],
+        .source                                  = content->source,
+        .tokens                                  = &content->tokens,
+        .fault                                   = &fault};
+    if (fby_field_check(&check) == FBY_OK &&
+        fby_device_ops_check(content, i, &fault.index, &fault.why) == FBY_OK) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG, "field '%s': %s",
+        fby_text_show(check.field->name).text, fault.why.text);
+}
+
 fby_err fby_content_check(
     const struct fby_content *content, struct fby_why *why)
 {
@@ -259,15 +216,7 @@ fby_err fby_content_check(
             return fby_because(
                 why, FBY_CONFIG, "fields are not in byte order of their names");
         }
-        uint32_t at = 0;
-        if (fby_check_field(field, content->source, why) != FBY_OK ||
-            fby_device_ops_check(content, (uint32_t)i, &at, why) != FBY_OK) {
-            err = fby_because_in(
-                why, FBY_CONFIG, "field '%s'", fby_text_show(field->name).text);
-        }
-        if (err == FBY_OK) {
-            err = check_origin(content, field, why);
-        }
+        err = check_field(content, (uint32_t)i, why);
     }
     return err == FBY_OK ? check_buckets(content, why) : err;
 }

@@ -12,17 +12,4 @@
 FBY_CHECKED fby_err fby_content_check(
     const struct fby_content *content, struct fby_why *why);
 
-/* Private to check*.c; here `why` does not name the field. */
-
-/* All rules of a field that comes from such a source (check_field.c). */
-FBY_CHECKED fby_err fby_check_field(const struct fby_field_content *field,
-    enum fby_source_kind source, struct fby_why *why);
-
-/* Its max_length and too_long, and then what its decoder asks
- * (check_decoded.c). */
-FBY_CHECKED fby_err fby_check_varying(
-    const struct fby_field_content *field, struct fby_why *why);
-FBY_CHECKED fby_err fby_check_decoded(const struct fby_field_content *field,
-    enum fby_source_kind source, struct fby_why *why);
-
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/op.h"
 
 /* ---- types and names ---- */
@@ -25,6 +26,28 @@ bool fby_tokens_type_ok(const struct fby_tokens *tokens)
 {
     return !fby_is_real(tokens->type) &&
            (tokens->type != 0 || tokens->format != FBY_TOKENS_FLAT);
+}
+
+int64_t fby_type_largest(enum fby_type type)
+{
+    switch (type) {
+    case FBY_U8:
+        return UINT8_MAX;
+    case FBY_U16:
+        return UINT16_MAX;
+    case FBY_I32:
+        return INT32_MAX;
+    case FBY_U32:
+        return UINT32_MAX;
+    case FBY_I64:
+        return INT64_MAX;
+    case FBY_F16:
+    case FBY_BF16:
+    case FBY_F32:
+    case FBY_BOOL:
+        break;
+    }
+    return 0;
 }
 
 bool fby_type_takes(enum fby_type type, double value)
@@ -90,23 +113,13 @@ uint32_t fby_sequence_length(
 void fby_field_pack(
     struct fby_field_content *field, const struct fby_tokens *tokens)
 {
-    bool packed   = tokens->packed && fby_decode_is_sequence(field->decode);
+    bool packed   = tokens->packed && fby_field_kind(field)->is_sequence;
     field->packed = packed;
     field->pad    = packed ? tokens->pad : 0;
     field->shift  = packed ? tokens->shift : 0;
 }
 
 /* ---- shapes and sizes ---- */
-
-/* Of an array: its last dimension is packed where it travels as bits. */
-static struct fby_shape array_shape(const struct fby_field_content *field)
-{
-    struct fby_shape shape = field->array;
-    if (field->maps > 0 && shape.n_dims > 0) {
-        shape.dims[shape.n_dims - 1] = fby_bits_bytes(field->maps);
-    }
-    return shape;
-}
 
 /* Of `n` entries. */
 static struct fby_shape list_of(uint32_t n, const struct fby_shape *entry)
@@ -121,24 +134,13 @@ static struct fby_shape list_of(uint32_t n, const struct fby_shape *entry)
 
 struct fby_shape fby_field_shape(const struct fby_field_content *field)
 {
-    struct fby_shape shape = {0};
-    if (field->decode == FBY_DECODE_RGB8) {
-        shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 3}};
-    } else if (field->decode == FBY_DECODE_MASK8) {
-        shape = (struct fby_shape){.n_dims = 3, .dims = {0, 0, 1}};
-    } else if (field->decode == FBY_DECODE_MAPS) {
-        shape = (struct fby_shape){
-            .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->maps)}};
-    } else if (field->decode == FBY_DECODE_BYTES ||
-               field->decode == FBY_DECODE_TOKENS) {
-        shape = (struct fby_shape){.n_dims = 1, .dims = {field->length}};
-    } else if (field->decode == FBY_DECODE_ARRAY) {
-        shape = array_shape(field);
-    } else if (field->decode == FBY_DECODE_SPARSE) {
-        shape = field->array;
-    }
     if (fby_field_form(field) == FBY_FORM_RAGGED) {
         return list_of(field->max_length, &field->array);
+    }
+    const struct fby_field_kind *kind  = fby_field_kind(field);
+    struct fby_shape             shape = {0};
+    if (kind->shape != NULL) {
+        shape = kind->shape(field);
     }
     for (size_t i = 0; i < field->n_ops; i++) {
         const struct fby_op_use *use = &field->ops[i];
@@ -159,7 +161,7 @@ uint64_t fby_array_bytes(const struct fby_shape *shape, enum fby_type type)
 uint64_t fby_varying_bytes(const struct fby_field_content *field)
 {
     uint64_t bytes = fby_array_bytes(&field->array, field->wire_type);
-    if (field->decode == FBY_DECODE_SPARSE) {
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
         bytes =
             fby_type_bytes(field->wire_type) + fby_index_bytes(&field->array);
     }

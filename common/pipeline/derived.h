@@ -9,6 +9,9 @@
  * of whole numbers whole ones in its range. */
 bool fby_type_takes(enum fby_type type, double value);
 
+/* The largest of a type of whole numbers; 0 of other types. */
+int64_t fby_type_largest(enum fby_type type);
+
 /* The smallest of u8, u16, u32 that holds ids below `classes` (0: u32). */
 enum fby_type fby_label_type(uint32_t classes);
 

@@ -26,11 +26,6 @@ static fby_err check_place(
     const struct fby_field_content *field, uint32_t i, struct fby_why *why)
 {
     const struct fby_op *op = field->device[i].op;
-    if (field->decode != FBY_DECODE_RGB8 &&
-        !(field->decode == FBY_DECODE_MASK8 && op->masks)) {
-        return fby_because(why, FBY_CONFIG,
-            "%s is not done to this field; masks have flips only", op->name);
-    }
     if (stands_before(field, i)) {
         return fby_because(why, FBY_CONFIG,
             "%s stands twice under device; each op may once", op->name);
@@ -80,7 +75,7 @@ static fby_err check_label(
             why, FBY_CONFIG, "%s: label names no field", pairing->op->name);
     }
     const struct fby_field_content *label = &content->fields[at];
-    if (label->decode != FBY_DECODE_LABEL || !label->one_hot) {
+    if (!label->one_hot) {
         return fby_because(why, FBY_CONFIG,
             "%s mixes labels as it mixes pictures: field '%s' must be a label "
             "with one_hot",

@@ -5,6 +5,7 @@
 #ifndef FBY_COMMON_PIPELINE_DRAFT_H
 #define FBY_COMMON_PIPELINE_DRAFT_H
 
+#include "common/pipeline/fields/check.h"
 #include "common/pipeline/op.h"
 #include "common/pipeline/parse.h"
 #include "common/pipeline/schema.h"
@@ -94,26 +95,21 @@ struct draft_bad_sample {
     int64_t          limit;
 };
 
-enum { WIRE_TYPE, WIRE_FILTER, WIRE_CODEC, WIRE_KEYS };
+enum {
+    WIRE_KEYS    = FBY_FIELD_OUT_DTYPE - FBY_FIELD_WIRE_TYPE,
+    OUT_KEYS     = FBY_FIELD_ONE_HOT_CLASSES - FBY_FIELD_OUT_DTYPE,
+    ONE_HOT_KEYS = FBY_FIELD_NAME - FBY_FIELD_ONE_HOT_CLASSES
+};
+/* Keys inside `wire`, `out` and `one_hot`, from 0. */
+#define WIRE(key)    (FBY_FIELD_WIRE_##key - FBY_FIELD_WIRE_TYPE)
+#define OUT(key)     (FBY_FIELD_OUT_##key - FBY_FIELD_OUT_DTYPE)
+#define ONE_HOT(key) (FBY_FIELD_ONE_HOT_##key - FBY_FIELD_ONE_HOT_CLASSES)
 
 struct draft_wire {
     struct fby_place at[WIRE_KEYS];
     int64_t          type; /* 0: not said */
-    bool             yuv420;
     int64_t          filter;
     int64_t          codec;
-};
-
-enum {
-    OUT_DTYPE,
-    OUT_LAYOUT,
-    OUT_SCALE,
-    OUT_OFFSET,
-    OUT_AS,
-    OUT_TO,
-    OUT_PAD,
-    OUT_OFFSETS,
-    OUT_KEYS
 };
 
 struct draft_factors {
@@ -131,14 +127,6 @@ struct draft_out {
     int64_t              longest; /* 1: padded to the batch's longest row */
     struct fby_value     pad;     /* n = 0: not said */
     int64_t              offsets; /* enum fby_type; 0: not said */
-};
-
-enum {
-    ONE_HOT_CLASSES,
-    ONE_HOT_SMOOTHING,
-    ONE_HOT_DTYPE,
-    ONE_HOT_ONLY,
-    ONE_HOT_KEYS
 };
 
 struct draft_one_hot {
@@ -160,28 +148,8 @@ struct draft_op {
 
 enum { NORMALIZE_MEAN, NORMALIZE_STD }; /* parameters */
 
-enum { /* keys of a field */
-    FIELD_FROM,
-    FIELD_DECODE,
-    FIELD_DCT_SCALE,
-    FIELD_GROUP,
-    FIELD_KEY,
-    FIELD_PICK,
-    FIELD_LENGTH,
-    FIELD_SHAPE,
-    FIELD_MAX_LENGTH,
-    FIELD_TOO_LONG,
-    FIELD_CLASSES,
-    FIELD_OPS,
-    FIELD_WIRE,
-    FIELD_DEVICE,
-    FIELD_OUT,
-    FIELD_ONE_HOT,
-    FIELD_KEYS
-};
-
 struct draft_field {
-    struct fby_place           at[FIELD_KEYS];
+    struct fby_place           at[FBY_FIELD_TOP_KEYS];
     struct fby_place           here; /* its name */
     char                       name[FBY_NAME_SIZE];
     char                       from[FBY_MAX_MAPS][FBY_NAME_SIZE];
@@ -193,8 +161,7 @@ struct draft_field {
     char                       json_key[FBY_NAME_SIZE];
     int64_t                    pick; /* enum fby_pick */
     int64_t                    length;
-    struct fby_shape           shape; /* array */
-    int64_t                    maps;  /* travel as bits; 0: they do not */
+    struct fby_shape           shape;
     int64_t                    max_length;
     int64_t                    too_long; /* 0: not said */
     int64_t                    classes;
@@ -263,18 +230,31 @@ FBY_CHECKED fby_err fby_draft_references(
 FBY_CHECKED fby_err fby_draft_only(struct fby_yaml *yaml, yaml_node_t *node,
     const struct fby_pipeline *pipeline, uint32_t *out);
 
-/* What a field needs, given how it is decoded (field_rules.c). */
-FBY_CHECKED fby_err fby_draft_field_rules(
+/* How a field is decoded that does not say it, and which keys go with that
+ * (field_keys.c). */
+FBY_CHECKED fby_err fby_draft_field_keys(
     const struct fby_yaml *yaml, struct draft_field *field);
+
+/* Is it a column of NumPy files? */
+bool fby_draft_is_column(const struct draft_field *field);
+
+/* Where in the file the key stands that is at fault, in a split whose bit is
+ * `split_bit` (split_field.c). */
+struct fby_place fby_draft_place(const struct draft_field *field,
+    const struct fby_field_fault *fault, uint32_t split_bit);
+
+/* One field of one split, resolved and checked (split_field.c). `i` is its
+ * number in both; the content's source, tokens and such are filled in. */
+FBY_CHECKED fby_err fby_draft_fill_field(const struct fby_pipeline *pipeline,
+    const struct draft_split *split, size_t i, struct fby_split *out,
+    struct fby_why *why);
 
 /* A name that a user chose for a field or split, from its key. */
 FBY_CHECKED fby_err fby_draft_name(const struct fby_yaml *yaml,
     const yaml_node_t *key, const char *what, char out[FBY_NAME_SIZE]);
 
-/* Names for errors: of a field's key, a type ("u8"), a decoder (field.c). */
+/* The name of a field's key, for errors (field.c). */
 const char *fby_draft_field_key(size_t key);
-const char *fby_draft_type_name(int64_t type);
-const char *fby_draft_decoder_name(int64_t decode);
 
 /* Wire types of a file that become a type and more. */
 enum { DRAFT_BITS = 1000, DRAFT_YUV420 = 1001 };

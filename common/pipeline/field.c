@@ -1,5 +1,5 @@
 /* The fields of a pipeline file: keys and words. What they must be together
- * is in field_rules.c and settle.h. */
+ * is in fields/. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,21 +7,6 @@
 #include "common/pipeline/text.h"
 
 /* ---- words ---- */
-
-static const struct fby_choice decoders[] = {
-    {"rgb8", FBY_DECODE_RGB8, false},
-    {"label", FBY_DECODE_LABEL, false},
-    {"number", FBY_DECODE_NUMBER, false},
-    {"bytes", FBY_DECODE_BYTES, false},
-    {"mask8", FBY_DECODE_MASK8, false},
-    {"array", FBY_DECODE_ARRAY, false},
-    {"text", FBY_DECODE_TEXT, false},
-    {"sparse", FBY_DECODE_SPARSE, false},
-    {"maps", FBY_DECODE_MAPS, false},
-    {"tokens", FBY_DECODE_TOKENS, false},
-    {"documents", FBY_DECODE_DOCUMENTS, false},
-    {NULL, 0, false},
-};
 
 static const struct fby_choice picks[] = {
     {"random", FBY_PICK_RANDOM, false},
@@ -113,22 +98,16 @@ static const struct fby_choice offset_types[] = {
     {NULL, 0, false},
 };
 
-static const char *name_of(const struct fby_choice *choice, int64_t value)
+static fby_err read_decode(
+    struct fby_yaml *yaml, yaml_node_t *node, void *target)
 {
-    while (choice->name != NULL && choice->value != value) {
-        choice++;
+    struct fby_choice decoders[FBY_MAX_KINDS + 1] = {{0}};
+    for (size_t i = 1; i < fby_n_field_kinds; i++) {
+        decoders[i - 1] = (struct fby_choice){
+            .name = fby_field_kinds[i]->name, .value = (int64_t)i};
     }
-    return choice->name;
-}
-
-const char *fby_draft_type_name(int64_t type)
-{
-    return name_of(dtypes, type);
-}
-
-const char *fby_draft_decoder_name(int64_t decode)
-{
-    return name_of(decoders, decode);
+    return fby_choice_read(yaml, node, decoders, "decoder",
+        &((struct draft_field *)target)->decode);
 }
 
 /* ---- from ---- */
@@ -179,21 +158,21 @@ static fby_err read_from(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 /* ---- wire, out, one_hot ---- */
 
 static const struct fby_key wire_keys[WIRE_KEYS] = {
-    [WIRE_TYPE]   = {.name = "type",
-          .expects         = "type",
-          .kind            = FBY_KEY_CHOICE,
-          .offset          = offsetof(struct draft_wire, type),
-          .choices         = types},
-    [WIRE_FILTER] = {.name = "filter",
-        .expects           = "filter",
-        .kind              = FBY_KEY_CHOICE,
-        .offset            = offsetof(struct draft_wire, filter),
-        .choices           = filters},
-    [WIRE_CODEC]  = {.name = "codec",
-         .expects          = "codec",
-         .kind             = FBY_KEY_CHOICE,
-         .offset           = offsetof(struct draft_wire, codec),
-         .choices          = codecs},
+    [WIRE(TYPE)]   = {.name = "type",
+          .expects          = "type",
+          .kind             = FBY_KEY_CHOICE,
+          .offset           = offsetof(struct draft_wire, type),
+          .choices          = types},
+    [WIRE(FILTER)] = {.name = "filter",
+        .expects            = "filter",
+        .kind               = FBY_KEY_CHOICE,
+        .offset             = offsetof(struct draft_wire, filter),
+        .choices            = filters},
+    [WIRE(CODEC)]  = {.name = "codec",
+         .expects           = "codec",
+         .kind              = FBY_KEY_CHOICE,
+         .offset            = offsetof(struct draft_wire, codec),
+         .choices           = codecs},
 };
 static const struct fby_schema wire_schema = {
     "a type, or {type: ..., filter: ..., codec: ...}", wire_keys, WIRE_KEYS};
@@ -263,34 +242,35 @@ static fby_err read_pad(struct fby_yaml *yaml, yaml_node_t *node, void *target)
 }
 
 static const struct fby_key out_keys[OUT_KEYS] = {
-    [OUT_DTYPE]  = {.name = "dtype",
-         .expects         = "dtype",
-         .kind            = FBY_KEY_CHOICE,
-         .offset          = offsetof(struct draft_out, dtype),
-         .choices         = dtypes},
-    [OUT_LAYOUT] = {.name = "layout",
-        .expects          = "layout",
-        .kind             = FBY_KEY_CHOICE,
-        .offset           = offsetof(struct draft_out, layout),
-        .choices          = layouts},
-    [OUT_SCALE]  = {.name = "scale", .kind = FBY_KEY_OWN, .read = read_scale},
-    [OUT_OFFSET] = {.name = "offset", .kind = FBY_KEY_OWN, .read = read_offset},
-    [OUT_AS]     = {.name = "as",
-            .expects      = "form",
-            .kind         = FBY_KEY_CHOICE,
-            .offset       = offsetof(struct draft_out, as),
-            .choices      = shapes_of_out},
-    [OUT_TO]     = {.name = "to",
-            .expects      = "length to pad to",
-            .kind         = FBY_KEY_CHOICE,
-            .offset       = offsetof(struct draft_out, longest),
-            .choices      = paddings},
-    [OUT_PAD]    = {.name = "pad", .kind = FBY_KEY_OWN, .read = read_pad},
-    [OUT_OFFSETS] = {.name = "offsets",
-        .expects           = "type of offsets",
+    [OUT(DTYPE)]  = {.name = "dtype",
+         .expects          = "dtype",
+         .kind             = FBY_KEY_CHOICE,
+         .offset           = offsetof(struct draft_out, dtype),
+         .choices          = dtypes},
+    [OUT(LAYOUT)] = {.name = "layout",
+        .expects           = "layout",
         .kind              = FBY_KEY_CHOICE,
-        .offset            = offsetof(struct draft_out, offsets),
-        .choices           = offset_types},
+        .offset            = offsetof(struct draft_out, layout),
+        .choices           = layouts},
+    [OUT(SCALE)]  = {.name = "scale", .kind = FBY_KEY_OWN, .read = read_scale},
+    [OUT(
+        OFFSET)] = {.name = "offset", .kind = FBY_KEY_OWN, .read = read_offset},
+    [OUT(AS)]    = {.name = "as",
+           .expects       = "form",
+           .kind          = FBY_KEY_CHOICE,
+           .offset        = offsetof(struct draft_out, as),
+           .choices       = shapes_of_out},
+    [OUT(TO)]    = {.name = "to",
+           .expects       = "length to pad to",
+           .kind          = FBY_KEY_CHOICE,
+           .offset        = offsetof(struct draft_out, longest),
+           .choices       = paddings},
+    [OUT(PAD)]   = {.name = "pad", .kind = FBY_KEY_OWN, .read = read_pad},
+    [OUT(OFFSETS)] = {.name = "offsets",
+        .expects            = "type of offsets",
+        .kind               = FBY_KEY_CHOICE,
+        .offset             = offsetof(struct draft_out, offsets),
+        .choices            = offset_types},
 };
 static const struct fby_schema out_schema = {
     "{dtype: ..., layout: ...}", out_keys, OUT_KEYS};
@@ -309,26 +289,26 @@ static fby_err read_one_hot_only(
 }
 
 static const struct fby_key one_hot_keys[ONE_HOT_KEYS] = {
-    [ONE_HOT_CLASSES]   = {.name = "classes",
-          .expects               = "an integer, 1 to 65536",
-          .kind                  = FBY_KEY_INTEGER,
-          .offset                = offsetof(struct draft_one_hot, classes),
-          .min                   = 1,
-          .max                   = FBY_MAX_ONE_HOT},
-    [ONE_HOT_SMOOTHING] = {.name = "smoothing",
-        .expects                 = "a number, 0 to 0.999999",
-        .kind                    = FBY_KEY_REAL,
-        .offset                  = offsetof(struct draft_one_hot, smoothing),
-        .min                     = 0,
-        .max                     = 0.999999},
-    [ONE_HOT_DTYPE]     = {.name = "dtype",
-            .expects             = "dtype",
-            .kind                = FBY_KEY_CHOICE,
-            .offset              = offsetof(struct draft_one_hot, dtype),
-            .choices             = dtypes},
-    [ONE_HOT_ONLY]      = {.name = "only",
-             .kind               = FBY_KEY_OWN,
-             .read               = read_one_hot_only},
+    [ONE_HOT(CLASSES)]   = {.name = "classes",
+          .expects                = "an integer, 1 to 65536",
+          .kind                   = FBY_KEY_INTEGER,
+          .offset                 = offsetof(struct draft_one_hot, classes),
+          .min                    = 1,
+          .max                    = FBY_MAX_ONE_HOT},
+    [ONE_HOT(SMOOTHING)] = {.name = "smoothing",
+        .expects                  = "a number, 0 to 0.999999",
+        .kind                     = FBY_KEY_REAL,
+        .offset                   = offsetof(struct draft_one_hot, smoothing),
+        .min                      = 0,
+        .max                      = 0.999999},
+    [ONE_HOT(DTYPE)]     = {.name = "dtype",
+            .expects              = "dtype",
+            .kind                 = FBY_KEY_CHOICE,
+            .offset               = offsetof(struct draft_one_hot, dtype),
+            .choices              = dtypes},
+    [ONE_HOT(ONLY)]      = {.name = "only",
+             .kind                = FBY_KEY_OWN,
+             .read                = read_one_hot_only},
 };
 static const struct fby_schema one_hot_schema = {
     "{classes: N, ...}", one_hot_keys, ONE_HOT_KEYS};
@@ -385,69 +365,71 @@ static fby_err read_group(
     return fby_draft_name(yaml, node, "group", field->group);
 }
 
-static const struct fby_key field_keys[FIELD_KEYS] = {
-    [FIELD_FROM]      = {.name = "from",
-             .expects          = "an extension such as jpg, or folder",
-             .kind             = FBY_KEY_OWN,
-             .required         = true,
-             .read             = read_from},
-    [FIELD_DECODE]    = {.name = "decode",
-           .expects            = "decoder",
-           .kind               = FBY_KEY_CHOICE,
-           .offset             = offsetof(struct draft_field, decode),
-           .choices            = decoders},
-    [FIELD_DCT_SCALE] = {.name = "dct_scale",
-        .expects               = "dct_scale",
-        .kind                  = FBY_KEY_CHOICE,
-        .offset                = offsetof(struct draft_field, dct_scale),
-        .choices               = dct_scales},
-    [FIELD_GROUP]  = {.name = "group", .kind = FBY_KEY_OWN, .read = read_group},
-    [FIELD_KEY]    = {.name = "key",
-           .expects         = "a key of the JSON object",
-           .kind            = FBY_KEY_TEXT,
-           .offset          = offsetof(struct draft_field, json_key),
-           .capacity        = FBY_NAME_SIZE},
-    [FIELD_PICK]   = {.name = "pick",
-          .expects          = "pick",
-          .kind             = FBY_KEY_CHOICE,
-          .offset           = offsetof(struct draft_field, pick),
-          .choices          = picks},
-    [FIELD_LENGTH] = {.name = "length",
-        .expects            = "an integer, 1 to 1073741824 (bytes)",
-        .kind               = FBY_KEY_INTEGER,
-        .offset             = offsetof(struct draft_field, length),
-        .min                = 1,
-        .max                = FBY_MAX_LENGTH},
-    [FIELD_SHAPE]  = {.name = "shape", .kind = FBY_KEY_OWN, .read = read_shape},
-    [FIELD_MAX_LENGTH] = {.name = "max_length",
+static const struct fby_key field_keys[FBY_FIELD_TOP_KEYS] = {
+    [FBY_FIELD_FROM]       = {.name = "from",
+              .expects              = "an extension such as jpg, or folder",
+              .kind                 = FBY_KEY_OWN,
+              .required             = true,
+              .read                 = read_from},
+    [FBY_FIELD_DECODE]     = {.name = "decode",
+            .kind                   = FBY_KEY_OWN,
+            .read                   = read_decode},
+    [FBY_FIELD_DCT_SCALE]  = {.name = "dct_scale",
+         .expects                   = "dct_scale",
+         .kind                      = FBY_KEY_CHOICE,
+         .offset                    = offsetof(struct draft_field, dct_scale),
+         .choices                   = dct_scales},
+    [FBY_FIELD_GROUP]      = {.name = "group",
+             .kind                  = FBY_KEY_OWN,
+             .read                  = read_group},
+    [FBY_FIELD_KEY]        = {.name = "key",
+               .expects             = "a key of the JSON object",
+               .kind                = FBY_KEY_TEXT,
+               .offset              = offsetof(struct draft_field, json_key),
+               .capacity            = FBY_NAME_SIZE},
+    [FBY_FIELD_PICK]       = {.name = "pick",
+              .expects              = "pick",
+              .kind                 = FBY_KEY_CHOICE,
+              .offset               = offsetof(struct draft_field, pick),
+              .choices              = picks},
+    [FBY_FIELD_LENGTH]     = {.name = "length",
+            .expects                = "an integer, 1 to 1073741824 (bytes)",
+            .kind                   = FBY_KEY_INTEGER,
+            .offset                 = offsetof(struct draft_field, length),
+            .min                    = 1,
+            .max                    = FBY_MAX_LENGTH},
+    [FBY_FIELD_SHAPE]      = {.name = "shape",
+             .kind                  = FBY_KEY_OWN,
+             .read                  = read_shape},
+    [FBY_FIELD_MAX_LENGTH] = {.name = "max_length",
         .expects = "an integer, 1 to 33554368 (entries of a row)",
         .kind    = FBY_KEY_INTEGER,
         .offset  = offsetof(struct draft_field, max_length),
         .min     = 1,
         .max     = FBY_MAX_VARYING},
-    [FIELD_TOO_LONG]   = {.name = "too_long",
-          .expects              = "rule for rows that are too long",
-          .kind                 = FBY_KEY_CHOICE,
-          .offset               = offsetof(struct draft_field, too_long),
-          .choices              = too_long},
-    [FIELD_CLASSES]    = {.name = "classes",
-           .expects             = "an integer, 1 to 2147483647",
-           .kind                = FBY_KEY_INTEGER,
-           .offset              = offsetof(struct draft_field, classes),
-           .min                 = 1,
-           .max                 = FBY_MAX_CLASSES},
-    [FIELD_OPS]        = {.name = "ops", .kind = FBY_KEY_OWN, .read = read_ops},
-    [FIELD_WIRE]    = {.name = "wire", .kind = FBY_KEY_OWN, .read = read_wire},
-    [FIELD_DEVICE]  = {.name = "device",
-         .kind               = FBY_KEY_OWN,
-         .read               = read_device},
-    [FIELD_OUT]     = {.name = "out", .kind = FBY_KEY_OWN, .read = read_out},
-    [FIELD_ONE_HOT] = {.name = "one_hot",
-        .kind                = FBY_KEY_OWN,
-        .read                = read_one_hot},
+    [FBY_FIELD_TOO_LONG]   = {.name = "too_long",
+          .expects                  = "rule for rows that are too long",
+          .kind                     = FBY_KEY_CHOICE,
+          .offset                   = offsetof(struct draft_field, too_long),
+          .choices                  = too_long},
+    [FBY_FIELD_CLASSES]    = {.name = "classes",
+           .expects                 = "an integer, 1 to 2147483647",
+           .kind                    = FBY_KEY_INTEGER,
+           .offset                  = offsetof(struct draft_field, classes),
+           .min                     = 1,
+           .max                     = FBY_MAX_CLASSES},
+    [FBY_FIELD_OPS]  = {.name = "ops", .kind = FBY_KEY_OWN, .read = read_ops},
+    [FBY_FIELD_WIRE] = {.name = "wire", .kind = FBY_KEY_OWN, .read = read_wire},
+    [FBY_FIELD_DEVICE] = {.name = "device",
+        .kind                   = FBY_KEY_OWN,
+        .read                   = read_device},
+    [FBY_FIELD_OUT]    = {.name = "out", .kind = FBY_KEY_OWN, .read = read_out},
+    [FBY_FIELD_ONE_HOT] = {.name = "one_hot",
+        .kind                    = FBY_KEY_OWN,
+        .read                    = read_one_hot},
 };
 static const struct fby_schema field_schema = {
-    "a field, {from: ..., ...}", field_keys, FIELD_KEYS};
+    "a field, {from: ..., ...}", field_keys, FBY_FIELD_TOP_KEYS};
 
 const char *fby_draft_field_key(size_t key)
 {
@@ -493,7 +475,7 @@ static fby_err read_field(
         err = fby_schema_read(yaml, value, &field_schema, field);
     }
     if (err == FBY_OK) {
-        err = fby_draft_field_rules(yaml, field);
+        err = fby_draft_field_keys(yaml, field);
     }
     pipeline->n_fields += err == FBY_OK ? 1 : 0;
     return err;

@@ -56,13 +56,13 @@ static const struct fby_place *place_of(
 {
     switch (what) {
     case FBY_LINE_DCT_SCALE:
-        return &field->at[FIELD_DCT_SCALE];
+        return &field->at[FBY_FIELD_DCT_SCALE];
     case FBY_LINE_CLASSES:
-        return &field->at[FIELD_CLASSES];
+        return &field->at[FBY_FIELD_CLASSES];
     case FBY_LINE_TYPE:
-        return &field->wire.at[WIRE_TYPE];
+        return &field->wire.at[WIRE(TYPE)];
     case FBY_LINE_CODEC:
-        return &field->wire.at[WIRE_CODEC];
+        return &field->wire.at[WIRE(CODEC)];
     case FBY_LINE_NORMALIZE:
         return place_of_normalize(field);
     case FBY_LINE_FIELD:
@@ -85,7 +85,7 @@ size_t fby_pipeline_line(
     }
     const struct fby_place *places[] = {
         place_of(found, what),
-        is_of_wire(what) ? &found->at[FIELD_WIRE] : &found->here,
+        is_of_wire(what) ? &found->at[FBY_FIELD_WIRE] : &found->here,
         &found->here,
     };
     return first_given(places, sizeof(places) / sizeof(places[0]));

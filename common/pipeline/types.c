@@ -10,6 +10,7 @@ const char *fby_type_word(enum fby_type type)
         [FBY_F16]                                = "f16",
         [FBY_BF16]                               = "bf16",
         [FBY_F32]                                = "f32",
-        [FBY_U32]                                = "u32"};
+        [FBY_U32]                                = "u32",
+        [FBY_BOOL]                               = "bool"};
     return type < sizeof(words) / sizeof(words[0]) ? words[type] : NULL;
 }

@@ -129,7 +129,7 @@ static inline uint32_t fby_type_bytes(enum fby_type type)
     return 0;
 }
 
-/* "u16"; NULL for what no file has. */
+/* "u16"; NULL for a number that is no type. */
 const char *fby_type_word(enum fby_type type);
 
 /* How many values a row has. */
@@ -256,12 +256,6 @@ struct fby_bucket_by {
     uint32_t n_bounds;             /* 0: no buckets */
     int64_t  bounds[FBY_MAX_BOUNDS];
 };
-
-/* Is it made of sequences of token files? */
-static inline bool fby_decode_is_sequence(enum fby_decode decode)
-{
-    return decode == FBY_DECODE_TOKENS || decode == FBY_DECODE_DOCUMENTS;
-}
 
 /* Is it the number of the class folder that a sample lies in? */
 static inline bool fby_field_is_of_folder(const struct fby_field_content *field)

@@ -209,12 +209,12 @@ class Tokens(TokenTest):
                              "  both: {from: sequence}\n")
         good = path.read_text()
         path.write_text(good.replace(", shift: 1", ""))
-        self.refuses(path, "split 'train' has no targets; say shift: 1")
+        self.refuses(path, "from: sequence needs shift: 1")
         path.write_text(good.replace(
             "shift: 1", "shift: 1, pack: documents, end: 9"))
-        self.refuses(path, "split 'train' packs documents, whose targets are "
-                     "not the sequence one token on; use from: input and "
-                     "from: target")
+        self.refuses(path, "targets of packed documents are not the "
+                     "sequence one token on; use from: input and "
+                     "from: target (split 'train')")
 
     def test_plan_names_the_file_and_place_of_a_sequence(self):
         self.flat("<u2")

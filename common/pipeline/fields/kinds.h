@@ -4,11 +4,11 @@
 
 #include "common/pipeline/fields/kind.h"
 
-extern const struct fby_field_kind fby_field_rgb8, fby_field_label;
-extern const struct fby_field_kind fby_field_number, fby_field_bytes;
-extern const struct fby_field_kind fby_field_mask8, fby_field_array;
-extern const struct fby_field_kind fby_field_text, fby_field_sparse;
-extern const struct fby_field_kind fby_field_maps, fby_field_tokens;
-extern const struct fby_field_kind fby_field_documents;
+extern const struct fby_field_kind fby_kind_rgb8, fby_kind_label;
+extern const struct fby_field_kind fby_kind_number, fby_kind_bytes;
+extern const struct fby_field_kind fby_kind_mask8, fby_kind_array;
+extern const struct fby_field_kind fby_kind_text, fby_kind_sparse;
+extern const struct fby_field_kind fby_kind_maps, fby_kind_tokens;
+extern const struct fby_field_kind fby_kind_documents;
 
 #endif

@@ -36,13 +36,9 @@ static void a_content_from_a_peer_obeys_the_rules_of_files(void **state)
                "or two integers, 1 to 16384 ([height, width])");
     *image = kept;
     memcpy(image->from[0], "../x", 5);
-    refused(c,
-        "content: field 'image': from: '../x' is no extension to look for "
-        "here");
+    refused(c, "content: field 'image': '../x' is no extension");
     memcpy(image->from[0], image->from[1], FBY_NAME_SIZE);
-    refused(c,
-        "content: field 'image': from: 'jpeg' is no extension to look for "
-        "here");
+    refused(c, "content: field 'image': 'jpeg' stands here a second time");
     *image = kept;
     memcpy(image->name, "aaaaa", 6);
     refused(c, "content: fields are not in byte order of their names");
@@ -81,23 +77,22 @@ static void packing_belongs_to_its_source(void **state)
             ", pack: documents, end: 7, pad: 9");
     struct fby_content *c = &split->content;
     c->tokens.pad         = 65536;
-    refused(
-        c, "content: field 'a': its wire type u16 does not hold pad: 65536");
+    refused(c, "content: field 'a': wire type u16 does not hold pad: 65536");
     c->tokens.pad           = 9;
     c->fields[1].max_length = 9;
     refused(c, "content: field 'b': 9 tokens, but a sequence of the source has "
                "8");
     c->fields[1].wire_type  = FBY_U32;
     c->fields[1].max_length = 8388593;
-    refused(c, "content: field 'b': a sequence has up to `length` documents, "
-               "of which a field can hold 8388592: length is 8388593");
+    refused(c, "content: field 'b': 8388593 tokens, but a sequence of the "
+               "source has 8");
     c->fields[1].max_length = 8;
     c->fields[1].wire_type  = FBY_U16;
     c->tokens.packed        = false;
     c->tokens.end           = 0;
     c->tokens.pad           = 0;
-    refused(c, "content: field 'b': from: documents needs pack: documents of "
-               "the source");
+    refused(c, "content: field 'b': from: documents needs pack: documents in "
+               "the tokens of the source");
     fby_split_destroy(&split);
 }
 
@@ -107,7 +102,8 @@ static void sequences_and_their_source_belong_together(void **state)
     struct fby_split   *split = split_of_pairs();
     struct fby_content *c     = &split->content;
     c->tokens.shift           = 0;
-    refused(c, "content: field 'b': from: target needs shift: 1 of the source");
+    refused(c, "content: field 'b': from: target needs shift: 1 in the tokens "
+               "of the source");
     c->tokens.shift  = 1;
     c->tokens.length = 9;
     refused(c, "content: field 'a': 8 tokens, but a sequence of the source "
@@ -117,8 +113,8 @@ static void sequences_and_their_source_belong_together(void **state)
     refused(c, "content: field 'a': tokens travel as u16 or as u32");
     c->fields[0].wire_type  = FBY_U16;
     c->fields[0].from[0][0] = 'o';
-    refused(c, "content: field 'a': tokens come from input, target or "
-               "sequence, one");
+    refused(c, "content: field 'a': tokens come from input, from target: the "
+               "tokens after those, or from sequence: both in one");
     fby_split_destroy(&split);
 }
 
@@ -146,8 +142,8 @@ static void a_sequence_has_one_token_more_than_its_inputs(void **state)
                "has 10");
     c->tokens.length = 9;
     c->tokens.shift  = 0;
-    refused(
-        c, "content: field 'a': from: sequence needs shift: 1 of the source");
+    refused(c, "content: field 'a': from: sequence needs shift: 1 in the "
+               "tokens of the source");
     c->tokens.length    = 8;
     c->tokens.shift     = 1;
     c->tokens.packed    = true;
@@ -169,7 +165,8 @@ static void yuv420_is_for_pictures_whose_colours_stay(void **state)
     image->ops[image->n_ops++] =
         (struct fby_op_use){.op = fby_op_by_id(FBY_OP_GRAYSCALE)};
     refused(c, "content: field 'image': grayscale needs red, green and blue, "
-               "which yuv420 has not");
+               "which a picture that travels as yuv420 gets on the device "
+               "only; leave it out, or use wire: u8");
     fby_split_destroy(&split);
 }
 

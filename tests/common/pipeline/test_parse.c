@@ -457,8 +457,8 @@ static void what_no_column_can_be_is_named(void **state)
             "p.yaml:8:44: a ragged column is decoded as array; say its "
             "entries' shape, [] of numbers"},
         {"  y: {from: folder, decode: label}\n",
-            "p.yaml:8:13: split 'train' reads columns, which have no class "
-            "folders; use from: COLUMN"},
+            "p.yaml:8:13: columns have no class folders; use from: COLUMN "
+            "(split 'train')"},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         char                 text[1024];

@@ -245,8 +245,7 @@ static void pad_is_held_by_the_type_that_travels(void **state)
         c->fields[1].pad = pad;
         assert_string_equal(content_error(c),
             pad <= 65535 ? ""
-                         : "field 'a': its wire type u16 does not hold pad: "
-                           "65536");
+                         : "field 'a': wire type u16 does not hold pad: 65536");
     }
     c->fields[0].wire_type = FBY_U32;
     assert_string_equal(content_error(c), "");
@@ -256,12 +255,11 @@ static void pad_is_held_by_the_type_that_travels(void **state)
 static void tokens_come_from_one_part_of_a_sequence(void **state)
 {
     (void)state;
-    static const char tokens[] = "field 'a': tokens come from input, target "
-                                 "or sequence, one";
+    static const char tokens[] =
+        "field 'a': tokens come from input, from target: the tokens after "
+        "those, or from sequence: both in one";
     static const char documents[] =
-        "field 'b': lengths of documents come from documents, as many as a "
-        "sequence has, and travel as the smaller of u16 and u32 that holds its "
-        "length";
+        "field 'b': lengths of documents come from documents";
     struct fby_split         *split = split_of_documents();
     struct fby_field_content *f     = split->content.fields;
     f[0].n_from                     = 2;
@@ -277,34 +275,16 @@ static void tokens_come_from_one_part_of_a_sequence(void **state)
     assert_string_equal(content_error(&split->content), documents);
     f[1].n_from   = 1;
     f[1].too_long = FBY_TOO_LONG_TRUNCATE;
-    assert_string_equal(content_error(&split->content), documents);
+    assert_string_equal(content_error(&split->content),
+        "field 'b': a sequence has as many documents as it has");
     f[1].too_long  = FBY_TOO_LONG_REFUSE;
     f[1].wire_type = FBY_U32;
-    assert_string_equal(content_error(&split->content), documents);
+    assert_string_equal(content_error(&split->content),
+        "field 'b': lengths of documents travel as the smaller of u16 and u32 "
+        "that holds the length of a sequence; leave the type out");
     f[1].wire_type = FBY_U16;
     name_is(f[1].from[0], "input");
     assert_string_equal(content_error(&split->content), documents);
-    fby_split_destroy(&split);
-}
-
-static void a_packed_field_is_as_its_source(void **state)
-{
-    (void)state;
-    static const char wrong[]      = "field 'a': from: documents needs pack: "
-                                     "documents of the source";
-    struct fby_split *split        = split_of_documents();
-    struct fby_field_content *a    = &split->content.fields[0];
-    struct fby_field_content  kept = *a;
-    a->packed                      = false;
-    assert_string_equal(content_error(&split->content), wrong);
-    *a = kept;
-    a->pad++;
-    assert_string_equal(content_error(&split->content), wrong);
-    *a       = kept;
-    a->shift = 0;
-    assert_string_equal(content_error(&split->content), wrong);
-    *a = kept;
-    assert_string_equal(content_error(&split->content), "");
     fby_split_destroy(&split);
 }
 
@@ -314,8 +294,8 @@ static void a_field_fits_its_source(void **state)
     struct fby_field_content *f;
     struct fby_split         *split = split_with("lab", &f);
     name_is(f->from[0], "folder");
-    assert_string_equal(field_error(split, f),
-        "only a folder source has class folders; use from: cls, or a column");
+    assert_string_equal(
+        field_error(split, f), "shards have no class folders; use from: cls");
     split->content.source = FBY_SOURCE_FOLDER;
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
@@ -323,7 +303,7 @@ static void a_field_fits_its_source(void **state)
     f                     = split->content.fields;
     split->content.source = FBY_SOURCE_FOLDER;
     assert_string_equal(field_error(split, f),
-        "decode: tokens and a source of tokens belong together");
+        "the field is made of tokens, which the source does not have");
     fby_split_destroy(&split);
 }
 
@@ -400,7 +380,6 @@ int main(void)
         cmocka_unit_test(tokens_say_their_type_length_and_column),
         cmocka_unit_test(pad_is_held_by_the_type_that_travels),
         cmocka_unit_test(tokens_come_from_one_part_of_a_sequence),
-        cmocka_unit_test(a_packed_field_is_as_its_source),
         cmocka_unit_test(a_field_fits_its_source),
         cmocka_unit_test(bounds_ascend_from_1_to_2_to_the_40),
         cmocka_unit_test(rows_of_columns_have_lengths_where_they_vary),

@@ -23,8 +23,9 @@ static void classes_decide_a_label_s_type(void **state)
             assert_string_equal(field_error(split, f),
                 type == cases[i].type
                     ? ""
-                    : "a label's wire type is the smallest of u8, u16, u32 "
-                      "that holds the classes");
+                    : "a label travels as the smallest of u8, u16 and u32 "
+                      "that holds 'classes' (u32 where they are not said); "
+                      "leave its type out");
         }
     }
     f->classes = UINT32_C(1) << 31;
@@ -36,7 +37,6 @@ static void classes_decide_a_label_s_type(void **state)
 static void one_hot_has_1_to_65536_classes(void **state)
 {
     (void)state;
-    static const char         wrong[] = "one_hot needs classes, 1 to 65536";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("lab", &f);
     f->classes                      = 1;
@@ -46,9 +46,11 @@ static void one_hot_has_1_to_65536_classes(void **state)
     assert_string_equal(field_error(split, f), "");
     f->classes++;
     f->wire_type = FBY_U32;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(
+        field_error(split, f), "one_hot has at most 65536 classes");
     f->classes = 0;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(field_error(split, f),
+        "one_hot needs 'classes': an integer, 1 to 65536");
     fby_split_destroy(&split);
 }
 
@@ -84,7 +86,7 @@ static void a_number_has_a_key_and_a_type(void **state)
         f->wire_type = (enum fby_type)type;
         assert_string_equal(field_error(split, f),
             type == FBY_F16 || type == FBY_BF16
-                ? "a number travels as u8, u16, u32, i32, i64 or f32"
+                ? "a number travels as f32, i32, i64, u8, u16 or u32"
                 : "");
     }
     f->json_key[0] = '\0';
@@ -94,60 +96,65 @@ static void a_number_has_a_key_and_a_type(void **state)
     name_is(f->from[0], "folder");
     split->content.source = FBY_SOURCE_FOLDER;
     assert_string_equal(field_error(split, f),
-        "a number comes from a key of a JSON member, or from a column");
+        "folder is the number of the class folder: a label, alone");
     fby_split_destroy(&split);
 }
 
 static void bytes_have_a_length(void **state)
 {
     (void)state;
-    static const char wrong[] = "length is not within 1 to 1073741824";
-    static const char other[] = "bytes come from a member and travel as u8";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("blob", &f);
     f->length                       = 1 << 30;
     assert_string_equal(field_error(split, f), "");
     f->length++;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(
+        field_error(split, f), "length is not within 1 to 1073741824");
     f->length = 0;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(field_error(split, f),
+        "the bytes of bin need a 'length' or a 'max_length'; or say another "
+        "decode");
     f->max_length = 1;
     f->too_long   = FBY_TOO_LONG_REFUSE;
     assert_string_equal(field_error(split, f), "");
     f->length = 1;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(field_error(split, f),
+        "length and max_length: say one; all have that length, or at most");
     f->max_length = 0;
     f->too_long   = (enum fby_too_long)0;
     assert_string_equal(field_error(split, f), "");
     f->wire_type = FBY_U16;
-    assert_string_equal(field_error(split, f), other);
+    assert_string_equal(
+        field_error(split, f), "bytes travel as u8; use type: u8");
     f->wire_type          = FBY_U8;
     split->content.source = FBY_SOURCE_FOLDER;
     name_is(f->from[0], "folder");
-    assert_string_equal(field_error(split, f), other);
+    assert_string_equal(field_error(split, f),
+        "folder is the number of the class folder: a label, alone");
     fby_split_destroy(&split);
 }
 
 static void a_text_has_a_max_length(void **state)
 {
     (void)state;
-    static const char wrong[] =
-        "a text comes from a member, has a max_length and travels as u8";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("txt", &f);
     struct fby_field_content  kept  = *f;
     f->max_length                   = 1;
     assert_string_equal(field_error(split, f), "");
     f->wire_type = FBY_U16;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(
+        field_error(split, f), "text travels as u8; use type: u8");
     *f                    = kept;
     split->content.source = FBY_SOURCE_FOLDER;
     name_is(f->from[0], "folder");
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(field_error(split, f),
+        "folder is the number of the class folder: a label, alone");
     *f            = kept;
     f->max_length = 0;
     f->too_long   = (enum fby_too_long)0;
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(
+        field_error(split, f), "a text needs 'max_length', in bytes");
     fby_split_destroy(&split);
 }
 
@@ -157,8 +164,7 @@ static void an_array_has_at_most_1_gib(void **state)
 {
     (void)state;
     static const char wrong[] =
-        "an array has a wire type, up to 4 dimensions of at least 1, and at "
-        "most 1073741824 bytes";
+        "an array of this shape has more than 1073741824 bytes as f16";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("arr", &f);
     f->array                        = (struct fby_shape){1, {1 << 29}};
@@ -178,7 +184,7 @@ static void bits_are_packed_along_the_last_dimension(void **state)
 {
     (void)state;
     static const char wrong[] =
-        "bits are packed along the last dimension of an array";
+        "bits are packed along the last dimension of an array, as u8";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("bits", &f);
     assert_string_equal(field_error(split, f), "");
@@ -191,7 +197,8 @@ static void bits_are_packed_along_the_last_dimension(void **state)
     assert_string_equal(field_error(split, f), wrong);
     f->wire_type = FBY_U8;
     f->array     = (struct fby_shape){0, {12}};
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(field_error(split, f),
+        "bits are packed along the last dimension: say at least one");
     f->array = (struct fby_shape){1, {12}};
     assert_string_equal(field_error(split, f), "");
     fby_split_destroy(&split);
@@ -200,52 +207,56 @@ static void bits_are_packed_along_the_last_dimension(void **state)
 static void a_sparse_row_has_room_for_its_values(void **state)
 {
     (void)state;
-    static const char member[] =
-        "a sparse row comes from a member and has a max_length; longer ones "
-        "are refused";
-    static const char         shape[] = "its shape has no values, more than "
-                                        "2147483648, or fewer than max_length";
+    static const char keys[] =
+        "sparse rows need 'shape' (of a dense row, such as [1000]), "
+        "'max_length' (of their non-zeros) and the 'wire' type that they "
+        "travel as";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("spa", &f);
     assert_string_equal(field_error(split, f), ""); /* 42 of 6 x 7 */
     f->max_length = 43;
-    assert_string_equal(field_error(split, f), shape);
+    assert_string_equal(field_error(split, f),
+        "max_length 43 is more than the 42 values of the shape");
     f->max_length = 1;
     assert_string_equal(field_error(split, f), "");
     f->array = (struct fby_shape){2, {65536, 32768}};
     assert_string_equal(field_error(split, f), "");
     f->array.dims[1]++;
-    assert_string_equal(field_error(split, f), shape);
+    assert_string_equal(field_error(split, f),
+        "a row of this shape has more than 2147483648 values");
     f->array = (struct fby_shape){1, {1}};
     assert_string_equal(field_error(split, f), "");
     f->array = (struct fby_shape){0};
-    assert_string_equal(field_error(split, f), shape);
+    assert_string_equal(field_error(split, f), keys);
     f->array      = (struct fby_shape){1, {1 << 24}};
     f->max_length = 33554368 / 6; /* 2 bytes of value, 4 of index */
     assert_string_equal(field_error(split, f), "");
     f->max_length++;
     assert_string_equal(field_error(split, f),
-        "max_length values and their indices have more than 33554368 bytes");
+        "5592395 entries of 6 bytes are more than 33554368; lower "
+        "max_length");
     f->max_length = 1;
     f->too_long   = FBY_TOO_LONG_TRUNCATE;
-    assert_string_equal(field_error(split, f), member);
+    assert_string_equal(field_error(split, f),
+        "sparse rows that are too long are refused; raise max_length");
     f->too_long   = (enum fby_too_long)0;
     f->max_length = 0;
-    assert_string_equal(field_error(split, f), member);
+    assert_string_equal(field_error(split, f), keys);
     fby_split_destroy(&split);
 }
 
 static void ragged_rows_have_entries_of_at_most_3_dimensions(void **state)
 {
     (void)state;
-    static const char wrong[] =
-        "an entry has at most 3 dimensions; too_long is refuse or truncate";
+    static const char         wrong[] = "too_long is refuse or truncate";
     struct fby_field_content *f;
     struct fby_split         *split = split_with("rag", &f);
     f->array                        = (struct fby_shape){3, {2, 3, 4}};
     assert_string_equal(field_error(split, f), "");
     f->array = (struct fby_shape){4, {2, 3, 4, 5}};
-    assert_string_equal(field_error(split, f), wrong);
+    assert_string_equal(field_error(split, f),
+        "with max_length the shape is that of one entry: at most 3 "
+        "dimensions, [] for a number");
     f->array = (struct fby_shape){0};
     for (int too_long = 0; too_long <= 3; too_long++) {
         f->too_long = (enum fby_too_long)too_long;
@@ -257,16 +268,18 @@ static void ragged_rows_have_entries_of_at_most_3_dimensions(void **state)
     assert_string_equal(field_error(split, f), "");
     f->max_length++;
     assert_string_equal(field_error(split, f),
-        "max_length entries have more than 33554368 bytes");
+        "33554369 entries of 1 bytes are more than 33554368; lower "
+        "max_length");
     f->max_length = 0;
-    assert_string_equal(field_error(split, f), "too_long goes with max_length");
+    assert_string_equal(field_error(split, f),
+        "too_long goes with max_length; say how long rows may be");
     fby_split_destroy(&split);
 }
 
 static void only_some_kinds_vary_in_length(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"bits", "img", "lab", "maps", "mask"};
+    static const char *const kinds[] = {"img", "lab", "maps", "mask"};
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         struct fby_field_content *f;
         struct fby_split         *split = split_with(kinds[i], &f);
@@ -283,8 +296,8 @@ static void only_some_kinds_vary_in_length(void **state)
     assert_string_equal(field_error(split, f), "");
     f->max_length = 5;
     f->too_long   = FBY_TOO_LONG_REFUSE;
-    assert_string_equal(
-        field_error(split, f), "its rows are all of one length");
+    assert_string_equal(field_error(split, f),
+        "bits are of one shape; say a wire type of numbers");
     fby_split_destroy(&split);
     split         = split_with("num", &f);
     f->max_length = 5;
