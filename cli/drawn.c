@@ -8,6 +8,7 @@
 
 #include "common/mem.h"
 #include "common/pipeline/device_ops.h"
+#include "common/pipeline/fields/kind.h"
 
 static fby_err plan_member(struct fby_drawn *self,
     const struct fby_member *member, const struct fby_field_content *field,
@@ -165,8 +166,8 @@ struct fby_size fby_drawn_text(const struct fby_field_content *field,
     uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
     char out[FBY_DRAWN_TEXT])
 {
-    put_text(field->ops[i].op->name, field->decode == FBY_DECODE_MASK8, plan,
-        in, out);
+    put_text(field->ops[i].op->name, fby_field_values(field) == FBY_VALUES_IDS,
+        plan, in, out);
     return fby_op_plan_size(plan);
 }
 

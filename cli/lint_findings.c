@@ -6,6 +6,7 @@
 
 #include "cli/lint_pairs.h"
 #include "cli/lint_types.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/op.h"
 
 /* Below these a saving is noise, or not worth a change. */
@@ -139,7 +140,7 @@ static const struct fby_field_content *picture_of(
     const struct fby_field_content *first = NULL;
     for (uint32_t i = 0; i < facts->n_fields; i++) {
         const struct fby_field_content *picture = facts->fields[i].content;
-        if (picture->decode != FBY_DECODE_RGB8) {
+        if (fby_field_values(picture) != FBY_VALUES_COLOURS) {
             continue;
         }
         enum fby_lint_pair pair = fby_lint_pair(picture, labels);
@@ -253,7 +254,7 @@ static void find_levels(
 static bool means_the_same(
     const struct fby_lint_field *field, const struct fby_lint_trial *trial)
 {
-    bool mask = field->content->decode == FBY_DECODE_MASK8;
+    bool mask = fby_field_values(field->content) == FBY_VALUES_IDS;
     return trial->made && trial->difference <= (mask ? 0 : rounding);
 }
 
@@ -329,7 +330,7 @@ static void find_scale(
 static double largest(const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
-    if (content->decode != FBY_DECODE_LABEL) {
+    if (fby_field_values(content) != FBY_VALUES_CLASSES) {
         return field->values.most;
     }
     uint32_t classes = field->classes > 0 ? field->classes : content->classes;
@@ -339,20 +340,15 @@ static double largest(const struct fby_lint_field *field)
 /* Bytes of one value. */
 static double width_of(const struct fby_lint_field *field)
 {
-    const struct fby_field_content *content = field->content;
-    return content->decode == FBY_DECODE_ARRAY ||
-                   content->decode == FBY_DECODE_TOKENS ||
-                   content->max_length > 0
-               ? fby_type_bytes(content->wire_type)
-               : field->bytes;
+    return fby_type_bytes(field->content->wire_type);
 }
 
 static void advise_type(const struct fby_lint_field *field,
     const struct fby_narrow_type *type, struct fby_finding *finding)
 {
     const struct fby_field_content *content = field->content;
-    bool                            label = content->decode == FBY_DECODE_LABEL;
-    double                          most  = largest(field);
+    bool   label = fby_field_values(content) == FBY_VALUES_CLASSES;
+    double most  = largest(field);
     if (label && content->classes == 0 && field->classes > 0) {
         say(finding->instead, "classes: %u; ids then travel as %s",
             field->classes, type->name);
@@ -363,7 +359,7 @@ static void advise_type(const struct fby_lint_field *field,
             most, type->most + 1, type->name);
     } else if (label) {
         say(finding->instead, "wire: %s", type->name);
-    } else if (content->decode == FBY_DECODE_TOKENS) {
+    } else if (fby_field_values(content) == FBY_VALUES_TOKENS) {
         say(finding->instead,
             "wire: %s, if all fit: a sequence with one that does not is a bad "
             "sample",
@@ -373,7 +369,7 @@ static void advise_type(const struct fby_lint_field *field,
             "wire: %s, if all fit: one that does not is a bad sample; it is "
             "also what the trainer gets%s",
             type->name,
-            content->decode == FBY_DECODE_ARRAY ? " without out: dtype" : "");
+            fby_field_kind(content)->has_scale ? " without out: dtype" : "");
     }
 }
 
@@ -383,12 +379,12 @@ static void find_type(struct findings *self, const struct fby_lint_field *field)
     if (!values->numbers || !values->whole || values->constant) {
         return;
     }
-    bool   label = field->content->decode == FBY_DECODE_LABEL;
+    bool   label = fby_field_values(field->content) == FBY_VALUES_CLASSES;
     double most  = largest(field);
     double width = width_of(field);
     const struct fby_narrow_type *type =
         fby_narrowest_type(label, values->least, most);
-    bool tokens = field->content->decode == FBY_DECODE_TOKENS;
+    bool tokens = fby_field_values(field->content) == FBY_VALUES_TOKENS;
     if (type == NULL || fby_type_bytes(type->type) >= width ||
         (tokens && type->type != FBY_U16)) {
         return;
@@ -469,7 +465,7 @@ static void find_nothing_new(
 static bool is_cut_from(
     const struct fby_field_content *content, const char *from)
 {
-    return content->decode == FBY_DECODE_TOKENS && !content->packed &&
+    return fby_field_values(content) == FBY_VALUES_TOKENS && !content->packed &&
            strcmp(content->from[0], from) == 0;
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/lines.h"
 #include "common/plan/order.h"
 #include "trainer_client/expand.h"
@@ -112,11 +113,9 @@ static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
         out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
                         is_at_same(sample, f, i);
     }
-    bool array = field->decode == FBY_DECODE_ARRAY && field->maps == 0;
-    if (field->shape.n_dims == 0 || array ||
-        field->decode == FBY_DECODE_TOKENS ||
-        field->decode == FBY_DECODE_SPARSE ||
-        field->decode == FBY_DECODE_NUMBER) {
+    enum fby_values kind = fby_field_values(field);
+    if (field->shape.n_dims == 0 || kind == FBY_VALUES_TOKENS ||
+        (kind == FBY_VALUES_NUMBERS && field->maps == 0)) {
         look_at_numbers(sample, f, out);
     }
 }
@@ -156,8 +155,8 @@ static bool says_other_things(
 {
     const struct fby_split          *split = sample->local->split;
     const struct fby_field_delivery *out   = split->delivery.fields;
-    return split->content.fields[a].decode == FBY_DECODE_DOCUMENTS &&
-           split->content.fields[b].decode == FBY_DECODE_DOCUMENTS &&
+    return fby_field_values(&split->content.fields[a]) == FBY_VALUES_LENGTHS &&
+           fby_field_values(&split->content.fields[b]) == FBY_VALUES_LENGTHS &&
            (out[a].as != out[b].as || out[a].dtype != out[b].dtype);
 }
 

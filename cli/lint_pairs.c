@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/op.h"
 
 /* ---- ops that draw where pixels go ---- */
@@ -124,6 +125,5 @@ enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
 
 bool fby_lint_labels_pixels(const struct fby_field_content *field)
 {
-    return field->decode == FBY_DECODE_MASK8 ||
-           field->decode == FBY_DECODE_MAPS;
+    return fby_field_values(field) == FBY_VALUES_IDS;
 }

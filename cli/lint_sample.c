@@ -6,6 +6,7 @@
 
 #include "cli/headway.h"
 #include "common/mem.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/plan/draw.h"
 
 static const uint64_t most_bytes = UINT64_C(1) << 30;
@@ -99,7 +100,7 @@ static uint32_t n_read(const struct fby_field_content *field)
     if (fby_field_is_of_folder(field)) {
         return 0;
     }
-    return field->decode == FBY_DECODE_MAPS ? field->n_from : 1;
+    return fby_field_kind(field)->is_stack ? field->n_from : 1;
 }
 
 /* The i-th that is read. */
@@ -131,7 +132,7 @@ static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
 {
     uint32_t n   = self->rows != NULL ? 0 : n_read(field);
     fby_err  err = FBY_OK;
-    if (field->decode == FBY_DECODE_MAPS) {
+    if (fby_field_kind(field)->is_stack) {
         out->sizes = fby_zalloc(n * sizeof(*out->sizes));
     }
     for (uint32_t i = 0; i < n && err == FBY_OK; i++) {

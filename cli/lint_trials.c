@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/pipeline/derived.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/plan/geometry.h"
 
 /* ---- one trial ----------------------------------------------------------- */
@@ -197,7 +198,7 @@ static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
 fby_err fby_lint_measure_trials(const struct fby_lint_sample *sample,
     uint32_t f, struct fby_lint_field *out)
 {
-    if (!fby_field_is_picture(out->content)) {
+    if (!fby_field_kind(out->content)->is_picture) {
         return FBY_OK;
     }
     fby_err err = try_scale(sample, f, out);

@@ -11,6 +11,7 @@
 #include "cli/place.h"
 #include "common/mem.h"
 #include "common/pipeline/device_ops.h"
+#include "common/pipeline/fields/kind.h"
 #include "worker/rows.h"
 
 enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
@@ -192,7 +193,7 @@ static fby_err draw_fields(struct plan *self, struct fby_drawn_row row,
     for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
         const struct fby_field_content *field = &content->fields[f];
         struct fby_field_plan           plan  = {0};
-        if (!fby_field_is_picture(field)) {
+        if (!fby_field_kind(field)->is_picture) {
             continue;
         }
         err = fby_drawn_plan(&self->drawn, row.sample, field, &plan, why);
@@ -352,7 +353,7 @@ static fby_err check_columns(const struct plan *self, struct fby_why *why)
 
 static bool needs_all(const struct fby_field_content *field)
 {
-    return field->decode == FBY_DECODE_MAPS;
+    return fby_field_kind(field)->is_stack;
 }
 
 /* The first that no sample has and that it cannot do without; NULL: none. */

@@ -9,6 +9,7 @@
 
 #include "cli/tensor.h"
 #include "common/mem.h"
+#include "common/pipeline/fields/kind.h"
 
 enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
 
@@ -19,7 +20,7 @@ size_t fby_show_outputs(const struct fby_content *content,
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const struct fby_field_content *field = &content->fields[i];
         struct forebay_output           one   = forebay_output(field->name);
-        if (field->decode == FBY_DECODE_RGB8) {
+        if (fby_field_values(field) == FBY_VALUES_COLOURS) {
             one.dtype = field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8;
             one.layout = FOREBAY_LAYOUT_HWC;
             out[n++]   = one;
@@ -224,9 +225,9 @@ static void say_varying(struct fby_sheet_cell *cell,
     size_t          all     = fby_tensor_row_elements(tensor);
     void           *values  = fby_zalloc(all * fby_tensor_element(tensor));
     fby_tensor_copy_row(tensor, row, values);
-    if (field->decode == FBY_DECODE_TEXT) {
+    if (fby_field_values(field) == FBY_VALUES_TEXT) {
         say_text(cell, field->name, values, n);
-    } else if (field->decode == FBY_DECODE_BYTES) {
+    } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         say_bytes(cell, field->name, values, n);
     } else {
         int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
@@ -286,12 +287,12 @@ static void say_value(struct fby_sheet_cell *cell,
     fby_tensor_copy_row(tensor, row, values);
     if (field->one_hot) {
         say_largest(cell, field->name, tensor, values);
-    } else if (field->decode == FBY_DECODE_BYTES) {
+    } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
         say_bytes(cell, field->name, values, n);
     } else if (field->maps > 0) {
         say_maps(cell, field, tensor, values);
-    } else if ((field->decode == FBY_DECODE_ARRAY ||
-                   field->decode == FBY_DECODE_TOKENS) &&
+    } else if ((fby_field_values(field) == FBY_VALUES_NUMBERS ||
+                   fby_field_values(field) == FBY_VALUES_TOKENS) &&
                field->shape.n_dims > 0) {
         say_range(cell, field->name, tensor, values);
     } else {
@@ -337,14 +338,14 @@ static fby_err make_cell(struct fby_drawn *drawn,
     cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
     say_row(drawn, batch, row, cell);
     for (uint32_t i = 0; i < content->n_fields; i++) {
-        if (!fby_field_is_picture(&content->fields[i]) ||
+        if (!fby_field_kind(&content->fields[i])->is_picture ||
             content->fields[i].maps > 0) {
             say_value(cell, &content->fields[i], batch, row);
         }
     }
     for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
         const struct fby_field_content *field = &content->fields[i];
-        if (fby_field_is_picture(field)) {
+        if (fby_field_kind(field)->is_picture) {
             if (field->maps == 0) {
                 add_picture(cell, field, tensor_of(batch, field->name), row);
             }

@@ -19,6 +19,7 @@
 #include "common/bytes.h"
 #include "common/err.h"
 #include "common/hash.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/types.h"
 #include "proto/ids.h"
 
@@ -339,8 +340,8 @@ static inline enum fby_encoding fby_encoding_of(
     if (field->yuv420) {
         return FBY_ENCODING_YUV420;
     }
-    return field->decode == FBY_DECODE_LABEL ? FBY_ENCODING_LABEL
-                                             : FBY_ENCODING_DENSE;
+    return fby_field_values(field) == FBY_VALUES_CLASSES ? FBY_ENCODING_LABEL
+                                                         : FBY_ENCODING_DENSE;
 }
 
 /* How the receiver expands a field; nobody does it twice, nobody forgets. */

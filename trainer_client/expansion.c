@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/pipeline/derived.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/yuv420.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
@@ -260,7 +261,7 @@ static fby_err plan_rows(struct fby_expansion *self,
     self->entry_bytes = self->raw_bytes / field->max_length;
     self->longest     = delivery->longest;
     self->offsets     = delivery->offsets;
-    self->documents   = field->decode == FBY_DECODE_DOCUMENTS;
+    self->documents   = fby_field_values(field) == FBY_VALUES_LENGTHS;
     self->shift       = field->shift;
     if (delivery->as >= FBY_AS_CU_SEQLENS && delivery->as <= FBY_AS_MASK) {
         return plan_documents(self, delivery, why);
@@ -381,6 +382,74 @@ static fby_err plan_other(struct fby_expansion *self,
     return err == FBY_OK ? plan_layout(self, delivery, why) : err;
 }
 
+/* ---- by kind of field ---------------------------------------------------- */
+
+typedef fby_err plan_fn(struct fby_expansion *self,
+    const struct fby_field_content           *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why);
+
+static fby_err plan_pictures(struct fby_expansion *self,
+    const struct fby_field_content                *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    self->layout = delivery->layout;
+    return plan_image(self, field, why);
+}
+
+static fby_err plan_masks(struct fby_expansion *self,
+    const struct fby_field_content             *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    return field->n_device > 0 ? plan_ops(self, field, why)
+                               : plan_other(self, delivery, why);
+}
+
+static fby_err plan_maps(struct fby_expansion *self,
+    const struct fby_field_content            *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    self->layout = delivery->layout;
+    return plan_bits(self, field, why);
+}
+
+static fby_err plan_labels(struct fby_expansion *self,
+    const struct fby_field_content              *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    return field->one_hot ? plan_one_hot(self, field, why)
+                          : plan_other(self, delivery, why);
+}
+
+static fby_err plan_values(struct fby_expansion *self,
+    const struct fby_field_content              *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    return field->max_length > 0 ? plan_rows(self, field, delivery, why)
+                                 : plan_other(self, delivery, why);
+}
+
+static fby_err plan_arrays(struct fby_expansion *self,
+    const struct fby_field_content              *field,
+    const struct fby_field_delivery *delivery, struct fby_why *why)
+{
+    return field->maps > 0 ? plan_maps(self, field, delivery, why)
+                           : plan_values(self, field, delivery, why);
+}
+
+static plan_fn *const plans[] = {
+    [FBY_DECODE_RGB8]      = plan_pictures,
+    [FBY_DECODE_LABEL]     = plan_labels,
+    [FBY_DECODE_NUMBER]    = plan_values,
+    [FBY_DECODE_BYTES]     = plan_values,
+    [FBY_DECODE_MASK8]     = plan_masks,
+    [FBY_DECODE_ARRAY]     = plan_arrays,
+    [FBY_DECODE_TEXT]      = plan_rows,
+    [FBY_DECODE_SPARSE]    = plan_sparse,
+    [FBY_DECODE_MAPS]      = plan_maps,
+    [FBY_DECODE_TOKENS]    = plan_values,
+    [FBY_DECODE_DOCUMENTS] = plan_rows,
+};
+
 fby_err fby_expansion_init(struct fby_expansion *self,
     const struct fby_field_content              *field,
     const struct fby_field_delivery *delivery, struct fby_why *why)
@@ -389,7 +458,7 @@ fby_err fby_expansion_init(struct fby_expansion *self,
         .name      = field->name,
         .from      = field->wire_type,
         .to        = delivery->dtype,
-        .layout    = delivery->layout,
+        .layout    = FBY_LAYOUT_HWC,
         .shape     = field->shape,
         .raw_bytes = raw_bytes_of(field),
         .out_bytes = elements(&field->shape) * fby_type_bytes(delivery->dtype),
@@ -399,31 +468,12 @@ fby_err fby_expansion_init(struct fby_expansion *self,
             why, FBY_CONFIG, "field %s: no such dtype", self->name);
     }
     self->n_tensors = 1;
-    if (fby_field_form(field) == FBY_FORM_RAGGED) {
-        self->layout = FBY_LAYOUT_HWC;
-        return plan_rows(self, field, delivery, why);
-    }
-    if (fby_field_form(field) == FBY_FORM_SPARSE) {
-        self->layout = FBY_LAYOUT_HWC;
-        return plan_sparse(self, field, delivery, why);
-    }
-    if (has_form(delivery)) {
+    if (fby_field_form(field) == FBY_FORM_DENSE && has_form(delivery)) {
         return fby_because(why, FBY_CONFIG,
             "field %s: only rows of several lengths have another form",
             self->name);
     }
-    if (field->decode == FBY_DECODE_RGB8) {
-        return plan_image(self, field, why);
-    }
-    if (field->maps > 0) {
-        return plan_bits(self, field, why);
-    }
-    self->layout = FBY_LAYOUT_HWC;
-    if (field->one_hot) {
-        return plan_one_hot(self, field, why);
-    }
-    return field->n_device > 0 ? plan_ops(self, field, why)
-                               : plan_other(self, delivery, why);
+    return plans[field->decode](self, field, delivery, why);
 }
 
 fby_err fby_expansion_mix(struct fby_expansion *self,

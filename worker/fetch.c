@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/pipeline/fields/kind.h"
 #include "worker/stages_private.h"
 
 static const struct fby_field_content *field_of(
@@ -97,7 +98,7 @@ static fby_err locate(
         part->class_id = fby_dataset_class(dataset, task->sample);
         return FBY_OK;
     }
-    if (field->decode == FBY_DECODE_MAPS) {
+    if (fby_field_kind(field)->is_stack) {
         return locate_stack(task, chosen, end, why);
     }
     if (fby_dataset_find(dataset, task->sample, nth(field, 0), field->n_from,

@@ -6,6 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
+#include "common/pipeline/fields/kind.h"
 #include "worker/source/ragged.h"
 #include "worker/transform/bits.h"
 #include "worker/transform/convert.h"
@@ -86,7 +87,8 @@ static fby_err check_column(const struct fby_field_content *field,
             "its dtype is %s; bits come from bools or whole numbers",
             fby_npy_dtype(column->type));
     }
-    if (field->decode == FBY_DECODE_LABEL && column->type >= FBY_NPY_F2) {
+    if (fby_field_values(field) == FBY_VALUES_CLASSES &&
+        column->type >= FBY_NPY_F2) {
         return fby_because(why, FBY_CONFIG,
             "its dtype is %s; a label is made of whole numbers",
             fby_npy_dtype(column->type));
@@ -363,7 +365,7 @@ static void make_dense(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
         make_alike(c, first + i, k, dst + i * c->out_bytes);
         i += k;
     }
-    if (c->field->decode == FBY_DECODE_LABEL) {
+    if (fby_field_values(c->field) == FBY_VALUES_CLASSES) {
         check_labels(c->field, dst, n, c->bad + first);
     }
 }
@@ -496,7 +498,7 @@ static void make_sequences(
 static void make_rows(struct cast *c, uint32_t first, uint32_t n, uint8_t *dst)
 {
     c->out_bytes = fby_field_bytes(c->field);
-    if (c->field->decode == FBY_DECODE_TOKENS) {
+    if (fby_field_values(c->field) == FBY_VALUES_TOKENS) {
         make_sequences(c, first, n, dst);
     } else if (fby_field_form(c->field) == FBY_FORM_RAGGED) {
         make_lists(c, first, n, dst);
@@ -524,7 +526,7 @@ void fby_rows_make(const struct fby_rows *self, uint32_t field,
 static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
 {
     const struct fby_field_content *field = c->field;
-    if (field->decode == FBY_DECODE_TOKENS) {
+    if (fby_field_values(field) == FBY_VALUES_TOKENS) {
         return make_sequence(c, 0, dst, why);
     }
     if (fby_field_form(field) == FBY_FORM_SPARSE) {
@@ -542,7 +544,7 @@ static fby_err refuse(const struct cast *c, uint8_t *dst, struct fby_why *why)
     }
     struct fby_npy npy = npy_of(column, c->run->at[0], values);
     char           text[FBY_CONVERT_TEXT];
-    if (field->decode == FBY_DECODE_LABEL) {
+    if (fby_field_values(field) == FBY_VALUES_CLASSES) {
         return fby_label_refuse(field, fby_convert_text(&npy, 0, text), why);
     }
     uint64_t good = convert(field, &npy, dst);

@@ -248,12 +248,17 @@ static void decoding_smaller_is_advised_where_it_is_faster(void **state)
 static void put_numbers(double least, double most, double bytes)
 {
     struct fby_lint_field *field = &facts.fields[1];
-    field->bytes                 = bytes;
-    field->values.numbers        = true;
-    field->values.whole          = true;
-    field->values.constant       = false;
-    field->values.least          = least;
-    field->values.most           = most;
+    if (bytes <= 8) {
+        content[1].wire_type = bytes == 8   ? FBY_I64
+                               : bytes == 4 ? FBY_I32
+                                            : FBY_U8;
+    }
+    field->bytes           = bytes;
+    field->values.numbers  = true;
+    field->values.whole    = true;
+    field->values.constant = false;
+    field->values.least    = least;
+    field->values.most     = most;
 }
 
 static void assert_narrowest(

@@ -293,12 +293,13 @@ static void a_label_beyond_the_classes_is_refused(void **state)
 static void numbers_are_cast_between_types(void **state)
 {
     (void)state;
-    struct fby_field_content field  = {.name = "n", .wire_type = FBY_I32};
-    const int32_t            raw[3] = {-5, 70000, 3};
-    uint8_t                  small[3];
-    float                    real[3];
-    struct fby_expansion    *to_u8  = planned(&field, FBY_U8, FBY_LAYOUT_HWC);
-    struct fby_expansion    *to_f32 = planned(&field, FBY_F32, FBY_LAYOUT_HWC);
+    struct fby_field_content field = {
+        .name = "n", .decode = FBY_DECODE_NUMBER, .wire_type = FBY_I32};
+    const int32_t         raw[3] = {-5, 70000, 3};
+    uint8_t               small[3];
+    float                 real[3];
+    struct fby_expansion *to_u8  = planned(&field, FBY_U8, FBY_LAYOUT_HWC);
+    struct fby_expansion *to_f32 = planned(&field, FBY_F32, FBY_LAYOUT_HWC);
     assert_ok(fby_device_host.expand(to_u8, raw, 3, small, NULL));
     assert_ok(fby_device_host.expand(to_f32, raw, 3, real, NULL));
     assert_int_equal(small[0], 0);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "common/pipeline/fields/kind.h"
 
 static const struct fby_field_content *field_of(
     const struct fby_content *content)
@@ -22,8 +23,8 @@ const struct fby_field_content *fby_lengths_field(
         return NULL;
     }
     const struct fby_field_content *field = field_of(content);
-    bool array = field->decode == FBY_DECODE_ARRAY && field->max_length > 0;
-    return array || content->source == FBY_SOURCE_COLUMNS ? field : NULL;
+    bool counted = fby_field_kind(field)->is_counted && field->max_length > 0;
+    return counted || content->source == FBY_SOURCE_COLUMNS ? field : NULL;
 }
 
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,

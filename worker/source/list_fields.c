@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/nearest.h"
 #include "common/pipeline/text.h"
 #include "worker/source/dataset_state.h"
@@ -16,10 +17,10 @@ static const char *missing(
         const char *name = field->from[i];
         bool        there =
             strcmp(name, "folder") == 0 || fby_dataset_has(dataset, name);
-        if (!there && field->decode == FBY_DECODE_MAPS) {
+        if (!there && fby_field_kind(field)->is_stack) {
             return name;
         }
-        if (there && field->decode != FBY_DECODE_MAPS) {
+        if (there && !fby_field_kind(field)->is_stack) {
             return NULL;
         }
         first = !there && first == NULL ? name : first;

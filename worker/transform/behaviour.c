@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "common/bytes.h"
+#include "worker/transform/decoders.h"
 #include "worker/transform/trials.h"
 #include "worker/transform/workshop.h"
 
@@ -51,56 +52,15 @@ static struct { /* guarded by `lock` */
     struct behaviour ops[FBY_N_COSTS];
 } tried = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static fby_err try_decoder(struct fby_transform *transform,
-    enum fby_decoder decoder, struct fby_digest_state *hash)
-{
-    switch (decoder) {
-    case FBY_DECODER_RGB8:
-        return fby_try_jpegs(transform, hash);
-    case FBY_DECODER_FAITHFUL:
-        return fby_try_scale(transform, hash, FBY_DCT_FAITHFUL);
-    case FBY_DECODER_FAST:
-        return fby_try_scale(transform, hash, FBY_DCT_FAST);
-    case FBY_DECODER_LABEL:
-        return fby_try_texts(transform, hash, FBY_DECODE_LABEL);
-    case FBY_DECODER_NUMBER:
-        return fby_try_texts(transform, hash, FBY_DECODE_NUMBER);
-    case FBY_DECODER_PNG:
-        return fby_try_pngs(transform, hash, FBY_DECODE_RGB8);
-    case FBY_DECODER_MASK8:
-        return fby_try_pngs(transform, hash, FBY_DECODE_MASK8);
-    case FBY_DECODER_ARRAY:
-        return fby_try_arrays(transform, hash);
-    case FBY_DECODER_PATH:
-        return fby_try_paths(transform, hash);
-    case FBY_DECODER_BITS:
-        return fby_try_bits(transform, hash);
-    case FBY_DECODER_TOKENS:
-        return fby_try_tokens(transform, hash);
-    case FBY_DECODER_PACKED:
-        return fby_try_packed(transform, hash);
-    case FBY_DECODER_YUV420:
-        return fby_try_yuv(transform, hash);
-    case FBY_DECODER_RAGGED:
-        return fby_try_lengths(transform, hash);
-    case FBY_DECODER_SPARSE:
-        return fby_try_sparse(hash);
-    case FBY_DECODER_JSON_TEXT:
-        return fby_try_json_texts(transform, hash);
-    case FBY_DECODER_BYTES:
-    case FBY_N_DECODERS:
-        break;
-    }
-    return FBY_OK;
-}
-
 static fby_err try_decoders(struct fby_transform *transform)
 {
     fby_err err = FBY_OK;
     for (int i = 0; i < FBY_N_DECODERS && err == FBY_OK; i++) {
         struct fby_digest_state hash;
         fby_digest_begin(&hash);
-        err = try_decoder(transform, (enum fby_decoder)i, &hash);
+        if (fby_decoders[i].try != NULL) {
+            err = fby_decoders[i].try(transform, &hash);
+        }
         tried.decoders[i] =
             (struct behaviour){err == FBY_OK, fby_digest_end(&hash)};
     }

@@ -1,16 +1,16 @@
 /* field.c - a picture is planned from its header, then decoded and run through
- * its ops; the other decoders are in scalar.c.
+ * its ops; the decoders of other kinds are in decoders.c.
  *
  * Between header and pixels the decoder asks whether it may go on: then the
  * plans are made, and with them it is known how much memory it will take. */
 #include "worker/transform/field.h"
 
 #include "common/clock.h"
+#include "common/pipeline/fields/kind.h"
 #include "common/plan/draw.h"
 #include "common/yuv420.h"
+#include "worker/transform/decoders.h"
 #include "worker/transform/picture.h"
-#include "worker/transform/scalar.h"
-#include "worker/transform/sparse.h"
 #include "worker/transform/workshop.h"
 #include "worker/transform/yuv.h"
 
@@ -90,7 +90,7 @@ fby_err fby_field_plan(const struct fby_field_job *job,
     struct fby_field_plan *out, struct fby_why *why)
 {
     *out = (struct fby_field_plan){0};
-    if (!fby_field_is_picture(job->field)) {
+    if (!fby_field_kind(job->field)->is_picture) {
         return FBY_OK;
     }
     size_t size = job->sizes != NULL ? (size_t)job->sizes[0] : job->size;
@@ -259,71 +259,13 @@ fby_err fby_picture_write(struct fby_transform *transform,
     return err;
 }
 
-typedef fby_err scalar_fn(
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why);
-
-/* A parser makes objects of the text. */
-static fby_err write_json(scalar_fn *write, struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
-{
-    const struct fby_need need = {
-        .libraries = (uint64_t)job->size * FBY_JSON_BYTES_PER_BYTE};
-    fby_err err = FBY_OK;
-    if (job->size <= FBY_JSON_MAX_BYTES) { /* else it is refused at once */
-        err = fby_transform_reserve(transform, &need, why);
-    }
-    if (err == FBY_OK) {
-        err = write(job, dst, why);
-    }
-    fby_transform_rest(transform);
-    return err;
-}
-
-/* Of what is JSON only where it has a key. */
-static fby_err write_text(scalar_fn *write, struct fby_transform *transform,
-    const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
-{
-    return job->field->json_key[0] != '\0'
-               ? write_json(write, transform, job, dst, why)
-               : write(job, dst, why);
-}
-
-static struct fby_image picture_at(
-    uint8_t *dst, const struct fby_field_content *field)
-{
-    uint32_t height = field->shape.dims[0];
-    uint32_t width  = field->shape.dims[1];
-    return (struct fby_image){
-        dst, (size_t)width * field->shape.dims[2], width, height};
-}
-
 fby_err fby_field_write(struct fby_transform *transform,
     const struct fby_field_job *job, uint8_t *dst, struct fby_why *why)
 {
-    switch (job->field->decode) {
-    case FBY_DECODE_RGB8:
-    case FBY_DECODE_MASK8:
-        return fby_picture_write(
-            transform, job, picture_at(dst, job->field), why);
-    case FBY_DECODE_MAPS:
-        return fby_stack_write(transform, job, dst, why);
-    case FBY_DECODE_LABEL:
-        return write_text(fby_label_write, transform, job, dst, why);
-    case FBY_DECODE_NUMBER:
-        return write_json(fby_number_write, transform, job, dst, why);
-    case FBY_DECODE_BYTES:
-        return fby_bytes_write(job, dst, why);
-    case FBY_DECODE_ARRAY:
-        return fby_array_write(job, dst, why);
-    case FBY_DECODE_TEXT:
-        return write_text(fby_text_write, transform, job, dst, why);
-    case FBY_DECODE_TOKENS:
-        return fby_tokens_write(job, dst, why);
-    case FBY_DECODE_SPARSE:
-        return fby_sparse_file_write(transform, job, dst, why);
-    case FBY_DECODE_DOCUMENTS:
-        return fby_documents_write(job, dst, why);
-    }
-    return fby_because(why, FBY_USAGE, "no decoder has the number %d",
-        (int)job->field->decode);
+    const struct fby_field_kind *kind =
+        fby_field_kind_by_id(job->field->decode);
+    return kind != NULL
+               ? fby_field_writers[kind->id](transform, job, dst, why)
+               : fby_because(why, FBY_USAGE, "no decoder has the number %d",
+                     (int)job->field->decode);
 }

@@ -36,14 +36,6 @@ struct fby_field_job {
                                 longest; then never NULL */
 };
 
-/* Is it decoded to pixels, which ops are run on? */
-static inline bool fby_field_is_picture(const struct fby_field_content *field)
-{
-    return field->decode == FBY_DECODE_RGB8 ||
-           field->decode == FBY_DECODE_MASK8 ||
-           field->decode == FBY_DECODE_MAPS;
-}
-
 /* Bytes of one sample of the field: what fby_field_write writes. Where rows
  * vary in length, of the longest: it writes *job->length entries. */
 size_t fby_field_bytes(const struct fby_field_content *field);

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/derived.h"
 #include "common/pipeline/device_ops.h"
 #include "worker/transform/behaviour.h"
+#include "worker/transform/decoders.h"
 
 enum {
     FORMAT_VERSION  = 1, /* of these bytes, of draws and of order */
@@ -47,90 +47,20 @@ static void add_entry(struct entries *entries, struct entry entry)
     entries->at[entries->n++] = entry;
 }
 
-static bool is_faithful(const struct fby_field_content *field)
-{
-    return field->dct_scale == FBY_DCT_FAITHFUL;
-}
-
-static bool is_fast(const struct fby_field_content *field)
-{
-    return field->dct_scale == FBY_DCT_FAST;
-}
-
-static bool is_yuv420(const struct fby_field_content *field)
-{
-    return field->yuv420;
-}
-
-static bool has_maps(const struct fby_field_content *field)
-{
-    return field->maps > 0;
-}
-
-static bool is_packed(const struct fby_field_content *field)
-{
-    return field->packed || field->decode == FBY_DECODE_DOCUMENTS;
-}
-
-static bool has_key(const struct fby_field_content *field)
-{
-    return field->json_key[0] != '\0';
-}
-
-/* A plain key of an object is what `number` tries; all else is more. */
-static bool has_path(const struct fby_field_content *field)
-{
-    bool plain =
-        strchr(field->json_key, '.') == NULL && field->pick == FBY_PICK_NONE;
-    return has_key(field) && (!plain || field->decode == FBY_DECODE_LABEL);
-}
-
-static bool is_ragged(const struct fby_field_content *field)
-{
-    return fby_field_form(field) == FBY_FORM_RAGGED;
-}
-
-/* A bit for each way to decode. */
-#define OF(decode) (1U << FBY_DECODE_##decode)
-
-static const struct {
-    const char *name;
-    uint32_t    decodes; /* of fields that are decoded so: */
-    bool (*when)(const struct fby_field_content *field); /* NULL: of all */
-} decoders[FBY_N_DECODERS] = {
-    [FBY_DECODER_RGB8]      = {"rgb8", OF(RGB8), NULL},
-    [FBY_DECODER_FAITHFUL]  = {"rgb8_faithful", OF(RGB8), is_faithful},
-    [FBY_DECODER_FAST]      = {"rgb8_fast", OF(RGB8), is_fast},
-    [FBY_DECODER_LABEL]     = {"label", OF(LABEL), NULL},
-    [FBY_DECODER_NUMBER]    = {"number", OF(NUMBER), NULL},
-    [FBY_DECODER_BYTES]     = {"bytes", OF(BYTES), NULL},
-    [FBY_DECODER_PNG]       = {"rgb8_png", OF(RGB8), fby_field_takes_png},
-    [FBY_DECODER_MASK8]     = {"mask8", OF(MASK8) | OF(MAPS), NULL},
-    [FBY_DECODER_ARRAY]     = {"array", OF(ARRAY), NULL},
-    [FBY_DECODER_BITS]      = {"bits", OF(ARRAY) | OF(MAPS), has_maps},
-    [FBY_DECODER_PATH]      = {"json_path", OF(LABEL) | OF(NUMBER) | OF(TEXT),
-             has_path},
-    [FBY_DECODER_TOKENS]    = {"tokens", OF(TOKENS), NULL},
-    [FBY_DECODER_PACKED]    = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed},
-    [FBY_DECODER_YUV420]    = {"rgb8_yuv420", OF(RGB8), is_yuv420},
-    [FBY_DECODER_RAGGED]    = {"ragged",
-           OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged},
-    [FBY_DECODER_SPARSE]    = {"sparse", OF(SPARSE), NULL},
-    [FBY_DECODER_JSON_TEXT] = {"json_text", OF(TEXT), has_key},
-};
-
 static fby_err add_decoders(struct entries *entries,
     const struct fby_field_content *field, struct fby_why *why)
 {
-    uint32_t decode = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
-    bool     known  = false;
+    uint32_t kind  = (uint32_t)field->decode < 32 ? 1U << field->decode : 0;
+    bool     known = false;
     for (uint32_t i = 0; i < FBY_N_DECODERS; i++) {
-        bool uses = (decoders[i].decodes & decode) != 0;
+        bool uses = (fby_decoders[i].kinds & kind) != 0;
         known     = known || uses;
-        if (uses && (decoders[i].when == NULL || decoders[i].when(field))) {
-            add_entry(entries,
-                (struct entry){KIND_DECODER, decoders[i].name, DECODER_VERSION,
-                    *fby_behaviour_of_decoder((enum fby_decoder)i)});
+        if (uses &&
+            (fby_decoders[i].when == NULL || fby_decoders[i].when(field))) {
+            add_entry(
+                entries, (struct entry){KIND_DECODER, fby_decoders[i].name,
+                             DECODER_VERSION,
+                             *fby_behaviour_of_decoder((enum fby_decoder)i)});
         }
     }
     return known ? FBY_OK

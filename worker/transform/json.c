@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/pipeline/fields/kind.h"
 #include "common/pipeline/nearest.h"
 #include "common/plan/draw.h"
 
@@ -248,7 +249,7 @@ static fby_err pick(
 static bool wants_list(const struct fby_field_content *field)
 {
     return field->pick != FBY_PICK_RANDOM &&
-           field->decode == FBY_DECODE_NUMBER &&
+           fby_field_values(field) == FBY_VALUES_NUMBERS &&
            fby_field_form(field) == FBY_FORM_RAGGED;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/pipeline/derived.h"
+#include "common/pipeline/fields/kind.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/png.h"
 
@@ -17,7 +18,7 @@ fby_err fby_picture_decoder_for(const struct fby_field_content *field,
     struct fby_why *why)
 {
     bool is_png = fby_png_is(file);
-    if (field->decode == FBY_DECODE_MASK8 || field->decode == FBY_DECODE_MAPS) {
+    if (fby_field_values(field) == FBY_VALUES_IDS) {
         *out = &fby_png_mask;
         return is_png ? FBY_OK
                       : fby_because(why, FBY_BAD_SAMPLE,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "common/pipeline/fields/kind.h"
 #include "worker/transform/convert.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/tokens.h"
@@ -122,8 +123,8 @@ static bool find_documents(
     *out = (struct documents){
         .lengths = job->bytes,
         .tokens  = {.type = type_of(job->width)},
-        .most    = field->decode == FBY_DECODE_TOKENS ? field->length
-                                                      : field->max_length,
+        .most    = fby_field_kind(field)->is_ragged ? field->max_length
+                                                    : field->length,
     };
     if (out->tokens.type == FBY_NPY_TYPES || job->documents == 0 ||
         head > job->size) {

@@ -45,6 +45,7 @@ const struct fby_field_kind fby_kind_bytes = {
     .keys      = FBY_FIELD_BIT(FBY_FIELD_LENGTH) | FBY_FIELD_ROW_KEYS,
     .wire_text = "bytes travel as u8; use type: u8",
     .is_ragged = true,
+    .values    = FBY_VALUES_BYTES,
     .resolve   = resolve,
     .check     = check,
     .shape     = shape,

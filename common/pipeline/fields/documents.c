@@ -79,6 +79,7 @@ const struct fby_field_kind fby_kind_documents = {
         "holds the length of a sequence; leave the type out",
     .is_sequence = true,
     .is_ragged   = true,
+    .values      = FBY_VALUES_LENGTHS,
     .resolve     = resolve,
     .check       = check,
 };

@@ -57,6 +57,18 @@ enum fby_field_key {
 #define FBY_FIELD_ROW_KEYS \
     (FBY_FIELD_BIT(FBY_FIELD_MAX_LENGTH) | FBY_FIELD_BIT(FBY_FIELD_TOO_LONG))
 
+/* What the values of a field are. */
+enum fby_values {
+    FBY_VALUES_COLOURS, /* of pixels */
+    FBY_VALUES_IDS,     /* of pixels: never mixed, never coloured */
+    FBY_VALUES_CLASSES, /* one id a sample */
+    FBY_VALUES_NUMBERS,
+    FBY_VALUES_BYTES,
+    FBY_VALUES_TEXT,
+    FBY_VALUES_TOKENS,
+    FBY_VALUES_LENGTHS /* of the documents of a sequence */
+};
+
 struct draft_field; /* a field as a pipeline file says it: draft.h */
 struct fby_field_check;
 
@@ -71,12 +83,13 @@ struct fby_field_kind {
     const char *only_from_text;
     const char *wire_text; /* what is said of a wire type that it has not */
 
-    bool is_picture;  /* decoded to pixels [h, w, channels], by ops */
-    bool is_mask;     /* pixels are ids: never mixed, never coloured */
+    enum fby_values values;
+    bool            is_picture; /* decoded to pixels [h, w, channels], by ops */
     bool is_sequence; /* cut from token files, by a source of tokens */
     bool is_stack;    /* a sample has all members of `from`, not one */
     bool is_column;   /* a row of a column of NumPy files can be one */
     bool is_ragged;   /* rows can vary in length: max_length */
+    bool is_counted;  /* a member's header says how many entries a row has */
     bool has_bits;    /* can travel as bits, `maps` of them */
     bool has_layout;  /* rows of three dimensions are images */
     bool has_scale;   /* handed out as value * scale + offset */
@@ -102,6 +115,13 @@ const struct fby_field_kind *fby_field_kind_by_id(int64_t id);
 /* The kind of a field, whose decode is valid. */
 const struct fby_field_kind *fby_field_kind(
     const struct fby_field_content *field);
+
+/* What its values are. */
+static inline enum fby_values fby_field_values(
+    const struct fby_field_content *field)
+{
+    return fby_field_kind(field)->values;
+}
 
 /* The kind for members of that extension, where `decode:` is not said. Bytes,
  * if no other takes it. */

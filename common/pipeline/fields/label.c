@@ -97,6 +97,7 @@ const struct fby_field_kind fby_kind_label = {
         "a label travels as the smallest of u8, u16 and u32 that holds "
         "'classes' (u32 where they are not said); leave its type out",
     .is_column = true,
+    .values    = FBY_VALUES_CLASSES,
     .resolve   = resolve,
     .check     = check,
 };

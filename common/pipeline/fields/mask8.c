@@ -49,7 +49,7 @@ const struct fby_field_kind fby_kind_mask8 = {
         "a mask comes from png; other formats do not keep its values",
     .wire_text  = "masks travel as u8; use type: u8",
     .is_picture = true,
-    .is_mask    = true,
+    .values     = FBY_VALUES_IDS,
     .resolve    = resolve,
     .check      = check,
     .shape      = shape,

@@ -41,6 +41,7 @@ const struct fby_field_kind fby_kind_number = {
     .wire_text = "a number travels as f32, i32, i64, u8, u16 or u32",
     .is_column = true,
     .is_ragged = true,
+    .values    = FBY_VALUES_NUMBERS,
     .resolve   = resolve,
     .check     = check,
 };

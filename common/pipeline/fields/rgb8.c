@@ -120,6 +120,7 @@ const struct fby_field_kind fby_kind_rgb8 = {
     .wire_text  = "rgb8 pictures travel as u8, or as yuv420; use type: u8",
     .is_picture = true,
     .has_layout = true,
+    .values     = FBY_VALUES_COLOURS,
     .resolve    = resolve,
     .check      = check,
     .shape      = shape,

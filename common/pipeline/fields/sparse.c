@@ -54,6 +54,7 @@ const struct fby_field_kind fby_kind_sparse = {
                       "bf16 or f32",
     .is_column      = true,
     .is_ragged      = true,
+    .values         = FBY_VALUES_NUMBERS,
     .resolve        = resolve,
     .check          = check,
     .shape          = shape,

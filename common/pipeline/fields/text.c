@@ -30,6 +30,7 @@ const struct fby_field_kind fby_kind_text = {
             FBY_FIELD_ROW_KEYS,
     .wire_text = "text travels as u8; use type: u8",
     .is_ragged = true,
+    .values    = FBY_VALUES_TEXT,
     .resolve   = resolve,
     .check     = check,
 };

@@ -47,6 +47,7 @@ const struct fby_field_kind fby_kind_tokens = {
     .name        = "tokens",
     .wire_text   = "tokens travel as u16 or as u32",
     .is_sequence = true,
+    .values      = FBY_VALUES_TOKENS,
     .resolve     = resolve,
     .check       = check,
     .shape       = shape,

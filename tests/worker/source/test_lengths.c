@@ -16,6 +16,8 @@ static struct fby_content *content_of_text(void)
     content->n_fields           = 2;
     content->bucket_by          = (struct fby_bucket_by){
                  .field = "text", .n_bounds = 2, .bounds = {2, 4}};
+    content->fields[0].decode = FBY_DECODE_TEXT;
+    content->fields[1].decode = FBY_DECODE_TEXT;
     strcpy(content->fields[0].name, "other");
     strcpy(content->fields[1].name, "text");
     strcpy(content->fields[1].from[0], "txt");
@@ -82,9 +84,10 @@ static void without_bounds_nothing_is_sorted(void **state)
 static void a_shard_of_too_many_rows_is_cut_first(void **state)
 {
     const struct fby_index         index = {0};
-    const struct fby_field_content field = {.name = "text"};
-    struct fby_why                 why   = {{0}};
-    struct fby_shard               shard = {.samples = (1U << 29) + 1};
+    const struct fby_field_content field = {
+        .name = "text", .decode = FBY_DECODE_TEXT};
+    struct fby_why   why   = {{0}};
+    struct fby_shard shard = {.samples = (1U << 29) + 1};
     (void)state;
     assert_int_equal(
         fby_row_lengths_read(&index, &shard, &field, NULL, &why), FBY_CONFIG);
