@@ -231,10 +231,13 @@ static void find_levels(
     struct findings *self, const struct fby_lint_field *field)
 {
     const struct fby_field_content *content = field->content;
-    double                          std     = largest_of(content->std);
-    bool                            mean    = largest_of(content->mean) > 1;
-    bool                            bytes   = std > 2 || (mean && std >= 1);
-    if (!content->normalize || (!mean && !bytes)) {
+    if (!content->normalize) {
+        return;
+    }
+    double std   = largest_of(content->std);
+    bool   mean  = largest_of(content->mean) > 1;
+    bool   bytes = std > 2 || (mean && std >= 1);
+    if (!mean && !bytes) {
         return;
     }
     struct fby_finding *finding =
