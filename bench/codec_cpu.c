@@ -9,9 +9,9 @@
 
 #include "bench/album.h"
 #include "bench/bench.h"
+#include "codec/codec.h"
+#include "codec/photo.h"
 #include "common/clock.h"
-#include "common/codec/codec.h"
-#include "common/codec/photo.h"
 #include "common/mem.h"
 
 enum { CHUNK_CROPS = 13 };

@@ -12,8 +12,8 @@
 
 #include "bench/album.h"
 #include "bench/bench.h"
+#include "codec/photo.h"
 #include "common/clock.h"
-#include "common/codec/photo.h"
 #include "common/mem.h"
 #include "common/pages.h"
 #include "trainer_client/device.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/codec/photo.h"
+#include "codec/photo.h"
 #include "trainer_client/segments.h"
 
 enum { SIDE = 224 };

@@ -3,7 +3,7 @@
  * Fills batch after batch of 1,024 rows, as clients and workers do, at random
  * steps of ever larger data sets. The permutation is computed, never stored:
  * time must not grow with the number of samples, and memory not at all. */
-#include "common/plan/order.h"
+#include "pipeline/plan/order.h"
 
 #include <inttypes.h>
 #include <malloc.h>

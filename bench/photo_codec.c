@@ -13,8 +13,8 @@
 
 #include "bench/album.h"
 #include "bench/bench.h"
-#include "common/codec/codec.h"
-#include "common/codec/photo.h"
+#include "codec/codec.h"
+#include "codec/photo.h"
 #include "common/mem.h"
 #include "proto/frame.h"
 

@@ -7,7 +7,7 @@
 
 #include "bench/album.h"
 #include "common/mem.h"
-#include "common/plan/geometry.h"
+#include "pipeline/plan/geometry.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/resize.h"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 
 #include "bench/album.h"
+#include "codec/codec.h"
 #include "common/clock.h"
-#include "common/codec/codec.h"
 #include "common/mem.h"
 #include "trainer_client/device.h"
 #include "worker/transform/field.h"

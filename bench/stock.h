@@ -5,7 +5,7 @@
 #ifndef FBY_BENCH_STOCK_H
 #define FBY_BENCH_STOCK_H
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "proto/frame.h"
 
 struct bench_block {        /* one chunk */

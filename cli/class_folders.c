@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/location.h"
-#include "common/pipeline/text.h"
+#include "pipeline/location.h"
+#include "pipeline/text.h"
 #include "worker/source/folder.h"
 
 bool fby_class_folders_differ(const char *const *here, uint32_t n_here,

@@ -9,7 +9,7 @@
 #include "cli/doctor_trial.h"
 #include "cli/served.h"
 #include "cli/signals.h"
-#include "common/pipeline/location.h"
+#include "pipeline/location.h"
 
 /* What takes the machine for itself comes last. */
 static const struct fby_doctor_check checks[] = {

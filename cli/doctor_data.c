@@ -7,8 +7,8 @@
 #include "cli/doctor.h"
 #include "cli/local.h"
 #include "common/clock.h"
-#include "common/pipeline/location.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/location.h"
+#include "pipeline/parse.h"
 
 enum { LOOK_MS = 6000 }; /* for all splits together */
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "cli/doctor.h"
-#include "common/pipeline/location.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/location.h"
+#include "pipeline/parse.h"
 #include "worker/source/cache.h"
 
 /* 0, or why its entries cannot be listed. */

@@ -8,8 +8,8 @@
 #include "cli/served.h"
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/pipeline/parse.h"
 #include "forebay/forebay.h"
+#include "pipeline/parse.h"
 
 static const int64_t open_ns = 10 * FBY_NS_PER_S;
 static const int64_t pull_ns = 3 * FBY_NS_PER_S;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/device_ops.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/fields/kind.h"
 
 static fby_err plan_member(struct fby_drawn *self,
     const struct fby_member *member, const struct fby_field_content *field,

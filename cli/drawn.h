@@ -5,7 +5,7 @@
 #define FBY_CLI_DRAWN_H
 
 #include "cli/local.h"
-#include "common/plan/geometry.h"
+#include "pipeline/plan/geometry.h"
 #include "worker/transform/field.h"
 
 struct fby_drawn {

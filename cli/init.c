@@ -8,8 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/option.h"
-#include "common/pipeline/init.h"
 #include "common/plural.h"
+#include "pipeline/init.h"
 #include "worker/source/guess.h"
 #include "worker/source/ragged.h"
 

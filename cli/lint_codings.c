@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "cli/lint_measure.h"
+#include "codec/auto.h"
 #include "common/clock.h"
-#include "common/codec/auto.h"
 #include "common/mem.h"
 
 enum { EVERYTHING = 0xffff }; /* filters or codecs: all are understood */

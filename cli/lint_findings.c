@@ -6,8 +6,8 @@
 
 #include "cli/lint_pairs.h"
 #include "cli/lint_types.h"
-#include "common/pipeline/fields/kind.h"
-#include "common/pipeline/op.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/op.h"
 
 /* Below these a saving is noise, or not worth a change. */
 static const double worth_cpu   = 0.05; /* of a field's CPU time */

@@ -6,7 +6,7 @@
 #define FBY_CLI_LINT_FINDINGS_H
 
 #include "cli/class_folders.h"
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 
 enum {
     FBY_LINT_MOVES    = 32,  /* of ops of a field that are tried */

@@ -6,9 +6,9 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
-#include "common/pipeline/fields/kind.h"
-#include "common/pipeline/lines.h"
-#include "common/plan/order.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/lines.h"
+#include "pipeline/plan/order.h"
 #include "trainer_client/expand.h"
 
 enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };

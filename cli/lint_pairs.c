@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "common/pipeline/fields/kind.h"
-#include "common/pipeline/op.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/op.h"
 
 /* ---- ops that draw where pixels go ---- */
 

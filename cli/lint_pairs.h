@@ -6,7 +6,7 @@
 #ifndef FBY_CLI_LINT_PAIRS_H
 #define FBY_CLI_LINT_PAIRS_H
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 
 enum fby_lint_pair {
     FBY_LINT_ALIKE,

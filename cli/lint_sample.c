@@ -6,8 +6,8 @@
 
 #include "cli/headway.h"
 #include "common/mem.h"
-#include "common/pipeline/fields/kind.h"
-#include "common/plan/draw.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/plan/draw.h"
 
 static const uint64_t most_bytes = UINT64_C(1) << 30;
 

@@ -8,9 +8,9 @@
 #include "cli/lint_measure.h"
 #include "common/clock.h"
 #include "common/mem.h"
-#include "common/pipeline/derived.h"
-#include "common/pipeline/fields/kind.h"
-#include "common/plan/geometry.h"
+#include "pipeline/derived.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/plan/geometry.h"
 
 /* ---- one trial ----------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 
 struct fby_narrow_type {
     enum fby_type type;

@@ -2,7 +2,7 @@
 
 #include "cli/headway.h"
 #include "cli/signals.h"
-#include "common/pipeline/location.h"
+#include "pipeline/location.h"
 #include "worker/source/classes.h"
 #include "worker/source/lengths.h"
 #include "worker/source/list_fields.h"

@@ -6,7 +6,7 @@
 #define FBY_CLI_LOCAL_H
 
 #include "cli/served.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/parse.h"
 #include "worker/source/dataset.h"
 
 struct fby_local {

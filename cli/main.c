@@ -14,7 +14,7 @@
 
 #include "cli/command.h"
 #include "common/log.h"
-#include "common/pipeline/nearest.h"
+#include "pipeline/nearest.h"
 
 static const struct fby_command *const commands[] = {
     &fby_command_init,

@@ -5,7 +5,7 @@
 #define FBY_CLI_PLACE_H
 
 #include "cli/local.h"
-#include "common/plan/order.h"
+#include "pipeline/plan/order.h"
 
 struct fby_place {
     uint64_t epoch, step, seed;

@@ -10,8 +10,8 @@
 #include "cli/drawn.h"
 #include "cli/place.h"
 #include "common/mem.h"
-#include "common/pipeline/device_ops.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/fields/kind.h"
 #include "worker/rows.h"
 
 enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };

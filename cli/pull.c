@@ -19,8 +19,8 @@
 #include "cli/signals.h"
 #include "common/clock.h"
 #include "common/hash.h"
-#include "common/pipeline/parse.h"
 #include "forebay/forebay.h"
+#include "pipeline/parse.h"
 #include "trainer_client/feed_device.h"
 
 enum { TOKEN_SIZE = 512 };

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "common/mem.h"
-#include "common/pipeline/location.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/location.h"
+#include "pipeline/parse.h"
 
 static bool is_served(const struct fby_served *self, const char *directory)
 {

@@ -14,9 +14,9 @@
 #include "cli/show_options.h"
 #include "cli/signals.h"
 #include "common/clock.h"
-#include "common/pipeline/canon.h"
-#include "common/pipeline/token.h"
 #include "common/plural.h"
+#include "pipeline/canon.h"
+#include "pipeline/token.h"
 #include "proto/layout.h"
 #include "worker/transform/fingerprint.h"
 

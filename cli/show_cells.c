@@ -9,7 +9,7 @@
 
 #include "cli/tensor.h"
 #include "common/mem.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/fields/kind.h"
 
 enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
 

@@ -1,6 +1,6 @@
 #include "cli/show_options.h"
 
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 
 enum option_key { KEY_OUTPUT = 'o', KEY_ROWS = 0x100 };
 

@@ -89,7 +89,7 @@ function(fby_test path)
         ENVIRONMENT TSAN_OPTIONS=${known})
 endfunction()
 
-# fby_one_thread(common/codec/photo ...): these tests take long under
+# fby_one_thread(codec/photo ...): these tests take long under
 # ThreadSanitizer and are left out there, because they start no thread.
 function(fby_one_thread)
     foreach(path ${ARGN})
@@ -106,7 +106,7 @@ function(fby_one_thread)
     endforeach()
 endfunction()
 
-# fby_test_levels(common/codec/photo): the same test again as NAME_portable and
+# fby_test_levels(codec/photo): the same test again as NAME_portable and
 # NAME_avx2, with vector code held back to that level. Threads do the same at
 # each level, so ThreadSanitizer sees the test once.
 function(fby_test_levels path)

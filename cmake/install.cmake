@@ -27,7 +27,7 @@ configure_file(cmake/forebay.pc.in forebay.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/forebay.pc
     DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-install(FILES man/forebay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES man/forebay.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+install(FILES docs/man/forebay.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES docs/man/forebay.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(FILES examples/trainer.c examples/trainer.cu
     DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)

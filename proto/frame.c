@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codec/codec.h"
 #include "common/bytes.h"
-#include "common/codec/codec.h"
 #include "proto/wire.h"
 
 enum { HASHED_PREFIX = 56 /* bytes before the frame's own hash */ };

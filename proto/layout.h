@@ -20,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 
 #define FBY_CHUNK_RAW   (UINT32_C(2) << 20)  /* bytes aimed at */
 #define FBY_UNIT_MAX    (UINT32_C(32) << 20) /* raw bytes of one unit */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "common/codec/auto.h"
+#include "codec/auto.h"
 #include "proto/wire.h"
 
 static fby_err check_versions(

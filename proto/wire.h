@@ -19,8 +19,8 @@
 #include "common/bytes.h"
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/fields/kind.h"
-#include "common/pipeline/types.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/types.h"
 #include "proto/ids.h"
 
 enum {

@@ -5,7 +5,7 @@
  * The linker puts the functions here before the real ones (--wrap, see
  * fby_unwatched in cmake/forebay.cmake). Unit tests are linked without them:
  * test_fingerprint.c has several threads check at once, and is watched. */
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "worker/transform/behaviour.h"
 #include "worker/transform/self_test.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/device_ops.h"
+#include "pipeline/device_ops.h"
 
 void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
 {

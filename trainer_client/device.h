@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "common/err.h"
 #include "trainer_client/expansion.h"
 #include "trainer_client/extents.h"

@@ -7,7 +7,7 @@
 #define FBY_CLIENT_DIGEST_H
 
 #include "common/hash.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "trainer_client/extents.h"
 
 struct fby_digest_field { /* one selected field of a batch, in name order */

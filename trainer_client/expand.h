@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "common/device_inline.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 
 FBY_DEVICE_INLINE uint32_t fby_f32_bits(float value)
 {

@@ -36,7 +36,7 @@ struct fby_ops_plan {
     float    std[3];
 };
 
-enum fby_ops_jitter { /* kinds of steps, as in common/pipeline/step.h */
+enum fby_ops_jitter { /* kinds of steps, as in pipeline/step.h */
     FBY_OPS_BRIGHTNESS = 4,
     FBY_OPS_CONTRAST   = 5,
     FBY_OPS_SATURATION = 6,

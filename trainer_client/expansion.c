@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "common/pipeline/derived.h"
-#include "common/pipeline/fields/kind.h"
 #include "common/yuv420.h"
+#include "pipeline/derived.h"
+#include "pipeline/fields/kind.h"
 #include "proto/layout.h"
 #include "trainer_client/expand.h"
 #include "trainer_client/extents.h"

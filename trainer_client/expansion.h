@@ -7,7 +7,7 @@
 #define FBY_CLIENT_EXPANSION_H
 
 #include "common/err.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "trainer_client/ops_draw.h"
 
 enum {

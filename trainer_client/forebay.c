@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "codec/codec.h"
 #include "common/clock.h"
-#include "common/codec/codec.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "trainer_client/options.h"

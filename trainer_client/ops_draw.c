@@ -1,7 +1,7 @@
 #include "trainer_client/ops_draw.h"
 
-#include "common/pipeline/device_ops.h"
-#include "common/plan/beta.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/plan/beta.h"
 
 _Static_assert((int)FBY_OPS_BRIGHTNESS == (int)FBY_STEP_BRIGHTNESS &&
                    (int)FBY_OPS_CONTRAST == (int)FBY_STEP_CONTRAST &&

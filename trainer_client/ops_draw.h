@@ -6,7 +6,7 @@
 #ifndef FBY_CLIENT_OPS_DRAW_H
 #define FBY_CLIENT_OPS_DRAW_H
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "trainer_client/expand_ops.h"
 
 /* Rows of a global batch that lie beside each other. */

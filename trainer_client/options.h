@@ -6,8 +6,8 @@
 #define FBY_CLIENT_OPTIONS_H
 
 #include "common/err.h"
-#include "common/pipeline/types.h"
 #include "forebay/forebay.h"
+#include "pipeline/types.h"
 
 /* Copy options of any version into `out`.
  * Errors: FBY_USAGE when the struct is impossibly small, or sets an option

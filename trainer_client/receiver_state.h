@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 #include <zmq.h>
 
-#include "common/plan/order.h"
+#include "pipeline/plan/order.h"
 #include "trainer_client/assembly.h"
 #include "trainer_client/election.h"
 #include "trainer_client/membership.h"

@@ -12,7 +12,7 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/token.h"
+#include "pipeline/token.h"
 #include "trainer_client/bell.h"
 #include "trainer_client/setup.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <zmq.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "proto/frame.h"
 #include "trainer_client/desk.h"
 #include "trainer_client/setup.h"

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
 #include "common/stage.h"
+#include "pipeline/canon.h"
 #include "worker/source/lengths.h"
 
 struct fby_opening {

@@ -9,7 +9,7 @@
 
 #include "common/fault.h"
 #include "common/mem.h"
-#include "common/pipeline/device_ops.h"
+#include "pipeline/device_ops.h"
 #include "worker/shell.h"
 
 /* ---- HEADER and END ------------------------------------------------------ */

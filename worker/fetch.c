@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/fields/kind.h"
 #include "worker/stages_private.h"
 
 static const struct fby_field_content *field_of(

@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "common/err.h"
 #include "proto/frame.h"
 #include "proto/layout.h"

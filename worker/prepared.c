@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
+#include "pipeline/canon.h"
 #include "worker/source/classes.h"
 #include "worker/source/lengths.h"
 #include "worker/source/list_fields.h"

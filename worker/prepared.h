@@ -10,8 +10,8 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/types.h"
-#include "common/plan/order.h"
+#include "pipeline/plan/order.h"
+#include "pipeline/types.h"
 #include "worker/rows.h"
 #include "worker/source/dataset.h"
 

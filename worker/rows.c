@@ -6,7 +6,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/fields/kind.h"
 #include "worker/source/ragged.h"
 #include "worker/transform/bits.h"
 #include "worker/transform/convert.h"

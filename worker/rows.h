@@ -7,7 +7,7 @@
 #ifndef FBY_WORKER_ROWS_H
 #define FBY_WORKER_ROWS_H
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "worker/source/run.h"
 #include "worker/transform/apply.h"
 

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <zmq.h>
 
-#include "common/codec/auto.h"
+#include "codec/auto.h"
 #include "common/socket.h"
 #include "proto/wire.h"
 #include "worker/contents.h"

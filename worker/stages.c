@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "common/plan/substitute.h"
+#include "pipeline/plan/substitute.h"
 
 enum {
     SMALL_SHARE =

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "worker/backlog.h"
 #include "worker/stages.h"
 #include "worker/transform/field.h"

@@ -12,8 +12,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "codec/codec.h"
 #include "common/clock.h"
-#include "common/codec/codec.h"
 #include "common/cores.h"
 #include "common/log.h"
 #include "common/timer.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/class_folders.h"
-#include "common/pipeline/op.h"
+#include "pipeline/op.h"
 #include "tests/test.h"
 
 static struct fby_field_content content[2];

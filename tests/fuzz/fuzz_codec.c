@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/codec.h"
 #include "common/bytes.h"
-#include "common/codec/codec.h"
 #include "common/yuv420.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

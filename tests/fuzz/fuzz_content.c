@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "pipeline/canon.h"
 #include "proto/layout.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "common/pipeline/canon.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/canon.h"
+#include "pipeline/parse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

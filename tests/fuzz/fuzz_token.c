@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/location.h"
-#include "common/pipeline/token.h"
+#include "pipeline/location.h"
+#include "pipeline/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

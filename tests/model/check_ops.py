@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare ops that have steps with the model: check_ops.py PROGRAM SEED CASES.
 
-PROGRAM prints random plans as lines of JSON (tests/common/pipeline/dump_ops.c).
+PROGRAM prints random plans as lines of JSON (tests/pipeline/dump_ops.c).
 """
 
 import json

@@ -4,7 +4,7 @@
 Usage: check_photo.py FRAMES PROGRAM SEED CASES.
 
 PROGRAM prints random pictures with their payloads
-(tests/common/codec/photo_dump.c); FRAMES holds the golden chunks, whose
+(tests/codec/photo_dump.c); FRAMES holds the golden chunks, whose
 pictures are made here again.
 """
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compare the C plan with the model: check_plan.py PROGRAM SEED CASES.
 
-PROGRAM prints random plans as lines of JSON (tests/common/plan/dump.c).
+PROGRAM prints random plans as lines of JSON (tests/pipeline/plan/dump.c).
 """
 
 import json

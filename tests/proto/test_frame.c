@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/codec.h"
 #include "common/bytes.h"
-#include "common/codec/codec.h"
 #include "proto/frame.h"
 #include "proto/wire.h"
 #include "tests/guard.h"

@@ -272,7 +272,7 @@ class Manual(unittest.TestCase):
             self.skipTest("there is neither mandoc nor man")
         for section in (1, 3):
             shown = subprocess.run(
-                [*lint, SOURCE / f"man/forebay.{section}"], check=False,
+                [*lint, SOURCE / f"docs/man/forebay.{section}"], check=False,
                 capture_output=True, text=True)
             self.assertEqual(shown.returncode, 0, shown.stdout + shown.stderr)
             self.assertEqual(shown.stderr, "")

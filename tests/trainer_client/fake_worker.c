@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
-#include "common/pipeline/device_ops.h"
-#include "common/plan/order.h"
+#include "pipeline/canon.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/plan/order.h"
 #include "proto/frame.h"
 #include "tests/trainer_client/fake_sockets.h"
 

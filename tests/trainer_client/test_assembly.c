@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/device_ops.h"
+#include "pipeline/device_ops.h"
 #include "tests/test.h"
 #include "trainer_client/setup.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/codec/codec.h"
-#include "common/codec/photo.h"
+#include "codec/codec.h"
+#include "codec/photo.h"
 #include "common/yuv420.h"
 #include "tests/trainer_client/rehearsal.h"
 #include "trainer_client/device.h"

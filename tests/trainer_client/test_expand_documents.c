@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/common/plan/chance.h"
+#include "tests/pipeline/plan/chance.h"
 #include "trainer_client/device.h"
 #include "trainer_client/expand_documents.h"
 

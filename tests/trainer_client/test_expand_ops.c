@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/op.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/op.h"
+#include "pipeline/parse.h"
 #include "trainer_client/device.h"
 
 enum { RGB = 3, ROWS = 4, HEIGHT = 7, WIDTH = 9, CLASSES = 5 };

@@ -3,7 +3,7 @@
  * and a real one in tests/gpu. */
 #include "tests/trainer_client/rig.h"
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "tests/trainer_client/fake_cuda.h"
 
 enum { STEPS = 10, TENSORS = 10 };

@@ -1,7 +1,7 @@
 /* Streams of a GPU that is not the first: needs several, so the fake ones. */
 #include "tests/trainer_client/rig.h"
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "tests/trainer_client/fake_cuda.h"
 
 static void tensors_say_on_which_gpu_they_lie(void **state)

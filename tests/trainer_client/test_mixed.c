@@ -2,7 +2,7 @@
  * documents draw for its place, and none with one that only fills the batch. */
 #include "tests/trainer_client/rig.h"
 
-#include "common/pipeline/device_ops.h"
+#include "pipeline/device_ops.h"
 #include "trainer_client/ops_draw.h"
 #include "trainer_client/setup.h"
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/pipeline/device_ops.h"
-#include "common/pipeline/parse.h"
-#include "common/plan/beta.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/parse.h"
+#include "pipeline/plan/beta.h"
 #include "trainer_client/ops_draw.h"
 
 enum { ROWS = 19, FIRST = 32, HEIGHT = 50, WIDTH = 40 };

@@ -2,7 +2,7 @@
  * whatever happens on the way, and lengths that lie are refused by name. */
 #include "tests/trainer_client/rig.h"
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "tests/says.h"
 
 enum { STEPS = 12, WORDS = 9, BOXES = 300 };

@@ -3,7 +3,7 @@
 #include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
-#include "common/plan/order.h"
+#include "pipeline/plan/order.h"
 
 /* One worker has got OPEN. */
 static struct fby_open begin_open(struct dialogue *d, int n)

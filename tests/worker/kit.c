@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/codec/codec.h"
+#include "codec/codec.h"
 #include "common/mem.h"
-#include "common/pipeline/canon.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/canon.h"
+#include "pipeline/parse.h"
 #include "worker/transform/field.h"
 #include "worker/transform/photos.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/parse.h"
+#include "pipeline/parse.h"
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
 

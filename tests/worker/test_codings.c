@@ -1,7 +1,7 @@
 /* Which coding each field is made in, as it is learned from what was made. */
 #include "tests/test.h"
 
-#include "common/codec/auto.h"
+#include "codec/auto.h"
 #include "tests/worker/loop_rig.h"
 
 enum { IMAGE = 1, LABEL = 2 }; /* bits of a request's fields */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/canon.h"
+#include "pipeline/canon.h"
 #include "tests/worker/kit.h"
 #include "worker/contents.h"
 

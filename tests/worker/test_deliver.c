@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "common/pipeline/device_ops.h"
+#include "pipeline/device_ops.h"
 #include "tests/worker/loop_rig.h"
 
 static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)

@@ -1,7 +1,7 @@
 /* OPENED for a dataset of several shards. */
 #include "tests/test.h"
 
-#include "common/pipeline/canon.h"
+#include "pipeline/canon.h"
 #include "tests/says.h"
 #include "tests/worker/loop_rig.h"
 #include "tests/worker/table.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/plan/substitute.h"
+#include "pipeline/plan/substitute.h"
 #include "tests/worker/kit.h"
 #include "tests/worker/table.h"
 #include "worker/stages.h"

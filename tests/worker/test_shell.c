@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "common/pipeline/canon.h"
+#include "pipeline/canon.h"
 #include "tests/worker/table.h"
 #include "tests/worker/world.h"
 

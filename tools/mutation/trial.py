@@ -22,7 +22,7 @@ SYSTEM = {
     "": ["sessions", "stream", "values", "ranks", "wire", "hostile", "faults"],
     "server": ["ranks", "stream", "hostile", "faults"],
     "cli": ["cli", "stream", "doctor", "lint", "show", "init"],
-    "common/pipeline": ["values", "lint", "show", "init"],
+    "pipeline": ["values", "lint", "show", "init"],
     "worker/source": [
         "values", "lists", "columns", "tokens", "inputs", "init"],
     "worker/transform": ["values", "pictures", "bits", "yuv", "arrays"],

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "worker/source/shard.h"
 
 struct fby_cached {

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "common/pipeline/text.h"
 #include "common/utf8.h"
+#include "pipeline/text.h"
 #include "worker/source/csr.h"
 #include "worker/source/listing.h"
 #include "worker/source/ragged.h"

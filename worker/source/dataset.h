@@ -14,7 +14,7 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "worker/source/roots.h"
 
 /* Called now and then by the thread that opens, with shards (of a folder:

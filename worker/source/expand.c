@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/text.h"
 #include "common/utf8.h"
+#include "pipeline/text.h"
 #include "worker/source/listing.h"
 #include "worker/source/room.h"
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/pipeline/location.h"
+#include "pipeline/location.h"
 #include "worker/source/roots.h"
 
 enum { FBY_MAX_SHARDS = FBY_MAX_EXPANSION };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/parts.h"
 #include "worker/source/room.h"
 

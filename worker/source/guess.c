@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/folder.h"
 #include "worker/source/guess_columns.h"
 #include "worker/source/guess_look.h"

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/pipeline/init.h"
-#include "common/pipeline/types.h"
+#include "pipeline/init.h"
+#include "pipeline/types.h"
 #include "worker/source/shard.h"
 
 enum { FBY_GUESS_SPLITS = 8, FBY_GUESS_MEMBERS = 32, FBY_GUESS_COLUMNS = 32 };

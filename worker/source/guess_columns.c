@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/columns.h"
 #include "worker/source/csr.h"
 

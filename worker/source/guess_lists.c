@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/guess_look.h"
 
 static bool is_list(const struct fby_entry *entry)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/guess_look.h"
 
 struct sides {

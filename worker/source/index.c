@@ -6,7 +6,7 @@
 
 #include "common/log.h"
 #include "common/mem.h"
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/index_build.h"
 #include "worker/source/parallel.h"
 

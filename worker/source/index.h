@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/pipeline/location.h"
+#include "pipeline/location.h"
 #include "worker/source/dataset.h"
 #include "worker/source/folder.h"
 #include "worker/source/shard.h"

@@ -1,7 +1,7 @@
 /* Token files into shards: of each only headers are read, but of flat files
  * that are packed all tokens. */
 #include "common/log.h"
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/source/index_build.h"
 #include "worker/source/token_file.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/fields/kind.h"
 
 static const struct fby_field_content *field_of(
     const struct fby_content *content)

@@ -7,7 +7,7 @@
 #ifndef FBY_WORKER_SOURCE_LENGTHS_H
 #define FBY_WORKER_SOURCE_LENGTHS_H
 
-#include "common/plan/buckets.h"
+#include "pipeline/plan/buckets.h"
 #include "worker/source/dataset.h"
 
 /* What a dataset of that content is opened with: see fby_dataset_spec. */

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/pipeline/text.h"
 #include "common/utf8.h"
+#include "pipeline/text.h"
 
 struct builder {
     const struct fby_list *list;

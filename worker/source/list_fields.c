@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/pipeline/fields/kind.h"
-#include "common/pipeline/nearest.h"
-#include "common/pipeline/text.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/nearest.h"
+#include "pipeline/text.h"
 #include "worker/source/dataset_state.h"
 
 /* Of maps all columns are needed, of others one. NULL: it has what it needs. */

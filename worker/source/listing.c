@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "common/pipeline/location.h"
+#include "pipeline/location.h"
 #include "worker/source/room.h"
 
 fby_err fby_path_join(const char *dir, const char *name,

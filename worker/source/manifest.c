@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "common/pipeline/derived.h"
-#include "common/pipeline/record.h"
+#include "pipeline/derived.h"
+#include "pipeline/record.h"
 #include "worker/source/manifest_columns.h"
 #include "worker/source/manifest_lengths.h"
 

@@ -4,7 +4,7 @@
 
 #include "common/bytes.h"
 #include "common/err.h"
-#include "common/pipeline/record.h"
+#include "pipeline/record.h"
 #include "worker/source/shard.h"
 
 void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out);

@@ -4,7 +4,7 @@
 #define FBY_WORKER_SOURCE_MANIFEST_LENGTHS_H
 
 #include "common/bytes.h"
-#include "common/pipeline/record.h"
+#include "pipeline/record.h"
 #include "worker/source/shard.h"
 
 /* Write the entry, if the shard has lengths. */

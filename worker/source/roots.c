@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "common/pipeline/location.h"
-#include "common/pipeline/text.h"
+#include "pipeline/location.h"
+#include "pipeline/text.h"
 
 enum { OPEN_FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK };
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "worker/source/packed.h"
 
 enum { FBY_MAX_RUNS = 1 << 26 };

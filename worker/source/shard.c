@@ -5,8 +5,8 @@
 #include <strings.h>
 
 #include "common/mem.h"
-#include "common/pipeline/text.h"
 #include "common/utf8.h"
+#include "pipeline/text.h"
 #include "worker/source/room.h"
 
 static int64_t nanoseconds(struct timespec t)

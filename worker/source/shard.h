@@ -22,7 +22,7 @@
 #include "common/bytes.h"
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "worker/source/sequences.h"
 #include "worker/transform/npy.h"
 

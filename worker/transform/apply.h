@@ -1,6 +1,6 @@
 /* apply.h - the worker ops on pixels.
  *
- * common/pipeline/op.h decides what an op does to a picture (a fby_op_plan:
+ * pipeline/op.h decides what an op does to a picture (a fby_op_plan:
  * box, size, mirror, and steps for all else); here it is done.
  * A fby_transform is one thread's workshop: the buffers pictures are decoded,
  * turned and scaled in, and the CPU time each op took. */
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "common/pipeline/op.h"
+#include "pipeline/op.h"
 #include "worker/transform/allowance.h"
 #include "worker/transform/image.h"
 

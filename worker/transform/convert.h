@@ -9,7 +9,7 @@
 #ifndef FBY_WORKER_TRANSFORM_CONVERT_H
 #define FBY_WORKER_TRANSFORM_CONVERT_H
 
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 #include "worker/transform/npy.h"
 
 /* A value that does not fit, for a person. */

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "common/pipeline/derived.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/derived.h"
+#include "pipeline/fields/kind.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/sparse.h"
 #include "worker/transform/trials.h"

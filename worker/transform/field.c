@@ -6,9 +6,9 @@
 #include "worker/transform/field.h"
 
 #include "common/clock.h"
-#include "common/pipeline/fields/kind.h"
-#include "common/plan/draw.h"
 #include "common/yuv420.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/plan/draw.h"
 #include "worker/transform/decoders.h"
 #include "worker/transform/picture.h"
 #include "worker/transform/workshop.h"

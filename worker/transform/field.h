@@ -7,7 +7,7 @@
 #ifndef FBY_WORKER_TRANSFORM_FIELD_H
 #define FBY_WORKER_TRANSFORM_FIELD_H
 
-#include "common/pipeline/op.h"
+#include "pipeline/op.h"
 #include "worker/transform/apply.h"
 
 enum {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/device_ops.h"
+#include "pipeline/device_ops.h"
 #include "worker/transform/behaviour.h"
 #include "worker/transform/decoders.h"
 

@@ -10,7 +10,7 @@
 
 #include "common/err.h"
 #include "common/hash.h"
-#include "common/pipeline/types.h"
+#include "pipeline/types.h"
 
 /* The fingerprint of what `content` uses. A few milliseconds at the first
  * call of a process, then microseconds. Any thread.

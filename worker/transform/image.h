@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
-#include "common/plan/geometry.h"
+#include "pipeline/plan/geometry.h"
 
 enum { FBY_RGB = 3 }; /* bytes of a picture's pixel */
 

@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/pipeline/fields/kind.h"
-#include "common/pipeline/nearest.h"
-#include "common/plan/draw.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/nearest.h"
+#include "pipeline/plan/draw.h"
 
 /* ---- parsing ---- */
 

@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "common/pipeline/text.h"
+#include "pipeline/text.h"
 #include "worker/transform/field.h"
 
 struct fby_json {

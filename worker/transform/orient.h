@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "common/plan/geometry.h"
+#include "pipeline/plan/geometry.h"
 #include "worker/transform/image.h"
 
 /* The orientation, 1 to 8, in the payload of an APP1 segment ("Exif\0\0",

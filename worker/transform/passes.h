@@ -7,8 +7,8 @@
 #ifndef FBY_WORKER_TRANSFORM_PASSES_H
 #define FBY_WORKER_TRANSFORM_PASSES_H
 
-#include "common/pipeline/op.h"
-#include "common/plan/geometry.h"
+#include "pipeline/op.h"
+#include "pipeline/plan/geometry.h"
 #include "worker/transform/resize.h"
 
 /* Take `box` of the picture, scale it to the size `to`, keep `window` of that,

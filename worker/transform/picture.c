@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "common/pipeline/derived.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/derived.h"
+#include "pipeline/fields/kind.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/png.h"
 

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "common/pipeline/types.h"
-#include "common/plan/geometry.h"
+#include "pipeline/plan/geometry.h"
+#include "pipeline/types.h"
 #include "worker/transform/image.h"
 
 #define FBY_PICTURE_MAX_PIXELS ((uint64_t)FBY_MAX_PIXELS)

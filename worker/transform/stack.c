@@ -5,7 +5,7 @@
  * not 0. So only the part of a file that a crop needs is ever unpacked. */
 #include <string.h>
 
-#include "common/pipeline/derived.h"
+#include "pipeline/derived.h"
 #include "worker/transform/picture.h"
 #include "worker/transform/workshop.h"
 

@@ -1,11 +1,11 @@
-/* steps.h - the steps of common/pipeline/step.h on pixels.
+/* steps.h - the steps of pipeline/step.h on pixels.
  *
  * Each is torchvision's op of that name for the same numbers, to within one
  * level, in whole numbers only. */
 #ifndef FBY_WORKER_TRANSFORM_STEPS_H
 #define FBY_WORKER_TRANSFORM_STEPS_H
 
-#include "common/pipeline/step.h"
+#include "pipeline/step.h"
 #include "worker/transform/image.h"
 
 struct fby_step_work {

@@ -6,7 +6,7 @@
  * once more: torchvision does so. A mask takes the nearest pixel. */
 #include <string.h>
 
-#include "common/plan/angle.h"
+#include "pipeline/plan/angle.h"
 #include "worker/transform/steps.h"
 
 struct place { /* in the source, Q31 of a pixel */

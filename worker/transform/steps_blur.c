@@ -5,7 +5,7 @@
  * in between. */
 #include <string.h>
 
-#include "common/plan/fixed.h"
+#include "pipeline/plan/fixed.h"
 #include "worker/transform/steps.h"
 
 enum {

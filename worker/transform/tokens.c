@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "common/pipeline/fields/kind.h"
+#include "pipeline/fields/kind.h"
 #include "worker/transform/convert.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/tokens.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/pipeline/derived.h"
+#include "pipeline/derived.h"
 #include "worker/transform/field.h"
 #include "worker/transform/npy.h"
 #include "worker/transform/probes.h"

@@ -1,7 +1,7 @@
 /* trials_op.c - pictures through the ops. */
 #include <string.h>
 
-#include "common/plan/draw.h"
+#include "pipeline/plan/draw.h"
 #include "worker/transform/behaviour.h"
 #include "worker/transform/probes.h"
 #include "worker/transform/trials.h"

@@ -2,8 +2,8 @@
  * are. */
 #include "worker/source/packed.h"
 
-#include "tests/common/plan/chance.h"
-#include "tests/common/plan/golden.h"
+#include "tests/pipeline/plan/chance.h"
+#include "tests/pipeline/plan/golden.h"
 #include "tests/test.h"
 
 static uint64_t state = 3;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "common/bytes.h"
-#include "common/plan/draw.h"
+#include "pipeline/plan/draw.h"
 #include "worker/transform/field.h"
 
 static struct fby_field_content field_of(

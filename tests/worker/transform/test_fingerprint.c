@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "common/pipeline/op.h"
+#include "pipeline/op.h"
 #include "worker/transform/fingerprint.h"
 
 static struct fby_content content;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "common/hash.h"
-#include "common/plan/draw.h"
+#include "pipeline/plan/draw.h"
 #include "worker/transform/apply.h"
 
 #define FOLDER FBY_TEST_DATA "/jpeg"

@@ -3,7 +3,7 @@
 #include "tests/worker/transform/pictures.h"
 #include "tests/worker/transform/transform.h"
 
-#include "common/plan/draw.h"
+#include "pipeline/plan/draw.h"
 #include "worker/transform/steps.h"
 #include "worker/transform/workshop.h"
 

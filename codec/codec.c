@@ -1,0 +1,352 @@
+/* Blocks in, blocks out. Filtering goes through the scratch block, which stays
+ * in the cache; without a filter LZ4 works on the caller's memory directly.
+ * What a payload says about itself is never believed beyond its own end. */
+#include "codec/codec.h"
+
+#include <lz4.h>
+#include <string.h>
+
+#include "codec/filter.h"
+#include "codec/photo.h"
+#include "common/bytes.h"
+#include "common/yuv420.h"
+
+/* lz4: a table of one u32 a block, then the blocks. The top bit of an entry
+ * says that the block did not compress and stands as it is. */
+enum { ENTRY = 4 };
+#define AS_IT_IS UINT32_C(0x80000000)
+
+static size_t blocks_of(size_t raw_size)
+{
+    return (raw_size + FBY_CODEC_BLOCK - 1) / FBY_CODEC_BLOCK;
+}
+
+static size_t block_size(size_t raw_size, size_t block)
+{
+    size_t left = raw_size - block * FBY_CODEC_BLOCK;
+    return left < FBY_CODEC_BLOCK ? left : FBY_CODEC_BLOCK;
+}
+
+_Static_assert(sizeof(struct fby_codec_scratch) >= FBY_PHOTO_SCRATCH_BYTES,
+    "a thread's scratch memory is enough for every codec");
+
+struct fby_codec_params fby_codec_params_of(
+    enum fby_type type, const struct fby_shape *shape)
+{
+    struct fby_codec_params params = {
+        .element_bytes = fby_type_bytes(type), .distance = 1};
+    if (shape->n_dims >= 2 && shape->n_dims <= FBY_MAX_DIMS) {
+        params.distance = shape->dims[shape->n_dims - 1];
+    }
+    if (type == FBY_U8 && shape->n_dims == 3 &&
+        (params.distance == 1 || params.distance == 3)) {
+        params.height   = shape->dims[0];
+        params.width    = shape->dims[1];
+        params.channels = shape->dims[2];
+    }
+    return params;
+}
+
+struct fby_codec_params fby_codec_params_of_yuv420(
+    const struct fby_shape *shape)
+{
+    struct fby_codec_params params = fby_codec_params_of(FBY_U8, shape);
+    params.distance                = 1;
+    params.yuv420                  = params.channels == 3;
+    return params;
+}
+
+bool fby_coding_known(struct fby_coding coding)
+{
+    if (coding.filter == FBY_FILTER_PHOTO || coding.codec == FBY_CODEC_PACK) {
+        return coding.filter == FBY_FILTER_PHOTO &&
+               coding.codec == FBY_CODEC_PACK;
+    }
+    return coding.filter <= FBY_FILTER_BIT_SHUFFLE &&
+           coding.codec <= FBY_CODEC_LZ4;
+}
+
+bool fby_coding_suits(struct fby_coding coding, struct fby_codec_params params)
+{
+    return fby_coding_known(coding) &&
+           (coding.filter != FBY_FILTER_PHOTO || params.channels != 0);
+}
+
+size_t fby_codec_bound(uint8_t codec, size_t raw_size)
+{
+    return codec == FBY_CODEC_LZ4 ? raw_size + ENTRY * blocks_of(raw_size)
+                                  : raw_size;
+}
+
+/* How many lines from the top of a yuv420 picture have `raw_size` bytes; 0 when
+ * none do. */
+static uint64_t yuv_lines(uint32_t width, uint64_t raw_size)
+{
+    uint64_t strip = fby_yuv_bytes(width, FBY_YUV_LINES);
+    uint64_t whole = raw_size / strip * FBY_YUV_LINES;
+    uint64_t rest  = raw_size % strip;
+    uint32_t lines = 0;
+    while (fby_yuv_bytes(width, lines) < rest) {
+        lines++;
+    }
+    return fby_yuv_bytes(width, lines) == rest ? whole + lines : 0;
+}
+
+static struct fby_pictures some_pictures(
+    const struct fby_codec_params *params, uint64_t images, uint64_t height)
+{
+    return (struct fby_pictures){
+        .images = (uint32_t)images,
+        .width  = params->width,
+        .height = (uint32_t)height,
+        .planes = params->channels,
+        .yuv420 = params->yuv420,
+    };
+}
+
+static bool yuv_pictures_of(const struct fby_codec_params *params,
+    size_t raw_size, struct fby_pictures *out)
+{
+    uint64_t picture = fby_yuv_bytes(params->width, params->height);
+    if (raw_size % picture == 0) {
+        *out = some_pictures(params, raw_size / picture, params->height);
+        return true;
+    }
+    uint64_t lines =
+        raw_size < picture ? yuv_lines(params->width, raw_size) : 0;
+    *out = some_pictures(params, 1, lines);
+    return lines > 0;
+}
+
+/* The pictures, or the strip of one, that `raw_size` bytes are. */
+static bool pictures_of(const struct fby_codec_params *params, size_t raw_size,
+    struct fby_pictures *out)
+{
+    uint64_t line = (uint64_t)params->width * params->channels;
+    if (line == 0 || params->height == 0 || raw_size == 0) {
+        return false;
+    }
+    if (params->yuv420) {
+        return yuv_pictures_of(params, raw_size, out);
+    }
+    if (raw_size % line != 0) {
+        return false;
+    }
+    uint64_t lines  = raw_size / line;
+    bool     whole  = lines % params->height == 0;
+    uint64_t images = whole ? lines / params->height : 1;
+    *out            = some_pictures(params, images, lines / images);
+    return whole || lines < params->height;
+}
+
+size_t fby_codec_room(const struct fby_codec_job *job, size_t raw_size)
+{
+    struct fby_pictures photo;
+    return job->coding.codec == FBY_CODEC_PACK &&
+                   pictures_of(&job->params, raw_size, &photo)
+               ? fby_photo_bound(&photo)
+               : fby_codec_bound(job->coding.codec, raw_size);
+}
+
+static bool sizes_fit(const struct fby_codec_job *job, size_t raw_size)
+{
+    struct fby_pictures photo;
+    uint32_t            w = job->params.element_bytes;
+    if (job->coding.codec == FBY_CODEC_PACK) {
+        return (job->params.channels == 1 || job->params.channels == 3) &&
+               pictures_of(&job->params, raw_size, &photo);
+    }
+    return job->params.distance >= 1 && (w == 1 || w == 2 || w == 4 || w == 8);
+}
+
+static bool usable(const struct fby_codec_job *job, size_t raw_size)
+{
+    return fby_coding_known(job->coding) && raw_size >= 1 &&
+           raw_size <= FBY_CODEC_RAW_MAX && sizes_fit(job, raw_size);
+}
+
+/* ---- encoding ------------------------------------------------------------ */
+
+/* The block as it is to be compressed: in place when nothing is filtered. */
+static const uint8_t *filtered(
+    const struct fby_codec_job *job, const uint8_t *raw, size_t size)
+{
+    if (job->coding.filter == FBY_FILTER_NONE) {
+        return raw;
+    }
+    filter_apply(
+        job->coding.filter, job->params, raw, size, job->scratch->block);
+    return job->scratch->block;
+}
+
+static size_t store_all(
+    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
+{
+    for (size_t b = 0; b < blocks_of(raw.size); b++) {
+        size_t start = b * FBY_CODEC_BLOCK;
+        filter_apply(job->coding.filter, job->params, raw.data + start,
+            block_size(raw.size, b), out + start);
+    }
+    return raw.size;
+}
+
+/* One block to `out`, which holds `size` bytes; its table entry. */
+static uint32_t compress_block(const uint8_t *block, size_t size, uint8_t *out)
+{
+    int packed = LZ4_compress_default(
+        (const char *)block, (char *)out, (int)size, (int)size - 1);
+    if (packed > 0) {
+        return (uint32_t)packed;
+    }
+    memcpy(out, block, size);
+    return (uint32_t)size | AS_IT_IS;
+}
+
+static size_t compress_all(
+    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
+{
+    size_t blocks = blocks_of(raw.size);
+    size_t at     = ENTRY * blocks;
+    for (size_t b = 0; b < blocks; b++) {
+        size_t         size = block_size(raw.size, b);
+        const uint8_t *from =
+            filtered(job, raw.data + b * FBY_CODEC_BLOCK, size);
+        uint32_t entry = compress_block(from, size, out + at);
+        fby_store_le(out + ENTRY * b, entry, ENTRY);
+        at += entry & ~AS_IT_IS;
+    }
+    return at;
+}
+
+static size_t pack_all(
+    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out)
+{
+    struct fby_pictures photo;
+    return pictures_of(&job->params, raw.size, &photo)
+               ? fby_photo_encode(&photo, raw.data, out, job->scratch->block)
+               : 0;
+}
+
+typedef size_t encode_fn(
+    const struct fby_codec_job *job, struct fby_bytes_in raw, uint8_t *out);
+static encode_fn *const encoders[] = {
+    [FBY_CODEC_STORE] = store_all,
+    [FBY_CODEC_LZ4]   = compress_all,
+    [FBY_CODEC_PACK]  = pack_all,
+};
+
+fby_err fby_codec_encode(const struct fby_codec_job *job,
+    struct fby_bytes_in raw, struct fby_bytes_out out, size_t *size)
+{
+    if (!usable(job, raw.size)) {
+        return FBY_USAGE;
+    }
+    if (out.capacity < fby_codec_room(job, raw.size)) {
+        return FBY_FULL;
+    }
+    *size = encoders[job->coding.codec](job, raw, out.data);
+    return FBY_OK;
+}
+
+/* ---- decoding ------------------------------------------------------------ */
+
+static fby_err restore_all(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
+{
+    if (payload.size != raw_size) {
+        return FBY_PROTO;
+    }
+    for (size_t b = 0; b < blocks_of(raw_size); b++) {
+        size_t start = b * FBY_CODEC_BLOCK;
+        filter_undo(job->coding.filter, job->params, payload.data + start,
+            block_size(raw_size, b), raw + start);
+    }
+    return FBY_OK;
+}
+
+/* Exactly `size` bytes at `out` from the block that `entry` describes. */
+static bool expand_block(
+    struct fby_reader *payload, uint32_t entry, uint8_t *out, size_t size)
+{
+    uint32_t       packed = entry & ~AS_IT_IS;
+    const uint8_t *from   = fby_read_bytes(payload, packed);
+    if (from == NULL) {
+        return false;
+    }
+    if ((entry & AS_IT_IS) == 0) {
+        return LZ4_decompress_safe((const char *)from, (char *)out, (int)packed,
+                   (int)size) == (int)size;
+    }
+    if (packed == size) {
+        memcpy(out, from, size);
+    }
+    return packed == size;
+}
+
+static fby_err expand_all(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
+{
+    bool              plain   = job->coding.filter == FBY_FILTER_NONE;
+    size_t            blocks  = blocks_of(raw_size);
+    struct fby_reader content = fby_reader(payload.data, payload.size);
+    struct fby_reader table   = fby_reader(payload.data, payload.size);
+    fby_read_bytes(&content, ENTRY * blocks);
+    for (size_t b = 0; b < blocks; b++) {
+        size_t   size  = block_size(raw_size, b);
+        uint8_t *to    = raw + b * FBY_CODEC_BLOCK;
+        uint32_t entry = fby_read_u32(&table);
+        uint8_t *first = plain ? to : job->scratch->block;
+        if (content.bad || !expand_block(&content, entry, first, size)) {
+            return FBY_PROTO;
+        }
+        if (!plain) {
+            filter_undo(job->coding.filter, job->params, first, size, to);
+        }
+    }
+    return content.left == 0 ? FBY_OK : FBY_PROTO;
+}
+
+static fby_err unpack_all(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
+{
+    struct fby_pictures photo;
+    return pictures_of(&job->params, raw_size, &photo) &&
+                   fby_photo_decode(&photo, payload.data, payload.size, raw,
+                       job->scratch->block)
+               ? FBY_OK
+               : FBY_PROTO;
+}
+
+typedef fby_err         decode_fn(const struct fby_codec_job *job,
+            struct fby_bytes_in payload, uint8_t *raw, size_t raw_size);
+static decode_fn *const decoders[] = {
+    [FBY_CODEC_STORE] = restore_all,
+    [FBY_CODEC_LZ4]   = expand_all,
+    [FBY_CODEC_PACK]  = unpack_all,
+};
+
+bool fby_codec_check(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, size_t raw_size)
+{
+    struct fby_pictures photo;
+    if (!usable(job, raw_size)) {
+        return false;
+    }
+    switch (job->coding.codec) {
+    case FBY_CODEC_STORE:
+        return payload.size == raw_size;
+    case FBY_CODEC_PACK:
+        return pictures_of(&job->params, raw_size, &photo) &&
+               fby_photo_check(&photo, payload.data, payload.size);
+    default:
+        return payload.size <= fby_codec_bound(job->coding.codec, raw_size);
+    }
+}
+
+fby_err fby_codec_decode(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, uint8_t *raw, size_t raw_size)
+{
+    return usable(job, raw_size)
+               ? decoders[job->coding.codec](job, payload, raw, raw_size)
+               : FBY_USAGE;
+}

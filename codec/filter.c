@@ -1,0 +1,207 @@
+/* The filters in portable C: one function for each direction, chosen from a
+ * table. Loops over elements are written so that compilers can unroll them;
+ * nothing here depends on the machine's byte order. */
+#include "codec/filter.h"
+
+#include <string.h>
+
+/* Delta: each element less the one `distance` before it, modulo 2^bits. One
+ * function a width, because the compiler then knows how to go fast. */
+#define DELTA(bits)                                                      \
+    static uint##bits##_t load##bits(const uint8_t *p)                   \
+    {                                                                    \
+        uint##bits##_t v = 0;                                            \
+        for (unsigned i = 0; i < (bits) / 8; i++) {                      \
+            v = (uint##bits##_t)(v | (uint##bits##_t)p[i] << (8 * i));   \
+        }                                                                \
+        return v;                                                        \
+    }                                                                    \
+                                                                         \
+    static void save##bits(uint8_t *p, uint##bits##_t v)                 \
+    {                                                                    \
+        for (unsigned i = 0; i < (bits) / 8; i++) {                      \
+            p[i] = (uint8_t)(v >> (8 * i));                              \
+        }                                                                \
+    }                                                                    \
+                                                                         \
+    static void delta##bits(                                             \
+        const uint8_t *raw, size_t n, size_t distance, uint8_t *out)     \
+    {                                                                    \
+        const size_t w = (bits) / 8;                                     \
+        for (size_t i = distance; i < n; i++) {                          \
+            save##bits(out + i * w,                                      \
+                (uint##bits##_t)(load##bits(raw + i * w) -               \
+                                 load##bits(raw + (i - distance) * w))); \
+        }                                                                \
+    }                                                                    \
+                                                                         \
+    static void undelta##bits(                                           \
+        const uint8_t *in, size_t n, size_t distance, uint8_t *raw)      \
+    {                                                                    \
+        const size_t w = (bits) / 8;                                     \
+        for (size_t i = distance; i < n; i++) {                          \
+            save##bits(raw + i * w,                                      \
+                (uint##bits##_t)(load##bits(in + i * w) +                \
+                                 load##bits(raw + (i - distance) * w))); \
+        }                                                                \
+    }
+
+DELTA(8)
+DELTA(16)
+DELTA(32)
+DELTA(64)
+
+typedef void delta_fn(
+    const uint8_t *in, size_t n, size_t distance, uint8_t *out);
+
+static void run_delta(delta_fn *const by_width[4],
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    size_t w        = params.element_bytes;
+    size_t n        = in.size / w;
+    size_t distance = params.distance < n ? params.distance : n;
+    memcpy(out, in.data, distance * w);
+    memcpy(out + n * w, in.data + n * w, in.size - n * w);
+    by_width[w == 1   ? 0
+             : w == 2 ? 1
+             : w == 4 ? 2
+                      : 3](in.data, n, distance, out);
+}
+
+static void delta(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    static delta_fn *const by_width[] = {delta8, delta16, delta32, delta64};
+    run_delta(by_width, params, in, out);
+}
+
+static void undelta(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    static delta_fn *const by_width[] = {
+        undelta8, undelta16, undelta32, undelta64};
+    run_delta(by_width, params, in, out);
+}
+
+/* Byte shuffle: the first bytes of all elements, then the second ones, ... */
+
+static void byte_shuffle(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    size_t w = params.element_bytes;
+    size_t n = in.size / w;
+    for (size_t k = 0; k < w; k++) {
+        for (size_t i = 0; i < n; i++) {
+            out[k * n + i] = in.data[i * w + k];
+        }
+    }
+    memcpy(out + n * w, in.data + n * w, in.size - n * w);
+}
+
+static void byte_unshuffle(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    size_t w = params.element_bytes;
+    size_t n = in.size / w;
+    for (size_t k = 0; k < w; k++) {
+        for (size_t i = 0; i < n; i++) {
+            out[i * w + k] = in.data[k * n + i];
+        }
+    }
+    memcpy(out + n * w, in.data + n * w, in.size - n * w);
+}
+
+/* Bit shuffle: for each byte k of the elements and each bit b, a plane of that
+ * bit of all elements, element i at bit i mod 8 of byte i / 8. */
+
+/* Transpose 8 x 8 bits: bit j of byte i becomes bit i of byte j (Hacker's
+ * Delight, 7-3, in little-endian order). */
+static uint64_t transpose8(uint64_t x)
+{
+    uint64_t t = (x ^ (x >> 7)) & UINT64_C(0x00aa00aa00aa00aa);
+    x ^= t ^ (t << 7);
+    t = (x ^ (x >> 14)) & UINT64_C(0x0000cccc0000cccc);
+    x ^= t ^ (t << 14);
+    t = (x ^ (x >> 28)) & UINT64_C(0x00000000f0f0f0f0);
+    return x ^ t ^ (t << 28);
+}
+
+/* Eight bytes that lie `step` apart, as one number, and back. */
+static uint64_t gather(const uint8_t *p, size_t step)
+{
+    uint64_t x = 0;
+    for (unsigned i = 0; i < 8; i++) {
+        x |= (uint64_t)p[i * step] << (8 * i);
+    }
+    return x;
+}
+
+static void scatter(uint64_t x, uint8_t *p, size_t step)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        p[i * step] = (uint8_t)(x >> (8 * i));
+    }
+}
+
+static void bit_shuffle(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    size_t w      = params.element_bytes;
+    size_t groups = in.size / w / 8;
+    size_t done   = groups * 8 * w;
+    for (size_t k = 0; k < w; k++) {
+        for (size_t j = 0; j < groups; j++) {
+            uint64_t x = gather(in.data + j * 8 * w + k, w);
+            scatter(transpose8(x), out + k * 8 * groups + j, groups);
+        }
+    }
+    memcpy(out + done, in.data + done, in.size - done);
+}
+
+static void bit_unshuffle(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    size_t w      = params.element_bytes;
+    size_t groups = in.size / w / 8;
+    size_t done   = groups * 8 * w;
+    for (size_t k = 0; k < w; k++) {
+        for (size_t j = 0; j < groups; j++) {
+            uint64_t x = gather(in.data + k * 8 * groups + j, groups);
+            scatter(transpose8(x), out + j * 8 * w + k, w);
+        }
+    }
+    memcpy(out + done, in.data + done, in.size - done);
+}
+
+typedef void filter_fn(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out);
+
+static void copy(
+    struct fby_codec_params params, struct fby_bytes_in in, uint8_t *out)
+{
+    (void)params;
+    memcpy(out, in.data, in.size);
+}
+
+static const struct {
+    filter_fn *apply, *undo;
+} filters[] = {
+    [FBY_FILTER_NONE]         = {copy, copy},
+    [FBY_FILTER_DELTA]        = {delta, undelta},
+    [FBY_FILTER_BYTE_SHUFFLE] = {byte_shuffle, byte_unshuffle},
+    [FBY_FILTER_BIT_SHUFFLE]  = {bit_shuffle, bit_unshuffle},
+};
+
+void filter_apply(uint8_t filter, struct fby_codec_params params,
+    const uint8_t *raw, size_t size, uint8_t *out)
+{
+    struct fby_bytes_in in = {.data = raw, .size = size};
+    filters[filter].apply(params, in, out);
+}
+
+void filter_undo(uint8_t filter, struct fby_codec_params params,
+    const uint8_t *in, size_t size, uint8_t *raw)
+{
+    struct fby_bytes_in bytes = {.data = in, .size = size};
+    filters[filter].undo(params, bytes, raw);
+}

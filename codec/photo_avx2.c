@@ -1,0 +1,380 @@
+/* The kernel in AVX2: 32 pixels, or four groups, at a time. */
+#include <immintrin.h>
+#include <string.h>
+
+#include "codec/photo_kernel.h"
+#include "common/rgb_avx2.h"
+
+enum { LANE = 16, STEP = 32 }; /* bytes */
+
+static __m256i load(const void *at)
+{
+    return _mm256_loadu_si256(at);
+}
+
+static void save(void *at, __m256i value)
+{
+    _mm256_storeu_si256(at, value);
+}
+
+/* ---- three channels, interleaved and apart ------------------------------- */
+
+static void split_step(const uint8_t *pixels, uint8_t *const row[3], uint32_t x)
+{
+    struct rgb_32 v = rgb_apart(pixels);
+    save(row[0] + x, v.g);
+    save(row[1] + x, _mm256_sub_epi8(v.r, v.g));
+    save(row[2] + x, _mm256_sub_epi8(v.b, v.g));
+}
+
+static void split(const uint8_t *pixels, uint32_t width, uint8_t *const row[3])
+{
+    uint32_t x = 0;
+    for (; x + STEP <= width; x += STEP) {
+        split_step(pixels + 3 * (size_t)x, row, x);
+    }
+    if (x < width) {
+        uint8_t rest[3 * STEP] = {0};
+        memcpy(rest, pixels + 3 * (size_t)x, 3 * (size_t)(width - x));
+        split_step(rest, row, x);
+    }
+}
+
+static void join_step(uint8_t *const row[3], uint32_t x, uint8_t *pixels)
+{
+    __m256i g = load(row[0] + x);
+    rgb_together((struct rgb_32){_mm256_add_epi8(load(row[1] + x), g), g,
+                     _mm256_add_epi8(load(row[2] + x), g)},
+        pixels);
+}
+
+static void join(uint8_t *const row[3], uint32_t width, uint8_t *pixels)
+{
+    uint32_t x = 0;
+    for (; x + STEP <= width; x += STEP) {
+        join_step(row, x, pixels + 3 * (size_t)x);
+    }
+    if (x < width) {
+        uint8_t rest[3 * STEP];
+        join_step(row, x, rest);
+        memcpy(pixels + 3 * (size_t)x, rest, 3 * (size_t)(width - x));
+    }
+}
+
+struct planes {
+    uint8_t *r, *g, *b;
+};
+
+/* Past the cache goes what makes up whole lines of it. */
+static inline void put(void *at, __m256i value, bool past_cache)
+{
+    if (past_cache) {
+        _mm256_stream_si256(at, value);
+    } else {
+        _mm256_storeu_si256(at, value);
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t part_steps(
+    uint8_t *const row[3], uint32_t width, struct planes to, bool past_cache)
+{
+    uint32_t x = 0;
+    for (; x + STEP <= width; x += STEP) {
+        __m256i g = load(row[0] + x);
+        put(to.r + x, _mm256_add_epi8(load(row[1] + x), g), past_cache);
+        put(to.g + x, g, past_cache);
+        put(to.b + x, _mm256_add_epi8(load(row[2] + x), g), past_cache);
+    }
+    return x;
+}
+
+static void part(
+    uint8_t *const row[3], uint32_t width, uint8_t *pixels, size_t plane)
+{
+    struct planes to         = {pixels, pixels + plane, pixels + 2 * plane};
+    bool          past_cache = ((uintptr_t)pixels | plane) % STEP == 0;
+
+    uint32_t x = past_cache ? part_steps(row, width, to, true)
+                            : part_steps(row, width, to, false);
+    for (; x < width; x++) {
+        to.g[x]   = row[0][x];
+        pixels[x] = (uint8_t)(row[1][x] + row[0][x]);
+        to.b[x]   = (uint8_t)(row[2][x] + row[0][x]);
+    }
+}
+
+static void settle(void)
+{
+    _mm_sfence();
+}
+
+/* ---- packing: four groups, 32 x 2 pixels, at a time ---------------------- */
+
+/* 32 folded residues at `here`. */
+static __m256i predict(const uint8_t *here)
+{
+    const uint8_t *up   = here - PHOTO_STRIDE;
+    __m256i        left = _mm256_sub_epi8(load(here - 1), load(up - 1));
+    __m256i        d    = _mm256_sub_epi8(load(here), load(up));
+    d                   = _mm256_sub_epi8(d, left);
+    __m256i sign        = _mm256_cmpgt_epi8(_mm256_setzero_si256(), d);
+    return _mm256_xor_si256(_mm256_add_epi8(d, d), sign);
+}
+
+/* In each of four u64, the bits that the largest of its bytes needs. */
+static __m256i bits_of(__m256i numbers)
+{
+    static const uint8_t low[16] = {
+        0, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 4, 4, 4, 4};
+    static const uint8_t high[16] = {
+        0, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 8, 8, 8, 8};
+    const __m256i nibble = _mm256_set1_epi64x(15);
+    __m256i       all    = numbers;
+    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 32));
+    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 16));
+    all                  = _mm256_or_si256(all, _mm256_srli_epi64(all, 8));
+    return _mm256_max_epu8(
+        _mm256_shuffle_epi8(rgb_both(low), _mm256_and_si256(all, nibble)),
+        _mm256_shuffle_epi8(rgb_both(high),
+            _mm256_and_si256(_mm256_srli_epi64(all, 4), nibble)));
+}
+
+/* One halving: in each pair of numbers of `low`'s places, the upper one moves
+ * down by `gap` bits, next to the lower one. */
+static __m256i close_gaps(__m256i numbers, __m256i low, __m256i gap)
+{
+    __m256i upper = _mm256_andnot_si256(low, numbers);
+    return _mm256_or_si256(
+        _mm256_and_si256(numbers, low), _mm256_srlv_epi64(upper, gap));
+}
+
+/* The eight bytes of each u64 to eight numbers of `bits` bits. */
+static __m256i squeeze(__m256i numbers, __m256i bits)
+{
+    __m256i gap = _mm256_sub_epi64(_mm256_set1_epi64x(8), bits);
+    numbers = close_gaps(numbers, _mm256_set1_epi64x(0x00ff00ff00ff00ff), gap);
+    gap     = _mm256_add_epi64(gap, gap);
+    numbers = close_gaps(numbers, _mm256_set1_epi64x(0x0000ffff0000ffff), gap);
+    gap     = _mm256_add_epi64(gap, gap);
+    return close_gaps(numbers, _mm256_set1_epi64x(0x00000000ffffffff), gap);
+}
+
+/* _mm_storeh_pd is for aligned memory only. */
+static void save_high(uint8_t *at, __m128i value)
+{
+    int64_t high = _mm_extract_epi64(value, 1);
+    memcpy(at, &high, sizeof(high));
+}
+
+/* The lowest byte of each u64. */
+static uint32_t four_bytes(__m256i v)
+{
+    __m128i even = _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(
+        v, _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6)));
+    __m128i order =
+        _mm_setr_epi8(0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12);
+    return (uint32_t)_mm_cvtsi128_si32(_mm_shuffle_epi8(even, order));
+}
+
+/* Two groups: their upper rows, lower rows and widths. */
+static uint8_t *put_two(
+    uint8_t *out, __m128i upper, __m128i lower, uint32_t first, uint32_t second)
+{
+    _mm_storel_epi64((void *)out, upper);
+    _mm_storel_epi64((void *)(out + first), lower);
+    out += 2 * (size_t)first;
+    save_high(out, upper);
+    save_high(out + second, lower);
+    return out + 2 * (size_t)second;
+}
+
+/* Four groups at `row`; their widths go to `widths`. */
+static uint8_t *pack_four(const uint8_t *row, uint8_t *widths, uint8_t *out)
+{
+    __m256i upper = predict(row);
+    __m256i lower = predict(row + PHOTO_STRIDE);
+    __m256i bits  = bits_of(_mm256_or_si256(upper, lower));
+    upper         = squeeze(upper, bits);
+    lower         = squeeze(lower, bits);
+    uint32_t four = four_bytes(bits);
+    memcpy(widths, &four, sizeof(four));
+    out = put_two(out, _mm256_castsi256_si128(upper),
+        _mm256_castsi256_si128(lower), four & 255, four >> 8 & 255);
+    return put_two(out, _mm256_extracti128_si256(upper, 1),
+        _mm256_extracti128_si256(lower, 1), four >> 16 & 255, four >> 24);
+}
+
+static size_t pack(
+    struct photo_size size, struct photo_plane *plane, uint8_t *out)
+{
+    uint8_t  widths[PHOTO_MAX_GROUPS + 8];
+    uint32_t across = photo_groups_across(size);
+    uint32_t groups = photo_groups(size);
+    uint8_t *to     = out + photo_widths_bytes(groups);
+    uint8_t *width  = widths;
+    for (uint32_t y = 0; y < size.height; y += 2) {
+        const uint8_t *row = photo_row(plane, y);
+        for (uint32_t g = 0; g < across; g += 4) {
+            to = pack_four(row + 8 * (size_t)g, width + g, to);
+        }
+        width += across;
+    }
+    memset(width, 0, 8);
+    photo_put_nibbles(widths, groups, out);
+    return (size_t)(to - out);
+}
+
+/* ---- unpacking: two groups, 16 x 2 pixels, at a time --------------------- */
+
+/* Number i of a row of `w` bits begins at bit w * i. As a u16 from byte
+ * w * i / 8 on, shifted up until its last bit is the topmost, then down. The
+ * two rows of a group lie in the two halves. */
+struct unfold {
+    uint8_t  from[32]; /* bytes to shuffle */
+    uint16_t up[16];   /* factor: 2^(16 - w - w * i mod 8) */
+    uint16_t down[16]; /* factor of which the upper half is kept: 2^w */
+};
+
+#define AT(w, i, byte) \
+    ((w) == 0 || (w) * (i) / 8 + (byte) > 15 ? 0x80 : (w) * (i) / 8 + (byte))
+#define FROM(w, i, row) \
+    (uint8_t) AT(w, (i) + 8 * (row), 0), (uint8_t)AT(w, (i) + 8 * (row), 1)
+#define EIGHT(MACRO, w, x)                                          \
+    MACRO(w, 0, x), MACRO(w, 1, x), MACRO(w, 2, x), MACRO(w, 3, x), \
+        MACRO(w, 4, x), MACRO(w, 5, x), MACRO(w, 6, x), MACRO(w, 7, x)
+#define UP(w, i, row)   (uint16_t)(1U << (16 - (w) - (w) * (i) % 8))
+#define DOWN(w, i, row) (uint16_t)(1U << (w))
+#define UNFOLD(w)                                   \
+    {                                               \
+        {EIGHT(FROM, w, 0), EIGHT(FROM, w, 1)},     \
+            {EIGHT(UP, w, 0), EIGHT(UP, w, 1)},     \
+            {EIGHT(DOWN, w, 0), EIGHT(DOWN, w, 1)}, \
+    }
+
+static const _Alignas(32) struct unfold unfolds[9] = {
+    UNFOLD(0),
+    UNFOLD(1),
+    UNFOLD(2),
+    UNFOLD(3),
+    UNFOLD(4),
+    UNFOLD(5),
+    UNFOLD(6),
+    UNFOLD(7),
+    UNFOLD(8),
+};
+
+/* A group of width `w` as 16 u16. */
+static __m256i widen(const uint8_t *in, uint32_t w)
+{
+    const struct unfold *how = &unfolds[w];
+    __m256i number = _mm256_shuffle_epi8(rgb_both(in), load(how->from));
+    number         = _mm256_mullo_epi16(number, load(how->up));
+    return _mm256_mulhi_epu16(number, load(how->down));
+}
+
+static __m256i unfolded(__m256i numbers)
+{
+    const __m256i one = _mm256_set1_epi8(1);
+    __m256i       half =
+        _mm256_and_si256(_mm256_srli_epi16(numbers, 1), _mm256_set1_epi8(0x7f));
+    __m256i sign =
+        _mm256_sub_epi8(_mm256_setzero_si256(), _mm256_and_si256(numbers, one));
+    return _mm256_xor_si256(half, sign);
+}
+
+/* Sums of each byte and all before it in its half. */
+static __m256i sums(__m256i v)
+{
+    v = _mm256_add_epi8(v, _mm256_slli_si256(v, 1));
+    v = _mm256_add_epi8(v, _mm256_slli_si256(v, 2));
+    v = _mm256_add_epi8(v, _mm256_slli_si256(v, 4));
+    return _mm256_add_epi8(v, _mm256_slli_si256(v, 8));
+}
+
+/* Two groups at `in` of widths `first` and `second` to 16 x 2 pixels at `row`.
+ * `carry` holds the sums of the residues to the left. */
+static void unpack_two(const uint8_t *in, uint32_t first, uint32_t second,
+    uint8_t *row, __m256i *carry)
+{
+    __m256i v = _mm256_packus_epi16(
+        widen(in, first), widen(in + 2 * (size_t)first, second));
+    v             = _mm256_add_epi8(sums(unfolded(v)), *carry);
+    *carry        = _mm256_shuffle_epi8(v, _mm256_set1_epi8(LANE - 1));
+    __m128i upper = _mm_add_epi8(_mm256_castsi256_si128(v),
+        _mm_loadu_si128((const void *)(row - PHOTO_STRIDE)));
+    __m128i lower = _mm_add_epi8(_mm256_extracti128_si256(v, 1), upper);
+    rgb_save_half(row, upper);
+    rgb_save_half(row + PHOTO_STRIDE, lower);
+}
+
+static size_t unpack(
+    struct photo_size size, const uint8_t *in, struct photo_plane *plane)
+{
+    uint8_t        widths[PHOTO_MAX_GROUPS + 8] = {0};
+    uint32_t       across                       = photo_groups_across(size);
+    uint32_t       groups                       = photo_groups(size);
+    const uint8_t *from  = in + photo_widths_bytes(groups);
+    const uint8_t *width = widths;
+    photo_take_nibbles(in, groups, widths);
+    for (uint32_t y = 0; y < size.height; y += 2) {
+        uint8_t *row   = photo_row(plane, y);
+        __m256i  carry = _mm256_setzero_si256();
+        for (uint32_t g = 0; g < across; g += 2) {
+            uint32_t second = g + 1 < across ? width[g + 1] : 0;
+            unpack_two(from, width[g], second, row + 8 * (size_t)g, &carry);
+            from += 2 * (size_t)(width[g] + second);
+        }
+        width += across;
+    }
+    return (size_t)(from - in);
+}
+
+/* Sum and largest of the nibbles seen so far. */
+struct tally {
+    __m256i sum; /* four u64 */
+    __m256i most;
+};
+
+static void count_64(struct tally *tally, __m256i pairs)
+{
+    const __m256i nibble = _mm256_set1_epi8(15);
+    const __m256i zero   = _mm256_setzero_si256();
+    __m256i       low    = _mm256_and_si256(pairs, nibble);
+    __m256i       high = _mm256_and_si256(_mm256_srli_epi16(pairs, 4), nibble);
+    __m256i       two  = _mm256_sad_epu8(_mm256_add_epi8(low, high), zero);
+    tally->sum         = _mm256_add_epi64(tally->sum, two);
+    tally->most = _mm256_max_epu8(tally->most, _mm256_max_epu8(low, high));
+}
+
+static size_t measure(const uint8_t *in, uint32_t groups)
+{
+    struct tally tally = {_mm256_setzero_si256(), _mm256_setzero_si256()};
+    size_t       n     = groups / 2; /* bytes that are all widths */
+    size_t       i     = 0;
+    for (; i + STEP <= n; i += STEP) {
+        count_64(&tally, load(in + i));
+    }
+    uint8_t rest[STEP] = {0};
+    memcpy(rest, in + i, n - i);
+    if (groups % 2 != 0) {
+        rest[n - i] = in[n] & 15;
+    }
+    count_64(&tally, load(rest));
+    uint64_t sum[4] = {0};
+    save(sum, tally.sum);
+    __m256i over = _mm256_cmpgt_epi8(tally.most, _mm256_set1_epi8(8));
+    return _mm256_movemask_epi8(over) != 0
+               ? SIZE_MAX
+               : photo_widths_bytes(groups) +
+                     2 * (size_t)(sum[0] + sum[1] + sum[2] + sum[3]);
+}
+
+const struct photo_kernel photo_avx2 = {
+    .split   = split,
+    .join    = join,
+    .part    = part,
+    .settle  = settle,
+    .pack    = pack,
+    .unpack  = unpack,
+    .measure = measure,
+};

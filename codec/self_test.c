@@ -1,0 +1,193 @@
+/* The codecs test themselves at start-up: known bytes, then every coding there
+ * and back, over sizes around the borders of blocks and of tiles. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/codec.h"
+#include "codec/filter.h"
+#include "common/mem.h"
+#include "common/simd.h"
+#include "common/yuv420.h"
+
+enum { LARGEST = 2 * FBY_CODEC_BLOCK + 77, ROOM = 3 * FBY_CODEC_BLOCK };
+
+struct bench {
+    struct fby_codec_scratch scratch;
+    uint8_t                  raw[LARGEST];
+    uint8_t                  packed[ROOM];
+    uint8_t                  back[LARGEST];
+};
+
+/* 16 bytes as eight u16, by each filter, with the elements 2 apart. */
+static const struct {
+    uint8_t filter;
+    uint8_t out[16];
+} known[] = {
+    {FBY_FILTER_NONE, {1, 0, 2, 0, 4, 0, 8, 0, 16, 1, 32, 1, 64, 1, 128, 1}},
+    {FBY_FILTER_DELTA, {1, 0, 2, 0, 3, 0, 6, 0, 12, 1, 24, 1, 48, 0, 96, 0}},
+    {FBY_FILTER_BYTE_SHUFFLE,
+        {1, 2, 4, 8, 16, 32, 64, 128, 0, 0, 0, 0, 1, 1, 1, 1}},
+    {FBY_FILTER_BIT_SHUFFLE,
+        {1, 2, 4, 8, 16, 32, 64, 128, 0xf0, 0, 0, 0, 0, 0, 0, 0}},
+};
+
+static fby_err test_known(struct fby_why *why)
+{
+    struct fby_codec_params params = {.element_bytes = 2, .distance = 2};
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        uint8_t out[16];
+        filter_apply(known[i].filter, params, known[0].out, sizeof(out), out);
+        if (memcmp(out, known[i].out, sizeof(out)) != 0) {
+            return fby_because(why, FBY_SYS,
+                "codec self-test: filter %d makes other bytes than it should",
+                known[i].filter);
+        }
+    }
+    return FBY_OK;
+}
+
+/* The picture of PROTOCOL.md, "Photo format 1". */
+enum { PICTURE_W = 7, PICTURE_H = 3 };
+static const uint8_t picture[3 * PICTURE_W * PICTURE_H] = {
+    4, 3, 2, 5, 4, 3, 6, 5, 4, 7, 6, 5, 8, 7, 6, 9, 8, 7, 10, 9, 8,    /**/
+    5, 4, 3, 6, 5, 4, 7, 6, 5, 8, 7, 6, 9, 8, 7, 10, 9, 8, 11, 10, 9,  /**/
+    5, 4, 3, 6, 5, 4, 7, 6, 5, 8, 7, 6, 9, 8, 7, 10, 9, 8, 12, 11, 10, /**/
+};
+static const uint8_t picture_packed[] = {
+    1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,             /* table */
+    0x23, 0, 0, 0, 0x96, 0x24, 0x09, 0x02, 0, 0, 0, 0x20, 0, 0, /* G */
+    0x02, 0, 0, 0, 0x02, 0, 0, 0, 0x01, 0, 0, 0, 0x01, 0, 0, 0, 0, 0, /**/
+};
+
+static struct fby_codec_job photo_job(
+    struct bench *bench, uint32_t width, uint32_t height, uint32_t channels)
+{
+    return (struct fby_codec_job){
+        .coding  = {.filter = FBY_FILTER_PHOTO, .codec = FBY_CODEC_PACK},
+        .params  = {.width = width, .height = height, .channels = channels},
+        .scratch = &bench->scratch,
+    };
+}
+
+static fby_err test_picture(struct bench *bench, struct fby_why *why)
+{
+    struct fby_codec_job job  = photo_job(bench, PICTURE_W, PICTURE_H, 3);
+    size_t               size = 0;
+    struct fby_bytes_in  raw  = {.data = picture, .size = sizeof(picture)};
+    struct fby_bytes_out out  = {.data = bench->packed, .capacity = ROOM};
+    bool same = fby_codec_encode(&job, raw, out, &size) == FBY_OK &&
+                size == sizeof(picture_packed) &&
+                memcmp(out.data, picture_packed, size) == 0;
+    return same ? FBY_OK
+                : fby_because(why, FBY_SYS,
+                      "codec self-test: pack (%s) makes other bytes than it "
+                      "should",
+                      fby_simd_name(fby_simd()));
+}
+
+/* Half smooth, half noise, so that blocks both compress and do not. */
+static void fill(uint8_t *raw)
+{
+    uint32_t state = 1;
+    for (size_t i = 0; i < LARGEST; i++) {
+        state = state * UINT32_C(1664525) + UINT32_C(1013904223);
+        raw[i] =
+            i < FBY_CODEC_BLOCK ? (uint8_t)(i / 7) : (uint8_t)(state >> 24);
+    }
+}
+
+static bool survives(
+    struct bench *bench, struct fby_codec_job *job, size_t raw_size)
+{
+    size_t               size = 0;
+    struct fby_bytes_in  raw  = {.data = bench->raw, .size = raw_size};
+    struct fby_bytes_out out  = {
+         .data = bench->packed, .capacity = sizeof(bench->packed)};
+    memset(bench->back, 0xa5, raw_size);
+    if (fby_codec_encode(job, raw, out, &size) != FBY_OK) {
+        return false;
+    }
+    struct fby_bytes_in payload = {.data = bench->packed, .size = size};
+    return fby_codec_decode(job, payload, bench->back, raw_size) == FBY_OK &&
+           memcmp(bench->raw, bench->back, raw_size) == 0;
+}
+
+static fby_err test_sizes(struct bench *bench, struct fby_coding coding,
+    struct fby_codec_params params, struct fby_why *why)
+{
+    static const size_t  sizes[] = {1, 15, 4096, FBY_CODEC_BLOCK, LARGEST};
+    struct fby_codec_job job     = {
+            .coding = coding, .params = params, .scratch = &bench->scratch};
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        if (!survives(bench, &job, sizes[i])) {
+            return fby_because(why, FBY_SYS,
+                "codec self-test: filter %d, codec %d: %zu bytes do not "
+                "survive",
+                coding.filter, coding.codec, sizes[i]);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err test_all(struct bench *bench, struct fby_why *why)
+{
+    static const struct fby_codec_params params[] = {
+        {.element_bytes = 1, .distance = 3},
+        {.element_bytes = 2, .distance = 1},
+        {.element_bytes = 8, .distance = 4},
+    };
+    fby_err err = test_known(why);
+    for (unsigned i = 0; err == FBY_OK && i < 3 * 8; i++) {
+        struct fby_coding coding = {
+            .filter = (uint8_t)(i % 4), .codec = (uint8_t)(i / 4 % 2)};
+        err = test_sizes(bench, coding, params[i / 8], why);
+    }
+    return err;
+}
+
+/* One picture and two of them. */
+static fby_err test_pictures_of(
+    struct bench *bench, struct fby_codec_job *job, struct fby_why *why)
+{
+    const struct fby_codec_params *p = &job->params;
+    size_t size = p->yuv420 ? (size_t)fby_yuv_bytes(p->width, p->height)
+                            : (size_t)p->width * p->height * p->channels;
+    return survives(bench, job, size) && survives(bench, job, 2 * size)
+               ? FBY_OK
+               : fby_because(why, FBY_SYS,
+                     "codec self-test: pack (%s): pictures of %u x %u x %u%s "
+                     "do not survive",
+                     fby_simd_name(fby_simd()), p->width, p->height,
+                     p->channels, p->yuv420 ? " in yuv420" : "");
+}
+
+static fby_err test_pictures(struct bench *bench, struct fby_why *why)
+{
+    static const uint32_t sizes[][3] = {{1, 1, 3}, {1, 1, 1}, {7, 3, 3},
+        {33, 31, 1}, {64, 2, 3}, {224, 65, 3}, {257, 33, 3}, {300, 40, 1}};
+    fby_err               err        = test_picture(bench, why);
+    for (size_t i = 0; err == FBY_OK && i < sizeof(sizes) / sizeof(*sizes);
+         i++) {
+        const uint32_t      *s   = sizes[i];
+        struct fby_codec_job job = photo_job(bench, s[0], s[1], s[2]);
+
+        err = test_pictures_of(bench, &job, why);
+        if (err == FBY_OK && s[2] == 3) {
+            job.params.yuv420 = true;
+            err               = test_pictures_of(bench, &job, why);
+        }
+    }
+    return err;
+}
+
+fby_err fby_codec_self_test(struct fby_why *why)
+{
+    struct bench *bench = fby_zalloc(sizeof(*bench));
+    fill(bench->raw);
+    fby_err err = test_all(bench, why);
+    if (err == FBY_OK) {
+        err = test_pictures(bench, why);
+    }
+    free(bench);
+    return err;
+}

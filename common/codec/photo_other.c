@@ -1,7 +1,0 @@
-#include "common/codec/photo_kernel.h"
-
-const struct photo_kernel *photo_kernel_of(enum fby_simd level)
-{
-    (void)level;
-    return &photo_portable;
-}

@@ -1,0 +1,222 @@
+/* The rules between the parts of a content: its source, its order, and what its
+ * fields ask of both. The rules of a field by itself are in fields/. */
+#include "pipeline/check.h"
+
+#include <string.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/text.h"
+
+/* ---- the order ---- */
+
+static fby_err check_blocks(
+    const struct fby_content *content, struct fby_why *why)
+{
+    if (content->shuffle != FBY_SHUFFLE_BLOCK) {
+        return content->block + content->lanes + content->slices == 0
+                   ? FBY_OK
+                   : fby_because(why, FBY_CONFIG,
+                         "block, lanes and slices belong to shuffle: "
+                         "{block: K}");
+    }
+    if (content->block == 0 || content->block > FBY_MAX_BLOCK) {
+        return fby_because(
+            why, FBY_CONFIG, "block is not within 1 to %d", FBY_MAX_BLOCK);
+    }
+    if (content->lanes == 0 || content->lanes > FBY_MAX_LANES) {
+        return fby_because(
+            why, FBY_CONFIG, "lanes is not within 1 to %d", FBY_MAX_LANES);
+    }
+    if (content->slices == 0 || content->global_batch % content->slices != 0) {
+        return fby_because(why, FBY_CONFIG,
+            "slices (%u) does not divide global_batch (%u)", content->slices,
+            content->global_batch);
+    }
+    return FBY_OK;
+}
+
+/* ---- the source ---- */
+
+static fby_err check_packing(
+    const struct fby_tokens *tokens, struct fby_why *why)
+{
+    bool     ends  = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
+    uint32_t bytes = fby_type_bytes(tokens->type);
+    uint32_t most  = bytes == 1 || bytes == 2 ? (1U << 8 * bytes) - 1
+                                              : (uint32_t)FBY_MAX_TOKEN;
+    if (tokens->end > most || tokens->pad > FBY_MAX_TOKEN) {
+        return fby_because(why, FBY_CONFIG,
+            "tokens: end (%u) is a token of the files, 0 to %u; pad (%u) is "
+            "one, "
+            "0 to %d",
+            tokens->end, most, tokens->pad, FBY_MAX_TOKEN);
+    }
+    return (tokens->packed || tokens->pad == 0) && (ends || tokens->end == 0)
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG,
+                     "tokens: pad belongs to packed documents, end to those of "
+                     "flat files");
+}
+
+static fby_err check_tokens(
+    const struct fby_tokens *tokens, struct fby_why *why)
+{
+    bool mds = tokens->format == FBY_TOKENS_MDS;
+    if (!fby_tokens_type_ok(tokens)) {
+        return fby_because(why, FBY_CONFIG,
+            "tokens: the type is u8, u16, u32, i32 or i64, and of flat files "
+            "it is said");
+    }
+    if (tokens->length == 0 || tokens->length > FBY_MAX_TOKENS) {
+        return fby_because(why, FBY_CONFIG,
+            "tokens: length is not within 1 to %d", FBY_MAX_TOKENS);
+    }
+    return mds == (tokens->column[0] != '\0')
+               ? check_packing(tokens, why)
+               : fby_because(why, FBY_CONFIG,
+                     "tokens: the column belongs to format: mds, which has "
+                     "one");
+}
+
+/* A name once, in one spelling, and in one order. */
+static bool files_are_right(const struct fby_content *content)
+{
+    for (size_t i = 0; i < content->n_files; i++) {
+        const char *name = content->files[i];
+        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL ||
+            (i > 0 && strcmp(content->files[i - 1], name) >= 0)) {
+            return false;
+        }
+    }
+    return content->n_files == 0 || content->source == FBY_SOURCE_LIST;
+}
+
+static fby_err check_source(
+    const struct fby_content *content, struct fby_why *why)
+{
+    switch (content->source) {
+    case FBY_SOURCE_FOLDER:
+    case FBY_SOURCE_SHARDS:
+    case FBY_SOURCE_COLUMNS:
+    case FBY_SOURCE_LIST:
+    case FBY_SOURCE_PARALLEL:
+        return files_are_right(content)
+                   ? FBY_OK
+                   : fby_because(why, FBY_CONFIG,
+                         "files are columns of a list, each once, in byte "
+                         "order: lower-case letters, digits, _ and -");
+    case FBY_SOURCE_TOKENS:
+        return check_tokens(&content->tokens, why);
+    }
+    return fby_because(why, FBY_CONFIG, "the source is of no known kind");
+}
+
+static fby_err check_order(
+    const struct fby_content *content, struct fby_why *why)
+{
+    if (content->global_batch == 0 || content->global_batch > FBY_MAX_BATCH) {
+        return fby_because(why, FBY_CONFIG,
+            "global_batch is not within 1 to %d", FBY_MAX_BATCH);
+    }
+    fby_err err = check_source(content, why);
+    return err == FBY_OK ? check_blocks(content, why) : err;
+}
+
+/* ---- buckets ---- */
+
+static const struct fby_field_content *field_named(
+    const struct fby_content *content, const char *name)
+{
+    for (size_t i = 0; i < content->n_fields; i++) {
+        if (strcmp(content->fields[i].name, name) == 0) {
+            return &content->fields[i];
+        }
+    }
+    return NULL;
+}
+
+static fby_err check_bounds(const struct fby_bucket_by *by, struct fby_why *why)
+{
+    int64_t before = 0;
+    for (uint32_t i = 0; i < by->n_bounds; i++) {
+        if (by->bounds[i] <= before || by->bounds[i] > FBY_MAX_BOUND) {
+            return fby_because(why, FBY_CONFIG,
+                "bucket_by: bounds are within 1 to 2^40, and ascend");
+        }
+        before = by->bounds[i];
+    }
+    return FBY_OK;
+}
+
+static fby_err check_buckets(
+    const struct fby_content *content, struct fby_why *why)
+{
+    const struct fby_bucket_by *by = &content->bucket_by;
+    if (by->n_bounds == 0) {
+        return FBY_OK;
+    }
+    const struct fby_field_content *field = field_named(content, by->field);
+    if (field == NULL) {
+        return fby_because(why, FBY_CONFIG, "bucket_by: there is no field '%s'",
+            fby_text_show(by->field).text);
+    }
+    bool alike =
+        content->source == FBY_SOURCE_COLUMNS && field->max_length == 0;
+    if (alike || content->source == FBY_SOURCE_TOKENS) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by: the rows of field '%s' are all of one length",
+            field->name);
+    }
+    if (fby_field_is_of_folder(field)) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by: field '%s' has no members of different lengths",
+            field->name);
+    }
+    if (content->shuffle == FBY_SHUFFLE_BLOCK) {
+        return fby_because(why, FBY_CONFIG,
+            "bucket_by goes with shuffle: full or none; buckets are not cut "
+            "into blocks");
+    }
+    return check_bounds(by, why);
+}
+
+/* ---- all of it ---- */
+
+static fby_err check_field(
+    const struct fby_content *content, uint32_t i, struct fby_why *why)
+{
+    struct fby_field_fault       fault = {0};
+    const struct fby_field_check check = {.field = &content->fields[i],
+        .source                                  = content->source,
+        .tokens                                  = &content->tokens,
+        .fault                                   = &fault};
+    if (fby_field_check(&check) == FBY_OK &&
+        fby_device_ops_check(content, i, &fault.index, &fault.why) == FBY_OK) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG, "field '%s': %s",
+        fby_text_show(check.field->name).text, fault.why.text);
+}
+
+fby_err fby_content_check(
+    const struct fby_content *content, struct fby_why *why)
+{
+    fby_err err = check_source(content, why);
+    if (err == FBY_OK) {
+        err = check_order(content, why);
+    }
+    if (err == FBY_OK && content->n_fields == 0) {
+        err = fby_because(why, FBY_CONFIG, "there is no field");
+    }
+    for (size_t i = 0; err == FBY_OK && i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        if (i > 0 && strcmp(content->fields[i - 1].name, field->name) >= 0) {
+            return fby_because(
+                why, FBY_CONFIG, "fields are not in byte order of their names");
+        }
+        err = check_field(content, (uint32_t)i, why);
+    }
+    return err == FBY_OK ? check_buckets(content, why) : err;
+}

@@ -1,0 +1,128 @@
+/* array.c - NumPy arrays, of one shape or with rows of several lengths. */
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+static uint32_t last_dim(const struct fby_field_content *field)
+{
+    uint32_t n = field->array.n_dims;
+    return n > 0 ? field->array.dims[n - 1] : 1;
+}
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->wire_type = fby_wire_said(said);
+    if (said->wire.type == DRAFT_BITS) {
+        field->wire_type = FBY_U8;
+        field->maps      = last_dim(field);
+    }
+    fby_default_dtype(delivery, delivery->scaled ? FBY_F32 : field->wire_type);
+    fby_default_rows(field, delivery, FBY_AS_PADDED);
+}
+
+static fby_err check_keys(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (check->delivery != NULL && !fby_field_says(check, FBY_FIELD_SHAPE)) {
+        return fby_field_wrong(check, FBY_FIELD_NAME,
+            "an array needs the 'shape' of its files, such as [240, 320], or "
+            "[] for one number");
+    }
+    if (field->wire_type == 0) {
+        return fby_field_wrong(check, FBY_FIELD_NAME,
+            "an array needs the 'wire' type that its values travel as: bits, "
+            "u8, u16, u32, i32, i64, f16, bf16 or f32");
+    }
+    if (field->max_length > 0 && field->array.n_dims >= FBY_MAX_DIMS) {
+        return fby_field_wrong(check, FBY_FIELD_SHAPE,
+            "with max_length the shape is that of one entry: at most %d "
+            "dimensions, [] for a number",
+            FBY_MAX_DIMS - 1);
+    }
+    return fby_array_bytes(&field->array, field->wire_type) > 0
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_SHAPE,
+                     "an array of this shape has more than %d bytes as %s",
+                     FBY_MAX_LENGTH, fby_type_word(field->wire_type));
+}
+
+static fby_err check_packed_bits(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (field->max_length > 0) {
+        return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
+            "bits are of one shape; say a wire type of numbers");
+    }
+    if (field->array.n_dims == 0) {
+        return fby_field_wrong(check, FBY_FIELD_SHAPE,
+            "bits are packed along the last dimension: say at least one");
+    }
+    if (field->wire_type != FBY_U8 || field->maps != last_dim(field)) {
+        return fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
+            "bits are packed along the last dimension of an array, as u8");
+    }
+    return fby_field_check_bits(check);
+}
+
+/* One number stands for all; several are those of the last dimension. */
+static fby_err check_scale(const struct fby_field_check *check)
+{
+    const struct fby_field_delivery *out  = check->delivery;
+    uint32_t                         last = last_dim(check->field);
+    if (!fby_is_real(out->dtype)) {
+        return fby_field_wrong_dtype(
+            check, "cannot hold scaled values; use f32, f16 or bf16");
+    }
+    return out->channels <= 1 || out->channels == last
+               ? FBY_OK
+               : fby_field_wrong(check,
+                     fby_field_says(check, FBY_FIELD_OUT_SCALE)
+                         ? FBY_FIELD_OUT_SCALE
+                         : FBY_FIELD_OUT_OFFSET,
+                     "%u numbers, but the last dimension is %u: say one, or "
+                     "one for each of its channels",
+                     out->channels, last);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    fby_err err = check_keys(check);
+    if (err == FBY_OK && check->field->maps > 0) {
+        return check_packed_bits(check);
+    }
+    if (err == FBY_OK && check->delivery != NULL && check->delivery->scaled) {
+        err = check_scale(check);
+    }
+    return err == FBY_OK ? fby_field_check_rows_or_dtype(check) : err;
+}
+
+/* Its last dimension is packed where it travels as bits. */
+static struct fby_shape shape(const struct fby_field_content *field)
+{
+    struct fby_shape shape = field->array;
+    if (field->maps > 0 && shape.n_dims > 0) {
+        shape.dims[shape.n_dims - 1] = fby_bits_bytes(field->maps);
+    }
+    return shape;
+}
+
+const struct fby_field_kind fby_kind_array = {
+    .id             = FBY_DECODE_ARRAY,
+    .name           = "array",
+    .keys           = FBY_FIELD_BIT(FBY_FIELD_SHAPE) | FBY_FIELD_ROW_KEYS,
+    .only_from      = "npy",
+    .only_from_text = "an array comes from npy; no other files hold one here",
+    .wire_text      = "an array travels as bits, u8, u16, u32, i32, i64, f16, "
+                      "bf16 or f32",
+    .is_column      = true,
+    .is_ragged      = true,
+    .has_bits       = true,
+    .has_layout     = true,
+    .has_scale      = true,
+    .is_counted     = true,
+    .values         = FBY_VALUES_NUMBERS,
+    .resolve        = resolve,
+    .check          = check,
+    .shape          = shape,
+};

@@ -1,0 +1,52 @@
+/* bytes.c - the bytes of a member as they are. */
+#include <string.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    fby_default_dtype(delivery, FBY_U8);
+    fby_default_rows(field, delivery, FBY_AS_PADDED);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    bool npy = strcmp(fby_extension_kind(field->from[0]), "npy") == 0;
+    if (field->length == 0 && field->max_length == 0) {
+        return fby_field_wrong(check, FBY_FIELD_NAME,
+            "the bytes of %s need a 'length' or a 'max_length'; or say %s",
+            field->from[0], npy ? "decode: array" : "another decode");
+    }
+    if (field->length != 0 && field->max_length != 0) {
+        return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
+            "length and max_length: say one; all have that length, or at most");
+    }
+    if (field->length > FBY_MAX_LENGTH) {
+        return fby_field_wrong(check, FBY_FIELD_LENGTH,
+            "length is not within 1 to %d", FBY_MAX_LENGTH);
+    }
+    fby_err err = fby_field_check_wire(check, FBY_U8);
+    return err == FBY_OK ? fby_field_check_rows_or_dtype(check) : err;
+}
+
+static struct fby_shape shape(const struct fby_field_content *field)
+{
+    return (struct fby_shape){.n_dims = 1, .dims = {field->length}};
+}
+
+const struct fby_field_kind fby_kind_bytes = {
+    .id        = FBY_DECODE_BYTES,
+    .name      = "bytes",
+    .keys      = FBY_FIELD_BIT(FBY_FIELD_LENGTH) | FBY_FIELD_ROW_KEYS,
+    .wire_text = "bytes travel as u8; use type: u8",
+    .is_ragged = true,
+    .values    = FBY_VALUES_BYTES,
+    .resolve   = resolve,
+    .check     = check,
+    .shape     = shape,
+};

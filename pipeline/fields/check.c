@@ -1,0 +1,558 @@
+/* check.c - what all fields obey: names, members, ops, rows, and what a
+ * trainer asks of them. What one kind alone obeys is in its own file. */
+#include "pipeline/fields/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/op.h"
+#include "pipeline/plan/geometry.h"
+#include "pipeline/text.h"
+
+/* ---- faults ---- */
+
+static __attribute__((format(printf, 3, 0))) void set_fault(
+    const struct fby_field_check *check, enum fby_field_key key,
+    const char *format, va_list args)
+{
+    *check->fault = (struct fby_field_fault){.key = key};
+    vsnprintf(
+        check->fault->why.text, sizeof(check->fault->why.text), format, args);
+}
+
+fby_err fby_field_wrong(const struct fby_field_check *check,
+    enum fby_field_key key, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_fault(check, key, format, args);
+    va_end(args);
+    return FBY_CONFIG;
+}
+
+fby_err fby_field_wrong_item(const struct fby_field_check *check,
+    enum fby_field_key key, uint32_t index, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_fault(check, key, format, args);
+    va_end(args);
+    check->fault->index     = index;
+    check->fault->has_index = true;
+    return FBY_CONFIG;
+}
+
+fby_err fby_field_wrong_in_split(const struct fby_field_check *check,
+    enum fby_field_key key, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_fault(check, key, format, args);
+    va_end(args);
+    check->fault->is_of_split = true;
+    return FBY_CONFIG;
+}
+
+fby_err fby_field_wrong_dtype(
+    const struct fby_field_check *check, const char *text)
+{
+    return fby_field_wrong(check, FBY_FIELD_OUT_DTYPE, "dtype %s %s",
+        fby_type_word(check->delivery->dtype), text);
+}
+
+/* ---- names and members ---- */
+
+static fby_err check_names(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    return fby_text_is_name(field->name) && fby_text_is_name(field->group) &&
+                   strcmp(field->name, "valid") != 0
+               ? FBY_OK
+               : fby_field_wrong(
+                     check, FBY_FIELD_NAME, "is no name for a field or group");
+}
+
+static bool is_repeated(const struct fby_field_content *field, uint32_t i)
+{
+    uint32_t k = 0;
+    while (k < i && strcmp(field->from[i], field->from[k]) != 0) {
+        k++;
+    }
+    return k < i;
+}
+
+static fby_err check_member(const struct fby_field_check *check, uint32_t i)
+{
+    const struct fby_field_content *field = check->field;
+    const struct fby_field_kind    *kind  = fby_field_kind(field);
+    const char                     *from  = field->from[i];
+    if (!fby_text_is_extension(from)) {
+        return fby_field_wrong_item(check, FBY_FIELD_FROM, i,
+            "'%s' is no extension", fby_text_show(from).text);
+    }
+    if (strcmp(from, "folder") == 0 &&
+        (field->n_from > 1 || kind->id != FBY_DECODE_LABEL)) {
+        return fby_field_wrong_item(check, FBY_FIELD_FROM, i,
+            "folder is the number of the class folder: a label, alone");
+    }
+    if (is_repeated(field, i)) {
+        return fby_field_wrong_item(
+            check, FBY_FIELD_FROM, i, "'%s' stands here a second time", from);
+    }
+    return kind->only_from == NULL || check->source == FBY_SOURCE_COLUMNS ||
+                   strcmp(fby_extension_kind(from), kind->only_from) == 0
+               ? FBY_OK
+               : fby_field_wrong_item(
+                     check, FBY_FIELD_FROM, i, "%s", kind->only_from_text);
+}
+
+static fby_err check_from(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    uint32_t                        most =
+        fby_field_kind(field)->is_stack ? FBY_MAX_MAPS : FBY_MAX_FROM;
+    if (field->n_from == 0 || field->n_from > most) {
+        return fby_field_wrong(check, FBY_FIELD_FROM,
+            "expected 1 to %u extensions, not %u", most, field->n_from);
+    }
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < field->n_from; i++) {
+        err = check_member(check, i);
+    }
+    return err;
+}
+
+/* What a row of a column can be. */
+static fby_err check_column(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    const struct fby_field_kind    *kind  = fby_field_kind(field);
+    if (check->source != FBY_SOURCE_COLUMNS) {
+        return FBY_OK;
+    }
+    if (!kind->is_column) {
+        return fby_field_wrong(check, FBY_FIELD_DECODE,
+            "a column is decoded as array, label, number or sparse, not as %s",
+            kind->name);
+    }
+    if (field->json_key[0] != '\0') {
+        return fby_field_wrong(
+            check, FBY_FIELD_KEY, "key 'key' is not used by columns");
+    }
+    if (field->pick != FBY_PICK_NONE) {
+        return fby_field_wrong(
+            check, FBY_FIELD_PICK, "key 'pick' is not used by columns");
+    }
+    return field->max_length == 0 || kind->id != FBY_DECODE_NUMBER
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
+                     "a ragged column is decoded as array; say its entries' "
+                     "shape, [] of numbers");
+}
+
+/* ---- ops ---- */
+
+static bool param_fits(
+    const struct fby_param *param, const struct fby_value *value)
+{
+    if (value->n == 0) {
+        return param->min_n == 0;
+    }
+    uint32_t at_least = param->spread ? param->max_n : param->min_n;
+    bool     fits     = value->n >= at_least && value->n <= param->max_n &&
+                value->real == param->real;
+    for (size_t k = 0; fits && k < value->n; k++) {
+        double number = param->real ? value->r[k] : (double)value->i[k];
+        fits          = number >= param->min && number <= param->max;
+    }
+    return fits;
+}
+
+static fby_err check_op(const struct fby_op_use *use, struct fby_why *why)
+{
+    for (size_t i = 0; i < use->op->n_params; i++) {
+        if (!param_fits(&use->op->params[i], &use->params[i])) {
+            return fby_because(why, FBY_CONFIG, "%s: %s is not %s",
+                use->op->name, use->op->params[i].name,
+                use->op->params[i].expects);
+        }
+    }
+    return fby_op_check(use, why);
+}
+
+static fby_err check_op_list(const struct fby_field_check *check,
+    enum fby_field_key key, const struct fby_op_use *uses, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_why why = {{0}};
+        /* Normalize's numbers are the field's: its kind checks them. */
+        if (uses[i].op->id != FBY_OP_DEVICE_NORMALIZE &&
+            check_op(&uses[i], &why) != FBY_OK) {
+            return fby_field_wrong_item(check, key, i, "%s", why.text);
+        }
+    }
+    return FBY_OK;
+}
+
+/* A list under device has normalize if the field is normalised, and more than
+ * that: normalize alone has no list. */
+static bool device_list_is_right(const struct fby_field_content *field)
+{
+    uint32_t normalizes = 0;
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        normalizes += field->device[i].op->id == FBY_OP_DEVICE_NORMALIZE;
+    }
+    return field->n_device == 0 || ((normalizes > 0) == field->normalize &&
+                                       field->n_device != normalizes);
+}
+
+static fby_err check_ops(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    fby_err err = check_op_list(check, FBY_FIELD_OPS, field->ops, field->n_ops);
+    if (err == FBY_OK) {
+        err = check_op_list(
+            check, FBY_FIELD_DEVICE, field->device, field->n_device);
+    }
+    return err != FBY_OK || device_list_is_right(field)
+               ? err
+               : fby_field_wrong(check, FBY_FIELD_DEVICE,
+                     "the list under device is not that of a normalised "
+                     "picture");
+}
+
+/* ---- what other kinds have ---- */
+
+static bool has_array(const struct fby_field_content *field)
+{
+    static const struct fby_shape none;
+    return memcmp(&field->array, &none, sizeof(none)) != 0;
+}
+
+/* Keys of other kinds are left at what stands for "none", so that they cannot
+ * make two digests of one meaning. */
+static fby_err check_values(const struct fby_field_check *check)
+{
+    const struct fby_field_content *f    = check->field;
+    const struct fby_field_kind    *kind = fby_field_kind(f);
+    const struct {
+        enum fby_field_key key;
+        bool               is_used;
+    } values[] = {
+        {FBY_FIELD_GROUP, strcmp(f->group, f->name) != 0},
+        {FBY_FIELD_OPS, f->n_ops > 0},
+        {FBY_FIELD_DEVICE, f->n_device > 0 || f->normalize},
+        {FBY_FIELD_DCT_SCALE, f->dct_scale != 0 || f->yuv420},
+        {FBY_FIELD_CLASSES, f->classes != 0},
+        {FBY_FIELD_ONE_HOT, f->one_hot},
+        {FBY_FIELD_KEY, f->json_key[0] != '\0' || f->pick != 0},
+        {FBY_FIELD_LENGTH, f->length != 0 && kind->id != FBY_DECODE_TOKENS},
+        {FBY_FIELD_SHAPE, has_array(f)},
+    };
+    bool right =
+        (f->one_hot || f->smoothing == 0) && (kind->has_bits || f->maps == 0);
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        right = right && (!values[i].is_used ||
+                             (kind->keys & FBY_FIELD_BIT(values[i].key)) != 0);
+    }
+    return right ? FBY_OK
+                 : fby_field_wrong(check, FBY_FIELD_NAME,
+                       "holds a value that its decoder does not use");
+}
+
+/* ---- rows of several lengths ---- */
+
+static bool is_sparse(const struct fby_field_content *field)
+{
+    return fby_field_form(field) == FBY_FORM_SPARSE;
+}
+
+static fby_err check_max_length(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (field->max_length == 0) {
+        return field->too_long == 0 &&
+                       !fby_field_says(check, FBY_FIELD_TOO_LONG)
+                   ? FBY_OK
+                   : fby_field_wrong(check, FBY_FIELD_TOO_LONG,
+                         "too_long goes with max_length; say how long rows may "
+                         "be");
+    }
+    if (!fby_field_kind(field)->is_ragged) {
+        return fby_field_wrong(
+            check, FBY_FIELD_MAX_LENGTH, "its rows are all of one length");
+    }
+    if (field->too_long != FBY_TOO_LONG_REFUSE &&
+        field->too_long != FBY_TOO_LONG_TRUNCATE) {
+        return fby_field_wrong(
+            check, FBY_FIELD_TOO_LONG, "too_long is refuse or truncate");
+    }
+    return FBY_OK;
+}
+
+/* Bytes of one entry; of a sparse row of a value and its index. */
+static uint64_t entry_bytes(const struct fby_field_content *field)
+{
+    return is_sparse(field) ? fby_type_bytes(field->wire_type) +
+                                  fby_index_bytes(&field->array)
+                            : fby_array_bytes(&field->array, field->wire_type);
+}
+
+static fby_err check_as(const struct fby_field_check *check)
+{
+    enum fby_as as     = check->delivery->as;
+    bool        sparse = as != FBY_AS_PADDED && as != FBY_AS_RAGGED;
+    if (as >= FBY_AS_CU_SEQLENS) {
+        return fby_field_wrong(check, FBY_FIELD_OUT_AS,
+            "cu_seqlens, positions and mask are made of from: documents; use "
+            "padded or ragged");
+    }
+    if (sparse != is_sparse(check->field)) {
+        return fby_field_wrong(check, FBY_FIELD_OUT_AS,
+            sparse ? "only decode: sparse is handed out as dense, csr or coo; "
+                     "use padded or ragged"
+                   : "sparse rows are handed out as dense, csr or coo");
+    }
+    return as != FBY_AS_CSR || check->field->array.n_dims == 1
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_OUT_AS,
+                     "csr goes with a shape of one dimension; use coo, or "
+                     "dense");
+}
+
+fby_err fby_field_check_pad(const struct fby_field_check *check)
+{
+    const struct fby_field_delivery *out = check->delivery;
+    if (out == NULL) {
+        return FBY_OK;
+    }
+    if (out->as != FBY_AS_PADDED) {
+        if (fby_field_says(check, FBY_FIELD_OUT_TO)) {
+            return fby_field_wrong(
+                check, FBY_FIELD_OUT_TO, "to goes with as: padded");
+        }
+        if (fby_field_says(check, FBY_FIELD_OUT_PAD)) {
+            return fby_field_wrong(
+                check, FBY_FIELD_OUT_PAD, "pad goes with as: padded");
+        }
+    }
+    if (fby_field_says(check, FBY_FIELD_OUT_OFFSETS) &&
+        out->as != FBY_AS_RAGGED && out->as != FBY_AS_CSR) {
+        return fby_field_wrong(
+            check, FBY_FIELD_OUT_OFFSETS, "offsets go with as: ragged, or csr");
+    }
+    return fby_type_takes(out->dtype, out->pad)
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_OUT_PAD,
+                     "pad %g is no value of dtype %s", out->pad,
+                     fby_type_word(out->dtype));
+}
+
+fby_err fby_field_check_rows(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (fby_varying_bytes(field) == 0) {
+        return fby_field_wrong(check, FBY_FIELD_MAX_LENGTH,
+            "%u entries of %llu bytes are more than %d; lower max_length",
+            field->max_length, (unsigned long long)entry_bytes(field),
+            FBY_MAX_VARYING);
+    }
+    if (check->delivery == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = check_as(check);
+    if (err == FBY_OK) {
+        err = fby_field_check_dtype(check);
+    }
+    return err == FBY_OK ? fby_field_check_pad(check) : err;
+}
+
+fby_err fby_field_check_rows_or_dtype(const struct fby_field_check *check)
+{
+    return check->field->max_length > 0 ? fby_field_check_rows(check)
+                                        : fby_field_check_dtype(check);
+}
+
+fby_err fby_field_check_pick(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    return field->pick == FBY_PICK_NONE || field->json_key[0] != '\0'
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_PICK,
+                     "a %s is picked out of JSON: say its key",
+                     fby_field_kind(field)->name);
+}
+
+/* ---- types ---- */
+
+fby_err fby_field_check_wire(
+    const struct fby_field_check *check, enum fby_type right)
+{
+    return check->field->wire_type == right
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE, "%s",
+                     fby_field_kind(check->field)->wire_text);
+}
+
+/* Reals hold every value, near enough; whole numbers must hold them all. */
+static bool holds(enum fby_type dtype, enum fby_type wire)
+{
+    bool is_signed = wire == FBY_I32 || wire == FBY_I64;
+    return fby_is_real(dtype) ||
+           (!fby_is_real(wire) &&
+               fby_type_largest(dtype) >= fby_type_largest(wire) &&
+               (!is_signed || dtype == FBY_I32 || dtype == FBY_I64));
+}
+
+fby_err fby_field_check_dtype(const struct fby_field_check *check)
+{
+    return check->delivery == NULL ||
+                   holds(check->delivery->dtype, check->field->wire_type)
+               ? FBY_OK
+               : fby_field_wrong_dtype(
+                     check, "cannot hold all values of the wire type");
+}
+
+fby_err fby_field_check_bits(const struct fby_field_check *check)
+{
+    const struct fby_field_delivery *out = check->delivery;
+    return out == NULL || out->dtype == FBY_U8 || out->dtype == FBY_BOOL ||
+                   fby_is_real(out->dtype)
+               ? FBY_OK
+               : fby_field_wrong_dtype(check,
+                     "is not made of bits; use u8, bool, f16, bf16 or f32");
+}
+
+/* ---- what a trainer is handed ---- */
+
+static fby_err check_layout(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    bool has_layout                       = fby_field_kind(field)->has_layout &&
+                      field->max_length == 0 && field->shape.n_dims == 3;
+    return has_layout || !fby_field_says(check, FBY_FIELD_OUT_LAYOUT)
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_OUT_LAYOUT,
+                     "only images, and arrays of three dimensions and one "
+                     "shape, have a layout");
+}
+
+static fby_err check_scale(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    bool scales = fby_field_kind(field)->has_scale && field->maps == 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        enum fby_field_key key =
+            i == 0 ? FBY_FIELD_OUT_SCALE : FBY_FIELD_OUT_OFFSET;
+        if (fby_field_says(check, key) && (!scales || field->max_length > 0)) {
+            return fby_field_wrong(check, key,
+                scales ? "only arrays of one shape have a scale and an offset"
+                       : "only arrays have a scale and an offset (images: "
+                         "normalize)");
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_form(const struct fby_field_check *check)
+{
+    static const enum fby_field_key keys[] = {FBY_FIELD_OUT_AS,
+        FBY_FIELD_OUT_TO, FBY_FIELD_OUT_PAD, FBY_FIELD_OUT_OFFSETS};
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (check->field->max_length == 0 && fby_field_says(check, keys[i])) {
+            return fby_field_wrong(check, keys[i],
+                "only fields with a max_length have another form");
+        }
+    }
+    return FBY_OK;
+}
+
+/* Photo and pack are one coding: either word, or both, and for pictures. */
+static fby_err check_photo(const struct fby_field_check *check)
+{
+    const struct fby_field_kind *kind   = fby_field_kind(check->field);
+    uint8_t                      filter = check->delivery->filter;
+    uint8_t                      codec  = check->delivery->codec;
+    bool                         photo  = filter == FBY_FILTER_PHOTO;
+    bool                         pack   = codec == FBY_CODEC_PACK;
+    if ((photo || pack) && (!kind->is_picture || kind->is_stack)) {
+        return fby_field_wrong(check,
+            photo ? FBY_FIELD_WIRE_FILTER : FBY_FIELD_WIRE_CODEC,
+            "%s is for pictures (rgb8, mask8); use %s: auto",
+            photo ? "filter photo" : "codec pack", photo ? "filter" : "codec");
+    }
+    if (photo && !pack && codec != FBY_AUTO) {
+        return fby_field_wrong(check, FBY_FIELD_WIRE_CODEC,
+            "filter photo goes with codec: pack, or auto");
+    }
+    if (pack && !photo && filter != FBY_AUTO) {
+        return fby_field_wrong(check, FBY_FIELD_WIRE_FILTER,
+            "codec pack goes with filter: photo, or auto");
+    }
+    return FBY_OK;
+}
+
+static fby_err check_delivery(const struct fby_field_check *check)
+{
+    if (check->delivery == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = check_layout(check);
+    if (err == FBY_OK) {
+        err = check_scale(check);
+    }
+    if (err == FBY_OK) {
+        err = check_form(check);
+    }
+    return err == FBY_OK ? check_photo(check) : err;
+}
+
+/* ---- sizes of pictures ---- */
+
+static fby_err check_size(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    uint32_t                        h     = field->shape.dims[0];
+    uint32_t                        w     = field->shape.dims[1];
+    if (!fby_field_kind(field)->is_picture) {
+        return FBY_OK;
+    }
+    if (h == 0 || w == 0) {
+        return fby_field_wrong_in_split(check, FBY_FIELD_OPS,
+            "the pictures have no fixed size; end ops with one that gives it, "
+            "such as resize: {size: 224} or center_crop: {size: 224}");
+    }
+    return h <= FBY_MAX_SIDE && w <= FBY_MAX_SIDE &&
+                   (uint64_t)h * w <= FBY_MAX_PIXELS
+               ? FBY_OK
+               : fby_field_wrong_in_split(check, FBY_FIELD_OPS,
+                     "the ops make pictures of %u x %u pixels (width x "
+                     "height); a side is at most %d, a picture %d pixels: make "
+                     "it smaller",
+                     w, h, FBY_MAX_SIDE, FBY_MAX_PIXELS);
+}
+
+/* ---- all of it ---- */
+
+fby_err fby_field_check(const struct fby_field_check *check)
+{
+    static fby_err (*const rules[])(const struct fby_field_check *) = {
+        check_names,
+        check_values,
+        check_from,
+        fby_field_check_source,
+        check_column,
+        check_ops,
+        check_max_length,
+        check_delivery,
+    };
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        if (rules[i](check) != FBY_OK) {
+            return FBY_CONFIG;
+        }
+    }
+    fby_err err = fby_field_kind(check->field)->check(check);
+    return err == FBY_OK ? check_size(check) : err;
+}

@@ -1,0 +1,103 @@
+/* label.c - class ids: the class folder's number, decimal text, or JSON. */
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+static const char *const extensions[] = {"folder", "cls", NULL};
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    if (field->classes == 0) {
+        field->classes = (uint32_t)said->one_hot.classes;
+    }
+    field->wire_type = fby_label_type(field->classes);
+    fby_default_dtype(delivery, FBY_I64);
+}
+
+static fby_err check_classes(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (field->classes > FBY_MAX_CLASSES) {
+        return fby_field_wrong(check, FBY_FIELD_CLASSES,
+            "classes is more than %d", FBY_MAX_CLASSES);
+    }
+    if (field->one_hot && field->classes == 0) {
+        return fby_field_wrong(check, FBY_FIELD_ONE_HOT,
+            "one_hot needs 'classes': an integer, 1 to %d", FBY_MAX_ONE_HOT);
+    }
+    if (field->one_hot && field->classes > FBY_MAX_ONE_HOT) {
+        return fby_field_wrong(check, FBY_FIELD_CLASSES,
+            "one_hot has at most %d classes", FBY_MAX_ONE_HOT);
+    }
+    return field->smoothing >= 0 && field->smoothing < 1
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_ONE_HOT_SMOOTHING,
+                     "smoothing is not at least 0 and below 1");
+}
+
+static fby_err check_one_hot_dtype(const struct fby_field_check *check)
+{
+    enum fby_type dtype = check->delivery->dtype;
+    if (dtype == FBY_U8 && check->field->smoothing > 0) {
+        return fby_field_wrong(check, FBY_FIELD_ONE_HOT_DTYPE,
+            "dtype u8 cannot hold smoothed values; use f32, f16 or bf16");
+    }
+    return dtype == FBY_U8 || fby_is_real(dtype)
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_ONE_HOT_DTYPE,
+                     "dtype %s is not made by one_hot; use u8, f32, f16 or "
+                     "bf16",
+                     fby_type_word(dtype));
+}
+
+static fby_err check_id_dtype(const struct fby_field_check *check)
+{
+    uint32_t classes = check->field->classes;
+    int64_t  ids     = classes != 0 ? classes : FBY_MAX_CLASSES;
+    int64_t  most    = fby_type_largest(check->delivery->dtype);
+    if (most == 0) {
+        return fby_field_wrong_dtype(check,
+            "is not made of labels; use i64, i32, u8, u16 or u32, or one_hot");
+    }
+    return most >= ids - 1 ? FBY_OK
+                           : fby_field_wrong_dtype(check,
+                                 "is too small for the labels; use i64, or "
+                                 "say classes");
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (fby_field_is_of_folder(field) && field->json_key[0] != '\0') {
+        return fby_field_wrong(
+            check, FBY_FIELD_KEY, "a class folder's number has no key");
+    }
+    fby_err err = fby_field_check_pick(check);
+    if (err == FBY_OK) {
+        err = check_classes(check);
+    }
+    if (err == FBY_OK) {
+        err = fby_field_check_wire(check, fby_label_type(field->classes));
+    }
+    if (err != FBY_OK || check->delivery == NULL) {
+        return err;
+    }
+    return field->one_hot ? check_one_hot_dtype(check) : check_id_dtype(check);
+}
+
+const struct fby_field_kind fby_kind_label = {
+    .id         = FBY_DECODE_LABEL,
+    .name       = "label",
+    .extensions = extensions,
+    .keys       = FBY_FIELD_BIT(FBY_FIELD_CLASSES) |
+            FBY_FIELD_BIT(FBY_FIELD_ONE_HOT) | FBY_FIELD_BIT(FBY_FIELD_KEY) |
+            FBY_FIELD_BIT(FBY_FIELD_PICK),
+    .wire_text =
+        "a label travels as the smallest of u8, u16 and u32 that holds "
+        "'classes' (u32 where they are not said); leave its type out",
+    .is_column = true,
+    .values    = FBY_VALUES_CLASSES,
+    .resolve   = resolve,
+    .check     = check,
+};

@@ -1,0 +1,49 @@
+/* maps.c - stacks of masks, to bits [h, w, masks]. */
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    if (said->wire.type == 0 || said->wire.type == DRAFT_BITS) {
+        field->wire_type = FBY_U8;
+        field->maps      = field->n_from;
+    }
+    fby_default_dtype(delivery, FBY_U8);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    if (check->field->maps != check->field->n_from) {
+        return fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
+            "%u masks travel as %u bits", check->field->n_from,
+            check->field->maps);
+    }
+    fby_err err = fby_field_check_wire(check, FBY_U8);
+    return err == FBY_OK ? fby_field_check_bits(check) : err;
+}
+
+static struct fby_shape shape(const struct fby_field_content *field)
+{
+    return (struct fby_shape){
+        .n_dims = 3, .dims = {0, 0, fby_bits_bytes(field->maps)}};
+}
+
+const struct fby_field_kind fby_kind_maps = {
+    .id        = FBY_DECODE_MAPS,
+    .name      = "maps",
+    .keys      = FBY_FIELD_BIT(FBY_FIELD_GROUP) | FBY_FIELD_BIT(FBY_FIELD_OPS),
+    .only_from = "png",
+    .only_from_text =
+        "a mask comes from png; other formats do not keep its values",
+    .wire_text  = "maps travel as bits; use type: bits",
+    .is_picture = true,
+    .is_stack   = true,
+    .has_bits   = true,
+    .has_layout = true,
+    .values     = FBY_VALUES_IDS,
+    .resolve    = resolve,
+    .check      = check,
+    .shape      = shape,
+};

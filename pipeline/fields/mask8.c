@@ -1,0 +1,56 @@
+/* mask8.c - PNGs of ids, to u8 [h, w, 1]. */
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+#include "pipeline/op.h"
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    fby_default_dtype(delivery, FBY_U8);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    if (field->normalize) {
+        return fby_field_wrong(check, FBY_FIELD_DEVICE,
+            "normalize is not done to a mask8 field; masks have flips only");
+    }
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        if (!field->device[i].op->masks) {
+            return fby_field_wrong_item(check, FBY_FIELD_DEVICE, i,
+                "%s is not done to a mask8 field; masks have flips only",
+                field->device[i].op->name);
+        }
+    }
+    fby_err err = fby_field_check_wire(check, FBY_U8);
+    if (err == FBY_OK && check->delivery != NULL && field->n_device > 0 &&
+        check->delivery->dtype == FBY_I64) {
+        return fby_field_wrong_dtype(check,
+            "is not made by flips on the device; use i32, or flip under ops");
+    }
+    return err == FBY_OK ? fby_field_check_dtype(check) : err;
+}
+
+static struct fby_shape shape(const struct fby_field_content *field)
+{
+    (void)field;
+    return (struct fby_shape){.n_dims = 3, .dims = {0, 0, 1}};
+}
+
+const struct fby_field_kind fby_kind_mask8 = {
+    .id   = FBY_DECODE_MASK8,
+    .name = "mask8",
+    .keys = FBY_FIELD_BIT(FBY_FIELD_GROUP) | FBY_FIELD_BIT(FBY_FIELD_OPS) |
+            FBY_FIELD_BIT(FBY_FIELD_DEVICE),
+    .only_from = "png",
+    .only_from_text =
+        "a mask comes from png; other formats do not keep its values",
+    .wire_text  = "masks travel as u8; use type: u8",
+    .is_picture = true,
+    .values     = FBY_VALUES_IDS,
+    .resolve    = resolve,
+    .check      = check,
+    .shape      = shape,
+};

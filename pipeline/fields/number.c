@@ -1,0 +1,47 @@
+/* number.c - one number of a JSON object, or of a column; or a list of them. */
+#include <string.h>
+
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+static const char *const extensions[] = {"json", NULL};
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->wire_type = said->wire.type == 0 ? FBY_F32 : fby_wire_said(said);
+    if (field->json_key[0] == '\0' && !fby_draft_is_column(said)) {
+        memcpy(field->json_key, field->name, FBY_NAME_SIZE);
+    }
+    fby_default_dtype(delivery, field->wire_type);
+    fby_default_rows(field, delivery, FBY_AS_PADDED);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    bool column                           = check->source == FBY_SOURCE_COLUMNS;
+    if ((field->json_key[0] == '\0') != column) {
+        return fby_field_wrong(check, FBY_FIELD_KEY,
+            "a number comes from a key of a JSON member, or from a column");
+    }
+    if (field->wire_type == FBY_F16 || field->wire_type == FBY_BF16) {
+        return fby_field_wrong(
+            check, FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
+    }
+    return fby_field_check_rows_or_dtype(check);
+}
+
+const struct fby_field_kind fby_kind_number = {
+    .id         = FBY_DECODE_NUMBER,
+    .name       = "number",
+    .extensions = extensions,
+    .keys       = FBY_FIELD_BIT(FBY_FIELD_KEY) | FBY_FIELD_BIT(FBY_FIELD_PICK) |
+            FBY_FIELD_ROW_KEYS,
+    .wire_text = "a number travels as f32, i32, i64, u8, u16 or u32",
+    .is_column = true,
+    .is_ragged = true,
+    .values    = FBY_VALUES_NUMBERS,
+    .resolve   = resolve,
+    .check     = check,
+};

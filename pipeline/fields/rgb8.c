@@ -1,0 +1,127 @@
+/* rgb8.c - JPEG and PNG pictures, to u8 [h, w, 3]. */
+#include <math.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+/* Pictures that no decoder knows are taken for this kind, and refused by name:
+ * a decoder that comes later would make other values of their bytes. */
+static const char *const extensions[] = {"jpg", "jpeg", "png", "webp", "gif",
+    "bmp", "tif", "tiff", "avif", "heic", NULL};
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->yuv420 = said->wire.type == DRAFT_YUV420;
+    field->wire_type =
+        field->yuv420 || said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    if (field->dct_scale == 0) {
+        field->dct_scale = FBY_DCT_FAITHFUL;
+    }
+    fby_default_dtype(delivery, fby_draft_normalizes(said) ? FBY_F32 : FBY_U8);
+}
+
+static fby_err check_files(const struct fby_field_check *check)
+{
+    for (uint32_t i = 0; i < check->field->n_from; i++) {
+        const char *picture = fby_undecoded_picture(check->field->from[i]);
+        if (picture != NULL) {
+            return fby_field_wrong_item(check, FBY_FIELD_FROM, i,
+                "%s pictures are not in this version; use jpg, jpeg or png",
+                picture);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_yuv_ops(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    for (uint32_t i = 0; field->yuv420 && i < field->n_ops; i++) {
+        const struct fby_op *op = field->ops[i].op;
+        if (op->is_colour) {
+            return fby_field_wrong_item(check, FBY_FIELD_OPS, i,
+                "%s needs red, green and blue, which a picture that travels "
+                "as yuv420 gets on the device only; %s, or use wire: u8",
+                op->name,
+                fby_device_op_named(op->name) != NULL
+                    ? "write it under 'device'"
+                    : "leave it out");
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_normalize(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    for (size_t k = 0; field->normalize && k < 3; k++) {
+        if (fabs(field->mean[k]) > FBY_NORMALIZE_MAX ||
+            field->std[k] < 1 / FBY_NORMALIZE_MAX ||
+            field->std[k] > FBY_NORMALIZE_MAX) {
+            return fby_field_wrong(check, FBY_FIELD_DEVICE,
+                "normalize: a mean is within -1000000 to 1000000, a std "
+                "within 0.000001 to 1000000");
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err check_dtype(const struct fby_field_check *check)
+{
+    if (check->delivery == NULL) {
+        return FBY_OK;
+    }
+    enum fby_type dtype = check->delivery->dtype;
+    if (check->field->normalize && dtype == FBY_U8) {
+        return fby_field_wrong_dtype(
+            check, "cannot hold normalised values; use f32, f16 or bf16");
+    }
+    return dtype == FBY_U8 || fby_is_real(dtype)
+               ? FBY_OK
+               : fby_field_wrong_dtype(check,
+                     "is not made of pictures; use u8, f32, f16 or bf16");
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    enum fby_dct_scale scale = check->field->dct_scale;
+    fby_err            err   = check_files(check);
+    if (err == FBY_OK) {
+        err = fby_field_check_wire(check, FBY_U8);
+    }
+    if (err == FBY_OK && (scale < FBY_DCT_OFF || scale > FBY_DCT_FAST)) {
+        err = fby_field_wrong(
+            check, FBY_FIELD_DCT_SCALE, "dct_scale is off, faithful or fast");
+    }
+    if (err == FBY_OK) {
+        err = check_yuv_ops(check);
+    }
+    if (err == FBY_OK) {
+        err = check_normalize(check);
+    }
+    return err == FBY_OK ? check_dtype(check) : err;
+}
+
+static struct fby_shape shape(const struct fby_field_content *field)
+{
+    (void)field;
+    return (struct fby_shape){.n_dims = 3, .dims = {0, 0, 3}};
+}
+
+const struct fby_field_kind fby_kind_rgb8 = {
+    .id         = FBY_DECODE_RGB8,
+    .name       = "rgb8",
+    .extensions = extensions,
+    .keys       = FBY_FIELD_BIT(FBY_FIELD_DCT_SCALE) |
+            FBY_FIELD_BIT(FBY_FIELD_GROUP) | FBY_FIELD_BIT(FBY_FIELD_OPS) |
+            FBY_FIELD_BIT(FBY_FIELD_DEVICE),
+    .wire_text  = "rgb8 pictures travel as u8, or as yuv420; use type: u8",
+    .is_picture = true,
+    .has_layout = true,
+    .values     = FBY_VALUES_COLOURS,
+    .resolve    = resolve,
+    .check      = check,
+    .shape      = shape,
+};

@@ -1,0 +1,74 @@
+/* source.c - what a field asks of the source of its split. */
+#include <string.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+
+static fby_err check_class_folder(const struct fby_field_check *check)
+{
+    static const struct {
+        const char *name;
+        const char *from; /* of a label */
+    } sources[] = {
+        [FBY_SOURCE_SHARDS]   = {"shards", "cls"},
+        [FBY_SOURCE_COLUMNS]  = {"columns", "COLUMN"},
+        [FBY_SOURCE_LIST]     = {"rows of a list", "COLUMN"},
+        [FBY_SOURCE_PARALLEL] = {"parallel folders", "cls"},
+        [FBY_SOURCE_TOKENS]   = {"tokens", "COLUMN"},
+    };
+    if (check->source == FBY_SOURCE_FOLDER ||
+        !fby_field_is_of_folder(check->field)) {
+        return FBY_OK;
+    }
+    return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+        "%s have no class folders; use from: %s", sources[check->source].name,
+        sources[check->source].from);
+}
+
+/* A field of sequences, and how its source cuts them. */
+static fby_err check_sequence(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field  = check->field;
+    const struct fby_tokens        *tokens = check->tokens;
+    bool                            ragged = fby_field_kind(field)->is_ragged;
+    uint32_t    length = ragged ? field->max_length : field->length;
+    uint32_t    wanted = fby_sequence_length(field, tokens);
+    const char *from   = field->from[0];
+    if (length != wanted) {
+        return fby_field_wrong(check, FBY_FIELD_NAME,
+            "%u tokens, but a sequence of the source has %u", length, wanted);
+    }
+    if (tokens->shift == 0 && fby_wants_targets(from)) {
+        return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+            "from: %s needs shift: 1 in the tokens of the source", from);
+    }
+    if (tokens->packed && strcmp(from, "sequence") == 0) {
+        return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+            "targets of packed documents are not the sequence one token on; "
+            "use from: input and from: target");
+    }
+    if (ragged && !tokens->packed) {
+        return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
+            "from: documents needs pack: documents in the tokens of the "
+            "source");
+    }
+    return ragged || field->wire_type != FBY_U16 || field->pad <= UINT16_MAX
+               ? FBY_OK
+               : fby_field_wrong(check, FBY_FIELD_WIRE_TYPE,
+                     "wire type u16 does not hold pad: %u", field->pad);
+}
+
+fby_err fby_field_check_source(const struct fby_field_check *check)
+{
+    bool sequence = fby_field_kind(check->field)->is_sequence;
+    bool tokens   = check->source == FBY_SOURCE_TOKENS;
+    if (sequence != tokens) {
+        return fby_field_wrong_in_split(check, FBY_FIELD_NAME,
+            tokens ? "the source has tokens, and this field is not made of "
+                     "them: say decode: tokens, or leave it out"
+                   : "the field is made of tokens, which the source does not "
+                     "have");
+    }
+    fby_err err = check_class_folder(check);
+    return err == FBY_OK && sequence ? check_sequence(check) : err;
+}

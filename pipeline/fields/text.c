@@ -1,0 +1,36 @@
+/* text.c - UTF-8 texts of any length, to u8 [bytes]. */
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->wire_type = said->wire.type == 0 ? FBY_U8 : fby_wire_said(said);
+    fby_default_dtype(delivery, FBY_U8);
+    fby_default_rows(field, delivery, FBY_AS_PADDED);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    if (check->field->max_length == 0) {
+        return fby_field_wrong(
+            check, FBY_FIELD_NAME, "a text needs 'max_length', in bytes");
+    }
+    fby_err err = fby_field_check_pick(check);
+    if (err == FBY_OK) {
+        err = fby_field_check_wire(check, FBY_U8);
+    }
+    return err == FBY_OK ? fby_field_check_rows(check) : err;
+}
+
+const struct fby_field_kind fby_kind_text = {
+    .id   = FBY_DECODE_TEXT,
+    .name = "text",
+    .keys = FBY_FIELD_BIT(FBY_FIELD_KEY) | FBY_FIELD_BIT(FBY_FIELD_PICK) |
+            FBY_FIELD_ROW_KEYS,
+    .wire_text = "text travels as u8; use type: u8",
+    .is_ragged = true,
+    .values    = FBY_VALUES_TEXT,
+    .resolve   = resolve,
+    .check     = check,
+};

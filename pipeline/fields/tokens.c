@@ -1,0 +1,54 @@
+/* tokens.c - sequences of tokens. */
+#include <string.h>
+
+#include "pipeline/derived.h"
+#include "pipeline/fields/check.h"
+#include "pipeline/fields/resolve.h"
+
+/* A wire type that is not said is that of each split's tokens. */
+static void resolve(const struct draft_field *said,
+    struct fby_field_content *field, struct fby_field_delivery *delivery)
+{
+    field->wire_type = fby_wire_said(said);
+    fby_default_dtype(delivery, FBY_I64);
+}
+
+static fby_err check(const struct fby_field_check *check)
+{
+    const struct fby_field_content *field = check->field;
+    const char                     *from  = field->from[0];
+    if (field->n_from > 1 ||
+        (strcmp(from, "input") != 0 && !fby_wants_targets(from))) {
+        return fby_field_wrong_item(check, FBY_FIELD_FROM, 0,
+            "tokens come from input, from target: the tokens after those, or "
+            "from sequence: both in one");
+    }
+    if (field->wire_type != FBY_U16 && field->wire_type != FBY_U32) {
+        return fby_field_wrong(
+            check, FBY_FIELD_WIRE_TYPE, "%s", fby_field_kind(field)->wire_text);
+    }
+    if (check->delivery == NULL) {
+        return FBY_OK;
+    }
+    enum fby_type out = check->delivery->dtype;
+    return out == FBY_I64 || out == FBY_I32 || out == FBY_U32
+               ? FBY_OK
+               : fby_field_wrong_dtype(
+                     check, "is not made of tokens; use i64, i32 or u32");
+}
+
+static struct fby_shape shape(const struct fby_field_content *field)
+{
+    return (struct fby_shape){.n_dims = 1, .dims = {field->length}};
+}
+
+const struct fby_field_kind fby_kind_tokens = {
+    .id          = FBY_DECODE_TOKENS,
+    .name        = "tokens",
+    .wire_text   = "tokens travel as u16 or as u32",
+    .is_sequence = true,
+    .values      = FBY_VALUES_TOKENS,
+    .resolve     = resolve,
+    .check       = check,
+    .shape       = shape,
+};

@@ -1,0 +1,94 @@
+#include "pipeline/plan/draw.h"
+
+#include <string.h>
+
+#include "pipeline/plan/fixed.h"
+#include "pipeline/plan/key.h"
+
+enum { PHILOX_ROUNDS = 10, PHILOX_WORDS = 4 };
+
+static void philox_round(uint32_t x[4], const uint32_t key[2])
+{
+    uint64_t a = (uint64_t)x[0] * 0xD2511F53U;
+    uint64_t b = (uint64_t)x[2] * 0xCD9E8D57U;
+    x[0]       = (uint32_t)(b >> 32) ^ x[1] ^ key[0];
+    x[1]       = (uint32_t)b;
+    x[2]       = (uint32_t)(a >> 32) ^ x[3] ^ key[1];
+    x[3]       = (uint32_t)a;
+}
+
+void fby_philox(
+    const uint32_t counter[4], const uint32_t key[2], uint32_t out[4])
+{
+    uint32_t x[4] = {counter[0], counter[1], counter[2], counter[3]};
+    uint32_t k[2] = {key[0], key[1]};
+    for (int i = 0; i < PHILOX_ROUNDS; i++) {
+        philox_round(x, k);
+        k[0] += 0x9E3779B9U;
+        k[1] += 0xBB67AE85U;
+    }
+    memcpy(out, x, sizeof(x));
+}
+
+/* NOLINTNEXTLINE(readability-function-size): six things name a draw */
+struct fby_draw fby_draw_begin(uint64_t seed, uint64_t epoch, uint64_t sample,
+    const char *group, const char *op, uint32_t occurrence)
+{
+    struct fby_digest_state state;
+    struct fby_draw         draw = {.used = PHILOX_WORDS};
+    fby_digest_begin(&state);
+    fby_key_add(&state, seed, 8);
+    fby_key_add_name(&state, group);
+    fby_key_add_name(&state, op);
+    fby_key_add(&state, occurrence, 4);
+    fby_key_end(&state, draw.key);
+    draw.counter[1] = (uint32_t)epoch;
+    draw.counter[2] = (uint32_t)sample;
+    draw.counter[3] = (uint32_t)(sample >> 32);
+    return draw;
+}
+
+uint32_t fby_draw_u32(struct fby_draw *draw)
+{
+    if (draw->used == PHILOX_WORDS) {
+        fby_philox(draw->counter, draw->key, draw->words);
+        draw->counter[0]++;
+        draw->used = 0;
+    }
+    return draw->words[draw->used++];
+}
+
+/* Multiply and reject (Lemire, ACM TOMACS 29:3, 2019): the high half of
+ * word * n is the value, unless the low half is one of the few that would make
+ * some values likelier. */
+static uint64_t below_32(struct fby_draw *draw, uint64_t n)
+{
+    uint64_t uneven = FBY_Q32_ONE % n;
+    uint64_t product;
+    do {
+        product = fby_draw_u32(draw) * n;
+    } while ((uint32_t)product < uneven);
+    return product >> 32;
+}
+
+static uint64_t below_64(struct fby_draw *draw, uint64_t n)
+{
+    uint64_t uneven = (0 - n) % n; /* 2^64 mod n */
+    uint64_t word;
+    do {
+        word = fby_draw_u32(draw);
+        word |= (uint64_t)fby_draw_u32(draw) << 32;
+    } while (word * n < uneven);
+    return fby_mul_high(word, n);
+}
+
+uint64_t fby_draw_below(struct fby_draw *draw, uint64_t n)
+{
+    return n <= FBY_Q32_ONE ? below_32(draw, n) : below_64(draw, n);
+}
+
+int64_t fby_draw_between(struct fby_draw *draw, int64_t low, int64_t high)
+{
+    uint64_t width = high > low ? (uint64_t)high - (uint64_t)low : 0;
+    return (int64_t)((uint64_t)low + fby_draw_below(draw, width + 1));
+}

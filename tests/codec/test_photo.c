@@ -1,0 +1,228 @@
+#include "tests/codec/photo_sample.h"
+
+#include "codec/photo_kernel.h"
+
+/* Pixel `i` of an image of `n` in planes is that of the interleaved one. */
+static void same_pixels(
+    const uint8_t *planar, const uint8_t *raw, size_t n, uint32_t planes)
+{
+    for (size_t i = 0; i < n; i++) {
+        for (uint32_t p = 0; p < planes; p++) {
+            assert_int_equal(planar[p * n + i], raw[i * planes + p]);
+        }
+    }
+}
+
+static void decodes_to_planes_at(const struct sample *s, uint8_t *planar)
+{
+    const struct fby_pictures *photo  = &s->photo;
+    size_t                     pixels = (size_t)photo->width * photo->height;
+    assert_true(fby_photo_decode_planar(
+        photo, s->payload.bytes, s->payload.size, planar, scratch()));
+    for (uint32_t i = 0; i < photo->images; i++) {
+        size_t at = i * pixels * photo->planes;
+        same_pixels(planar + at, s->raw + at, pixels, photo->planes);
+    }
+}
+
+/* To memory that begins with a line of the cache, and a byte after that. */
+static void decodes_to_planes(const struct sample *s)
+{
+    for (size_t shift = 0; shift < 2; shift++) {
+        void *memory = NULL;
+        assert_int_equal(posix_memalign(&memory, 64, shift + s->raw_size), 0);
+        decodes_to_planes_at(s, (uint8_t *)memory + shift);
+        free(memory);
+    }
+}
+
+static void survives(struct fby_pictures photo, enum content content)
+{
+    struct sample      s    = encoded(photo, content);
+    struct fby_guarded back = fby_guarded_copy(NULL, s.raw_size);
+    assert_true(fby_photo_check(&photo, s.payload.bytes, s.payload.size));
+    assert_true(decodes(&s, back.bytes));
+    assert_memory_equal(back.bytes, s.raw, s.raw_size);
+    if (!photo.yuv420) {
+        decodes_to_planes(&s);
+    }
+    fby_guarded_free(&back);
+    drop(&s);
+}
+
+static void every_size_and_content_survives(void **state)
+{
+    (void)state;
+    static const uint32_t widths[] = {
+        1, 2, 7, 8, 9, 16, 31, 32, 33, 63, 224, 255, 256, 257, 300, 513};
+    static const uint32_t heights[] = {1, 2, 3, 31, 32, 33, 65};
+    for (size_t w = 0; w < sizeof(widths) / sizeof(*widths); w++) {
+        for (size_t h = 0; h < sizeof(heights) / sizeof(*heights); h++) {
+            uint32_t planes = (w + h) % 3 == 0 ? 1 : 3;
+            for (int content = 0; content < N_CONTENTS; content++) {
+                struct fby_pictures photo = {
+                    1 + (w + h) % 2, widths[w], heights[h], planes, false};
+                survives(photo, (enum content)content);
+                photo.planes = 3;
+                photo.yuv420 = true;
+                survives(photo, (enum content)content);
+            }
+        }
+    }
+}
+
+/* ---- bytes --------------------------------------------------------------- */
+
+static void one_grey_pixel_is_one_group(void **state)
+{
+    (void)state;
+    struct fby_pictures photo = {1, 1, 1, 1, false};
+    uint8_t             out[128];
+    uint8_t             raw[1] = {3}; /* residue 3, folded 6: three bits */
+    assert_in_range(fby_photo_bound(&photo), 48, sizeof(out));
+    size_t               size = fby_photo_encode(&photo, raw, out, scratch());
+    static const uint8_t right[32] = {1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0, 3, 0, 0, 0, 6, 0, 0, 0, 0, 0};
+    assert_int_equal(size, sizeof(right));
+    assert_memory_equal(out, right, sizeof(right));
+}
+
+/* The picture of PROTOCOL.md, "Photo format 1". */
+static void planes_of_yuv420_have_their_own_groups(void **state)
+{
+    (void)state;
+    static const uint8_t raw[] = {3, 4, 5, 6, 7, 8, 9, 4, 5, 6, 7, 8, 9, 10, 4,
+        5, 6, 7, 8, 9, 11, /* Y */
+        3, 3, 3, 3, 3, 3, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint8_t right[] = {1, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0,                                                          /* table */
+        0x23, 0, 0, 0, 0x96, 0x24, 0x09, 0x02, 0, 0, 0, 0x20, 0, 0, /* Y */
+        0x03, 0, 0, 0, 0x06, 0, 0, 0, 0, 0,                         /* Cb */
+        0x02, 0, 0, 0, 0x02, 0, 0, 0};                              /* Cr */
+    struct fby_pictures  photo   = {1, 7, 3, 3, true};
+    uint8_t              out[256] = {0};
+    uint8_t              back[sizeof(raw)];
+    assert_in_range(fby_photo_bound(&photo), sizeof(right), sizeof(out));
+    size_t size = fby_photo_encode(&photo, raw, out, scratch());
+    assert_true(fby_photo_decode(&photo, out, size, back, scratch()));
+    assert_memory_equal(back, raw, sizeof(raw));
+    assert_int_equal(size, sizeof(right));
+    assert_memory_equal(out, right, sizeof(right));
+}
+
+static void an_even_picture_nearly_vanishes(void **state)
+{
+    (void)state;
+    struct sample s =
+        encoded((struct fby_pictures){2, 224, 224, 3, false}, EVEN);
+    assert_in_range(s.payload.size, 1, s.raw_size / 25);
+    drop(&s);
+}
+
+static void noise_costs_only_widths_and_table(void **state)
+{
+    (void)state;
+    struct sample s =
+        encoded((struct fby_pictures){4, 224, 224, 3, false}, NOISE);
+    assert_in_range(s.payload.size, s.raw_size, s.raw_size + s.raw_size / 30);
+    drop(&s);
+}
+
+/* ---- kernels ------------------------------------------------------------- */
+
+static void fill_plane(
+    struct photo_plane *plane, struct photo_size size, enum content content)
+{
+    uint32_t state = size.width;
+    memset(plane, 0, sizeof(*plane));
+    for (uint32_t y = 0; y < (size.height + 1) / 2 * 2; y++) {
+        uint8_t *row = photo_row(plane, y);
+        for (uint32_t x = 0; x < size.width; x++) {
+            row[x] = y < size.height ? value(content, x, &state)
+                                     : row[(ptrdiff_t)x - PHOTO_STRIDE];
+        }
+        memset(row + size.width, row[size.width - 1],
+            (size.width + 31) / 32 * 32 - size.width);
+    }
+}
+
+static void same_rows(
+    struct photo_plane *a, struct photo_plane *b, struct photo_size size)
+{
+    for (uint32_t y = 0; y < size.height; y++) {
+        assert_memory_equal(photo_row(a, y), photo_row(b, y), size.width);
+    }
+}
+
+static void planes_pack_alike(const struct photo_kernel *kernel,
+    struct photo_size size, enum content content)
+{
+    enum { MOST = PHOTO_MAX_GROUPS / 2 + PHOTO_MAX_GROUPS * PHOTO_GROUP_MAX };
+    static struct photo_plane plane;
+    static struct photo_plane first;
+    static struct photo_plane second;
+    static uint8_t            right[MOST + PHOTO_OVERRUN];
+    static uint8_t            out[MOST + PHOTO_OVERRUN];
+    fill_plane(&plane, size, content);
+    size_t n = photo_portable.pack(size, &plane, right);
+    assert_int_equal(kernel->pack(size, &plane, out), n);
+    assert_memory_equal(out, right, n);
+    assert_int_equal(kernel->measure(out, photo_groups(size)), n);
+    assert_int_equal(photo_portable.unpack(size, right, &first), n);
+    assert_int_equal(kernel->unpack(size, right, &second), n);
+    same_rows(&first, &plane, size);
+    same_rows(&second, &plane, size);
+}
+
+/* Exactly `width` pixels are read, and written: a page behind them says so. */
+static void rows_split_alike(const struct photo_kernel *kernel, uint32_t width)
+{
+    static uint8_t     rows[6][256];
+    size_t             size   = 3 * (size_t)width;
+    struct fby_guarded pixels = fby_guarded_copy(NULL, size);
+    struct fby_guarded back   = fby_guarded_copy(NULL, size);
+    uint32_t           state  = width;
+    for (uint32_t i = 0; i < size; i++) {
+        pixels.bytes[i] = (uint8_t)next(&state);
+    }
+    uint8_t *const right[3] = {rows[0], rows[1], rows[2]};
+    uint8_t *const out[3]   = {rows[3], rows[4], rows[5]};
+    photo_portable.split(pixels.bytes, width, right);
+    kernel->split(pixels.bytes, width, out);
+    for (int p = 0; p < 3; p++) {
+        assert_memory_equal(out[p], right[p], width);
+    }
+    kernel->join(right, width, back.bytes);
+    assert_memory_equal(back.bytes, pixels.bytes, size);
+    kernel->part(right, width, back.bytes, width);
+    kernel->settle();
+    same_pixels(back.bytes, pixels.bytes, width, 3);
+    fby_guarded_free(&pixels);
+    fby_guarded_free(&back);
+}
+
+static void every_kernel_makes_the_portable_ones_bytes(void **state)
+{
+    (void)state;
+    const struct photo_kernel *kernel = photo_kernel_of(fby_simd());
+    for (uint32_t width = 1; width <= FBY_PHOTO_TILE_W; width++) {
+        for (int content = 0; content < N_CONTENTS; content++) {
+            struct photo_size size = {width, width % 32 + 1};
+            planes_pack_alike(kernel, size, (enum content)content);
+        }
+        rows_split_alike(kernel, width);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_size_and_content_survives),
+        cmocka_unit_test(one_grey_pixel_is_one_group),
+        cmocka_unit_test(planes_of_yuv420_have_their_own_groups),
+        cmocka_unit_test(an_even_picture_nearly_vanishes),
+        cmocka_unit_test(noise_costs_only_widths_and_table),
+        cmocka_unit_test(every_kernel_makes_the_portable_ones_bytes),
+    };
+    return cmocka_run_group_tests_name("codec.photo", tests, NULL, NULL);
+}
