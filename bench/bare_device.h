@@ -5,7 +5,7 @@
 #ifndef FBY_BENCH_BARE_DEVICE_H
 #define FBY_BENCH_BARE_DEVICE_H
 
-#include "trainer_client/device.h"
+#include "trainer_client/expand/device.h"
 
 const struct fby_device *__wrap_fby_device_named(const char *name);
 

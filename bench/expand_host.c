@@ -16,7 +16,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/pages.h"
-#include "trainer_client/device.h"
+#include "trainer_client/expand/device.h"
 
 enum { CHUNK_CROPS = 13, CACHE_TIMES = 4 };
 static const size_t guessed_cache = 32 << 20; /* where nobody tells it */

@@ -14,7 +14,7 @@
 extern "C" {
 #include "bench/gpu_batch.h"
 }
-#include "trainer_client/cuda.h"
+#include "trainer_client/gpu/cuda.h"
 
 enum { GPU_ROWS = 256, GPU_PAIRS = 9, GPU_PIECE = 16 << 20 };
 

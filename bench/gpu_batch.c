@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "codec/photo.h"
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
 
 enum { SIDE = 224 };
 

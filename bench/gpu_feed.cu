@@ -8,7 +8,7 @@
 #include "bench/gpu.h"
 
 extern "C" {
-#include "trainer_client/feed.h"
+#include "trainer_client/gpu/upload.h"
 }
 
 enum {

@@ -11,7 +11,7 @@
 #include "bench/stream.h"
 #include "common/clock.h"
 #include "common/mem.h"
-#include "trainer_client/cuda.h"
+#include "trainer_client/gpu/cuda.h"
 
 enum { ROWS = 256, SIDE = 224, WORKERS = 4, WARM = 40, ROUNDS = 7 };
 

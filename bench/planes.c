@@ -13,7 +13,7 @@
 #include "codec/codec.h"
 #include "common/clock.h"
 #include "common/mem.h"
-#include "trainer_client/device.h"
+#include "trainer_client/expand/device.h"
 #include "worker/transform/field.h"
 
 static uint64_t crops = 512;

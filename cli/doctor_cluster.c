@@ -14,7 +14,7 @@
 #include "common/clock.h"
 #include "common/mem.h"
 #include "common/plural.h"
-#include "trainer_client/sockets.h"
+#include "trainer_client/receive/sockets.h"
 
 enum { MOST_PROBES = 64 };
 

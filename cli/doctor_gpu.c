@@ -6,9 +6,9 @@
 #include "cli/doctor.h"
 #include "common/clock.h"
 #include "common/pages.h"
-#include "trainer_client/cuda_error.h"
-#include "trainer_client/feed_device.h"
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
+#include "trainer_client/gpu/cuda_error.h"
+#include "trainer_client/gpu/device_name.h"
 
 enum {
     SIDE          = 224,

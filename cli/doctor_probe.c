@@ -12,7 +12,7 @@
 
 #include "common/clock.h"
 #include "common/mem.h"
-#include "trainer_client/sockets.h"
+#include "trainer_client/receive/sockets.h"
 
 enum { LONGEST = 64 << 10 /* bytes of a message; more is a stranger's */ };
 

@@ -9,7 +9,7 @@
 #include "cli/doctor_read.h"
 #include "common/clock.h"
 #include "common/pages.h"
-#include "trainer_client/device.h"
+#include "trainer_client/expand/device.h"
 
 enum { SIDE = 224, CHANNELS = 3, PICTURE = SIDE * SIDE * CHANNELS };
 

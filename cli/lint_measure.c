@@ -9,7 +9,7 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/lines.h"
 #include "pipeline/plan/order.h"
-#include "trainer_client/expand.h"
+#include "trainer_client/expand/value.h"
 
 enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };
 

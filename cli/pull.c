@@ -21,7 +21,7 @@
 #include "common/hash.h"
 #include "forebay/forebay.h"
 #include "pipeline/parse.h"
-#include "trainer_client/feed_device.h"
+#include "trainer_client/gpu/device_name.h"
 
 enum { TOKEN_SIZE = 512 };
 

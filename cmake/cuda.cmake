@@ -56,7 +56,7 @@ else()
     message(STATUS "Devices: host only: ${why}")
 endif()
 
-# fby_cuda_object(trainer_client/cuda.cu out [flags]): the object's path.
+# fby_cuda_object(trainer_client/gpu/cuda.cu out [flags]): the object's path.
 function(fby_cuda_object source out)
     set(codes "")
     foreach(arch ${FBY_CUDA_ARCHS})

@@ -5,7 +5,7 @@
  * what each kind of step does. To add an op: an entry in a table of op_*.c,
  * steps that do it, a golden. Ops of the device have a table of their own: a
  * worker checks them and sends them on, the trainer's client does them
- * (trainer_client/expand_ops.h), and what they draw is decided here. */
+ * (trainer_client/expand/ops.h), and what they draw is decided here. */
 #ifndef FBY_PIPELINE_OP_H
 #define FBY_PIPELINE_OP_H
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "trainer_client/shelf.h"
+#include "trainer_client/batch/batch_pool.h"
 
 #define PUBLIC __attribute__((visibility("default")))
 

@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/mem.h"
-#include "trainer_client/options.h"
+#include "trainer_client/setup/options.h"
 #include "trainer_client/stream.h"
 
 #define PUBLIC __attribute__((visibility("default")))

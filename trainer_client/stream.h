@@ -4,10 +4,10 @@
 
 #include <sys/types.h>
 
-#include "trainer_client/desk.h"
-#include "trainer_client/receiver.h"
-#include "trainer_client/setup.h"
-#include "trainer_client/shelf.h"
+#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/ready_queue.h"
+#include "trainer_client/receive/receiver.h"
+#include "trainer_client/setup/setup.h"
 
 struct forebay {
     pid_t                pid; /* that opened it; others must not touch it */

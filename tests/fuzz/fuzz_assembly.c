@@ -3,7 +3,7 @@
  * are made right, so that its substitutions are looked at), the HEADER's size
  * as u16, the HEADER, the END, whose hashes are made right. */
 #include "tests/fuzz/sealed.h"
-#include "trainer_client/assembly.h"
+#include "trainer_client/receive/assembly.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

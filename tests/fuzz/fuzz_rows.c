@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/device.h"
+#include "trainer_client/expand/device.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,9 +10,9 @@
 #include <pthread.h>
 
 extern "C" {
-#include "trainer_client/feed.h"
+#include "trainer_client/gpu/upload.h"
 }
-#include "trainer_client/segment.h"
+#include "trainer_client/expand/segment.h"
 
 enum { SKIPPED = 77, BYTES = 1 << 20, ARENAS = 5, OUTS = 4, BATCHES = 100000 };
 

@@ -7,8 +7,8 @@
 #include <cstring>
 #include <cuda_runtime.h>
 
-#include "trainer_client/cuda.h"
-#include "trainer_client/segment.h"
+#include "trainer_client/gpu/cuda.h"
+#include "trainer_client/expand/segment.h"
 
 enum { SKIPPED = 77 };
 

@@ -248,6 +248,5 @@ int main(void)
         cmocka_unit_test(sparse_rows_are_handed_out),
         cmocka_unit_test(tokens_are_handed_out),
     };
-    return cmocka_run_group_tests_name(
-        "pipeline.delivery", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pipeline.delivery", tests, NULL, NULL);
 }

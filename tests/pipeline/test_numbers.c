@@ -336,6 +336,5 @@ int main(void)
         cmocka_unit_test(one_of_several_splits_must_be_named),
         cmocka_unit_test(an_op_of_the_device_is_found_among_those_of_its_split),
     };
-    return cmocka_run_group_tests_name(
-        "pipeline.numbers", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pipeline.numbers", tests, NULL, NULL);
 }

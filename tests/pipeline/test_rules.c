@@ -384,6 +384,5 @@ int main(void)
         cmocka_unit_test(bounds_ascend_from_1_to_2_to_the_40),
         cmocka_unit_test(rows_of_columns_have_lengths_where_they_vary),
     };
-    return cmocka_run_group_tests_name(
-        "pipeline.rules", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pipeline.rules", tests, NULL, NULL);
 }

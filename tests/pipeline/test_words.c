@@ -345,6 +345,5 @@ int main(void)
         cmocka_unit_test(layouts_scales_and_forms_have_their_kinds),
         cmocka_unit_test(extensions_have_their_decoders),
     };
-    return cmocka_run_group_tests_name(
-        "pipeline.words", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("pipeline.words", tests, NULL, NULL);
 }

@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "common/clock.h"
-#include "trainer_client/window.h"
+#include "trainer_client/window/window.h"
 #include "worker/session.h"
 
 enum {

@@ -18,10 +18,10 @@
 #include "common/mem.h"
 #include "proto/frame.h"
 #include "proto/wire.h"
-#include "trainer_client/desk.h"
-#include "trainer_client/receiver.h"
-#include "trainer_client/setup.h"
-#include "trainer_client/shelf.h"
+#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/ready_queue.h"
+#include "trainer_client/receive/receiver.h"
+#include "trainer_client/setup/setup.h"
 
 enum { ROWS = 4, SAMPLES = 20, FIELDS = 2, WORKERS = 3, ROUTE_SIZE = 32 };
 #define PATIENCE (20 * FBY_NS_PER_S)

@@ -9,7 +9,7 @@
 
 #include "common/mem.h"
 #include "tests/trainer_client/rehearsal.h"
-#include "trainer_client/segment.h"
+#include "trainer_client/expand/segment.h"
 
 enum {
     STREAMS   = 64,

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trainer_client/cuda.h"
+#include "trainer_client/gpu/cuda.h"
 
 struct fake_cuda_counts {
     uint64_t async;  /* copy, launch, record, wait */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "tests/trainer_client/fake_cuda.h"
-#include "trainer_client/feed.h"
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
+#include "trainer_client/gpu/upload.h"
 
 enum { BYTES = 600, ARENA = 4096, ARENAS = 3, OUTS = 4, STREAMS = 3 };
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "trainer_client/expand_block.h"
+#include "trainer_client/expand/block.h"
 
 void rehearse(const struct rehearsal *rehearsal)
 {

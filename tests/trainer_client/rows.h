@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "proto/layout.h"
-#include "trainer_client/extents.h"
+#include "trainer_client/expand/ragged_offsets.h"
 
 struct rows {
     struct fby_raw_layout  layout;

@@ -1,6 +1,6 @@
 /* HEADER and END are trusted only if they are of the batch that was asked
  * for. */
-#include "trainer_client/assembly.h"
+#include "trainer_client/receive/assembly.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "pipeline/device_ops.h"
 #include "tests/test.h"
-#include "trainer_client/setup.h"
+#include "trainer_client/setup/setup.h"
 
 enum { ROWS = 3 };
 

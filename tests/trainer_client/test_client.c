@@ -3,7 +3,7 @@
 #include "tests/trainer_client/client_stream.h"
 
 #include "common/log.h"
-#include "trainer_client/digest.h"
+#include "trainer_client/batch/digest.h"
 
 /* ---- Delivered values ---------------------------------------------------- */
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "trainer_client/desk.h"
-#include "trainer_client/shelf.h"
+#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/ready_queue.h"
 
 enum { SLOTS = 4 };
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "trainer_client/digest.h"
+#include "trainer_client/batch/digest.h"
 
 /* The worked example of proto/PROTOCOL.md, "Digests of the stream". */
 static const uint8_t image_raw[2][12] = {

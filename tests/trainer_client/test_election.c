@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trainer_client/election.h"
+#include "trainer_client/receive/dataset_agreement.h"
 
 static struct fby_digest named(char letter)
 {

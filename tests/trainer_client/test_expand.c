@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/device.h"
-#include "trainer_client/expand.h"
-#include "trainer_client/expand_bits.h"
-#include "trainer_client/expand_cast.h"
+#include "trainer_client/expand/bits.h"
+#include "trainer_client/expand/cast.h"
+#include "trainer_client/expand/device.h"
+#include "trainer_client/expand/value.h"
 
 /* ---- A plain reference: search instead of bit tricks --------------------- */
 

@@ -9,9 +9,9 @@
 #include "codec/photo.h"
 #include "common/yuv420.h"
 #include "tests/trainer_client/rehearsal.h"
-#include "trainer_client/device.h"
-#include "trainer_client/expand_documents.h"
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/device.h"
+#include "trainer_client/expand/documents.h"
+#include "trainer_client/expand/segments.h"
 
 enum { GUARD = 64, PIECES = 1024 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/pipeline/plan/chance.h"
-#include "trainer_client/device.h"
-#include "trainer_client/expand_documents.h"
+#include "trainer_client/expand/device.h"
+#include "trainer_client/expand/documents.h"
 
 enum { LENGTH = 11, ROWS = 40 };
 

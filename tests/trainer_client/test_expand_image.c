@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/expand_image.h"
+#include "trainer_client/expand/image.h"
 
 static struct fby_field_content image_field(
     uint32_t height, uint32_t width, uint32_t channels)

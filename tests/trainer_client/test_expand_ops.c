@@ -8,7 +8,7 @@
 
 #include "pipeline/op.h"
 #include "pipeline/parse.h"
-#include "trainer_client/device.h"
+#include "trainer_client/expand/device.h"
 
 enum { RGB = 3, ROWS = 4, HEIGHT = 7, WIDTH = 9, CLASSES = 5 };
 #define PIXELS ((size_t)HEIGHT * WIDTH)

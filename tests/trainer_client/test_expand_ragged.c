@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "trainer_client/device.h"
-#include "trainer_client/expand.h"
+#include "trainer_client/expand/device.h"
+#include "trainer_client/expand/value.h"
 
 /* ---- One value ----------------------------------------------------------- */
 

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/device.h"
-#include "trainer_client/expand_image.h"
-#include "trainer_client/expand_yuv.h"
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/device.h"
+#include "trainer_client/expand/image.h"
+#include "trainer_client/expand/segments.h"
+#include "trainer_client/expand/yuv.h"
 
 static struct fby_field_content yuv_field(uint32_t height, uint32_t width)
 {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/expansion.h"
-#include "trainer_client/extents.h"
+#include "trainer_client/expand/expansion.h"
+#include "trainer_client/expand/ragged_offsets.h"
 
 /* The input of a plan; valid unless a test changes it. */
 struct spec {

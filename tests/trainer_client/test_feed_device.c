@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "tests/trainer_client/fake_cuda.h"
-#include "trainer_client/feed_device.h"
+#include "trainer_client/gpu/device_name.h"
 
 static void refused(
     const char *name, const struct fby_cuda *cuda, const char *words)

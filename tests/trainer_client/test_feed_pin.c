@@ -6,7 +6,7 @@
 #include <semaphore.h>
 #include <string.h>
 
-#include "trainer_client/feed_pin.h"
+#include "trainer_client/gpu/pinned_arenas.h"
 
 enum { ARENAS = 6, BYTES = 8192, NO_MEMORY = 2 };
 

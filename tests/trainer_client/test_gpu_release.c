@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "forebay/forebay.h"
-#include "trainer_client/shelf.h"
+#include "trainer_client/batch/batch_pool.h"
 
 /* One slot, so that each batch is in the memory of the one before. */
 static struct fby_shelf *shelf_of(struct rig *rig)

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "common/clock.h"
-#include "trainer_client/membership.h"
+#include "trainer_client/receive/membership.h"
 
 enum { HEARTBEAT_MS = 1000, LEASE_MS = 10000 };
 #define S FBY_NS_PER_S

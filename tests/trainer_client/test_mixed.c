@@ -3,8 +3,8 @@
 #include "tests/trainer_client/rig.h"
 
 #include "pipeline/device_ops.h"
-#include "trainer_client/ops_draw.h"
-#include "trainer_client/setup.h"
+#include "trainer_client/expand/ops_draw.h"
+#include "trainer_client/setup/setup.h"
 
 enum { RANKS = 3, ROWS = RIG_BATCH / RANKS, STEPS = 10, CLASSES = 10 };
 

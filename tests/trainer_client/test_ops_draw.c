@@ -8,7 +8,7 @@
 #include "pipeline/device_ops.h"
 #include "pipeline/parse.h"
 #include "pipeline/plan/beta.h"
-#include "trainer_client/ops_draw.h"
+#include "trainer_client/expand/ops_draw.h"
 
 enum { ROWS = 19, FIRST = 32, HEIGHT = 50, WIDTH = 40 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/options.h"
+#include "trainer_client/setup/options.h"
 
 /* An image, a label and rows of several lengths. */
 static const struct fby_content content = {

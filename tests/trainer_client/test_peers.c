@@ -1,5 +1,5 @@
 /* The receiver's record of a worker: its name in messages, its addresses. */
-#include "trainer_client/peers.h"
+#include "trainer_client/receive/peers.h"
 
 #include "tests/test.h"
 

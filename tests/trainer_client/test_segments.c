@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
 
 static uint64_t seed_now = 1;
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
 
 struct rig {
     struct fby_expansion plan;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
 
 enum { ARENA = 1 << 20 };
 

@@ -7,7 +7,7 @@
 
 #include "common/bytes.h"
 #include "common/yuv420.h"
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
 
 enum { ARENA = 1 << 16, LIST = 1 << 12, HEIGHT = 150, WIDTH = 290 };
 enum { PLANES = 3 * FBY_TILE_ROWS * FBY_TILE_STRIDE }; /* bytes of a tile's */

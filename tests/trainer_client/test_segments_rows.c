@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "trainer_client/segments.h"
+#include "trainer_client/expand/segments.h"
 
 enum { ROWS = 600, ARENA = 1 << 16 };
 

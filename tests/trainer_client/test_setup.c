@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/cores.h"
-#include "trainer_client/setup.h"
+#include "trainer_client/setup/setup.h"
 
 static const char pipeline_text[] =
     "forebay: 1\n"

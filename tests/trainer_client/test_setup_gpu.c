@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "tests/trainer_client/fake_cuda.h"
-#include "trainer_client/segments.h"
-#include "trainer_client/setup.h"
+#include "trainer_client/expand/segments.h"
+#include "trainer_client/setup/setup.h"
 
 enum { BATCH = 24 };
 

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "trainer_client/shelf.h"
+#include "trainer_client/batch/batch_pool.h"
 
 enum { MOST = 6 };
 #define SLOT UINT64_C(1000) /* bytes */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trainer_client/slot.h"
+#include "trainer_client/batch/request_slot.h"
 
 static const char pipeline_text[] =
     "forebay: 1\n"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "tests/says.h"
-#include "trainer_client/device.h"
-#include "trainer_client/digest.h"
+#include "trainer_client/batch/digest.h"
+#include "trainer_client/expand/device.h"
 
 /* ---- Chunks, written as PROTOCOL.md says --------------------------------- */
 

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <string.h>
 
-#include "trainer_client/unpack.h"
+#include "trainer_client/batch/unpack.h"
 
 static struct fby_unpack *unpack_of(struct fby_setup *setup)
 {

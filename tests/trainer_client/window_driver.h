@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/clock.h"
-#include "trainer_client/window.h"
+#include "trainer_client/window/window.h"
 
 #define MS FBY_NS_PER_MS
 #define S  FBY_NS_PER_S

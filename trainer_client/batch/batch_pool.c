@@ -1,0 +1,335 @@
+#include "trainer_client/batch/batch_pool.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+
+struct fby_shelf {
+    struct fby_shelf_config config;
+    pid_t                   pid;
+    struct fby_bell         bell;
+    pthread_mutex_t         lock;   /* guards all below */
+    struct forebay_batch   *free;   /* made and not in use */
+    uint32_t                usual;  /* slots kept for ever */
+    uint32_t                most;   /* slots that max_held_bytes allow */
+    uint32_t                made;   /* of the usual ones */
+    uint32_t                in_use; /* of all */
+    uint32_t                held;
+    uint64_t                overflow;
+    bool                    dry;  /* no memory for a further one, until one of
+                                     those in use comes back */
+    bool                    left; /* the stream is gone */
+};
+
+static uint32_t at_most(uint64_t value, uint32_t bound)
+{
+    return value < bound ? (uint32_t)value : bound;
+}
+
+fby_err fby_shelf_create(
+    const struct fby_shelf_config *config, struct fby_shelf **out)
+{
+    struct fby_shelf *self = fby_zalloc(sizeof(*self));
+    uint64_t          most = config->max_held_bytes / config->out_bytes;
+    self->config           = *config;
+    self->pid              = getpid();
+    self->most             = at_most(most == 0 ? 1 : most, UINT32_MAX);
+    self->usual            = at_most(self->most, FBY_OUTPUT_SLOTS);
+    self->bell             = fby_bell_open();
+    pthread_mutex_init(&self->lock, NULL);
+    if (self->bell.fd < 0) {
+        fby_shelf_leave(&self);
+        return FBY_SYS;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_batch_clear(struct forebay_batch *batch)
+{
+    for (uint32_t i = 0; i < batch->n_substituted; i++) {
+        union {
+            const char *from;
+            void       *to;
+        } cause = {.from = batch->substituted[i].cause};
+        free(cause.to);
+    }
+    free(batch->substituted);
+    batch->substituted   = NULL;
+    batch->n_substituted = 0;
+}
+
+static void destroy_batch(struct forebay_batch *batch)
+{
+    const struct fby_shelf_config *config = &batch->shelf->config;
+    fby_batch_clear(batch);
+    if (batch->out != NULL) {
+        fby_feed_give(config->feed, batch->out);
+    } else {
+        config->device->out_free(batch->memory, config->out_bytes);
+    }
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        fby_extents_fini(&batch->rows_of[i]);
+    }
+    free(batch->samples);
+    free(batch->valid);
+    free(batch->digests);
+    free(batch);
+}
+
+static uint8_t *take_memory(const struct fby_shelf_config *config, bool further,
+    struct fby_feed_out **out)
+{
+    if (config->feed == NULL) {
+        return config->device->out_alloc(config->out_bytes);
+    }
+    *out = fby_feed_take(config->feed, further);
+    return *out != NULL ? (*out)->memory : NULL;
+}
+
+/* NULL: there is no memory. Not under the lock: the caller's allocator may
+ * call us. */
+static struct forebay_batch *make_batch(struct fby_shelf *self, bool further)
+{
+    const struct fby_shelf_config *config = &self->config;
+    struct forebay_batch          *batch  = fby_zalloc(sizeof(*batch));
+    uint8_t *memory = take_memory(config, further, &batch->out);
+    if (memory == NULL) {
+        free(batch);
+        return NULL;
+    }
+    batch->shelf    = self;
+    batch->overflow = further;
+    batch->memory   = memory;
+    batch->samples  = fby_zalloc(config->max_rows * sizeof(*batch->samples));
+    batch->valid    = fby_zalloc(config->max_rows);
+    batch->digests  = fby_zalloc(config->max_rows * sizeof(*batch->digests));
+    for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
+        if ((config->varying >> i & 1) != 0) {
+            fby_extents_init(&batch->rows_of[i], config->max_rows);
+        }
+    }
+    return batch;
+}
+
+/* The stream and every batch have let go; nobody else can come. */
+static void destroy_shelf(struct fby_shelf *self)
+{
+    while (self->free != NULL) {
+        struct forebay_batch *batch = self->free;
+        self->free                  = batch->next;
+        destroy_batch(batch);
+    }
+    fby_feed_destroy(&self->config.feed);
+    fby_bell_close(&self->bell);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+void fby_shelf_leave(struct fby_shelf **self_p)
+{
+    struct fby_shelf *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    pthread_mutex_lock(&self->lock);
+    self->left = true;
+    bool last  = self->in_use == 0;
+    pthread_mutex_unlock(&self->lock);
+    if (last) {
+        destroy_shelf(self);
+    }
+}
+
+/* A slot to use, or one to make: then *out is NULL. */
+static fby_err claim(struct fby_shelf *self, bool overflow, bool *further,
+    struct forebay_batch **out)
+{
+    *further = false;
+    *out     = self->free;
+    if (self->free != NULL) {
+        self->free = (*out)->next;
+    } else if (self->made < self->usual) {
+        self->made++;
+    } else if (!overflow) {
+        return FBY_AGAIN;
+    } else if (self->in_use >= self->most || self->dry) {
+        return FBY_FULL;
+    } else {
+        *further = true;
+    }
+    self->in_use++;
+    return FBY_OK;
+}
+
+/* Of what was claimed; where there is no memory, the claim is undone. */
+static fby_err settle(
+    struct fby_shelf *self, bool further, const struct forebay_batch *made)
+{
+    pthread_mutex_lock(&self->lock);
+    bool first = made != NULL && further && self->overflow++ == 0;
+    if (made == NULL) {
+        self->in_use--;
+        self->made -= further ? 0 : 1;
+        self->dry = further;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (first) {
+        fby_warn("BATCHES-HELD",
+            "the trainer holds all %u output slots; going on with further "
+            "ones, up to %u",
+            self->usual, self->most);
+    }
+    if (made == NULL) {
+        return further ? FBY_FULL : FBY_SYS;
+    }
+    return FBY_OK;
+}
+
+fby_err fby_shelf_take(
+    struct fby_shelf *self, bool overflow, struct forebay_batch **out)
+{
+    struct forebay_batch *batch   = NULL;
+    bool                  further = false;
+    pthread_mutex_lock(&self->lock);
+    fby_err err = claim(self, overflow, &further, &batch);
+    pthread_mutex_unlock(&self->lock);
+    if (err == FBY_OK && batch == NULL) {
+        batch = make_batch(self, further);
+        err   = settle(self, further, batch);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    batch->next      = NULL;
+    batch->delivered = false;
+    batch->done      = false;
+    batch->err       = FBY_OK;
+    atomic_store(&batch->refs, 1);
+    *out = batch;
+    return FBY_OK;
+}
+
+fby_err fby_batch_await(
+    struct forebay_batch *batch, void *stream, struct fby_why *why)
+{
+    if (batch->out == NULL) {
+        return FBY_OK;
+    }
+    atomic_store(&batch->stream, stream);
+    return fby_feed_hand_out(
+        batch->shelf->config.feed, batch->out, stream, why);
+}
+
+fby_err fby_shelf_deliver(
+    struct forebay_batch *batch, void *stream, struct fby_why *why)
+{
+    struct fby_shelf *self = batch->shelf;
+    fby_err           err  = fby_batch_await(batch, stream, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    pthread_mutex_lock(&self->lock);
+    batch->delivered = true;
+    self->held++;
+    pthread_mutex_unlock(&self->lock);
+    return FBY_OK;
+}
+
+bool fby_shelf_is_blocked(struct fby_shelf *self)
+{
+    const struct fby_feed *feed = self->config.feed;
+    pthread_mutex_lock(&self->lock);
+    bool blocked = feed != NULL && fby_feed_is_fixed(feed) && self->held > 0;
+    pthread_mutex_unlock(&self->lock);
+    return blocked;
+}
+
+void fby_batch_ref(struct forebay_batch *batch)
+{
+    atomic_fetch_add(&batch->refs, 1);
+}
+
+/* Whether it was kept for another batch. */
+static bool keep(struct fby_shelf *self, struct forebay_batch *batch)
+{
+    pthread_mutex_lock(&self->lock);
+    bool kept = !batch->overflow && !self->left;
+    self->held -= batch->delivered ? 1 : 0;
+    if (kept) {
+        batch->next = self->free;
+        self->free  = batch;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return kept;
+}
+
+/* True when the shelf is to be destroyed. */
+static bool put_back(struct fby_shelf *self, struct forebay_batch *batch)
+{
+    if (!keep(self, batch)) {
+        destroy_batch(batch); /* in use until then: the shelf stays */
+    }
+    pthread_mutex_lock(&self->lock);
+    self->in_use--;
+    self->dry = false;
+    bool last = self->left && self->in_use == 0;
+    if (!last) {
+        fby_bell_ring(&self->bell);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return last;
+}
+
+void fby_batch_unref(struct forebay_batch *batch)
+{
+    if (atomic_fetch_sub(&batch->refs, 1) != 1) {
+        return;
+    }
+    struct fby_shelf *self = batch->shelf;
+    if (batch->out != NULL && batch->delivered) {
+        fby_feed_let_go(
+            self->config.feed, batch->out, atomic_load(&batch->stream));
+    }
+    if (put_back(self, batch)) {
+        destroy_shelf(self);
+    }
+}
+
+bool fby_shelf_is_full(struct fby_shelf *self)
+{
+    pthread_mutex_lock(&self->lock);
+    bool full = self->held >= self->most ||
+                (self->dry && self->free == NULL && self->held == self->in_use);
+    pthread_mutex_unlock(&self->lock);
+    return full;
+}
+
+struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_shelf_counts counts = {
+        .held     = self->held,
+        .in_use   = self->in_use,
+        .overflow = self->overflow,
+        .dry      = self->dry,
+    };
+    pthread_mutex_unlock(&self->lock);
+    return counts;
+}
+
+const struct fby_bell *fby_shelf_bell(const struct fby_shelf *self)
+{
+    return &self->bell;
+}
+
+bool fby_shelf_is_ours(const struct fby_shelf *self)
+{
+    return self->pid == getpid();
+}

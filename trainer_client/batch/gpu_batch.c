@@ -1,0 +1,520 @@
+#include "trainer_client/batch/gpu_batch.h"
+
+#include <string.h>
+
+#include "trainer_client/expand/documents.h"
+#include "trainer_client/expand/segments.h"
+
+struct whole { /* a field that the host put into the arena */
+    uint64_t at;
+    uint64_t bytes;
+    bool     expanded;
+};
+
+struct drawn { /* for a field, where in the arena; 0: nothing */
+    uint64_t plan, rows, sums;
+};
+
+struct parcel {
+    const struct fby_setup       *setup;
+    const struct fby_parcel_host *host;
+    const struct fby_unpack_task *task;
+    struct fby_slot              *slot;
+    uint64_t                      valid; /* where it lies */
+    struct whole                  whole[FBY_MAX_FIELDS];
+    struct drawn                  drawn[FBY_MAX_FIELDS];
+    uint64_t                      factors[FBY_MAX_FIELDS]; /* 0: none */
+    uint64_t                      groups[FBY_MAX_FIELDS]; /* rows that vary: the
+                                                             table of groups */
+};
+
+/* Room for `bytes` at a multiple of 16. */
+static uint64_t take_room(struct fby_slot *slot, uint64_t bytes)
+{
+    uint64_t at = (slot->used + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
+                  FBY_SEGMENT_ALIGN;
+    slot->used = at + bytes;
+    return at;
+}
+
+static uint32_t rows_of(const struct parcel *p)
+{
+    return p->task->batch->rows;
+}
+
+/* ---- what the host has to do --------------------------------------------- */
+
+static fby_err check_ids(
+    const struct parcel *p, uint32_t field, struct fby_why *why)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    const struct fby_raw_field *raw  = &p->task->layout->fields[field];
+    fby_err                     err  = FBY_OK;
+    for (uint32_t i = 0; i < raw->n_chunks && err == FBY_OK; i++) {
+        const struct fby_place *place = &p->slot->places[raw->first_chunk + i];
+        err = fby_segments_check_ids(plan, p->slot->arena + place->at,
+            place->bytes / plan->raw_bytes, why);
+    }
+    return err;
+}
+
+static fby_err put_field(struct parcel *p, uint32_t field, struct fby_why *why)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
+    struct whole               *whole = &p->whole[field];
+    const uint8_t              *from  = p->slot->memory + raw->slot_offset;
+    whole->expanded                   = !fby_segments_know(plan);
+    whole->bytes =
+        whole->expanded ? rows_of(p) * plan->out_bytes : raw->raw_bytes;
+    whole->at   = take_room(p->slot, whole->bytes);
+    uint8_t *to = p->slot->arena + whole->at;
+    if (whole->expanded) {
+        return p->host->expand(p->host->context, field, to, why);
+    }
+    memcpy(to, from, whole->bytes);
+    return plan->kind == FBY_EXPAND_ONE_HOT || plan->kind == FBY_EXPAND_MIX
+               ? fby_segments_check_ids(plan, from, rows_of(p), why)
+               : FBY_OK;
+}
+
+/* ---- rows of several lengths --------------------------------------------- */
+
+static bool varies(const struct parcel *p, uint32_t field)
+{
+    return fby_expansion_varies(&p->setup->expansions[field]);
+}
+
+/* Of lengths of documents, where they are not handed out, the host makes
+ * something else: it has seen them all. */
+static bool is_made_here(const struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    return plan->documents && !fby_segments_know(plan);
+}
+
+static void make_documents(
+    struct parcel *p, uint32_t field, const struct fby_extents *rows)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
+    const uint8_t              *from  = p->slot->memory + raw->slot_offset;
+    struct whole               *whole = &p->whole[field];
+    whole->expanded = !fby_segments_take_table(plan, p->setup->max_rows);
+    whole->bytes    = whole->expanded ? fby_documents_bytes(plan, rows)
+                                      : sizeof(uint32_t) * rows->documents;
+    whole->at       = take_room(p->slot, whole->bytes);
+    uint8_t *to     = p->slot->arena + whole->at;
+    if (whole->expanded) {
+        fby_expand_documents(plan, rows, from, to);
+    } else {
+        fby_documents_table(plan, rows, from, (uint32_t *)(void *)to);
+    }
+}
+
+/* Chunks that the host saw first: what there is of them. */
+static void put_chunks(struct parcel *p, uint32_t field)
+{
+    const struct fby_raw_field *raw  = &p->task->layout->fields[field];
+    const uint8_t              *from = p->slot->memory + raw->slot_offset;
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        struct fby_place   *place = &p->slot->places[raw->first_chunk + i];
+        struct fby_raw_span span  = fby_layout_chunk(p->task->layout, field, i);
+        place->bytes = p->task->sent[raw->first_chunk + i].raw_bytes;
+        place->at    = take_room(p->slot, place->bytes);
+        memcpy(
+            p->slot->arena + place->at, from + span.raw_offset, place->bytes);
+    }
+}
+
+static struct fby_piece_of_rows piece_of(
+    const struct parcel *p, uint32_t field, uint32_t chunk)
+{
+    const struct fby_raw_field *raw = &p->task->layout->fields[field];
+    const struct fby_raw_span   span =
+        fby_layout_chunk(p->task->layout, field, chunk);
+    struct fby_piece_of_rows piece = {
+        .at        = p->slot->places[raw->first_chunk + chunk].at,
+        .first_row = span.first_row,
+        .rows      = span.rows,
+    };
+    memcpy(piece.out, p->setup->part_offset[field], sizeof(piece.out));
+    return piece;
+}
+
+/* Of each piece its table, one behind the other; with a list, the pieces go
+ * there too. */
+static void each_piece(
+    struct parcel *p, uint32_t field, struct fby_segments *list)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
+    const struct fby_extents   *rows  = &p->task->batch->rows_of[field];
+    uint64_t                    first = 0;
+    uint64_t                    at    = p->groups[field];
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        struct fby_piece_of_rows piece = piece_of(p, field, i);
+        piece.groups                   = at;
+        piece.first                    = first;
+        piece.total                    = rows->total;
+        fby_segments_count(
+            rows, &piece, (uint64_t *)(void *)(p->slot->arena + at));
+        if (list != NULL) {
+            fby_segments_add_rows(
+                list, plan, raw, fby_expansion_padded_to(plan, rows), &piece);
+        }
+        first += piece.entries;
+        at += sizeof(uint64_t) * fby_segments_groups(piece.rows);
+    }
+}
+
+static fby_err put_rows(struct parcel *p, uint32_t field, struct fby_why *why)
+{
+    const struct fby_raw_field *raw     = &p->task->layout->fields[field];
+    struct fby_extents         *rows    = &p->task->batch->rows_of[field];
+    bool                        compact = fby_setup_is_compact(p->setup, field);
+    uint64_t                    groups  = 0;
+    struct fby_extents_in       in      = {
+                   .name   = p->setup->expansions[field].name,
+                   .layout = p->task->layout,
+                   .field  = field,
+                   .raw    = p->slot->arena,
+                   .places = p->slot->places + raw->first_chunk,
+                   .sent   = p->task->sent + raw->first_chunk,
+    };
+    if (!compact) {
+        in.raw    = p->slot->memory + raw->slot_offset;
+        in.places = NULL;
+    }
+    fby_err err = fby_extents_read(rows, &in, why);
+    if (err == FBY_OK && p->setup->expansions[field].documents) {
+        err = fby_documents_check(
+            &p->setup->expansions[field], rows, in.raw, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (is_made_here(p, field)) {
+        make_documents(p, field, rows);
+        return FBY_OK;
+    }
+    if (!compact) {
+        put_chunks(p, field);
+    }
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        groups += fby_segments_groups(
+            fby_layout_chunk(p->task->layout, field, i).rows);
+    }
+    p->groups[field] = take_room(p->slot, groups * sizeof(uint64_t));
+    each_piece(p, field, NULL);
+    return FBY_OK;
+}
+
+/* Of no rows, too: offsets are one more. */
+static void put_no_rows(struct parcel *p)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        struct fby_extents *rows = &p->task->batch->rows_of[i];
+        if (is_made_here(p, i)) {
+            fby_extents_clear(rows);
+            make_documents(p, i, rows);
+        } else if (varies(p, i)) {
+            fby_extents_clear(rows);
+            p->groups[i] = take_room(p->slot, sizeof(int64_t));
+            memset(p->slot->arena + p->groups[i], 0, sizeof(int64_t));
+        }
+    }
+}
+
+/* ---- ops of the device --------------------------------------------------- */
+
+/* Flips alone: a byte a row. */
+static uint64_t put_mirrors(struct parcel *p, const struct fby_ops_row *rows)
+{
+    uint64_t at = take_room(p->slot, rows_of(p));
+    for (uint32_t r = 0; r < rows_of(p); r++) {
+        p->slot->arena[at + r] =
+            (uint8_t)((rows[r].mirror_x != 0 ? FBY_MIRROR_X : 0) |
+                      (rows[r].mirror_y != 0 ? FBY_MIRROR_Y : 0));
+    }
+    return at;
+}
+
+static bool any_contrast(const struct fby_ops_row *rows, uint32_t n)
+{
+    bool any = false;
+    for (uint32_t r = 0; r < n; r++) {
+        for (uint32_t i = 0; i < rows[r].n_jitter; i++) {
+            any = any || rows[r].jitter[i] == FBY_OPS_CONTRAST;
+        }
+    }
+    return any;
+}
+
+static uint64_t put_bytes(struct parcel *p, const void *from, uint64_t bytes)
+{
+    uint64_t at = take_room(p->slot, bytes);
+    memcpy(p->slot->arena + at, from, bytes);
+    return at;
+}
+
+/* Rows that another field's ops or labels read too; 0: there are none yet. */
+static uint64_t drawn_before(const struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plans = p->setup->expansions;
+    for (uint32_t i = 0; i < field; i++) {
+        if (plans[i].drawn_by == plans[field].drawn_by) {
+            return p->drawn[i].rows;
+        }
+    }
+    return 0;
+}
+
+static void put_drawn(struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plan  = &p->setup->expansions[field];
+    struct drawn               *drawn = &p->drawn[field];
+    uint32_t                    n     = rows_of(p);
+    const struct fby_ops_row   *rows =
+        p->host->draw(p->host->context, plan->drawn_by);
+    if (plan->kind == FBY_EXPAND_OPS && plan->ops.plain) {
+        drawn->rows = put_mirrors(p, rows);
+        return;
+    }
+    drawn->rows = drawn_before(p, field);
+    if (drawn->rows == 0) {
+        drawn->rows = put_bytes(p, rows, n * sizeof(*rows));
+    }
+    if (plan->kind == FBY_EXPAND_OPS) {
+        drawn->plan = put_bytes(p, &plan->ops, sizeof(plan->ops));
+    }
+    if (plan->kind == FBY_EXPAND_OPS && any_contrast(rows, n)) {
+        drawn->sums = take_room(p->slot, n * sizeof(uint64_t));
+        memset(p->slot->arena + drawn->sums, 0, n * sizeof(uint64_t));
+    }
+}
+
+/* Behind other bytes: none lies at 0. */
+static void put_all_drawn(struct parcel *p)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        if (p->setup->expansions[i].drawn_by != NULL) {
+            put_drawn(p, i);
+        }
+    }
+}
+
+/* Pictures that the host has put into the arena are gathered already, but for
+ * those in planes. */
+static bool lies_gathered(const struct parcel *p, uint32_t field)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    return fby_segments_gather(plan) && !plan->yuv420 &&
+           !fby_setup_is_compact(p->setup, field);
+}
+
+static void list_ops(const struct parcel *p, uint32_t field, enum fby_pass pass,
+    struct fby_segments *list)
+{
+    const struct fby_expansion   *plan  = &p->setup->expansions[field];
+    const struct drawn           *drawn = &p->drawn[field];
+    const struct fby_piece_of_ops piece = {
+        .at    = lies_gathered(p, field) ? p->whole[field].at
+                                         : p->setup->work_offset[field],
+        .rows  = rows_of(p),
+        .plan  = drawn->plan,
+        .draws = drawn->rows,
+        .sums  = drawn->sums,
+        .out   = p->setup->out_offset[field],
+    };
+    if (fby_segments_gather(plan) && fby_segments_know(plan) &&
+        (pass == FBY_PASS_OPS || drawn->sums != 0)) {
+        fby_segments_add_ops(list, plan, &piece);
+    }
+}
+
+static void list_passes(const struct parcel *p, struct fby_segments *list)
+{
+    for (int pass = FBY_PASS_GREYS; pass < FBY_PASSES; pass++) {
+        fby_segments_pass(list, (enum fby_pass)pass);
+        for (uint32_t i = 0; i < p->setup->n_fields && rows_of(p) > 0; i++) {
+            list_ops(p, i, (enum fby_pass)pass, list);
+        }
+    }
+}
+
+/* ---- scales and offsets -------------------------------------------------- */
+
+static void put_factors(struct parcel *p, uint32_t field)
+{
+    float    factors[2 * FBY_MAX_FACTORS];
+    uint32_t n = fby_segments_factors(&p->setup->expansions[field], factors);
+    p->factors[field] = n > 0 ? put_bytes(p, factors, n * sizeof(float)) : 0;
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static fby_err put_fields(struct parcel *p, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; i < p->setup->n_fields && err == FBY_OK; i++) {
+        if (varies(p, i)) {
+            err = put_rows(p, i, why);
+        } else if (!fby_setup_is_compact(p->setup, i)) {
+            err = put_field(p, i, why);
+        } else if (p->setup->expansions[i].kind == FBY_EXPAND_ONE_HOT) {
+            err = check_ids(p, i, why);
+        }
+    }
+    if (err == FBY_OK) {
+        put_all_drawn(p);
+    }
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        put_factors(p, i);
+    }
+    p->valid = take_room(p->slot, rows_of(p));
+    memcpy(p->slot->arena + p->valid, p->task->batch->valid, rows_of(p));
+    return err;
+}
+
+/* ---- the list ------------------------------------------------------------ */
+
+/* To its tensor, or to where ops find it. */
+static void list_piece(const struct parcel *p, uint32_t field,
+    struct fby_piece piece, struct fby_segments *list)
+{
+    const struct fby_expansion *plan = &p->setup->expansions[field];
+    piece.draws                      = p->drawn[field].rows;
+    piece.factors                    = p->factors[field];
+    if (fby_segments_gather(plan)) {
+        piece.out = p->setup->work_offset[field];
+        fby_segments_add_gathered(list, plan, &piece);
+    } else {
+        piece.out = p->setup->out_offset[field];
+        fby_segments_add(list, plan, &piece);
+    }
+}
+
+static void list_chunks(
+    const struct parcel *p, uint32_t field, struct fby_segments *list)
+{
+    const struct fby_raw_field *raw = &p->task->layout->fields[field];
+    for (uint32_t i = 0; i < raw->n_chunks; i++) {
+        const struct fby_place *place = &p->slot->places[raw->first_chunk + i];
+        const struct fby_raw_span span =
+            fby_layout_chunk(p->task->layout, field, i);
+        const struct fby_piece piece = {
+            .at         = place->at,
+            .bytes      = place->bytes,
+            .packed     = place->packed,
+            .raw_offset = span.raw_offset,
+            .raw_bytes  = span.raw_bytes,
+        };
+        list_piece(p, field, piece, list);
+    }
+}
+
+static void list_made(
+    const struct parcel *p, uint32_t field, struct fby_segments *list)
+{
+    const struct whole                 *whole = &p->whole[field];
+    const struct fby_piece_of_documents piece = {
+        .at        = whole->at,
+        .rows      = rows_of(p),
+        .documents = (uint32_t)p->task->batch->rows_of[field].documents,
+        .out       = p->setup->out_offset[field],
+    };
+    if (whole->expanded) {
+        fby_segments_copy(list, whole->at, whole->bytes, piece.out);
+    } else {
+        fby_segments_add_documents(list, &p->setup->expansions[field], &piece);
+    }
+}
+
+static void list_whole(
+    const struct parcel *p, uint32_t field, struct fby_segments *list)
+{
+    const struct whole    *whole = &p->whole[field];
+    const struct fby_piece piece = {.at = whole->at, .raw_bytes = whole->bytes};
+    if (whole->expanded) {
+        fby_segments_copy(
+            list, whole->at, whole->bytes, p->setup->out_offset[field]);
+    } else if (!lies_gathered(p, field)) {
+        list_piece(p, field, piece, list);
+    }
+}
+
+/* The one offset that there is. */
+static void list_no_rows(const struct parcel *p, struct fby_segments *list)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        const struct fby_expansion *plan = &p->setup->expansions[i];
+        if (plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR) {
+            fby_segments_copy(list, p->groups[i], fby_type_bytes(plan->offsets),
+                p->setup->part_offset[i][1]);
+        } else if (is_made_here(p, i)) {
+            list_made(p, i, list);
+        }
+    }
+}
+
+static void list_fields(struct parcel *p, struct fby_segments *list)
+{
+    for (uint32_t i = 0; i < p->setup->n_fields; i++) {
+        if (is_made_here(p, i)) {
+            list_made(p, i, list);
+        } else if (varies(p, i)) {
+            each_piece(p, i, list);
+        } else if (fby_setup_is_compact(p->setup, i)) {
+            list_chunks(p, i, list);
+        } else {
+            list_whole(p, i, list);
+        }
+    }
+}
+
+static uint64_t list_all(struct parcel *p, struct fby_segments *list)
+{
+    fby_segments_begin(list, p->slot->arena, p->slot->used);
+    if (rows_of(p) > 0) {
+        list_fields(p, list);
+    } else {
+        list_no_rows(p, list);
+    }
+    fby_segments_copy(
+        list, p->valid, rows_of(p), p->setup->out_offset[p->setup->n_fields]);
+    list_passes(p, list);
+    return fby_segments_finish(list);
+}
+
+fby_err fby_parcel_send(struct fby_feed *feed,
+    const struct fby_parcel_host *host, const struct fby_unpack_task *task,
+    struct fby_why *why)
+{
+    struct fby_segments list;
+    struct parcel       p = {
+              .setup = host->setup,
+              .host  = host,
+              .task  = task,
+              .slot  = task->from,
+    };
+    fby_err err = FBY_OK;
+    if (rows_of(&p) > 0) {
+        err = put_fields(&p, why);
+    } else {
+        put_no_rows(&p);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint64_t                    bytes = list_all(&p, &list);
+    const struct fby_feed_batch batch = {
+        .epoch = task->batch->epoch,
+        .step  = task->batch->step,
+        .arena = (uint32_t)task->slot,
+        .bytes = bytes,
+        .list  = list.list,
+        .out   = task->batch->out,
+    };
+    return fby_feed_submit(feed, &batch, why);
+}

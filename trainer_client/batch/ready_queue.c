@@ -1,0 +1,331 @@
+#include "trainer_client/batch/ready_queue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "trainer_client/batch/batch_pool.h"
+
+/* Between two looks at whether the caller gives up. */
+#define LOOK_NS (FBY_NS_PER_S / 10)
+
+fby_err fby_desk_init(struct fby_desk *self)
+{
+    pthread_condattr_t monotonic;
+    *self = (struct fby_desk){.bell = fby_bell_open()};
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    fby_sum_begin(&self->digest);
+    return self->bell.fd >= 0 ? FBY_OK : FBY_SYS;
+}
+
+static struct forebay_batch *take_first(struct fby_desk *self)
+{
+    struct forebay_batch *batch = self->first;
+    self->first                 = batch->next;
+    self->n--;
+    if (self->first == NULL) {
+        self->last_batch = NULL;
+    }
+    batch->next = NULL;
+    return batch;
+}
+
+void fby_desk_fini(struct fby_desk *self)
+{
+    while (self->first != NULL) {
+        fby_batch_unref(take_first(self));
+    }
+    fby_bell_close(&self->bell);
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+}
+
+/* ---- the receiver's side ------------------------------------------------- */
+
+bool fby_desk_has_room(struct fby_desk *self, bool *hungry)
+{
+    pthread_mutex_lock(&self->lock);
+    bool room = self->n < FBY_DESK_AHEAD;
+    *hungry   = self->n == 0 && self->hungry;
+    pthread_mutex_unlock(&self->lock);
+    return room;
+}
+
+void fby_desk_put(struct fby_desk *self, struct forebay_batch *batch)
+{
+    pthread_mutex_lock(&self->lock);
+    if (self->last_batch == NULL) {
+        self->first = batch;
+    } else {
+        self->last_batch->next = batch;
+    }
+    self->last_batch = batch;
+    self->n++;
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_done(struct fby_desk *self, struct forebay_batch *batch,
+    fby_err err, const struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    batch->done = true;
+    batch->err  = err;
+    batch->why  = *why;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_opened(struct fby_desk *self, const struct forebay_info *info)
+{
+    pthread_mutex_lock(&self->lock);
+    self->info   = *info;
+    self->opened = true;
+    if (self->phase == FBY_PHASE_OPENING) {
+        self->phase = FBY_PHASE_STREAMING;
+    }
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_scanning(struct fby_desk *self, uint64_t done, uint64_t total)
+{
+    pthread_mutex_lock(&self->lock);
+    self->scan_done  = done;
+    self->scan_total = total;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_end(struct fby_desk *self)
+{
+    pthread_mutex_lock(&self->lock);
+    if (self->phase != FBY_PHASE_FAILED) {
+        self->phase = FBY_PHASE_ENDED;
+    }
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void fail_locked(struct fby_desk *self, enum forebay_status status,
+    const struct fby_why *why)
+{
+    if (self->phase == FBY_PHASE_FAILED) {
+        return;
+    }
+    self->phase   = FBY_PHASE_FAILED;
+    self->failure = status;
+    self->why     = *why;
+}
+
+void fby_desk_fail(struct fby_desk *self, enum forebay_status status,
+    const struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    fail_locked(self, status, why);
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_waiting(struct fby_desk *self, const char *text)
+{
+    pthread_mutex_lock(&self->lock);
+    snprintf(self->waiting.text, sizeof(self->waiting.text), "%s", text);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_look_again(struct fby_desk *self)
+{
+    pthread_mutex_lock(&self->lock);
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_desk_report(
+    struct fby_desk *self, const struct forebay_stats *receiver)
+{
+    pthread_mutex_lock(&self->lock);
+    struct forebay_stats *stats  = &self->stats;
+    struct forebay_stats  before = *stats;
+    *stats                       = *receiver;
+    stats->steps                 = before.steps;
+    stats->images                = before.images;
+    stats->raw_bytes             = before.raw_bytes;
+    stats->wait_ns               = before.wait_ns;
+    pthread_mutex_unlock(&self->lock);
+}
+
+/* ---- the trainer's side -------------------------------------------------- */
+
+/* False when the deadline (< 0: none) has passed. */
+static bool wait_changed(struct fby_desk *self, int64_t deadline_ns)
+{
+    if (deadline_ns < 0) {
+        pthread_cond_wait(&self->changed, &self->lock);
+        return true;
+    }
+    const struct timespec until = {
+        .tv_sec  = (time_t)(deadline_ns / FBY_NS_PER_S),
+        .tv_nsec = (long)(deadline_ns % FBY_NS_PER_S),
+    };
+    return pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0;
+}
+
+/* Call back, without the lock; false: give up. */
+static bool ask_watch(
+    struct fby_desk *self, const struct fby_open_watch *watch, uint64_t *told)
+{
+    uint64_t done = self->scan_done;
+    uint64_t all  = self->scan_total;
+    pthread_mutex_unlock(&self->lock);
+    if (watch->on_scan != NULL && all > 0 && done != *told) {
+        *told = done;
+        watch->on_scan(watch->on_scan_arg, done, all);
+    }
+    bool go_on = watch->give_up == NULL || !watch->give_up(watch->give_up_arg);
+    pthread_mutex_lock(&self->lock);
+    return go_on;
+}
+
+static enum forebay_status wait_open_locked(
+    struct fby_desk *self, const struct fby_open_watch *watch)
+{
+    uint64_t told = UINT64_MAX;
+    while (self->phase == FBY_PHASE_OPENING) {
+        int64_t look_ns = fby_now_ns() + LOOK_NS;
+        int64_t left_ns = watch->deadline_ns - fby_now_ns();
+        (void)wait_changed(
+            self, left_ns < LOOK_NS ? watch->deadline_ns : look_ns);
+        if (!ask_watch(self, watch, &told)) {
+            return FOREBAY_INTERRUPTED;
+        }
+        if (left_ns <= 0 && self->phase == FBY_PHASE_OPENING) {
+            return FOREBAY_TIMEOUT;
+        }
+    }
+    return self->phase == FBY_PHASE_FAILED && !self->opened ? self->failure
+                                                            : FOREBAY_OK;
+}
+
+enum forebay_status fby_desk_wait_open(struct fby_desk *self,
+    const struct fby_open_watch *watch, struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    enum forebay_status status = wait_open_locked(self, watch);
+    if (status == FOREBAY_TIMEOUT) {
+        *why = self->waiting;
+    } else if (status != FOREBAY_OK && status != FOREBAY_INTERRUPTED) {
+        *why = self->why;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return status;
+}
+
+static enum forebay_status deliver(
+    struct fby_desk *self, void *stream, struct forebay_batch **out)
+{
+    struct forebay_batch *batch = self->first;
+    if (batch->err == FBY_OK) {
+        batch->err = fby_shelf_deliver(batch, stream, &batch->why);
+    }
+    if (batch->err != FBY_OK) {
+        bool system = batch->err == FBY_SYS;
+        fail_locked(self, system ? FOREBAY_SYSTEM : FOREBAY_DATA, &batch->why);
+        self->last = self->why;
+        return self->failure;
+    }
+    *out         = take_first(self);
+    self->hungry = false;
+    self->stats.steps++;
+    self->stats.images += batch->rows;
+    self->stats.raw_bytes += batch->raw_bytes;
+    if (batch->has_digests) {
+        fby_sum_add(
+            &self->digest, batch->digest.bytes, sizeof(batch->digest.bytes));
+    }
+    return FOREBAY_OK;
+}
+
+static enum forebay_status all_held(
+    struct fby_desk *self, struct fby_shelf *shelf)
+{
+    struct fby_shelf_counts counts = fby_shelf_counts(shelf);
+    (void)fby_because(&self->last, FBY_FULL,
+        "you hold %u batches, %s; release some", counts.held,
+        counts.dry ? "and there is no memory for another"
+                   : "all that max_held_bytes allows");
+    return FOREBAY_FULL;
+}
+
+/* What there is to say without waiting; FOREBAY_TIMEOUT: nothing yet. */
+static enum forebay_status look(struct fby_desk *self, struct fby_shelf *shelf,
+    void *stream, struct forebay_batch **out)
+{
+    bool empty = self->first == NULL;
+    if (!empty && self->first->done && fby_shelf_is_blocked(shelf)) {
+        (void)fby_because(&self->last, FBY_FULL,
+            "with fixed_outputs one batch is held at a time; release it");
+        return FOREBAY_FULL;
+    }
+    if (!empty && self->first->done) {
+        return deliver(self, stream, out);
+    }
+    if (empty && self->phase == FBY_PHASE_FAILED) {
+        self->last = self->why;
+        return self->failure;
+    }
+    if (empty && self->phase == FBY_PHASE_ENDED) {
+        self->last.text[0] = '\0';
+        return FOREBAY_END;
+    }
+    if (empty && fby_shelf_is_full(shelf)) {
+        return all_held(self, shelf);
+    }
+    return FOREBAY_TIMEOUT;
+}
+
+static void say_waiting(struct fby_desk *self)
+{
+    self->last = self->waiting;
+    if (self->last.text[0] == '\0') {
+        snprintf(self->last.text, sizeof(self->last.text),
+            "the next batch is not there yet");
+    }
+}
+
+enum forebay_status fby_desk_next(struct fby_desk *self,
+    struct fby_shelf *shelf, int64_t timeout_ns, void *stream,
+    struct forebay_batch **out)
+{
+    int64_t begun_ns = timeout_ns == 0 ? 0 : fby_now_ns();
+    bool    ever     = timeout_ns < 0 || timeout_ns > INT64_MAX - begun_ns;
+    int64_t until    = ever ? -1 : begun_ns + timeout_ns;
+    bool    time     = timeout_ns != 0;
+    pthread_mutex_lock(&self->lock);
+    enum forebay_status status = look(self, shelf, stream, out);
+    while (status == FOREBAY_TIMEOUT) {
+        if (!self->hungry) {
+            self->hungry = true;
+            fby_bell_ring(&self->bell);
+        }
+        if (!time) {
+            break;
+        }
+        time   = wait_changed(self, until);
+        status = look(self, shelf, stream, out);
+    }
+    if (status == FOREBAY_TIMEOUT) {
+        say_waiting(self);
+    }
+    if (timeout_ns != 0) {
+        self->stats.wait_ns += fby_now_ns() - begun_ns;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (status == FOREBAY_OK) {
+        fby_bell_ring(&self->bell); /* there is room for another */
+    }
+    return status;
+}

@@ -1,0 +1,84 @@
+#include "trainer_client/batch/tensors.h"
+
+#include <stdio.h>
+
+static DLDataType dl_type(enum fby_type type)
+{
+    static const DLDataType types[] = {
+        [FBY_U8]   = {kDLUInt, 8, 1},
+        [FBY_U16]  = {kDLUInt, 16, 1},
+        [FBY_I32]  = {kDLInt, 32, 1},
+        [FBY_I64]  = {kDLInt, 64, 1},
+        [FBY_F16]  = {kDLFloat, 16, 1},
+        [FBY_BF16] = {kDLBfloat, 16, 1},
+        [FBY_F32]  = {kDLFloat, 32, 1},
+        [FBY_U32]  = {kDLUInt, 32, 1},
+        [FBY_BOOL] = {kDLBool, 8, 1},
+    };
+    return types[type];
+}
+
+static struct fby_tensor *next_tensor(const struct fby_setup *setup,
+    struct forebay_batch *batch, const char *name, const char *suffix)
+{
+    struct fby_tensor *tensor = &batch->tensors[batch->n_tensors++];
+    snprintf(tensor->name, sizeof(tensor->name), "%s%s", name, suffix);
+    tensor->view.shape   = tensor->shape;
+    tensor->view.strides = tensor->strides;
+    tensor->view.device =
+        (DLDevice){.device_type = setup->cuda != NULL ? kDLCUDA : kDLCPU,
+            .device_id          = setup->cuda != NULL ? setup->gpu : 0};
+    return tensor;
+}
+
+static void put_dense(
+    const struct fby_setup *setup, struct forebay_batch *batch, uint32_t field)
+{
+    const struct fby_expansion *plan = &setup->expansions[field];
+    struct fby_tensor *tensor = next_tensor(setup, batch, plan->name, "");
+    tensor->view.data         = batch->memory + setup->out_offset[field];
+    tensor->view.dtype        = dl_type(plan->to);
+    tensor->view.ndim         = (int32_t)fby_expansion_tensor(
+                plan, batch->rows, tensor->shape, tensor->strides);
+}
+
+static void put_varying(
+    const struct fby_setup *setup, struct forebay_batch *batch, uint32_t field)
+{
+    const struct fby_expansion *plan = &setup->expansions[field];
+    for (uint32_t i = 0; i < plan->n_tensors; i++) {
+        struct fby_tensor *tensor =
+            next_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
+        tensor->view.data  = batch->memory + setup->part_offset[field][i];
+        tensor->view.dtype = dl_type(plan->tensors[i].type);
+        tensor->view.ndim  = (int32_t)fby_expansion_rows_tensor(
+             plan, i, &batch->rows_of[field], tensor->shape, tensor->strides);
+    }
+}
+
+static void put_valid(
+    const struct fby_setup *setup, struct forebay_batch *batch)
+{
+    struct fby_tensor *tensor = next_tensor(setup, batch, "valid", "");
+    tensor->view.data  = batch->memory + setup->out_offset[setup->n_fields];
+    tensor->view.dtype = (DLDataType){kDLBool, 8, 1};
+    tensor->view.ndim  = 1;
+    tensor->shape[0]   = batch->rows;
+    tensor->strides[0] = 1;
+}
+
+void fby_batch_tensors(
+    const struct fby_setup *setup, struct forebay_batch *batch)
+{
+    batch->n_tensors = 0;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        if (fby_expansion_varies(&setup->expansions[i])) {
+            put_varying(setup, batch, i);
+        } else {
+            put_dense(setup, batch, i);
+        }
+    }
+    if (setup->split->content.last == FBY_LAST_PAD) {
+        put_valid(setup, batch);
+    }
+}

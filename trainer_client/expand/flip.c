@@ -1,0 +1,117 @@
+/* flip.c - pictures of which flips are all that is drawn, on the host.
+ *
+ * The bytes of a flipped picture are turned round a piece at a time, and go
+ * through the kernel of any picture: one piece stays in the cache, and is as
+ * many pixels as make the kernel fast, wherever lines end. Masks go through the
+ * table from the other end. */
+#include <string.h>
+
+#include "trainer_client/expand/device.h"
+#include "trainer_client/expand/picture.h"
+
+enum { PIECE = 4096 /* pixels */, RGB = 3 };
+
+void fby_turn_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(out + (size_t)i * RGB, raw + (size_t)(n - 1 - i) * RGB, RGB);
+    }
+}
+
+struct turned {
+    struct fby_picture   picture;
+    struct fby_expansion plan; /* of the pixels that are there */
+    fby_expand_image_fn *expand;
+    fby_turn_fn         *turn;
+    size_t               first; /* of them, in the result */
+    uint8_t             *out;   /* of the picture */
+    uint8_t              bytes[PIECE * RGB];
+};
+
+static void flush(struct turned *self)
+{
+    bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
+    size_t step   = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
+    if (self->plan.pixels > 0) {
+        self->expand(
+            &self->plan, self->bytes, false, self->out + self->first * step);
+    }
+    self->first += self->plan.pixels;
+    self->plan.pixels = 0;
+}
+
+static void turn_line(struct turned *self, uint32_t y)
+{
+    uint32_t width = self->plan.ops.width;
+    for (uint32_t x = 0; x < width;) {
+        uint32_t       room = PIECE - self->plan.pixels;
+        uint32_t       n    = width - x < room ? width - x : room;
+        uint8_t       *to   = self->bytes + (size_t)self->plan.pixels * RGB;
+        const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
+        if (self->picture.mirror_x) {
+            self->turn(from, n, to);
+        } else {
+            memcpy(to, from, (size_t)n * RGB);
+        }
+        x += n;
+        self->plan.pixels += n;
+        if (self->plan.pixels == PIECE) {
+            flush(self);
+        }
+    }
+}
+
+static void turn_picture(struct turned *self, const struct fby_ops_row *row,
+    const uint8_t *raw, uint8_t *out)
+{
+    fby_picture_init(&self->picture, &self->plan, row, raw);
+    self->first = 0;
+    self->out   = out;
+    for (uint32_t y = 0; y < self->plan.ops.height; y++) {
+        turn_line(self, y);
+    }
+    flush(self);
+}
+
+static void flip_by_table(const struct fby_expansion *plan,
+    const struct fby_ops_row *row, const uint8_t *raw, uint8_t *out)
+{
+    size_t line = (size_t)plan->ops.width * plan->channels;
+    for (uint32_t y = 0; y < plan->ops.height; y++) {
+        uint32_t from = row->mirror_y ? plan->ops.height - 1 - y : y;
+        fby_expand_line(plan, raw + from * line, row->mirror_x != 0,
+            (size_t)y * plan->ops.width, out);
+    }
+}
+
+static void as_it_is(const struct fby_expansion *plan, const uint8_t *raw,
+    fby_expand_image_fn *expand, uint8_t *out)
+{
+    if (plan->yuv420) {
+        fby_expand_yuv(plan, raw, false, out);
+    } else {
+        expand(plan, raw, false, out);
+    }
+}
+
+void fby_expand_flips(const struct fby_expand_job *job)
+{
+    const struct fby_expansion *plan = job->plan;
+    struct turned               turned;
+    turned.plan        = *plan;
+    turned.plan.pixels = 0;
+    turned.expand      = fby_expand_image_of(fby_simd());
+    turned.turn        = fby_turn_of(fby_simd());
+    for (uint32_t r = 0; r < job->rows; r++) {
+        const struct fby_ops_row *row = &job->draws[r];
+        const uint8_t *raw = (const uint8_t *)job->raw + r * plan->raw_bytes;
+        uint8_t       *out = (uint8_t *)job->out + r * plan->out_bytes;
+        if (row->mirror_x == 0 && row->mirror_y == 0) {
+            as_it_is(plan, raw, turned.expand, out);
+        } else if (plan->channels == RGB) {
+            turn_picture(&turned, row, raw, out);
+        } else {
+            flip_by_table(plan, row, raw, out);
+        }
+    }
+}

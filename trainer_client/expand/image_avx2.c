@@ -1,0 +1,249 @@
+/* Images in AVX2: the arithmetic itself instead of a table, 32 values at a
+ * time. Multiplication and addition are two operations with a rounding each, as
+ * in value.h, so that the bits are the table's. What is not here (other
+ * dtypes, two or four channels) and what is left over at the end goes through
+ * the table. */
+#include <immintrin.h>
+#include <string.h>
+
+#include "common/rgb_avx2.h"
+#include "trainer_client/expand/image.h"
+
+enum { STEP = 32 /* values */, HALF = 8 /* a vector of floats */ };
+
+struct affine { /* of eight neighbouring values */
+    __m256 scale, offset;
+};
+
+static struct affine same(float scale, float offset)
+{
+    return (struct affine){_mm256_set1_ps(scale), _mm256_set1_ps(offset)};
+}
+
+static __m256 apply(__m128i bytes, struct affine how)
+{
+    __m256 value = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
+    return _mm256_add_ps(_mm256_mul_ps(value, how.scale), how.offset);
+}
+
+/* ---- eight floats to eight values ---------------------------------------- */
+
+/* bfloat16 of finite numbers, nearest, ties to even, as u32. */
+static __m256i to_bf16(__m256 value)
+{
+    __m256i bits = _mm256_castps_si256(value);
+    __m256i odd =
+        _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    bits = _mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff));
+    return _mm256_srli_epi32(_mm256_add_epi32(bits, odd), 16);
+}
+
+static __m128i pack_bf16(__m256 value)
+{
+    __m256i wide = to_bf16(value);
+    return _mm_packus_epi32(
+        _mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
+}
+
+static void put_16(uint8_t *out, __m128i value, bool past_cache)
+{
+    if (past_cache) {
+        _mm_stream_si128((void *)out, value);
+    } else {
+        _mm_storeu_si128((void *)out, value);
+    }
+}
+
+static void put_f32(uint8_t *out, __m256 value, bool past_cache)
+{
+    if (past_cache) {
+        _mm256_stream_ps((float *)(void *)out, value);
+    } else {
+        _mm256_storeu_ps((float *)(void *)out, value);
+    }
+}
+
+/* `to` and `past_cache` are known where this is compiled into. */
+static inline __attribute__((always_inline)) void put(
+    uint8_t *out, __m256 value, enum fby_type to, bool past_cache)
+{
+    if (to == FBY_F32) {
+        put_f32(out, value, past_cache);
+    } else if (to == FBY_BF16) {
+        put_16(out, pack_bf16(value), past_cache);
+    } else {
+        put_16(
+            out, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT), past_cache);
+    }
+}
+
+/* ---- runs of values ------------------------------------------------------ */
+
+/* Values of one channel, 32 of them. */
+static inline __attribute__((always_inline)) void put_32(uint8_t *out,
+    __m256i bytes, struct affine how, enum fby_type to, bool past_cache)
+{
+    size_t  step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
+    __m128i low  = _mm256_castsi256_si128(bytes);
+    __m128i high = _mm256_extracti128_si256(bytes, 1);
+    put(out, apply(low, how), to, past_cache);
+    put(out + step, apply(_mm_srli_si128(low, HALF), how), to, past_cache);
+    put(out + 2 * step, apply(high, how), to, past_cache);
+    put(out + 3 * step, apply(_mm_srli_si128(high, HALF), how), to, past_cache);
+}
+
+/* Each of these returns how many pixels it did; the rest is for the table. */
+
+static inline __attribute__((always_inline)) size_t planar(
+    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
+    enum fby_type to, bool past_cache)
+{
+    size_t        width = to == FBY_F32 ? 4 : 2;
+    size_t        plane = plan->plane * width;
+    struct affine r     = same(plan->scale[0], plan->offset[0]);
+    struct affine g     = same(plan->scale[1], plan->offset[1]);
+    struct affine b     = same(plan->scale[2], plan->offset[2]);
+    size_t        x     = 0;
+    for (; x + STEP <= plan->pixels; x += STEP) {
+        struct rgb_32 v = rgb_apart(raw + 3 * x);
+        put_32(out + x * width, v.r, r, to, past_cache);
+        put_32(out + plane + x * width, v.g, g, to, past_cache);
+        put_32(out + 2 * plane + x * width, v.b, b, to, past_cache);
+    }
+    return x;
+}
+
+/* Channels in turn, as they are: eight pixels of three are three vectors. */
+static inline __attribute__((always_inline)) size_t interleaved(
+    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
+    enum fby_type to, bool past_cache)
+{
+    size_t        step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
+    uint32_t      n    = plan->channels;
+    struct affine how[3];
+    for (uint32_t k = 0; k < n; k++) {
+        float scale[HALF];
+        float offset[HALF];
+        for (uint32_t i = 0; i < HALF; i++) {
+            scale[i]  = plan->scale[(HALF * k + i) % n];
+            offset[i] = plan->offset[(HALF * k + i) % n];
+        }
+        how[k] =
+            (struct affine){_mm256_loadu_ps(scale), _mm256_loadu_ps(offset)};
+    }
+    size_t x = 0;
+    for (; x + HALF <= plan->pixels; x += HALF) {
+        for (uint32_t k = 0; k < n; k++) {
+            __m128i bytes = _mm_loadl_epi64((const void *)raw);
+            put(out, apply(bytes, how[k]), to, past_cache);
+            raw += HALF;
+            out += step;
+        }
+    }
+    return x;
+}
+
+static size_t planes_of_u8(
+    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
+{
+    size_t plane = plan->plane;
+    size_t x     = 0;
+    for (; x + STEP <= plan->pixels; x += STEP) {
+        struct rgb_32 v = rgb_apart(raw + 3 * x);
+        _mm256_storeu_si256((void *)(out + x), v.r);
+        _mm256_storeu_si256((void *)(out + plane + x), v.g);
+        _mm256_storeu_si256((void *)(out + 2 * plane + x), v.b);
+    }
+    return x;
+}
+
+/* ---- which --------------------------------------------------------------- */
+
+/* One loop for each dtype, and one that writes past the cache. */
+#define FOR_EACH(walk)                                                 \
+    static size_t walk##_all(const struct fby_expansion *plan,         \
+        const uint8_t *raw, uint8_t *out, bool past_cache)             \
+    {                                                                  \
+        switch (plan->to) {                                            \
+        case FBY_F32:                                                  \
+            return past_cache ? walk(plan, raw, out, FBY_F32, true)    \
+                              : walk(plan, raw, out, FBY_F32, false);  \
+        case FBY_BF16:                                                 \
+            return past_cache ? walk(plan, raw, out, FBY_BF16, true)   \
+                              : walk(plan, raw, out, FBY_BF16, false); \
+        case FBY_F16:                                                  \
+            return past_cache ? walk(plan, raw, out, FBY_F16, true)    \
+                              : walk(plan, raw, out, FBY_F16, false);  \
+        case FBY_U8:                                                   \
+        case FBY_U16:                                                  \
+        case FBY_I32:                                                  \
+        case FBY_I64:                                                  \
+        case FBY_U32:                                                  \
+        case FBY_BOOL:                                                 \
+            break;                                                     \
+        }                                                              \
+        return 0;                                                      \
+    }
+
+FOR_EACH(planar)
+FOR_EACH(interleaved)
+
+/* Writing past the cache wants vectors at multiples of their size. */
+static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
+{
+    size_t plane = (size_t)plan->plane * fby_type_bytes(plan->to);
+    return ((uintptr_t)out | plane) % STEP == 0;
+}
+
+static bool moves_only(const struct fby_expansion *plan)
+{
+    bool moves = true;
+    for (uint32_t c = 0; c < 3; c++) {
+        moves = moves && plan->scale[c] == 1 && plan->offset[c] == 0;
+    }
+    return moves;
+}
+
+static size_t fast_part(const struct fby_expansion *plan, const uint8_t *raw,
+    bool past_cache, uint8_t *out)
+{
+    bool planes = plan->layout == FBY_LAYOUT_CHW && plan->channels > 1;
+    past_cache  = past_cache && is_aligned(plan, out);
+    if (plan->channels != 3 && plan->channels != 1) {
+        return 0;
+    }
+    if (!planes) {
+        return interleaved_all(plan, raw, out, past_cache);
+    }
+    if (plan->to == FBY_U8) {
+        return moves_only(plan) ? planes_of_u8(plan, raw, out) : 0;
+    }
+    return planar_all(plan, raw, out, past_cache);
+}
+
+void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
+    bool past_cache, uint8_t *out)
+{
+    fby_expand_pixels(plan, raw, fast_part(plan, raw, past_cache, out), out);
+    if (past_cache) {
+        _mm_sfence();
+    }
+}
+
+/* Five pixels of sixteen bytes at a time, read as they lie in memory, which is
+ * what it has ready; the byte too many that is written is a later pixel's. */
+void fby_turn_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
+{
+    enum { PIXEL = 3, AT_ONCE = 5, SPARE = 15 };
+    const __m128i order =
+        _mm_setr_epi8(SPARE, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2);
+    size_t k = 0;
+    for (; k + AT_ONCE + 1 <= n; k += AT_ONCE) {
+        __m128i pixels = _mm_loadu_si128((const void *)(raw + k * PIXEL));
+        _mm_storeu_si128((void *)(out + (n - k - AT_ONCE) * PIXEL - 1),
+            _mm_shuffle_epi8(pixels, order));
+    }
+    for (; k < n; k++) {
+        memcpy(out + (n - k - 1) * PIXEL, raw + k * PIXEL, PIXEL);
+    }
+}

@@ -1,0 +1,128 @@
+/* Pictures of three channels to planes of 16-bit numbers, in AVX-512, 32 pixels
+ * at a time: one instruction takes every third of 48 bytes and widens it to a
+ * u32. The arithmetic is that of image_avx2.c, which does all other arrays,
+ * f32 too: that is bound by memory. */
+#include <immintrin.h>
+
+#include "trainer_client/expand/image.h"
+
+enum { STEP = 32 /* pixels */, LINE = 64 /* bytes */ };
+
+struct affine {
+    __m512 scale, offset;
+};
+
+/* Byte 3i + c to u32 i. */
+static __m512i channel(__m512i pixels, uint32_t c)
+{
+    const __m512i thirds = _mm512_setr_epi32(
+        0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39, 42, 45);
+    __m512i from = _mm512_add_epi32(thirds, _mm512_set1_epi32((int)c));
+    return _mm512_maskz_permutexvar_epi8(0x1111111111111111, from, pixels);
+}
+
+static __m512 apply(__m512i bytes, struct affine how)
+{
+    return _mm512_add_ps(
+        _mm512_mul_ps(_mm512_cvtepi32_ps(bytes), how.scale), how.offset);
+}
+
+/* Finite numbers to nearest bfloat16, ties to even, in the upper halves. */
+static __m512i rounded(__m512 value)
+{
+    __m512i bits = _mm512_castps_si512(value);
+    __m512i odd =
+        _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    bits = _mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff));
+    return _mm512_add_epi32(bits, odd);
+}
+
+static __m512i to_bf16(__m512 low, __m512 high)
+{
+    /* Every odd u16 of both. */
+    const __m512i upper = _mm512_add_epi32(_mm512_set1_epi32(0x00030001),
+        _mm512_mullo_epi32(_mm512_set1_epi32(0x00040004),
+            _mm512_setr_epi32(
+                0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)));
+    return _mm512_permutex2var_epi16(rounded(low), upper, rounded(high));
+}
+
+static __m512i to_f16(__m512 low, __m512 high)
+{
+    return _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT)),
+        _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
+}
+
+/* `to` and `past_cache` are known where this is compiled into. */
+static inline __attribute__((always_inline)) void put_32(
+    uint8_t *out, __m512 low, __m512 high, enum fby_type to, bool past_cache)
+{
+    __m512i line = to == FBY_BF16 ? to_bf16(low, high) : to_f16(low, high);
+    if (past_cache) {
+        _mm512_stream_si512((void *)out, line);
+    } else {
+        _mm512_storeu_si512(out, line);
+    }
+}
+
+/* Returns how many pixels it did. */
+static inline __attribute__((always_inline)) size_t planar(
+    const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
+    enum fby_type to, bool past_cache)
+{
+    const __mmask64 sixteen = (UINT64_C(1) << 48) - 1; /* pixels */
+    struct affine   how[3];
+    for (uint32_t c = 0; c < 3; c++) {
+        how[c] = (struct affine){
+            _mm512_set1_ps(plan->scale[c]), _mm512_set1_ps(plan->offset[c])};
+    }
+    size_t x = 0;
+    for (; x + STEP <= plan->pixels; x += STEP) {
+        __m512i low  = _mm512_maskz_loadu_epi8(sixteen, raw + 3 * x);
+        __m512i high = _mm512_maskz_loadu_epi8(sixteen, raw + 3 * x + 48);
+        for (uint32_t c = 0; c < 3; c++) {
+            put_32(out + 2 * (c * (size_t)plan->plane + x),
+                apply(channel(low, c), how[c]), apply(channel(high, c), how[c]),
+                to, past_cache);
+        }
+    }
+    return x;
+}
+
+/* Lines past the cache begin where lines do. */
+static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
+{
+    return ((uintptr_t)out | 2 * (size_t)plan->plane) % LINE == 0;
+}
+
+static size_t fast_part(const struct fby_expansion *plan, const uint8_t *raw,
+    bool past_cache, uint8_t *out)
+{
+    if (plan->to == FBY_BF16) {
+        return past_cache ? planar(plan, raw, out, FBY_BF16, true)
+                          : planar(plan, raw, out, FBY_BF16, false);
+    }
+    return past_cache ? planar(plan, raw, out, FBY_F16, true)
+                      : planar(plan, raw, out, FBY_F16, false);
+}
+
+static bool is_mine(const struct fby_expansion *plan)
+{
+    return plan->layout == FBY_LAYOUT_CHW && plan->channels == 3 &&
+           (plan->to == FBY_BF16 || plan->to == FBY_F16);
+}
+
+void fby_expand_image_avx512(const struct fby_expansion *plan,
+    const uint8_t *raw, bool past_cache, uint8_t *out)
+{
+    if (!is_mine(plan)) {
+        fby_expand_image_avx2(plan, raw, past_cache, out);
+        return;
+    }
+    past_cache = past_cache && is_aligned(plan, out);
+    fby_expand_pixels(plan, raw, fast_part(plan, raw, past_cache, out), out);
+    if (past_cache) {
+        _mm_sfence();
+    }
+}

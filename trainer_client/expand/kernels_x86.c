@@ -1,0 +1,20 @@
+#include "trainer_client/expand/image.h"
+
+fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? fby_yuv_line_avx2 : fby_yuv_line_portable;
+}
+
+fby_turn_fn *fby_turn_of(enum fby_simd level)
+{
+    return level >= FBY_SIMD_AVX2 ? fby_turn_avx2 : fby_turn_portable;
+}
+
+fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)
+{
+    if (level >= FBY_SIMD_AVX512) {
+        return fby_expand_image_avx512;
+    }
+    return level >= FBY_SIMD_AVX2 ? fby_expand_image_avx2
+                                  : fby_expand_image_portable;
+}

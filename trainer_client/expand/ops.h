@@ -1,0 +1,288 @@
+/* ops.h - the ops of the device, one pixel at a time.
+ *
+ * Arithmetic and nothing else, inline, so that every device is compiled from
+ * the same lines (see value.h). A pixel of the result comes from one pixel of
+ * its own picture, mirrored or not, and of one of its partner's where two rows
+ * are mixed; all that was drawn is in struct fby_ops_row. Levels are binary32,
+ * 0 to 1 until normalize. Only contrast needs to know more than its pixel: the
+ * mean grey of the picture as it is then, from a pass of its own over sums of
+ * whole numbers, which any order of summing makes equal.
+ *
+ * torchvision v2 on float32 pictures, for the same draws: flips, erasing,
+ * mixup, cutmix, brightness and hue are the same bits; normalize is where any
+ * other op that looks at levels stands in the list (alone, or with flips, it
+ * is value.h's); saturation and contrast are within 3e-7. */
+#ifndef FBY_CLIENT_EXPAND_OPS_H
+#define FBY_CLIENT_EXPAND_OPS_H
+
+#include "trainer_client/expand/value.h"
+
+enum fby_ops_stage { /* what is done to levels, in the order of the list */
+    FBY_OPS_ERASE     = 1,
+    FBY_OPS_JITTER    = 2,
+    FBY_OPS_NORMALIZE = 3
+};
+enum { FBY_OPS_STAGES = 3 };
+
+/* The same for every row. */
+struct fby_ops_plan {
+    uint32_t width, height;
+    uint32_t n_stages;
+    uint8_t  stages[FBY_OPS_STAGES];
+    uint8_t  plain;      /* flips, and normalize at most: see the table */
+    uint8_t  normalized; /* else levels are handed out as 0 to 255 */
+    float    value[3];   /* of what is erased */
+    float    mean[3];
+    float    std[3];
+};
+
+enum fby_ops_jitter { /* kinds of steps, as in pipeline/step.h */
+    FBY_OPS_BRIGHTNESS = 4,
+    FBY_OPS_CONTRAST   = 5,
+    FBY_OPS_SATURATION = 6,
+    FBY_OPS_HUE        = 7
+};
+
+enum fby_ops_pair { FBY_OPS_ALONE, FBY_OPS_MIXUP, FBY_OPS_CUTMIX };
+
+struct fby_ops_box { /* of pixels of the result; empty where left == right */
+    uint32_t left, top, right, bottom;
+};
+
+/* What was drawn for one row. */
+struct fby_ops_row {
+    uint8_t            mirror_x, mirror_y;
+    uint8_t            n_jitter;
+    uint8_t            jitter[4]; /* enum fby_ops_jitter, in order */
+    float              factor[4];
+    float              grey; /* the mean before contrast; filled by a pass */
+    struct fby_ops_box erase;
+    uint8_t            pair;        /* enum fby_ops_pair */
+    uint32_t           partner;     /* a row of this batch */
+    struct fby_ops_box cut;         /* cutmix: where the partner shows */
+    float              share;       /* mixup: of the row's own picture, */
+    float              rest;        /* and of its partner's */
+    float              label_share; /* the same of labels */
+    float              label_rest;
+};
+
+/* ---- one level, one pixel ------------------------------------------------ */
+
+/* What torchvision multiplies by; division by it gives the byte again, but for
+ * the last. */
+#define FBY_OPS_UNIT 0.00392156862745098F /* 1 / 255 */
+
+FBY_DEVICE_INLINE float fby_ops_level(uint8_t value)
+{
+    return (float)value * FBY_OPS_UNIT;
+}
+
+/* What is not normalised is handed out as 0 to 255. */
+FBY_DEVICE_INLINE float fby_ops_byte(float level)
+{
+    return level < 1.0F ? level / FBY_OPS_UNIT : level * 255.0F;
+}
+
+FBY_DEVICE_INLINE float fby_ops_limit(float level)
+{
+    return level < 0.0F ? 0.0F : level > 1.0F ? 1.0F : level;
+}
+
+FBY_DEVICE_INLINE float fby_ops_grey(const float rgb[3])
+{
+    float red   = rgb[0] * 0.2989F;
+    float green = rgb[1] * 0.587F;
+    float blue  = rgb[2] * 0.114F;
+    float sum   = red + green;
+    return sum + blue;
+}
+
+/* A grey as a whole number of 2^-24, for sums that no order changes. */
+FBY_DEVICE_INLINE uint64_t fby_ops_grey_q24(const float rgb[3])
+{
+    float scaled = fby_ops_grey(rgb) * 16777216.0F;
+    return (uint64_t)fby_f32_to_int(scaled, 0, INT64_C(1) << 25);
+}
+
+/* Of `sum` over `pixels` of them. */
+FBY_DEVICE_INLINE float fby_ops_mean_grey(uint64_t sum, uint64_t pixels)
+{
+    return (float)((double)sum / ((double)pixels * 16777216.0));
+}
+
+FBY_DEVICE_INLINE float fby_ops_blend(float level, float other, float factor)
+{
+    float own  = level * factor;
+    float rest = other * (1.0F - factor);
+    return fby_ops_limit(own + rest);
+}
+
+/* The hue of a pixel as a share of the circle, 0 to 1. */
+FBY_DEVICE_INLINE float fby_ops_hue(const float rgb[3], float most, float range)
+{
+    float red   = (most - rgb[0]) / range;
+    float green = (most - rgb[1]) / range;
+    float blue  = (most - rgb[2]) / range;
+    float hue   = 0.0F;
+    if (most == rgb[0]) {
+        hue = blue - green;
+    } else if (most == rgb[1]) {
+        hue = red + 2.0F;
+        hue = hue - blue;
+    } else {
+        hue = green + 4.0F;
+        hue = hue - red;
+    }
+    hue = hue * (1.0F / 6.0F);
+    hue = hue + 1.0F;
+    return hue >= 1.0F ? hue - 1.0F : hue;
+}
+
+struct fby_ops_hsv {
+    float value, p, q, t;
+};
+
+/* Which of the four a channel is in each sixth of the circle, 2 bits each. */
+FBY_DEVICE_INLINE float fby_ops_pick(
+    const struct fby_ops_hsv *of, uint32_t order, uint32_t sector)
+{
+    uint32_t which = order >> (2 * sector) & 3;
+    float    first = which == 0 ? of->value : of->p;
+    float    last  = which == 2 ? of->q : of->t;
+    return which < 2 ? first : last;
+}
+
+/* The colour of a hue, in sixths of the circle, with saturation and value. */
+FBY_DEVICE_INLINE void fby_ops_colour(
+    float hue, float saturation, float value, float rgb[3])
+{
+    float              sixths = hue * 6.0F;
+    uint32_t           sector = (uint32_t)sixths; /* 0 to 6 */
+    float              part   = saturation * (sixths - (float)sector);
+    float              grey   = 1.0F - saturation;
+    struct fby_ops_hsv of     = {value, fby_ops_limit(grey * value),
+            fby_ops_limit((1.0F - part) * value),
+            fby_ops_limit((part + grey) * value)};
+    sector                    = sector % 6;
+    rgb[0] = fby_ops_pick(&of, 0x358, sector); /* v q p p t v */
+    rgb[1] = fby_ops_pick(&of, 0x583, sector); /* t v v q p p */
+    rgb[2] = fby_ops_pick(&of, 0x835, sector); /* p p t v v q */
+}
+
+/* `turn` is -1/2 to 1/2 of the circle. */
+FBY_DEVICE_INLINE void fby_ops_turn(float turn, float rgb[3])
+{
+    float most  = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
+    float least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
+    most        = most > rgb[2] ? most : rgb[2];
+    least       = least < rgb[2] ? least : rgb[2];
+    float range = most - least;
+    float hue   = fby_ops_hue(rgb, most, most == least ? 1.0F : range) + turn;
+    hue         = hue < 0.0F ? hue + 1.0F : hue;
+    hue         = hue >= 1.0F ? hue - 1.0F : hue;
+    fby_ops_colour(hue, range / (most == least ? 1.0F : most), most, rgb);
+}
+
+/* One step of colour_jitter. */
+FBY_DEVICE_INLINE void fby_ops_jitter_pixel(
+    uint8_t kind, float factor, float mean_grey, float rgb[3])
+{
+    if (kind == FBY_OPS_HUE) {
+        fby_ops_turn(factor, rgb);
+        return;
+    }
+    float grey = kind == FBY_OPS_SATURATION ? fby_ops_grey(rgb) : mean_grey;
+    for (uint32_t c = 0; c < 3; c++) {
+        rgb[c] = kind == FBY_OPS_BRIGHTNESS
+                     ? fby_ops_limit(rgb[c] * factor)
+                     : fby_ops_blend(rgb[c], grey, factor);
+    }
+}
+
+FBY_DEVICE_INLINE float fby_ops_normal(float level, float mean, float std)
+{
+    float centred = level - mean;
+    return centred / std;
+}
+
+/* Two rows of pictures, or of labels. */
+FBY_DEVICE_INLINE float fby_ops_mix(
+    float own, float other, float share, float rest)
+{
+    float mine   = own * share;
+    float theirs = other * rest;
+    return theirs + mine;
+}
+
+/* ---- places -------------------------------------------------------------- */
+
+FBY_DEVICE_INLINE int fby_ops_is_in(
+    const struct fby_ops_box *box, uint32_t x, uint32_t y)
+{
+    return x >= box->left && x < box->right && y >= box->top && y < box->bottom;
+}
+
+/* The pixel of the raw picture that pixel x, y of the result is made of. */
+FBY_DEVICE_INLINE uint32_t fby_ops_source(const struct fby_ops_plan *plan,
+    const struct fby_ops_row *row, uint32_t x, uint32_t y)
+{
+    uint32_t from_x = row->mirror_x ? plan->width - 1 - x : x;
+    uint32_t from_y = row->mirror_y ? plan->height - 1 - y : y;
+    return from_y * plan->width + from_x;
+}
+
+/* ---- a whole pixel, as a kernel does it ---------------------------------- */
+
+/* All of colour_jitter, or what comes before contrast: then false. */
+FBY_DEVICE_INLINE int fby_ops_jitter_all(
+    const struct fby_ops_row *row, int to_contrast, float rgb[3])
+{
+    for (uint32_t k = 0; k < row->n_jitter; k++) {
+        if (to_contrast && row->jitter[k] == FBY_OPS_CONTRAST) {
+            return 0;
+        }
+        fby_ops_jitter_pixel(row->jitter[k], row->factor[k], row->grey, rgb);
+    }
+    return 1;
+}
+
+FBY_DEVICE_INLINE void fby_ops_erase_pixel(const struct fby_ops_plan *plan,
+    const struct fby_ops_row *row, uint32_t x, uint32_t y, float rgb[3])
+{
+    int in = fby_ops_is_in(&row->erase, x, y);
+    for (uint32_t c = 0; c < 3; c++) {
+        rgb[c] = in ? plan->value[c] : rgb[c];
+    }
+}
+
+FBY_DEVICE_INLINE void fby_ops_normalize_pixel(
+    const struct fby_ops_plan *plan, float rgb[3])
+{
+    for (uint32_t c = 0; c < 3; c++) {
+        rgb[c] = fby_ops_normal(rgb[c], plan->mean[c], plan->std[c]);
+    }
+}
+
+struct fby_ops_at { /* a pixel of the result */
+    uint32_t x, y;
+};
+
+/* All stages of a pixel of the result, whose levels are in `rgb`; with
+ * `to_contrast` only what comes before contrast, for its mean. */
+FBY_DEVICE_INLINE void fby_ops_pixel(const struct fby_ops_plan *plan,
+    const struct fby_ops_row *row, struct fby_ops_at at, int to_contrast,
+    float rgb[3])
+{
+    int more = 1;
+    for (uint32_t s = 0; s < plan->n_stages && more; s++) {
+        if (plan->stages[s] == FBY_OPS_ERASE) {
+            fby_ops_erase_pixel(plan, row, at.x, at.y, rgb);
+        } else if (plan->stages[s] == FBY_OPS_JITTER) {
+            more = fby_ops_jitter_all(row, to_contrast, rgb);
+        } else {
+            fby_ops_normalize_pixel(plan, rgb);
+        }
+    }
+}
+
+#endif

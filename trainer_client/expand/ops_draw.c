@@ -1,0 +1,156 @@
+#include "trainer_client/expand/ops_draw.h"
+
+#include "pipeline/device_ops.h"
+#include "pipeline/plan/beta.h"
+
+_Static_assert((int)FBY_OPS_BRIGHTNESS == (int)FBY_STEP_BRIGHTNESS &&
+                   (int)FBY_OPS_CONTRAST == (int)FBY_STEP_CONTRAST &&
+                   (int)FBY_OPS_SATURATION == (int)FBY_STEP_SATURATION &&
+                   (int)FBY_OPS_HUE == (int)FBY_STEP_HUE,
+    "a kernel knows steps by the same numbers");
+
+/* ---- the plan of a field ------------------------------------------------- */
+
+/* Flips move pixels and pairs mix finished ones: they are no stages. */
+static void add_stage(struct fby_ops_plan *plan, const struct fby_op_use *use)
+{
+    enum { VALUE = 3 };
+    uint32_t id = use->op->id;
+    if (id == FBY_OP_DEVICE_NORMALIZE) {
+        plan->stages[plan->n_stages++] = FBY_OPS_NORMALIZE;
+    } else if (id == FBY_OP_DEVICE_COLOUR_JITTER) {
+        plan->stages[plan->n_stages++] = FBY_OPS_JITTER;
+    } else if (id == FBY_OP_DEVICE_RANDOM_ERASING) {
+        plan->stages[plan->n_stages++] = FBY_OPS_ERASE;
+        for (uint32_t c = 0; c < 3; c++) {
+            plan->value[c] = (float)use->params[VALUE].r[c];
+        }
+    }
+}
+
+static bool is_flip(const struct fby_op *op)
+{
+    return op->masks;
+}
+
+struct fby_ops_plan fby_ops_plan_of(const struct fby_field_content *field)
+{
+    struct fby_ops_plan plan = {.width = field->shape.dims[1],
+        .height                        = field->shape.dims[0],
+        .plain                         = 1,
+        .normalized                    = field->normalize};
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        const struct fby_op_use *use = &field->device[i];
+        add_stage(&plan, use);
+        plan.plain = plan.plain && (is_flip(use->op) ||
+                                       use->op->id == FBY_OP_DEVICE_NORMALIZE);
+    }
+    for (uint32_t c = 0; c < 3 && field->normalize; c++) {
+        plan.mean[c] = (float)field->mean[c];
+        plan.std[c]  = (float)field->std[c];
+    }
+    return plan;
+}
+
+/* ---- the draws of a row -------------------------------------------------- */
+
+/* A box erased before a flip moves with the picture. */
+static void mirror_box(uint32_t side, uint32_t *from, uint32_t *to)
+{
+    uint32_t first = side - *to;
+    *to            = side - *from;
+    *from          = first;
+}
+
+static void mirror(struct fby_ops_row *row, struct fby_size size, bool across)
+{
+    bool erased = row->erase.right > row->erase.left;
+    if (across) {
+        row->mirror_x ^= 1;
+    } else {
+        row->mirror_y ^= 1;
+    }
+    if (erased && across) {
+        mirror_box(size.w, &row->erase.left, &row->erase.right);
+    } else if (erased) {
+        mirror_box(size.h, &row->erase.top, &row->erase.bottom);
+    }
+}
+
+static struct fby_ops_box box_of(const int64_t v[4])
+{
+    return (struct fby_ops_box){(uint32_t)v[0], (uint32_t)v[1],
+        (uint32_t)(v[0] + v[2]), (uint32_t)(v[1] + v[3])};
+}
+
+static void take_jitter(struct fby_ops_row *row, const struct fby_step *step)
+{
+    row->jitter[row->n_jitter] = (uint8_t)step->kind;
+    row->factor[row->n_jitter] = (float)step->v[0] / 65536.0F;
+    row->n_jitter++;
+}
+
+static void take_mixup(struct fby_ops_row *row, int64_t lambda)
+{
+    row->pair        = FBY_OPS_MIXUP;
+    row->share       = (float)lambda / (float)FBY_LAMBDA_ONE;
+    row->rest        = (float)(FBY_LAMBDA_ONE - lambda) / (float)FBY_LAMBDA_ONE;
+    row->label_share = row->share;
+    row->label_rest  = row->rest;
+}
+
+/* Labels are mixed as the areas are. */
+static void take_cutmix(
+    struct fby_ops_row *row, struct fby_size size, const int64_t v[4])
+{
+    double area      = (double)(v[2] * v[3]);
+    double lambda    = 1.0 - area / ((double)size.w * size.h);
+    row->pair        = FBY_OPS_CUTMIX;
+    row->cut         = box_of(v);
+    row->label_share = (float)lambda;
+    row->label_rest  = (float)(1.0 - lambda);
+}
+
+static void take_step(
+    struct fby_ops_row *row, struct fby_size size, const struct fby_step *step)
+{
+    if (step->kind == FBY_STEP_VERTICAL_FLIP) {
+        mirror(row, size, false);
+    } else if (step->kind == FBY_STEP_ERASE) {
+        row->erase = box_of(step->v);
+    } else if (step->kind == FBY_STEP_MIXUP) {
+        take_mixup(row, step->v[0]);
+    } else if (step->kind == FBY_STEP_CUTMIX) {
+        take_cutmix(row, size, step->v);
+    } else {
+        take_jitter(row, step);
+    }
+}
+
+static void take_plan(struct fby_ops_row *row, const struct fby_op_plan *plan)
+{
+    struct fby_size size = {plan->w, plan->h};
+    if (plan->flip) {
+        mirror(row, size, true);
+    }
+    for (uint32_t i = 0; i < plan->n_steps; i++) {
+        take_step(row, size, &plan->steps[i]);
+    }
+}
+
+void fby_ops_draw(const struct fby_field_content *field,
+    const struct fby_ops_batch *batch, struct fby_ops_row *rows)
+{
+    struct fby_device_place place = {
+        .seed = batch->seed, .epoch = batch->epoch, .step = batch->step};
+    for (uint32_t r = 0; r < batch->rows; r++) {
+        rows[r]      = (struct fby_ops_row){0};
+        place.row    = batch->first_row + r;
+        place.sample = batch->samples[r];
+        for (uint32_t i = 0; i < field->n_device; i++) {
+            struct fby_op_plan plan = fby_device_plan(field, i, &place);
+            take_plan(&rows[r], &plan);
+        }
+        rows[r].partner = fby_pair_partner(r, batch->own, batch->rows);
+    }
+}

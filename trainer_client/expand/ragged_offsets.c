@@ -1,0 +1,144 @@
+#include "trainer_client/expand/ragged_offsets.h"
+
+#include <stdlib.h>
+
+#include "common/bytes.h"
+#include "common/mem.h"
+#include "trainer_client/expand/sparse.h"
+
+void fby_extents_init(struct fby_extents *self, uint32_t most)
+{
+    *self = (struct fby_extents){
+        .lengths = fby_zalloc(most * sizeof(*self->lengths)),
+        .values  = fby_zalloc(most * sizeof(*self->values)),
+        .indices = fby_zalloc(most * sizeof(*self->indices)),
+    };
+}
+
+void fby_extents_fini(struct fby_extents *self)
+{
+    free(self->lengths);
+    free(self->values);
+    free(self->indices);
+    *self = (struct fby_extents){0};
+}
+
+void fby_extents_clear(struct fby_extents *self)
+{
+    self->n         = 0;
+    self->documents = 0;
+    self->total     = 0;
+    self->longest   = 0;
+}
+
+static uint32_t load_le(const uint8_t *at, uint32_t width)
+{
+    struct fby_reader reader = fby_reader(at, width);
+    return (uint32_t)fby_read_le(&reader, width);
+}
+
+/* The lengths of a chunk's rows; they are there, because the frame was checked
+ * to have at least so many bytes. */
+static fby_err read_lengths(struct fby_extents *self,
+    const struct fby_extents_in *in, struct fby_raw_span span, uint64_t *total,
+    struct fby_why *why)
+{
+    const struct fby_raw_field *field   = &in->layout->fields[in->field];
+    const uint8_t              *lengths = in->raw + span.raw_offset;
+    *total                              = 0;
+    for (uint32_t i = 0; i < span.rows; i++) {
+        uint32_t length = load_le(
+            lengths + (size_t)i * field->length_bytes, field->length_bytes);
+        uint32_t row = span.first_row + i;
+        if (length > field->max_length) {
+            return fby_because(why, FBY_PROTO,
+                "field %s: row %u has %u entries, max_length is %u", in->name,
+                row, length, field->max_length);
+        }
+        self->lengths[row] = length;
+        self->longest      = length > self->longest ? length : self->longest;
+        *total += length;
+    }
+    self->total += *total;
+    return FBY_OK;
+}
+
+/* Where each row of a chunk begins; returns the bytes that this makes. */
+static uint64_t place_rows(struct fby_extents *self,
+    const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
+{
+    uint64_t index = fby_varying_values(field, span.rows);
+    uint64_t value = fby_sparse_values(field, span.rows, total);
+    for (uint32_t i = 0; i < span.rows; i++) {
+        uint32_t row       = span.first_row + i;
+        self->indices[row] = span.raw_offset + index;
+        self->values[row]  = span.raw_offset + value;
+        index += (uint64_t)self->lengths[row] * field->index_bytes;
+        value += (uint64_t)self->lengths[row] * field->entry_bytes;
+    }
+    return value;
+}
+
+static fby_err check_indices(const struct fby_extents *self,
+    const struct fby_extents_in *in, uint32_t row, struct fby_why *why)
+{
+    const struct fby_raw_field *field = &in->layout->fields[in->field];
+    const uint8_t              *at    = in->raw + self->indices[row];
+    uint64_t                    dense = fby_dense_values(&field->shape);
+    int64_t                     last  = -1;
+    for (uint64_t i = 0; i < self->lengths[row]; i++) {
+        uint32_t index = fby_sparse_index(at, field->index_bytes, i);
+        if (index >= dense) {
+            return fby_because(why, FBY_PROTO,
+                "field %s: row %u has index %u, its shape %llu values",
+                in->name, row, index, (unsigned long long)dense);
+        }
+        if ((int64_t)index <= last) {
+            return fby_because(why, FBY_PROTO,
+                "field %s: row %u has index %u behind %lld; they must ascend",
+                in->name, row, index, (long long)last);
+        }
+        last = index;
+    }
+    return FBY_OK;
+}
+
+static fby_err read_chunk(struct fby_extents *self,
+    const struct fby_extents_in *in, uint32_t number, struct fby_why *why)
+{
+    const struct fby_raw_field *field = &in->layout->fields[in->field];
+    struct fby_raw_span span  = fby_layout_chunk(in->layout, in->field, number);
+    uint64_t            total = 0;
+    if (in->places != NULL) {
+        span.raw_offset = in->places[number].at;
+    }
+    fby_err err = read_lengths(self, in, span, &total, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint64_t bytes = place_rows(self, field, span, total);
+    if (bytes != in->sent[number].raw_bytes) {
+        return fby_because(why, FBY_PROTO,
+            "field %s: chunk %u has %u bytes, its lengths say %llu", in->name,
+            number, in->sent[number].raw_bytes, (unsigned long long)bytes);
+    }
+    bool sparse = field->form == FBY_FORM_SPARSE;
+    for (uint32_t i = 0; sparse && i < span.rows && err == FBY_OK; i++) {
+        err = check_indices(self, in, span.first_row + i, why);
+    }
+    return err;
+}
+
+fby_err fby_extents_read(struct fby_extents *self,
+    const struct fby_extents_in *in, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    fby_extents_clear(self);
+    self->n           = in->layout->rows;
+    self->index_bytes = in->layout->fields[in->field].index_bytes;
+    for (uint32_t i = 0;
+         i < in->layout->fields[in->field].n_chunks && err == FBY_OK; i++) {
+        err = read_chunk(self, in, i, why);
+    }
+    return err;
+}

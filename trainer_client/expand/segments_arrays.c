@@ -1,0 +1,185 @@
+/* segments_arrays.c - segments of arrays whose rows are all alike, of ids and
+ * of bits; and whether ids are what they must be. */
+#include "trainer_client/expand/segments_list.h"
+
+#include "trainer_client/expand/value.h"
+
+void fby_s_add_values(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint32_t           in      = fby_type_bytes(plan->from);
+    uint32_t           out     = fby_type_bytes(plan->to);
+    uint64_t           first   = piece->raw_offset / in;
+    struct fby_segment segment = {
+        .kind        = FBY_SEGMENT_VALUES,
+        .in          = piece->at,
+        .out         = piece->out + first * out,
+        .from        = plan->from,
+        .to          = plan->to,
+        .values      = piece->factors,
+        .channels    = plan->scaled ? plan->channels : 0,
+        .first_pixel = plan->scaled ? (uint32_t)(first % plan->channels) : 0,
+    };
+    const struct fby_s_units values = {piece->raw_bytes / in, in, out, 1};
+    fby_s_take_scale(plan, &segment);
+    fby_s_put_cut(self, segment, &values);
+}
+
+void fby_s_add_planar(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint32_t           in      = fby_type_bytes(plan->from);
+    uint64_t           sample  = piece->raw_offset / plan->raw_bytes;
+    bool               some    = piece->raw_bytes < plan->raw_bytes;
+    uint64_t           part    = some ? piece->raw_bytes : plan->raw_bytes;
+    struct fby_segment segment = {
+        .kind        = FBY_SEGMENT_VALUES,
+        .in          = piece->at,
+        .out         = piece->out + sample * plan->out_bytes,
+        .from        = plan->from,
+        .to          = plan->to,
+        .values      = piece->factors,
+        .channels    = plan->scaled ? plan->channels : 0,
+        .planar      = 1,
+        .first_pixel = (uint32_t)(piece->raw_offset % plan->raw_bytes / in),
+        .plane       = plan->pixels,
+        .classes     = plan->shape.dims[2],
+    };
+    const struct fby_s_units samples = {
+        .n    = some ? 1 : piece->raw_bytes / plan->raw_bytes,
+        .in   = part,
+        .out  = plan->out_bytes,
+        .work = (uint32_t)(part / in),
+    };
+    fby_s_take_scale(plan, &segment);
+    fby_s_put_cut(self, segment, &samples);
+}
+
+/* ---- bits ---------------------------------------------------------------- */
+
+/* A sample of more values than a segment is told of, in runs of pixels. */
+static void put_runs(struct fby_segments *self, struct fby_segment run)
+{
+    uint32_t bytes = (run.classes + 7) / 8;
+    uint32_t most  = FBY_SEGMENT_MOST / run.classes;
+    uint32_t left  = run.pixels;
+    while (left > 0) {
+        run.pixels = left < most ? left : most;
+        run.n      = run.pixels * run.classes;
+        fby_s_put(self, &run);
+        run.in += (uint64_t)run.pixels * bytes;
+        run.first_pixel += run.pixels;
+        left -= run.pixels;
+    }
+}
+
+void fby_s_add_bits(struct fby_segments *self, const struct fby_expansion *plan,
+    const struct fby_piece *piece)
+{
+    uint32_t           bytes   = (plan->maps + 7) / 8; /* of a pixel */
+    uint64_t           sample  = piece->raw_offset / plan->raw_bytes;
+    uint64_t           in      = piece->raw_offset % plan->raw_bytes;
+    bool               some    = piece->raw_bytes < plan->raw_bytes;
+    uint64_t           part    = some ? piece->raw_bytes : plan->raw_bytes;
+    struct fby_segment segment = {
+        .kind        = FBY_SEGMENT_BITS,
+        .in          = piece->at,
+        .out         = piece->out + sample * plan->out_bytes,
+        .image_bytes = plan->out_bytes,
+        .to          = plan->to,
+        .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
+        .pixels      = (uint32_t)(part / bytes),
+        .first_pixel = (uint32_t)(in / bytes),
+        .plane       = plan->pixels,
+        .on          = plan->on,
+        .off         = plan->off,
+        .classes     = plan->maps,
+    };
+    uint64_t                 n = some ? 1 : piece->raw_bytes / plan->raw_bytes;
+    uint64_t                 values  = (uint64_t)segment.pixels * plan->maps;
+    const struct fby_s_units samples = {
+        n, part, plan->out_bytes, (uint32_t)values};
+    if (values <= FBY_SEGMENT_MOST) {
+        fby_s_put_cut(self, segment, &samples);
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        put_runs(self, segment);
+        segment.in += part;
+        segment.out += plan->out_bytes;
+    }
+}
+
+/* ---- ids ----------------------------------------------------------------- */
+
+void fby_s_add_ids(struct fby_segments *self, const struct fby_expansion *plan,
+    const struct fby_piece *piece)
+{
+    uint64_t           row     = piece->raw_offset / plan->raw_bytes;
+    struct fby_segment segment = {
+        .kind    = FBY_SEGMENT_ONE_HOT,
+        .in      = piece->at,
+        .out     = piece->out + row * plan->out_bytes,
+        .from    = plan->from,
+        .to      = plan->to,
+        .on      = plan->on,
+        .off     = plan->off,
+        .classes = plan->classes,
+    };
+    const struct fby_s_units rows = {
+        .n    = piece->raw_bytes / plan->raw_bytes,
+        .in   = plan->raw_bytes,
+        .out  = plan->out_bytes,
+        .work = plan->classes,
+    };
+    fby_s_put_cut(self, segment, &rows);
+}
+
+/* All rows in one piece; cut, they go on with the same ids and draws. */
+void fby_s_add_mixed(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
+{
+    uint64_t           rows    = piece->raw_bytes / plan->raw_bytes;
+    uint64_t           most    = FBY_SEGMENT_MOST / plan->classes;
+    struct fby_segment segment = {
+        .kind    = FBY_SEGMENT_MIX,
+        .in      = piece->at,
+        .draws   = piece->draws,
+        .from    = plan->from,
+        .to      = plan->to,
+        .on      = fby_f32_bits(plan->on_value),
+        .off     = fby_f32_bits(plan->off_value),
+        .classes = plan->classes,
+    };
+    for (uint64_t done = 0; done < rows; done += most) {
+        uint64_t left = rows - done;
+        segment.n     = (uint32_t)(left < most ? left : most) * plan->classes;
+        segment.first_row = (uint32_t)done;
+        segment.out       = piece->out + done * plan->out_bytes;
+        fby_s_put(self, &segment);
+    }
+}
+
+static int64_t id_at(enum fby_type type, const uint8_t *raw, uint64_t i)
+{
+    uint32_t width = fby_type_bytes(type);
+    uint64_t bits  = 0;
+    for (uint32_t b = 0; b < width; b++) {
+        bits |= (uint64_t)raw[i * width + b] << (8 * b);
+    }
+    return fby_number_of(type, bits).i;
+}
+
+fby_err fby_segments_check_ids(const struct fby_expansion *plan,
+    const uint8_t *raw, uint64_t rows, struct fby_why *why)
+{
+    for (uint64_t i = 0; i < rows; i++) {
+        int64_t id = id_at(plan->from, raw, i);
+        if (id < 0 || id >= (int64_t)plan->classes) {
+            return fby_because(why, FBY_PROTO,
+                "field %s: label %lld is not one of 0 to %u", plan->name,
+                (long long)id, plan->classes - 1);
+        }
+    }
+    return FBY_OK;
+}

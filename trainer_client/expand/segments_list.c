@@ -1,0 +1,120 @@
+/* segments_list.c - segments put behind one another, cut to what one is told,
+ * and a table of whose each block is. Knows no field. */
+#include "trainer_client/expand/segments_list.h"
+
+#include <string.h>
+
+uint64_t fby_s_aligned(uint64_t size)
+{
+    return (size + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
+           FBY_SEGMENT_ALIGN;
+}
+
+static uint32_t per_block(uint32_t kind)
+{
+    static const uint32_t work[] = {
+        [FBY_SEGMENT_COPY]      = FBY_BLOCK_BYTES,
+        [FBY_SEGMENT_PIXELS]    = FBY_BLOCK_QUADS,
+        [FBY_SEGMENT_TILES]     = 1,
+        [FBY_SEGMENT_VALUES]    = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_ONE_HOT]   = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_BITS]      = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_PLANES]    = 1,
+        [FBY_SEGMENT_PADDED]    = 1,
+        [FBY_SEGMENT_OFFSETS]   = 1,
+        [FBY_SEGMENT_MIX]       = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_GREYS]     = 1,
+        [FBY_SEGMENT_OPS]       = 1,
+        [FBY_SEGMENT_DENSE]     = 1,
+        [FBY_SEGMENT_COO]       = 1,
+        [FBY_SEGMENT_POSITIONS] = FBY_BLOCK_VALUES,
+        [FBY_SEGMENT_MASK]      = FBY_BLOCK_VALUES,
+    };
+    return work[kind];
+}
+
+void fby_s_put(struct fby_segments *self, const struct fby_segment *segment)
+{
+    uint32_t work = per_block(segment->kind);
+    if (self->all != NULL) {
+        self->all[self->n]             = *segment;
+        self->all[self->n].first_block = self->n_blocks;
+    }
+    uint32_t blocks = (segment->n + work - 1) / work;
+    self->n++;
+    self->n_blocks += blocks;
+    self->blocks[self->pass] += blocks;
+}
+
+void fby_segments_pass(struct fby_segments *self, enum fby_pass pass)
+{
+    self->pass = (uint32_t)pass;
+}
+
+void fby_s_put_cut(struct fby_segments *self, struct fby_segment segment,
+    const struct fby_s_units *units)
+{
+    uint64_t most  = FBY_SEGMENT_MOST / units->work;
+    uint32_t first = segment.first_pixel;
+    for (uint64_t done = 0; done < units->n; done += most) {
+        uint64_t left = units->n - done;
+        segment.n     = (uint32_t)(left < most ? left : most) * units->work;
+        if (segment.kind == FBY_SEGMENT_VALUES && segment.channels > 0 &&
+            segment.planar == 0) {
+            segment.first_pixel = (uint32_t)((first + done) % segment.channels);
+        }
+        fby_s_put(self, &segment);
+        segment.in += most * units->in;
+        segment.out += most * units->out;
+        segment.draws += segment.draws != 0 ? most : 0;
+    }
+}
+
+void fby_s_need(struct fby_segments *self, uint32_t bytes)
+{
+    self->shared = bytes > self->shared ? bytes : self->shared;
+}
+
+void fby_segments_copy(
+    struct fby_segments *self, uint64_t from, uint64_t bytes, uint64_t out)
+{
+    const struct fby_segment segment = {
+        .kind = FBY_SEGMENT_COPY, .in = from, .out = out};
+    fby_s_put_cut(self, segment, &(struct fby_s_units){bytes, 1, 1, 1});
+}
+
+/* ---- begin and end ------------------------------------------------------- */
+
+void fby_segments_begin(
+    struct fby_segments *self, uint8_t *arena, uint64_t used)
+{
+    *self = (struct fby_segments){.arena = arena, .list = fby_s_aligned(used)};
+    self->all = (struct fby_segment *)(void *)(arena + self->list +
+                                               sizeof(struct fby_segment_list));
+}
+
+uint64_t fby_s_list_bytes(const struct fby_segments *self)
+{
+    return sizeof(struct fby_segment_list) +
+           self->n * (uint64_t)sizeof(struct fby_segment) +
+           self->n_blocks * (uint64_t)sizeof(uint32_t);
+}
+
+uint64_t fby_segments_finish(struct fby_segments *self)
+{
+    const struct fby_segment_list list = {
+        .n_segments = self->n,
+        .blocks     = {self->blocks[0], self->blocks[1], self->blocks[2]},
+        .shared     = self->shared,
+    };
+    uint32_t *owner = (uint32_t *)(void *)(self->all + self->n);
+    memcpy(self->arena + self->list, &list, sizeof(list));
+    for (uint32_t i = 0; i < self->n; i++) {
+        uint32_t end =
+            i + 1 < self->n ? self->all[i + 1].first_block : self->n_blocks;
+        for (uint32_t b = self->all[i].first_block; b < end; b++) {
+            owner[b] = i;
+        }
+    }
+    return self->list + fby_s_list_bytes(self);
+}

@@ -1,0 +1,94 @@
+/* yuv.h - the pixels of a yuv420 picture, for every device.
+ *
+ * Inline arithmetic on whole numbers, as in value.h. Cb and Cr are upsampled
+ * with libjpeg's triangle filter ("fancy upsampling"), but within a tile of 32
+ * lines and 256 columns: what lies outside of it is its nearest value inside.
+ * So one block of threads makes a tile out of what one tile of photo format 1
+ * holds. Then BT.601 in full range, in libjpeg's 16 fractional bits; the red,
+ * green and blue levels go on as those of a u8 picture. */
+#ifndef FBY_CLIENT_EXPAND_YUV_H
+#define FBY_CLIENT_EXPAND_YUV_H
+
+#include "common/yuv420.h"
+
+enum { FBY_YUV_COLUMNS = 256 }; /* of Y, in a tile */
+
+/* Which value of Cb or Cr, of `n` in a line (or column) of the tile, pixel `i`
+ * of that line is mixed with, beside its own, i / 2. */
+FBY_DEVICE_INLINE uint32_t fby_yuv_neighbour(uint32_t i, uint32_t n)
+{
+    uint32_t near = i / 2;
+    if (i % 2 == 0) {
+        return near > 0 ? near - 1 : 0;
+    }
+    return near + 1 < n ? near + 1 : near;
+}
+
+/* A line of a tile: Y, and of Cb and Cr the line that holds it and the one it
+ * is mixed with. */
+struct fby_yuv_line {
+    const uint8_t *y;
+    const uint8_t *near[2];
+    const uint8_t *down[2];
+    uint32_t       width; /* of Y */
+};
+
+/* Line `y` of a picture from column `x`, which begins a tile, to its end. */
+FBY_DEVICE_INLINE struct fby_yuv_line fby_yuv_line_at(
+    const uint8_t *raw, uint32_t width, uint32_t height, uint32_t x, uint32_t y)
+{
+    struct fby_yuv_line  line;
+    struct fby_yuv_strip strip = fby_yuv_strip_at(width, height, y);
+    uint32_t             in    = y % FBY_YUV_LINES;
+    uint64_t             half  = fby_yuv_half(width);
+    uint32_t other = fby_yuv_neighbour(in, fby_yuv_half(strip.lines));
+    uint32_t left  = width - x;
+    line.y         = raw + strip.at[0] + (uint64_t)in * width + x;
+    for (int c = 0; c < 2; c++) {
+        const uint8_t *plane = raw + strip.at[1 + c] + x / 2;
+        line.near[c]         = plane + in / 2 * half;
+        line.down[c]         = plane + other * half;
+    }
+    line.width = left < FBY_YUV_COLUMNS ? left : (uint32_t)FBY_YUV_COLUMNS;
+    return line;
+}
+
+/* The level of Cb (0) or Cr (1) at pixel `x` of the line, less 128. */
+FBY_DEVICE_INLINE int32_t fby_yuv_colour(
+    const struct fby_yuv_line *line, int c, uint32_t x)
+{
+    uint32_t here   = x / 2;
+    uint32_t beside = fby_yuv_neighbour(x, fby_yuv_half(line->width));
+    int32_t  near   = 3 * line->near[c][here] + line->down[c][here];
+    int32_t  far    = 3 * line->near[c][beside] + line->down[c][beside];
+    return ((3 * near + far + (x % 2 == 0 ? 8 : 7)) >> 4) - 128;
+}
+
+FBY_DEVICE_INLINE uint8_t fby_yuv_level(int32_t value)
+{
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
+}
+
+struct fby_rgb {
+    uint8_t r, g, b;
+};
+
+/* A pixel of level `y` and of colours `u` and `v`, less 128 each. */
+FBY_DEVICE_INLINE struct fby_rgb fby_yuv_to_rgb(int32_t y, int32_t u, int32_t v)
+{
+    struct fby_rgb pixel;
+    pixel.r = fby_yuv_level(y + ((91881 * v + 32768) >> 16));
+    pixel.g = fby_yuv_level(y + ((-22554 * u - 46802 * v + 32768) >> 16));
+    pixel.b = fby_yuv_level(y + ((116130 * u + 32768) >> 16));
+    return pixel;
+}
+
+/* Pixel `x` of a line. */
+FBY_DEVICE_INLINE struct fby_rgb fby_yuv_pixel(
+    const struct fby_yuv_line *line, uint32_t x)
+{
+    return fby_yuv_to_rgb(
+        line->y[x], fby_yuv_colour(line, 0, x), fby_yuv_colour(line, 1, x));
+}
+
+#endif

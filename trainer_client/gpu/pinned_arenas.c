@@ -1,0 +1,180 @@
+#include "trainer_client/gpu/pinned_arenas.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "common/nodes.h"
+#include "common/pages.h"
+#include "trainer_client/gpu/cuda_error.h"
+
+enum { THREADS = 4 };
+
+enum state { PINNING, PINNED, FAILED };
+
+struct fby_pinned {
+    struct fby_pin_config config;
+    uint8_t             **memory; /* of each arena */
+    pthread_t             threads[THREADS];
+    uint32_t              n_threads;
+    atomic_uint           next;  /* the next arena to pin */
+    pthread_mutex_t       lock;  /* guards the next three */
+    enum state           *state; /* of each */
+    struct fby_why        why;   /* what failed last */
+    pthread_cond_t        changed;
+    cpu_set_t             near; /* CPUs that pin, if has_near */
+    bool                  has_near;
+};
+
+/* ---- where --------------------------------------------------------------- */
+
+static bool find_near(const struct fby_pin_config *config, cpu_set_t *out)
+{
+    char                  directory[64];
+    struct fby_cuda_about about = {.pci = ""};
+    struct fby_node       node;
+    cpu_set_t             allowed;
+    if (config->cuda->describe(config->device, &about) != 0 ||
+        fby_cpus_allowed(&allowed) != FBY_OK) {
+        return false;
+    }
+    snprintf(
+        directory, sizeof(directory), "/sys/bus/pci/devices/%s", about.pci);
+    int number = fby_node_of(directory, "numa_node");
+    if (!fby_node_prefer("", number, &allowed, &node)) {
+        return false;
+    }
+    *out = node.cpus;
+    return true;
+}
+
+/* ---- pinning ------------------------------------------------------------- */
+
+static fby_err pin(
+    const struct fby_pin_config *config, uint8_t *memory, struct fby_why *why)
+{
+    const struct fby_cuda *cuda = config->cuda;
+    int                    mode = cuda->thread_local_mode;
+    fby_err err = fby_cuda_check(cuda, cuda->use(config->device), why);
+    (void)cuda->capture_mode(&mode);
+    if (err == FBY_OK) {
+        err = fby_cuda_check(cuda, cuda->pin(memory, config->bytes), why);
+    }
+    (void)cuda->capture_mode(&mode);
+    return err;
+}
+
+static void *thread_main(void *opaque)
+{
+    struct fby_pinned *self = opaque;
+    if (self->has_near) {
+        (void)pthread_setaffinity_np(/* only a preference */
+            pthread_self(), sizeof(self->near), &self->near);
+    }
+    uint32_t i = atomic_fetch_add(&self->next, 1);
+    for (; i < self->config.n; i = atomic_fetch_add(&self->next, 1)) {
+        struct fby_why why = {""};
+        fby_err        err = pin(&self->config, self->memory[i], &why);
+        pthread_mutex_lock(&self->lock);
+        self->state[i] = err == FBY_OK ? PINNED : FAILED;
+        if (err != FBY_OK) {
+            self->why = why;
+        }
+        pthread_cond_broadcast(&self->changed);
+        pthread_mutex_unlock(&self->lock);
+    }
+    return NULL;
+}
+
+static fby_err start(struct fby_pinned *self)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (self->n_threads < THREADS &&
+           pthread_create(
+               &self->threads[self->n_threads], NULL, thread_main, self) == 0) {
+        self->n_threads++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return self->n_threads > 0 ? FBY_OK : FBY_SYS;
+}
+
+fby_err fby_pinned_create(const struct fby_pin_config *config,
+    struct fby_pinned **out, struct fby_why *why)
+{
+    struct fby_pinned *self = fby_zalloc(sizeof(*self));
+    self->config            = *config;
+    self->memory            = fby_zalloc(config->n * sizeof(*self->memory));
+    self->state             = fby_zalloc(config->n * sizeof(*self->state));
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    self->has_near = find_near(config, &self->near);
+    fby_err err    = FBY_OK;
+    for (uint32_t i = 0; i < config->n; i++) {
+        self->memory[i] = fby_pages_map(config->bytes);
+        err             = self->memory[i] != NULL ? err : FBY_SYS;
+    }
+    if (err == FBY_OK) {
+        err = start(self);
+    }
+    if (err != FBY_OK) {
+        (void)fby_because(why, err, "no memory for %u slots of %llu bytes",
+            config->n, (unsigned long long)config->bytes);
+        fby_pinned_destroy(&self);
+        return err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+void fby_pinned_destroy(struct fby_pinned **self_p)
+{
+    struct fby_pinned *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    atomic_store(&self->next, self->config.n);
+    for (uint32_t i = 0; i < self->n_threads; i++) {
+        pthread_join(self->threads[i], NULL);
+    }
+    for (uint32_t i = 0; i < self->config.n; i++) {
+        if (self->state[i] == PINNED && self->memory[i] != NULL) {
+            (void)self->config.cuda->unpin(self->memory[i]);
+        }
+        fby_pages_unmap(self->memory[i], self->config.bytes);
+    }
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+    free(self->memory);
+    free(self->state);
+    free(self);
+}
+
+uint8_t *fby_pinned_memory(const struct fby_pinned *self, uint32_t i)
+{
+    return self->memory[i];
+}
+
+fby_err fby_pinned_wait(
+    struct fby_pinned *self, uint32_t i, struct fby_why *why)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->state[i] == PINNING) {
+        pthread_cond_wait(&self->changed, &self->lock);
+    }
+    fby_err err = FBY_OK;
+    if (self->state[i] == FAILED) {
+        err = fby_because(why, FBY_SYS,
+            "CUDA: %.300s, for a slot of %llu bytes; ulimit -l says how much "
+            "may be locked",
+            self->why.text, (unsigned long long)self->config.bytes);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}

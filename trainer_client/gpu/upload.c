@@ -1,0 +1,151 @@
+#include "trainer_client/gpu/upload.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "trainer_client/gpu/upload_state.h"
+
+/* ---- create -------------------------------------------------------------- */
+
+static void make_lane(struct run *run, struct lane *lane)
+{
+    void *memory = NULL;
+    CALL(run, stream_create, &lane->stream);
+    CALL(run, allocate, &memory,
+        run->feed->config.arena_bytes + run->feed->config.work_bytes);
+    lane->memory = memory;
+    if (run->feed->config.fixed) {
+        CALL(run, event_create, &lane->copied);
+        CALL(run, event_create, &lane->done);
+    }
+}
+
+static void make_all(struct run *run)
+{
+    struct fby_feed *self = run->feed;
+    CALL(run, prepare);
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        make_lane(run, &self->lanes[i]);
+    }
+    for (uint32_t i = 0; i < self->config.n_arenas; i++) {
+        CALL(run, event_create, &self->arenas[i].copied);
+    }
+    CALL(run, stream_create, &self->memory);
+    fby_f_make_pool(run);
+    fby_f_make_outs(run);
+}
+
+static void *make_main(void *opaque)
+{
+    struct run *run = opaque;
+    CALL(run, use, run->feed->config.device);
+    int mode = fby_f_enter(run->feed);
+    make_all(run);
+    fby_f_leave(run->feed, mode);
+    return NULL;
+}
+
+fby_err fby_feed_create(const struct fby_feed_config *config,
+    struct fby_feed **out, struct fby_why *why)
+{
+    struct fby_feed *self = fby_zalloc(sizeof(*self));
+    struct run       run  = {.feed = self, .why = why};
+    self->config          = *config;
+    self->cuda            = config->cuda;
+    self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
+    pthread_mutex_init(&self->lock, NULL);
+    fby_f_aside(&run, make_main, &run);
+    if (run.err == FBY_OK) {
+        const struct fby_pin_config pin = {
+            .cuda   = config->cuda,
+            .device = config->device,
+            .n      = config->n_arenas,
+            .bytes  = config->arena_bytes,
+        };
+        run.err = fby_pinned_create(&pin, &self->pinned, why);
+    }
+    if (run.err != FBY_OK) {
+        fby_feed_destroy(&self);
+        return run.err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+/* ---- stop and destroy ---------------------------------------------------- */
+
+void fby_feed_stop(struct fby_feed *self)
+{
+    if (self->stopped) {
+        return;
+    }
+    self->stopped = true;
+    int mode      = fby_f_enter(self);
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        if (self->lanes[i].stream != NULL) {
+            (void)self->cuda->stream_sync(self->lanes[i].stream);
+        }
+    }
+    fby_pinned_destroy(&self->pinned);
+    fby_f_leave(self, mode);
+}
+
+static void destroy_lanes(struct fby_feed *self)
+{
+    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+        struct lane *lane   = &self->lanes[i];
+        void        *both[] = {lane->copied, lane->done};
+        for (size_t k = 0; k < 2; k++) {
+            if (both[k] != NULL) {
+                (void)self->cuda->event_destroy(both[k]);
+            }
+        }
+        if (lane->memory != NULL) {
+            (void)self->cuda->free(lane->memory);
+        }
+        if (lane->stream != NULL) {
+            (void)self->cuda->stream_destroy(lane->stream);
+        }
+    }
+}
+
+void fby_feed_destroy(struct fby_feed **self_p)
+{
+    struct fby_feed *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    fby_feed_stop(self);
+    int mode = fby_f_enter(self);
+    fby_f_destroy_outs(self);
+    destroy_lanes(self);
+    for (uint32_t i = 0; i < self->config.n_arenas; i++) {
+        if (self->arenas[i].copied != NULL) {
+            (void)self->cuda->event_destroy(self->arenas[i].copied);
+        }
+    }
+    if (self->memory != NULL) {
+        (void)self->cuda->stream_sync(self->memory);
+        (void)self->cuda->stream_destroy(self->memory);
+    }
+    if (self->pool != NULL) {
+        (void)self->cuda->pool_destroy(self->pool);
+    }
+    fby_f_leave(self, mode);
+    pthread_mutex_destroy(&self->lock);
+    free(self->arenas);
+    free(self);
+}
+
+/* ---- what it tells ------------------------------------------------------- */
+
+bool fby_feed_is_fixed(const struct fby_feed *self)
+{
+    return self->config.fixed;
+}
+
+uint8_t *fby_feed_arena(const struct fby_feed *self, uint32_t arena)
+{
+    return fby_pinned_memory(self->pinned, arena);
+}

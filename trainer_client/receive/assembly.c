@@ -1,0 +1,278 @@
+#include "trainer_client/receive/assembly.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "pipeline/device_ops.h"
+
+void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
+{
+    *self = (struct fby_assembly){
+        .sent = fby_zalloc(max_chunks * sizeof(*self->sent)),
+        .room = max_chunks,
+    };
+}
+
+static void *unconst(const char *text)
+{
+    union {
+        const char *from;
+        void       *to;
+    } both = {.from = text};
+    return both.to;
+}
+
+static void forget_substituted(struct fby_assembly *self)
+{
+    for (size_t i = 0; i < self->n_substituted; i++) {
+        free(unconst(self->substituted[i].shard));
+        free(unconst(self->substituted[i].key));
+        free(unconst(self->substituted[i].text));
+    }
+    free(self->substituted);
+    free(self->samples);
+    self->samples       = NULL;
+    self->substituted   = NULL;
+    self->n_substituted = 0;
+}
+
+void fby_assembly_fini(struct fby_assembly *self)
+{
+    forget_substituted(self);
+    free(self->sent);
+    self->sent = NULL;
+}
+
+fby_err fby_assembly_begin(struct fby_assembly *self,
+    const struct fby_wanted *wanted, struct fby_why *why)
+{
+    forget_substituted(self);
+    self->wanted = *wanted;
+    self->ended  = false;
+    self->times  = (struct fby_stage_times){0};
+    if (wanted->rows == 0) {
+        return FBY_OK; /* `last: short`: nothing will come */
+    }
+    fby_err err = fby_layout_of_content(
+        wanted->content, wanted->selected, wanted->rows, &self->layout, why);
+    if (err == FBY_OK && self->layout.n_chunks > self->room) {
+        return fby_because(why, FBY_CONFIG, "a batch of %u chunks, not %u",
+            self->room, self->layout.n_chunks);
+    }
+    return err;
+}
+
+/* The i-th selected field of the content. */
+static const struct fby_field_content *selected(
+    const struct fby_wanted *wanted, size_t i)
+{
+    const struct fby_content *content = wanted->content;
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        bool chosen = wanted->selected == 0 || (wanted->selected >> f & 1) != 0;
+        if (chosen && i-- == 0) {
+            return &content->fields[f];
+        }
+    }
+    return NULL;
+}
+
+/* The device's ops, and what this library and the worker draw for them. */
+static bool same_device(
+    const struct fby_recipe *recipe, const struct fby_field_content *field)
+{
+    if (field->n_device == 0) {
+        return recipe->device.size == 0;
+    }
+    struct fby_buffer list  = {0};
+    struct fby_digest drawn = fby_device_list_behaviour(field);
+    fby_device_list_encode(field, &list);
+    bool same = recipe->device.size == list.size &&
+                memcmp(recipe->device.data, list.data, list.size) == 0 &&
+                fby_digest_equal(&recipe->behaviour.digest, &drawn);
+    fby_buffer_fini(&list);
+    return same;
+}
+
+static bool same_mixing(const struct fby_recipe *recipe,
+    const struct fby_content *content, const struct fby_field_content *field)
+{
+    const struct fby_field_content *image =
+        fby_mixed_by(content, (uint32_t)(field - content->fields));
+    return strcmp(recipe->mixed_by, image != NULL ? image->name : "") == 0;
+}
+
+static bool same_recipe(
+    const struct fby_recipe *recipe, const struct fby_field_content *field)
+{
+    uint32_t channels = field->normalize ? field->shape.dims[2] : 0;
+    if (recipe->n_channels != channels || recipe->one_hot != field->one_hot ||
+        recipe->maps != field->maps) {
+        return false;
+    }
+    for (uint32_t c = 0; c < channels; c++) {
+        if (recipe->mean[c] != field->mean[c] ||
+            recipe->std[c] != field->std[c]) {
+            return false;
+        }
+    }
+    return !field->one_hot || (recipe->classes == field->classes &&
+                                  recipe->smoothing == field->smoothing);
+}
+
+static bool same_shape(const struct fby_shape *a, const struct fby_shape *b)
+{
+    return a->n_dims == b->n_dims &&
+           memcmp(a->dims, b->dims, a->n_dims * sizeof(a->dims[0])) == 0;
+}
+
+static fby_err check_field(const struct fby_assembly *self, size_t i,
+    const struct fby_header_field *got, struct fby_why *why)
+{
+    const struct fby_field_content *want = selected(&self->wanted, i);
+    if (want == NULL || strcmp(want->name, got->name) != 0) {
+        return fby_because(why, FBY_PROTO, "HEADER: field %zu is %s, not %s", i,
+            got->name, want == NULL ? "asked for" : want->name);
+    }
+    if (got->type != want->wire_type ||
+        got->encoding != fby_encoding_of(want) ||
+        !same_shape(&got->shape, &want->shape) ||
+        got->max_length != want->max_length ||
+        got->raw_bytes != self->layout.fields[i].raw_bytes ||
+        got->n_chunks != self->layout.fields[i].n_chunks) {
+        return fby_because(why, FBY_PROTO,
+            "HEADER: field %s has another type, encoding, shape or layout",
+            got->name);
+    }
+    if (!same_recipe(&got->recipe, want) || !same_device(&got->recipe, want) ||
+        !same_mixing(&got->recipe, self->wanted.content, want)) {
+        return fby_because(why, FBY_PROTO,
+            "HEADER: field %s has another recipe than the content", got->name);
+    }
+    return FBY_OK;
+}
+
+fby_err fby_assembly_header(const struct fby_assembly *self,
+    const struct fby_header *header, struct fby_why *why)
+{
+    const struct fby_wanted *wanted = &self->wanted;
+    if (header->epoch != wanted->epoch || header->step != wanted->step ||
+        header->first_row != wanted->first_row ||
+        header->rows != wanted->rows) {
+        return fby_because(why, FBY_PROTO,
+            "HEADER: epoch %llu step %llu rows %u+%u, not those asked for",
+            (unsigned long long)header->epoch, (unsigned long long)header->step,
+            header->first_row, header->rows);
+    }
+    if (header->asked != wanted->asked) {
+        return fby_because(why, FBY_PROTO,
+            "HEADER: the worker understood another request than was sent");
+    }
+    if (header->n_fields != self->layout.n_fields) {
+        return fby_because(why, FBY_PROTO, "HEADER: %zu fields, not %u",
+            header->n_fields, self->layout.n_fields);
+    }
+    fby_err err = FBY_OK;
+    for (size_t i = 0; i < header->n_fields && err == FBY_OK; i++) {
+        err = check_field(self, i, &header->fields[i], why);
+    }
+    return err;
+}
+
+void fby_assembly_chunk(
+    struct fby_assembly *self, const struct fby_chunk *chunk)
+{
+    uint32_t i = fby_layout_index(&self->layout, chunk->field, chunk->number);
+    self->sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
+}
+
+static bool check_sums(const struct fby_assembly *self,
+    const struct fby_end *end, struct fby_why *why)
+{
+    if (end->n_sums != self->layout.n_fields) {
+        (void)fby_because(why, FBY_PROTO, "END: %zu sums for %u fields",
+            end->n_sums, self->layout.n_fields);
+        return false;
+    }
+    for (uint32_t f = 0; f < self->layout.n_fields; f++) {
+        struct fby_sum sum = fby_field_sum(
+            &self->layout, f, self->sent + self->layout.fields[f].first_chunk);
+        if (!fby_sum_equal(&sum, &end->sums[f])) {
+            (void)fby_because(why, FBY_PROTO,
+                "END: the sum of field %u is not that of its chunks", f);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_substituted(const struct fby_assembly *self,
+    const struct fby_end *end, struct fby_why *why)
+{
+    bool allowed = self->wanted.content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    for (size_t i = 0; i < end->n_substituted; i++) {
+        if (!allowed || end->substituted[i].row >= self->wanted.rows) {
+            (void)fby_because(why, FBY_PROTO,
+                "END: row %u cannot be substituted", end->substituted[i].row);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_samples(const struct fby_assembly *self,
+    const struct fby_end *end, struct fby_why *why)
+{
+    bool   bucketed = self->wanted.content->bucket_by.n_bounds > 0;
+    size_t right    = bucketed ? self->wanted.rows : 0;
+    if (end->n_samples != right) {
+        (void)fby_because(why, FBY_PROTO,
+            "END: %zu samples named, but they are %zu", end->n_samples, right);
+        return false;
+    }
+    return true;
+}
+
+bool fby_assembly_end(
+    struct fby_assembly *self, const struct fby_end *end, struct fby_why *why)
+{
+    if (!check_sums(self, end, why) || !check_substituted(self, end, why) ||
+        !check_samples(self, end, why)) {
+        return false;
+    }
+    if (self->ended) {
+        return true;
+    }
+    self->ended       = true;
+    self->times       = end->times;
+    self->substituted = fby_memdup(
+        end->substituted, end->n_substituted * sizeof(*end->substituted));
+    self->n_substituted = end->n_substituted;
+    if (end->n_samples > 0) {
+        self->samples =
+            fby_memdup(end->samples, end->n_samples * sizeof(*end->samples));
+    }
+    for (size_t i = 0; i < end->n_substituted; i++) {
+        struct fby_substituted *one = &self->substituted[i];
+        one->shard                  = fby_strdup(one->shard);
+        one->key                    = fby_strdup(one->key);
+        one->text                   = fby_strdup(one->text);
+    }
+    return true;
+}
+
+struct fby_sum fby_end_content(const struct fby_end *end)
+{
+    struct fby_sum_state state;
+    fby_sum_begin(&state);
+    for (size_t i = 0; i < end->n_sums; i++) {
+        fby_sum_add(&state, end->sums[i].bytes, sizeof(end->sums[i].bytes));
+    }
+    for (size_t i = 0; i < end->n_substituted; i++) {
+        const struct fby_substituted *one = &end->substituted[i];
+        const uint64_t place[3] = {one->row, one->original, one->substitute};
+        fby_sum_add(&state, place, sizeof(place));
+    }
+    fby_sum_add(&state, end->samples, end->n_samples * sizeof(*end->samples));
+    return fby_sum_end(&state);
+}

@@ -1,0 +1,238 @@
+/* chunk.c - chunks to the decode threads, and their answers. */
+#include "trainer_client/receive/state.h"
+
+#include "common/clock.h"
+#include "common/log.h"
+
+enum { SMALL = 16 << 10 }; /* raw bytes, twice what ZeroMQ reads at once */
+
+/* Counted and credited, but nothing of ours. */
+static void refuse(
+    struct fby_receiver *r, int peer, size_t size, const struct fby_why *why)
+{
+    const struct fby_window_chunk nobodys = {.peer = peer, .wire_bytes = size};
+    r->protocol_errors++;
+    fby_debug("BAD-CHUNK", "%s: %s", r->peers[peer].who, why->text);
+    (void)fby_window_chunk(r->window, r->now_ns, &nobodys);
+}
+
+struct target { /* of a chunk */
+    uint8_t *at;
+    bool     packed; /* as it came */
+};
+
+/* Where a chunk goes in its slot; asked once. */
+static struct target place_of(
+    const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
+{
+    const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
+    struct fby_slot             *to     = &r->slots[slot];
+    if (fby_setup_is_compact(r->setup, chunk->field)) {
+        uint32_t index = fby_layout_index(layout, chunk->field, chunk->number);
+        const struct fby_place *place =
+            fby_slot_place(to, r->setup, index, chunk);
+        return (struct target){to->arena + place->at, place->packed};
+    }
+    return (struct target){.at = to->memory +
+                                 layout->fields[chunk->field].slot_offset +
+                                 chunk->raw_offset};
+}
+
+static struct fby_codec_job job_of(
+    const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
+{
+    const struct fby_raw_field *field =
+        &r->assemblies[slot].layout.fields[chunk->field];
+    return (struct fby_codec_job){
+        .coding  = {.filter = chunk->filter, .codec = chunk->codec},
+        .params  = fby_layout_params(field),
+        .scratch = r->codec_scratch,
+    };
+}
+
+static void unpack(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    struct fby_unpack_task *task = fby_unpack_task(r->unpack);
+    struct target           to   = place_of(r, slot, chunk);
+    task->kind                   = FBY_UNPACK_CHUNK;
+    task->slot                   = slot;
+    task->id                     = chunk->request;
+    task->chunk                  = *chunk;
+    task->params                 = job_of(r, slot, chunk).params;
+    task->raw                    = to.at;
+    task->packed                 = to.packed;
+    zmq_msg_init(&task->frame);
+    zmq_msg_move(&task->frame, frame);
+    fby_unpack_put(r->unpack, task);
+}
+
+static struct fby_bytes_in payload_of(
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    const uint8_t *bytes = zmq_msg_data(frame);
+    return (struct fby_bytes_in){
+        .data = bytes + FBY_CHUNK_PREFIX, .size = chunk->wire_bytes};
+}
+
+/* Into the slot. */
+static bool decodes(const struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    const struct fby_codec_job job = job_of(r, slot, chunk);
+    const struct target        to  = place_of(r, slot, chunk);
+    return fby_slot_fill(
+               &job, payload_of(chunk, frame), chunk, to.packed, to.at) &&
+           (!r->setup->verify_decoded ||
+               fby_xxh64(to.at, chunk->raw_bytes) == chunk->raw_hash);
+}
+
+static bool can_be_kept(const struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    const struct fby_codec_job job = job_of(r, slot, chunk);
+    return fby_codec_check(&job, payload_of(chunk, frame), chunk->raw_bytes) &&
+           (!r->setup->verify_decoded || decodes(r, slot, chunk, frame));
+}
+
+static bool keep(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    if (!fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) ||
+        !can_be_kept(r, slot, chunk, frame)) {
+        return false;
+    }
+    uint32_t index = fby_layout_index(
+        &r->assemblies[slot].layout, chunk->field, chunk->number);
+    fby_slot_keep(&r->slots[slot], index, chunk, frame);
+    return true;
+}
+
+static bool copy(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    return fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) &&
+           decodes(r, slot, chunk, frame);
+}
+
+/* What is little work is done here and now: to hand it to another thread costs
+ * more. Small frames are copied, because each may hold a whole buffer of
+ * ZeroMQ's. False: it is work for a decode thread. */
+static bool finish_here(struct fby_receiver *r, int slot,
+    const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    bool    small    = chunk->raw_bytes <= SMALL;
+    int64_t begun_ns = fby_now_ns();
+    if (!small && !fby_slot_keeps(r->setup, chunk)) {
+        return false;
+    }
+    bool good =
+        small ? copy(r, slot, chunk, frame) : keep(r, slot, chunk, frame);
+    r->bad_chunks += good ? 0 : 1;
+    r->check_ns += fby_now_ns() - begun_ns;
+    fby_r_act(r);
+    fby_window_decoded(r->window, r->now_ns, slot, chunk->request, good);
+    return true;
+}
+
+static void take(
+    struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    int slot = fby_window_slot(r->window, chunk->request);
+    fby_assembly_chunk(&r->assemblies[slot], chunk);
+    if (!finish_here(r, slot, chunk, frame)) {
+        unpack(r, slot, chunk, frame);
+    }
+}
+
+/* Of an audit: nobody needs the payload, so it is not decoded; damage is told
+ * from another value all the same. */
+static void check_audit(
+    struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
+{
+    if (fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame))) {
+        fby_assembly_chunk(fby_r_assembly(r, chunk->request), chunk);
+    } else {
+        r->bad_chunks++;
+        fby_window_audit_damaged(r->window, r->now_ns, chunk->request);
+    }
+}
+
+void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
+{
+    struct fby_chunk chunk = {0};
+    struct fby_why   why   = {""};
+    size_t           size  = zmq_msg_size(frame);
+    r->wire_bytes += size;
+    fby_err err = fby_chunk_read(zmq_msg_data(frame), size, &chunk, &why);
+    if (err != FBY_OK || !fby_session_equal(chunk.session, r->session)) {
+        refuse(r, peer, size, &why);
+        return;
+    }
+    struct fby_window_chunk told = {
+        .peer = peer, .id = chunk.request, .wire_bytes = size};
+    const struct fby_assembly *assembly = fby_r_assembly(r, chunk.request);
+    if (assembly != NULL) {
+        const struct fby_raw_layout *layout = &assembly->layout;
+        if (assembly->wanted.rows == 0 ||
+            fby_chunk_check(&chunk, layout, &why) != FBY_OK) {
+            refuse(r, peer, size, &why);
+            fby_window_proto(r->window, r->now_ns, peer);
+            return;
+        }
+        told.chunk = fby_layout_index(layout, chunk.field, chunk.number);
+    }
+    enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &told);
+    if (verdict == FBY_TAKE) {
+        take(r, &chunk, frame);
+    } else if (verdict == FBY_AUDIT) {
+        check_audit(r, &chunk, frame);
+    }
+}
+
+/* On a GPU a slot is free when it was copied. */
+static void release(struct fby_receiver *r, int slot)
+{
+    if (r->feed == NULL) {
+        fby_window_release(r->window, r->now_ns, slot);
+        return;
+    }
+    r->slots[slot].copying = true;
+    r->n_copying++;
+}
+
+static void release_copied(struct fby_receiver *r)
+{
+    struct fby_why why = {""};
+    for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
+        fby_err err = FBY_AGAIN;
+        if (r->slots[i].copying) {
+            err = fby_feed_copied(r->feed, i, &why);
+        }
+        if (err != FBY_OK && err != FBY_AGAIN) {
+            fby_r_fail(r, FOREBAY_SYSTEM, &why);
+        }
+        if (err != FBY_AGAIN) {
+            r->slots[i].copying = false;
+            r->n_copying--;
+            fby_window_release(r->window, r->now_ns, (int)i);
+            fby_r_act(r);
+        }
+    }
+}
+
+void fby_r_finished(struct fby_receiver *r)
+{
+    struct fby_unpack_task *task = fby_unpack_take(r->unpack);
+    for (; task != NULL; task = fby_unpack_take(r->unpack)) {
+        if (task->kind == FBY_UNPACK_CHUNK) {
+            fby_window_decoded(
+                r->window, r->now_ns, task->slot, task->id, task->ok);
+        } else {
+            release(r, task->slot);
+        }
+        fby_unpack_done(r->unpack, task);
+        fby_r_act(r);
+    }
+    release_copied(r);
+}

@@ -1,0 +1,281 @@
+/* deliver.c - complete answers become batches on the desk. */
+#include "trainer_client/receive/state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/mem.h"
+
+/* ---- filling a batch ----------------------------------------------------- */
+
+static void put_token(const struct fby_receiver *r,
+    const struct fby_assembly *assembly, struct forebay_batch *batch)
+{
+    uint64_t steps = fby_order_steps(fby_r_order(r, assembly->wanted.epoch));
+    bool     last  = assembly->wanted.step + 1 == steps;
+    struct fby_token token = {
+        .content     = r->setup->content_digest,
+        .data        = r->election.data.digest,
+        .fingerprint = r->election.fingerprint.digest,
+        .seed        = r->setup->seed,
+        .epoch       = assembly->wanted.epoch + (last ? 1 : 0),
+        .step        = last ? 0 : assembly->wanted.step + 1,
+    };
+    fby_token_encode(&token, batch->token);
+}
+
+static void put_rows(const struct fby_receiver *r,
+    const struct fby_assembly *assembly, struct forebay_batch *batch)
+{
+    const struct fby_wanted *wanted = &assembly->wanted;
+    const struct fby_order  *order  = fby_r_order(r, wanted->epoch);
+    uint32_t                 exist  = fby_order_rows(order, wanted->step);
+    batch->epoch                    = wanted->epoch;
+    batch->step                     = wanted->step;
+    batch->first_row                = wanted->first_row;
+    batch->rows                     = wanted->rows;
+    if (assembly->samples != NULL) {
+        memcpy(batch->samples, assembly->samples,
+            wanted->rows * sizeof(*batch->samples));
+    } else if (wanted->rows > 0) {
+        fby_order_fill(order, wanted->step, wanted->first_row, wanted->rows,
+            batch->samples);
+    }
+    for (uint32_t i = 0; i < wanted->rows; i++) {
+        batch->valid[i] = wanted->first_row + i < exist ? 1 : 0;
+    }
+    if (r->feed == NULL) {
+        memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
+            batch->valid, wanted->rows);
+    }
+}
+
+static void put_substituted(const struct fby_receiver *r,
+    const struct fby_assembly *assembly, struct forebay_batch *batch)
+{
+    size_t n = assembly->n_substituted;
+    fby_batch_clear(batch);
+    if (n == 0) {
+        return;
+    }
+    batch->substituted   = fby_zalloc(n * sizeof(*batch->substituted));
+    batch->n_substituted = (uint32_t)n;
+    for (size_t i = 0; i < n; i++) {
+        const struct fby_substituted *one = &assembly->substituted[i];
+        struct fby_why                why = {""};
+        /* the text names shard or file, and sample */
+        (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
+        (void)fby_because_in(
+            &why, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
+        batch->samples[one->row] = one->substitute;
+        batch->substituted[i]    = (struct forebay_substitution){
+               .row        = one->row,
+               .sample     = one->original,
+               .substitute = one->substitute,
+               .cause      = fby_strdup(why.text),
+        };
+    }
+}
+
+static void add_times(
+    struct fby_stage_times *sum, const struct fby_stage_times *one)
+{
+    sum->fetch += one->fetch;
+    sum->transform += one->transform;
+    sum->encode += one->encode;
+    sum->wait += one->wait;
+}
+
+static uint64_t bytes_sent(const struct fby_assembly *assembly)
+{
+    uint64_t bytes = 0;
+    uint32_t n     = assembly->wanted.rows > 0 ? assembly->layout.n_chunks : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bytes += assembly->sent[i].raw_bytes;
+    }
+    return bytes;
+}
+
+static void lay_down(struct fby_receiver *r, int slot)
+{
+    struct fby_assembly    *assembly = &r->assemblies[slot];
+    struct forebay_batch   *batch    = r->spare;
+    struct fby_unpack_task *task     = fby_unpack_task(r->unpack);
+    r->spare                         = NULL;
+    batch->raw_bytes                 = bytes_sent(assembly);
+    put_rows(r, assembly, batch);
+    put_token(r, assembly, batch);
+    put_substituted(r, assembly, batch);
+    add_times(&r->times, &assembly->times);
+    task->kind   = FBY_UNPACK_BATCH;
+    task->slot   = slot;
+    task->from   = &r->slots[slot];
+    task->layout = &assembly->layout;
+    task->sent   = assembly->sent;
+    task->batch  = batch;
+    fby_r_report(r); /* who has the batch, sees what led to it */
+    fby_desk_put(r->desk, batch);
+    fby_unpack_put(r->unpack, task);
+}
+
+/* ---- failures ------------------------------------------------------------ */
+
+static const char *name_of(const struct fby_receiver *r, int peer)
+{
+    return peer != FBY_NO_PEER ? r->peers[peer].who : "a worker that is gone";
+}
+
+void fby_r_window_failed(struct fby_receiver *r)
+{
+    const struct fby_window_failure *f      = fby_window_failure(r->window);
+    struct fby_why                   why    = {""};
+    enum forebay_status              status = FOREBAY_DATA;
+    switch (f->cause) {
+    case FBY_CAUSE_CANNOT:
+        why = r->cannot;
+        break;
+    case FBY_CAUSE_DIFFERENT:
+        (void)fby_because(&why, FBY_PROTO,
+            "%.150s and %.150s made different values of epoch %llu step %llu",
+            name_of(r, f->peer), name_of(r, f->other),
+            (unsigned long long)f->epoch, (unsigned long long)f->step);
+        break;
+    case FBY_CAUSE_CORRUPT:
+        (void)fby_because(&why, FBY_PROTO,
+            "epoch %llu step %llu arrived damaged again and again, last from "
+            "%.200s",
+            (unsigned long long)f->epoch, (unsigned long long)f->step,
+            name_of(r, f->peer));
+        break;
+    case FBY_CAUSE_ASIDE:
+        status = FOREBAY_CONFIG;
+        why    = r->aside;
+        break;
+    case FBY_CAUSE_NONE:
+        return;
+    }
+    fby_error("STREAM-FAILED", "%s", why.text);
+    fby_r_fail(r, status, &why);
+}
+
+/* At most `limit` substitutes in a stream: beyond, the data is bad. */
+static bool within_limit(struct fby_receiver *r, int slot)
+{
+    const struct fby_assembly *assembly = &r->assemblies[slot];
+    uint32_t       limit = r->setup->split->delivery.bad_sample_limit;
+    struct fby_why why   = {""};
+    r->substituted += assembly->n_substituted;
+    if (assembly->n_substituted == 0 || r->substituted <= limit) {
+        return true;
+    }
+    const struct fby_substituted *one =
+        &assembly->substituted[assembly->n_substituted - 1];
+    (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
+    (void)fby_because_in(&why, FBY_BAD_SAMPLE,
+        "more than limit %u samples are bad, the last one in %s", limit,
+        r->setup->location.pattern);
+    fby_r_fail(r, FOREBAY_DATA, &why);
+    return false;
+}
+
+/* ---- taking -------------------------------------------------------------- */
+
+static bool have_spare(struct fby_receiver *r, bool hungry)
+{
+    struct fby_why why = {""};
+    if (r->spare != NULL) {
+        return true;
+    }
+    fby_err err = fby_shelf_take(r->shelf, hungry, &r->spare);
+    if (err == FBY_SYS) {
+        (void)fby_because(&why, err, "no memory for a batch of %llu bytes",
+            (unsigned long long)r->setup->out_bytes);
+        fby_r_fail(r, FOREBAY_SYSTEM, &why);
+    } else if (err == FBY_FULL) {
+        fby_desk_look_again(r->desk);
+    }
+    return err == FBY_OK;
+}
+
+/* False when there is nothing more to take now. */
+static bool take_one(struct fby_receiver *r)
+{
+    struct fby_window_batch taken;
+    bool                    hungry = false;
+    if (r->over || !fby_desk_has_room(r->desk, &hungry) ||
+        !have_spare(r, hungry)) {
+        return false;
+    }
+    fby_err err = fby_window_take(r->window, r->now_ns, &taken);
+    if (err == FBY_GONE) {
+        r->over = true;
+        fby_r_report(r); /* whoever sees the end sees all of it counted */
+        fby_desk_end(r->desk);
+    } else if (err == FBY_IO) {
+        fby_r_window_failed(r);
+    }
+    if (err != FBY_OK || !within_limit(r, taken.slot)) {
+        return false;
+    }
+    lay_down(r, taken.slot);
+    return true;
+}
+
+void fby_r_deliver(struct fby_receiver *r)
+{
+    while (r->opened && take_one(r)) {
+        fby_r_act(r);
+    }
+    fby_r_act(r);
+}
+
+/* ---- statistics ---------------------------------------------------------- */
+
+static void add_stage(
+    struct forebay_stats *stats, const char *name, uint64_t busy_ns)
+{
+    struct forebay_stage *stage = &stats->stages[stats->n_stages++];
+    snprintf(stage->name, sizeof(stage->name), "%s", name);
+    stage->busy_ns = (int64_t)busy_ns;
+}
+
+static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
+{
+    struct fby_unpack_counts counts = fby_unpack_counts(r->unpack);
+    add_stage(stats, "worker.fetch", r->times.fetch);
+    add_stage(stats, "worker.transform", r->times.transform);
+    add_stage(stats, "worker.encode", r->times.encode);
+    add_stage(stats, "worker.wait", r->times.wait);
+    add_stage(
+        stats, "client.decode", (uint64_t)(counts.decode_ns + r->check_ns));
+    add_stage(stats, "client.expand", (uint64_t)counts.expand_ns);
+    stats->checksum_failures = counts.corrupt + r->bad_chunks;
+}
+
+void fby_r_report(struct fby_receiver *r)
+{
+    struct fby_window_counters counters = fby_window_counters(r->window);
+    struct forebay_stats       stats    = {
+                 .wire_bytes         = r->wire_bytes,
+                 .hedges             = counters.hedges,
+                 .rerequests         = counters.rerequests,
+                 .late_chunks        = counters.late,
+                 .late_hedge_chunks  = counters.late_hedge,
+                 .protocol_errors    = r->protocol_errors + counters.breaches,
+                 .substituted        = r->substituted,
+                 .lost               = counters.lost,
+                 .busy               = counters.busy,
+                 .suspects           = counters.suspects,
+                 .reconnects         = counters.reconnects,
+                 .workers_in_use     = fby_window_usable(r->window),
+                 .workers_left_aside = (uint32_t)counters.set_aside,
+                 .audits             = counters.audits,
+                 .audits_skipped     = counters.audits_skipped,
+    };
+    for (int i = 0; i < r->n_peers; i++) {
+        stats.workers_known += r->peers[i].used ? 1 : 0;
+    }
+    add_stages(r, &stats);
+    fby_desk_report(r->desk, &stats);
+}

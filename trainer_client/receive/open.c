@@ -1,0 +1,443 @@
+/* open.c - from the first JOIN to the first REQUEST.
+ *
+ * Workers known at open are asked to open the source; what they answer is only
+ * noted, until a pin or a majority decides. Then the window starts with those
+ * that agree, and the others are set aside by name. */
+#include "trainer_client/receive/state.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/timer.h"
+
+/* After the last answer, when they differ: others may register just now. */
+#define SETTLE_NS (300 * FBY_NS_PER_MS)
+/* How long one that says nothing after OPEN is waited for. */
+#define MUTE_NS   (5 * FBY_NS_PER_S)
+#define REOPEN_NS (500 * FBY_NS_PER_MS)
+
+/* ---- asking -------------------------------------------------------------- */
+
+void fby_r_open_begin(struct fby_receiver *r)
+{
+    const struct fby_setup *setup = r->setup;
+    gethostname(r->host, FBY_HOST_MAX);
+    const struct fby_join join = {
+        .session = r->session,
+        .job     = setup->job,
+        .rank    = setup->rank,
+        .world   = setup->world,
+        .host    = r->host,
+        .pid     = (uint32_t)getpid(),
+        .seed    = setup->seed,
+        .content = setup->content_digest,
+        .epoch   = setup->token.epoch,
+        .step    = setup->token.step,
+    };
+    fby_membership_init(
+        &r->membership, &join, fby_timer_ns(FBY_NS_PER_S), fby_now_ns());
+    if (setup->has_token) {
+        const struct fby_maybe_digest data = {
+            .known = true, .digest = setup->token.data};
+        const struct fby_maybe_digest fingerprint = {
+            .known = true, .digest = setup->token.fingerprint};
+        fby_err err = fby_election_pin(
+            &r->election, &data, &fingerprint, "the token", NULL);
+        (void)err; /* the first pin cannot differ from another */
+    }
+    struct fby_why why = {""};
+    (void)fby_because(
+        &why, FBY_AGAIN, "no answer from the server %s", setup->server);
+    fby_desk_waiting(r->desk, why.text);
+}
+
+void fby_r_send_open(struct fby_receiver *r, int peer)
+{
+    struct fby_peer *p            = &r->peers[peer];
+    p->open                       = (struct fby_open_id){++r->opens};
+    p->reopen_ns                  = 0;
+    p->open_ns                    = r->now_ns;
+    const struct fby_message open = {
+        .type = FBY_MSG_OPEN,
+        .open =
+            {
+                .session     = r->session,
+                .open        = p->open,
+                .content     = {r->setup->content.data, r->setup->content.size},
+                .location    = r->setup->location.pattern,
+                .data        = r->election.data,
+                .fingerprint = r->election.fingerprint,
+            },
+    };
+    fby_r_to_peer(r, peer, &open);
+}
+
+void fby_r_set_aside(
+    struct fby_receiver *r, int peer, enum fby_r_code code, const char *text)
+{
+    fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].who, text);
+    (void)fby_because(&r->aside, FBY_STALE, "%s", text);
+    (void)fby_because_in(&r->aside, FBY_STALE, "%s", r->peers[peer].who);
+    fby_window_set_aside(r->window, r->now_ns, peer, (int)code);
+}
+
+/* ---- answers ------------------------------------------------------------- */
+
+static void describe_other(
+    const struct fby_receiver *r, const struct fby_peer *p, struct fby_why *out)
+{
+    const struct fby_digest *data = &r->election.data.digest;
+    bool                     same = fby_digest_equal(&p->data, data);
+    const char              *what = same ? "fingerprint" : "data digest";
+    const struct fby_digest *here = same ? &p->fingerprint : &p->data;
+    const struct fby_digest *want =
+        same ? &r->election.fingerprint.digest : data;
+    char a[17];
+    char b[17];
+    (void)fby_because(out, FBY_STALE, "%s %s, the stream has %s", what,
+        fby_hex(here->bytes, 8, a), fby_hex(want->bytes, 8, b));
+}
+
+static bool agrees(const struct fby_receiver *r, const struct fby_peer *p)
+{
+    return fby_digest_equal(&p->data, &r->election.data.digest) &&
+           fby_digest_equal(&p->fingerprint, &r->election.fingerprint.digest);
+}
+
+/* Once the stream is bound, a worker agrees or is left aside. */
+static void judge(struct fby_receiver *r, int peer)
+{
+    struct fby_peer *p   = &r->peers[peer];
+    struct fby_why   why = {""};
+    if (p->answer == FBY_PEER_FAILED) {
+        fby_r_set_aside(r, peer, FBY_R_OPEN_FAILED, p->failure.text);
+    } else if (p->answer == FBY_PEER_OPENED && agrees(r, p)) {
+        fby_window_opened(r->window, r->now_ns, peer);
+    } else if (p->answer == FBY_PEER_OPENED) {
+        describe_other(r, p, &why);
+        fby_r_set_aside(r, peer, FBY_R_DIFFERS, why.text);
+    }
+}
+
+void fby_r_opened(
+    struct fby_receiver *r, int peer, const struct fby_opened *opened)
+{
+    struct fby_peer *p = &r->peers[peer];
+    fby_window_heard(r->window, r->now_ns, peer);
+    if (opened->open.value > r->opens ||
+        !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
+        r->protocol_errors++;
+        return;
+    }
+    if (opened->open.value != p->open.value) {
+        return; /* it was asked again since, on another route */
+    }
+    bool voted     = p->answer == FBY_PEER_OPENED;
+    p->answer      = FBY_PEER_OPENED;
+    p->data        = opened->data;
+    p->fingerprint = opened->fingerprint;
+    if (r->opened) {
+        judge(r, peer);
+    } else if (!voted) {
+        fby_election_vote(&r->election, p->who, opened);
+    }
+}
+
+void fby_r_open_failed(
+    struct fby_receiver *r, int peer, const struct fby_open_failed *failed)
+{
+    struct fby_peer *p = &r->peers[peer];
+    fby_window_heard(r->window, r->now_ns, peer);
+    if (failed->open.value != p->open.value) {
+        return;
+    }
+    (void)fby_because(&p->failure, FBY_CONFIG, "%s", failed->text);
+    if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
+        p->reopen_ns = r->now_ns + fby_timer_ns(REOPEN_NS);
+        fby_info("OPEN-LATER", "%s: %s", p->who, p->failure.text);
+        return;
+    }
+    p->answer = FBY_PEER_FAILED;
+    if (r->opened) {
+        judge(r, peer);
+    }
+}
+
+void fby_r_scanning(
+    struct fby_receiver *r, int peer, const struct fby_scanning *scanning)
+{
+    struct fby_peer *p = &r->peers[peer];
+    fby_window_heard(r->window, r->now_ns, peer);
+    p->open_ns    = r->now_ns;
+    p->scan_done  = scanning->shards_done;
+    p->scan_total = scanning->shards_total;
+    if (!r->opened) {
+        struct fby_why why = {""};
+        (void)fby_because(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
+            p->who, p->scan_done, p->scan_total);
+        fby_desk_waiting(r->desk, why.text);
+        fby_desk_scanning(r->desk, p->scan_done, p->scan_total);
+    }
+}
+
+/* ---- the plan, once samples are known ------------------------------------ */
+
+static struct fby_order_spec order_spec(
+    const struct fby_receiver *r, uint64_t epoch)
+{
+    struct fby_order_spec spec =
+        fby_order_spec_of(&r->setup->split->content, r->setup->seed, epoch);
+    spec.samples       = r->samples;
+    spec.shard_samples = r->shard_samples;
+    spec.n_shards      = r->n_shards;
+    return spec;
+}
+
+/* Cannot fail: the first epoch's order was made, and epochs differ only in
+ * their number. */
+const struct fby_order *fby_r_order(
+    const struct fby_receiver *r, uint64_t epoch)
+{
+    size_t             at   = epoch % FBY_R_ORDERS;
+    struct fby_order **kept = &r->orders->order[at];
+    struct fby_why     why  = {""};
+    if (*kept != NULL && r->orders->epoch[at] == epoch) {
+        return *kept;
+    }
+    fby_order_destroy(kept);
+    struct fby_order_spec spec = order_spec(r, epoch);
+    if (fby_order_create(&spec, kept, &why) != FBY_OK) {
+        fby_error("NO-ORDER", "%s", why.text);
+        abort();
+    }
+    r->orders->epoch[at] = epoch;
+    return *kept;
+}
+
+static uint32_t rows_of(const struct fby_receiver *r, uint64_t epoch,
+    uint64_t step, uint32_t *first)
+{
+    uint32_t rows = 0;
+    fby_order_rank_rows(fby_r_order(r, epoch), step, r->setup->rank,
+        r->setup->world, first, &rows);
+    return rows;
+}
+
+static uint64_t plan_bytes(const void *context, uint64_t epoch, uint64_t step)
+{
+    const struct fby_receiver *r     = context;
+    uint32_t                   first = 0;
+    uint32_t                   rows  = rows_of(r, epoch, step, &first);
+    uint64_t                   bytes = 0;
+    for (uint32_t i = 0; i < r->setup->n_fields; i++) {
+        bytes += r->setup->expansions[i].raw_bytes * rows;
+    }
+    return bytes > 0 ? bytes : 1; /* of no rows: next to nothing */
+}
+
+static uint64_t plan_locality(
+    const void *context, uint64_t epoch, uint64_t step)
+{
+    const struct fby_receiver *r     = context;
+    uint32_t                   first = 0;
+    uint32_t                   rows  = rows_of(r, epoch, step, &first);
+    if (rows == 0) {
+        return step;
+    }
+    return fby_order_locality(fby_r_order(r, epoch), step, first);
+}
+
+static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
+{
+    uint64_t total = setup->steps != 0 ? setup->steps : UINT64_MAX;
+    if (setup->epochs != 0 && setup->epochs <= total / steps) {
+        total = setup->epochs * steps;
+    }
+    return total;
+}
+
+/* ---- deciding ------------------------------------------------------------ */
+
+static void take_samples(
+    struct fby_receiver *r, const struct fby_candidate *winner)
+{
+    r->samples       = winner->samples;
+    r->n_shards      = (uint32_t)winner->n_shards;
+    r->shard_samples = fby_zalloc(winner->n_shards * sizeof(*r->shard_samples));
+    for (size_t i = 0; i < winner->n_shards; i++) {
+        r->shard_samples[i] = winner->shards[i].samples;
+    }
+}
+
+static void fill_info(const struct fby_receiver *r,
+    const struct fby_window_plan *plan, struct forebay_info *info)
+{
+    const struct fby_setup   *setup   = r->setup;
+    const struct fby_content *content = &setup->split->content;
+
+    *info = (struct forebay_info){
+        .samples         = r->samples,
+        .steps_per_epoch = plan->steps_per_epoch,
+        .global_batch    = content->global_batch,
+        .n_fields        = setup->n_tensors + (content->last == FBY_LAST_PAD),
+        .seed            = setup->seed,
+        .first_epoch     = plan->epoch,
+        .first_step      = plan->step,
+        .end_step        = plan->total,
+    };
+    fby_hex(setup->content_digest.bytes, 32, info->content_digest);
+    fby_hex(r->election.data.digest.bytes, 32, info->data_digest);
+    fby_hex(r->election.fingerprint.digest.bytes, 32, info->fingerprint);
+    snprintf(info->job, sizeof(info->job), "%s", setup->job);
+}
+
+static fby_err start_window(struct fby_receiver *r, struct fby_why *why)
+{
+    const struct fby_token *token = &r->setup->token;
+    struct fby_order       *first = NULL;
+    struct fby_order_spec   spec  = order_spec(r, token->epoch);
+    fby_err                 err   = fby_order_create(&spec, &first, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint64_t n = fby_order_steps(first);
+    fby_order_destroy(&first);
+    struct fby_window_plan plan = {
+        .steps_per_epoch = n,
+        .epoch           = token->epoch,
+        .step            = token->step,
+        .total           = end_of_stream(r->setup, n),
+        .bytes           = plan_bytes,
+        .locality        = plan_locality,
+        .context         = r,
+    };
+    err = fby_window_start(r->window, r->now_ns, &plan, why);
+    if (err == FBY_OK) {
+        struct forebay_info info;
+        fill_info(r, &plan, &info);
+        fby_desk_waiting(r->desk, "");
+        fby_desk_opened(r->desk, &info);
+    }
+    return err;
+}
+
+static void bind_stream(
+    struct fby_receiver *r, const struct fby_candidate *winner)
+{
+    struct fby_why why = {""};
+    r->opened          = true;
+    r->election.data   = (struct fby_maybe_digest){true, winner->data};
+    r->election.fingerprint =
+        (struct fby_maybe_digest){true, winner->fingerprint};
+    take_samples(r, winner);
+    fby_membership_pin(
+        &r->membership, &winner->data, &winner->fingerprint, r->now_ns);
+    if (start_window(r, &why) != FBY_OK) {
+        fby_r_fail(r, FOREBAY_CONFIG, &why);
+        return;
+    }
+    for (int i = 0; i < r->n_peers; i++) {
+        if (r->peers[i].used) {
+            judge(r, i);
+            fby_r_act(r);
+        }
+    }
+}
+
+/* It was asked to open long ago and says nothing, not even that it scans:
+ * others are not kept waiting for it. */
+static bool is_mute(const struct fby_receiver *r, const struct fby_peer *p)
+{
+    return p->answer == FBY_PEER_SILENT && p->open_ns != 0 &&
+           r->now_ns - p->open_ns > fby_timer_ns(MUTE_NS);
+}
+
+/* Every worker we knocked at has answered, or is not there. */
+static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
+{
+    uint32_t known = 0;
+    for (int i = 0; i < r->n_peers; i++) {
+        const struct fby_peer *p     = &r->peers[i];
+        bool                   asked = p->used &&
+                     (p->socket != NULL || p->answer != FBY_PEER_SILENT) &&
+                     !is_mute(r, p);
+        if (asked && p->answer == FBY_PEER_SILENT) {
+            return false;
+        }
+        known += asked ? 1 : 0;
+        *failed += asked && p->answer == FBY_PEER_FAILED ? 1 : 0;
+    }
+    return known > 0;
+}
+
+static void fail_by_workers(struct fby_receiver *r)
+{
+    struct fby_why why = {""};
+    for (int i = 0; i < r->n_peers; i++) {
+        const struct fby_peer *p = &r->peers[i];
+        if (p->used && p->answer == FBY_PEER_FAILED) {
+            (void)fby_because(
+                &why, FBY_CONFIG, "%s: %s", p->failure.text, p->who);
+            fby_r_fail(r, FOREBAY_CONFIG, &why);
+            return;
+        }
+    }
+}
+
+static void reopen(struct fby_receiver *r)
+{
+    for (int i = 0; i < r->n_peers; i++) {
+        struct fby_peer *p = &r->peers[i];
+        if (p->reopen_ns != 0 && p->reopen_ns <= r->now_ns) {
+            fby_r_send_open(r, i);
+        }
+    }
+}
+
+static void decide(struct fby_receiver *r)
+{
+    const struct fby_candidate *winner = NULL;
+    struct fby_why              why    = {""};
+    uint32_t                    failed = 0;
+    bool                        all    = all_answered(r, &failed);
+    if (!all) {
+        r->settle_ns = 0;
+    } else if (r->settle_ns == 0) {
+        r->settle_ns = r->now_ns + fby_timer_ns(SETTLE_NS);
+    }
+    bool    agreed  = r->election.n == 1 && failed == 0;
+    bool    settled = all && (agreed || r->now_ns >= r->settle_ns);
+    fby_err err     = fby_election_decide(&r->election, settled, &winner, &why);
+    if (err == FBY_OK) {
+        bind_stream(r, winner);
+    } else if (err != FBY_AGAIN) {
+        fby_r_fail(r, FOREBAY_CONFIG, &why);
+    } else if (settled && failed > 0) {
+        fail_by_workers(r);
+    }
+}
+
+void fby_r_open_tick(struct fby_receiver *r)
+{
+    reopen(r);
+    if (!r->opened && !r->over && r->membership.server.value != 0) {
+        decide(r);
+    }
+}
+
+int64_t fby_r_open_deadline(const struct fby_receiver *r)
+{
+    int64_t due =
+        !r->opened && !r->over && r->settle_ns != 0 ? r->settle_ns : INT64_MAX;
+    for (int i = 0; i < r->n_peers; i++) {
+        int64_t reopen_ns = r->peers[i].reopen_ns;
+        due               = reopen_ns != 0 && reopen_ns < due ? reopen_ns : due;
+    }
+    return due;
+}

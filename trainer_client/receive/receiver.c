@@ -1,0 +1,367 @@
+#include "trainer_client/receive/receiver.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/timer.h"
+#include "trainer_client/receive/sockets.h"
+#include "trainer_client/receive/state.h"
+
+/* ---- saying -------------------------------------------------------------- */
+
+void fby_r_to_server(struct fby_receiver *r, const struct fby_message *message)
+{
+    fby_dealer_send(r->server, message, &r->scratch);
+}
+
+void fby_r_to_peer(
+    struct fby_receiver *r, int peer, const struct fby_message *message)
+{
+    if (r->peers[peer].socket != NULL) {
+        fby_dealer_send(r->peers[peer].socket, message, &r->scratch);
+    }
+}
+
+void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
+    const struct fby_why *why)
+{
+    if (!r->over) {
+        r->over = true;
+        fby_desk_fail(r->desk, status, why);
+    }
+}
+
+struct fby_assembly *fby_r_assembly(
+    const struct fby_receiver *r, struct fby_request_id id)
+{
+    int slot  = fby_window_slot(r->window, id);
+    int audit = fby_window_audit(r->window, id);
+    if (slot != FBY_NO_SLOT) {
+        return &r->assemblies[slot];
+    }
+    return audit != FBY_NO_SLOT ? &r->assemblies[(int)r->n_slots + audit]
+                                : NULL;
+}
+
+/* ---- the loop ------------------------------------------------------------ */
+
+typedef void frame_fn(struct fby_receiver *r, int peer, zmq_msg_t *frame);
+
+static void server_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
+{
+    (void)peer;
+    fby_r_server_frame(r, frame);
+}
+
+/* `socket_p`, because what is read may end in closing it. */
+static void read_socket(
+    struct fby_receiver *r, void *const *socket_p, int peer, frame_fn *take)
+{
+    for (int i = 0; i < FBY_R_BURST && *socket_p != NULL; i++) {
+        zmq_msg_t frame;
+        zmq_msg_init(&frame);
+        if (zmq_msg_recv(&frame, *socket_p, ZMQ_DONTWAIT) < 0) {
+            zmq_msg_close(&frame);
+            return;
+        }
+        take(r, peer, &frame);
+        zmq_msg_close(&frame);
+        fby_r_act(r);
+    }
+}
+
+static int gather(struct fby_receiver *r)
+{
+    const struct fby_bell *bells[FBY_R_BELLS] = {
+        &r->desk->bell, fby_shelf_bell(r->shelf), fby_unpack_bell(r->unpack)};
+    int n = 0;
+    for (; n < FBY_R_BELLS; n++) {
+        r->items[n] =
+            (zmq_pollitem_t){.fd = bells[n]->fd, .events = ZMQ_POLLIN};
+    }
+    r->items[n++] = (zmq_pollitem_t){.socket = r->server, .events = ZMQ_POLLIN};
+    for (int peer = 0; peer < r->n_peers; peer++) {
+        if (r->peers[peer].socket != NULL) {
+            r->item_peer[n] = peer;
+            r->items[n++]   = (zmq_pollitem_t){
+                  .socket = r->peers[peer].socket, .events = ZMQ_POLLIN};
+        }
+    }
+    return n;
+}
+
+static long milliseconds_until(int64_t due_ns, int64_t now_ns)
+{
+    int64_t left = due_ns - now_ns;
+    if (left <= 0) {
+        return 0;
+    }
+    left = left < FBY_NS_PER_S ? left : FBY_NS_PER_S;
+    return (long)((left + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS);
+}
+
+static int64_t earliest(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t deadline(struct fby_receiver *r)
+{
+    int64_t due = fby_window_deadline(r->window);
+    due         = earliest(due, r->membership.due_ns);
+    if (r->n_copying > 0) {
+        due = earliest(due, fby_now_ns() + FBY_NS_PER_MS);
+    }
+    return earliest(due, fby_r_open_deadline(r));
+}
+
+static void read_all(struct fby_receiver *r, int n)
+{
+    struct fby_bell bells[FBY_R_BELLS];
+    for (int i = 0; i < FBY_R_BELLS; i++) {
+        bells[i].fd = r->items[i].fd;
+        if ((r->items[i].revents & ZMQ_POLLIN) != 0) {
+            fby_bell_clear(&bells[i]);
+        }
+    }
+    fby_r_finished(r);
+    if ((r->items[FBY_R_BELLS].revents & ZMQ_POLLIN) != 0) {
+        read_socket(r, &r->server, FBY_NO_PEER, server_frame);
+    }
+    for (int i = FBY_R_BELLS + 1; i < n; i++) {
+        int peer = r->item_peer[i];
+        if ((r->items[i].revents & ZMQ_POLLIN) != 0 &&
+            r->peers[peer].socket == r->items[i].socket) {
+            read_socket(r, &r->peers[peer].socket, peer, fby_r_worker_frame);
+        }
+    }
+}
+
+static void tick(struct fby_receiver *r)
+{
+    struct fby_message message = {0};
+    if (fby_membership_tick(&r->membership, r->now_ns, &message)) {
+        fby_r_to_server(r, &message);
+    }
+    fby_r_open_tick(r);
+    fby_r_act(r);
+    fby_window_tick(r->window, r->now_ns);
+    fby_r_act(r);
+}
+
+static void turn(struct fby_receiver *r)
+{
+    int n = gather(r);
+    (void)zmq_poll(r->items, n, milliseconds_until(deadline(r), fby_now_ns()));
+    r->now_ns = fby_now_ns();
+    read_all(r, n);
+    tick(r);
+    fby_r_deliver(r);
+    fby_r_report(r);
+}
+
+static void say_goodbye(struct fby_receiver *r)
+{
+    const struct fby_message quit = {
+        .type = FBY_MSG_QUIT, .quit = {.session = r->session}};
+    fby_window_stop(r->window, r->now_ns);
+    fby_r_act(r);
+    fby_r_to_server(r, &quit);
+    for (int i = 0; i < r->n_peers; i++) {
+        fby_dealer_close(&r->peers[i].socket);
+    }
+    fby_dealer_close(&r->server);
+}
+
+static void *thread_main(void *opaque)
+{
+    struct fby_receiver *r = opaque;
+    while (!atomic_load(&r->stop)) {
+        turn(r);
+    }
+    say_goodbye(r);
+    return NULL;
+}
+
+/* ---- create and destroy -------------------------------------------------- */
+
+static void divide_times(struct fby_window_times *t)
+{
+    int64_t *all[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
+        &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_span, &t->suspect,
+        &t->late_loop, &t->credit, &t->busy_min, &t->warn};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        *all[i] = fby_timer_ns(*all[i]);
+    }
+}
+
+static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
+{
+    struct fby_window_config config = fby_window_defaults();
+    config.max_batches              = fby_setup_window(r->setup);
+    config.max_bytes                = r->setup->window_bytes;
+    config.batch_bytes              = r->setup->layout.raw_bytes;
+    config.max_chunks               = r->setup->layout.n_chunks;
+    config.seed                     = fby_id_random();
+    config.audit                    = r->setup->audit;
+    divide_times(&config.times);
+    r->n_slots   = config.max_batches + 1;
+    r->peers     = fby_zalloc(config.max_peers * sizeof(*r->peers));
+    r->items     = fby_zalloc((config.max_peers + 8) * sizeof(*r->items));
+    r->item_peer = fby_zalloc((config.max_peers + 8) * sizeof(*r->item_peer));
+    return fby_window_create(&config, fby_now_ns(), &r->window, why);
+}
+
+static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
+{
+    const struct fby_setup *setup   = r->setup;
+    uint32_t                answers = r->n_slots + FBY_AUDITS;
+    r->assemblies    = fby_zalloc(answers * sizeof(*r->assemblies));
+    r->slots         = fby_zalloc(r->n_slots * sizeof(*r->slots));
+    r->empty         = fby_zalloc(answers * sizeof(*r->empty));
+    r->codec_scratch = aligned_alloc(64, sizeof(*r->codec_scratch));
+    for (uint32_t i = 0; i < answers; i++) {
+        fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
+    }
+    for (uint32_t i = 0; i < r->n_slots; i++) {
+        uint8_t *arena = r->feed != NULL ? fby_feed_arena(r->feed, i) : NULL;
+        if (fby_slot_init(&r->slots[i], setup, arena) != FBY_OK) {
+            return fby_because(why, FBY_SYS,
+                "no memory for %u slots of %llu bytes", r->n_slots,
+                (unsigned long long)setup->layout.slot_bytes);
+        }
+    }
+    return FBY_OK;
+}
+
+static fby_err make_sockets(struct fby_receiver *r, struct fby_why *why)
+{
+    r->zmq = zmq_ctx_new();
+    if (r->zmq == NULL) {
+        return fby_because(why, FBY_SYS, "no ZeroMQ context");
+    }
+    r->server = fby_dealer_open(r->zmq, r->setup->server, FBY_MESSAGE_MAX);
+    if (r->server == NULL) {
+        return fby_because(why, FBY_SYS, "%s: %s", r->setup->server,
+            zmq_strerror(zmq_errno()));
+    }
+    return FBY_OK;
+}
+
+/* The program's signals are for the program's threads. */
+static fby_err start(struct fby_receiver *r, struct fby_why *why)
+{
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    fby_err err = fby_unpack_create(r->setup, r->feed, r->desk, &r->unpack);
+    if (err == FBY_OK) {
+        err = make_sockets(r, why);
+    }
+    if (err == FBY_OK) {
+        fby_r_open_begin(r);
+        r->running = pthread_create(&r->thread, NULL, thread_main, r) == 0;
+        err        = r->running ? FBY_OK : FBY_SYS;
+    }
+    if (r->running) {
+        pthread_setname_np(r->thread, "fby-receive");
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (err == FBY_SYS && why->text[0] == '\0') {
+        (void)fby_because(why, err, "no thread could be started");
+    }
+    return err;
+}
+
+fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
+    struct fby_receiver **out, struct fby_why *why)
+{
+    struct fby_receiver *r = fby_zalloc(sizeof(*r));
+    r->setup               = parts->setup;
+    r->desk                = parts->desk;
+    r->shelf               = parts->shelf;
+    r->feed                = parts->feed;
+    r->session             = fby_session_random();
+    r->orders              = fby_zalloc(sizeof(*r->orders));
+    fby_err err            = make_window(r, why);
+    if (err == FBY_OK) {
+        err = make_slots(r, why);
+    }
+    if (err == FBY_OK) {
+        err = start(r, why);
+    }
+    if (err != FBY_OK) {
+        fby_receiver_destroy(&r);
+        return err;
+    }
+    *out = r;
+    return FBY_OK;
+}
+
+static void free_slots(struct fby_receiver *r)
+{
+    for (uint32_t i = 0; i < r->n_slots + FBY_AUDITS; i++) {
+        if (r->assemblies != NULL) {
+            fby_assembly_fini(&r->assemblies[i]);
+        }
+    }
+    for (uint32_t i = 0; i < r->n_slots && r->slots != NULL; i++) {
+        fby_slot_fini(&r->slots[i], r->setup);
+    }
+    free(r->assemblies);
+    free(r->slots);
+    free(r->empty);
+    free(r->codec_scratch);
+}
+
+static void free_peers(struct fby_receiver *r)
+{
+    for (int i = 0; i < r->n_peers; i++) {
+        fby_peer_clear(&r->peers[i]);
+    }
+    free(r->peers);
+    free(r->items);
+    free(r->item_peer);
+}
+
+void fby_receiver_destroy(struct fby_receiver **self_p)
+{
+    struct fby_receiver *r = *self_p;
+    if (r == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    if (r->running) {
+        atomic_store(&r->stop, true);
+        fby_bell_ring(&r->desk->bell);
+        pthread_join(r->thread, NULL);
+    }
+    fby_unpack_destroy(&r->unpack);
+    if (r->feed != NULL) {
+        fby_feed_stop(r->feed);
+    }
+    fby_dealer_close(&r->server);
+    if (r->spare != NULL) {
+        fby_batch_unref(r->spare);
+    }
+    for (int i = 0; i < FBY_R_ORDERS; i++) {
+        fby_order_destroy(&r->orders->order[i]);
+    }
+    free(r->orders);
+    fby_election_fini(&r->election);
+    fby_window_destroy(&r->window);
+    free_slots(r);
+    free_peers(r);
+    free(r->shard_samples);
+    fby_buffer_fini(&r->scratch);
+    if (r->zmq != NULL) {
+        zmq_ctx_term(r->zmq);
+    }
+    free(r);
+}

@@ -1,0 +1,32 @@
+/* receiver.h - the thread that owns a stream's sockets.
+ *
+ * It polls the server and the workers in use, tells the window what came, does
+ * what the window decides, passes chunks to the decode threads and lays
+ * finished batches on the desk. Opening is its first phase, not another
+ * thread's: the same loop, until the data is agreed on. */
+#ifndef FBY_CLIENT_RECEIVE_RECEIVER_H
+#define FBY_CLIENT_RECEIVE_RECEIVER_H
+
+#include "common/err.h"
+#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/ready_queue.h"
+#include "trainer_client/setup/setup.h"
+
+struct fby_receiver;
+
+struct fby_receiver_parts { /* borrowed; must outlive it */
+    const struct fby_setup *setup;
+    struct fby_desk        *desk;
+    struct fby_shelf       *shelf;
+    struct fby_feed        *feed; /* NULL: batches stay on the host */
+};
+
+/* Start the thread; how opening goes is seen on the desk.
+ * Errors: FBY_SYS, FBY_CONFIG, with `why`. */
+FBY_CHECKED fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
+    struct fby_receiver **out, struct fby_why *why);
+
+/* Say goodbye to all, stop, join. NULL is fine. */
+void fby_receiver_destroy(struct fby_receiver **self_p);
+
+#endif

@@ -1,0 +1,54 @@
+#include "trainer_client/receive/sockets.h"
+
+#include <zmq.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/socket.h"
+#include "common/timer.h"
+
+enum { LINGER_MS = 200, QUEUE = 100000 /* messages */ };
+
+/* What is said each second is not acknowledged by a machine that is gone. */
+void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
+{
+    int64_t dead_ns = fby_timer_ns(30 * FBY_NS_PER_S);
+    void   *socket  = NULL;
+
+    const struct fby_socket_limits limits = {
+        .max_message_bytes = max_frame,
+        .receive_messages  = QUEUE,
+        .dead_peer_ms      = (int)(dead_ns / FBY_NS_PER_MS),
+    };
+    if (fby_socket_connect(zmq, endpoint, &limits, &socket) != FBY_OK) {
+        fby_warn("NO-SOCKET", "%s: %s", endpoint, zmq_strerror(zmq_errno()));
+        return NULL;
+    }
+    return socket;
+}
+
+void fby_dealer_close(void **socket_p)
+{
+    const int linger_ms = LINGER_MS;
+    if (*socket_p != NULL) {
+        zmq_setsockopt(*socket_p, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
+        zmq_close(*socket_p);
+        *socket_p = NULL;
+    }
+}
+
+void fby_dealer_send(
+    void *socket, const struct fby_message *message, struct fby_buffer *scratch)
+{
+    struct fby_why why = {""};
+    scratch->size      = 0;
+    if (fby_message_encode(message, scratch, &why) != FBY_OK) {
+        fby_error(
+            "CANNOT-SAY", "%s: %s", fby_message_name(message->type), why.text);
+        return;
+    }
+    if (zmq_send(socket, scratch->data, scratch->size, ZMQ_DONTWAIT) < 0) {
+        fby_debug("NOT-SENT", "%s: %s", fby_message_name(message->type),
+            zmq_strerror(zmq_errno()));
+    }
+}

@@ -1,0 +1,214 @@
+#include "trainer_client/setup/options.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- structs of other versions ------------------------------------------- */
+
+static bool all_zero(const uint8_t *bytes, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Arrays that are said to have elements have them. */
+static fby_err check_arrays(
+    const struct forebay_options *o, struct fby_why *why)
+{
+    const struct {
+        const char *name;
+        const void *at;
+        size_t      n;
+    } arrays[] = {{"roots", o->roots, o->n_roots},
+        {"fields", o->fields, o->n_fields},
+        {"outputs", o->outputs, o->n_outputs}};
+    for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+        if (arrays[i].at == NULL && arrays[i].n > 0) {
+            return fby_because(why, FBY_USAGE, "%s is NULL, but n_%s is %zu",
+                arrays[i].name, arrays[i].name, arrays[i].n);
+        }
+    }
+    return FBY_OK;
+}
+
+fby_err fby_options_read(const struct forebay_options *from,
+    struct forebay_options *out, struct fby_why *why)
+{
+    size_t given = from->struct_size;
+    if (given < sizeof(size_t) || given > 64 * sizeof(*out)) {
+        return fby_because(why, FBY_USAGE,
+            "struct_size is %zu; set it to sizeof(struct forebay_options)",
+            given);
+    }
+    size_t both = given < sizeof(*out) ? given : sizeof(*out);
+    if (!all_zero((const uint8_t *)from + both, given - both)) {
+        return fby_because(why, FBY_USAGE,
+            "an option is set that this version (%s) does not know",
+            FBY_VERSION);
+    }
+    *out = forebay_options();
+    memcpy(out, from, both);
+    return check_arrays(out, why);
+}
+
+/* Element `i` of the caller's array, whose elements may be longer or shorter
+ * than ours. */
+static fby_err read_output(const struct forebay_options *o, size_t i,
+    struct forebay_output *out, struct fby_why *why)
+{
+    size_t         given = o->outputs->struct_size;
+    const uint8_t *from  = (const uint8_t *)o->outputs + i * given;
+    size_t         both  = given < sizeof(*out) ? given : sizeof(*out);
+    if (given < offsetof(struct forebay_output, as) ||
+        given > 64 * sizeof(*out)) {
+        return fby_because(why, FBY_USAGE,
+            "outputs: struct_size is %zu; begin with forebay_output()", given);
+    }
+    *out = (struct forebay_output){0};
+    memcpy(out, from, both);
+    if (out->struct_size != given) {
+        return fby_because(why, FBY_USAGE,
+            "outputs: struct_size of number %zu is %zu, of the first %zu", i,
+            out->struct_size, given);
+    }
+    return all_zero(from + both, given - both)
+               ? FBY_OK
+               : fby_because(why, FBY_USAGE,
+                     "outputs: number %zu sets something that this version "
+                     "(%s) does not know",
+                     i, FBY_VERSION);
+}
+
+/* ---- fields -------------------------------------------------------------- */
+
+static fby_err find_field(const struct fby_content *content, const char *name,
+    uint32_t *out, struct fby_why *why)
+{
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (name != NULL && strcmp(content->fields[i].name, name) == 0) {
+            *out = i;
+            return FBY_OK;
+        }
+    }
+    char all[256] = "";
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        size_t used = strlen(all);
+        snprintf(all + used, sizeof(all) - used, "%s%s", i > 0 ? ", " : "",
+            content->fields[i].name);
+    }
+    return fby_because(why, FBY_USAGE, "no field %.63s; the pipeline has %s",
+        name != NULL ? name : "without a name", all);
+}
+
+fby_err fby_options_fields(const struct forebay_options *o,
+    const struct fby_content *content, uint64_t *out, struct fby_why *why)
+{
+    uint64_t all  = content->n_fields < 64
+                        ? (UINT64_C(1) << content->n_fields) - 1
+                        : UINT64_MAX;
+    uint64_t bits = o->fields == NULL ? all : 0;
+    for (size_t i = 0; o->fields != NULL && i < o->n_fields; i++) {
+        uint32_t at  = 0;
+        fby_err  err = find_field(content, o->fields[i], &at, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+        bits |= UINT64_C(1) << at;
+    }
+    *out = bits;
+    return bits != 0 ? FBY_OK
+                     : fby_because(why, FBY_USAGE, "fields: none is selected");
+}
+
+/* ---- outputs ------------------------------------------------------------- */
+
+/* Values of enums come from a caller, who may be newer or wrong. */
+static fby_err check_output(const struct forebay_output *output,
+    const struct fby_field_content *field, struct fby_why *why)
+{
+    const struct {
+        const char *name;
+        int         value, last;
+    } all[] = {
+        {"dtype", (int)output->dtype, FOREBAY_DTYPE_BOOL},
+        {"layout", (int)output->layout, FOREBAY_LAYOUT_CHANNELS_LAST},
+        {"as", (int)output->as, FOREBAY_AS_MASK},
+        {"pad_to", (int)output->pad_to, FOREBAY_PAD_TO_LONGEST},
+        {"offsets", (int)output->offsets, FOREBAY_DTYPE_BOOL},
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        if (all[i].value < 0 || all[i].value > all[i].last) {
+            return fby_because(why, FBY_USAGE,
+                "outputs: field %s: %s is %d, which means nothing; 0 to %d",
+                field->name, all[i].name, all[i].value, all[i].last);
+        }
+    }
+    bool of_rows = output->has_pad || output->pad_to != FOREBAY_PAD_TO_PIPELINE;
+    if (of_rows && fby_field_form(field) != FBY_FORM_RAGGED) {
+        return fby_because(why, FBY_USAGE,
+            "outputs: field %s: its rows have one length, there is nothing to "
+            "pad",
+            field->name);
+    }
+    return FBY_OK;
+}
+
+static void override_rows(
+    const struct forebay_output *output, struct fby_field_delivery *delivery)
+{
+    if (output->as != FOREBAY_AS_PIPELINE) {
+        delivery->as = (enum fby_as)output->as;
+    }
+    if (output->pad_to != FOREBAY_PAD_TO_PIPELINE) {
+        delivery->longest = output->pad_to == FOREBAY_PAD_TO_LONGEST;
+    }
+    if (output->offsets != FOREBAY_DTYPE_PIPELINE) {
+        delivery->offsets = (enum fby_type)output->offsets;
+    }
+    if (output->has_pad) {
+        delivery->pad = output->pad;
+    }
+}
+
+static fby_err override(const struct forebay_output *output,
+    const struct fby_content *content, struct fby_delivery *out,
+    struct fby_why *why)
+{
+    uint32_t at  = 0;
+    fby_err  err = find_field(content, output->field, &at, why);
+    if (err == FBY_OK) {
+        err = check_output(output, &content->fields[at], why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_field_delivery *delivery = &out->fields[at];
+    if (output->dtype != FOREBAY_DTYPE_PIPELINE) {
+        delivery->dtype = (enum fby_type)output->dtype;
+    }
+    if (output->layout != FOREBAY_LAYOUT_PIPELINE) {
+        delivery->layout = (enum fby_layout)output->layout;
+    }
+    override_rows(output, delivery);
+    return FBY_OK;
+}
+
+fby_err fby_options_outputs(const struct forebay_options *o,
+    const struct fby_content *content, struct fby_delivery *out,
+    struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (size_t i = 0; i < o->n_outputs && err == FBY_OK; i++) {
+        struct forebay_output output = forebay_output(NULL);
+        err                          = read_output(o, i, &output, why);
+        if (err == FBY_OK) {
+            err = override(&output, content, out, why);
+        }
+    }
+    return err;
+}

@@ -1,0 +1,478 @@
+#include "trainer_client/setup/setup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/cores.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/socket.h"
+#include "common/utf8.h"
+#include "pipeline/canon.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/location.h"
+#include "pipeline/plan/order.h"
+#include "proto/ids.h"
+#include "trainer_client/expand/documents.h"
+#include "trainer_client/expand/segments.h"
+#include "trainer_client/gpu/device_name.h"
+#include "trainer_client/setup/options.h"
+
+enum { MAX_DECODE_THREADS = 4, MAX_ROOTS = 256 };
+
+/* ---- pipeline ------------------------------------------------------------ */
+
+static fby_err load_pipeline(const struct forebay_options *o,
+    struct fby_pipeline **out, struct fby_why *why)
+{
+    char folder[FBY_PATH_SIZE];
+    if ((o->pipeline_path == NULL) == (o->pipeline_text == NULL)) {
+        return fby_because(
+            why, FBY_USAGE, "give either pipeline_path or pipeline_text");
+    }
+    if (o->pipeline_path != NULL) {
+        return fby_pipeline_load(o->pipeline_path, out, why);
+    }
+    if (getcwd(folder, sizeof(folder)) == NULL) {
+        return fby_because(why, FBY_SYS, "no current directory");
+    }
+    const struct fby_pipeline_text text = {
+        .text   = o->pipeline_text,
+        .size   = strlen(o->pipeline_text),
+        .name   = "pipeline",
+        .folder = folder,
+    };
+    return fby_pipeline_parse(&text, out, why);
+}
+
+static fby_err take_pipeline(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err      = load_pipeline(o, &pipeline, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    err = fby_pipeline_split(pipeline, o->split, &self->split, why);
+    if (err == FBY_OK) {
+        self->seed = o->has_seed ? o->seed : fby_pipeline_seed(pipeline);
+        fby_content_encode(&self->split->content, &self->content);
+        self->content_digest =
+            fby_digest_of(self->content.data, self->content.size);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+static fby_err take_location(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    char *texts[MAX_ROOTS];
+    if (fby_location_is_named(self->split->location.pattern)) {
+        self->location = self->split->location;
+        return FBY_OK;
+    }
+    if (o->n_roots > MAX_ROOTS) {
+        return fby_because(why, FBY_USAGE, "more than %d roots", MAX_ROOTS);
+    }
+    for (size_t i = 0; i < o->n_roots; i++) {
+        const struct forebay_root *root = &o->roots[i];
+        size_t size = strlen(root->name) + strlen(root->directory) + 2;
+        texts[i]    = fby_zalloc(size);
+        snprintf(texts[i], size, "%s=%s", root->name, root->directory);
+    }
+    const char *const *roots = (const char *const *)texts;
+
+    fby_err err = fby_location_root(
+        &self->split->location, roots, o->n_roots, &self->location, why);
+    for (size_t i = 0; i < o->n_roots; i++) {
+        free(texts[i]);
+    }
+    return err;
+}
+
+/* ---- who we are, and where we begin -------------------------------------- */
+
+static fby_err take_rank(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    self->world = o->world == 0 ? 1 : o->world;
+    self->rank  = o->rank;
+    if (self->rank >= self->world) {
+        return fby_because(why, FBY_USAGE, "rank %u is not below world %u",
+            self->rank, self->world);
+    }
+    if (self->world > 1 && o->job == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "ranks find each other by job: name one");
+    }
+    if (o->job != NULL && (*o->job == '\0' || strlen(o->job) > 255 ||
+                              !fby_is_utf8(o->job, strlen(o->job)))) {
+        return fby_because(
+            why, FBY_USAGE, "job: a name of 1 to 255 bytes of UTF-8");
+    }
+    struct fby_id_text id = fby_id_text(fby_id_random());
+    snprintf(
+        self->job, sizeof(self->job), "%s", o->job != NULL ? o->job : id.text);
+    const struct fby_content *content = &self->split->content;
+    fby_err                   err =
+        fby_order_check_world(content->global_batch, self->world, why);
+    return err == FBY_OK ? fby_content_check_world(content, self->world, why)
+                         : err;
+}
+
+static fby_err take_token(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    char have[17];
+    char want[17];
+    self->steps  = o->steps;
+    self->epochs = o->epochs;
+    if (o->token == NULL) {
+        return FBY_OK;
+    }
+    fby_err err = fby_token_decode(o->token, &self->token, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (!fby_digest_equal(&self->token.content, &self->content_digest)) {
+        return fby_because(why, FBY_CONFIG,
+            "the token is of content %s, the pipeline's split is %s: go on "
+            "with "
+            "the file and split that the token was taken from, or begin anew "
+            "without a token",
+            fby_hex(self->token.content.bytes, 8, have),
+            fby_hex(self->content_digest.bytes, 8, want));
+    }
+    if (o->has_seed && o->seed != self->token.seed) {
+        return fby_because(why, FBY_USAGE,
+            "seed %llu, but the token has seed %llu; leave the seed out",
+            (unsigned long long)o->seed, (unsigned long long)self->token.seed);
+    }
+    self->has_token = true;
+    self->seed      = self->token.seed;
+    return FBY_OK;
+}
+
+/* ---- fields -------------------------------------------------------------- */
+
+static void select_fields(struct fby_setup *self, uint64_t wanted)
+{
+    uint32_t n = self->split->content.n_fields;
+    for (uint32_t i = 0; i < n; i++) {
+        if ((wanted >> i & 1) != 0) {
+            self->field[self->n_fields++] = i;
+        }
+    }
+    self->selected = self->n_fields < n ? wanted : 0;
+}
+
+static uint64_t aligned(uint64_t size)
+{
+    return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
+}
+
+static void place_tensors(struct fby_setup *self, uint32_t i)
+{
+    const struct fby_expansion *plan = &self->expansions[i];
+    self->n_tensors += plan->n_tensors;
+    self->out_offset[i] = self->out_bytes;
+    if (!fby_expansion_varies(plan)) {
+        self->out_bytes += aligned(plan->out_bytes * self->max_rows);
+        return;
+    }
+    for (uint32_t k = 0; k < plan->n_tensors; k++) {
+        const struct fby_tensor_plan *tensor = &plan->tensors[k];
+        self->part_offset[i][k]              = self->out_bytes;
+        self->out_bytes +=
+            aligned(tensor->row_bytes * self->max_rows + tensor->more_bytes);
+    }
+}
+
+/* Offsets of 32 bits must reach the end. */
+static fby_err check_offsets(
+    const struct fby_setup *self, uint32_t i, struct fby_why *why)
+{
+    const struct fby_expansion *plan = &self->expansions[i];
+    bool                        has_offsets =
+        plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR;
+    uint64_t      most      = (uint64_t)plan->max_length * self->max_rows;
+    bool          documents = plan->kind == FBY_EXPAND_CU_SEQLENS;
+    enum fby_type type      = documents ? plan->to : plan->offsets;
+    if (documents) {
+        most = (uint64_t)plan->shape.dims[0] * self->max_rows;
+    }
+    if ((!has_offsets && !documents) || type != FBY_I32 || most <= INT32_MAX) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "field %s: a batch may have %llu entries, more than offsets of i32 "
+        "reach; ask for i64",
+        plan->name, (unsigned long long)most);
+}
+
+static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
+{
+    const struct fby_content  *content  = &self->split->content;
+    const struct fby_delivery *delivery = &self->split->delivery;
+    self->max_rows                      = content->global_batch / self->world;
+    self->expansions = fby_zalloc(self->n_fields * sizeof(*self->expansions));
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        uint32_t                        at       = self->field[i];
+        const struct fby_field_content *mixed_by = fby_mixed_by(content, at);
+        fby_err err = fby_expansion_init(&self->expansions[i],
+            &content->fields[at], &delivery->fields[at], why);
+        if (err == FBY_OK && mixed_by != NULL) {
+            err = fby_expansion_mix(
+                &self->expansions[i], &content->fields[at], mixed_by, why);
+        }
+        if (err == FBY_OK) {
+            err = check_offsets(self, i, why);
+        }
+        if (err != FBY_OK) {
+            return err;
+        }
+        place_tensors(self, i);
+    }
+    self->out_offset[self->n_fields] = self->out_bytes;
+    self->out_bytes += aligned(self->max_rows);
+    return fby_layout_of_content(
+        content, self->selected, self->max_rows, &self->layout, why);
+}
+
+static fby_err take_fields(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    struct fby_split *split  = self->split;
+    uint64_t          wanted = 0;
+    fby_err err = fby_options_fields(o, &split->content, &wanted, why);
+    if (err == FBY_OK) {
+        err = fby_options_outputs(o, &split->content, &split->delivery, why);
+    }
+    if (err == FBY_OK) {
+        select_fields(self, wanted);
+        err = plan_fields(self, why);
+    }
+    return err;
+}
+
+/* ---- limits -------------------------------------------------------------- */
+
+static uint64_t or_default(uint64_t value, uint64_t fallback)
+{
+    return value != 0 ? value : fallback;
+}
+
+static uint32_t threads_by_cores(void)
+{
+    uint32_t cores = fby_cores();
+    return cores < MAX_DECODE_THREADS ? cores : MAX_DECODE_THREADS;
+}
+
+/* What is drawn for its rows. */
+static uint64_t drawn_bytes(const struct fby_setup *self, uint32_t i)
+{
+    if (self->expansions[i].drawn_by == NULL) {
+        return 0;
+    }
+    return aligned(sizeof(struct fby_ops_plan)) +
+           aligned(sizeof(struct fby_ops_row) * self->max_rows) +
+           aligned(sizeof(uint64_t) * self->max_rows);
+}
+
+static uint64_t factor_bytes(const struct fby_setup *self, uint32_t i)
+{
+    return aligned(
+        sizeof(float) * fby_segments_factors(&self->expansions[i], NULL));
+}
+
+static void plan_work(struct fby_setup *self)
+{
+    self->arena_bytes = aligned(self->arena_bytes);
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        if (fby_segments_gather(&self->expansions[i])) {
+            self->work_offset[i] = self->arena_bytes + self->work_bytes;
+            self->work_bytes += aligned(
+                fby_segments_gathered(&self->expansions[i]) * self->max_rows);
+        }
+    }
+}
+
+/* What a field puts into the arena at most: what came, what stands for it, or
+ * what the host expands. */
+static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
+{
+    const struct fby_expansion *plan = &self->expansions[i];
+    if (fby_segments_know(plan)) {
+        return self->layout.fields[i].raw_bytes;
+    }
+    if (fby_segments_take_table(plan, self->max_rows)) {
+        return fby_documents_table_bytes(plan, self->max_rows);
+    }
+    return plan->out_bytes * self->max_rows + plan->tensors[0].more_bytes;
+}
+
+/* Pieces at multiples of 16, `valid`, and the list. */
+static uint64_t arena_bytes(const struct fby_setup *self)
+{
+    const struct fby_raw_layout *layout = &self->layout;
+    uint64_t                     bytes  = aligned(self->max_rows);
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        bytes += drawn_bytes(self, i) + factor_bytes(self, i) +
+                 aligned(field_bytes(self, i)) +
+                 (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
+    }
+    return bytes +
+           fby_segments_room(layout, self->expansions, aligned(self->max_rows));
+}
+
+static fby_err take_device(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    const char    *name   = o->device != NULL ? o->device : "host";
+    bool           any    = strcmp(name, "auto") == 0;
+    struct fby_why reason = {""};
+    self->device          = fby_device_named(any ? "host" : name);
+    if (self->device != NULL && !any) {
+        return FBY_OK;
+    }
+    fby_err err =
+        fby_feed_device(fby_cuda(), any ? "cuda" : name, &self->gpu, &reason);
+    if (err != FBY_OK && any) {
+        fby_info("DEVICE-HOST", "%s", reason.text);
+        return FBY_OK;
+    }
+    if (err != FBY_OK) {
+        return fby_because(why, err, "%s", reason.text);
+    }
+    if (o->allocate != NULL && o->deallocate == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "allocate is given, but no deallocate");
+    }
+    self->device        = fby_device_named("host"); /* what it cannot do */
+    self->cuda          = fby_cuda();
+    self->any_device    = any;
+    self->fixed_outputs = o->fixed_outputs;
+    self->memory        = (struct fby_feed_memory){
+               .allocate = o->allocate,
+               .free     = o->deallocate,
+               .arg      = o->allocate_arg,
+    };
+    return FBY_OK;
+}
+
+static fby_err take_limits(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    self->window_bytes   = or_default(o->window_bytes, UINT64_C(256) << 20);
+    self->window_batches = (uint32_t)or_default(o->window_batches, 16);
+    self->max_held_bytes = or_default(o->max_held_bytes, UINT64_C(1) << 30);
+    self->decode_threads =
+        o->decode_threads != 0 ? o->decode_threads : threads_by_cores();
+    self->open_timeout_ns =
+        o->open_timeout_ns > 0 ? o->open_timeout_ns : 60 * FBY_NS_PER_S;
+    if (self->open_timeout_ns > INT64_MAX / 2) {
+        self->open_timeout_ns = INT64_MAX / 2; /* a deadline can be made */
+    }
+    self->digests        = o->digests;
+    self->verify_decoded = o->verify_decoded;
+    self->audit          = o->audit;
+    if (self->decode_threads > 256 || self->window_batches > 4096) {
+        return fby_because(why, FBY_USAGE,
+            "at most 256 decode_threads and 4096 window_batches");
+    }
+    if (self->layout.raw_bytes > self->window_bytes) {
+        return fby_because(why, FBY_CONFIG,
+            "a batch has %llu bytes, window_bytes is %llu; raise it or make "
+            "the batch smaller",
+            (unsigned long long)self->layout.raw_bytes,
+            (unsigned long long)self->window_bytes);
+    }
+    if (self->out_bytes > self->max_held_bytes) {
+        return fby_because(why, FBY_CONFIG,
+            "a batch expands to %llu bytes, max_held_bytes is %llu; raise it",
+            (unsigned long long)self->out_bytes,
+            (unsigned long long)self->max_held_bytes);
+    }
+    if (self->cuda != NULL) {
+        self->arena_bytes = arena_bytes(self);
+        plan_work(self);
+    }
+    return FBY_OK;
+}
+
+void fby_setup_leave_gpu(struct fby_setup *self)
+{
+    self->cuda          = NULL;
+    self->arena_bytes   = 0;
+    self->work_bytes    = 0;
+    self->fixed_outputs = false;
+    self->memory        = (struct fby_feed_memory){0};
+}
+
+typedef fby_err take_fn(struct fby_setup *self,
+    const struct forebay_options *options, struct fby_why *why);
+
+static fby_err take_server(struct fby_setup *self,
+    const struct forebay_options *o, struct fby_why *why)
+{
+    if (o->server == NULL) {
+        return fby_because(
+            why, FBY_USAGE, "server: where to find workers, HOST:PORT");
+    }
+    return fby_endpoint_resolve(o->server, self->server, why);
+}
+
+fby_err fby_setup_init(struct fby_setup *out,
+    const struct forebay_options *options, struct fby_why *why)
+{
+    static take_fn *const steps[] = {take_pipeline, take_location, take_rank,
+        take_token, take_fields, take_device, take_limits, take_server};
+    fby_err               err     = FBY_OK;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        err = steps[i](out, options, why);
+        if (err != FBY_OK) {
+            break;
+        }
+    }
+    return err;
+}
+
+void fby_setup_fini(struct fby_setup *self)
+{
+    fby_split_destroy(&self->split);
+    fby_buffer_fini(&self->content);
+    free(self->expansions);
+    self->expansions = NULL;
+}
+
+uint32_t fby_setup_window(const struct fby_setup *self)
+{
+    uint64_t fit = self->window_bytes / self->layout.raw_bytes;
+    return fit < self->window_batches ? (uint32_t)fit : self->window_batches;
+}
+
+bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field)
+{
+    return self->cuda != NULL && !self->digests && !self->verify_decoded &&
+           self->expansions[field].kind != FBY_EXPAND_MIX &&
+           fby_segments_know(&self->expansions[field]);
+}
+
+uint64_t fby_setup_varying(const struct fby_setup *self)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < self->n_fields; i++) {
+        bits |= (uint64_t)fby_expansion_varies(&self->expansions[i]) << i;
+    }
+    return bits;
+}
+
+bool fby_setup_is_direct(const struct fby_setup *self, uint32_t field)
+{
+    return self->cuda == NULL &&
+           self->expansions[field].kind == FBY_EXPAND_COPY;
+}

@@ -1,0 +1,305 @@
+/* audit.c - second answers, asked for only to be compared.
+ *
+ * An audited step is asked of another peer as soon as its own request is sent.
+ * The second answer has no slot: its chunks are counted, checked and dropped;
+ * its END is compared with that of the answer that is delivered, whichever
+ * comes first. Nothing waits for it but the stream's end, and nothing is asked
+ * again for it: what goes wrong with it, or is damaged on its way, means that
+ * this step was not audited. */
+#include "trainer_client/window/state.h"
+
+const struct audit *fby_w_audit(
+    const struct fby_window *w, struct fby_request_id id)
+{
+    for (int i = 0; i < FBY_AUDITS && id.value != 0; i++) {
+        if (w->audits[i].id.value == id.value) {
+            return &w->audits[i];
+        }
+    }
+    return NULL;
+}
+
+static struct audit *find(struct fby_window *w, struct fby_request_id id)
+{
+    const struct audit *audit = fby_w_audit(w, id);
+    return audit != NULL ? &w->audits[audit - w->audits] : NULL;
+}
+
+int fby_window_audit(const struct fby_window *self, struct fby_request_id id)
+{
+    const struct audit *audit = fby_w_audit(self, id);
+    return audit != NULL && !audit->ended ? (int)(audit - self->audits)
+                                          : FBY_NO_SLOT;
+}
+
+static struct audit *find_free(struct fby_window *w)
+{
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        if (w->audits[i].id.value == 0) {
+            return &w->audits[i];
+        }
+    }
+    return NULL;
+}
+
+/* ---- Asking -------------------------------------------------------------- */
+
+/* A peer that can be asked now; one that is only known is connected for the
+ * next audit. */
+static int second_peer(struct fby_window *w, const struct slot *slot)
+{
+    int except = FBY_MUTANT(audit_itself) ? FBY_NO_PEER : slot->peer;
+    int peer   = fby_w_choose(w, slot, except, AMONG_READY);
+    if (peer != FBY_NO_PEER) {
+        return peer;
+    }
+    int other = fby_w_choose(w, slot, except, AMONG_REACHABLE);
+    if (other != FBY_NO_PEER && w->peers[other].state == PEER_IDLE) {
+        fby_w_connect(w, &w->peers[other]);
+    }
+    return FBY_NO_PEER;
+}
+
+static bool is_due(const struct fby_window *w, uint64_t at)
+{
+    uint64_t every = w->config.audit;
+    return every != 0 && at % every == 0 && !fby_w_place(w, at)->audited;
+}
+
+void fby_w_audit_begin(struct fby_window *w, const struct slot *slot)
+{
+    if (!is_due(w, slot->at)) {
+        return;
+    }
+    fby_w_place(w, slot->at)->audited = true;
+    struct audit *audit               = find_free(w);
+    int           peer = audit != NULL ? second_peer(w, slot) : FBY_NO_PEER;
+    if (peer == FBY_NO_PEER) {
+        w->counters.audits_skipped++;
+        return;
+    }
+    struct fby_action *action = fby_w_request(w, peer, slot->at, slot->bytes);
+    *audit                    = (struct audit){
+                           .id       = action->id,
+                           .peer     = peer,
+                           .at       = slot->at,
+                           .bytes    = slot->bytes,
+                           .sent     = w->pings,
+                           .asked_ns = w->now,
+                           .taken    = audit->taken,
+    };
+    fby_w_clear_chunks(w, audit->taken);
+}
+
+/* ---- The two answers ----------------------------------------------------- */
+
+static void forget(struct audit *audit)
+{
+    *audit = (struct audit){.taken = audit->taken};
+}
+
+static void skip(struct fby_window *w, struct audit *audit)
+{
+    if (!audit->ended) {
+        fby_w_disown(w, audit->peer, audit->bytes);
+    }
+    w->counters.audits_skipped += !FBY_MUTANT(forget_audit);
+    forget(audit);
+}
+
+/* Both are known; `content` is of the one that came now. A step that had to be
+ * asked of the audit's own peer has no second answer. */
+static void compare(
+    struct fby_window *w, struct audit *audit, const struct fby_sum *content)
+{
+    if (audit->main_peer == audit->peer) {
+        skip(w, audit);
+        return;
+    }
+    w->counters.audits++;
+    if (!fby_sum_equal(&audit->content, content)) {
+        fby_w_differ(w, &(struct difference){
+                            .at    = audit->at,
+                            .peer  = audit->main_peer,
+                            .other = audit->peer,
+                            .id    = audit->id,
+                        });
+    }
+    forget(audit);
+}
+
+static void main_answered(
+    struct fby_window *w, struct audit *audit, const struct slot *slot)
+{
+    audit->main_peer = slot->peer;
+    audit->main      = true;
+    if (audit->ended) {
+        compare(w, audit, &slot->content);
+    } else {
+        audit->content = slot->content;
+    }
+}
+
+void fby_w_audit_main(struct fby_window *w, const struct slot *slot)
+{
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        struct audit *audit = &w->audits[i];
+        if (audit->id.value != 0 && audit->at == slot->at) {
+            main_answered(w, audit, slot);
+        }
+    }
+}
+
+/* ---- Messages of the second answer --------------------------------------- */
+
+enum fby_verdict fby_w_audit_header(
+    struct fby_window *w, struct fby_request_id id, uint32_t n_chunks)
+{
+    struct audit *audit = find(w, id);
+    if (audit == NULL || n_chunks > w->config.max_chunks ||
+        (audit->begun && n_chunks != audit->n_chunks)) {
+        return FBY_BREACH;
+    }
+    audit->begun    = true;
+    audit->n_chunks = n_chunks;
+    return FBY_AUDIT;
+}
+
+enum fby_verdict fby_w_audit_chunk(
+    struct fby_window *w, struct fby_request_id id, uint32_t chunk)
+{
+    struct audit *audit = find(w, id);
+    if (audit == NULL || chunk >= audit->n_chunks) { /* all, before HEADER */
+        return FBY_BREACH;
+    }
+    if (fby_w_has_bit(audit->taken, chunk)) {
+        return FBY_DUPLICATE;
+    }
+    fby_w_set_bit(audit->taken, chunk);
+    audit->n_taken++;
+    return FBY_AUDIT;
+}
+
+static void damaged(struct fby_window *w, struct audit *audit)
+{
+    w->counters.corrupt++;
+    fby_w_cancel(w, audit->peer, audit->id);
+    skip(w, audit);
+}
+
+void fby_window_audit_damaged(
+    struct fby_window *self, int64_t now_ns, struct fby_request_id id)
+{
+    fby_w_enter(self, now_ns);
+    struct audit *audit = find(self, id);
+    if (audit != NULL && !audit->ended) {
+        damaged(self, audit);
+    }
+}
+
+enum fby_verdict fby_w_audit_end(
+    struct fby_window *w, const struct fby_window_end *end)
+{
+    struct audit *audit = find(w, end->id);
+    if (audit == NULL || audit->ended) {
+        return FBY_DUPLICATE;
+    }
+    if (!audit->begun) {
+        return FBY_BREACH;
+    }
+    bool whole = audit->n_taken == audit->n_chunks && end->matches;
+    if (!whole && !FBY_MUTANT(trust_audit)) {
+        damaged(w, audit);
+        return FBY_AUDIT;
+    }
+    audit->ended = true;
+    fby_w_measure_pace(w, audit->peer, audit->bytes, audit->asked_ns);
+    fby_w_disown(w, audit->peer, audit->bytes);
+    if (audit->main) {
+        compare(w, audit, &end->content);
+    } else {
+        audit->content = end->content;
+    }
+    return FBY_AUDIT;
+}
+
+/* ---- No second answer ---------------------------------------------------- */
+
+bool fby_w_audit_skip(struct fby_window *w, struct fby_request_id id)
+{
+    struct audit *audit = find(w, id);
+    if (audit == NULL || audit->ended) {
+        return false;
+    }
+    skip(w, audit);
+    return true;
+}
+
+void fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
+    uint64_t sent_before, const struct fby_request_id *open, size_t n_open)
+{
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        struct audit *audit = &w->audits[i];
+        if (audit->id.value != 0 && !audit->ended && audit->peer == peer &&
+            audit->sent < sent_before &&
+            !fby_w_names(open, n_open, audit->id)) {
+            w->counters.lost++;
+            skip(w, audit);
+        }
+    }
+}
+
+/* None of its audits waits for it: it was cut off before. */
+void fby_w_audits_forget(struct fby_window *w, int peer)
+{
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        struct audit *audit = &w->audits[i];
+        if (audit->peer == peer) {
+            audit->peer = FBY_NO_PEER;
+        }
+        if (audit->main_peer == peer) {
+            audit->main_peer = FBY_NO_PEER;
+        }
+    }
+}
+
+/* ---- The end ------------------------------------------------------------- */
+
+bool fby_w_audits_open(const struct fby_window *w)
+{
+    for (int i = 0; i < FBY_AUDITS; i++) {
+        if (w->audits[i].id.value != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int64_t late_at(const struct fby_window *w, const struct audit *audit)
+{
+    int64_t hedge = fby_w_hedge_after(w, audit->bytes);
+    int64_t least = w->config.times.hedge_first;
+    return audit->asked_ns + (hedge > least ? hedge : least);
+}
+
+void fby_w_audits_tick(struct fby_window *w)
+{
+    for (int i = 0; i < FBY_AUDITS && fby_w_is_over(w); i++) {
+        struct audit *audit = &w->audits[i];
+        if (audit->id.value != 0 && w->now >= late_at(w, audit)) {
+            skip(w, audit);
+        }
+    }
+}
+
+int64_t fby_w_audits_deadline(const struct fby_window *w)
+{
+    int64_t due = FBY_W_NEVER;
+    for (int i = 0; i < FBY_AUDITS && fby_w_is_over(w); i++) {
+        const struct audit *audit = &w->audits[i];
+        if (audit->id.value != 0 && late_at(w, audit) < due) {
+            due = late_at(w, audit);
+        }
+    }
+    return due;
+}

@@ -1,0 +1,219 @@
+/* messages.c - what a peer says of itself and its session.
+ *
+ * Each is a sign of life. What answers a request is in answers.c. */
+#include "trainer_client/window/state.h"
+
+/* One worker under two numbers would fight with itself for its session's
+ * route: the one in use stays. True: `peer` was forgotten. */
+static bool is_double(
+    struct fby_window *w, struct peer *peer, struct fby_instance_id instance)
+{
+    struct peer *other = fby_w_find_instance(w, instance);
+    if (other == NULL || other == peer) {
+        return false;
+    }
+    if (other->state == PEER_IDLE || other->state == PEER_BACKOFF) {
+        fby_w_forget(w, other);
+        return false;
+    }
+    fby_w_cut(w, peer, PEER_IDLE);
+    fby_w_forget(w, peer);
+    return true;
+}
+
+static void note_instance(
+    struct fby_window *w, struct peer *peer, struct fby_instance_id instance)
+{
+    if (peer->instance.value == instance.value) {
+        w->counters.reconnects += peer->opened;
+        return;
+    }
+    w->counters.restarts++;
+    fby_w_drop_all(w, peer);
+    peer->instance = instance;
+    peer->opened   = false;
+    peer->leaving  = false;
+    peer->pace     = 0;
+    peer->busy_ns  = 0;
+}
+
+static void cancel_unknown(
+    struct fby_window *w, const struct peer *peer, struct fby_request_id id)
+{
+    int                 number = fby_w_peer_number(w, peer);
+    int                 slot   = fby_window_slot(w, id);
+    const struct audit *audit  = fby_w_audit(w, id);
+    bool asked = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
+                 (audit != NULL && audit->peer == number);
+    if (!asked) {
+        fby_w_act(w, FBY_DO_CANCEL, number)->id = id;
+    }
+}
+
+static void begin_route(struct fby_window *w, struct peer *peer,
+    const struct fby_window_welcome *welcome)
+{
+    peer->received      = 0;
+    peer->credited      = 0;
+    peer->uncredited_ns = 0;
+    peer->send_window   = welcome->send_window;
+    fby_w_drop_unnamed(w, peer, UINT64_MAX, welcome->open, welcome->n_open);
+    for (size_t i = 0; i < welcome->n_open && i < w->config.max_batches; i++) {
+        cancel_unknown(w, peer, welcome->open[i]);
+    }
+}
+
+static void go_on(struct fby_window *w, struct peer *peer)
+{
+    if (peer->leaving) {
+        fby_w_peer_state(w, peer, PEER_LEAVING);
+    } else if (peer->opened) {
+        fby_w_peer_state(w, peer, PEER_READY);
+    } else {
+        fby_w_peer_state(w, peer, PEER_OPENING);
+        fby_w_say(w, FBY_DO_OPEN, peer);
+    }
+}
+
+void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
+    const struct fby_window_welcome *welcome)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p == NULL || p->state != PEER_GREETING || welcome->route != p->route ||
+        is_double(self, p, welcome->instance)) {
+        return;
+    }
+    note_instance(self, p, welcome->instance);
+    begin_route(self, p, welcome);
+    go_on(self, p);
+    p->backoff = 0;
+    p->ping_ns = self->now;
+}
+
+void fby_window_hello_first(struct fby_window *self, int64_t now_ns, int peer)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p != NULL && p->state != PEER_GREETING) {
+        fby_w_greet(self, p); /* in GREETING the HELLO is on its way already */
+    }
+}
+
+void fby_window_full(struct fby_window *self, int64_t now_ns, int peer)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p != NULL) {
+        fby_w_back_off(self, p);
+    }
+}
+
+void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
+    const struct fby_window_pong *pong)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p == NULL || p->state == PEER_GREETING || pong->seq > p->ping ||
+        pong->instance.value != p->instance.value) {
+        return;
+    }
+    if (!FBY_MUTANT(ignore_pong)) {
+        fby_w_drop_unnamed(self, p,
+            FBY_MUTANT(judge_later_requests) ? UINT64_MAX : pong->seq,
+            pong->open, pong->n_open);
+    }
+}
+
+void fby_window_heard(struct fby_window *self, int64_t now_ns, int peer)
+{
+    (void)fby_w_enter_peer(self, now_ns, peer);
+}
+
+void fby_window_opened(struct fby_window *self, int64_t now_ns, int peer)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p == NULL) {
+        return;
+    }
+    p->opened = true;
+    if (p->state == PEER_OPENING) {
+        fby_w_peer_state(self, p, PEER_READY);
+        p->used_ns = self->now;
+    }
+}
+
+static void fail_when_all_aside(struct fby_window *w, int peer, int code)
+{
+    for (int i = 0; i < w->n_peers; i++) {
+        if (w->peers[i].state != PEER_ASIDE && w->peers[i].state != PEER_FREE) {
+            return;
+        }
+    }
+    uint64_t at = w->cursor + fby_window_ready(w);
+    fby_w_fail(w,
+        &(struct fby_window_failure){
+            .cause = FBY_CAUSE_ASIDE,
+            .code  = code,
+            .peer  = peer,
+            .other = FBY_NO_PEER,
+            .epoch = w->started ? at / w->plan.steps_per_epoch : 0,
+            .step  = w->started ? at % w->plan.steps_per_epoch : 0,
+        },
+        at);
+}
+
+void fby_window_set_aside(
+    struct fby_window *self, int64_t now_ns, int peer, int code)
+{
+    fby_w_enter(self, now_ns);
+    struct peer *p = fby_w_peer(self, peer);
+    if (p == NULL || p->state == PEER_ASIDE) {
+        return;
+    }
+    self->counters.set_aside++;
+    if (fby_w_is_connected(p)) {
+        fby_w_part(self, p, PEER_ASIDE);
+    } else {
+        fby_w_cut(self, p, PEER_ASIDE);
+    }
+    fail_when_all_aside(self, peer, code);
+}
+
+void fby_window_leave(struct fby_window *self, int64_t now_ns, int peer)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p == NULL) {
+        return;
+    }
+    p->leaving = true;
+    if (p->state != PEER_GREETING) { /* else its requests are still counted */
+        fby_w_peer_state(self, p, PEER_LEAVING);
+    }
+}
+
+void fby_window_proto(struct fby_window *self, int64_t now_ns, int peer)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p != NULL) {
+        self->counters.breaches++;
+        fby_w_back_off(self, p);
+    }
+}
+
+void fby_window_send_content(
+    struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
+{
+    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    if (p == NULL) {
+        return;
+    }
+    int slot = fby_window_slot(self, id);
+    if (slot != FBY_NO_SLOT && self->slots[slot].peer == peer) {
+        fby_w_drop(self, &self->slots[slot], false);
+    }
+    const struct audit *audit = fby_w_audit(self, id);
+    if (audit != NULL && audit->peer == peer) {
+        (void)fby_w_audit_skip(self, id);
+    }
+    p->opened = false;
+    if (p->state == PEER_READY) {
+        go_on(self, p);
+    }
+}

@@ -1,0 +1,166 @@
+/* timers.c - what is due at a peer, and when something will be.
+ *
+ * Each rule stands twice, side by side: what a tick does, and the deadline at
+ * which it will be done. */
+#include "trainer_client/window/state.h"
+
+static void send_credit(struct fby_window *w, struct peer *peer)
+{
+    peer->credited      = peer->received;
+    peer->uncredited_ns = 0;
+    struct fby_action *action =
+        fby_w_act(w, FBY_DO_CREDIT, fby_w_peer_number(w, peer));
+    action->number = peer->received;
+    action->route  = peer->route;
+}
+
+static bool owes_credit(const struct fby_window *w, const struct peer *peer)
+{
+    return peer->uncredited_ns != 0 &&
+           (peer->received - peer->credited >= peer->send_window / 8 ||
+               w->now >= peer->uncredited_ns + w->config.times.credit);
+}
+
+static void tick_talking(struct fby_window *w, struct peer *peer)
+{
+    const struct fby_window_times *t = &w->config.times;
+
+    if (owes_credit(w, peer)) {
+        send_credit(w, peer);
+    }
+    if (w->now >= peer->ping_ns + t->ping) {
+        fby_w_ping(w, peer);
+    }
+    if (peer->probe_ns != 0 && !peer->suspect &&
+        w->now >= peer->probe_ns + t->suspect) {
+        peer->suspect = true;
+        w->counters.suspects++;
+    }
+    if (peer->n_open > 0) {
+        peer->used_ns = w->now;
+    } else if (peer->state == PEER_LEAVING) {
+        fby_w_part(w, peer, PEER_IDLE);
+        fby_w_forget(w, peer);
+    } else if (peer->state == PEER_READY && w->started &&
+               w->now >= peer->used_ns + t->idle) {
+        fby_w_part(w, peer, PEER_IDLE);
+    }
+}
+
+static void tick_greeting(struct fby_window *w, struct peer *peer)
+{
+    if (w->now >= peer->hello_ns + w->config.times.ping) {
+        fby_w_say_hello(w, peer);
+    }
+}
+
+static void tick_peer(struct fby_window *w, struct peer *peer)
+{
+    const struct fby_window_times *t = &w->config.times;
+
+    if (fby_w_is_connected(peer) && w->now >= peer->heard_ns + t->reach) {
+        fby_w_give_up(w, peer);
+    } else if (peer->state == PEER_GREETING) {
+        if (w->now >= peer->greeted_ns + t->reach) {
+            fby_w_give_up(w, peer);
+        } else {
+            tick_greeting(w, peer);
+        }
+    } else if (fby_w_is_connected(peer)) {
+        tick_talking(w, peer);
+    } else if (peer->state == PEER_BACKOFF && w->now >= peer->retry_ns) {
+        fby_w_peer_state(w, peer, PEER_IDLE);
+    }
+}
+
+/* Before start everybody is asked what the data is. */
+static void connect_some(struct fby_window *w)
+{
+    uint32_t connected = 0;
+    for (int i = 0; i < w->n_peers; i++) {
+        connected += fby_w_is_connected(&w->peers[i]);
+    }
+    for (int i = 0; i < w->n_peers && connected < w->config.open_peers; i++) {
+        if (w->peers[i].state == PEER_IDLE) {
+            fby_w_connect(w, &w->peers[i]);
+            connected++;
+        }
+    }
+}
+
+/* With all steps of the window asked for, workers may well be idle or gone. */
+static void warn_when_unserved(struct fby_window *w)
+{
+    bool needed = !w->started || fby_w_lacks_request(w);
+    if (fby_window_usable(w) > 0 || !needed) {
+        w->unserved_ns = w->now;
+    } else if (w->now >= w->unserved_ns + w->config.times.warn) {
+        w->unserved_ns = w->now;
+        fby_w_act(w, FBY_DO_NO_WORKERS, FBY_NO_PEER);
+    }
+}
+
+void fby_w_peers_tick(struct fby_window *w)
+{
+    for (int i = 0; i < w->n_peers; i++) {
+        tick_peer(w, &w->peers[i]);
+    }
+    if (!w->started) {
+        connect_some(w);
+    }
+    warn_when_unserved(w);
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t talking_deadline(
+    const struct fby_window *w, const struct peer *peer)
+{
+    const struct fby_window_times *t   = &w->config.times;
+    int64_t                        due = peer->ping_ns + t->ping;
+
+    if (peer->uncredited_ns != 0) {
+        due = earlier(due, peer->uncredited_ns + t->credit);
+    }
+    if (peer->probe_ns != 0 && !peer->suspect) {
+        due = earlier(due, peer->probe_ns + t->suspect);
+    }
+    if (peer->state == PEER_READY && peer->n_open == 0 && w->started) {
+        due = earlier(due, peer->used_ns + t->idle);
+    }
+    return due;
+}
+
+static int64_t peer_deadline(
+    const struct fby_window *w, const struct peer *peer)
+{
+    const struct fby_window_times *t = &w->config.times;
+
+    if (peer->state == PEER_BACKOFF) {
+        return peer->retry_ns;
+    }
+    if (!fby_w_is_connected(peer)) {
+        return FBY_W_NEVER;
+    }
+    int64_t due = peer->heard_ns + t->reach;
+    if (peer->state == PEER_GREETING) {
+        due = earlier(due, peer->greeted_ns + t->reach);
+        return earlier(due, peer->hello_ns + t->ping);
+    }
+    return earlier(due, talking_deadline(w, peer));
+}
+
+int64_t fby_w_peers_deadline(const struct fby_window *w)
+{
+    int64_t due = FBY_W_NEVER;
+    if (w->stopped) {
+        return due;
+    }
+    for (int i = 0; i < w->n_peers; i++) {
+        due = earlier(due, peer_deadline(w, &w->peers[i]));
+    }
+    return earlier(due, w->unserved_ns + w->config.times.warn);
+}

@@ -1,0 +1,339 @@
+#include "trainer_client/window/window.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+#include "trainer_client/window/state.h"
+
+struct fby_window_config fby_window_defaults(void)
+{
+    return (struct fby_window_config){
+        .max_peers  = 1024,
+        .open_peers = 16,
+        .times =
+            {
+                .ping        = FBY_NS_PER_S,
+                .reach       = 3 * FBY_NS_PER_S,
+                .backoff     = FBY_NS_PER_S,
+                .backoff_max = 30 * FBY_NS_PER_S,
+                .idle        = 60 * FBY_NS_PER_S,
+                .hedge_min   = 20 * FBY_NS_PER_MS,
+                .hedge_first = FBY_NS_PER_S,
+                .hedge_span  = 10 * FBY_NS_PER_S,
+                .suspect     = 100 * FBY_NS_PER_MS,
+                .late_loop   = 500 * FBY_NS_PER_MS,
+                .credit      = 5 * FBY_NS_PER_MS,
+                .busy_min    = 5 * FBY_NS_PER_MS,
+                .warn        = 5 * FBY_NS_PER_S,
+            },
+    };
+}
+
+static fby_err check(
+    const struct fby_window_config *config, struct fby_why *why)
+{
+    if (config->max_batches == 0 || config->batch_bytes == 0 ||
+        config->max_chunks == 0 || config->max_peers == 0) {
+        return fby_because(why, FBY_CONFIG,
+            "window of %u batches of %llu bytes and %u chunks, %u workers: "
+            "each must be at least 1",
+            config->max_batches, (unsigned long long)config->batch_bytes,
+            config->max_chunks, config->max_peers);
+    }
+    if (config->batch_bytes > config->max_bytes) {
+        return fby_because(why, FBY_CONFIG,
+            "a batch of %llu bytes never fits into a window of %llu bytes",
+            (unsigned long long)config->batch_bytes,
+            (unsigned long long)config->max_bytes);
+    }
+    return FBY_OK;
+}
+
+static void allocate(struct fby_window *w)
+{
+    const struct fby_window_config *c = &w->config;
+
+    w->n_slots = (int)c->max_batches + 1;
+    w->slots   = fby_zalloc((size_t)w->n_slots * sizeof(*w->slots));
+    w->places  = fby_zalloc(c->max_batches * sizeof(*w->places));
+    w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));
+    /* What one tick can cause: a peer given up and another connected, each
+     * request cancelled and asked again, and a few of its own. */
+    w->max_actions =
+        6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
+    w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
+
+    size_t chunk_words = (c->max_chunks + 63) / 64;
+    size_t peer_words  = (c->max_peers + 63) / 64;
+    size_t words       = ((size_t)w->n_slots + FBY_AUDITS) * chunk_words +
+                   c->max_batches * peer_words;
+    uint64_t *at = w->bits = fby_zalloc(words * sizeof(*w->bits));
+    for (int i = 0; i < w->n_slots; i++, at += chunk_words) {
+        w->slots[i].taken = at;
+    }
+    for (int i = 0; i < FBY_AUDITS; i++, at += chunk_words) {
+        w->audits[i].taken = at;
+    }
+    for (uint32_t i = 0; i < c->max_batches; i++, at += peer_words) {
+        w->places[i].refused = at;
+    }
+}
+
+fby_err fby_window_create(const struct fby_window_config *config,
+    int64_t now_ns, struct fby_window **out, struct fby_why *why)
+{
+    fby_err err = check(config, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_window *w = fby_zalloc(sizeof(*w));
+    w->config            = *config;
+    w->random            = config->seed;
+    w->clock             = now_ns;
+    w->unserved_ns       = now_ns;
+    w->fail_at           = UINT64_MAX;
+    allocate(w);
+    *out = w;
+    return FBY_OK;
+}
+
+void fby_window_destroy(struct fby_window **self_p)
+{
+    struct fby_window *w = *self_p;
+    if (w == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    free(w->slots);
+    free(w->places);
+    free(w->peers);
+    free(w->bits);
+    free(w->actions);
+    free(w);
+}
+
+fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
+    const struct fby_window_plan *plan, struct fby_why *why)
+{
+    fby_w_enter(self, now_ns);
+    if (plan->step >= plan->steps_per_epoch) {
+        return fby_because(why, FBY_CONFIG,
+            "step %llu is not below the %llu steps of an epoch",
+            (unsigned long long)plan->step,
+            (unsigned long long)plan->steps_per_epoch);
+    }
+    self->plan     = *plan;
+    self->cursor   = plan->epoch * plan->steps_per_epoch + plan->step;
+    self->reserved = self->cursor;
+    self->taken_ns = self->now;
+    self->started  = true;
+    return FBY_OK;
+}
+
+/* ---- Its clock ------------------------------------------------------------
+ * Time that the loop slept through is no time: it is taken off every `now_ns`,
+ * so that no deadline moves and nobody is judged for it. When it fell asleep is
+ * not known, so all since it was last awake is taken off: what waits in the
+ * sockets is read before anything is due. */
+
+void fby_w_enter(struct fby_window *w, int64_t now_ns)
+{
+    int64_t passed = now_ns > w->clock ? now_ns - w->clock : 0;
+    int64_t due    = w->told > w->clock ? w->told - w->clock : 0;
+    if (passed - due > w->config.times.late_loop && !FBY_MUTANT(ignore_gap)) {
+        w->slept += passed;
+        w->counters.gaps++;
+    }
+    w->clock += passed;
+    w->now = w->clock - w->slept;
+}
+
+int64_t fby_window_deadline(struct fby_window *self)
+{
+    int64_t peers = fby_w_peers_deadline(self);
+    int64_t ask   = fby_w_ask_deadline(self);
+    int64_t due   = peers < ask ? peers : ask;
+
+    self->told = due == FBY_W_NEVER ? due : due + self->slept;
+    return self->told;
+}
+
+void fby_window_tick(struct fby_window *self, int64_t now_ns)
+{
+    fby_w_enter(self, now_ns);
+    if (self->stopped) {
+        return;
+    }
+    fby_w_peers_tick(self);
+    fby_w_ask_tick(self);
+}
+
+/* splitmix64 */
+uint64_t fby_w_random(struct fby_window *w)
+{
+    uint64_t z = w->random += UINT64_C(0x9e3779b97f4a7c15);
+    z          = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z          = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* ---- Actions ------------------------------------------------------------- */
+
+struct fby_action *fby_w_act(
+    struct fby_window *w, enum fby_action_kind kind, int peer)
+{
+    assert(w->n_actions < w->max_actions); /* the shell must drain them */
+    uint32_t           last = (w->first_action + w->n_actions) % w->max_actions;
+    struct fby_action *action = &w->actions[last];
+
+    w->n_actions++;
+    *action =
+        (struct fby_action){.kind = kind, .peer = peer, .slot = FBY_NO_SLOT};
+    return action;
+}
+
+bool fby_window_next(struct fby_window *self, struct fby_action *out)
+{
+    if (self->n_actions == 0) {
+        return false;
+    }
+    *out               = self->actions[self->first_action];
+    self->first_action = (self->first_action + 1) % self->max_actions;
+    self->n_actions--;
+    return true;
+}
+
+struct fby_request_id fby_w_new_id(struct fby_window *w)
+{
+    if (FBY_MUTANT(repeat_id) && w->newest % 8 == 7) {
+        return (struct fby_request_id){w->newest};
+    }
+    return (struct fby_request_id){++w->newest};
+}
+
+void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
+    uint64_t fail_at)
+{
+    bool first = w->failure.cause == FBY_CAUSE_NONE;
+    if (fail_at >= w->fail_at) {
+        return;
+    }
+    w->failure = *failure; /* of the lowest step: no other is reached */
+    w->fail_at = fail_at;
+    if (first) {
+        fby_w_act(w, FBY_DO_FAIL, failure->peer);
+    }
+}
+
+const struct fby_window_failure *fby_window_failure(
+    const struct fby_window *self)
+{
+    return self->failure.cause == FBY_CAUSE_NONE ? NULL : &self->failure;
+}
+
+/* ---- Slots and the consumer ---------------------------------------------- */
+
+void fby_w_slot_state(
+    struct fby_window *w, struct slot *slot, enum slot_state state)
+{
+    if (slot->state == SLOT_FREE) {
+        w->n_used++;
+        w->used_bytes += slot->bytes;
+    }
+    if (state == SLOT_FREE) {
+        w->n_used--;
+        w->used_bytes -= slot->bytes;
+    }
+    slot->state = state;
+}
+
+static void hand_out(
+    struct fby_window *w, struct slot *slot, struct fby_window_batch *out)
+{
+    *out = (struct fby_window_batch){
+        .epoch = w->cursor / w->plan.steps_per_epoch,
+        .step  = w->cursor % w->plan.steps_per_epoch,
+        .slot  = (int)(slot - w->slots),
+        .id    = slot->id,
+        .peer  = slot->peer,
+    };
+    fby_w_slot_state(w, slot, SLOT_HELD);
+    fby_w_took(w);
+    w->cursor +=
+        FBY_MUTANT(skip_at_border) && out->step + 1 == w->plan.steps_per_epoch
+            ? 2
+            : 1;
+    w->counters.delivered++;
+}
+
+fby_err fby_window_take(
+    struct fby_window *self, int64_t now_ns, struct fby_window_batch *out)
+{
+    fby_w_enter(self, now_ns);
+    if (self->cursor >= self->fail_at) {
+        return FBY_IO;
+    }
+    if (self->stopped) {
+        return FBY_GONE;
+    }
+    if (fby_w_is_over(self)) {
+        return fby_w_audits_open(self) ? FBY_AGAIN : FBY_GONE;
+    }
+    fby_w_wish(self);
+    if (self->cursor >= self->reserved) {
+        return FBY_AGAIN;
+    }
+    struct slot *slot = fby_w_slot(self, fby_w_place(self, self->cursor)->main);
+    if (slot->state != SLOT_READY) {
+        return FBY_AGAIN;
+    }
+    hand_out(self, slot, out);
+    return FBY_OK;
+}
+
+void fby_window_release(struct fby_window *self, int64_t now_ns, int slot)
+{
+    fby_w_enter(self, now_ns);
+    assert(slot >= 0 && slot < self->n_slots);
+    assert(self->slots[slot].state == SLOT_HELD);
+    fby_w_slot_state(self, &self->slots[slot], SLOT_FREE);
+}
+
+/* ---- What it can tell ---------------------------------------------------- */
+
+struct fby_window_counters fby_window_counters(const struct fby_window *self)
+{
+    return self->counters;
+}
+
+uint32_t fby_window_usable(const struct fby_window *self)
+{
+    uint32_t n = 0;
+    for (int i = 0; i < self->n_peers; i++) {
+        n += self->peers[i].state == PEER_READY && !self->peers[i].suspect;
+    }
+    return n;
+}
+
+uint32_t fby_window_ready(const struct fby_window *self)
+{
+    uint64_t at = self->cursor;
+    while (at < self->reserved &&
+           fby_w_slot(self, fby_w_place(self, at)->main)->state == SLOT_READY) {
+        at++;
+    }
+    return (uint32_t)(at - self->cursor);
+}
+
+int64_t fby_window_hedge_after(const struct fby_window *self)
+{
+    return fby_w_hedge_after(self, self->config.batch_bytes);
+}
+
+uint64_t fby_window_bytes(const struct fby_window *self)
+{
+    return self->used_bytes;
+}
