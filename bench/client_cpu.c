@@ -37,7 +37,7 @@ static const struct way {
 };
 enum { N_WAYS = sizeof(ways) / sizeof(ways[0]) };
 
-struct desk {
+struct fixture {
     struct bench_farm  farm;
     struct bench_stock stock;
     struct bench_ready ready;
@@ -51,7 +51,7 @@ struct desk {
 };
 
 /* Seconds of CPU a GB. */
-static double per_gb(const struct desk *self, int64_t begun_ns)
+static double per_gb(const struct fixture *self, int64_t begun_ns)
 {
     uint64_t bytes = self->batches * self->stock.layout.raw_bytes;
     return (double)(bench_own_cpu_ns() - begun_ns) / (double)bytes;
@@ -59,14 +59,14 @@ static double per_gb(const struct desk *self, int64_t begun_ns)
 
 static double stream(void *arg)
 {
-    struct desk *self = arg;
+    struct fixture *self = arg;
     bench_stream_skip(self->stream, self->lying);
     int64_t begun = bench_own_cpu_ns();
     bench_stream_skip(self->stream, self->batches);
     return per_gb(self, begun);
 }
 
-static void take_batch(const struct desk *self, uint8_t *slot)
+static void take_batch(const struct fixture *self, uint8_t *slot)
 {
     bool whole = self->stock.coding.codec != FBY_CODEC_LZ4;
     for (uint32_t i = 0; i < self->stock.layout.n_chunks; i++) {
@@ -86,10 +86,10 @@ static void take_batch(const struct desk *self, uint8_t *slot)
  * counted here. */
 static double receive(void *arg)
 {
-    struct desk *self  = arg;
-    size_t       slot  = self->stock.layout.raw_bytes;
-    size_t       slots = window / slot;
-    int64_t      begun;
+    struct fixture *self  = arg;
+    size_t          slot  = self->stock.layout.raw_bytes;
+    size_t          slots = window / slot;
+    int64_t         begun;
     bench_settle();
     begun = bench_own_cpu_ns();
     bench_raw_ask(&self->raw, self->batches);
@@ -99,7 +99,7 @@ static double receive(void *arg)
     return per_gb(self, begun);
 }
 
-static void begin(struct desk *self)
+static void begin(struct fixture *self)
 {
     struct forebay_options options = forebay_options();
     options.window_bytes           = window;
@@ -115,7 +115,7 @@ static void begin(struct desk *self)
     self->stream = bench_stream_open(&self->farm, &options);
 }
 
-static void end(struct desk *self)
+static void end(struct fixture *self)
 {
     forebay_close(&self->stream);
     bench_raw_stop(&self->raw);
@@ -123,7 +123,7 @@ static void end(struct desk *self)
     bench_farm_remove(&self->farm);
 }
 
-static struct bench_figure measure(struct desk *self, const struct way *way)
+static struct bench_figure measure(struct fixture *self, const struct way *way)
 {
     begin(self);
     stream(self); /* warm */
@@ -137,7 +137,7 @@ static struct bench_figure measure(struct desk *self, const struct way *way)
     return result.ratio;
 }
 
-static void compare_all(struct desk *self, const struct bench_album *album)
+static void compare_all(struct fixture *self, const struct bench_album *album)
 {
     struct bench_figure ratios[N_WAYS] = {{0}};
     double              noise          = 0;
@@ -161,15 +161,15 @@ static void compare_all(struct desk *self, const struct bench_album *album)
 
 static void run(const struct bench_album *album)
 {
-    uint8_t    *pixels = fby_zalloc((size_t)ROWS * BENCH_CROP_BYTES);
-    struct desk desk   = {.pixels = pixels,
-          .slots                  = fby_zalloc(window),
-          .frame                  = fby_zalloc(frame_bytes)};
+    uint8_t       *pixels  = fby_zalloc((size_t)ROWS * BENCH_CROP_BYTES);
+    struct fixture fixture = {.pixels = pixels,
+        .slots                        = fby_zalloc(window),
+        .frame                        = fby_zalloc(frame_bytes)};
     bench_album_crops(album, seed, ROWS, pixels, NULL);
-    compare_all(&desk, album);
+    compare_all(&fixture, album);
     free(pixels);
-    free(desk.slots);
-    free(desk.frame);
+    free(fixture.slots);
+    free(fixture.frame);
 }
 
 int main(int argc, char **argv)

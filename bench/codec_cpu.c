@@ -25,7 +25,7 @@ static const struct fby_pictures photo = {.images = CHUNK_CROPS,
     .height                                       = BENCH_CROP,
     .planes                                       = 3};
 
-struct desk {
+struct fixture {
     uint8_t *raw;
     size_t   n; /* chunks */
     uint8_t *payloads;
@@ -36,18 +36,18 @@ struct desk {
 
 static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
 
-static const uint8_t *chunk_of(const struct desk *self, size_t i)
+static const uint8_t *chunk_of(const struct fixture *self, size_t i)
 {
     return self->raw + i * chunk_bytes;
 }
 
-static uint8_t *payload_of(const struct desk *self, size_t i)
+static uint8_t *payload_of(const struct fixture *self, size_t i)
 {
     return self->payloads + i * fby_photo_bound(&photo);
 }
 
 /* Seconds of CPU a GB of pixels, since `begun_ns`. */
-static double per_gb(const struct desk *self, int64_t begun_ns)
+static double per_gb(const struct fixture *self, int64_t begun_ns)
 {
     double ns = (double)(fby_thread_cpu_ns() - begun_ns);
     return ns / (double)(self->n * chunk_bytes);
@@ -55,8 +55,8 @@ static double per_gb(const struct desk *self, int64_t begun_ns)
 
 static double encode(void *arg)
 {
-    const struct desk *self  = arg;
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    int64_t               begun = fby_thread_cpu_ns();
     for (size_t i = 0; i < self->n; i++) {
         self->sizes[i] = fby_photo_encode(
             &photo, chunk_of(self, i), payload_of(self, i), self->scratch);
@@ -66,8 +66,8 @@ static double encode(void *arg)
 
 static double decode(void *arg)
 {
-    const struct desk *self  = arg;
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    int64_t               begun = fby_thread_cpu_ns();
     for (size_t i = 0; i < self->n; i++) {
         if (!fby_photo_decode(&photo, payload_of(self, i), self->sizes[i],
                 self->out, self->scratch)) {
@@ -79,9 +79,9 @@ static double decode(void *arg)
 
 static double compress_lz4(void *arg)
 {
-    const struct desk *self  = arg;
-    size_t             total = self->n * chunk_bytes;
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    size_t                total = self->n * chunk_bytes;
+    int64_t               begun = fby_thread_cpu_ns();
     for (size_t at = 0; at < total; at += FBY_CODEC_BLOCK) {
         size_t left = total - at;
         int    size = (int)(left < FBY_CODEC_BLOCK ? left : FBY_CODEC_BLOCK);
@@ -99,7 +99,7 @@ static void print(const char *name, struct bench_figure figure)
         figure.noise);
 }
 
-static void compare_all(struct desk *self, const struct bench_album *album)
+static void compare_all(struct fixture *self, const struct bench_album *album)
 {
     encode(self); /* warm */
     compress_lz4(self);
@@ -115,7 +115,7 @@ static void compare_all(struct desk *self, const struct bench_album *album)
         album, "codec_cpu", packing.ratio.median, BENCH_AT_MOST, 0.25);
 }
 
-static void prepare(struct desk *self, const struct bench_album *album)
+static void prepare(struct fixture *self, const struct bench_album *album)
 {
     self->n        = (crops + CHUNK_CROPS - 1) / CHUNK_CROPS;
     self->raw      = fby_zalloc(self->n * chunk_bytes);
@@ -126,7 +126,7 @@ static void prepare(struct desk *self, const struct bench_album *album)
     bench_album_crops(album, seed, self->n * CHUNK_CROPS, self->raw, NULL);
 }
 
-static void finish(struct desk *self)
+static void finish(struct fixture *self)
 {
     free(self->raw);
     free(self->payloads);
@@ -137,10 +137,10 @@ static void finish(struct desk *self)
 
 static void run(const struct bench_album *album)
 {
-    struct desk desk;
-    prepare(&desk, album);
-    compare_all(&desk, album);
-    finish(&desk);
+    struct fixture fixture;
+    prepare(&fixture, album);
+    compare_all(&fixture, album);
+    finish(&fixture);
 }
 
 int main(int argc, char **argv)

@@ -20,7 +20,7 @@ enum { BATCH = 64, SHARDS = 8, MAX_THREADS = 256 };
 static uint64_t pairs  = 7;
 static uint64_t images = 9600;
 
-struct desk {
+struct fixture {
     struct bench_farm         farm;
     const struct bench_album *album;
     uint64_t                  steps; /* of a run */
@@ -29,7 +29,7 @@ struct desk {
 
 /* ---- forebay pull -------------------------------------------------------- */
 
-static double read_result(struct desk *self, const char *text)
+static double read_result(struct fixture *self, const char *text)
 {
     json_int_t   count = 0;
     json_int_t   raw   = 0;
@@ -49,9 +49,9 @@ static double read_result(struct desk *self, const char *text)
 
 static double pull(void *arg)
 {
-    struct desk *self = arg;
-    char         text[16384];
-    char         steps[24];
+    struct fixture *self = arg;
+    char            text[16384];
+    char            steps[24];
     snprintf(steps, sizeof(steps), "%" PRIu64, self->steps);
     bench_farm_run(&self->farm,
         (const char *const[]){"forebay", "pull", "--pipeline",
@@ -76,7 +76,7 @@ static void *decode_share(void *arg)
 
 static double decode(void *arg)
 {
-    const struct desk *self = arg;
+    const struct fixture *self = arg;
     uint32_t     n     = fby_cores() < MAX_THREADS ? fby_cores() : MAX_THREADS;
     uint64_t     total = self->steps * BATCH;
     pthread_t    threads[MAX_THREADS];
@@ -100,15 +100,16 @@ static double decode(void *arg)
 
 static void run(const struct bench_album *album)
 {
-    struct desk desk = {.album = album, .steps = (images + BATCH - 1) / BATCH};
-    bench_farm_make_shards(&desk.farm, album,
+    struct fixture fixture = {
+        .album = album, .steps = (images + BATCH - 1) / BATCH};
+    bench_farm_make_shards(&fixture.farm, album,
         &(struct bench_shards){
             .shards = SHARDS, .times = 8, .crop = BENCH_CROP, .batch = BATCH});
-    pull(&desk); /* the manifest is made, the files are in memory */
-    struct bench_pairs result = bench_pairs(pairs, pull, decode, &desk);
-    bench_farm_remove(&desk.farm);
+    pull(&fixture); /* the manifest is made, the files are in memory */
+    struct bench_pairs result = bench_pairs(pairs, pull, decode, &fixture);
+    bench_farm_remove(&fixture.farm);
     bench_row("forebay pull", "%8.1f images/s, noise %.1f %%; %.2f of u8 sent",
-        result.a.median, result.a.noise, desk.wire);
+        result.a.median, result.a.noise, fixture.wire);
     bench_row("decoding in full", "%8.1f images/s, noise %.1f %%",
         result.b.median, result.b.noise);
     bench_row("ratio", "%.3f, noise %.1f %%, %" PRIu64 " pairs",

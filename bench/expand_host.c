@@ -30,7 +30,7 @@ static const struct fby_pictures photo = {.images = CHUNK_CROPS,
     .height                                       = BENCH_CROP,
     .planes                                       = 3};
 
-struct desk {
+struct fixture {
     uint32_t             images;
     uint8_t             *raw; /* pixels, interleaved */
     uint8_t             *payloads;
@@ -44,16 +44,16 @@ struct desk {
 
 static const size_t chunk_bytes = (size_t)CHUNK_CROPS * BENCH_CROP_BYTES;
 
-static double rate(const struct desk *self, int64_t begun_ns)
+static double rate(const struct fixture *self, int64_t begun_ns)
 {
     return (double)self->out_bytes / (double)(fby_thread_cpu_ns() - begun_ns);
 }
 
 static double expand(void *arg)
 {
-    const struct desk *self  = arg;
-    struct fby_why     why   = {{0}};
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    struct fby_why        why   = {{0}};
+    int64_t               begun = fby_thread_cpu_ns();
     if (fby_device_host.expand(
             &self->plan, self->raw, self->images, self->out, &why) != FBY_OK) {
         bench_die("%s", why.text);
@@ -63,8 +63,8 @@ static double expand(void *arg)
 
 static double unpack(void *arg)
 {
-    const struct desk *self  = arg;
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    int64_t               begun = fby_thread_cpu_ns();
     for (size_t i = 0; i < self->images / CHUNK_CROPS; i++) {
         if (!fby_photo_decode_planar(&photo,
                 self->payloads + i * fby_photo_bound(&photo), self->sizes[i],
@@ -77,8 +77,8 @@ static double unpack(void *arg)
 
 static double copy(void *arg)
 {
-    const struct desk *self  = arg;
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    int64_t               begun = fby_thread_cpu_ns();
     memcpy(self->out, self->from, self->out_bytes);
     return rate(self, begun);
 }
@@ -113,7 +113,7 @@ static uint32_t count_images(void)
     return (uint32_t)(chunks * CHUNK_CROPS);
 }
 
-static void plan_for(struct desk *self, enum fby_type type)
+static void plan_for(struct fixture *self, enum fby_type type)
 {
     struct fby_why                  why   = {{0}};
     const struct fby_field_content  field = {.name = "image",
@@ -140,7 +140,7 @@ static void *big_pages(size_t bytes)
     return memory;
 }
 
-static void prepare(struct desk *self, const struct bench_album *album)
+static void prepare(struct fixture *self, const struct bench_album *album)
 {
     self->images   = count_images();
     size_t chunks  = self->images / CHUNK_CROPS;
@@ -160,7 +160,7 @@ static void prepare(struct desk *self, const struct bench_album *album)
     }
 }
 
-static void finish(struct desk *self)
+static void finish(struct fixture *self)
 {
     free(self->raw);
     free(self->payloads);
@@ -173,7 +173,7 @@ static void finish(struct desk *self)
 
 /* ---- the runs ------------------------------------------------------------ */
 
-static struct bench_figure compare(struct desk *self, const char *name,
+static struct bench_figure compare(struct fixture *self, const char *name,
     size_t value_bytes, double (*make)(void *))
 {
     self->out_bytes = (size_t)self->images * BENCH_CROP_BYTES * value_bytes;
@@ -190,7 +190,7 @@ static double worst(double a, double b, double c)
     return most > c ? most : c;
 }
 
-static void compare_all(struct desk *self, const struct bench_album *album)
+static void compare_all(struct fixture *self, const struct bench_album *album)
 {
     plan_for(self, FBY_F32);
     struct bench_figure f32 = compare(self, "u8 HWC -> f32 CHW", 4, expand);
@@ -207,10 +207,10 @@ static void compare_all(struct desk *self, const struct bench_album *album)
 
 static void run(const struct bench_album *album)
 {
-    struct desk desk;
-    prepare(&desk, album);
-    compare_all(&desk, album);
-    finish(&desk);
+    struct fixture fixture;
+    prepare(&fixture, album);
+    compare_all(&fixture, album);
+    finish(&fixture);
 }
 
 int main(int argc, char **argv)

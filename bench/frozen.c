@@ -83,13 +83,13 @@ struct side {
     uint64_t n;
 };
 
-struct desk {
+struct fixture {
     struct bench_farm farm;
     struct side       alone, beside;
 };
 
 static double measure_side(
-    struct desk *self, struct side *side, bool beside_frozen)
+    struct fixture *self, struct side *side, bool beside_frozen)
 {
     uint64_t     random = seed + side->n;
     struct speed speed  = measure_speed(&self->farm, beside_frozen, &random);
@@ -99,13 +99,13 @@ static double measure_side(
 
 static double measure_alone(void *arg)
 {
-    struct desk *self = arg;
+    struct fixture *self = arg;
     return measure_side(self, &self->alone, false);
 }
 
 static double measure_beside(void *arg)
 {
-    struct desk *self = arg;
+    struct fixture *self = arg;
     return measure_side(self, &self->beside, true);
 }
 
@@ -117,7 +117,7 @@ static void print_side(
 }
 
 /* Speed beside a frozen consumer / alone. */
-static double compare_speed(struct desk *self)
+static double compare_speed(struct fixture *self)
 {
     struct bench_pairs result =
         bench_pairs(pairs, measure_beside, measure_alone, self);
@@ -213,13 +213,13 @@ static struct kept run_kept(void)
 
 static void run(void)
 {
-    struct desk desk = {.alone = {.n = 0}};
-    bench_farm_make(&desk.farm,
+    struct fixture fixture = {.alone = {.n = 0}};
+    bench_farm_make(&fixture.farm,
         &(struct bench_pictures){
             .number = pictures, .side = 320, .crop = 224, .batch = 32});
-    double      ratio = compare_speed(&desk);
-    struct held held  = measure_held(&desk.farm);
-    bench_farm_remove(&desk.farm);
+    double      ratio = compare_speed(&fixture);
+    struct held held  = measure_held(&fixture.farm);
+    bench_farm_remove(&fixture.farm);
     struct kept kept = run_kept();
     bench_goal("frozen.other_speed", ratio, BENCH_AT_LEAST, 0.95);
     bench_goal("frozen.worker_peak_of_budget", held.peak / (BUDGET_MIB * mib),

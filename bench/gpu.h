@@ -90,7 +90,7 @@ static inline void gpu_launch(
     CHECK(fby_cuda()->launch(&launch));
 }
 
-/* From pinned memory, in pieces as the feed has them. */
+/* From pinned memory, in pieces as the upload has them. */
 static inline void gpu_copy_in(
     uint8_t *there, const uint8_t *host, uint64_t bytes, cudaStream_t stream)
 {

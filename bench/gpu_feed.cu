@@ -1,4 +1,4 @@
-/* gpu_feed.cu - the feed of a GPU while it runs: copies of the running pipeline
+/* gpu_feed.cu - the upload of a GPU while it runs: copies of the running pipeline
  * against one alone, whether copies and kernels go on at once, what calls a
  * batch costs the CPU, and a training step beside it against the same step on
  * values that lie there. Arenas are filled once; whoever fills them is measured
@@ -84,7 +84,7 @@ static void count_calls(void)
 
 struct rig {
     struct gpu_batch batch;
-    struct fby_feed *feed;
+    struct fby_gpu_upload *upload;
     cudaStream_t     consumer;
     uint32_t         sent;
     double           cpu_us[BATCHES];
@@ -102,7 +102,7 @@ static void must(fby_err err, const struct fby_why *why)
 static void begin(struct rig *rig, uint32_t rows, bool packed)
 {
     struct fby_why         why    = {""};
-    struct fby_feed_config config = {};
+    struct fby_gpu_upload_config config = {};
     *rig                          = {};
     rig->batch                    = gpu_make(rows, packed, true);
     config.cuda                   = &counted;
@@ -110,18 +110,18 @@ static void begin(struct rig *rig, uint32_t rows, bool packed)
     config.arena_bytes            = rig->batch.bytes;
     config.n_outs                 = OUTS;
     config.out_bytes              = rig->batch.out_bytes;
-    must(fby_feed_create(&config, &rig->feed, &why), &why);
+    must(fby_gpu_upload_create(&config, &rig->upload, &why), &why);
     CHECK(cudaStreamCreateWithFlags(&rig->consumer, cudaStreamNonBlocking));
     for (uint32_t i = 0; i < ARENAS; i++) {
         std::copy_n(
-            rig->batch.arena, rig->batch.bytes, fby_feed_arena(rig->feed, i));
+            rig->batch.arena, rig->batch.bytes, fby_gpu_upload_arena(rig->upload, i));
     }
 }
 
 static void end(struct rig *rig)
 {
     CHECK(cudaDeviceSynchronize());
-    fby_feed_destroy(&rig->feed);
+    fby_gpu_upload_destroy(&rig->upload);
     CHECK(cudaStreamDestroy(rig->consumer));
     free(rig->batch.arena);
 }
@@ -135,24 +135,24 @@ static double thread_us(void)
 }
 
 /* Without what waits for an arena: the client does other things then. */
-static struct fby_feed_out *send(struct rig *rig)
+static struct fby_gpu_upload_out *send(struct rig *rig)
 {
     struct fby_why        why   = {""};
-    struct fby_feed_batch batch = {};
+    struct fby_gpu_upload_batch batch = {};
     batch.step                  = rig->sent;
     batch.arena                 = rig->sent++ % ARENAS;
     batch.bytes                 = rig->batch.bytes;
     batch.list                  = rig->batch.list;
-    batch.out                   = fby_feed_take(rig->feed, false);
-    must(fby_feed_submit(rig->feed, &batch, &why), &why);
-    must(fby_feed_hand_out(rig->feed, batch.out, rig->consumer, &why), &why);
+    batch.out                   = fby_gpu_upload_take(rig->upload, false);
+    must(fby_gpu_upload_submit(rig->upload, &batch, &why), &why);
+    must(fby_gpu_upload_hand_out(rig->upload, batch.out, rig->consumer, &why), &why);
     return batch.out;
 }
 
-static void release(struct rig *rig, struct fby_feed_out *out)
+static void release(struct rig *rig, struct fby_gpu_upload_out *out)
 {
-    fby_feed_let_go(rig->feed, out, rig->consumer);
-    fby_feed_give(rig->feed, out);
+    fby_gpu_upload_let_go(rig->upload, out, rig->consumer);
+    fby_gpu_upload_give(rig->upload, out);
 }
 
 static void wait_for_arena(struct rig *rig)
@@ -160,7 +160,7 @@ static void wait_for_arena(struct rig *rig)
     struct fby_why why = {""};
     fby_err        err = FBY_AGAIN;
     while (err == FBY_AGAIN) {
-        err = fby_feed_copied(rig->feed, rig->sent % ARENAS, &why);
+        err = fby_gpu_upload_copied(rig->upload, rig->sent % ARENAS, &why);
     }
     must(err, &why);
 }
@@ -308,7 +308,7 @@ static double loop_ms(struct rig *rig, const struct model *m, bool fed)
             continue;
         }
         wait_for_arena(rig);
-        struct fby_feed_out *out = send(rig);
+        struct fby_gpu_upload_out *out = send(rig);
         step(rig, m, out->memory);
         release(rig, out);
     }

@@ -52,7 +52,7 @@ static const char gather[] =
     "taken = time.perf_counter() - begun\n"
     "print(batches * sum(out.nbytes for out in outs) / taken)\n";
 
-struct desk {
+struct fixture {
     struct bench_farm farm;
     struct forebay   *stream;
     char              script[128];
@@ -83,7 +83,7 @@ static void put_header(char out[128], const char *type, unsigned width)
 
 /* Rows of `width` numbers of 4 bytes below `most`, which is 0 for reals. */
 static void make_column(
-    const struct desk *self, const char *name, unsigned width, uint32_t most)
+    const struct fixture *self, const char *name, unsigned width, uint32_t most)
 {
     char     path[160];
     char     head[128];
@@ -105,7 +105,7 @@ static void make_column(
     }
 }
 
-static void write_script(struct desk *self)
+static void write_script(struct fixture *self)
 {
     snprintf(
         self->script, sizeof(self->script), "%s/gather.py", self->farm.dir);
@@ -115,7 +115,7 @@ static void write_script(struct desk *self)
     }
 }
 
-static void make_farm(struct desk *self)
+static void make_farm(struct fixture *self)
 {
     char folder[128];
     bench_farm_begin(&self->farm);
@@ -146,7 +146,7 @@ static void make_farm(struct desk *self)
 
 static double deliver(void *arg)
 {
-    const struct desk *self = arg;
+    const struct fixture *self = arg;
     bench_stream_skip(self->stream, batches / 2); /* those that lay ready */
     int64_t begun = fby_now_ns();
     bench_stream_skip(self->stream, batches);
@@ -157,9 +157,9 @@ static double deliver(void *arg)
 /* Bytes a second; 0 when there is no NumPy. */
 static double take(void *arg)
 {
-    const struct desk *self = arg;
-    char               command[512];
-    char               line[64] = "";
+    const struct fixture *self = arg;
+    char                  command[512];
+    char                  line[64] = "";
     snprintf(command, sizeof(command),
         "/usr/bin/python3 '%s' '%s/t' %" PRIu64 " %" PRIu64 " %s 2>/dev/null",
         self->script, self->farm.photos, batch, batches, self->how);
@@ -181,7 +181,7 @@ static void show(const char *name, struct bench_figure figure)
         name, "%8.2f GB/s, noise %.1f %%", figure.median / 1e9, figure.noise);
 }
 
-static void compare(struct desk *self)
+static void compare(struct fixture *self)
 {
     self->how                 = "index";
     double indexed            = take(self);
@@ -198,20 +198,20 @@ static void compare(struct desk *self)
 
 static void run(void)
 {
-    struct desk                  desk    = {.how = "take"};
+    struct fixture               fixture = {.how = "take"};
     const struct forebay_options options = forebay_options();
-    make_farm(&desk);
-    bench_farm_start(&desk.farm, 1, 0, "1G");
-    desk.stream = bench_stream_open(&desk.farm, &options);
-    bench_stream_skip(desk.stream, rows / batch); /* every page once */
-    if (take(&desk) > 0) {
-        compare(&desk);
+    make_farm(&fixture);
+    bench_farm_start(&fixture.farm, 1, 0, "1G");
+    fixture.stream = bench_stream_open(&fixture.farm, &options);
+    bench_stream_skip(fixture.stream, rows / batch); /* every page once */
+    if (take(&fixture) > 0) {
+        compare(&fixture);
     } else {
-        bench_row("Forebay, in tensors", "%8.2f GB/s", deliver(&desk) / 1e9);
+        bench_row("Forebay, in tensors", "%8.2f GB/s", deliver(&fixture) / 1e9);
         bench_row("np.take", "/usr/bin/python3 has no NumPy: no goal");
     }
-    forebay_close(&desk.stream);
-    bench_farm_remove(&desk.farm);
+    forebay_close(&fixture.stream);
+    bench_farm_remove(&fixture.farm);
 }
 
 int main(int argc, char **argv)

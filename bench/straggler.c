@@ -26,7 +26,7 @@ struct cluster {
     struct bench_ready ready;
 };
 
-struct desk {
+struct fixture {
     struct cluster even, slow;
     double         twice[BENCH_MAX_PAIRS]; /* percent, one worker slow */
     uint64_t       n_twice;
@@ -76,14 +76,14 @@ static double measure(const struct cluster *self, double *twice)
 
 static double measure_even(void *arg)
 {
-    const struct desk *self = arg;
-    double             twice;
+    const struct fixture *self = arg;
+    double                twice;
     return measure(&self->even, &twice);
 }
 
 static double measure_slow(void *arg)
 {
-    struct desk *self = arg;
+    struct fixture *self = arg;
     return measure(&self->slow, &self->twice[self->n_twice++]);
 }
 
@@ -114,11 +114,11 @@ static void print(const char *name, struct bench_figure rate)
     bench_row(name, "%6.1f batches/s, noise %.1f %%", rate.median, rate.noise);
 }
 
-static void run(struct desk *desk)
+static void run(struct fixture *fixture)
 {
     struct bench_pairs result =
-        bench_pairs(pairs, measure_slow, measure_even, desk);
-    double twice = bench_median(desk->twice, desk->n_twice);
+        bench_pairs(pairs, measure_slow, measure_even, fixture);
+    double twice = bench_median(fixture->twice, fixture->n_twice);
     bench_row("demand", "%6.1f batches/s, %.0f ms of service each",
         demand * WORKERS * 1e9 / (double)service_ns, (double)service_ns / 1e6);
     print("one of 8 is 4x slow", result.a);
@@ -134,7 +134,7 @@ static void run(struct desk *desk)
 int main(int argc, char **argv)
 {
     static const uint8_t      pixels[ROWS * SIDE * SIDE * 3];
-    static struct desk        desk;
+    static struct fixture     fixture;
     struct bench_stock        stock;
     const struct bench_option options[] = {
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (7)", NULL},
@@ -148,11 +148,11 @@ int main(int argc, char **argv)
     bench_stock_make(&stock,
         (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE}, pixels, ROWS,
         SIDE);
-    start(&desk.even, &stock, service_ns);
-    start(&desk.slow, &stock, SLOWER * service_ns);
-    run(&desk);
-    stop(&desk.slow);
-    stop(&desk.even);
+    start(&fixture.even, &stock, service_ns);
+    start(&fixture.slow, &stock, SLOWER * service_ns);
+    run(&fixture);
+    stop(&fixture.slow);
+    stop(&fixture.even);
     bench_stock_free(&stock);
     return 0;
 }

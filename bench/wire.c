@@ -22,7 +22,7 @@ static const uint64_t window = 64 << 20; /* bytes */
 static uint64_t pairs = 9;
 static uint64_t mib   = 2048;
 
-struct desk {
+struct fixture {
     struct bench_farm  farm;
     struct bench_stock stock;
     struct bench_ready ready;
@@ -45,7 +45,7 @@ static struct start start_now(int64_t other_cpu_ns)
 }
 
 /* GB/s of raw bytes since then; *cores: used by both processes. */
-static double finish(const struct desk *self, struct start start,
+static double finish(const struct fixture *self, struct start start,
     int64_t other_cpu_ns, double *cores)
 {
     struct start now   = start_now(other_cpu_ns);
@@ -57,7 +57,7 @@ static double finish(const struct desk *self, struct start start,
 
 static double stream(void *arg)
 {
-    struct desk *self = arg;
+    struct fixture *self = arg;
     bench_stream_skip(self->stream, self->lying);
     struct start start = start_now(bench_ready_cpu_ns(&self->ready));
     bench_stream_skip(self->stream, self->batches);
@@ -65,7 +65,7 @@ static double stream(void *arg)
         self, start, bench_ready_cpu_ns(&self->ready), &self->ready_cores);
 }
 
-static void take_batch(const struct desk *self, uint8_t *slot)
+static void take_batch(const struct fixture *self, uint8_t *slot)
 {
     for (uint32_t i = 0; i < self->stock.layout.n_chunks; i++) {
         const struct bench_block *block = &self->stock.blocks[i];
@@ -82,9 +82,9 @@ static void take_batch(const struct desk *self, uint8_t *slot)
 
 static double receive(void *arg)
 {
-    struct desk *self  = arg;
-    size_t       slot  = self->stock.layout.raw_bytes;
-    size_t       slots = window / slot;
+    struct fixture *self  = arg;
+    size_t          slot  = self->stock.layout.raw_bytes;
+    size_t          slots = window / slot;
     bench_settle();
     struct start start = start_now(bench_raw_cpu_ns(&self->raw));
     bench_raw_ask(&self->raw, self->batches);
@@ -94,7 +94,7 @@ static double receive(void *arg)
     return finish(self, start, bench_raw_cpu_ns(&self->raw), &self->raw_cores);
 }
 
-static void prepare(struct desk *self)
+static void prepare(struct fixture *self)
 {
     uint64_t               random  = 1;
     struct forebay_options options = forebay_options();
@@ -181,7 +181,7 @@ static void show_reader(void)
 
 /* ---- the run ------------------------------------------------------------- */
 
-static void clean(struct desk *self)
+static void clean(struct fixture *self)
 {
     forebay_close(&self->stream);
     bench_raw_stop(&self->raw);
@@ -191,7 +191,7 @@ static void clean(struct desk *self)
     free(self->slots);
 }
 
-static void run(struct desk *self)
+static void run(struct fixture *self)
 {
     stream(self); /* warm */
     receive(self);
@@ -213,7 +213,7 @@ static void run(struct desk *self)
 
 int main(int argc, char **argv)
 {
-    struct desk               desk;
+    struct fixture            fixture;
     const struct bench_option options[] = {
         {"pairs", &pairs, 1, BENCH_MAX_PAIRS, "Of runs in turn (9)", NULL},
         {"mib", &mib, 64, 1 << 20, "MiB of a run (2048)", NULL},
@@ -222,8 +222,8 @@ int main(int argc, char **argv)
     bench_options(argc, argv, options,
         "Speed of ready batches over loopback, against bare TCP.");
     bench_begin("wire");
-    prepare(&desk);
-    run(&desk);
-    clean(&desk);
+    prepare(&fixture);
+    run(&fixture);
+    clean(&fixture);
     return 0;
 }

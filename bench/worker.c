@@ -18,13 +18,13 @@ static uint64_t pairs        = 7;
 static uint64_t images       = 1536;
 static uint64_t large_images = 96;
 
-struct desk {
+struct fixture {
     struct bench_farm         farm;
     const struct bench_album *album;
     uint64_t                  steps; /* batches a run */
 };
 
-static double per_second(const struct desk *self, int64_t cpu_ns)
+static double per_second(const struct fixture *self, int64_t cpu_ns)
 {
     return 1e9 * (double)(self->steps * BATCH) / (double)cpu_ns;
 }
@@ -32,7 +32,7 @@ static double per_second(const struct desk *self, int64_t cpu_ns)
 /* All that was asked for was taken, so nothing is left to do at the end. */
 static double stream(void *arg)
 {
-    const struct desk       *self    = arg;
+    const struct fixture    *self    = arg;
     const struct bench_part *worker  = &self->farm.workers[0];
     struct forebay_options   options = forebay_options();
     options.steps                    = self->steps;
@@ -45,8 +45,8 @@ static double stream(void *arg)
 
 static double decode(void *arg)
 {
-    const struct desk *self  = arg;
-    int64_t            begun = fby_thread_cpu_ns();
+    const struct fixture *self  = arg;
+    int64_t               begun = fby_thread_cpu_ns();
     bench_album_decode(self->album, 0, self->steps * BATCH);
     return per_second(self, fby_thread_cpu_ns() - begun);
 }
@@ -54,14 +54,14 @@ static double decode(void *arg)
 static struct bench_figure compare(
     const char *name, const struct bench_album *album, uint64_t n)
 {
-    struct desk desk = {.album = album, .steps = (n + BATCH - 1) / BATCH};
-    bench_farm_make_shards(&desk.farm, album,
+    struct fixture fixture = {.album = album, .steps = (n + BATCH - 1) / BATCH};
+    bench_farm_make_shards(&fixture.farm, album,
         &(struct bench_shards){
             .shards = SHARDS, .times = 4, .crop = BENCH_CROP, .batch = BATCH});
-    bench_farm_start(&desk.farm, 1, 0, "1G");
-    stream(&desk); /* the worker reads its manifest and fills its arenas */
-    struct bench_pairs result = bench_pairs(pairs, stream, decode, &desk);
-    bench_farm_remove(&desk.farm);
+    bench_farm_start(&fixture.farm, 1, 0, "1G");
+    stream(&fixture); /* the worker reads its manifest and fills its arenas */
+    struct bench_pairs result = bench_pairs(pairs, stream, decode, &fixture);
+    bench_farm_remove(&fixture.farm);
     bench_row(name, "%8.1f  %8.1f  %6.3f  %5.1f %%  %3" PRIu64 " pairs",
         result.a.median, result.b.median, result.ratio.median,
         result.ratio.noise, pairs);

@@ -178,7 +178,7 @@ void fby_doctor_gpu(const struct fby_doctor_options *options, int out)
     int                    device = 0;
     int                    n      = 0;
     (void)options;
-    if (fby_feed_device(cuda, "cuda", &device, &why) != FBY_OK) {
+    if (fby_gpu_device_number(cuda, "cuda", &device, &why) != FBY_OK) {
         struct fby_verdict none = fby_verdict(
             FBY_DOCTOR_OK, "batches stay on the host: %s", why.text);
         fby_doctor_say(out, "gpu", &none);

@@ -303,7 +303,7 @@ static fby_err check_device(
     if (is_host(o) || strcmp(o->device, "auto") == 0) {
         return FBY_OK;
     }
-    fby_err err = fby_feed_device(fby_cuda(), o->device, &number, why);
+    fby_err err = fby_gpu_device_number(fby_cuda(), o->device, &number, why);
     return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* the command is right */
 }
 

@@ -15,7 +15,7 @@ PUBLIC enum forebay_status forebay_release(
     if (batch == NULL) {
         return FOREBAY_OK;
     }
-    if (!fby_shelf_is_ours(batch->shelf)) {
+    if (!fby_batch_pool_is_ours(batch->batch_pool)) {
         return FOREBAY_FORKED;
     }
     atomic_store(&batch->stream, stream);
@@ -26,7 +26,7 @@ PUBLIC enum forebay_status forebay_release(
 PUBLIC enum forebay_status forebay_batch_await(
     struct forebay_batch *batch, void *stream)
 {
-    if (!fby_shelf_is_ours(batch->shelf)) {
+    if (!fby_batch_pool_is_ours(batch->batch_pool)) {
         return FOREBAY_FORKED;
     }
     return fby_batch_await(batch, stream, NULL) == FBY_OK ? FOREBAY_OK
@@ -133,7 +133,7 @@ static struct forebay_batch *shared(const struct forebay_batch *batch)
 static void let_go(void *batch)
 {
     struct forebay_batch *held = batch;
-    if (fby_shelf_is_ours(held->shelf)) {
+    if (fby_batch_pool_is_ours(held->batch_pool)) {
         fby_batch_unref(held);
     }
 }
@@ -153,7 +153,7 @@ static void delete_legacy(DLManagedTensor *self)
 static enum forebay_status may_export(
     const struct forebay_batch *batch, uint32_t i)
 {
-    if (!fby_shelf_is_ours(batch->shelf)) {
+    if (!fby_batch_pool_is_ours(batch->batch_pool)) {
         return FOREBAY_FORKED;
     }
     return i < batch->n_tensors ? FOREBAY_OK : FOREBAY_USAGE;

@@ -103,11 +103,11 @@ static bool is_ours(const struct forebay *self)
     return self->pid == getpid();
 }
 
-static fby_err open_feed(
-    const struct fby_setup *setup, struct fby_feed **out, struct fby_why *why)
+static fby_err open_upload(const struct fby_setup *setup,
+    struct fby_gpu_upload **out, struct fby_why *why)
 {
     uint64_t most = setup->max_held_bytes / setup->out_bytes;
-    const struct fby_feed_config config = {
+    const struct fby_gpu_upload_config config = {
         .cuda        = setup->cuda,
         .device      = setup->gpu,
         .n_arenas    = fby_setup_window(setup) + 1,
@@ -118,14 +118,15 @@ static fby_err open_feed(
         .fixed     = setup->fixed_outputs,
         .memory    = setup->memory,
     };
-    return setup->cuda != NULL ? fby_feed_create(&config, out, why) : FBY_OK;
+    return setup->cuda != NULL ? fby_gpu_upload_create(&config, out, why)
+                               : FBY_OK;
 }
 
 /* With device auto a GPU that cannot be used is none. */
 static fby_err open_device(
-    struct fby_setup *setup, struct fby_feed **out, struct fby_why *why)
+    struct fby_setup *setup, struct fby_gpu_upload **out, struct fby_why *why)
 {
-    fby_err err = open_feed(setup, out, why);
+    fby_err err = open_upload(setup, out, why);
     if (err != FBY_OK && setup->any_device) {
         fby_warn("DEVICE-HOST", "the GPU cannot be used: %s", why->text);
         fby_setup_leave_gpu(setup);
@@ -136,26 +137,28 @@ static fby_err open_device(
 
 static fby_err start(struct forebay *self, struct fby_why *why)
 {
-    const struct fby_setup *setup = &self->setup;
-    struct fby_feed        *feed  = NULL;
-    fby_err                 err   = open_device(&self->setup, &feed, why);
+    const struct fby_setup *setup  = &self->setup;
+    struct fby_gpu_upload  *upload = NULL;
+    fby_err                 err    = open_device(&self->setup, &upload, why);
     if (err != FBY_OK) {
         return err;
     }
-    const struct fby_shelf_config config = {
+    const struct fby_batch_pool_config config = {
         .device         = setup->device,
-        .feed           = feed,
+        .upload         = upload,
         .out_bytes      = setup->out_bytes,
         .max_rows       = setup->max_rows,
         .varying        = fby_setup_varying(setup),
         .max_held_bytes = setup->max_held_bytes,
     };
-    err = fby_shelf_create(&config, &self->shelf);
+    err = fby_batch_pool_create(&config, &self->batch_pool);
     if (err != FBY_OK) {
         return fby_because(why, err, "no file descriptor is left");
     }
-    const struct fby_receiver_parts parts = {
-        .setup = setup, .feed = feed, .desk = self->desk, .shelf = self->shelf};
+    const struct fby_receiver_parts parts = {.setup = setup,
+        .upload                                     = upload,
+        .ready_queue                                = self->ready_queue,
+        .batch_pool                                 = self->batch_pool};
     return fby_receiver_create(&parts, &self->receiver, why);
 }
 
@@ -169,7 +172,8 @@ static enum forebay_status wait_open(struct forebay *self,
         .give_up     = o->give_up,
         .give_up_arg = o->give_up_arg,
     };
-    enum forebay_status status = fby_desk_wait_open(self->desk, &watch, why);
+    enum forebay_status status =
+        fby_ready_queue_wait_open(self->ready_queue, &watch, why);
     if (status == FOREBAY_TIMEOUT) {
         (void)fby_because_in(why, FBY_TIMEOUT, "not open after %.1f s",
             (double)self->setup.open_timeout_ns / (double)FBY_NS_PER_S);
@@ -182,8 +186,8 @@ static enum forebay_status open_stream(struct forebay *self,
 {
     struct forebay_options o;
     int64_t                begun_ns = fby_now_ns();
-    self->desk                      = fby_zalloc(sizeof(*self->desk));
-    fby_err err                     = fby_desk_init(self->desk);
+    self->ready_queue               = fby_zalloc(sizeof(*self->ready_queue));
+    fby_err err                     = fby_ready_queue_init(self->ready_queue);
     if (err == FBY_OK) {
         err = fby_options_read(given, &o, why);
     }
@@ -229,9 +233,9 @@ PUBLIC void forebay_close(struct forebay **self_p)
         return;
     }
     fby_receiver_destroy(&self->receiver);
-    fby_desk_fini(self->desk);
-    free(self->desk);
-    fby_shelf_leave(&self->shelf);
+    fby_ready_queue_fini(self->ready_queue);
+    free(self->ready_queue);
+    fby_batch_pool_leave(&self->batch_pool);
     fby_setup_fini(&self->setup);
     free(self);
 }
@@ -259,10 +263,10 @@ PUBLIC enum forebay_status forebay_info(
     if (!is_ours(self)) {
         return FOREBAY_FORKED;
     }
-    pthread_mutex_lock(&self->desk->lock);
-    enum forebay_status status =
-        hand_out(out, &self->desk->info, sizeof(self->desk->info));
-    pthread_mutex_unlock(&self->desk->lock);
+    pthread_mutex_lock(&self->ready_queue->lock);
+    enum forebay_status status = hand_out(
+        out, &self->ready_queue->info, sizeof(self->ready_queue->info));
+    pthread_mutex_unlock(&self->ready_queue->lock);
     return status;
 }
 
@@ -272,9 +276,9 @@ PUBLIC const char *forebay_error(const struct forebay *self)
     if (!is_ours(self)) {
         return forebay_status_text(FOREBAY_FORKED);
     }
-    pthread_mutex_lock(&self->desk->lock);
-    copy = self->desk->last;
-    pthread_mutex_unlock(&self->desk->lock);
+    pthread_mutex_lock(&self->ready_queue->lock);
+    copy = self->ready_queue->last;
+    pthread_mutex_unlock(&self->ready_queue->lock);
     return copy.text;
 }
 
@@ -284,10 +288,11 @@ PUBLIC enum forebay_status forebay_stats(
     if (!is_ours(self)) {
         return FOREBAY_FORKED;
     }
-    struct fby_shelf_counts counts = fby_shelf_counts(self->shelf);
-    pthread_mutex_lock(&self->desk->lock);
-    struct forebay_stats stats = self->desk->stats;
-    pthread_mutex_unlock(&self->desk->lock);
+    struct fby_batch_pool_counts counts =
+        fby_batch_pool_counts(self->batch_pool);
+    pthread_mutex_lock(&self->ready_queue->lock);
+    struct forebay_stats stats = self->ready_queue->stats;
+    pthread_mutex_unlock(&self->ready_queue->lock);
     stats.batches_held     = counts.held;
     stats.held_bytes       = counts.held * self->setup.out_bytes;
     stats.overflow_batches = counts.overflow;
@@ -303,9 +308,9 @@ PUBLIC enum forebay_status forebay_stream_digest(
     if (!self->setup.digests) {
         return FOREBAY_USAGE;
     }
-    pthread_mutex_lock(&self->desk->lock);
-    struct fby_sum sum = fby_sum_end(&self->desk->digest);
-    pthread_mutex_unlock(&self->desk->lock);
+    pthread_mutex_lock(&self->ready_queue->lock);
+    struct fby_sum sum = fby_sum_end(&self->ready_queue->digest);
+    pthread_mutex_unlock(&self->ready_queue->lock);
     memcpy(out, sum.bytes, sizeof(sum.bytes));
     return FOREBAY_OK;
 }
@@ -321,8 +326,8 @@ PUBLIC enum forebay_status forebay_next(struct forebay *self,
     if (cuda != NULL) {
         cuda->stage("forebay next");
     }
-    enum forebay_status status =
-        fby_desk_next(self->desk, self->shelf, timeout_ns, stream, out);
+    enum forebay_status status = fby_ready_queue_next(
+        self->ready_queue, self->batch_pool, timeout_ns, stream, out);
     if (cuda != NULL) {
         cuda->stage_end();
     }

@@ -10,11 +10,11 @@
 #include "trainer_client/setup/setup.h"
 
 struct forebay {
-    pid_t                pid; /* that opened it; others must not touch it */
-    struct fby_setup     setup;
-    struct fby_desk     *desk;
-    struct fby_shelf    *shelf;
-    struct fby_receiver *receiver;
+    pid_t                   pid; /* that opened it; others must not touch it */
+    struct fby_setup        setup;
+    struct fby_ready_queue *ready_queue;
+    struct fby_batch_pool  *batch_pool;
+    struct fby_receiver    *receiver;
 };
 
 #endif

@@ -29,7 +29,7 @@ static struct fby_raw_layout layout_of(const struct fby_field_content *field)
 }
 
 static void *room_for(const struct fby_expansion *plan, uint32_t i,
-    const struct fby_extents *rows)
+    const struct fby_ragged_offsets *rows)
 {
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
@@ -44,8 +44,8 @@ static void *room_for(const struct fby_expansion *plan, uint32_t i,
 }
 
 static void expand(const struct fby_field_content *field,
-    const struct fby_field_delivery *delivery, const struct fby_extents *rows,
-    const uint8_t *raw)
+    const struct fby_field_delivery               *delivery,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw)
 {
     struct fby_expansion *plan             = calloc(1, sizeof(*plan));
     void                 *out[FBY_TENSORS] = {NULL};
@@ -60,7 +60,7 @@ static void expand(const struct fby_field_content *field,
     free(plan);
 }
 
-static void check_rows(const struct fby_extents *rows,
+static void check_rows(const struct fby_ragged_offsets *rows,
     const struct fby_raw_field *field, uint32_t raw_bytes)
 {
     uint64_t total = 0;
@@ -77,24 +77,24 @@ static void check_rows(const struct fby_extents *rows,
 static void try_rows(const struct fby_field_content *field,
     const struct fby_field_delivery *delivery, const uint8_t *data, size_t size)
 {
-    struct fby_raw_layout layout = layout_of(field);
-    struct fby_raw_span   span   = fby_layout_chunk(&layout, 0, 0);
-    struct fby_chunk_sent sent   = {.raw_bytes = (uint32_t)size};
-    struct fby_extents    rows;
+    struct fby_raw_layout     layout = layout_of(field);
+    struct fby_raw_span       span   = fby_layout_chunk(&layout, 0, 0);
+    struct fby_chunk_sent     sent   = {.raw_bytes = (uint32_t)size};
+    struct fby_ragged_offsets rows;
     if (layout.fields[0].n_chunks != 1 || size > span.raw_bytes ||
         size < fby_varying_values(&layout.fields[0], ROWS)) {
         return; /* as fby_chunk_check says */
     }
     uint8_t *raw = malloc(size);
     memcpy(raw, data, size);
-    const struct fby_extents_in in = {
+    const struct fby_ragged_offsets_in in = {
         .name = "rows", .layout = &layout, .raw = raw, .sent = &sent};
-    fby_extents_init(&rows, ROWS);
-    if (fby_extents_read(&rows, &in, NULL) == FBY_OK) {
+    fby_ragged_offsets_init(&rows, ROWS);
+    if (fby_ragged_offsets_read(&rows, &in, NULL) == FBY_OK) {
         check_rows(&rows, &layout.fields[0], sent.raw_bytes);
         expand(field, delivery, &rows, raw);
     }
-    fby_extents_fini(&rows);
+    fby_ragged_offsets_fini(&rows);
     free(raw);
 }
 

@@ -1,4 +1,4 @@
-/* lifetimes.cu - 100,000 batches through the feed of a real GPU, with consumers
+/* lifetimes.cu - 100,000 batches through the upload of a real GPU, with consumers
  * that are slow, on each kind of stream, and every arena overwritten as soon as
  * it is free: no value may be another batch's. Then three rings of batches held
  * at once, and a captured graph replayed 1,000 times at fixed addresses while
@@ -46,7 +46,7 @@ __global__ void set(uint32_t *number, uint32_t value)
 }
 
 struct rig {
-    struct fby_feed    *feed;
+    struct fby_gpu_upload    *upload;
     uint32_t           *number; /* what the next consumer expects */
     unsigned long long *wrong;
     uint32_t            sent;
@@ -55,7 +55,7 @@ struct rig {
 static void begin(struct rig *rig, bool fixed)
 {
     struct fby_why         why    = {""};
-    struct fby_feed_config config = {};
+    struct fby_gpu_upload_config config = {};
     config.cuda                   = fby_cuda();
     config.n_arenas               = ARENAS;
     config.arena_bytes            = BYTES + 4096;
@@ -63,7 +63,7 @@ static void begin(struct rig *rig, bool fixed)
     config.out_bytes              = BYTES;
     config.fixed                  = fixed;
     *rig                          = {};
-    if (fby_feed_create(&config, &rig->feed, &why) != FBY_OK) {
+    if (fby_gpu_upload_create(&config, &rig->upload, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         exit(1);
     }
@@ -77,7 +77,7 @@ static void end(struct rig *rig, const char *what)
     unsigned long long wrong = 0;
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy(&wrong, rig->wrong, 8, cudaMemcpyDefault));
-    fby_feed_destroy(&rig->feed);
+    fby_gpu_upload_destroy(&rig->upload);
     CHECK(cudaFree(rig->number));
     CHECK(cudaFree(rig->wrong));
     printf("%s: %u batches, %llu wrong values\n", what, rig->sent, wrong);
@@ -109,20 +109,20 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
     return static_cast<uint64_t>(at - memory);
 }
 
-static struct fby_feed_out *send(struct rig *rig, bool further)
+static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
 {
     struct fby_why        why   = {""};
     uint32_t              arena = rig->sent % ARENAS;
-    struct fby_feed_batch batch = {};
-    while (fby_feed_copied(rig->feed, arena, &why) == FBY_AGAIN) {
+    struct fby_gpu_upload_batch batch = {};
+    while (fby_gpu_upload_copied(rig->upload, arena, &why) == FBY_AGAIN) {
     }
     batch.step  = rig->sent;
     batch.arena = arena;
-    batch.bytes = fill(fby_feed_arena(rig->feed, arena), rig->sent++);
+    batch.bytes = fill(fby_gpu_upload_arena(rig->upload, arena), rig->sent++);
     batch.list  = BYTES;
-    batch.out   = fby_feed_take(rig->feed, further);
+    batch.out   = fby_gpu_upload_take(rig->upload, further);
     if (batch.out == nullptr ||
-        fby_feed_submit(rig->feed, &batch, &why) != FBY_OK) {
+        fby_gpu_upload_submit(rig->upload, &batch, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         exit(1);
     }
@@ -130,10 +130,10 @@ static struct fby_feed_out *send(struct rig *rig, bool further)
 }
 
 static void hand(
-    struct rig *rig, struct fby_feed_out *out, uint32_t number, cudaStream_t s)
+    struct rig *rig, struct fby_gpu_upload_out *out, uint32_t number, cudaStream_t s)
 {
     struct fby_why why = {""};
-    if (fby_feed_hand_out(rig->feed, out, s, &why) != FBY_OK) {
+    if (fby_gpu_upload_hand_out(rig->upload, out, s, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         exit(1);
     }
@@ -143,19 +143,19 @@ static void hand(
     CHECK(cudaGetLastError());
 }
 
-static void release(struct rig *rig, struct fby_feed_out *out, cudaStream_t s)
+static void release(struct rig *rig, struct fby_gpu_upload_out *out, cudaStream_t s)
 {
-    fby_feed_let_go(rig->feed, out, s);
-    fby_feed_give(rig->feed, out);
+    fby_gpu_upload_let_go(rig->upload, out, s);
+    fby_gpu_upload_give(rig->upload, out);
 }
 
 static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
 {
     struct rig           rig;
-    struct fby_feed_out *before = nullptr;
+    struct fby_gpu_upload_out *before = nullptr;
     begin(&rig, false);
     for (uint32_t i = 0; i < batches; i++) {
-        struct fby_feed_out *out = send(&rig, false);
+        struct fby_gpu_upload_out *out = send(&rig, false);
         hand(&rig, out, i, s);
         if (before != nullptr) {
             release(&rig, before, s);
@@ -169,7 +169,7 @@ static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
 static void three_rings(cudaStream_t s)
 {
     struct rig           rig;
-    struct fby_feed_out *held[3 * OUTS];
+    struct fby_gpu_upload_out *held[3 * OUTS];
     begin(&rig, false);
     for (uint32_t round = 0; round < 100; round++) {
         for (uint32_t i = 0; i < 3 * OUTS; i++) {
@@ -186,7 +186,7 @@ static void three_rings(cudaStream_t s)
 /* On a thread of its own, as the receiver's is. */
 struct sending {
     struct rig          *rig;
-    struct fby_feed_out *out;
+    struct fby_gpu_upload_out *out;
 };
 
 static void *send_there(void *opaque)
@@ -204,7 +204,7 @@ static void graph(cudaStream_t s)
     cudaGraph_t          graph = nullptr;
     cudaGraphExec_t      run   = nullptr;
     struct fby_why       why   = {""};
-    struct fby_feed_out *next[2];
+    struct fby_gpu_upload_out *next[2];
     struct sending       sending = {&rig, nullptr};
     pthread_t            thread;
     begin(&rig, true);
@@ -218,7 +218,7 @@ static void graph(cudaStream_t s)
     next[1] = sending.out;
     CHECK(cudaGraphInstantiate(&run, graph, 0));
     for (uint32_t i = 0; i < 1000; i++) {
-        if (fby_feed_hand_out(rig.feed, next[0], s, &why) != FBY_OK) {
+        if (fby_gpu_upload_hand_out(rig.upload, next[0], s, &why) != FBY_OK) {
             fprintf(stderr, "%s\n", why.text);
             exit(1);
         }
@@ -228,8 +228,8 @@ static void graph(cudaStream_t s)
         next[0] = next[1];
         next[1] = send(&rig, false);
     }
-    fby_feed_give(rig.feed, next[0]);
-    fby_feed_give(rig.feed, next[1]);
+    fby_gpu_upload_give(rig.upload, next[0]);
+    fby_gpu_upload_give(rig.upload, next[1]);
     end(&rig, "graph at fixed addresses");
     CHECK(cudaGraphExecDestroy(run));
     CHECK(cudaGraphDestroy(graph));

@@ -51,8 +51,8 @@ struct dialogue {
     int                    n;
     struct forebay_options options;
     struct fby_setup       setup;
-    struct fby_desk        desk;
-    struct fby_shelf      *shelf;
+    struct fby_ready_queue ready_queue;
+    struct fby_batch_pool *batch_pool;
     struct fby_receiver   *receiver;
     struct fby_session_id  session;
     uint64_t               lists; /* that the server has sent */
@@ -106,16 +106,17 @@ static inline void dialogue_start(struct dialogue *d)
     if (fby_setup_init(&d->setup, &d->options, &why) != FBY_OK) {
         fail_msg("setup: %s", why.text);
     }
-    const struct fby_shelf_config config = {
+    const struct fby_batch_pool_config config = {
         .device    = d->setup.device,
         .out_bytes = d->asked_bytes != 0 ? d->asked_bytes : d->setup.out_bytes,
         .max_rows  = d->setup.max_rows,
         .max_held_bytes = d->setup.max_held_bytes,
     };
-    assert_ok(fby_desk_init(&d->desk));
-    assert_ok(fby_shelf_create(&config, &d->shelf));
-    const struct fby_receiver_parts parts = {
-        .setup = &d->setup, .desk = &d->desk, .shelf = d->shelf};
+    assert_ok(fby_ready_queue_init(&d->ready_queue));
+    assert_ok(fby_batch_pool_create(&config, &d->batch_pool));
+    const struct fby_receiver_parts parts = {.setup = &d->setup,
+        .ready_queue                                = &d->ready_queue,
+        .batch_pool                                 = d->batch_pool};
     if (fby_receiver_create(&parts, &d->receiver, &why) != FBY_OK) {
         fail_msg("receiver: %s", why.text);
     }
@@ -137,8 +138,8 @@ static inline void party_over(struct party *party)
 static inline void dialogue_end(struct dialogue *d)
 {
     fby_receiver_destroy(&d->receiver);
-    fby_desk_fini(&d->desk);
-    fby_shelf_leave(&d->shelf);
+    fby_ready_queue_fini(&d->ready_queue);
+    fby_batch_pool_leave(&d->batch_pool);
     fby_setup_fini(&d->setup);
     party_over(&d->server);
     for (int i = 0; i < d->n; i++) {
@@ -301,25 +302,25 @@ static inline void await_credit_of(struct dialogue *d, struct party *party)
 
 static inline struct forebay_stats stats_of(struct dialogue *d)
 {
-    pthread_mutex_lock(&d->desk.lock);
-    struct forebay_stats stats = d->desk.stats;
-    pthread_mutex_unlock(&d->desk.lock);
+    pthread_mutex_lock(&d->ready_queue.lock);
+    struct forebay_stats stats = d->ready_queue.stats;
+    pthread_mutex_unlock(&d->ready_queue.lock);
     return stats;
 }
 
 static inline enum fby_phase phase_of(struct dialogue *d)
 {
-    pthread_mutex_lock(&d->desk.lock);
-    enum fby_phase phase = d->desk.phase;
-    pthread_mutex_unlock(&d->desk.lock);
+    pthread_mutex_lock(&d->ready_queue.lock);
+    enum fby_phase phase = d->ready_queue.phase;
+    pthread_mutex_unlock(&d->ready_queue.lock);
     return phase;
 }
 
 static inline struct forebay_info info_of(struct dialogue *d)
 {
-    pthread_mutex_lock(&d->desk.lock);
-    struct forebay_info info = d->desk.info;
-    pthread_mutex_unlock(&d->desk.lock);
+    pthread_mutex_lock(&d->ready_queue.lock);
+    struct forebay_info info = d->ready_queue.info;
+    pthread_mutex_unlock(&d->ready_queue.lock);
     return info;
 }
 
@@ -340,9 +341,9 @@ static inline void await_waiting(struct dialogue *d, const char *text)
     bool           same     = false;
     while (!same && fby_now_ns() < patience) {
         listen_all(d);
-        pthread_mutex_lock(&d->desk.lock);
-        waiting = d->desk.waiting;
-        pthread_mutex_unlock(&d->desk.lock);
+        pthread_mutex_lock(&d->ready_queue.lock);
+        waiting = d->ready_queue.waiting;
+        pthread_mutex_unlock(&d->ready_queue.lock);
         same = strcmp(waiting.text, text) == 0;
     }
     assert_string_equal(waiting.text, text);
@@ -357,8 +358,8 @@ static inline const char *await_failed(
         listen_all(d);
     }
     assert_int_equal(phase_of(d), FBY_PHASE_FAILED);
-    assert_int_equal(d->desk.failure, status);
-    return d->desk.why.text;
+    assert_int_equal(d->ready_queue.failure, status);
+    return d->ready_queue.why.text;
 }
 
 static inline void await_failure(
@@ -370,9 +371,9 @@ static inline void await_failure(
 static inline struct forebay_batch *next_batch(struct dialogue *d)
 {
     struct forebay_batch *batch = NULL;
-    if (fby_desk_next(&d->desk, d->shelf, PATIENCE, NULL, &batch) !=
-        FOREBAY_OK) {
-        fail_msg("next: %s", d->desk.last.text);
+    if (fby_ready_queue_next(&d->ready_queue, d->batch_pool, PATIENCE, NULL,
+            &batch) != FOREBAY_OK) {
+        fail_msg("next: %s", d->ready_queue.last.text);
     }
     return batch;
 }
@@ -381,7 +382,8 @@ static inline void assert_no_batch(struct dialogue *d)
 {
     struct forebay_batch *batch = NULL;
     assert_int_equal(
-        fby_desk_next(&d->desk, d->shelf, 0, NULL, &batch), FOREBAY_TIMEOUT);
+        fby_ready_queue_next(&d->ready_queue, d->batch_pool, 0, NULL, &batch),
+        FOREBAY_TIMEOUT);
 }
 
 /* ---- The server's part --------------------------------------------------- */

@@ -111,14 +111,14 @@ static inline void rows_write(struct rows *rows)
     }
 }
 
-static inline fby_err rows_read(
-    const struct rows *rows, struct fby_extents *extents, struct fby_why *why)
+static inline fby_err rows_read(const struct rows *rows,
+    struct fby_ragged_offsets *ragged_offsets, struct fby_why *why)
 {
-    const struct fby_extents_in in = {.name = "words",
-        .layout                             = &rows->layout,
-        .raw                                = rows->raw,
-        .sent                               = rows->sent};
-    return fby_extents_read(extents, &in, why);
+    const struct fby_ragged_offsets_in in = {.name = "words",
+        .layout                                    = &rows->layout,
+        .raw                                       = rows->raw,
+        .sent                                      = rows->sent};
+    return fby_ragged_offsets_read(ragged_offsets, &in, why);
 }
 
 #endif

@@ -756,13 +756,13 @@ static void ops_find_pictures_that_come_in_parts(void **state)
 /* ---- Rows of several lengths --------------------------------------------- */
 
 struct rows {
-    struct trip            t; /* of it the plan, the arena, the list */
-    struct fby_raw_layout  layout;
-    struct fby_extents     extents;
-    struct fby_place      *places;
-    struct fby_chunk_sent *sent;
-    uint64_t               part[FBY_TENSORS];
-    uint64_t               groups;
+    struct trip               t; /* of it the plan, the arena, the list */
+    struct fby_raw_layout     layout;
+    struct fby_ragged_offsets ragged_offsets;
+    struct fby_place         *places;
+    struct fby_chunk_sent    *sent;
+    uint64_t                  part[FBY_TENSORS];
+    uint64_t                  groups;
 };
 
 /* Some are empty, some full. */
@@ -825,15 +825,15 @@ static void load_rows(struct rows *r)
         r->sent[i].raw_bytes = make_chunk(r, i, r->t.arena + r->t.used);
         r->t.used += r->sent[i].raw_bytes;
     }
-    const struct fby_extents_in in = {
+    const struct fby_ragged_offsets_in in = {
         .name   = "rows",
         .layout = &r->layout,
         .raw    = r->t.arena,
         .places = r->places,
         .sent   = r->sent,
     };
-    fby_extents_init(&r->extents, r->layout.rows);
-    assert_ok(fby_extents_read(&r->extents, &in, NULL));
+    fby_ragged_offsets_init(&r->ragged_offsets, r->layout.rows);
+    assert_ok(fby_ragged_offsets_read(&r->ragged_offsets, &in, NULL));
 }
 
 static struct fby_piece_of_rows piece_of(const struct rows *r, uint32_t chunk)
@@ -857,12 +857,12 @@ static void list_rows(struct rows *r)
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         pieces[i]       = piece_of(r, i);
         pieces[i].first = first;
-        pieces[i].total = r->extents.total;
+        pieces[i].total = r->ragged_offsets.total;
         uint64_t bytes  = 8 * fby_segments_groups(pieces[i].rows);
         take_room(t, bytes);
         pieces[i].groups = t->used;
-        fby_segments_count(
-            &r->extents, &pieces[i], (uint64_t *)(void *)(t->arena + t->used));
+        fby_segments_count(&r->ragged_offsets, &pieces[i],
+            (uint64_t *)(void *)(t->arena + t->used));
         t->used += bytes;
         first += pieces[i].entries;
     }
@@ -870,7 +870,7 @@ static void list_rows(struct rows *r)
     fby_segments_begin(&t->list, t->arena, t->used);
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         fby_segments_add_rows(&t->list, &t->plan, field,
-            fby_expansion_padded_to(&t->plan, &r->extents), &pieces[i]);
+            fby_expansion_padded_to(&t->plan, &r->ragged_offsets), &pieces[i]);
     }
     t->used = fby_segments_finish(&t->list);
     assert_true(
@@ -884,7 +884,7 @@ static uint64_t bytes_of(const struct rows *r, uint32_t tensor)
     int64_t  strides[FBY_EXPAND_DIMS];
     uint64_t bytes = fby_type_bytes(r->t.plan.tensors[tensor].type);
     uint32_t n     = fby_expansion_rows_tensor(
-            &r->t.plan, tensor, &r->extents, shape, strides);
+            &r->t.plan, tensor, &r->ragged_offsets, shape, strides);
     for (uint32_t i = 0; i < n; i++) {
         bytes *= (uint64_t)shape[i];
     }
@@ -900,7 +900,7 @@ static void expect_rows_as_on_the_host(struct rows *r)
                right + r->part[0], right + r->part[1], right + r->part[2]};
     memset(right, 0x5a, t->out_bytes);
     assert_ok(fby_device_host.expand_rows(
-        &t->plan, &r->extents, t->arena, parts, NULL));
+        &t->plan, &r->ragged_offsets, t->arena, parts, NULL));
     t->out_bytes -= GUARD; /* which go_there adds */
     go_there(t, t->list.list);
     for (uint32_t i = 0; i < t->plan.n_tensors; i++) {
@@ -940,7 +940,7 @@ static void go_rows(const struct fby_field_content *field,
     load_rows(&r);
     list_rows(&r);
     expect_rows_as_on_the_host(&r);
-    fby_extents_fini(&r.extents);
+    fby_ragged_offsets_fini(&r.ragged_offsets);
     free(r.places);
     free(r.sent);
     free(r.t.arena);
@@ -1064,18 +1064,18 @@ static void deal_documents(
     struct rows *r, uint32_t rows, uint32_t room, uint16_t *raw)
 {
     uint64_t n = 0;
-    fby_extents_init(&r->extents, rows);
-    r->extents.n = rows;
+    fby_ragged_offsets_init(&r->ragged_offsets, rows);
+    r->ragged_offsets.n = rows;
     for (uint32_t row = 0; row < rows; row++) {
-        uint32_t left           = some_length(room);
-        r->extents.values[row]  = 2 * n;
-        r->extents.lengths[row] = 0;
+        uint32_t left                  = some_length(room);
+        r->ragged_offsets.values[row]  = 2 * n;
+        r->ragged_offsets.lengths[row] = 0;
         while (left > 0) {
             uint32_t tokens = 1 + draw(left);
             raw[n++]        = (uint16_t)tokens;
             left -= tokens;
-            r->extents.lengths[row]++;
-            r->extents.total++;
+            r->ragged_offsets.lengths[row]++;
+            r->ragged_offsets.total++;
         }
     }
 }
@@ -1083,15 +1083,15 @@ static void deal_documents(
 static void list_documents(struct rows *r, const uint8_t *raw)
 {
     struct trip *t     = &r->t;
-    uint64_t     table = 4 * r->extents.documents;
-    uint32_t     rows  = r->extents.n;
+    uint64_t     table = 4 * r->ragged_offsets.documents;
+    uint32_t     rows  = r->ragged_offsets.n;
     take_room(t, table);
     assert_true(table <= fby_documents_table_bytes(&t->plan, rows));
     fby_documents_table(
-        &t->plan, &r->extents, raw, (uint32_t *)(void *)t->arena);
+        &t->plan, &r->ragged_offsets, raw, (uint32_t *)(void *)t->arena);
     t->used                                   = table;
     const struct fby_piece_of_documents piece = {
-        .rows = rows, .documents = (uint32_t)r->extents.documents};
+        .rows = rows, .documents = (uint32_t)r->ragged_offsets.documents};
     fby_segments_begin(&t->list, t->arena, t->used);
     fby_segments_add_documents(&t->list, &t->plan, &piece);
     t->used = fby_segments_finish(&t->list);
@@ -1116,15 +1116,15 @@ static void go_documents(const struct fby_field_delivery *to)
     place_parts(&r);
     deal_documents(&r, rows, room, raw);
     const uint8_t *bytes = (const uint8_t *)raw;
-    assert_ok(fby_documents_check(&r.t.plan, &r.extents, bytes, NULL));
+    assert_ok(fby_documents_check(&r.t.plan, &r.ragged_offsets, bytes, NULL));
     list_documents(&r, bytes);
-    uint8_t *right = malloc(fby_documents_bytes(&r.t.plan, &r.extents));
-    fby_expand_documents(&r.t.plan, &r.extents, bytes, right);
+    uint8_t *right = malloc(fby_documents_bytes(&r.t.plan, &r.ragged_offsets));
+    fby_expand_documents(&r.t.plan, &r.ragged_offsets, bytes, right);
     r.t.out_bytes -= GUARD;
     go_there(&r.t, r.t.list.list);
     assert_memory_equal(r.t.out, right, rows * r.t.plan.out_bytes);
     assert_int_equal(r.t.out[rows * r.t.plan.out_bytes], 0x5a);
-    fby_extents_fini(&r.extents);
+    fby_ragged_offsets_fini(&r.ragged_offsets);
     free(right);
     free(raw);
     free(r.t.arena);

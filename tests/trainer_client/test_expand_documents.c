@@ -12,9 +12,9 @@
 enum { LENGTH = 11, ROWS = 40 };
 
 struct batch { /* rows of documents, as they lie in a slot */
-    struct fby_extents rows;
-    uint8_t            raw[ROWS * LENGTH * 2];
-    size_t             bytes;
+    struct fby_ragged_offsets rows;
+    uint8_t                   raw[ROWS * LENGTH * 2];
+    size_t                    bytes;
 };
 
 static uint64_t state = 5;
@@ -42,7 +42,7 @@ static void add_document(struct batch *batch, uint32_t tokens)
 static void begin(struct batch *batch)
 {
     memset(batch, 0, sizeof(*batch));
-    fby_extents_init(&batch->rows, ROWS);
+    fby_ragged_offsets_init(&batch->rows, ROWS);
 }
 
 static void deal(struct batch *batch)
@@ -150,7 +150,7 @@ static void tensors_are_what_the_lengths_say(void **unused)
         struct batch batch;
         deal(&batch);
         check(&batch, i % 2);
-        fby_extents_fini(&batch.rows);
+        fby_ragged_offsets_fini(&batch.rows);
     }
 }
 
@@ -186,7 +186,7 @@ static void all_types_hold_the_same_numbers(void **unused)
     assert_int_equal(starts[1], 3);
     assert_int_equal(starts[2], LENGTH);
     free(starts);
-    fby_extents_fini(&batch.rows);
+    fby_ragged_offsets_fini(&batch.rows);
     free(plan);
 }
 
@@ -215,7 +215,7 @@ static void refuses(uint32_t first, uint32_t second, const char *text)
     assert_int_equal(
         fby_documents_check(plan, &batch.rows, batch.raw, &why), FBY_PROTO);
     assert_string_equal(why.text, text);
-    fby_extents_fini(&batch.rows);
+    fby_ragged_offsets_fini(&batch.rows);
     free(plan);
 }
 

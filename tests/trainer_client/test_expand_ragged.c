@@ -69,7 +69,7 @@ struct trial {
     struct fby_field_delivery delivery;
     struct rows               rows;
     struct fby_expansion     *plan;
-    struct fby_extents        extents;
+    struct fby_ragged_offsets ragged_offsets;
     void                     *out[FBY_TENSORS];
 };
 
@@ -104,9 +104,9 @@ static size_t tensor_bytes(const struct trial *t, uint32_t i)
 {
     int64_t  shape[FBY_EXPAND_DIMS];
     int64_t  strides[FBY_EXPAND_DIMS];
-    size_t   n = fby_type_bytes(t->plan->tensors[i].type);
-    uint32_t n_dims =
-        fby_expansion_rows_tensor(t->plan, i, &t->extents, shape, strides);
+    size_t   n      = fby_type_bytes(t->plan->tensors[i].type);
+    uint32_t n_dims = fby_expansion_rows_tensor(
+        t->plan, i, &t->ragged_offsets, shape, strides);
     for (uint32_t d = 0; d < n_dims; d++) {
         n *= (size_t)shape[d];
     }
@@ -125,7 +125,7 @@ static void expand(struct trial *t)
         memset(t->out[i], 0xa5, bytes);
     }
     assert_ok(fby_device_host.expand_rows(
-        t->plan, &t->extents, t->rows.raw, t->out, NULL));
+        t->plan, &t->ragged_offsets, t->rows.raw, t->out, NULL));
 }
 
 enum lengths { NONE, WHOLE, ANY };
@@ -139,7 +139,7 @@ static uint32_t draw_length(enum lengths which, uint32_t most, uint32_t *seed)
 static void run_trial(struct trial *t, enum lengths lengths, uint32_t *seed)
 {
     plan_it(t);
-    fby_extents_init(&t->extents, t->n + 1);
+    fby_ragged_offsets_init(&t->ragged_offsets, t->n + 1);
     if (t->n > 0) {
         t->rows = rows_begin(t->from, t->shape, t->n);
         for (uint32_t i = 0; i < t->n; i++) {
@@ -148,7 +148,7 @@ static void run_trial(struct trial *t, enum lengths lengths, uint32_t *seed)
             draw_values(t, i, seed);
         }
         rows_write(&t->rows);
-        assert_ok(rows_read(&t->rows, &t->extents, NULL));
+        assert_ok(rows_read(&t->rows, &t->ragged_offsets, NULL));
     }
     expand(t);
 }
@@ -158,7 +158,7 @@ static void end_trial(struct trial *t)
     if (t->n > 0) {
         rows_end(&t->rows);
     }
-    fby_extents_fini(&t->extents);
+    fby_ragged_offsets_fini(&t->ragged_offsets);
     for (uint32_t i = 0; i < t->plan->n_tensors; i++) {
         free(t->out[i]);
     }

@@ -352,10 +352,10 @@ static void tensors_have_the_shape_of_their_layout(void **state)
 static void check_rows(
     struct spec spec, uint32_t i, uint32_t n, const int64_t *want)
 {
-    struct fby_expansion    *plan = calloc(1, sizeof(*plan));
-    const struct fby_extents of   = {.n = 6, .longest = 8, .total = 25};
-    int64_t                  shape[FBY_EXPAND_DIMS];
-    int64_t                  strides[FBY_EXPAND_DIMS];
+    struct fby_expansion           *plan = calloc(1, sizeof(*plan));
+    const struct fby_ragged_offsets of   = {.n = 6, .longest = 8, .total = 25};
+    int64_t                         shape[FBY_EXPAND_DIMS];
+    int64_t                         strides[FBY_EXPAND_DIMS];
     assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, NULL));
     assert_true(i < plan->n_tensors);
     assert_int_equal(

@@ -1,6 +1,6 @@
 /* Batches on a GPU that the consumer holds: their memory is written again only
  * after the work on the stream of the release. */
-#include "tests/trainer_client/feed_rig.h"
+#include "tests/trainer_client/upload_rig.h"
 
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -10,28 +10,28 @@
 #include "trainer_client/batch/batch_pool.h"
 
 /* One slot, so that each batch is in the memory of the one before. */
-static struct fby_shelf *shelf_of(struct rig *rig)
+static struct fby_batch_pool *batch_pool_of(struct rig *rig)
 {
-    struct fby_shelf             *shelf  = NULL;
-    const struct fby_shelf_config config = {
-        .device         = &fby_device_host,
-        .feed           = rig->feed,
-        .out_bytes      = BYTES,
-        .max_rows       = 1,
-        .max_held_bytes = BYTES,
+    struct fby_batch_pool             *batch_pool = NULL;
+    const struct fby_batch_pool_config config     = {
+            .device         = &fby_device_host,
+            .upload         = rig->upload,
+            .out_bytes      = BYTES,
+            .max_rows       = 1,
+            .max_held_bytes = BYTES,
     };
-    assert_ok(fby_shelf_create(&config, &shelf));
-    return shelf;
+    assert_ok(fby_batch_pool_create(&config, &batch_pool));
+    return batch_pool;
 }
 
-static struct forebay_batch *deliver(
-    struct rig *rig, struct fby_shelf *shelf, uint32_t number, void *stream)
+static struct forebay_batch *deliver(struct rig *rig,
+    struct fby_batch_pool *batch_pool, uint32_t number, void *stream)
 {
     struct fby_why        why   = {""};
     struct forebay_batch *batch = NULL;
-    assert_ok(fby_shelf_take(shelf, false, &batch));
+    assert_ok(fby_batch_pool_take(batch_pool, false, &batch));
     assert_ok(send_batch(rig, number, batch->out, &why));
-    assert_ok(fby_shelf_deliver(batch, stream, &why));
+    assert_ok(fby_batch_pool_deliver(batch, stream, &why));
     return batch;
 }
 
@@ -69,16 +69,16 @@ static void memory_waits_for_the_stream_of_the_release(void **state)
         void      *first = &own[1];
         void      *last  = &own[2];
         begin(&rig, way, false);
-        struct fby_shelf     *shelf = shelf_of(&rig);
-        struct forebay_batch *batch = deliver(&rig, shelf, 0, first);
+        struct fby_batch_pool *batch_pool = batch_pool_of(&rig);
+        struct forebay_batch  *batch      = deliver(&rig, batch_pool, 0, first);
         fake_cuda_run();
         fake_cuda_pause(last, true);
         pass_on(&rig, batch, (enum way)way, first, last);
-        batch = deliver(&rig, shelf, 1, first);
+        batch = deliver(&rig, batch_pool, 1, first);
         fake_cuda_run(); /* all but the reader */
         fake_cuda_pause(last, false);
         assert_int_equal(forebay_release(&batch, first), FOREBAY_OK);
-        fby_shelf_leave(&shelf); /* with the feed */
+        fby_batch_pool_leave(&batch_pool); /* with the upload */
         fake_cuda_end();
         assert_int_equal(fake_cuda_counts().live, 0);
         assert_int_equal(rig.wrong, 0);
@@ -92,14 +92,14 @@ static void a_stream_that_cannot_wait_is_refused(void **state)
     (void)state;
     struct rig rig;
     begin(&rig, 1, false);
-    struct fby_shelf     *shelf = shelf_of(&rig);
-    struct forebay_batch *batch = deliver(&rig, shelf, 0, &own[1]);
+    struct fby_batch_pool *batch_pool = batch_pool_of(&rig);
+    struct forebay_batch  *batch      = deliver(&rig, batch_pool, 0, &own[1]);
     fake_cuda_fail("cudaStreamWaitEvent");
     assert_int_equal(forebay_batch_await(batch, &own[2]), FOREBAY_SYSTEM);
     fake_cuda_fail(NULL);
     assert_int_equal(forebay_batch_await(batch, &own[2]), FOREBAY_OK);
     assert_int_equal(forebay_release(&batch, &own[2]), FOREBAY_OK);
-    fby_shelf_leave(&shelf);
+    fby_batch_pool_leave(&batch_pool);
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
     free(rig.looks);
@@ -119,9 +119,9 @@ static void a_forked_child_calls_no_cuda_function(void **state)
     int                       status = 0;
     DLManagedTensorVersioned *tensor = NULL;
     begin(&rig, 1, false);
-    struct fby_shelf     *shelf = shelf_of(&rig);
-    struct forebay_batch *batch = deliver(&rig, shelf, 0, &own[1]);
-    batch->n_tensors            = 1;
+    struct fby_batch_pool *batch_pool = batch_pool_of(&rig);
+    struct forebay_batch  *batch      = deliver(&rig, batch_pool, 0, &own[1]);
+    batch->n_tensors                  = 1;
     assert_int_equal(forebay_batch_export(batch, 0, 1, &tensor), FOREBAY_OK);
     assert_int_equal(forebay_release(&batch, &own[1]), FOREBAY_OK);
     fake_cuda_await_pins(ARENAS);
@@ -135,7 +135,7 @@ static void a_forked_child_calls_no_cuda_function(void **state)
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     tensor->deleter(tensor);
-    fby_shelf_leave(&shelf);
+    fby_batch_pool_leave(&batch_pool);
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
     free(rig.looks);

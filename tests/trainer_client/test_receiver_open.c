@@ -166,8 +166,8 @@ static void scanning_is_shown_until_the_stream_is_open(void **state)
         d.workers[0].endpoint);
     say(&d.workers[0], &message);
     await_waiting(&d, text);
-    assert_int_equal(d.desk.scan_done, 3);
-    assert_int_equal(d.desk.scan_total, 17);
+    assert_int_equal(d.ready_queue.scan_done, 3);
+    assert_int_equal(d.ready_queue.scan_total, 17);
     struct fby_opened opened = opened_as(&open, "data", "build");
     say_opened(&d.workers[0], &opened);
     (void)hear(&d, &d.server, FBY_MSG_RENEW);
@@ -175,7 +175,7 @@ static void scanning_is_shown_until_the_stream_is_open(void **state)
     say(&d.workers[0], &message);
     answer_next(&d);
     assert_delivers(&d, 0);
-    assert_int_equal(d.desk.scan_done, 3);
+    assert_int_equal(d.ready_queue.scan_done, 3);
     await_waiting(&d, "");
     dialogue_end(&d);
 }

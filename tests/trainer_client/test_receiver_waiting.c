@@ -45,9 +45,9 @@ static void refuse_until(struct dialogue *d, int i, const char *text)
             (void)hear(d, &d->workers[i], FBY_MSG_HELLO);
             say_refused(d, &d->workers[i], FBY_REFUSED_FULL, "no memory left");
         }
-        pthread_mutex_lock(&d->desk.lock);
-        waiting = d->desk.waiting;
-        pthread_mutex_unlock(&d->desk.lock);
+        pthread_mutex_lock(&d->ready_queue.lock);
+        waiting = d->ready_queue.waiting;
+        pthread_mutex_unlock(&d->ready_queue.lock);
     }
     assert_string_equal(waiting.text, text);
 }

@@ -11,11 +11,11 @@ enum { ROWS = 600, ARENA = 1 << 16 };
 static void a_table_has_the_entries_before_each_group(void **state)
 {
     (void)state;
-    uint64_t                 groups[3] = {0};
-    struct fby_extents       rows;
-    struct fby_piece_of_rows piece = {
-        .first_row = 7, .rows = ROWS, .first = 1000};
-    fby_extents_init(&rows, 7 + ROWS);
+    uint64_t                  groups[3] = {0};
+    struct fby_ragged_offsets rows;
+    struct fby_piece_of_rows  piece = {
+         .first_row = 7, .rows = ROWS, .first = 1000};
+    fby_ragged_offsets_init(&rows, 7 + ROWS);
     for (uint32_t i = 0; i < ROWS; i++) {
         rows.lengths[7 + i] = i < FBY_BLOCK_ROWS ? 2 : 5;
     }
@@ -27,7 +27,7 @@ static void a_table_has_the_entries_before_each_group(void **state)
     assert_int_equal(groups[2], 1000 + (2 + 5) * FBY_BLOCK_ROWS);
     assert_int_equal(
         piece.entries, 2 * FBY_BLOCK_ROWS + 5 * (ROWS - FBY_BLOCK_ROWS));
-    fby_extents_fini(&rows);
+    fby_ragged_offsets_fini(&rows);
 }
 
 static void groups_are_whole_but_for_the_last(void **state)

@@ -18,11 +18,11 @@ struct row {
 };
 
 struct batch {
-    struct fby_raw_layout layout;
-    struct fby_chunk_sent sent[1];
-    struct row            rows[ROWS];
-    uint8_t              *raw;
-    struct fby_extents    extents;
+    struct fby_raw_layout     layout;
+    struct fby_chunk_sent     sent[1];
+    struct row                rows[ROWS];
+    uint8_t                  *raw;
+    struct fby_ragged_offsets ragged_offsets;
 };
 
 static struct batch *batch;
@@ -82,11 +82,11 @@ static void lay_out(struct fby_shape shape, uint32_t most, uint32_t rows)
 
 static fby_err read_batch(struct fby_why *why)
 {
-    const struct fby_extents_in in = {.name = "words",
-        .layout                             = &batch->layout,
-        .raw                                = batch->raw,
-        .sent                               = batch->sent};
-    return fby_extents_read(&batch->extents, &in, why);
+    const struct fby_ragged_offsets_in in = {.name = "words",
+        .layout                                    = &batch->layout,
+        .raw                                       = batch->raw,
+        .sent                                      = batch->sent};
+    return fby_ragged_offsets_read(&batch->ragged_offsets, &in, why);
 }
 
 static int open_batch(void **state)
@@ -94,14 +94,14 @@ static int open_batch(void **state)
     (void)state;
     batch      = calloc(1, sizeof(*batch));
     batch->raw = calloc(1, ROOM);
-    fby_extents_init(&batch->extents, ROWS);
+    fby_ragged_offsets_init(&batch->ragged_offsets, ROWS);
     return 0;
 }
 
 static int close_batch(void **state)
 {
     (void)state;
-    fby_extents_fini(&batch->extents);
+    fby_ragged_offsets_fini(&batch->ragged_offsets);
     free(batch->raw);
     free(batch);
     return 0;
@@ -200,10 +200,10 @@ static struct tensors expand(enum fby_as as, enum fby_type to)
         t.out[i]       = malloc(bytes + plan->more_bytes);
         memset(t.out[i], 0xee, bytes + plan->more_bytes);
         (void)fby_expansion_rows_tensor(
-            &t.plan, i, &batch->extents, t.shape[i], strides);
+            &t.plan, i, &batch->ragged_offsets, t.shape[i], strides);
     }
     assert_ok(fby_device_host.expand_rows(
-        &t.plan, &batch->extents, batch->raw, t.out, NULL));
+        &t.plan, &batch->ragged_offsets, batch->raw, t.out, NULL));
     return t;
 }
 
@@ -296,7 +296,7 @@ static void no_rows_are_tensors_without_values(void **state)
 {
     (void)state;
     lay_out((struct fby_shape){1, {300}}, 5, 1);
-    fby_extents_clear(&batch->extents);
+    fby_ragged_offsets_clear(&batch->ragged_offsets);
     struct tensors t = expand(FBY_AS_CSR, FBY_F32);
     assert_int_equal(t.shape[0][0], 0);
     assert_int_equal(t.shape[1][0], 1);
@@ -367,9 +367,10 @@ static void any_bytes_are_refused_or_rows(void **state)
         }
         if (read_batch(NULL) == FBY_OK) {
             for (uint32_t i = 0; i < 2; i++) {
-                assert_true(batch->extents.values[i] +
-                                batch->extents.lengths[i] * sizeof(float) <=
-                            batch->sent[0].raw_bytes);
+                assert_true(
+                    batch->ragged_offsets.values[i] +
+                        batch->ragged_offsets.lengths[i] * sizeof(float) <=
+                    batch->sent[0].raw_bytes);
             }
             struct tensors t = expand(FBY_AS_DENSE, FBY_F32);
             free_tensors(&t);
@@ -398,7 +399,7 @@ static void a_sparse_row_s_digest_is_that_of_the_documented_bytes(void **state)
         .shape                                   = {2, {10, 30}},
         .raw                                     = batch->raw,
         .sample_bytes                            = 20,
-        .rows                                    = &batch->extents};
+        .rows                                    = &batch->ragged_offsets};
     struct fby_sum                want  = fby_sum_of(bytes, sizeof(bytes));
     struct fby_sum                is    = fby_sample_digest(71, &field, 1, 0);
     assert_memory_equal(is.bytes, want.bytes, sizeof(want.bytes));

@@ -42,7 +42,7 @@ static void a_task_that_was_done_is_used_again_and_zeroed(void **state)
 /* The next that is finished; CTest's time-out guards. */
 static struct fby_unpack_task *take(struct fby_unpack *self)
 {
-    struct pollfd           ready = {fby_unpack_bell(self)->fd, POLLIN, 0};
+    struct pollfd           ready = {fby_unpack_wakeup(self)->fd, POLLIN, 0};
     struct fby_unpack_task *task  = fby_unpack_take(self);
     while (task == NULL) {
         poll(&ready, 1, -1);

@@ -9,21 +9,21 @@
 #include "common/log.h"
 #include "common/mem.h"
 
-struct fby_shelf {
-    struct fby_shelf_config config;
-    pid_t                   pid;
-    struct fby_bell         bell;
-    pthread_mutex_t         lock;   /* guards all below */
-    struct forebay_batch   *free;   /* made and not in use */
-    uint32_t                usual;  /* slots kept for ever */
-    uint32_t                most;   /* slots that max_held_bytes allow */
-    uint32_t                made;   /* of the usual ones */
-    uint32_t                in_use; /* of all */
-    uint32_t                held;
-    uint64_t                overflow;
-    bool                    dry;  /* no memory for a further one, until one of
+struct fby_batch_pool {
+    struct fby_batch_pool_config config;
+    pid_t                        pid;
+    struct fby_wakeup            wakeup;
+    pthread_mutex_t              lock;   /* guards all below */
+    struct forebay_batch        *free;   /* made and not in use */
+    uint32_t                     usual;  /* slots kept for ever */
+    uint32_t                     most;   /* slots that max_held_bytes allow */
+    uint32_t                     made;   /* of the usual ones */
+    uint32_t                     in_use; /* of all */
+    uint32_t                     held;
+    uint64_t                     overflow;
+    bool dry;  /* no memory for a further one, until one of
                                      those in use comes back */
-    bool                    left; /* the stream is gone */
+    bool left; /* the stream is gone */
 };
 
 static uint32_t at_most(uint64_t value, uint32_t bound)
@@ -31,19 +31,19 @@ static uint32_t at_most(uint64_t value, uint32_t bound)
     return value < bound ? (uint32_t)value : bound;
 }
 
-fby_err fby_shelf_create(
-    const struct fby_shelf_config *config, struct fby_shelf **out)
+fby_err fby_batch_pool_create(
+    const struct fby_batch_pool_config *config, struct fby_batch_pool **out)
 {
-    struct fby_shelf *self = fby_zalloc(sizeof(*self));
-    uint64_t          most = config->max_held_bytes / config->out_bytes;
-    self->config           = *config;
-    self->pid              = getpid();
-    self->most             = at_most(most == 0 ? 1 : most, UINT32_MAX);
-    self->usual            = at_most(self->most, FBY_OUTPUT_SLOTS);
-    self->bell             = fby_bell_open();
+    struct fby_batch_pool *self = fby_zalloc(sizeof(*self));
+    uint64_t               most = config->max_held_bytes / config->out_bytes;
+    self->config                = *config;
+    self->pid                   = getpid();
+    self->most                  = at_most(most == 0 ? 1 : most, UINT32_MAX);
+    self->usual                 = at_most(self->most, FBY_OUTPUT_SLOTS);
+    self->wakeup                = fby_wakeup_open();
     pthread_mutex_init(&self->lock, NULL);
-    if (self->bell.fd < 0) {
-        fby_shelf_leave(&self);
+    if (self->wakeup.fd < 0) {
+        fby_batch_pool_leave(&self);
         return FBY_SYS;
     }
     *out = self;
@@ -66,15 +66,15 @@ void fby_batch_clear(struct forebay_batch *batch)
 
 static void destroy_batch(struct forebay_batch *batch)
 {
-    const struct fby_shelf_config *config = &batch->shelf->config;
+    const struct fby_batch_pool_config *config = &batch->batch_pool->config;
     fby_batch_clear(batch);
     if (batch->out != NULL) {
-        fby_feed_give(config->feed, batch->out);
+        fby_gpu_upload_give(config->upload, batch->out);
     } else {
         config->device->out_free(batch->memory, config->out_bytes);
     }
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
-        fby_extents_fini(&batch->rows_of[i]);
+        fby_ragged_offsets_fini(&batch->rows_of[i]);
     }
     free(batch->samples);
     free(batch->valid);
@@ -82,58 +82,59 @@ static void destroy_batch(struct forebay_batch *batch)
     free(batch);
 }
 
-static uint8_t *take_memory(const struct fby_shelf_config *config, bool further,
-    struct fby_feed_out **out)
+static uint8_t *take_memory(const struct fby_batch_pool_config *config,
+    bool further, struct fby_gpu_upload_out **out)
 {
-    if (config->feed == NULL) {
+    if (config->upload == NULL) {
         return config->device->out_alloc(config->out_bytes);
     }
-    *out = fby_feed_take(config->feed, further);
+    *out = fby_gpu_upload_take(config->upload, further);
     return *out != NULL ? (*out)->memory : NULL;
 }
 
 /* NULL: there is no memory. Not under the lock: the caller's allocator may
  * call us. */
-static struct forebay_batch *make_batch(struct fby_shelf *self, bool further)
+static struct forebay_batch *make_batch(
+    struct fby_batch_pool *self, bool further)
 {
-    const struct fby_shelf_config *config = &self->config;
-    struct forebay_batch          *batch  = fby_zalloc(sizeof(*batch));
+    const struct fby_batch_pool_config *config = &self->config;
+    struct forebay_batch               *batch  = fby_zalloc(sizeof(*batch));
     uint8_t *memory = take_memory(config, further, &batch->out);
     if (memory == NULL) {
         free(batch);
         return NULL;
     }
-    batch->shelf    = self;
-    batch->overflow = further;
-    batch->memory   = memory;
-    batch->samples  = fby_zalloc(config->max_rows * sizeof(*batch->samples));
-    batch->valid    = fby_zalloc(config->max_rows);
-    batch->digests  = fby_zalloc(config->max_rows * sizeof(*batch->digests));
+    batch->batch_pool = self;
+    batch->overflow   = further;
+    batch->memory     = memory;
+    batch->samples    = fby_zalloc(config->max_rows * sizeof(*batch->samples));
+    batch->valid      = fby_zalloc(config->max_rows);
+    batch->digests    = fby_zalloc(config->max_rows * sizeof(*batch->digests));
     for (uint32_t i = 0; i < FBY_MAX_FIELDS; i++) {
         if ((config->varying >> i & 1) != 0) {
-            fby_extents_init(&batch->rows_of[i], config->max_rows);
+            fby_ragged_offsets_init(&batch->rows_of[i], config->max_rows);
         }
     }
     return batch;
 }
 
 /* The stream and every batch have let go; nobody else can come. */
-static void destroy_shelf(struct fby_shelf *self)
+static void destroy_batch_pool(struct fby_batch_pool *self)
 {
     while (self->free != NULL) {
         struct forebay_batch *batch = self->free;
         self->free                  = batch->next;
         destroy_batch(batch);
     }
-    fby_feed_destroy(&self->config.feed);
-    fby_bell_close(&self->bell);
+    fby_gpu_upload_destroy(&self->config.upload);
+    fby_wakeup_close(&self->wakeup);
     pthread_mutex_destroy(&self->lock);
     free(self);
 }
 
-void fby_shelf_leave(struct fby_shelf **self_p)
+void fby_batch_pool_leave(struct fby_batch_pool **self_p)
 {
-    struct fby_shelf *self = *self_p;
+    struct fby_batch_pool *self = *self_p;
     if (self == NULL) {
         return;
     }
@@ -143,12 +144,12 @@ void fby_shelf_leave(struct fby_shelf **self_p)
     bool last  = self->in_use == 0;
     pthread_mutex_unlock(&self->lock);
     if (last) {
-        destroy_shelf(self);
+        destroy_batch_pool(self);
     }
 }
 
 /* A slot to use, or one to make: then *out is NULL. */
-static fby_err claim(struct fby_shelf *self, bool overflow, bool *further,
+static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *further,
     struct forebay_batch **out)
 {
     *further = false;
@@ -170,7 +171,7 @@ static fby_err claim(struct fby_shelf *self, bool overflow, bool *further,
 
 /* Of what was claimed; where there is no memory, the claim is undone. */
 static fby_err settle(
-    struct fby_shelf *self, bool further, const struct forebay_batch *made)
+    struct fby_batch_pool *self, bool further, const struct forebay_batch *made)
 {
     pthread_mutex_lock(&self->lock);
     bool first = made != NULL && further && self->overflow++ == 0;
@@ -192,8 +193,8 @@ static fby_err settle(
     return FBY_OK;
 }
 
-fby_err fby_shelf_take(
-    struct fby_shelf *self, bool overflow, struct forebay_batch **out)
+fby_err fby_batch_pool_take(
+    struct fby_batch_pool *self, bool overflow, struct forebay_batch **out)
 {
     struct forebay_batch *batch   = NULL;
     bool                  further = false;
@@ -223,15 +224,15 @@ fby_err fby_batch_await(
         return FBY_OK;
     }
     atomic_store(&batch->stream, stream);
-    return fby_feed_hand_out(
-        batch->shelf->config.feed, batch->out, stream, why);
+    return fby_gpu_upload_hand_out(
+        batch->batch_pool->config.upload, batch->out, stream, why);
 }
 
-fby_err fby_shelf_deliver(
+fby_err fby_batch_pool_deliver(
     struct forebay_batch *batch, void *stream, struct fby_why *why)
 {
-    struct fby_shelf *self = batch->shelf;
-    fby_err           err  = fby_batch_await(batch, stream, why);
+    struct fby_batch_pool *self = batch->batch_pool;
+    fby_err                err  = fby_batch_await(batch, stream, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -242,11 +243,12 @@ fby_err fby_shelf_deliver(
     return FBY_OK;
 }
 
-bool fby_shelf_is_blocked(struct fby_shelf *self)
+bool fby_batch_pool_is_blocked(struct fby_batch_pool *self)
 {
-    const struct fby_feed *feed = self->config.feed;
+    const struct fby_gpu_upload *upload = self->config.upload;
     pthread_mutex_lock(&self->lock);
-    bool blocked = feed != NULL && fby_feed_is_fixed(feed) && self->held > 0;
+    bool blocked =
+        upload != NULL && fby_gpu_upload_is_fixed(upload) && self->held > 0;
     pthread_mutex_unlock(&self->lock);
     return blocked;
 }
@@ -257,7 +259,7 @@ void fby_batch_ref(struct forebay_batch *batch)
 }
 
 /* Whether it was kept for another batch. */
-static bool keep(struct fby_shelf *self, struct forebay_batch *batch)
+static bool keep(struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
     bool kept = !batch->overflow && !self->left;
@@ -270,18 +272,18 @@ static bool keep(struct fby_shelf *self, struct forebay_batch *batch)
     return kept;
 }
 
-/* True when the shelf is to be destroyed. */
-static bool put_back(struct fby_shelf *self, struct forebay_batch *batch)
+/* True when the pool is to be destroyed. */
+static bool put_back(struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     if (!keep(self, batch)) {
-        destroy_batch(batch); /* in use until then: the shelf stays */
+        destroy_batch(batch); /* in use until then: the pool stays */
     }
     pthread_mutex_lock(&self->lock);
     self->in_use--;
     self->dry = false;
     bool last = self->left && self->in_use == 0;
     if (!last) {
-        fby_bell_ring(&self->bell);
+        fby_wakeup_send(&self->wakeup);
     }
     pthread_mutex_unlock(&self->lock);
     return last;
@@ -292,17 +294,17 @@ void fby_batch_unref(struct forebay_batch *batch)
     if (atomic_fetch_sub(&batch->refs, 1) != 1) {
         return;
     }
-    struct fby_shelf *self = batch->shelf;
+    struct fby_batch_pool *self = batch->batch_pool;
     if (batch->out != NULL && batch->delivered) {
-        fby_feed_let_go(
-            self->config.feed, batch->out, atomic_load(&batch->stream));
+        fby_gpu_upload_let_go(
+            self->config.upload, batch->out, atomic_load(&batch->stream));
     }
     if (put_back(self, batch)) {
-        destroy_shelf(self);
+        destroy_batch_pool(self);
     }
 }
 
-bool fby_shelf_is_full(struct fby_shelf *self)
+bool fby_batch_pool_is_full(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
     bool full = self->held >= self->most ||
@@ -311,10 +313,10 @@ bool fby_shelf_is_full(struct fby_shelf *self)
     return full;
 }
 
-struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self)
+struct fby_batch_pool_counts fby_batch_pool_counts(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
-    struct fby_shelf_counts counts = {
+    struct fby_batch_pool_counts counts = {
         .held     = self->held,
         .in_use   = self->in_use,
         .overflow = self->overflow,
@@ -324,12 +326,13 @@ struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self)
     return counts;
 }
 
-const struct fby_bell *fby_shelf_bell(const struct fby_shelf *self)
+const struct fby_wakeup *fby_batch_pool_wakeup(
+    const struct fby_batch_pool *self)
 {
-    return &self->bell;
+    return &self->wakeup;
 }
 
-bool fby_shelf_is_ours(const struct fby_shelf *self)
+bool fby_batch_pool_is_ours(const struct fby_batch_pool *self)
 {
     return self->pid == getpid();
 }

@@ -3,7 +3,7 @@
  * A slot and its batch are one object that goes round: taken by the receiver,
  * filled, handed to the trainer, released, taken again. There are a few; if
  * the trainer holds them all, further ones are made (overflow) until
- * max_held_bytes, and thrown away when released. The shelf lives until the
+ * max_held_bytes, and thrown away when released. The pool lives until the
  * stream and the last batch have let go of it. */
 #ifndef FBY_CLIENT_BATCH_BATCH_POOL_H
 #define FBY_CLIENT_BATCH_BATCH_POOL_H
@@ -18,7 +18,7 @@
 
 enum { FBY_OUTPUT_SLOTS = 4 };
 
-struct fby_shelf;
+struct fby_batch_pool;
 
 struct fby_tensor {
     char     name[FBY_NAME_SIZE + 16]; /* with its suffix */
@@ -28,14 +28,14 @@ struct fby_tensor {
 };
 
 struct forebay_batch {
-    struct fby_shelf     *shelf;
-    struct forebay_batch *next;      /* on the shelf, or on the desk */
-    atomic_uint           refs;      /* the trainer, and exported tensors */
-    bool                  overflow;  /* freed when released */
-    bool                  delivered; /* shelf's lock */
-    uint8_t              *memory;    /* out_bytes on the device */
-    struct fby_feed_out  *out;       /* on a GPU, whose memory it is */
-    _Atomic(void *)       stream;    /* likewise, the one given last */
+    struct fby_batch_pool     *batch_pool;
+    struct forebay_batch      *next; /* on the pool, or on the ready queue */
+    atomic_uint                refs; /* the trainer, and exported tensors */
+    bool                       overflow;  /* freed when released */
+    bool                       delivered; /* pool's lock */
+    uint8_t                   *memory;    /* out_bytes on the device */
+    struct fby_gpu_upload_out *out;       /* on a GPU, whose memory it is */
+    _Atomic(void *)            stream;    /* likewise, the one given last */
 
     uint64_t  epoch, step;
     uint32_t  first_row, rows;
@@ -51,37 +51,37 @@ struct forebay_batch {
     struct forebay_substitution *substituted; /* causes owned */
     uint32_t                     n_substituted;
 
-    struct fby_extents rows_of[FBY_MAX_FIELDS]; /* where they vary */
-    struct fby_tensor  tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1];
-    uint32_t           n_tensors;
+    struct fby_ragged_offsets rows_of[FBY_MAX_FIELDS]; /* where they vary */
+    struct fby_tensor         tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1];
+    uint32_t                  n_tensors;
 
-    bool           done; /* desk's lock: the values are there */
+    bool           done; /* ready queue's lock: the values are there */
     fby_err        err;  /* they could not be made: */
     struct fby_why why;
 };
 
-struct fby_shelf_config {
+struct fby_batch_pool_config {
     const struct fby_device *device;
-    struct fby_feed         *feed; /* NULL, or a GPU; becomes the shelf's */
+    struct fby_gpu_upload   *upload;    /* NULL, or a GPU; becomes the pool's */
     uint64_t                 out_bytes; /* of a slot */
     uint32_t                 max_rows;
     uint64_t                 varying; /* bit i: rows of field i vary */
     uint64_t                 max_held_bytes;
 };
 
-struct fby_shelf_counts {
+struct fby_batch_pool_counts {
     uint32_t held;     /* delivered, not released */
-    uint32_t in_use;   /* held, being filled, or waiting on the desk */
+    uint32_t in_use;   /* held, being filled, or waiting on the ready queue */
     uint64_t overflow; /* batches that needed a further slot */
     bool     dry;      /* there was no memory for one, and none came back */
 };
 
-/* A shelf with one reference, the stream's. Errors: FBY_SYS. */
-FBY_CHECKED fby_err fby_shelf_create(
-    const struct fby_shelf_config *config, struct fby_shelf **out);
+/* A pool with one reference, the stream's. Errors: FBY_SYS. */
+FBY_CHECKED fby_err fby_batch_pool_create(
+    const struct fby_batch_pool_config *config, struct fby_batch_pool **out);
 
 /* Let go of the stream's reference; *self_p becomes NULL. */
-void fby_shelf_leave(struct fby_shelf **self_p);
+void fby_batch_pool_leave(struct fby_batch_pool **self_p);
 
 /* A batch to fill, with one reference; `overflow` allows a further slot.
  *
@@ -89,12 +89,12 @@ void fby_shelf_leave(struct fby_shelf **self_p);
  * Errors: FBY_AGAIN the usual slots are in use, FBY_FULL max_held_bytes are
  *         in use, or there is no memory for a further slot, FBY_SYS no memory
  *         for a usual one. */
-FBY_CHECKED fby_err fby_shelf_take(
-    struct fby_shelf *self, bool overflow, struct forebay_batch **out);
+FBY_CHECKED fby_err fby_batch_pool_take(
+    struct fby_batch_pool *self, bool overflow, struct forebay_batch **out);
 
 /* Count it as held by the trainer from now on, whose stream, on a GPU, gets to
  * see its values. Errors: FBY_SYS. */
-FBY_CHECKED fby_err fby_shelf_deliver(
+FBY_CHECKED fby_err fby_batch_pool_deliver(
     struct forebay_batch *batch, void *stream, struct fby_why *why);
 
 /* On a GPU, have a further stream wait for the values. Errors: FBY_SYS. */
@@ -102,10 +102,10 @@ FBY_CHECKED fby_err fby_batch_await(
     struct forebay_batch *batch, void *stream, struct fby_why *why);
 
 /* Whether what is held must be released before another is delivered. */
-bool fby_shelf_is_blocked(struct fby_shelf *self);
+bool fby_batch_pool_is_blocked(struct fby_batch_pool *self);
 
 void fby_batch_ref(struct forebay_batch *batch);
-/* The last one puts it back and rings the shelf's bell. Any thread. */
+/* The last one puts it back and rings the pool's wakeup. Any thread. */
 void fby_batch_unref(struct forebay_batch *batch);
 
 /* Forget the substitutions of a batch. */
@@ -113,13 +113,14 @@ void fby_batch_clear(struct forebay_batch *batch);
 
 /* True when the trainer holds all that there may be, or can be: all there are,
  * without memory for another. */
-bool                    fby_shelf_is_full(struct fby_shelf *self);
-struct fby_shelf_counts fby_shelf_counts(struct fby_shelf *self);
+bool fby_batch_pool_is_full(struct fby_batch_pool *self);
+struct fby_batch_pool_counts fby_batch_pool_counts(struct fby_batch_pool *self);
 
 /* Rings when a slot came back. */
-const struct fby_bell *fby_shelf_bell(const struct fby_shelf *self);
+const struct fby_wakeup *fby_batch_pool_wakeup(
+    const struct fby_batch_pool *self);
 
 /* The process that made it; others must not touch it. */
-bool fby_shelf_is_ours(const struct fby_shelf *self);
+bool fby_batch_pool_is_ours(const struct fby_batch_pool *self);
 
 #endif

@@ -13,11 +13,12 @@
 struct fby_digest_field { /* one selected field of a batch, in name order */
     const char      *name;
     enum fby_type    type;
-    struct fby_shape shape;         /* of one sample */
-    const uint8_t   *raw;           /* the rows, one after another */
-    uint64_t         sample_bytes;  /* of one row; where they vary, of the
+    struct fby_shape shape;        /* of one sample */
+    const uint8_t   *raw;          /* the rows, one after another */
+    uint64_t         sample_bytes; /* of one row; where they vary, of the
                                       longest */
-    const struct fby_extents *rows; /* where they vary in length, else NULL */
+    const struct fby_ragged_offsets
+        *rows; /* where they vary in length, else NULL */
 };
 
 /* Of row `row`, which shows sample `sample`. Any thread. */

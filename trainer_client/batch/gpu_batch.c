@@ -15,21 +15,21 @@ struct drawn { /* for a field, where in the arena; 0: nothing */
     uint64_t plan, rows, sums;
 };
 
-struct parcel {
-    const struct fby_setup       *setup;
-    const struct fby_parcel_host *host;
-    const struct fby_unpack_task *task;
-    struct fby_slot              *slot;
-    uint64_t                      valid; /* where it lies */
-    struct whole                  whole[FBY_MAX_FIELDS];
-    struct drawn                  drawn[FBY_MAX_FIELDS];
-    uint64_t                      factors[FBY_MAX_FIELDS]; /* 0: none */
-    uint64_t                      groups[FBY_MAX_FIELDS]; /* rows that vary: the
+struct gpu_batch {
+    const struct fby_setup          *setup;
+    const struct fby_gpu_batch_host *host;
+    const struct fby_unpack_task    *task;
+    struct fby_request_slot         *slot;
+    uint64_t                         valid; /* where it lies */
+    struct whole                     whole[FBY_MAX_FIELDS];
+    struct drawn                     drawn[FBY_MAX_FIELDS];
+    uint64_t                         factors[FBY_MAX_FIELDS]; /* 0: none */
+    uint64_t groups[FBY_MAX_FIELDS]; /* rows that vary: the
                                                              table of groups */
 };
 
 /* Room for `bytes` at a multiple of 16. */
-static uint64_t take_room(struct fby_slot *slot, uint64_t bytes)
+static uint64_t take_room(struct fby_request_slot *slot, uint64_t bytes)
 {
     uint64_t at = (slot->used + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
                   FBY_SEGMENT_ALIGN;
@@ -37,7 +37,7 @@ static uint64_t take_room(struct fby_slot *slot, uint64_t bytes)
     return at;
 }
 
-static uint32_t rows_of(const struct parcel *p)
+static uint32_t rows_of(const struct gpu_batch *p)
 {
     return p->task->batch->rows;
 }
@@ -45,7 +45,7 @@ static uint32_t rows_of(const struct parcel *p)
 /* ---- what the host has to do --------------------------------------------- */
 
 static fby_err check_ids(
-    const struct parcel *p, uint32_t field, struct fby_why *why)
+    const struct gpu_batch *p, uint32_t field, struct fby_why *why)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
     const struct fby_raw_field *raw  = &p->task->layout->fields[field];
@@ -58,7 +58,8 @@ static fby_err check_ids(
     return err;
 }
 
-static fby_err put_field(struct parcel *p, uint32_t field, struct fby_why *why)
+static fby_err put_field(
+    struct gpu_batch *p, uint32_t field, struct fby_why *why)
 {
     const struct fby_expansion *plan  = &p->setup->expansions[field];
     const struct fby_raw_field *raw   = &p->task->layout->fields[field];
@@ -80,21 +81,21 @@ static fby_err put_field(struct parcel *p, uint32_t field, struct fby_why *why)
 
 /* ---- rows of several lengths --------------------------------------------- */
 
-static bool varies(const struct parcel *p, uint32_t field)
+static bool varies(const struct gpu_batch *p, uint32_t field)
 {
     return fby_expansion_varies(&p->setup->expansions[field]);
 }
 
 /* Of lengths of documents, where they are not handed out, the host makes
  * something else: it has seen them all. */
-static bool is_made_here(const struct parcel *p, uint32_t field)
+static bool is_made_here(const struct gpu_batch *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
     return plan->documents && !fby_segments_know(plan);
 }
 
 static void make_documents(
-    struct parcel *p, uint32_t field, const struct fby_extents *rows)
+    struct gpu_batch *p, uint32_t field, const struct fby_ragged_offsets *rows)
 {
     const struct fby_expansion *plan  = &p->setup->expansions[field];
     const struct fby_raw_field *raw   = &p->task->layout->fields[field];
@@ -113,7 +114,7 @@ static void make_documents(
 }
 
 /* Chunks that the host saw first: what there is of them. */
-static void put_chunks(struct parcel *p, uint32_t field)
+static void put_chunks(struct gpu_batch *p, uint32_t field)
 {
     const struct fby_raw_field *raw  = &p->task->layout->fields[field];
     const uint8_t              *from = p->slot->memory + raw->slot_offset;
@@ -128,7 +129,7 @@ static void put_chunks(struct parcel *p, uint32_t field)
 }
 
 static struct fby_piece_of_rows piece_of(
-    const struct parcel *p, uint32_t field, uint32_t chunk)
+    const struct gpu_batch *p, uint32_t field, uint32_t chunk)
 {
     const struct fby_raw_field *raw = &p->task->layout->fields[field];
     const struct fby_raw_span   span =
@@ -145,13 +146,13 @@ static struct fby_piece_of_rows piece_of(
 /* Of each piece its table, one behind the other; with a list, the pieces go
  * there too. */
 static void each_piece(
-    struct parcel *p, uint32_t field, struct fby_segments *list)
+    struct gpu_batch *p, uint32_t field, struct fby_segments *list)
 {
-    const struct fby_expansion *plan  = &p->setup->expansions[field];
-    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
-    const struct fby_extents   *rows  = &p->task->batch->rows_of[field];
-    uint64_t                    first = 0;
-    uint64_t                    at    = p->groups[field];
+    const struct fby_expansion      *plan  = &p->setup->expansions[field];
+    const struct fby_raw_field      *raw   = &p->task->layout->fields[field];
+    const struct fby_ragged_offsets *rows  = &p->task->batch->rows_of[field];
+    uint64_t                         first = 0;
+    uint64_t                         at    = p->groups[field];
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
         struct fby_piece_of_rows piece = piece_of(p, field, i);
         piece.groups                   = at;
@@ -168,25 +169,26 @@ static void each_piece(
     }
 }
 
-static fby_err put_rows(struct parcel *p, uint32_t field, struct fby_why *why)
+static fby_err put_rows(
+    struct gpu_batch *p, uint32_t field, struct fby_why *why)
 {
     const struct fby_raw_field *raw     = &p->task->layout->fields[field];
-    struct fby_extents         *rows    = &p->task->batch->rows_of[field];
+    struct fby_ragged_offsets  *rows    = &p->task->batch->rows_of[field];
     bool                        compact = fby_setup_is_compact(p->setup, field);
     uint64_t                    groups  = 0;
-    struct fby_extents_in       in      = {
-                   .name   = p->setup->expansions[field].name,
-                   .layout = p->task->layout,
-                   .field  = field,
-                   .raw    = p->slot->arena,
-                   .places = p->slot->places + raw->first_chunk,
-                   .sent   = p->task->sent + raw->first_chunk,
+    struct fby_ragged_offsets_in in     = {
+            .name   = p->setup->expansions[field].name,
+            .layout = p->task->layout,
+            .field  = field,
+            .raw    = p->slot->arena,
+            .places = p->slot->places + raw->first_chunk,
+            .sent   = p->task->sent + raw->first_chunk,
     };
     if (!compact) {
         in.raw    = p->slot->memory + raw->slot_offset;
         in.places = NULL;
     }
-    fby_err err = fby_extents_read(rows, &in, why);
+    fby_err err = fby_ragged_offsets_read(rows, &in, why);
     if (err == FBY_OK && p->setup->expansions[field].documents) {
         err = fby_documents_check(
             &p->setup->expansions[field], rows, in.raw, why);
@@ -211,15 +213,15 @@ static fby_err put_rows(struct parcel *p, uint32_t field, struct fby_why *why)
 }
 
 /* Of no rows, too: offsets are one more. */
-static void put_no_rows(struct parcel *p)
+static void put_no_rows(struct gpu_batch *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        struct fby_extents *rows = &p->task->batch->rows_of[i];
+        struct fby_ragged_offsets *rows = &p->task->batch->rows_of[i];
         if (is_made_here(p, i)) {
-            fby_extents_clear(rows);
+            fby_ragged_offsets_clear(rows);
             make_documents(p, i, rows);
         } else if (varies(p, i)) {
-            fby_extents_clear(rows);
+            fby_ragged_offsets_clear(rows);
             p->groups[i] = take_room(p->slot, sizeof(int64_t));
             memset(p->slot->arena + p->groups[i], 0, sizeof(int64_t));
         }
@@ -229,7 +231,7 @@ static void put_no_rows(struct parcel *p)
 /* ---- ops of the device --------------------------------------------------- */
 
 /* Flips alone: a byte a row. */
-static uint64_t put_mirrors(struct parcel *p, const struct fby_ops_row *rows)
+static uint64_t put_mirrors(struct gpu_batch *p, const struct fby_ops_row *rows)
 {
     uint64_t at = take_room(p->slot, rows_of(p));
     for (uint32_t r = 0; r < rows_of(p); r++) {
@@ -251,7 +253,7 @@ static bool any_contrast(const struct fby_ops_row *rows, uint32_t n)
     return any;
 }
 
-static uint64_t put_bytes(struct parcel *p, const void *from, uint64_t bytes)
+static uint64_t put_bytes(struct gpu_batch *p, const void *from, uint64_t bytes)
 {
     uint64_t at = take_room(p->slot, bytes);
     memcpy(p->slot->arena + at, from, bytes);
@@ -259,7 +261,7 @@ static uint64_t put_bytes(struct parcel *p, const void *from, uint64_t bytes)
 }
 
 /* Rows that another field's ops or labels read too; 0: there are none yet. */
-static uint64_t drawn_before(const struct parcel *p, uint32_t field)
+static uint64_t drawn_before(const struct gpu_batch *p, uint32_t field)
 {
     const struct fby_expansion *plans = p->setup->expansions;
     for (uint32_t i = 0; i < field; i++) {
@@ -270,7 +272,7 @@ static uint64_t drawn_before(const struct parcel *p, uint32_t field)
     return 0;
 }
 
-static void put_drawn(struct parcel *p, uint32_t field)
+static void put_drawn(struct gpu_batch *p, uint32_t field)
 {
     const struct fby_expansion *plan  = &p->setup->expansions[field];
     struct drawn               *drawn = &p->drawn[field];
@@ -295,7 +297,7 @@ static void put_drawn(struct parcel *p, uint32_t field)
 }
 
 /* Behind other bytes: none lies at 0. */
-static void put_all_drawn(struct parcel *p)
+static void put_all_drawn(struct gpu_batch *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
         if (p->setup->expansions[i].drawn_by != NULL) {
@@ -306,15 +308,15 @@ static void put_all_drawn(struct parcel *p)
 
 /* Pictures that the host has put into the arena are gathered already, but for
  * those in planes. */
-static bool lies_gathered(const struct parcel *p, uint32_t field)
+static bool lies_gathered(const struct gpu_batch *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
     return fby_segments_gather(plan) && !plan->yuv420 &&
            !fby_setup_is_compact(p->setup, field);
 }
 
-static void list_ops(const struct parcel *p, uint32_t field, enum fby_pass pass,
-    struct fby_segments *list)
+static void list_ops(const struct gpu_batch *p, uint32_t field,
+    enum fby_pass pass, struct fby_segments *list)
 {
     const struct fby_expansion   *plan  = &p->setup->expansions[field];
     const struct drawn           *drawn = &p->drawn[field];
@@ -333,7 +335,7 @@ static void list_ops(const struct parcel *p, uint32_t field, enum fby_pass pass,
     }
 }
 
-static void list_passes(const struct parcel *p, struct fby_segments *list)
+static void list_passes(const struct gpu_batch *p, struct fby_segments *list)
 {
     for (int pass = FBY_PASS_GREYS; pass < FBY_PASSES; pass++) {
         fby_segments_pass(list, (enum fby_pass)pass);
@@ -345,7 +347,7 @@ static void list_passes(const struct parcel *p, struct fby_segments *list)
 
 /* ---- scales and offsets -------------------------------------------------- */
 
-static void put_factors(struct parcel *p, uint32_t field)
+static void put_factors(struct gpu_batch *p, uint32_t field)
 {
     float    factors[2 * FBY_MAX_FACTORS];
     uint32_t n = fby_segments_factors(&p->setup->expansions[field], factors);
@@ -354,7 +356,7 @@ static void put_factors(struct parcel *p, uint32_t field)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static fby_err put_fields(struct parcel *p, struct fby_why *why)
+static fby_err put_fields(struct gpu_batch *p, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < p->setup->n_fields && err == FBY_OK; i++) {
@@ -380,7 +382,7 @@ static fby_err put_fields(struct parcel *p, struct fby_why *why)
 /* ---- the list ------------------------------------------------------------ */
 
 /* To its tensor, or to where ops find it. */
-static void list_piece(const struct parcel *p, uint32_t field,
+static void list_piece(const struct gpu_batch *p, uint32_t field,
     struct fby_piece piece, struct fby_segments *list)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
@@ -396,7 +398,7 @@ static void list_piece(const struct parcel *p, uint32_t field,
 }
 
 static void list_chunks(
-    const struct parcel *p, uint32_t field, struct fby_segments *list)
+    const struct gpu_batch *p, uint32_t field, struct fby_segments *list)
 {
     const struct fby_raw_field *raw = &p->task->layout->fields[field];
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
@@ -415,7 +417,7 @@ static void list_chunks(
 }
 
 static void list_made(
-    const struct parcel *p, uint32_t field, struct fby_segments *list)
+    const struct gpu_batch *p, uint32_t field, struct fby_segments *list)
 {
     const struct whole                 *whole = &p->whole[field];
     const struct fby_piece_of_documents piece = {
@@ -432,7 +434,7 @@ static void list_made(
 }
 
 static void list_whole(
-    const struct parcel *p, uint32_t field, struct fby_segments *list)
+    const struct gpu_batch *p, uint32_t field, struct fby_segments *list)
 {
     const struct whole    *whole = &p->whole[field];
     const struct fby_piece piece = {.at = whole->at, .raw_bytes = whole->bytes};
@@ -445,7 +447,7 @@ static void list_whole(
 }
 
 /* The one offset that there is. */
-static void list_no_rows(const struct parcel *p, struct fby_segments *list)
+static void list_no_rows(const struct gpu_batch *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
         const struct fby_expansion *plan = &p->setup->expansions[i];
@@ -458,7 +460,7 @@ static void list_no_rows(const struct parcel *p, struct fby_segments *list)
     }
 }
 
-static void list_fields(struct parcel *p, struct fby_segments *list)
+static void list_fields(struct gpu_batch *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
         if (is_made_here(p, i)) {
@@ -473,7 +475,7 @@ static void list_fields(struct parcel *p, struct fby_segments *list)
     }
 }
 
-static uint64_t list_all(struct parcel *p, struct fby_segments *list)
+static uint64_t list_all(struct gpu_batch *p, struct fby_segments *list)
 {
     fby_segments_begin(list, p->slot->arena, p->slot->used);
     if (rows_of(p) > 0) {
@@ -487,16 +489,16 @@ static uint64_t list_all(struct parcel *p, struct fby_segments *list)
     return fby_segments_finish(list);
 }
 
-fby_err fby_parcel_send(struct fby_feed *feed,
-    const struct fby_parcel_host *host, const struct fby_unpack_task *task,
+fby_err fby_gpu_batch_send(struct fby_gpu_upload *upload,
+    const struct fby_gpu_batch_host *host, const struct fby_unpack_task *task,
     struct fby_why *why)
 {
     struct fby_segments list;
-    struct parcel       p = {
-              .setup = host->setup,
-              .host  = host,
-              .task  = task,
-              .slot  = task->from,
+    struct gpu_batch    p = {
+           .setup = host->setup,
+           .host  = host,
+           .task  = task,
+           .slot  = task->from,
     };
     fby_err err = FBY_OK;
     if (rows_of(&p) > 0) {
@@ -507,8 +509,8 @@ fby_err fby_parcel_send(struct fby_feed *feed,
     if (err != FBY_OK) {
         return err;
     }
-    uint64_t                    bytes = list_all(&p, &list);
-    const struct fby_feed_batch batch = {
+    uint64_t                          bytes = list_all(&p, &list);
+    const struct fby_gpu_upload_batch batch = {
         .epoch = task->batch->epoch,
         .step  = task->batch->step,
         .arena = (uint32_t)task->slot,
@@ -516,5 +518,5 @@ fby_err fby_parcel_send(struct fby_feed *feed,
         .list  = list.list,
         .out   = task->batch->out,
     };
-    return fby_feed_submit(feed, &batch, why);
+    return fby_gpu_upload_submit(upload, &batch, why);
 }

@@ -9,7 +9,7 @@
 #include "trainer_client/batch/unpack.h"
 
 /* How the host makes a field's tensor from the slot's raw bytes. */
-struct fby_parcel_host {
+struct fby_gpu_batch_host {
     const struct fby_setup *setup;
     fby_err (*expand)(
         void *context, uint32_t field, uint8_t *out, struct fby_why *why);
@@ -21,8 +21,8 @@ struct fby_parcel_host {
 
 /* Of a batch task; returns as soon as it is under way. Errors: FBY_PROTO  an id
  * beyond its classes; FBY_SYS. */
-FBY_CHECKED fby_err fby_parcel_send(struct fby_feed *feed,
-    const struct fby_parcel_host *host, const struct fby_unpack_task *task,
+FBY_CHECKED fby_err fby_gpu_batch_send(struct fby_gpu_upload *upload,
+    const struct fby_gpu_batch_host *host, const struct fby_unpack_task *task,
     struct fby_why *why);
 
 #endif

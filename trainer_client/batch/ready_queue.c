@@ -9,20 +9,20 @@
 /* Between two looks at whether the caller gives up. */
 #define LOOK_NS (FBY_NS_PER_S / 10)
 
-fby_err fby_desk_init(struct fby_desk *self)
+fby_err fby_ready_queue_init(struct fby_ready_queue *self)
 {
     pthread_condattr_t monotonic;
-    *self = (struct fby_desk){.bell = fby_bell_open()};
+    *self = (struct fby_ready_queue){.wakeup = fby_wakeup_open()};
     pthread_mutex_init(&self->lock, NULL);
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&self->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
     fby_sum_begin(&self->digest);
-    return self->bell.fd >= 0 ? FBY_OK : FBY_SYS;
+    return self->wakeup.fd >= 0 ? FBY_OK : FBY_SYS;
 }
 
-static struct forebay_batch *take_first(struct fby_desk *self)
+static struct forebay_batch *take_first(struct fby_ready_queue *self)
 {
     struct forebay_batch *batch = self->first;
     self->first                 = batch->next;
@@ -34,28 +34,29 @@ static struct forebay_batch *take_first(struct fby_desk *self)
     return batch;
 }
 
-void fby_desk_fini(struct fby_desk *self)
+void fby_ready_queue_fini(struct fby_ready_queue *self)
 {
     while (self->first != NULL) {
         fby_batch_unref(take_first(self));
     }
-    fby_bell_close(&self->bell);
+    fby_wakeup_close(&self->wakeup);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->lock);
 }
 
 /* ---- the receiver's side ------------------------------------------------- */
 
-bool fby_desk_has_room(struct fby_desk *self, bool *hungry)
+bool fby_ready_queue_has_room(struct fby_ready_queue *self, bool *hungry)
 {
     pthread_mutex_lock(&self->lock);
-    bool room = self->n < FBY_DESK_AHEAD;
+    bool room = self->n < FBY_READY_QUEUE_AHEAD;
     *hungry   = self->n == 0 && self->hungry;
     pthread_mutex_unlock(&self->lock);
     return room;
 }
 
-void fby_desk_put(struct fby_desk *self, struct forebay_batch *batch)
+void fby_ready_queue_put(
+    struct fby_ready_queue *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
     if (self->last_batch == NULL) {
@@ -68,8 +69,8 @@ void fby_desk_put(struct fby_desk *self, struct forebay_batch *batch)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_done(struct fby_desk *self, struct forebay_batch *batch,
-    fby_err err, const struct fby_why *why)
+void fby_ready_queue_done(struct fby_ready_queue *self,
+    struct forebay_batch *batch, fby_err err, const struct fby_why *why)
 {
     pthread_mutex_lock(&self->lock);
     batch->done = true;
@@ -79,7 +80,8 @@ void fby_desk_done(struct fby_desk *self, struct forebay_batch *batch,
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_opened(struct fby_desk *self, const struct forebay_info *info)
+void fby_ready_queue_opened(
+    struct fby_ready_queue *self, const struct forebay_info *info)
 {
     pthread_mutex_lock(&self->lock);
     self->info   = *info;
@@ -91,7 +93,8 @@ void fby_desk_opened(struct fby_desk *self, const struct forebay_info *info)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_scanning(struct fby_desk *self, uint64_t done, uint64_t total)
+void fby_ready_queue_scanning(
+    struct fby_ready_queue *self, uint64_t done, uint64_t total)
 {
     pthread_mutex_lock(&self->lock);
     self->scan_done  = done;
@@ -100,7 +103,7 @@ void fby_desk_scanning(struct fby_desk *self, uint64_t done, uint64_t total)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_end(struct fby_desk *self)
+void fby_ready_queue_end(struct fby_ready_queue *self)
 {
     pthread_mutex_lock(&self->lock);
     if (self->phase != FBY_PHASE_FAILED) {
@@ -110,8 +113,8 @@ void fby_desk_end(struct fby_desk *self)
     pthread_mutex_unlock(&self->lock);
 }
 
-static void fail_locked(struct fby_desk *self, enum forebay_status status,
-    const struct fby_why *why)
+static void fail_locked(struct fby_ready_queue *self,
+    enum forebay_status status, const struct fby_why *why)
 {
     if (self->phase == FBY_PHASE_FAILED) {
         return;
@@ -121,8 +124,8 @@ static void fail_locked(struct fby_desk *self, enum forebay_status status,
     self->why     = *why;
 }
 
-void fby_desk_fail(struct fby_desk *self, enum forebay_status status,
-    const struct fby_why *why)
+void fby_ready_queue_fail(struct fby_ready_queue *self,
+    enum forebay_status status, const struct fby_why *why)
 {
     pthread_mutex_lock(&self->lock);
     fail_locked(self, status, why);
@@ -130,22 +133,22 @@ void fby_desk_fail(struct fby_desk *self, enum forebay_status status,
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_waiting(struct fby_desk *self, const char *text)
+void fby_ready_queue_waiting(struct fby_ready_queue *self, const char *text)
 {
     pthread_mutex_lock(&self->lock);
     snprintf(self->waiting.text, sizeof(self->waiting.text), "%s", text);
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_look_again(struct fby_desk *self)
+void fby_ready_queue_look_again(struct fby_ready_queue *self)
 {
     pthread_mutex_lock(&self->lock);
     pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_desk_report(
-    struct fby_desk *self, const struct forebay_stats *receiver)
+void fby_ready_queue_report(
+    struct fby_ready_queue *self, const struct forebay_stats *receiver)
 {
     pthread_mutex_lock(&self->lock);
     struct forebay_stats *stats  = &self->stats;
@@ -161,7 +164,7 @@ void fby_desk_report(
 /* ---- the trainer's side -------------------------------------------------- */
 
 /* False when the deadline (< 0: none) has passed. */
-static bool wait_changed(struct fby_desk *self, int64_t deadline_ns)
+static bool wait_changed(struct fby_ready_queue *self, int64_t deadline_ns)
 {
     if (deadline_ns < 0) {
         pthread_cond_wait(&self->changed, &self->lock);
@@ -175,8 +178,8 @@ static bool wait_changed(struct fby_desk *self, int64_t deadline_ns)
 }
 
 /* Call back, without the lock; false: give up. */
-static bool ask_watch(
-    struct fby_desk *self, const struct fby_open_watch *watch, uint64_t *told)
+static bool ask_watch(struct fby_ready_queue *self,
+    const struct fby_open_watch *watch, uint64_t *told)
 {
     uint64_t done = self->scan_done;
     uint64_t all  = self->scan_total;
@@ -191,7 +194,7 @@ static bool ask_watch(
 }
 
 static enum forebay_status wait_open_locked(
-    struct fby_desk *self, const struct fby_open_watch *watch)
+    struct fby_ready_queue *self, const struct fby_open_watch *watch)
 {
     uint64_t told = UINT64_MAX;
     while (self->phase == FBY_PHASE_OPENING) {
@@ -210,7 +213,7 @@ static enum forebay_status wait_open_locked(
                                                             : FOREBAY_OK;
 }
 
-enum forebay_status fby_desk_wait_open(struct fby_desk *self,
+enum forebay_status fby_ready_queue_wait_open(struct fby_ready_queue *self,
     const struct fby_open_watch *watch, struct fby_why *why)
 {
     pthread_mutex_lock(&self->lock);
@@ -225,11 +228,11 @@ enum forebay_status fby_desk_wait_open(struct fby_desk *self,
 }
 
 static enum forebay_status deliver(
-    struct fby_desk *self, void *stream, struct forebay_batch **out)
+    struct fby_ready_queue *self, void *stream, struct forebay_batch **out)
 {
     struct forebay_batch *batch = self->first;
     if (batch->err == FBY_OK) {
-        batch->err = fby_shelf_deliver(batch, stream, &batch->why);
+        batch->err = fby_batch_pool_deliver(batch, stream, &batch->why);
     }
     if (batch->err != FBY_OK) {
         bool system = batch->err == FBY_SYS;
@@ -250,9 +253,9 @@ static enum forebay_status deliver(
 }
 
 static enum forebay_status all_held(
-    struct fby_desk *self, struct fby_shelf *shelf)
+    struct fby_ready_queue *self, struct fby_batch_pool *batch_pool)
 {
-    struct fby_shelf_counts counts = fby_shelf_counts(shelf);
+    struct fby_batch_pool_counts counts = fby_batch_pool_counts(batch_pool);
     (void)fby_because(&self->last, FBY_FULL,
         "you hold %u batches, %s; release some", counts.held,
         counts.dry ? "and there is no memory for another"
@@ -261,11 +264,11 @@ static enum forebay_status all_held(
 }
 
 /* What there is to say without waiting; FOREBAY_TIMEOUT: nothing yet. */
-static enum forebay_status look(struct fby_desk *self, struct fby_shelf *shelf,
-    void *stream, struct forebay_batch **out)
+static enum forebay_status look(struct fby_ready_queue *self,
+    struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
 {
     bool empty = self->first == NULL;
-    if (!empty && self->first->done && fby_shelf_is_blocked(shelf)) {
+    if (!empty && self->first->done && fby_batch_pool_is_blocked(batch_pool)) {
         (void)fby_because(&self->last, FBY_FULL,
             "with fixed_outputs one batch is held at a time; release it");
         return FOREBAY_FULL;
@@ -281,13 +284,13 @@ static enum forebay_status look(struct fby_desk *self, struct fby_shelf *shelf,
         self->last.text[0] = '\0';
         return FOREBAY_END;
     }
-    if (empty && fby_shelf_is_full(shelf)) {
-        return all_held(self, shelf);
+    if (empty && fby_batch_pool_is_full(batch_pool)) {
+        return all_held(self, batch_pool);
     }
     return FOREBAY_TIMEOUT;
 }
 
-static void say_waiting(struct fby_desk *self)
+static void say_waiting(struct fby_ready_queue *self)
 {
     self->last = self->waiting;
     if (self->last.text[0] == '\0') {
@@ -296,8 +299,8 @@ static void say_waiting(struct fby_desk *self)
     }
 }
 
-enum forebay_status fby_desk_next(struct fby_desk *self,
-    struct fby_shelf *shelf, int64_t timeout_ns, void *stream,
+enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
+    struct fby_batch_pool *batch_pool, int64_t timeout_ns, void *stream,
     struct forebay_batch **out)
 {
     int64_t begun_ns = timeout_ns == 0 ? 0 : fby_now_ns();
@@ -305,17 +308,17 @@ enum forebay_status fby_desk_next(struct fby_desk *self,
     int64_t until    = ever ? -1 : begun_ns + timeout_ns;
     bool    time     = timeout_ns != 0;
     pthread_mutex_lock(&self->lock);
-    enum forebay_status status = look(self, shelf, stream, out);
+    enum forebay_status status = look(self, batch_pool, stream, out);
     while (status == FOREBAY_TIMEOUT) {
         if (!self->hungry) {
             self->hungry = true;
-            fby_bell_ring(&self->bell);
+            fby_wakeup_send(&self->wakeup);
         }
         if (!time) {
             break;
         }
         time   = wait_changed(self, until);
-        status = look(self, shelf, stream, out);
+        status = look(self, batch_pool, stream, out);
     }
     if (status == FOREBAY_TIMEOUT) {
         say_waiting(self);
@@ -325,7 +328,7 @@ enum forebay_status fby_desk_next(struct fby_desk *self,
     }
     pthread_mutex_unlock(&self->lock);
     if (status == FOREBAY_OK) {
-        fby_bell_ring(&self->bell); /* there is room for another */
+        fby_wakeup_send(&self->wakeup); /* there is room for another */
     }
     return status;
 }

@@ -27,8 +27,8 @@ static bool needs_memory(const struct fby_setup *setup)
     return false;
 }
 
-fby_err fby_slot_init(
-    struct fby_slot *self, const struct fby_setup *setup, uint8_t *arena)
+fby_err fby_request_slot_init(struct fby_request_slot *self,
+    const struct fby_setup *setup, uint8_t *arena)
 {
     uint32_t n   = setup->layout.n_chunks;
     self->kept   = fby_zalloc(n * sizeof(*self->kept));
@@ -42,16 +42,17 @@ fby_err fby_slot_init(
     return self->memory != NULL ? FBY_OK : FBY_SYS;
 }
 
-void fby_slot_fini(struct fby_slot *self, const struct fby_setup *setup)
+void fby_request_slot_fini(
+    struct fby_request_slot *self, const struct fby_setup *setup)
 {
-    fby_slot_clear(self);
+    fby_request_slot_clear(self);
     free(self->kept);
     free(self->places);
     setup->device->raw_free(self->memory, setup->layout.slot_bytes);
-    *self = (struct fby_slot){0};
+    *self = (struct fby_request_slot){0};
 }
 
-bool fby_slot_keeps(
+bool fby_request_slot_keeps(
     const struct fby_setup *setup, const struct fby_chunk *chunk)
 {
     bool light =
@@ -60,7 +61,7 @@ bool fby_slot_keeps(
     return light && fby_setup_is_direct(setup, chunk->field);
 }
 
-void fby_slot_keep(struct fby_slot *self, uint32_t index,
+void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     struct fby_kept *kept = &self->kept[index];
@@ -71,7 +72,7 @@ void fby_slot_keep(struct fby_slot *self, uint32_t index,
     self->n_kept++;
 }
 
-const struct fby_place *fby_slot_place(struct fby_slot *self,
+const struct fby_place *fby_request_slot_place(struct fby_request_slot *self,
     const struct fby_setup *setup, uint32_t index,
     const struct fby_chunk *chunk)
 {
@@ -85,8 +86,9 @@ const struct fby_place *fby_slot_place(struct fby_slot *self,
     return place;
 }
 
-bool fby_slot_fill(const struct fby_codec_job *job, struct fby_bytes_in payload,
-    const struct fby_chunk *chunk, bool packed, uint8_t *to)
+bool fby_request_slot_fill(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, const struct fby_chunk *chunk, bool packed,
+    uint8_t *to)
 {
     if (!packed) {
         return fby_codec_decode(job, payload, to, chunk->raw_bytes) == FBY_OK;
@@ -98,7 +100,7 @@ bool fby_slot_fill(const struct fby_codec_job *job, struct fby_bytes_in payload,
     return true;
 }
 
-void fby_slot_clear(struct fby_slot *self)
+void fby_request_slot_clear(struct fby_request_slot *self)
 {
     self->used = 0;
     for (uint32_t i = 0; self->n_kept > 0; i++) {

@@ -20,7 +20,7 @@ struct fby_kept {
     zmq_msg_t        frame;
 };
 
-struct fby_slot {
+struct fby_request_slot {
     uint8_t          *memory; /* layout.slot_bytes; NULL: none goes there */
     uint8_t          *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
     uint64_t          used;   /* of the arena */
@@ -31,29 +31,31 @@ struct fby_slot {
 };
 
 /* Pass a zeroed one; fini copes with a half-made one. Errors: FBY_SYS. */
-FBY_CHECKED fby_err fby_slot_init(
-    struct fby_slot *self, const struct fby_setup *setup, uint8_t *arena);
-void fby_slot_fini(struct fby_slot *self, const struct fby_setup *setup);
+FBY_CHECKED fby_err fby_request_slot_init(struct fby_request_slot *self,
+    const struct fby_setup *setup, uint8_t *arena);
+void                fby_request_slot_fini(
+                   struct fby_request_slot *self, const struct fby_setup *setup);
 
 /* Whether a chunk is one to keep. */
-bool fby_slot_keeps(
+bool fby_request_slot_keeps(
     const struct fby_setup *setup, const struct fby_chunk *chunk);
 
 /* Keep a checked chunk, the batch's `index`-th, once; moves the frame. */
-void fby_slot_keep(struct fby_slot *self, uint32_t index,
+void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame);
 
 /* The next place in the arena for a chunk of a compact field. */
-const struct fby_place *fby_slot_place(struct fby_slot *self,
+const struct fby_place *fby_request_slot_place(struct fby_request_slot *self,
     const struct fby_setup *setup, uint32_t index,
     const struct fby_chunk *chunk);
 
 /* A chunk's payload to its place: decoded, or checked and copied. False: it is
  * no such payload. */
-bool fby_slot_fill(const struct fby_codec_job *job, struct fby_bytes_in payload,
-    const struct fby_chunk *chunk, bool packed, uint8_t *to);
+bool fby_request_slot_fill(const struct fby_codec_job *job,
+    struct fby_bytes_in payload, const struct fby_chunk *chunk, bool packed,
+    uint8_t *to);
 
 /* Let go of what is kept or placed. */
-void fby_slot_clear(struct fby_slot *self);
+void fby_request_slot_clear(struct fby_request_slot *self);
 
 #endif

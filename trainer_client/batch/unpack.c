@@ -15,10 +15,10 @@
 
 struct fby_unpack {
     const struct fby_setup   *setup;
-    struct fby_feed          *feed;
-    struct fby_desk          *desk;
+    struct fby_gpu_upload    *upload;
+    struct fby_ready_queue   *ready_queue;
     struct fby_stage         *stage;
-    struct fby_bell           bell;
+    struct fby_wakeup         wakeup;
     struct fby_codec_scratch *scratch; /* one a thread */
     struct fby_ops_row       *draws;   /* max_rows a thread; NULL: no ops */
     struct fby_unpack_task   *spare;   /* receiver's thread */
@@ -45,7 +45,7 @@ static bool decode(struct fby_unpack *self, uint32_t thread,
         .data = frame + FBY_CHUNK_PREFIX,
         .size = chunk->wire_bytes,
     };
-    if (!fby_slot_fill(&job, payload, chunk, task->packed, task->raw)) {
+    if (!fby_request_slot_fill(&job, payload, chunk, task->packed, task->raw)) {
         return false;
     }
     return !self->setup->verify_decoded ||
@@ -178,7 +178,7 @@ static struct fby_ops_row *draw_rows(
     return draws;
 }
 
-/* The same for a parcel. */
+/* The same for a gpu_batch. */
 static const struct fby_ops_row *draw(
     void *context, const struct fby_field_content *by)
 {
@@ -215,16 +215,16 @@ static fby_err expand_varying(struct fby_unpack *self,
     const struct fby_setup     *setup            = self->setup;
     const struct fby_expansion *plan             = &setup->expansions[field];
     struct forebay_batch       *batch            = task->batch;
-    struct fby_extents         *rows             = &batch->rows_of[field];
+    struct fby_ragged_offsets  *rows             = &batch->rows_of[field];
     void                       *out[FBY_TENSORS] = {NULL};
     const uint8_t              *raw              = task->from->memory;
     fby_err                     err              = FBY_OK;
     for (uint32_t i = 0; i < plan->n_tensors; i++) {
         out[i] = batch->memory + setup->part_offset[field][i];
     }
-    fby_extents_clear(rows);
+    fby_ragged_offsets_clear(rows);
     if (batch->rows > 0) {
-        const struct fby_extents_in in = {
+        const struct fby_ragged_offsets_in in = {
             .name   = plan->name,
             .layout = task->layout,
             .field  = field,
@@ -232,7 +232,7 @@ static fby_err expand_varying(struct fby_unpack *self,
             .sent   = task->sent + task->layout->fields[field].first_chunk,
         };
         raw = in.raw;
-        err = fby_extents_read(rows, &in, why);
+        err = fby_ragged_offsets_read(rows, &in, why);
     }
     if (err == FBY_OK && plan->documents) {
         err = fby_documents_check(plan, rows, raw, why);
@@ -263,12 +263,12 @@ static fby_err expand_batch(struct fby_unpack *self, uint32_t thread,
     struct forebay_batch   *batch  = task->batch;
     fby_err                 err    = FBY_OK;
     struct making           making = {self, thread, task};
-    if (self->feed != NULL) {
-        const struct fby_parcel_host host = {.setup = setup,
-            .expand                                 = expand_raw,
-            .draw                                   = draw,
-            .context                                = &making};
-        return fby_parcel_send(self->feed, &host, task, why);
+    if (self->upload != NULL) {
+        const struct fby_gpu_batch_host host = {.setup = setup,
+            .expand                                    = expand_raw,
+            .draw                                      = draw,
+            .context                                   = &making};
+        return fby_gpu_batch_send(self->upload, &host, task, why);
     }
     for (uint32_t i = 0; i < setup->n_fields && err == FBY_OK; i++) {
         if (fby_expansion_varies(&setup->expansions[i])) {
@@ -299,9 +299,9 @@ static void unpack_batch(
     if (err == FBY_OK && self->setup->digests) {
         digest_batch(self->setup, task);
     }
-    fby_slot_clear(task->from);
+    fby_request_slot_clear(task->from);
     atomic_fetch_add(&self->expand_ns, fby_now_ns() - begun_ns);
-    fby_desk_done(self->desk, task->batch, err, &why);
+    fby_ready_queue_done(self->ready_queue, task->batch, err, &why);
 }
 
 static fby_err run(void *context, uint32_t thread, void *item)
@@ -319,7 +319,7 @@ static fby_err run(void *context, uint32_t thread, void *item)
     self->tail  = &task->next;
     pthread_mutex_unlock(&self->lock);
     if (first) { /* whoever comes takes all */
-        fby_bell_ring(&self->bell);
+        fby_wakeup_send(&self->wakeup);
     }
     return FBY_OK;
 }
@@ -335,14 +335,15 @@ static bool has_ops(const struct fby_setup *setup)
     return has;
 }
 
-fby_err fby_unpack_create(const struct fby_setup *setup, struct fby_feed *feed,
-    struct fby_desk *desk, struct fby_unpack **out)
+fby_err fby_unpack_create(const struct fby_setup *setup,
+    struct fby_gpu_upload *upload, struct fby_ready_queue *ready_queue,
+    struct fby_unpack **out)
 {
     struct fby_unpack *self = fby_zalloc(sizeof(*self));
     self->setup             = setup;
-    self->feed              = feed;
-    self->desk              = desk;
-    self->bell              = fby_bell_open();
+    self->upload            = upload;
+    self->ready_queue       = ready_queue;
+    self->wakeup            = fby_wakeup_open();
     self->tail              = &self->finished;
     pthread_mutex_init(&self->lock, NULL);
     self->scratch = aligned_alloc(
@@ -358,7 +359,7 @@ fby_err fby_unpack_create(const struct fby_setup *setup, struct fby_feed *feed,
         self->draws = fby_zalloc((size_t)setup->decode_threads *
                                  setup->max_rows * sizeof(*self->draws));
     }
-    if (self->bell.fd < 0 || self->scratch == NULL ||
+    if (self->wakeup.fd < 0 || self->scratch == NULL ||
         fby_stage_create(&config, &self->stage) != FBY_OK) {
         fby_unpack_destroy(&self);
         return FBY_SYS;
@@ -384,7 +385,7 @@ void fby_unpack_destroy(struct fby_unpack **self_p)
         self->spare = task->next;
         free(task);
     }
-    fby_bell_close(&self->bell);
+    fby_wakeup_close(&self->wakeup);
     pthread_mutex_destroy(&self->lock);
     free(self->scratch);
     free(self->draws);
@@ -428,9 +429,9 @@ void fby_unpack_done(struct fby_unpack *self, struct fby_unpack_task *task)
     self->spare = task;
 }
 
-const struct fby_bell *fby_unpack_bell(const struct fby_unpack *self)
+const struct fby_wakeup *fby_unpack_wakeup(const struct fby_unpack *self)
 {
-    return &self->bell;
+    return &self->wakeup;
 }
 
 struct fby_unpack_counts fby_unpack_counts(struct fby_unpack *self)

@@ -36,8 +36,8 @@ struct fby_unpack_task {
     bool                    packed; /* as it came */
     bool                    ok;     /* answer: frame and bytes are good */
 
-    struct forebay_batch        *batch;  /* borrowed: it lies on the desk */
-    struct fby_slot             *from;   /* cleared when the batch is made */
+    struct forebay_batch    *batch; /* borrowed: it lies on the ready queue */
+    struct fby_request_slot *from;  /* cleared when the batch is made */
     const struct fby_raw_layout *layout; /* of the slot; borrowed */
     const struct fby_chunk_sent *sent;   /* what is in it; borrowed */
 };
@@ -50,10 +50,11 @@ struct fby_unpack_counts {
     uint64_t corrupt; /* chunks refused */
 };
 
-/* What is given must outlive it; `feed` is NULL without a GPU.
+/* What is given must outlive it; `upload` is NULL without a GPU.
  * Errors: FBY_SYS. */
 FBY_CHECKED fby_err fby_unpack_create(const struct fby_setup *setup,
-    struct fby_feed *feed, struct fby_desk *desk, struct fby_unpack **out);
+    struct fby_gpu_upload *upload, struct fby_ready_queue *ready_queue,
+    struct fby_unpack **out);
 /* Finishes what was put in; then joins. */
 void fby_unpack_destroy(struct fby_unpack **self_p);
 
@@ -68,7 +69,7 @@ struct fby_unpack_task *fby_unpack_take(struct fby_unpack *self);
 void fby_unpack_done(struct fby_unpack *self, struct fby_unpack_task *task);
 
 /* Rings when a task is finished. */
-const struct fby_bell *fby_unpack_bell(const struct fby_unpack *self);
+const struct fby_wakeup *fby_unpack_wakeup(const struct fby_unpack *self);
 
 struct fby_unpack_counts fby_unpack_counts(struct fby_unpack *self);
 

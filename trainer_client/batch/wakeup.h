@@ -1,4 +1,4 @@
-/* wakeup.h - wake a thread that polls: an eventfd that counts nothing. */
+/* wakeup.h - wake a polling thread (eventfd). */
 #ifndef FBY_CLIENT_BATCH_WAKEUP_H
 #define FBY_CLIENT_BATCH_WAKEUP_H
 
@@ -6,36 +6,36 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-struct fby_bell {
+struct fby_wakeup {
     int fd; /* to poll for reading; -1: could not be made */
 };
 
-static inline struct fby_bell fby_bell_open(void)
+static inline struct fby_wakeup fby_wakeup_open(void)
 {
-    return (struct fby_bell){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    return (struct fby_wakeup){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
 }
 
-static inline void fby_bell_close(struct fby_bell *bell)
+static inline void fby_wakeup_close(struct fby_wakeup *wakeup)
 {
-    if (bell->fd >= 0) {
-        close(bell->fd);
+    if (wakeup->fd >= 0) {
+        close(wakeup->fd);
     }
-    bell->fd = -1;
+    wakeup->fd = -1;
 }
 
-/* Any thread; never blocks. A bell that rings already rings on. */
-static inline void fby_bell_ring(const struct fby_bell *bell)
+/* Any thread; never blocks. Sent twice, it wakes once. */
+static inline void fby_wakeup_send(const struct fby_wakeup *wakeup)
 {
     const uint64_t one = 1;
-    ssize_t        n   = write(bell->fd, &one, sizeof(one));
-    (void)n; /* EAGAIN: it rings already */
+    ssize_t        n   = write(wakeup->fd, &one, sizeof(one));
+    (void)n; /* EAGAIN: already woken */
 }
 
-static inline void fby_bell_clear(const struct fby_bell *bell)
+static inline void fby_wakeup_clear(const struct fby_wakeup *wakeup)
 {
-    uint64_t rung = 0;
-    ssize_t  n    = read(bell->fd, &rung, sizeof(rung));
-    (void)n; /* EAGAIN: nobody rang */
+    uint64_t count = 0;
+    ssize_t  n     = read(wakeup->fd, &count, sizeof(count));
+    (void)n; /* EAGAIN: not woken */
 }
 
 #endif

@@ -51,7 +51,7 @@ struct fby_device {
      * slot, `rows` (there may be none) say where in it each row lies and were
      * checked; out[i] is the field's tensor i. */
     fby_err (*expand_rows)(const struct fby_expansion *plan,
-        const struct fby_extents *rows, const void *raw,
+        const struct fby_ragged_offsets *rows, const void *raw,
         void *const out[FBY_TENSORS], struct fby_why *why);
 
     /* Decode a chunk that fby_codec_check passed straight to its place in the

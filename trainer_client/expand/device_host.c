@@ -92,7 +92,7 @@ static fby_err mix(
 }
 
 static fby_err expand_rows(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const void *raw,
+    const struct fby_ragged_offsets *rows, const void *raw,
     void *const out[FBY_TENSORS], struct fby_why *why)
 {
     (void)why;

@@ -4,7 +4,7 @@
 #include "trainer_client/expand/segment.h"
 
 static uint64_t length_at(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, uint64_t row,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint64_t row,
     uint32_t document)
 {
     const uint8_t *at = raw + rows->values[row] + document * plan->entry_bytes;
@@ -12,7 +12,7 @@ static uint64_t length_at(const struct fby_expansion *plan,
 }
 
 fby_err fby_documents_check(const struct fby_expansion *plan,
-    struct fby_extents *rows, const uint8_t *raw, struct fby_why *why)
+    struct fby_ragged_offsets *rows, const uint8_t *raw, struct fby_why *why)
 {
     uint64_t room   = plan->shape.dims[0];
     rows->documents = rows->total;
@@ -35,7 +35,7 @@ fby_err fby_documents_check(const struct fby_expansion *plan,
 }
 
 uint64_t fby_documents_bytes(
-    const struct fby_expansion *plan, const struct fby_extents *rows)
+    const struct fby_expansion *plan, const struct fby_ragged_offsets *rows)
 {
     return plan->kind == FBY_EXPAND_CU_SEQLENS
                ? (rows->documents + 1) * fby_type_bytes(plan->to)
@@ -118,7 +118,7 @@ typedef void put_fn(
 
 /* Every document in turn; returns what is behind the last one. */
 static struct document each(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, put_fn *put_one,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, put_fn *put_one,
     void *out)
 {
     struct document one = {0};
@@ -143,7 +143,7 @@ static struct document each(const struct fby_expansion *plan,
 }
 
 void fby_documents_table(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, uint32_t *out)
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out)
 {
     (void)each(plan, rows, raw, put_end, out);
 }
@@ -155,7 +155,7 @@ uint64_t fby_documents_table_bytes(
 }
 
 void fby_expand_documents(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, void *out)
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out)
 {
     struct document one = each(plan, rows, raw, put, out);
     if (plan->kind == FBY_EXPAND_CU_SEQLENS) { /* where the last one ends */

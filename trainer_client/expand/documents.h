@@ -16,24 +16,24 @@
  * room for; counts them, and what fills rows up, to rows->documents.
  * Errors: FBY_PROTO, with the field's name and the row. */
 FBY_CHECKED fby_err fby_documents_check(const struct fby_expansion *plan,
-    struct fby_extents *rows, const uint8_t *raw, struct fby_why *why);
+    struct fby_ragged_offsets *rows, const uint8_t *raw, struct fby_why *why);
 
 /* Bytes of the tensor of rows that were checked. */
 uint64_t fby_documents_bytes(
-    const struct fby_expansion *plan, const struct fby_extents *rows);
+    const struct fby_expansion *plan, const struct fby_ragged_offsets *rows);
 
 /* For a device that makes positions or a mask of them: of each document, and of
  * what fills a row up, the number of tokens of all rows before its end, with
  * FBY_DOCUMENT_FILLS (segment.h); rows->documents of them, whose rows were
  * checked and have at most FBY_SEGMENT_MOST tokens, 2^30. */
 void fby_documents_table(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, uint32_t *out);
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
 /* Its bytes, of so many rows at most. */
 uint64_t fby_documents_table_bytes(
     const struct fby_expansion *plan, uint32_t rows);
 
 /* On the host: that tensor, `out`, from the rows at `raw`. */
 void fby_expand_documents(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, void *out);
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, void *out);
 
 #endif

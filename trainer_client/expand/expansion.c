@@ -552,14 +552,14 @@ uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
 }
 
 uint64_t fby_expansion_padded_to(
-    const struct fby_expansion *self, const struct fby_extents *rows)
+    const struct fby_expansion *self, const struct fby_ragged_offsets *rows)
 {
     return self->longest ? rows->longest : self->shape.dims[0];
 }
 
 /* Values, where rows begin, indices. */
 static uint32_t sparse_tensor(const struct fby_expansion *self, uint32_t i,
-    const struct fby_extents *rows, int64_t *shape, int64_t *strides)
+    const struct fby_ragged_offsets *rows, int64_t *shape, int64_t *strides)
 {
     if (self->kind == FBY_EXPAND_DENSE) {
         return fby_expansion_tensor(self, rows->n, shape, strides);
@@ -577,7 +577,7 @@ static uint32_t sparse_tensor(const struct fby_expansion *self, uint32_t i,
 }
 
 uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
-    const struct fby_extents *rows, int64_t shape[FBY_EXPAND_DIMS],
+    const struct fby_ragged_offsets *rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS])
 {
     if (self->index_bytes > 0) {

@@ -15,7 +15,7 @@ enum {
     FBY_TENSORS     = 3  /* that one field may become */
 };
 
-struct fby_extents;
+struct fby_ragged_offsets;
 
 struct fby_tensor_plan {
     const char   *suffix; /* of its name: "" of the values, ".lengths" */
@@ -112,12 +112,12 @@ uint32_t fby_expansion_tensor(const struct fby_expansion *self, uint32_t rows,
 
 /* The same of tensor `i` of a field whose rows vary in length. */
 uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
-    const struct fby_extents *rows, int64_t shape[FBY_EXPAND_DIMS],
+    const struct fby_ragged_offsets *rows, int64_t shape[FBY_EXPAND_DIMS],
     int64_t strides[FBY_EXPAND_DIMS]);
 
 /* Padded: entries that every row gets. */
 uint64_t fby_expansion_padded_to(
-    const struct fby_expansion *self, const struct fby_extents *rows);
+    const struct fby_expansion *self, const struct fby_ragged_offsets *rows);
 
 static inline bool fby_expansion_varies(const struct fby_expansion *self)
 {

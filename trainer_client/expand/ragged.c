@@ -22,7 +22,7 @@ static void fill(uint8_t *out, uint64_t value, uint32_t width, uint64_t n)
 }
 
 void fby_expand_padded(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS])
 {
     uint64_t entry   = values_of_entry(plan);
@@ -51,7 +51,7 @@ static void store_offset(
 }
 
 void fby_expand_ragged(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS])
 {
     uint64_t entry = values_of_entry(plan);

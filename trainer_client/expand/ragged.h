@@ -10,10 +10,10 @@
 
 /* On the host: a field's tensors `out` from the rows at `raw`. */
 void fby_expand_padded(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS]);
 void fby_expand_ragged(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS]);
 
 #endif

@@ -6,24 +6,24 @@
 #include "common/mem.h"
 #include "trainer_client/expand/sparse.h"
 
-void fby_extents_init(struct fby_extents *self, uint32_t most)
+void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t most)
 {
-    *self = (struct fby_extents){
+    *self = (struct fby_ragged_offsets){
         .lengths = fby_zalloc(most * sizeof(*self->lengths)),
         .values  = fby_zalloc(most * sizeof(*self->values)),
         .indices = fby_zalloc(most * sizeof(*self->indices)),
     };
 }
 
-void fby_extents_fini(struct fby_extents *self)
+void fby_ragged_offsets_fini(struct fby_ragged_offsets *self)
 {
     free(self->lengths);
     free(self->values);
     free(self->indices);
-    *self = (struct fby_extents){0};
+    *self = (struct fby_ragged_offsets){0};
 }
 
-void fby_extents_clear(struct fby_extents *self)
+void fby_ragged_offsets_clear(struct fby_ragged_offsets *self)
 {
     self->n         = 0;
     self->documents = 0;
@@ -39,9 +39,9 @@ static uint32_t load_le(const uint8_t *at, uint32_t width)
 
 /* The lengths of a chunk's rows; they are there, because the frame was checked
  * to have at least so many bytes. */
-static fby_err read_lengths(struct fby_extents *self,
-    const struct fby_extents_in *in, struct fby_raw_span span, uint64_t *total,
-    struct fby_why *why)
+static fby_err read_lengths(struct fby_ragged_offsets *self,
+    const struct fby_ragged_offsets_in *in, struct fby_raw_span span,
+    uint64_t *total, struct fby_why *why)
 {
     const struct fby_raw_field *field   = &in->layout->fields[in->field];
     const uint8_t              *lengths = in->raw + span.raw_offset;
@@ -64,7 +64,7 @@ static fby_err read_lengths(struct fby_extents *self,
 }
 
 /* Where each row of a chunk begins; returns the bytes that this makes. */
-static uint64_t place_rows(struct fby_extents *self,
+static uint64_t place_rows(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
 {
     uint64_t index = fby_varying_values(field, span.rows);
@@ -79,8 +79,8 @@ static uint64_t place_rows(struct fby_extents *self,
     return value;
 }
 
-static fby_err check_indices(const struct fby_extents *self,
-    const struct fby_extents_in *in, uint32_t row, struct fby_why *why)
+static fby_err check_indices(const struct fby_ragged_offsets *self,
+    const struct fby_ragged_offsets_in *in, uint32_t row, struct fby_why *why)
 {
     const struct fby_raw_field *field = &in->layout->fields[in->field];
     const uint8_t              *at    = in->raw + self->indices[row];
@@ -103,8 +103,9 @@ static fby_err check_indices(const struct fby_extents *self,
     return FBY_OK;
 }
 
-static fby_err read_chunk(struct fby_extents *self,
-    const struct fby_extents_in *in, uint32_t number, struct fby_why *why)
+static fby_err read_chunk(struct fby_ragged_offsets *self,
+    const struct fby_ragged_offsets_in *in, uint32_t number,
+    struct fby_why *why)
 {
     const struct fby_raw_field *field = &in->layout->fields[in->field];
     struct fby_raw_span span  = fby_layout_chunk(in->layout, in->field, number);
@@ -129,11 +130,11 @@ static fby_err read_chunk(struct fby_extents *self,
     return err;
 }
 
-fby_err fby_extents_read(struct fby_extents *self,
-    const struct fby_extents_in *in, struct fby_why *why)
+fby_err fby_ragged_offsets_read(struct fby_ragged_offsets *self,
+    const struct fby_ragged_offsets_in *in, struct fby_why *why)
 {
     fby_err err = FBY_OK;
-    fby_extents_clear(self);
+    fby_ragged_offsets_clear(self);
     self->n           = in->layout->rows;
     self->index_bytes = in->layout->fields[in->field].index_bytes;
     for (uint32_t i = 0;

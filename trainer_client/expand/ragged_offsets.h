@@ -1,7 +1,7 @@
 /* ragged_offsets.h - where rows of several lengths lie in their field's slot.
  *
  * Found from the lengths at the beginning of each chunk, once all chunks are
- * there. They come from outside: after fby_extents_read every row lies within
+ * there. They come from outside: after fby_ragged_offsets_read every row lies within
  * its chunk, and the indices of sparse rows within their shape, whatever was
  * sent. */
 #ifndef FBY_CLIENT_EXPAND_RAGGED_OFFSETS_H
@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "proto/layout.h"
 
-struct fby_extents {
+struct fby_ragged_offsets {
     uint32_t  n;           /* rows */
     uint32_t  longest;     /* entries of the longest */
     uint64_t  total;       /* entries of all */
@@ -23,11 +23,11 @@ struct fby_extents {
 };
 
 /* Room for `most` rows; fini copes with a zeroed one. */
-void fby_extents_init(struct fby_extents *self, uint32_t most);
-void fby_extents_fini(struct fby_extents *self);
+void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t most);
+void fby_ragged_offsets_fini(struct fby_ragged_offsets *self);
 
 /* No rows. */
-void fby_extents_clear(struct fby_extents *self);
+void fby_ragged_offsets_clear(struct fby_ragged_offsets *self);
 
 /* On its way to a GPU: where a chunk lies in the arena, and how. */
 struct fby_place {
@@ -36,7 +36,7 @@ struct fby_place {
     bool     packed; /* as it came; else raw */
 };
 
-struct fby_extents_in { /* one field of a batch, borrowed */
+struct fby_ragged_offsets_in { /* one field of a batch, borrowed */
     const char                  *name;
     const struct fby_raw_layout *layout;
     uint32_t                     field;
@@ -48,7 +48,7 @@ struct fby_extents_in { /* one field of a batch, borrowed */
 /* Errors: FBY_PROTO, when a row is longer than max_length, a chunk's lengths
  * are not those of its bytes, or indices of a sparse row are beyond its shape
  * or do not ascend; `why` has the field's name and both numbers. */
-FBY_CHECKED fby_err fby_extents_read(struct fby_extents *self,
-    const struct fby_extents_in *in, struct fby_why *why);
+FBY_CHECKED fby_err fby_ragged_offsets_read(struct fby_ragged_offsets *self,
+    const struct fby_ragged_offsets_in *in, struct fby_why *why);
 
 #endif

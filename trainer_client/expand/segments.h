@@ -93,7 +93,7 @@ void fby_segments_add(struct fby_segments *self,
 /* Entries before each group of rows of a piece whose lengths were checked, for
  * its table in the arena. In: first_row, rows, first; out: entries. Room for
  * fby_segments_groups(rows) of them. */
-void     fby_segments_count(const struct fby_extents *rows,
+void     fby_segments_count(const struct fby_ragged_offsets *rows,
         struct fby_piece_of_rows *piece, uint64_t *groups);
 uint64_t fby_segments_groups(uint32_t rows);
 

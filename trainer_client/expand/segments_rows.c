@@ -11,7 +11,7 @@ uint64_t fby_segments_groups(uint32_t rows)
     return (rows + FBY_BLOCK_ROWS - 1) / FBY_BLOCK_ROWS;
 }
 
-void fby_segments_count(const struct fby_extents *rows,
+void fby_segments_count(const struct fby_ragged_offsets *rows,
     struct fby_piece_of_rows *piece, uint64_t *groups)
 {
     piece->entries = 0;

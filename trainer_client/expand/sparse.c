@@ -12,7 +12,7 @@ static void store_whole(enum fby_type type, void *out, uint64_t i, uint64_t x)
 }
 
 static void expand_dense(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, uint8_t *out)
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint8_t *out)
 {
     uint64_t dense = fby_dense_values(&plan->shape);
     uint32_t width = fby_type_bytes(plan->to);
@@ -31,7 +31,7 @@ static void expand_dense(const struct fby_expansion *plan,
 
 /* The values of all rows, one after another. */
 static void expand_values(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, uint8_t *out)
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, uint8_t *out)
 {
     uint32_t width = fby_type_bytes(plan->to);
     for (uint32_t i = 0; i < rows->n; i++) {
@@ -41,7 +41,7 @@ static void expand_values(const struct fby_expansion *plan,
 }
 
 static void expand_csr(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS])
 {
     uint64_t first = 0;
@@ -70,7 +70,7 @@ static void place_coo(const struct fby_expansion *plan, uint32_t i,
 }
 
 static void expand_coo(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw, int64_t *out)
+    const struct fby_ragged_offsets *rows, const uint8_t *raw, int64_t *out)
 {
     for (uint32_t i = 0; i < rows->n; i++) {
         const uint8_t *indices = raw + rows->indices[i];
@@ -82,7 +82,7 @@ static void expand_coo(const struct fby_expansion *plan,
 }
 
 void fby_expand_sparse(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS])
 {
     if (plan->kind == FBY_EXPAND_DENSE) {

@@ -12,7 +12,7 @@
 /* On the host: a field's tensors `out` from the rows at `raw`, which were
  * checked. */
 void fby_expand_sparse(const struct fby_expansion *plan,
-    const struct fby_extents *rows, const uint8_t *raw,
+    const struct fby_ragged_offsets *rows, const uint8_t *raw,
     void *const out[FBY_TENSORS]);
 
 #endif

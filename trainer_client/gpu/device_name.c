@@ -24,8 +24,8 @@ static fby_err no_driver(
         "device cuda: the driver says %s; use host", cuda->name(code));
 }
 
-fby_err fby_feed_device(const struct fby_cuda *cuda, const char *name, int *out,
-    struct fby_why *why)
+fby_err fby_gpu_device_number(const struct fby_cuda *cuda, const char *name,
+    int *out, struct fby_why *why)
 {
     int   n      = 0;
     char *end    = NULL;

@@ -8,7 +8,7 @@
 /* "cuda", "cuda:N" -> N. Errors: FBY_USAGE  no such name, no build with CUDA,
  *                                           no driver, too old a one, no GPU:
  *                                           `why` says which and what to do. */
-FBY_CHECKED fby_err fby_feed_device(const struct fby_cuda *cuda,
+FBY_CHECKED fby_err fby_gpu_device_number(const struct fby_cuda *cuda,
     const char *name, int *out, struct fby_why *why);
 
 #endif

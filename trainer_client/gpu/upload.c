@@ -12,9 +12,9 @@ static void make_lane(struct run *run, struct lane *lane)
     void *memory = NULL;
     CALL(run, stream_create, &lane->stream);
     CALL(run, allocate, &memory,
-        run->feed->config.arena_bytes + run->feed->config.work_bytes);
+        run->upload->config.arena_bytes + run->upload->config.work_bytes);
     lane->memory = memory;
-    if (run->feed->config.fixed) {
+    if (run->upload->config.fixed) {
         CALL(run, event_create, &lane->copied);
         CALL(run, event_create, &lane->done);
     }
@@ -22,9 +22,9 @@ static void make_lane(struct run *run, struct lane *lane)
 
 static void make_all(struct run *run)
 {
-    struct fby_feed *self = run->feed;
+    struct fby_gpu_upload *self = run->upload;
     CALL(run, prepare);
-    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         make_lane(run, &self->lanes[i]);
     }
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
@@ -38,20 +38,20 @@ static void make_all(struct run *run)
 static void *make_main(void *opaque)
 {
     struct run *run = opaque;
-    CALL(run, use, run->feed->config.device);
-    int mode = fby_f_enter(run->feed);
+    CALL(run, use, run->upload->config.device);
+    int mode = fby_f_enter(run->upload);
     make_all(run);
-    fby_f_leave(run->feed, mode);
+    fby_f_leave(run->upload, mode);
     return NULL;
 }
 
-fby_err fby_feed_create(const struct fby_feed_config *config,
-    struct fby_feed **out, struct fby_why *why)
+fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
+    struct fby_gpu_upload **out, struct fby_why *why)
 {
-    struct fby_feed *self = fby_zalloc(sizeof(*self));
-    struct run       run  = {.feed = self, .why = why};
-    self->config          = *config;
-    self->cuda            = config->cuda;
+    struct fby_gpu_upload *self = fby_zalloc(sizeof(*self));
+    struct run             run  = {.upload = self, .why = why};
+    self->config                = *config;
+    self->cuda                  = config->cuda;
     self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
     pthread_mutex_init(&self->lock, NULL);
     fby_f_aside(&run, make_main, &run);
@@ -65,7 +65,7 @@ fby_err fby_feed_create(const struct fby_feed_config *config,
         run.err = fby_pinned_create(&pin, &self->pinned, why);
     }
     if (run.err != FBY_OK) {
-        fby_feed_destroy(&self);
+        fby_gpu_upload_destroy(&self);
         return run.err;
     }
     *out = self;
@@ -74,14 +74,14 @@ fby_err fby_feed_create(const struct fby_feed_config *config,
 
 /* ---- stop and destroy ---------------------------------------------------- */
 
-void fby_feed_stop(struct fby_feed *self)
+void fby_gpu_upload_stop(struct fby_gpu_upload *self)
 {
     if (self->stopped) {
         return;
     }
     self->stopped = true;
     int mode      = fby_f_enter(self);
-    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         if (self->lanes[i].stream != NULL) {
             (void)self->cuda->stream_sync(self->lanes[i].stream);
         }
@@ -90,9 +90,9 @@ void fby_feed_stop(struct fby_feed *self)
     fby_f_leave(self, mode);
 }
 
-static void destroy_lanes(struct fby_feed *self)
+static void destroy_lanes(struct fby_gpu_upload *self)
 {
-    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         struct lane *lane   = &self->lanes[i];
         void        *both[] = {lane->copied, lane->done};
         for (size_t k = 0; k < 2; k++) {
@@ -109,14 +109,14 @@ static void destroy_lanes(struct fby_feed *self)
     }
 }
 
-void fby_feed_destroy(struct fby_feed **self_p)
+void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
 {
-    struct fby_feed *self = *self_p;
+    struct fby_gpu_upload *self = *self_p;
     if (self == NULL) {
         return;
     }
     *self_p = NULL;
-    fby_feed_stop(self);
+    fby_gpu_upload_stop(self);
     int mode = fby_f_enter(self);
     fby_f_destroy_outs(self);
     destroy_lanes(self);
@@ -140,12 +140,12 @@ void fby_feed_destroy(struct fby_feed **self_p)
 
 /* ---- what it tells ------------------------------------------------------- */
 
-bool fby_feed_is_fixed(const struct fby_feed *self)
+bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self)
 {
     return self->config.fixed;
 }
 
-uint8_t *fby_feed_arena(const struct fby_feed *self, uint32_t arena)
+uint8_t *fby_gpu_upload_arena(const struct fby_gpu_upload *self, uint32_t arena)
 {
     return fby_pinned_memory(self->pinned, arena);
 }

@@ -12,36 +12,37 @@ _Static_assert(sizeof(((struct fby_cuda_launch *)0)->blocks) ==
 
 /* ---- submit -------------------------------------------------------------- */
 
-/* With `fixed` one is armed for each batch that lies on the desk. */
+/* With `fixed` one is armed for each batch that lies on the ready queue. */
 static struct lane *next_lane(struct run *run)
 {
-    struct fby_feed *self = run->feed;
-    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
-        struct lane *lane = &self->lanes[self->turn++ % FBY_FEED_LANES];
+    struct fby_gpu_upload *self = run->upload;
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
+        struct lane *lane = &self->lanes[self->turn++ % FBY_GPU_UPLOAD_LANES];
         if (!lane->armed) {
             return lane;
         }
     }
-    run->err = fby_because(
-        run->why, FBY_SYS, "%d batches wait for their kernels", FBY_FEED_LANES);
+    run->err = fby_because(run->why, FBY_SYS,
+        "%d batches wait for their kernels", FBY_GPU_UPLOAD_LANES);
     return NULL;
 }
 
-static void copy_arena(
-    struct run *run, const struct fby_feed_batch *batch, struct lane *lane)
+static void copy_arena(struct run     *run,
+    const struct fby_gpu_upload_batch *batch, struct lane *lane)
 {
-    const uint8_t *from  = fby_feed_arena(run->feed, batch->arena);
-    struct arena  *arena = &run->feed->arenas[batch->arena];
+    const uint8_t *from  = fby_gpu_upload_arena(run->upload, batch->arena);
+    struct arena  *arena = &run->upload->arenas[batch->arena];
     if (lane->used) {
         CALL(run, stream_wait, lane->stream, lane->done);
     }
-    run->feed->cuda->stage("forebay copy");
-    for (uint64_t at = 0; at < batch->bytes; at += FBY_FEED_PIECE) {
+    run->upload->cuda->stage("forebay copy");
+    for (uint64_t at = 0; at < batch->bytes; at += FBY_GPU_UPLOAD_PIECE) {
         uint64_t left = batch->bytes - at;
         CALL(run, copy, lane->memory + at, from + at,
-            left < FBY_FEED_PIECE ? left : FBY_FEED_PIECE, lane->stream);
+            left < FBY_GPU_UPLOAD_PIECE ? left : FBY_GPU_UPLOAD_PIECE,
+            lane->stream);
     }
-    run->feed->cuda->stage_end();
+    run->upload->cuda->stage_end();
     CALL(run, event_record, arena->copied, lane->stream);
     arena->busy  = true;
     arena->epoch = batch->epoch;
@@ -55,8 +56,8 @@ static void wait_released(struct run *run, struct out *out, struct lane *lane)
     if (out->leaving == NULL || run->err != FBY_OK) {
         return;
     }
-    int code = run->feed->cuda->event_query(out->leaving);
-    if (code == run->feed->cuda->not_ready) {
+    int code = run->upload->cuda->event_query(out->leaving);
+    if (code == run->upload->cuda->not_ready) {
         CALL(run, stream_wait, lane->stream, out->leaving);
     } else {
         run->err = fby_f_check(run, code);
@@ -66,12 +67,12 @@ static void wait_released(struct run *run, struct out *out, struct lane *lane)
     }
 }
 
-static struct fby_cuda_launch launch_of(const struct fby_feed *self,
-    const struct fby_feed_batch *batch, const struct lane *lane)
+static struct fby_cuda_launch launch_of(const struct fby_gpu_upload *self,
+    const struct fby_gpu_upload_batch *batch, const struct lane *lane)
 {
     struct fby_segment_list list;
-    memcpy(
-        &list, fby_feed_arena(self, batch->arena) + batch->list, sizeof(list));
+    memcpy(&list, fby_gpu_upload_arena(self, batch->arena) + batch->list,
+        sizeof(list));
     struct fby_cuda_launch launch = {
         .arena  = lane->memory,
         .list   = batch->list,
@@ -85,18 +86,18 @@ static struct fby_cuda_launch launch_of(const struct fby_feed *self,
 
 static void launch(struct run *run, const struct fby_cuda_launch *what)
 {
-    run->feed->cuda->stage("forebay launch");
+    run->upload->cuda->stage("forebay launch");
     if (what->blocks[FBY_PASS_EXPAND] > 0) {
         CALL(run, launch, what);
     }
-    run->feed->cuda->stage_end();
+    run->upload->cuda->stage_end();
 }
 
 /* Behind a launch. Where that has failed some of its kernels may be under way,
  * so it is done all the same. */
 static bool record_behind(struct run *run, void *event, void *stream)
 {
-    int code = run->feed->cuda->event_record(event, stream);
+    int code = run->upload->cuda->event_record(event, stream);
     if (run->err == FBY_OK) {
         run->err = fby_f_check(run, code);
     }
@@ -110,11 +111,11 @@ static void record_ready(struct run *run, struct out *out)
     out->leaving = out->ready;
 }
 
-static void submit(struct run *run, const struct fby_feed_batch *batch)
+static void submit(struct run *run, const struct fby_gpu_upload_batch *batch)
 {
-    struct fby_feed *self = run->feed;
-    struct out      *out  = (struct out *)(void *)batch->out;
-    struct lane     *lane = NULL;
+    struct fby_gpu_upload *self = run->upload;
+    struct out            *out  = (struct out *)(void *)batch->out;
+    struct lane           *lane = NULL;
     if (self->lost) {
         run->err = fby_because(run->why, FBY_SYS, "%s", self->why.text);
         return;
@@ -141,8 +142,8 @@ static void submit(struct run *run, const struct fby_feed_batch *batch)
     }
 }
 
-fby_err fby_feed_submit(struct fby_feed *self,
-    const struct fby_feed_batch *batch, struct fby_why *why)
+fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
+    const struct fby_gpu_upload_batch *batch, struct fby_why *why)
 {
     struct run run = fby_f_run(self, batch->epoch, batch->step, why);
     self->cuda->stage("forebay pin");
@@ -160,7 +161,7 @@ fby_err fby_feed_submit(struct fby_feed *self,
 }
 
 static fby_err ask_copied(
-    struct fby_feed *self, const struct arena *arena, struct fby_why *why)
+    struct fby_gpu_upload *self, const struct arena *arena, struct fby_why *why)
 {
     struct run run = fby_f_run(self, arena->epoch, arena->step, why);
     CALL(&run, use, self->config.device);
@@ -173,8 +174,8 @@ static fby_err ask_copied(
     return code == self->cuda->not_ready ? FBY_AGAIN : fby_f_check(&run, code);
 }
 
-fby_err fby_feed_copied(
-    struct fby_feed *self, uint32_t arena, struct fby_why *why)
+fby_err fby_gpu_upload_copied(
+    struct fby_gpu_upload *self, uint32_t arena, struct fby_why *why)
 {
     fby_err       err = FBY_OK;
     struct arena *at  = &self->arenas[arena];
@@ -191,10 +192,10 @@ fby_err fby_feed_copied(
 
 static void launch_fixed(struct run *run, struct out *out, void *stream)
 {
-    struct fby_feed *self = run->feed;
-    struct lane     *lane = out->lane;
-    out->lane             = NULL;
-    out->launch.stream    = stream;
+    struct fby_gpu_upload *self = run->upload;
+    struct lane           *lane = out->lane;
+    out->lane                   = NULL;
+    out->launch.stream          = stream;
     CALL(run, stream_wait, stream, lane->copied);
     if (self->leaving) {
         CALL(run, stream_wait, stream, self->left);
@@ -221,18 +222,18 @@ static void *visit_main(void *opaque)
 {
     struct visit *visit = opaque;
     struct run   *run   = &visit->run;
-    int           mode  = fby_f_enter(run->feed);
-    pthread_mutex_lock(&run->feed->lock);
+    int           mode  = fby_f_enter(run->upload);
+    pthread_mutex_lock(&run->upload->lock);
     visit->work(run, visit->out, visit->stream);
-    pthread_mutex_unlock(&run->feed->lock);
-    fby_f_leave(run->feed, mode);
+    pthread_mutex_unlock(&run->upload->lock);
+    fby_f_leave(run->upload, mode);
     return NULL;
 }
 
 static void *visit_there(void *opaque)
 {
     struct visit *visit = opaque;
-    CALL(&visit->run, use, visit->run.feed->config.device);
+    CALL(&visit->run, use, visit->run.upload->config.device);
     return visit_main(visit);
 }
 
@@ -242,8 +243,8 @@ static void *visit_there(void *opaque)
 static void pay_visit(struct visit *visit)
 {
     enum { OWN_STREAM = 2 };
-    struct fby_feed *self   = visit->run.feed;
-    int              chosen = self->config.device;
+    struct fby_gpu_upload *self   = visit->run.upload;
+    int                    chosen = self->config.device;
     if ((uintptr_t)visit->stream != OWN_STREAM) {
         (void)self->cuda->chosen(&chosen);
     }
@@ -263,8 +264,8 @@ static void hand_out(struct run *run, struct out *out, void *stream)
     }
 }
 
-fby_err fby_feed_hand_out(struct fby_feed *self, struct fby_feed_out *given,
-    void *stream, struct fby_why *why)
+fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
+    struct fby_gpu_upload_out *given, void *stream, struct fby_why *why)
 {
     struct out  *out   = (struct out *)(void *)given;
     struct visit visit = {
@@ -275,7 +276,7 @@ fby_err fby_feed_hand_out(struct fby_feed *self, struct fby_feed_out *given,
 
 static void let_go(struct run *run, struct out *out, void *stream)
 {
-    struct fby_feed *self = run->feed;
+    struct fby_gpu_upload *self = run->upload;
     CALL(run, event_record, out->released, stream);
     out->leaving = out->released;
     if (self->config.fixed) {
@@ -285,7 +286,7 @@ static void let_go(struct run *run, struct out *out, void *stream)
 }
 
 /* Nobody knows when its readers are done. */
-static void lose(struct fby_feed *self, struct out *out, const char *why)
+static void lose(struct fby_gpu_upload *self, struct out *out, const char *why)
 {
     pthread_mutex_lock(&self->lock);
     out->lost = true;
@@ -298,8 +299,8 @@ static void lose(struct fby_feed *self, struct out *out, const char *why)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_feed_let_go(
-    struct fby_feed *self, struct fby_feed_out *given, void *stream)
+void fby_gpu_upload_let_go(
+    struct fby_gpu_upload *self, struct fby_gpu_upload_out *given, void *stream)
 {
     struct out    *out   = (struct out *)(void *)given;
     struct fby_why why   = {""};

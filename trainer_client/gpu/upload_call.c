@@ -9,7 +9,7 @@
 fby_err fby_f_check(const struct run *run, int code)
 {
     struct fby_why call;
-    if (fby_cuda_check(run->feed->cuda, code, &call) == FBY_OK) {
+    if (fby_cuda_check(run->upload->cuda, code, &call) == FBY_OK) {
         return FBY_OK;
     }
     if (run->batch) {
@@ -20,26 +20,26 @@ fby_err fby_f_check(const struct run *run, int code)
     return fby_because(run->why, FBY_SYS, "CUDA: %.300s", call.text);
 }
 
-struct run fby_f_run(
-    struct fby_feed *self, uint64_t epoch, uint64_t step, struct fby_why *why)
+struct run fby_f_run(struct fby_gpu_upload *self, uint64_t epoch, uint64_t step,
+    struct fby_why *why)
 {
     return (struct run){
-        .feed  = self,
-        .batch = true,
-        .epoch = epoch,
-        .step  = step,
-        .why   = why,
+        .upload = self,
+        .batch  = true,
+        .epoch  = epoch,
+        .step   = step,
+        .why    = why,
     };
 }
 
-int fby_f_enter(const struct fby_feed *self)
+int fby_f_enter(const struct fby_gpu_upload *self)
 {
     int mode = self->cuda->thread_local_mode;
     (void)self->cuda->capture_mode(&mode);
     return mode;
 }
 
-void fby_f_leave(const struct fby_feed *self, int mode)
+void fby_f_leave(const struct fby_gpu_upload *self, int mode)
 {
     (void)self->cuda->capture_mode(&mode);
 }

@@ -12,9 +12,9 @@
 
 static void *their_memory(struct run *run)
 {
-    const struct fby_feed_config *config = &run->feed->config;
+    const struct fby_gpu_upload_config *config = &run->upload->config;
     void *memory = config->memory.allocate(config->memory.arg,
-        config->out_bytes, config->device, run->feed->memory);
+        config->out_bytes, config->device, run->upload->memory);
     if (memory == NULL) {
         run->err = fby_because(run->why, FBY_SYS,
             "the allocator has no %llu bytes for a batch's tensors",
@@ -26,21 +26,21 @@ static void *their_memory(struct run *run)
 /* Of the caller's, or ours; then the device has waited for it. */
 static void *usual_memory(struct run *run)
 {
-    const struct fby_feed_config *config = &run->feed->config;
-    void                         *memory = NULL;
+    const struct fby_gpu_upload_config *config = &run->upload->config;
+    void                               *memory = NULL;
     if (config->memory.allocate == NULL) {
         CALL(run, allocate, &memory, config->out_bytes);
         return memory;
     }
     memory = run->err == FBY_OK ? their_memory(run) : NULL;
-    CALL(run, stream_sync, run->feed->memory);
+    CALL(run, stream_sync, run->upload->memory);
     return memory;
 }
 
 /* After all that was ever done with it. */
-static void free_memory(struct fby_feed *self, void *memory)
+static void free_memory(struct fby_gpu_upload *self, void *memory)
 {
-    const struct fby_feed_memory *theirs = &self->config.memory;
+    const struct fby_gpu_upload_memory *theirs = &self->config.memory;
     if (memory == NULL) {
         return;
     }
@@ -53,7 +53,7 @@ static void free_memory(struct fby_feed *self, void *memory)
 
 /* What is given back from now on is so after the work that makes it and that
  * reads it. */
-static void await_out(struct fby_feed *self, const struct out *out)
+static void await_out(struct fby_gpu_upload *self, const struct out *out)
 {
     void *both[] = {out->ready, out->released};
     for (size_t i = 0; i < 2; i++) {
@@ -65,7 +65,7 @@ static void await_out(struct fby_feed *self, const struct out *out)
 
 /* What of it may be given back to others: none where it is lost. Our own goes
  * back with a call that waits for the device. */
-static void *memory_of(const struct fby_feed *self, const struct out *out)
+static void *memory_of(const struct fby_gpu_upload *self, const struct out *out)
 {
     bool ours = self->config.memory.allocate == NULL && !out->further;
     return self->fixed == NULL && (ours || !out->lost) ? out->public.memory
@@ -80,7 +80,7 @@ static struct out *make_out(struct run *run)
     return out;
 }
 
-static void destroy_out(struct fby_feed *self, struct out *out)
+static void destroy_out(struct fby_gpu_upload *self, struct out *out)
 {
     if (out->ready != NULL) {
         (void)self->cuda->event_destroy(out->ready);
@@ -95,7 +95,7 @@ static void destroy_out(struct fby_feed *self, struct out *out)
 
 void fby_f_make_outs(struct run *run)
 {
-    struct fby_feed *self = run->feed;
+    struct fby_gpu_upload *self = run->upload;
     if (self->config.fixed) {
         self->fixed = usual_memory(run);
         CALL(run, event_create, &self->left);
@@ -109,7 +109,7 @@ void fby_f_make_outs(struct run *run)
     }
 }
 
-void fby_f_destroy_outs(struct fby_feed *self)
+void fby_f_destroy_outs(struct fby_gpu_upload *self)
 {
     while (self->free != NULL) {
         struct out *out = self->free;
@@ -127,7 +127,7 @@ void fby_f_destroy_outs(struct fby_feed *self)
     }
 }
 
-static struct out *take_usual(struct fby_feed *self)
+static struct out *take_usual(struct fby_gpu_upload *self)
 {
     pthread_mutex_lock(&self->lock);
     struct out *out = self->free;
@@ -138,7 +138,7 @@ static struct out *take_usual(struct fby_feed *self)
     return out;
 }
 
-static void give_usual(struct fby_feed *self, struct out *out)
+static void give_usual(struct fby_gpu_upload *self, struct out *out)
 {
     pthread_mutex_lock(&self->lock);
     out->next  = self->free;
@@ -150,7 +150,7 @@ static void give_usual(struct fby_feed *self, struct out *out)
 
 void fby_f_make_pool(struct run *run)
 {
-    struct fby_feed *self = run->feed;
+    struct fby_gpu_upload *self = run->upload;
     if (run->err != FBY_OK || self->config.memory.allocate != NULL ||
         self->config.fixed) {
         return;
@@ -164,7 +164,7 @@ void fby_f_make_pool(struct run *run)
     }
 }
 
-static void give_further(struct fby_feed *self, struct out *out)
+static void give_further(struct fby_gpu_upload *self, struct out *out)
 {
     void *memory = memory_of(self, out);
     if (out->public.memory != NULL) { /* the fixed one goes back later */
@@ -181,8 +181,8 @@ static void give_further(struct fby_feed *self, struct out *out)
 /* What is given is there for other streams from an event on. */
 static void *further_memory(struct run *run, const struct out *out)
 {
-    struct fby_feed *self   = run->feed;
-    void            *memory = self->fixed;
+    struct fby_gpu_upload *self   = run->upload;
+    void                  *memory = self->fixed;
     if (memory != NULL || run->err != FBY_OK) {
         return memory;
     }
@@ -198,10 +198,10 @@ static void *further_memory(struct run *run, const struct out *out)
     return memory;
 }
 
-static struct out *take_further(struct fby_feed *self)
+static struct out *take_further(struct fby_gpu_upload *self)
 {
     struct fby_why why = {""};
-    struct run     run = {.feed = self, .why = &why};
+    struct run     run = {.upload = self, .why = &why};
     CALL(&run, use, self->config.device);
     int         mode   = fby_f_enter(self);
     struct out *out    = make_out(&run);
@@ -219,13 +219,15 @@ static struct out *take_further(struct fby_feed *self)
 
 /* ---- any of them --------------------------------------------------------- */
 
-struct fby_feed_out *fby_feed_take(struct fby_feed *self, bool further)
+struct fby_gpu_upload_out *fby_gpu_upload_take(
+    struct fby_gpu_upload *self, bool further)
 {
     struct out *out = further ? take_further(self) : take_usual(self);
     return out != NULL ? &out->public : NULL;
 }
 
-void fby_feed_give(struct fby_feed *self, struct fby_feed_out *given)
+void fby_gpu_upload_give(
+    struct fby_gpu_upload *self, struct fby_gpu_upload_out *given)
 {
     struct out *out = (struct out *)(void *)given;
     pthread_mutex_lock(&self->lock);

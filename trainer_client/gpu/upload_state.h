@@ -1,4 +1,4 @@
-/* upload_state.h - the feed from inside; only its own files include it.
+/* upload_state.h - the upload from inside; only its own files include it.
  *
  * Files: upload.c        create, stop, destroy; the lanes
  *        upload_outs.c   memory for tensors: made, taken, given back
@@ -29,8 +29,8 @@ struct arena {
 };
 
 struct out {
-    struct fby_feed_out public; /* first */
-    struct out  *next;          /* free */
+    struct fby_gpu_upload_out public; /* first */
+    struct out  *next;                /* free */
     bool         further;
     void        *ready;    /* event on the lane's stream */
     void        *released; /* event on the consumer's stream */
@@ -41,57 +41,57 @@ struct out {
     uint64_t               epoch, step;
 };
 
-struct fby_feed {
-    struct fby_feed_config config;
-    const struct fby_cuda *cuda;
-    struct fby_pinned     *pinned;
-    struct arena          *arenas;
-    struct lane            lanes[FBY_FEED_LANES];
-    void                  *pool;   /* for further outs */
-    void                  *memory; /* stream of what is given and taken back */
-    uint8_t               *fixed;  /* the one address */
-    bool                   out_lost; /* one that was given back */
-    void                  *left;     /* fixed: event, the last release */
-    bool                   leaving;
-    pthread_mutex_t        lock; /* guards all that changes */
-    uint32_t               turn; /* the next lane */
-    struct out            *free;
-    bool                   stopped;
-    bool                   lost; /* a release that could not be recorded: */
-    struct fby_why         why;
+struct fby_gpu_upload {
+    struct fby_gpu_upload_config config;
+    const struct fby_cuda       *cuda;
+    struct fby_pinned           *pinned;
+    struct arena                *arenas;
+    struct lane                  lanes[FBY_GPU_UPLOAD_LANES];
+    void                        *pool; /* for further outs */
+    void           *memory;   /* stream of what is given and taken back */
+    uint8_t        *fixed;    /* the one address */
+    bool            out_lost; /* one that was given back */
+    void           *left;     /* fixed: event, the last release */
+    bool            leaving;
+    pthread_mutex_t lock; /* guards all that changes */
+    uint32_t        turn; /* the next lane */
+    struct out     *free;
+    bool            stopped;
+    bool            lost; /* a release that could not be recorded: */
+    struct fby_why  why;
 };
 
 /* upload_call.c */
 /* The steps of a function end at the first call that fails. */
 struct run {
-    struct fby_feed *feed;
-    bool             batch; /* it is for one, of this place: */
-    uint64_t         epoch, step;
-    fby_err          err;
-    struct fby_why  *why;
+    struct fby_gpu_upload *upload;
+    bool                   batch; /* it is for one, of this place: */
+    uint64_t               epoch, step;
+    fby_err                err;
+    struct fby_why        *why;
 };
 
 /* For a batch; create and what is not of one begin with a run of their own. */
-struct run fby_f_run(
-    struct fby_feed *self, uint64_t epoch, uint64_t step, struct fby_why *why);
+struct run fby_f_run(struct fby_gpu_upload *self, uint64_t epoch, uint64_t step,
+    struct fby_why *why);
 
 /* What a call of this thread answered. Errors: FBY_SYS, with its name, and of
  * which batch it was. */
 FBY_CHECKED fby_err fby_f_check(const struct run *run, int code);
 
-#define CALL(run, function, ...)                                              \
-    do {                                                                      \
-        if ((run)->err == FBY_OK) {                                           \
-            (run)->err =                                                      \
-                fby_f_check((run), (run)->feed->cuda->function(__VA_ARGS__)); \
-        }                                                                     \
+#define CALL(run, function, ...)                                    \
+    do {                                                            \
+        if ((run)->err == FBY_OK) {                                 \
+            (run)->err = fby_f_check(                               \
+                (run), (run)->upload->cuda->function(__VA_ARGS__)); \
+        }                                                           \
     } while (0)
 
 /* While somebody captures a graph, only calls of his thread are of it: what is
  * called between these is of none. Leave with what enter returned. A thread of
  * ours uses the device before: even this call sets up the one it has chosen. */
-int  fby_f_enter(const struct fby_feed *self);
-void fby_f_leave(const struct fby_feed *self, int mode);
+int  fby_f_enter(const struct fby_gpu_upload *self);
+void fby_f_leave(const struct fby_gpu_upload *self, int mode);
 
 /* Do `work(arg)` on a thread of its own, and wait for it: the caller's goes on
  * with the device it chose, and sets up nothing on another. Errors in `run`. */
@@ -102,8 +102,8 @@ void fby_f_aside(struct run *run, void *(*work)(void *), void *arg);
  * usual memory is then allocated, and freeing it waits for the device. */
 void fby_f_make_pool(struct run *run);
 void fby_f_make_outs(struct run *run);
-/* Every out was given back, and the lanes are done. Copes with a feed that was
+/* Every out was given back, and the lanes are done. Copes with an upload that was
  * only begun. */
-void fby_f_destroy_outs(struct fby_feed *self);
+void fby_f_destroy_outs(struct fby_gpu_upload *self);
 
 #endif

@@ -119,7 +119,7 @@ static void clear_slot(struct fby_receiver *r, struct fby_request_id id)
 {
     int slot = fby_window_slot(r->window, id);
     if (slot != FBY_NO_SLOT) {
-        fby_slot_clear(&r->slots[slot]);
+        fby_request_slot_clear(&r->slots[slot]);
     }
 }
 
@@ -256,7 +256,7 @@ static void act_no_workers(
     r->warned_alone = true;
     r->told_busy    = false;
     fby_warn("NO-WORKERS", "%s", text.text);
-    fby_desk_waiting(r->desk, text.text);
+    fby_ready_queue_waiting(r->ready_queue, text.text);
 }
 
 static void act_fail(struct fby_receiver *r, const struct fby_action *action)
@@ -313,6 +313,6 @@ void fby_r_act(struct fby_receiver *r)
         r->warned_alone = false;
         fby_info(
             "WORKERS-BACK", "%u can be asked", fby_window_usable(r->window));
-        fby_desk_waiting(r->desk, "");
+        fby_ready_queue_waiting(r->ready_queue, "");
     }
 }

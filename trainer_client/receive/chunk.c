@@ -26,11 +26,11 @@ static struct target place_of(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
     const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
-    struct fby_slot             *to     = &r->slots[slot];
+    struct fby_request_slot     *to     = &r->slots[slot];
     if (fby_setup_is_compact(r->setup, chunk->field)) {
         uint32_t index = fby_layout_index(layout, chunk->field, chunk->number);
         const struct fby_place *place =
-            fby_slot_place(to, r->setup, index, chunk);
+            fby_request_slot_place(to, r->setup, index, chunk);
         return (struct target){to->arena + place->at, place->packed};
     }
     return (struct target){.at = to->memory +
@@ -81,7 +81,7 @@ static bool decodes(const struct fby_receiver *r, int slot,
 {
     const struct fby_codec_job job = job_of(r, slot, chunk);
     const struct target        to  = place_of(r, slot, chunk);
-    return fby_slot_fill(
+    return fby_request_slot_fill(
                &job, payload_of(chunk, frame), chunk, to.packed, to.at) &&
            (!r->setup->verify_decoded ||
                fby_xxh64(to.at, chunk->raw_bytes) == chunk->raw_hash);
@@ -104,7 +104,7 @@ static bool keep(struct fby_receiver *r, int slot,
     }
     uint32_t index = fby_layout_index(
         &r->assemblies[slot].layout, chunk->field, chunk->number);
-    fby_slot_keep(&r->slots[slot], index, chunk, frame);
+    fby_request_slot_keep(&r->slots[slot], index, chunk, frame);
     return true;
 }
 
@@ -123,7 +123,7 @@ static bool finish_here(struct fby_receiver *r, int slot,
 {
     bool    small    = chunk->raw_bytes <= SMALL;
     int64_t begun_ns = fby_now_ns();
-    if (!small && !fby_slot_keeps(r->setup, chunk)) {
+    if (!small && !fby_request_slot_keeps(r->setup, chunk)) {
         return false;
     }
     bool good =
@@ -193,7 +193,7 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 /* On a GPU a slot is free when it was copied. */
 static void release(struct fby_receiver *r, int slot)
 {
-    if (r->feed == NULL) {
+    if (r->upload == NULL) {
         fby_window_release(r->window, r->now_ns, slot);
         return;
     }
@@ -207,7 +207,7 @@ static void release_copied(struct fby_receiver *r)
     for (uint32_t i = 0; i < r->n_slots && r->n_copying > 0; i++) {
         fby_err err = FBY_AGAIN;
         if (r->slots[i].copying) {
-            err = fby_feed_copied(r->feed, i, &why);
+            err = fby_gpu_upload_copied(r->upload, i, &why);
         }
         if (err != FBY_OK && err != FBY_AGAIN) {
             fby_r_fail(r, FOREBAY_SYSTEM, &why);

@@ -18,12 +18,12 @@ static void forget(struct fby_candidate *c)
     free(c->shards);
 }
 
-void fby_election_fini(struct fby_election *self)
+void fby_dataset_agreement_fini(struct fby_dataset_agreement *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         forget(&self->candidates[i]);
     }
-    *self = (struct fby_election){0};
+    *self = (struct fby_dataset_agreement){0};
 }
 
 struct short_hex {
@@ -51,8 +51,8 @@ static fby_err pin_one(struct fby_maybe_digest *mine,
     return FBY_OK;
 }
 
-fby_err fby_election_pin(struct fby_election *self,
-    const struct fby_maybe_digest            *data,
+fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
+    const struct fby_maybe_digest                              *data,
     const struct fby_maybe_digest *fingerprint, const char *by,
     struct fby_why *why)
 {
@@ -86,8 +86,8 @@ static struct fby_shard_info *copy_shards(const struct fby_opened *opened)
     return copy;
 }
 
-void fby_election_vote(
-    struct fby_election *self, const char *who, const struct fby_opened *opened)
+void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
+    const char *who, const struct fby_opened *opened)
 {
     for (uint32_t i = 0; i < self->n; i++) {
         if (says(&self->candidates[i], opened)) {
@@ -156,7 +156,8 @@ static fby_err tie(const struct fby_candidate *a, const struct fby_candidate *b,
         show(&a->data).text, a->who, show(&b->data).text, b->who, where.text);
 }
 
-static fby_err not_pinned(const struct fby_election *self, struct fby_why *why)
+static fby_err not_pinned(
+    const struct fby_dataset_agreement *self, struct fby_why *why)
 {
     const struct fby_candidate *c    = &self->candidates[0];
     bool                        data = !matches(&self->data, &c->data);
@@ -173,7 +174,7 @@ struct poll { /* the two candidates with most votes that fit the pins */
     const struct fby_candidate *second;
 };
 
-static struct poll count(const struct fby_election *self)
+static struct poll count(const struct fby_dataset_agreement *self)
 {
     struct poll poll = {NULL, NULL};
     for (uint32_t i = 0; i < self->n; i++) {
@@ -192,8 +193,8 @@ static struct poll count(const struct fby_election *self)
     return poll;
 }
 
-fby_err fby_election_decide(const struct fby_election *self, bool all,
-    const struct fby_candidate **out, struct fby_why *why)
+fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
+    bool all, const struct fby_candidate **out, struct fby_why *why)
 {
     struct poll poll   = count(self);
     bool        pinned = self->data.known && self->fingerprint.known;

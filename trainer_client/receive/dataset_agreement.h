@@ -21,7 +21,7 @@ struct fby_candidate { /* one answer, and who gave it */
     char                   who[FBY_WHO_SIZE]; /* the first to say so */
 };
 
-struct fby_election {
+struct fby_dataset_agreement {
     struct fby_maybe_digest data;        /* pinned */
     struct fby_maybe_digest fingerprint; /* pinned */
     const char             *pinned_by;   /* "the token", "the job" */
@@ -30,25 +30,26 @@ struct fby_election {
 };
 
 /* Starts zeroed. */
-void fby_election_fini(struct fby_election *self);
+void fby_dataset_agreement_fini(struct fby_dataset_agreement *self);
 
 /* Bind it to digests known from elsewhere; unknown ones bind nothing. What
  * was pinned before stays.
  * Errors: FBY_CONFIG when two pins differ; `why` has both values. */
-FBY_CHECKED fby_err fby_election_pin(struct fby_election *self,
-    const struct fby_maybe_digest                        *data,
+FBY_CHECKED fby_err fby_dataset_agreement_pin(
+    struct fby_dataset_agreement *self, const struct fby_maybe_digest *data,
     const struct fby_maybe_digest *fingerprint, const char *by,
     struct fby_why *why);
 
 /* The answer of worker `who`, which has not voted. */
-void fby_election_vote(struct fby_election *self, const char *who,
-    const struct fby_opened *opened);
+void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
+    const char *who, const struct fby_opened *opened);
 
 /* Decide. `all` says that no further answer is waited for; a pin is decided
  * by its first match.
  * Errors: FBY_AGAIN more answers are needed, FBY_CONFIG a tie, or no answer
  *         is the pinned one; `why` says both values. */
-FBY_CHECKED fby_err fby_election_decide(const struct fby_election *self,
-    bool all, const struct fby_candidate **out, struct fby_why *why);
+FBY_CHECKED fby_err fby_dataset_agreement_decide(
+    const struct fby_dataset_agreement *self, bool all,
+    const struct fby_candidate **out, struct fby_why *why);
 
 #endif

@@ -1,4 +1,4 @@
-/* deliver.c - complete answers become batches on the desk. */
+/* deliver.c - complete answers become batches on the ready queue. */
 #include "trainer_client/receive/state.h"
 
 #include <stdio.h>
@@ -16,8 +16,8 @@ static void put_token(const struct fby_receiver *r,
     bool     last  = assembly->wanted.step + 1 == steps;
     struct fby_token token = {
         .content     = r->setup->content_digest,
-        .data        = r->election.data.digest,
-        .fingerprint = r->election.fingerprint.digest,
+        .data        = r->agreement.data.digest,
+        .fingerprint = r->agreement.fingerprint.digest,
         .seed        = r->setup->seed,
         .epoch       = assembly->wanted.epoch + (last ? 1 : 0),
         .step        = last ? 0 : assembly->wanted.step + 1,
@@ -45,7 +45,7 @@ static void put_rows(const struct fby_receiver *r,
     for (uint32_t i = 0; i < wanted->rows; i++) {
         batch->valid[i] = wanted->first_row + i < exist ? 1 : 0;
     }
-    if (r->feed == NULL) {
+    if (r->upload == NULL) {
         memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
             batch->valid, wanted->rows);
     }
@@ -115,7 +115,7 @@ static void lay_down(struct fby_receiver *r, int slot)
     task->sent   = assembly->sent;
     task->batch  = batch;
     fby_r_report(r); /* who has the batch, sees what led to it */
-    fby_desk_put(r->desk, batch);
+    fby_ready_queue_put(r->ready_queue, batch);
     fby_unpack_put(r->unpack, task);
 }
 
@@ -187,13 +187,13 @@ static bool have_spare(struct fby_receiver *r, bool hungry)
     if (r->spare != NULL) {
         return true;
     }
-    fby_err err = fby_shelf_take(r->shelf, hungry, &r->spare);
+    fby_err err = fby_batch_pool_take(r->batch_pool, hungry, &r->spare);
     if (err == FBY_SYS) {
         (void)fby_because(&why, err, "no memory for a batch of %llu bytes",
             (unsigned long long)r->setup->out_bytes);
         fby_r_fail(r, FOREBAY_SYSTEM, &why);
     } else if (err == FBY_FULL) {
-        fby_desk_look_again(r->desk);
+        fby_ready_queue_look_again(r->ready_queue);
     }
     return err == FBY_OK;
 }
@@ -203,7 +203,7 @@ static bool take_one(struct fby_receiver *r)
 {
     struct fby_window_batch taken;
     bool                    hungry = false;
-    if (r->over || !fby_desk_has_room(r->desk, &hungry) ||
+    if (r->over || !fby_ready_queue_has_room(r->ready_queue, &hungry) ||
         !have_spare(r, hungry)) {
         return false;
     }
@@ -211,7 +211,7 @@ static bool take_one(struct fby_receiver *r)
     if (err == FBY_GONE) {
         r->over = true;
         fby_r_report(r); /* whoever sees the end sees all of it counted */
-        fby_desk_end(r->desk);
+        fby_ready_queue_end(r->ready_queue);
     } else if (err == FBY_IO) {
         fby_r_window_failed(r);
     }
@@ -277,5 +277,5 @@ void fby_r_report(struct fby_receiver *r)
         stats.workers_known += r->peers[i].used ? 1 : 0;
     }
     add_stages(r, &stats);
-    fby_desk_report(r->desk, &stats);
+    fby_ready_queue_report(r->ready_queue, &stats);
 }

@@ -47,14 +47,14 @@ void fby_r_open_begin(struct fby_receiver *r)
             .known = true, .digest = setup->token.data};
         const struct fby_maybe_digest fingerprint = {
             .known = true, .digest = setup->token.fingerprint};
-        fby_err err = fby_election_pin(
-            &r->election, &data, &fingerprint, "the token", NULL);
+        fby_err err = fby_dataset_agreement_pin(
+            &r->agreement, &data, &fingerprint, "the token", NULL);
         (void)err; /* the first pin cannot differ from another */
     }
     struct fby_why why = {""};
     (void)fby_because(
         &why, FBY_AGAIN, "no answer from the server %s", setup->server);
-    fby_desk_waiting(r->desk, why.text);
+    fby_ready_queue_waiting(r->ready_queue, why.text);
 }
 
 void fby_r_send_open(struct fby_receiver *r, int peer)
@@ -71,8 +71,8 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
                 .open        = p->open,
                 .content     = {r->setup->content.data, r->setup->content.size},
                 .location    = r->setup->location.pattern,
-                .data        = r->election.data,
-                .fingerprint = r->election.fingerprint,
+                .data        = r->agreement.data,
+                .fingerprint = r->agreement.fingerprint,
             },
     };
     fby_r_to_peer(r, peer, &open);
@@ -92,12 +92,12 @@ void fby_r_set_aside(
 static void describe_other(
     const struct fby_receiver *r, const struct fby_peer *p, struct fby_why *out)
 {
-    const struct fby_digest *data = &r->election.data.digest;
+    const struct fby_digest *data = &r->agreement.data.digest;
     bool                     same = fby_digest_equal(&p->data, data);
     const char              *what = same ? "fingerprint" : "data digest";
     const struct fby_digest *here = same ? &p->fingerprint : &p->data;
     const struct fby_digest *want =
-        same ? &r->election.fingerprint.digest : data;
+        same ? &r->agreement.fingerprint.digest : data;
     char a[17];
     char b[17];
     (void)fby_because(out, FBY_STALE, "%s %s, the stream has %s", what,
@@ -106,8 +106,8 @@ static void describe_other(
 
 static bool agrees(const struct fby_receiver *r, const struct fby_peer *p)
 {
-    return fby_digest_equal(&p->data, &r->election.data.digest) &&
-           fby_digest_equal(&p->fingerprint, &r->election.fingerprint.digest);
+    return fby_digest_equal(&p->data, &r->agreement.data.digest) &&
+           fby_digest_equal(&p->fingerprint, &r->agreement.fingerprint.digest);
 }
 
 /* Once the stream is bound, a worker agrees or is left aside. */
@@ -145,7 +145,7 @@ void fby_r_opened(
     if (r->opened) {
         judge(r, peer);
     } else if (!voted) {
-        fby_election_vote(&r->election, p->who, opened);
+        fby_dataset_agreement_vote(&r->agreement, p->who, opened);
     }
 }
 
@@ -181,8 +181,8 @@ void fby_r_scanning(
         struct fby_why why = {""};
         (void)fby_because(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
             p->who, p->scan_done, p->scan_total);
-        fby_desk_waiting(r->desk, why.text);
-        fby_desk_scanning(r->desk, p->scan_done, p->scan_total);
+        fby_ready_queue_waiting(r->ready_queue, why.text);
+        fby_ready_queue_scanning(r->ready_queue, p->scan_done, p->scan_total);
     }
 }
 
@@ -292,8 +292,8 @@ static void fill_info(const struct fby_receiver *r,
         .end_step        = plan->total,
     };
     fby_hex(setup->content_digest.bytes, 32, info->content_digest);
-    fby_hex(r->election.data.digest.bytes, 32, info->data_digest);
-    fby_hex(r->election.fingerprint.digest.bytes, 32, info->fingerprint);
+    fby_hex(r->agreement.data.digest.bytes, 32, info->data_digest);
+    fby_hex(r->agreement.fingerprint.digest.bytes, 32, info->fingerprint);
     snprintf(info->job, sizeof(info->job), "%s", setup->job);
 }
 
@@ -321,8 +321,8 @@ static fby_err start_window(struct fby_receiver *r, struct fby_why *why)
     if (err == FBY_OK) {
         struct forebay_info info;
         fill_info(r, &plan, &info);
-        fby_desk_waiting(r->desk, "");
-        fby_desk_opened(r->desk, &info);
+        fby_ready_queue_waiting(r->ready_queue, "");
+        fby_ready_queue_opened(r->ready_queue, &info);
     }
     return err;
 }
@@ -332,8 +332,8 @@ static void bind_stream(
 {
     struct fby_why why = {""};
     r->opened          = true;
-    r->election.data   = (struct fby_maybe_digest){true, winner->data};
-    r->election.fingerprint =
+    r->agreement.data  = (struct fby_maybe_digest){true, winner->data};
+    r->agreement.fingerprint =
         (struct fby_maybe_digest){true, winner->fingerprint};
     take_samples(r, winner);
     fby_membership_pin(
@@ -411,9 +411,10 @@ static void decide(struct fby_receiver *r)
     } else if (r->settle_ns == 0) {
         r->settle_ns = r->now_ns + fby_timer_ns(SETTLE_NS);
     }
-    bool    agreed  = r->election.n == 1 && failed == 0;
+    bool    agreed  = r->agreement.n == 1 && failed == 0;
     bool    settled = all && (agreed || r->now_ns >= r->settle_ns);
-    fby_err err     = fby_election_decide(&r->election, settled, &winner, &why);
+    fby_err err =
+        fby_dataset_agreement_decide(&r->agreement, settled, &winner, &why);
     if (err == FBY_OK) {
         bind_stream(r, winner);
     } else if (err != FBY_AGAIN) {

@@ -32,7 +32,7 @@ void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
 {
     if (!r->over) {
         r->over = true;
-        fby_desk_fail(r->desk, status, why);
+        fby_ready_queue_fail(r->ready_queue, status, why);
     }
 }
 
@@ -77,12 +77,12 @@ static void read_socket(
 
 static int gather(struct fby_receiver *r)
 {
-    const struct fby_bell *bells[FBY_R_BELLS] = {
-        &r->desk->bell, fby_shelf_bell(r->shelf), fby_unpack_bell(r->unpack)};
-    int n = 0;
-    for (; n < FBY_R_BELLS; n++) {
+    const struct fby_wakeup *wakeups[FBY_R_WAKEUPS] = {&r->ready_queue->wakeup,
+        fby_batch_pool_wakeup(r->batch_pool), fby_unpack_wakeup(r->unpack)};
+    int                      n                      = 0;
+    for (; n < FBY_R_WAKEUPS; n++) {
         r->items[n] =
-            (zmq_pollitem_t){.fd = bells[n]->fd, .events = ZMQ_POLLIN};
+            (zmq_pollitem_t){.fd = wakeups[n]->fd, .events = ZMQ_POLLIN};
     }
     r->items[n++] = (zmq_pollitem_t){.socket = r->server, .events = ZMQ_POLLIN};
     for (int peer = 0; peer < r->n_peers; peer++) {
@@ -122,18 +122,18 @@ static int64_t deadline(struct fby_receiver *r)
 
 static void read_all(struct fby_receiver *r, int n)
 {
-    struct fby_bell bells[FBY_R_BELLS];
-    for (int i = 0; i < FBY_R_BELLS; i++) {
-        bells[i].fd = r->items[i].fd;
+    struct fby_wakeup wakeups[FBY_R_WAKEUPS];
+    for (int i = 0; i < FBY_R_WAKEUPS; i++) {
+        wakeups[i].fd = r->items[i].fd;
         if ((r->items[i].revents & ZMQ_POLLIN) != 0) {
-            fby_bell_clear(&bells[i]);
+            fby_wakeup_clear(&wakeups[i]);
         }
     }
     fby_r_finished(r);
-    if ((r->items[FBY_R_BELLS].revents & ZMQ_POLLIN) != 0) {
+    if ((r->items[FBY_R_WAKEUPS].revents & ZMQ_POLLIN) != 0) {
         read_socket(r, &r->server, FBY_NO_PEER, server_frame);
     }
-    for (int i = FBY_R_BELLS + 1; i < n; i++) {
+    for (int i = FBY_R_WAKEUPS + 1; i < n; i++) {
         int peer = r->item_peer[i];
         if ((r->items[i].revents & ZMQ_POLLIN) != 0 &&
             r->peers[peer].socket == r->items[i].socket) {
@@ -229,8 +229,9 @@ static fby_err make_slots(struct fby_receiver *r, struct fby_why *why)
         fby_assembly_init(&r->assemblies[i], setup->layout.n_chunks);
     }
     for (uint32_t i = 0; i < r->n_slots; i++) {
-        uint8_t *arena = r->feed != NULL ? fby_feed_arena(r->feed, i) : NULL;
-        if (fby_slot_init(&r->slots[i], setup, arena) != FBY_OK) {
+        uint8_t *arena =
+            r->upload != NULL ? fby_gpu_upload_arena(r->upload, i) : NULL;
+        if (fby_request_slot_init(&r->slots[i], setup, arena) != FBY_OK) {
             return fby_because(why, FBY_SYS,
                 "no memory for %u slots of %llu bytes", r->n_slots,
                 (unsigned long long)setup->layout.slot_bytes);
@@ -260,7 +261,8 @@ static fby_err start(struct fby_receiver *r, struct fby_why *why)
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    fby_err err = fby_unpack_create(r->setup, r->feed, r->desk, &r->unpack);
+    fby_err err =
+        fby_unpack_create(r->setup, r->upload, r->ready_queue, &r->unpack);
     if (err == FBY_OK) {
         err = make_sockets(r, why);
     }
@@ -284,9 +286,9 @@ fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
 {
     struct fby_receiver *r = fby_zalloc(sizeof(*r));
     r->setup               = parts->setup;
-    r->desk                = parts->desk;
-    r->shelf               = parts->shelf;
-    r->feed                = parts->feed;
+    r->ready_queue         = parts->ready_queue;
+    r->batch_pool          = parts->batch_pool;
+    r->upload              = parts->upload;
     r->session             = fby_session_random();
     r->orders              = fby_zalloc(sizeof(*r->orders));
     fby_err err            = make_window(r, why);
@@ -312,7 +314,7 @@ static void free_slots(struct fby_receiver *r)
         }
     }
     for (uint32_t i = 0; i < r->n_slots && r->slots != NULL; i++) {
-        fby_slot_fini(&r->slots[i], r->setup);
+        fby_request_slot_fini(&r->slots[i], r->setup);
     }
     free(r->assemblies);
     free(r->slots);
@@ -339,12 +341,12 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
     *self_p = NULL;
     if (r->running) {
         atomic_store(&r->stop, true);
-        fby_bell_ring(&r->desk->bell);
+        fby_wakeup_send(&r->ready_queue->wakeup);
         pthread_join(r->thread, NULL);
     }
     fby_unpack_destroy(&r->unpack);
-    if (r->feed != NULL) {
-        fby_feed_stop(r->feed);
+    if (r->upload != NULL) {
+        fby_gpu_upload_stop(r->upload);
     }
     fby_dealer_close(&r->server);
     if (r->spare != NULL) {
@@ -354,7 +356,7 @@ void fby_receiver_destroy(struct fby_receiver **self_p)
         fby_order_destroy(&r->orders->order[i]);
     }
     free(r->orders);
-    fby_election_fini(&r->election);
+    fby_dataset_agreement_fini(&r->agreement);
     fby_window_destroy(&r->window);
     free_slots(r);
     free_peers(r);

@@ -2,7 +2,7 @@
  *
  * It polls the server and the workers in use, tells the window what came, does
  * what the window decides, passes chunks to the decode threads and lays
- * finished batches on the desk. Opening is its first phase, not another
+ * finished batches on the ready queue. Opening is its first phase, not another
  * thread's: the same loop, until the data is agreed on. */
 #ifndef FBY_CLIENT_RECEIVE_RECEIVER_H
 #define FBY_CLIENT_RECEIVE_RECEIVER_H
@@ -16,12 +16,12 @@ struct fby_receiver;
 
 struct fby_receiver_parts { /* borrowed; must outlive it */
     const struct fby_setup *setup;
-    struct fby_desk        *desk;
-    struct fby_shelf       *shelf;
-    struct fby_feed        *feed; /* NULL: batches stay on the host */
+    struct fby_ready_queue *ready_queue;
+    struct fby_batch_pool  *batch_pool;
+    struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
 };
 
-/* Start the thread; how opening goes is seen on the desk.
+/* Start the thread; how opening goes is seen on the ready queue.
  * Errors: FBY_SYS, FBY_CONFIG, with `why`. */
 FBY_CHECKED fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     struct fby_receiver **out, struct fby_why *why);

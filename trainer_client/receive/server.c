@@ -14,10 +14,11 @@ static void on_joined(struct fby_receiver *r, const struct fby_message *m)
         return; /* the server compares what we say */
     }
     if (!r->listed) {
-        fby_desk_waiting(r->desk, "the server knows of no worker yet");
+        fby_ready_queue_waiting(
+            r->ready_queue, "the server knows of no worker yet");
     }
-    if (fby_election_pin(&r->election, &m->joined.data, &m->joined.fingerprint,
-            "the job", &why) != FBY_OK) {
+    if (fby_dataset_agreement_pin(&r->agreement, &m->joined.data,
+            &m->joined.fingerprint, "the job", &why) != FBY_OK) {
         fby_r_fail(r, FOREBAY_CONFIG, &why);
     }
 }

@@ -6,7 +6,7 @@
  *        worker.c   control messages of workers
  *        chunk.c    chunks, and what the decode threads made of them
  *        act.c      what the window decides
- *        deliver.c  from the window to the desk; statistics */
+ *        deliver.c  from the window to the ready queue; statistics */
 #ifndef FBY_CLIENT_RECEIVE_STATE_H
 #define FBY_CLIENT_RECEIVE_STATE_H
 
@@ -25,9 +25,9 @@
 #include "trainer_client/window/window.h"
 
 enum {
-    FBY_R_ORDERS = 8,  /* epochs whose order is kept */
-    FBY_R_BURST  = 64, /* messages of one socket in a turn */
-    FBY_R_BELLS  = 3
+    FBY_R_ORDERS  = 8,  /* epochs whose order is kept */
+    FBY_R_BURST   = 64, /* messages of one socket in a turn */
+    FBY_R_WAKEUPS = 3
 };
 
 /* What we tell the window of a refusal; it gives it back on failure. Those
@@ -52,9 +52,9 @@ struct fby_r_empty { /* a request for no rows, which we answer ourselves */
 
 struct fby_receiver {
     const struct fby_setup *setup;
-    struct fby_desk        *desk;
-    struct fby_shelf       *shelf;
-    struct fby_feed        *feed; /* NULL: batches stay on the host */
+    struct fby_ready_queue *ready_queue;
+    struct fby_batch_pool  *batch_pool;
+    struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
     struct fby_unpack      *unpack;
     pthread_t               thread;
     bool                    running;
@@ -72,27 +72,27 @@ struct fby_receiver {
     struct fby_window        *window;
     struct fby_peer          *peers;
     int                       n_peers; /* so many numbers were ever in use */
-    zmq_pollitem_t           *items;   /* bells, server, peers */
+    zmq_pollitem_t           *items;   /* wakeups, server, peers */
     int                      *item_peer;
     struct fby_assembly      *assemblies; /* one a slot, then one an audit */
-    struct fby_slot          *slots;
+    struct fby_request_slot  *slots;
     uint32_t                  n_slots;
     uint32_t                  n_copying; /* slots being copied to a GPU */
     struct fby_codec_scratch *codec_scratch;
     struct fby_r_orders      *orders;
     struct fby_r_empty       *empty; /* as many as slots and audits */
     uint32_t                  n_empty;
-    struct forebay_batch     *spare; /* taken from the shelf, not yet filled */
+    struct forebay_batch     *spare; /* taken from the pool, not yet filled */
 
     /* opening */
-    struct fby_election election;
-    bool                opened;
-    bool                over;   /* ended or failed: nothing more is laid down */
-    bool                listed; /* a list of workers has come */
-    int64_t             settle_ns; /* all have answered: decide then; 0: no */
-    uint64_t            samples;
-    uint32_t           *shard_samples;
-    uint32_t            n_shards;
+    struct fby_dataset_agreement agreement;
+    bool                         opened;
+    bool      over;      /* ended or failed: nothing more is laid down */
+    bool      listed;    /* a list of workers has come */
+    int64_t   settle_ns; /* all have answered: decide then; 0: no */
+    uint64_t  samples;
+    uint32_t *shard_samples;
+    uint32_t  n_shards;
 
     struct fby_why cannot; /* the last CANNOT, for people */
     struct fby_why aside;  /* the last worker set aside, likewise */

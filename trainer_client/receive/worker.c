@@ -103,7 +103,7 @@ static void tell_busy(struct fby_receiver *r, int peer)
             "%s is busy: it has no room, memory or files for a batch now, and "
             "is asked again; where that lasts its log says why",
             r->peers[peer].who);
-        fby_desk_waiting(r->desk, why.text);
+        fby_ready_queue_waiting(r->ready_queue, why.text);
         r->told_busy = true;
     }
 }
@@ -182,7 +182,7 @@ static void on_header(
     }
     if (r->told_busy) {
         r->told_busy = false;
-        fby_desk_waiting(r->desk, "");
+        fby_ready_queue_waiting(r->ready_queue, "");
     }
     (void)fby_window_header(
         r->window, r->now_ns, peer, header->request, n_chunks);

@@ -339,8 +339,8 @@ static fby_err take_device(struct fby_setup *self,
     if (self->device != NULL && !any) {
         return FBY_OK;
     }
-    fby_err err =
-        fby_feed_device(fby_cuda(), any ? "cuda" : name, &self->gpu, &reason);
+    fby_err err = fby_gpu_device_number(
+        fby_cuda(), any ? "cuda" : name, &self->gpu, &reason);
     if (err != FBY_OK && any) {
         fby_info("DEVICE-HOST", "%s", reason.text);
         return FBY_OK;
@@ -356,7 +356,7 @@ static fby_err take_device(struct fby_setup *self,
     self->cuda          = fby_cuda();
     self->any_device    = any;
     self->fixed_outputs = o->fixed_outputs;
-    self->memory        = (struct fby_feed_memory){
+    self->memory        = (struct fby_gpu_upload_memory){
                .allocate = o->allocate,
                .free     = o->deallocate,
                .arg      = o->allocate_arg,
@@ -410,7 +410,7 @@ void fby_setup_leave_gpu(struct fby_setup *self)
     self->arena_bytes   = 0;
     self->work_bytes    = 0;
     self->fixed_outputs = false;
-    self->memory        = (struct fby_feed_memory){0};
+    self->memory        = (struct fby_gpu_upload_memory){0};
 }
 
 typedef fby_err take_fn(struct fby_setup *self,

@@ -51,9 +51,9 @@ struct fby_setup {
     int                      gpu;
     bool                     any_device; /* the GPU is not asked for by name */
     bool                     fixed_outputs;
-    struct fby_feed_memory   memory;
-    uint64_t                 arena_bytes; /* of a batch on its way to a GPU */
-    uint64_t                 work_bytes;  /* behind it, there only */
+    struct fby_gpu_upload_memory memory;
+    uint64_t arena_bytes;                 /* of a batch on its way to a GPU */
+    uint64_t work_bytes;                  /* behind it, there only */
     uint64_t work_offset[FBY_MAX_FIELDS]; /* from the arena's beginning, where
                                              rows are gathered */
     uint64_t window_bytes;

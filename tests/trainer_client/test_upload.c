@@ -1,5 +1,5 @@
-/* A feed that cannot be opened, or whose memory cannot be pinned. */
-#include "tests/trainer_client/feed_rig.h"
+/* An upload that cannot be opened, or whose memory cannot be pinned. */
+#include "tests/trainer_client/upload_rig.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -11,32 +11,32 @@ static void nothing_is_left(void)
     assert_int_equal(fake_cuda_counts().live, 0);
 }
 
-/* True if a feed opens while the call of `function` that follows `n` others
+/* True if an upload opens while the call of `function` that follows `n` others
  * fails. */
 static bool opens(bool fixed, const char *function, uint32_t n)
 {
-    struct fby_feed             *feed = NULL;
-    struct fby_why               why  = {""};
-    char                         words[64];
-    const struct fby_feed_config config = {.cuda = fby_cuda(),
-        .n_arenas                                = 2,
-        .arena_bytes                             = ARENA,
-        .n_outs                                  = 2,
-        .out_bytes                               = BYTES,
-        .fixed                                   = fixed};
+    struct fby_gpu_upload             *upload = NULL;
+    struct fby_why                     why    = {""};
+    char                               words[64];
+    const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
+        .n_arenas                                      = 2,
+        .arena_bytes                                   = ARENA,
+        .n_outs                                        = 2,
+        .out_bytes                                     = BYTES,
+        .fixed                                         = fixed};
     (void)snprintf(words, sizeof(words), "CUDA: %s failed with 719", function);
     fake_cuda_begin(1);
     fake_cuda_fail_once(function, n);
-    fby_err err = fby_feed_create(&config, &feed, &why);
+    fby_err err = fby_gpu_upload_create(&config, &upload, &why);
     if (err == FBY_OK) {
         fake_cuda_await_pins(2);
         fake_cuda_fail(NULL);
-        fby_feed_destroy(&feed);
+        fby_gpu_upload_destroy(&upload);
     } else {
         assert_int_equal(err, FBY_SYS);
         assert_memory_equal(why.text, words, strlen(words));
     }
-    assert_null(feed);
+    assert_null(upload);
     nothing_is_left();
     return err == FBY_OK;
 }
@@ -51,10 +51,11 @@ static void a_failed_call_while_opening_leaks_nothing(void **state)
     } calls[] = {
         {"cudaSetDevice", 1, 1},
         {"cudaFuncGetAttributes", 1, 1},
-        {"cudaStreamCreateWithFlags", FBY_FEED_LANES + 1, FBY_FEED_LANES + 1},
-        {"cudaMalloc", FBY_FEED_LANES + 2, FBY_FEED_LANES + 1},
+        {"cudaStreamCreateWithFlags", FBY_GPU_UPLOAD_LANES + 1,
+            FBY_GPU_UPLOAD_LANES + 1},
+        {"cudaMalloc", FBY_GPU_UPLOAD_LANES + 2, FBY_GPU_UPLOAD_LANES + 1},
         {"cudaEventCreateWithFlags", 2 + 2 * 2,
-            2 * FBY_FEED_LANES + 2 + 1 + 2 * 2},
+            2 * FBY_GPU_UPLOAD_LANES + 2 + 1 + 2 * 2},
     };
     for (uint32_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
         for (uint32_t k = 0; k < calls[i].n; k++) {
@@ -64,8 +65,8 @@ static void a_failed_call_while_opening_leaks_nothing(void **state)
             assert_false(opens(true, calls[i].function, k));
         }
     }
-    assert_true(opens(false, "cudaMalloc", FBY_FEED_LANES + 2));
-    assert_true(opens(true, "cudaMalloc", FBY_FEED_LANES + 1));
+    assert_true(opens(false, "cudaMalloc", FBY_GPU_UPLOAD_LANES + 2));
+    assert_true(opens(true, "cudaMalloc", FBY_GPU_UPLOAD_LANES + 1));
     assert_true(opens(false, "cudaMemPoolCreate", 0));
 }
 
@@ -98,22 +99,23 @@ static void an_allocator_without_memory_leaves_nothing_behind(void **state)
     (void)state;
     feeds_device = 1;
     for (uint32_t n = 0; n < 4; n++) {
-        struct fby_feed             *feed   = NULL;
-        struct fby_why               why    = {""};
-        struct heap                  heap   = {.left = n / 2};
-        const struct fby_feed_config config = {.cuda = fby_cuda(),
-            .device                                  = feeds_device,
-            .n_arenas                                = 1,
-            .arena_bytes                             = ARENA,
-            .n_outs                                  = 2,
-            .out_bytes                               = BYTES,
-            .fixed                                   = n == 0,
+        struct fby_gpu_upload             *upload = NULL;
+        struct fby_why                     why    = {""};
+        struct heap                        heap   = {.left = n / 2};
+        const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
+            .device                                        = feeds_device,
+            .n_arenas                                      = 1,
+            .arena_bytes                                   = ARENA,
+            .n_outs                                        = 2,
+            .out_bytes                                     = BYTES,
+            .fixed                                         = n == 0,
             .memory = {allocate, deallocate, &heap}};
         fake_cuda_begin(1);
-        assert_int_equal(fby_feed_create(&config, &feed, &why), FBY_SYS);
+        assert_int_equal(
+            fby_gpu_upload_create(&config, &upload, &why), FBY_SYS);
         assert_string_equal(
             why.text, "the allocator has no 600 bytes for a batch's tensors");
-        assert_null(feed);
+        assert_null(upload);
         nothing_is_left();
         assert_int_equal(heap.live + heap.left, 0);
     }
@@ -123,26 +125,26 @@ static void an_allocator_without_memory_leaves_nothing_behind(void **state)
 static void memory_that_cannot_be_pinned_fails_the_batch(void **state)
 {
     (void)state;
-    struct fby_feed             *feed   = NULL;
-    struct fby_why               why    = {""};
-    const struct fby_feed_config config = {.cuda = fby_cuda(),
-        .n_arenas                                = 1,
-        .arena_bytes                             = ARENA,
-        .n_outs                                  = 1,
-        .out_bytes                               = BYTES};
+    struct fby_gpu_upload             *upload = NULL;
+    struct fby_why                     why    = {""};
+    const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
+        .n_arenas                                      = 1,
+        .arena_bytes                                   = ARENA,
+        .n_outs                                        = 1,
+        .out_bytes                                     = BYTES};
     fake_cuda_begin(1);
     fake_cuda_fail("cudaHostRegister");
-    assert_ok(fby_feed_create(&config, &feed, &why));
-    struct rig           rig = {.feed = feed};
-    struct fby_feed_out *out = fby_feed_take(feed, false);
+    assert_ok(fby_gpu_upload_create(&config, &upload, &why));
+    struct rig                 rig = {.upload = upload};
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take(upload, false);
     assert_int_equal(send_batch(&rig, 0, out, &why), FBY_SYS);
     assert_string_equal(why.text,
         "CUDA: cudaHostRegister failed with 719 (cudaErrorLaunchFailure: "
         "unspecified launch failure), for a slot of 4096 bytes; ulimit -l "
         "says how much may be locked");
     assert_int_equal(fake_cuda_counts().copied, 0);
-    fby_feed_give(feed, out);
-    fby_feed_destroy(&feed);
+    fby_gpu_upload_give(upload, out);
+    fby_gpu_upload_destroy(&upload);
     nothing_is_left();
 }
 
@@ -153,7 +155,7 @@ static bool takes_signals(void)
     return !sigismember(&blocked, SIGINT) && !sigismember(&blocked, SIGCHLD);
 }
 
-/* A graph captured while a feed opens, is used and ends contains no call of
+/* A graph captured while an upload opens, is used and ends contains no call of
  * ours, and the caller's thread takes its signals as before. */
 static void no_call_joins_a_captured_graph(void **state)
 {

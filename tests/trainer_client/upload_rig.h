@@ -1,9 +1,9 @@
-/* feed_rig.h - batches to the fake GPU: filled, sent, consumed on some stream.
+/* upload_rig.h - batches to the fake GPU: filled, sent, consumed on some stream.
  *
  * What a consumer's kernel finds is looked at when it runs; end() fails the
  * test where it was not the batch's. */
-#ifndef FBY_TESTS_FEED_RIG_H
-#define FBY_TESTS_FEED_RIG_H
+#ifndef FBY_TESTS_CLIENT_UPLOAD_RIG_H
+#define FBY_TESTS_CLIENT_UPLOAD_RIG_H
 
 #include "tests/test.h"
 
@@ -18,9 +18,9 @@
 enum { BYTES = 600, ARENA = 4096, ARENAS = 3, OUTS = 4, STREAMS = 3 };
 
 struct held { /* a batch with its consumer */
-    struct fby_feed_out *out;
-    void                *stream;
-    uint32_t             number;
+    struct fby_gpu_upload_out *out;
+    void                      *stream;
+    uint32_t                   number;
 };
 
 struct look { /* what a consumer's kernel finds */
@@ -30,11 +30,11 @@ struct look { /* what a consumer's kernel finds */
 };
 
 struct rig {
-    struct fby_feed *feed;
-    uint64_t         seed;
-    uint32_t         wrong;
-    struct look     *looks;
-    uint32_t         n_looks;
+    struct fby_gpu_upload *upload;
+    uint64_t               seed;
+    uint32_t               wrong;
+    struct look           *looks;
+    uint32_t               n_looks;
 };
 
 static inline uint32_t draw(struct rig *rig, uint32_t n)
@@ -45,11 +45,11 @@ static inline uint32_t draw(struct rig *rig, uint32_t n)
 
 static int feeds_device; /* where batches go */
 
-static inline void open_feed(
-    struct rig *rig, bool fixed, const struct fby_feed_memory *memory)
+static inline void open_upload(
+    struct rig *rig, bool fixed, const struct fby_gpu_upload_memory *memory)
 {
-    struct fby_why               why    = {""};
-    const struct fby_feed_config config = {
+    struct fby_why                     why    = {""};
+    const struct fby_gpu_upload_config config = {
         .cuda        = fby_cuda(),
         .device      = feeds_device,
         .n_arenas    = ARENAS,
@@ -59,16 +59,16 @@ static inline void open_feed(
         .fixed       = fixed,
         .memory      = *memory,
     };
-    assert_ok(fby_feed_create(&config, &rig->feed, &why));
+    assert_ok(fby_gpu_upload_create(&config, &rig->upload, &why));
 }
 
 static inline void begin_with(struct rig *rig, uint64_t seed, bool fixed,
-    const struct fby_feed_memory *memory)
+    const struct fby_gpu_upload_memory *memory)
 {
     fake_cuda_begin(seed);
     *rig       = (struct rig){.seed = seed};
     rig->looks = calloc(4096, sizeof(*rig->looks));
-    open_feed(rig, fixed, memory);
+    open_upload(rig, fixed, memory);
 }
 
 /* While somebody captures a graph. */
@@ -78,17 +78,17 @@ static inline void begin_captured(struct rig *rig, bool fixed)
     fake_cuda_capture();
     *rig       = (struct rig){.seed = 1};
     rig->looks = calloc(4096, sizeof(*rig->looks));
-    open_feed(rig, fixed, &(struct fby_feed_memory){0});
+    open_upload(rig, fixed, &(struct fby_gpu_upload_memory){0});
 }
 
 static inline void begin(struct rig *rig, uint64_t seed, bool fixed)
 {
-    begin_with(rig, seed, fixed, &(struct fby_feed_memory){0});
+    begin_with(rig, seed, fixed, &(struct fby_gpu_upload_memory){0});
 }
 
 static inline void end(struct rig *rig)
 {
-    fby_feed_destroy(&rig->feed);
+    fby_gpu_upload_destroy(&rig->upload);
     fake_cuda_end();
     assert_int_equal(fake_cuda_counts().live, 0);
     assert_int_equal(rig->wrong, 0);
@@ -102,14 +102,14 @@ static inline uint8_t value(uint32_t number, uint32_t i)
 
 /* Fill a free arena with batch `number` and send it. */
 static inline fby_err send_batch(struct rig *rig, uint32_t number,
-    struct fby_feed_out *out, struct fby_why *why)
+    struct fby_gpu_upload_out *out, struct fby_why *why)
 {
     struct fby_segments list;
     uint32_t            arena  = number % ARENAS;
-    uint8_t            *memory = fby_feed_arena(rig->feed, arena);
-    fby_err             err    = fby_feed_copied(rig->feed, arena, why);
+    uint8_t            *memory = fby_gpu_upload_arena(rig->upload, arena);
+    fby_err             err    = fby_gpu_upload_copied(rig->upload, arena, why);
     while (err == FBY_AGAIN) {
-        err = fby_feed_copied(rig->feed, arena, why);
+        err = fby_gpu_upload_copied(rig->upload, arena, why);
     }
     assert_ok(err);
     for (uint32_t i = 0; i < BYTES; i++) {
@@ -117,7 +117,7 @@ static inline fby_err send_batch(struct rig *rig, uint32_t number,
     }
     fby_segments_begin(&list, memory, BYTES);
     fby_segments_copy(&list, 0, BYTES, 0);
-    const struct fby_feed_batch batch = {
+    const struct fby_gpu_upload_batch batch = {
         .epoch = 2,
         .step  = number,
         .arena = arena,
@@ -125,7 +125,7 @@ static inline fby_err send_batch(struct rig *rig, uint32_t number,
         .list  = list.list,
         .out   = out,
     };
-    return fby_feed_submit(rig->feed, &batch, why);
+    return fby_gpu_upload_submit(rig->upload, &batch, why);
 }
 
 static inline void look(void *arg)
@@ -162,7 +162,7 @@ static inline struct held take(struct rig *rig, uint32_t number, bool further)
 {
     struct fby_why why  = {""};
     struct held    held = {
-           .out    = fby_feed_take(rig->feed, further),
+           .out    = fby_gpu_upload_take(rig->upload, further),
            .number = number,
            .stream = some_stream(rig),
     };
@@ -174,14 +174,15 @@ static inline struct held take(struct rig *rig, uint32_t number, bool further)
 static inline void hand(struct rig *rig, struct held *held)
 {
     struct fby_why why = {""};
-    assert_ok(fby_feed_hand_out(rig->feed, held->out, held->stream, &why));
+    assert_ok(
+        fby_gpu_upload_hand_out(rig->upload, held->out, held->stream, &why));
     consume(rig, held);
 }
 
 static inline void release(struct rig *rig, const struct held *held)
 {
-    fby_feed_let_go(rig->feed, held->out, held->stream);
-    fby_feed_give(rig->feed, held->out);
+    fby_gpu_upload_let_go(rig->upload, held->out, held->stream);
+    fby_gpu_upload_give(rig->upload, held->out);
 }
 
 /* Make later work on `second` wait for the work on `first`. */
@@ -221,7 +222,7 @@ static inline void hold_and_release(struct rig *rig)
         if (n < 3 * OUTS) {
             held[n] = take(rig, number, n >= OUTS);
             if (draw(rig, 8) == 0) {
-                fby_feed_give(rig->feed, held[n].out);
+                fby_gpu_upload_give(rig->upload, held[n].out);
             } else {
                 hand(rig, &held[n++]);
             }

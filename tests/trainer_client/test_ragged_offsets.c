@@ -27,23 +27,23 @@ static struct rows drawn_rows(uint32_t *seed)
 
 static void check_rows(const struct rows *rows)
 {
-    struct fby_extents extents;
-    uint64_t           total   = 0;
-    uint32_t           longest = 0;
-    fby_extents_init(&extents, rows->layout.rows);
-    assert_ok(rows_read(rows, &extents, NULL));
+    struct fby_ragged_offsets ragged_offsets;
+    uint64_t                  total   = 0;
+    uint32_t                  longest = 0;
+    fby_ragged_offsets_init(&ragged_offsets, rows->layout.rows);
+    assert_ok(rows_read(rows, &ragged_offsets, NULL));
     for (uint32_t i = 0; i < rows->layout.rows; i++) {
         uint32_t length = rows->lengths[i];
-        assert_int_equal(extents.lengths[i], length);
-        assert_memory_equal(rows->raw + extents.values[i], rows->entries[i],
-            (size_t)length * rows_field(rows)->entry_bytes);
+        assert_int_equal(ragged_offsets.lengths[i], length);
+        assert_memory_equal(rows->raw + ragged_offsets.values[i],
+            rows->entries[i], (size_t)length * rows_field(rows)->entry_bytes);
         total += length;
         longest = length > longest ? length : longest;
     }
-    assert_int_equal(extents.n, rows->layout.rows);
-    assert_int_equal(extents.longest, longest);
-    assert_true(extents.total == total);
-    fby_extents_fini(&extents);
+    assert_int_equal(ragged_offsets.n, rows->layout.rows);
+    assert_int_equal(ragged_offsets.longest, longest);
+    assert_true(ragged_offsets.total == total);
+    fby_ragged_offsets_fini(&ragged_offsets);
 }
 
 static void any_rows_are_found_where_they_lie(void **state)
@@ -87,12 +87,12 @@ static struct rows five_rows(uint32_t most)
 
 static void refuses(const struct rows *rows, const char *words)
 {
-    struct fby_extents extents;
-    struct fby_why     why = {{0}};
-    fby_extents_init(&extents, rows->layout.rows);
-    assert_int_equal(rows_read(rows, &extents, &why), FBY_PROTO);
+    struct fby_ragged_offsets ragged_offsets;
+    struct fby_why            why = {{0}};
+    fby_ragged_offsets_init(&ragged_offsets, rows->layout.rows);
+    assert_int_equal(rows_read(rows, &ragged_offsets, &why), FBY_PROTO);
     assert_string_equal(why.text, words);
-    fby_extents_fini(&extents);
+    fby_ragged_offsets_fini(&ragged_offsets);
 }
 
 static void a_length_beyond_max_length_is_refused_by_name(void **state)
@@ -154,22 +154,22 @@ static void any_bytes_are_refused_or_lie_within_their_chunk(void **state)
         uint32_t    most = 1 + draw(&seed, 5);
         struct rows rows =
             rows_begin(FBY_U16, (struct fby_shape){1, {most}}, 3);
-        struct fby_raw_span span = fby_layout_chunk(&rows.layout, 0, 0);
-        struct fby_extents  extents;
-        fby_extents_init(&extents, 3);
+        struct fby_raw_span       span = fby_layout_chunk(&rows.layout, 0, 0);
+        struct fby_ragged_offsets ragged_offsets;
+        fby_ragged_offsets_init(&ragged_offsets, 3);
         rows.sent[0].raw_bytes = 16 + draw(&seed, span.raw_bytes - 15);
         for (uint32_t i = 0; i < 3; i++) {
             rows.raw[i] = (uint8_t)draw(&seed, most + 2);
         }
-        if (rows_read(&rows, &extents, NULL) == FBY_OK) {
+        if (rows_read(&rows, &ragged_offsets, NULL) == FBY_OK) {
             good++;
             for (uint32_t i = 0; i < 3; i++) {
-                assert_true(
-                    extents.values[i] + UINT64_C(2) * extents.lengths[i] <=
-                    rows.sent[0].raw_bytes);
+                assert_true(ragged_offsets.values[i] +
+                                UINT64_C(2) * ragged_offsets.lengths[i] <=
+                            rows.sent[0].raw_bytes);
             }
         }
-        fby_extents_fini(&extents);
+        fby_ragged_offsets_fini(&ragged_offsets);
         rows_end(&rows);
     }
     assert_in_range(good, 100, 19900);

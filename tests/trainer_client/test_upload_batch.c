@@ -1,6 +1,6 @@
 /* Batches on their way to a device that works late and in any order: no memory
  * is filled again while something still reads it. */
-#include "tests/trainer_client/feed_rig.h"
+#include "tests/trainer_client/upload_rig.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -36,8 +36,8 @@ static void with_fixed_outputs_kernels_wait_for_the_consumer(void **state)
             next[0] = next[1];
             next[1] = next[2];
         }
-        fby_feed_give(rig.feed, next[0].out);
-        fby_feed_give(rig.feed, next[1].out);
+        fby_gpu_upload_give(rig.upload, next[0].out);
+        fby_gpu_upload_give(rig.upload, next[1].out);
         end(&rig);
     }
 }
@@ -120,13 +120,13 @@ static void a_threads_own_stream_of_another_gpu_takes_no_release(void **state)
         assert_int_equal(fby_cuda()->use(0), 0); /* the consumer's */
         hand(&rig, &held);
         release(&rig, &held);
-        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
         assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
         assert_string_equal(why.text,
             "a batch was released on a stream that cannot be waited for: CUDA: "
             "cudaEventRecord failed with 400 (cudaErrorUnknown: unknown "
             "error), at epoch 2 step 0");
-        fby_feed_give(rig.feed, out);
+        fby_gpu_upload_give(rig.upload, out);
         end(&rig);
     }
     feeds_device = 0;
@@ -143,7 +143,7 @@ static void *run_errand(void *opaque)
     struct errand *errand = opaque;
     struct fby_why why    = {""};
     errand->held          = take(errand->rig, 0, errand->further);
-    while (fby_feed_copied(errand->rig->feed, 0, &why) == FBY_AGAIN) {
+    while (fby_gpu_upload_copied(errand->rig->upload, 0, &why) == FBY_AGAIN) {
     }
     return NULL;
 }
@@ -163,9 +163,9 @@ static void no_context_is_created_on_another_gpu(void **state)
         assert_int_equal(pthread_join(thread, NULL), 0);
         errand.held.stream = &own[1];
         hand(&rig, &errand.held);
-        fby_feed_let_go(rig.feed, errand.held.out, errand.held.stream);
+        fby_gpu_upload_let_go(rig.upload, errand.held.out, errand.held.stream);
         assert_int_equal(fake_cuda_contexts(), 1 << 1);
-        fby_feed_give(rig.feed, errand.held.out);
+        fby_gpu_upload_give(rig.upload, errand.held.out);
         end(&rig);
     }
     feeds_device = 0;
@@ -178,7 +178,7 @@ static void a_slow_reader_keeps_its_values(void **state)
     for (uint32_t i = 0; i < 4; i++) {
         struct rig rig;
         begin(&rig, i, i % 2 == 1);
-        for (uint32_t number = 0; number < FBY_FEED_LANES; number++) {
+        for (uint32_t number = 0; number < FBY_GPU_UPLOAD_LANES; number++) {
             struct held held = take(&rig, number, i / 2 == 1);
             held.stream      = &own[1 + number % 2];
             fake_cuda_pause(held.stream, number % 2 == 0);
@@ -192,12 +192,12 @@ static void a_slow_reader_keeps_its_values(void **state)
 }
 
 /* All but the last bytes are of no segment. */
-static fby_err send_large(
-    struct fby_feed *feed, struct fby_feed_out *out, uint64_t bytes)
+static fby_err send_large(struct fby_gpu_upload *upload,
+    struct fby_gpu_upload_out *out, uint64_t bytes)
 {
     struct fby_segments list;
     struct fby_why      why    = {""};
-    uint8_t            *memory = fby_feed_arena(feed, 0);
+    uint8_t            *memory = fby_gpu_upload_arena(upload, 0);
     uint64_t            at     = bytes;
     do { /* in front of a list that ends where it should */
         at -= FBY_SEGMENT_ALIGN;
@@ -207,30 +207,31 @@ static fby_err send_large(
     for (uint32_t i = 0; i < BYTES; i++) {
         memory[at - BYTES - 8 + i] = value(7, i);
     }
-    const struct fby_feed_batch batch = {
+    const struct fby_gpu_upload_batch batch = {
         .bytes = bytes, .list = list.list, .out = out};
-    return fby_feed_submit(feed, &batch, &why);
+    return fby_gpu_upload_submit(upload, &batch, &why);
 }
 
 static void a_large_batch_is_copied_piece_by_piece(void **state)
 {
     (void)state;
-    struct fby_feed             *feed   = NULL;
-    struct fby_why               why    = {""};
-    const struct fby_feed_config config = {.cuda = fby_cuda(),
-        .n_arenas                                = 1,
-        .arena_bytes                             = FBY_FEED_PIECE + ARENA,
-        .n_outs                                  = 1,
-        .out_bytes                               = BYTES};
+    struct fby_gpu_upload             *upload = NULL;
+    struct fby_why                     why    = {""};
+    const struct fby_gpu_upload_config config = {.cuda = fby_cuda(),
+        .n_arenas                                      = 1,
+        .arena_bytes = FBY_GPU_UPLOAD_PIECE + ARENA,
+        .n_outs      = 1,
+        .out_bytes   = BYTES};
     fake_cuda_begin(1);
-    assert_ok(fby_feed_create(&config, &feed, &why));
-    struct fby_feed_out  *out     = fby_feed_take(feed, false);
-    static const uint64_t sizes[] = {FBY_FEED_PIECE - 1, FBY_FEED_PIECE,
-        FBY_FEED_PIECE + 1, FBY_FEED_PIECE + ARENA / 2};
+    assert_ok(fby_gpu_upload_create(&config, &upload, &why));
+    struct fby_gpu_upload_out *out     = fby_gpu_upload_take(upload, false);
+    static const uint64_t      sizes[] = {FBY_GPU_UPLOAD_PIECE - 1,
+             FBY_GPU_UPLOAD_PIECE, FBY_GPU_UPLOAD_PIECE + 1,
+             FBY_GPU_UPLOAD_PIECE + ARENA / 2};
     for (uint32_t i = 0; i < 4; i++) {
         struct fake_cuda_counts before = fake_cuda_counts();
         memset(out->memory, 0, BYTES);
-        assert_ok(send_large(feed, out, sizes[i]));
+        assert_ok(send_large(upload, out, sizes[i]));
         struct fake_cuda_counts after = fake_cuda_counts();
         assert_int_equal(after.copied - before.copied, sizes[i]);
         assert_int_equal(after.async - before.async, i < 2 ? 4 : 5);
@@ -239,8 +240,8 @@ static void a_large_batch_is_copied_piece_by_piece(void **state)
             assert_int_equal(out->memory[k], value(7, k));
         }
     }
-    fby_feed_give(feed, out);
-    fby_feed_destroy(&feed);
+    fby_gpu_upload_give(upload, out);
+    fby_gpu_upload_destroy(&upload);
     fake_cuda_end();
 }
 
@@ -251,18 +252,18 @@ static void more_batches_than_lanes_cannot_wait_for_their_kernels(void **state)
     (void)state;
     struct rig     rig;
     struct fby_why why = {""};
-    struct held    held[FBY_FEED_LANES];
+    struct held    held[FBY_GPU_UPLOAD_LANES];
     begin(&rig, 1, true);
-    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         held[i] = take(&rig, i, false);
     }
-    struct fby_feed_out *out = fby_feed_take(rig.feed, true);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, true);
     assert_int_equal(send_batch(&rig, 9, out, &why), FBY_SYS);
     assert_string_equal(why.text, "4 batches wait for their kernels");
-    fby_feed_give(rig.feed, held[1].out); /* it was not taken */
+    fby_gpu_upload_give(rig.upload, held[1].out); /* it was not taken */
     assert_ok(send_batch(&rig, 10, out, &why));
     held[1] = (struct held){.out = out, .number = 10};
-    for (uint32_t i = 0; i < FBY_FEED_LANES; i++) {
+    for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         hand(&rig, &held[i]);
         release(&rig, &held[i]);
     }
@@ -276,13 +277,13 @@ static void a_batch_that_fails_or_is_not_taken_keeps_no_lane(void **state)
     struct fby_why why = {""};
     begin(&rig, 1, true);
     fake_cuda_await_pins(ARENAS);
-    for (uint32_t i = 0; i < 4 * FBY_FEED_LANES; i++) {
-        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+    for (uint32_t i = 0; i < 4 * FBY_GPU_UPLOAD_LANES; i++) {
+        struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
         fake_cuda_fail_once("cudaEventRecord", i % 3); /* the third: works */
         fby_err err = send_batch(&rig, i, out, &why);
         fake_cuda_fail(NULL);
         assert_int_equal(err, i % 3 < 2 ? FBY_SYS : FBY_OK);
-        fby_feed_give(rig.feed, out);
+        fby_gpu_upload_give(rig.upload, out);
     }
     struct held held = take(&rig, 99, false);
     hand(&rig, &held);
@@ -316,11 +317,11 @@ static void a_batch_costs_at_most_seven_calls_and_none_that_blocks(void **state)
 static fby_err send_while_failing(
     struct rig *rig, const char *call, struct fby_why *why)
 {
-    struct fby_feed_out *out = fby_feed_take(rig->feed, false);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig->upload, false);
     fake_cuda_fail(call);
     fby_err err = send_batch(rig, 7, out, why);
     fake_cuda_fail(NULL);
-    fby_feed_give(rig->feed, out);
+    fby_gpu_upload_give(rig->upload, out);
     return err;
 }
 
@@ -373,13 +374,13 @@ static void a_batch_that_fails_forgets_no_reader_of_the_one_before(void **state)
         struct held held = take(&rig, 0, false);
         hand(&rig, &held);
         release(&rig, &held);
-        struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+        struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
         assert_ptr_equal(out, held.out);
         fake_cuda_await_pins(ARENAS);
         fake_cuda_fail(calls[seed % 3]);
         assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
         fake_cuda_fail(NULL);
-        fby_feed_give(rig.feed, out);
+        fby_gpu_upload_give(rig.upload, out);
         held = take(&rig, 2, false);
         assert_ptr_equal(out, held.out);
         hand(&rig, &held);
@@ -397,11 +398,13 @@ static void a_failed_copy_is_reported_with_its_batch(void **state)
     begin(&rig, 1, false);
     struct held held = take(&rig, 7, false);
     fake_cuda_fail("cudaEventQuery");
-    assert_int_equal(fby_feed_copied(rig.feed, 7 % ARENAS, &why), FBY_SYS);
+    assert_int_equal(
+        fby_gpu_upload_copied(rig.upload, 7 % ARENAS, &why), FBY_SYS);
     assert_names_call(&why, "cudaEventQuery");
-    assert_ok(fby_feed_copied(rig.feed, 8 % ARENAS, &why)); /* never filled */
+    assert_ok(
+        fby_gpu_upload_copied(rig.upload, 8 % ARENAS, &why)); /* never filled */
     fake_cuda_fail(NULL);
-    fby_feed_give(rig.feed, held.out);
+    fby_gpu_upload_give(rig.upload, held.out);
     end(&rig);
 }
 
@@ -413,11 +416,11 @@ static void an_arena_is_free_once_it_is_copied(void **state)
     begin(&rig, 1, false);
     struct held held = take(&rig, 0, false);
     fake_cuda_run();
-    assert_ok(fby_feed_copied(rig.feed, 0, &why));
+    assert_ok(fby_gpu_upload_copied(rig.upload, 0, &why));
     fake_cuda_fail("cudaEventQuery"); /* which is asked no more */
-    assert_ok(fby_feed_copied(rig.feed, 0, &why));
+    assert_ok(fby_gpu_upload_copied(rig.upload, 0, &why));
     fake_cuda_fail(NULL);
-    fby_feed_give(rig.feed, held.out);
+    fby_gpu_upload_give(rig.upload, held.out);
     end(&rig);
 }
 
@@ -433,10 +436,11 @@ static void a_failed_hand_out_is_reported_with_its_batch(void **state)
         struct held held = take(&rig, 7, false);
         fake_cuda_fail(calls[i < 2 ? 0 : i - 1]);
         assert_int_equal(
-            fby_feed_hand_out(rig.feed, held.out, held.stream, &why), FBY_SYS);
+            fby_gpu_upload_hand_out(rig.upload, held.out, held.stream, &why),
+            FBY_SYS);
         fake_cuda_fail(NULL);
         assert_names_call(&why, calls[i < 2 ? 0 : i - 1]);
-        fby_feed_give(rig.feed, held.out);
+        fby_gpu_upload_give(rig.upload, held.out);
         end(&rig);
     }
 }
@@ -457,10 +461,10 @@ static void the_first_release_that_is_lost_is_reported(void **state)
     release(&rig, &held[1]);
     release(&rig, &held[0]);
     fake_cuda_fail(NULL);
-    struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
     assert_int_equal(send_batch(&rig, 5, out, &why), FBY_SYS);
     assert_non_null(strstr(why.text, "at epoch 2 step 4"));
-    fby_feed_give(rig.feed, out);
+    fby_gpu_upload_give(rig.upload, out);
     end(&rig);
 }
 

@@ -16,8 +16,8 @@ static struct fby_maybe_digest pinned(char letter)
 }
 
 /* Worker `who` has the data and fingerprint of these letters. */
-static void vote(
-    struct fby_election *election, const char *who, char data, char print)
+static void vote(struct fby_dataset_agreement *agreement, const char *who,
+    char data, char print)
 {
     const struct fby_shard_info shards[2] = {
         {.name = "a.tar", .digest = named('s'), .samples = 5},
@@ -30,70 +30,77 @@ static void vote(
         .shards      = shards,
         .n_shards    = 2,
     };
-    fby_election_vote(election, who, &opened);
+    fby_dataset_agreement_vote(agreement, who, &opened);
 }
 
 static void the_majority_decides_once_all_have_answered(void **state)
 {
     (void)state;
-    struct fby_election         election = {0};
-    const struct fby_candidate *winner   = NULL;
-    vote(&election, "first", 'x', 'f');
-    vote(&election, "second", 'y', 'f');
-    vote(&election, "third", 'y', 'f');
+    struct fby_dataset_agreement agreement = {0};
+    const struct fby_candidate  *winner    = NULL;
+    vote(&agreement, "first", 'x', 'f');
+    vote(&agreement, "second", 'y', 'f');
+    vote(&agreement, "third", 'y', 'f');
     assert_int_equal(
-        fby_election_decide(&election, false, &winner, NULL), FBY_AGAIN);
-    assert_ok(fby_election_decide(&election, true, &winner, NULL));
+        fby_dataset_agreement_decide(&agreement, false, &winner, NULL),
+        FBY_AGAIN);
+    assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
     assert_string_equal(winner->who, "second");
     assert_int_equal(winner->samples, 12);
     assert_string_equal(winner->shards[1].name, "b.tar");
     assert_int_equal(winner->shards[1].samples, 7);
-    fby_election_fini(&election);
+    fby_dataset_agreement_fini(&agreement);
 }
 
 static void without_an_answer_there_is_no_winner(void **state)
 {
     (void)state;
-    struct fby_election         election = {0};
-    const struct fby_candidate *winner   = NULL;
+    struct fby_dataset_agreement agreement = {0};
+    const struct fby_candidate  *winner    = NULL;
     assert_int_equal(
-        fby_election_decide(&election, true, &winner, NULL), FBY_AGAIN);
+        fby_dataset_agreement_decide(&agreement, true, &winner, NULL),
+        FBY_AGAIN);
 }
 
 static void a_pin_is_met_by_its_first_match_or_not_at_all(void **state)
 {
     (void)state;
-    struct fby_election           election = {0};
-    const struct fby_candidate   *winner   = NULL;
-    struct fby_why                why      = {""};
-    const struct fby_maybe_digest data     = pinned('y');
-    const struct fby_maybe_digest print    = pinned('f');
-    assert_ok(fby_election_pin(&election, &data, &print, "the token", &why));
-    vote(&election, "first", 'x', 'f');
-    vote(&election, "second", 'x', 'f');
+    struct fby_dataset_agreement  agreement = {0};
+    const struct fby_candidate   *winner    = NULL;
+    struct fby_why                why       = {""};
+    const struct fby_maybe_digest data      = pinned('y');
+    const struct fby_maybe_digest print     = pinned('f');
+    assert_ok(fby_dataset_agreement_pin(
+        &agreement, &data, &print, "the token", &why));
+    vote(&agreement, "first", 'x', 'f');
+    vote(&agreement, "second", 'x', 'f');
     assert_int_equal(
-        fby_election_decide(&election, false, &winner, &why), FBY_AGAIN);
+        fby_dataset_agreement_decide(&agreement, false, &winner, &why),
+        FBY_AGAIN);
     assert_int_equal(
-        fby_election_decide(&election, true, &winner, &why), FBY_CONFIG);
+        fby_dataset_agreement_decide(&agreement, true, &winner, &why),
+        FBY_CONFIG);
     assert_non_null(strstr(why.text, "the token"));
-    vote(&election, "third", 'y', 'f');
-    assert_ok(fby_election_decide(&election, false, &winner, &why));
+    vote(&agreement, "third", 'y', 'f');
+    assert_ok(fby_dataset_agreement_decide(&agreement, false, &winner, &why));
     assert_string_equal(winner->who, "third");
-    fby_election_fini(&election);
+    fby_dataset_agreement_fini(&agreement);
 }
 
 static void token_and_job_must_not_disagree(void **state)
 {
     (void)state;
-    struct fby_election           election = {0};
-    struct fby_why                why      = {""};
-    const struct fby_maybe_digest data     = pinned('y');
-    const struct fby_maybe_digest other    = pinned('x');
-    const struct fby_maybe_digest nothing  = {.known = false};
-    assert_ok(fby_election_pin(&election, &data, &nothing, "the token", &why));
-    assert_ok(fby_election_pin(&election, &nothing, &nothing, "the job", &why));
-    assert_int_equal(
-        fby_election_pin(&election, &other, &nothing, "the job", &why),
+    struct fby_dataset_agreement  agreement = {0};
+    struct fby_why                why       = {""};
+    const struct fby_maybe_digest data      = pinned('y');
+    const struct fby_maybe_digest other     = pinned('x');
+    const struct fby_maybe_digest nothing   = {.known = false};
+    assert_ok(fby_dataset_agreement_pin(
+        &agreement, &data, &nothing, "the token", &why));
+    assert_ok(fby_dataset_agreement_pin(
+        &agreement, &nothing, &nothing, "the job", &why));
+    assert_int_equal(fby_dataset_agreement_pin(
+                         &agreement, &other, &nothing, "the job", &why),
         FBY_CONFIG);
     assert_non_null(strstr(why.text, "the token and the job disagree"));
 }
@@ -107,44 +114,46 @@ static const char *hex(char letter, char text[17])
     return fby_hex(digest.bytes, 8, text);
 }
 
-static void assert_words(struct fby_election *election, const char *want)
+static void assert_words(
+    struct fby_dataset_agreement *agreement, const char *want)
 {
     const struct fby_candidate *winner = NULL;
     struct fby_why              why    = {""};
     assert_int_equal(
-        fby_election_decide(election, true, &winner, &why), FBY_CONFIG);
+        fby_dataset_agreement_decide(agreement, true, &winner, &why),
+        FBY_CONFIG);
     assert_string_equal(why.text, want);
     assert_null(winner);
-    fby_election_fini(election);
-    assert_int_equal(election->n, 0);
+    fby_dataset_agreement_fini(agreement);
+    assert_int_equal(agreement->n, 0);
 }
 
 static void a_tie_is_reported_with_both_values_and_their_workers(void **state)
 {
     (void)state;
-    struct fby_election election = {0};
-    char                want[500];
-    char                a[17];
-    char                b[17];
-    vote(&election, "first", 'x', 'f');
-    vote(&election, "second", 'y', 'f');
+    struct fby_dataset_agreement agreement = {0};
+    char                         want[500];
+    char                         a[17];
+    char                         b[17];
+    vote(&agreement, "first", 'x', 'f');
+    vote(&agreement, "second", 'y', 'f');
     snprintf(want, sizeof(want),
         "workers differ in data: %s at first, %s at second; the first shard "
         "that differs: b.tar",
         hex('x', a), hex('y', b));
-    assert_words(&election, want);
-    vote(&election, "first", 'x', 'f');
-    vote(&election, "second", 'x', 'g');
+    assert_words(&agreement, want);
+    vote(&agreement, "first", 'x', 'f');
+    vote(&agreement, "second", 'x', 'g');
     snprintf(want, sizeof(want),
         "workers differ in arithmetic: fingerprint %s at first, %s at second; "
         "give them one build",
         hex('f', a), hex('g', b));
-    assert_words(&election, want);
+    assert_words(&agreement, want);
 }
 
 /* One shard of a name and a digest. */
-static void vote_shards(
-    struct fby_election *election, char data, const char *name, size_t n)
+static void vote_shards(struct fby_dataset_agreement *agreement, char data,
+    const char *name, size_t n)
 {
     const struct fby_shard_info shards[2] = {
         {.name = name, .digest = named('s')},
@@ -153,29 +162,29 @@ static void vote_shards(
     const struct fby_opened opened = {
         .data = named(data), .shards = shards, .n_shards = n};
     char who[2] = {data, '\0'};
-    fby_election_vote(election, who, &opened);
+    fby_dataset_agreement_vote(agreement, who, &opened);
 }
 
 static void shards_with_other_names_or_missing_are_reported(void **state)
 {
     (void)state;
-    struct fby_election election = {0};
-    char                want[500];
-    char                a[17];
-    char                b[17];
-    vote_shards(&election, 'x', "a.tar", 2);
-    vote_shards(&election, 'y', "b.tar", 2);
+    struct fby_dataset_agreement agreement = {0};
+    char                         want[500];
+    char                         a[17];
+    char                         b[17];
+    vote_shards(&agreement, 'x', "a.tar", 2);
+    vote_shards(&agreement, 'y', "b.tar", 2);
     snprintf(want, sizeof(want),
         "workers differ in data: %s at x, %s at y; the first shard that "
         "differs: a.tar here, b.tar there",
         hex('x', a), hex('y', b));
-    assert_words(&election, want);
-    vote_shards(&election, 'x', "a.tar", 2);
-    vote_shards(&election, 'y', "a.tar", 1);
+    assert_words(&agreement, want);
+    vote_shards(&agreement, 'x', "a.tar", 2);
+    vote_shards(&agreement, 'y', "a.tar", 1);
     snprintf(want, sizeof(want),
         "workers differ in data: %s at x, %s at y; 2 shards here, 1 there",
         hex('x', a), hex('y', b));
-    assert_words(&election, want);
+    assert_words(&agreement, want);
 }
 
 static void a_pin_that_no_worker_has_is_reported_with_both_values(void **state)
@@ -183,62 +192,66 @@ static void a_pin_that_no_worker_has_is_reported_with_both_values(void **state)
     (void)state;
     static const char *const words[] = {"data digest", "fingerprint"};
     for (int i = 0; i < 2; i++) {
-        struct fby_election           election = {0};
-        const struct fby_maybe_digest data     = pinned(i == 0 ? 'y' : 'x');
-        const struct fby_maybe_digest print    = pinned(i == 0 ? 'f' : 'g');
+        struct fby_dataset_agreement  agreement = {0};
+        const struct fby_maybe_digest data      = pinned(i == 0 ? 'y' : 'x');
+        const struct fby_maybe_digest print     = pinned(i == 0 ? 'f' : 'g');
         char                          want[500];
         char                          a[17];
         char                          b[17];
-        assert_ok(
-            fby_election_pin(&election, &data, &print, "the token", NULL));
-        vote(&election, "first", 'x', 'f');
+        assert_ok(fby_dataset_agreement_pin(
+            &agreement, &data, &print, "the token", NULL));
+        vote(&agreement, "first", 'x', 'f');
         snprintf(want, sizeof(want),
             "%s %s is pinned by the token, but first has %s", words[i],
             hex(i == 0 ? 'y' : 'g', a), hex(i == 0 ? 'x' : 'f', b));
-        assert_words(&election, want);
+        assert_words(&agreement, want);
     }
 }
 
 static void two_pins_that_differ_are_reported(void **state)
 {
     (void)state;
-    struct fby_election           election = {0};
-    struct fby_why                why      = {""};
-    const struct fby_maybe_digest nothing  = {.known = false};
-    const struct fby_maybe_digest f        = pinned('f');
-    const struct fby_maybe_digest g        = pinned('g');
+    struct fby_dataset_agreement  agreement = {0};
+    struct fby_why                why       = {""};
+    const struct fby_maybe_digest nothing   = {.known = false};
+    const struct fby_maybe_digest f         = pinned('f');
+    const struct fby_maybe_digest g         = pinned('g');
     char                          want[300];
     char                          a[17];
     char                          b[17];
-    assert_ok(fby_election_pin(&election, &nothing, &nothing, "no pin", &why));
-    assert_null(election.pinned_by);
-    assert_ok(fby_election_pin(&election, &nothing, &f, "the token", &why));
-    assert_ok(fby_election_pin(&election, &nothing, &f, "the job", &why));
-    assert_string_equal(election.pinned_by, "the token");
+    assert_ok(fby_dataset_agreement_pin(
+        &agreement, &nothing, &nothing, "no pin", &why));
+    assert_null(agreement.pinned_by);
+    assert_ok(
+        fby_dataset_agreement_pin(&agreement, &nothing, &f, "the token", &why));
+    assert_ok(
+        fby_dataset_agreement_pin(&agreement, &nothing, &f, "the job", &why));
+    assert_string_equal(agreement.pinned_by, "the token");
     assert_int_equal(
-        fby_election_pin(&election, &nothing, &g, "the job", &why), FBY_CONFIG);
+        fby_dataset_agreement_pin(&agreement, &nothing, &g, "the job", &why),
+        FBY_CONFIG);
     snprintf(want, sizeof(want),
         "the token and the job disagree: fingerprint %s, but it must be %s",
         hex('g', a), hex('f', b));
     assert_string_equal(why.text, want);
     struct fby_digest kept = named('f');
-    assert_true(fby_digest_equal(&election.fingerprint.digest, &kept));
-    assert_false(election.data.known);
+    assert_true(fby_digest_equal(&agreement.fingerprint.digest, &kept));
+    assert_false(agreement.data.known);
 }
 
 /* ---- Votes --------------------------------------------------------------- */
 
 /* Workers 'a', 'b', ... say these; the winner, or NULL where it is a tie. */
 static const struct fby_candidate *winner_of(
-    struct fby_election *election, const char *votes)
+    struct fby_dataset_agreement *agreement, const char *votes)
 {
     const struct fby_candidate *winner = NULL;
     struct fby_why              why;
-    *election = (struct fby_election){0};
+    *agreement = (struct fby_dataset_agreement){0};
     for (; *votes != '\0'; votes++) {
-        vote(election, "who", *votes, 'f');
+        vote(agreement, "who", *votes, 'f');
     }
-    fby_err err = fby_election_decide(election, true, &winner, &why);
+    fby_err err = fby_dataset_agreement_decide(agreement, true, &winner, &why);
     assert_int_equal(err, winner != NULL ? FBY_OK : FBY_CONFIG);
     return winner;
 }
@@ -266,15 +279,16 @@ static void most_votes_win_in_any_order(void **state)
         {"xxyyyzzz", '-', 0},
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        struct fby_election         election;
-        const struct fby_candidate *winner = winner_of(&election, all[i].votes);
+        struct fby_dataset_agreement agreement;
+        const struct fby_candidate  *winner =
+            winner_of(&agreement, all[i].votes);
         assert_int_equal(winner == NULL, all[i].winner == '-');
         if (winner != NULL) {
             struct fby_digest want = named(all[i].winner);
             assert_true(fby_digest_equal(&winner->data, &want));
             assert_int_equal(winner->votes, all[i].n);
         }
-        fby_election_fini(&election);
+        fby_dataset_agreement_fini(&agreement);
     }
 }
 
@@ -282,54 +296,56 @@ static void most_votes_win_in_any_order(void **state)
 static void data_and_build_are_elected_together(void **state)
 {
     (void)state;
-    struct fby_election         election = {0};
-    const struct fby_candidate *winner   = NULL;
-    struct fby_digest           g        = named('g');
-    vote(&election, "a", 'x', 'f');
-    vote(&election, "b", 'x', 'g');
-    vote(&election, "c", 'y', 'g');
-    vote(&election, "d", 'x', 'g');
-    assert_int_equal(election.n, 3);
-    assert_ok(fby_election_decide(&election, true, &winner, NULL));
+    struct fby_dataset_agreement agreement = {0};
+    const struct fby_candidate  *winner    = NULL;
+    struct fby_digest            g         = named('g');
+    vote(&agreement, "a", 'x', 'f');
+    vote(&agreement, "b", 'x', 'g');
+    vote(&agreement, "c", 'y', 'g');
+    vote(&agreement, "d", 'x', 'g');
+    assert_int_equal(agreement.n, 3);
+    assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
     assert_true(fby_digest_equal(&winner->fingerprint, &g));
     assert_string_equal(winner->who, "b");
     assert_int_equal(winner->votes, 2);
-    fby_election_fini(&election);
+    fby_dataset_agreement_fini(&agreement);
 }
 
 /* With one of two pinned a majority is needed of those that fit it. */
 static void half_a_pin_leaves_the_rest_to_a_majority(void **state)
 {
     (void)state;
-    struct fby_election           election = {0};
-    const struct fby_candidate   *winner   = NULL;
-    const struct fby_maybe_digest data     = pinned('y');
-    const struct fby_maybe_digest nothing  = {.known = false};
-    struct fby_digest             f        = named('f');
-    assert_ok(fby_election_pin(&election, &data, &nothing, "the job", NULL));
-    vote(&election, "a", 'x', 'g');
-    vote(&election, "b", 'x', 'g');
-    vote(&election, "c", 'y', 'f');
+    struct fby_dataset_agreement  agreement = {0};
+    const struct fby_candidate   *winner    = NULL;
+    const struct fby_maybe_digest data      = pinned('y');
+    const struct fby_maybe_digest nothing   = {.known = false};
+    struct fby_digest             f         = named('f');
+    assert_ok(fby_dataset_agreement_pin(
+        &agreement, &data, &nothing, "the job", NULL));
+    vote(&agreement, "a", 'x', 'g');
+    vote(&agreement, "b", 'x', 'g');
+    vote(&agreement, "c", 'y', 'f');
     assert_int_equal(
-        fby_election_decide(&election, false, &winner, NULL), FBY_AGAIN);
-    assert_ok(fby_election_decide(&election, true, &winner, NULL));
+        fby_dataset_agreement_decide(&agreement, false, &winner, NULL),
+        FBY_AGAIN);
+    assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
     assert_string_equal(winner->who, "c");
     assert_true(fby_digest_equal(&winner->fingerprint, &f));
-    fby_election_fini(&election);
+    fby_dataset_agreement_fini(&agreement);
 }
 
 static void opinions_beyond_the_table_are_not_counted(void **state)
 {
     (void)state;
-    struct fby_election election = {0};
+    struct fby_dataset_agreement agreement = {0};
     for (int i = 0; i < FBY_MAX_CANDIDATES + 2; i++) {
-        vote(&election, "who", (char)('A' + i), 'f');
+        vote(&agreement, "who", (char)('A' + i), 'f');
         assert_int_equal(
-            election.n, i < FBY_MAX_CANDIDATES ? i + 1 : FBY_MAX_CANDIDATES);
+            agreement.n, i < FBY_MAX_CANDIDATES ? i + 1 : FBY_MAX_CANDIDATES);
     }
-    vote(&election, "who", 'A' + FBY_MAX_CANDIDATES - 1, 'f');
-    assert_int_equal(election.candidates[FBY_MAX_CANDIDATES - 1].votes, 2);
-    fby_election_fini(&election);
+    vote(&agreement, "who", 'A' + FBY_MAX_CANDIDATES - 1, 'f');
+    assert_int_equal(agreement.candidates[FBY_MAX_CANDIDATES - 1].votes, 2);
+    fby_dataset_agreement_fini(&agreement);
 }
 
 int main(void)

@@ -11,7 +11,8 @@ static void refused(
 {
     int            device = -1;
     struct fby_why why    = {""};
-    assert_int_equal(fby_feed_device(cuda, name, &device, &why), FBY_USAGE);
+    assert_int_equal(
+        fby_gpu_device_number(cuda, name, &device, &why), FBY_USAGE);
     assert_string_equal(why.text, words);
     assert_int_equal(device, -1);
 }
@@ -20,7 +21,7 @@ static void found(const char *name, int want)
 {
     int            device = -1;
     struct fby_why why    = {""};
-    assert_ok(fby_feed_device(fby_cuda(), name, &device, &why));
+    assert_ok(fby_gpu_device_number(fby_cuda(), name, &device, &why));
     assert_int_equal(device, want);
 }
 

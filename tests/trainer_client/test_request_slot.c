@@ -21,30 +21,30 @@ static const char pipeline_text[] =
 
 enum { IMAGE, SMALL };
 
-static void begin(struct fby_setup *setup, struct fby_slot *slot)
+static void begin(struct fby_setup *setup, struct fby_request_slot *slot)
 {
     struct fby_why         why     = {""};
     struct forebay_options options = forebay_options();
     options.server                 = "127.0.0.1:7070";
     options.pipeline_text          = pipeline_text;
     *setup                         = (struct fby_setup){0};
-    *slot                          = (struct fby_slot){0};
+    *slot                          = (struct fby_request_slot){0};
     if (fby_setup_init(setup, &options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_ok(fby_slot_init(slot, setup, NULL));
+    assert_ok(fby_request_slot_init(slot, setup, NULL));
 }
 
-static void end(struct fby_setup *setup, struct fby_slot *slot)
+static void end(struct fby_setup *setup, struct fby_request_slot *slot)
 {
-    fby_slot_fini(slot, setup);
+    fby_request_slot_fini(slot, setup);
     fby_setup_fini(setup);
 }
 
 static bool keeps(
     const struct fby_setup *setup, uint16_t field, struct fby_coding coding)
 {
-    return fby_slot_keeps(setup,
+    return fby_request_slot_keeps(setup,
         &(struct fby_chunk){
             .field = field, .filter = coding.filter, .codec = coding.codec});
 }
@@ -57,7 +57,7 @@ static void chunks_that_the_device_decodes_are_kept(void **state)
     const struct fby_coding lz4      = {FBY_FILTER_NONE, FBY_CODEC_LZ4};
     const struct fby_coding packed   = {FBY_FILTER_PHOTO, FBY_CODEC_PACK};
     struct fby_setup        setup;
-    struct fby_slot         slot;
+    struct fby_request_slot slot;
     begin(&setup, &slot);
     assert_true(keeps(&setup, IMAGE, stored));
     assert_true(keeps(&setup, IMAGE, packed));
@@ -78,21 +78,22 @@ static void count_free(void *data, void *hint)
 static void a_kept_frame_lives_until_the_slot_is_cleared(void **state)
 {
     (void)state;
-    static char      bytes[] = "a frame";
-    unsigned         freed   = 0;
-    struct fby_setup setup;
-    struct fby_slot  slot;
-    zmq_msg_t        frame;
+    static char             bytes[] = "a frame";
+    unsigned                freed   = 0;
+    struct fby_setup        setup;
+    struct fby_request_slot slot;
+    zmq_msg_t               frame;
     begin(&setup, &slot);
     zmq_msg_init_data(&frame, bytes, sizeof(bytes), count_free, &freed);
-    fby_slot_keep(&slot, 1, &(struct fby_chunk){.field = SMALL}, &frame);
+    fby_request_slot_keep(
+        &slot, 1, &(struct fby_chunk){.field = SMALL}, &frame);
     zmq_msg_close(&frame); /* as the receiver does: it holds nothing now */
     assert_int_equal(freed, 0);
     assert_false(slot.kept[0].there);
     assert_true(slot.kept[1].there);
     assert_int_equal(slot.kept[1].chunk.field, SMALL);
     assert_string_equal(zmq_msg_data(&slot.kept[1].frame), "a frame");
-    fby_slot_clear(&slot);
+    fby_request_slot_clear(&slot);
     assert_int_equal(freed, 1);
     assert_false(slot.kept[1].there);
     end(&setup, &slot);
@@ -102,14 +103,14 @@ static void a_kept_frame_lives_until_the_slot_is_cleared(void **state)
 static void a_slot_that_ends_frees_the_frames_it_keeps(void **state)
 {
     (void)state;
-    static char      bytes[] = "a frame";
-    unsigned         freed   = 0;
-    struct fby_setup setup;
-    struct fby_slot  slot;
-    zmq_msg_t        frame;
+    static char             bytes[] = "a frame";
+    unsigned                freed   = 0;
+    struct fby_setup        setup;
+    struct fby_request_slot slot;
+    zmq_msg_t               frame;
     begin(&setup, &slot);
     zmq_msg_init_data(&frame, bytes, sizeof(bytes), count_free, &freed);
-    fby_slot_keep(&slot, 0, &(struct fby_chunk){0}, &frame);
+    fby_request_slot_keep(&slot, 0, &(struct fby_chunk){0}, &frame);
     zmq_msg_close(&frame);
     end(&setup, &slot);
     assert_int_equal(freed, 1);
@@ -121,33 +122,36 @@ static void a_slot_that_ends_frees_the_frames_it_keeps(void **state)
 static void chunks_lie_one_behind_the_other(void **state)
 {
     (void)state;
-    struct fby_setup       setup;
-    struct fby_slot        slot;
-    const struct fby_chunk packed = {.field = IMAGE,
-        .filter                             = FBY_FILTER_PHOTO,
-        .codec                              = FBY_CODEC_PACK,
-        .raw_bytes                          = 100,
-        .wire_bytes                         = 33};
-    struct fby_chunk       lz4    = packed;
-    lz4.codec                     = FBY_CODEC_LZ4;
+    struct fby_setup        setup;
+    struct fby_request_slot slot;
+    const struct fby_chunk  packed = {.field = IMAGE,
+         .filter                             = FBY_FILTER_PHOTO,
+         .codec                              = FBY_CODEC_PACK,
+         .raw_bytes                          = 100,
+         .wire_bytes                         = 33};
+    struct fby_chunk        lz4    = packed;
+    lz4.codec                      = FBY_CODEC_LZ4;
     begin(&setup, &slot);
     for (int turn = 0; turn < 2; turn++) { /* again once it was cleared */
-        const struct fby_place *place = fby_slot_place(&slot, &setup, 1, &lz4);
+        const struct fby_place *place =
+            fby_request_slot_place(&slot, &setup, 1, &lz4);
         assert_ptr_equal(place, &slot.places[1]);
         assert_int_equal(place->at, 0);
         assert_int_equal(place->bytes, 100);
         assert_false(place->packed);
-        place = fby_slot_place(&slot, &setup, 0, &packed);
+        place = fby_request_slot_place(&slot, &setup, 0, &packed);
         assert_ptr_equal(place, &slot.places[0]);
         assert_int_equal(place->at, 112);
         assert_int_equal(place->bytes, 33);
         assert_true(place->packed);
         lz4.raw_bytes = 16;
-        assert_int_equal(fby_slot_place(&slot, &setup, 1, &lz4)->at, 160);
+        assert_int_equal(
+            fby_request_slot_place(&slot, &setup, 1, &lz4)->at, 160);
         lz4.raw_bytes = 100;
-        assert_int_equal(fby_slot_place(&slot, &setup, 1, &lz4)->at, 176);
+        assert_int_equal(
+            fby_request_slot_place(&slot, &setup, 1, &lz4)->at, 176);
         assert_int_equal(slot.used, 276);
-        fby_slot_clear(&slot);
+        fby_request_slot_clear(&slot);
         assert_int_equal(slot.used, 0);
     }
     end(&setup, &slot);
@@ -182,30 +186,30 @@ static void *no_alloc(size_t size, bool is_sparse)
 static void a_slot_has_memory_for_a_whole_batch(void **state)
 {
     (void)state;
-    struct fby_setup  setup;
-    struct fby_slot   slot;
-    struct fby_slot   other  = {0};
-    struct fby_device device = fby_device_host;
-    device.raw_alloc         = note_alloc;
-    device.raw_free          = note_free;
+    struct fby_setup        setup;
+    struct fby_request_slot slot;
+    struct fby_request_slot other  = {0};
+    struct fby_device       device = fby_device_host;
+    device.raw_alloc               = note_alloc;
+    device.raw_free                = note_free;
     begin(&setup, &slot);
     const struct fby_device *own = setup.device;
     setup.device                 = &device;
-    assert_ok(fby_slot_init(&other, &setup, NULL));
+    assert_ok(fby_request_slot_init(&other, &setup, NULL));
     assert_int_equal(allocated, setup.layout.slot_bytes);
     assert_true(sparse);
-    fby_slot_fini(&other, &setup);
+    fby_request_slot_fini(&other, &setup);
     assert_null(other.memory);
     setup.n_fields = 1; /* as if there were only the one that is expanded */
     setup.expansions[0].kind = setup.expansions[SMALL].kind;
-    assert_ok(fby_slot_init(&other, &setup, NULL));
+    assert_ok(fby_request_slot_init(&other, &setup, NULL));
     assert_false(sparse);
-    fby_slot_fini(&other, &setup);
+    fby_request_slot_fini(&other, &setup);
     device.raw_alloc = no_alloc;
     device.raw_free  = own->raw_free;
-    assert_int_equal(fby_slot_init(&other, &setup, NULL), FBY_SYS);
+    assert_int_equal(fby_request_slot_init(&other, &setup, NULL), FBY_SYS);
     device.raw_free = note_free;
-    fby_slot_fini(&other, &setup);
+    fby_request_slot_fini(&other, &setup);
     setup.device = own;
     end(&setup, &slot);
 }

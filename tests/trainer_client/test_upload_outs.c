@@ -1,6 +1,6 @@
 /* Memory for tensors, ours and the caller's: it is freed after its last use,
  * also after a failure; without it there is no further batch. */
-#include "tests/trainer_client/feed_rig.h"
+#include "tests/trainer_client/upload_rig.h"
 
 /* An allocator as PyTorch's: what comes back is used again, and overwritten,
  * in the order of the stream that it came back on; what it gives is in use
@@ -43,7 +43,7 @@ static void begin_on_heap(
     struct rig *rig, uint64_t seed, bool fixed, struct heap *heap)
 {
     begin_with(rig, seed, fixed,
-        &(struct fby_feed_memory){heap_allocate, heap_free, heap});
+        &(struct fby_gpu_upload_memory){heap_allocate, heap_free, heap});
 }
 
 static void the_callers_memory_is_freed_after_its_last_use(void **state)
@@ -72,7 +72,7 @@ static void the_fixed_memory_goes_back_after_its_last_reader(void **state)
         begin_on_heap(&rig, seed, true, &heap);
         struct held held = take(&rig, 0, true);
         hand(&rig, &held);
-        fby_feed_stop(rig.feed);
+        fby_gpu_upload_stop(rig.upload);
         consume(&rig, &held); /* which may last */
         release(&rig, &held);
         end(&rig);
@@ -84,19 +84,19 @@ static void the_fixed_memory_goes_back_after_its_last_reader(void **state)
 /* The first kernel of a batch may run although the second did not start. */
 static void launch_in_part(struct rig *rig, bool fixed)
 {
-    struct fby_why       why = {""};
-    struct fby_feed_out *out = fby_feed_take(rig->feed, true);
+    struct fby_why             why = {""};
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig->upload, true);
     fake_cuda_fail(fixed ? NULL : "cudaLaunchKernel");
     fby_err err = send_batch(rig, 0, out, &why);
     if (fixed) {
         assert_ok(err);
-        fby_feed_stop(rig->feed); /* it is copied */
+        fby_gpu_upload_stop(rig->upload); /* it is copied */
         fake_cuda_fail("cudaLaunchKernel");
-        err = fby_feed_hand_out(rig->feed, out, NULL, &why);
+        err = fby_gpu_upload_hand_out(rig->upload, out, NULL, &why);
     }
     assert_int_equal(err, FBY_SYS);
     fake_cuda_fail(NULL);
-    fby_feed_give(rig->feed, out);
+    fby_gpu_upload_give(rig->upload, out);
 }
 
 static void memory_goes_back_after_a_launch_that_failed_in_part(void **state)
@@ -129,11 +129,11 @@ static void a_release_that_is_lost_ends_the_stream(void **state)
     fake_cuda_fail("cudaEventRecord");
     release(&rig, &held);
     fake_cuda_fail(NULL);
-    struct fby_feed_out *out = fby_feed_take(rig.feed, false);
+    struct fby_gpu_upload_out *out = fby_gpu_upload_take(rig.upload, false);
     assert_int_equal(send_batch(&rig, 1, out, &why), FBY_SYS);
     assert_non_null(strstr(why.text, "released on a stream"));
     assert_non_null(strstr(why.text, "epoch 2 step 0"));
-    fby_feed_give(rig.feed, out);
+    fby_gpu_upload_give(rig.upload, out);
     uint8_t *kept = held.out->memory; /* a reader may still use it */
     end(&rig);
     assert_int_equal(heap.live, 1);
@@ -164,17 +164,18 @@ static void memory_of_a_launch_without_an_event_is_not_given_back(void **state)
         struct fby_why why   = {""};
         bool           fixed = i % 2 == 1;
         begin_on_heap(&rig, i, fixed, &heap);
-        struct fby_feed_out *out  = fby_feed_take(rig.feed, i / 2 == 1);
-        uint8_t             *lost = out->memory;
+        struct fby_gpu_upload_out *out =
+            fby_gpu_upload_take(rig.upload, i / 2 == 1);
+        uint8_t *lost = out->memory;
         fake_cuda_await_pins(ARENAS);
         fake_cuda_fail_once("cudaEventRecord", fixed ? 3 : 1);
         fby_err err = send_batch(&rig, 0, out, &why);
         assert_int_equal(err, fixed ? FBY_OK : FBY_SYS);
         if (fixed) {
             assert_int_equal(
-                fby_feed_hand_out(rig.feed, out, NULL, &why), FBY_SYS);
+                fby_gpu_upload_hand_out(rig.upload, out, NULL, &why), FBY_SYS);
         }
-        fby_feed_give(rig.feed, out);
+        fby_gpu_upload_give(rig.upload, out);
         end(&rig);
         assert_int_equal(heap.live, 1);
         free_heap(&heap, lost);
@@ -201,13 +202,13 @@ static void fixed_memory_that_is_lost_is_not_given_back(void **state)
 
 /* On a device that has a pool, or none. */
 static void begin_without_pool(struct rig *rig, bool fixed, bool without,
-    const struct fby_feed_memory *memory)
+    const struct fby_gpu_upload_memory *memory)
 {
     fake_cuda_begin(1);
     fake_cuda_fail(without ? "cudaMemPoolCreate" : NULL);
     *rig       = (struct rig){.seed = 1};
     rig->looks = calloc(4096, sizeof(*rig->looks));
-    open_feed(rig, fixed, memory);
+    open_upload(rig, fixed, memory);
     fake_cuda_await_pins(ARENAS); /* whose calls are not to fail */
     fake_cuda_fail(NULL);
 }
@@ -219,14 +220,15 @@ static void further_memory_that_is_lost_is_not_given_back(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         struct rig rig;
-        begin_without_pool(&rig, false, i == 1, &(struct fby_feed_memory){0});
+        begin_without_pool(
+            &rig, false, i == 1, &(struct fby_gpu_upload_memory){0});
         struct held held = take(&rig, 0, true);
         uint8_t    *lost = held.out->memory;
         hand(&rig, &held);
         fake_cuda_fail("cudaEventRecord");
         release(&rig, &held);
         fake_cuda_fail(NULL);
-        fby_feed_destroy(&rig.feed);
+        fby_gpu_upload_destroy(&rig.upload);
         fake_cuda_end();
         assert_int_equal(fake_cuda_counts().live, 1);
         assert_int_equal(rig.wrong, 0);
@@ -257,9 +259,9 @@ static void without_memory_there_is_no_further_batch(void **state)
     (void)state;
     struct rig rig;
     uint32_t   left = OUTS;
-    begin_with(
-        &rig, 1, false, &(struct fby_feed_memory){nothing, give_up, &left});
-    assert_null(fby_feed_take(rig.feed, true));
+    begin_with(&rig, 1, false,
+        &(struct fby_gpu_upload_memory){nothing, give_up, &left});
+    assert_null(fby_gpu_upload_take(rig.upload, true));
     struct held held = take(&rig, 0, false);
     hand(&rig, &held);
     release(&rig, &held);
@@ -277,25 +279,26 @@ static void a_failed_call_gives_no_further_batch(void **state)
         {"cudaEventCreateWithFlags", 1}, {"cudaEventRecord", 0},
         {"cudaMallocFromPoolAsync", 0}, {"cudaMalloc", 0}};
     for (uint32_t i = 0; i < 24; i++) {
-        struct rig                   rig;
-        struct heap                  heap   = {.n = 0};
-        uint32_t                     kind   = i / 6;
-        bool                         theirs = kind == 2;
-        bool                         fixed  = kind == 3;
-        bool                         used   = fixed       ? i % 6 < 3
-                                              : theirs    ? i % 6 < 4
-                                              : kind == 0 ? i % 6 != 5
-                                                          : i % 6 != 4;
-        const struct fby_feed_memory memory = {heap_allocate, heap_free, &heap};
+        struct rig                         rig;
+        struct heap                        heap   = {.n = 0};
+        uint32_t                           kind   = i / 6;
+        bool                               theirs = kind == 2;
+        bool                               fixed  = kind == 3;
+        bool                               used   = fixed       ? i % 6 < 3
+                                                    : theirs    ? i % 6 < 4
+                                                    : kind == 0 ? i % 6 != 5
+                                                                : i % 6 != 4;
+        const struct fby_gpu_upload_memory memory = {
+            heap_allocate, heap_free, &heap};
         begin_without_pool(&rig, fixed, kind == 1,
-            theirs ? &memory : &(struct fby_feed_memory){0});
+            theirs ? &memory : &(struct fby_gpu_upload_memory){0});
         fake_cuda_fail_once(calls[i % 6].function, calls[i % 6].n);
-        uint64_t             live = fake_cuda_counts().live;
-        struct fby_feed_out *out  = fby_feed_take(rig.feed, true);
+        uint64_t                   live = fake_cuda_counts().live;
+        struct fby_gpu_upload_out *out  = fby_gpu_upload_take(rig.upload, true);
         fake_cuda_fail(NULL);
         assert_int_equal(out == NULL, used);
         if (out != NULL) {
-            fby_feed_give(rig.feed, out);
+            fby_gpu_upload_give(rig.upload, out);
         }
         assert_int_equal(fake_cuda_counts().live, live);
         assert_int_equal(fake_cuda_mode(), 0);

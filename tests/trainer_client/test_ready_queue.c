@@ -1,4 +1,4 @@
-/* The desk: batches in order, and what `open` and `next` return. */
+/* The ready queue: batches in order, and what `open` and `next` return. */
 #include "tests/test.h"
 
 #include <poll.h>
@@ -10,48 +10,48 @@
 
 enum { SLOTS = 4 };
 
-struct counter { /* a desk with its shelf */
-    struct fby_desk   desk;
-    struct fby_shelf *shelf;
+struct counter { /* a ready queue with its pool */
+    struct fby_ready_queue ready_queue;
+    struct fby_batch_pool *batch_pool;
 };
 
 static void begin(struct counter *c)
 {
-    const struct fby_shelf_config config = {
+    const struct fby_batch_pool_config config = {
         .device         = &fby_device_host,
         .out_bytes      = 64,
         .max_rows       = 2,
         .max_held_bytes = UINT64_C(64) * SLOTS,
     };
-    assert_ok(fby_desk_init(&c->desk));
-    assert_ok(fby_shelf_create(&config, &c->shelf));
+    assert_ok(fby_ready_queue_init(&c->ready_queue));
+    assert_ok(fby_batch_pool_create(&config, &c->batch_pool));
 }
 
 static void end(struct counter *c)
 {
-    fby_desk_fini(&c->desk);
-    fby_shelf_leave(&c->shelf);
+    fby_ready_queue_fini(&c->ready_queue);
+    fby_batch_pool_leave(&c->batch_pool);
 }
 
 static struct forebay_batch *publish(struct counter *c, uint64_t step)
 {
     struct forebay_batch *batch = NULL;
-    assert_ok(fby_shelf_take(c->shelf, true, &batch));
+    assert_ok(fby_batch_pool_take(c->batch_pool, true, &batch));
     batch->step = step;
     batch->rows = 2;
-    fby_desk_put(&c->desk, batch);
+    fby_ready_queue_put(&c->ready_queue, batch);
     return batch;
 }
 
 static void finish(struct counter *c, struct forebay_batch *batch, fby_err err)
 {
     struct fby_why why = {"label 12"};
-    fby_desk_done(&c->desk, batch, err, &why);
+    fby_ready_queue_done(&c->ready_queue, batch, err, &why);
 }
 
 static enum forebay_status look(struct counter *c, struct forebay_batch **out)
 {
-    return fby_desk_next(&c->desk, c->shelf, 0, NULL, out);
+    return fby_ready_queue_next(&c->ready_queue, c->batch_pool, 0, NULL, out);
 }
 
 static void assert_takes(struct counter *c, uint64_t step)
@@ -74,7 +74,7 @@ static struct fby_why because(const char *text)
 static enum forebay_status wait_open(struct counter *c, struct fby_why *why)
 {
     const struct fby_open_watch watch = {.deadline_ns = fby_now_ns()};
-    return fby_desk_wait_open(&c->desk, &watch, why);
+    return fby_ready_queue_wait_open(&c->ready_queue, &watch, why);
 }
 
 static void open_that_is_late_says_what_it_waits_for(void **state)
@@ -83,7 +83,7 @@ static void open_that_is_late_says_what_it_waits_for(void **state)
     struct counter c;
     struct fby_why why = {""};
     begin(&c);
-    fby_desk_waiting(&c.desk, "no worker yet");
+    fby_ready_queue_waiting(&c.ready_queue, "no worker yet");
     assert_int_equal(wait_open(&c, &why), FOREBAY_TIMEOUT);
     assert_string_equal(why.text, "no worker yet");
     end(&c);
@@ -97,8 +97,8 @@ static void a_failure_before_opening_is_returned_by_open(void **state)
     struct fby_why first  = because("a tie");
     struct fby_why second = because("something else");
     begin(&c);
-    fby_desk_fail(&c.desk, FOREBAY_CONFIG, &first);
-    fby_desk_fail(&c.desk, FOREBAY_DATA, &second);
+    fby_ready_queue_fail(&c.ready_queue, FOREBAY_CONFIG, &first);
+    fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &second);
     assert_int_equal(wait_open(&c, &why), FOREBAY_CONFIG);
     assert_string_equal(why.text, "a tie");
     end(&c);
@@ -113,12 +113,12 @@ static void a_failure_after_opening_is_returned_by_next(void **state)
     struct fby_why            cause = because("all are gone");
     const struct forebay_info info  = {.samples = 9};
     begin(&c);
-    fby_desk_opened(&c.desk, &info);
-    fby_desk_fail(&c.desk, FOREBAY_DATA, &cause);
+    fby_ready_queue_opened(&c.ready_queue, &info);
+    fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &cause);
     assert_int_equal(wait_open(&c, &why), FOREBAY_OK);
-    assert_int_equal(c.desk.info.samples, 9);
+    assert_int_equal(c.ready_queue.info.samples, 9);
     assert_int_equal(look(&c, &batch), FOREBAY_DATA);
-    assert_string_equal(c.desk.last.text, "all are gone");
+    assert_string_equal(c.ready_queue.last.text, "all are gone");
     end(&c);
 }
 
@@ -137,8 +137,8 @@ static void batches_are_taken_in_order_once_their_values_are_there(void **state)
     finish(&c, first, FBY_OK);
     assert_takes(&c, 0);
     assert_takes(&c, 1);
-    assert_int_equal(c.desk.stats.steps, 2);
-    assert_int_equal(c.desk.stats.images, 4);
+    assert_int_equal(c.ready_queue.stats.steps, 2);
+    assert_int_equal(c.ready_queue.stats.images, 4);
     end(&c);
 }
 
@@ -148,13 +148,14 @@ static void each_timeout_says_what_is_waited_for_now(void **state)
     struct counter        c;
     struct forebay_batch *none = NULL;
     begin(&c);
-    fby_desk_waiting(&c.desk, "no worker");
+    fby_ready_queue_waiting(&c.ready_queue, "no worker");
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    assert_string_equal(c.desk.last.text, "no worker");
-    fby_desk_waiting(&c.desk, "");
+    assert_string_equal(c.ready_queue.last.text, "no worker");
+    fby_ready_queue_waiting(&c.ready_queue, "");
     publish(&c, 0);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    assert_string_equal(c.desk.last.text, "the next batch is not there yet");
+    assert_string_equal(
+        c.ready_queue.last.text, "the next batch is not there yet");
     end(&c);
 }
 
@@ -165,9 +166,9 @@ static void the_end_is_no_error(void **state)
     struct forebay_batch *none = NULL;
     begin(&c);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    fby_desk_end(&c.desk);
+    fby_ready_queue_end(&c.ready_queue);
     assert_int_equal(look(&c, &none), FOREBAY_END);
-    assert_string_equal(c.desk.last.text, "");
+    assert_string_equal(c.ready_queue.last.text, "");
     end(&c);
 }
 
@@ -178,8 +179,9 @@ static void a_timeout_may_be_as_long_as_a_number_can_be(void **state)
     struct forebay_batch *batch = NULL;
     begin(&c);
     finish(&c, publish(&c, 0), FBY_OK);
-    assert_int_equal(
-        fby_desk_next(&c.desk, c.shelf, INT64_MAX, NULL, &batch), FOREBAY_OK);
+    assert_int_equal(fby_ready_queue_next(
+                         &c.ready_queue, c.batch_pool, INT64_MAX, NULL, &batch),
+        FOREBAY_OK);
     fby_batch_unref(batch);
     end(&c);
 }
@@ -194,9 +196,9 @@ static void finished_batches_come_before_the_end_or_a_failure(void **state)
         begin(&c);
         finish(&c, publish(&c, 0), FBY_OK);
         if (fails == 1) {
-            fby_desk_fail(&c.desk, FOREBAY_DATA, &cause);
+            fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &cause);
         } else {
-            fby_desk_end(&c.desk);
+            fby_ready_queue_end(&c.ready_queue);
         }
         assert_takes(&c, 0);
         assert_int_equal(
@@ -217,7 +219,7 @@ static void a_trainer_that_holds_all_batches_gets_an_error(void **state)
         assert_int_equal(look(&c, &held[i]), FOREBAY_OK);
     }
     assert_int_equal(look(&c, &none), FOREBAY_FULL);
-    assert_non_null(strstr(c.desk.last.text, "hold 4 batches"));
+    assert_non_null(strstr(c.ready_queue.last.text, "hold 4 batches"));
     for (uint64_t i = 0; i < SLOTS; i++) {
         fby_batch_unref(held[i]);
     }
@@ -232,15 +234,15 @@ static void the_receiver_sees_room_and_a_waiting_consumer(void **state)
     struct forebay_batch *none    = NULL;
     bool                  waiting = true;
     begin(&c);
-    assert_true(fby_desk_has_room(&c.desk, &waiting));
+    assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_false(waiting);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    assert_true(fby_desk_has_room(&c.desk, &waiting));
+    assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_true(waiting);
-    for (int i = 0; i < FBY_DESK_AHEAD; i++) {
+    for (int i = 0; i < FBY_READY_QUEUE_AHEAD; i++) {
         publish(&c, 0);
     }
-    assert_false(fby_desk_has_room(&c.desk, &waiting));
+    assert_false(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_false(waiting);
     end(&c);
 }
@@ -254,11 +256,11 @@ static void an_end_after_a_failure_is_a_failure(void **state)
     struct forebay_batch *none  = NULL;
     struct fby_why        cause = because("damaged");
     begin(&c);
-    fby_desk_fail(&c.desk, FOREBAY_DATA, &cause);
-    fby_desk_end(&c.desk);
-    assert_int_equal(c.desk.phase, FBY_PHASE_FAILED);
+    fby_ready_queue_fail(&c.ready_queue, FOREBAY_DATA, &cause);
+    fby_ready_queue_end(&c.ready_queue);
+    assert_int_equal(c.ready_queue.phase, FBY_PHASE_FAILED);
     assert_int_equal(look(&c, &none), FOREBAY_DATA);
-    assert_string_equal(c.desk.last.text, "damaged");
+    assert_string_equal(c.ready_queue.last.text, "damaged");
     end(&c);
 }
 
@@ -270,9 +272,9 @@ static void a_stream_that_opens_after_its_failure_has_failed(void **state)
     struct fby_why            why   = {""};
     const struct forebay_info info  = {.samples = 9};
     begin(&c);
-    fby_desk_fail(&c.desk, FOREBAY_CONFIG, &cause);
-    fby_desk_opened(&c.desk, &info);
-    assert_int_equal(c.desk.phase, FBY_PHASE_FAILED);
+    fby_ready_queue_fail(&c.ready_queue, FOREBAY_CONFIG, &cause);
+    fby_ready_queue_opened(&c.ready_queue, &info);
+    assert_int_equal(c.ready_queue.phase, FBY_PHASE_FAILED);
     assert_int_equal(wait_open(&c, &why), FOREBAY_OK); /* next tells it */
     end(&c);
 }
@@ -291,10 +293,10 @@ static void values_that_cannot_be_made_fail_the_stream(void **state)
         finish(&c, publish(&c, 0), all[i].err);
         for (int k = 0; k < 2; k++) {
             assert_int_equal(look(&c, &none), all[i].status);
-            assert_string_equal(c.desk.last.text, "label 12");
+            assert_string_equal(c.ready_queue.last.text, "label 12");
             assert_null(none);
         }
-        assert_int_equal(c.desk.stats.steps, 0);
+        assert_int_equal(c.ready_queue.stats.steps, 0);
         end(&c);
     }
 }
@@ -321,7 +323,7 @@ static void note(void *arg, uint64_t done, uint64_t total)
 static bool scan_on(void *arg)
 {
     struct watch *w = arg;
-    fby_desk_scanning(&w->c->desk, w->asked / 2 * UINT64_C(2), 9);
+    fby_ready_queue_scanning(&w->c->ready_queue, w->asked / 2 * UINT64_C(2), 9);
     return ++w->asked == w->most;
 }
 
@@ -340,8 +342,8 @@ static void each_advance_of_a_scan_is_reported_once(void **state)
     };
     begin(&c);
     int64_t begun_ns = fby_now_ns();
-    assert_int_equal(
-        fby_desk_wait_open(&c.desk, &watch, &why), FOREBAY_INTERRUPTED);
+    assert_int_equal(fby_ready_queue_wait_open(&c.ready_queue, &watch, &why),
+        FOREBAY_INTERRUPTED);
     assert_true(fby_now_ns() - begun_ns >= 6 * (FBY_NS_PER_S / 10));
     assert_int_equal(w.n_told, 3);
     for (uint32_t i = 0; i < 3; i++) {
@@ -364,9 +366,9 @@ static void open_waits_until_its_deadline_and_no_longer_asks(void **state)
         .give_up_arg = &w,
     };
     begin(&c);
-    fby_desk_waiting(&c.desk, "no worker");
-    assert_int_equal(
-        fby_desk_wait_open(&c.desk, &watch, &why), FOREBAY_TIMEOUT);
+    fby_ready_queue_waiting(&c.ready_queue, "no worker");
+    assert_int_equal(fby_ready_queue_wait_open(&c.ready_queue, &watch, &why),
+        FOREBAY_TIMEOUT);
     assert_true(fby_now_ns() >= watch.deadline_ns);
     assert_true(w.asked >= 2);
     assert_string_equal(why.text, "no worker");
@@ -380,15 +382,15 @@ static void next_waits_as_long_as_its_timeout(void **state)
     struct forebay_batch *none = NULL;
     begin(&c);
     int64_t begun_ns = fby_now_ns();
-    assert_int_equal(
-        fby_desk_next(&c.desk, c.shelf, 30 * FBY_NS_PER_MS, NULL, &none),
+    assert_int_equal(fby_ready_queue_next(&c.ready_queue, c.batch_pool,
+                         30 * FBY_NS_PER_MS, NULL, &none),
         FOREBAY_TIMEOUT);
     int64_t took_ns = fby_now_ns() - begun_ns;
     assert_true(took_ns >= 30 * FBY_NS_PER_MS);
-    assert_true(c.desk.stats.wait_ns >= 30 * FBY_NS_PER_MS);
-    assert_true(c.desk.stats.wait_ns <= took_ns);
+    assert_true(c.ready_queue.stats.wait_ns >= 30 * FBY_NS_PER_MS);
+    assert_true(c.ready_queue.stats.wait_ns <= took_ns);
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
-    assert_true(c.desk.stats.wait_ns <= took_ns); /* it did not wait */
+    assert_true(c.ready_queue.stats.wait_ns <= took_ns); /* it did not wait */
     end(&c);
 }
 
@@ -396,13 +398,13 @@ static void next_waits_as_long_as_its_timeout(void **state)
 
 static bool rings(struct counter *c)
 {
-    struct pollfd fd = {.fd = c->desk.bell.fd, .events = POLLIN};
+    struct pollfd fd = {.fd = c->ready_queue.wakeup.fd, .events = POLLIN};
     bool          on = poll(&fd, 1, 0) == 1;
-    fby_bell_clear(&c->desk.bell);
+    fby_wakeup_clear(&c->ready_queue.wakeup);
     return on;
 }
 
-static void the_bell_rings_for_a_waiting_consumer_and_for_room(void **state)
+static void the_wakeup_rings_for_a_waiting_consumer_and_for_room(void **state)
 {
     (void)state;
     struct counter        c;
@@ -415,29 +417,29 @@ static void the_bell_rings_for_a_waiting_consumer_and_for_room(void **state)
     assert_int_equal(look(&c, &none), FOREBAY_TIMEOUT);
     assert_false(rings(&c)); /* it is known */
     struct forebay_batch *first = publish(&c, 0);
-    assert_true(fby_desk_has_room(&c.desk, &waiting));
+    assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_false(waiting); /* something is on its way */
     finish(&c, first, FBY_OK);
     assert_takes(&c, 0);
     assert_true(rings(&c));
-    assert_true(fby_desk_has_room(&c.desk, &waiting));
+    assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_false(waiting);
     end(&c);
 }
 
-static void a_desk_has_room_up_to_its_last_place(void **state)
+static void a_ready_queue_has_room_up_to_its_last_place(void **state)
 {
     (void)state;
     struct counter c;
     bool           waiting = false;
     begin(&c);
-    for (uint64_t i = 0; i < FBY_DESK_AHEAD; i++) {
-        assert_true(fby_desk_has_room(&c.desk, &waiting));
+    for (uint64_t i = 0; i < FBY_READY_QUEUE_AHEAD; i++) {
+        assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
         finish(&c, publish(&c, i), FBY_OK);
     }
-    assert_false(fby_desk_has_room(&c.desk, &waiting));
+    assert_false(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     assert_takes(&c, 0);
-    assert_true(fby_desk_has_room(&c.desk, &waiting));
+    assert_true(fby_ready_queue_has_room(&c.ready_queue, &waiting));
     publish(&c, 2);
     assert_takes(&c, 1);
     end(&c); /* with a batch that was not taken */
@@ -461,15 +463,15 @@ static void deliveries_are_counted_apart_from_the_receivers_report(void **state)
     batch->raw_bytes            = 40;
     finish(&c, batch, FBY_OK);
     assert_takes(&c, 0);
-    c.desk.stats.wait_ns = 5;
-    fby_desk_report(&c.desk, &report);
-    assert_int_equal(c.desk.stats.steps, 1);
-    assert_int_equal(c.desk.stats.images, 2);
-    assert_int_equal(c.desk.stats.raw_bytes, 40);
-    assert_int_equal(c.desk.stats.wait_ns, 5);
-    assert_int_equal(c.desk.stats.wire_bytes, 74);
-    assert_int_equal(c.desk.stats.hedges, 75);
-    assert_int_equal(c.desk.stats.n_stages, 1);
+    c.ready_queue.stats.wait_ns = 5;
+    fby_ready_queue_report(&c.ready_queue, &report);
+    assert_int_equal(c.ready_queue.stats.steps, 1);
+    assert_int_equal(c.ready_queue.stats.images, 2);
+    assert_int_equal(c.ready_queue.stats.raw_bytes, 40);
+    assert_int_equal(c.ready_queue.stats.wait_ns, 5);
+    assert_int_equal(c.ready_queue.stats.wire_bytes, 74);
+    assert_int_equal(c.ready_queue.stats.hedges, 75);
+    assert_int_equal(c.ready_queue.stats.n_stages, 1);
     end(&c);
 }
 
@@ -491,7 +493,7 @@ static void the_streams_digest_is_of_the_batches_that_have_one(void **state)
         finish(&c, batch, FBY_OK);
         assert_takes(&c, step);
     }
-    struct fby_sum got  = fby_sum_end(&c.desk.digest);
+    struct fby_sum got  = fby_sum_end(&c.ready_queue.digest);
     struct fby_sum sure = fby_sum_end(&want);
     assert_memory_equal(&got, &sure, sizeof(got));
     end(&c);
@@ -517,8 +519,8 @@ int main(void)
         cmocka_unit_test(each_advance_of_a_scan_is_reported_once),
         cmocka_unit_test(open_waits_until_its_deadline_and_no_longer_asks),
         cmocka_unit_test(next_waits_as_long_as_its_timeout),
-        cmocka_unit_test(the_bell_rings_for_a_waiting_consumer_and_for_room),
-        cmocka_unit_test(a_desk_has_room_up_to_its_last_place),
+        cmocka_unit_test(the_wakeup_rings_for_a_waiting_consumer_and_for_room),
+        cmocka_unit_test(a_ready_queue_has_room_up_to_its_last_place),
         cmocka_unit_test(
             deliveries_are_counted_apart_from_the_receivers_report),
         cmocka_unit_test(the_streams_digest_is_of_the_batches_that_have_one),
