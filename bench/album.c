@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 
 #include "cli/option.h"
+#include "cli/photos/photos.h"
 #include "common/mem.h"
 #include "worker/transform/jpeg.h"
-#include "worker/transform/photos.h"
 
 enum { MAX_FILES = 1000, SYNTHETIC = 200 };
 

@@ -1,6 +1,6 @@
 #include "cli/local.h"
 
-#include "cli/headway.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
 #include "pipeline/location.h"
 #include "worker/source/classes.h"
@@ -62,7 +62,7 @@ const struct argp fby_local_argp = {
 
 static bool show_scan(void *arg, uint64_t done, uint64_t total)
 {
-    fby_headway_show(arg, done, total);
+    fby_progress_count(arg, "looking at the data", done, total);
     return fby_signals_caught() == 0;
 }
 
@@ -142,13 +142,13 @@ fby_err fby_local_index(struct fby_local *self,
 fby_err fby_local_open(struct fby_local *self,
     const struct fby_local_options *options, struct fby_why *why)
 {
-    struct fby_headway headway = fby_headway_begin("looking at the data");
-    const struct fby_progress progress = {.fn = show_scan, .arg = &headway};
+    struct fby_progress_line  line     = fby_progress_begin();
+    const struct fby_progress progress = {.fn = show_scan, .arg = &line};
     fby_err                   err      = fby_local_load(self, options, why);
     if (err == FBY_OK) {
         err = fby_local_index(self, options, progress, why);
     }
-    fby_headway_end(&headway);
+    fby_progress_end(&line);
     return err;
 }
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/drawn.h"
-#include "cli/place.h"
+#include "cli/position.h"
+#include "cli/sampled_params.h"
 #include "common/mem.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
@@ -18,7 +18,7 @@ enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
 
 struct plan_options {
     struct fby_local_options local;
-    struct fby_place         place;
+    struct fby_position      place;
     uint64_t                 rank, world;
     bool                     json;
 };
@@ -66,7 +66,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_child children[] = {
-    {&fby_local_argp, 0, NULL, 0}, {&fby_place_argp, 0, NULL, 0}, {0}};
+    {&fby_local_argp, 0, NULL, 0}, {&fby_position_argp, 0, NULL, 0}, {0}};
 
 static const struct argp argp = {options, parse_option, NULL,
     "Print which samples a batch holds, and what is drawn for their ops.\v"
@@ -83,10 +83,10 @@ struct plan {
     const struct plan_options *options;
     struct fby_local           local;
     struct fby_order          *order;
-    struct fby_place           place;
+    struct fby_position        place;
     uint32_t                   first, rows; /* of the global batch */
     uint64_t                  *samples;     /* of these rows */
-    struct fby_drawn           drawn;
+    struct fby_sampled_params  drawn;
 };
 
 static fby_err choose_rows(struct plan *self, struct fby_why *why)
@@ -136,11 +136,12 @@ static json_t *op_object(
         "flip", (int)plan->flip, "steps", steps);
 }
 
-static json_t *device_object(const struct fby_drawn *drawn,
-    const struct fby_field_content *field, uint32_t i, struct fby_drawn_row row)
+static json_t *device_object(const struct fby_sampled_params *drawn,
+    const struct fby_field_content *field, uint32_t i,
+    struct fby_sampled_params_row row)
 {
-    const struct fby_op *op     = field->device[i].op;
-    struct fby_op_plan   plan   = fby_drawn_device(drawn, field, i, row);
+    const struct fby_op *op   = field->device[i].op;
+    struct fby_op_plan   plan = fby_sampled_params_device(drawn, field, i, row);
     json_t              *object = op_object(&field->device[i], &plan);
     if (op->pairs) {
         json_object_set_new(object, "with_row",
@@ -149,9 +150,9 @@ static json_t *device_object(const struct fby_drawn *drawn,
     return object;
 }
 
-static json_t *field_object(const struct fby_drawn *drawn,
+static json_t *field_object(const struct fby_sampled_params *drawn,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
-    struct fby_drawn_row row)
+    struct fby_sampled_params_row row)
 {
     json_t *device = json_array();
     for (uint32_t i = 0; i < field->n_device; i++) {
@@ -166,26 +167,26 @@ static json_t *field_object(const struct fby_drawn *drawn,
 }
 
 /* The ops of a field, one a line, as `show` has them under a picture. */
-static void print_ops(const struct fby_drawn *drawn,
+static void print_ops(const struct fby_sampled_params *drawn,
     const struct fby_field_content *field, const struct fby_field_plan *plan,
-    struct fby_drawn_row row)
+    struct fby_sampled_params_row row)
 {
     struct fby_size size = {plan->width, plan->height};
     printf("    %s %" PRIu32 "x%" PRIu32 "\n", field->name, size.w, size.h);
     for (uint32_t i = 0; i < plan->n_ops; i++) {
-        char text[FBY_DRAWN_TEXT];
-        size = fby_drawn_text(field, i, &plan->plans[i], size, text);
+        char text[FBY_SAMPLED_PARAMS_TEXT];
+        size = fby_sampled_params_text(field, i, &plan->plans[i], size, text);
         printf("        %s\n", text);
     }
     for (uint32_t i = 0; i < field->n_device; i++) {
-        char text[FBY_DRAWN_TEXT];
-        fby_drawn_device_text(drawn, field, i, row, text);
+        char text[FBY_SAMPLED_PARAMS_TEXT];
+        fby_sampled_params_device_text(drawn, field, i, row, text);
         printf("        device: %s\n", text);
     }
 }
 
 /* What was drawn for the pictures of a sample: into `fields`, or printed. */
-static fby_err draw_fields(struct plan *self, struct fby_drawn_row row,
+static fby_err draw_fields(struct plan *self, struct fby_sampled_params_row row,
     json_t *fields, struct fby_why *why)
 {
     const struct fby_content *content = &self->local.split->content;
@@ -196,7 +197,8 @@ static fby_err draw_fields(struct plan *self, struct fby_drawn_row row,
         if (!fby_field_kind(field)->is_picture) {
             continue;
         }
-        err = fby_drawn_plan(&self->drawn, row.sample, field, &plan, why);
+        err = fby_sampled_params_plan(
+            &self->drawn, row.sample, field, &plan, why);
         if (err == FBY_OK && fields != NULL) {
             json_object_set_new(fields, field->name,
                 field_object(&self->drawn, field, &plan, row));
@@ -279,8 +281,8 @@ static fby_err row_object(
     if (offset_of(self, sample, &offset)) {
         json_object_set_new(*out, "offset", json_integer((json_int_t)offset));
     }
-    return draw_fields(
-        self, (struct fby_drawn_row){self->first + i, sample}, fields, why);
+    return draw_fields(self,
+        (struct fby_sampled_params_row){self->first + i, sample}, fields, why);
 }
 
 static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
@@ -289,8 +291,8 @@ static fby_err print_row(struct plan *self, uint32_t i, struct fby_why *why)
     printf("row %" PRIu32 "  sample %" PRIu64 "  %s%s\n", self->first + i,
         sample, place_of(self, sample).text,
         is_own(self, i) ? "" : "  (padding)");
-    return draw_fields(
-        self, (struct fby_drawn_row){self->first + i, sample}, NULL, why);
+    return draw_fields(self,
+        (struct fby_sampled_params_row){self->first + i, sample}, NULL, why);
 }
 
 /* Numbers of this JSON library end at 2^63 - 1; seeds beyond it are text. */
@@ -421,10 +423,10 @@ static fby_err plan(struct plan *self, struct fby_why *why)
         err = fby_place_find(&self->place, &self->local, &self->order, why);
     }
     if (err == FBY_OK) {
-        self->drawn      = (struct fby_drawn){.local = &self->local,
-                 .seed                               = self->place.seed,
-                 .epoch                              = self->place.epoch,
-                 .step                               = self->place.step,
+        self->drawn      = (struct fby_sampled_params){.local = &self->local,
+                 .seed                                        = self->place.seed,
+                 .epoch                                       = self->place.epoch,
+                 .step                                        = self->place.step,
                  .own = fby_order_rows(self->order, self->place.step)};
         self->drawn.rows = all_rows(self);
         err              = choose_rows(self, why);
@@ -435,7 +437,7 @@ static fby_err plan(struct plan *self, struct fby_why *why)
     fby_order_destroy(&self->order);
     fby_local_close(&self->local);
     free(self->samples);
-    fby_drawn_fini(&self->drawn);
+    fby_sampled_params_fini(&self->drawn);
     return err;
 }
 

@@ -1,5 +1,5 @@
 /* What is said of values that are made up. */
-#include "cli/doctor_judge.h"
+#include "cli/doctor/judge.h"
 
 #include <errno.h>
 #include <string.h>

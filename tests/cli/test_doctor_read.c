@@ -1,5 +1,5 @@
 /* What is read of a machine that is made up. */
-#include "cli/doctor_read.h"
+#include "cli/doctor/read.h"
 
 #include <string.h>
 

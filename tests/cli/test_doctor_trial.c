@@ -1,5 +1,5 @@
 /* Checks that say something, hang, or die. */
-#include "cli/doctor_trial.h"
+#include "cli/doctor/trial.h"
 
 #include <signal.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/journal.h"
+#include "cli/pull/journal.h"
 
 enum { SIZE = 16 };
 

@@ -1,5 +1,5 @@
 /* What is advised, from facts that are made up. */
-#include "cli/lint_findings.h"
+#include "cli/lint/findings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

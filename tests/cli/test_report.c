@@ -1,5 +1,5 @@
 /* The table at the end of a pull: what people read. */
-#include "cli/report.h"
+#include "cli/pull/report.h"
 
 #include <stdlib.h>
 #include <string.h>

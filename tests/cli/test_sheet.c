@@ -1,5 +1,5 @@
 /* Contact sheets, read back through the same library. */
-#include "cli/sheet.h"
+#include "cli/show/sheet.h"
 
 #include <spng.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Reading tensors of every type and any strides. */
-#include "cli/tensor.h"
+#include "cli/show/tensor.h"
 
 #include <math.h>
 #include <string.h>

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/photos/photos.h"
 #include "forebay/forebay.h"
-#include "worker/transform/photos.h"
 
 static struct fby_image row_image(const DLTensor *tensor, uint32_t row)
 {

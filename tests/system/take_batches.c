@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/npz.h"
+#include "cli/show/npz.h"
 #include "forebay/forebay.h"
 
 static bool keep_batch(

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/photos/photos.h"
 #include "codec/codec.h"
 #include "common/mem.h"
 #include "pipeline/canon.h"
 #include "pipeline/parse.h"
 #include "worker/transform/field.h"
-#include "worker/transform/photos.h"
 
 static const char *path_of(unsigned class_id, unsigned number)
 {

@@ -1,4 +1,4 @@
-/* foreign.h - JPEG files of kinds that photos.h does not make. */
+/* foreign.h - JPEG files of kinds that photos/photos.h does not make. */
 #ifndef FBY_TESTS_WORKER_TRANSFORM_FOREIGN_H
 #define FBY_TESTS_WORKER_TRANSFORM_FOREIGN_H
 

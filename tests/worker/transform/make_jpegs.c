@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/transform/photos.h"
+#include "cli/photos/photos.h"
 
 struct file {
     const char      *name;

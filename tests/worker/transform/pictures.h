@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/photos/photos.h"
 #include "common/bytes.h"
 #include "worker/transform/jpeg.h"
-#include "worker/transform/photos.h"
 
 static inline struct fby_buffer photo_file(struct fby_photo photo)
 {

@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/photos/photos.h"
 #include "common/bytes.h"
 #include "common/mem.h"
 #include "worker/transform/field.h"
 #include "worker/transform/jpeg.h"
-#include "worker/transform/photos.h"
 #include "worker/transform/png.h"
 #include "worker/transform/resize.h"
 #include "worker/transform/steps.h"

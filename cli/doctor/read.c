@@ -1,0 +1,210 @@
+#include "cli/doctor/read.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cpus.h"
+#include "worker/numa.h"
+
+enum { PATH_SIZE = 1024, LINE_SIZE = 4096 };
+
+static bool read_line(const char *root, const char *path, char line[LINE_SIZE])
+{
+    char full[PATH_SIZE];
+    int  n = snprintf(full, sizeof(full), "%s%s", root, path);
+    if (n < 0 || n >= (int)sizeof(full)) {
+        return false;
+    }
+    FILE *file = fopen(full, "re");
+    if (file == NULL) {
+        return false;
+    }
+    bool got = fgets(line, LINE_SIZE, file) != NULL;
+    fclose(file);
+    return got;
+}
+
+/* How many numbers a list like "0-3,8" has. */
+static uint32_t count_listed(const char *root, const char *path)
+{
+    char           line[LINE_SIZE];
+    cpu_set_t      set;
+    struct fby_why why;
+    return read_line(root, path, line) &&
+                   fby_cpus_parse(line, &set, &why) == FBY_OK
+               ? (uint32_t)CPU_COUNT(&set)
+               : 0;
+}
+
+uint32_t fby_read_cpus_online(const char *root)
+{
+    return count_listed(root, "/sys/devices/system/cpu/online");
+}
+
+uint32_t fby_read_nodes(const char *root)
+{
+    return count_listed(root, "/sys/devices/system/node/online");
+}
+
+uint64_t fby_read_meminfo(const char *root, const char *name)
+{
+    char     path[PATH_SIZE];
+    char     line[LINE_SIZE];
+    uint64_t bytes = 0;
+    size_t   n     = strlen(name);
+    snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, name, n) == 0 && line[n] == ':') {
+            bytes = strtoull(line + n + 1, NULL, 10) << 10;
+            break;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return bytes;
+}
+
+/* ---- The cgroup ---------------------------------------------------------- */
+
+/* Of one directory. "max" of version 2 is no limit, and neither is a number as
+ * large as version 1 writes for none. */
+static uint64_t limit_in(const char *root, const char *dir, const char *file)
+{
+    char path[PATH_SIZE];
+    char line[LINE_SIZE];
+    int  n = snprintf(path, sizeof(path), "%s/%s", dir, file);
+    if (n >= (int)sizeof(path) || !read_line(root, path, line)) {
+        return UINT64_MAX;
+    }
+    char    *end   = line;
+    uint64_t bytes = strtoull(line, &end, 10);
+    return end == line || bytes >= UINT64_C(1) << 62 ? UINT64_MAX : bytes;
+}
+
+/* In a container the group told may be the host's, which is not there: the
+ * mount itself is reached on the way up as well. */
+static uint64_t smallest_upward(
+    const char *root, const char *mount, const char *group, const char *file)
+{
+    char     dir[PATH_SIZE / 2];
+    size_t   keep  = strlen(mount);
+    int      n     = snprintf(dir, sizeof(dir), "%s%s", mount, group);
+    bool     more  = n > 0 && n < (int)sizeof(dir);
+    uint64_t least = UINT64_MAX;
+    while (more) {
+        uint64_t here  = limit_in(root, dir, file);
+        char    *slash = strrchr(dir, '/');
+        least          = here < least ? here : least;
+        more           = slash != NULL && (size_t)(slash - dir) >= keep;
+        if (more) {
+            *slash = '\0';
+        }
+    }
+    return least;
+}
+
+/* "ID:CONTROLLERS:GROUP"; no controllers in version 2. */
+static uint64_t limit_of_line(const char *root, char *line)
+{
+    char *controllers = strchr(line, ':');
+    char *group = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (group == NULL) {
+        return UINT64_MAX;
+    }
+    *controllers++              = '\0';
+    *group++                    = '\0';
+    group[strcspn(group, "\n")] = '\0';
+    if (controllers[0] == '\0') {
+        return smallest_upward(root, "/sys/fs/cgroup", group, "memory.max");
+    }
+    return strcmp(controllers, "memory") != 0
+               ? UINT64_MAX
+               : smallest_upward(root, "/sys/fs/cgroup/memory", group,
+                     "memory.limit_in_bytes");
+}
+
+uint64_t fby_read_memory_limit(const char *root)
+{
+    char     path[PATH_SIZE];
+    char     line[LINE_SIZE];
+    uint64_t least = UINT64_MAX;
+    snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+    FILE *file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        uint64_t here = limit_of_line(root, line);
+        least         = here < least ? here : least;
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return least;
+}
+
+/* ---- Pages, caches, cards ------------------------------------------------ */
+
+void fby_read_huge_pages(const char *root, char out[16])
+{
+    char line[LINE_SIZE];
+    out[0] = '\0';
+    if (!read_line(root, "/sys/kernel/mm/transparent_hugepage/enabled", line)) {
+        return;
+    }
+    const char *begin = strchr(line, '[');
+    size_t      n     = begin != NULL ? strcspn(begin + 1, "]") : 0;
+    if (n > 0 && n < 16) {
+        snprintf(out, 16, "%.*s", (int)n, begin + 1);
+    }
+}
+
+uint64_t fby_read_last_cache(const char *root)
+{
+    char line[LINE_SIZE];
+    if (!read_line(
+            root, "/sys/devices/system/cpu/cpu0/cache/index3/size", line)) {
+        return 0;
+    }
+    char    *unit   = line;
+    uint64_t number = strtoull(line, &unit, 10);
+    return *unit == 'M' ? number << 20 : *unit == 'K' ? number << 10 : number;
+}
+
+static bool read_card(
+    const char *root, const char *name, struct fby_card_facts *out)
+{
+    cpu_set_t       allowed;
+    struct fby_node node;
+    if (fby_cpus_allowed(&allowed) != FBY_OK ||
+        !fby_numa_near(root, name, &allowed, &node)) {
+        return false;
+    }
+    out->node = node.number;
+    snprintf(out->card, sizeof(out->card), "%.15s", name);
+    snprintf(
+        out->near, sizeof(out->near), "%.63s", fby_cpus_show(&node.cpus).text);
+    return true;
+}
+
+uint32_t fby_read_cards(
+    const char *root, struct fby_card_facts *out, uint32_t max)
+{
+    char     path[PATH_SIZE];
+    uint32_t n = 0;
+    snprintf(path, sizeof(path), "%s/sys/class/net", root);
+    DIR                 *entries = opendir(path);
+    const struct dirent *entry;
+    while (entries != NULL && n < max && (entry = readdir(entries)) != NULL) {
+        if (entry->d_name[0] != '.' &&
+            read_card(root, entry->d_name, &out[n])) {
+            n++;
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
+    }
+    return n;
+}

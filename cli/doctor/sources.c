@@ -1,0 +1,131 @@
+/* sources.c - the data of a pipeline's splits, and where manifests go.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cli/doctor/doctor.h"
+#include "pipeline/location.h"
+#include "pipeline/parse.h"
+#include "worker/source/cache.h"
+
+/* 0, or why its entries cannot be listed. */
+static int try_directory(const char *path)
+{
+    DIR *entries = opendir(path);
+    if (entries == NULL) {
+        return errno;
+    }
+    errno     = 0;
+    int error = readdir(entries) == NULL && errno != 0 ? errno : 0;
+    closedir(entries);
+    return error;
+}
+
+/* Below the --data of its name, if one is given. */
+static bool place_named(const struct fby_words *data,
+    const struct fby_location_parts *parts, char out[FBY_PATH_SIZE])
+{
+    size_t n = strlen(parts->root);
+    for (unsigned i = 0; i < data->n; i++) {
+        const char *word = data->words[i];
+        if (strncmp(word, parts->root, n) == 0 && word[n] == '=') {
+            const char *slash = parts->base[0] != '\0' ? "/" : "";
+            return snprintf(out, FBY_PATH_SIZE, "%s%s%s", word + n + 1, slash,
+                       parts->base) < FBY_PATH_SIZE;
+        }
+    }
+    return false;
+}
+
+static struct fby_verdict look_at(const struct fby_doctor_options *options,
+    const char *name, const struct fby_split *split)
+{
+    struct fby_location_parts parts;
+    struct fby_why            why = {{0}};
+    char                      path[FBY_PATH_SIZE];
+    const char               *pattern = split->location.pattern;
+    struct fby_source_facts   facts   = {
+            .split = name, .place = path, .served = options->server != NULL};
+    if (fby_location_split(pattern, split->content.source, &parts, &why) !=
+        FBY_OK) {
+        return fby_verdict(FBY_DOCTOR_FAIL, "split %s: %.500s", name, why.text);
+    }
+    if (parts.root[0] == '\0') {
+        snprintf(path, sizeof(path), "%s", parts.base);
+    } else if (!place_named(&options->data, &parts, path)) {
+        facts.named = true;
+        facts.place = pattern;
+    }
+    facts.error = facts.named ? 0 : try_directory(path);
+    return fby_judge_source(&facts);
+}
+
+static void say_splits(const struct fby_doctor_options *options, int out)
+{
+    struct fby_pipeline *pipeline = NULL;
+    struct fby_why       why      = {{0}};
+    if (fby_pipeline_load(options->pipeline, &pipeline, &why) != FBY_OK) {
+        struct fby_verdict wrong = fby_verdict(FBY_DOCTOR_FAIL, "%s", why.text);
+        fby_doctor_say(out, "pipeline", &wrong);
+        return;
+    }
+    for (size_t i = 0; i < fby_pipeline_n_splits(pipeline); i++) {
+        const char        *name    = fby_pipeline_split_name(pipeline, i);
+        struct fby_split  *split   = NULL;
+        struct fby_verdict verdict = fby_verdict(FBY_DOCTOR_FAIL, "%s", name);
+        if (fby_pipeline_split(pipeline, name, &split, &why) == FBY_OK) {
+            verdict = look_at(options, name, split);
+        }
+        fby_doctor_say(out, "source", &verdict);
+        fby_split_destroy(&split);
+    }
+    fby_pipeline_destroy(&pipeline);
+}
+
+/* The folder is made when it is first needed: the nearest that is there counts.
+ */
+static void look_at_cache(char *path, struct fby_cache_facts *facts)
+{
+    struct statvfs about;
+    while (access(path, F_OK) != 0 && errno == ENOENT) {
+        char *slash = strrchr(path, '/');
+        if (slash == NULL || path[1] == '\0') {
+            break;
+        }
+        slash[slash == path ? 1 : 0] = '\0'; /* "/" itself is the last */
+    }
+    if (access(path, W_OK | X_OK) != 0 || statvfs(path, &about) != 0) {
+        facts->error = errno;
+    } else {
+        facts->free_bytes = (uint64_t)about.f_bavail * about.f_frsize;
+    }
+}
+
+static void say_cache(int out)
+{
+    char                   file[FBY_PATH_SIZE];
+    char                   path[FBY_PATH_SIZE];
+    struct fby_cache_facts facts = {.directory = file};
+    struct fby_verdict     verdict;
+    if (fby_cache_path(NULL, "", file) == FBY_OK) {
+        *strrchr(file, '/') = '\0';
+        memcpy(path, file, sizeof(path));
+        look_at_cache(path, &facts);
+        verdict = fby_judge_cache(&facts);
+    } else {
+        facts = (struct fby_cache_facts){
+            .directory = "a folder of the user's", .error = ENOENT};
+        verdict = fby_judge_cache(&facts);
+    }
+    fby_doctor_say(out, "cache", &verdict);
+}
+
+void fby_doctor_sources(const struct fby_doctor_options *options, int out)
+{
+    say_splits(options, out);
+    say_cache(out);
+}

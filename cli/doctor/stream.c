@@ -1,0 +1,149 @@
+/* stream.c - some batches from the cluster, as a trainer gets them.
+ *
+ * Through the public header alone, as a job with a random name, for a few
+ * seconds. */
+#include <string.h>
+
+#include "cli/doctor/doctor.h"
+#include "cli/served.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "forebay/forebay.h"
+#include "pipeline/parse.h"
+
+static const int64_t open_ns = 10 * FBY_NS_PER_S;
+static const int64_t pull_ns = 3 * FBY_NS_PER_S;
+
+struct pull {
+    struct forebay      *stream;
+    int64_t              begun_ns;
+    int64_t              first_ns; /* when the first batch came; 0: none */
+    int64_t              last_ns;
+    struct forebay_stats first; /* as of then */
+    struct forebay_stats last;
+    char                 error[sizeof(struct fby_why)];
+    bool                 late; /* the error is that nothing came */
+};
+
+static void read_stats(const struct pull *self, struct forebay_stats *out)
+{
+    *out = (struct forebay_stats){.struct_size = sizeof(*out)};
+    forebay_stats(self->stream, out);
+}
+
+static bool open_stream(struct pull *self,
+    const struct fby_doctor_options *options, const struct fby_served *roots,
+    const char *split)
+{
+    struct forebay_options stream = forebay_options();
+    stream.server                 = options->server;
+    stream.pipeline_path          = options->pipeline;
+    stream.split                  = split;
+    stream.roots                  = roots->roots;
+    stream.n_roots                = roots->n;
+    stream.open_timeout_ns        = open_ns;
+
+    struct fby_why      why = {{0}};
+    enum forebay_status status =
+        forebay_open(&stream, why.text, sizeof(why.text), &self->stream);
+    if (status != FOREBAY_OK) {
+        fby_served_explain(roots, &why);
+        memcpy(self->error, why.text, sizeof(self->error));
+    }
+    self->late = status == FOREBAY_TIMEOUT;
+    return status == FOREBAY_OK;
+}
+
+static void on_batch(struct pull *self, struct forebay_batch **batch)
+{
+    self->last_ns = fby_now_ns();
+    if (self->first_ns == 0) {
+        self->first_ns = self->last_ns;
+        read_stats(self, &self->first);
+    }
+    forebay_release(batch, NULL);
+}
+
+static void take_batches(struct pull *self)
+{
+    enum forebay_status status   = FOREBAY_OK;
+    int64_t             until_ns = fby_now_ns() + pull_ns;
+    int64_t             left_ns  = pull_ns;
+    while (status == FOREBAY_OK && left_ns > 0) {
+        struct forebay_batch *batch = NULL;
+        status = forebay_next(self->stream, left_ns, NULL, &batch);
+        if (status == FOREBAY_OK) {
+            on_batch(self, &batch);
+        }
+        left_ns = until_ns - fby_now_ns();
+    }
+    if (status != FOREBAY_OK && status != FOREBAY_END &&
+        (status != FOREBAY_TIMEOUT || self->first_ns == 0)) {
+        const char *text = forebay_error(self->stream);
+        strncpy(self->error, text[0] != '\0' ? text : "no batch came in time",
+            sizeof(self->error) - 1);
+        self->late = status == FOREBAY_TIMEOUT;
+    }
+    read_stats(self, &self->last);
+}
+
+static struct fby_verdict judge(const struct pull *self)
+{
+    const struct forebay_stats *a = &self->first;
+    const struct forebay_stats *b = &self->last;
+
+    const struct fby_stream_facts facts = {
+        .seconds    = (double)(self->last_ns - self->first_ns) / 1e9,
+        .first_s    = (double)(self->first_ns - self->begun_ns) / 1e9,
+        .batches    = b->steps,
+        .images     = b->images - a->images,
+        .wire_bytes = b->wire_bytes - a->wire_bytes,
+        .raw_bytes  = b->raw_bytes - a->raw_bytes,
+        .known      = b->workers_known,
+        .in_use     = b->workers_in_use,
+        .aside      = b->workers_left_aside,
+        .lost       = b->rerequests + b->checksum_failures,
+        .error      = self->error[0] != '\0' ? self->error : NULL,
+        .late       = self->late,
+    };
+    return fby_judge_stream(&facts);
+}
+
+/* A name for the split: `train`, the only one, or else the first. */
+static fby_err choose_split(
+    const char *path, char out[FBY_NAME_SIZE], struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    fby_err              err      = fby_pipeline_load(path, &pipeline, why);
+    size_t n = err == FBY_OK ? fby_pipeline_n_splits(pipeline) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = fby_pipeline_split_name(pipeline, i);
+        if (i == 0 || strcmp(name, "train") == 0) {
+            strncpy(out, name, FBY_NAME_SIZE - 1);
+        }
+    }
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+void fby_doctor_stream(const struct fby_doctor_options *options, int out)
+{
+    struct fby_served  roots                = {0};
+    struct fby_why     why                  = {{0}};
+    char               split[FBY_NAME_SIZE] = "";
+    struct pull        self                 = {.begun_ns = fby_now_ns()};
+    struct fby_verdict verdict;
+    fby_log_init("doctor", FBY_LOG_ERROR); /* the verdict says it */
+    if (choose_split(options->pipeline, split, &why) != FBY_OK ||
+        fby_served_collect(&roots, &options->data, NULL, &why) != FBY_OK) {
+        verdict = fby_verdict(FBY_DOCTOR_FAIL, "%s", why.text);
+    } else {
+        if (open_stream(&self, options, &roots, split)) {
+            take_batches(&self);
+        }
+        verdict = judge(&self);
+        forebay_close(&self.stream);
+    }
+    fby_doctor_say(out, "stream", &verdict);
+    fby_served_fini(&roots);
+}

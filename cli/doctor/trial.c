@@ -1,0 +1,138 @@
+/* A line is written at once (it is shorter than PIPE_BUF), so lines never mix
+ * and a reader gets a whole one or none. */
+#include "cli/doctor/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/signals.h"
+#include "common/clock.h"
+
+_Static_assert(
+    sizeof(struct fby_doctor_line) <= PIPE_BUF, "a line is written at once");
+
+enum { LOOK_MS = 100 };
+
+enum end { END_ITSELF, END_LATE, END_CAUGHT };
+
+void fby_doctor_say(
+    int out, const char *check, const struct fby_verdict *verdict)
+{
+    struct fby_doctor_line line = {.verdict = *verdict};
+    snprintf(line.check, sizeof(line.check), "%s", check);
+    if (write(out, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
+        _exit(1); /* nobody listens any more */
+    }
+}
+
+/* In the child. */
+static void run_check(const struct fby_doctor_check *check,
+    const struct fby_doctor_options *options, int out)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)signal(SIGINT, SIG_DFL);
+    (void)signal(SIGTERM, SIG_DFL);
+    check->run(options, out);
+    _exit(0);
+}
+
+static enum end listen_to(
+    int in, int64_t until_ns, const struct fby_doctor_listener *listener)
+{
+    for (;;) {
+        struct fby_doctor_line line;
+        struct pollfd          item    = {.fd = in, .events = POLLIN};
+        int64_t                left_ns = until_ns - fby_now_ns();
+        if (fby_signals_caught() != 0) {
+            return END_CAUGHT;
+        }
+        if (left_ns <= 0) {
+            return END_LATE;
+        }
+        if (poll(&item, 1, LOOK_MS) <= 0) {
+            continue;
+        }
+        if (read(in, &line, sizeof(line)) != (ssize_t)sizeof(line)) {
+            return END_ITSELF;
+        }
+        listener->on_line(listener->arg, &line);
+    }
+}
+
+static void say_failed(const struct fby_doctor_check *check,
+    const struct fby_doctor_listener *listener, enum fby_doctor_state state,
+    const char *how)
+{
+    struct fby_doctor_line line;
+    memset(&line, 0, sizeof(line));
+    snprintf(line.check, sizeof(line.check), "%s", check->name);
+    line.verdict = fby_verdict(state, "the check itself failed: %s", how);
+    listener->on_line(listener->arg, &line);
+}
+
+static void judge_status(const struct fby_doctor_check *check,
+    const struct fby_doctor_listener *listener, int status)
+{
+    char how[64];
+    if (WIFSIGNALED(status)) {
+        snprintf(how, sizeof(how), "ended by signal %d", WTERMSIG(status));
+        say_failed(check, listener, FBY_DOCTOR_FAIL, how);
+    } else if (WEXITSTATUS(status) != 0) {
+        snprintf(how, sizeof(how), "exit code %d", WEXITSTATUS(status));
+        say_failed(check, listener, FBY_DOCTOR_FAIL, how);
+    }
+}
+
+/* One that was killed inside the system may take long to go: not waited for. */
+static void finish(const struct fby_doctor_check *check,
+    const struct fby_doctor_listener *listener, pid_t child, enum end end)
+{
+    int  status = 0;
+    char how[64];
+    if (end == END_ITSELF) {
+        while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+        }
+        judge_status(check, listener, status);
+        return;
+    }
+    kill(child, SIGKILL);
+    (void)waitpid(child, &status, WNOHANG);
+    if (end == END_LATE) {
+        snprintf(
+            how, sizeof(how), "no end within %d s", check->deadline_ms / 1000);
+        say_failed(check, listener, check->late, how);
+    }
+}
+
+void fby_doctor_try(const struct fby_doctor_check *check,
+    const struct fby_doctor_options               *options,
+    const struct fby_doctor_listener              *listener)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        say_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
+        return;
+    }
+    fflush(NULL); /* else the child has it too */
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        run_check(check, options, ends[1]);
+    }
+    close(ends[1]);
+    if (child < 0) {
+        say_failed(check, listener, FBY_DOCTOR_FAIL, strerror(errno));
+    } else {
+        int64_t until_ns = fby_now_ns() + check->deadline_ms * FBY_NS_PER_MS;
+        finish(check, listener, child, listen_to(ends[0], until_ns, listener));
+    }
+    close(ends[0]);
+}

@@ -1,0 +1,492 @@
+#include "cli/init/guess.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/init/guess_columns.h"
+#include "cli/init/guess_look.h"
+#include "pipeline/text.h"
+#include "worker/source/folder.h"
+#include "worker/source/listing.h"
+#include "worker/source/roots.h"
+#include "worker/source/tar.h"
+#include "worker/source/tar_names.h"
+
+enum { ENOUGH_SAMPLES = 20000 };
+
+/* Split names that people give to folders and files; the first that a name
+ * holds wins, and what pulls first stands first. */
+static const char *const known_splits[] = {
+    "train", "validation", "valid", "val", "test"};
+enum { KNOWN_SPLITS = 5 };
+
+const char *fby_look_word(const char *name)
+{
+    for (size_t i = 0; i < KNOWN_SPLITS; i++) {
+        if (strstr(name, known_splits[i]) != NULL) {
+            return known_splits[i];
+        }
+    }
+    return NULL;
+}
+
+bool fby_look_has(const struct fby_look *look, const char *name)
+{
+    for (uint32_t i = 0; i < look->out->n_splits; i++) {
+        if (strcmp(look->out->splits[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct fby_guess_split *fby_look_begin(struct fby_look *look, const char *name)
+{
+    if (look->out->n_splits == FBY_GUESS_SPLITS) {
+        look->out->n_more++;
+        return NULL;
+    }
+    struct fby_guess_split *split = &look->out->splits[look->out->n_splits++];
+    memset(split, 0, sizeof(*split));
+    snprintf(split->name, sizeof(split->name), "%s", name);
+    return split;
+}
+
+void fby_look_name(
+    const struct fby_look *look, const char *stem, char out[FBY_NAME_SIZE])
+{
+    const char *word = fby_look_word(stem);
+    size_t      n    = strnlen(stem, FBY_NAME_SIZE - 1);
+    while (n > 0 && strchr("-_.", stem[n - 1]) != NULL) {
+        n--;
+    }
+    snprintf(out, FBY_NAME_SIZE, "%s", word != NULL ? word : look->name);
+    if (fby_look_has(look, out)) {
+        snprintf(out, FBY_NAME_SIZE, "%.*s", (int)n, stem);
+    }
+    if (fby_look_has(look, out) || !fby_text_is_name(out)) {
+        snprintf(out, FBY_NAME_SIZE, "split%u", look->out->n_splits + 1);
+    }
+}
+
+fby_err fby_look_letters(const char *name, struct fby_why *why)
+{
+    if (strpbrk(name, "{}*?,") == NULL) {
+        return FBY_OK;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "the name of %s has a letter that means something in patterns; "
+        "rename it",
+        fby_text_show(name).text);
+}
+
+fby_err fby_look_pattern(const struct fby_look *look, const char *below,
+    struct fby_guess_split *split, struct fby_why *why)
+{
+    return fby_path_join(fby_root_dir(look->root), below, split->pattern, why);
+}
+
+fby_err fby_look_index(const struct fby_look *look,
+    struct fby_dataset_spec *spec, const char *below, struct fby_index *out,
+    struct fby_why *why)
+{
+    char pattern[FBY_PATH_SIZE + 8];
+    snprintf(pattern, sizeof(pattern), "data:%s", below);
+    spec->roots     = look->roots;
+    spec->pattern   = pattern;
+    spec->cache_dir = "";
+    fby_err err =
+        fby_index_build(spec, (struct fby_progress){.fn = NULL}, out, why);
+    spec->pattern = NULL;
+    return err;
+}
+
+/* ---- tar files ----------------------------------------------------------- */
+
+static fby_err open_in_tar(const void *arg, const struct fby_shard *shard,
+    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+{
+    const struct fby_look *look = arg;
+    out->offset                 = fby_shard_offset(shard, member);
+    return fby_root_open(look->root, shard->name, FBY_WANT_FILE, &out->fd, why);
+}
+
+static fby_err look_into_shard(struct fby_look *look, const char *path,
+    struct fby_guess_split *split, struct fby_why *why)
+{
+    struct fby_shard shard = {0};
+    struct stat      st;
+    int              fd = -1;
+    fby_err err = fby_root_open(look->root, path, FBY_WANT_FILE, &fd, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    if (fstat(fd, &st) == 0) {
+        struct fby_tar_file file = {.fd = fd, .size = (uint64_t)st.st_size};
+        fby_shard_init(&shard, path, false);
+        err = fby_tar_scan(&file, &shard, why);
+    } else {
+        err = fby_because(why, FBY_IO, "%s", strerror(errno));
+    }
+    close(fd);
+    if (err == FBY_OK) {
+        const struct fby_look_files files = {open_in_tar, look};
+        fby_look_tally(split, &shard);
+        err = fby_look_into_pngs(split, &shard, &files, why);
+    }
+    fby_shard_fini(&shard);
+    return err == FBY_OK ? FBY_OK : fby_because_in(why, err, "shard %s", path);
+}
+
+static fby_err look_at_run(struct fby_look *look, const char *path,
+    const struct fby_tar_run *run, struct fby_why *why)
+{
+    char shards[FBY_PATH_SIZE];
+    char first[FBY_PATH_SIZE];
+    char below[FBY_PATH_SIZE];
+    char prefix[FBY_NAME_SIZE];
+    char name[FBY_NAME_SIZE];
+    snprintf(prefix, sizeof(prefix), "%.*s", run->prefix, run->first);
+    fby_look_name(look, prefix, name);
+    struct fby_guess_split *split = fby_look_begin(look, name);
+    if (split == NULL) {
+        return FBY_OK;
+    }
+    fby_tar_run_pattern(run, shards, sizeof(shards));
+    fby_err err = fby_path_join(path, run->first, first, why);
+    if (err == FBY_OK) {
+        err = fby_path_join(path, shards, below, why);
+    }
+    if (err == FBY_OK) {
+        err =
+            fby_path_join(fby_root_dir(look->root), below, split->pattern, why);
+    }
+    split->shards      = run->count;
+    split->counted_all = run->count == 1;
+    look->out->kind    = FBY_SOURCE_SHARDS;
+    if (err == FBY_OK) {
+        err = look_into_shard(look, first, split, why);
+    }
+    fby_look_finish(split);
+    return err;
+}
+
+/* The tar files of a listing, moved to its front: groups are then runs. */
+static uint32_t tars_first(struct fby_listing *listing)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < listing->count; i++) {
+        const struct fby_entry *entry = &listing->entries[i];
+        if (!entry->is_dir && fby_is_tar_name(entry->name)) {
+            struct fby_entry other = listing->entries[n];
+            listing->entries[n++]  = *entry;
+            listing->entries[i]    = other;
+        }
+    }
+    return n;
+}
+
+static fby_err look_at_tars(struct fby_look *look, const char *path,
+    const struct fby_entry *tars, uint32_t n, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < n;) {
+        struct fby_tar_run run = fby_tar_run_begin(tars[i].name);
+        i++;
+        while (i < n && fby_tar_run_join(&run, tars[i].name)) {
+            i++;
+        }
+        err = fby_look_letters(fby_root_dir(look->root), why);
+        if (err == FBY_OK) {
+            err = fby_look_letters(run.first, why);
+        }
+        if (err == FBY_OK) {
+            err = look_at_run(look, path, &run, why);
+        }
+    }
+    return err;
+}
+
+struct in_folder {
+    const struct fby_look *look;
+    const char            *path; /* of the folder */
+};
+
+static fby_err open_in_folder(const void *arg, const struct fby_shard *shard,
+    uint32_t member, struct fby_look_place *out, struct fby_why *why)
+{
+    const struct in_folder *in = arg;
+    char                    file[FBY_PATH_SIZE];
+    char                    path[FBY_PATH_SIZE];
+
+    int n = snprintf(file, sizeof(file), "%s.%s",
+        fby_shard_key(shard, fby_shard_sample_of(shard, member)),
+        fby_shard_suffix(shard, member));
+    if (n < 0 || n >= (int)sizeof(file)) {
+        return fby_because(why, FBY_CONFIG, "a path that is too long");
+    }
+    fby_err err = fby_path_join(in->path, file, path, why);
+    return err == FBY_OK ? fby_root_open(in->look->root, path, FBY_WANT_FILE,
+                               &out->fd, why)
+                         : err;
+}
+
+static fby_err tally_folder(const struct fby_look_files *files,
+    struct fby_guess_split *split, const struct fby_folder_class *classes,
+    struct fby_why *why)
+{
+    struct fby_shard *shards = NULL;
+    uint32_t          n      = 0;
+    fby_err err = fby_folder_cut(classes, split->classes, &shards, &n, why);
+    for (uint32_t i = 0; i < n; i++) {
+        if (err == FBY_OK) {
+            fby_look_tally(split, &shards[i]);
+            err = fby_look_into_pngs(split, &shards[i], files, why);
+        }
+        fby_shard_fini(&shards[i]);
+    }
+    free(shards);
+    fby_look_finish(split);
+    return err;
+}
+
+static fby_err look_at_classes(struct fby_look *look, const char *path,
+    const char *name, struct fby_why *why)
+{
+    struct fby_folder_class *classes = NULL;
+    uint32_t                 n       = 0;
+    atomic_bool              stop    = false;
+    struct fby_guess_split  *split   = fby_look_begin(look, name);
+    if (split == NULL) {
+        return FBY_OK;
+    }
+    fby_err  err   = fby_folder_classes(look->root, path, &classes, &n, why);
+    uint64_t files = 0;
+    uint32_t i     = 0;
+    for (; err == FBY_OK && i < n && files < ENOUGH_SAMPLES; i++) {
+        err = fby_folder_walk(look->root, path, &stop, &classes[i], why);
+        files += classes[i].count;
+    }
+    split->classes     = n;
+    split->counted_all = i == n;
+    look->out->kind    = FBY_SOURCE_FOLDER;
+    if (err == FBY_OK) {
+        const struct in_folder      in    = {look, path};
+        const struct fby_look_files heads = {open_in_folder, &in};
+        err = tally_folder(&heads, split, classes, why);
+    }
+    if (err == FBY_OK) {
+        err =
+            fby_path_join(fby_root_dir(look->root), path, split->pattern, why);
+    }
+    fby_folder_classes_free(classes, n);
+    return err;
+}
+
+static bool has_dir(const struct fby_listing *listing, const char *name)
+{
+    for (uint32_t i = 0; i < listing->count; i++) {
+        if (listing->entries[i].is_dir &&
+            strcmp(listing->entries[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static fby_err look_at_table(struct fby_look *look, const char *name,
+    const struct fby_guess_columns *found, struct fby_why *why)
+{
+    struct fby_guess_split *split = fby_look_begin(look, name);
+    if (split == NULL) {
+        return FBY_OK;
+    }
+    look->out->kind = FBY_SOURCE_COLUMNS;
+    bool    one     = look->only[0] != '\0';
+    fby_err err     = fby_look_letters(fby_root_dir(look->root), why);
+    if (err == FBY_OK) {
+        err = fby_look_pattern(
+            look, one ? found->first : found->pattern, split, why);
+    }
+    return err == FBY_OK
+               ? fby_guess_look_at_columns(look->root, found, split, why)
+               : err;
+}
+
+static bool is_picture(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL &&
+           (fby_suffix_is(dot, ".jpg") || fby_suffix_is(dot, ".jpeg") ||
+               fby_suffix_is(dot, ".png"));
+}
+
+static bool has_pictures(const struct fby_listing *listing)
+{
+    uint32_t i = 0;
+    while (i < listing->count && !is_picture(listing->entries[i].name)) {
+        i++;
+    }
+    return i < listing->count;
+}
+
+static fby_err refuse(const struct fby_look *look,
+    const struct fby_listing *listing, struct fby_why *why)
+{
+    bool one = look->only[0] != '\0';
+    if (!one && has_pictures(listing)) {
+        return fby_because(why, FBY_CONFIG,
+            "pictures lie in it, but no class folders; expected is one folder "
+            "a class, with the class's files in it (CLASS/0001.jpg), or a list "
+            "of them (.csv, .jsonl) with a column of paths");
+    }
+    return fby_because(why, FBY_CONFIG,
+        "%s; known are class folders (CLASS/0001.jpg), tar files, columns "
+        "(.npy, .npz), lists (.csv, .jsonl), parallel folders (images and "
+        "masks) and token files (.mds; .bin with .idx; .bin with --tokens "
+        "TYPE)",
+        one                   ? "it is a file of no known kind"
+        : listing->count == 0 ? "it is empty"
+                              : "only files of no known kind lie in it");
+}
+
+/* Lists, parallel folders, columns or class folders directly in `path`. */
+static fby_err look_at_folder(struct fby_look *look, const char *path,
+    const char *name, const struct fby_listing *listing, struct fby_why *why)
+{
+    struct fby_guess_columns found;
+    uint32_t                 before = fby_look_found(look);
+    fby_err err = fby_guess_columns(look->root, path, listing, &found, why);
+    if (err == FBY_OK && found.sure) {
+        return look_at_table(look, name, &found, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_look_at_lists(look, path, listing, why);
+    }
+    if (err == FBY_OK && fby_look_found(look) == before) {
+        err = fby_look_at_parallel(look, path, listing, why);
+    }
+    if (err != FBY_OK || fby_look_found(look) > before) {
+        return err;
+    }
+    if (found.shards > 0) {
+        return look_at_table(look, name, &found, why);
+    }
+    return fby_listing_has_dirs(listing)
+               ? look_at_classes(look, path, name, why)
+               : refuse(look, listing, why);
+}
+
+/* What lies directly in `path`, whatever it is. */
+static fby_err look_at_split(struct fby_look *look, const char *path,
+    const char *name, struct fby_why *why)
+{
+    struct fby_listing listing = {0};
+    uint32_t           before  = look->out->n_splits;
+    uint32_t           found   = fby_look_found(look);
+    const char        *only    = look->only[0] != '\0' ? look->only : NULL;
+    look->name                 = name;
+    fby_err  err  = fby_listing_read(look->root, path, only, &listing, why);
+    uint32_t tars = tars_first(&listing);
+    if (err == FBY_OK && tars > 0) {
+        err = look_at_tars(look, path, listing.entries, tars, why);
+    } else if (err == FBY_OK) {
+        err = fby_look_at_tokens(look, path, &listing, why);
+        if (err == FBY_OK && fby_look_found(look) == found) {
+            err = look_at_folder(look, path, name, &listing, why);
+        }
+    }
+    if (err == FBY_OK && look->out->n_splits == before + 1) {
+        snprintf(look->out->splits[before].name, FBY_NAME_SIZE, "%s", name);
+    }
+    fby_listing_fini(&listing);
+    return err;
+}
+
+static fby_err look_at_root(struct fby_look *look, struct fby_why *why)
+{
+    struct fby_listing listing = {0};
+    fby_err err      = fby_listing_read(look->root, "", NULL, &listing, why);
+    bool    by_split = has_dir(&listing, "train") && look->only[0] == '\0';
+    for (size_t i = 0; err == FBY_OK && by_split && i < KNOWN_SPLITS; i++) {
+        if (has_dir(&listing, known_splits[i])) {
+            err = look_at_split(look, known_splits[i], known_splits[i], why);
+        }
+    }
+    if (err == FBY_OK && !by_split) {
+        err = look_at_split(look, "", "train", why);
+    }
+    fby_listing_fini(&listing);
+    return err;
+}
+
+static void train_first(struct fby_guess *out)
+{
+    for (uint32_t i = 1; i < out->n_splits; i++) {
+        if (strcmp(out->splits[i].name, "train") == 0) {
+            struct fby_guess_split train = out->splits[i];
+            out->splits[i]               = out->splits[0];
+            out->splits[0]               = train;
+            return;
+        }
+    }
+}
+
+/* The directory, and of a file the one that it is in. */
+static fby_err cut_file(
+    struct fby_look *look, char *real, const char *path, struct fby_why *why)
+{
+    struct stat st;
+    if (stat(real, &st) != 0) {
+        return fby_because(
+            why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
+    }
+    char *slash = strrchr(real, '/');
+    if (S_ISREG(st.st_mode) && slash != NULL) {
+        snprintf(look->only, sizeof(look->only), "%s", slash + 1);
+        slash[slash == real ? 1 : 0] = '\0';
+    }
+    return FBY_OK;
+}
+
+static fby_err open_look(
+    struct fby_look *look, const char *path, struct fby_why *why)
+{
+    char  option[FBY_PATH_SIZE + 8];
+    char *real = realpath(path, NULL);
+    if (real == NULL) {
+        return fby_because(
+            why, FBY_NOT_FOUND, "cannot look at %s: %s", path, strerror(errno));
+    }
+    fby_err err = cut_file(look, real, path, why);
+    snprintf(option, sizeof(option), "data=%s", real);
+    free(real);
+    look->roots = fby_roots_create();
+    if (err == FBY_OK) {
+        err = fby_roots_add(look->roots, option, why);
+    }
+    return err == FBY_OK
+               ? fby_roots_named(look->roots, "data", &look->root, why)
+               : err;
+}
+
+fby_err fby_source_guess(const char *dir, enum fby_type tokens,
+    struct fby_guess *out, struct fby_why *why)
+{
+    struct fby_look look = {.tokens = tokens, .out = out};
+    memset(out, 0, sizeof(*out));
+    fby_err err = open_look(&look, dir, why);
+    if (err == FBY_OK) {
+        err = look_at_root(&look, why);
+        if (err != FBY_OK) {
+            fby_because_in(why, err, "looking at %s", dir);
+        }
+    }
+    train_first(out);
+    fby_roots_destroy(&look.roots);
+    return err;
+}

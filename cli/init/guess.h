@@ -1,0 +1,51 @@
+/* guess.h - look at a directory and say how a pipeline would name its data.
+ *
+ * For `forebay init`: class folders, tar shards, columns of NumPy files, lists,
+ * parallel folders or token files, and the splits among them. It looks at
+ * names, and into the first shard only; a list it reads as a whole. Of payloads
+ * it reads the head of one PNG file of each extension. */
+#ifndef FBY_CLI_INIT_GUESS_H
+#define FBY_CLI_INIT_GUESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/init/text.h"
+#include "common/err.h"
+#include "pipeline/types.h"
+#include "worker/source/shard.h"
+
+enum { FBY_GUESS_SPLITS = 8, FBY_GUESS_MEMBERS = 32, FBY_GUESS_COLUMNS = 32 };
+
+struct fby_guess_split {
+    char     name[FBY_NAME_SIZE];    /* "train", "val", ... */
+    char     pattern[FBY_PATH_SIZE]; /* plain path, braces for shards */
+    uint32_t shards;  /* tar files, tables of columns, token files; else 0 */
+    uint32_t classes; /* class folders; else 0 */
+    uint64_t samples; /* of all, or of the first shard */
+    bool     counted_all; /* false: there are more than `samples` */
+    struct fby_init_member members[FBY_GUESS_MEMBERS]; /* most used first */
+    uint32_t               n_members;
+    char                   files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* of a list */
+    uint32_t               n_files;
+    struct fby_tokens      tokens;                     /* of token files */
+    struct fby_column      columns[FBY_GUESS_COLUMNS]; /* of the first shard */
+    uint32_t               n_columns;
+};
+
+struct fby_guess {
+    enum fby_source_kind   kind;
+    uint32_t               n_splits;
+    uint32_t               n_more; /* splits beyond those, not looked at */
+    struct fby_guess_split splits[FBY_GUESS_SPLITS]; /* train first, if any */
+};
+
+/* `path` is a directory, or one file of those above. `tokens` is the type of
+ * tokens in files that do not say it, or 0: without it such files are passed
+ * over.
+ * Errors: FBY_NOT_FOUND, FBY_CONFIG (none of these: says what was found and
+ *         what was expected), FBY_IO. */
+FBY_CHECKED fby_err fby_source_guess(const char *path, enum fby_type tokens,
+    struct fby_guess *out, struct fby_why *why);
+
+#endif

@@ -1,0 +1,315 @@
+/* init.c - `forebay init`: a first pipeline file for the data in a folder. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/init/guess.h"
+#include "cli/init/text.h"
+#include "cli/option.h"
+#include "common/plural.h"
+#include "worker/source/ragged.h"
+
+enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f', KEY_TOKENS = 't' };
+
+struct init_options {
+    const char   *path;
+    const char   *output; /* NULL: standard output */
+    bool          force;
+    enum fby_type tokens; /* of files that do not say it; 0: not said */
+};
+
+static const struct argp_option options[] = {
+    {"output", KEY_OUTPUT, "FILE", 0,
+        "Write the pipeline to FILE instead of standard output", 0},
+    {"force", KEY_FORCE, NULL, 0, "Overwrite FILE", 0},
+    {"tokens", KEY_TOKENS, "TYPE", 0,
+        "Type of the tokens in files that do not say it: u8, u16, u32, i32 or "
+        "i64; flat ones (.bin) are looked for only then",
+        0},
+    {0},
+};
+
+static enum fby_type parse_tokens(
+    const char *word, const struct argp_state *state)
+{
+    static const enum fby_type types[] = {
+        FBY_U8, FBY_U16, FBY_U32, FBY_I32, FBY_I64};
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        if (strcmp(word, fby_type_word(types[i])) == 0) {
+            return types[i];
+        }
+    }
+    argp_error(state, "--tokens is u8, u16, u32, i32 or i64, not '%s'", word);
+    return (enum fby_type)0;
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): argp's type */
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+    struct init_options *o = state->input;
+    switch (key) {
+    case KEY_OUTPUT:
+        o->output = arg;
+        return 0;
+    case KEY_FORCE:
+        o->force = true;
+        return 0;
+    case KEY_TOKENS:
+        o->tokens = parse_tokens(arg, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (o->path != NULL) {
+            argp_error(state, "one directory or file only");
+        }
+        o->path = arg;
+        return 0;
+    case ARGP_KEY_END:
+        if (o->path == NULL) {
+            argp_error(state, "name the directory with the data, or its list");
+        }
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp argp = {options, parse_option, "DIR|FILE",
+    "Look at data and write a pipeline file for it that works at once. DIR "
+    "holds class folders, tar shards, columns of NumPy or SciPy files, a list "
+    "(.csv, .jsonl), parallel folders such as images and masks, or token files "
+    "(.mds; .bin with .idx).\v"
+    "Examples:\n"
+    "  forebay init /data/photos -o p.yaml && forebay pull --pipeline p.yaml\n"
+    "  forebay init /data/pets/train.csv\n"
+    "  forebay init --tokens u16 /data/owt",
+    NULL, NULL, NULL};
+
+static fby_err write_file(const struct init_options *o,
+    const struct fby_buffer *text, struct fby_why *why)
+{
+    int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (o->force ? O_TRUNC : O_EXCL);
+    int fd    = open(o->output, flags, 0666);
+    if (fd < 0 && errno == EEXIST) {
+        return fby_because(why, FBY_USAGE,
+            "%s is there already; --force overwrites it", o->output);
+    }
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (file == NULL) {
+        return fby_because(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+    }
+    bool written = fwrite(text->data, 1, text->size, file) == text->size;
+    int  closed  = fclose(file);
+    return written && closed == 0
+               ? FBY_OK
+               : fby_because(why, FBY_IO, "%s: %s", o->output, strerror(errno));
+}
+
+static fby_err write_text(const struct init_options *o,
+    const struct fby_buffer *text, struct fby_why *why)
+{
+    if (o->output != NULL) {
+        return write_file(o, text, why);
+    }
+    fwrite(text->data, 1, text->size, stdout);
+    return fflush(stdout) == 0 ? FBY_OK
+                               : fby_because(why, FBY_IO, "standard output: %s",
+                                     strerror(errno));
+}
+
+/* The smallest wire type that holds all of a column's; of 64 bits without sign
+ * there is none, and most are small. */
+static enum fby_type wire_of(const struct fby_column *column)
+{
+    static const enum fby_type wires[FBY_NPY_TYPES] = {
+        [FBY_NPY_B1] = FBY_U8,
+        [FBY_NPY_I1] = FBY_I32,
+        [FBY_NPY_U1] = FBY_U8,
+        [FBY_NPY_I2] = FBY_I32,
+        [FBY_NPY_U2] = FBY_U16,
+        [FBY_NPY_I4] = FBY_I32,
+        [FBY_NPY_U4] = FBY_U32,
+        [FBY_NPY_I8] = FBY_I64,
+        [FBY_NPY_U8] = FBY_I64,
+        [FBY_NPY_F2] = FBY_F16,
+        [FBY_NPY_F4] = FBY_F32,
+        [FBY_NPY_F8] = FBY_F32,
+    };
+    return wires[column->type];
+}
+
+/* Four times the mean, a power of two: how long the rows of a ragged column
+ * are, nobody knows before its offsets are read. */
+static uint32_t guess_length(const struct fby_column *values, uint64_t rows)
+{
+    uint64_t most   = FBY_MAX_VARYING / (values->row_bytes * sizeof(uint64_t));
+    uint64_t length = 1;
+    while (length < 4 * (values->rows / rows + 1)) {
+        length *= 2;
+    }
+    return (uint32_t)(length < most ? length : most);
+}
+
+/* A dense row of it, and how many of its values may be there. */
+static void take_sparse(
+    const struct fby_column *column, uint64_t rows, struct fby_init_column *out)
+{
+    uint64_t length = guess_length(column, rows);
+    out->sparse     = true;
+    if (column->width <= FBY_MAX_DENSE && column->width <= UINT32_MAX) {
+        out->row = (struct fby_shape){1, {(uint32_t)column->width}};
+        out->max_length =
+            (uint32_t)(length < column->width ? length : column->width);
+        out->wire = wire_of(column);
+    }
+}
+
+static struct fby_init_column column_of(
+    const struct fby_column *column, uint64_t rows)
+{
+    struct fby_init_column out = {.name = ""};
+    if (column->part == FBY_COLUMN_CSR) {
+        memcpy(out.name, column->name, sizeof(out.name));
+        take_sparse(column, rows, &out);
+        return out;
+    }
+    size_t   stem = strlen(column->name);
+    bool     list = fby_ragged_part(column->name, &stem) == FBY_COLUMN_VALUES;
+    uint32_t dims = FBY_MAX_DIMS - (list ? 1 : 0);
+    bool     fits = column->n_dims <= dims &&
+                column->row_bytes <= FBY_MAX_LENGTH / sizeof(uint64_t);
+    for (uint32_t i = 0; fits && i < column->n_dims; i++) {
+        out.row.dims[out.row.n_dims++] = (uint32_t)column->dims[i];
+    }
+    memcpy(out.name, column->name, stem);
+    if (list) {
+        out.max_length = guess_length(column, rows);
+        fits           = fits && out.max_length > 0;
+    }
+    if (fits) {
+        out.wire = wire_of(column);
+    }
+    return out;
+}
+
+/* Each but offsets, which are a part of their values' column. */
+static size_t take_columns(const struct fby_guess_split *split,
+    struct fby_init_column                               out[FBY_GUESS_COLUMNS])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < split->n_columns; i++) {
+        if (split->columns[i].part != FBY_COLUMN_OFFSETS) {
+            out[n++] = column_of(&split->columns[i], split->samples);
+        }
+    }
+    return n;
+}
+
+static const char *shard_word(enum fby_source_kind kind)
+{
+    return kind == FBY_SOURCE_COLUMNS  ? "table"
+           : kind == FBY_SOURCE_TOKENS ? "token file"
+                                       : "tar shard";
+}
+
+static void say_found(const struct init_options *o,
+    const struct fby_guess_split *split, const struct fby_guess *guess)
+{
+    fprintf(stderr, "found %s%s", split->counted_all ? "" : "over ",
+        fby_plural(split->samples, "sample").text);
+    if (guess->kind == FBY_SOURCE_TOKENS) {
+        fprintf(stderr, " of %u tokens", split->tokens.length);
+    }
+    if (split->shards > 0) {
+        fprintf(stderr, " in %s%s", split->counted_all ? "" : "the first of ",
+            fby_plural(split->shards, shard_word(guess->kind)).text);
+    }
+    if (split->classes > 0) {
+        fprintf(
+            stderr, " in %s", fby_plural(split->classes, "class folder").text);
+    }
+    fprintf(stderr, "%s\n",
+        guess->kind == FBY_SOURCE_LIST       ? " in a list"
+        : guess->kind == FBY_SOURCE_PARALLEL ? " in parallel folders"
+                                             : "");
+    for (uint32_t i = 1; i < guess->n_splits; i++) {
+        fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
+            guess->splits[i].name, guess->splits[i].pattern);
+    }
+    if (guess->n_more > 0) {
+        fprintf(stderr, "left out: %s more\n",
+            fby_plural(guess->n_more, "split").text);
+    }
+    if (o->output != NULL) {
+        fprintf(stderr, "wrote %s; try: forebay pull --pipeline ", o->output);
+        fby_option_print_word(stderr, o->output);
+        fputc('\n', stderr);
+    }
+}
+
+static fby_err write_text_of(
+    const struct fby_guess *guess, struct fby_buffer *text, struct fby_why *why)
+{
+    const struct fby_guess_split *split = &guess->splits[0];
+    struct fby_init_column        columns[FBY_GUESS_COLUMNS];
+    const struct fby_init_summary summary = {
+        .kind      = guess->kind,
+        .path      = split->pattern,
+        .samples   = split->counted_all ? split->samples : 0,
+        .about     = split->samples * (split->shards > 0 ? split->shards : 1),
+        .shards    = split->shards,
+        .classes   = split->classes,
+        .members   = split->members,
+        .n_members = split->n_members,
+        .columns   = columns,
+        .n_columns = take_columns(split, columns),
+        .files     = (const char(*)[FBY_NAME_SIZE])split->files,
+        .n_files   = split->n_files,
+        .tokens    = &split->tokens,
+    };
+    return fby_init_text(&summary, text, why);
+}
+
+static fby_err init(const struct init_options *o, struct fby_why *why)
+{
+    struct fby_guess *guess = calloc(1, sizeof(*guess));
+    struct fby_buffer text  = {0};
+    if (guess == NULL) {
+        return FBY_SYS;
+    }
+    fby_err err = fby_source_guess(o->path, o->tokens, guess, why);
+    if (err == FBY_OK) {
+        err = write_text_of(guess, &text, why);
+    }
+    if (err == FBY_OK) {
+        err = write_text(o, &text, why);
+    }
+    if (err == FBY_OK) {
+        say_found(o, &guess->splits[0], guess);
+    }
+    fby_buffer_fini(&text);
+    free(guess);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct init_options o   = {0};
+    struct fby_why      why = {{0}};
+    fby_option_parse(&argp, argc, argv, &o);
+    fby_err err = init(&o, &why);
+    if (err != FBY_OK) {
+        fprintf(stderr, "forebay init: %s\n", why.text);
+        return FBY_EXIT_FAILED;
+    }
+    return FBY_EXIT_DONE;
+}
+
+const struct fby_command fby_command_init = {
+    .name    = "init",
+    .summary = "write a first pipeline file for your data",
+    .run     = run,
+};

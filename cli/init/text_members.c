@@ -1,0 +1,478 @@
+/* text_members.c - fields of pictures, masks, labels and values.
+ *
+ * One picture is the image: what has no name of its own before its extension,
+ * else what is called like one. PNG files of ids beside it are masks, and go
+ * the way of its ops. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/text_state.h"
+#include "pipeline/text.h"
+
+static bool ends_as(const char *extension, const char *kind)
+{
+    const char *dot = strrchr(extension, '.');
+    return strcmp(dot != NULL ? dot + 1 : extension, kind) == 0;
+}
+
+static bool is_picture(const struct fby_init_member *member)
+{
+    return member->value == FBY_INIT_NO_VALUE &&
+           fby_text_is_extension(member->extension) &&
+           (ends_as(member->extension, "jpg") ||
+               ends_as(member->extension, "jpeg") ||
+               ends_as(member->extension, "png"));
+}
+
+/* Bytes before the extension's last dot: of "mask.png" 4, of "jpg" 0. */
+static size_t stem_of(const char *extension)
+{
+    const char *dot = strrchr(extension, '.');
+    return dot != NULL ? (size_t)(dot - extension) : 0;
+}
+
+static bool same_stem(
+    const struct fby_init_member *a, const struct fby_init_member *b)
+{
+    size_t n = stem_of(a->extension);
+    return stem_of(b->extension) == n &&
+           memcmp(a->extension, b->extension, n) == 0;
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static bool holds_any(const char *name, const char *const *words, size_t n)
+{
+    char lower[FBY_NAME_SIZE];
+    (void)fby_init_name(name, lower);
+    for (size_t i = 0; i < n; i++) {
+        if (strstr(lower, words[i]) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool fby_init_names_pictures(const char *name)
+{
+    static const char *const words[] = {
+        "image", "img", "photo", "picture", "rgb", "input"};
+    return holds_any(name, words, sizeof(words) / sizeof(words[0]));
+}
+
+bool fby_init_names_partners(const char *name)
+{
+    static const char *const words[] = {
+        "mask", "label", "annot", "seg", "truth", "target", "depth", "ids"};
+    return holds_any(name, words, sizeof(words) / sizeof(words[0]));
+}
+
+/* ---- the image ----------------------------------------------------------- */
+
+/* What kind of name speaks for a picture; the least is the best. */
+enum rank { PLAIN, COLOURS, NAMED, ANY, NONE };
+
+static enum rank rank_of(
+    const struct fby_init_summary *s, const struct fby_init_member *member)
+{
+    if (!is_picture(member)) {
+        return NONE;
+    }
+    /* One of ids where all samples have a plain one, too: its mask. */
+    bool mask = member->ids && member->always;
+    for (size_t i = 0; mask && i < s->n_members; i++) {
+        const struct fby_init_member *other = &s->members[i];
+        if (is_picture(other) && !other->ids && other->always) {
+            return ANY;
+        }
+    }
+    if (stem_of(member->extension) == 0) {
+        return PLAIN;
+    }
+    if (!member->ids) {
+        return COLOURS;
+    }
+    return fby_init_names_pictures(member->extension) ? NAMED : ANY;
+}
+
+static const struct fby_init_member *best(const struct fby_init_summary *s)
+{
+    const struct fby_init_member *out = NULL;
+    for (size_t i = 0; i < s->n_members; i++) {
+        enum rank rank = rank_of(s, &s->members[i]);
+        if (rank < NONE && (out == NULL || rank < rank_of(s, out))) {
+            out = &s->members[i];
+        }
+    }
+    return out;
+}
+
+/* Files of tars and class folders that differ in more than their type are taken
+ * for one picture all the same, unless one is plain. */
+static bool is_of_image(const struct fby_init_summary *s,
+    const struct fby_init_member *image, const struct fby_init_member *member)
+{
+    if (!is_picture(member) || rank_of(s, member) != rank_of(s, image)) {
+        return false;
+    }
+    bool one = s->kind == FBY_SOURCE_LIST || s->kind == FBY_SOURCE_PARALLEL ||
+               image->ids;
+    return !one || same_stem(image, member);
+}
+
+/* What a field of it is called: its column or folder, else `other`. */
+static void name_field(const struct fby_init_member *member, const char *other,
+    char out[FBY_NAME_SIZE])
+{
+    char   stem[FBY_NAME_SIZE];
+    size_t n = stem_of(member->extension);
+    memcpy(stem, member->extension, n);
+    stem[n] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        if (stem[i] == '.') {
+            stem[i] = '_';
+        }
+    }
+    if (n == 0 || !fby_init_name(stem, out)) {
+        snprintf(out, FBY_NAME_SIZE, "%s", other);
+    }
+}
+
+static void name_image(const struct fby_init_summary *s,
+    const struct fby_init_member *image, char out[FBY_NAME_SIZE])
+{
+    if (s->kind == FBY_SOURCE_LIST || s->kind == FBY_SOURCE_PARALLEL) {
+        name_field(image, "image", out);
+    } else {
+        snprintf(out, FBY_NAME_SIZE, "image");
+    }
+}
+
+static void put_from(struct fby_buffer *out, const struct fby_init_summary *s,
+    const struct fby_init_member *image)
+{
+    char   list[FBY_MAX_FROM * FBY_NAME_SIZE];
+    size_t n    = 0;
+    list[0]     = '\0';
+    size_t used = 0;
+    for (size_t i = 0; i < s->n_members && n < FBY_MAX_FROM; i++) {
+        if (is_of_image(s, image, &s->members[i])) {
+            used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+                n > 0 ? ", " : "", s->members[i].extension);
+            n++;
+        }
+    }
+    fby_init_put(out, n > 1 ? "    from: [" : "    from: ");
+    fby_init_put(out, list);
+    fby_init_put(out, n > 1 ? "]\n" : "\n");
+}
+
+static void put_image(struct fby_buffer *out, const struct fby_init_summary *s,
+    const struct fby_init_member *image)
+{
+    char name[FBY_NAME_SIZE];
+    name_image(s, image, name);
+    fby_init_put_line(out, "  %s:\n", name);
+    put_from(out, s, image);
+    fby_init_put(out,
+        "    decode: rgb8\n"
+        "    ops:                    # on the workers; only: SPLIT limits "
+        "one\n"
+        "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
+        "      - horizontal_flip: {p: 0.5}\n"
+        "      # for val, with only: train added to the two above:\n"
+        "      # - resize: {shorter: 256, only: val}\n"
+        "      # - center_crop: {size: 224, only: val}\n"
+        "    device:                 # at the trainer; of values 0..1\n"
+        "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "
+        "0.225]}\n"
+        "    out: {dtype: f32, layout: chw}\n");
+}
+
+/* ---- masks --------------------------------------------------------------- */
+
+static bool is_mask(const struct fby_init_summary *s,
+    const struct fby_init_member *image, const struct fby_init_member *member)
+{
+    return is_picture(member) && member->ids && member->always &&
+           !is_of_image(s, image, member);
+}
+
+static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
+{
+    for (size_t i = 0; i < s->n_members; i++) {
+        const struct fby_init_member *member = &s->members[i];
+        if (ends_as(member->extension, "cls") &&
+            fby_text_is_extension(member->extension)) {
+            return member;
+        }
+    }
+    return NULL;
+}
+
+/* Folders always have labels; shards if they hold .cls members. */
+static bool has_label(const struct fby_init_summary *s)
+{
+    return s->kind == FBY_SOURCE_FOLDER || cls_of(s) != NULL;
+}
+
+enum { MOST_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
+
+/* Names that fields of pictures have: of the image, the label and masks. */
+struct used_names {
+    char   names[MOST_MASKS + 2][FBY_NAME_SIZE];
+    size_t n;
+};
+
+static bool is_used(const struct used_names *used, const char *name)
+{
+    size_t i = 0;
+    while (i < used->n && strcmp(used->names[i], name) != 0) {
+        i++;
+    }
+    return i < used->n;
+}
+
+/* "mask", "mask_2" and so on for what has no name that is its own. */
+static const char *name_mask(
+    struct used_names *used, const struct fby_init_member *member)
+{
+    char *name = used->names[used->n];
+    name_field(member, "mask", name);
+    if (is_used(used, name)) {
+        snprintf(name, FBY_NAME_SIZE, "mask");
+    }
+    for (unsigned i = 2; is_used(used, name); i++) {
+        snprintf(name, FBY_NAME_SIZE, "mask_%u", i);
+    }
+    used->n++;
+    return name;
+}
+
+static size_t put_masks(struct fby_buffer *out,
+    const struct fby_init_summary *s, const struct fby_init_member *image)
+{
+    struct used_names used  = {.names = {"", "label"}};
+    const char       *group = used.names[0];
+    size_t            n     = 0;
+    name_image(s, image, used.names[0]);
+    used.n = has_label(s) ? 2 : 1;
+    for (size_t i = 0; i < s->n_members && n < MOST_MASKS; i++) {
+        if (!is_mask(s, image, &s->members[i])) {
+            continue;
+        }
+        fby_init_put_line(out, "  %s:\n    from: %s\n",
+            name_mask(&used, &s->members[i]), s->members[i].extension);
+        fby_init_put_line(out,
+            "    decode: mask8           # ids as they are; several masks of "
+            "0 and 1: maps\n    group: %s\n",
+            group);
+        fby_init_put(out,
+            "    ops:                    # those of its picture that move "
+            "pixels, in order\n"
+            "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"
+            "      - horizontal_flip: {p: 0.5}\n");
+        n++;
+    }
+    return n;
+}
+
+/* ---- labels -------------------------------------------------------------- */
+
+static size_t put_folder_label(
+    struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    fby_init_put(out, "  label:\n    from: folder            # the number of "
+                      "the class folder, by name\n");
+    if (s->classes > 0) {
+        fby_init_put_line(out, "    classes: %u\n", s->classes);
+    }
+    fby_init_put_line(out,
+        "    # one_hot: {classes: %u, smoothing: 0.1}    # instead of "
+        "numbers\n",
+        s->classes > 0 ? s->classes : 1000);
+    return 1;
+}
+
+static size_t put_label(
+    struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    if (s->kind == FBY_SOURCE_FOLDER) {
+        return put_folder_label(out, s);
+    }
+    const struct fby_init_member *cls = cls_of(s);
+    if (cls == NULL) {
+        fby_init_put(out, s->kind == FBY_SOURCE_SHARDS
+                              ? "  # no label: the shards hold no .cls "
+                                "members\n"
+                              : "");
+        return 0;
+    }
+    fby_init_put_line(out,
+        "  label:\n    from: %s               # decimal text of this member\n"
+        "    # one_hot: {classes: 1000, smoothing: 0.1}    # instead of "
+        "numbers\n",
+        cls->extension);
+    return 1;
+}
+
+/* ---- values of a list ---------------------------------------------------- */
+
+static uint32_t power_of_two_from(uint32_t least)
+{
+    uint32_t n = 1;
+    while (n < least) {
+        n *= 2;
+    }
+    return n;
+}
+
+static void put_left(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *reason)
+{
+    fby_init_put(out, "  # left out, ");
+    fby_init_put(out, reason);
+    fby_init_put(out, ": column ");
+    fby_init_put_quoted(out, member->extension);
+    fby_init_put(out, "\n");
+}
+
+/* What `inside` holds is plain letters: it stands in the file as it is. */
+static void put_object(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    int n = (int)strcspn(member->inside, ",");
+    put_left(out, member, "being objects, whose members have keys");
+    if (n == 0) {
+        return;
+    }
+    fby_init_put_line(out, "  #   members: %s\n", member->inside);
+    if (member->first == FBY_INIT_MIXED) {
+        return;
+    }
+    fby_init_put_line(out, "  #   %.*s: {from: %s, decode: %s, key: %.*s%s}\n",
+        (int)strcspn(member->inside, ",."), member->inside, name,
+        member->first == FBY_INIT_NUMBER ? "number" : "text", n, member->inside,
+        member->first == FBY_INIT_NUMBER ? "" : ", max_length: 256");
+}
+
+/* False: it is left out. */
+static bool put_lists(struct fby_buffer *out,
+    const struct fby_init_member *member, const char *name)
+{
+    if (member->value == FBY_INIT_NUMBERS) {
+        fby_init_put_line(out,
+            "  %s: {from: %s, decode: number, key: \".\", max_length: %u}\n",
+            name, name, member->most > 0 ? member->most : 1);
+        return true;
+    }
+    if (member->value == FBY_INIT_TEXTS) {
+        fby_init_put_line(out,
+            "  %s: {from: %s, decode: text, key: \".\", pick: random, "
+            "max_length: %u, too_long: truncate}\n",
+            name, name, power_of_two_from(member->most));
+        return true;
+    }
+    if (member->value == FBY_INIT_OBJECT) {
+        put_object(out, member, name);
+    } else if (member->value == FBY_INIT_LISTS) {
+        put_left(out, member,
+            "being lists of other than texts or numbers (key: \"0\" is the "
+            "first entry)");
+    } else {
+        put_left(out, member,
+            "for values of several kinds, such as texts beside lists or empty "
+            "lists of texts");
+    }
+    return false;
+}
+
+static size_t put_value(
+    struct fby_buffer *out, const struct fby_init_member *member)
+{
+    char name[FBY_NAME_SIZE];
+    if (!fby_init_name(member->extension, name) || !member->always) {
+        put_left(out, member, "for its name or its gaps");
+        return 0;
+    }
+    if (member->value > FBY_INIT_TEXT) {
+        return put_lists(out, member, name) ? 1 : 0;
+    }
+    fby_init_put_line(out, "  %s: {from: %s, ", name, name);
+    if (member->value == FBY_INIT_WHOLE) {
+        fby_init_put(out, "decode: label} # of ids also classes: N\n");
+    } else if (member->value == FBY_INIT_NUMBER) {
+        fby_init_put(out, "decode: number, key: \".\"}\n");
+    } else {
+        fby_init_put_line(out,
+            "decode: text, max_length: %u, too_long: truncate}\n",
+            power_of_two_from(member->longest));
+    }
+    return 1;
+}
+
+static size_t put_values(
+    struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_members && n < FBY_MAX_FIELDS / 2; i++) {
+        if (s->members[i].value != FBY_INIT_NO_VALUE) {
+            n += put_value(out, &s->members[i]);
+        }
+    }
+    return n;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+size_t fby_init_list(
+    const struct fby_init_summary *s, char *out, size_t capacity)
+{
+    size_t n    = 0;
+    size_t used = 0;
+    out[0]      = '\0';
+    for (size_t i = 0; i < s->n_members && n < FBY_MAX_FROM; i++) {
+        const char *extension = s->members[i].extension;
+        if (fby_text_is_extension(extension) &&
+            used + strlen(extension) + 3 < capacity) {
+            used += (size_t)snprintf(out + used, capacity - used, "%s%s",
+                n > 0 ? ", " : "", extension);
+            n++;
+        }
+    }
+    return n;
+}
+
+/* Captions, most likely; but their bytes were not looked at. */
+static void put_texts(struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    for (size_t i = 0; i < s->n_members; i++) {
+        const struct fby_init_member *member = &s->members[i];
+        if (ends_as(member->extension, "txt") &&
+            fby_text_is_extension(member->extension)) {
+            fby_init_put_line(out,
+                "  # text: {from: %s, decode: text, max_length: 256, "
+                "too_long: truncate}\n",
+                member->extension);
+        }
+    }
+}
+
+size_t fby_init_put_members(
+    struct fby_buffer *out, const struct fby_init_summary *s)
+{
+    const struct fby_init_member *image  = best(s);
+    struct fby_buffer             fields = {0};
+    size_t                        n      = 0;
+    if (image != NULL) {
+        put_image(&fields, s, image);
+        n += 1 + put_masks(&fields, s, image);
+        n += put_label(&fields, s);
+        put_texts(&fields, s);
+    }
+    n += put_values(&fields, s);
+    fby_init_put(out, "fields:\n");
+    fby_put_bytes(out, fields.data, fields.size);
+    fby_buffer_fini(&fields);
+    return n;
+}

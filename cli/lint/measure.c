@@ -1,0 +1,344 @@
+#include "cli/lint/measure.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+#include "common/mem.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/lines.h"
+#include "pipeline/plan/order.h"
+#include "trainer_client/expand/value.h"
+
+enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };
+
+/* ---- lines --------------------------------------------------------------- */
+
+static void find_lines(const struct fby_pipeline *pipeline, const char *split,
+    struct fby_lint_field *out)
+{
+    const char            *name = out->content->name;
+    struct fby_lint_lines *at   = &out->lines;
+    at->field     = fby_pipeline_line(pipeline, name, FBY_LINE_FIELD);
+    at->dct_scale = fby_pipeline_line(pipeline, name, FBY_LINE_DCT_SCALE);
+    at->classes   = fby_pipeline_line(pipeline, name, FBY_LINE_CLASSES);
+    at->type      = fby_pipeline_line(pipeline, name, FBY_LINE_TYPE);
+    at->codec     = fby_pipeline_line(pipeline, name, FBY_LINE_CODEC);
+    at->normalize = fby_pipeline_line(pipeline, name, FBY_LINE_NORMALIZE);
+    for (uint32_t i = 0; i < out->content->n_ops; i++) {
+        out->lines.ops[i] = fby_pipeline_op_line(pipeline, split, name, i);
+    }
+}
+
+/* ---- values -------------------------------------------------------------- */
+
+static double number_at(enum fby_type type, const uint8_t *at)
+{
+    struct fby_reader reader = fby_reader(at, fby_type_bytes(type));
+    uint64_t          bits   = fby_read_le(&reader, fby_type_bytes(type));
+    uint32_t          low    = (uint32_t)bits;
+    float             real;
+    switch (type) {
+    case FBY_I32:
+        return (double)(int32_t)low;
+    case FBY_I64:
+        return (double)(int64_t)bits;
+    case FBY_F32:
+        memcpy(&real, &low, sizeof(real));
+        return (double)real;
+    case FBY_F16:
+        return (double)fby_f16_to_f32((uint16_t)low);
+    case FBY_BF16:
+        return (double)fby_bf16_to_f32((uint16_t)low);
+    case FBY_U8:
+    case FBY_U16:
+    case FBY_U32:
+    case FBY_BOOL:
+        break;
+    }
+    return (double)bits;
+}
+
+static void look_at_row(const struct fby_field_content *field,
+    const uint8_t *values, size_t n, struct fby_lint_values *out)
+{
+    size_t width = fby_type_bytes(field->wire_type);
+    for (size_t i = 0; i < n; i++) {
+        double value = number_at(field->wire_type, values + i * width);
+        out->whole   = out->whole && value == floor(value);
+        out->least   = value < out->least ? value : out->least;
+        out->most    = value > out->most ? value : out->most;
+    }
+}
+
+static void look_at_numbers(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_lint_values *out)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    size_t bytes = fby_field_bytes(field);
+    out->whole   = true;
+    out->least   = (double)INFINITY;
+    out->most    = -(double)INFINITY;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        look_at_row(field, sample->values[f] + i * bytes,
+            fby_lint_sample_bytes(sample, f, i) /
+                fby_type_bytes(field->wire_type),
+            out);
+    }
+    out->numbers = out->least <= out->most;
+}
+
+/* Has row `i` the indices of the first one? Others than sparse have none. */
+static bool is_at_same(
+    const struct fby_lint_sample *sample, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    return sample->indices[f] == NULL ||
+           memcmp(sample->indices[f], fby_lint_sample_indices(sample, f, i),
+               fby_field_index_bytes(field)) == 0;
+}
+
+static void look_at_values(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_lint_values *out)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    const uint8_t *values = sample->values[f];
+    size_t         bytes  = fby_field_bytes(field);
+    *out = (struct fby_lint_values){.constant = sample->n >= FBY_LINT_FEW};
+    for (uint32_t i = 1; i < sample->n && out->constant; i++) {
+        out->constant = memcmp(values, values + i * bytes, bytes) == 0 &&
+                        is_at_same(sample, f, i);
+    }
+    enum fby_values kind = fby_field_values(field);
+    if (field->shape.n_dims == 0 || kind == FBY_VALUES_TOKENS ||
+        (kind == FBY_VALUES_NUMBERS && field->maps == 0)) {
+        look_at_numbers(sample, f, out);
+    }
+}
+
+static bool equal_numbers(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_field_content *fields =
+        sample->local->split->content.fields;
+    size_t bytes_a = fby_field_bytes(&fields[a]);
+    size_t bytes_b = fby_field_bytes(&fields[b]);
+    for (uint32_t i = 0; i < sample->n; i++) {
+        if (number_at(fields[a].wire_type, sample->values[a] + i * bytes_a) !=
+            number_at(fields[b].wire_type, sample->values[b] + i * bytes_b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Are they of one form, and sparse ones at the same places? */
+static bool equal_places(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_field_content *fields =
+        sample->local->split->content.fields;
+    size_t bytes = fby_field_index_bytes(&fields[a]);
+    return fby_field_form(&fields[a]) == fby_field_form(&fields[b]) &&
+           bytes == fby_field_index_bytes(&fields[b]) &&
+           (bytes == 0 || memcmp(sample->indices[a], sample->indices[b],
+                              sample->n * bytes) == 0);
+}
+
+/* Of the same lengths different tensors are made. */
+static bool says_other_things(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_split          *split = sample->local->split;
+    const struct fby_field_delivery *out   = split->delivery.fields;
+    return fby_field_values(&split->content.fields[a]) == FBY_VALUES_LENGTHS &&
+           fby_field_values(&split->content.fields[b]) == FBY_VALUES_LENGTHS &&
+           (out[a].as != out[b].as || out[a].dtype != out[b].dtype);
+}
+
+/* Numbers of two types may be equal, too. */
+static bool equal_values(
+    const struct fby_lint_sample *sample, uint32_t a, uint32_t b)
+{
+    const struct fby_field_content *fields =
+        sample->local->split->content.fields;
+    size_t bytes = fby_field_bytes(&fields[a]);
+    if (fields[a].shape.n_dims != fields[b].shape.n_dims ||
+        !equal_places(sample, a, b)) {
+        return false;
+    }
+    if (fields[a].wire_type != fields[b].wire_type) {
+        return fields[a].shape.n_dims == 0 && equal_numbers(sample, a, b);
+    }
+    return bytes == fby_field_bytes(&fields[b]) &&
+           memcmp(sample->values[a], sample->values[b], sample->n * bytes) == 0;
+}
+
+static uint32_t first_equal(const struct fby_lint_sample *sample, uint32_t f)
+{
+    uint32_t other = 0;
+    while (other < f && (says_other_things(sample, other, f) ||
+                            !equal_values(sample, other, f))) {
+        other++;
+    }
+    return other;
+}
+
+static uint32_t classes_of(
+    const struct fby_lint_sample *sample, const struct fby_field_content *field)
+{
+    return fby_field_is_of_folder(field)
+               ? fby_dataset_classes(sample->local->dataset)
+               : 0;
+}
+
+/* ---- shards -------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a;
+    uint32_t y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint32_t count_shards(const struct fby_dataset *dataset,
+    const struct fby_order *order, uint64_t step, uint32_t rows)
+{
+    uint64_t *samples = fby_zalloc(rows * sizeof(*samples));
+    uint32_t *shards  = fby_zalloc(rows * sizeof(*shards));
+    uint32_t  count   = 0;
+    fby_order_fill(order, step, 0, rows, samples);
+    for (uint32_t i = 0; i < rows; i++) {
+        shards[i] = fby_dataset_shard_of(dataset, samples[i]);
+    }
+    qsort(shards, rows, sizeof(*shards), compare_numbers);
+    for (uint32_t i = 0; i < rows; i++) {
+        count += i == 0 || shards[i] != shards[i - 1] ? 1 : 0;
+    }
+    free(samples);
+    free(shards);
+    return count;
+}
+
+static fby_err mean_shards(const struct fby_dataset *dataset,
+    const struct fby_order_spec *spec, double *out, struct fby_why *why)
+{
+    struct fby_order *order = NULL;
+    fby_err           err   = fby_order_create(spec, &order, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint64_t steps = fby_order_steps(order);
+    steps          = steps < STEPS_LOOKED_AT ? steps : STEPS_LOOKED_AT;
+    uint64_t sum   = 0;
+    for (uint64_t i = 0; i < steps; i++) {
+        sum += count_shards(dataset, order, i, fby_order_rows(order, i));
+    }
+    *out = (double)sum / (double)steps;
+    fby_order_destroy(&order);
+    return FBY_OK;
+}
+
+/* The largest blocks that a worker keeps open. */
+static fby_err try_blocks(const struct fby_dataset *dataset,
+    struct fby_order_spec *spec, struct fby_lint_facts *out,
+    struct fby_why *why)
+{
+    fby_err err   = FBY_OK;
+    spec->shuffle = FBY_SHUFFLE_BLOCK;
+    for (spec->block = MOST_BLOCK; spec->block > 0; spec->block /= 2) {
+        err        = mean_shards(dataset, spec, &out->shards_block, why);
+        out->block = spec->block;
+        if (err != FBY_OK || out->shards_block <= FBY_LINT_OPEN) {
+            break;
+        }
+    }
+    return err;
+}
+
+static fby_err measure_shards(const struct fby_lint_sample *sample,
+    struct fby_lint_facts *out, struct fby_why *why)
+{
+    const struct fby_dataset *dataset = sample->local->dataset;
+    const struct fby_content *content = &sample->local->split->content;
+    struct fby_order_spec spec = fby_order_spec_of(content, sample->seed, 0);
+    spec.samples               = fby_dataset_samples(dataset);
+    spec.shard_samples         = fby_dataset_shard_samples(dataset);
+    spec.n_shards              = fby_dataset_shards(dataset);
+    spec.buckets               = sample->local->buckets;
+    fby_err err                = mean_shards(dataset, &spec, &out->shards, why);
+    if (err != FBY_OK || content->source != FBY_SOURCE_SHARDS ||
+        content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
+        out->shards = 0;
+        return err;
+    }
+    return out->shards > FBY_LINT_OPEN ? try_blocks(dataset, &spec, out, why)
+                                       : FBY_OK;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+static double mean_bytes(const struct fby_lint_sample *sample, uint32_t f)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < sample->n; i++) {
+        sum += (double)(fby_lint_sample_bytes(sample, f, i) +
+                        fby_lint_sample_index_bytes(sample, f, i));
+    }
+    return sum / sample->n;
+}
+
+static fby_err measure_field(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_lint_field *out)
+{
+    out->content = &sample->local->split->content.fields[f];
+    out->bytes   = mean_bytes(sample, f);
+    out->classes = classes_of(sample, out->content);
+    out->same_as = first_equal(sample, f);
+    look_at_values(sample, f, &out->values);
+    fby_err err = fby_lint_measure_codings(sample, f, out);
+    return err == FBY_OK ? fby_lint_measure_trials(sample, f, out) : err;
+}
+
+static struct fby_lint_ends ends_of(
+    const struct fby_local *local, const char *split)
+{
+    return (struct fby_lint_ends){
+        .undivided = fby_dataset_undivided(local->dataset),
+        .files     = fby_dataset_shards(local->dataset),
+        .end       = local->split->content.tokens.end,
+        .line      = fby_pipeline_end_line(local->pipeline, split),
+    };
+}
+
+fby_err fby_lint_measure(const struct fby_lint_sample *sample,
+    const char *split, struct fby_lint_facts *out, struct fby_why *why)
+{
+    const struct fby_pipeline *pipeline = sample->local->pipeline;
+    memset(out, 0, sizeof(*out));
+    out->samples       = sample->n;
+    out->refused       = sample->refused;
+    out->refusal       = sample->refusal.text;
+    out->refused_field = sample->refused_field;
+    out->substitutes =
+        sample->local->split->content.on_bad_sample == FBY_BAD_SUBSTITUTE;
+    out->n_fields     = sample->local->split->content.n_fields;
+    out->shuffle_line = fby_pipeline_shuffle_line(pipeline, split);
+    out->ends         = ends_of(sample->local, split);
+    fby_class_folders_compare(sample->local, split, &out->classes);
+    fby_err err = measure_shards(sample, out, why);
+    for (uint32_t f = 0; f < out->n_fields && err == FBY_OK; f++) {
+        err = measure_field(sample, f, &out->fields[f]);
+        if (err == FBY_OK) {
+            find_lines(pipeline, split, &out->fields[f]);
+        } else {
+            fby_because(why, err, "field %s: %s", out->fields[f].content->name,
+                fby_strerror(err));
+        }
+    }
+    return err;
+}

@@ -1,0 +1,206 @@
+/* orders.c - a field made in other ways: ops in another order, pictures
+ * decoded smaller. Nothing is known of an op but what its plans say: whether it
+ * keeps a picture's size, or makes it smaller. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lint/measure.h"
+#include "cli/progress.h"
+#include "common/clock.h"
+#include "common/mem.h"
+#include "pipeline/derived.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/plan/geometry.h"
+
+/* ---- one trial ----------------------------------------------------------- */
+
+/* A round over the sample into `out`; *least_ns becomes its time if less. */
+static fby_err make_all(const struct fby_lint_sample *sample, uint32_t f,
+    const struct fby_field_content *content, uint8_t *out, int64_t *least_ns)
+{
+    size_t  bytes = fby_field_bytes(content);
+    int64_t began = fby_thread_cpu_ns();
+    fby_err err   = FBY_OK;
+    for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
+        err = fby_lint_sample_make(sample, i, f, content, out + i * bytes);
+    }
+    int64_t ns = fby_thread_cpu_ns() - began;
+    *least_ns  = ns < *least_ns ? ns : *least_ns;
+    return err;
+}
+
+static double mean_difference(const uint8_t *a, const uint8_t *b, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum += (uint64_t)(a[i] > b[i] ? a[i] - b[i] : b[i] - a[i]);
+    }
+    return n > 0 ? (double)sum / (double)n : 0;
+}
+
+/* A sample that only the other way refuses: then it is none. */
+static fby_err try_other(const struct fby_lint_sample *sample, uint32_t f,
+    const struct fby_field_content *other, struct fby_lint_trial *out)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    size_t   size      = sample->n * fby_field_bytes(field);
+    uint8_t *made      = fby_zalloc(size);
+    uint8_t *again     = fby_zalloc(size);
+    int64_t  before_ns = INT64_MAX;
+    int64_t  after_ns  = INT64_MAX;
+    fby_err  err       = FBY_OK;
+    for (int i = 0; i < FBY_LINT_ROUNDS && err == FBY_OK; i++) {
+        err = make_all(sample, f, field, again, &before_ns);
+        if (err == FBY_OK) {
+            err = make_all(sample, f, other, made, &after_ns);
+        }
+    }
+    *out = (struct fby_lint_trial){
+        .made       = err == FBY_OK,
+        .before_ms  = (double)before_ns / 1e6 / sample->n,
+        .after_ms   = (double)after_ns / 1e6 / sample->n,
+        .difference = mean_difference(made, again, size),
+    };
+    free(made);
+    free(again);
+    return err == FBY_BAD_SAMPLE ? FBY_OK : err;
+}
+
+/* ---- orders -------------------------------------------------------------- */
+
+struct sizes { /* of what goes into an op and comes out, over the sample */
+    uint64_t in[FBY_MAX_OPS], out[FBY_MAX_OPS]; /* pixels */
+    bool     keeps[FBY_MAX_OPS];                /* every picture's size */
+};
+
+static void add_sizes(const struct fby_field_plan *plan, struct sizes *sizes)
+{
+    struct fby_size in = {plan->width, plan->height};
+    for (uint32_t i = 0; i < plan->n_ops; i++) {
+        struct fby_size out = fby_op_plan_size(&plan->plans[i]);
+        sizes->in[i] += (uint64_t)in.w * in.h;
+        sizes->out[i] += (uint64_t)out.w * out.h;
+        sizes->keeps[i] &= in.w == out.w && in.h == out.h;
+        in = out;
+    }
+}
+
+static fby_err find_sizes(
+    const struct fby_lint_sample *sample, uint32_t f, struct sizes *out)
+{
+    const struct fby_field_content *field =
+        &sample->local->split->content.fields[f];
+    fby_err err = FBY_OK;
+    *out        = (struct sizes){0};
+    memset(out->keeps, true, sizeof(out->keeps));
+    for (uint32_t i = 0; i < sample->n && err == FBY_OK; i++) {
+        struct fby_field_plan plan;
+        struct fby_field_job  job = fby_lint_sample_job(sample, i, f, field);
+        err                       = fby_field_plan(&job, &plan, NULL);
+        if (err == FBY_OK) {
+            add_sizes(&plan, out);
+        }
+    }
+    return err;
+}
+
+static bool makes_smaller(const struct sizes *sizes, uint32_t op)
+{
+    return sizes->out[op] < sizes->in[op] - sizes->in[op] / 8;
+}
+
+static void move_op(struct fby_field_content *field, uint32_t from, uint32_t to)
+{
+    struct fby_op_use moved = field->ops[from];
+    memmove(&field->ops[to + 1], &field->ops[to],
+        (from - to) * sizeof(field->ops[0]));
+    field->ops[to] = moved;
+}
+
+static bool same_shape(
+    const struct fby_field_content *a, const struct fby_field_content *b)
+{
+    struct fby_shape shape = fby_field_shape(a);
+    return memcmp(shape.dims, b->shape.dims, sizeof(shape.dims)) == 0;
+}
+
+/* Op `from` ahead of those before it that keep the size, one further a time. */
+static void list_moves(const struct sizes *sizes, uint32_t from,
+    struct fby_field_content *other, struct fby_lint_field *out)
+{
+    const struct fby_field_content *field = out->content;
+    for (uint32_t to = from;
+         to > 0 && sizes->keeps[to - 1] && out->n_moves < FBY_LINT_MOVES;
+         to--) {
+        *other = *field;
+        move_op(other, from, to - 1);
+        /* Ops of one name draw in the order they stand in. */
+        if (field->ops[to - 1].op == field->ops[from].op ||
+            !same_shape(other, field)) {
+            break;
+        }
+        out->moves[out->n_moves++] =
+            (struct fby_lint_move){.from = from, .to = to - 1};
+    }
+}
+
+static fby_err try_moves(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_field_content *other, struct fby_lint_field *out)
+{
+    struct fby_progress_line line = fby_progress_begin();
+    fby_err                  err  = FBY_OK;
+    for (uint32_t i = 0; i < out->n_moves && err == FBY_OK; i++) {
+        struct fby_lint_move *move = &out->moves[i];
+        *other                     = *out->content;
+        move_op(other, move->from, move->to);
+        err = try_other(sample, f, other, &move->trial);
+        fby_progress_count(&line, "trying other orders", i + 1, out->n_moves);
+    }
+    fby_progress_end(&line);
+    return err;
+}
+
+static fby_err try_orders(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_lint_field *out)
+{
+    struct sizes              sizes;
+    struct fby_field_content *other = fby_zalloc(sizeof(*other));
+    fby_err                   err   = find_sizes(sample, f, &sizes);
+    for (uint32_t i = 1; i < out->content->n_ops && err == FBY_OK; i++) {
+        if (makes_smaller(&sizes, i)) {
+            list_moves(&sizes, i, other, out);
+        }
+    }
+    if (err == FBY_OK) {
+        err = try_moves(sample, f, other, out);
+    }
+    free(other);
+    return err;
+}
+
+/* ---- decoding smaller ---------------------------------------------------- */
+
+static fby_err try_scale(const struct fby_lint_sample *sample, uint32_t f,
+    struct fby_lint_field *out)
+{
+    if (out->content->dct_scale != FBY_DCT_OFF) {
+        return FBY_OK;
+    }
+    struct fby_field_content *other =
+        fby_memdup(out->content, sizeof(*out->content));
+    other->dct_scale = FBY_DCT_FAITHFUL;
+    fby_err err      = try_other(sample, f, other, &out->scale);
+    free(other);
+    return err;
+}
+
+fby_err fby_lint_measure_trials(const struct fby_lint_sample *sample,
+    uint32_t f, struct fby_lint_field *out)
+{
+    if (!fby_field_kind(out->content)->is_picture) {
+        return FBY_OK;
+    }
+    fby_err err = try_scale(sample, f, out);
+    return err == FBY_OK ? try_orders(sample, f, out) : err;
+}

@@ -1,0 +1,129 @@
+#include "cli/lint/pairs.h"
+
+#include <string.h>
+
+#include "pipeline/fields/kind.h"
+#include "pipeline/op.h"
+
+/* ---- ops that draw where pixels go ---- */
+
+static bool draws_places(const struct fby_op *op)
+{
+    switch (op->id) {
+    case FBY_OP_RANDOM_RESIZED_CROP:
+    case FBY_OP_RANDOM_CROP:
+    case FBY_OP_HORIZONTAL_FLIP:
+    case FBY_OP_VERTICAL_FLIP:
+    case FBY_OP_ROTATE:
+    case FBY_OP_AFFINE:
+    case FBY_OP_TRIVIAL_AUGMENT:
+    case FBY_OP_RAND_AUGMENT:
+    case FBY_OP_DEVICE_HORIZONTAL_FLIP:
+    case FBY_OP_DEVICE_VERTICAL_FLIP:
+        return true;
+    case FBY_OP_RESIZE:
+    case FBY_OP_CENTER_CROP:
+    case FBY_OP_PAD:
+    case FBY_OP_GRAYSCALE:
+    case FBY_OP_RANDOM_GRAYSCALE:
+    case FBY_OP_COLOUR_JITTER:
+    case FBY_OP_GAUSSIAN_BLUR:
+    case FBY_OP_RANDOM_ERASING:
+    case FBY_OP_DEVICE_NORMALIZE:
+    case FBY_OP_DEVICE_COLOUR_JITTER:
+    case FBY_OP_DEVICE_RANDOM_ERASING:
+    case FBY_OP_DEVICE_MIXUP:
+    case FBY_OP_DEVICE_CUTMIX:
+        break;
+    }
+    return false;
+}
+
+/* Labels of a smaller size than their picture, and filled with another value,
+ * come from the same places; of a random_crop the size says how far it may
+ * lie. */
+static bool decides_places(const struct fby_op *op, uint32_t param)
+{
+    const char *name = op->params[param].name;
+    bool        size = strcmp(name, "size") == 0;
+    return strcmp(name, "fill") != 0 && (!size || op->id == FBY_OP_RANDOM_CROP);
+}
+
+static bool same_value(const struct fby_value *a, const struct fby_value *b)
+{
+    bool same = a->n == b->n;
+    for (uint32_t i = 0; same && i < a->n; i++) {
+        same = a->real ? a->r[i] == b->r[i] : a->i[i] == b->i[i];
+    }
+    return same;
+}
+
+static bool same_op(const struct fby_op_use *a, const struct fby_op_use *b)
+{
+    bool same = a->op == b->op;
+    for (uint32_t i = 0; same && i < a->op->n_params; i++) {
+        same = !decides_places(a->op, i) ||
+               same_value(&a->params[i], &b->params[i]);
+    }
+    return same;
+}
+
+/* ---- two lists of them ---- */
+
+struct uses {
+    const struct fby_op_use *at;
+    uint32_t                 n;
+};
+
+static const struct fby_op_use *next(struct uses *list)
+{
+    while (list->n > 0) {
+        const struct fby_op_use *use = list->at++;
+        list->n--;
+        if (draws_places(use->op)) {
+            return use;
+        }
+    }
+    return NULL;
+}
+
+static bool same_places(struct uses a, struct uses b)
+{
+    const struct fby_op_use *one = next(&a);
+    const struct fby_op_use *two = next(&b);
+    while (one != NULL && two != NULL && same_op(one, two)) {
+        one = next(&a);
+        two = next(&b);
+    }
+    return one == NULL && two == NULL;
+}
+
+static bool draws_any(const struct fby_field_content *field)
+{
+    struct uses ops    = {field->ops, field->n_ops};
+    struct uses device = {field->device, field->n_device};
+    return next(&ops) != NULL || next(&device) != NULL;
+}
+
+/* ---- two fields ---- */
+
+enum fby_lint_pair fby_lint_pair(const struct fby_field_content *picture,
+    const struct fby_field_content                              *labels)
+{
+    if (!same_places((struct uses){picture->ops, picture->n_ops},
+            (struct uses){labels->ops, labels->n_ops})) {
+        return FBY_LINT_OTHER_OPS;
+    }
+    if (!same_places((struct uses){picture->device, picture->n_device},
+            (struct uses){labels->device, labels->n_device})) {
+        return FBY_LINT_OTHER_DEVICE;
+    }
+    return draws_any(picture) && strcmp(picture->group, labels->group) != 0
+               ? FBY_LINT_OTHER_GROUP
+               : FBY_LINT_ALIKE;
+}
+
+bool fby_lint_labels_pixels(const struct fby_field_content *field)
+{
+    return fby_field_values(field) == FBY_VALUES_IDS;
+}

@@ -1,0 +1,110 @@
+#include "cli/lint/report.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#include "common/plural.h"
+#include "common/utf8.h"
+
+const char *fby_finding_name(enum fby_finding_kind kind)
+{
+    static const char *const names[] = {
+        [FBY_FINDING_REFUSED]   = "refused",
+        [FBY_FINDING_PAIR]      = "pair",
+        [FBY_FINDING_CLASSES]   = "classes",
+        [FBY_FINDING_NO_END]    = "no-end",
+        [FBY_FINDING_LEVELS]    = "levels",
+        [FBY_FINDING_OP_ORDER]  = "op-order",
+        [FBY_FINDING_DCT_SCALE] = "dct-scale",
+        [FBY_FINDING_WIRE_TYPE] = "wire-type",
+        [FBY_FINDING_CODEC]     = "codec",
+        [FBY_FINDING_CONSTANT]  = "constant",
+        [FBY_FINDING_TWICE]     = "twice",
+        [FBY_FINDING_SHARDS]    = "shards",
+    };
+    return names[kind];
+}
+
+double fby_finding_percent(const struct fby_finding *finding)
+{
+    return finding->before > 0
+               ? 100 * (finding->before - finding->after) / finding->before
+               : 0;
+}
+
+struct amount {
+    char text[32];
+};
+
+/* Three digits; large ones in full. */
+static struct amount amount(double value)
+{
+    struct amount out;
+    snprintf(out.text, sizeof(out.text), value < 100 ? "%.3g" : "%.0f", value);
+    return out;
+}
+
+static void print_finding(
+    const char *file, const struct fby_finding *finding, FILE *out)
+{
+    fprintf(out, "%s:%zu: %s", file, finding->line,
+        fby_finding_name(finding->kind));
+    if (finding->field != NULL) {
+        fprintf(out, " of field %s", finding->field);
+    }
+    fprintf(out, "\n  found  %s\n", finding->what);
+    if (finding->unit != NULL) {
+        fprintf(out, "  saves  %s of %s %s (%.0f %%)\n",
+            amount(finding->before - finding->after).text,
+            amount(finding->before).text, finding->unit,
+            fby_finding_percent(finding));
+    }
+    fprintf(out, "  write  %s\n", finding->instead);
+    if (finding->changes_content) {
+        fputs(
+            "  note   it is another content then, with another digest\n", out);
+    }
+}
+
+void fby_lint_report_table(const struct fby_lint_report *report, FILE *out)
+{
+    for (uint32_t i = 0; i < report->n; i++) {
+        print_finding(report->file, &report->findings[i], out);
+    }
+    fprintf(out, "%s: %s, measured on %s", report->file,
+        report->n == 0 ? "nothing found"
+                       : fby_plural(report->n, "finding").text,
+        fby_plural(report->facts->samples, "sample").text);
+    if (report->facts->refused > 0) {
+        fprintf(out, " (%u more were refused)", report->facts->refused);
+    }
+    fputc('\n', out);
+}
+
+static json_t *finding_object(const struct fby_finding *finding)
+{
+    return json_pack("{s:s, s:I, s:s?, s:s, s:s, s:s?, s:f, s:f, s:f, s:b}",
+        "kind", fby_finding_name(finding->kind), "line",
+        (json_int_t)finding->line, "field", finding->field, "found",
+        finding->what, "write", finding->instead, "unit", finding->unit,
+        "before", finding->before, "after", finding->after, "saving_percent",
+        fby_finding_percent(finding), "changes_content",
+        (int)finding->changes_content);
+}
+
+void fby_lint_report_json(const struct fby_lint_report *report, FILE *out)
+{
+    bool    is_text  = fby_is_utf8(report->file, strlen(report->file));
+    json_t *findings = json_array();
+    for (uint32_t i = 0; i < report->n; i++) {
+        json_array_append_new(findings, finding_object(&report->findings[i]));
+    }
+    json_t *all = json_pack("{s:s?, s:I, s:I, s:o}", "file",
+        is_text ? report->file : NULL, "samples",
+        (json_int_t)report->facts->samples, "refused",
+        (json_int_t)report->facts->refused, "findings", findings);
+    json_dumpf(all, out,
+        JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+    fputc('\n', out);
+    json_decref(all);
+}

@@ -1,0 +1,331 @@
+#include "cli/lint/sample.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/progress.h"
+#include "common/mem.h"
+#include "pipeline/fields/kind.h"
+#include "pipeline/plan/draw.h"
+
+static const uint64_t most_bytes = UINT64_C(1) << 30;
+
+static const struct fby_content *content_of(const struct fby_lint_sample *self)
+{
+    return &self->local->split->content;
+}
+
+static struct fby_lint_member *members_of(
+    const struct fby_lint_sample *self, uint32_t i)
+{
+    return self->members + (size_t)i * content_of(self)->n_fields;
+}
+
+struct fby_field_job fby_lint_sample_job(const struct fby_lint_sample *self,
+    uint32_t i, uint32_t f, const struct fby_field_content *content)
+{
+    const struct fby_lint_member *member = &members_of(self, i)[f];
+    return (struct fby_field_job){
+        .field     = content,
+        .bytes     = member->bytes,
+        .size      = member->size,
+        .sizes     = member->sizes,
+        .width     = member->width,
+        .documents = member->documents,
+        .class_id  = fby_dataset_class(self->local->dataset, self->numbers[i]),
+        .seed      = self->seed,
+        .sample    = self->numbers[i],
+        .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+        .indices   = fby_lint_sample_indices(self, f, i),
+    };
+}
+
+size_t fby_lint_sample_bytes(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field = &content_of(self)->fields[f];
+    size_t                          bytes = fby_field_bytes(field);
+    return self->lengths[f] != NULL
+               ? bytes / field->max_length * self->lengths[f][i]
+               : bytes;
+}
+
+uint8_t *fby_lint_sample_indices(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field = &content_of(self)->fields[f];
+    return self->indices[f] != NULL
+               ? self->indices[f] + i * fby_field_index_bytes(field)
+               : NULL;
+}
+
+size_t fby_lint_sample_index_bytes(
+    const struct fby_lint_sample *self, uint32_t f, uint32_t i)
+{
+    const struct fby_field_content *field = &content_of(self)->fields[f];
+    return self->indices[f] != NULL
+               ? (size_t)self->lengths[f][i] * fby_index_bytes(&field->shape)
+               : 0;
+}
+
+/* NOLINTNEXTLINE(readability-function-size): as fby_lint_sample_make */
+static fby_err make(const struct fby_lint_sample *self, uint32_t i, uint32_t f,
+    const struct fby_field_content *content, uint8_t *out, struct fby_why *why)
+{
+    if (self->rows != NULL) {
+        const struct fby_rows_ask ask = {.field = f,
+            .sample                             = self->numbers[i],
+            .as                                 = content,
+            .length    = self->lengths[f] != NULL ? &self->lengths[f][i] : NULL,
+            .indices   = fby_lint_sample_indices(self, f, i),
+            .transform = self->transform};
+        return fby_rows_one(self->rows, &ask, self->run, out, why);
+    }
+    struct fby_field_job job = fby_lint_sample_job(self, i, f, content);
+    return fby_field_write(self->transform, &job, out, why);
+}
+
+fby_err fby_lint_sample_make(const struct fby_lint_sample *self, uint32_t i,
+    uint32_t f, const struct fby_field_content *content, uint8_t *out)
+{
+    return make(self, i, f, content, out, NULL);
+}
+
+/* ---- reading ------------------------------------------------------------- */
+
+/* Of maps all members are read, of other fields the first there is. */
+static uint32_t n_read(const struct fby_field_content *field)
+{
+    if (fby_field_is_of_folder(field)) {
+        return 0;
+    }
+    return fby_field_kind(field)->is_stack ? field->n_from : 1;
+}
+
+/* The i-th that is read. */
+static bool find_member(const struct fby_lint_sample *self, uint64_t sample,
+    const struct fby_field_content *field, uint32_t i, struct fby_member *out)
+{
+    uint32_t choice = field->n_from - n_read(field) + 1;
+    return fby_dataset_find(self->local->dataset, sample, field->from + i,
+               choice, out) == FBY_OK;
+}
+
+static fby_err append_member(struct fby_lint_sample *self,
+    const struct fby_member *member, struct fby_lint_member *out,
+    struct fby_why *why)
+{
+    size_t size    = (size_t)member->size;
+    out->width     = member->width;
+    out->documents = member->documents;
+    out->bytes     = fby_regrow(out->bytes, out->size + size + 1);
+    fby_err err    = fby_dataset_read(
+           self->local->dataset, member, out->bytes + out->size, size, why);
+    out->size += size;
+    return err;
+}
+
+static fby_err read_member(struct fby_lint_sample *self, uint64_t sample,
+    const struct fby_field_content *field, struct fby_lint_member *out,
+    struct fby_why *why)
+{
+    uint32_t n   = self->rows != NULL ? 0 : n_read(field);
+    fby_err  err = FBY_OK;
+    if (fby_field_kind(field)->is_stack) {
+        out->sizes = fby_zalloc(n * sizeof(*out->sizes));
+    }
+    for (uint32_t i = 0; i < n && err == FBY_OK; i++) {
+        struct fby_member member;
+        if (!find_member(self, sample, field, i, &member)) {
+            return fby_because(
+                why, FBY_BAD_SAMPLE, "it has no %s", field->from[i]);
+        }
+        err = append_member(self, &member, out, why);
+        if (out->sizes != NULL) {
+            out->sizes[i] = member.size;
+        }
+    }
+    return err;
+}
+
+/* Row self->n of all fields: read and made. */
+static fby_err take_fields(
+    struct fby_lint_sample *self, uint32_t *at, struct fby_why *why)
+{
+    const struct fby_content *content = content_of(self);
+    uint32_t                  i       = self->n;
+    fby_err                   err     = FBY_OK;
+    for (uint32_t f = 0; f < content->n_fields && err == FBY_OK; f++) {
+        const struct fby_field_content *field  = &content->fields[f];
+        struct fby_lint_member         *member = &members_of(self, i)[f];
+
+        err = read_member(self, self->numbers[i], field, member, why);
+        if (err == FBY_OK) {
+            uint8_t *out = self->values[f] + i * fby_field_bytes(field);
+            err          = make(self, i, f, field, out, why);
+        }
+        if (err != FBY_OK) {
+            *at = f;
+            fby_because_in(why, err, "field %s", field->name);
+        }
+    }
+    return err;
+}
+
+static void forget_members(struct fby_lint_sample *self, uint32_t i)
+{
+    struct fby_lint_member *members = members_of(self, i);
+    for (uint32_t f = 0; f < content_of(self)->n_fields; f++) {
+        free(members[f].bytes);
+        free(members[f].sizes);
+        members[f] = (struct fby_lint_member){0};
+    }
+}
+
+static void count_refused(
+    struct fby_lint_sample *self, uint32_t field, const struct fby_why *why)
+{
+    if (self->refused++ == 0) {
+        self->refusal       = *why;
+        self->refused_field = field;
+    }
+}
+
+static fby_err take_one(
+    struct fby_lint_sample *self, uint64_t sample, struct fby_why *why)
+{
+    uint32_t field         = 0;
+    self->numbers[self->n] = sample;
+    fby_err err            = take_fields(self, &field, why);
+    if (err == FBY_OK) {
+        self->n++;
+        return FBY_OK;
+    }
+    struct fby_row_key key;
+    fby_because_in(why, err, "sample %" PRIu64 " (%s)", sample,
+        fby_dataset_key(self->local->dataset, sample, &key));
+    forget_members(self, self->n);
+    if (err == FBY_BAD_SAMPLE) {
+        count_refused(self, field, why);
+        return FBY_OK;
+    }
+    return err;
+}
+
+/* ---- all ----------------------------------------------------------------- */
+
+/* Anywhere in the i-th of `rows` equal parts: even, but without a rhythm that
+ * the data might have too. */
+static uint64_t choose(uint64_t total, uint32_t i, uint32_t rows)
+{
+    struct fby_draw draw  = fby_draw_begin(0, 0, i, "lint", "sample", 0);
+    uint64_t        first = (uint64_t)((unsigned __int128)total * i / rows);
+    uint64_t        end = (uint64_t)((unsigned __int128)total * (i + 1) / rows);
+    return first + fby_draw_below(&draw, end - first);
+}
+
+/* Bytes of a sample as it is stored. */
+static uint64_t stored_bytes(
+    const struct fby_lint_sample *self, uint64_t sample)
+{
+    const struct fby_content *content = content_of(self);
+    uint64_t                  bytes   = 0;
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        struct fby_member member = {0};
+        for (uint32_t i = 0; i < n_read(&content->fields[f]); i++) {
+            bool there =
+                find_member(self, sample, &content->fields[f], i, &member);
+            bytes += there ? member.size : 0;
+        }
+    }
+    return bytes;
+}
+
+/* And as it is made. */
+static uint64_t made_bytes(const struct fby_content *content)
+{
+    uint64_t bytes = 0;
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        bytes += fby_field_bytes(&content->fields[f]) +
+                 fby_field_index_bytes(&content->fields[f]);
+    }
+    return bytes;
+}
+
+/* As many of `wanted` as fit, one at least. */
+static uint32_t rows_possible(
+    const struct fby_lint_sample *self, uint64_t total, uint32_t wanted)
+{
+    uint64_t bytes = wanted * made_bytes(content_of(self));
+    for (uint32_t i = 0; i < wanted; i++) {
+        bytes += stored_bytes(self, choose(total, i, wanted));
+    }
+    uint64_t fit = bytes > most_bytes ? wanted * most_bytes / bytes : wanted;
+    fit          = fit > 0 ? fit : 1;
+    return (uint32_t)(wanted < fit ? wanted : fit);
+}
+
+static void make_room(struct fby_lint_sample *self, uint32_t rows)
+{
+    const struct fby_content *content = content_of(self);
+    self->numbers = fby_zalloc(rows * sizeof(*self->numbers));
+    self->members =
+        fby_zalloc((size_t)rows * content->n_fields * sizeof(*self->members));
+    for (uint32_t f = 0; f < content->n_fields; f++) {
+        const struct fby_field_content *field = &content->fields[f];
+        self->values[f] = fby_zalloc(rows * fby_field_bytes(field));
+        if (fby_field_form(field) != FBY_FORM_DENSE) {
+            self->lengths[f] = fby_zalloc(rows * sizeof(*self->lengths[f]));
+        }
+        if (fby_field_form(field) == FBY_FORM_SPARSE) {
+            self->indices[f] = fby_zalloc(rows * fby_field_index_bytes(field));
+        }
+    }
+}
+
+fby_err fby_lint_sample_take(struct fby_lint_sample *self,
+    struct fby_local *local, uint32_t most, struct fby_why *why)
+{
+    uint64_t total  = fby_dataset_samples(local->dataset);
+    uint32_t wanted = (uint32_t)(total < most ? total : most);
+    *self           = (struct fby_lint_sample){.local = local,
+                  .seed      = fby_pipeline_seed(local->pipeline),
+                  .transform = fby_transform_create(NULL)};
+    uint32_t rows   = rows_possible(self, total, wanted);
+    make_room(self, rows);
+    fby_err err = FBY_OK;
+    if (fby_dataset_has_rows(local->dataset)) {
+        self->run = fby_run_create();
+        err       = fby_rows_create(
+                  &local->split->content, local->dataset, &self->rows, why);
+    }
+    struct fby_progress_line line = fby_progress_begin();
+    for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
+        err = take_one(self, choose(total, i, rows), why);
+        fby_progress_count(&line, "reading samples", i + 1, rows);
+    }
+    fby_progress_end(&line);
+    return err == FBY_OK && self->n == 0
+               ? fby_because_in(why, FBY_BAD_SAMPLE,
+                     "each of %u samples is a bad one; the last", rows)
+               : err;
+}
+
+void fby_lint_sample_fini(struct fby_lint_sample *self)
+{
+    for (uint32_t i = 0; i < self->n; i++) {
+        forget_members(self, i);
+    }
+    for (uint32_t f = 0; f < FBY_MAX_FIELDS; f++) {
+        free(self->values[f]);
+        free(self->lengths[f]);
+        free(self->indices[f]);
+    }
+    free(self->numbers);
+    free(self->members);
+    fby_transform_destroy(&self->transform);
+    fby_rows_destroy(&self->rows);
+    fby_run_destroy(&self->run);
+    *self = (struct fby_lint_sample){0};
+}

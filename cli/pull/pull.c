@@ -1,0 +1,417 @@
+/* pull.c - `forebay pull`: a trainer without a model.
+ *
+ * It takes batches as a training loop would, through the public header alone,
+ * and says how fast they came and where the time went. Without --server it
+ * brings its own server and workers. */
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/progress.h"
+#include "cli/pull/journal.h"
+#include "cli/pull/options.h"
+#include "cli/pull/report.h"
+#include "cli/served.h"
+#include "cli/signals.h"
+#include "common/clock.h"
+#include "common/hash.h"
+#include "forebay/forebay.h"
+#include "pipeline/parse.h"
+#include "trainer_client/gpu/device_name.h"
+
+enum { TOKEN_SIZE = 512 };
+
+static const int64_t look_ns = FBY_NS_PER_S / 5;
+
+struct pull { /* one run */
+    const struct fby_pull_options *options;
+    struct fby_cluster            *cluster;
+    struct forebay                *stream;
+    struct forebay_info            info;
+    DLDevice                       device; /* of the last batch */
+    struct fby_journal             journal;
+    struct fby_progress_line       bar;
+    int64_t                        start_ns;
+    int64_t                        watched_ns;
+    int64_t heard_ns;          /* a batch came, or we said why not */
+    char    token[TOKEN_SIZE]; /* to resume from */
+};
+
+static fby_err start_cluster(
+    struct pull *self, const struct fby_served *roots, struct fby_why *why)
+{
+    struct fby_cluster_options cluster = {
+        .workers = (unsigned)self->options->workers,
+        .threads = (unsigned)self->options->threads,
+        .memory  = self->options->memory,
+        .cpus    = self->options->cpus,
+        .n_cpus  = self->options->n_cpus,
+        .nice    = self->options->nice,
+        .roots   = roots->words.words,
+    };
+    return fby_cluster_start(&cluster, &self->cluster, why);
+}
+
+static void show_scan(void *arg, uint64_t done, uint64_t total)
+{
+    fby_progress_count(arg, "looking at the data", done, total);
+}
+
+static bool is_interrupted(void *arg)
+{
+    (void)arg;
+    return fby_signals_caught() != 0;
+}
+
+static bool is_host(const struct fby_pull_options *o)
+{
+    return o->device == NULL || strcmp(o->device, "host") == 0;
+}
+
+/* Digests are of the bytes that workers made, before anything is made of them.
+ * A GPU needs no such bytes on the host: what came packed crosses the bus
+ * packed. So there they are taken only for who asks. */
+static bool takes_digests(const struct fby_pull_options *o)
+{
+    return is_host(o) || o->digests != NULL;
+}
+
+static struct forebay_options stream_options(
+    const struct pull *self, const struct fby_served *roots)
+{
+    const struct fby_pull_options *o      = self->options;
+    struct forebay_options         stream = forebay_options();
+    stream.server =
+        self->cluster != NULL ? fby_cluster_server(self->cluster) : o->server;
+    stream.pipeline_path   = o->pipeline;
+    stream.split           = o->split;
+    stream.job             = o->job;
+    stream.rank            = (uint32_t)o->rank;
+    stream.world           = (uint32_t)o->world;
+    stream.seed            = o->seed;
+    stream.has_seed        = o->has_seed;
+    stream.token           = o->resume != NULL ? self->token : NULL;
+    stream.steps           = o->steps;
+    stream.epochs          = o->steps + o->epochs == 0 ? 1 : o->epochs;
+    stream.fields          = (const char *const *)o->fields.words;
+    stream.n_fields        = o->fields.n;
+    stream.roots           = roots->roots;
+    stream.n_roots         = roots->n;
+    stream.window_bytes    = o->window_bytes;
+    stream.max_held_bytes  = UINT64_MAX; /* we hold one batch at a time */
+    stream.open_timeout_ns = o->open_timeout_ns;
+    stream.device          = o->device;
+    stream.digests         = takes_digests(o);
+    stream.audit           = o->audit;
+    stream.verify_decoded  = o->verify;
+    stream.give_up         = is_interrupted;
+    return stream;
+}
+
+/* The library says it by the name of its own option. */
+static void explain_window(struct fby_why *why)
+{
+    size_t used = strlen(why->text);
+    if (strstr(why->text, "window_bytes") != NULL) {
+        snprintf(why->text + used, sizeof(why->text) - used,
+            "; it is --window here");
+    }
+}
+
+/* Interrupted, there is no stream, and no error. */
+static fby_err open_stream(
+    struct pull *self, const struct fby_served *roots, struct fby_why *why)
+{
+    struct forebay_options   stream = stream_options(self, roots);
+    struct fby_progress_line line   = fby_progress_begin();
+    stream.on_scan                  = show_scan;
+    stream.on_scan_arg              = &line;
+    enum forebay_status status =
+        forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+    fby_progress_end(&line);
+    if (status != FOREBAY_OK) {
+        explain_window(why);
+        return status == FOREBAY_INTERRUPTED ? FBY_OK : FBY_CONFIG;
+    }
+    self->info.struct_size = sizeof(self->info);
+    forebay_info(self->stream, &self->info);
+    return FBY_OK;
+}
+
+static uint64_t steps_to_do(const struct forebay_info *info)
+{
+    uint64_t first =
+        info->first_epoch * info->steps_per_epoch + info->first_step;
+    if (info->end_step == UINT64_MAX) {
+        return 0;
+    }
+    return info->end_step > first ? info->end_step - first : 0;
+}
+
+static struct forebay_stats read_stats(const struct pull *self)
+{
+    struct forebay_stats stats = {.struct_size = sizeof(stats)};
+    forebay_stats(self->stream, &stats);
+    return stats;
+}
+
+static void show_bar(struct pull *self, int64_t now_ns)
+{
+    struct forebay_stats       stats = read_stats(self);
+    struct fby_stream_progress state = {
+        .steps   = stats.steps,
+        .total   = steps_to_do(&self->info),
+        .images  = stats.images,
+        .wait_ns = stats.wait_ns,
+    };
+    fby_progress_stream(&self->bar, &state, now_ns);
+}
+
+/* What `next` waits for, every few seconds. */
+static void say_waiting(struct pull *self, int64_t now_ns)
+{
+    const char *text = forebay_error(self->stream);
+    if (text[0] != '\0' && now_ns - self->heard_ns > 3 * FBY_NS_PER_S) {
+        self->heard_ns = now_ns;
+        fby_progress_end(&self->bar);
+        fprintf(stderr, "forebay pull: waiting: %s\n", text);
+    }
+}
+
+static void hold_batch(const struct pull *self)
+{
+    int64_t until_ns = fby_now_ns() + self->options->step_ns;
+    int64_t left_ns  = self->options->step_ns;
+    while (left_ns > 0 && fby_signals_caught() == 0) {
+        fby_signals_wait((int)((left_ns + FBY_NS_PER_MS - 1) / FBY_NS_PER_MS));
+        left_ns = until_ns - fby_now_ns();
+    }
+}
+
+static void list_substitutions(struct pull *self, struct forebay_batch *batch)
+{
+    for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
+        const struct forebay_substitution *s =
+            forebay_batch_substitution(batch, i);
+        fby_progress_end(&self->bar);
+        fprintf(stderr,
+            "substituted: epoch %" PRIu64 " step %" PRIu64 " row %" PRIu32
+            ": sample %" PRIu64 " by %" PRIu64 ": %s\n",
+            forebay_batch_epoch(batch), forebay_batch_step(batch), s->row,
+            s->sample, s->substitute, s->cause);
+    }
+}
+
+static void look_around(struct pull *self)
+{
+    int64_t now_ns = fby_now_ns();
+    show_bar(self, now_ns);
+    if (self->cluster != NULL && now_ns - self->watched_ns > FBY_NS_PER_S) {
+        self->watched_ns = now_ns;
+        fby_cluster_watch(self->cluster, now_ns);
+    }
+}
+
+static fby_err take_batches(struct pull *self, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    while (err == FBY_OK && fby_signals_caught() == 0) {
+        struct forebay_batch *batch = NULL;
+        enum forebay_status   status =
+            forebay_next(self->stream, look_ns, NULL, &batch);
+        look_around(self);
+        if (status == FOREBAY_TIMEOUT) {
+            say_waiting(self, fby_now_ns());
+            continue;
+        }
+        if (status == FOREBAY_END) {
+            return FBY_OK;
+        }
+        if (status != FOREBAY_OK) {
+            return fby_because(
+                why, FBY_GONE, "%s", forebay_error(self->stream));
+        }
+        self->heard_ns = fby_now_ns();
+        list_substitutions(self, batch);
+        self->device = forebay_batch_tensor(batch, 0)->device;
+        hold_batch(self);
+        err = fby_journal_batch(&self->journal, batch, why);
+        forebay_release(&batch, NULL);
+    }
+    return err;
+}
+
+static void report(struct pull *self)
+{
+    struct fby_report result = {
+        .stats   = read_stats(self),
+        .seconds = (double)(fby_now_ns() - self->start_ns) / 1e9,
+        .token   = self->journal.token,
+        .device  = self->device,
+    };
+    uint8_t sum[16];
+    if (forebay_stream_digest(self->stream, sum) == FOREBAY_OK) {
+        fby_hex(sum, sizeof(sum), result.digest);
+    }
+    if (self->options->json) {
+        fby_report_json(&result, stdout);
+    } else {
+        fby_report_table(&result, stdout);
+    }
+}
+
+static fby_err run_stream(struct pull *self, struct fby_why *why)
+{
+    self->start_ns = fby_now_ns();
+    self->bar      = fby_progress_begin();
+    self->heard_ns = self->start_ns;
+    /* Until a batch has one: it ended before, or nothing was left to do. */
+    snprintf(
+        self->journal.token, sizeof(self->journal.token), "%s", self->token);
+    fby_err err = take_batches(self, why);
+    fby_progress_end(&self->bar);
+    if (self->journal.steps > 0 || err == FBY_OK) {
+        report(self);
+    }
+    return err;
+}
+
+/* A split that the file does not have is a wrong command. */
+static fby_err check_split(
+    const struct fby_pull_options *o, struct fby_why *why)
+{
+    struct fby_pipeline *pipeline = NULL;
+    struct fby_split    *split    = NULL;
+    fby_err              err = fby_pipeline_load(o->pipeline, &pipeline, why);
+    if (err == FBY_OK) {
+        err = fby_pipeline_split(pipeline, o->split, &split, why);
+    }
+    fby_split_destroy(&split);
+    fby_pipeline_destroy(&pipeline);
+    return err;
+}
+
+/* A GPU that is not there, or cannot be used. */
+static fby_err check_device(
+    const struct fby_pull_options *o, struct fby_why *why)
+{
+    int number = 0;
+    if (is_host(o) || strcmp(o->device, "auto") == 0) {
+        return FBY_OK;
+    }
+    fby_err err = fby_gpu_device_number(fby_cuda(), o->device, &number, why);
+    return err == FBY_OK ? FBY_OK : FBY_CONFIG; /* the command is right */
+}
+
+/* All that can be wrong without a cluster, before one is started. */
+static fby_err prepare(
+    struct pull *self, struct fby_served *roots, struct fby_why *why)
+{
+    const struct fby_pull_options *o   = self->options;
+    fby_err                        err = check_device(o, why);
+    if (err == FBY_OK) {
+        err = check_split(o, why);
+    }
+    if (err == FBY_OK && o->resume != NULL) {
+        err = fby_journal_read_token(o->resume, self->token, TOKEN_SIZE, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_served_collect(
+            roots, &o->data, o->server == NULL ? o->pipeline : NULL, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_journal_open(
+            &self->journal, o->digests, o->token_file, o->token_every, why);
+    }
+    return err;
+}
+
+/* Whatever ended it: the newest token is kept. */
+static fby_err close_journal(
+    struct pull *self, fby_err err, struct fby_why *why)
+{
+    struct fby_why second = {{0}};
+    fby_err        closed =
+        fby_journal_close(&self->journal, err == FBY_OK ? why : &second);
+    return err == FBY_OK ? closed : err;
+}
+
+static fby_err pull(struct pull *self, struct fby_why *why)
+{
+    const struct fby_pull_options *o     = self->options;
+    struct fby_served              roots = {0};
+    fby_err                        err   = prepare(self, &roots, why);
+    if (err == FBY_OK) {
+        fby_signals_catch(); /* a cluster that was begun is ended in order */
+    }
+    if (err == FBY_OK && o->server == NULL) {
+        err = start_cluster(self, &roots, why);
+    }
+    if (err == FBY_OK) {
+        err = open_stream(self, &roots, why);
+    }
+    if (err == FBY_OK && self->stream != NULL) {
+        err = run_stream(self, why);
+    }
+    err = close_journal(self, err, why);
+    if (err != FBY_OK) {
+        fby_served_explain(&roots, why);
+    }
+    forebay_close(&self->stream);
+    fby_cluster_stop(&self->cluster);
+    fby_served_fini(&roots);
+    return err;
+}
+
+static void say_interrupted(const struct pull *self)
+{
+    const char *token = self->journal.token;
+    if (self->info.struct_size == 0) {
+        fputs("forebay pull: interrupted before the stream was open\n", stderr);
+        return;
+    }
+    if (token[0] == '\0') {
+        fputs("forebay pull: ended by signal before the first batch; there is "
+              "nothing to go on from\n",
+            stderr);
+        return;
+    }
+    fprintf(stderr,
+        "forebay pull: ended by signal; go on with\n"
+        "  --resume %s\n",
+        token);
+}
+
+/* What messages lie in: without, the heaps of threads shrink after each batch
+ * and clear their pages anew. */
+static void keep_heaps(void)
+{
+    mallopt(M_TOP_PAD, 64 << 20);
+}
+
+static int run(int argc, char **argv)
+{
+    struct fby_pull_options o;
+    struct pull             self = {.options = &o};
+    struct fby_why          why  = {{0}};
+    fby_pull_parse(argc, argv, &o);
+    keep_heaps();
+    fby_err err  = pull(&self, &why);
+    int     code = fby_command_end("pull", err, &why);
+    if (err == FBY_OK && fby_signals_caught() != 0) {
+        say_interrupted(&self);
+        code = 128 + fby_signals_caught();
+    }
+    fby_words_fini(&o.data);
+    fby_words_fini(&o.fields);
+    return code;
+}
+
+const struct fby_command fby_command_pull = {
+    .name    = "pull",
+    .summary = "take batches as a trainer would, and measure",
+    .run     = run,
+};

@@ -1,0 +1,205 @@
+#include "cli/sampled_params.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "pipeline/device_ops.h"
+#include "pipeline/fields/kind.h"
+
+static fby_err plan_member(struct fby_sampled_params *self,
+    const struct fby_member *member, const struct fby_field_content *field,
+    struct fby_field_plan *out, struct fby_why *why)
+{
+    if (member->size > self->n_bytes) {
+        self->bytes   = fby_regrow(self->bytes, member->size);
+        self->n_bytes = member->size;
+    }
+    fby_err err = fby_dataset_read(
+        self->local->dataset, member, self->bytes, self->n_bytes, why);
+    const struct fby_field_job job = {
+        .field  = field,
+        .bytes  = self->bytes,
+        .size   = member->size,
+        .seed   = self->seed,
+        .epoch  = self->epoch,
+        .sample = member->sample,
+    };
+    return err == FBY_OK ? fby_field_plan(&job, out, why) : err;
+}
+
+fby_err fby_sampled_params_plan(struct fby_sampled_params *self,
+    uint64_t sample, const struct fby_field_content *field,
+    struct fby_field_plan *out, struct fby_why *why)
+{
+    const struct fby_dataset *dataset = self->local->dataset;
+    struct fby_member         member;
+    fby_err                   err =
+        fby_dataset_find(dataset, sample, field->from, field->n_from, &member);
+    bool there = err == FBY_OK;
+    if (there) {
+        err = plan_member(self, &member, field, out, why);
+    } else {
+        fby_because(why, err, "field %s: it has no %s%s", field->name,
+            field->from[0], field->n_from > 1 ? ", nor another to take" : "");
+    }
+    if (err != FBY_OK) {
+        struct fby_why place = {{0}};
+        fby_dataset_place(dataset, sample, there ? &member : NULL, &place);
+        fby_because_in(why, err, "%s", place.text);
+    }
+    return err;
+}
+
+void fby_sampled_params_fini(struct fby_sampled_params *self)
+{
+    free(self->bytes);
+    *self = (struct fby_sampled_params){0};
+}
+
+/* ---- an op as text ------------------------------------------------------- */
+
+static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(char out[FBY_SAMPLED_PARAMS_TEXT], const char *format, ...)
+{
+    size_t  used = strlen(out);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(out + used, FBY_SAMPLED_PARAMS_TEXT - used, format, args);
+    va_end(args);
+}
+
+/* The table names a number of 65536ths so that it ends with _q16, and one of
+ * 2^24ths with _q24. */
+static void append_value(char out[FBY_SAMPLED_PARAMS_TEXT], const char *name,
+    int64_t value, bool named)
+{
+    const char *suffix = strstr(name, "_q");
+    double      one    = suffix != NULL && suffix[2] == '2' ? 0x1p24 : 0x1p16;
+    int         n = (int)(suffix != NULL ? suffix - name : (long)strlen(name));
+    if (named) {
+        append(out, " %.*s", n, name);
+    }
+    if (suffix != NULL) {
+        append(out, " %.3g", (double)value / one);
+    } else {
+        append(out, " %" PRId64, value);
+    }
+}
+
+/* "reflect", where a number stands for a word. */
+static const char *word_of(const struct fby_step *step, unsigned i)
+{
+    return step->kind == FBY_STEP_PAD && i == FBY_PAD_MODE
+               ? fby_pad_modes[step->v[i]]
+               : NULL;
+}
+
+/* Of an affine step most numbers do nothing most of the time. */
+static bool says_nothing(const struct fby_step *step, unsigned i)
+{
+    return step->kind == FBY_STEP_AFFINE &&
+           step->v[i] == (i == FBY_AFFINE_SCALE ? 65536 : 0);
+}
+
+static void append_step(char out[FBY_SAMPLED_PARAMS_TEXT], const char *op,
+    const struct fby_step *step)
+{
+    const char *name = fby_step_name(step->kind);
+    if (strcmp(name, op) != 0) {
+        append(out, " %s", name);
+    }
+    bool several = fby_step_value_name(step->kind, 1) != NULL;
+    for (unsigned i = 0; fby_step_value_name(step->kind, i) != NULL; i++) {
+        const char *word = word_of(step, i);
+        if (word != NULL) {
+            append(out, " %s", word);
+        } else if (!says_nothing(step, i)) {
+            append_value(
+                out, fby_step_value_name(step->kind, i), step->v[i], several);
+        }
+    }
+}
+
+static void append_boxes(char out[FBY_SAMPLED_PARAMS_TEXT],
+    const struct fby_op_plan *plan, struct fby_size in)
+{
+    bool cut    = plan->w != in.w || plan->h != in.h;
+    bool scaled = plan->out_w != plan->w || plan->out_h != plan->h;
+    if (cut) {
+        append(out, " at %u,%u", plan->x, plan->y);
+    }
+    if (cut || scaled) {
+        append(out, " %ux%u", plan->w, plan->h);
+    }
+    if (scaled) {
+        append(out, " > %ux%u", plan->out_w, plan->out_h);
+    }
+    if (plan->flip) {
+        append(out, " flipped");
+    }
+}
+
+static void put_text(const char *op, bool mask, const struct fby_op_plan *plan,
+    struct fby_size in, char out[FBY_SAMPLED_PARAMS_TEXT])
+{
+    bool idle = true;
+    snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op);
+    append_boxes(out, plan, in);
+    for (uint32_t k = 0; k < plan->n_steps; k++) {
+        if (!mask || fby_step_is_geometric(plan->steps[k].kind)) {
+            append_step(out, op, &plan->steps[k]);
+            idle = false;
+        }
+    }
+    if (idle && strcmp(out, op) == 0) {
+        append(out, " -");
+    }
+}
+
+struct fby_size fby_sampled_params_text(const struct fby_field_content *field,
+    uint32_t i, const struct fby_op_plan *plan, struct fby_size in,
+    char out[FBY_SAMPLED_PARAMS_TEXT])
+{
+    put_text(field->ops[i].op->name, fby_field_values(field) == FBY_VALUES_IDS,
+        plan, in, out);
+    return fby_op_plan_size(plan);
+}
+
+/* ---- ops of the device --------------------------------------------------- */
+
+struct fby_op_plan fby_sampled_params_device(
+    const struct fby_sampled_params *self,
+    const struct fby_field_content *field, uint32_t i,
+    struct fby_sampled_params_row row)
+{
+    const struct fby_device_place place = {.seed = self->seed,
+        .epoch                                   = self->epoch,
+        .step                                    = self->step,
+        .row                                     = row.row,
+        .sample                                  = row.sample};
+    return fby_device_plan(field, i, &place);
+}
+
+void fby_sampled_params_device_text(const struct fby_sampled_params *self,
+    const struct fby_field_content *field, uint32_t i,
+    struct fby_sampled_params_row row, char out[FBY_SAMPLED_PARAMS_TEXT])
+{
+    const struct fby_op *op   = field->device[i].op;
+    struct fby_op_plan   plan = fby_sampled_params_device(self, field, i, row);
+    struct fby_size      size = {plan.w, plan.h};
+    if (op->plan == NULL) {
+        snprintf(out, FBY_SAMPLED_PARAMS_TEXT, "%s", op->name);
+        return;
+    }
+    put_text(op->name, false, &plan, size, out);
+    if (op->pairs) {
+        append(out, " with row %" PRIu32,
+            fby_pair_partner(row.row, self->own, self->rows));
+    }
+}

@@ -1,0 +1,383 @@
+#include "cli/show/cells.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/show/tensor.h"
+#include "common/mem.h"
+#include "pipeline/fields/kind.h"
+
+enum { RGB = 3, LINE = 512, BYTES_SHOWN = 8, TEXT_SHOWN = 40 };
+
+size_t fby_show_outputs(const struct fby_content *content,
+    struct forebay_output                         out[FBY_MAX_FIELDS])
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        struct forebay_output           one   = forebay_output(field->name);
+        if (fby_field_values(field) == FBY_VALUES_COLOURS) {
+            one.dtype = field->normalize ? FOREBAY_DTYPE_F32 : FOREBAY_DTYPE_U8;
+            one.layout = FOREBAY_LAYOUT_HWC;
+            out[n++]   = one;
+        } else if (fby_field_form(field) == FBY_FORM_SPARSE) {
+            one.dtype = (enum forebay_dtype)field->wire_type;
+            one.as    = FOREBAY_AS_COO;
+            out[n++]  = one;
+        } else if (fby_field_form(field) != FBY_FORM_DENSE) {
+            one.dtype   = (enum forebay_dtype)field->wire_type;
+            one.as      = FOREBAY_AS_PADDED;
+            one.pad_to  = FOREBAY_PAD_TO_MAX;
+            one.has_pad = true;
+            out[n++]    = one;
+        }
+    }
+    return n;
+}
+
+/* ---- pictures ------------------------------------------------------------ */
+
+static uint8_t undo(
+    const struct fby_field_content *field, uint32_t channel, double value)
+{
+    if (field->normalize) {
+        value = (value * field->std[channel] + field->mean[channel]) * 255;
+    }
+    return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : lround(value));
+}
+
+/* Ids are told apart by colour: 0 is black, and one id has one colour. */
+static void paint_id(uint8_t id, uint8_t pixel[RGB])
+{
+    pixel[0] = (uint8_t)(id * 97U);
+    pixel[1] = (uint8_t)(id * 61U);
+    pixel[2] = (uint8_t)(id * 167U);
+}
+
+static void paint(const struct fby_field_content *field, const DLTensor *tensor,
+    const uint8_t *row, struct fby_canvas *out)
+{
+    size_t   bytes    = fby_tensor_element(tensor);
+    uint32_t channels = field->shape.dims[2];
+    size_t   n        = (size_t)out->width * out->height;
+    for (size_t i = 0; i < n; i++) {
+        const uint8_t *at    = row + i * channels * bytes;
+        uint8_t       *pixel = out->pixels + i * RGB;
+        if (channels != RGB) {
+            paint_id(*at, pixel);
+            continue;
+        }
+        for (uint32_t c = 0; c < RGB; c++) {
+            double value = fby_tensor_real(tensor, at + c * bytes);
+            pixel[c]     = undo(field, c, value);
+        }
+    }
+}
+
+static void add_picture(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor, uint32_t row)
+{
+    size_t elements = fby_tensor_row_elements(tensor);
+    void  *values   = fby_zalloc(elements * fby_tensor_element(tensor));
+    struct fby_canvas *picture = &cell->pictures[cell->n_pictures++];
+    picture->width             = field->shape.dims[1];
+    picture->height            = field->shape.dims[0];
+    picture->pixels =
+        fby_zalloc((size_t)picture->width * picture->height * RGB);
+    fby_tensor_copy_row(tensor, row, values);
+    paint(field, tensor, values, picture);
+    free(values);
+}
+
+static const DLTensor *tensor_of(
+    const struct forebay_batch *batch, const char *name)
+{
+    return forebay_batch_tensor(
+        batch, (uint32_t)forebay_batch_field(batch, name));
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_line(struct fby_sheet_cell *cell, const char *format, ...)
+{
+    char    line[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    fby_words_add(&cell->lines, line);
+}
+
+static void say_row(struct fby_sampled_params *drawn,
+    const struct forebay_batch *batch, uint32_t row,
+    struct fby_sheet_cell *cell)
+{
+    uint64_t sample = forebay_batch_samples(batch)[row];
+    bool     own    = forebay_batch_valid(batch)[row] != 0;
+    add_line(cell, "row %" PRIu32 " sample %" PRIu64 "%s", row, sample,
+        own ? "" : " (padding)");
+    struct fby_row_key key;
+    add_line(cell, "%s", fby_dataset_key(drawn->local->dataset, sample, &key));
+    for (uint32_t i = 0; i < forebay_batch_n_substitutions(batch); i++) {
+        const struct forebay_substitution *s =
+            forebay_batch_substitution(batch, i);
+        if (s->row == row) {
+            add_line(cell, "in place of sample %" PRIu64, s->sample);
+        }
+    }
+}
+
+/* A one-hot row: its class, and how sure that is. */
+static void say_largest(struct fby_sheet_cell *cell, const char *name,
+    const DLTensor *tensor, const uint8_t *values)
+{
+    size_t bytes   = fby_tensor_element(tensor);
+    size_t largest = 0;
+    double most    = fby_tensor_real(tensor, values);
+    for (size_t i = 1; i < fby_tensor_row_elements(tensor); i++) {
+        double value = fby_tensor_real(tensor, values + i * bytes);
+        largest      = value > most ? i : largest;
+        most         = value > most ? value : most;
+    }
+    add_line(cell, "%s %zu (%.3g)", name, largest, most);
+}
+
+/* An array: its shape, and where its numbers lie. */
+static void say_range(struct fby_sheet_cell *cell, const char *name,
+    const DLTensor *tensor, const uint8_t *values)
+{
+    char   shape[FBY_MAX_DIMS * 21] = "";
+    size_t used                     = 0;
+    size_t bytes                    = fby_tensor_element(tensor);
+    double least                    = (double)INFINITY;
+    double most                     = -(double)INFINITY;
+    for (size_t i = 0; i < fby_tensor_row_elements(tensor); i++) {
+        double value = fby_tensor_real(tensor, values + i * bytes);
+        least        = value < least ? value : least;
+        most         = value > most ? value : most;
+    }
+    for (int32_t i = 1; i < tensor->ndim; i++) {
+        used += (size_t)snprintf(shape + used, sizeof(shape) - used,
+            "%s%" PRId64, i > 1 ? "x" : "", tensor->shape[i]);
+    }
+    if (least > most) {
+        add_line(cell, "%s %s", name, shape);
+    } else {
+        add_line(cell, "%s %s, %.4g to %.4g", name, shape, least, most);
+    }
+}
+
+static void say_maps(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const DLTensor *tensor,
+    const uint8_t *values)
+{
+    size_t bytes = fby_tensor_element(tensor);
+    size_t n     = fby_tensor_row_elements(tensor);
+    size_t ones  = 0;
+    for (size_t i = 0; i < n; i++) {
+        ones += fby_tensor_real(tensor, values + i * bytes) != 0;
+    }
+    add_line(cell, "%s %u maps, %.4g %% ones", field->name, field->maps,
+        n > 0 ? 100.0 * (double)ones / (double)n : 0.0);
+}
+
+static void say_bytes(struct fby_sheet_cell *cell, const char *name,
+    const uint8_t *values, size_t n)
+{
+    char   hex[2 * BYTES_SHOWN + 1] = "";
+    size_t shown                    = n < BYTES_SHOWN ? n : BYTES_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        snprintf(hex + 2 * i, 3, "%02x", values[i]);
+    }
+    add_line(cell, "%s %s%s", name, hex, n > shown ? "..." : "");
+}
+
+/* What of it can be shown. */
+static void say_text(struct fby_sheet_cell *cell, const char *name,
+    const uint8_t *values, size_t n)
+{
+    char   text[TEXT_SHOWN + 1];
+    size_t shown = n < TEXT_SHOWN ? n : TEXT_SHOWN;
+    for (size_t i = 0; i < shown; i++) {
+        text[i] =
+            (char)(values[i] >= 0x20 && values[i] < 0x7f ? values[i] : '?');
+    }
+    text[shown] = '\0';
+    add_line(cell, "%s \"%s\"%s", name, text, n > shown ? "..." : "");
+}
+
+/* The row's own values of a padded one. */
+static void say_varying(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const struct forebay_batch *batch,
+    uint32_t row)
+{
+    char name[FBY_NAME_SIZE + 16];
+    snprintf(name, sizeof(name), "%s.lengths", field->name);
+    const DLTensor *tensor  = tensor_of(batch, field->name);
+    const int32_t  *lengths = tensor_of(batch, name)->data;
+    size_t          n       = (size_t)lengths[row];
+    size_t          all     = fby_tensor_row_elements(tensor);
+    void           *values  = fby_zalloc(all * fby_tensor_element(tensor));
+    fby_tensor_copy_row(tensor, row, values);
+    if (fby_field_values(field) == FBY_VALUES_TEXT) {
+        say_text(cell, field->name, values, n);
+    } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
+        say_bytes(cell, field->name, values, n);
+    } else {
+        int64_t  shape[FBY_MAX_DIMS + 1] = {1, (int64_t)n};
+        DLTensor own                     = *tensor;
+        memcpy(shape + 2, tensor->shape + 2,
+            (size_t)(tensor->ndim - 2) * sizeof(*shape));
+        own.shape = shape;
+        say_range(cell, field->name, &own, values);
+    }
+    free(values);
+}
+
+/* How many values a row has, and where their numbers lie. */
+static void say_sparse(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const struct forebay_batch *batch,
+    uint32_t row)
+{
+    char name[FBY_NAME_SIZE + 64];
+    snprintf(name, sizeof(name), "%s.indices", field->name);
+    const DLTensor *values = tensor_of(batch, field->name);
+    const int64_t  *rows   = tensor_of(batch, name)->data;
+    int64_t         first  = 0;
+    int64_t         end    = 0;
+    while (first < values->shape[0] && rows[first] < row) {
+        first++;
+    }
+    for (end = first; end < values->shape[0] && rows[end] == row;) {
+        end++;
+    }
+    int64_t  shape[] = {1, end - first};
+    DLTensor own     = *values;
+    own.shape        = shape;
+    own.ndim         = 2;
+    snprintf(name, sizeof(name), "%s of %" PRIu64 " values", field->name,
+        fby_dense_values(&field->shape));
+    say_range(cell, name, &own,
+        (const uint8_t *)values->data +
+            (size_t)first * fby_tensor_element(values));
+}
+
+static void say_value(struct fby_sheet_cell *cell,
+    const struct fby_field_content *field, const struct forebay_batch *batch,
+    uint32_t row)
+{
+    if (fby_field_form(field) == FBY_FORM_SPARSE) {
+        say_sparse(cell, field, batch, row);
+        return;
+    }
+    if (fby_field_form(field) != FBY_FORM_DENSE) {
+        say_varying(cell, field, batch, row);
+        return;
+    }
+    const DLTensor *tensor = tensor_of(batch, field->name);
+    char            text[FBY_TENSOR_TEXT];
+    size_t          n      = fby_tensor_row_elements(tensor);
+    void           *values = fby_zalloc(n * fby_tensor_element(tensor));
+    fby_tensor_copy_row(tensor, row, values);
+    if (field->one_hot) {
+        say_largest(cell, field->name, tensor, values);
+    } else if (fby_field_values(field) == FBY_VALUES_BYTES) {
+        say_bytes(cell, field->name, values, n);
+    } else if (field->maps > 0) {
+        say_maps(cell, field, tensor, values);
+    } else if ((fby_field_values(field) == FBY_VALUES_NUMBERS ||
+                   fby_field_values(field) == FBY_VALUES_TOKENS) &&
+               field->shape.n_dims > 0) {
+        say_range(cell, field->name, tensor, values);
+    } else {
+        add_line(
+            cell, "%s %s", field->name, fby_tensor_text(tensor, values, text));
+    }
+    free(values);
+}
+
+static fby_err say_ops(struct fby_sampled_params *drawn,
+    struct fby_sampled_params_row row, const struct fby_field_content *field,
+    struct fby_sheet_cell *cell, struct fby_why *why)
+{
+    struct fby_field_plan plan;
+    fby_err err = fby_sampled_params_plan(drawn, row.sample, field, &plan, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_size size = {plan.width, plan.height};
+    add_line(cell, "%s %ux%u", field->name, size.w, size.h);
+    for (uint32_t i = 0; i < plan.n_ops; i++) {
+        char text[FBY_SAMPLED_PARAMS_TEXT];
+        size = fby_sampled_params_text(field, i, &plan.plans[i], size, text);
+        add_line(cell, "  %s", text);
+    }
+    for (uint32_t i = 0; i < field->n_device; i++) {
+        char text[FBY_SAMPLED_PARAMS_TEXT];
+        fby_sampled_params_device_text(drawn, field, i, row, text);
+        add_line(cell, "  device: %s", text);
+    }
+    return FBY_OK;
+}
+
+/* ---- cells --------------------------------------------------------------- */
+
+static fby_err make_cell(struct fby_sampled_params *drawn,
+    const struct forebay_batch *batch, uint32_t row,
+    struct fby_sheet_cell *cell, struct fby_why *why)
+{
+    const struct fby_content *content = &drawn->local->split->content;
+    uint64_t                  sample  = forebay_batch_samples(batch)[row];
+    fby_err                   err     = FBY_OK;
+    cell->pictures = fby_zalloc(FBY_MAX_FIELDS * sizeof(*cell->pictures));
+    say_row(drawn, batch, row, cell);
+    for (uint32_t i = 0; i < content->n_fields; i++) {
+        if (!fby_field_kind(&content->fields[i])->is_picture ||
+            content->fields[i].maps > 0) {
+            say_value(cell, &content->fields[i], batch, row);
+        }
+    }
+    for (uint32_t i = 0; i < content->n_fields && err == FBY_OK; i++) {
+        const struct fby_field_content *field = &content->fields[i];
+        if (fby_field_kind(field)->is_picture) {
+            if (field->maps == 0) {
+                add_picture(cell, field, tensor_of(batch, field->name), row);
+            }
+            err = say_ops(drawn, (struct fby_sampled_params_row){row, sample},
+                field, cell, why);
+        }
+    }
+    return err;
+}
+
+static uint32_t own_rows(const struct forebay_batch *batch)
+{
+    uint32_t own = 0;
+    while (own < forebay_batch_rows(batch) &&
+           forebay_batch_valid(batch)[own] != 0) {
+        own++;
+    }
+    return own;
+}
+
+fby_err fby_show_cells(struct fby_sampled_params *drawn,
+    const struct forebay_batch *batch, uint32_t rows, struct fby_sheet *out,
+    struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    drawn->rows = forebay_batch_rows(batch);
+    drawn->own  = own_rows(batch);
+    out->n      = rows;
+    out->cells  = fby_zalloc(rows * sizeof(*out->cells));
+    for (uint32_t i = 0; i < rows && err == FBY_OK; i++) {
+        err = make_cell(drawn, batch, i, &out->cells[i], why);
+    }
+    return err;
+}

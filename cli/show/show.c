@@ -1,0 +1,227 @@
+/* show.c - `forebay show`: one batch, to look at or to load in Python.
+ *
+ * The batch comes through the public header from an own cluster, as a trainer
+ * would get it; what was drawn for it is asked of the plan. A token of our own
+ * making leads straight to the step. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/cluster.h"
+#include "cli/command.h"
+#include "cli/show/cells.h"
+#include "cli/show/npz.h"
+#include "cli/show/options.h"
+#include "cli/show/output.h"
+#include "cli/signals.h"
+#include "common/clock.h"
+#include "common/plural.h"
+#include "pipeline/canon.h"
+#include "pipeline/token.h"
+#include "proto/layout.h"
+#include "worker/transform/fingerprint.h"
+
+enum { ROWS_SHOWN = 64 };
+
+static const int64_t look_ns = FBY_NS_PER_S / 5;
+
+/* ---- one batch ----------------------------------------------------------- */
+
+struct show {
+    const struct fby_show_options *options;
+    struct fby_local               local;
+    struct fby_output              output;
+    struct fby_position            place;
+    uint64_t                       steps; /* of an epoch */
+    struct fby_cluster            *cluster;
+    struct forebay                *stream;
+    struct forebay_batch          *batch;
+};
+
+static fby_err make_token(
+    const struct show *self, char out[FBY_TOKEN_TEXT_SIZE], struct fby_why *why)
+{
+    const struct fby_content *content = &self->local.split->content;
+    struct fby_token          token   = {
+                   .content = fby_content_digest(content),
+                   .data    = fby_dataset_digest(self->local.dataset),
+                   .seed    = self->place.seed,
+                   .epoch   = self->place.epoch,
+                   .step    = self->place.step,
+    };
+    fby_err err = fby_fingerprint(content, &token.fingerprint, why);
+    if (err == FBY_OK) {
+        fby_token_encode(&token, out);
+    }
+    return err;
+}
+
+static fby_err start_cluster(struct show *self, struct fby_why *why)
+{
+    struct fby_cluster_options cluster = {.workers = 1,
+        .roots = self->local.served.words.words,
+        .cache = self->options->local.cache};
+    return fby_cluster_start(&cluster, &self->cluster, why);
+}
+
+static bool is_interrupted(void *arg)
+{
+    (void)arg;
+    return fby_signals_caught() != 0;
+}
+
+/* One batch, of any size. */
+static fby_err open_stream(struct show *self, struct fby_why *why)
+{
+    char                           token[FBY_TOKEN_TEXT_SIZE];
+    struct forebay_output          outputs[FBY_MAX_FIELDS];
+    const struct fby_show_options *o      = self->options;
+    struct forebay_options         stream = forebay_options();
+    fby_err                        err    = make_token(self, token, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    stream.server        = fby_cluster_server(self->cluster);
+    stream.pipeline_path = o->local.pipeline;
+    stream.split         = o->local.split;
+    stream.token         = token;
+    stream.steps   = self->place.epoch * self->steps + self->place.step + 1;
+    stream.roots   = self->local.served.roots;
+    stream.n_roots = self->local.served.n;
+    stream.give_up = is_interrupted;
+
+    stream.window_batches = 1;
+    stream.window_bytes   = FBY_BATCH_BYTES;
+    stream.max_held_bytes = UINT64_MAX;
+    stream.outputs        = outputs;
+    if (o->is_sheet) {
+        stream.n_outputs =
+            fby_show_outputs(&self->local.split->content, outputs);
+    }
+    enum forebay_status status =
+        forebay_open(&stream, why->text, sizeof(why->text), &self->stream);
+    return status == FOREBAY_OK ? FBY_OK : FBY_CONFIG;
+}
+
+static fby_err take_batch(struct show *self, struct fby_why *why)
+{
+    enum forebay_status status = FOREBAY_TIMEOUT;
+    while (status == FOREBAY_TIMEOUT && fby_signals_caught() == 0) {
+        status = forebay_next(self->stream, look_ns, NULL, &self->batch);
+        fby_cluster_watch(self->cluster, fby_now_ns());
+    }
+    return status == FOREBAY_OK
+               ? FBY_OK
+               : fby_because(why, FBY_GONE, "%s", forebay_error(self->stream));
+}
+
+/* ---- what is written ----------------------------------------------------- */
+
+static uint32_t rows_wanted(const struct show *self)
+{
+    const struct fby_show_options *o    = self->options;
+    uint64_t                       rows = forebay_batch_rows(self->batch);
+    uint64_t most = o->rows > 0 ? o->rows : o->is_sheet ? ROWS_SHOWN : rows;
+    return (uint32_t)(rows < most ? rows : most);
+}
+
+static fby_err write_sheet(struct show *self, struct fby_why *why)
+{
+    char                      title[256];
+    struct fby_sheet          sheet = {.title = title};
+    struct fby_sampled_params drawn = {.local = &self->local,
+        .seed                                 = self->place.seed,
+        .epoch                                = self->place.epoch,
+        .step                                 = self->place.step};
+    snprintf(title, sizeof(title),
+        "epoch %" PRIu64 " step %" PRIu64 " of %" PRIu64 " seed %" PRIu64,
+        self->place.epoch, self->place.step, self->steps, self->place.seed);
+    fby_err err =
+        fby_show_cells(&drawn, self->batch, rows_wanted(self), &sheet, why);
+    if (err == FBY_OK) {
+        err = fby_sheet_write(&sheet, self->output.file, why);
+    }
+    fby_sheet_fini(&sheet);
+    fby_sampled_params_fini(&drawn);
+    return err;
+}
+
+static fby_err write_output(struct show *self, struct fby_why *why)
+{
+    fby_err err = self->options->is_sheet
+                      ? write_sheet(self, why)
+                      : fby_npz_write(self->batch, rows_wanted(self),
+                            self->output.file, why);
+    if (err == FBY_IO) {
+        fby_because_in(why, err, "%s", self->options->output);
+    }
+    return err == FBY_OK ? fby_output_keep(&self->output, why) : err;
+}
+
+static fby_err prepare(struct show *self, struct fby_why *why)
+{
+    const struct fby_show_options *o     = self->options;
+    struct fby_order              *order = NULL;
+    fby_err err = fby_output_open(&self->output, o->output, why);
+    if (err == FBY_OK) {
+        err = fby_local_open(&self->local, &o->local, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_place_find(&self->place, &self->local, &order, why);
+    }
+    if (err == FBY_OK) {
+        self->steps = fby_order_steps(order);
+    }
+    fby_order_destroy(&order);
+    return err;
+}
+
+static fby_err show(struct show *self, struct fby_why *why)
+{
+    fby_signals_catch();
+    fby_err err = prepare(self, why);
+    if (err == FBY_OK) {
+        err = start_cluster(self, why);
+    }
+    if (err == FBY_OK) {
+        err = open_stream(self, why);
+    }
+    if (err == FBY_OK) {
+        err = take_batch(self, why);
+    }
+    if (err == FBY_OK) {
+        err = write_output(self, why);
+    }
+    if (err == FBY_OK) {
+        printf("wrote %s: %s of epoch %" PRIu64 " step %" PRIu64 "\n",
+            self->options->output, fby_plural(rows_wanted(self), "row").text,
+            self->place.epoch, self->place.step);
+    }
+    if (err != FBY_OK && is_interrupted(NULL)) {
+        fby_because(why, err, "ended by signal");
+    }
+    fby_output_close(&self->output);
+    forebay_release(&self->batch, NULL);
+    forebay_close(&self->stream);
+    fby_cluster_stop(&self->cluster);
+    fby_local_close(&self->local);
+    return err;
+}
+
+static int run(int argc, char **argv)
+{
+    struct fby_show_options o;
+    struct show             self = {.options = &o};
+    struct fby_why          why  = {{0}};
+    fby_show_parse(argc, argv, &o);
+    self.place  = o.place;
+    fby_err err = show(&self, &why);
+    fby_words_fini(&o.local.data);
+    int code = fby_command_end("show", err, &why);
+    return fby_signals_caught() != 0 ? 128 + fby_signals_caught() : code;
+}
+
+const struct fby_command fby_command_show = {
+    .name    = "show",
+    .summary = "write a batch as a picture to look at, or as arrays",
+    .run     = run,
+};

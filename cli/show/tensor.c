@@ -1,0 +1,121 @@
+#include "cli/show/tensor.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/bytes.h"
+
+enum { MAX_DIMS = 8 };
+
+size_t fby_tensor_element(const DLTensor *tensor)
+{
+    return tensor->dtype.bits / 8U;
+}
+
+size_t fby_tensor_row_elements(const DLTensor *tensor)
+{
+    size_t n = 1;
+    for (int32_t d = 1; d < tensor->ndim; d++) {
+        n *= (size_t)tensor->shape[d];
+    }
+    return n;
+}
+
+/* The next place in the order of the shape, the first dimension aside. */
+static void step(const DLTensor *tensor, int64_t place[MAX_DIMS])
+{
+    for (int32_t d = tensor->ndim - 1; d > 0; d--) {
+        if (++place[d] < tensor->shape[d]) {
+            return;
+        }
+        place[d] = 0;
+    }
+}
+
+static int64_t offset_of(const DLTensor *tensor, const int64_t place[MAX_DIMS])
+{
+    int64_t offset = 0;
+    for (int32_t d = 0; d < tensor->ndim; d++) {
+        offset += place[d] * tensor->strides[d];
+    }
+    return offset;
+}
+
+void fby_tensor_copy_row(const DLTensor *tensor, uint32_t i, void *out)
+{
+    const uint8_t *data  = (const uint8_t *)tensor->data + tensor->byte_offset;
+    size_t         bytes = fby_tensor_element(tensor);
+    size_t         n     = fby_tensor_row_elements(tensor);
+    uint8_t       *to    = out;
+    int64_t        place[MAX_DIMS] = {i};
+    for (size_t k = 0; k < n; k++) {
+        int64_t at = offset_of(tensor, place);
+        memcpy(to + k * bytes, data + (size_t)at * bytes, bytes);
+        step(tensor, place);
+    }
+}
+
+/* Little-endian, as this library's hosts are. */
+static uint64_t bits_at(const DLTensor *tensor, const void *at)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, at, fby_tensor_element(tensor));
+    return bits;
+}
+
+static double real_of_bits(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    float    value;
+    memcpy(&value, &low, sizeof(value));
+    return (double)value;
+}
+
+static double half(uint64_t bits)
+{
+    int    exponent = (int)(bits >> 10 & 31);
+    double fraction = (double)(bits & 1023) / 1024;
+    double size     = exponent == 0 ? ldexp(fraction, -14)
+                                    : ldexp(1 + fraction, exponent - 15);
+    if (exponent == 31) {
+        size = fraction > 0 ? (double)NAN : (double)INFINITY;
+    }
+    return (bits & 0x8000) != 0 ? -size : size;
+}
+
+static int64_t whole(const DLTensor *tensor, const void *at)
+{
+    unsigned unused = 64U - tensor->dtype.bits;
+    uint64_t bits   = bits_at(tensor, at);
+    return tensor->dtype.code == kDLInt ? (int64_t)(bits << unused) >> unused
+                                        : (int64_t)bits;
+}
+
+static bool is_real(const DLTensor *tensor)
+{
+    return tensor->dtype.code == kDLFloat || tensor->dtype.code == kDLBfloat;
+}
+
+double fby_tensor_real(const DLTensor *tensor, const void *at)
+{
+    uint64_t bits = bits_at(tensor, at);
+    if (!is_real(tensor)) {
+        return (double)whole(tensor, at);
+    }
+    if (tensor->dtype.code == kDLBfloat) {
+        return real_of_bits(bits << 16);
+    }
+    return tensor->dtype.bits == 16 ? half(bits) : real_of_bits(bits);
+}
+
+char *fby_tensor_text(
+    const DLTensor *tensor, const void *at, char out[FBY_TENSOR_TEXT])
+{
+    if (is_real(tensor)) {
+        snprintf(out, FBY_TENSOR_TEXT, "%.6g", fby_tensor_real(tensor, at));
+    } else {
+        snprintf(out, FBY_TENSOR_TEXT, "%" PRId64, whole(tensor, at));
+    }
+    return out;
+}

@@ -1,0 +1,790 @@
+#include "tests/test.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/init/guess.h"
+#include "tests/worker/source/sandbox.h"
+#include "worker/source/tar_names.h"
+
+static struct fby_guess guess; /* too large for a stack */
+
+static void look_with(
+    const struct sandbox *sb, const char *path, enum fby_type tokens)
+{
+    struct fby_why why = {0};
+    if (fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why) !=
+        FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static void look(const struct sandbox *sb, const char *path)
+{
+    look_with(sb, path, 0);
+}
+
+/* No split comes of it; `words` stand in the reason. */
+static void assert_refused(const struct sandbox *sb, const char *path,
+    enum fby_type tokens, const char *words)
+{
+    struct fby_why why = {0};
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, path), tokens, &guess, &why),
+        FBY_CONFIG);
+    assert_says(&why, words);
+}
+
+/* 2,000 tokens of u16. */
+static void write_tokens(const struct sandbox *sb, const char *path)
+{
+    static const uint8_t zeros[4000];
+    sandbox_write(sb, path, zeros, sizeof(zeros));
+}
+
+static void class_folders_are_a_folder_split(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/c0/1.JPG", "x");
+    sandbox_write_text(sb, "p/c0/2.jpg", "x");
+    sandbox_write_text(sb, "p/c1/3.json", "{}");
+    sandbox_write_text(sb, "p/c1/3.jpg", "x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    assert_int_equal(guess.n_splits, 1);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p"));
+    assert_int_equal(guess.splits[0].classes, 2);
+    assert_int_equal(guess.splits[0].samples, 3);
+    assert_true(guess.splits[0].counted_all);
+    assert_int_equal(guess.splits[0].n_members, 2);
+    assert_string_equal(guess.splits[0].members[0].extension, "jpg");
+    assert_string_equal(guess.splits[0].members[1].extension, "json");
+}
+
+static void train_and_val_folders_are_two_splits(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/val/c0/1.jpg", "x");
+    sandbox_write_text(sb, "p/train/c0/1.jpg", "x");
+    sandbox_write_text(sb, "p/docs/readme.txt", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/train"));
+    assert_string_equal(guess.splits[1].name, "val");
+}
+
+static void tar_files_make_a_brace_range_a_split(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  path[64];
+    for (unsigned i = 8; i < 12; i++) {
+        snprintf(path, sizeof(path), "p/in1k-val-%03u.tar", i);
+        sandbox_shard(sb, path, 0, 3);
+        snprintf(path, sizeof(path), "p/in1k-train-%04u.tar", i);
+        sandbox_shard(sb, path, 0, 5);
+    }
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_SHARDS);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern,
+        sandbox_path(sb, "p/in1k-train-{0008..0011}.tar"));
+    assert_int_equal(guess.splits[0].shards, 4);
+    assert_int_equal(guess.splits[0].samples, 5);
+    assert_false(guess.splits[0].counted_all);
+    assert_string_equal(guess.splits[0].members[0].extension, "jpg");
+    assert_string_equal(guess.splits[1].name, "val");
+}
+
+/* The pattern of tar files of these names, in this order. */
+static const char *pattern_of(const char *const *names, size_t n)
+{
+    static char        out[256];
+    struct fby_tar_run run = fby_tar_run_begin(names[0]);
+    for (size_t i = 1; i < n; i++) {
+        assert_true(fby_tar_run_join(&run, names[i]));
+    }
+    fby_tar_run_pattern(&run, out, sizeof(out));
+    return out;
+}
+
+static void gaps_and_uneven_digits_make_wildcards(void **state)
+{
+    (void)state;
+    static const char *const gap[]    = {"t-1.tar", "t-3.tar"};
+    static const char *const uneven[] = {"t-10.tar", "t-9.tar"};
+    static const char *const one[]    = {"all.tar"};
+    static const char *const late[]   = {"0.tar", "2.tar", "3.tar"};
+    assert_string_equal(pattern_of(gap, 2), "t-?.tar");
+    assert_string_equal(pattern_of(uneven, 2), "t-*.tar");
+    assert_string_equal(pattern_of(one, 1), "all.tar");
+    assert_string_equal(pattern_of(late, 3), "?.tar");
+    struct fby_tar_run run = fby_tar_run_begin("train-0.tar");
+    assert_false(fby_tar_run_join(&run, "val-0.tar"));
+    assert_false(fby_tar_run_join(&run, "train-.tar"));
+    assert_false(fby_is_tar_name(".tar"));
+}
+
+static void anything_else_says_what_was_expected(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_why        why = {0};
+    sandbox_mkdir(sb, "empty");
+    assert_refused(sb, "empty", 0, "empty");
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
+        FBY_NOT_FOUND);
+    sandbox_write_text(sb, "broken/t-0.tar", "no tar");
+    assert_refused(sb, "broken", 0, "t-0.tar");
+}
+
+static void a_list_says_which_columns_are_paths(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/a/1.jpg", "x");
+    sandbox_write_text(sb, "p/train.csv",
+        "Photo,Kind,Words,Size\na/1.jpg,3,\"x,y\",1\na/1.jpg,4,,1.5\n");
+    sandbox_write_text(sb, "p/val.csv", "Photo\nb/1.jpg\n");
+    look(sb, "p");
+    const struct fby_guess_split *split = &guess.splits[0];
+    assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    assert_int_equal(guess.n_splits, 1); /* val names no file that is there */
+    assert_string_equal(split->pattern, sandbox_path(sb, "p/train.csv"));
+    assert_int_equal(split->n_files, 1);
+    assert_string_equal(split->files[0], "photo");
+    assert_int_equal(split->n_members, 4);
+    assert_string_equal(split->members[0].extension, "photo.jpg");
+    assert_int_equal(split->members[1].value, FBY_INIT_WHOLE);
+    assert_int_equal(split->members[2].value, FBY_INIT_NUMBER);
+    assert_string_equal(split->members[3].extension, "words");
+    assert_int_equal(split->members[3].longest, 3);
+    assert_false(split->members[3].always);
+    look(sb, "p/train.csv");
+    assert_int_equal(guess.splits[0].samples, 2);
+}
+
+static enum fby_init_value value_of(const char *column)
+{
+    const struct fby_guess_split *split = &guess.splits[0];
+    for (uint32_t i = 0; i < split->n_members; i++) {
+        if (strcmp(split->members[i].extension, column) == 0) {
+            return split->members[i].value;
+        }
+    }
+    return FBY_INIT_NO_VALUE;
+}
+
+static void lists_and_objects_of_a_list_are_known_as_such(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/l.jsonl",
+        "{\"t\": [\"a\", \"bcd\"], \"n\": [1, 2.5, 3], \"l\": [[1]], "
+        "\"m\": [\"a\"], \"x\": \"a\", "
+        "\"o\": {\"a b\": 1, \"car\": {\"speed\": 3}, \"id\": \"x\"}}\n"
+        "{\"t\": [\"ef\"], \"n\": [], \"l\": [{}], \"m\": [], \"x\": {}, "
+        "\"o\": {\"car\": {}}}\n");
+    look(sb, "p");
+    assert_int_equal(value_of("t"), FBY_INIT_TEXTS);
+    assert_int_equal(value_of("n"), FBY_INIT_NUMBERS);
+    assert_int_equal(value_of("l"), FBY_INIT_LISTS);
+    assert_int_equal(value_of("m"), FBY_INIT_MIXED);
+    assert_int_equal(value_of("x"), FBY_INIT_MIXED);
+    assert_int_equal(value_of("o"), FBY_INIT_OBJECT);
+    for (uint32_t i = 0; i < guess.splits[0].n_members; i++) {
+        const struct fby_init_member *member = &guess.splits[0].members[i];
+        uint32_t most = member->value <= FBY_INIT_TEXTS ? 3 : member->most;
+        assert_int_equal(member->most, most);
+        assert_string_equal(member->inside,
+            member->value == FBY_INIT_OBJECT ? "car.speed, id" : "");
+    }
+    sandbox_write_text(sb, "p/l.csv", "t,x\n\"[\"\"a\"\"]\",[1]\n[],b\n");
+    look(sb, "p/l.csv");
+    assert_int_equal(value_of("t"), FBY_INIT_TEXT);
+    assert_int_equal(value_of("x"), FBY_INIT_TEXT);
+}
+
+static void folders_of_pictures_and_masks_are_parallel(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/labels-1/1.png", "x");
+    sandbox_write_text(sb, "p/Other/1.txt", "x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_PARALLEL);
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/{images,labels-1}"));
+    assert_true(guess.splits[0].members[1].looked);
+    assert_false(guess.splits[0].members[1].ids); /* no PNG file at all */
+    sandbox_write_text(sb, "p/images/2.jpg", "x");
+    assert_refused(sb, "p", 0, "1 file missing: 2.* in labels-1");
+    sandbox_mkdir(sb, "p/Masks");
+    assert_refused(sb, "p", 0, "folder Masks is one of parallel ones");
+}
+
+/* Depth and colour type; `damaged` is a byte of the head, or beyond it. */
+static bool is_taken_for_ids(
+    const struct sandbox *sb, uint8_t depth, uint8_t colour, size_t damaged)
+{
+    uint8_t head[33] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0, 0,
+        13, 'I', 'H', 'D', 'R', 0, 0, 0, 2, 0, 0, 0, 2, depth, colour};
+    head[damaged] ^= 1;
+    sandbox_write(sb, "ids/masks/1.png", head, sizeof(head));
+    look(sb, "ids");
+    assert_true(guess.splits[0].members[1].looked);
+    return guess.splits[0].members[1].ids;
+}
+
+static void masks_of_ids_are_grey_or_have_a_palette(void **state)
+{
+    enum { NONE = 32 };
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "ids/images/1.jpg", "x");
+    for (uint8_t colour = 0; colour <= 6; colour++) {
+        bool ids = colour == 0 || colour == 3;
+        assert_int_equal(is_taken_for_ids(sb, 8, colour, NONE), ids);
+        assert_int_equal(is_taken_for_ids(sb, 1, colour, NONE), ids);
+        assert_false(is_taken_for_ids(sb, 16, colour, NONE));
+    }
+    for (size_t at = 0; at < 16; at++) {
+        assert_false(is_taken_for_ids(sb, 8, 0, at));
+    }
+}
+
+static void splits_may_lie_within_parallel_folders(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/train/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/train/2.jpg", "x");
+    sandbox_write_text(sb, "p/images/val/3.jpg", "x");
+    sandbox_write_text(sb, "p/masks/train/1.png", "x");
+    sandbox_write_text(sb, "p/masks/train/2.png", "x");
+    sandbox_write_text(sb, "p/masks/val/3.png", "x");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_PARALLEL);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/{images,masks}/train"));
+    assert_int_equal(guess.splits[0].samples, 2);
+    assert_string_equal(guess.splits[1].name, "val");
+    assert_string_equal(
+        guess.splits[1].pattern, sandbox_path(sb, "p/{images,masks}/val"));
+    assert_int_equal(guess.splits[1].samples, 1);
+}
+
+static void files_of_tokens_that_no_wildcard_fits_are_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "p/a.bin");
+    write_tokens(sb, "p/b.bin");
+    write_tokens(sb, "p/test.bin");
+    assert_refused(sb, "p", 0, "--tokens");
+    look_with(sb, "p", FBY_U16);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(
+        guess.splits[0].pattern, sandbox_path(sb, "p/{a.bin,b.bin}"));
+    assert_int_equal(guess.splits[0].tokens.length, 16);
+    assert_int_equal(guess.splits[0].samples, 2 * (1999 / 16));
+    assert_string_equal(guess.splits[1].name, "test");
+}
+
+static void letters_of_patterns_matter_where_files_are_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "p/a.bin");
+    write_tokens(sb, "p/a,b.bin");
+    look_with(sb, "p", FBY_U16);
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/a*.bin"));
+    write_tokens(sb, "q/a.bin");
+    write_tokens(sb, "q/b,c.bin");
+    write_tokens(sb, "q/test.bin");
+    assert_refused(
+        sb, "q", FBY_U16, "b,c.bin has a letter that means something");
+}
+
+static void token_files_of_two_formats_are_two_splits(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "p/a.bin");
+    write_tokens(sb, "p/b.mds");
+    assert_refused(sb, "p", FBY_U16, "b.mds");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[1].name, "b");
+}
+
+static void folders_of_splits_hold_anything(void **state)
+{
+    const struct sandbox *sb = *state;
+    write_tokens(sb, "t/train/a.bin");
+    write_tokens(sb, "t/val/a.bin");
+    look_with(sb, "t", FBY_U16);
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[1].name, "val");
+    assert_string_equal(
+        guess.splits[1].pattern, sandbox_path(sb, "t/val/a.bin"));
+    sandbox_write_text(sb, "l/train/x.csv", "a,b\n1,2\n");
+    sandbox_write_text(sb, "l/val/x.csv", "a,b\n1,2\n");
+    look(sb, "l");
+    assert_int_equal(guess.n_splits, 2);
+    assert_string_equal(guess.splits[1].name, "val");
+}
+
+static void lists_of_one_split_are_named_apart(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/a.csv", "x,y\n1,2\n");
+    sandbox_write_text(sb, "p/b-.csv", "x,y\n3,4\n");
+    sandbox_write_text(sb, "p/notes.csv", "no list, this\n\"\n");
+    sandbox_write_text(sb, "p/train.csv", "x,y\n5,6\n");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 3);
+    assert_string_equal(guess.splits[0].name, "train");
+    assert_string_equal(guess.splits[0].pattern, sandbox_path(sb, "p/a.csv"));
+    assert_string_equal(guess.splits[1].name, "b");
+    assert_string_equal(guess.splits[2].name, "split3");
+    char path[16];
+    for (unsigned i = 0; i < FBY_GUESS_SPLITS; i++) {
+        snprintf(path, sizeof(path), "p/c%u.csv", i);
+        sandbox_write_text(sb, path, "x,y\n1,2\n");
+    }
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
+    assert_int_equal(guess.n_more, 4);
+}
+
+static void what_lies_flat_says_what_it_needs(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/1.JPG", "x");
+    sandbox_write_text(sb, "p/2.txt", "x");
+    assert_refused(sb, "p", 0, "pictures lie in it, but no class folders");
+    assert_refused(sb, "p", 0, "or a list of them");
+    assert_refused(sb, "p/2.txt", 0, "it is a file of no known kind;");
+}
+
+/* The reason is "looking at DIRECTORY: " and `words`. */
+static void assert_refused_with(
+    const struct sandbox *sb, const char *path, const char *words)
+{
+    char           right[512];
+    struct fby_why why = {0};
+    snprintf(right, sizeof(right), "looking at %s: %s", sandbox_path(sb, path),
+        words);
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, path), 0, &guess, &why), FBY_CONFIG);
+    assert_string_equal(why.text, right);
+}
+
+static void assert_split(const struct sandbox *sb, uint32_t i, const char *name,
+    const char *pattern, uint64_t samples)
+{
+    assert_true(i < guess.n_splits);
+    assert_string_equal(guess.splits[i].name, name);
+    assert_string_equal(guess.splits[i].pattern, sandbox_path(sb, pattern));
+    assert_int_equal(guess.splits[i].samples, samples);
+}
+
+static void tar_files_of_a_folder_of_a_split_are_named_by_it(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_shard(sb, "p/val/x-train-0.tar", 0, 2);
+    sandbox_shard(sb, "p/train/b-0.tar", 0, 4);
+    sandbox_shard(sb, "p/train/b-1.tar", 0, 3);
+    sandbox_shard(sb, "p/train/a-0.tar", 0, 5);
+    sandbox_write_text(sb, "p/train/0.txt", "x");
+    sandbox_write_text(sb, "p/train/a-1.txt", "x");
+    sandbox_mkdir(sb, "p/train/a-1.tar");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_SHARDS);
+    assert_int_equal(guess.n_splits, 3);
+    assert_split(sb, 0, "train", "p/train/a-0.tar", 5);
+    assert_split(sb, 1, "b", "p/train/b-{0..1}.tar", 4);
+    assert_split(sb, 2, "val", "p/val/x-train-0.tar", 2);
+    assert_int_equal(guess.splits[0].shards, 1);
+    assert_true(guess.splits[0].counted_all);
+    assert_int_equal(guess.splits[1].shards, 2);
+    assert_false(guess.splits[1].counted_all);
+    assert_true(guess.splits[0].members[1].always);
+    look(sb, "p/train/b-1.tar");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/train/b-1.tar", 3);
+}
+
+static void train_stands_first_whatever_its_files_are_called(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_shard(sb, "p/a-test-0.tar", 0, 1);
+    sandbox_shard(sb, "p/b-val-0.tar", 0, 2);
+    sandbox_shard(sb, "p/c-train-0.tar", 0, 3);
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 3);
+    assert_split(sb, 0, "train", "p/c-train-0.tar", 3);
+    assert_split(sb, 1, "val", "p/b-val-0.tar", 2);
+    assert_split(sb, 2, "test", "p/a-test-0.tar", 1);
+}
+
+static void shards_that_cannot_be_patterns_or_read_are_refused(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_shard(sb, "p/a,b-0.tar", 0, 1);
+    assert_refused_with(sb, "p",
+        "the name of a,b-0.tar has a letter that means something in patterns; "
+        "rename it");
+    sandbox_shard(sb, "q*r/a.tar", 0, 1);
+    assert_refused(sb, "q*r", 0, "/q*r has a letter that means something");
+    sandbox_write_text(sb, "broken/train/t-0.tar", "no tar");
+    assert_refused(sb, "broken", 0, ": shard train/t-0.tar: ");
+    assert_int_equal(guess.n_splits, 1);
+}
+
+/* A PNG file's head: grey, of 8 bits. */
+static const uint8_t png_head[33] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a,
+    '\n', 0, 0, 0, 13, 'I', 'H', 'D', 'R', 0, 0, 0, 2, 0, 0, 0, 2, 8, 0};
+
+static void png_files_in_tars_are_looked_into_where_they_lie(void **state)
+{
+    const struct sandbox *sb  = *state;
+    struct fby_buffer     tar = {0};
+    tar_file(&tar, "0.jpg", "x");
+    tar_header(&tar, "0.seg.png", '0', sizeof(png_head));
+    tar_payload(&tar, png_head, sizeof(png_head));
+    tar_file(&tar, "0.z.png", "no PNG file at all, but as long as the head");
+    tar_end(&tar);
+    sandbox_tar(sb, "p/train/t.tar", &tar);
+    look(sb, "p");
+    const struct fby_init_member *members = guess.splits[0].members;
+    assert_int_equal(guess.splits[0].n_members, 3);
+    assert_string_equal(members[1].extension, "seg.png");
+    assert_true(members[1].looked);
+    assert_true(members[1].ids);
+    assert_true(members[2].looked);
+    assert_false(members[2].ids);
+    assert_false(members[0].looked);
+}
+
+static void png_files_of_class_folders_are_looked_into(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write(sb, "p/train/c0/a/1.seg.png", png_head, sizeof(png_head));
+    sandbox_write_text(sb, "p/train/c0/a/1.png", "no PNG file");
+    sandbox_write(sb, "p/train/c1/2.png", png_head, sizeof(png_head));
+    look(sb, "p");
+    const struct fby_init_member *members = guess.splits[0].members;
+    assert_split(sb, 0, "train", "p/train", 2);
+    assert_int_equal(guess.splits[0].n_members, 2);
+    assert_string_equal(members[0].extension, "png");
+    assert_true(members[0].looked);
+    assert_false(members[0].ids);
+    assert_true(members[0].always);
+    assert_string_equal(members[1].extension, "seg.png");
+    assert_true(members[1].ids);
+    assert_false(members[1].always);
+}
+
+/* They are cut into parts of 1,024 samples, which are counted together. */
+static void all_files_of_class_folders_are_counted(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  path[32];
+    for (unsigned i = 0; i < 1030; i++) {
+        snprintf(path, sizeof(path), "p/c/%u.jpg", i);
+        sandbox_write(sb, path, "", 0);
+    }
+    sandbox_write_text(sb, "p/d/1.png", "x");
+    look(sb, "p");
+    assert_split(sb, 0, "train", "p", 1031);
+    assert_int_equal(guess.splits[0].classes, 2);
+    assert_int_equal(guess.splits[0].members[0].count, 1030);
+    assert_int_equal(guess.splits[0].members[1].count, 1);
+    assert_true(guess.splits[0].members[1].looked);
+}
+
+/* Eight lists fill what a guess can hold. */
+static void a_split_too_many_of_any_kind_is_counted(void **state)
+{
+    static const char *const files[] = {"val/c/1.jpg", "val/a.npy",
+        "val/images/1.jpg", "val/t-0.tar", "val/a.bin", "val/l.csv"};
+    const struct sandbox    *sb      = *state;
+    char                     path[32];
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        for (unsigned k = 0; k < FBY_GUESS_SPLITS; k++) {
+            snprintf(path, sizeof(path), "p%zu/train/l%u.csv", i, k);
+            sandbox_write_text(sb, path, "x,y\n1,2\n");
+        }
+        snprintf(path, sizeof(path), "p%zu/%s", i, files[i]);
+        sandbox_write_text(sb, path, "x");
+        snprintf(path, sizeof(path), "p%zu/val/masks", i);
+        if (i == 2) {
+            sandbox_mkdir(sb, path);
+        }
+        snprintf(path, sizeof(path), "p%zu", i);
+        look_with(sb, path, FBY_U16);
+        assert_int_equal(guess.n_splits, FBY_GUESS_SPLITS);
+        assert_int_equal(guess.n_more, 1);
+        assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    }
+}
+
+static void only_folders_called_so_are_splits(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train", "a file");
+    sandbox_write_text(sb, "p/val/1.jpg", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p", 1);
+    assert_int_equal(guess.splits[0].classes, 1);
+    sandbox_write_text(sb, "q/train/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/training/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/validation/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/valid/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/val", "a file");
+    sandbox_write_text(sb, "q/test/c/1.jpg", "x");
+    sandbox_write_text(sb, "q/l.csv", "x,y\n1,2\n");
+    look(sb, "q");
+    assert_int_equal(guess.n_splits, 4);
+    assert_split(sb, 0, "train", "q/train", 1);
+    assert_split(sb, 1, "validation", "q/validation", 1);
+    assert_split(sb, 2, "valid", "q/valid", 1);
+    assert_split(sb, 3, "test", "q/test", 1);
+    look(sb, "q/l.csv");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "q/l.csv", 1);
+}
+
+static void a_path_that_is_not_there_is_named(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  right[256];
+    struct fby_why        why = {0};
+    snprintf(right, sizeof(right),
+        "cannot look at %s: No such file or directory",
+        sandbox_path(sb, "none"));
+    assert_int_equal(
+        fby_source_guess(sandbox_path(sb, "none"), 0, &guess, &why),
+        FBY_NOT_FOUND);
+    assert_string_equal(why.text, right);
+    assert_int_equal(guess.n_splits, 0);
+}
+
+static void what_is_of_no_kind_is_told_what_is(void **state)
+{
+    static const char known[] =
+        "; known are class folders (CLASS/0001.jpg), tar files, columns (.npy, "
+        ".npz), lists (.csv, .jsonl), parallel folders (images and masks) and "
+        "token files (.mds; .bin with .idx; .bin with --tokens TYPE)";
+    const struct sandbox *sb = *state;
+    char                  words[400];
+    sandbox_mkdir(sb, "p");
+    snprintf(words, sizeof(words), "it is empty%s", known);
+    assert_refused_with(sb, "p", words);
+    sandbox_write_text(sb, "p/jpg", "x");
+    sandbox_write_text(sb, "p/1.jpg.txt", "x");
+    snprintf(
+        words, sizeof(words), "only files of no known kind lie in it%s", known);
+    assert_refused_with(sb, "p", words);
+    sandbox_write_text(sb, "p/2.jpeg", "x");
+    snprintf(words, sizeof(words), "it is a file of no known kind%s", known);
+    assert_refused_with(sb, "p/2.jpeg", words);
+    assert_refused_with(sb, "p",
+        "pictures lie in it, but no class folders; expected is one folder a "
+        "class, with the class's files in it (CLASS/0001.jpg), or a list of "
+        "them (.csv, .jsonl) with a column of paths");
+    sandbox_remove(sb, "p/2.jpeg");
+    sandbox_write_text(sb, "p/3.png", "x");
+    assert_refused(sb, "p", 0, "pictures lie in it");
+}
+
+/* ---- lists --------------------------------------------------------------- */
+
+static void only_names_of_files_beside_it_make_a_column_of_paths(void **state)
+{
+    const struct sandbox *sb = *state;
+    char                  text[512];
+    sandbox_write_text(sb, "p/d.1/1.jpg", "x");
+    sandbox_write_text(sb, "p/plain", "x");
+    snprintf(text, sizeof(text),
+        "whole,plain,dir,none,n,here,later,up\n"
+        "%s,plain,d.1,d.1/2.jpg,1,d.1/1.jpg,,../p/d.1/1.jpg\n"
+        "%s,plain,d.1,d.1/2.jpg,1,d.1/1.jpg,d.1/1.jpg,\n",
+        sandbox_path(sb, "p/d.1/1.jpg"), sandbox_path(sb, "p/d.1/1.jpg"));
+    sandbox_write_text(sb, "p/l.csv", text);
+    look(sb, "p/l.csv");
+    const struct fby_guess_split *split = &guess.splits[0];
+    assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    assert_int_equal(split->samples, 2);
+    assert_int_equal(split->n_files, 2);
+    assert_string_equal(split->files[0], "here");
+    assert_string_equal(split->files[1], "later");
+    assert_true(split->counted_all);
+}
+
+static void of_many_columns_of_paths_as_many_as_may_be_are_taken(void **state)
+{
+    const struct sandbox *sb   = *state;
+    struct fby_buffer     list = {0};
+    for (int i = 0; i < FBY_MAX_FILES + 1; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "%sc%02d", i > 0 ? "," : "", i);
+        fby_put_bytes(&list, name, strlen(name));
+    }
+    for (int i = 0; i < FBY_MAX_FILES + 1; i++) {
+        fby_put_bytes(&list, i > 0 ? ",1.t" : "\n1.t", 4);
+    }
+    sandbox_write(sb, "p/l.csv", list.data, list.size);
+    fby_buffer_fini(&list);
+    sandbox_write_text(sb, "p/1.t", "x");
+    look(sb, "p/l.csv");
+    assert_int_equal(guess.splits[0].n_files, FBY_MAX_FILES);
+    assert_string_equal(guess.splits[0].files[0], "c00");
+    assert_string_equal(guess.splits[0].files[FBY_MAX_FILES - 1], "c15");
+}
+
+static void lists_of_values_beside_folders_are_notes(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/c/1.jpg", "x");
+    sandbox_write_text(sb, "p/a.csv", "x,y\n1,2\n");
+    sandbox_write_text(sb, "p/b.csv", "no list, this\n\"\n");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    assert_int_equal(guess.n_splits, 1);
+    assert_int_equal(guess.n_more, 0);
+    sandbox_write_text(sb, "p/c.csv", "x,y\nc/1.jpg,2\n");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_LIST);
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/c.csv", 1);
+}
+
+static void a_list_that_cannot_be_read_is_refused_unless_another_can(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/a.csv", "no list, this\n\"\n");
+    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that does not end");
+    sandbox_write_text(sb, "p/b.csv", "x,y\n1,2\n");
+    assert_refused(sb, "p", 0, ": a.csv: line 2: a quote that does not end");
+    sandbox_remove(sb, "p/a.csv");
+    sandbox_write_text(sb, "p/c.csv", "no list, this\n\"\n");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/b.csv", 1);
+}
+
+/* ---- parallel folders ---------------------------------------------------- */
+
+static void pictures_or_partners_alone_are_class_folders(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/photos/1.jpg", "x");
+    sandbox_write_text(sb, "p/masks", "a file");
+    look(sb, "p");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+    sandbox_write_text(sb, "q/labels/1.png", "x");
+    sandbox_write_text(sb, "q/masks/1.png", "x");
+    look(sb, "q");
+    assert_int_equal(guess.kind, FBY_SOURCE_FOLDER);
+}
+
+static void parallel_folders_may_lie_in_a_folder_of_a_split(void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/train/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/train/depth/1.png", "x");
+    sandbox_write_text(sb, "p/train/masks/1.png", "x");
+    sandbox_write_text(sb, "p/val/images/1.jpg", "x");
+    sandbox_write_text(sb, "p/val/images/2.jpg", "x");
+    sandbox_write_text(sb, "p/val/masks/1.png", "x");
+    sandbox_write_text(sb, "p/val/masks/2.png", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 2);
+    assert_split(sb, 0, "train", "p/train/{depth,images,masks}", 1);
+    assert_split(sb, 1, "val", "p/val/{images,masks}", 2);
+    assert_int_equal(guess.splits[0].n_members, 3);
+    sandbox_write_text(sb, "p/val/seg.1/1.png", "x");
+    assert_refused_with(sb, "p",
+        "the folder seg.1 is one of parallel ones, as it seems; their names "
+        "are lower-case letters, digits, _ and -: rename it");
+}
+
+static void only_words_for_splits_are_splits_within_parallel_folders(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p/images/training/1.jpg", "x");
+    sandbox_write_text(sb, "p/images/other/2.jpg", "x");
+    sandbox_write_text(sb, "p/masks/training/1.png", "x");
+    sandbox_write_text(sb, "p/masks/other/2.png", "x");
+    look(sb, "p");
+    assert_int_equal(guess.n_splits, 1);
+    assert_split(sb, 0, "train", "p/{images,masks}", 2);
+    sandbox_write_text(sb, "q/train/images/val/1.jpg", "x");
+    sandbox_write_text(sb, "q/train/masks/val/1.png", "x");
+    sandbox_write_text(sb, "q/train/images/test/1.jpg", "x");
+    sandbox_write_text(sb, "q/train/masks/test/1.png", "x");
+    look(sb, "q");
+    assert_int_equal(guess.n_splits, 2);
+    assert_split(sb, 0, "test", "q/train/{images,masks}/test", 1);
+    assert_split(sb, 1, "val", "q/train/{images,masks}/val", 1);
+    sandbox_write_text(sb, "q/train/images/val/2.jpg", "x");
+    assert_refused(sb, "q", 0, "1 file missing: 2.* in masks/val");
+}
+
+static void a_directory_with_letters_of_patterns_has_no_parallel_folders(
+    void **state)
+{
+    const struct sandbox *sb = *state;
+    sandbox_write_text(sb, "p?/images/1.jpg", "x");
+    sandbox_write_text(sb, "p?/masks/1.png", "x");
+    assert_refused(sb, "p?", 0, "/p? has a letter that means something");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, sandbox_open, sandbox_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_SANDBOX(class_folders_are_a_folder_split),
+        IN_SANDBOX(train_and_val_folders_are_two_splits),
+        IN_SANDBOX(tar_files_make_a_brace_range_a_split),
+        IN_SANDBOX(gaps_and_uneven_digits_make_wildcards),
+        IN_SANDBOX(a_list_says_which_columns_are_paths),
+        IN_SANDBOX(lists_and_objects_of_a_list_are_known_as_such),
+        IN_SANDBOX(folders_of_pictures_and_masks_are_parallel),
+        IN_SANDBOX(masks_of_ids_are_grey_or_have_a_palette),
+        IN_SANDBOX(splits_may_lie_within_parallel_folders),
+        IN_SANDBOX(files_of_tokens_that_no_wildcard_fits_are_named),
+        IN_SANDBOX(letters_of_patterns_matter_where_files_are_named),
+        IN_SANDBOX(token_files_of_two_formats_are_two_splits),
+        IN_SANDBOX(folders_of_splits_hold_anything),
+        IN_SANDBOX(lists_of_one_split_are_named_apart),
+        IN_SANDBOX(what_lies_flat_says_what_it_needs),
+        IN_SANDBOX(anything_else_says_what_was_expected),
+        IN_SANDBOX(tar_files_of_a_folder_of_a_split_are_named_by_it),
+        IN_SANDBOX(train_stands_first_whatever_its_files_are_called),
+        IN_SANDBOX(shards_that_cannot_be_patterns_or_read_are_refused),
+        IN_SANDBOX(png_files_in_tars_are_looked_into_where_they_lie),
+        IN_SANDBOX(png_files_of_class_folders_are_looked_into),
+        IN_SANDBOX(all_files_of_class_folders_are_counted),
+        IN_SANDBOX(a_split_too_many_of_any_kind_is_counted),
+        IN_SANDBOX(only_folders_called_so_are_splits),
+        IN_SANDBOX(a_path_that_is_not_there_is_named),
+        IN_SANDBOX(what_is_of_no_kind_is_told_what_is),
+        IN_SANDBOX(only_names_of_files_beside_it_make_a_column_of_paths),
+        IN_SANDBOX(of_many_columns_of_paths_as_many_as_may_be_are_taken),
+        IN_SANDBOX(lists_of_values_beside_folders_are_notes),
+        IN_SANDBOX(a_list_that_cannot_be_read_is_refused_unless_another_can),
+        IN_SANDBOX(pictures_or_partners_alone_are_class_folders),
+        IN_SANDBOX(parallel_folders_may_lie_in_a_folder_of_a_split),
+        IN_SANDBOX(only_words_for_splits_are_splits_within_parallel_folders),
+        IN_SANDBOX(
+            a_directory_with_letters_of_patterns_has_no_parallel_folders),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.guess", tests, NULL, NULL);
+}

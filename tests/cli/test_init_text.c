@@ -1,0 +1,647 @@
+/* The whole text of first pipeline files, and which members become which
+ * fields. */
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "cli/init/text_state.h"
+#include "tests/pipeline/sample.h"
+
+/* The text for `s`, which loads; free() it. */
+static char *text_of(const struct fby_init_summary *s)
+{
+    struct fby_buffer    out      = {0};
+    struct fby_why       why      = {{0}};
+    struct fby_pipeline *pipeline = NULL;
+    if (fby_init_text(s, &out, &why) != FBY_OK) {
+        fail_msg("%s", why.text);
+    }
+    fby_put_u8(&out, 0);
+    if (parse_text((char *)out.data, &pipeline, &why) != FBY_OK) {
+        fail_msg("%s\n%s", why.text, (char *)out.data);
+    }
+    fby_pipeline_destroy(&pipeline);
+    return (char *)out.data;
+}
+
+static void assert_text(const struct fby_init_summary *s, const char *wanted)
+{
+    char *text = text_of(s);
+    assert_string_equal(text, wanted);
+    free(text);
+}
+
+#define HEAD                                                           \
+    "# A pipeline of Forebay. What each key means: docs/pipeline.md\n" \
+    "# Try it: forebay pull --pipeline THIS-FILE\n"
+#define VERSION "forebay: 1                  # version of this format\n\n"
+#define FULL    "    shuffle: full           # or none\n"
+#define FULL_OF_SHARDS                                                   \
+    "    shuffle: full           # or none, or {block: 4}: 4 shards at " \
+    "a time\n"
+#define DROP                                                               \
+    "    last: drop              # or pad, or short: what the last batch " \
+    "does\n"
+#define SHORT                                                             \
+    "    last: short             # or pad, or drop: what the last batch " \
+    "does\n"
+#define VAL(source, path) \
+    "  # val: {" source ": " path ", shuffle: none, last: pad}\n\n"
+#define REST(batch)                                     \
+    "global_batch: " batch "          # shared by all " \
+    "ranks\nseed: 0\n"                                  \
+    "on_bad_sample: fail         # or {do: substitute, limit: 100}\n\n"
+#define IMAGE(name, from)                                                    \
+    "  " name ":\n    from: " from "\n    decode: rgb8\n"                    \
+    "    ops:                    # on the workers; only: SPLIT limits one\n" \
+    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"         \
+    "      - horizontal_flip: {p: 0.5}\n"                                    \
+    "      # for val, with only: train added to the two above:\n"            \
+    "      # - resize: {shorter: 256, only: val}\n"                          \
+    "      # - center_crop: {size: 224, only: val}\n"                        \
+    "    device:                 # at the trainer; of values 0..1\n"         \
+    "      - normalize: {mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, "  \
+    "0.225]}\n"                                                              \
+    "    out: {dtype: f32, layout: chw}\n"
+#define MASK(name, from, group)                                               \
+    "  " name ":\n    from: " from "\n"                                       \
+    "    decode: mask8           # ids as they are; several masks of 0 and "  \
+    "1: maps\n    group: " group "\n"                                         \
+    "    ops:                    # those of its picture that move pixels, in" \
+    " order\n"                                                                \
+    "      - random_resized_crop: {size: 224, scale: [0.08, 1.0]}\n"          \
+    "      - horizontal_flip: {p: 0.5}\n"
+
+static void a_folder_s_file_is_written_whole(void **state)
+{
+    (void)state;
+    static const struct fby_init_member members[] = {{.extension = "jpg"},
+        {.extension = "Notes"}, {.extension = "jpeg"}, {.extension = "en.txt"},
+        {.extension = "a b.txt"}};
+    struct fby_init_summary             summary   = {.kind = FBY_SOURCE_FOLDER,
+                      .path                                = "/d",
+                      .samples                             = 64,
+                      .classes                             = 300,
+                      .members                             = members,
+                      .n_members                           = 5};
+    assert_text(&summary,
+        HEAD "# Found: 64 samples, 300 classes\n"
+             "# Extensions: jpg, jpeg, en.txt; a field reads those of its "
+             "from\n" VERSION
+             "splits:\n  train:\n    folder: \"/d\"\n" FULL DROP VAL(
+                 "folder", "PATH") REST("64  ") "fields:\n" IMAGE("image",
+                 "[jpg, jpeg]") "  label:\n    from: folder            # the "
+                                "number of the class "
+                                "folder, by name\n    classes: 300\n"
+                                "    # one_hot: {classes: 300, smoothing: 0.1} "
+                                "   # instead of "
+                                "numbers\n"
+                                "  # text: {from: en.txt, decode: text, "
+                                "max_length: 256, "
+                                "too_long: truncate}\n");
+    summary.n_members = 1;
+    summary.classes   = 0;
+    summary.samples   = 0;
+    assert_text(&summary,
+        HEAD VERSION "splits:\n  train:\n    folder: \"/d\"\n" FULL DROP VAL(
+            "folder", "PATH") REST("64  ") "fields:\n" IMAGE("image",
+            "jpg") "  label:\n    from: folder            # the number of the "
+                   "class "
+                   "folder, by name\n"
+                   "    # one_hot: {classes: 1000, smoothing: 0.1}    # "
+                   "instead of "
+                   "numbers\n");
+}
+
+static void a_file_of_shards_is_written_whole(void **state)
+{
+    (void)state;
+    static const struct fby_init_member members[] = {{.extension = "jpg"},
+        {.extension = "a b.cls"}, {.extension = "kind.cls"},
+        {.extension = "cls"}};
+    struct fby_init_summary             summary   = {.kind = FBY_SOURCE_SHARDS,
+                      .path                                = "t.tar",
+                      .samples                             = 1,
+                      .shards                              = 1,
+                      .members                             = members,
+                      .n_members                           = 4};
+    assert_text(&summary, HEAD
+        "# Found: 1 sample in 1 shard\n"
+        "# Extensions: jpg, kind.cls, cls; a field reads those of its "
+        "from\n" VERSION
+        "splits:\n  train:\n    shards: \"t.tar\"\n" FULL_OF_SHARDS SHORT VAL(
+            "shards", "PATH") REST("64  ") "fields:\n" IMAGE("image",
+            "jpg") "  label:\n    from: kind.cls               # decimal text "
+                   "of "
+                   "this member\n"
+                   "    # one_hot: {classes: 1000, smoothing: 0.1}    # "
+                   "instead of "
+                   "numbers\n");
+    summary.n_members = 2;
+    summary.samples   = 0;
+    summary.about     = 64;
+    assert_text(&summary, HEAD VERSION
+        "splits:\n  train:\n    shards: \"t.tar\"\n" FULL_OF_SHARDS DROP VAL(
+            "shards", "PATH") REST("64  ") "fields:\n" IMAGE("image",
+            "jpg") "  # no label: the shards hold no .cls members\n");
+}
+
+static void a_list_s_file_is_written_whole(void **state)
+{
+    (void)state;
+    static const char                   files[][FBY_NAME_SIZE] = {"eye", "seg"};
+    static const struct fby_init_member members[]              = {
+                     {.extension = "eye.jpg", .always = true},
+                     {.extension = "seg.png", .always = true, .looked = true, .ids = true},
+                     {.extension = "kind", .always = true, .value = FBY_INIT_WHOLE},
+                     {.extension = "size", .always = true, .value = FBY_INIT_NUMBER},
+                     {.extension  = "note",
+                         .always  = true,
+                         .value   = FBY_INIT_TEXT,
+                         .longest = 16},
+                     {.extension = "gaps", .value = FBY_INIT_TEXT},
+                     {.extension = "A b", .always = true, .value = FBY_INIT_TEXT},
+    };
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
+        .path                                = "/d/l.csv",
+        .samples                             = 63,
+        .members                             = members,
+        .n_members                           = 7,
+        .files                               = files,
+        .n_files                             = 2};
+    assert_text(&summary, HEAD
+        "# Found: 63 samples\n"
+        "# Extensions: eye.jpg, seg.png, kind, size, note, gaps; a field "
+        "reads those of its from\n" VERSION
+        "splits:\n  train:\n    list: \"/d/l.csv\"\n"
+        "    files: [\"eye\", \"seg\"]      # columns of paths\n" FULL SHORT
+            VAL("list", "PATH, files: [...]") REST("64  ") "fields:\n" IMAGE(
+                "eye", "eye.jpg") MASK("seg", "seg.png",
+                "eye") "  kind: {from: kind, decode: label} # of ids also "
+                       "classes: N\n"
+                       "  size: {from: size, decode: number, key: \".\"}\n"
+                       "  note: {from: note, decode: text, max_length: 16, "
+                       "too_long: "
+                       "truncate}\n"
+                       "  # left out, for its name or its gaps: column "
+                       "\"gaps\"\n"
+                       "  # left out, for its name or its gaps: column \"A "
+                       "b\"\n");
+}
+
+/* A list of every kind of value that is no plain one. */
+static const struct fby_init_member objects[] = {
+    {.extension = "cap", .always = true, .value = FBY_INIT_TEXTS, .most = 17},
+    {.extension = "box", .always = true, .value = FBY_INIT_NUMBERS, .most = 1},
+    {.extension = "none", .always = true, .value = FBY_INIT_NUMBERS},
+    {.extension = "m",
+        .always = true,
+        .value  = FBY_INIT_OBJECT,
+        .inside = "car.speed, id",
+        .first  = FBY_INIT_NUMBER},
+    {.extension = "n",
+        .always = true,
+        .value  = FBY_INIT_OBJECT,
+        .inside = "id",
+        .first  = FBY_INIT_TEXT},
+    {.extension = "o",
+        .always = true,
+        .value  = FBY_INIT_OBJECT,
+        .inside = "id",
+        .first  = FBY_INIT_MIXED},
+    {.extension = "p", .always = true, .value = FBY_INIT_OBJECT},
+    {.extension = "q", .always = true, .value = FBY_INIT_LISTS},
+    {.extension = "r", .always = true, .value = FBY_INIT_MIXED},
+};
+
+static void lists_and_objects_of_a_list_are_written_whole(void **state)
+{
+    (void)state;
+    struct fby_init_summary summary = {.kind = FBY_SOURCE_LIST,
+        .path                                = "l.jsonl",
+        .members                             = objects,
+        .n_members                           = 9};
+    assert_text(&summary, HEAD
+        "# Extensions: cap, box, none, m, n, o, p, q; a field reads those of "
+        "its from\n" VERSION
+        "splits:\n  train:\n    list: \"l.jsonl\"\n" FULL DROP VAL(
+            "list", "PATH")
+            REST(
+                "64  ") "fields:\n"
+                        "  cap: {from: cap, decode: text, key: \".\", pick: "
+                        "random, "
+                        "max_length: 32, too_long: truncate}\n"
+                        "  box: {from: box, decode: number, key: \".\", "
+                        "max_length: 1}\n"
+                        "  none: {from: none, decode: number, key: \".\", "
+                        "max_length: 1}\n"
+                        "  # left out, being objects, whose members have keys: "
+                        "column \"m\"\n"
+                        "  #   members: car.speed, id\n"
+                        "  #   car: {from: m, decode: number, key: car.speed}\n"
+                        "  # left out, being objects, whose members have keys: "
+                        "column \"n\"\n"
+                        "  #   members: id\n"
+                        "  #   id: {from: n, decode: text, key: id, "
+                        "max_length: 256}\n"
+                        "  # left out, being objects, whose members have keys: "
+                        "column \"o\"\n"
+                        "  #   members: id\n"
+                        "  # left out, being objects, whose members have keys: "
+                        "column \"p\"\n"
+                        "  # left out, being lists of other than texts or "
+                        "numbers (key: \"0\" "
+                        "is the first entry): column \"q\"\n"
+                        "  # left out, for values of several kinds, such as "
+                        "texts beside lists "
+                        "or empty lists of texts: column \"r\"\n");
+}
+
+static void a_file_of_columns_is_written_whole(void **state)
+{
+    (void)state;
+    static const struct fby_init_column columns[] = {
+        {"Dense", FBY_F32, {2, {13, 7}}, 0, false},
+        {"click", FBY_U8, {0, {0}}, 0, false},
+        {"ids", FBY_I64, {0, {0}}, 64, false},
+        {"words", FBY_F32, {1, {300}}, 16, true},
+        {"a\"b\x01", FBY_U8, {0, {0}}, 0, false},
+        {"cube", (enum fby_type)0, {0, {0}}, 0, false},
+    };
+    struct fby_init_summary summary  = {.kind = FBY_SOURCE_COLUMNS,
+         .path                                = "/d\\x/day-*",
+         .samples                             = 4095,
+         .shards                              = 24,
+         .columns                             = columns,
+         .n_columns                           = 6};
+    static const char       fields[] = REST(
+              "4096") "fields:                     # of a column of ids also "
+                "decode: label, classes: N\n"
+                "  dense: {from: dense, decode: array, shape: [13, 7], wire: "
+                "f32}\n"
+                "  click: {from: click, decode: array, shape: [], wire: u8}\n"
+                "  ids: {from: ids, decode: array, shape: [], max_length: 64, "
+                "wire: "
+                "i64} # 4 times the mean: longer rows are refused\n"
+                "  words: {from: words, decode: sparse, shape: [300], "
+                "max_length: 16, "
+                "wire: f32} # 4 times the mean: longer rows are refused\n"
+                "  # left out, for its name or its rows: column "
+                "\"a\\\"b\\x01\"\n"
+                "  # left out, for its name or its rows: column \"cube\"\n";
+    char *text = text_of(&summary);
+    assert_non_null(strstr(text, fields));
+    assert_string_equal(strstr(text, fields), fields);
+    assert_non_null(strstr(text,
+        "# Found: 4095 samples in 24 shards\n" VERSION
+        "splits:\n  train:\n    columns: \"/d\\\\x/day-*\"\n" FULL_OF_SHARDS
+            SHORT VAL("columns", "PATH")));
+    free(text);
+    summary.samples = 4096;
+    text            = text_of(&summary);
+    assert_non_null(strstr(text, DROP));
+    free(text);
+}
+
+static void a_file_of_tokens_is_written_whole(void **state)
+{
+    (void)state;
+    struct fby_tokens tokens = {
+        .format = FBY_TOKENS_MDS, .length = 256, .column = "ids"};
+    struct fby_init_summary summary = {
+        .kind = FBY_SOURCE_TOKENS, .path = "/d/*", .tokens = &tokens};
+#define TOKENS(said, shift)                                                   \
+    HEAD VERSION                                                              \
+        "splits:\n  train:\n    tokens: \n      files: \"/d/*\"\n"            \
+        "      format: " said "      length: 256           # tokens "         \
+        "of a sequence\n      shift: " shift                                  \
+        "              # 1: with targets, one token on\n"                     \
+        "      # pack: documents     # whole ones; of flat files "            \
+        "with end: ID\n" FULL DROP VAL("tokens", "{files: PATH, ...}") REST(  \
+            "64  ") "fields:\n"                                               \
+                    "  tokens: {from: input}     # ids; wire: u16 where all " \
+                    "are below 65536\n"                                       \
+                    "  labels: {from: target}    # or both as one, in half "  \
+                    "of "                                                     \
+                    "the bytes: {from: sequence}\n"
+    tokens.shift = 1;
+    assert_text(&summary, TOKENS("mds\n      column: \"ids\"\n", "1"));
+    tokens.type = FBY_U32;
+    assert_text(
+        &summary, TOKENS("mds\n      type: u32\n      column: \"ids\"\n", "1"));
+    tokens.format = FBY_TOKENS_FLAT;
+    assert_text(&summary, TOKENS("flat\n      type: u32\n", "1"));
+    tokens.format = FBY_TOKENS_MEGATRON;
+    tokens.type   = (enum fby_type)0;
+    assert_text(&summary, TOKENS("megatron\n", "1"));
+}
+
+/* ---- which picture is the image ---- */
+
+/* Members from words such as "jpg", "a.png+" (all samples have one) or "b.png*"
+ * (ids). */
+static size_t members_of(const char *words, struct fby_init_member out[16])
+{
+    size_t n = 0;
+    while (*words != '\0') {
+        size_t length = strcspn(words, " +*");
+        out[n]        = (struct fby_init_member){.looked = true};
+        memcpy(out[n].extension, words, length);
+        for (words += length; *words == '+' || *words == '*'; words++) {
+            out[n].always = out[n].always || *words == '+';
+            out[n].ids    = out[n].ids || *words == '*';
+        }
+        words += *words == ' ' ? 1 : 0;
+        n++;
+    }
+    return n;
+}
+
+/* "image jpg jpeg, mask m.png of image": the pictures and masks of a file. */
+static void describe(const struct fby_init_summary *s, char out[512])
+{
+    char             *text  = text_of(s);
+    struct fby_split *split = split_of(text, "train");
+    size_t            n     = 0;
+    out[0]                  = '\0';
+    for (uint32_t i = 0; i < split->content.n_fields; i++) {
+        const struct fby_field_content *f = &split->content.fields[i];
+        if (f->decode == FBY_DECODE_LABEL) {
+            continue;
+        }
+        n += (size_t)snprintf(
+            out + n, 512 - n, "%s%s", n > 0 ? ", " : "", f->name);
+        for (uint32_t k = 0; k < f->n_from; k++) {
+            n += (size_t)snprintf(out + n, 512 - n, " %s", f->from[k]);
+        }
+        if (f->decode == FBY_DECODE_MASK8) {
+            n += (size_t)snprintf(out + n, 512 - n, " of %s", f->group);
+        }
+    }
+    fby_split_destroy(&split);
+    free(text);
+}
+
+struct look {
+    const char *members, *fields;
+};
+
+static void assert_looks(
+    enum fby_source_kind kind, const char *path, const struct look *looks)
+{
+    for (; looks->members != NULL; looks++) {
+        struct fby_init_member        members[16];
+        const struct fby_init_summary s = {.kind = kind,
+            .path                                = path,
+            .members                             = members,
+            .n_members = members_of(looks->members, members)};
+        char                          fields[512];
+        describe(&s, fields);
+        if (strcmp(fields, looks->fields) != 0) {
+            fail_msg("%s: %s, not %s", looks->members, fields, looks->fields);
+        }
+    }
+}
+
+static void the_image_is_the_likeliest_picture(void **state)
+{
+    (void)state;
+    static const struct look looks[] = {
+        {"jpg", "image jpg"},
+        {"jpg jpeg png", "image jpg jpeg png"},
+        {"jpg+ mask.png*+", "image jpg, mask mask.png of image"},
+        {"mask.png*+ jpg+", "image jpg, mask mask.png of image"},
+        {"jpg+ mask.png*", "image jpg"},
+        {"jpg+ mask.png+", "image jpg"},
+        {"jpg+ mask.gif*+", "image jpg"},
+        {"png*+ jpg+", "image jpg, mask png of image"},
+        {"png*+ jpg", "image png jpg"},
+        {"png*+ gif+", "image png"},
+        {"png* jpg+", "image png jpg"},
+        {"png*+ jpg*+", "image png jpg"},
+        {"a.png*+ my_photo.png*+", "a a.png of image, image my_photo.png"},
+        {"x.png*+ y.png*+", "image x.png, y y.png of image"},
+        {"x.png* y.png*", "image x.png"},
+        {"left.png right.png", "image left.png right.png"},
+        {"left.png*+ left.jpg*+", "image left.png left.jpg"},
+        {"x.png*+ y.jpg+", "image y.jpg, x x.png of image"},
+        {"x.png*+ y.jpg", "image y.jpg, x x.png of image"},
+        {"photo.png*+ y.jpg", "image y.jpg, photo photo.png of image"},
+        {"a.b.png*+ jpg+", "a_b a.b.png of image, image jpg"},
+        {"2.png*+ jpg+", "image jpg, mask 2.png of image"},
+        {"A.jpg a.jpg", "image a.jpg"},
+        {"1.jpg 2.jpg 3.jpg 4.png 5.jpg 6.jpg 7.jpg 8.jpg 9.jpg",
+            "image 1.jpg 2.jpg 3.jpg 4.png 5.jpg 6.jpg 7.jpg 8.jpg"},
+        {NULL, NULL},
+    };
+    assert_looks(FBY_SOURCE_FOLDER, "/d", looks);
+    assert_looks(FBY_SOURCE_SHARDS, "/d/x.tar", looks);
+}
+
+static void every_mask_has_a_name_of_its_own(void **state)
+{
+    (void)state;
+    static const struct look looks[] = {
+        {"jpg+ label.png*+", "image jpg, mask label.png of image"},
+        {"jpg+ image.png*+", "image jpg, mask image.png of image"},
+        {"jpg+ label.png*+ mask.png*+",
+            "image jpg, mask label.png of image, mask_2 mask.png of image"},
+        {"jpg+ 2.png*+ 3.png*+ 4.png*+",
+            "image jpg, mask 2.png of image, mask_2 3.png of image, mask_3 "
+            "4.png of image"},
+        {NULL, NULL},
+    };
+    static const struct look without_label[] = {
+        {"jpg+ label.png*+", "image jpg, label label.png of image"},
+        {"jpg+ label.png*+ k.cls", "image jpg, mask label.png of image"},
+        {NULL, NULL},
+    };
+    assert_looks(FBY_SOURCE_FOLDER, "/d", looks);
+    assert_looks(FBY_SOURCE_SHARDS, "/d/x.tar", without_label);
+}
+
+static void a_file_has_no_more_masks_than_fields(void **state)
+{
+    (void)state;
+    struct fby_init_member  members[32] = {{.extension = "jpg"}};
+    struct fby_init_summary s           = {.kind = FBY_SOURCE_FOLDER,
+                  .path                          = "/d",
+                  .members                       = members,
+                  .n_members                     = 32};
+    for (size_t i = 1; i < 32; i++) {
+        snprintf(members[i].extension, FBY_NAME_SIZE, "m%02zu.png", i);
+        members[i].always = true;
+        members[i].ids    = true;
+    }
+    char *text = text_of(&s);
+    assert_non_null(strstr(text, "\n  m30:\n"));
+    assert_null(strstr(text, "from: m31"));
+    free(text);
+}
+
+static void columns_and_folders_of_pictures_keep_their_names(void **state)
+{
+    (void)state;
+    static const struct look looks[] = {
+        {"eye.jpg+ eye.png+ other.jpg+", "eye eye.jpg eye.png"},
+        {"eye.jpg+ ey.jpg+", "eye eye.jpg"},
+        {"ids.png*+ eye.jpg+", "eye eye.jpg, ids ids.png of eye"},
+        {"valid.jpg+", "image valid.jpg"},
+        {"folder.jpg+ m.png*+", "image folder.jpg, m m.png of image"},
+        {"7.jpg+", "image 7.jpg"},
+        {"a.b.jpg", "a_b a.b.jpg"},
+        {NULL, NULL},
+    };
+    assert_looks(FBY_SOURCE_LIST, "/d/l.csv", looks);
+    assert_looks(FBY_SOURCE_PARALLEL, "/d/{a,b}", looks);
+}
+
+static void names_tell_pictures_from_their_partners(void **state)
+{
+    (void)state;
+    static const char *const pictures[] = {
+        "images", "My_IMG", "photo", "pictures", "rgb8", "inputs"};
+    static const char *const partners[] = {"masks", "LABELS", "annotations",
+        "segs", "ground_truth", "targets", "depth", "train_ids"};
+    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
+        assert_true(fby_init_names_pictures(pictures[i]));
+        assert_false(fby_init_names_partners(pictures[i]));
+    }
+    for (size_t i = 0; i < sizeof(partners) / sizeof(partners[0]); i++) {
+        assert_true(fby_init_names_partners(partners[i]));
+        assert_false(fby_init_names_pictures(partners[i]));
+    }
+    assert_false(fby_init_names_pictures("imag"));
+    assert_false(fby_init_names_partners(""));
+}
+
+/* ---- parts ---- */
+
+static void a_list_of_extensions_ends_where_its_room_does(void **state)
+{
+    (void)state;
+    static const struct fby_init_member members[] = {{.extension = "ab"},
+        {.extension = "C"}, {.extension = "cd"}, {.extension = "e"}};
+    struct fby_init_summary s = {.members = members, .n_members = 4};
+    char                    list[16];
+    assert_int_equal(fby_init_list(&s, list, 16), 3);
+    assert_string_equal(list, "ab, cd, e");
+    assert_int_equal(fby_init_list(&s, list, 11), 3);
+    assert_int_equal(fby_init_list(&s, list, 10), 2);
+    assert_string_equal(list, "ab, cd");
+    assert_int_equal(fby_init_list(&s, list, 6), 1);
+    assert_string_equal(list, "ab");
+    assert_int_equal(fby_init_list(&s, list, 5), 1);
+    assert_string_equal(list, "e");
+    assert_int_equal(fby_init_list(&s, list, 4), 0);
+    assert_string_equal(list, "");
+}
+
+static void a_field_s_name_is_a_short_word_in_lower_case(void **state)
+{
+    (void)state;
+    char out[FBY_NAME_SIZE];
+    char long_name[FBY_NAME_SIZE + 1];
+    assert_true(fby_init_name("AZaz_-09", out));
+    assert_string_equal(out, "azaz_-09");
+    assert_false(fby_init_name("a.b", out));
+    assert_false(fby_init_name("a@[", out));
+    assert_string_equal(out, "a@[");
+    assert_false(fby_init_name("Valid", out));
+    assert_false(fby_init_name("Folder", out));
+    assert_false(fby_init_name("", out));
+    memset(long_name, 'A', FBY_NAME_SIZE);
+    long_name[FBY_NAME_SIZE] = '\0';
+    assert_true(fby_init_name(long_name, out)); /* cut */
+    assert_int_equal(strlen(out), FBY_NAME_SIZE - 1);
+    assert_int_equal(strspn(out, "a"), FBY_NAME_SIZE - 1);
+}
+
+static void quoted_texts_escape_what_yaml_needs(void **state)
+{
+    (void)state;
+    struct fby_buffer out = {0};
+    fby_init_put_quoted(&out, "a\"\\\x1f\x20\x7e\x7f\xc3\xa9\n");
+    fby_put_u8(&out, 0);
+    assert_string_equal(
+        (char *)out.data, "\"a\\\"\\\\\\x1f ~\\x7f\xc3\xa9\\x0a\"");
+    fby_buffer_fini(&out);
+}
+
+static void at_most_16_values_of_a_list_become_fields(void **state)
+{
+    (void)state;
+    struct fby_init_member  members[18] = {0};
+    struct fby_init_summary s           = {.kind = FBY_SOURCE_LIST,
+                  .path                          = "l.csv",
+                  .members                       = members,
+                  .n_members                     = 18};
+    for (size_t i = 0; i < 18; i++) {
+        snprintf(members[i].extension, FBY_NAME_SIZE, "c%02zu", i);
+        members[i].always = true;
+        members[i].value  = FBY_INIT_WHOLE;
+    }
+    members[3].always = false; /* left out, and not counted */
+    char *text        = text_of(&s);
+    assert_non_null(strstr(text, "\n  c16: "));
+    assert_null(strstr(text, "c17"));
+    free(text);
+}
+
+static void assert_nothing(const struct fby_init_summary *s, const char *wanted)
+{
+    struct fby_buffer out = {0};
+    struct fby_why    why = {{0}};
+    assert_int_equal(fby_init_text(s, &out, &why), FBY_CONFIG);
+    assert_string_equal(why.text, wanted);
+    assert_null(out.data);
+}
+
+static void what_no_field_can_be_made_of_is_named(void **state)
+{
+    (void)state;
+    struct fby_init_member members[2] = {
+        {.extension = "a", .always = true, .value = FBY_INIT_MIXED},
+        {.extension = "b", .always = true, .value = FBY_INIT_LISTS}};
+    struct fby_init_summary s = {.kind = FBY_SOURCE_LIST,
+        .path                          = "l.csv",
+        .members                       = members,
+        .n_members                     = 2};
+    assert_nothing(&s,
+        "l.csv: no column can be a field as it is; found: a, b. Each row needs "
+        "one, and of an object a member: {from: COLUMN, decode: number, key: "
+        "MEMBER}");
+    s.n_members = 0;
+    assert_nothing(&s, "l.csv: no picture among the files (.jpg, .jpeg, .png); "
+                       "found: nothing");
+    s.path = "\xff";
+    assert_nothing(
+        &s, "the path is not UTF-8 text, as a pipeline file must be");
+    s.path = "x\n";
+    s.kind = FBY_SOURCE_COLUMNS;
+    assert_nothing(&s, "x?: no column can be a field: names are lower-case "
+                       "words, and rows have at most 4 dimensions");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_folder_s_file_is_written_whole),
+        cmocka_unit_test(a_file_of_shards_is_written_whole),
+        cmocka_unit_test(a_list_s_file_is_written_whole),
+        cmocka_unit_test(lists_and_objects_of_a_list_are_written_whole),
+        cmocka_unit_test(a_file_of_columns_is_written_whole),
+        cmocka_unit_test(a_file_of_tokens_is_written_whole),
+        cmocka_unit_test(the_image_is_the_likeliest_picture),
+        cmocka_unit_test(every_mask_has_a_name_of_its_own),
+        cmocka_unit_test(a_file_has_no_more_masks_than_fields),
+        cmocka_unit_test(columns_and_folders_of_pictures_keep_their_names),
+        cmocka_unit_test(names_tell_pictures_from_their_partners),
+        cmocka_unit_test(a_list_of_extensions_ends_where_its_room_does),
+        cmocka_unit_test(a_field_s_name_is_a_short_word_in_lower_case),
+        cmocka_unit_test(quoted_texts_escape_what_yaml_needs),
+        cmocka_unit_test(at_most_16_values_of_a_list_become_fields),
+        cmocka_unit_test(what_no_field_can_be_made_of_is_named),
+    };
+    return cmocka_run_group_tests_name("pipeline.init_text", tests, NULL, NULL);
+}
