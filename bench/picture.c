@@ -9,7 +9,7 @@
 #include "common/mem.h"
 #include "pipeline/plan/geometry.h"
 #include "worker/transform/jpeg.h"
-#include "worker/transform/resize.h"
+#include "worker/transform/resize/resize.h"
 
 enum { QUALITY = 90 };
 

@@ -12,7 +12,7 @@
 #include "common/mem.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
-#include "worker/rows.h"
+#include "worker/plan/rows.h"
 
 enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
 

@@ -131,8 +131,8 @@ function(fby_unwatched target)
     if(FBY_SANITIZE STREQUAL "thread")
         target_sources(${target} PRIVATE ${CMAKE_SOURCE_DIR}/tests/unwatched.c)
         target_link_options(${target} PRIVATE
-            -Wl,--wrap=fby_codec_self_test,--wrap=fby_parts_self_test
-            -Wl,--wrap=fby_behaviours_try)
+            -Wl,--wrap=fby_codec_self_test,--wrap=fby_jpeg_parts_check
+            -Wl,--wrap=fby_decoder_hashes_compute)
     endif()
 endfunction()
 

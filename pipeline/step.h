@@ -3,7 +3,7 @@
  * Crops, sizes and mirrors are boxes (op.h). All else is a list of steps: a
  * kind and whole numbers, decided before a pixel is touched, so that a plan
  * can be printed and compared. proto/PROTOCOL.md, "Steps", is the definition
- * of each; worker/transform/steps.h does them. */
+ * of each; worker/transform/steps/steps.h does them. */
 #ifndef FBY_PIPELINE_STEP_H
 #define FBY_PIPELINE_STEP_H
 

@@ -6,16 +6,16 @@
  * fby_unwatched in cmake/forebay.cmake). Unit tests are linked without them:
  * test_fingerprint.c has several threads check at once, and is watched. */
 #include "codec/codec.h"
-#include "worker/transform/behaviour.h"
-#include "worker/transform/self_test.h"
+#include "worker/transform/self_check/decoder_hash.h"
+#include "worker/transform/self_check/jpeg_parts.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): what others call them */
 fby_err __real_fby_codec_self_test(struct fby_why *why);
 fby_err __wrap_fby_codec_self_test(struct fby_why *why);
-fby_err __real_fby_parts_self_test(struct fby_why *why);
-fby_err __wrap_fby_parts_self_test(struct fby_why *why);
-fby_err __real_fby_behaviours_try(void);
-fby_err __wrap_fby_behaviours_try(void);
+fby_err __real_fby_jpeg_parts_check(struct fby_why *why);
+fby_err __wrap_fby_jpeg_parts_check(struct fby_why *why);
+fby_err __real_fby_decoder_hashes_compute(void);
+fby_err __wrap_fby_decoder_hashes_compute(void);
 
 /* From the sanitizer's runtime: accesses of the calling thread are ignored, but
  * its locks still do. */
@@ -44,18 +44,18 @@ fby_err __wrap_fby_codec_self_test(struct fby_why *why)
     return err;
 }
 
-fby_err __wrap_fby_parts_self_test(struct fby_why *why)
+fby_err __wrap_fby_jpeg_parts_check(struct fby_why *why)
 {
     look_away();
-    fby_err err = __real_fby_parts_self_test(why);
+    fby_err err = __real_fby_jpeg_parts_check(why);
     look_again();
     return err;
 }
 
-fby_err __wrap_fby_behaviours_try(void)
+fby_err __wrap_fby_decoder_hashes_compute(void)
 {
     look_away();
-    fby_err err = __real_fby_behaviours_try();
+    fby_err err = __real_fby_decoder_hashes_compute();
     look_again();
     return err;
 }

@@ -17,9 +17,9 @@
 #include "common/cores.h"
 #include "common/log.h"
 #include "common/timer.h"
-#include "worker/places.h"
-#include "worker/shell.h"
-#include "worker/transform/self_test.h"
+#include "worker/cpu_placement.h"
+#include "worker/loop/loop.h"
+#include "worker/transform/self_check/jpeg_parts.h"
 
 enum {
     RECEIVE_MESSAGES = 1000,   /* of one client, waiting in ZeroMQ */
@@ -87,7 +87,7 @@ static struct fby_session_config session_config(
     return config;
 }
 
-static fby_err open_roots(struct shell *self, struct fby_why *why)
+static fby_err open_roots(struct loop *self, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     self->roots = fby_roots_create();
@@ -137,14 +137,14 @@ static void return_large_blocks(void)
 
 /* The budget is less than the pool, because blocks are reused for batches that
  * are a little smaller, and now and then a chunk is copied. */
-static fby_err open_batch_memory(struct shell *self, uint64_t bytes)
+static fby_err open_batch_memory(struct loop *self, uint64_t bytes)
 {
     self->memory = fby_memory_create(bytes);
     fby_budget_init(&self->budget, bytes / 16 * 13);
     return fby_arenas_create(self->memory, &self->arenas);
 }
 
-static fby_err open_memory(struct shell *self, struct fby_why *why)
+static fby_err open_memory(struct loop *self, struct fby_why *why)
 {
     fby_err err = check_memory(&self->options, why);
     if (err != FBY_OK) {
@@ -160,20 +160,20 @@ static fby_err open_memory(struct shell *self, struct fby_why *why)
         err = fby_stages_create(&config, &self->stages);
     }
     if (err == FBY_OK) {
-        err = fby_contents_create(
-            &(struct fby_contents_config){.roots = self->roots,
-                .cache_dir                       = self->options.cache_dir,
-                .threads                         = OPENERS,
-                .waiting                         = WAITING_OPENINGS,
-                .known                           = KNOWN_CONTENTS},
-            &self->contents);
+        err = fby_plan_cache_create(
+            &(struct fby_plan_cache_config){.roots = self->roots,
+                .cache_dir                         = self->options.cache_dir,
+                .threads                           = OPENERS,
+                .waiting                           = WAITING_OPENINGS,
+                .known                             = KNOWN_CONTENTS},
+            &self->plans);
     }
     return err == FBY_OK ? err
                          : fby_because(why, err, "cannot start threads: %s",
                                strerror(errno));
 }
 
-static fby_err open_sockets(struct shell *self, struct fby_why *why)
+static fby_err open_sockets(struct loop *self, struct fby_why *why)
 {
     const struct fby_socket_limits limits = {
         .max_message_bytes = FBY_MESSAGE_MAX,
@@ -189,11 +189,11 @@ static fby_err open_sockets(struct shell *self, struct fby_why *why)
     }
     fby_err err = fby_socket_bind(self->zmq, self->options.listen, &limits,
         self->bound, &self->router, why);
-    return err == FBY_OK ? fby_shell_registry_open(self, why) : err;
+    return err == FBY_OK ? fby_loop_registry_open(self, why) : err;
 }
 
 /* Threads made from here on inherit the mask. */
-static fby_err open_signals(struct shell *self, struct fby_why *why)
+static fby_err open_signals(struct loop *self, struct fby_why *why)
 {
     sigset_t set;
     if (!self->options.signals) {
@@ -209,7 +209,7 @@ static fby_err open_signals(struct shell *self, struct fby_why *why)
                : fby_because(why, FBY_SYS, "no signalfd: %s", strerror(errno));
 }
 
-static void say_ready(struct shell *self)
+static void say_ready(struct loop *self)
 {
     char line[FBY_ENDPOINT_SIZE + 1];
     int  n = snprintf(line, sizeof(line), "%s\n", self->bound);
@@ -229,14 +229,14 @@ static void say_ready(struct shell *self)
     }
 }
 
-static fby_err open_shell(struct shell *self, struct fby_why *why)
+static fby_err open_loop(struct loop *self, struct fby_why *why)
 {
     self->instance       = fby_instance_random();
     self->session_config = session_config(&self->options);
     self->now_ns         = fby_now_ns();
     fby_err err          = fby_codec_self_test(why);
     if (err == FBY_OK) {
-        err = fby_parts_self_test(why);
+        err = fby_jpeg_parts_check(why);
     }
     if (err == FBY_OK) {
         err = open_signals(self, why);
@@ -249,7 +249,7 @@ static fby_err open_shell(struct shell *self, struct fby_why *why)
     }
     if (err == FBY_OK) {
         /* From here on: ZeroMQ's threads, and this one, the loop. */
-        fby_places_near_card(&self->options);
+        fby_cpu_placement_near_card(&self->options);
         err = open_sockets(self, why);
     }
     return err;
@@ -257,7 +257,7 @@ static fby_err open_shell(struct shell *self, struct fby_why *why)
 
 /* ---- The end ------------------------------------------------------------- */
 
-static void close_sockets(struct shell *self)
+static void close_sockets(struct loop *self)
 {
     const int linger_ms = LAST_MOMENT_MS;
     if (self->router != NULL) {
@@ -268,40 +268,40 @@ static void close_sockets(struct shell *self)
         zmq_setsockopt(
             self->registry.socket, ZMQ_LINGER, &linger_ms, sizeof(linger_ms));
     }
-    fby_shell_registry_close(self);
+    fby_loop_registry_close(self);
     if (self->zmq != NULL) {
         zmq_ctx_term(self->zmq);
     }
 }
 
-static void say_ended(const struct shell *self)
+static void say_ended(const struct loop *self)
 {
-    const struct shell_counts *n = &self->counts;
+    const struct loop_counts *n = &self->counts;
     fby_info("WORKER-ENDED",
         "batches %" PRIu64 ", messages refused %" PRIu64
         ", clients refused %" PRIu64,
         n->batches, n->malformed + n->out_of_place, n->refused_clients);
 }
 
-static void say_bye_to_all(struct shell *self)
+static void say_bye_to_all(struct loop *self)
 {
     for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
-        fby_shell_peer_bye(self, peer);
+        fby_loop_peer_bye(self, peer);
     }
 }
 
 /* Jobs end first, then the threads that might hold them, then the sockets that
  * might hold their memory; only then everything has come back. */
-static void close_shell(struct shell *self)
+static void close_loop(struct loop *self)
 {
     say_bye_to_all(self);
     fby_stages_destroy(&self->stages);
     close_sockets(self);
     if (self->arenas != NULL) {
-        fby_arenas_collect(self->arenas, fby_shell_ask_freed, self);
+        fby_arenas_collect(self->arenas, fby_loop_ask_freed, self);
     }
-    fby_shell_peers_sweep(self);
-    fby_contents_destroy(&self->contents);
+    fby_loop_peers_sweep(self);
+    fby_plan_cache_destroy(&self->plans);
     fby_arenas_destroy(&self->arenas);
     fby_memory_destroy(&self->memory);
     fby_roots_destroy(&self->roots);
@@ -314,22 +314,22 @@ static void close_shell(struct shell *self)
 fby_err fby_worker_run(
     const struct fby_worker_options *options, struct fby_why *why)
 {
-    struct shell self = {.options = *options, .signal_fd = -1};
-    fby_err      err  = fby_places_confine(options, why);
+    struct loop self = {.options = *options, .signal_fd = -1};
+    fby_err     err  = fby_cpu_placement_confine(options, why);
     if (err != FBY_OK) {
         return err;
     }
     fill_in(&self.options);
-    err = open_shell(&self, why);
+    err = open_loop(&self, why);
     if (err == FBY_OK) {
         say_ready(&self);
     }
     while (err == FBY_OK && !self.done) {
-        fby_shell_turn(&self);
+        fby_loop_turn(&self);
     }
     if (err == FBY_OK) {
         say_ended(&self);
     }
-    close_shell(&self);
+    close_loop(&self);
     return err;
 }

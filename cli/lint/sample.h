@@ -7,7 +7,7 @@
 #define FBY_CLI_LINT_SAMPLE_H
 
 #include "cli/local.h"
-#include "worker/rows.h"
+#include "worker/plan/rows.h"
 #include "worker/transform/field.h"
 
 struct fby_lint_member {

@@ -22,7 +22,7 @@
 
 #include "common/clock.h"
 #include "trainer_client/window/window.h"
-#include "worker/session.h"
+#include "worker/session/session.h"
 
 enum {
     SIM_WORKERS = 4,

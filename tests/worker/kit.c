@@ -80,13 +80,14 @@ void kit_reopen(struct kit *kit)
            .pattern                                 = kit->location,
            .cache_dir                               = "",
            .threads                                 = 1};
-    fby_prepared_release(&kit->prepared);
+    fby_dataset_plan_release(&kit->dataset_plan);
     assert_ok(fby_content_decode(
         kit->content.data, kit->content.size, content, &why));
     if (fby_dataset_open(&spec, silent, &dataset, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    assert_ok(fby_prepared_create(content, &dataset, &kit->prepared, &why));
+    assert_ok(
+        fby_dataset_plan_create(content, &dataset, &kit->dataset_plan, &why));
     free(content);
 }
 
@@ -105,7 +106,7 @@ void kit_open(struct kit *kit, struct sandbox *sandbox, const char *more,
 
 void kit_close(struct kit *kit)
 {
-    fby_prepared_release(&kit->prepared);
+    fby_dataset_plan_release(&kit->dataset_plan);
     fby_buffer_fini(&kit->content);
 }
 
@@ -142,7 +143,7 @@ static void append_row(struct fby_transform *transform,
     const struct fby_job_spec *spec, const struct fby_field_content *field,
     uint64_t sample, struct fby_buffer *out)
 {
-    struct fby_dataset  *dataset = spec->prepared->dataset;
+    struct fby_dataset  *dataset = spec->dataset_plan->dataset;
     struct fby_why       why     = {{0}};
     struct fby_field_job job     = {.field = field,
             .class_id                      = fby_dataset_class(dataset, sample),
@@ -167,11 +168,11 @@ struct fby_buffer kit_expect(
     struct fby_buffer         raw       = {0};
     struct fby_why            why       = {{0}};
     const struct fby_order   *order     = NULL;
-    const struct fby_content *content   = &spec->prepared->content;
+    const struct fby_content *content   = &spec->dataset_plan->content;
     struct fby_transform     *transform = fby_transform_create(NULL);
     uint64_t *samples = fby_zalloc(spec->rows * sizeof(*samples));
-    assert_ok(fby_prepared_order(
-        spec->prepared, spec->seed, spec->epoch, &order, &why));
+    assert_ok(fby_dataset_plan_order(
+        spec->dataset_plan, spec->seed, spec->epoch, &order, &why));
     fby_order_fill(order, spec->step, spec->first_row, spec->rows, samples);
     for (uint32_t f = 0; f < content->n_fields; f++) {
         bool chosen = spec->fields == 0 || (spec->fields >> f & 1) != 0;
@@ -222,7 +223,7 @@ void kit_batch_begin(struct kit_batch *batch, const struct fby_job_spec *spec,
     assert_int_equal(header->first_row, spec->first_row);
     assert_int_equal(header->rows, spec->rows);
     assert_ok(fby_layout_of_content(
-        &spec->prepared->content, spec->fields, spec->rows, layout, NULL));
+        &spec->dataset_plan->content, spec->fields, spec->rows, layout, NULL));
     assert_int_equal(header->n_fields, layout->n_fields);
     for (uint32_t i = 0; i < layout->n_fields; i++) {
         const struct fby_raw_field *field = &layout->fields[i];

@@ -8,8 +8,8 @@
 #include "proto/layout.h"
 #include "proto/wire.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/job.h"
-#include "worker/prepared.h"
+#include "worker/plan/dataset_plan.h"
+#include "worker/stages/job.h"
 
 /* A test with a sandbox of its own, which is its *state. */
 #define IN_SANDBOX(test) \
@@ -18,10 +18,10 @@
 enum { KIT_CLASSES = 3, KIT_EACH = 8, KIT_SAMPLES = 24, KIT_BATCH = 8 };
 
 struct kit {
-    struct sandbox      *sandbox;
-    struct fby_prepared *prepared;
-    struct fby_buffer    content; /* canonical bytes */
-    const char          *location;
+    struct sandbox          *sandbox;
+    struct fby_dataset_plan *dataset_plan;
+    struct fby_buffer        content; /* canonical bytes */
+    const char              *location;
 };
 
 /* KIT_SAMPLES JPEGs in KIT_CLASSES class folders of the sandbox's root `data`,

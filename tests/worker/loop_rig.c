@@ -135,7 +135,7 @@ static void wire_close(void)
 
 void wire_expect_nothing(struct rig *rig)
 {
-    fby_shell_flush(&rig->shell);
+    fby_loop_flush(&rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         if (!wire.sent[i].heard) {
             const uint8_t *frame = zmq_msg_data(&wire.sent[i].frame);
@@ -147,7 +147,7 @@ void wire_expect_nothing(struct rig *rig)
 /* Each client has its own connection: only the order within it is visible. */
 static struct sent *next_sent(const struct party *to)
 {
-    fby_shell_flush(&to->rig->shell);
+    fby_loop_flush(&to->rig->loop);
     for (unsigned i = 0; i < wire.n; i++) {
         struct sent *sent = &wire.sent[i];
         if (!sent->heard && sent->to.size == to->routing.size &&
@@ -225,7 +225,7 @@ void wire_hear_batch(const struct party *to, const struct fby_job_spec *spec,
 
 /* ---- The loop ------------------------------------------------------------ */
 
-static void open_stages(struct shell *shell)
+static void open_stages(struct loop *loop)
 {
     const struct fby_stages_config config = {.fetch_threads = 1,
         .transform_threads                                  = 1,
@@ -233,7 +233,7 @@ static void open_stages(struct shell *shell)
         .fetch_bytes                                        = 1 << 20,
         .scratch_bytes                                      = 4 << 20,
         .encode_bytes                                       = 8 << 20};
-    assert_ok(fby_stages_create(&config, &shell->stages));
+    assert_ok(fby_stages_create(&config, &loop->stages));
 }
 
 static uint64_t or_plenty(uint64_t bytes)
@@ -241,28 +241,28 @@ static uint64_t or_plenty(uint64_t bytes)
     return bytes > 0 ? bytes : PLENTY;
 }
 
-static void open_shell(struct shell *shell, const struct sandbox *sandbox,
-    struct rig_limits limits)
+static void open_loop(
+    struct loop *loop, const struct sandbox *sandbox, struct rig_limits limits)
 {
-    const struct fby_contents_config contents = {.roots = sandbox->roots,
-        .cache_dir                                      = "",
-        .threads                                        = 1,
-        .waiting                                        = 16,
-        .known                                          = 2};
-    *shell          = (struct shell){.options = fby_worker_defaults(),
-                 .instance                    = {4711},
-                 .session_config              = fby_session_defaults(),
-                 .router                      = &router,
-                 .signal_fd                   = -1,
-                 .now_ns                      = 1000 * FBY_NS_PER_S};
+    const struct fby_plan_cache_config plans = {.roots = sandbox->roots,
+        .cache_dir                                     = "",
+        .threads                                       = 1,
+        .waiting                                       = 16,
+        .known                                         = 2};
+    *loop           = (struct loop){.options = fby_worker_defaults(),
+                  .instance                  = {4711},
+                  .session_config            = fby_session_defaults(),
+                  .router                    = &router,
+                  .signal_fd                 = -1,
+                  .now_ns                    = 1000 * FBY_NS_PER_S};
     uint64_t window = limits.window > 0 ? limits.window : WINDOW;
-    shell->options.send_window_bytes  = window;
-    shell->session_config.send_window = window;
-    fby_budget_init(&shell->budget, or_plenty(limits.budget));
-    shell->memory = fby_memory_create(or_plenty(limits.memory));
-    assert_ok(fby_arenas_create(shell->memory, &shell->arenas));
-    assert_ok(fby_contents_create(&contents, &shell->contents));
-    open_stages(shell);
+    loop->options.send_window_bytes  = window;
+    loop->session_config.send_window = window;
+    fby_budget_init(&loop->budget, or_plenty(limits.budget));
+    loop->memory = fby_memory_create(or_plenty(limits.memory));
+    assert_ok(fby_arenas_create(loop->memory, &loop->arenas));
+    assert_ok(fby_plan_cache_create(&plans, &loop->plans));
+    open_stages(loop);
 }
 
 static void open_all(struct rig *rig, void **state, const char *more,
@@ -270,7 +270,7 @@ static void open_all(struct rig *rig, void **state, const char *more,
 {
     wire_open();
     kit_open(&rig->kit, *state, more, rule);
-    open_shell(&rig->shell, *state, limits);
+    open_loop(&rig->loop, *state, limits);
 }
 
 void rig_open(struct rig *rig, void **state)
@@ -291,51 +291,51 @@ void rig_open_content(
 
 void rig_collect(struct rig *rig)
 {
-    fby_arenas_collect(rig->shell.arenas, fby_shell_ask_freed, &rig->shell);
+    fby_arenas_collect(rig->loop.arenas, fby_loop_ask_freed, &rig->loop);
 }
 
 void rig_collect_all(struct rig *rig)
 {
-    struct shell *shell   = &rig->shell;
+    struct loop  *loop    = &rig->loop;
     struct pollfd ready[] = {
-        {.fd = fby_arenas_fd(shell->arenas), .events = POLLIN},
-        {.fd = fby_stages_fd(shell->stages), .events = POLLIN}};
+        {.fd = fby_arenas_fd(loop->arenas), .events = POLLIN},
+        {.fd = fby_stages_fd(loop->stages), .events = POLLIN}};
     rig_collect(rig);
-    while (fby_memory_counts(shell->memory).used > 0) {
+    while (fby_memory_counts(loop->memory).used > 0) {
         if (poll(ready, 2, PATIENCE_MS) < 1) {
             fail_msg("memory is never released");
         }
-        fby_shell_take_events(shell); /* which may hold a cancelled batch */
+        fby_loop_take_events(loop); /* which may hold a cancelled batch */
         rig_collect(rig);
     }
-    assert_int_equal(rig->shell.budget.charged, 0);
+    assert_int_equal(rig->loop.budget.charged, 0);
 }
 
 void rig_close(struct rig *rig)
 {
-    struct shell *shell = &rig->shell;
-    for (struct peer *peer = shell->peers; peer != NULL; peer = peer->next) {
-        fby_shell_peer_bye(shell, peer);
+    struct loop *loop = &rig->loop;
+    for (struct peer *peer = loop->peers; peer != NULL; peer = peer->next) {
+        fby_loop_peer_bye(loop, peer);
     }
-    assert_null(shell->works);
-    assert_null(shell->opens);
-    fby_stages_destroy(&shell->stages);
+    assert_null(loop->works);
+    assert_null(loop->opens);
+    fby_stages_destroy(&loop->stages);
     wire_close();
     rig_collect(rig);
-    fby_shell_peers_sweep(shell);
-    assert_null(shell->peers);
-    assert_int_equal(shell->budget.charged + shell->budget.entitled, 0);
-    assert_int_equal(fby_memory_counts(shell->memory).used, 0);
-    fby_contents_destroy(&shell->contents);
-    fby_arenas_destroy(&shell->arenas);
-    fby_memory_destroy(&shell->memory);
-    fby_buffer_fini(&shell->frame);
+    fby_loop_peers_sweep(loop);
+    assert_null(loop->peers);
+    assert_int_equal(loop->budget.charged + loop->budget.entitled, 0);
+    assert_int_equal(fby_memory_counts(loop->memory).used, 0);
+    fby_plan_cache_destroy(&loop->plans);
+    fby_arenas_destroy(&loop->arenas);
+    fby_memory_destroy(&loop->memory);
+    fby_buffer_fini(&loop->frame);
     kit_close(&rig->kit);
 }
 
-static bool is_at_work(const struct shell *shell)
+static bool is_at_work(const struct loop *loop)
 {
-    for (const struct work *w = shell->works; w != NULL; w = w->next) {
+    for (const struct work *w = loop->works; w != NULL; w = w->next) {
         if (w->job->ready_chunks < w->job->layout.n_chunks) {
             return true;
         }
@@ -345,13 +345,12 @@ static bool is_at_work(const struct shell *shell)
 
 void rig_make(struct rig *rig)
 {
-    struct shell *shell = &rig->shell;
-    struct pollfd ready = {
-        .fd = fby_stages_fd(shell->stages), .events = POLLIN};
-    fby_shell_take_events(shell);
-    while (is_at_work(shell)) {
+    struct loop  *loop  = &rig->loop;
+    struct pollfd ready = {.fd = fby_stages_fd(loop->stages), .events = POLLIN};
+    fby_loop_take_events(loop);
+    while (is_at_work(loop)) {
         poll(&ready, 1, -1); /* CTest's time-out guards */
-        fby_shell_take_events(shell);
+        fby_loop_take_events(loop);
     }
 }
 
@@ -376,8 +375,8 @@ void party_say(struct party *party, const struct fby_message *message)
     if (fby_message_encode(message, &frame, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    fby_shell_take_frame(
-        &party->rig->shell, &party->routing, frame.data, frame.size);
+    fby_loop_take_frame(
+        &party->rig->loop, &party->routing, frame.data, frame.size);
     fby_buffer_fini(&frame);
 }
 
@@ -399,14 +398,14 @@ void party_hello(struct party *party)
 
 void party_ask_open(struct party *party, const struct fby_open *open)
 {
-    struct shell *shell = &party->rig->shell;
+    struct loop  *loop  = &party->rig->loop;
     struct pollfd ended = {
-        .fd = fby_contents_fd(shell->contents), .events = POLLIN};
+        .fd = fby_plan_cache_fd(loop->plans), .events = POLLIN};
     party_say(
         party, &(struct fby_message){.type = FBY_MSG_OPEN, .open = *open});
-    while (shell->opens != NULL) {
+    while (loop->opens != NULL) {
         poll(&ended, 1, -1);
-        fby_shell_opens_ended(shell);
+        fby_loop_opens_ended(loop);
     }
 }
 
@@ -424,20 +423,20 @@ void party_open(struct party *party)
 
 struct fby_job_spec rig_spec(const struct rig *rig, uint64_t step)
 {
-    return (struct fby_job_spec){.prepared = rig->kit.prepared,
-        .seed                              = 11,
-        .epoch                             = 2,
-        .step                              = step,
-        .rows                              = KIT_BATCH};
+    return (struct fby_job_spec){.dataset_plan = rig->kit.dataset_plan,
+        .seed                                  = 11,
+        .epoch                                 = 2,
+        .step                                  = step,
+        .rows                                  = KIT_BATCH};
 }
 
 struct fby_request party_wants(
     const struct party *party, const struct fby_job_spec *spec)
 {
     return (struct fby_request){.session = party->session,
-        .content                         = spec->prepared->content_digest,
-        .data                            = spec->prepared->data_digest,
-        .fingerprint                     = spec->prepared->fingerprint,
+        .content                         = spec->dataset_plan->content_digest,
+        .data                            = spec->dataset_plan->data_digest,
+        .fingerprint                     = spec->dataset_plan->fingerprint,
         .seed                            = spec->seed,
         .epoch                           = spec->epoch,
         .step                            = spec->step,
@@ -477,8 +476,7 @@ void party_bye(struct party *party)
 
 struct fby_session_state party_state(const struct party *party)
 {
-    const struct peer *peer =
-        fby_shell_peer(&party->rig->shell, party->session);
+    const struct peer *peer = fby_loop_peer(&party->rig->loop, party->session);
     assert_non_null(peer);
     return fby_session_state(peer->session);
 }

@@ -11,11 +11,11 @@
 #include "tests/test.h"
 
 #include "tests/worker/kit.h"
-#include "worker/shell.h"
+#include "worker/loop/loop.h"
 
 struct rig {
-    struct shell shell;
-    struct kit   kit;
+    struct loop loop;
+    struct kit  kit;
 };
 
 struct party { /* a client, as the loop sees it */

@@ -8,7 +8,7 @@
 #include "tests/test.h"
 
 #include "common/clock.h"
-#include "worker/session.h"
+#include "worker/session/session.h"
 
 #define S FBY_NS_PER_S
 enum { BATCH = 100, MANY = 8 };

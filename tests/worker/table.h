@@ -1,4 +1,4 @@
-/* table.h - a table of NumPy columns in a sandbox, and contents over it. */
+/* table.h - a table of NumPy columns in a sandbox, and plans over it. */
 #ifndef FBY_TESTS_WORKER_TABLE_H
 #define FBY_TESTS_WORKER_TABLE_H
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/worker/loop_rig.h"
-#include "worker/stages_private.h"
+#include "worker/stages/state.h"
 
 /* ---- No room ------------------------------------------------------------- */
 
@@ -44,12 +44,12 @@ static void beyond_the_budget_a_request_is_answered_busy(void **state)
     }
     struct fby_request_id third = party_request(&a, &spec);
     expect_busy(&a, third);
-    assert_int_equal(rig.shell.counts.busy, 1);
-    assert_int_equal(rig.shell.counts.requests, 2);
+    assert_int_equal(rig.loop.counts.busy, 1);
+    assert_int_equal(rig.loop.counts.requests, 2);
     assert_int_equal(party_state(&a).charged, 2 * batch_bytes(&rig));
     spec.step                  = 1; /* it joins: that takes no memory */
     struct fby_request_id join = party_request(&a, &spec);
-    assert_int_equal(rig.shell.counts.joined, 1);
+    assert_int_equal(rig.loop.counts.joined, 1);
     party_cancel(&a, join);
     assert_int_equal(party_state(&a).open, 2);
     rig_close(&rig);
@@ -69,7 +69,7 @@ static void a_batch_without_memory_is_answered_busy(void **state)
     expect_busy(&a, second);
     assert_int_equal(party_state(&a).open, 1);
     assert_int_equal(party_state(&a).charged, batch_bytes(&rig));
-    assert_null(rig.shell.works->next);
+    assert_null(rig.loop.works->next);
     rig_close(&rig);
 }
 
@@ -82,9 +82,9 @@ static void a_batch_beyond_all_budget_names_both_numbers(void **state)
     a.max_bytes              = UINT64_MAX;
     party_hello(&a);
     wire_hear(&a, FBY_MSG_REFUSED); /* not even the least */
-    rig.shell.budget.total = 24767 + 65536;
+    rig.loop.budget.total = 24767 + 65536;
     party_open(&a);
-    rig.shell.budget.total          = 24767;
+    rig.loop.budget.total           = 24767;
     struct fby_request_id    id     = party_request(&a, &spec);
     const struct fby_cannot *cannot = &wire_hear(&a, FBY_MSG_CANNOT)->cannot;
     assert_int_equal(cannot->request.value, id.value);
@@ -92,10 +92,10 @@ static void a_batch_beyond_all_budget_names_both_numbers(void **state)
     assert_string_equal(cannot->text,
         "the batch takes 24768 bytes, this worker has 24767 for batches; "
         "raise its --memory or make the batch smaller");
-    assert_int_equal(rig.shell.counts.cannot, 1);
-    rig.shell.budget.total = 24768 + 65536;
+    assert_int_equal(rig.loop.counts.cannot, 1);
+    rig.loop.budget.total = 24768 + 65536;
     party_request(&a, &spec);
-    assert_int_equal(rig.shell.counts.requests, 1);
+    assert_int_equal(rig.loop.counts.requests, 1);
     rig_close(&rig);
 }
 
@@ -115,7 +115,7 @@ static void a_batch_beyond_the_slot_names_both_numbers(void **state)
         "the batch takes 24584 bytes, the client has room for 24583");
     a.max_bytes = 24584;
     party_request(&a, &spec);
-    assert_int_equal(rig.shell.counts.requests, 1);
+    assert_int_equal(rig.loop.counts.requests, 1);
     wire_hear(&a, FBY_MSG_HEADER);
     wire_expect_nothing(&rig);
     rig_close(&rig);
@@ -139,13 +139,13 @@ static void a_surplus_is_shed_for_a_session_below_its_share(void **state)
     for (spec.epoch = 0; spec.epoch < 10; spec.epoch++) {
         party_request(&a[who[spec.epoch]], &spec);
     }
-    assert_int_equal(rig.shell.counts.requests, 10);
-    rig.shell.budget.total     = 11 * batch_bytes(&rig) - 1;
+    assert_int_equal(rig.loop.counts.requests, 10);
+    rig.loop.budget.total      = 11 * batch_bytes(&rig) - 1;
     struct fby_request_id want = party_request(&a[2], &spec);
     expect_busy(&a[2], want);
     const struct fby_lost *lost = &wire_hear(&a[1], FBY_MSG_LOST)->lost;
     assert_int_equal(lost->request.value, 5);
-    assert_int_equal(rig.shell.counts.lost, 1);
+    assert_int_equal(rig.loop.counts.lost, 1);
     assert_int_equal(party_state(&a[1]).open, 4);
     assert_int_equal(party_state(&a[0]).open, 3);
     rig_close(&rig);
@@ -161,7 +161,7 @@ static void other_content_data_and_fingerprint_have_their_own_answers(
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
-    struct fby_prepared *own = rig.kit.prepared;
+    struct fby_dataset_plan *own = rig.kit.dataset_plan;
     own->content_digest.bytes[3] ^= 1;
     struct fby_request_id          id = party_request(&a, &spec);
     const struct fby_send_content *send =
@@ -187,7 +187,7 @@ static void other_content_data_and_fingerprint_have_their_own_answers(
         &wire_hear(&a, FBY_MSG_WRONG_FINGERPRINT)->wrong_fingerprint;
     assert_int_equal(wrong->request.value, id.value);
     assert_true(fby_digest_equal(&wrong->fingerprint, &own->fingerprint));
-    assert_int_equal(rig.shell.counts.requests, 0);
+    assert_int_equal(rig.loop.counts.requests, 0);
     rig_close(&rig);
 }
 
@@ -205,7 +205,7 @@ static void a_failed_batch_is_reported_to_all_its_clients(void **state)
         party_open(&a[i]);
         party_request(&a[i], &spec);
     }
-    uint64_t sample = rig.shell.works->job->samples[0];
+    uint64_t sample = rig.loop.works->job->samples[0];
     wire_hear(&a[1], FBY_MSG_HEADER);
     wire_hear(&a[0], FBY_MSG_HEADER);
     rig_make(&rig);
@@ -219,8 +219,8 @@ static void a_failed_batch_is_reported_to_all_its_clients(void **state)
         assert_non_null(strstr(cannot->text, cannot->key));
         assert_int_equal(party_state(&a[i]).open, 0);
     }
-    assert_int_equal(rig.shell.counts.cannot, 2);
-    assert_null(rig.shell.works);
+    assert_int_equal(rig.loop.counts.cannot, 2);
+    assert_null(rig.loop.works);
     rig_collect_all(&rig);
     wire_expect_nothing(&rig);
     rig_close(&rig);
@@ -242,7 +242,7 @@ static void end_names_the_rows_that_were_replaced(void **state)
         party_request(&a, &spec);
         rig_make(&rig);
         uint64_t samples[KIT_BATCH];
-        memcpy(samples, rig.shell.works->job->samples, sizeof(samples));
+        memcpy(samples, rig.loop.works->job->samples, sizeof(samples));
         wire_hear(&a, FBY_MSG_HEADER);
         wire_hear_chunk(&a);
         wire_hear_chunk(&a);
@@ -269,17 +269,17 @@ static void end_names_the_rows_that_were_replaced(void **state)
 static const struct fby_message *fail_with(
     struct party *a, fby_err err, enum fby_message_type type)
 {
-    struct shell                *shell   = &a->rig->shell;
+    struct loop                 *loop    = &a->rig->loop;
     struct fby_job_spec          spec    = rig_spec(a->rig, 1);
     const struct fby_job_failure failure = {
         .err = err, .sample = 13, .offset = 4567, .why = {"what was wrong"}};
     party_request(a, &spec);
-    struct fby_job *job = fby_job_hold(shell->works->job);
+    struct fby_job *job = fby_job_hold(loop->works->job);
     assert_true(fby_job_fail(job, &failure));
     assert_false(fby_job_fail(job, &failure));
-    fby_stages_tell(shell->stages, job, NULL);
-    fby_shell_take_events(shell);
-    assert_null(shell->works);
+    fby_stages_tell(loop->stages, job, NULL);
+    fby_loop_take_events(loop);
+    assert_null(loop->works);
     fby_job_release(&job);
     assert_int_equal(party_state(a).open, 0);
     return wire_hear(a, type);
@@ -297,7 +297,7 @@ static void the_cause_of_a_failure_decides_the_message(void **state)
     rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
     party_open(&a);
-    const struct fby_dataset *dataset = rig.kit.prepared->dataset;
+    const struct fby_dataset *dataset = rig.kit.dataset_plan->dataset;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct fby_row_key       key;
         const struct fby_cannot *cannot =
@@ -310,18 +310,18 @@ static void the_cause_of_a_failure_decides_the_message(void **state)
         assert_int_equal(cannot->offset, 4567);
         assert_string_equal(cannot->text, "what was wrong");
     }
-    assert_int_equal(rig.shell.counts.cannot, 4);
+    assert_int_equal(rig.loop.counts.cannot, 4);
     const struct fby_stale_data *stale =
         &fail_with(&a, FBY_STALE, FBY_MSG_STALE_DATA)->stale_data;
     assert_int_equal(stale->request.value, a.newest);
     assert_false(stale->data.known);
     assert_string_equal(stale->shard, fby_dataset_shard_name(dataset, 0));
     assert_string_equal(stale->text, "what was wrong");
-    assert_int_equal(rig.shell.counts.cannot, 5);
+    assert_int_equal(rig.loop.counts.cannot, 5);
     const struct fby_busy *busy = &fail_with(&a, FBY_AGAIN, FBY_MSG_BUSY)->busy;
     check_busy(busy, (struct fby_request_id){a.newest});
-    assert_int_equal(rig.shell.counts.cannot, 5);
-    assert_int_equal(rig.shell.counts.busy, 1);
+    assert_int_equal(rig.loop.counts.cannot, 5);
+    assert_int_equal(rig.loop.counts.busy, 1);
     rig_collect_all(&rig);
     rig_close(&rig);
 }
@@ -354,10 +354,10 @@ static void chunks_of_another_coding_are_made_for_their_own_client(void **state)
     struct fby_request_id first  = request_coded(&a, &spec, any);
     struct fby_request_id second = request_coded(&a, &spec, stored);
     struct fby_request_id third  = request_coded(&a, &spec, any);
-    assert_int_equal(rig.shell.counts.joined, 1);
-    assert_int_equal(rig.shell.works->job->coding[0].codec, FBY_CODEC_STORE);
+    assert_int_equal(rig.loop.counts.joined, 1);
+    assert_int_equal(rig.loop.works->job->coding[0].codec, FBY_CODEC_STORE);
     assert_int_equal(
-        rig.shell.works->next->job->coding[0].codec, FBY_CODEC_PACK);
+        rig.loop.works->next->job->coding[0].codec, FBY_CODEC_PACK);
     rig_make(&rig);
     wire_hear_batch(&a, &spec, first);
     wire_hear_batch(&a, &spec, second);
@@ -379,9 +379,9 @@ static void work_is_joined_by_requests_of_the_same_coding(void **state)
     party_open(&a);
     for (uint64_t i = 0; i < 5; i++) {
         request_coded(&a, &spec, choices[i]);
-        assert_int_equal(rig.shell.counts.joined, joined[i]);
+        assert_int_equal(rig.loop.counts.joined, joined[i]);
     }
-    assert_int_equal(rig.shell.works->job->coding[0].filter, FBY_FILTER_NONE);
+    assert_int_equal(rig.loop.works->job->coding[0].filter, FBY_FILTER_NONE);
     rig_make(&rig);
     for (uint64_t i = 0; i < 5; i++) {
         wire_hear_batch(&a, &spec, (struct fby_request_id){i + 1});
@@ -413,7 +413,7 @@ static void choices_must_match_the_fields(void **state)
     assert_int_equal(cannot->code, FBY_CANNOT_REQUEST);
     assert_string_equal(cannot->text,
         "filter 255 and codec 2 are not for field 1 of the request");
-    assert_null(rig.shell.works);
+    assert_null(rig.loop.works);
     rig_close(&rig);
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <zmq.h>
 
-#include "worker/arena.h"
+#include "worker/stages/arena.h"
 
 enum { SIZE = 1 << 20 };
 

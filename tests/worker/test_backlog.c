@@ -5,7 +5,7 @@
 
 #include "common/clock.h"
 #include "tests/worker/kit.h"
-#include "worker/backlog.h"
+#include "worker/stages/backlog.h"
 
 enum { MEMORY = 16 << 20, TASKS = 100, JOBS = 8, PATIENCE_S = 20 };
 
@@ -57,10 +57,10 @@ static struct fby_job *add_job(
 static struct fby_job *add(struct bench *bench, uint64_t seed, uint64_t step)
 {
     return add_job(
-        bench, &(struct fby_job_spec){.prepared = bench->kit.prepared,
-                   .seed                        = seed,
-                   .step                        = step,
-                   .rows                        = 2});
+        bench, &(struct fby_job_spec){.dataset_plan = bench->kit.dataset_plan,
+                   .seed                            = seed,
+                   .step                            = step,
+                   .rows                            = 2});
 }
 
 /* Take the next row, which must be one of `job`. */
@@ -133,7 +133,7 @@ static void epochs_come_before_steps_and_steps_before_rows(void **state)
     struct bench bench;
     bench_open(&bench, state);
     struct fby_job_spec spec = {
-        .prepared = bench.kit.prepared, .epoch = 1, .rows = 2};
+        .dataset_plan = bench.kit.dataset_plan, .epoch = 1, .rows = 2};
     const struct fby_job *last   = add_job(&bench, &spec);
     spec.epoch                   = 0;
     spec.step                    = 1;

@@ -1,7 +1,7 @@
 /* The budget's promises. */
 #include "tests/test.h"
 
-#include "worker/budget.h"
+#include "worker/session/budget.h"
 
 static struct fby_budget budget_of(uint64_t total)
 {

@@ -22,8 +22,8 @@ static void batches_are_sent_in_the_order_of_epochs_and_steps(void **state)
         party_request(&a, &specs[i]);
     }
     rig_make(&rig);
-    fby_shell_flush(&rig.shell); /* once is enough */
-    assert_int_equal(rig.shell.counts.batches, 4);
+    fby_loop_flush(&rig.loop); /* once is enough */
+    assert_int_equal(rig.loop.counts.batches, 4);
     wire_hear_batch(&a, &specs[2], (struct fby_request_id){3});
     wire_hear_batch(&a, &specs[3], (struct fby_request_id){4});
     wire_hear_batch(&a, &specs[1], (struct fby_request_id){2});
@@ -35,7 +35,7 @@ static void check_device_list(
     const struct rig *rig, const struct fby_recipe *recipe)
 {
     const struct fby_field_content *image =
-        &rig->kit.prepared->content.fields[0];
+        &rig->kit.dataset_plan->content.fields[0];
     struct fby_digest behaviour = fby_device_list_behaviour(image);
     struct fby_buffer list      = {0};
     fby_device_list_encode(image, &list);
@@ -131,8 +131,8 @@ static void requests_that_differ_in_anything_share_no_work(void **state)
         wire_hear_batch(
             &a, &specs[i], (struct fby_request_id){(uint64_t)i + 1});
     }
-    assert_int_equal(rig.shell.counts.joined, 0);
-    assert_int_equal(rig.shell.counts.batches, N);
+    assert_int_equal(rig.loop.counts.joined, 0);
+    assert_int_equal(rig.loop.counts.batches, N);
     rig_close(&rig);
 }
 
@@ -147,21 +147,21 @@ static void the_same_rows_are_made_once(void **state)
     struct fby_request_id first  = party_request(&a, &spec);
     spec.fields                  = 3;
     struct fby_request_id second = party_request(&a, &spec);
-    assert_int_equal(rig.shell.counts.joined, 1);
-    assert_int_equal(rig.shell.counts.requests, 2);
-    assert_null(rig.shell.works->next);
+    assert_int_equal(rig.loop.counts.joined, 1);
+    assert_int_equal(rig.loop.counts.requests, 2);
+    assert_null(rig.loop.works->next);
     rig_make(&rig);
     spec.fields                 = 0;
     struct fby_request_id third = party_request(&a, &spec); /* all is ready */
-    assert_int_equal(rig.shell.counts.joined, 2);
+    assert_int_equal(rig.loop.counts.joined, 2);
     wire_hear_batch(&a, &spec, first);
     spec.fields = 3;
     wire_hear_batch(&a, &spec, second);
     spec.fields = 0;
     wire_hear_batch(&a, &spec, third);
-    assert_null(rig.shell.works);
-    assert_int_equal(rig.shell.counts.copied_chunks, 4);
-    assert_int_equal(rig.shell.counts.chunks, 6);
+    assert_null(rig.loop.works);
+    assert_int_equal(rig.loop.counts.copied_chunks, 4);
+    assert_int_equal(rig.loop.counts.chunks, 6);
     rig_close(&rig);
 }
 
@@ -213,7 +213,7 @@ static void bytes_in_flight_do_not_change(void **state)
         frame + FBY_CHUNK_PREFIX, wire_frame() + FBY_CHUNK_PREFIX, 1000);
     expect_chunk(&two.a, two.of_a, 1);
     expect_chunk(&two.b, two.of_b, 1);
-    assert_int_equal(rig.shell.counts.copied_chunks, 2);
+    assert_int_equal(rig.loop.counts.copied_chunks, 2);
     wire_hear(&two.a, FBY_MSG_END);
     wire_hear(&two.b, FBY_MSG_END);
     wire_expect_nothing(&rig);
@@ -242,7 +242,7 @@ static void a_chunk_no_longer_in_flight_is_not_copied(void **state)
     wire_hear(&b, FBY_MSG_HEADER);
     expect_chunk(&b, of_b, 0);
     assert_ptr_equal(wire_frame(), frame);
-    assert_int_equal(rig.shell.counts.copied_chunks, 0);
+    assert_int_equal(rig.loop.counts.copied_chunks, 0);
     rig_close(&rig);
 }
 
@@ -265,7 +265,7 @@ static void the_same_request_is_sent_again_in_place(void **state)
     wire_hear(&a, FBY_MSG_HEADER);
     expect_chunk(&a, id, 0);
     assert_ptr_equal(wire_frame(), frame);
-    assert_int_equal(rig.shell.counts.copied_chunks, 0);
+    assert_int_equal(rig.loop.counts.copied_chunks, 0);
     rig_close(&rig);
 }
 
@@ -275,12 +275,12 @@ static const struct fby_end *make_and_hear_end(
     struct fby_job_spec spec = rig_spec(rig, 1);
     party_request(a, &spec);
     rig_make(rig);
-    struct fby_job *job                            = rig->shell.works->job;
-    job->spec.prepared->content.bucket_by.n_bounds = bounds;
+    struct fby_job *job                                = rig->loop.works->job;
+    job->spec.dataset_plan->content.bucket_by.n_bounds = bounds;
     atomic_store(&job->fetch_ns, 100);
     atomic_store(&job->transform_ns, 20);
     atomic_store(&job->encode_ns, 3);
-    job->begun_ns = rig->shell.now_ns - took_ns;
+    job->begun_ns = rig->loop.now_ns - took_ns;
     wire_hear(a, FBY_MSG_HEADER);
     expect_chunk(a, (struct fby_request_id){a->newest}, 0);
     expect_chunk(a, (struct fby_request_id){a->newest}, 1);
@@ -314,8 +314,8 @@ static void end_names_the_samples_of_a_batch_of_buckets(void **state)
     const struct fby_job_spec spec = rig_spec(&rig, 1);
     struct party              a    = party_of(&rig, 1);
     party_open(&a);
-    assert_ok(
-        fby_prepared_order(spec.prepared, spec.seed, spec.epoch, &order, &why));
+    assert_ok(fby_dataset_plan_order(
+        spec.dataset_plan, spec.seed, spec.epoch, &order, &why));
     fby_order_fill(order, spec.step, 0, KIT_BATCH, samples);
     const struct fby_end *end = make_and_hear_end(&rig, &a, 0, 1);
     assert_int_equal(end->n_samples, KIT_BATCH);
@@ -335,7 +335,7 @@ static void open_stuck(struct two *two, struct rig *rig, void **state)
     wire_hear(&two->a, FBY_MSG_END);
     wire_expect_nothing(rig);
     wire_expect_nothing(rig); /* and no chunk is lost by trying again */
-    assert_int_equal(rig->shell.counts.chunks, 2);
+    assert_int_equal(rig->loop.counts.chunks, 2);
 }
 
 static void a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent(
@@ -349,9 +349,9 @@ static void a_chunk_that_cannot_be_copied_waits_until_it_can_be_sent(
     expect_chunk(&two.b, two.of_b, 1);
     const struct fby_end *end = &wire_hear(&two.b, FBY_MSG_END)->end;
     assert_int_equal(end->request.value, two.of_b.value);
-    assert_int_equal(rig.shell.counts.copied_chunks, 0);
-    assert_int_equal(rig.shell.counts.chunks, 4);
-    assert_int_equal(rig.shell.counts.lost + rig.shell.counts.busy, 0);
+    assert_int_equal(rig.loop.counts.copied_chunks, 0);
+    assert_int_equal(rig.loop.counts.chunks, 4);
+    assert_int_equal(rig.loop.counts.lost + rig.loop.counts.busy, 0);
     rig_close(&rig);
 }
 
@@ -362,7 +362,7 @@ static void a_request_that_waits_for_memory_can_be_cancelled(void **state)
     open_stuck(&two, &rig, state);
     party_cancel(&two.b, (struct fby_request_id){77});
     party_cancel(&two.b, two.of_b);
-    assert_null(rig.shell.works);
+    assert_null(rig.loop.works);
     wire_release();
     rig_collect_all(&rig);
     wire_expect_nothing(&rig);
@@ -384,7 +384,7 @@ static void cancelling_another_request_leaves_the_waiting_chunk(void **state)
     spec.fields                 = 2; /* the label: a page is enough */
     struct fby_request_id other = party_request(&two.b, &spec);
     expect_chunk(&two.a, two.of_a, 0);
-    assert_true(fby_shell_peer(&rig.shell, two.b.session)->is_stuck);
+    assert_true(fby_loop_peer(&rig.loop, two.b.session)->is_stuck);
     party_cancel(&two.b, other);
     wire_hear_chunk(&two.a);
     wire_hear(&two.a, FBY_MSG_END);
@@ -403,8 +403,8 @@ static void a_client_that_leaves_while_a_chunk_waits_is_sent_no_more(
     wire_release();
     wire_expect_nothing(&rig);
     rig_collect_all(&rig);
-    fby_shell_peers_sweep(&rig.shell);
-    assert_null(fby_shell_peer(&rig.shell, two.b.session));
+    fby_loop_peers_sweep(&rig.loop);
+    assert_null(fby_loop_peer(&rig.loop, two.b.session));
     rig_close(&rig);
 }
 
@@ -436,11 +436,11 @@ static void break_at(struct rig *rig, struct party *a, int n)
 {
     struct fby_job_spec   spec = rig_spec(rig, (uint64_t)n % 3);
     struct fby_request_id id   = party_request(a, &spec);
-    uint64_t              lost = rig->shell.counts.routes_lost;
+    uint64_t              lost = rig->loop.counts.routes_lost;
     rig_make(rig);
     wire_fail(n);
-    fby_shell_flush(&rig->shell);
-    assert_int_equal(rig->shell.counts.routes_lost, lost + 1);
+    fby_loop_flush(&rig->loop);
+    assert_int_equal(rig->loop.counts.routes_lost, lost + 1);
     for (int i = 0; i < n / 2; i++) {
         if (i == 0) {
             wire_hear(a, FBY_MSG_HEADER);
@@ -507,11 +507,11 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     wire_hear(&a, FBY_MSG_HEADER);
     expect_chunk(&a, id, 0);
     party_bye(&a);
-    assert_null(rig.shell.works);
-    assert_int_equal(rig.shell.budget.entitled, 0);
+    assert_null(rig.loop.works);
+    assert_int_equal(rig.loop.budget.entitled, 0);
     rig_collect(&rig);
-    fby_shell_peers_sweep(&rig.shell);
-    assert_non_null(fby_shell_peer(&rig.shell, a.session));
+    fby_loop_peers_sweep(&rig.loop);
+    assert_non_null(fby_loop_peer(&rig.loop, a.session));
     party_hello(&a);
     const struct fby_refused *refused =
         &wire_hear(&a, FBY_MSG_REFUSED)->refused;
@@ -519,8 +519,8 @@ static void a_client_that_left_is_recorded_until_its_memory_is_free(
     assert_string_equal(refused->text, "its last session is not forgotten yet");
     wire_release();
     rig_collect_all(&rig);
-    fby_shell_peers_sweep(&rig.shell);
-    assert_null(rig.shell.peers);
+    fby_loop_peers_sweep(&rig.loop);
+    assert_null(rig.loop.peers);
     party_hello(&a);
     wire_hear(&a, FBY_MSG_WELCOME);
     rig_close(&rig);
@@ -536,25 +536,24 @@ static void the_first_client_of_a_batch_may_leave_before_one_that_joined(
     open_two(&two, &rig);
     expect_chunk(&two.a, two.of_a, 0);
     expect_chunk(&two.b, two.of_b, 0);
-    size_t first =
-        FBY_CHUNK_PREFIX + rig.shell.works->job->chunks[0].wire_bytes;
+    size_t first = FBY_CHUNK_PREFIX + rig.loop.works->job->chunks[0].wire_bytes;
     party_bye(&two.a);
     wire_release();
     rig_collect(&rig);
-    fby_shell_peers_sweep(&rig.shell);
-    struct peer *a = fby_shell_peer(&rig.shell, two.a.session);
+    fby_loop_peers_sweep(&rig.loop);
+    struct peer *a = fby_loop_peer(&rig.loop, two.a.session);
     assert_non_null(a);
-    assert_true(rig.shell.budget.charged > 0);
+    assert_true(rig.loop.budget.charged > 0);
     assert_int_equal(
-        fby_session_state(a->session).charged, rig.shell.budget.charged);
+        fby_session_state(a->session).charged, rig.loop.budget.charged);
     party_credit(&two.b, first);
     expect_chunk(&two.b, two.of_b, 1);
     wire_hear(&two.b, FBY_MSG_END);
     wire_release();
     rig_collect_all(&rig);
-    fby_shell_peers_sweep(&rig.shell);
-    assert_null(fby_shell_peer(&rig.shell, two.a.session));
-    assert_non_null(fby_shell_peer(&rig.shell, two.b.session));
+    fby_loop_peers_sweep(&rig.loop);
+    assert_null(fby_loop_peer(&rig.loop, two.a.session));
+    assert_non_null(fby_loop_peer(&rig.loop, two.b.session));
     rig_close(&rig);
 }
 
@@ -567,9 +566,9 @@ static void a_cancelled_batch_gives_its_memory_back(void **state)
     expect_chunk(&two.a, two.of_a, 0);
     expect_chunk(&two.b, two.of_b, 0);
     party_cancel(&two.a, two.of_a);
-    assert_non_null(rig.shell.works);
+    assert_non_null(rig.loop.works);
     party_cancel(&two.b, two.of_b);
-    assert_null(rig.shell.works);
+    assert_null(rig.loop.works);
     wire_expect_nothing(&rig);
     wire_release();
     rig_collect_all(&rig);

@@ -7,7 +7,7 @@
 
 #include "pipeline/plan/substitute.h"
 #include "tests/worker/kit.h"
-#include "worker/stages.h"
+#include "worker/stages/stages.h"
 
 enum { MEMORY = 64 << 20 };
 
@@ -55,11 +55,11 @@ static void bench_close(struct bench *bench)
 
 static struct fby_job_spec spec_of(const struct bench *bench, uint64_t step)
 {
-    return (struct fby_job_spec){.prepared = bench->kit.prepared,
-        .seed                              = 5,
-        .epoch                             = 1,
-        .step                              = step,
-        .rows                              = KIT_BATCH};
+    return (struct fby_job_spec){.dataset_plan = bench->kit.dataset_plan,
+        .seed                                  = 5,
+        .epoch                                 = 1,
+        .step                                  = step,
+        .rows                                  = KIT_BATCH};
 }
 
 static struct fby_job *start(
@@ -189,7 +189,7 @@ static void a_chunk_that_does_not_shrink_is_stored(void **state)
 static uint64_t bytes_of_samples(const struct fby_job *job)
 {
     static const char         jpg[1][FBY_NAME_SIZE] = {"jpg"};
-    const struct fby_dataset *dataset = job->spec.prepared->dataset;
+    const struct fby_dataset *dataset = job->spec.dataset_plan->dataset;
     uint64_t                  bytes   = 0;
     for (uint32_t i = 0; i < job->spec.rows; i++) {
         struct fby_member member;

@@ -17,11 +17,11 @@ static void a_batch_is_sent_and_counted(void **state)
     party_open(&a);
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
-    const struct fby_job_chunk *chunk = rig.shell.works->job->chunks;
+    const struct fby_job_chunk *chunk = rig.loop.works->job->chunks;
     uint64_t wire_bytes = chunk[0].wire_bytes + chunk[1].wire_bytes;
     wire_hear_batch(&a, &spec, id);
     wire_expect_nothing(&rig);
-    const struct shell_counts *n = &rig.shell.counts;
+    const struct loop_counts *n = &rig.loop.counts;
     assert_int_equal(n->batches, 1);
     assert_int_equal(n->requests, 1);
     assert_int_equal(n->chunks, 2);
@@ -55,7 +55,7 @@ static void welcome_has_the_features_of_both(void **state)
     assert_int_equal(w->features, 1);
     assert_int_equal(w->send_window, 12345);
     assert_int_equal(w->open.n, 0);
-    assert_string_equal(rig.shell.peers->name, "job/0 at there");
+    assert_string_equal(rig.loop.peers->name, "job/0 at there");
     assert_int_equal(party_state(&a).route, 9);
     rig_close(&rig);
 }
@@ -85,8 +85,8 @@ static void only_version_ranges_with_ours_are_welcomed(void **state)
     assert_int_equal(refused->version_min, 1);
     assert_int_equal(refused->version_max, 1);
     assert_string_equal(refused->text, "no protocol version in common");
-    assert_null(rig.shell.peers);
-    assert_int_equal(rig.shell.counts.refused_clients, 1);
+    assert_null(rig.loop.peers);
+    assert_int_equal(rig.loop.counts.refused_clients, 1);
     hello_with_versions(&a, 1, 9);
     wire_hear(&a, FBY_MSG_WELCOME);
     rig_close(&rig);
@@ -97,17 +97,17 @@ static void a_frame_of_another_version_is_refused(void **state)
     struct rig rig;
     rig_open(&rig, state);
     struct party a = party_of(&rig, 1);
-    fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\2\1\0\0", 8);
+    fby_loop_take_frame(&rig.loop, &a.routing, "FBYM\2\1\0\0", 8);
     struct party stranger = a;
     stranger.session      = (struct fby_session_id){0};
     const struct fby_refused *refused =
         &wire_hear(&stranger, FBY_MSG_REFUSED)->refused;
     assert_int_equal(refused->code, FBY_REFUSED_VERSION);
-    assert_int_equal(rig.shell.counts.malformed, 1);
-    fby_shell_take_frame(&rig.shell, &a.routing, "FBYM\1\1\0\0\377", 9);
-    fby_shell_take_frame(&rig.shell, &a.routing, "hello", 5);
-    assert_int_equal(rig.shell.counts.malformed, 3);
-    assert_int_equal(rig.shell.counts.out_of_place, 0);
+    assert_int_equal(rig.loop.counts.malformed, 1);
+    fby_loop_take_frame(&rig.loop, &a.routing, "FBYM\1\1\0\0\377", 9);
+    fby_loop_take_frame(&rig.loop, &a.routing, "hello", 5);
+    assert_int_equal(rig.loop.counts.malformed, 3);
+    assert_int_equal(rig.loop.counts.out_of_place, 0);
     wire_expect_nothing(&rig);
     rig_close(&rig);
 }
@@ -167,7 +167,7 @@ static void a_full_worker_says_how_much_is_promised(void **state)
         "bytes are promised to others");
     party_hello(&a);
     wire_hear(&a, FBY_MSG_WELCOME);
-    assert_int_equal(rig.shell.counts.refused_clients, 1);
+    assert_int_equal(rig.loop.counts.refused_clients, 1);
     rig_close(&rig);
 }
 
@@ -194,7 +194,7 @@ static void a_session_is_known_by_its_route(void **state)
     other.routing.bytes[4] = 1;
     say_ping(&other, 5);
     wire_hear(&other, FBY_MSG_HELLO_FIRST);
-    assert_int_equal(rig.shell.counts.unknown_peers, 2);
+    assert_int_equal(rig.loop.counts.unknown_peers, 2);
     party_bye(&other); /* no session of this worker: not answered */
     wire_expect_nothing(&rig);
     say_ping(&a, 6);
@@ -202,7 +202,7 @@ static void a_session_is_known_by_its_route(void **state)
     party_bye(&a);
     say_ping(&a, 7);
     wire_hear(&a, FBY_MSG_HELLO_FIRST);
-    assert_int_equal(rig.shell.counts.unknown_peers, 3);
+    assert_int_equal(rig.loop.counts.unknown_peers, 3);
     rig_close(&rig);
 }
 
@@ -216,16 +216,16 @@ static void pong_names_what_is_open(void **state)
     party_request(&a, &spec);
     spec.step = 1;
     party_request(&a, &spec);
-    rig.shell.now_ns += 100 * S;
+    rig.loop.now_ns += 100 * S;
     say_ping(&a, UINT64_MAX);
     const struct fby_pong *pong = &wire_hear(&a, FBY_MSG_PONG)->pong;
     assert_int_equal(pong->sequence, UINT64_MAX);
     assert_int_equal(pong->instance.value, 4711);
     assert_int_equal(pong->open.n, 2);
     assert_int_equal(pong->open.at[0].value + pong->open.at[1].value, 3);
-    rig.shell.now_ns += 100 * S;
-    fby_shell_peers_sweep(&rig.shell);
-    assert_false(rig.shell.peers->has_left); /* it was heard */
+    rig.loop.now_ns += 100 * S;
+    fby_loop_peers_sweep(&rig.loop);
+    assert_false(rig.loop.peers->has_left); /* it was heard */
     rig_close(&rig);
 }
 
@@ -245,11 +245,11 @@ static void forbidden_messages_are_counted_and_dropped(void **state)
     party_request(&a, &spec);
     a.newest = 1;
     party_request(&a, &spec);
-    assert_int_equal(rig.shell.counts.out_of_place, 4);
-    assert_int_equal(rig.shell.counts.requests, 1);
+    assert_int_equal(rig.loop.counts.out_of_place, 4);
+    assert_int_equal(rig.loop.counts.requests, 1);
     party_cancel(&a, (struct fby_request_id){3});
     assert_int_equal(party_state(&a).open, 1);
-    assert_int_equal(rig.shell.counts.out_of_place, 4);
+    assert_int_equal(rig.loop.counts.out_of_place, 4);
     wire_hear(&a, FBY_MSG_HEADER);
     wire_expect_nothing(&rig);
     rig_close(&rig);
@@ -271,7 +271,7 @@ static void credit_lets_more_be_sent(void **state)
     assert_int_equal(party_state(&a).sent, bytes);
     party_credit(&a, bytes - 1);
     wire_expect_nothing(&rig);
-    rig.shell.peers->doubled_bytes = 10; /* which the session did not count */
+    rig.loop.peers->doubled_bytes = 10; /* which the session did not count */
     party_credit(&a, bytes + 10);
     assert_int_equal(party_state(&a).credited, bytes);
     wire_hear_chunk(&a);
@@ -291,21 +291,21 @@ static void a_silent_client_is_forgotten(void **state)
     party_open(&a);
     party_open(&b);
     party_request(&a, &spec);
-    rig.shell.now_ns += 120 * S;
-    fby_shell_peers_sweep(&rig.shell);
+    rig.loop.now_ns += 120 * S;
+    fby_loop_peers_sweep(&rig.loop);
     assert_int_equal(party_state(&a).open, 1);
     say_ping(&b, 1);
     wire_hear(&b, FBY_MSG_PONG);
-    rig.shell.now_ns += 1;
-    fby_shell_peers_sweep(&rig.shell);
-    assert_null(rig.shell.works);
+    rig.loop.now_ns += 1;
+    fby_loop_peers_sweep(&rig.loop);
+    assert_null(rig.loop.works);
     wire_hear(&a, FBY_MSG_HEADER);
     say_ping(&a, 1);
     wire_hear(&a, FBY_MSG_HELLO_FIRST);
     rig_collect_all(&rig);
-    fby_shell_peers_sweep(&rig.shell);
-    assert_null(fby_shell_peer(&rig.shell, a.session));
-    assert_non_null(fby_shell_peer(&rig.shell, b.session));
+    fby_loop_peers_sweep(&rig.loop);
+    assert_null(fby_loop_peer(&rig.loop, a.session));
+    assert_non_null(fby_loop_peer(&rig.loop, b.session));
     rig_close(&rig);
 }
 
@@ -327,8 +327,8 @@ static void opened_data_must_have_the_expected_digests(void **state)
     struct party a = party_of(&rig, 1);
     party_hello(&a);
     wire_hear(&a, FBY_MSG_WELCOME);
-    const struct fby_prepared *own  = rig.kit.prepared;
-    struct fby_open            open = kit_content(&a);
+    const struct fby_dataset_plan *own  = rig.kit.dataset_plan;
+    struct fby_open                open = kit_content(&a);
     open.data        = (struct fby_maybe_digest){true, own->data_digest};
     open.fingerprint = (struct fby_maybe_digest){true, own->fingerprint};
     party_ask_open(&a, &open);
@@ -365,7 +365,7 @@ static void say_open(struct party *party, uint64_t id)
 static unsigned count_opens(const struct rig *rig)
 {
     unsigned n = 0;
-    for (const struct waiting_open *o = rig->shell.opens; o; o = o->next) {
+    for (const struct waiting_open *o = rig->loop.opens; o; o = o->next) {
         n++;
     }
     return n;
@@ -396,7 +396,7 @@ static void a_session_waits_for_eight_openings_at_most(void **state)
     assert_non_null(strstr(failed->text, "8 contents"));
     say_open(&b, 3);
     assert_int_equal(count_opens(&rig), 9);
-    fby_shell_opens_progress(&rig.shell);
+    fby_loop_opens_progress(&rig.loop);
     assert_int_equal(wire_hear(&b, FBY_MSG_SCANNING)->scanning.open.value, 3);
     party_bye(&a);
     assert_int_equal(count_opens(&rig), 1);
@@ -417,19 +417,19 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     struct fby_request_id id = party_request(&a, &spec);
     rig_make(&rig);
     wire_hear(&a, FBY_MSG_HEADER);
-    fby_shell_leave(&rig.shell);
-    assert_int_equal(rig.shell.leave_until_ns, rig.shell.now_ns + 25 * S);
+    fby_loop_leave(&rig.loop);
+    assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns + 25 * S);
     struct fby_chunk chunk = wire_hear_chunk(&a);
     wire_hear(&a, FBY_MSG_LEAVE);
     struct fby_request_id late = party_request(&a, &spec);
     assert_int_equal(
         wire_hear(&a, FBY_MSG_LOST)->lost.request.value, late.value);
-    assert_int_equal(rig.shell.counts.lost, 1);
+    assert_int_equal(rig.loop.counts.lost, 1);
     party_hello(&b);
     assert_int_equal(
         wire_hear(&b, FBY_MSG_REFUSED)->refused.code, FBY_REFUSED_LEAVING);
-    fby_shell_leave_tick(&rig.shell);
-    assert_false(rig.shell.done);
+    fby_loop_leave_tick(&rig.loop);
+    assert_false(rig.loop.done);
     party_hello(&a); /* a known session may connect again */
     assert_int_equal(
         wire_hear(&a, FBY_MSG_WELCOME)->welcome.open.at[0].value, id.value);
@@ -438,8 +438,8 @@ static void a_leaving_worker_takes_nothing_new_and_ends_what_is_open(
     party_credit(&a, FBY_CHUNK_PREFIX + chunk.wire_bytes);
     wire_hear_chunk(&a);
     wire_hear(&a, FBY_MSG_END);
-    fby_shell_leave_tick(&rig.shell);
-    assert_true(rig.shell.done);
+    fby_loop_leave_tick(&rig.loop);
+    assert_true(rig.loop.done);
     rig_close(&rig);
 }
 
@@ -454,17 +454,17 @@ static void batches_open_at_the_deadline_are_given_back(void **state)
     rig_make(&rig);
     wire_hear(&a, FBY_MSG_HEADER);
     wire_hear_chunk(&a);
-    fby_shell_leave_tick(&rig.shell);
-    fby_shell_leave(&rig.shell);
+    fby_loop_leave_tick(&rig.loop);
+    fby_loop_leave(&rig.loop);
     wire_hear(&a, FBY_MSG_LEAVE);
-    rig.shell.now_ns += 25 * S - 1;
-    fby_shell_leave_tick(&rig.shell);
-    assert_false(rig.shell.done);
+    rig.loop.now_ns += 25 * S - 1;
+    fby_loop_leave_tick(&rig.loop);
+    assert_false(rig.loop.done);
     wire_expect_nothing(&rig);
-    fby_shell_leave(&rig.shell); /* asked twice: now */
-    assert_int_equal(rig.shell.leave_until_ns, rig.shell.now_ns);
-    fby_shell_leave_tick(&rig.shell);
-    assert_true(rig.shell.done);
+    fby_loop_leave(&rig.loop); /* asked twice: now */
+    assert_int_equal(rig.loop.leave_until_ns, rig.loop.now_ns);
+    fby_loop_leave_tick(&rig.loop);
+    assert_true(rig.loop.done);
     assert_int_equal(wire_hear(&a, FBY_MSG_LOST)->lost.request.value, id.value);
     rig_close(&rig);
 }
@@ -472,7 +472,7 @@ static void batches_open_at_the_deadline_are_given_back(void **state)
 /* ---- Counters ------------------------------------------------------------ */
 
 static uint64_t counter(
-    const struct fby_shell_counters *counters, const char *name)
+    const struct fby_loop_counters *counters, const char *name)
 {
     uint64_t value = UINT64_MAX;
     for (size_t i = 0; i < counters->n; i++) {
@@ -486,23 +486,23 @@ static uint64_t counter(
 
 static void every_counter_is_reported_by_its_name(void **state)
 {
-    static const char *const  names[] = {"batches", "wire_bytes", "raw_bytes",
-         "chunks", "requests", "joined", "busy", "lost", "cannot", "malformed",
-         "out_of_place", "unknown_peers", "routes_lost", "copied_chunks",
-         "refused_clients"};
-    struct rig                rig;
-    struct fby_shell_counters counters;
+    static const char *const names[] = {"batches", "wire_bytes", "raw_bytes",
+        "chunks", "requests", "joined", "busy", "lost", "cannot", "malformed",
+        "out_of_place", "unknown_peers", "routes_lost", "copied_chunks",
+        "refused_clients"};
+    struct rig               rig;
+    struct fby_loop_counters counters;
     rig_open(&rig, state);
     struct party        a    = party_of(&rig, 1);
     struct fby_job_spec spec = rig_spec(&rig, 0);
     party_open(&a);
     party_request(&a, &spec);
     rig_make(&rig);
-    uint64_t *counts = &rig.shell.counts.batches;
+    uint64_t *counts = &rig.loop.counts.batches;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         counts[i] = 1000 + i;
     }
-    fby_shell_count(&rig.shell, &counters);
+    fby_loop_count(&rig.loop, &counters);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_int_equal(counter(&counters, names[i]), 1000 + i);
     }

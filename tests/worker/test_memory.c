@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #include "common/clock.h"
-#include "worker/memory.h"
+#include "worker/stages/memory.h"
 
 enum { PAGE = 4096, MIB = 1 << 20 };
 

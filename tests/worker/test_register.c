@@ -19,23 +19,23 @@ struct pair { /* a worker's loop and its server */
 
 static void pair_open(struct pair *pair, void **state)
 {
-    struct fby_why why   = {{0}};
-    struct shell  *shell = &pair->rig.shell;
+    struct fby_why why  = {{0}};
+    struct loop   *loop = &pair->rig.loop;
     rig_open(&pair->rig, state);
     server_open(&pair->server);
-    shell->roots               = ((struct sandbox *)*state)->roots;
-    shell->zmq                 = zmq_ctx_new();
-    shell->options.server      = pair->server.endpoint;
-    shell->options.advertise   = "tcp://127.0.0.1:7777";
-    shell->options.register_ns = 2 * S;
-    assert_ok(fby_shell_registry_open(shell, &why));
+    loop->roots               = ((struct sandbox *)*state)->roots;
+    loop->zmq                 = zmq_ctx_new();
+    loop->options.server      = pair->server.endpoint;
+    loop->options.advertise   = "tcp://127.0.0.1:7777";
+    loop->options.register_ns = 2 * S;
+    assert_ok(fby_loop_registry_open(loop, &why));
 }
 
 static void pair_close(struct pair *pair)
 {
-    fby_shell_registry_close(&pair->rig.shell);
-    fby_shell_registry_close(&pair->rig.shell);
-    zmq_ctx_term(pair->rig.shell.zmq);
+    fby_loop_registry_close(&pair->rig.loop);
+    fby_loop_registry_close(&pair->rig.loop);
+    zmq_ctx_term(pair->rig.loop.zmq);
     server_close(&pair->server);
     rig_close(&pair->rig);
 }
@@ -43,10 +43,10 @@ static void pair_close(struct pair *pair)
 /* A turn `ns` later: so many messages are said in it. */
 static void tick(struct pair *pair, int64_t ns, uint32_t messages)
 {
-    struct registry *registry = &pair->rig.shell.registry;
+    struct registry *registry = &pair->rig.loop.registry;
     uint32_t         before   = registry->unanswered;
-    pair->rig.shell.now_ns += ns;
-    fby_shell_registry_tick(&pair->rig.shell);
+    pair->rig.loop.now_ns += ns;
+    fby_loop_registry_tick(&pair->rig.loop);
     assert_int_equal(registry->unanswered, before + messages);
 }
 
@@ -54,9 +54,9 @@ static void tick(struct pair *pair, int64_t ns, uint32_t messages)
 static void take(struct pair *pair)
 {
     zmq_pollitem_t item = {
-        .socket = pair->rig.shell.registry.socket, .events = ZMQ_POLLIN};
+        .socket = pair->rig.loop.registry.socket, .events = ZMQ_POLLIN};
     assert_int_equal(zmq_poll(&item, 1, SERVER_PATIENCE_MS), 1);
-    fby_shell_registry_receive(&pair->rig.shell);
+    fby_loop_registry_receive(&pair->rig.loop);
 }
 
 static void become_registered(struct pair *pair)
@@ -72,12 +72,12 @@ static void a_worker_without_a_server_says_nothing_to_any(void **state)
     struct rig rig;
     rig_open(&rig, state);
     for (int i = 0; i < 8; i++) {
-        rig.shell.now_ns += 10 * S;
-        fby_shell_registry_tick(&rig.shell);
+        rig.loop.now_ns += 10 * S;
+        fby_loop_registry_tick(&rig.loop);
     }
-    assert_int_equal(rig.shell.registry.unanswered, 0);
-    assert_int_equal(rig.shell.registry.due_ns, 0);
-    assert_false(rig.shell.registry.silent);
+    assert_int_equal(rig.loop.registry.unanswered, 0);
+    assert_int_equal(rig.loop.registry.due_ns, 0);
+    assert_false(rig.loop.registry.silent);
     rig_close(&rig);
 }
 
@@ -105,8 +105,8 @@ static void a_worker_registers_until_it_is_answered(void **state)
     hear(&pair.server, FBY_MSG_REGISTER);
     say_registered(&pair.server, (struct fby_instance_id){4711});
     take(&pair);
-    assert_int_equal(pair.rig.shell.registry.unanswered, 0);
-    assert_int_equal(pair.rig.shell.registry.server.value, 77);
+    assert_int_equal(pair.rig.loop.registry.unanswered, 0);
+    assert_int_equal(pair.rig.loop.registry.server.value, 77);
     pair_close(&pair);
 }
 
@@ -131,7 +131,7 @@ static void heartbeats_come_as_often_as_the_server_wants(void **state)
     assert_true(heartbeat->n_counters > 40);
     answer(&pair.server);
     take(&pair);
-    assert_int_equal(pair.rig.shell.registry.unanswered, 0);
+    assert_int_equal(pair.rig.loop.registry.unanswered, 0);
     tick(&pair, 5 * MS - 1, 0);
     tick(&pair, 1, 1);
     say(&pair.server, &(struct fby_message){.type = FBY_MSG_REGISTERED,
@@ -147,7 +147,7 @@ static void heartbeats_come_as_often_as_the_server_wants(void **state)
     pair_close(&pair);
 }
 
-static void use_two_transform_threads(struct shell *shell)
+static void use_two_transform_threads(struct loop *loop)
 {
     const struct fby_stages_config config = {.fetch_threads = 1,
         .transform_threads                                  = 2,
@@ -155,14 +155,14 @@ static void use_two_transform_threads(struct shell *shell)
         .fetch_bytes                                        = 1 << 20,
         .scratch_bytes                                      = 4 << 20,
         .encode_bytes                                       = 8 << 20};
-    fby_stages_destroy(&shell->stages);
-    assert_ok(fby_stages_create(&config, &shell->stages));
+    fby_stages_destroy(&loop->stages);
+    assert_ok(fby_stages_create(&config, &loop->stages));
 }
 
 /* The load in the next heartbeat, if `busy_ns` were spent since the last. */
 static uint32_t load_after(struct pair *pair, int64_t busy_ns)
 {
-    pair->rig.shell.registry.last_busy_ns -= busy_ns;
+    pair->rig.loop.registry.last_busy_ns -= busy_ns;
     tick(pair, 5 * MS, 1);
     const struct fby_heartbeat *heartbeat =
         &hear(&pair->server, FBY_MSG_HEARTBEAT)->heartbeat;
@@ -174,7 +174,7 @@ static void the_load_is_the_share_of_time_spent_transforming(void **state)
 {
     struct pair pair;
     pair_open(&pair, state);
-    use_two_transform_threads(&pair.rig.shell);
+    use_two_transform_threads(&pair.rig.loop);
     become_registered(&pair);
     load_after(&pair, 0);
     assert_int_equal(load_after(&pair, 0), 0);
@@ -217,19 +217,19 @@ static void a_silent_server_is_connected_to_anew(void **state)
         hear(&pair.server, FBY_MSG_HEARTBEAT);
         assert_memory_equal(pair.server.worker, before, size);
     }
-    assert_false(pair.rig.shell.registry.silent);
-    pair.rig.shell.now_ns += 5 * MS;
-    fby_shell_registry_tick(&pair.rig.shell);
-    assert_true(pair.rig.shell.registry.silent);
-    assert_int_equal(pair.rig.shell.registry.unanswered, 1);
-    assert_int_equal(pair.rig.shell.registry.server.value, 0);
+    assert_false(pair.rig.loop.registry.silent);
+    pair.rig.loop.now_ns += 5 * MS;
+    fby_loop_registry_tick(&pair.rig.loop);
+    assert_true(pair.rig.loop.registry.silent);
+    assert_int_equal(pair.rig.loop.registry.unanswered, 1);
+    assert_int_equal(pair.rig.loop.registry.server.value, 0);
     receive(&pair.server);
     assert_int_equal(pair.server.message.type, FBY_MSG_REGISTER);
     assert_true(pair.server.worker_size != size ||
                 memcmp(pair.server.worker, before, size) != 0);
     answer(&pair.server);
     take(&pair);
-    assert_false(pair.rig.shell.registry.silent);
+    assert_false(pair.rig.loop.registry.silent);
     tick(&pair, 5 * MS, 1);
     hear(&pair.server, FBY_MSG_HEARTBEAT);
     pair_close(&pair);
@@ -282,7 +282,7 @@ static void each_event_is_logged_once(void **state)
     tick(&pair, 0, 1);
     say_refused(&pair);
     assert_int_equal(said.refused, 2);
-    assert_int_equal(pair.rig.shell.counts.out_of_place, 0);
+    assert_int_equal(pair.rig.loop.counts.out_of_place, 0);
     fby_log_redirect(FBY_LOG_WARN, NULL, NULL);
     assert_int_equal(said.silent, 0);
     pair_close(&pair);
@@ -297,15 +297,15 @@ static void invalid_messages_from_the_server_are_counted(void **state)
     say(&pair.server,
         &(struct fby_message){.type = FBY_MSG_JOIN_FIRST, .join_first = {{1}}});
     take(&pair);
-    assert_int_equal(pair.rig.shell.counts.out_of_place, 1);
-    assert_int_equal(pair.rig.shell.counts.malformed, 0);
+    assert_int_equal(pair.rig.loop.counts.out_of_place, 1);
+    assert_int_equal(pair.rig.loop.counts.malformed, 0);
     tick(&pair, 5 * MS, 1);
     zmq_send(pair.server.router, pair.server.worker, pair.server.worker_size,
         ZMQ_SNDMORE);
     zmq_send(pair.server.router, "garbage", 7, 0);
     take(&pair);
-    assert_int_equal(pair.rig.shell.counts.malformed, 1);
-    assert_int_equal(pair.rig.shell.registry.unanswered, 1);
+    assert_int_equal(pair.rig.loop.counts.malformed, 1);
+    assert_int_equal(pair.rig.loop.registry.unanswered, 1);
     pair_close(&pair);
 }
 
@@ -314,7 +314,7 @@ static void a_leaving_worker_deregisters_and_says_no_more(void **state)
     struct pair pair;
     pair_open(&pair, state);
     become_registered(&pair);
-    fby_shell_leave(&pair.rig.shell);
+    fby_loop_leave(&pair.rig.loop);
     assert_int_equal(
         hear(&pair.server, FBY_MSG_DEREGISTER)->deregister.instance.value,
         4711);

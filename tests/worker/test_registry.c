@@ -8,7 +8,7 @@
 #include "common/cores.h"
 #include "tests/worker/fake_server.h"
 #include "tests/worker/world.h"
-#include "worker/stages.h"
+#include "worker/stages/stages.h"
 
 static uint64_t counter(const struct fby_heartbeat *heartbeat, const char *name)
 {

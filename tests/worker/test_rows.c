@@ -6,7 +6,7 @@
 
 #include "tests/worker/kit.h"
 #include "tests/worker/table.h"
-#include "worker/rows.h"
+#include "worker/plan/rows.h"
 
 enum { ROWS = 300, ASKED = 200, GUARD = 64 };
 

@@ -10,7 +10,7 @@
 #include "pipeline/plan/substitute.h"
 #include "tests/worker/kit.h"
 #include "tests/worker/table.h"
-#include "worker/stages.h"
+#include "worker/stages/stages.h"
 
 enum {
     ROWS    = 4500,
@@ -25,10 +25,10 @@ enum {
 };
 
 struct bench { /* the stages without the loop, over a table */
-    struct fby_prepared *prepared;
-    struct fby_memory   *memory;
-    struct fby_arenas   *arenas;
-    struct fby_stages   *stages;
+    struct fby_dataset_plan *dataset_plan;
+    struct fby_memory       *memory;
+    struct fby_arenas       *arenas;
+    struct fby_stages       *stages;
 };
 
 /* ---- The table ----------------------------------------------------------- */
@@ -118,8 +118,8 @@ static void bench_open(struct bench *bench, const struct sandbox *sb,
          .encode_bytes                                       = 1 << 20};
     struct fby_dataset            *dataset = open_columns(sb, pattern);
     *bench = (struct bench){.memory = fby_memory_create(MEMORY)};
-    if (fby_prepared_create(content, &dataset, &bench->prepared, &why) !=
-        FBY_OK) {
+    if (fby_dataset_plan_create(
+            content, &dataset, &bench->dataset_plan, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
     assert_ok(fby_arenas_create(bench->memory, &bench->arenas));
@@ -133,7 +133,7 @@ static void bench_close(struct bench *bench)
     fby_arenas_destroy(&bench->arenas);
     assert_int_equal(fby_memory_counts(bench->memory).used, 0);
     fby_memory_destroy(&bench->memory);
-    fby_prepared_release(&bench->prepared);
+    fby_dataset_plan_release(&bench->dataset_plan);
 }
 
 /* ---- A batch ------------------------------------------------------------- */
@@ -144,7 +144,7 @@ static struct fby_job *make(struct bench *bench, uint32_t rows)
     struct fby_job           *job  = NULL;
     struct fby_why            why  = {{0}};
     const struct fby_job_spec spec = {
-        .prepared = bench->prepared, .seed = SEED, .rows = rows};
+        .dataset_plan = bench->dataset_plan, .seed = SEED, .rows = rows};
     assert_ok(fby_job_create(&spec, bench->arenas, NULL, &job, &why));
     fby_stages_start(bench->stages, job);
     uint32_t chunks = 0;
@@ -345,8 +345,10 @@ static void a_chunk_is_done_once_with_its_last_row(void **state)
     struct fby_why  why = {{0}};
     write_table(*state);
     bench_open(&bench, *state, "data:t", SPLIT "global_batch: 4500, " FIELDS);
-    const struct fby_job_spec spec = {
-        .prepared = bench.prepared, .seed = SEED, .fields = 4, .rows = ROWS};
+    const struct fby_job_spec spec      = {.dataset_plan = bench.dataset_plan,
+             .seed                                       = SEED,
+             .fields                                     = 4,
+             .rows                                       = ROWS};
     uint32_t                  counts[2] = {0};
     const struct fby_job_sink sink      = {count_chunk, counts};
     assert_ok(fby_job_create(&spec, bench.arenas, NULL, &job, &why));

@@ -14,7 +14,7 @@
 #include "common/cores.h"
 #include "common/cpus.h"
 #include "tests/says.h"
-#include "worker/places.h"
+#include "worker/cpu_placement.h"
 #include "worker/worker.h"
 
 static void the_defaults_are_those_of_the_manual(void **state)
@@ -67,7 +67,7 @@ static void a_worker_runs_on_the_requested_cpus(void **state)
     snprintf(list, sizeof(list), "%zu", last);
     o.cpus = list;
     o.numa = 4095; /* it does not count then */
-    assert_ok(fby_places_confine(&o, &why));
+    assert_ok(fby_cpu_placement_confine(&o, &why));
     cpu_set_t now = allowed();
     assert_int_equal(CPU_COUNT(&now), 1);
     assert_true(CPU_ISSET(last, &now));
@@ -81,15 +81,15 @@ static void without_options_a_worker_keeps_its_cpus(void **state)
     struct fby_why            why    = {{0}};
     const cpu_set_t           before = allowed();
     for (o.numa = FBY_NUMA_OFF; o.numa <= FBY_NUMA_AUTO; o.numa++) {
-        assert_ok(fby_places_confine(&o, &why));
+        assert_ok(fby_cpu_placement_confine(&o, &why));
         cpu_set_t now = allowed();
         assert_true(CPU_EQUAL(&now, &before));
     }
     o.cpus = "0";
-    fby_places_near_card(&o); /* its place was said */
+    fby_cpu_placement_near_card(&o); /* its place was said */
     o.cpus = NULL;
     o.numa = FBY_NUMA_OFF;
-    fby_places_near_card(&o);
+    fby_cpu_placement_near_card(&o);
     cpu_set_t now = allowed();
     assert_true(CPU_EQUAL(&now, &before));
 }

@@ -84,9 +84,9 @@ void world_start_opened(struct world *world, void **state)
 
 struct fby_job_spec world_spec(const struct world *world, uint64_t step)
 {
-    return (struct fby_job_spec){.prepared = world->kit.prepared,
-        .seed                              = 11,
-        .epoch                             = 2,
-        .step                              = step,
-        .rows                              = KIT_BATCH};
+    return (struct fby_job_spec){.dataset_plan = world->kit.dataset_plan,
+        .seed                                  = 11,
+        .epoch                                 = 2,
+        .step                                  = step,
+        .rows                                  = KIT_BATCH};
 }

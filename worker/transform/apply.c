@@ -7,8 +7,8 @@
 #include "worker/transform/apply.h"
 
 #include "common/clock.h"
-#include "worker/transform/steps.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
+#include "worker/transform/steps/steps.h"
 
 bool fby_transform_knows(uint32_t op_id)
 {
@@ -146,15 +146,15 @@ static struct fby_image part_of(const struct fby_image *picture,
     return part;
 }
 
-static void scale_mask(struct fby_nearest *nearest,
+static void scale_mask(struct fby_nearest_resize *nearest,
     const struct fby_resize_spec *spec, const struct fby_image *in,
     const struct fby_image *out)
 {
-    struct fby_reach rows = fby_nearest_reach(&spec->y);
-    const uint8_t   *row  = in->pixels + fby_nearest_reach(&spec->x).first;
-    fby_nearest_begin(nearest, spec, out);
+    struct fby_reach rows = fby_nearest_resize_reach(&spec->y);
+    const uint8_t *row = in->pixels + fby_nearest_resize_reach(&spec->x).first;
+    fby_nearest_resize_begin(nearest, spec, out);
     for (uint32_t i = 0; i < rows.n; i++) {
-        fby_nearest_row(nearest, row + (rows.first + i) * in->stride);
+        fby_nearest_resize_row(nearest, row + (rows.first + i) * in->stride);
     }
 }
 
@@ -229,7 +229,7 @@ static struct fby_reach reach_of(
     const struct fby_walk *walk, const struct fby_axis_spec *axis)
 {
     return walk->channels == FBY_RGB ? fby_axis_reach(axis)
-                                     : fby_nearest_reach(axis);
+                                     : fby_nearest_resize_reach(axis);
 }
 
 /* The steps of an axis that pixels cover. */
@@ -263,7 +263,7 @@ fby_err fby_walk_begin(struct fby_transform *self, struct fby_walk *walk,
     if (err == FBY_OK && walk->channels == FBY_RGB) {
         err = fby_resizer_begin(&self->resizer, &spec, &walk->first);
     } else {
-        fby_nearest_begin(&self->nearest, &spec, &walk->first);
+        fby_nearest_resize_begin(&self->nearest, &spec, &walk->first);
     }
     return err;
 }
@@ -274,7 +274,7 @@ static void take_row(
     if (walk->channels == FBY_RGB) {
         fby_resizer_row(&self->resizer, row);
     } else {
-        fby_nearest_row(&self->nearest, row);
+        fby_nearest_resize_row(&self->nearest, row);
     }
 }
 

@@ -2,7 +2,7 @@
  *
  * pipeline/op.h decides what an op does to a picture (a fby_op_plan:
  * box, size, mirror, and steps for all else); here it is done.
- * A fby_transform is one thread's workshop: the buffers pictures are decoded,
+ * A fby_transform is one thread's scratch: the buffers pictures are decoded,
  * turned and scaled in, and the CPU time each op took. */
 #ifndef FBY_WORKER_TRANSFORM_APPLY_H
 #define FBY_WORKER_TRANSFORM_APPLY_H
@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 #include "pipeline/op.h"
-#include "worker/transform/allowance.h"
 #include "worker/transform/image.h"
+#include "worker/transform/shared_quota.h"
 
 struct fby_transform;
 
@@ -19,8 +19,8 @@ struct fby_transform;
  * the ops make on the way, the coefficients of a file in several scans) is
  * known from its header, before any of it is taken. */
 struct fby_transform_limits {
-    uint64_t              share;     /* bytes it may hold at any time */
-    struct fby_allowance *allowance; /* for what one picture takes beyond that;
+    uint64_t                 share; /* bytes it may hold at any time */
+    struct fby_shared_quota *quota; /* for what one picture takes beyond that;
                                         borrowed until destroy */
 };
 

@@ -8,9 +8,9 @@
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "worker/transform/scalar.h"
+#include "worker/transform/scratch.h"
+#include "worker/transform/self_check/self_check.h"
 #include "worker/transform/sparse.h"
-#include "worker/transform/trials.h"
-#include "worker/transform/workshop.h"
 
 /* ---- from a member's bytes to values ------------------------------------- */
 
@@ -154,51 +154,51 @@ static bool is_ragged(const struct fby_field_content *field)
 static fby_err try_faithful(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
-    return fby_try_scale(transform, hash, FBY_DCT_FAITHFUL);
+    return fby_self_check_scale(transform, hash, FBY_DCT_FAITHFUL);
 }
 
 static fby_err try_fast(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
-    return fby_try_scale(transform, hash, FBY_DCT_FAST);
+    return fby_self_check_scale(transform, hash, FBY_DCT_FAST);
 }
 
 static fby_err try_labels(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
-    return fby_try_texts(transform, hash, FBY_DECODE_LABEL);
+    return fby_self_check_texts(transform, hash, FBY_DECODE_LABEL);
 }
 
 static fby_err try_numbers(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
-    return fby_try_texts(transform, hash, FBY_DECODE_NUMBER);
+    return fby_self_check_texts(transform, hash, FBY_DECODE_NUMBER);
 }
 
 static fby_err try_png_pictures(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
-    return fby_try_pngs(transform, hash, FBY_DECODE_RGB8);
+    return fby_self_check_pngs(transform, hash, FBY_DECODE_RGB8);
 }
 
 static fby_err try_png_masks(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
-    return fby_try_pngs(transform, hash, FBY_DECODE_MASK8);
+    return fby_self_check_pngs(transform, hash, FBY_DECODE_MASK8);
 }
 
 static fby_err try_sparse(
     struct fby_transform *transform, struct fby_digest_state *hash)
 {
     (void)transform;
-    return fby_try_sparse(hash);
+    return fby_self_check_sparse(hash);
 }
 
 /* A bit for each kind of fields. */
 #define OF(decode) (1U << FBY_DECODE_##decode)
 
 const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
-    [FBY_DECODER_RGB8]     = {"rgb8", OF(RGB8), NULL, fby_try_jpegs},
+    [FBY_DECODER_RGB8]     = {"rgb8", OF(RGB8), NULL, fby_self_check_jpegs},
     [FBY_DECODER_FAITHFUL] = {"rgb8_faithful", OF(RGB8), is_faithful,
         try_faithful},
     [FBY_DECODER_FAST]     = {"rgb8_fast", OF(RGB8), is_fast, try_fast},
@@ -207,19 +207,21 @@ const struct fby_decoder_entry fby_decoders[FBY_N_DECODERS] = {
     [FBY_DECODER_BYTES]    = {"bytes", OF(BYTES), NULL, NULL},
     [FBY_DECODER_PNG]      = {"rgb8_png", OF(RGB8), fby_field_takes_png,
              try_png_pictures},
-    [FBY_DECODER_MASK8] = {"mask8", OF(MASK8) | OF(MAPS), NULL, try_png_masks},
-    [FBY_DECODER_ARRAY] = {"array", OF(ARRAY), NULL, fby_try_arrays},
-    [FBY_DECODER_BITS] = {"bits", OF(ARRAY) | OF(MAPS), has_maps, fby_try_bits},
-    [FBY_DECODER_PATH] = {"json_path", OF(LABEL) | OF(NUMBER) | OF(TEXT),
-        has_path, fby_try_paths},
-    [FBY_DECODER_TOKENS]    = {"tokens", OF(TOKENS), NULL, fby_try_tokens},
-    [FBY_DECODER_PACKED]    = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed,
-           fby_try_packed},
-    [FBY_DECODER_YUV420]    = {"rgb8_yuv420", OF(RGB8), is_yuv420, fby_try_yuv},
-    [FBY_DECODER_RAGGED]    = {"ragged",
-           OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged,
-           fby_try_lengths},
-    [FBY_DECODER_SPARSE]    = {"sparse", OF(SPARSE), NULL, try_sparse},
+    [FBY_DECODER_MASK8]  = {"mask8", OF(MASK8) | OF(MAPS), NULL, try_png_masks},
+    [FBY_DECODER_ARRAY]  = {"array", OF(ARRAY), NULL, fby_self_check_arrays},
+    [FBY_DECODER_BITS]   = {"bits", OF(ARRAY) | OF(MAPS), has_maps,
+          fby_self_check_bits},
+    [FBY_DECODER_PATH]   = {"json_path", OF(LABEL) | OF(NUMBER) | OF(TEXT),
+          has_path, fby_self_check_paths},
+    [FBY_DECODER_TOKENS] = {"tokens", OF(TOKENS), NULL, fby_self_check_tokens},
+    [FBY_DECODER_PACKED] = {"packed", OF(TOKENS) | OF(DOCUMENTS), is_packed,
+        fby_self_check_packed},
+    [FBY_DECODER_YUV420] = {"rgb8_yuv420", OF(RGB8), is_yuv420,
+        fby_self_check_yuv},
+    [FBY_DECODER_RAGGED] = {"ragged",
+        OF(ARRAY) | OF(BYTES) | OF(TEXT) | OF(NUMBER), is_ragged,
+        fby_self_check_lengths},
+    [FBY_DECODER_SPARSE] = {"sparse", OF(SPARSE), NULL, try_sparse},
     [FBY_DECODER_JSON_TEXT] = {"json_text", OF(TEXT), has_key,
-        fby_try_json_texts},
+        fby_self_check_json_texts},
 };

@@ -4,8 +4,8 @@
 #define FBY_WORKER_TRANSFORM_DECODERS_H
 
 #include "common/hash.h"
-#include "worker/transform/behaviour.h"
 #include "worker/transform/field.h"
+#include "worker/transform/self_check/decoder_hash.h"
 
 /* Write one sample's values, as fby_field_write does. */
 typedef fby_err fby_field_writer(struct fby_transform *transform,

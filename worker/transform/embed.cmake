@@ -25,6 +25,6 @@ endfunction()
 embed(jpg probes)
 embed(png png_probes)
 file(WRITE ${OUT} "/* Made by worker/transform/embed.cmake. */
-#include \"worker/transform/probes.h\"
+#include \"worker/transform/self_check/probes.h\"
 
 ${arrays}")

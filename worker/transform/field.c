@@ -11,7 +11,7 @@
 #include "pipeline/plan/draw.h"
 #include "worker/transform/decoders.h"
 #include "worker/transform/picture.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
 #include "worker/transform/yuv.h"
 
 size_t fby_field_bytes(const struct fby_field_content *field)

@@ -50,7 +50,7 @@ size_t fby_field_index_bytes(const struct fby_field_content *field);
  *                         what is wrong with them and what would be right
  *         FBY_FULL        memory is short, or the transform may not use as
  *                         much: not the sample's fault
- *         FBY_GONE        the transform's allowance was closed
+ *         FBY_GONE        the transform's quota was closed
  *         FBY_USAGE       the content is not one the parser lets through.
  * On an error `dst` may be half written. */
 FBY_CHECKED fby_err fby_field_write(struct fby_transform *transform,

@@ -1,4 +1,4 @@
-/* fingerprint.c - gathers the behaviours that a content uses, each once, in
+/* fingerprint.c - gathers the hashes that a content uses, each once, in
  * an order that does not depend on the content's. */
 #include "worker/transform/fingerprint.h"
 
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "pipeline/device_ops.h"
-#include "worker/transform/behaviour.h"
 #include "worker/transform/decoders.h"
+#include "worker/transform/self_check/decoder_hash.h"
 
 enum {
     FORMAT_VERSION  = 1, /* of these bytes, of draws and of order */
@@ -22,7 +22,7 @@ struct entry {
     uint8_t           kind;
     const char       *name;
     uint32_t          version;
-    struct fby_digest behaviour;
+    struct fby_digest decoder_hash;
 };
 
 struct entries {
@@ -57,10 +57,10 @@ static fby_err add_decoders(struct entries *entries,
         known     = known || uses;
         if (uses &&
             (fby_decoders[i].when == NULL || fby_decoders[i].when(field))) {
-            add_entry(
-                entries, (struct entry){KIND_DECODER, fby_decoders[i].name,
-                             DECODER_VERSION,
-                             *fby_behaviour_of_decoder((enum fby_decoder)i)});
+            add_entry(entries,
+                (struct entry){KIND_DECODER, fby_decoders[i].name,
+                    DECODER_VERSION,
+                    *fby_decoder_hash_of_decoder((enum fby_decoder)i)});
         }
     }
     return known ? FBY_OK
@@ -72,14 +72,14 @@ static fby_err add_decoders(struct entries *entries,
 static fby_err add_op(
     struct entries *entries, const struct fby_op *op, struct fby_why *why)
 {
-    const struct fby_digest *behaviour =
-        op == NULL ? NULL : fby_behaviour_of_op(op->id);
-    if (behaviour == NULL) {
+    const struct fby_digest *decoder_hash =
+        op == NULL ? NULL : fby_decoder_hash_of_op(op->id);
+    if (decoder_hash == NULL) {
         return fby_because(why, FBY_USAGE, "this worker has no op '%s'",
             op == NULL ? "" : op->name);
     }
     add_entry(
-        entries, (struct entry){KIND_OP, op->name, op->version, *behaviour});
+        entries, (struct entry){KIND_OP, op->name, op->version, *decoder_hash});
     return FBY_OK;
 }
 
@@ -116,16 +116,16 @@ static struct fby_digest digest_entries(const struct entries *entries)
     struct fby_digest_state hash;
     fby_digest_begin(&hash);
     fby_digest_add(&hash, "FBYP", 4);
-    fby_behaviour_add(&hash, FORMAT_VERSION, 2);
-    fby_behaviour_add(&hash, entries->n, 2);
+    fby_decoder_hash_add(&hash, FORMAT_VERSION, 2);
+    fby_decoder_hash_add(&hash, entries->n, 2);
     for (size_t i = 0; i < entries->n; i++) {
         const struct entry *entry = &entries->at[i];
-        fby_behaviour_add(&hash, entry->kind, 1);
-        fby_behaviour_add(&hash, strlen(entry->name), 1);
+        fby_decoder_hash_add(&hash, entry->kind, 1);
+        fby_decoder_hash_add(&hash, strlen(entry->name), 1);
         fby_digest_add(&hash, entry->name, strlen(entry->name));
-        fby_behaviour_add(&hash, entry->version, 4);
-        fby_digest_add(
-            &hash, entry->behaviour.bytes, sizeof(entry->behaviour.bytes));
+        fby_decoder_hash_add(&hash, entry->version, 4);
+        fby_digest_add(&hash, entry->decoder_hash.bytes,
+            sizeof(entry->decoder_hash.bytes));
     }
     return fby_digest_end(&hash);
 }
@@ -134,7 +134,7 @@ fby_err fby_fingerprint(const struct fby_content *content,
     struct fby_digest *out, struct fby_why *why)
 {
     struct entries entries = {.n = 0};
-    fby_err        err     = fby_behaviours_try();
+    fby_err        err     = fby_decoder_hashes_compute();
     if (err != FBY_OK) {
         return fby_because(
             why, err, "trying the decoders: %s", fby_strerror(err));

@@ -1,4 +1,4 @@
-#include "worker/transform/resize_kernel.h"
+#include "worker/transform/resize/kernel.h"
 #include "worker/transform/yuv.h"
 
 const struct resize_kernel *resize_kernel_of(enum fby_simd level)

@@ -9,7 +9,7 @@
 
 #include "pipeline/op.h"
 #include "pipeline/plan/geometry.h"
-#include "worker/transform/resize.h"
+#include "worker/transform/resize/resize.h"
 
 /* Take `box` of the picture, scale it to the size `to`, keep `window` of that,
  * then mirror it. */

@@ -57,7 +57,7 @@ struct fby_picture_sink {
     fby_err (*head)(void *arg, const struct fby_picture_head *head,
         struct fby_picture_part *part, struct fby_why *why);
     /* The next rows of the region, upright, top to bottom.
-     * FBY_RESIZE_ROW_SLACK (resize.h) bytes after the end of each may be
+     * FBY_RESIZE_ROW_SLACK (resize/resize.h) bytes after the end of each may be
      * read. */
     void (*rows)(void *arg, const struct fby_image *rows);
     void *arg;

@@ -9,7 +9,7 @@
 
 #include "common/bytes.h"
 #include "worker/transform/convert.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
 
 enum { NUMBER_BITS = 32 }; /* of a key; an index has 31 */
 

@@ -8,8 +8,8 @@
 
 #include "worker/transform/convert.h"
 #include "worker/transform/npz.h"
+#include "worker/transform/scratch.h"
 #include "worker/transform/sparse.h"
-#include "worker/transform/workshop.h"
 
 enum part { SHAPE, DATA, FORMAT, INDICES, INDPTR, ROW, COL, PARTS };
 

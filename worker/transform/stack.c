@@ -7,7 +7,7 @@
 
 #include "pipeline/derived.h"
 #include "worker/transform/picture.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
 
 /* The i-th member's file; *at is where it begins, then where the next does. */
 static struct fby_picture_file file_of(

@@ -21,8 +21,8 @@
 #include "worker/transform/field.h"
 #include "worker/transform/jpeg.h"
 #include "worker/transform/png.h"
-#include "worker/transform/resize.h"
-#include "worker/transform/steps.h"
+#include "worker/transform/resize/resize.h"
+#include "worker/transform/steps/steps.h"
 
 static void stop(const char *text)
 {

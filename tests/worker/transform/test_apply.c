@@ -1,7 +1,7 @@
 #include "tests/worker/transform/pictures.h"
 
 #include "worker/transform/apply.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
 
 static int open_transform(void **state)
 {
@@ -228,7 +228,7 @@ enum { SHARE = 1 << 20 };
 static void within_its_share_a_transform_borrows_nothing(void **state)
 {
     (void)state;
-    struct fby_transform_limits limits    = {SHARE, fby_allowance_create(0)};
+    struct fby_transform_limits limits    = {SHARE, fby_shared_quota_create(0)};
     struct fby_transform       *transform = fby_transform_create(&limits);
     const struct fby_need       need      = {.decoded = {SHARE / 2, SHARE / 2}};
     const struct fby_need       other     = {.made = {SHARE}};
@@ -239,39 +239,41 @@ static void within_its_share_a_transform_borrows_nothing(void **state)
     assert_ok(fby_transform_reserve(transform, &other, NULL));
     assert_int_equal(transform->decoded[0].size_bytes, 0); /* made room */
     fby_transform_destroy(&transform);
-    fby_allowance_destroy(&limits.allowance);
+    fby_shared_quota_destroy(&limits.quota);
 }
 
 static void beyond_its_share_it_borrows_for_one_sample(void **state)
 {
     (void)state;
-    struct fby_transform_limits limits = {SHARE, fby_allowance_create(SHARE)};
-    struct fby_transform       *transform = fby_transform_create(&limits);
-    const struct fby_need       need      = {.decoded = {SHARE + 5000}};
+    struct fby_transform_limits limits = {
+        SHARE, fby_shared_quota_create(SHARE)};
+    struct fby_transform *transform = fby_transform_create(&limits);
+    const struct fby_need need      = {.decoded = {SHARE + 5000}};
     assert_ok(fby_transform_reserve(transform, &need, NULL));
-    assert_int_equal(fby_allowance_counts(limits.allowance).used, 5000);
+    assert_int_equal(fby_shared_quota_counts(limits.quota).used, 5000);
     assert_ok(fby_scratch_need(&transform->decoded[0], SHARE + 5000));
     fby_transform_rest(transform);
     assert_int_equal(transform->decoded[0].size_bytes, 0);
-    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    assert_int_equal(fby_shared_quota_counts(limits.quota).used, 0);
     fby_transform_destroy(&transform);
-    fby_allowance_destroy(&limits.allowance);
+    fby_shared_quota_destroy(&limits.quota);
 }
 
 static void a_need_beyond_all_memory_is_refused_with_both_numbers(void **state)
 {
     (void)state;
-    struct fby_transform_limits limits = {SHARE, fby_allowance_create(SHARE)};
-    struct fby_transform       *transform = fby_transform_create(&limits);
-    const struct fby_need       need      = {.decoded = {2 * SHARE + 1}};
-    struct fby_why              why       = {{0}};
+    struct fby_transform_limits limits = {
+        SHARE, fby_shared_quota_create(SHARE)};
+    struct fby_transform *transform = fby_transform_create(&limits);
+    const struct fby_need need      = {.decoded = {2 * SHARE + 1}};
+    struct fby_why        why       = {{0}};
     assert_int_equal(fby_transform_reserve(transform, &need, &why), FBY_FULL);
     assert_non_null(strstr(why.text, "takes 2097153 bytes"));
     assert_non_null(strstr(why.text, "has 2097152"));
     assert_non_null(strstr(why.text, "--memory"));
     fby_transform_rest(transform);
     fby_transform_destroy(&transform);
-    fby_allowance_destroy(&limits.allowance);
+    fby_shared_quota_destroy(&limits.quota);
 }
 
 /* ---- the part of a picture that is decoded ------------------------------- */
@@ -286,9 +288,10 @@ static uint32_t pixel_of(const struct fby_axis_spec *axis, uint32_t s)
 static struct fby_reach steps_reached(
     const struct fby_axis_spec *axis, uint32_t channels)
 {
-    struct fby_reach pixels =
-        channels == FBY_RGB ? fby_axis_reach(axis) : fby_nearest_reach(axis);
-    struct fby_reach steps = {0, 0};
+    struct fby_reach pixels = channels == FBY_RGB
+                                  ? fby_axis_reach(axis)
+                                  : fby_nearest_resize_reach(axis);
+    struct fby_reach steps  = {0, 0};
     for (uint32_t s = 0; s < axis->from; s++) {
         uint32_t pixel = pixel_of(axis, s);
         if (pixel >= pixels.first && pixel - pixels.first < pixels.n) {

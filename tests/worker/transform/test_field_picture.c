@@ -8,7 +8,7 @@
 
 #include "common/clock.h"
 #include "worker/transform/field.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
 
 /* A field of `width` x `height` pixels, without ops. */
 static struct fby_field_content plain_field(uint32_t width, uint32_t height)
@@ -210,14 +210,15 @@ static fby_err write_with(const struct fby_field_content *field,
     const struct fby_buffer *file, uint64_t bytes)
 {
     static uint8_t              pixels[1 << 16];
-    struct fby_transform_limits limits = {1, fby_allowance_create(bytes - 1)};
-    struct fby_transform       *own    = fby_transform_create(&limits);
-    struct fby_field_job        job    = job_of(field, file);
-    fby_err                     err = fby_field_write(own, &job, pixels, NULL);
-    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    struct fby_transform_limits limits = {
+        1, fby_shared_quota_create(bytes - 1)};
+    struct fby_transform *own = fby_transform_create(&limits);
+    struct fby_field_job  job = job_of(field, file);
+    fby_err               err = fby_field_write(own, &job, pixels, NULL);
+    assert_int_equal(fby_shared_quota_counts(limits.quota).used, 0);
     assert_int_equal(own->decoded[0].size_bytes, 0);
     fby_transform_destroy(&own);
-    fby_allowance_destroy(&limits.allowance);
+    fby_shared_quota_destroy(&limits.quota);
     return err;
 }
 
@@ -244,7 +245,7 @@ static fby_err write_limited(
     struct fby_photo photo, uint64_t more, struct fby_why *why)
 {
     static uint8_t              pixels[32 * 32 * 3];
-    struct fby_transform_limits limits  = {1, fby_allowance_create(more)};
+    struct fby_transform_limits limits  = {1, fby_shared_quota_create(more)};
     struct fby_transform       *limited = fby_transform_create(&limits);
     struct fby_field_content    field   = crop_field(32);
     photo.width                         = 96;
@@ -253,10 +254,10 @@ static fby_err write_limited(
     struct fby_field_job job            = {
                    .field = &field, .bytes = file.data, .size = file.size};
     fby_err err = fby_field_write(limited, &job, pixels, why);
-    assert_int_equal(fby_allowance_counts(limits.allowance).used, 0);
+    assert_int_equal(fby_shared_quota_counts(limits.quota).used, 0);
     assert_int_equal(limited->decoded[0].size_bytes, 0);
     fby_transform_destroy(&limited);
-    fby_allowance_destroy(&limits.allowance);
+    fby_shared_quota_destroy(&limits.quota);
     fby_buffer_fini(&file);
     return err;
 }

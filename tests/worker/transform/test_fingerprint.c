@@ -38,7 +38,7 @@ static struct fby_digest fingerprint(void)
     return out;
 }
 
-/* Changes with a behaviour: raise the op's or the decoder's version. */
+/* If a hash changes, raise the op's or the decoder's version. */
 static void the_first_decoders_and_ops_have_the_recorded_fingerprint(
     void **state)
 {

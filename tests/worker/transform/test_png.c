@@ -8,8 +8,8 @@
 
 #include "worker/transform/field.h"
 #include "worker/transform/png.h"
-#include "worker/transform/probes.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
+#include "worker/transform/self_check/probes.h"
 
 enum { WIDTH = 33, HEIGHT = 29, SIDE = 20 };
 
@@ -525,16 +525,17 @@ static void memory_is_reserved_before_it_is_taken(void **state)
 {
     (void)state;
     uint8_t                     pixels[SIDE * SIDE * FBY_RGB];
-    struct fby_transform_limits limits = {4096, fby_allowance_create(1 << 20)};
-    struct fby_transform       *small  = fby_transform_create(&limits);
-    struct fby_field_content    field  = field_of(FBY_DECODE_RGB8);
-    struct fby_field_job        job    = job_of(&field, probe(WIDTH, HEIGHT));
-    struct fby_why              why    = {{0}};
+    struct fby_transform_limits limits = {
+        4096, fby_shared_quota_create(1 << 20)};
+    struct fby_transform    *small = fby_transform_create(&limits);
+    struct fby_field_content field = field_of(FBY_DECODE_RGB8);
+    struct fby_field_job     job   = job_of(&field, probe(WIDTH, HEIGHT));
+    struct fby_why           why   = {{0}};
     assert_int_equal(fby_field_write(small, &job, pixels, &why), FBY_FULL);
     assert_non_null(strstr(why.text, "--memory"));
     assert_int_equal(small->decoded[0].size_bytes, 0);
     fby_transform_destroy(&small);
-    fby_allowance_destroy(&limits.allowance);
+    fby_shared_quota_destroy(&limits.quota);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 #include "tests/guard.h"
 #include "tests/worker/transform/pictures.h"
 
-#include "worker/transform/resize.h"
+#include "worker/transform/resize/resize.h"
 
 static struct fby_resizer resizer;
 

@@ -7,7 +7,7 @@
 #include "tests/worker/transform/transform.h"
 
 #include "worker/transform/field.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
 
 /* Blocks of Y in x and y, and of Cb and Cr; all that a file may have at 10
  * blocks a group and whole factors between them. */

@@ -4,8 +4,8 @@
 #include "tests/worker/transform/transform.h"
 
 #include "pipeline/plan/draw.h"
-#include "worker/transform/steps.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
+#include "worker/transform/steps/steps.h"
 
 enum { SIDE = 96, BLOCK = 16 };
 

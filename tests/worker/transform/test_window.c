@@ -3,8 +3,8 @@
 #include "tests/worker/transform/transform.h"
 
 #include "worker/transform/field.h"
-#include "worker/transform/probes.h"
-#include "worker/transform/workshop.h"
+#include "worker/transform/scratch.h"
+#include "worker/transform/self_check/probes.h"
 
 static struct fby_value side_of(uint32_t height, uint32_t width)
 {

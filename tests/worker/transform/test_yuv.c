@@ -10,7 +10,7 @@
 #include "common/yuv420.h"
 #include "worker/transform/field.h"
 #include "worker/transform/orient.h"
-#include "worker/transform/probes.h"
+#include "worker/transform/self_check/probes.h"
 #include "worker/transform/yuv.h"
 
 /* ---- the other way ---- */

@@ -1,0 +1,268 @@
+/* What is said to clients, and a handler for each message of theirs. A message
+ * that the protocol forbids at its place is counted and dropped; one from a
+ * routing id that nobody has greeted from is answered by HELLO_FIRST. */
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "worker/loop/loop.h"
+
+enum { OPEN_IDS = 1024 };
+
+/* ---- Sending ------------------------------------------------------------- */
+
+bool fby_loop_say(struct loop *self, const struct routing *to,
+    const struct fby_message *message)
+{
+    struct fby_why why = {{0}};
+    self->frame.size   = 0;
+    if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
+        fby_error("SEND", "%s cannot be said: %s",
+            fby_message_name(message->type), why.text);
+        return true; /* our own fault, not the route's */
+    }
+    const int flags = ZMQ_DONTWAIT;
+    return zmq_send(self->router, to->bytes, to->size, flags | ZMQ_SNDMORE) >=
+               0 &&
+           zmq_send(self->router, self->frame.data, self->frame.size, flags) >=
+               0;
+}
+
+void fby_loop_route_lost(struct loop *self, struct peer *peer)
+{
+    self->counts.routes_lost++;
+    fby_session_route_lost(peer->session);
+    peer->routing.size = 0;
+    peer->is_stuck     = false;
+}
+
+void fby_loop_tell(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    if (peer->routing.size > 0 &&
+        !fby_loop_say(self, &peer->routing, message)) {
+        fby_loop_route_lost(self, peer);
+    }
+}
+
+void fby_loop_say_busy(
+    struct loop *self, struct peer *peer, struct fby_request_id id)
+{
+    const int64_t retry_ns = self->session_config.retry_ns;
+    self->counts.busy++;
+    fby_loop_tell(self, peer,
+        &(struct fby_message){
+            .type = FBY_MSG_BUSY,
+            .busy = {.session = peer->id,
+                .request      = id,
+                .retry_ms     = (uint32_t)(retry_ns / FBY_NS_PER_MS)},
+        });
+}
+
+static void say_once(struct loop *self, const struct routing *to,
+    const struct fby_message *message)
+{
+    if (!fby_loop_say(self, to, message)) {
+        self->counts.routes_lost++;
+    }
+}
+
+static void refuse(struct loop *self, const struct routing *to,
+    struct fby_session_id session, enum fby_refused_code code, const char *text)
+{
+    self->counts.refused_clients++;
+    fby_warn("CLIENT-REFUSED", "%s", text);
+    say_once(self, to,
+        &(struct fby_message){.type = FBY_MSG_REFUSED,
+            .refused                = {.session = session,
+                               .code            = code,
+                               .version_min     = FBY_PROTOCOL_VERSION,
+                               .version_max     = FBY_PROTOCOL_VERSION,
+                               .text            = text}});
+}
+
+/* ---- HELLO --------------------------------------------------------------- */
+
+static void welcome(
+    struct loop *self, struct peer *peer, const struct fby_hello *hello)
+{
+    struct fby_request_id open[OPEN_IDS];
+    size_t                n = fby_session_open(peer->session, open, OPEN_IDS);
+    fby_loop_tell(self, peer,
+        &(struct fby_message){
+            .type    = FBY_MSG_WELCOME,
+            .welcome = {.session = peer->id,
+                .route           = hello->route,
+                .instance        = self->instance,
+                .version         = FBY_PROTOCOL_VERSION,
+                .features        = peer->features,
+                .send_window     = self->options.send_window_bytes,
+                .open            = {open, n}},
+        });
+}
+
+static struct peer *admit(struct loop *self, const struct routing *from,
+    const struct fby_hello *hello)
+{
+    struct peer *peer = fby_loop_peer(self, hello->session);
+    if (peer != NULL && !peer->has_left) {
+        return peer;
+    }
+    if (self->leave_until_ns != 0) {
+        refuse(self, from, hello->session, FBY_REFUSED_LEAVING,
+            "this worker is leaving");
+        return NULL;
+    }
+    struct fby_why why = {"its last session is not forgotten yet"};
+    peer = peer == NULL ? fby_loop_peer_add(self, hello, &why) : NULL;
+    if (peer == NULL) {
+        refuse(self, from, hello->session, FBY_REFUSED_FULL, why.text);
+    }
+    return peer;
+}
+
+static void take_hello(struct loop *self, const struct routing *from,
+    const struct fby_hello *hello)
+{
+    if (hello->version_min > FBY_PROTOCOL_VERSION ||
+        hello->version_max < FBY_PROTOCOL_VERSION) {
+        refuse(self, from, hello->session, FBY_REFUSED_VERSION,
+            "no protocol version in common");
+        return;
+    }
+    struct peer *peer = admit(self, from, hello);
+    if (peer == NULL) {
+        return;
+    }
+    peer->routing       = *from;
+    peer->features      = hello->features & FBY_FEATURES;
+    peer->is_stuck      = false;
+    peer->doubled_bytes = 0;
+    fby_session_hello(peer->session, self->now_ns, hello->route.value);
+    welcome(self, peer, hello);
+}
+
+/* ---- The messages of a known route --------------------------------------- */
+
+static void on_ping(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    struct fby_request_id open[OPEN_IDS];
+    fby_session_heard(peer->session, self->now_ns);
+    size_t n = fby_session_open(peer->session, open, OPEN_IDS);
+    fby_loop_tell(self, peer,
+        &(struct fby_message){.type = FBY_MSG_PONG,
+            .pong                   = {.session = peer->id,
+                                  .instance     = self->instance,
+                                  .sequence     = message->ping.sequence,
+                                  .open         = {open, n}}});
+}
+
+static void on_open(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    fby_session_heard(peer->session, self->now_ns);
+    fby_loop_open(self, peer, &message->open);
+}
+
+static void on_request(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    fby_session_heard(peer->session, self->now_ns);
+    fby_loop_request(self, peer, &message->request);
+}
+
+static void on_cancel(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    struct ask *ask = fby_loop_ask(peer, message->cancel.request);
+    fby_session_cancel(peer->session, self->now_ns, message->cancel.request);
+    if (ask != NULL) {
+        fby_loop_ask_end(self, ask);
+    }
+}
+
+static void on_credit(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    uint64_t total = message->credit.received;
+    uint64_t own =
+        total > peer->doubled_bytes ? total - peer->doubled_bytes : 0;
+    if (fby_session_credit(peer->session, self->now_ns,
+            message->credit.route.value, own) != FBY_OK) {
+        self->counts.out_of_place++;
+    }
+}
+
+static void on_bye(
+    struct loop *self, struct peer *peer, const struct fby_message *message)
+{
+    (void)message;
+    fby_info("CLIENT-BYE", "%s", peer->name);
+    fby_loop_peer_bye(self, peer);
+}
+
+typedef void handler(
+    struct loop *self, struct peer *peer, const struct fby_message *message);
+
+static handler *const handlers[256] = {
+    [FBY_MSG_PING]    = on_ping,
+    [FBY_MSG_OPEN]    = on_open,
+    [FBY_MSG_REQUEST] = on_request,
+    [FBY_MSG_CANCEL]  = on_cancel,
+    [FBY_MSG_CREDIT]  = on_credit,
+    [FBY_MSG_BYE]     = on_bye,
+};
+
+/* ---- Dispatch ------------------------------------------------------------ */
+
+static bool same_route(const struct routing *a, const struct routing *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static void answer(struct loop *self, const struct routing *from,
+    const struct fby_message *message)
+{
+    handler              *handle  = handlers[(uint8_t)message->type];
+    struct fby_session_id session = fby_message_session(message);
+    if (message->type == FBY_MSG_HELLO) {
+        take_hello(self, from, &message->hello);
+        return;
+    }
+    if (handle == NULL) {
+        self->counts.out_of_place++;
+        return;
+    }
+    struct peer *peer = fby_loop_peer(self, session);
+    if (peer != NULL && !peer->has_left && same_route(&peer->routing, from)) {
+        handle(self, peer, message);
+        return;
+    }
+    if (message->type != FBY_MSG_BYE) {
+        self->counts.unknown_peers++;
+        say_once(self, from,
+            &(struct fby_message){.type = FBY_MSG_HELLO_FIRST,
+                .hello_first            = {.session = session}});
+    }
+}
+
+void fby_loop_take_frame(struct loop *self, const struct routing *from,
+    const void *frame, size_t size)
+{
+    struct fby_message message;
+    struct fby_why     why = {{0}};
+    if (fby_frame_kind(frame, size) == FBY_FRAME_OTHER_VERSION) {
+        self->counts.malformed++;
+        refuse(self, from, (struct fby_session_id){0}, FBY_REFUSED_VERSION,
+            "a message of another protocol version");
+        return;
+    }
+    if (fby_message_decode(frame, size, &message, &why) != FBY_OK) {
+        self->counts.malformed++;
+        fby_debug("MESSAGE-REFUSED", "%s", why.text);
+        return;
+    }
+    answer(self, from, &message);
+    fby_message_fini(&message);
+}

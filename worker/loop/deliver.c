@@ -1,0 +1,360 @@
+/* From the sessions to their routes.
+ *
+ * A chunk's prefix names session and request, so it is written when the chunk
+ * is sent, into the head room before the payload. Bytes that ZeroMQ still holds
+ * must not change: when one chunk goes to two requests at a time, the second
+ * gets a copy, and waits if there is no memory for it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/fault.h"
+#include "common/mem.h"
+#include "pipeline/device_ops.h"
+#include "worker/loop/loop.h"
+
+/* ---- HEADER and END ------------------------------------------------------ */
+
+/* `list`, empty before, holds the bytes of the device's ops. */
+static struct fby_recipe recipe_of(const struct fby_field_content *field,
+    const struct fby_raw_field *raw, struct fby_buffer *list)
+{
+    struct fby_recipe recipe = {
+        .one_hot   = field->one_hot,
+        .classes   = field->classes,
+        .smoothing = field->smoothing,
+        .maps      = field->maps,
+    };
+    if (field->normalize && raw->shape.n_dims > 0) {
+        recipe.n_channels = raw->shape.dims[raw->shape.n_dims - 1];
+        memcpy(recipe.mean, field->mean, sizeof(recipe.mean));
+        memcpy(recipe.std, field->std, sizeof(recipe.std));
+    }
+    if (field->n_device > 0) {
+        fby_device_list_encode(field, list);
+        recipe.device = (struct fby_blob){list->data, list->size};
+        recipe.behaviour =
+            (struct fby_maybe_digest){true, fby_device_list_behaviour(field)};
+    }
+    return recipe;
+}
+
+static const char *mixed_by(const struct fby_content *content, uint32_t i)
+{
+    const struct fby_field_content *image = fby_mixed_by(content, i);
+    return image != NULL ? image->name : "";
+}
+
+static void send_header(struct loop *self, const struct ask *ask)
+{
+    struct fby_header_field   fields[FBY_MAX_FIELDS];
+    struct fby_buffer         lists[FBY_MAX_FIELDS] = {{0}};
+    const struct fby_job     *job                   = ask->work->job;
+    const struct fby_content *content = &job->spec.dataset_plan->content;
+    for (uint32_t i = 0; i < job->layout.n_fields; i++) {
+        const struct fby_field_content *field =
+            &content->fields[job->content_field[i]];
+        const struct fby_raw_field *raw = &job->layout.fields[i];
+
+        fields[i] = (struct fby_header_field){
+            .name       = field->name,
+            .encoding   = fby_encoding_of(field),
+            .type       = raw->type,
+            .shape      = raw->shape,
+            .raw_bytes  = raw->raw_bytes,
+            .n_chunks   = raw->n_chunks,
+            .max_length = raw->max_length,
+            .recipe     = recipe_of(field, raw, &lists[i]),
+        };
+        fields[i].recipe.mixed_by = mixed_by(content, job->content_field[i]);
+    }
+    fby_loop_tell(self, ask->peer,
+        &(struct fby_message){.type = FBY_MSG_HEADER,
+            .header                 = {.session = ask->peer->id,
+                                .request        = ask->id,
+                                .epoch          = job->spec.epoch,
+                                .step           = job->spec.step,
+                                .first_row      = job->spec.first_row,
+                                .rows           = job->spec.rows,
+                                .fields         = fields,
+                                .n_fields       = job->layout.n_fields,
+                                .asked          = ask->asked}});
+    for (uint32_t i = 0; i < job->layout.n_fields; i++) {
+        fby_buffer_fini(&lists[i]);
+    }
+}
+
+static void sum_fields(
+    const struct fby_job *job, struct fby_sum sums[FBY_MAX_FIELDS])
+{
+    uint32_t               n    = job->layout.n_chunks;
+    struct fby_chunk_sent *sent = fby_zalloc(n * sizeof(*sent));
+    for (uint32_t i = 0; i < n; i++) {
+        const struct fby_job_chunk *chunk = &job->chunks[i];
+        sent[i] = (struct fby_chunk_sent){chunk->raw_hash, chunk->raw_bytes};
+    }
+    for (uint32_t f = 0; f < job->layout.n_fields; f++) {
+        sums[f] = fby_field_sum(
+            &job->layout, f, sent + job->layout.fields[f].first_chunk);
+    }
+    free(sent);
+}
+
+/* The keys of rows stand behind the list. */
+static struct fby_substituted *list_substituted(const struct fby_job *job)
+{
+    const struct fby_dataset *dataset = job->spec.dataset_plan->dataset;
+    size_t                    n       = job->n_substituted;
+    struct fby_substituted   *list =
+        fby_zalloc(n * (sizeof(*list) + sizeof(struct fby_row_key)));
+    struct fby_row_key *keys = (struct fby_row_key *)(list + n);
+    for (size_t i = 0; i < n; i++) {
+        const struct fby_job_substituted *one = &job->substituted[i];
+
+        list[i] = (struct fby_substituted){
+            .row        = one->row,
+            .original   = one->original,
+            .substitute = one->substitute,
+            .shard      = fby_dataset_shard_name(
+                     dataset, fby_dataset_shard_of(dataset, one->original)),
+            .key  = fby_dataset_key(dataset, one->original, &keys[i]),
+            .text = one->text,
+        };
+    }
+    return list;
+}
+
+static struct fby_stage_times times_of(
+    const struct fby_job *job, int64_t now_ns)
+{
+    struct fby_stage_times times = {
+        .fetch     = atomic_load(&job->fetch_ns),
+        .transform = atomic_load(&job->transform_ns),
+        .encode    = atomic_load(&job->encode_ns),
+    };
+    uint64_t work = times.fetch + times.transform + times.encode;
+    uint64_t all  = (uint64_t)(now_ns - job->begun_ns);
+    times.wait    = all > work ? all - work : 0;
+    return times;
+}
+
+/* The client does not know which samples a bucket has. */
+static bool is_bucketed(const struct fby_job *job)
+{
+    return job->spec.dataset_plan->content.bucket_by.n_bounds > 0;
+}
+
+static void send_end(struct loop *self, struct ask *ask)
+{
+    struct fby_sum          sums[FBY_MAX_FIELDS];
+    const struct fby_job   *job         = ask->work->job;
+    struct fby_substituted *substituted = list_substituted(job);
+    uint64_t                wire_bytes  = 0;
+    for (uint32_t i = 0; i < job->layout.n_chunks; i++) {
+        wire_bytes += FBY_CHUNK_PREFIX + job->chunks[i].wire_bytes;
+    }
+    sum_fields(job, sums);
+    fby_loop_tell(self, ask->peer,
+        &(struct fby_message){
+            .type = FBY_MSG_END,
+            .end  = {.session   = ask->peer->id,
+                 .request       = ask->id,
+                 .wire_bytes    = wire_bytes,
+                 .sums          = sums,
+                 .n_sums        = job->layout.n_fields,
+                 .substituted   = substituted,
+                 .n_substituted = job->n_substituted,
+                 .samples       = job->samples,
+                 .n_samples     = is_bucketed(job) ? job->spec.rows : 0,
+                 .times         = times_of(job, self->now_ns)},
+        });
+    free(substituted);
+    self->counts.batches++;
+}
+
+/* ---- Chunks -------------------------------------------------------------- */
+
+static void write_prefix(struct fby_job_chunk *chunk, const struct ask *ask,
+    const uint8_t *payload, uint8_t *prefix)
+{
+    const struct fby_chunk head = {
+        .session    = ask->peer->id,
+        .request    = ask->id,
+        .filter     = chunk->coding.filter,
+        .codec      = chunk->coding.codec,
+        .field      = chunk->field,
+        .number     = chunk->number,
+        .raw_offset = chunk->span.raw_offset,
+        .raw_bytes  = chunk->raw_bytes,
+        .wire_bytes = chunk->wire_bytes,
+        .raw_hash   = chunk->raw_hash,
+    };
+    fby_chunk_write(&head, payload, prefix);
+}
+
+static bool is_another_request(
+    const struct fby_job_chunk *chunk, const struct ask *ask)
+{
+    return !fby_session_equal(chunk->session, ask->peer->id) ||
+           !fby_request_equal(chunk->request, ask->id);
+}
+
+/* The frame in the batch's own arena. */
+static fby_err lend_in_place(
+    struct fby_job_chunk *chunk, const struct ask *ask, zmq_msg_t *message)
+{
+    uint8_t *frame = chunk->payload - FBY_CHUNK_PREFIX;
+    if (is_another_request(chunk, ask)) {
+        write_prefix(chunk, ask, chunk->payload, frame);
+        chunk->session = ask->peer->id;
+        chunk->request = ask->id;
+    }
+    if (fby_fault("worker.corrupt_chunk", "chunk")) {
+        frame[FBY_CHUNK_PREFIX - 1] ^= 1U;
+        chunk->request = (struct fby_request_id){0}; /* written anew next */
+    }
+    return fby_arena_lend(chunk->job->arena, chunk->index, frame,
+        FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+}
+
+static fby_err fill_copy(struct fby_arena *copy, struct fby_job_chunk *chunk,
+    const struct ask *ask, zmq_msg_t *message)
+{
+    fby_err err = fby_arena_place(copy);
+    if (err != FBY_OK) {
+        return err;
+    }
+    uint8_t *frame = fby_arena_data(copy);
+    memcpy(frame + FBY_CHUNK_PREFIX, chunk->payload, chunk->wire_bytes);
+    write_prefix(chunk, ask, frame + FBY_CHUNK_PREFIX, frame);
+    return fby_arena_lend(
+        copy, 0, frame, FBY_CHUNK_PREFIX + chunk->wire_bytes, message);
+}
+
+static fby_err lend_copy(struct loop *self, struct fby_job_chunk *chunk,
+    const struct ask *ask, zmq_msg_t *message)
+{
+    struct fby_arena           *copy = NULL;
+    const struct fby_arena_spec spec = {
+        .size = FBY_CHUNK_PREFIX + chunk->wire_bytes, .slots = 1};
+    fby_err err = fby_arena_take(self->arenas, &spec, &copy);
+    if (err == FBY_OK) {
+        err = fill_copy(copy, chunk, ask, message);
+    }
+    fby_arena_release(&copy);
+    self->counts.copied_chunks += err == FBY_OK ? 1 : 0;
+    return err;
+}
+
+static void send_frame(struct loop *self, struct peer *peer, zmq_msg_t *message)
+{
+    const struct routing *to = &peer->routing;
+    if (zmq_send(self->router, to->bytes, to->size,
+            ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+        zmq_msg_send(message, self->router, ZMQ_DONTWAIT) < 0) {
+        zmq_msg_close(message);
+        fby_loop_route_lost(self, peer);
+    }
+}
+
+/* FBY_FULL: a copy is needed, and there is no memory for it now. */
+static fby_err send_chunk(
+    struct loop *self, struct ask *ask, struct fby_job_chunk *chunk)
+{
+    zmq_msg_t message;
+    bool      copy = is_another_request(chunk, ask) &&
+                fby_arena_is_lent(chunk->job->arena, chunk->index);
+    fby_err err = copy ? lend_copy(self, chunk, ask, &message)
+                       : lend_in_place(chunk, ask, &message);
+    if (err != FBY_OK) {
+        return err;
+    }
+    send_frame(self, ask->peer, &message);
+    self->counts.chunks++;
+    self->counts.raw_bytes += chunk->raw_bytes;
+    self->counts.wire_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    return FBY_OK;
+}
+
+static fby_err send_chunk_item(
+    struct loop *self, struct ask *ask, uint32_t index)
+{
+    struct fby_job_chunk *chunk = &ask->work->job->chunks[index];
+    struct peer          *peer  = ask->peer;
+    fby_err               err   = send_chunk(self, ask, chunk);
+    if (err == FBY_OK && peer->routing.size > 0 &&
+        fby_fault("worker.duplicate_chunk", "chunk") &&
+        send_chunk(self, ask, chunk) == FBY_OK) {
+        peer->doubled_bytes += FBY_CHUNK_PREFIX + chunk->wire_bytes;
+    }
+    if (err == FBY_OK) {
+        fby_fault_end("worker.exit", "worker.stop", "chunk");
+    }
+    return err;
+}
+
+/* ---- What sessions have to say ------------------------------------------- */
+
+static void send_lost(
+    struct loop *self, struct peer *peer, struct fby_request_id id)
+{
+    self->counts.lost++;
+    fby_loop_tell(self, peer,
+        &(struct fby_message){.type = FBY_MSG_LOST,
+            .lost                   = {.session = peer->id, .request = id}});
+}
+
+/* FBY_FULL: it must be tried again once memory was freed. */
+static fby_err send_item(
+    struct loop *self, struct peer *peer, const struct fby_session_item *item)
+{
+    struct ask *ask = fby_loop_ask(peer, item->id);
+    if (item->kind == FBY_SEND_LOST) {
+        send_lost(self, peer, item->id);
+    }
+    if (ask == NULL) {
+        return FBY_OK;
+    }
+    switch (item->kind) {
+    case FBY_SEND_HEADER:
+        send_header(self, ask);
+        return FBY_OK;
+    case FBY_SEND_CHUNK:
+        return send_chunk_item(self, ask, item->chunk);
+    case FBY_SEND_END:
+        send_end(self, ask);
+        fby_loop_ask_end(self, ask);
+        return FBY_OK;
+    case FBY_SEND_LOST:
+    default:
+        fby_loop_ask_end(self, ask);
+        return FBY_OK;
+    }
+}
+
+/* One item; false when there is nothing that can be sent now. */
+static bool send_next(struct loop *self, struct peer *peer)
+{
+    if (!peer->is_stuck &&
+        !fby_session_next(peer->session, self->now_ns, &peer->stuck)) {
+        return false;
+    }
+    struct fby_session_item item = peer->stuck;
+    peer->is_stuck               = false;
+    if (send_item(self, peer, &item) != FBY_OK) {
+        peer->is_stuck = true;
+        return false;
+    }
+    return true;
+}
+
+/* One item a peer in turn, so that a long batch delays nobody's short one. */
+void fby_loop_flush(struct loop *self)
+{
+    bool any = true;
+    while (any) {
+        any = false;
+        for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+            any = (!peer->has_left && send_next(self, peer)) || any;
+        }
+    }
+}

@@ -1,0 +1,122 @@
+/* Which filter and codec each field travels in. The client may say; where it
+ * leaves the choice, what was saved on earlier chunks decides. */
+#include "worker/loop/loop.h"
+
+/* What is asked of field `i`. */
+static struct fby_choice choice_of(
+    const struct fby_request *request, uint32_t i)
+{
+    static const struct fby_choice automatic = {FBY_AUTO, FBY_AUTO};
+    return request->n_choices > 0 ? request->choices[i] : automatic;
+}
+
+static bool same_choices(const struct encoding *encoding,
+    const struct fby_request *request, uint32_t n)
+{
+    if (encoding->n != n || encoding->fields != request->fields ||
+        !fby_digest_equal(&encoding->content, &request->content)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct fby_choice choice = choice_of(request, i);
+        if (encoding->choices[i].filter != choice.filter ||
+            encoding->choices[i].codec != choice.codec) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static struct fby_wish wish_of(
+    const struct fby_raw_field *field, struct fby_choice choice)
+{
+    return (struct fby_wish){
+        .filter = choice.filter,
+        .codec  = choice.codec,
+        .params = fby_layout_params(field),
+    };
+}
+
+/* A client that changes its mind, or its content, starts to learn anew. */
+static void renew(struct peer *peer, const struct fby_request *request,
+    const struct fby_raw_layout *layout)
+{
+    struct encoding *encoding = &peer->encoding;
+    encoding->content         = request->content;
+    encoding->fields          = request->fields;
+    encoding->n               = layout->n_fields;
+    for (uint32_t i = 0; i < encoding->n; i++) {
+        encoding->choices[i] = choice_of(request, i);
+        struct fby_wish wish =
+            wish_of(&layout->fields[i], encoding->choices[i]);
+        wish.filters = FBY_FEATURED_FILTERS(peer->features);
+        wish.codecs  = FBY_FEATURED_CODECS(peer->features);
+        fby_auto_init(&encoding->autos[i], &wish);
+    }
+}
+
+static bool understands(const struct peer *peer, struct fby_coding coding)
+{
+    return (peer->features & FBY_FEATURE_FILTER(coding.filter)) != 0 &&
+           (peer->features & FBY_FEATURE_CODEC(coding.codec)) != 0;
+}
+
+fby_err fby_loop_codings_check(const struct fby_request *request,
+    const struct fby_raw_layout *layout, struct fby_why *why)
+{
+    if (request->n_choices != 0 && request->n_choices != layout->n_fields) {
+        return fby_because(why, FBY_USAGE, "%u choices for %u fields",
+            request->n_choices, layout->n_fields);
+    }
+    for (uint32_t i = 0; i < layout->n_fields; i++) {
+        struct fby_choice choice = choice_of(request, i);
+        struct fby_wish   wish   = wish_of(&layout->fields[i], choice);
+        if (!fby_auto_suits(&wish)) {
+            return fby_because(why, FBY_USAGE,
+                "filter %d and codec %d are not for field %u of the request",
+                choice.filter, choice.codec, i);
+        }
+    }
+    return FBY_OK;
+}
+
+void fby_loop_codings(struct peer *peer, const struct fby_request *request,
+    const struct fby_raw_layout *layout, struct fby_coding out[FBY_MAX_FIELDS])
+{
+    struct encoding *encoding = &peer->encoding;
+    if (!same_choices(encoding, request, layout->n_fields)) {
+        renew(peer, request, layout);
+    }
+    for (uint32_t i = 0; i < encoding->n; i++) {
+        out[i] = fby_auto_ask(&encoding->autos[i]);
+        if (!understands(peer, out[i])) {
+            out[i] = (struct fby_coding){FBY_FILTER_NONE, FBY_CODEC_STORE};
+        }
+    }
+}
+
+bool fby_loop_codings_suit(const struct peer *peer, const struct fby_job *job)
+{
+    for (uint32_t i = 0; i < job->layout.n_fields; i++) {
+        struct fby_coding coding = job->coding[i];
+        struct fby_choice choice = peer->encoding.choices[i];
+        if (!understands(peer, coding) ||
+            (choice.filter != FBY_AUTO && choice.filter != coding.filter) ||
+            (choice.codec != FBY_AUTO && choice.codec != coding.codec)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void fby_loop_codings_learn(
+    struct peer *peer, const struct fby_job_chunk *chunk)
+{
+    struct encoding      *encoding = &peer->encoding;
+    const struct fby_job *job      = chunk->job;
+    if (fby_digest_equal(
+            &encoding->content, &job->spec.dataset_plan->content_digest)) {
+        fby_auto_feed(&encoding->autos[chunk->field], job->coding[chunk->field],
+            chunk->raw_bytes, chunk->wire_bytes);
+    }
+}

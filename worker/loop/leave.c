@@ -1,0 +1,64 @@
+/* Leaving: say so, take nothing new, finish what is open, and after the time
+ * for that give the rest back as LOST. What ZeroMQ still holds when the socket
+ * closes is given a last moment to go out. */
+#include "common/log.h"
+#include "worker/loop/loop.h"
+
+static void say_leave(struct loop *self, struct peer *peer)
+{
+    fby_session_leave(peer->session);
+    fby_loop_tell(self, peer,
+        &(struct fby_message){
+            .type = FBY_MSG_LEAVE, .leave = {.session = peer->id}});
+}
+
+void fby_loop_leave(struct loop *self)
+{
+    if (self->leave_until_ns != 0) {
+        self->leave_until_ns = self->now_ns; /* asked twice: end now */
+        return;
+    }
+    fby_info("LEAVING", "finishing what is open");
+    self->leave_until_ns = self->now_ns + self->options.drain_ns;
+    fby_loop_registry_leave(self);
+    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+        if (!peer->has_left) {
+            say_leave(self, peer);
+        }
+    }
+}
+
+static bool anything_open(const struct loop *self)
+{
+    for (const struct peer *peer = self->peers; peer != NULL;
+         peer                    = peer->next) {
+        if (!peer->has_left && fby_session_state(peer->session).open > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void give_back(struct loop *self)
+{
+    fby_warn("GIVEN-BACK", "time is up: open batches are lost");
+    for (struct peer *peer = self->peers; peer != NULL; peer = peer->next) {
+        if (!peer->has_left) {
+            fby_session_give_back(peer->session);
+        }
+    }
+    fby_loop_flush(self);
+}
+
+void fby_loop_leave_tick(struct loop *self)
+{
+    if (self->leave_until_ns == 0) {
+        return;
+    }
+    if (!anything_open(self)) {
+        self->done = true;
+    } else if (self->now_ns >= self->leave_until_ns) {
+        give_back(self);
+        self->done = true;
+    }
+}

@@ -1,0 +1,354 @@
+/* The server is told who is here, and that it still is. It remembers nothing
+ * across its restarts: a REGISTER_FIRST brings it up to date, and clients that
+ * are connected notice nothing. */
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/cores.h"
+#include "common/fault.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "worker/loop/loop.h"
+
+/* After so many messages without an answer the connection is made anew: what
+ * waits in the old one would only be stale news. */
+enum { MAX_UNANSWERED = 10, MESSAGES_A_TURN = 16, QUEUE = 100000 };
+
+/* ---- The worker's own address -------------------------------------------- */
+
+static bool is_wildcard(const char *endpoint)
+{
+    return strncmp(endpoint, "tcp://0.0.0.0:", 14) == 0 ||
+           strncmp(endpoint, "tcp://[::]:", 11) == 0 ||
+           strncmp(endpoint, "tcp://*:", 8) == 0;
+}
+
+/* The address of this machine that the route to `peer` starts from. Connecting
+ * a datagram socket looks up the route and sends nothing. */
+static bool local_address(const struct addrinfo *peer, char *host, size_t size)
+{
+    struct sockaddr_storage own;
+    socklen_t               length = sizeof(own);
+    int fd = socket(peer->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) {
+        return false;
+    }
+    bool found = connect(fd, peer->ai_addr, peer->ai_addrlen) == 0 &&
+                 getsockname(fd, (struct sockaddr *)&own, &length) == 0 &&
+                 getnameinfo((struct sockaddr *)&own, length, host,
+                     (socklen_t)size, NULL, 0, NI_NUMERICHOST) == 0;
+    close(fd);
+    return found;
+}
+
+/* "tcp://HOST:PORT" of a numeric endpoint, cut in two. */
+static bool cut(
+    const char *endpoint, char host[FBY_ENDPOINT_SIZE], const char **port)
+{
+    const char *start = endpoint + strlen("tcp://");
+    const char *colon = strrchr(endpoint, ':');
+    if (strncmp(endpoint, "tcp://", 6) != 0 || colon <= start) {
+        return false;
+    }
+    bool bracketed = *start == '[';
+    int  n         = (int)(colon - start) - (bracketed ? 2 : 0);
+    snprintf(host, FBY_ENDPOINT_SIZE, "%.*s", n, start + (bracketed ? 1 : 0));
+    *port = colon + 1;
+    return true;
+}
+
+static fby_err route_address(const char *server, const char *bound,
+    char out[FBY_ENDPOINT_SIZE], struct fby_why *why)
+{
+    char            host[FBY_ENDPOINT_SIZE];
+    char            own[NI_MAXHOST] = "";
+    const char     *server_port     = NULL;
+    const char     *own_port        = NULL;
+    struct addrinfo hints           = {
+                  .ai_flags    = AI_NUMERICHOST | AI_NUMERICSERV,
+                  .ai_socktype = SOCK_DGRAM,
+    };
+    struct addrinfo *peer = NULL;
+    if (cut(bound, host, &own_port) && cut(server, host, &server_port) &&
+        getaddrinfo(host, server_port, &hints, &peer) == 0) {
+        bool found = local_address(peer, own, sizeof(own));
+        freeaddrinfo(peer);
+        if (found) {
+            snprintf(out, FBY_ENDPOINT_SIZE,
+                strchr(own, ':') != NULL ? "tcp://[%.64s]:%s"
+                                         : "tcp://%.64s:%s",
+                own, own_port);
+            return FBY_OK;
+        }
+    }
+    return fby_because(why, FBY_CONFIG,
+        "cannot tell this machine's address on the route to %s; name it with "
+        "--advertise",
+        server);
+}
+
+static fby_err find_advertised(struct loop *self, struct fby_why *why)
+{
+    struct registry *registry = &self->registry;
+    if (self->options.advertise != NULL) {
+        if (is_wildcard(self->options.advertise)) {
+            return fby_because(why, FBY_USAGE,
+                "nobody can connect to %s; --advertise takes the address that "
+                "trainers see",
+                self->options.advertise);
+        }
+        return fby_endpoint_resolve(
+            self->options.advertise, registry->advertise, why);
+    }
+    if (is_wildcard(self->bound)) {
+        return route_address(
+            registry->endpoint, self->bound, registry->advertise, why);
+    }
+    snprintf(registry->advertise, FBY_ENDPOINT_SIZE, "%s", self->bound);
+    return FBY_OK;
+}
+
+/* ---- Connecting ---------------------------------------------------------- */
+
+static fby_err connect_anew(struct loop *self)
+{
+    const struct fby_socket_limits limits = {
+        .max_message_bytes = FBY_MESSAGE_SMALL, .receive_messages = QUEUE};
+    struct registry *registry = &self->registry;
+    fby_loop_registry_close(self);
+    registry->server     = (struct fby_instance_id){0};
+    registry->unanswered = 0;
+    registry->due_ns     = 0;
+    return fby_socket_connect(
+        self->zmq, registry->endpoint, &limits, &registry->socket);
+}
+
+fby_err fby_loop_registry_open(struct loop *self, struct fby_why *why)
+{
+    struct registry *registry = &self->registry;
+    if (self->options.server == NULL) {
+        return FBY_OK;
+    }
+    if (gethostname(registry->host, sizeof(registry->host) - 1) != 0) {
+        snprintf(registry->host, sizeof(registry->host), "unknown");
+    }
+    registry->heartbeat_ns = self->options.heartbeat_ns;
+    fby_err err =
+        fby_endpoint_resolve(self->options.server, registry->endpoint, why);
+    if (err == FBY_OK) {
+        err = find_advertised(self, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    err = connect_anew(self);
+    return err == FBY_OK ? err
+                         : fby_because(why, err, "cannot connect to server %s",
+                               registry->endpoint);
+}
+
+void fby_loop_registry_close(struct loop *self)
+{
+    if (self->registry.socket != NULL) {
+        zmq_close(self->registry.socket);
+        self->registry.socket = NULL;
+    }
+}
+
+/* ---- Telling ------------------------------------------------------------- */
+
+static void tell_server(struct loop *self, const struct fby_message *message)
+{
+    struct fby_why why = {{0}};
+    self->frame.size   = 0;
+    if (fby_message_encode(message, &self->frame, &why) != FBY_OK) {
+        fby_error("SEND", "%s cannot be said: %s",
+            fby_message_name(message->type), why.text);
+    } else if (zmq_send(self->registry.socket, self->frame.data,
+                   self->frame.size, ZMQ_DONTWAIT) < 0) {
+        fby_debug("SEND", "to the server: %s", zmq_strerror(errno));
+    }
+    self->registry.unanswered++;
+}
+
+static void say_register(struct loop *self)
+{
+    const char  *endpoint = self->registry.advertise;
+    uint32_t     n        = fby_roots_count(self->roots);
+    const char **names    = fby_zalloc(n * sizeof(*names));
+    for (uint32_t i = 0; i < n; i++) {
+        names[i] = fby_roots_name(self->roots, i);
+    }
+    tell_server(self, &(struct fby_message){
+                          .type   = FBY_MSG_REGISTER,
+                          .enroll = {.instance = self->instance,
+                              .endpoints       = {&endpoint, 1},
+                              .host            = self->registry.host,
+                              .pid             = (uint32_t)getpid(),
+                              .cores           = fby_cores(),
+                              .roots           = {names, n}},
+                      });
+    free(names);
+}
+
+static uint32_t count_sessions(const struct loop *self)
+{
+    uint32_t n = 0;
+    for (const struct peer *peer = self->peers; peer != NULL;
+         peer                    = peer->next) {
+        n += peer->has_left ? 0 : 1;
+    }
+    return n;
+}
+
+/* How full the transform threads are: the stage that machines are bought for.*/
+static uint32_t load_permille(struct loop *self)
+{
+    struct registry        *registry = &self->registry;
+    struct fby_stage_counts now     = fby_stages_counts(self->stages).transform;
+    int64_t                 busy_ns = now.busy_ns - registry->last_busy_ns;
+    int64_t elapsed_ns = (self->now_ns - registry->last_load_ns) * now.threads;
+    registry->last_busy_ns = now.busy_ns;
+    registry->last_load_ns = self->now_ns;
+    int64_t permille       = elapsed_ns > 0 ? busy_ns * 1000 / elapsed_ns : 0;
+    return permille < 1000 ? (uint32_t)permille : 1000;
+}
+
+static void say_heartbeat(struct loop *self)
+{
+    struct fby_loop_counters counters;
+    fby_loop_count(self, &counters);
+    tell_server(self, &(struct fby_message){
+                          .type      = FBY_MSG_HEARTBEAT,
+                          .heartbeat = {.instance = self->instance,
+                              .sessions           = count_sessions(self),
+                              .load_permille      = load_permille(self),
+                              .counters           = counters.at,
+                              .n_counters         = counters.n},
+                      });
+}
+
+static fby_err give_up_connection(struct loop *self)
+{
+    struct registry *registry = &self->registry;
+    if (!registry->silent) {
+        registry->silent = true;
+        fby_warn("SERVER-SILENT",
+            "no answer from %s; asking again until one comes",
+            registry->endpoint);
+    }
+    return connect_anew(self);
+}
+
+void fby_loop_registry_tick(struct loop *self)
+{
+    struct registry *registry = &self->registry;
+    if (registry->socket == NULL || self->leave_until_ns != 0 ||
+        self->now_ns < registry->due_ns) {
+        return;
+    }
+    if (registry->unanswered >= MAX_UNANSWERED &&
+        give_up_connection(self) != FBY_OK) {
+        fby_error("SERVER-LOST", "cannot connect to %s", registry->endpoint);
+        return;
+    }
+    if (registry->server.value == 0) {
+        say_register(self);
+        registry->due_ns = self->now_ns + self->options.register_ns;
+    } else {
+        say_heartbeat(self);
+        registry->due_ns = self->now_ns + registry->heartbeat_ns;
+    }
+}
+
+void fby_loop_registry_leave(struct loop *self)
+{
+    if (self->registry.socket != NULL) {
+        tell_server(self, &(struct fby_message){.type = FBY_MSG_DEREGISTER,
+                              .deregister = {.instance = self->instance}});
+    }
+}
+
+/* ---- Being told ---------------------------------------------------------- */
+
+static void on_registered(
+    struct loop *self, const struct fby_registered *registered)
+{
+    struct registry *registry = &self->registry;
+    if (registry->server.value != registered->server.value) {
+        fby_info("REGISTERED", "at %s as %s", registry->endpoint,
+            registry->advertise);
+    }
+    registry->server       = registered->server;
+    registry->refused      = false;
+    registry->heartbeat_ns = registered->heartbeat_ms * FBY_NS_PER_MS;
+    registry->due_ns       = self->now_ns + registry->heartbeat_ns;
+}
+
+static void on_register_first(struct loop *self)
+{
+    self->registry.server = (struct fby_instance_id){0};
+    self->registry.due_ns = self->now_ns;
+    if (fby_fault("worker.register_delay", "register_first")) {
+        self->registry.due_ns +=
+            fby_fault_param("worker.register_delay", "ms", 1000) *
+            FBY_NS_PER_MS;
+    }
+}
+
+static void on_refused(struct loop *self, const struct fby_refused *refused)
+{
+    struct registry *registry = &self->registry;
+    if (!registry->refused) {
+        registry->refused = true;
+        fby_warn("REGISTER-REFUSED",
+            "by %s: %s; asking again until it takes us", registry->endpoint,
+            refused->text);
+    }
+}
+
+static void take_answer(struct loop *self, const void *frame, size_t size)
+{
+    struct fby_message message;
+    struct fby_why     why = {{0}};
+    if (fby_message_decode(frame, size, &message, &why) != FBY_OK) {
+        self->counts.malformed++;
+        fby_debug("MESSAGE-REFUSED", "from the server: %s", why.text);
+        return;
+    }
+    self->registry.unanswered = 0;
+    self->registry.silent     = false;
+    if (message.type == FBY_MSG_REGISTERED) {
+        on_registered(self, &message.enrolled);
+    } else if (message.type == FBY_MSG_REGISTER_FIRST) {
+        on_register_first(self);
+    } else if (message.type == FBY_MSG_REFUSED) {
+        on_refused(self, &message.refused);
+    } else if (message.type != FBY_MSG_HEARTBEAT_OK) {
+        self->counts.out_of_place++;
+    }
+    fby_message_fini(&message);
+}
+
+void fby_loop_registry_receive(struct loop *self)
+{
+    for (int i = 0; i < MESSAGES_A_TURN && self->registry.socket != NULL; i++) {
+        zmq_msg_t frame;
+        zmq_msg_init(&frame);
+        bool got =
+            zmq_msg_recv(&frame, self->registry.socket, ZMQ_DONTWAIT) >= 0;
+        if (got) {
+            take_answer(self, zmq_msg_data(&frame), zmq_msg_size(&frame));
+        }
+        zmq_msg_close(&frame);
+        if (!got) {
+            return;
+        }
+    }
+}

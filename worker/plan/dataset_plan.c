@@ -1,0 +1,121 @@
+#include "worker/plan/dataset_plan.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+#include "pipeline/canon.h"
+#include "worker/source/classes.h"
+#include "worker/source/lengths.h"
+#include "worker/source/list_fields.h"
+#include "worker/transform/fingerprint.h"
+
+fby_err fby_dataset_plan_create(const struct fby_content *content,
+    struct fby_dataset **dataset_p, struct fby_dataset_plan **out,
+    struct fby_why *why)
+{
+    struct fby_digest   fingerprint;
+    struct fby_buckets *buckets = NULL;
+    fby_err             err     = fby_fingerprint(content, &fingerprint, why);
+    if (err == FBY_OK) {
+        err = fby_classes_check(*dataset_p, content, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_list_check_fields(*dataset_p, content, why);
+    }
+    if (err == FBY_OK) {
+        err = fby_lengths_sort(*dataset_p, content, &buckets, why);
+    }
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_dataset_plan *self = fby_zalloc(sizeof(*self));
+    self->content                 = *content;
+    self->content_digest          = fby_content_digest(content);
+    self->data_digest             = fby_dataset_digest(*dataset_p);
+    self->fingerprint             = fingerprint;
+    self->dataset                 = *dataset_p;
+    self->buckets                 = buckets;
+    *dataset_p                    = NULL;
+    atomic_init(&self->holds, 1);
+    if (fby_dataset_has_rows(self->dataset) ||
+        fby_dataset_has_tokens(self->dataset)) {
+        err = fby_rows_create(&self->content, self->dataset, &self->rows, why);
+    }
+    if (err != FBY_OK) {
+        fby_dataset_plan_release(&self);
+        return err;
+    }
+    *out = self;
+    return FBY_OK;
+}
+
+struct fby_dataset_plan *fby_dataset_plan_hold(struct fby_dataset_plan *self)
+{
+    atomic_fetch_add(&self->holds, 1);
+    return self;
+}
+
+void fby_dataset_plan_release(struct fby_dataset_plan **self_p)
+{
+    struct fby_dataset_plan *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    if (atomic_fetch_sub(&self->holds, 1) != 1) {
+        return;
+    }
+    for (size_t i = 0; i < FBY_DATASET_PLAN_ORDERS; i++) {
+        fby_order_destroy(&self->orders[i].order);
+    }
+    fby_rows_destroy(&self->rows);
+    fby_buckets_destroy(&self->buckets);
+    fby_dataset_destroy(&self->dataset);
+    free(self);
+}
+
+/* The entry of this epoch, else the one to give up for it. */
+static struct fby_dataset_plan_order *entry_for(
+    struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
+{
+    struct fby_dataset_plan_order *oldest = &self->orders[0];
+    for (size_t i = 0; i < FBY_DATASET_PLAN_ORDERS; i++) {
+        struct fby_dataset_plan_order *entry = &self->orders[i];
+        if (entry->order != NULL && entry->seed == seed &&
+            entry->epoch == epoch) {
+            return entry;
+        }
+        oldest = entry->used < oldest->used ? entry : oldest;
+    }
+    fby_order_destroy(&oldest->order);
+    oldest->seed  = seed;
+    oldest->epoch = epoch;
+    return oldest;
+}
+
+static struct fby_order_spec spec_of(
+    const struct fby_dataset_plan *self, uint64_t seed, uint64_t epoch)
+{
+    struct fby_order_spec spec = fby_order_spec_of(&self->content, seed, epoch);
+    spec.samples               = fby_dataset_samples(self->dataset);
+    spec.shard_samples         = fby_dataset_shard_samples(self->dataset);
+    spec.n_shards              = fby_dataset_shards(self->dataset);
+    spec.buckets               = self->buckets;
+    return spec;
+}
+
+fby_err fby_dataset_plan_order(struct fby_dataset_plan *self, uint64_t seed,
+    uint64_t epoch, const struct fby_order **out, struct fby_why *why)
+{
+    struct fby_dataset_plan_order *entry = entry_for(self, seed, epoch);
+    if (entry->order == NULL) {
+        struct fby_order_spec spec = spec_of(self, seed, epoch);
+        fby_err               err = fby_order_create(&spec, &entry->order, why);
+        if (err != FBY_OK) {
+            return err;
+        }
+    }
+    entry->used = ++self->tick;
+    *out        = entry->order;
+    return FBY_OK;
+}

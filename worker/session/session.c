@@ -1,0 +1,484 @@
+#include "worker/session/session.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+#include "common/mutant.h"
+
+enum batch_state {
+    BATCH_FREE,  /* nobody's */
+    BATCH_OPEN,  /* asked for; END is not yet handed out */
+    BATCH_CLOSED /* answered or dropped; its memory is still charged */
+};
+
+struct batch {
+    enum batch_state          state;
+    struct fby_request_id     id;
+    uint64_t                  order;  /* lower is sent first */
+    uint64_t                  bytes;  /* charged */
+    struct fby_session_chunk *chunks; /* borrowed; in order of readiness */
+    uint32_t                  n_chunks;
+    uint32_t                  n_ready;
+    uint32_t                  n_sent; /* on this route */
+    bool                      header_known;
+    bool                      header_sent; /* on this route */
+    bool                      complete;    /* END is known */
+};
+
+struct fby_session {
+    struct fby_session_config config;
+    struct fby_budget        *budget; /* borrowed */
+    struct fby_budget_share   share;
+    uint64_t                  route; /* nonce; 0: none */
+    uint64_t                  sent;  /* bytes on this route */
+    uint64_t                  credited;
+    int64_t                   heard_ns;
+    int64_t                   credit_ns; /* when a CREDIT last moved, or
+                                            nothing was owed */
+    uint64_t                  newest;    /* highest id seen */
+    bool                      leaving;
+    struct batch             *batches; /* config.max_batches */
+    struct fby_request_id    *lost;    /* LOST to send; max_batches */
+    uint32_t                  n_lost;
+    uint32_t                  n_open;
+};
+
+struct fby_session_config fby_session_defaults(void)
+{
+    return (struct fby_session_config){
+        .send_window  = UINT64_C(16) << 20,
+        .max_batches  = 64,
+        .retry_ns     = 50 * FBY_NS_PER_MS,
+        .silent_ns    = 120 * FBY_NS_PER_S,
+        .routeless_ns = 30 * FBY_NS_PER_S,
+        .stalled_ns   = FBY_NS_PER_S,
+    };
+}
+
+fby_err fby_session_create(const struct fby_session_config *config,
+    struct fby_budget *budget, uint64_t entitled, int64_t now_ns,
+    struct fby_session **out)
+{
+    struct fby_budget_share share = {0};
+    fby_err                 err   = fby_budget_join(budget, &share, entitled);
+    if (err != FBY_OK) {
+        return err;
+    }
+    struct fby_session *self = fby_zalloc(sizeof(*self));
+    self->config             = *config;
+    self->budget             = budget;
+    self->share              = share;
+    self->heard_ns           = now_ns;
+    self->batches = fby_zalloc(config->max_batches * sizeof(*self->batches));
+    self->lost    = fby_zalloc(config->max_batches * sizeof(*self->lost));
+    *out          = self;
+    return FBY_OK;
+}
+
+void fby_session_destroy(struct fby_session **self_p)
+{
+    struct fby_session *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    assert(self->share.charged == 0);
+    fby_budget_leave(self->budget, &self->share);
+    free(self->batches);
+    free(self->lost);
+    free(self);
+}
+
+static struct batch *end_of(const struct fby_session *self)
+{
+    return self->batches + self->config.max_batches;
+}
+
+static struct batch *find(
+    const struct fby_session *self, struct fby_request_id id)
+{
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (b->state != BATCH_FREE && b->id.value == id.value) {
+            return b;
+        }
+    }
+    return NULL;
+}
+
+static struct batch *find_open(
+    const struct fby_session *self, struct fby_request_id id)
+{
+    struct batch *b = find(self, id);
+    return b != NULL && b->state == BATCH_OPEN ? b : NULL;
+}
+
+static struct batch *find_free(const struct fby_session *self)
+{
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (b->state == BATCH_FREE) {
+            return b;
+        }
+    }
+    return NULL;
+}
+
+static void set_state(
+    struct fby_session *self, struct batch *b, enum batch_state state)
+{
+    self->n_open += state == BATCH_OPEN;
+    self->n_open -= b->state == BATCH_OPEN;
+    b->state = state;
+}
+
+/* A LOST that finds no room is not missed: the next PONG does not name the id,
+ * which says the same. */
+static void lose(struct fby_session *self, struct batch *b)
+{
+    set_state(self, b, BATCH_CLOSED);
+    if (self->n_lost < self->config.max_batches) {
+        self->lost[self->n_lost++] = b->id;
+    }
+}
+
+static void from_the_start(struct batch *b)
+{
+    b->n_sent      = 0;
+    b->header_sent = false;
+}
+
+/* ---- Messages of the client ---------------------------------------------- */
+
+void fby_session_heard(struct fby_session *self, int64_t now_ns)
+{
+    self->heard_ns = now_ns;
+}
+
+void fby_session_hello(struct fby_session *self, int64_t now_ns, uint64_t route)
+{
+    fby_session_heard(self, now_ns);
+    self->route    = route;
+    self->sent     = 0;
+    self->credited = 0;
+    self->n_lost   = 0; /* WELCOME does not name them */
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (!FBY_MUTANT(resume_in_the_middle)) {
+            from_the_start(b);
+        }
+    }
+}
+
+size_t fby_session_open(
+    const struct fby_session *self, struct fby_request_id *out, size_t room)
+{
+    size_t n = 0;
+    for (const struct batch *b = self->batches; b < end_of(self); b++) {
+        if (b->state == BATCH_OPEN && n < room) {
+            out[n++] = b->id;
+        }
+    }
+    return n;
+}
+
+static enum fby_session_answer accept(
+    struct fby_session *self, const struct fby_session_request *request)
+{
+    struct batch *b = find_free(self);
+    if (b == NULL) {
+        return FBY_SESSION_BUSY;
+    }
+    fby_err err = fby_budget_charge(self->budget, &self->share, request->bytes);
+    if (err != FBY_OK) {
+        return err == FBY_FULL ? FBY_SESSION_TOO_LARGE : FBY_SESSION_BUSY;
+    }
+    *b = (struct batch){
+        .id = request->id, .order = request->order, .bytes = request->bytes};
+    set_state(self, b, BATCH_OPEN);
+    return FBY_SESSION_ACCEPT;
+}
+
+enum fby_session_answer fby_session_request(struct fby_session *self,
+    int64_t now_ns, const struct fby_session_request *request)
+{
+    fby_session_heard(self, now_ns);
+    if (request->id.value <= self->newest) {
+        return FBY_SESSION_REPEATED;
+    }
+    self->newest = request->id.value;
+    return self->leaving ? FBY_SESSION_LOST : accept(self, request);
+}
+
+void fby_session_cancel(
+    struct fby_session *self, int64_t now_ns, struct fby_request_id id)
+{
+    fby_session_heard(self, now_ns);
+    fby_session_drop(self, id);
+}
+
+fby_err fby_session_credit(
+    struct fby_session *self, int64_t now_ns, uint64_t route, uint64_t total)
+{
+    fby_session_heard(self, now_ns);
+    if (route != self->route || self->route == 0) {
+        return FBY_OK;
+    }
+    if (total > self->sent || total < self->credited) {
+        return FBY_PROTO;
+    }
+    if (total > self->credited && !FBY_MUTANT(ignore_credit)) {
+        self->credited  = total;
+        self->credit_ns = now_ns;
+    }
+    return FBY_OK;
+}
+
+void fby_session_bye(struct fby_session *self)
+{
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (b->state == BATCH_OPEN) {
+            set_state(self, b, BATCH_CLOSED);
+        }
+    }
+    self->route   = 0; /* so no LOST comes out either */
+    self->leaving = true;
+    fby_budget_leave(self->budget, &self->share);
+}
+
+/* ---- Its batches --------------------------------------------------------- */
+
+fby_err fby_session_header(struct fby_session *self, struct fby_request_id id,
+    struct fby_session_chunk *chunks, uint32_t n_chunks)
+{
+    struct batch *b = find_open(self, id);
+    if (b == NULL) {
+        return FBY_GONE;
+    }
+    b->chunks       = chunks;
+    b->n_chunks     = n_chunks;
+    b->header_known = true;
+    return FBY_OK;
+}
+
+fby_err fby_session_chunk_ready(struct fby_session *self,
+    struct fby_request_id id, struct fby_session_chunk chunk)
+{
+    struct batch *b = find_open(self, id);
+    if (b == NULL) {
+        return FBY_GONE;
+    }
+    if (b->n_ready == b->n_chunks) {
+        return FBY_USAGE;
+    }
+    b->chunks[b->n_ready++] = chunk;
+    return FBY_OK;
+}
+
+fby_err fby_session_all_ready(
+    struct fby_session *self, struct fby_request_id id)
+{
+    struct batch *b = find_open(self, id);
+    if (b == NULL) {
+        return FBY_GONE;
+    }
+    if (!b->header_known || b->n_ready < b->n_chunks) {
+        return FBY_USAGE;
+    }
+    b->complete = true;
+    return FBY_OK;
+}
+
+void fby_session_drop(struct fby_session *self, struct fby_request_id id)
+{
+    struct batch *b = find_open(self, id);
+    if (b != NULL && !FBY_MUTANT(keep_cancelled)) {
+        set_state(self, b, BATCH_CLOSED);
+    }
+}
+
+void fby_session_freed(struct fby_session *self, struct fby_request_id id)
+{
+    struct batch *b = find(self, id);
+    if (b == NULL) {
+        return;
+    }
+    if (b->state == BATCH_OPEN) {
+        lose(self, b);
+    }
+    if (!FBY_MUTANT(forget_refund)) {
+        fby_budget_refund(self->budget, &self->share, b->bytes);
+    }
+    set_state(self, b, BATCH_FREE);
+}
+
+bool fby_session_is_open(
+    const struct fby_session *self, struct fby_request_id id)
+{
+    return find_open(self, id) != NULL;
+}
+
+/* ---- What to send -------------------------------------------------------- */
+
+static bool has_something(const struct batch *b)
+{
+    return b->state == BATCH_OPEN && b->header_known &&
+           (!b->header_sent || b->n_sent < b->n_ready || b->complete);
+}
+
+static struct batch *lowest_with_something(const struct fby_session *self)
+{
+    struct batch *lowest = NULL;
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (has_something(b) && (lowest == NULL || b->order < lowest->order)) {
+            lowest = b;
+        }
+    }
+    return lowest;
+}
+
+/* A chunk larger than the window goes alone. */
+static bool fits(const struct fby_session *self, uint32_t wire_bytes)
+{
+    uint64_t out = self->sent - self->credited;
+    return out == 0 || FBY_MUTANT(ignore_send_window) ||
+           (out <= self->config.send_window &&
+               wire_bytes <= self->config.send_window - out);
+}
+
+static bool next_of(
+    struct fby_session *self, struct batch *b, struct fby_session_item *out)
+{
+    *out = (struct fby_session_item){.kind = FBY_SEND_HEADER, .id = b->id};
+    if (!b->header_sent) {
+        b->header_sent = true;
+        return true;
+    }
+    if (b->n_sent == b->n_ready) { /* has_something: so it is complete */
+        out->kind = FBY_SEND_END;
+        set_state(self, b, BATCH_CLOSED);
+        return true;
+    }
+    struct fby_session_chunk chunk = b->chunks[b->n_sent];
+    if (!fits(self, chunk.wire_bytes)) {
+        return false;
+    }
+    out->kind       = FBY_SEND_CHUNK;
+    out->chunk      = chunk.chunk;
+    out->wire_bytes = chunk.wire_bytes;
+    b->n_sent++;
+    self->sent += chunk.wire_bytes;
+    return true;
+}
+
+bool fby_session_next(
+    struct fby_session *self, int64_t now_ns, struct fby_session_item *out)
+{
+    if (self->route == 0) {
+        return false;
+    }
+    if (self->n_lost > 0) {
+        *out = (struct fby_session_item){
+            .kind = FBY_SEND_LOST, .id = self->lost[--self->n_lost]};
+        return true;
+    }
+    if (self->sent == self->credited) {
+        self->credit_ns = now_ns; /* nothing is owed: not stalled */
+    }
+    struct batch *b = lowest_with_something(self);
+    return b != NULL && next_of(self, b, out);
+}
+
+void fby_session_route_lost(struct fby_session *self)
+{
+    self->route = 0;
+}
+
+/* ---- Memory, time, end --------------------------------------------------- */
+
+static struct batch *highest_waiting(const struct fby_session *self)
+{
+    struct batch *highest = NULL;
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (b->state == BATCH_OPEN && b->n_sent == 0 &&
+            (highest == NULL || b->order > highest->order)) {
+            highest = b;
+        }
+    }
+    return highest;
+}
+
+static bool is_stalled(const struct fby_session *self, int64_t now_ns)
+{
+    return self->route == 0 ||
+           (self->sent > self->credited &&
+               now_ns - self->credit_ns > self->config.stalled_ns);
+}
+
+static bool gives_way(const struct fby_session *self,
+    const struct fby_session *asking, int64_t now_ns)
+{
+    bool owed =
+        asking != NULL && asking->share.charged < asking->share.entitled;
+    return self != asking && fby_budget_beyond(&self->share) > 0 &&
+           (owed || is_stalled(self, now_ns)) && highest_waiting(self) != NULL;
+}
+
+struct fby_session *fby_session_victim(struct fby_session *const *sessions,
+    size_t n, const struct fby_session *asking, int64_t now_ns)
+{
+    struct fby_session *victim = NULL;
+    for (size_t i = 0; i < n; i++) {
+        struct fby_session *s = sessions[i];
+        if (gives_way(s, asking, now_ns) &&
+            (victim == NULL || fby_budget_beyond(&s->share) >
+                                   fby_budget_beyond(&victim->share))) {
+            victim = s;
+        }
+    }
+    return victim;
+}
+
+struct fby_request_id fby_session_shed(struct fby_session *self)
+{
+    struct batch *b = highest_waiting(self);
+    if (b == NULL) {
+        return (struct fby_request_id){0};
+    }
+    lose(self, b);
+    return b->id;
+}
+
+void fby_session_leave(struct fby_session *self)
+{
+    self->leaving = true;
+}
+
+void fby_session_give_back(struct fby_session *self)
+{
+    self->leaving = true;
+    for (struct batch *b = self->batches; b < end_of(self); b++) {
+        if (b->state == BATCH_OPEN) {
+            lose(self, b);
+        }
+    }
+}
+
+bool fby_session_expired(const struct fby_session *self, int64_t now_ns)
+{
+    int64_t limit =
+        self->route == 0 ? self->config.routeless_ns : self->config.silent_ns;
+    return now_ns - self->heard_ns > limit;
+}
+
+struct fby_session_state fby_session_state(const struct fby_session *self)
+{
+    return (struct fby_session_state){
+        .route    = self->route,
+        .sent     = self->sent,
+        .credited = self->credited,
+        .open     = self->n_open,
+        .charged  = self->share.charged,
+        .entitled = self->share.entitled,
+        .leaving  = self->leaving,
+    };
+}

@@ -1,0 +1,236 @@
+#include "worker/stages/backlog.h"
+
+#include <stdlib.h>
+
+#include "common/mem.h"
+
+struct fby_backlog {
+    pthread_mutex_t  lock; /* guards all below */
+    pthread_cond_t   changed;
+    struct fby_job  *jobs;  /* with rows to be taken */
+    struct fby_task *again; /* to be fetched again */
+    struct fby_task *free;
+    struct fby_task *tasks; /* all of them, for free() */
+    uint64_t         turn;
+    bool             closed;
+};
+
+struct fby_backlog *fby_backlog_create(uint32_t tasks)
+{
+    struct fby_backlog *self = fby_zalloc(sizeof(*self));
+    self->tasks              = fby_zalloc(tasks * sizeof(*self->tasks));
+    for (uint32_t i = 0; i < tasks; i++) {
+        self->tasks[i].next = self->free;
+        self->free          = &self->tasks[i];
+    }
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    return self;
+}
+
+void fby_backlog_destroy(struct fby_backlog **self_p)
+{
+    struct fby_backlog *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    while (self->jobs != NULL) {
+        struct fby_job *next = self->jobs->next_waiting;
+        fby_job_release(&self->jobs);
+        self->jobs = next;
+    }
+    pthread_cond_destroy(&self->changed);
+    pthread_mutex_destroy(&self->lock);
+    free(self->tasks);
+    free(self);
+}
+
+/* ---- The order ----------------------------------------------------------- */
+
+static bool same_stream(const struct fby_job *a, const struct fby_job *b)
+{
+    return a->spec.dataset_plan == b->spec.dataset_plan &&
+           a->spec.seed == b->spec.seed;
+}
+
+static bool comes_before(const struct fby_job *a, const struct fby_job *b)
+{
+    if ((a->next_row > 0) != (b->next_row > 0)) {
+        return a->next_row > 0;
+    }
+    if (a->turn != b->turn) {
+        return a->turn < b->turn;
+    }
+    if (a->spec.epoch != b->spec.epoch) {
+        return a->spec.epoch < b->spec.epoch;
+    }
+    if (a->spec.step != b->spec.step) {
+        return a->spec.step < b->spec.step;
+    }
+    return a->spec.first_row < b->spec.first_row;
+}
+
+/* A stream has one turn, which all its waiting jobs share. */
+static void set_turn(
+    struct fby_backlog *self, const struct fby_job *of, uint64_t turn)
+{
+    for (struct fby_job *job = self->jobs; job != NULL;
+         job                 = job->next_waiting) {
+        if (same_stream(job, of)) {
+            job->turn = turn;
+        }
+    }
+}
+
+static uint64_t turn_of_stream(
+    struct fby_backlog *self, const struct fby_job *of)
+{
+    struct fby_job *job = self->jobs;
+    while (job != NULL && !same_stream(job, of)) {
+        job = job->next_waiting;
+    }
+    return job != NULL ? job->turn : ++self->turn;
+}
+
+static struct fby_job *first_job(const struct fby_backlog *self)
+{
+    struct fby_job *first = self->jobs;
+    struct fby_job *job   = first != NULL ? first->next_waiting : NULL;
+    for (; job != NULL; job = job->next_waiting) {
+        first = comes_before(job, first) ? job : first;
+    }
+    return first;
+}
+
+/* ---- Jobs in and out ----------------------------------------------------- */
+
+static void unlink_job(struct fby_backlog *self, struct fby_job *job)
+{
+    struct fby_job **link = &self->jobs;
+    while (*link != job) {
+        link = &(*link)->next_waiting;
+    }
+    *link = job->next_waiting;
+}
+
+void fby_backlog_add(struct fby_backlog *self, struct fby_job *job)
+{
+    pthread_mutex_lock(&self->lock);
+    fby_job_hold(job);
+    job->turn         = turn_of_stream(self, job);
+    job->next_waiting = self->jobs;
+    self->jobs        = job;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_backlog_sweep(struct fby_backlog *self)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_job **link = &self->jobs;
+    while (*link != NULL) {
+        struct fby_job *job = *link;
+        if (fby_job_is_working(job)) {
+            link = &job->next_waiting;
+        } else {
+            *link = job->next_waiting;
+            fby_job_release(&job);
+        }
+    }
+    pthread_mutex_unlock(&self->lock);
+}
+
+uint64_t fby_backlog_rows(struct fby_backlog *self)
+{
+    uint64_t rows = 0;
+    pthread_mutex_lock(&self->lock);
+    for (struct fby_job *job = self->jobs; job != NULL;
+         job                 = job->next_waiting) {
+        rows += job->spec.rows - job->next_row;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return rows;
+}
+
+/* ---- Tasks --------------------------------------------------------------- */
+
+static struct fby_task *pop(struct fby_task **list)
+{
+    struct fby_task *task = *list;
+    *list                 = task->next;
+    task->next            = NULL;
+    return task;
+}
+
+static struct fby_task *take_rows(struct fby_backlog *self, struct fby_job *job)
+{
+    uint32_t         left = job->spec.rows - job->next_row;
+    struct fby_task *task = pop(&self->free);
+    if (job->next_row == 0) {
+        set_turn(self, job, ++self->turn);
+    }
+    *task = (struct fby_task){.job = fby_job_hold(job),
+        .row                       = job->next_row,
+        .rows   = left < job->run_rows ? left : job->run_rows,
+        .sample = job->samples[job->next_row]};
+    job->next_row += task->rows;
+    if (job->next_row == job->spec.rows) {
+        unlink_job(self, job);
+        fby_job_release(&job);
+    }
+    return task;
+}
+
+/* The job whose row can be taken now; NULL: none, or no task is free. */
+static struct fby_job *ready_job(const struct fby_backlog *self)
+{
+    return self->free != NULL ? first_job(self) : NULL;
+}
+
+fby_err fby_backlog_next(struct fby_backlog *self, struct fby_task **out)
+{
+    fby_err         err = FBY_OK;
+    struct fby_job *job = NULL;
+    pthread_mutex_lock(&self->lock);
+    while (!self->closed && self->again == NULL &&
+           (job = ready_job(self)) == NULL) {
+        pthread_cond_wait(&self->changed, &self->lock);
+    }
+    if (self->again != NULL) {
+        *out = pop(&self->again);
+    } else if (job != NULL) {
+        *out = take_rows(self, job);
+    } else {
+        err = FBY_GONE;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+void fby_backlog_again(struct fby_backlog *self, struct fby_task *task)
+{
+    pthread_mutex_lock(&self->lock);
+    task->next  = self->again;
+    self->again = task;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_backlog_done(struct fby_backlog *self, struct fby_task *task)
+{
+    fby_job_release(&task->job);
+    pthread_mutex_lock(&self->lock);
+    task->next = self->free;
+    self->free = task;
+    pthread_cond_signal(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_backlog_close(struct fby_backlog *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->closed = true;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}

@@ -1,0 +1,271 @@
+#include "worker/stages/memory.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "common/clock.h"
+#include "common/mem.h"
+#include "common/pages.h"
+
+enum { PAGE = 4096, KEPT_BLOCKS = 64 };
+
+struct kept {
+    struct fby_block block;
+    int64_t          since_ns;
+};
+
+struct fby_memory {
+    pthread_mutex_t          lock; /* guards all below */
+    pthread_cond_t           given;
+    struct fby_memory_counts counts;
+    struct kept              kept[KEPT_BLOCKS]; /* oldest first */
+    size_t                   n_kept;
+    uint64_t                 next_turn; /* of who asks next and may wait */
+    uint64_t                 turn;      /* of who is served next */
+    bool                     closed;
+};
+
+struct fby_memory *fby_memory_create(size_t limit_bytes)
+{
+    struct fby_memory *self = fby_zalloc(sizeof(*self));
+    self->counts.limit      = limit_bytes;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->given, NULL);
+    return self;
+}
+
+/* Take block `i` off the kept ones, keeping their order. */
+static struct fby_block unkeep(struct fby_memory *self, size_t i)
+{
+    struct fby_block block = self->kept[i].block;
+    self->n_kept--;
+    self->counts.kept -= block.size;
+    for (; i < self->n_kept; i++) {
+        self->kept[i] = self->kept[i + 1];
+    }
+    return block;
+}
+
+static void unmap_oldest(struct fby_memory *self)
+{
+    struct fby_block block = unkeep(self, 0);
+    fby_pages_unmap(block.data, block.size);
+}
+
+void fby_memory_destroy(struct fby_memory **self_p)
+{
+    struct fby_memory *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    *self_p = NULL;
+    assert(self->counts.used == 0);
+    while (self->n_kept > 0) {
+        unmap_oldest(self);
+    }
+    pthread_cond_destroy(&self->given);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+}
+
+static size_t room(const struct fby_memory *self)
+{
+    return self->counts.limit - self->counts.used;
+}
+
+/* A kept block fits when it wastes at most an eighth. */
+static bool reuse(struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    for (size_t i = self->n_kept; i-- > 0;) {
+        size_t here = self->kept[i].block.size;
+        if (here >= size && here - size <= size / 8 && here <= room(self)) {
+            *out = unkeep(self, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+static fby_err map_fresh(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    if (size > room(self)) {
+        return FBY_FULL;
+    }
+    while (self->counts.kept > room(self) + self->counts.reserved - size) {
+        unmap_oldest(self);
+    }
+    void *data = fby_pages_map(size);
+    if (data == NULL) {
+        return FBY_FULL;
+    }
+    *out = (struct fby_block){.data = data, .size = size};
+    return FBY_OK;
+}
+
+/* Whole pages, at least one; 0 when that is more than the pool can ever
+ * hold. */
+static size_t rounded(const struct fby_memory *self, size_t size)
+{
+    if (size > self->counts.limit) {
+        return 0;
+    }
+    size_t pages = size / PAGE + (size % PAGE != 0 || size == 0);
+    return pages * PAGE <= self->counts.limit ? pages * PAGE : 0;
+}
+
+static void charge(struct fby_memory *self, size_t size)
+{
+    self->counts.used += size;
+    if (self->counts.used > self->counts.peak) {
+        self->counts.peak = self->counts.used;
+    }
+}
+
+static fby_err take_locked(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    if (!reuse(self, size, out)) {
+        fby_err err = map_fresh(self, size, out);
+        if (err != FBY_OK) {
+            return err;
+        }
+    }
+    charge(self, out->size);
+    return FBY_OK;
+}
+
+fby_err fby_memory_try_take(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    size_t need = rounded(self, size);
+    if (need == 0) {
+        return FBY_FULL;
+    }
+    pthread_mutex_lock(&self->lock);
+    fby_err err = take_locked(self, need, out);
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+/* When the system has none and nobody will give any back, waiting is vain. */
+static fby_err take_in_turn(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    uint64_t turn = self->next_turn++;
+    fby_err  err  = FBY_AGAIN;
+    while (!self->closed && err == FBY_AGAIN) {
+        if (self->turn == turn) {
+            err = take_locked(self, size, out);
+        }
+        if (err == FBY_FULL && self->counts.used > 0) {
+            err = FBY_AGAIN;
+        }
+        if (err == FBY_AGAIN) {
+            pthread_cond_wait(&self->given, &self->lock);
+        }
+    }
+    if (err == FBY_AGAIN) {
+        return FBY_GONE;
+    }
+    self->turn++;
+    pthread_cond_broadcast(&self->given);
+    return err;
+}
+
+fby_err fby_memory_take(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    size_t need = rounded(self, size);
+    if (need == 0) {
+        return FBY_FULL;
+    }
+    pthread_mutex_lock(&self->lock);
+    fby_err err = take_in_turn(self, need, out);
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+fby_err fby_memory_reserve(
+    struct fby_memory *self, size_t size, struct fby_block *out)
+{
+    size_t  need = rounded(self, size);
+    fby_err err  = FBY_FULL;
+    pthread_mutex_lock(&self->lock);
+    if (need > 0 && need <= room(self)) {
+        charge(self, need);
+        self->counts.reserved += need;
+        *out = (struct fby_block){.size = need};
+        err  = FBY_OK;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err;
+}
+
+fby_err fby_memory_place(struct fby_memory *self, struct fby_block *block)
+{
+    size_t size = block->size;
+    pthread_mutex_lock(&self->lock);
+    self->counts.used -= size;
+    self->counts.reserved -= size;
+    fby_err err = take_locked(self, size, block);
+    if (err != FBY_OK) {
+        self->counts.used += size;
+        self->counts.reserved += size;
+    }
+    pthread_mutex_unlock(&self->lock);
+    return err == FBY_OK ? FBY_OK : FBY_AGAIN;
+}
+
+static void keep(struct fby_memory *self, const struct fby_block *block)
+{
+    if (self->n_kept == KEPT_BLOCKS) {
+        unmap_oldest(self);
+    }
+    self->counts.kept += block->size;
+    self->kept[self->n_kept++] = (struct kept){*block, fby_now_ns()};
+}
+
+void fby_memory_give(struct fby_memory *self, struct fby_block *block)
+{
+    if (block->size == 0) {
+        return;
+    }
+    pthread_mutex_lock(&self->lock);
+    self->counts.used -= block->size;
+    if (block->data == NULL) {
+        self->counts.reserved -= block->size;
+    } else {
+        keep(self, block);
+    }
+    pthread_cond_broadcast(&self->given);
+    pthread_mutex_unlock(&self->lock);
+    *block = (struct fby_block){0};
+}
+
+void fby_memory_trim(struct fby_memory *self, int64_t since_ns)
+{
+    pthread_mutex_lock(&self->lock);
+    while (self->n_kept > 0 && self->kept[0].since_ns <= since_ns) {
+        unmap_oldest(self);
+    }
+    pthread_mutex_unlock(&self->lock);
+}
+
+void fby_memory_close(struct fby_memory *self)
+{
+    pthread_mutex_lock(&self->lock);
+    self->closed = true;
+    pthread_cond_broadcast(&self->given);
+    pthread_mutex_unlock(&self->lock);
+}
+
+struct fby_memory_counts fby_memory_counts(struct fby_memory *self)
+{
+    pthread_mutex_lock(&self->lock);
+    struct fby_memory_counts counts = self->counts;
+    pthread_mutex_unlock(&self->lock);
+    return counts;
+}

@@ -1,0 +1,72 @@
+#include "worker/stages/ragged_pack.h"
+
+#include <string.h>
+
+#include "common/bytes.h"
+
+/* The lengths, and zeros up to the values. */
+static void write_lengths(const struct fby_raw_field *field,
+    const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
+{
+    uint32_t width = field->length_bytes;
+    for (uint32_t i = 0; i < rows; i++) {
+        fby_store_le(chunk + (size_t)i * width, lengths[i], width);
+    }
+    memset(chunk + (size_t)rows * width, 0,
+        fby_varying_values(field, rows) - (size_t)rows * width);
+}
+
+struct rows {
+    uint32_t        n;
+    const uint32_t *lengths;
+};
+
+/* Rows of parts of `width` bytes, from a place each, as long as the longest
+ * may be, to one after another at or below there; returns the end. */
+static uint8_t *join(const uint8_t *from, uint64_t row_bytes, uint32_t width,
+    struct rows rows, uint8_t *to)
+{
+    for (uint32_t i = 0; i < rows.n; i++) {
+        size_t bytes = (size_t)rows.lengths[i] * width;
+        memmove(to, from + i * row_bytes, bytes);
+        to += bytes;
+    }
+    return to;
+}
+
+static uint64_t values_of(struct rows rows)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < rows.n; i++) {
+        n += rows.lengths[i];
+    }
+    return n;
+}
+
+static uint32_t pack_sparse(
+    const struct fby_raw_field *field, struct rows rows, uint8_t *chunk)
+{
+    uint64_t most    = (uint64_t)rows.n * field->max_length;
+    uint8_t *indices = chunk + fby_varying_values(field, rows.n);
+    uint8_t *from    = chunk + fby_sparse_values(field, rows.n, most);
+    uint8_t *to = chunk + fby_sparse_values(field, rows.n, values_of(rows));
+    uint64_t index_rows = (uint64_t)field->max_length * field->index_bytes;
+    uint8_t *end = join(indices, index_rows, field->index_bytes, rows, indices);
+    memset(end, 0, (size_t)(to - end));
+    end = join(from, field->row_bytes, field->entry_bytes, rows, to);
+    return (uint32_t)(end - chunk);
+}
+
+uint32_t fby_ragged_pack(const struct fby_raw_field *field,
+    const uint32_t *lengths, uint32_t rows, uint8_t *chunk)
+{
+    struct rows all    = {rows, lengths};
+    uint8_t    *values = chunk + fby_varying_values(field, rows);
+    write_lengths(field, lengths, rows, chunk);
+    if (field->form == FBY_FORM_SPARSE) {
+        return pack_sparse(field, all, chunk);
+    }
+    const uint8_t *end =
+        join(values, field->row_bytes, field->entry_bytes, all, values);
+    return (uint32_t)(end - chunk);
+}

@@ -1,0 +1,129 @@
+/* Runs of rows of columns: column by column, straight into the batch's arena.
+ *
+ * A row that is refused is only marked meanwhile; then each of them is made by
+ * itself, to know why, and replaced as any bad sample. */
+#include <string.h>
+
+#include "common/clock.h"
+#include "worker/stages/state.h"
+
+/* Rows from `row` on, up to n, that lie one after another in the arena. */
+static uint32_t together(
+    const struct fby_job *job, uint32_t field, uint32_t row, uint32_t n)
+{
+    uint32_t each = job->layout.fields[field].rows_per_chunk;
+    if (each == 0) {
+        return 1;
+    }
+    uint32_t left = each - row % each;
+    return n < left ? n : left;
+}
+
+static fby_err make_field(struct transformer *transformer,
+    const struct fby_task *task, uint32_t chosen, struct fby_why *why)
+{
+    struct fby_job        *job   = task->job;
+    const struct fby_rows *rows  = job->spec.dataset_plan->rows;
+    uint32_t               field = job->content_field[chosen];
+    fby_err err = fby_rows_open(rows, field, transformer->run, why);
+    if (err != FBY_OK) {
+        return err;
+    }
+    for (uint32_t i = 0; i < task->rows;) {
+        uint32_t n = together(job, chosen, task->row + i, task->rows - i);
+        const struct fby_rows_part part = {i, n,
+            fby_job_row(job, chosen, task->row + i),
+            fby_job_length(job, chosen, task->row + i),
+            fby_job_indices(job, chosen, task->row + i),
+            transformer->transform};
+        fby_rows_make(rows, field, transformer->run, part, transformer->bad);
+        i += n;
+    }
+    return fby_rows_close(rows, field, transformer->run, why);
+}
+
+static fby_err make_run(
+    struct transformer *transformer, struct fby_task *task, struct fby_why *why)
+{
+    struct fby_job *job = task->job;
+    fby_err         err = FBY_OK;
+    memset(transformer->bad, 0, task->rows * sizeof(*transformer->bad));
+    fby_run_place(transformer->run, job->spec.dataset_plan->dataset,
+        job->samples + task->row, task->rows);
+    for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
+        err = make_field(transformer, task, f, why);
+    }
+    if (err != FBY_OK) { /* the one to be named */
+        task->sample = job->samples[task->row + transformer->run->failed];
+    }
+    return err;
+}
+
+static fby_err make_sample(struct transformer *transformer,
+    const struct fby_task *task, struct fby_why *why)
+{
+    struct fby_job *job = task->job;
+    fby_err         err = FBY_OK;
+    for (uint32_t f = 0; err == FBY_OK && f < job->layout.n_fields; f++) {
+        const struct fby_rows_ask ask = {.field = job->content_field[f],
+            .sample                             = task->sample,
+            .length    = fby_job_length(job, f, task->row),
+            .indices   = fby_job_indices(job, f, task->row),
+            .transform = transformer->transform};
+        err = fby_rows_one(job->spec.dataset_plan->rows, &ask, transformer->run,
+            fby_job_row(job, f, task->row), why);
+    }
+    return err;
+}
+
+/* The task's row again, by itself, then its substitutes. */
+static fby_err make_row(struct fby_stages *self,
+    struct transformer *transformer, struct fby_task *task, struct fby_why *why)
+{
+    task->sample      = task->job->samples[task->row];
+    task->substitutes = 0;
+    fby_err err       = make_sample(transformer, task, why);
+    while (err != FBY_OK && fby_stages_substitute(task, NULL, err, why)) {
+        err = make_sample(transformer, task, why);
+    }
+    if (err == FBY_OK && task->substitutes > 0) {
+        err = fby_transform_note(self, task, why);
+    }
+    return err;
+}
+
+static fby_err mend_rows(struct fby_stages *self,
+    struct transformer *transformer, struct fby_task *task, struct fby_why *why)
+{
+    fby_err  err   = FBY_OK;
+    uint32_t first = task->row;
+    for (uint32_t i = 0; err == FBY_OK && i < task->rows; i++) {
+        if (transformer->bad[i]) {
+            task->row = first + i;
+            err       = make_row(self, transformer, task, why);
+        }
+    }
+    if (err == FBY_OK) {
+        task->row = first;
+    }
+    return err;
+}
+
+fby_err fby_transform_rows(struct fby_stages *self,
+    struct transformer *transformer, struct fby_task *task)
+{
+    int64_t        since = fby_now_ns();
+    struct fby_why why   = {{0}};
+    fby_err        err   = make_run(transformer, task, &why);
+    if (err == FBY_OK) {
+        err = mend_rows(self, transformer, task, &why);
+    }
+    atomic_fetch_add(
+        &task->job->transform_ns, (uint64_t)(fby_now_ns() - since));
+    if (err == FBY_OK) {
+        fby_transform_done(self, task, task->rows);
+    } else {
+        fby_stages_fail(self, task, NULL, err, &why);
+    }
+    return err;
+}

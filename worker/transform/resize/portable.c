@@ -1,0 +1,86 @@
+/* The kernel in portable C: the definition that the others are tested by. */
+#include "worker/transform/image.h"
+#include "worker/transform/resize/kernel.h"
+
+enum { STRIPE = 512 /* bytes of a row summed at a time: stays in L1 */ };
+
+static size_t nothing(const struct fby_axis_spec *axis)
+{
+    (void)axis;
+    return 0;
+}
+
+static void keep(const struct fby_axis *axis)
+{
+    (void)axis;
+}
+
+static const uint32_t *weights_of(const struct fby_axis *axis, uint32_t o)
+{
+    return axis->weights + (size_t)o * axis->most;
+}
+
+static uint8_t to_byte(uint32_t sum)
+{
+    uint32_t value = sum >> FBY_WEIGHT_BITS;
+    return (uint8_t)(value > 255 ? 255 : value);
+}
+
+static void across(const struct fby_axis *x, const uint8_t *in, uint8_t *out)
+{
+    for (uint32_t o = 0; o < x->spec.n; o++) {
+        const uint32_t *weight = weights_of(x, o);
+        const uint8_t  *pixel  = in + (size_t)x->reaches[o].first * FBY_RGB;
+
+        uint32_t sum[FBY_RGB] = {RESIZE_HALF, RESIZE_HALF, RESIZE_HALF};
+        for (uint32_t i = 0; i < x->reaches[o].n; i++) {
+            sum[0] += pixel[0] * weight[i];
+            sum[1] += pixel[1] * weight[i];
+            sum[2] += pixel[2] * weight[i];
+            pixel += FBY_RGB;
+        }
+        out[0] = to_byte(sum[0]);
+        out[1] = to_byte(sum[1]);
+        out[2] = to_byte(sum[2]);
+        out += FBY_RGB;
+    }
+}
+
+/* Bytes [at, at + size) of the row. */
+static void blend_stripe(const struct fby_axis *y, uint32_t o,
+    const uint8_t *const *rows, size_t at, size_t size, uint8_t *out)
+{
+    const uint32_t *weights = weights_of(y, o);
+    uint32_t        sums[STRIPE];
+    for (size_t i = 0; i < size; i++) {
+        sums[i] = RESIZE_HALF;
+    }
+    for (uint32_t r = 0; r < y->reaches[o].n; r++) {
+        const uint8_t *row    = rows[r] + at;
+        uint32_t       weight = weights[r];
+        for (size_t i = 0; i < size; i++) {
+            sums[i] += row[i] * weight;
+        }
+    }
+    for (size_t i = 0; i < size; i++) {
+        out[i] = to_byte(sums[i]);
+    }
+}
+
+static void down(const struct fby_axis *y, uint32_t o,
+    const uint8_t *const *rows, size_t size, uint8_t *out)
+{
+    for (size_t at = 0; at < size; at += STRIPE) {
+        size_t left = size - at;
+        blend_stripe(y, o, rows, at, left < STRIPE ? left : STRIPE, out + at);
+    }
+}
+
+const struct resize_kernel resize_portable = {
+    .x_bytes   = nothing,
+    .x_prepare = keep,
+    .y_bytes   = nothing,
+    .y_prepare = keep,
+    .across    = across,
+    .down      = down,
+};

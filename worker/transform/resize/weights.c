@@ -1,0 +1,105 @@
+/* Weights as fractions of whole numbers.
+ *
+ * Let n be the source's steps and m the result's pixels. Pixel i at hand has
+ * its centre at (2i + 1) u / 2 - k steps (u: unit, k: skew), result pixel o at
+ * (2o + 1) n / (2m); a triangle of half-width max(u, n/m) stands on o.
+ * Multiplied by 2m, its height over i is the whole number
+ *     2 max(n, um) - |((2i + 1) u - 2k) m - (2o + 1) n|    (0 when negative),
+ * so that the weights are exact quotients before they are rounded. None is
+ * negative, and those of one pixel sum to 2^22, a few units more or less. */
+#include "worker/transform/resize/weights.h"
+
+/* 2m times the distance between the centres. */
+static uint64_t distance(const struct fby_axis_spec *s, uint64_t i, uint64_t o)
+{
+    int64_t a = ((int64_t)(2 * i + 1) * s->unit - 2 * (int64_t)s->skew) * s->to;
+    int64_t b = (int64_t)(2 * o + 1) * s->from;
+    return (uint64_t)(a > b ? a - b : b - a);
+}
+
+static uint64_t half_width(const struct fby_axis_spec *s)
+{
+    uint64_t narrowest = (uint64_t)s->unit * s->to;
+    return 2 * (s->from > narrowest ? s->from : narrowest);
+}
+
+/* The first pixel under the triangle: the smallest i >= 0 with
+ * ((2i + 1) u - 2k) m > (2o + 1) n - width. */
+static uint64_t first_under(const struct fby_axis_spec *s, uint64_t o)
+{
+    uint64_t right = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
+    uint64_t width = half_width(s) + (uint64_t)s->unit * s->to;
+    uint64_t step  = UINT64_C(2) * s->unit * s->to;
+    return right < width ? 0 : (right - width) / step + 1;
+}
+
+/* The first pixel behind the triangle that is not under it any more. */
+static uint64_t end_under(const struct fby_axis_spec *s, uint64_t o)
+{
+    uint64_t right = (2 * o + 1) * s->from + UINT64_C(2) * s->skew * s->to;
+    uint64_t step  = UINT64_C(2) * s->unit * s->to;
+    uint64_t end   = (right + half_width(s) + step / 2 - 1) / step;
+    uint32_t all   = fby_axis_pixels(s);
+    return end < all ? end : all;
+}
+
+static struct fby_reach weigh(
+    const struct fby_axis_spec *s, uint64_t o, uint32_t *weights)
+{
+    uint64_t width = half_width(s);
+    uint64_t first = first_under(s, o);
+    uint64_t end   = end_under(s, o);
+    uint64_t sum   = 0;
+    uint32_t n     = 0;
+    for (uint64_t i = first; i < end; i++) {
+        uint64_t away = distance(s, i, o);
+        weights[n++]  = (uint32_t)(width - away);
+        sum += width - away;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t scaled = (uint64_t)weights[i] << (FBY_WEIGHT_BITS + 1);
+        weights[i]      = (uint32_t)((scaled + sum) / (2 * sum));
+    }
+    return (struct fby_reach){(uint32_t)first, n};
+}
+
+uint32_t fby_axis_most(const struct fby_axis_spec *spec)
+{
+    uint64_t step = UINT64_C(2) * spec->unit * spec->to;
+    uint64_t most = (2 * half_width(spec) + step - 1) / step + 1;
+    uint32_t all  = fby_axis_pixels(spec);
+    return most < all ? (uint32_t)most : all;
+}
+
+size_t fby_axis_bytes(const struct fby_axis_spec *spec)
+{
+    return spec->n *
+           (sizeof(struct fby_reach) + fby_axis_most(spec) * sizeof(uint32_t));
+}
+
+struct fby_reach fby_axis_reach(const struct fby_axis_spec *spec)
+{
+    uint64_t first = first_under(spec, spec->first);
+    uint64_t end   = end_under(spec, spec->first + spec->n - 1);
+    return (struct fby_reach){(uint32_t)first, (uint32_t)(end - first)};
+}
+
+struct fby_axis fby_axis_plan(const struct fby_axis_spec *spec, void *memory)
+{
+    struct fby_reach *reaches = memory;
+    uint32_t         *weights = (uint32_t *)(reaches + spec->n);
+    struct fby_reach  all     = fby_axis_reach(spec);
+    size_t            most    = fby_axis_most(spec);
+    for (uint32_t i = 0; i < spec->n; i++) {
+        uint32_t o = spec->first + (spec->mirror ? spec->n - 1 - i : i);
+        reaches[i] = weigh(spec, o, weights + i * most);
+        reaches[i].first -= all.first;
+    }
+    return (struct fby_axis){
+        .spec    = *spec,
+        .reaches = reaches,
+        .weights = weights,
+        .most    = (uint32_t)most,
+        .all     = all,
+    };
+}

@@ -1,0 +1,150 @@
+/* jpeg_parts.c - the whole picture once for each unit, then parts against it.
+ *
+ * The parts begin and end off the groups of blocks that the library decodes
+ * at a time: there it has gone wrong before. */
+#include "worker/transform/self_check/jpeg_parts.h"
+
+#include <string.h>
+
+#include "worker/transform/self_check/probes.h"
+
+/* A part of a picture, and where its pixels go. */
+struct taken {
+    struct fby_picture_part   part; /* an empty box: all of it */
+    struct fby_picture_head   head;
+    struct fby_picture_region region;
+    struct fby_scratch        memory;
+    struct fby_image          image;
+    uint32_t                  ready; /* rows */
+};
+
+static fby_err take_head(void *arg, const struct fby_picture_head *head,
+    struct fby_picture_part *part, struct fby_why *why)
+{
+    struct taken *taken = arg;
+    (void)why;
+    if (taken->part.box.w == 0) {
+        taken->part.box = (struct fby_box){.w = head->width, .h = head->height};
+    }
+    *part         = taken->part;
+    taken->head   = *head;
+    taken->region = fby_jpeg_region(head, part);
+    taken->ready  = 0;
+    return fby_image_of(&taken->memory,
+        (struct fby_size){taken->region.width, taken->region.height}, FBY_RGB,
+        &taken->image);
+}
+
+static void take_rows(void *arg, const struct fby_image *rows)
+{
+    struct taken *taken = arg;
+    for (uint32_t y = 0; y < rows->height; y++) {
+        memcpy(taken->image.pixels + taken->ready++ * taken->image.stride,
+            rows->pixels + y * rows->stride, taken->image.stride);
+    }
+}
+
+/* A trial of one file. */
+struct trial {
+    const struct fby_picture_file *file;
+    fby_picture_stream            *decode;
+    struct fby_scratch             memory[2];
+    struct taken                   whole, part;
+};
+
+static fby_err decode(
+    struct trial *trial, struct taken *into, struct fby_why *why)
+{
+    const struct fby_picture_sink sink = {take_head, take_rows, into};
+    return trial->decode(trial->file, &sink, trial->memory, why);
+}
+
+static bool is_in_whole(const struct taken *part, const struct taken *whole)
+{
+    const struct fby_box *box  = &part->part.box;
+    uint32_t              unit = part->part.unit;
+    const uint8_t        *at   = whole->image.pixels +
+                        box->y / unit * whole->image.stride +
+                        (size_t)(box->x / unit) * FBY_RGB;
+    bool same = part->ready == part->region.height;
+    for (uint32_t y = 0; same && y < part->ready; y++) {
+        same = memcmp(part->image.pixels + y * part->image.stride,
+                   at + y * whole->image.stride, part->image.stride) == 0;
+    }
+    return same;
+}
+
+/* Box `i` of a picture: a third to all of it, off every round number. */
+static struct fby_box box_of(const struct fby_picture_head *head, uint32_t i)
+{
+    struct fby_box box = {
+        .x = head->width * (i % 4) / 7 + (i > 0),
+        .y = head->height * (i / 4 % 4) / 6 + (i > 0),
+    };
+    box.w = (head->width - box.x) * (3 + i % 3) / 5;
+    box.h = (head->height - box.y) * (3 + i % 2) / 4;
+    box.w = box.w > 0 ? box.w : 1;
+    box.h = box.h > 0 ? box.h : 1;
+    return box;
+}
+
+static fby_err try_part(struct trial *trial, uint32_t i, struct fby_why *why)
+{
+    trial->part.part = (struct fby_picture_part){
+        box_of(&trial->whole.head, i), trial->whole.part.unit, false};
+    fby_err err = decode(trial, &trial->part, why);
+    if (err == FBY_OK && !is_in_whole(&trial->part, &trial->whole)) {
+        const struct fby_box *box = &trial->part.part.box;
+
+        err = fby_because(why, FBY_USAGE,
+            "the installed libjpeg decodes a part of a picture to other "
+            "pixels than the whole (%u x %u at %u, %u of %u x %u, 1/%u); "
+            "install libjpeg-turbo 2.1 or later",
+            box->w, box->h, box->x, box->y, trial->whole.head.width,
+            trial->whole.head.height, trial->part.part.unit);
+    }
+    return err;
+}
+
+static fby_err try_unit(struct trial *trial, uint32_t unit, struct fby_why *why)
+{
+    enum { PARTS = 16 };
+    trial->whole.part = (struct fby_picture_part){.unit = unit};
+    fby_err err       = decode(trial, &trial->whole, why);
+    for (uint32_t i = 0; i < PARTS && err == FBY_OK; i++) {
+        err = try_part(trial, i, why);
+    }
+    return err;
+}
+
+/* A turned picture is cut where its stored rows are, so that parts at a larger
+ * unit begin elsewhere: it is tried at its size. */
+static uint32_t largest_unit(const struct fby_picture_head *head)
+{
+    return head->is_scalable && head->orientation == 1 ? 8 : 1;
+}
+
+fby_err fby_jpeg_parts_check_file(const struct fby_picture_file *file,
+    fby_picture_stream *decode_fn, struct fby_why *why)
+{
+    struct trial trial = {.file = file, .decode = decode_fn};
+    fby_err      err   = try_unit(&trial, 1, why);
+    for (uint32_t unit = 2;
+         err == FBY_OK && unit <= largest_unit(&trial.whole.head); unit *= 2) {
+        err = try_unit(&trial, unit, why);
+    }
+    fby_scratch_fini(&trial.memory[0]);
+    fby_scratch_fini(&trial.memory[1]);
+    fby_scratch_fini(&trial.whole.memory);
+    fby_scratch_fini(&trial.part.memory);
+    return err;
+}
+
+fby_err fby_jpeg_parts_check(struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (size_t i = 0; i < fby_n_probes && err == FBY_OK; i++) {
+        err = fby_jpeg_parts_check_file(&fby_probes[i], fby_jpeg_stream, why);
+    }
+    return err;
+}

@@ -1,0 +1,169 @@
+/* blur.c - steps that mix a pixel with those around it.
+ *
+ * A blur is done columns first, a row at a time: the sums of one row stay in
+ * the cache. Weights are Q15 and add up to one; sums keep 8 bits of fraction
+ * in between. */
+#include <string.h>
+
+#include "pipeline/plan/fixed.h"
+#include "worker/transform/steps/steps.h"
+
+enum {
+    MOST     = 31, /* pixels under a kernel */
+    ONE      = 1 << 15,
+    FRACTION = 8
+};
+
+/* ---- blur ---- */
+
+struct kernel {
+    int32_t  radius;
+    uint32_t weights[MOST]; /* Q15 */
+};
+
+/* exp(-d^2 / 2 sigma^2), Q32. */
+static uint64_t bell(int64_t d, int64_t sigma)
+{
+    const uint64_t    half_log2_e = 3098164009; /* Q32 */
+    uint64_t          square      = (uint64_t)(sigma * sigma);
+    unsigned __int128 power =
+        ((unsigned __int128)(uint64_t)(d * d) * half_log2_e << 32) / square;
+    return power >= UINT64_C(33) << 32
+               ? 0
+               : fby_exp2_q32(-(int64_t)(uint64_t)power);
+}
+
+static struct kernel kernel_of(int64_t size, int64_t sigma)
+{
+    struct kernel kernel  = {.radius = (int32_t)(size / 2)};
+    uint64_t      all     = FBY_Q32_ONE; /* of the middle */
+    uint32_t      rounded = 0;
+    for (int32_t d = 1; d <= kernel.radius; d++) {
+        all += 2 * bell(d, sigma);
+    }
+    for (int32_t i = 0; i < size; i++) {
+        uint64_t share    = bell(i - kernel.radius, sigma) * ONE;
+        kernel.weights[i] = (uint32_t)((share + all / 2) / all);
+        rounded += kernel.weights[i];
+    }
+    kernel.weights[kernel.radius] += ONE - rounded; /* modulo 2^32 */
+    return kernel;
+}
+
+/* Outside the picture it goes on as in a mirror; at most one side further. */
+static uint32_t mirrored(int64_t at, uint32_t n)
+{
+    at = at < 0 ? -at : at;
+    return (uint32_t)(at < n ? at : 2 * (int64_t)n - 2 - at);
+}
+
+/* Row `y` mixed with those above and below: values of 16 bits, FRACTION of
+ * them behind the point. */
+static void mix_columns(const struct fby_image *in, const struct kernel *kernel,
+    uint32_t y, uint32_t *sums, uint16_t *out)
+{
+    size_t n = (size_t)in->width * FBY_RGB;
+    memset(sums, 0, n * sizeof(*sums));
+    for (int32_t k = -kernel->radius; k <= kernel->radius; k++) {
+        uint32_t       weight = kernel->weights[k + kernel->radius];
+        const uint8_t *row =
+            fby_image_row(in, mirrored((int64_t)y + k, in->height));
+        for (size_t i = 0; i < n; i++) {
+            sums[i] += weight * row[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        out[i] =
+            (uint16_t)((sums[i] + (ONE >> (FRACTION + 1))) >> (15 - FRACTION));
+    }
+}
+
+static void mirror_ends(uint16_t *row, uint32_t width, int32_t radius)
+{
+    for (int32_t i = 1; i <= radius; i++) {
+        memcpy(row - (ptrdiff_t)i * FBY_RGB,
+            row + (size_t)mirrored(-i, width) * FBY_RGB,
+            FBY_RGB * sizeof(*row));
+        int64_t behind = (int64_t)width - 1 + i;
+        memcpy(row + behind * FBY_RGB,
+            row + (size_t)mirrored(behind, width) * FBY_RGB,
+            FBY_RGB * sizeof(*row));
+    }
+}
+
+static void mix_rows(const uint16_t *row, const struct kernel *kernel,
+    uint32_t *sums, uint32_t width, uint8_t *out)
+{
+    size_t n = (size_t)width * FBY_RGB;
+    memset(sums, 0, n * sizeof(*sums));
+    for (int32_t k = -kernel->radius; k <= kernel->radius; k++) {
+        uint32_t        weight = kernel->weights[k + kernel->radius];
+        const uint16_t *from   = row + (ptrdiff_t)k * FBY_RGB;
+        for (size_t i = 0; i < n; i++) {
+            sums[i] += weight * from[i];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        out[i] =
+            (uint8_t)((sums[i] + (1U << (14 + FRACTION))) >> (15 + FRACTION));
+    }
+}
+
+uint64_t fby_blur_bytes(const struct fby_step *step, struct fby_size in)
+{
+    (void)step;
+    return (uint64_t)in.w * FBY_RGB * sizeof(uint32_t) +
+           ((uint64_t)in.w + MOST) * FBY_RGB * sizeof(uint16_t);
+}
+
+void fby_do_blur(const struct fby_step_work *work)
+{
+    const int64_t *v      = work->step->v;
+    struct kernel  across = kernel_of(v[0], v[2]);
+    struct kernel  down   = kernel_of(v[1], v[2]);
+    uint32_t       width  = work->in.width;
+    uint32_t      *sums   = work->memory;
+    uint16_t      *row    = (uint16_t *)(sums + (size_t)width * FBY_RGB) +
+                    (size_t)(MOST / 2) * FBY_RGB;
+    for (uint32_t y = 0; y < work->in.height; y++) {
+        mix_columns(&work->in, &down, y, sums, row);
+        mirror_ends(row, width, across.radius);
+        mix_rows(row, &across, sums, width, fby_image_row(&work->out, y));
+    }
+}
+
+/* ---- sharpness ---- */
+
+/* Nine pixels, the middle one five times, divided by 13 and rounded. */
+static int64_t smoothed(const uint8_t *at, size_t stride)
+{
+    uint32_t sum = 4U * at[0];
+    for (int i = -FBY_RGB; i <= FBY_RGB; i += FBY_RGB) {
+        sum += (uint32_t)(*(at + i - stride) + at[i] + *(at + i + stride));
+    }
+    return (2 * sum + 13) / 26;
+}
+
+static void sharpen_row(const struct fby_step_work *work, uint32_t y)
+{
+    int64_t        factor = work->step->v[0];
+    const uint8_t *in     = fby_image_row(&work->in, y);
+    uint8_t       *out    = fby_image_row(&work->out, y);
+    for (size_t i = FBY_RGB; i < ((size_t)work->in.width - 1) * FBY_RGB; i++) {
+        int64_t smooth = smoothed(in + i, work->in.stride);
+        out[i] = fby_level_of_q16(in[i] * factor + smooth * (65536 - factor));
+    }
+}
+
+/* The outermost pixels stay as they are, and so does a picture of no others. */
+void fby_do_sharpness(const struct fby_step_work *work)
+{
+    const struct fby_image *in   = &work->in;
+    size_t                  size = (size_t)in->width * FBY_RGB;
+    for (uint32_t y = 0; y < in->height; y++) {
+        memcpy(fby_image_row(&work->out, y), fby_image_row(in, y), size);
+        if (y > 0 && y + 1 < in->height && in->width > 2) {
+            sharpen_row(work, y);
+        }
+    }
+}
