@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/npy/convert.h"
 #include "worker/transform/bits.h"
-#include "worker/transform/convert.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "common/mem.h"
+#include "worker/npy/convert.h"
 #include "worker/source/ragged.h"
 #include "worker/source/zip_file.h"
-#include "worker/transform/convert.h"
 
 enum part { DATA, INDICES, INDPTR, SHAPE, FORMAT, PARTS };
 

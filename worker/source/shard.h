@@ -23,8 +23,8 @@
 #include "common/err.h"
 #include "common/hash.h"
 #include "pipeline/types.h"
+#include "worker/npy/npy.h"
 #include "worker/source/sequences.h"
-#include "worker/transform/npy.h"
 
 enum {
     FBY_SHARD_MAX_COLUMNS  = 4096,

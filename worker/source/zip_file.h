@@ -5,7 +5,7 @@
 #ifndef FBY_WORKER_SOURCE_ZIP_FILE_H
 #define FBY_WORKER_SOURCE_ZIP_FILE_H
 
-#include "worker/transform/zip.h"
+#include "worker/npy/zip.h"
 
 struct fby_zip_file {
     int               fd; /* borrowed */

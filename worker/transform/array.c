@@ -2,8 +2,8 @@
  * field's, and every value must fit its wire type. */
 #include <inttypes.h>
 
+#include "worker/npy/convert.h"
 #include "worker/transform/bits.h"
-#include "worker/transform/convert.h"
 #include "worker/transform/scalar.h"
 
 static bool is_real(const struct fby_npy *npy)

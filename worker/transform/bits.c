@@ -1,6 +1,6 @@
 #include "worker/transform/bits.h"
 
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 
 enum { BLOCK = 4096 }; /* values, a multiple of 8 */
 

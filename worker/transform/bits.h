@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "worker/transform/npy.h"
+#include "worker/npy/npy.h"
 
 /* Pack `n` bytes. Returns how many of them came before one that is neither 0
  * nor 1: n when none is; behind that `out` may hold anything. */

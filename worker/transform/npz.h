@@ -7,7 +7,7 @@
 #ifndef FBY_WORKER_TRANSFORM_NPZ_H
 #define FBY_WORKER_TRANSFORM_NPZ_H
 
-#include "worker/transform/zip.h"
+#include "worker/npy/zip.h"
 
 struct fby_npz_member {
     const char           *name;   /* without ".npy" */

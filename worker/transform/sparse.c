@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 #include "worker/transform/scratch.h"
 
 enum { NUMBER_BITS = 32 }; /* of a key; an index has 31 */

@@ -5,8 +5,8 @@
 #ifndef FBY_WORKER_TRANSFORM_SPARSE_H
 #define FBY_WORKER_TRANSFORM_SPARSE_H
 
+#include "worker/npy/npy.h"
 #include "worker/transform/field.h"
-#include "worker/transform/npy.h"
 
 enum {
     FBY_SPARSE_SPARE = 8, /* bytes for each value, to put them in order */

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 #include "worker/transform/npz.h"
 #include "worker/transform/scratch.h"
 #include "worker/transform/sparse.h"

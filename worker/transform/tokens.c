@@ -6,7 +6,7 @@
 
 #include "common/bytes.h"
 #include "pipeline/fields/kind.h"
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 #include "worker/transform/scalar.h"
 #include "worker/transform/tokens.h"
 

@@ -3,7 +3,7 @@
 #define FBY_WORKER_TRANSFORM_TOKENS_H
 
 #include "common/err.h"
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 
 /* `n` tokens of `width` bytes; the type is FBY_NPY_TYPES for a width that none
  * has. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/bytes.h"
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 
 /* ---- a plain reference, in long doubles, which hold all values exactly --- */
 

@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include "tests/worker/transform/npy_file.h"
-#include "worker/transform/npy.h"
+#include "worker/npy/npy.h"
 
 /* What becomes of a version 1.0 file with this text and `size` bytes of
  * values. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "worker/transform/zip.h"
+#include "worker/npy/zip.h"
 
 enum {
     END     = 22, /* bytes of the end record without its comment */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "common/bytes.h"
+#include "worker/npy/npy.h"
 #include "worker/transform/field.h"
-#include "worker/transform/npy.h"
 #include "worker/transform/self_check/self_check.h"
 
 /* The lowest bytes of each are a value: borders of whole types, and reals of

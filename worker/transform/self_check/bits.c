@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "pipeline/derived.h"
+#include "worker/npy/npy.h"
 #include "worker/transform/field.h"
-#include "worker/transform/npy.h"
 #include "worker/transform/self_check/probes.h"
 #include "worker/transform/self_check/self_check.h"
 

@@ -5,7 +5,7 @@
  * the compiler to vectorise: no branch, and one flag for "does not fit" that is
  * looked at once a block. Nothing rounds twice: binary64 goes to 16 bits
  * through a binary32 that is rounded to odd. */
-#include "worker/transform/convert.h"
+#include "worker/npy/convert.h"
 
 #include <inttypes.h>
 #include <math.h>

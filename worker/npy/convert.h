@@ -6,11 +6,11 @@
  * NaN fits no type of whole numbers, and becomes the quiet one with its sign
  * (0x7e00, 0x7fc0, 0x7fc00000) where the type changes: bits that the hardware
  * has no say in. */
-#ifndef FBY_WORKER_TRANSFORM_CONVERT_H
-#define FBY_WORKER_TRANSFORM_CONVERT_H
+#ifndef FBY_WORKER_NPY_CONVERT_H
+#define FBY_WORKER_NPY_CONVERT_H
 
 #include "pipeline/types.h"
-#include "worker/transform/npy.h"
+#include "worker/npy/npy.h"
 
 /* A value that does not fit, for a person. */
 enum { FBY_CONVERT_TEXT = 32 };

@@ -4,8 +4,8 @@
  * a member's own header, of which only the length matters, stands before its
  * bytes. Pure functions over bytes that nobody vouches for. Sums of members
  * are only told: who maps a file does not read all of it. */
-#ifndef FBY_WORKER_TRANSFORM_ZIP_H
-#define FBY_WORKER_TRANSFORM_ZIP_H
+#ifndef FBY_WORKER_NPY_ZIP_H
+#define FBY_WORKER_NPY_ZIP_H
 
 #include <stdbool.h>
 #include <stdint.h>

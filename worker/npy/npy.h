@@ -6,8 +6,8 @@
  * must end with the file, and what is no plain number has no type here.
  *
  * A file is trusted in nothing: every product is checked before it is made. */
-#ifndef FBY_WORKER_TRANSFORM_NPY_H
-#define FBY_WORKER_TRANSFORM_NPY_H
+#ifndef FBY_WORKER_NPY_H
+#define FBY_WORKER_NPY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* zip.c - see APPNOTE.TXT 6.3 of PKWARE, sections 4.3 and 4.5.3. Numbers of 32
  * bits that are all ones stand in the zip64 parts. */
-#include "worker/transform/zip.h"
+#include "worker/npy/zip.h"
 
 #include <string.h>
 

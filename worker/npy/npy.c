@@ -1,6 +1,6 @@
 /* npy.c - a literal of three known keys needs no parser of Python: one pass
  * over the text, and the first thing that is not as it should be ends it. */
-#include "worker/transform/npy.h"
+#include "worker/npy/npy.h"
 
 #include <inttypes.h>
 #include <stdio.h>
