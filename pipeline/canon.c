@@ -5,6 +5,7 @@
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
 #include "pipeline/record.h"
+#include "pipeline/sources/traits.h"
 
 /* Keys of the content record. In every record a key once given keeps its
  * meaning; a key added later is left out when its value means what happened
@@ -21,29 +22,12 @@ enum {
     GLOBAL_BATCH  = 9,
     ON_BAD_SAMPLE = 10,
     FIELDS        = 11,
-    BUCKET_BY     = 12, /* where there are buckets */
-    TOKENS        = 13, /* of token files only */
-    PACKING       = 14, /* of those whose documents are packed */
-    FILES         = 19  /* of lists with columns of paths only */
+    BUCKET_BY     = 12 /* where there are buckets */
 };
 
 enum { /* of the record of buckets */
     BUCKET_FIELD  = 1,
     BUCKET_BOUNDS = 2
-};
-
-enum { /* of the record of tokens */
-    TOKENS_FORMAT = 1,
-    TOKENS_TYPE   = 2,
-    TOKENS_LENGTH = 3,
-    TOKENS_SHIFT  = 4,
-    TOKENS_COLUMN = 5
-};
-
-enum { /* of the record of packing */
-    PACKING_RULE = 1,
-    PACKING_END  = 2, /* of flat files only */
-    PACKING_PAD  = 3
 };
 
 enum { /* of a field's record */
@@ -224,40 +208,6 @@ static void encode_bucket_by(
     fby_record_close(out, mark);
 }
 
-static void encode_tokens(
-    struct fby_buffer *out, const struct fby_tokens *tokens)
-{
-    size_t mark = fby_record_open(out, TOKENS);
-    fby_record_put_i64(out, TOKENS_FORMAT, tokens->format);
-    fby_record_put_i64(out, TOKENS_TYPE, tokens->type);
-    fby_record_put_i64(out, TOKENS_LENGTH, tokens->length);
-    fby_record_put_i64(out, TOKENS_SHIFT, tokens->shift);
-    fby_record_put_text(out, TOKENS_COLUMN, tokens->column);
-    fby_record_close(out, mark);
-}
-
-static void encode_packing(
-    struct fby_buffer *out, const struct fby_tokens *tokens)
-{
-    size_t mark = fby_record_open(out, PACKING);
-    fby_record_put_i64(out, PACKING_RULE, FBY_PACKING_RULE);
-    if (tokens->format == FBY_TOKENS_FLAT) {
-        fby_record_put_i64(out, PACKING_END, tokens->end);
-    }
-    fby_record_put_i64(out, PACKING_PAD, tokens->pad);
-    fby_record_close(out, mark);
-}
-
-static void encode_files(
-    struct fby_buffer *out, const struct fby_content *content)
-{
-    size_t mark = fby_record_open(out, FILES);
-    for (size_t i = 0; i < content->n_files; i++) {
-        fby_record_put_text(out, nth(i), content->files[i]);
-    }
-    fby_record_close(out, mark);
-}
-
 void fby_content_encode(
     const struct fby_content *content, struct fby_buffer *out)
 {
@@ -279,14 +229,9 @@ void fby_content_encode(
     if (content->bucket_by.n_bounds > 0) {
         encode_bucket_by(out, &content->bucket_by);
     }
-    if (content->source == FBY_SOURCE_TOKENS) {
-        encode_tokens(out, &content->tokens);
-    }
-    if (content->tokens.packed) {
-        encode_packing(out, &content->tokens);
-    }
-    if (content->n_files > 0) {
-        encode_files(out, content);
+    const struct fby_source_traits *source = fby_source_traits(content->source);
+    if (source->encode != NULL) {
+        source->encode(content, out);
     }
 }
 
@@ -415,11 +360,6 @@ static void decode_shape(struct fby_record *r, struct fby_shape *out)
     }
 }
 
-static uint32_t decode_u32(struct fby_record *r, uint16_t key)
-{
-    return (uint32_t)fby_record_between(r, key, 0, UINT32_MAX);
-}
-
 static void decode_length(struct fby_record *r, struct fby_field_content *out)
 {
     if (fby_record_has(r, MAX_LENGTH)) {
@@ -447,8 +387,8 @@ static void decode_field(
     fby_record_text(&r, JSON_KEY, out->json_key, FBY_NAME_SIZE);
     out->wire_type =
         (enum fby_type)fby_record_between(&r, WIRE_TYPE, FBY_U8, FBY_U32);
-    out->length    = decode_u32(&r, LENGTH);
-    out->classes   = decode_u32(&r, CLASSES);
+    out->length    = fby_record_u32(&r, LENGTH);
+    out->classes   = fby_record_u32(&r, CLASSES);
     out->one_hot   = fby_record_between(&r, ONE_HOT, 0, 1) == 1;
     out->smoothing = fby_record_real(&r, SMOOTHING);
     decode_ops(&r, out);
@@ -492,58 +432,18 @@ static void decode_bucket_by(
     fby_record_leave(outer, &r);
 }
 
-static void decode_tokens(struct fby_record *outer, struct fby_tokens *out)
-{
-    struct fby_record r = fby_record_nested(outer, TOKENS);
-    out->format         = (enum fby_tokens_format)fby_record_between(
-                &r, TOKENS_FORMAT, FBY_TOKENS_FLAT, FBY_TOKENS_MEGATRON);
-    out->type = (enum fby_type)fby_record_between(&r, TOKENS_TYPE, 0, FBY_U32);
-    out->length = decode_u32(&r, TOKENS_LENGTH);
-    out->shift  = (uint32_t)fby_record_between(&r, TOKENS_SHIFT, 0, 1);
-    fby_record_text(&r, TOKENS_COLUMN, out->column, FBY_NAME_SIZE);
-    fby_record_leave(outer, &r);
-}
-
-static void decode_packing(struct fby_record *outer, struct fby_tokens *out)
-{
-    struct fby_record r = fby_record_nested(outer, PACKING);
-    if (fby_record_i64(&r, PACKING_RULE) != FBY_PACKING_RULE) {
-        fby_record_refuse(&r, PACKING_RULE, "is another rule than 1");
-    }
-    out->packed = true;
-    if (out->format == FBY_TOKENS_FLAT) {
-        out->end = decode_u32(&r, PACKING_END);
-    }
-    out->pad = decode_u32(&r, PACKING_PAD);
-    fby_record_leave(outer, &r);
-}
-
-static void decode_files(struct fby_record *r, struct fby_content *out)
-{
-    if (!fby_record_has(r, FILES)) {
-        return;
-    }
-    struct fby_record list = fby_record_nested(r, FILES);
-    while (fby_record_more(&list) && out->n_files < FBY_MAX_FILES) {
-        fby_record_text(
-            &list, nth(out->n_files), out->files[out->n_files], FBY_NAME_SIZE);
-        out->n_files++;
-    }
-    fby_record_leave(r, &list);
-}
-
 static void decode_order(struct fby_record *r, struct fby_content *out)
 {
     out->source = (enum fby_source_kind)fby_record_between(
-        r, SOURCE, FBY_SOURCE_FOLDER, FBY_SOURCE_TOKENS);
+        r, SOURCE, 1, FBY_N_SOURCES - 1);
     out->shuffle = (enum fby_shuffle)fby_record_between(
         r, SHUFFLE, FBY_SHUFFLE_NONE, FBY_SHUFFLE_BLOCK);
-    out->block  = decode_u32(r, BLOCK);
-    out->lanes  = decode_u32(r, LANES);
-    out->slices = decode_u32(r, SLICES);
+    out->block  = fby_record_u32(r, BLOCK);
+    out->lanes  = fby_record_u32(r, LANES);
+    out->slices = fby_record_u32(r, SLICES);
     out->last   = (enum fby_last)fby_record_between(
           r, LAST, FBY_LAST_DROP, FBY_LAST_SHORT);
-    out->global_batch  = decode_u32(r, GLOBAL_BATCH);
+    out->global_batch  = fby_record_u32(r, GLOBAL_BATCH);
     out->on_bad_sample = (enum fby_bad_sample)fby_record_between(
         r, ON_BAD_SAMPLE, FBY_BAD_FAIL, FBY_BAD_SUBSTITUTE);
 }
@@ -597,13 +497,11 @@ fby_err fby_content_decode(const void *bytes, size_t size,
     if (fby_record_has(&r, BUCKET_BY)) {
         decode_bucket_by(&r, &out->bucket_by);
     }
-    if (out->source == FBY_SOURCE_TOKENS) {
-        decode_tokens(&r, &out->tokens);
+    const struct fby_source_traits *source =
+        fby_source_traits_by_id(out->source);
+    if (source != NULL && source->decode != NULL) {
+        source->decode(&r, out);
     }
-    if (out->source == FBY_SOURCE_TOKENS && fby_record_has(&r, PACKING)) {
-        decode_packing(&r, &out->tokens);
-    }
-    decode_files(&r, out);
     fby_err err = fby_record_end(&r, "content", why);
     if (err != FBY_OK) {
         return err;

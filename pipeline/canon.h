@@ -13,8 +13,14 @@
 
 enum {
     FBY_CONTENT_FORMAT = 1,
-    FBY_ORDER_VERSION  = 1, /* of proto/PROTOCOL.md, "Order" */
-    FBY_PACKING_RULE   = 1  /* of "Packed documents" there */
+    FBY_ORDER_VERSION  = 1 /* of proto/PROTOCOL.md, "Order" */
+};
+
+/* Keys of a content that belong to one kind of source: add, never renumber. */
+enum {
+    FBY_CONTENT_TOKENS  = 13,
+    FBY_CONTENT_PACKING = 14, /* of packed documents */
+    FBY_CONTENT_FILES   = 19  /* of a list: columns of paths */
 };
 
 /* Append the canonical bytes of a valid content to `out`. */

@@ -7,6 +7,7 @@
 #include "pipeline/derived.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/check.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
 /* ---- the order ---- */
@@ -39,78 +40,18 @@ static fby_err check_blocks(
 
 /* ---- the source ---- */
 
-static fby_err check_packing(
-    const struct fby_tokens *tokens, struct fby_why *why)
-{
-    bool     ends  = tokens->packed && tokens->format == FBY_TOKENS_FLAT;
-    uint32_t bytes = fby_type_bytes(tokens->type);
-    uint32_t most  = bytes == 1 || bytes == 2 ? (1U << 8 * bytes) - 1
-                                              : (uint32_t)FBY_MAX_TOKEN;
-    if (tokens->end > most || tokens->pad > FBY_MAX_TOKEN) {
-        return fby_because(why, FBY_CONFIG,
-            "tokens: end (%u) is a token of the files, 0 to %u; pad (%u) is "
-            "one, "
-            "0 to %d",
-            tokens->end, most, tokens->pad, FBY_MAX_TOKEN);
-    }
-    return (tokens->packed || tokens->pad == 0) && (ends || tokens->end == 0)
-               ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
-                     "tokens: pad belongs to packed documents, end to those of "
-                     "flat files");
-}
-
-static fby_err check_tokens(
-    const struct fby_tokens *tokens, struct fby_why *why)
-{
-    bool mds = tokens->format == FBY_TOKENS_MDS;
-    if (!fby_tokens_type_ok(tokens)) {
-        return fby_because(why, FBY_CONFIG,
-            "tokens: the type is u8, u16, u32, i32 or i64, and of flat files "
-            "it is said");
-    }
-    if (tokens->length == 0 || tokens->length > FBY_MAX_TOKENS) {
-        return fby_because(why, FBY_CONFIG,
-            "tokens: length is not within 1 to %d", FBY_MAX_TOKENS);
-    }
-    return mds == (tokens->column[0] != '\0')
-               ? check_packing(tokens, why)
-               : fby_because(why, FBY_CONFIG,
-                     "tokens: the column belongs to format: mds, which has "
-                     "one");
-}
-
-/* A name once, in one spelling, and in one order. */
-static bool files_are_right(const struct fby_content *content)
-{
-    for (size_t i = 0; i < content->n_files; i++) {
-        const char *name = content->files[i];
-        if (!fby_text_is_extension(name) || strchr(name, '.') != NULL ||
-            (i > 0 && strcmp(content->files[i - 1], name) >= 0)) {
-            return false;
-        }
-    }
-    return content->n_files == 0 || content->source == FBY_SOURCE_LIST;
-}
-
 static fby_err check_source(
     const struct fby_content *content, struct fby_why *why)
 {
-    switch (content->source) {
-    case FBY_SOURCE_FOLDER:
-    case FBY_SOURCE_SHARDS:
-    case FBY_SOURCE_COLUMNS:
-    case FBY_SOURCE_LIST:
-    case FBY_SOURCE_PARALLEL:
-        return files_are_right(content)
-                   ? FBY_OK
-                   : fby_because(why, FBY_CONFIG,
-                         "files are columns of a list, each once, in byte "
-                         "order: lower-case letters, digits, _ and -");
-    case FBY_SOURCE_TOKENS:
-        return check_tokens(&content->tokens, why);
+    const struct fby_source_traits *source =
+        fby_source_traits_by_id(content->source);
+    if (source == NULL) {
+        return fby_because(why, FBY_CONFIG, "the source is of no known kind");
     }
-    return fby_because(why, FBY_CONFIG, "the source is of no known kind");
+    if (content->n_files > 0 && !source->has_paths) {
+        return fby_because(why, FBY_CONFIG, "files are columns of a list");
+    }
+    return source->check == NULL ? FBY_OK : source->check(content, why);
 }
 
 static fby_err check_order(
@@ -162,9 +103,9 @@ static fby_err check_buckets(
         return fby_because(why, FBY_CONFIG, "bucket_by: there is no field '%s'",
             fby_text_show(by->field).text);
     }
-    bool alike =
-        content->source == FBY_SOURCE_COLUMNS && field->max_length == 0;
-    if (alike || content->source == FBY_SOURCE_TOKENS) {
+    const struct fby_source_traits *source = fby_source_traits(content->source);
+    bool alike = source->has_rows && field->max_length == 0;
+    if (alike || source->has_sequences) {
         return fby_because(why, FBY_CONFIG,
             "bucket_by: the rows of field '%s' are all of one length",
             field->name);

@@ -9,15 +9,10 @@
 #include "pipeline/op.h"
 #include "pipeline/parse.h"
 #include "pipeline/schema.h"
+#include "pipeline/sources/traits.h"
 
-enum { /* keys of a split */
-    SPLIT_SHARDS,
-    SPLIT_FOLDER,
-    SPLIT_TOKENS,
-    SPLIT_COLUMNS,
-    SPLIT_LIST,
-    SPLIT_PARALLEL,
-    SPLIT_FILES,
+enum { /* keys of a split; those before are its sources, see SPLIT_SOURCE */
+    SPLIT_FILES = FBY_N_SOURCES - 1,
     SPLIT_SHUFFLE,
     SPLIT_BUCKET_BY,
     SPLIT_LAST,
@@ -25,6 +20,8 @@ enum { /* keys of a split */
     SPLIT_SLICES,
     SPLIT_KEYS
 };
+/* The key that names a source of that kind. */
+#define SPLIT_SOURCE(kind) ((size_t)(kind)-1)
 enum { SHUFFLE_BLOCK, SHUFFLE_KEYS };
 
 struct draft_shuffle {
@@ -70,12 +67,8 @@ struct draft_split {
     struct fby_place     at[SPLIT_KEYS];
     struct fby_place     here; /* its name */
     char                 name[FBY_NAME_SIZE];
-    char                 shards[FBY_PATH_SIZE];
-    char                 folder[FBY_PATH_SIZE];
+    char                 pattern[FBY_PATH_SIZE]; /* of its source */
     struct draft_tokens  tokens;
-    char                 columns[FBY_PATH_SIZE];
-    char                 list[FBY_PATH_SIZE];
-    char                 parallel[FBY_PATH_SIZE];
     char                 files[FBY_MAX_FILES][FBY_NAME_SIZE]; /* sorted */
     uint32_t             n_files;
     struct draft_shuffle shuffle;
@@ -84,7 +77,8 @@ struct draft_split {
     int64_t              lanes;
     int64_t              slices;
     enum fby_source_kind kind;
-    struct fby_location  location; /* absolute, or NAME:path */
+    const struct fby_source_traits *source;   /* of that kind */
+    struct fby_location             location; /* absolute, or NAME:path */
 };
 
 enum { BAD_DO, BAD_LIMIT, BAD_KEYS };
@@ -204,10 +198,6 @@ struct fby_pipeline {
 /* The fields of a file whose splits are read (field.c). */
 FBY_CHECKED fby_err fby_draft_fields(
     struct fby_yaml *yaml, struct fby_pipeline *pipeline);
-
-/* `tokens: {files: ...}` of a split (draft_tokens.c), into its draft_tokens. */
-FBY_CHECKED fby_err fby_draft_tokens(
-    struct fby_yaml *yaml, yaml_node_t *node, void *split);
 
 /* `bucket_by: {field: ...}` of a split (draft_bucket.c), likewise. */
 FBY_CHECKED fby_err fby_draft_bucket(

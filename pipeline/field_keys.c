@@ -10,7 +10,7 @@
 
 bool fby_draft_is_column(const struct draft_field *field)
 {
-    return field->pipeline->splits[0].kind == FBY_SOURCE_COLUMNS;
+    return field->pipeline->splits[0].source->has_rows;
 }
 
 /* Sources of tokens have nothing else. */
@@ -18,7 +18,7 @@ static bool is_of_tokens(const struct fby_pipeline *pipeline)
 {
     bool all = true;
     for (size_t i = 0; i < pipeline->n_splits; i++) {
-        all = all && pipeline->splits[i].kind == FBY_SOURCE_TOKENS;
+        all = all && pipeline->splits[i].source->has_sequences;
     }
     return all;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/utf8.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
 /* ---- NAME:path ---- */
@@ -99,7 +100,7 @@ static bool may_be_dots(const char *at, size_t n)
 }
 
 /* Braces are chosen on the worker: what comes out must be plain names too. */
-static fby_err check_choices(const char *rest, struct fby_why *why)
+fby_err fby_braces_check(const char *rest, struct fby_why *why)
 {
     for (const char *at = rest; *at != '\0';) {
         size_t n = strcspn(at, "/");
@@ -114,7 +115,7 @@ static fby_err check_choices(const char *rest, struct fby_why *why)
     return FBY_OK;
 }
 
-static fby_err check_rest(
+fby_err fby_pattern_check(
     const char *rest, const char *pattern, struct fby_why *why)
 {
     uint32_t names = 0;
@@ -123,18 +124,7 @@ static fby_err check_rest(
             fby_text_show(pattern).text);
     }
     fby_err err = fby_braces_count(rest, &names, why);
-    return err == FBY_OK ? check_choices(rest, why) : err;
-}
-
-static fby_err check_list(
-    const char *name, const char *pattern, struct fby_why *why)
-{
-    return fby_text_ends_with(name, ".csv") ||
-                   fby_text_ends_with(name, ".jsonl")
-               ? FBY_OK
-               : fby_because(why, FBY_CONFIG,
-                     "'%s' is no list: a name that ends with .csv or .jsonl",
-                     fby_text_show(pattern).text);
+    return err == FBY_OK ? fby_braces_check(rest, why) : err;
 }
 
 void fby_location_side(const char *rest, uint32_t i, struct fby_side *out)
@@ -148,83 +138,11 @@ void fby_location_side(const char *rest, uint32_t i, struct fby_side *out)
     memcpy(out->name, out->path + before, n);
 }
 
-static fby_err check_side_names(
-    const char *rest, uint32_t n, const char *pattern, struct fby_why *why)
-{
-    struct fby_side sides[FBY_MAX_SIDES];
-    for (uint32_t i = 0; i < n; i++) {
-        fby_location_side(rest, i, &sides[i]);
-        bool good = fby_text_is_extension(sides[i].name) &&
-                    strchr(sides[i].name, '.') == NULL;
-        for (uint32_t k = 0; good && k < i; k++) {
-            good = strcmp(sides[k].name, sides[i].name) != 0;
-        }
-        if (!good) {
-            return fby_because(why, FBY_CONFIG,
-                "'%s': the names in the brace are different ones, of "
-                "lower-case letters, digits, _ and -",
-                fby_text_show(pattern).text);
-        }
-    }
-    return FBY_OK;
-}
-
-/* One brace, no wildcard, and each choice a name that fields can say. */
-static fby_err check_sides(
-    const char *rest, const char *pattern, struct fby_why *why)
-{
-    uint32_t    n     = 0;
-    const char *brace = strchr(rest, '{');
-    fby_err     err   = fby_braces_count(rest, &n, why);
-    if (err != FBY_OK) {
-        return err;
-    }
-    if (brace == NULL || strchr(brace + 1, '{') != NULL || fby_glob_has(rest) ||
-        n < 2 || n > FBY_MAX_SIDES) {
-        return fby_because(why, FBY_CONFIG,
-            "'%s': parallel folders are 2 to %d names in one brace, as in "
-            "data/{images,masks}, without wildcards",
-            fby_text_show(pattern).text, FBY_MAX_SIDES);
-    }
-    err = check_choices(rest, why);
-    return err == FBY_OK ? check_side_names(rest, n, pattern, why) : err;
-}
-
-/* Where base ends and rest begins. */
-static size_t cut_at(const char *path, enum fby_source_kind kind)
-{
-    size_t n = strlen(path);
-    if (kind != FBY_SOURCE_FOLDER && kind != FBY_SOURCE_LIST) {
-        return rest_begins(path);
-    }
-    while (kind == FBY_SOURCE_LIST && n > 0 && path[n - 1] != '/') {
-        n--;
-    }
-    return n;
-}
-
-static fby_err check_kind(enum fby_source_kind kind, const char *rest,
-    const char *pattern, struct fby_why *why)
-{
-    switch (kind) {
-    case FBY_SOURCE_SHARDS:
-    case FBY_SOURCE_TOKENS:
-    case FBY_SOURCE_COLUMNS:
-        return check_rest(rest, pattern, why);
-    case FBY_SOURCE_LIST:
-        return check_list(rest, pattern, why);
-    case FBY_SOURCE_PARALLEL:
-        return check_sides(rest, pattern, why);
-    case FBY_SOURCE_FOLDER:
-        break;
-    }
-    return FBY_OK;
-}
-
 fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
     struct fby_location_parts *out, struct fby_why *why)
 {
-    fby_err err = check_text(pattern, why);
+    const struct fby_source_traits *source = fby_source_traits(kind);
+    fby_err                         err    = check_text(pattern, why);
     if (err != FBY_OK) {
         return err;
     }
@@ -238,9 +156,9 @@ fby_err fby_location_split(const char *pattern, enum fby_source_kind kind,
     }
     size_t slash = root > 0 ? 0 : 1;
     err          = check_components(path + slash, pattern, why);
-    size_t n     = cut_at(path, kind);
-    if (err == FBY_OK) {
-        err = check_kind(kind, path + n, pattern, why);
+    size_t n     = source->cut != NULL ? source->cut(path) : rest_begins(path);
+    if (err == FBY_OK && source->check_rest != NULL) {
+        err = source->check_rest(path + n, pattern, why);
     }
     if (err != FBY_OK) {
         return err;

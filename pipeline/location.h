@@ -64,6 +64,15 @@ FBY_CHECKED fby_err fby_location_root_option(const char *option,
 FBY_CHECKED fby_err fby_braces_count(
     const char *rest, uint32_t *out, struct fby_why *why);
 
+/* No choice in the braces of `rest`, which has passed fby_braces_count, may
+ * leave a name of dots or nothing. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_braces_check(const char *rest, struct fby_why *why);
+
+/* A `rest` with wildcards and braces that names files; `pattern` is the whole
+ * location, for errors. Errors: FBY_CONFIG. */
+FBY_CHECKED fby_err fby_pattern_check(
+    const char *rest, const char *pattern, struct fby_why *why);
+
 /* The i-th of them (the last brace runs fastest), wildcards untouched. `rest`
  * has passed fby_braces_count. */
 void fby_braces_name(const char *rest, uint32_t i, char out[FBY_PATH_SIZE]);

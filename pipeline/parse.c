@@ -110,39 +110,9 @@ static fby_err read_files(
     return err;
 }
 
+/* Beside those of the sources. */
 static const struct fby_key split_keys[SPLIT_KEYS] = {
-    [SPLIT_SHARDS]   = {.name = "shards",
-          .expects            = "a pattern of tar files",
-          .kind               = FBY_KEY_TEXT,
-          .offset             = offsetof(struct draft_split, shards),
-          .capacity           = FBY_PATH_SIZE},
-    [SPLIT_FOLDER]   = {.name = "folder",
-          .expects            = "a folder of class folders",
-          .kind               = FBY_KEY_TEXT,
-          .offset             = offsetof(struct draft_split, folder),
-          .capacity           = FBY_PATH_SIZE},
-    [SPLIT_LIST]     = {.name = "list",
-            .expects          = "a .csv or .jsonl file",
-            .kind             = FBY_KEY_TEXT,
-            .offset           = offsetof(struct draft_split, list),
-            .capacity         = FBY_PATH_SIZE},
-    [SPLIT_PARALLEL] = {.name = "parallel",
-        .expects              = "folders in braces: data/{images,masks}",
-        .kind                 = FBY_KEY_TEXT,
-        .offset               = offsetof(struct draft_split, parallel),
-        .capacity             = FBY_PATH_SIZE},
-    [SPLIT_FILES]  = {.name = "files", .kind = FBY_KEY_OWN, .read = read_files},
-    [SPLIT_TOKENS] = {.name = "tokens",
-        .kind               = FBY_KEY_OWN,
-        .read               = fby_draft_tokens},
-    [SPLIT_COLUMNS] =
-        {
-            .name     = "columns",
-            .expects  = "a pattern of folders of .npy files, or of .npz",
-            .kind     = FBY_KEY_TEXT,
-            .offset   = offsetof(struct draft_split, columns),
-            .capacity = FBY_PATH_SIZE,
-        },
+    [SPLIT_FILES] = {.name = "files", .kind = FBY_KEY_OWN, .read = read_files},
     [SPLIT_SHUFFLE]   = {.name = "shuffle",
           .kind                = FBY_KEY_OWN,
           .read                = read_shuffle},
@@ -167,84 +137,79 @@ static const struct fby_key split_keys[SPLIT_KEYS] = {
            .min                = 1,
            .max                = FBY_MAX_BATCH},
 };
-static const struct fby_schema split_schema = {
-    "a split, {shards: PATTERN or folder: PATH, ...}", split_keys, SPLIT_KEYS};
-
-/* A key of a split that names its source. */
-struct source_key {
-    size_t               key;
-    enum fby_source_kind kind;
-};
-
-static const struct source_key source_keys[] = {
-    {SPLIT_SHARDS, FBY_SOURCE_SHARDS},
-    {SPLIT_FOLDER, FBY_SOURCE_FOLDER},
-    {SPLIT_LIST, FBY_SOURCE_LIST},
-    {SPLIT_PARALLEL, FBY_SOURCE_PARALLEL},
-    {SPLIT_TOKENS, FBY_SOURCE_TOKENS},
-    {SPLIT_COLUMNS, FBY_SOURCE_COLUMNS},
-};
-
-static const char *pattern_of(const struct draft_split *split)
+static fby_err read_keys(
+    struct fby_yaml *yaml, yaml_node_t *node, struct draft_split *split)
 {
-    switch (split->kind) {
-    case FBY_SOURCE_SHARDS:
-        return split->shards;
-    case FBY_SOURCE_FOLDER:
-        return split->folder;
-    case FBY_SOURCE_COLUMNS:
-        return split->columns;
-    case FBY_SOURCE_LIST:
-        return split->list;
-    case FBY_SOURCE_PARALLEL:
-        return split->parallel;
-    case FBY_SOURCE_TOKENS:
-        return split->tokens.files;
+    struct fby_key keys[SPLIT_KEYS];
+    memcpy(keys, split_keys, sizeof(keys));
+    for (int id = 1; id < FBY_N_SOURCES; id++) {
+        keys[SPLIT_SOURCE(id)] = *fby_source_traits_by_id(id)->key;
     }
-    return "";
+    const struct fby_schema schema = {
+        "a split, {shards: PATTERN or folder: PATH, ...}", keys, SPLIT_KEYS};
+    return fby_schema_read(yaml, node, &schema, split);
 }
 
 static fby_err check_files(
     const struct fby_yaml *yaml, const struct draft_split *split)
 {
-    return split->n_files == 0 || split->kind == FBY_SOURCE_LIST
+    return split->n_files == 0 || split->source->has_paths
                ? FBY_OK
                : fby_yaml_wrong(yaml->why, yaml->file, split->at[SPLIT_FILES],
                      "files are columns of a list; this split has none");
 }
 
-/* The one source of a split, as a location. */
-static fby_err read_source(const struct fby_yaml *yaml,
-    const struct fby_pipeline *pipeline, struct draft_split *split)
+/* "folder: PATH, shards: PATTERN, ... or tokens: {files: PATTERN, ...}" */
+static void list_sources(char *out, size_t size)
 {
-    const struct source_key *source = NULL;
-    size_t                   n      = 0;
-    for (size_t i = 0; i < COUNT(source_keys); i++) {
-        if (fby_is_given(split->at[source_keys[i].key])) {
-            source = &source_keys[i];
+    size_t n = 0;
+    for (int id = 1; id < FBY_N_SOURCES && n < size; id++) {
+        const char *before = id == 1                   ? ""
+                             : id == FBY_N_SOURCES - 1 ? " or "
+                                                       : ", ";
+        n += (size_t)snprintf(out + n, size - n, "%s%s", before,
+            fby_source_traits_by_id(id)->usage);
+    }
+}
+
+/* The one source of a split. */
+static fby_err find_source(
+    const struct fby_yaml *yaml, struct draft_split *split)
+{
+    size_t n = 0;
+    for (int id = 1; id < FBY_N_SOURCES; id++) {
+        if (fby_is_given(split->at[SPLIT_SOURCE(id)])) {
+            split->source = fby_source_traits_by_id(id);
+            split->kind   = split->source->id;
             n++;
         }
     }
-    if (n != 1) {
-        return fby_yaml_wrong(yaml->why, yaml->file, split->here,
-            "split '%s' needs one source: shards: PATTERN, folder: PATH, list: "
-            "FILE, parallel: PATTERN, columns: PATTERN or tokens: {files: "
-            "PATTERN, ...}",
-            split->name);
+    if (n == 1) {
+        return FBY_OK;
     }
+    char sources[256];
+    list_sources(sources, sizeof(sources));
+    return fby_yaml_wrong(yaml->why, yaml->file, split->here,
+        "split '%s' needs one source: %s", split->name, sources);
+}
+
+/* Where its source is. */
+static fby_err locate_source(const struct fby_yaml *yaml,
+    const struct fby_pipeline *pipeline, struct draft_split *split)
+{
     struct fby_location_parts parts;
     struct fby_why            why = {{0}};
-    split->kind                   = source->kind;
 
     fby_err err = fby_location_absolute(
-        pattern_of(split), pipeline->folder, split->location.pattern, &why);
+        split->pattern, pipeline->folder, split->location.pattern, &why);
     if (err == FBY_OK) {
         err = fby_location_split(
             split->location.pattern, split->kind, &parts, &why);
     }
-    return err == FBY_OK ? check_files(yaml, split)
-                         : fby_yaml_wrong(yaml->why, yaml->file,
-                               split->at[source->key], "%s", why.text);
+    return err == FBY_OK
+               ? check_files(yaml, split)
+               : fby_yaml_wrong(yaml->why, yaml->file,
+                     split->at[SPLIT_SOURCE(split->kind)], "%s", why.text);
 }
 
 static fby_err check_blocks(const struct fby_yaml *yaml,
@@ -271,9 +236,8 @@ static fby_err check_kinds(const struct fby_yaml *yaml,
     const struct fby_pipeline *pipeline, const struct draft_split *split)
 {
     const struct draft_split *first   = &pipeline->splits[0];
-    bool                      columns = split->kind == FBY_SOURCE_COLUMNS;
-    return pipeline->n_splits == 0 ||
-                   columns == (first->kind == FBY_SOURCE_COLUMNS)
+    bool                      columns = split->source->has_rows;
+    return pipeline->n_splits == 0 || columns == first->source->has_rows
                ? FBY_OK
                : fby_yaml_wrong(yaml->why, yaml->file, split->here,
                      "split '%s' has columns and split '%s' has not; all "
@@ -326,10 +290,13 @@ static fby_err read_split(
     split->last               = FBY_LAST_DROP;
     err                       = fby_draft_name(yaml, key, "split", split->name);
     if (err == FBY_OK) {
-        err = fby_schema_read(yaml, value, &split_schema, split);
+        err = read_keys(yaml, value, split);
     }
     if (err == FBY_OK) {
-        err = read_source(yaml, pipeline, split);
+        err = find_source(yaml, split);
+    }
+    if (err == FBY_OK) {
+        err = locate_source(yaml, pipeline, split);
     }
     if (err == FBY_OK) {
         err = check_blocks(yaml, pipeline, split);

@@ -214,6 +214,11 @@ int64_t fby_record_between(
     return r->fault == NULL ? value : 0;
 }
 
+uint32_t fby_record_u32(struct fby_record *r, uint16_t key)
+{
+    return (uint32_t)fby_record_between(r, key, 0, UINT32_MAX);
+}
+
 void fby_record_text(
     struct fby_record *r, uint16_t key, char *out, size_t capacity)
 {

@@ -66,6 +66,9 @@ struct fby_record fby_record_nested(struct fby_record *r, uint16_t key);
 int64_t fby_record_between(
     struct fby_record *r, uint16_t key, int64_t low, int64_t high);
 
+/* An integer from 0 to 2^32 - 1. */
+uint32_t fby_record_u32(struct fby_record *r, uint16_t key);
+
 /* A text into `out` of `capacity` bytes, NUL included. */
 void fby_record_text(
     struct fby_record *r, uint16_t key, char *out, size_t capacity);

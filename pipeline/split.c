@@ -12,36 +12,18 @@
 
 /* ---- content ---- */
 
-static void fill_tokens(struct fby_tokens *out, const struct draft_split *split)
-{
-    const struct draft_tokens *tokens = &split->tokens;
-    if (split->kind != FBY_SOURCE_TOKENS) {
-        return;
-    }
-    *out = (struct fby_tokens){
-        .format = (enum fby_tokens_format)tokens->format,
-        .type   = (enum fby_type)tokens->type,
-        .length = (uint32_t)tokens->length,
-        .shift  = (uint32_t)tokens->shift,
-        .packed = tokens->pack != 0,
-        .end    = (uint32_t)tokens->end,
-        .pad    = (uint32_t)tokens->pad,
-    };
-    memcpy(out->column, tokens->column, sizeof(out->column));
-}
-
 static void fill_order(struct fby_content *content,
     const struct fby_pipeline *pipeline, const struct draft_split *split)
 {
-    content->source  = split->kind;
-    content->n_files = split->n_files;
-    memcpy(content->files, split->files, sizeof(content->files));
+    content->source        = split->kind;
     content->shuffle       = (enum fby_shuffle)split->shuffle.kind;
     content->last          = (enum fby_last)split->last;
     content->global_batch  = (uint32_t)pipeline->global_batch;
     content->on_bad_sample = (enum fby_bad_sample)pipeline->bad_sample.what;
     content->bucket_by     = split->bucket.by;
-    fill_tokens(&content->tokens, split);
+    if (split->source->resolve != NULL) {
+        split->source->resolve(split, content);
+    }
     if (content->shuffle == FBY_SHUFFLE_BLOCK) {
         content->block  = (uint32_t)split->shuffle.block;
         content->slices = (uint32_t)split->slices;

@@ -61,6 +61,7 @@ enum fby_source_kind {
     FBY_SOURCE_PARALLEL = 5, /* folders paired by file names */
     FBY_SOURCE_TOKENS   = 6
 };
+enum { FBY_N_SOURCES = FBY_SOURCE_TOKENS + 1 }; /* number 0 is none */
 enum fby_tokens_format {
     FBY_TOKENS_FLAT     = 1, /* numbers, and nothing else */
     FBY_TOKENS_MDS      = 2, /* a column of MosaicML's shards */

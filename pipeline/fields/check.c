@@ -9,6 +9,7 @@
 #include "pipeline/derived.h"
 #include "pipeline/op.h"
 #include "pipeline/plan/geometry.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
 /* ---- faults ---- */
@@ -101,7 +102,8 @@ static fby_err check_member(const struct fby_field_check *check, uint32_t i)
         return fby_field_wrong_item(
             check, FBY_FIELD_FROM, i, "'%s' stands here a second time", from);
     }
-    return kind->only_from == NULL || check->source == FBY_SOURCE_COLUMNS ||
+    return kind->only_from == NULL ||
+                   fby_source_traits(check->source)->has_rows ||
                    strcmp(fby_extension_kind(from), kind->only_from) == 0
                ? FBY_OK
                : fby_field_wrong_item(
@@ -129,7 +131,7 @@ static fby_err check_column(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
     const struct fby_field_kind    *kind  = fby_field_kind(field);
-    if (check->source != FBY_SOURCE_COLUMNS) {
+    if (!fby_source_traits(check->source)->has_rows) {
         return FBY_OK;
     }
     if (!kind->is_column) {

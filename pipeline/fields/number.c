@@ -3,6 +3,7 @@
 
 #include "pipeline/fields/check.h"
 #include "pipeline/fields/resolve.h"
+#include "pipeline/sources/traits.h"
 
 static const char *const extensions[] = {"json", NULL};
 
@@ -20,7 +21,7 @@ static void resolve(const struct draft_field *said,
 static fby_err check(const struct fby_field_check *check)
 {
     const struct fby_field_content *field = check->field;
-    bool column                           = check->source == FBY_SOURCE_COLUMNS;
+    bool column = fby_source_traits(check->source)->has_rows;
     if ((field->json_key[0] == '\0') != column) {
         return fby_field_wrong(check, FBY_FIELD_KEY,
             "a number comes from a key of a JSON member, or from a column");

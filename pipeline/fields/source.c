@@ -3,26 +3,17 @@
 
 #include "pipeline/derived.h"
 #include "pipeline/fields/check.h"
+#include "pipeline/sources/traits.h"
 
 static fby_err check_class_folder(const struct fby_field_check *check)
 {
-    static const struct {
-        const char *name;
-        const char *from; /* of a label */
-    } sources[] = {
-        [FBY_SOURCE_SHARDS]   = {"shards", "cls"},
-        [FBY_SOURCE_COLUMNS]  = {"columns", "COLUMN"},
-        [FBY_SOURCE_LIST]     = {"rows of a list", "COLUMN"},
-        [FBY_SOURCE_PARALLEL] = {"parallel folders", "cls"},
-        [FBY_SOURCE_TOKENS]   = {"tokens", "COLUMN"},
-    };
-    if (check->source == FBY_SOURCE_FOLDER ||
-        !fby_field_is_of_folder(check->field)) {
+    const struct fby_source_traits *source = fby_source_traits(check->source);
+    if (source->has_classes || !fby_field_is_of_folder(check->field)) {
         return FBY_OK;
     }
     return fby_field_wrong_in_split(check, FBY_FIELD_FROM,
-        "%s have no class folders; use from: %s", sources[check->source].name,
-        sources[check->source].from);
+        "%s have no class folders; use from: %s", source->samples,
+        source->label);
 }
 
 /* A field of sequences, and how its source cuts them. */
@@ -61,7 +52,7 @@ static fby_err check_sequence(const struct fby_field_check *check)
 fby_err fby_field_check_source(const struct fby_field_check *check)
 {
     bool sequence = fby_field_kind(check->field)->is_sequence;
-    bool tokens   = check->source == FBY_SOURCE_TOKENS;
+    bool tokens   = fby_source_traits(check->source)->has_sequences;
     if (sequence != tokens) {
         return fby_field_wrong_in_split(check, FBY_FIELD_NAME,
             tokens ? "the source has tokens, and this field is not made of "

@@ -245,7 +245,8 @@ static void entries_that_say_nothing_are_refused(void **state)
     encode("train", &bytes);
     size_t size = bytes.size;
     fby_record_close(&bytes, fby_record_open(&bytes, 19)); /* no files */
-    assert_string_equal(why_refused(&bytes, bytes.size).text, wrong);
+    assert_string_equal(why_refused(&bytes, bytes.size).text,
+        "content: 6 bytes follow the last known key (next key 19)");
     bytes.size  = size;
     size_t mark = fby_record_open(&bytes, 12); /* no bounds between buckets */
     fby_record_put_text(&bytes, 1, "");

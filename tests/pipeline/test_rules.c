@@ -129,7 +129,7 @@ static void files_are_columns_of_a_list(void **state)
     assert_string_equal(content_error(c), wrong);
     name_is(c->files[0], "image");
     c->source = FBY_SOURCE_SHARDS;
-    assert_string_equal(content_error(c), wrong);
+    assert_string_equal(content_error(c), "files are columns of a list");
     c->n_files = 0;
     assert_string_equal(content_error(c), "");
     fby_split_destroy(&split);
