@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "pipeline/location.h"
 #include "pipeline/text.h"
-#include "worker/source/folder.h"
+#include "worker/source/folder/folder.h"
 
 bool fby_class_folders_differ(const char *const *here, uint32_t n_here,
     const char *const *there, uint32_t n_there, uint32_t *id)

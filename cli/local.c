@@ -3,9 +3,9 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "pipeline/location.h"
-#include "worker/source/classes.h"
+#include "worker/source/folder/classes.h"
 #include "worker/source/lengths.h"
-#include "worker/source/list_fields.h"
+#include "worker/source/list/fields.h"
 
 /* ---- options ------------------------------------------------------------- */
 

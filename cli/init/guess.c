@@ -10,11 +10,11 @@
 #include "cli/init/guess_columns.h"
 #include "cli/init/guess_look.h"
 #include "pipeline/text.h"
-#include "worker/source/folder.h"
+#include "worker/source/folder/folder.h"
 #include "worker/source/listing.h"
 #include "worker/source/roots.h"
-#include "worker/source/tar.h"
-#include "worker/source/tar_names.h"
+#include "worker/source/shards/tar.h"
+#include "worker/source/shards/tar_names.h"
 
 enum { ENOUGH_SAMPLES = 20000 };
 

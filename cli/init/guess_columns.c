@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "pipeline/text.h"
-#include "worker/source/columns.h"
-#include "worker/source/csr.h"
+#include "worker/source/columns/columns.h"
+#include "worker/source/columns/csr.h"
 
 static bool has_npy(const struct fby_listing *listing)
 {

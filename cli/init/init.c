@@ -11,7 +11,7 @@
 #include "cli/init/text.h"
 #include "cli/option.h"
 #include "common/plural.h"
-#include "worker/source/ragged.h"
+#include "worker/source/columns/ragged.h"
 
 enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f', KEY_TOKENS = 't' };
 

@@ -5,7 +5,7 @@
 
 #include "cli/init/guess.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/tar_names.h"
+#include "worker/source/shards/tar_names.h"
 
 static struct fby_guess guess; /* too large for a stack */
 

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "worker/source/csr.h"
-#include "worker/source/ragged.h"
+#include "worker/source/columns/csr.h"
+#include "worker/source/columns/ragged.h"
 #include "worker/transform/sparse.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

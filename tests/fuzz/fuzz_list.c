@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/mem.h"
-#include "worker/source/list.h"
+#include "worker/source/list/list.h"
 #include "worker/source/manifest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

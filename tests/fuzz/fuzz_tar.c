@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "worker/source/tar.h"
+#include "worker/source/shards/tar.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

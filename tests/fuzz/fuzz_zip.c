@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "worker/source/columns.h"
+#include "worker/source/columns/columns.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

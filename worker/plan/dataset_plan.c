@@ -4,9 +4,9 @@
 
 #include "common/mem.h"
 #include "pipeline/canon.h"
-#include "worker/source/classes.h"
+#include "worker/source/folder/classes.h"
 #include "worker/source/lengths.h"
-#include "worker/source/list_fields.h"
+#include "worker/source/list/fields.h"
 #include "worker/transform/fingerprint.h"
 
 fby_err fby_dataset_plan_create(const struct fby_content *content,

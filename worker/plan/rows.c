@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "pipeline/fields/kind.h"
 #include "worker/npy/convert.h"
-#include "worker/source/ragged.h"
+#include "worker/source/columns/ragged.h"
 #include "worker/transform/bits.h"
 #include "worker/transform/field.h"
 #include "worker/transform/scalar.h"

@@ -1,5 +1,5 @@
 /* dataset_state.h - what a dataset consists of, for those that look into
- * it: dataset.c, run.c, list_fields.c. */
+ * it: dataset.c, run.c, list/fields.c. */
 #ifndef FBY_WORKER_SOURCE_DATASET_STATE_H
 #define FBY_WORKER_SOURCE_DATASET_STATE_H
 

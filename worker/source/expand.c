@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/array.h"
 #include "common/mem.h"
 #include "common/utf8.h"
 #include "pipeline/text.h"
 #include "worker/source/listing.h"
-#include "worker/source/room.h"
 
 struct expansion {
     const struct fby_root           *root;
@@ -38,7 +38,7 @@ static fby_err add(
             "%s: a shard's name must be UTF-8; rename it",
             fby_text_show(name).text);
     }
-    self->at    = fby_room(self->at, n, sizeof(*self->at));
+    self->at    = fby_array_grow(self->at, n, sizeof(*self->at));
     self->at[n] = fby_strdup(name);
     self->count = n + 1;
     return FBY_OK;

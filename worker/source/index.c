@@ -8,7 +8,7 @@
 #include "common/mem.h"
 #include "pipeline/text.h"
 #include "worker/source/index_build.h"
-#include "worker/source/parallel.h"
+#include "worker/source/jobs.h"
 
 enum { KIND_TEXT = 160 }; /* bytes of name_kind, with NUL */
 
@@ -87,14 +87,14 @@ fby_err fby_index_path(const struct fby_index *self,
 fby_err fby_build_run(struct fby_build *self, uint32_t jobs, fby_build_job *job,
     void *arg, struct fby_why *why)
 {
-    struct fby_parallel work = {
+    struct fby_jobs work = {
         .job      = job,
         .arg      = arg,
         .jobs     = jobs,
         .threads  = self->spec->threads,
         .progress = self->progress,
     };
-    return fby_parallel_run(&work, why);
+    return fby_jobs_run(&work, why);
 }
 
 /* Found before the threads start: each job then has its own entry. */

@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "pipeline/location.h"
 #include "worker/source/dataset.h"
-#include "worker/source/folder.h"
+#include "worker/source/folder/folder.h"
 #include "worker/source/shard.h"
 
 struct fby_index {

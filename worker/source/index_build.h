@@ -21,7 +21,7 @@ struct fby_build {
     atomic_uint                    fresh;  /* shards that the cache lacks */
 };
 
-/* Job i of something, as fby_parallel has it. */
+/* Job i of something, as fby_jobs has it. */
 typedef fby_err fby_build_job(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why);
 

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "common/mem.h"
+#include "worker/source/columns/row_lengths.h"
 #include "worker/source/index_build.h"
 #include "worker/source/manifest.h"
 #include "worker/source/member_lengths.h"
-#include "worker/source/row_lengths.h"
 #include "worker/source/shard_sum.h"
 
 struct summing {

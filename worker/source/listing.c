@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/array.h"
 #include "common/mem.h"
 #include "pipeline/location.h"
-#include "worker/source/room.h"
 
 fby_err fby_path_join(const char *dir, const char *name,
     char out[FBY_PATH_SIZE], struct fby_why *why)
@@ -59,7 +59,7 @@ static void append(
     struct fby_listing *out, const char *name, const struct stat *st)
 {
     uint32_t n      = out->count;
-    out->entries    = fby_room(out->entries, n, sizeof(*out->entries));
+    out->entries    = fby_array_grow(out->entries, n, sizeof(*out->entries));
     out->entries[n] = (struct fby_entry){
         .name   = fby_strdup(name),
         .is_dir = S_ISDIR(st->st_mode),

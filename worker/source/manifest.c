@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "pipeline/derived.h"
 #include "pipeline/record.h"
-#include "worker/source/manifest_columns.h"
+#include "worker/source/columns/manifest.h"
 #include "worker/source/manifest_lengths.h"
 
 enum { /* keys of a shard's record */

@@ -1,7 +1,7 @@
 /* member_lengths.h - how many entries the NumPy file of each sample has along
  * its first dimension, for the manifest.
  *
- * What row_lengths.h is for rows of columns: batches of samples of like length
+ * What columns/row_lengths.h is for rows of columns: batches of samples of like length
  * are settled before a sample is read. Of each file its header is read, and
  * nothing else. */
 #ifndef FBY_WORKER_SOURCE_MEMBER_LENGTHS_H

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "worker/source/room.h"
+#include "common/array.h"
 
 struct fby_shard *fby_parts_last(const struct fby_parts *self)
 {
@@ -18,7 +18,7 @@ static fby_err begin_shard(struct fby_parts *self, struct fby_why *why)
         return fby_because(why, FBY_CONFIG, "more than %llu samples",
             (unsigned long long)FBY_MAX_PARTS * FBY_PART_SAMPLES);
     }
-    self->shards = fby_room(self->shards, n, sizeof(*self->shards));
+    self->shards = fby_array_grow(self->shards, n, sizeof(*self->shards));
     snprintf(name, sizeof(name), "part-%07u", n);
     fby_shard_init(&self->shards[n], name, true);
     self->shards[n].kind = self->kind;

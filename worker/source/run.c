@@ -6,8 +6,8 @@
 
 #include "common/mem.h"
 #include "pipeline/text.h"
+#include "worker/source/columns/ragged.h"
 #include "worker/source/dataset_state.h"
-#include "worker/source/ragged.h"
 
 enum { AHEAD = 16 /* rows whose offsets are asked for in time */ };
 

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/array.h"
 #include "common/mem.h"
 #include "common/utf8.h"
 #include "pipeline/text.h"
-#include "worker/source/room.h"
 
 static int64_t nanoseconds(struct timespec t)
 {
@@ -99,15 +99,15 @@ fby_err fby_shard_add_sample(struct fby_shard *self, const char *key,
             "shards",
             FBY_SHARD_MAX_SAMPLES, FBY_SHARD_MAX_KEYS);
     }
-    self->key_at    = fby_room(self->key_at, n, sizeof(*self->key_at));
+    self->key_at    = fby_array_grow(self->key_at, n, sizeof(*self->key_at));
     self->key_at[n] = (uint32_t)self->keys.size;
     fby_put_bytes(&self->keys, key, key_size);
     fby_put_u8(&self->keys, 0);
     if (class_id != FBY_SHARD_NO_CLASS) {
-        self->class_ids    = fby_room(self->class_ids, n, sizeof(uint32_t));
+        self->class_ids = fby_array_grow(self->class_ids, n, sizeof(uint32_t));
         self->class_ids[n] = (uint32_t)class_id;
     }
-    self->first    = fby_room(self->first, n, sizeof(*self->first));
+    self->first    = fby_array_grow(self->first, n, sizeof(*self->first));
     self->first[n] = self->members;
     self->samples  = n + 1;
     return FBY_OK;
@@ -138,7 +138,7 @@ static fby_err intern_suffix(struct fby_shard *self, const char *suffix,
             "KEY.EXTENSION, and the extension begins at the first dot",
             FBY_SHARD_MAX_SUFFIXES, suffix);
     }
-    self->suffixes = fby_room(self->suffixes, n, sizeof(*self->suffixes));
+    self->suffixes = fby_array_grow(self->suffixes, n, sizeof(*self->suffixes));
     memset(self->suffixes[n], 0, sizeof(self->suffixes[n]));
     memcpy(self->suffixes[n], suffix, strnlen(suffix, FBY_NAME_SIZE - 1));
     self->n_suffixes = n + 1;
@@ -178,15 +178,15 @@ fby_err fby_shard_add_member(struct fby_shard *self, const char *suffix,
     if (err != FBY_OK) {
         return err;
     }
-    self->suffix    = fby_room(self->suffix, n, sizeof(*self->suffix));
+    self->suffix    = fby_array_grow(self->suffix, n, sizeof(*self->suffix));
     self->suffix[n] = (uint8_t)at;
-    self->bytes     = fby_room(self->bytes, n, sizeof(*self->bytes));
+    self->bytes     = fby_array_grow(self->bytes, n, sizeof(*self->bytes));
     self->bytes[n]  = size;
     if (self->folder) {
-        self->stamps    = fby_room(self->stamps, n, sizeof(*self->stamps));
+        self->stamps = fby_array_grow(self->stamps, n, sizeof(*self->stamps));
         self->stamps[n] = (struct fby_stamp){.size = size};
     } else {
-        self->offset    = fby_room(self->offset, n, sizeof(*self->offset));
+        self->offset = fby_array_grow(self->offset, n, sizeof(*self->offset));
         self->offset[n] = offset;
     }
     self->members = n + 1;
@@ -202,9 +202,10 @@ fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
             "more than %d bytes of texts in a part of a list",
             FBY_SHARD_MAX_TEXTS);
     }
-    self->text_at      = fby_room(self->text_at, n, sizeof(*self->text_at));
-    self->text_size    = fby_room(self->text_size, n, sizeof(*self->text_size));
-    self->is_value     = fby_room(self->is_value, n, sizeof(*self->is_value));
+    self->text_at = fby_array_grow(self->text_at, n, sizeof(*self->text_at));
+    self->text_size =
+        fby_array_grow(self->text_size, n, sizeof(*self->text_size));
+    self->is_value = fby_array_grow(self->is_value, n, sizeof(*self->is_value));
     self->text_at[n]   = self->texts.size;
     self->text_size[n] = (uint32_t)size;
     self->is_value[n]  = is_value;

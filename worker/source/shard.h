@@ -10,7 +10,7 @@
  * A shard of a token file has sequences instead: samples without keys and
  * members (its stamps: of the file, and of the index beside it). One of columns
  * has no entry for a sample either: sample i is row i of every column, or
- * those of its rows that another column says (ragged.h, csr.h), and its files
+ * those of its rows that another column says (columns/ragged.h, columns/csr.h), and its files
  * are its columns', or one .npz. */
 #ifndef FBY_WORKER_SOURCE_SHARD_H
 #define FBY_WORKER_SOURCE_SHARD_H
@@ -24,7 +24,7 @@
 #include "common/hash.h"
 #include "pipeline/types.h"
 #include "worker/npy/npy.h"
-#include "worker/source/sequences.h"
+#include "worker/source/tokens/sequences.h"
 
 enum {
     FBY_SHARD_MAX_COLUMNS  = 4096,

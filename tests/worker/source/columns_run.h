@@ -11,7 +11,7 @@
 
 #include "tests/worker/source/sandbox.h"
 #include "tests/worker/transform/npz_file.h"
-#include "worker/source/columns.h"
+#include "worker/source/columns/columns.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/run.h"
 

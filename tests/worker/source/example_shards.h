@@ -7,8 +7,8 @@
 
 #include "common/mem.h"
 #include "tests/says.h"
-#include "worker/source/columns.h"
-#include "worker/source/list.h"
+#include "worker/source/columns/columns.h"
+#include "worker/source/list/list.h"
 #include "worker/source/manifest.h"
 #include "worker/source/shard.h"
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/tar.h"
+#include "worker/source/shards/tar.h"
 
 /* Scan the tar and forget it; fby_shard_fini(shard) is the caller's. */
 static inline fby_err scan(

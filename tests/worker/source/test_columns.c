@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/source/ragged.h"
+#include "worker/source/columns/ragged.h"
 
 static void rows_are_found_in_their_shards(void **state)
 {

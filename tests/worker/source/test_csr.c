@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "worker/source/csr.h"
+#include "worker/source/columns/csr.h"
 
 struct csr { /* members of a.npz; those without a descr are left out */
     const char *format;

@@ -8,7 +8,7 @@
 
 #include "common/mem.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/classes.h"
+#include "worker/source/folder/classes.h"
 
 static void assert_refused(
     const struct sandbox *sb, const char *path, fby_err err, const char *words)

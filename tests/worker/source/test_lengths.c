@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "tests/test.h"
 #include "tests/worker/source/sandbox.h"
-#include "worker/source/row_lengths.h"
+#include "worker/source/columns/row_lengths.h"
 
 /* Bounds 2 and 4 on field `text`, from txt, else from md. */
 static struct fby_content *content_of_text(void)

@@ -7,8 +7,8 @@
 
 #include "tests/guard.h"
 #include "tests/says.h"
-#include "worker/source/json_line.h"
-#include "worker/source/list.h"
+#include "worker/source/list/json_line.h"
+#include "worker/source/list/list.h"
 #include "worker/source/manifest.h"
 
 static const char files[1][FBY_NAME_SIZE] = {"image"};

@@ -1,5 +1,5 @@
 /* Which columns fields ask a list for, in vain. */
-#include "worker/source/list_fields.h"
+#include "worker/source/list/fields.h"
 
 #include <stdio.h>
 #include <stdlib.h>

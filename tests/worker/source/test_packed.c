@@ -1,6 +1,6 @@
 /* Documents in sequences: as the model has it, and none lost, whatever they
  * are. */
-#include "worker/source/packed.h"
+#include "worker/source/tokens/packed.h"
 
 #include "tests/pipeline/plan/chance.h"
 #include "tests/pipeline/plan/golden.h"

@@ -8,7 +8,7 @@
 
 #include "tests/test.h"
 #include "worker/source/manifest.h"
-#include "worker/source/token_file.h"
+#include "worker/source/tokens/token_file.h"
 
 static const struct fby_tokens pairs = {
     .format = FBY_TOKENS_FLAT, .type = FBY_U16, .length = 4, .shift = 1};

@@ -1,5 +1,5 @@
 /* Tar headers and what stands before members, field by field. */
-#include "worker/source/tar_header.h"
+#include "worker/source/shards/tar_header.h"
 
 #include <stdio.h>
 #include <stdlib.h>

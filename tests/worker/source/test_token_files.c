@@ -7,7 +7,7 @@
 
 #include "common/mem.h"
 #include "tests/says.h"
-#include "worker/source/token_file.h"
+#include "worker/source/tokens/token_file.h"
 
 static const atomic_bool go_on;
 

@@ -1,4 +1,4 @@
-/* packed.c - documents in sequences through the decoders of tokens and
+/* tokens/packed.c - documents in sequences through the decoders of tokens and
  * of documents. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,110 @@
+#include "tests/test.h"
+
+#include <string.h>
+
+#include "tests/worker/source/sandbox.h"
+#include "worker/source/jobs.h"
+
+static fby_err count(
+    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+{
+    (void)stop;
+    (void)why;
+    atomic_fetch_add((atomic_uint *)arg + i, 1U);
+    return FBY_OK;
+}
+
+static bool remember(void *arg, uint64_t done, uint64_t total)
+{
+    assert_true(done <= total);
+    *(uint64_t *)arg = done;
+    return true;
+}
+
+static void every_job_is_done_once_and_the_end_is_reported(void **state)
+{
+    (void)state;
+    atomic_uint           done[500] = {0};
+    uint64_t              reported  = 0;
+    const struct fby_jobs work      = {
+             .job      = count,
+             .arg      = done,
+             .jobs     = 500,
+             .threads  = 4,
+             .progress = {.fn = remember, .arg = &reported},
+    };
+    assert_ok(fby_jobs_run(&work, NULL));
+    for (int i = 0; i < 500; i++) {
+        assert_int_equal(atomic_load(&done[i]), 1);
+    }
+    assert_int_equal(reported, 500);
+}
+
+static fby_err fail_from_seven(
+    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+{
+    (void)arg;
+    (void)stop;
+    return i < 7 ? FBY_OK : fby_because(why, FBY_CONFIG, "job %u", i);
+}
+
+static void the_lowest_failure_is_the_one_reported(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        struct fby_why        why  = {0};
+        const struct fby_jobs work = {
+            .job = fail_from_seven, .jobs = 100, .threads = 8};
+        assert_int_equal(fby_jobs_run(&work, &why), FBY_CONFIG);
+        assert_string_equal(why.text, "job 7");
+    }
+}
+
+static fby_err until_stopped(
+    void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
+{
+    (void)arg;
+    (void)i;
+    (void)why;
+    while (!atomic_load(stop)) {
+    }
+    return FBY_GONE;
+}
+
+static bool refuse(void *arg, uint64_t done, uint64_t total)
+{
+    (void)arg;
+    (void)done;
+    (void)total;
+    return false;
+}
+
+static void progress_can_stop_jobs_that_run(void **state)
+{
+    (void)state;
+    struct fby_why        why  = {0};
+    const struct fby_jobs work = {.job = until_stopped,
+        .jobs                          = 2,
+        .threads                       = 2,
+        .progress                      = {.fn = refuse}};
+    assert_int_equal(fby_jobs_run(&work, &why), FBY_GONE);
+}
+
+static void no_jobs_are_done_at_once(void **state)
+{
+    (void)state;
+    const struct fby_jobs work = {.job = count};
+    assert_ok(fby_jobs_run(&work, NULL));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_job_is_done_once_and_the_end_is_reported),
+        cmocka_unit_test(the_lowest_failure_is_the_one_reported),
+        cmocka_unit_test(progress_can_stop_jobs_that_run),
+        cmocka_unit_test(no_jobs_are_done_at_once),
+    };
+    return cmocka_run_group_tests_name(
+        "worker.source.parallel", tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+#include "worker/source/columns/manifest.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+#include "worker/source/columns/columns.h"
+#include "worker/source/columns/ragged.h"
+#include "worker/source/manifest_lengths.h"
+
+enum { /* keys of a shard's record */
+    KEY_ROWS = 13,
+    KEY_COLUMNS
+};
+
+enum { /* of a column's record */
+    COLUMN_NAME = 1,
+    COLUMN_TYPE, /* "<f4" */
+    COLUMN_ROW,  /* its dimensions */
+    COLUMN_OFFSET,
+    COLUMN_PART,    /* of ragged and CSR ones; the others lack it */
+    COLUMN_ENTRIES, /* of values, and of CSR, as the following */
+    COLUMN_WIDTH,   /* values of a dense row */
+    COLUMN_INDICES, /* dtype, and offset in the file */
+    COLUMN_INDICES_AT,
+    COLUMN_INDPTR,
+    COLUMN_INDPTR_AT
+};
+
+static void put_type(struct fby_buffer *out, uint16_t key,
+    enum fby_npy_type type, bool big_endian)
+{
+    char text[8];
+    bool one = fby_npy_type_bytes(type) == 1;
+    snprintf(text, sizeof(text), "%c%s",
+        one          ? '|'
+        : big_endian ? '>'
+                     : '<',
+        fby_npy_type_name(type));
+    fby_record_put_text(out, key, text);
+}
+
+static void put_numbers(
+    struct fby_buffer *out, uint16_t key, const struct fby_numbers *numbers)
+{
+    put_type(out, key, numbers->type, numbers->big_endian);
+    fby_record_put_i64(out, (uint16_t)(key + 1), (int64_t)numbers->offset);
+}
+
+static void put_column_record(
+    const struct fby_column *column, uint16_t key, struct fby_buffer *out)
+{
+    int64_t dims[FBY_NPY_MAX_DIMS];
+    size_t  mark = fby_record_open(out, key);
+    for (uint32_t i = 0; i < column->n_dims; i++) {
+        dims[i] = (int64_t)column->dims[i];
+    }
+    fby_record_put_text(out, COLUMN_NAME, column->name);
+    put_type(out, COLUMN_TYPE, column->type, column->big_endian);
+    fby_record_put_i64s(out, COLUMN_ROW, dims, column->n_dims);
+    fby_record_put_i64(out, COLUMN_OFFSET, (int64_t)column->offset);
+    if (column->part != FBY_COLUMN_WHOLE) {
+        fby_record_put_i64(out, COLUMN_PART, column->part);
+    }
+    if (column->part >= FBY_COLUMN_VALUES) {
+        fby_record_put_i64(out, COLUMN_ENTRIES, (int64_t)column->rows);
+    }
+    if (column->part == FBY_COLUMN_CSR) {
+        fby_record_put_i64(out, COLUMN_WIDTH, (int64_t)column->width);
+        put_numbers(out, COLUMN_INDICES, &column->indices);
+        put_numbers(out, COLUMN_INDPTR, &column->indptr);
+    }
+    fby_record_close(out, mark);
+}
+
+void fby_columns_encode(const struct fby_shard *shard, struct fby_buffer *out)
+{
+    fby_record_put_i64(out, KEY_ROWS, shard->samples);
+    size_t mark = fby_record_open(out, KEY_COLUMNS);
+    for (uint32_t i = 0; i < shard->n_columns; i++) {
+        put_column_record(&shard->columns[i], (uint16_t)(i + 1), out);
+    }
+    fby_record_close(out, mark);
+    fby_lengths_encode(shard, out);
+}
+
+static fby_err bad(struct fby_why *why, const char *what)
+{
+    return fby_because(why, FBY_PROTO, "manifest of a shard: %s", what);
+}
+
+static void read_type(struct fby_record *r, uint16_t key,
+    enum fby_npy_type *out, bool *big_endian)
+{
+    char text[8] = "";
+    fby_record_text(r, key, text, sizeof(text));
+    for (int i = 0; i < FBY_NPY_TYPES; i++) {
+        enum fby_npy_type type = (enum fby_npy_type)i;
+        bool              one  = fby_npy_type_bytes(type) == 1;
+        bool order = text[0] == '|' ? one : !one && strchr("<>", text[0]);
+        if (order && text[0] != '\0' &&
+            strcmp(text + 1, fby_npy_type_name(type)) == 0) {
+            *out        = type;
+            *big_endian = text[0] == '>';
+            return;
+        }
+    }
+    fby_record_refuse(r, key, "names a dtype that is not known");
+}
+
+static void read_numbers(
+    struct fby_record *r, uint16_t key, struct fby_numbers *out)
+{
+    read_type(r, key, &out->type, &out->big_endian);
+    out->width = (uint32_t)fby_npy_type_bytes(out->type);
+    out->offset =
+        (uint64_t)fby_record_between(r, (uint16_t)(key + 1), 0, INT64_MAX);
+}
+
+static void read_part(
+    struct fby_record *r, uint32_t samples, struct fby_column *out)
+{
+    out->rows = samples;
+    if (fby_record_has(r, COLUMN_PART)) {
+        out->part = (enum fby_column_part)fby_record_between(
+            r, COLUMN_PART, FBY_COLUMN_OFFSETS, FBY_COLUMN_CSR);
+    }
+    if (out->part >= FBY_COLUMN_VALUES) {
+        out->rows =
+            (uint64_t)fby_record_between(r, COLUMN_ENTRIES, 0, INT64_MAX);
+    } else if (out->part == FBY_COLUMN_OFFSETS) {
+        out->rows++;
+    }
+    if (out->part == FBY_COLUMN_CSR) {
+        out->width =
+            (uint64_t)fby_record_between(r, COLUMN_WIDTH, 1, INT64_MAX);
+        read_numbers(r, COLUMN_INDICES, &out->indices);
+        read_numbers(r, COLUMN_INDPTR, &out->indptr);
+    }
+}
+
+static void read_column_record(struct fby_record *list,
+    const struct fby_shard *shard, struct fby_column *out)
+{
+    uint16_t          key = (uint16_t)(shard->n_columns + 1);
+    int64_t           dims[FBY_NPY_MAX_DIMS];
+    struct fby_record r = fby_record_nested(list, key);
+    fby_record_text(&r, COLUMN_NAME, out->name, sizeof(out->name));
+    read_type(&r, COLUMN_TYPE, &out->type, &out->big_endian);
+    out->n_dims =
+        (uint32_t)fby_record_i64s(&r, COLUMN_ROW, dims, FBY_NPY_MAX_DIMS - 1);
+    for (uint32_t i = 0; i < out->n_dims; i++) {
+        out->dims[i] = dims[i] > 0 ? (uint64_t)dims[i] : 0;
+    }
+    out->offset = (uint64_t)fby_record_between(&r, COLUMN_OFFSET, 0, INT64_MAX);
+    out->row_bytes = fby_column_row_bytes(out);
+    read_part(&r, shard->samples, out);
+    fby_record_leave(list, &r);
+}
+
+/* Do `n` things of `bytes` each lie behind that offset? */
+static bool has_room(
+    const struct fby_shard *shard, uint64_t offset, uint64_t n, uint64_t bytes)
+{
+    uint64_t room = shard->size - (offset < shard->size ? offset : shard->size);
+    return bytes > 0 && n <= room / bytes;
+}
+
+static fby_err check_csr(const struct fby_shard *shard,
+    const struct fby_column *column, struct fby_why *why)
+{
+    const struct fby_numbers *indices = &column->indices;
+    const struct fby_numbers *indptr  = &column->indptr;
+    if (column->n_dims > 0 || !fby_npy_is_whole(indices->type) ||
+        !fby_npy_is_whole(indptr->type)) {
+        return bad(why, "indices that are no whole numbers");
+    }
+    return has_room(shard, indices->offset, column->rows, indices->width) &&
+                   has_room(shard, indptr->offset, (uint64_t)shard->samples + 1,
+                       indptr->width)
+               ? FBY_OK
+               : bad(why, "a column beyond the end");
+}
+
+static fby_err check_column(const struct fby_shard *shard,
+    const struct fby_column *column, struct fby_why *why)
+{
+    if (column->part == FBY_COLUMN_OFFSETS &&
+        (!fby_npy_is_whole(column->type) || column->n_dims > 0)) {
+        return bad(why, "offsets that are no whole numbers");
+    }
+    if (shard->samples == 0 ||
+        !has_room(shard, column->offset, column->rows, column->row_bytes)) {
+        return bad(why, "a column beyond the end");
+    }
+    if (column->part == FBY_COLUMN_CSR &&
+        check_csr(shard, column, why) != FBY_OK) {
+        return FBY_PROTO;
+    }
+    return shard->n_columns == 0 ||
+                   strcmp(shard->columns[shard->n_columns - 1].name,
+                       column->name) < 0
+               ? FBY_OK
+               : bad(why, "columns that are not in order");
+}
+
+fby_err fby_columns_decode(
+    struct fby_record *r, struct fby_shard *out, struct fby_why *why)
+{
+    fby_err err  = FBY_OK;
+    out->samples = (uint32_t)fby_record_between(r, KEY_ROWS, 1, UINT32_MAX);
+    struct fby_record list = fby_record_nested(r, KEY_COLUMNS);
+    while (err == FBY_OK && fby_record_more(&list)) {
+        struct fby_column column = {.name = ""};
+        read_column_record(&list, out, &column);
+        err = check_column(out, &column, why);
+        if (err == FBY_OK) {
+            err = fby_shard_add_column(out, &column, why);
+        }
+    }
+    if (err != FBY_OK) {
+        return FBY_PROTO;
+    }
+    fby_record_leave(r, &list);
+    struct fby_span lengths = fby_lengths_next(r);
+    if (fby_record_end(r, "manifest of a shard", why) != FBY_OK) {
+        return FBY_PROTO;
+    }
+    if (!fby_lengths_decode(lengths, out)) {
+        return bad(why, "lengths that are not 4 bytes a row");
+    }
+    if (out->n_columns == 0) {
+        return bad(why, "no columns");
+    }
+    if (fby_ragged_pair(out, NULL) != FBY_OK) {
+        return bad(why, "a part of a ragged column without the other");
+    }
+    out->stamps = fby_zalloc(fby_shard_stamps(out) * sizeof(*out->stamps));
+    return FBY_OK;
+}

@@ -1,0 +1,172 @@
+#include "worker/source/columns/ragged.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/bytes.h"
+
+static const char offsets_end[] = ".offsets";
+static const char values_end[]  = ".values";
+
+static bool ends_so(const char *name, const char *end, size_t *stem)
+{
+    size_t n = strlen(name);
+    size_t k = strlen(end);
+    if (n <= k || !fby_suffix_is(name + n - k, end)) {
+        return false;
+    }
+    *stem = n - k;
+    return true;
+}
+
+enum fby_column_part fby_ragged_part(const char *name, size_t *stem)
+{
+    if (ends_so(name, offsets_end, stem)) {
+        return FBY_COLUMN_OFFSETS;
+    }
+    return ends_so(name, values_end, stem) ? FBY_COLUMN_VALUES
+                                           : FBY_COLUMN_WHOLE;
+}
+
+bool fby_ragged_is(const struct fby_column *column, const char *name)
+{
+    char whole[FBY_NAME_SIZE];
+    int  n = snprintf(whole, sizeof(whole), "%s%s", name, values_end);
+    return column->part == FBY_COLUMN_VALUES && n < (int)sizeof(whole) &&
+           fby_suffix_is(column->name, whole);
+}
+
+/* ---- pairs --------------------------------------------------------------- */
+
+/* Their names are in byte order, which is another one where cases differ. */
+static const struct fby_column *find_column(
+    const struct fby_shard *shard, const char *name)
+{
+    for (uint32_t i = 0; i < shard->n_columns; i++) {
+        if (fby_suffix_is(shard->columns[i].name, name)) {
+            return &shard->columns[i];
+        }
+    }
+    return NULL;
+}
+
+static fby_err find_partner(
+    struct fby_shard *shard, struct fby_column *column, struct fby_why *why)
+{
+    char                 name[FBY_NAME_SIZE + sizeof(offsets_end)];
+    size_t               stem   = 0;
+    bool                 values = column->part == FBY_COLUMN_VALUES;
+    const char          *end    = values ? offsets_end : values_end;
+    enum fby_column_part other =
+        values ? FBY_COLUMN_OFFSETS : FBY_COLUMN_VALUES;
+    if (fby_ragged_part(column->name, &stem) != column->part) {
+        return fby_because(why, FBY_CONFIG,
+            "%s is named as no part of a ragged column is", column->name);
+    }
+    snprintf(name, sizeof(name), "%.*s%s", (int)stem, column->name, end);
+    const struct fby_column *partner = find_column(shard, name);
+    if (partner == NULL || partner->part != other) {
+        return fby_because(why, FBY_CONFIG,
+            "%s.npy is there without %s.npy; a ragged column is both",
+            column->name, name);
+    }
+    column->partner = (uint16_t)(partner - shard->columns);
+    return FBY_OK;
+}
+
+fby_err fby_ragged_pair(struct fby_shard *shard, struct fby_why *why)
+{
+    fby_err err = FBY_OK;
+    for (uint32_t i = 0; err == FBY_OK && i < shard->n_columns; i++) {
+        enum fby_column_part part = shard->columns[i].part;
+        if (part == FBY_COLUMN_OFFSETS || part == FBY_COLUMN_VALUES) {
+            err = find_partner(shard, &shard->columns[i], why);
+        }
+    }
+    return err;
+}
+
+/* ---- offsets ------------------------------------------------------------- */
+
+static inline uint64_t load(const uint8_t *at, unsigned width, bool big_endian)
+{
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < width; i++) {
+        bits |= (uint64_t)at[big_endian ? width - 1 - i : i] << 8 * i;
+    }
+    return bits;
+}
+
+/* The compiler makes one instruction each of widths that it knows. */
+static uint64_t bits_at(const uint8_t *at, size_t width, bool big_endian)
+{
+    switch (width) {
+    case 1:
+        return at[0];
+    case 2:
+        return load(at, 2, big_endian);
+    case 4:
+        return load(at, 4, big_endian);
+    default:
+        return load(at, 8, big_endian);
+    }
+}
+
+static bool has_sign(enum fby_npy_type type)
+{
+    return type == FBY_NPY_I1 || type == FBY_NPY_I2 || type == FBY_NPY_I4 ||
+           type == FBY_NPY_I8;
+}
+
+struct fby_numbers fby_column_numbers(const struct fby_column *offsets)
+{
+    return (struct fby_numbers){
+        .type       = offsets->type,
+        .big_endian = offsets->big_endian,
+        .width      = (uint32_t)offsets->row_bytes,
+        .offset     = offsets->offset,
+    };
+}
+
+struct fby_numbers fby_ragged_offsets(
+    const struct fby_shard *shard, const struct fby_column *column)
+{
+    return column->part == FBY_COLUMN_CSR
+               ? column->indptr
+               : fby_column_numbers(&shard->columns[column->partner]);
+}
+
+int64_t fby_ragged_offset(const struct fby_numbers *offsets, const uint8_t *at)
+{
+    size_t   width = offsets->width;
+    uint64_t bits  = bits_at(at, width, offsets->big_endian);
+    if (has_sign(offsets->type)) {
+        unsigned above = 64 - 8 * (unsigned)width;
+        return (int64_t)(bits << above) >> above;
+    }
+    return bits > INT64_MAX ? INT64_MAX : (int64_t)bits;
+}
+
+struct fby_shown_offset fby_ragged_show(int64_t offset)
+{
+    struct fby_shown_offset shown;
+    snprintf(shown.text, sizeof(shown.text), "%" PRId64 "%s", offset,
+        offset == INT64_MAX ? " or more" : "");
+    return shown;
+}
+
+fby_err fby_ragged_refuse(const struct fby_column *values, int64_t begin,
+    int64_t end, struct fby_why *why)
+{
+    if (begin > end) {
+        return fby_because(why, FBY_BAD_SAMPLE,
+            "its offsets go back, from %s to %s", fby_ragged_show(begin).text,
+            fby_ragged_show(end).text);
+    }
+    return fby_because(why, FBY_BAD_SAMPLE,
+        "its offsets are %s and %s; %s has %" PRIu64 " entries",
+        fby_ragged_show(begin).text, fby_ragged_show(end).text, values->name,
+        values->rows);
+}

@@ -1,0 +1,123 @@
+#include "worker/source/list/json_line.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+/* Behind the string that begins at `at`. */
+static const char *past_string(const char *at, const char *end)
+{
+    for (at++; at < end && *at != '"'; at++) {
+        at += *at == '\\' && at + 1 < end;
+    }
+    return at < end ? at + 1 : end;
+}
+
+static const char *past_digits(const char *at, const char *end)
+{
+    while (at < end && is_digit(*at)) {
+        at++;
+    }
+    return at;
+}
+
+/* Behind the bytes that a number may consist of, in any order. */
+static const char *past_number(const char *at, const char *end)
+{
+    while (at < end && *at != '\0' && strchr("0123456789+-.eE", *at) != NULL) {
+        at++;
+    }
+    return at;
+}
+
+static bool is_number(const char *at, const char *end)
+{
+    at += at < end && *at == '-';
+    const char *whole = at;
+    at                = past_digits(at, end);
+    if (at == whole || (*whole == '0' && at > whole + 1)) {
+        return false;
+    }
+    if (at < end && *at == '.') {
+        const char *fraction = at + 1;
+        at                   = past_digits(fraction, end);
+        if (at == fraction) {
+            return false;
+        }
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        at += at < end && (*at == '+' || *at == '-');
+        const char *exponent = at;
+        at                   = past_digits(exponent, end);
+        if (at == exponent) {
+            return false;
+        }
+    }
+    return at == end;
+}
+
+void fby_json_zero_numbers(char *text, size_t size)
+{
+    const char *end = text + size;
+    for (const char *at = text; at < end;) {
+        const char *from = at;
+        if (*at == '"') {
+            at = past_string(at, end);
+        } else if (is_digit(*at) || *at == '-') {
+            at = past_number(at, end);
+        } else {
+            at++;
+        }
+        if (*from != '"' && is_number(from, at)) {
+            memset(text + (from - text), ' ', (size_t)(at - from));
+            text[from - text] = '0';
+        }
+    }
+}
+
+/* Behind the ':' of the next key. */
+static const char *past_key(const char *at, const char *end)
+{
+    while (at < end && *at != ':') {
+        at = *at == '"' ? past_string(at, end) : at + 1;
+    }
+    return at < end ? at + 1 : end;
+}
+
+/* Behind the token at `at`; *depth: of the lists and objects it is in. */
+static const char *past_token(const char *at, const char *end, size_t *depth)
+{
+    if (*at == '"') {
+        return past_string(at, end);
+    }
+    *depth += *at == '{' || *at == '[';
+    *depth -= *at == '}' || *at == ']';
+    return at + 1;
+}
+
+size_t fby_json_next(struct fby_json_values *self, char *out)
+{
+    size_t      depth = 0;
+    size_t      size  = 0;
+    const char *end   = self->end;
+    const char *at    = past_key(self->at, end);
+    while (at < end && (depth > 0 || (*at != ',' && *at != '}'))) {
+        const char *next = past_token(at, end, &depth);
+        size_t      n    = is_blank(*at) ? 0 : (size_t)(next - at);
+        memcpy(out + size, at, n);
+        size += n;
+        at = next;
+    }
+    self->at = at;
+    return size;
+}

@@ -1,0 +1,100 @@
+/* Token files into shards: of each only headers are read, but of flat files
+ * that are packed all tokens. */
+#include "common/log.h"
+#include "pipeline/text.h"
+#include "worker/source/index_build.h"
+#include "worker/source/tokens/token_file.h"
+
+/* What is easily taken for a token file. */
+static fby_err check_name(
+    const struct fby_dataset_spec *spec, const char *name, struct fby_why *why)
+{
+    enum fby_tokens_format format = spec->tokens->format;
+    if (format == FBY_TOKENS_MEGATRON && !fby_text_ends_with(name, ".bin")) {
+        return fby_because(why, FBY_CONFIG,
+            "files of format megatron end with .bin; the .idx is looked for "
+            "beside them");
+    }
+    if (format == FBY_TOKENS_MDS && fby_text_ends_with(name, ".json")) {
+        return fby_because(why, FBY_CONFIG,
+            "name the shards, such as shard.*.mds; each says what is in it");
+    }
+    if (format == FBY_TOKENS_MDS && !fby_text_ends_with(name, ".mds")) {
+        return fby_because(why, FBY_CONFIG,
+            "shards of format mds end with .mds; those that are compressed "
+            "(.mds.zstd and the like) must be unpacked first");
+    }
+    return FBY_OK;
+}
+
+static fby_err read_runs(const struct fby_tokens *how,
+    const struct fby_shard_files *files, struct fby_sequences *out,
+    struct fby_why *why)
+{
+    uint32_t              last = files->n - 1; /* the one with the header */
+    struct fby_token_file file = {
+        .fd   = files->fd[last],
+        .size = files->stamps[last].size,
+        .stop = files->stop,
+    };
+    fby_err err = FBY_CONFIG;
+    switch (how->format) {
+    case FBY_TOKENS_FLAT:
+        return fby_flat_read(&file, how->end, out, why);
+    case FBY_TOKENS_MDS:
+        return fby_mds_read(&file, how->column, out, why);
+    case FBY_TOKENS_MEGATRON:
+        err = fby_megatron_read(&file, files->stamps[0].size, out, why);
+        return err == FBY_OK ? err
+                             : fby_because_in(why, err, "its index beside it");
+    }
+    return fby_because(why, err, "token files of no known format");
+}
+
+static fby_err scan(const struct fby_dataset_spec *spec,
+    const struct fby_shard_files *files, struct fby_shard *out,
+    struct fby_why *why)
+{
+    out->size      = files->stamps[0].size;
+    out->sequences = fby_sequences_create(spec->tokens);
+    fby_err err    = read_runs(spec->tokens, files, out->sequences, why);
+    return err == FBY_OK ? fby_shard_finish_sequences(out, why) : err;
+}
+
+/* Once for all files that were just read: a wrong token is in none of them. */
+static void warn_endless(const struct fby_build *b)
+{
+    const struct fby_shard *first = NULL;
+    uint32_t                n     = 0;
+    for (uint32_t i = 0; i < b->out->n_shards; i++) {
+        const struct fby_shard *shard = &b->out->shards[i];
+        if (shard->sequences->endless &&
+            fby_sequences_undivided(shard->sequences)) {
+            first = first == NULL ? shard : first;
+            n++;
+        }
+    }
+    if (first != NULL) {
+        fby_warn("NO-END",
+            "shard %s has no token %u among its %llu, so it is one document, "
+            "as are %u of %u files: check end, the token behind each document, "
+            "and type",
+            first->name, b->spec->tokens->end,
+            (unsigned long long)first->sequences->tokens, n, b->out->n_shards);
+    }
+}
+
+fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
+{
+    const struct fby_file_kind tokens = {
+        .check_name = check_name,
+        .beside =
+            self->spec->tokens->format == FBY_TOKENS_MEGATRON ? ".idx" : NULL,
+        .scan = scan,
+    };
+    fby_err err = fby_build_files(self, &tokens, why);
+    if (err == FBY_OK) {
+        warn_endless(self);
+    }
+    return err;
+}

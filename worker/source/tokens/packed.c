@@ -1,0 +1,230 @@
+#include "worker/source/tokens/packed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/mem.h"
+
+enum { SEVEN_BITS = 0x7f, MORE = 0x80 };
+
+struct fby_packed *fby_packed_create(uint32_t length)
+{
+    struct fby_packed *self = fby_zalloc(sizeof(*self));
+    self->length            = length;
+    return self;
+}
+
+void fby_packed_free(struct fby_packed **self_p)
+{
+    struct fby_packed *self = *self_p;
+    if (self != NULL) {
+        *self_p = NULL;
+        fby_buffer_fini(&self->lengths);
+        free(self->first);
+        free(self->token);
+        free(self->size);
+        free(self);
+    }
+}
+
+/* ---- lengths ------------------------------------------------------------- */
+
+static void put_length(struct fby_buffer *out, uint64_t tokens)
+{
+    while (tokens > SEVEN_BITS) {
+        fby_put_u8(out, (uint8_t)((tokens & SEVEN_BITS) | MORE));
+        tokens >>= 7;
+    }
+    fby_put_u8(out, (uint8_t)tokens);
+}
+
+/* 0 for what is no length in its shortest form. */
+static uint64_t read_length(struct fby_reader *r)
+{
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < FBY_PACKED_LENGTH; i++) {
+        uint8_t byte = fby_read_u8(r);
+        tokens |= (uint64_t)(byte & SEVEN_BITS) << 7 * i;
+        if ((byte & MORE) == 0) {
+            return r->bad || (byte == 0 && i > 0) ? 0 : tokens;
+        }
+    }
+    return 0;
+}
+
+fby_err fby_packed_add(
+    struct fby_packed *self, uint64_t tokens, struct fby_why *why)
+{
+    uint64_t pieces = tokens / self->length + (tokens % self->length != 0);
+    if (pieces > (uint64_t)FBY_PACKED_MAX_PIECES - self->pieces) {
+        return fby_because(why, FBY_CONFIG,
+            "more than %d documents, those that are longer than a sequence "
+            "counted in parts of its %u tokens; cut it into smaller files",
+            FBY_PACKED_MAX_PIECES, self->length);
+    }
+    if (tokens > 0) {
+        put_length(&self->lengths, tokens);
+        self->documents++;
+        self->tokens += tokens;
+        self->pieces += (uint32_t)pieces;
+    }
+    return FBY_OK;
+}
+
+fby_err fby_packed_read(struct fby_packed *self, const uint8_t *lengths,
+    size_t size, uint64_t tokens, struct fby_why *why)
+{
+    struct fby_reader r = fby_reader(lengths, size);
+    while (r.left > 0) {
+        uint64_t length = read_length(&r);
+        if (length == 0 || length > tokens - self->tokens) {
+            return fby_because(why, FBY_PROTO,
+                "manifest of a shard: documents that are not those of its "
+                "tokens");
+        }
+        fby_err err = fby_packed_add(self, length, why);
+        if (err != FBY_OK) {
+            return FBY_PROTO;
+        }
+    }
+    return self->tokens == tokens
+               ? FBY_OK
+               : fby_because(why, FBY_PROTO,
+                     "manifest of a shard: fewer tokens in documents than in "
+                     "runs");
+}
+
+/* ---- packing ------------------------------------------------------------- */
+
+struct open_sequence {
+    uint32_t space;
+    uint32_t number;
+};
+
+struct packing {
+    struct fby_packed   *all;
+    uint32_t            *sequence; /* a piece: where it went */
+    uint32_t             piece;    /* the next one */
+    uint32_t             n_open;
+    struct open_sequence open[FBY_PACKED_OPEN]; /* least space first, then
+                                                   the lowest number */
+};
+
+/* How many of the open ones stand before one of this space and number. */
+static uint32_t place_of(const struct packing *p, struct open_sequence wanted)
+{
+    uint32_t low  = 0;
+    uint32_t high = p->n_open;
+    while (low < high) {
+        uint32_t             middle = low + (high - low) / 2;
+        struct open_sequence at     = p->open[middle];
+        if (at.space < wanted.space ||
+            (at.space == wanted.space && at.number < wanted.number)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static struct open_sequence take_out(struct packing *p, uint32_t place)
+{
+    struct open_sequence one = p->open[place];
+    p->n_open--;
+    memmove(&p->open[place], &p->open[place + 1],
+        (p->n_open - place) * sizeof(p->open[0]));
+    return one;
+}
+
+static void put_back(struct packing *p, struct open_sequence one)
+{
+    uint32_t place = place_of(p, one);
+    memmove(&p->open[place + 1], &p->open[place],
+        (p->n_open - place) * sizeof(p->open[0]));
+    p->open[place] = one;
+    p->n_open++;
+}
+
+static struct open_sequence begin_sequence(struct packing *p, uint32_t size)
+{
+    if (size < p->all->length && p->n_open == FBY_PACKED_OPEN) {
+        (void)take_out(p, 0); /* the fullest; it stays as it is */
+    }
+    return (struct open_sequence){p->all->length, p->all->sequences++};
+}
+
+static void put_piece(struct packing *p, uint32_t size)
+{
+    struct open_sequence wanted = {size, 0};
+    uint32_t             place  = place_of(p, wanted);
+    struct open_sequence one =
+        place < p->n_open ? take_out(p, place) : begin_sequence(p, size);
+    p->sequence[p->piece++] = one.number;
+    one.space -= size;
+    if (one.space > 0) {
+        put_back(p, one);
+    }
+}
+
+/* Calls `put` with each piece of each document, in order. */
+static void each_piece(
+    struct packing *p, void (*put)(struct packing *p, uint32_t size))
+{
+    const struct fby_packed *all = p->all;
+    struct fby_reader r = fby_reader(all->lengths.data, all->lengths.size);
+    while (r.left > 0) {
+        uint64_t left = read_length(&r);
+        while (left > 0) {
+            uint32_t size = left < all->length ? (uint32_t)left : all->length;
+            put(p, size);
+            left -= size;
+        }
+    }
+}
+
+/* To its sequence, behind those that went there before: first[s + 1] is where
+ * the next one of sequence s goes, and in the end where s + 1 begins. */
+static void sort_in(struct packing *p, uint32_t size)
+{
+    struct fby_packed *all = p->all;
+    uint32_t           at  = all->first[p->sequence[p->piece++] + 1]++;
+    all->token[at]         = all->tokens;
+    all->size[at]          = size;
+    all->tokens += size;
+}
+
+static void count_in(struct fby_packed *self, const uint32_t *sequence)
+{
+    self->first = fby_zalloc(((size_t)self->sequences + 2) * sizeof(uint32_t));
+    for (uint32_t i = 0; i < self->pieces; i++) {
+        self->first[sequence[i] + 2]++;
+    }
+    for (uint32_t s = 0; s < self->sequences; s++) {
+        self->first[s + 2] += self->first[s + 1];
+    }
+}
+
+void fby_packed_finish(struct fby_packed *self)
+{
+    struct packing p = {.all = self};
+    p.sequence       = fby_zalloc(self->pieces * sizeof(*p.sequence));
+    each_piece(&p, put_piece);
+    count_in(self, p.sequence);
+    self->token  = fby_zalloc(self->pieces * sizeof(*self->token));
+    self->size   = fby_zalloc(self->pieces * sizeof(*self->size));
+    self->tokens = 0;
+    p.piece      = 0;
+    each_piece(&p, sort_in);
+    free(p.sequence);
+}
+
+uint32_t fby_packed_tokens(const struct fby_packed *self, uint32_t sequence)
+{
+    uint32_t tokens = 0;
+    for (uint32_t i = self->first[sequence]; i < self->first[sequence + 1];
+         i++) {
+        tokens += self->size[i];
+    }
+    return tokens;
+}

@@ -1,0 +1,151 @@
+#include "worker/source/tokens/sequences.h"
+
+#include <stdlib.h>
+
+#include "common/array.h"
+#include "common/mem.h"
+
+#define TOKENS_MAX (UINT64_C(1) << 62)
+
+struct fby_sequences *fby_sequences_create(const struct fby_tokens *how)
+{
+    struct fby_sequences *self = fby_zalloc(sizeof(*self));
+    self->format               = how->format;
+    self->type                 = how->type;
+    self->length               = how->length;
+    self->shift                = how->shift;
+    self->packed = how->packed ? fby_packed_create(how->length) : NULL;
+    return self;
+}
+
+void fby_sequences_free(struct fby_sequences **self_p)
+{
+    struct fby_sequences *self = *self_p;
+    if (self != NULL) {
+        *self_p = NULL;
+        free(self->at);
+        free(self->first);
+        fby_packed_free(&self->packed);
+        free(self);
+    }
+}
+
+/* The byte behind the last token. */
+static uint64_t end_of_last(const struct fby_sequences *self)
+{
+    uint32_t last = self->n_runs - 1;
+    return self->at[last] +
+           (self->tokens - self->first[last]) * fby_type_bytes(self->type);
+}
+
+fby_err fby_sequences_add(struct fby_sequences *self, uint64_t at,
+    uint64_t tokens, struct fby_why *why)
+{
+    uint32_t n = self->n_runs;
+    if (tokens == 0) {
+        return FBY_OK;
+    }
+    if (tokens > TOKENS_MAX - self->tokens) {
+        return fby_because(why, FBY_CONFIG, "more than 2^62 tokens");
+    }
+    if (n == 0 || end_of_last(self) != at) {
+        if (n == FBY_MAX_RUNS) {
+            return fby_because(why, FBY_CONFIG,
+                "more than %d documents that do not follow one another; cut "
+                "it into smaller files",
+                FBY_MAX_RUNS);
+        }
+        self->at       = fby_array_grow(self->at, n, sizeof(*self->at));
+        self->first    = fby_array_grow(self->first, n, sizeof(*self->first));
+        self->at[n]    = at;
+        self->first[n] = self->tokens;
+        self->n_runs   = n + 1;
+    }
+    self->tokens += tokens;
+    return FBY_OK;
+}
+
+fby_err fby_sequences_end_document(
+    struct fby_sequences *self, struct fby_why *why)
+{
+    struct fby_packed *packed = self->packed;
+    return packed == NULL
+               ? FBY_OK
+               : fby_packed_add(packed, self->tokens - packed->tokens, why);
+}
+
+void fby_sequences_finish(struct fby_sequences *self)
+{
+    if (self->packed != NULL) {
+        fby_packed_finish(self->packed);
+    }
+}
+
+uint64_t fby_sequences_count(const struct fby_sequences *self)
+{
+    if (self->packed != NULL) {
+        return self->packed->sequences;
+    }
+    return self->tokens < self->shift
+               ? 0
+               : (self->tokens - self->shift) / self->length;
+}
+
+bool fby_sequences_undivided(const struct fby_sequences *self)
+{
+    return self->format == FBY_TOKENS_FLAT && self->packed != NULL &&
+           self->packed->documents == 1 && self->tokens > self->length;
+}
+
+uint32_t fby_sequences_parts(
+    const struct fby_sequences *self, uint32_t sequence)
+{
+    const struct fby_packed *packed = self->packed;
+    return packed == NULL
+               ? 1
+               : packed->first[sequence + 1] - packed->first[sequence];
+}
+
+struct fby_token_part fby_sequences_part(
+    const struct fby_sequences *self, uint32_t sequence, uint32_t part)
+{
+    const struct fby_packed *packed = self->packed;
+    if (packed == NULL) {
+        return (struct fby_token_part){(uint64_t)sequence * self->length,
+            (uint64_t)self->length + self->shift};
+    }
+    uint32_t piece = packed->first[sequence] + part;
+    return (struct fby_token_part){packed->token[piece], packed->size[piece]};
+}
+
+uint64_t fby_sequences_bytes(
+    const struct fby_sequences *self, uint32_t sequence)
+{
+    uint64_t width = fby_type_bytes(self->type);
+    if (self->packed == NULL) {
+        return ((uint64_t)self->length + self->shift) * width;
+    }
+    return fby_sequences_parts(self, sequence) * sizeof(uint32_t) +
+           fby_packed_tokens(self->packed, sequence) * width;
+}
+
+struct fby_token_piece fby_sequences_piece(
+    const struct fby_sequences *self, uint64_t token, uint64_t tokens)
+{
+    uint32_t low  = 0;
+    uint32_t high = self->n_runs;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (self->first[middle] <= token) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    uint64_t end = high < self->n_runs ? self->first[high] : self->tokens;
+    return (struct fby_token_piece){
+        .at = self->at[low] +
+              (token - self->first[low]) * fby_type_bytes(self->type),
+        .tokens = tokens < end - token ? tokens : end - token,
+    };
+}
