@@ -6,6 +6,7 @@
 
 #include "common/mem.h"
 #include "pipeline/location.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 #include "worker/source/folder/folder.h"
 
@@ -97,7 +98,8 @@ static void compare(const struct fby_local *local, const struct classes *here,
     struct fby_split *split = NULL;
     struct classes    there = {0};
     fby_err err = fby_pipeline_split(local->pipeline, name, &split, &why);
-    bool    has = err == FBY_OK && split->content.source == FBY_SOURCE_FOLDER;
+    bool    has =
+        err == FBY_OK && fby_source_traits(split->content.source)->has_classes;
     if (has) {
         err = look_at(local, split, &there, &why);
     }
@@ -121,7 +123,7 @@ void fby_class_folders_compare(const struct fby_local *local, const char *name,
     struct fby_why why  = {{0}};
     struct classes here = {0};
     *out                = (struct fby_class_folders){.apart = false};
-    if (local->split->content.source != FBY_SOURCE_FOLDER) {
+    if (!fby_source_traits(local->split->content.source)->has_classes) {
         return;
     }
     fby_err err = look_at(local, local->split, &here, &why);

@@ -6,6 +6,7 @@
 #include "cli/local.h"
 #include "cli/signals.h"
 #include "common/plural.h"
+#include "pipeline/sources/traits.h"
 
 enum option_key { KEY_HASH = 0x100 };
 
@@ -49,12 +50,6 @@ static const struct argp argp = {options, parse_option, NULL,
     "cannot go on with it, so hash before the first run.",
     children, NULL, NULL};
 
-static bool is_in_parts(enum fby_source_kind source)
-{
-    return source == FBY_SOURCE_FOLDER || source == FBY_SOURCE_LIST ||
-           source == FBY_SOURCE_PARALLEL;
-}
-
 static fby_err index_split(
     const struct fby_local_options *o, struct fby_why *why)
 {
@@ -64,7 +59,8 @@ static fby_err index_split(
     if (err == FBY_OK) {
         struct fby_digest digest = fby_dataset_digest(local.dataset);
         const char       *piece =
-            is_in_parts(local.split->content.source) ? "part" : "shard";
+            fby_source_traits(local.split->content.source)->has_files ? "part"
+                                                                            : "shard";
         printf("%s: %s in %s (%" PRIu32 " known before), data digest %s%s\n",
             o->split,
             fby_plural(fby_dataset_samples(local.dataset), "sample").text,

@@ -3,9 +3,7 @@
 #include "cli/progress.h"
 #include "cli/signals.h"
 #include "pipeline/location.h"
-#include "worker/source/folder/classes.h"
 #include "worker/source/lengths.h"
-#include "worker/source/list/fields.h"
 
 /* ---- options ------------------------------------------------------------- */
 
@@ -124,10 +122,8 @@ fby_err fby_local_index(struct fby_local *self,
 {
     fby_err err = open_dataset(self, options, progress, why);
     if (err == FBY_OK) {
-        err = fby_classes_check(self->dataset, &self->split->content, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_list_check_fields(self->dataset, &self->split->content, why);
+        err =
+            fby_dataset_check_fields(self->dataset, &self->split->content, why);
     }
     if (err == FBY_OK) {
         err = fby_lengths_sort(

@@ -12,6 +12,7 @@
 #include "common/mem.h"
 #include "pipeline/device_ops.h"
 #include "pipeline/fields/kind.h"
+#include "pipeline/sources/traits.h"
 #include "worker/plan/rows.h"
 
 enum option_key { KEY_RANK = 0x100, KEY_WORLD, KEY_JSON };
@@ -227,12 +228,17 @@ static const char *shard_of(const struct plan *self, uint64_t sample)
         dataset, fby_dataset_shard_of(dataset, sample));
 }
 
+static const struct fby_source_traits *source_of(const struct plan *self)
+{
+    return fby_source_traits(self->local.split->content.source);
+}
+
 /* Of a sequence: where in its file it begins. */
 static bool offset_of(
     const struct plan *self, uint64_t sample, uint64_t *offset)
 {
     struct fby_member sequence;
-    bool there = self->local.split->content.source == FBY_SOURCE_TOKENS &&
+    bool              there = source_of(self)->has_sequences &&
                  fby_dataset_find(
                      self->local.dataset, sample, NULL, 0, &sequence) == FBY_OK;
     if (there) {
@@ -255,7 +261,7 @@ static struct place_text place_of(const struct plan *self, uint64_t sample)
         snprintf(out.text, sizeof(out.text), "%s of %.256s", key,
             shard_of(self, sample));
     } else {
-        bool list = self->local.split->content.source == FBY_SOURCE_LIST;
+        bool list = source_of(self)->has_values;
         snprintf(out.text, sizeof(out.text), "%s%s", list ? "line " : "", key);
     }
     return out;
@@ -407,9 +413,7 @@ static fby_err check_fields(const struct plan *self, struct fby_why *why)
     if (fby_dataset_has_rows(self->local.dataset)) {
         return check_columns(self, why);
     }
-    return self->local.split->content.source == FBY_SOURCE_TOKENS
-               ? FBY_OK
-               : check_members(self, why);
+    return source_of(self)->has_sequences ? FBY_OK : check_members(self, why);
 }
 
 static fby_err plan(struct plan *self, struct fby_why *why)

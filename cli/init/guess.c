@@ -127,7 +127,7 @@ static fby_err look_into_shard(struct fby_look *look, const char *path,
     }
     if (fstat(fd, &st) == 0) {
         struct fby_tar_file file = {.fd = fd, .size = (uint64_t)st.st_size};
-        fby_shard_init(&shard, path, false);
+        fby_shard_init(&shard, path, FBY_SOURCE_SHARDS);
         err = fby_tar_scan(&file, &shard, why);
     } else {
         err = fby_because(why, FBY_IO, "%s", strerror(errno));

@@ -208,7 +208,7 @@ fby_err fby_guess_look_at_columns(const struct fby_root *root,
             "that it lies in, and %s is a shard; give each a folder",
             found->odd, found->first);
     }
-    fby_shard_init(&shard, found->first, false);
+    fby_shard_init(&shard, found->first, FBY_SOURCE_COLUMNS);
     fby_err err = fby_columns_scan(root, found->first, &shard, why);
     if (err == FBY_OK) {
         split->shards      = found->shards;

@@ -11,6 +11,7 @@
 #include "cli/init/text.h"
 #include "cli/option.h"
 #include "common/plural.h"
+#include "pipeline/sources/traits.h"
 #include "worker/source/columns/ragged.h"
 
 enum option_key { KEY_OUTPUT = 'o', KEY_FORCE = 'f', KEY_TOKENS = 't' };
@@ -210,17 +211,23 @@ static size_t take_columns(const struct fby_guess_split *split,
 
 static const char *shard_word(enum fby_source_kind kind)
 {
-    return kind == FBY_SOURCE_COLUMNS  ? "table"
-           : kind == FBY_SOURCE_TOKENS ? "token file"
-                                       : "tar shard";
+    static const char *const words[FBY_N_SOURCES] = {
+        [FBY_SOURCE_COLUMNS] = "table",
+        [FBY_SOURCE_TOKENS]  = "token file",
+    };
+    return words[kind] != NULL ? words[kind] : "tar shard";
 }
 
 static void say_found(const struct init_options *o,
     const struct fby_guess_split *split, const struct fby_guess *guess)
 {
+    static const char *const places[FBY_N_SOURCES] = {
+        [FBY_SOURCE_LIST]     = " in a list",
+        [FBY_SOURCE_PARALLEL] = " in parallel folders",
+    };
     fprintf(stderr, "found %s%s", split->counted_all ? "" : "over ",
         fby_plural(split->samples, "sample").text);
-    if (guess->kind == FBY_SOURCE_TOKENS) {
+    if (fby_source_traits(guess->kind)->has_sequences) {
         fprintf(stderr, " of %u tokens", split->tokens.length);
     }
     if (split->shards > 0) {
@@ -231,10 +238,7 @@ static void say_found(const struct init_options *o,
         fprintf(
             stderr, " in %s", fby_plural(split->classes, "class folder").text);
     }
-    fprintf(stderr, "%s\n",
-        guess->kind == FBY_SOURCE_LIST       ? " in a list"
-        : guess->kind == FBY_SOURCE_PARALLEL ? " in parallel folders"
-                                             : "");
+    fprintf(stderr, "%s\n", places[guess->kind] ? places[guess->kind] : "");
     for (uint32_t i = 1; i < guess->n_splits; i++) {
         fprintf(stderr, "left out: split '%s' at %s; add it under splits:\n",
             guess->splits[i].name, guess->splits[i].pattern);

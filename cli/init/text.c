@@ -6,6 +6,8 @@
 
 #include "common/plural.h"
 #include "common/utf8.h"
+#include "pipeline/schema.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
 enum { BATCH = 64, ROWS_BATCH = 4096 }; /* global_batch */
@@ -76,20 +78,12 @@ static void put_head(struct fby_buffer *out, const struct fby_init_summary *s)
 
 static uint32_t batch_of(const struct fby_init_summary *s)
 {
-    return s->kind == FBY_SOURCE_COLUMNS ? ROWS_BATCH : BATCH;
+    return fby_source_traits(s->kind)->has_rows ? ROWS_BATCH : BATCH;
 }
 
 static const char *source_key(const struct fby_init_summary *s)
 {
-    static const char *const keys[] = {
-        [FBY_SOURCE_FOLDER]   = "folder",
-        [FBY_SOURCE_SHARDS]   = "shards",
-        [FBY_SOURCE_COLUMNS]  = "columns",
-        [FBY_SOURCE_LIST]     = "list",
-        [FBY_SOURCE_PARALLEL] = "parallel",
-        [FBY_SOURCE_TOKENS]   = "tokens",
-    };
-    return keys[s->kind];
+    return fby_source_traits(s->kind)->key->name;
 }
 
 /* Fewer samples than that would make no batch at all with `last: drop`. */
@@ -136,7 +130,7 @@ static void put_tokens(struct fby_buffer *out, const struct fby_init_summary *s)
 static void put_source(struct fby_buffer *out, const struct fby_init_summary *s)
 {
     fby_init_put_line(out, "splits:\n  train:\n    %s: ", source_key(s));
-    if (s->kind == FBY_SOURCE_TOKENS) {
+    if (fby_source_traits(s->kind)->has_sequences) {
         put_tokens(out, s);
     } else {
         fby_init_put_quoted(out, s->path);
@@ -146,7 +140,8 @@ static void put_source(struct fby_buffer *out, const struct fby_init_summary *s)
 
 static bool has_shards(const struct fby_init_summary *s)
 {
-    return s->kind == FBY_SOURCE_SHARDS || s->kind == FBY_SOURCE_COLUMNS;
+    const struct fby_source_traits *source = fby_source_traits(s->kind);
+    return !source->has_files && !source->has_sequences;
 }
 
 static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
@@ -165,9 +160,9 @@ static void put_split(struct fby_buffer *out, const struct fby_init_summary *s)
         "  # val: {%s: %s, shuffle: none, last: pad}\n\n"
         "global_batch: %-4u          # shared by all ranks\n",
         source_key(s),
-        s->kind == FBY_SOURCE_TOKENS ? "{files: PATH, ...}"
-        : s->n_files > 0             ? "PATH, files: [...]"
-                                     : "PATH",
+        fby_source_traits(s->kind)->has_sequences ? "{files: PATH, ...}"
+        : s->n_files > 0                          ? "PATH, files: [...]"
+                                                  : "PATH",
         batch_of(s));
     fby_init_put(out,
         "seed: 0\n"
@@ -255,10 +250,10 @@ static fby_err put_members(struct fby_buffer *out,
 static fby_err put_fields(struct fby_buffer *out,
     const struct fby_init_summary *s, struct fby_why *why)
 {
-    switch (s->kind) {
-    case FBY_SOURCE_COLUMNS:
+    if (fby_source_traits(s->kind)->has_rows) {
         return put_columns(out, s, why);
-    case FBY_SOURCE_TOKENS:
+    }
+    if (fby_source_traits(s->kind)->has_sequences) {
         fby_init_put(out,
             "fields:\n"
             "  tokens: {from: input}     # ids; wire: u16 where all are "
@@ -266,11 +261,6 @@ static fby_err put_fields(struct fby_buffer *out,
             "  labels: {from: target}    # or both as one, in half of the "
             "bytes: {from: sequence}\n");
         return FBY_OK;
-    case FBY_SOURCE_FOLDER:
-    case FBY_SOURCE_SHARDS:
-    case FBY_SOURCE_LIST:
-    case FBY_SOURCE_PARALLEL:
-        break;
     }
     return put_members(out, s, why);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/init/text_state.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
 static bool ends_as(const char *extension, const char *kind)
@@ -115,8 +116,7 @@ static bool is_of_image(const struct fby_init_summary *s,
     if (!is_picture(member) || rank_of(s, member) != rank_of(s, image)) {
         return false;
     }
-    bool one = s->kind == FBY_SOURCE_LIST || s->kind == FBY_SOURCE_PARALLEL ||
-               image->ids;
+    bool one = fby_source_traits(s->kind)->has_names || image->ids;
     return !one || same_stem(image, member);
 }
 
@@ -141,7 +141,7 @@ static void name_field(const struct fby_init_member *member, const char *other,
 static void name_image(const struct fby_init_summary *s,
     const struct fby_init_member *image, char out[FBY_NAME_SIZE])
 {
-    if (s->kind == FBY_SOURCE_LIST || s->kind == FBY_SOURCE_PARALLEL) {
+    if (fby_source_traits(s->kind)->has_names) {
         name_field(image, "image", out);
     } else {
         snprintf(out, FBY_NAME_SIZE, "image");
@@ -213,7 +213,7 @@ static const struct fby_init_member *cls_of(const struct fby_init_summary *s)
 /* Folders always have labels; shards if they hold .cls members. */
 static bool has_label(const struct fby_init_summary *s)
 {
-    return s->kind == FBY_SOURCE_FOLDER || cls_of(s) != NULL;
+    return fby_source_traits(s->kind)->has_classes || cls_of(s) != NULL;
 }
 
 enum { MOST_MASKS = FBY_MAX_FIELDS - 2 }; /* beside the image and a label */
@@ -297,12 +297,12 @@ static size_t put_folder_label(
 static size_t put_label(
     struct fby_buffer *out, const struct fby_init_summary *s)
 {
-    if (s->kind == FBY_SOURCE_FOLDER) {
+    if (fby_source_traits(s->kind)->has_classes) {
         return put_folder_label(out, s);
     }
     const struct fby_init_member *cls = cls_of(s);
     if (cls == NULL) {
-        fby_init_put(out, s->kind == FBY_SOURCE_SHARDS
+        fby_init_put(out, !fby_source_traits(s->kind)->has_files
                               ? "  # no label: the shards hold no .cls "
                                 "members\n"
                               : "");

@@ -9,6 +9,7 @@
 #include "pipeline/fields/kind.h"
 #include "pipeline/lines.h"
 #include "pipeline/plan/order.h"
+#include "pipeline/sources/traits.h"
 #include "trainer_client/expand/value.h"
 
 enum { STEPS_LOOKED_AT = 8, MOST_BLOCK = 8 };
@@ -260,6 +261,13 @@ static fby_err try_blocks(const struct fby_dataset *dataset,
     return err;
 }
 
+/* Files of many samples with members: those that are opened one by one. */
+static bool has_shards(const struct fby_content *content)
+{
+    const struct fby_source_traits *source = fby_source_traits(content->source);
+    return !source->has_files && !source->has_rows && !source->has_sequences;
+}
+
 static fby_err measure_shards(const struct fby_lint_sample *sample,
     struct fby_lint_facts *out, struct fby_why *why)
 {
@@ -271,7 +279,7 @@ static fby_err measure_shards(const struct fby_lint_sample *sample,
     spec.n_shards              = fby_dataset_shards(dataset);
     spec.buckets               = sample->local->buckets;
     fby_err err                = mean_shards(dataset, &spec, &out->shards, why);
-    if (err != FBY_OK || content->source != FBY_SOURCE_SHARDS ||
+    if (err != FBY_OK || !has_shards(content) ||
         content->shuffle != FBY_SHUFFLE_FULL || spec.buckets != NULL) {
         out->shards = 0;
         return err;

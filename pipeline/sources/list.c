@@ -88,6 +88,7 @@ const struct fby_source_traits fby_source_list = {
     .has_paths  = true,
     .has_values = true,
     .has_files  = true,
+    .has_names  = true,
     .is_listed  = true,
     .cut        = cut,
     .check_rest = check_rest,

@@ -61,6 +61,7 @@ const struct fby_source_traits fby_source_parallel = {
     .samples    = "parallel folders",
     .label      = "cls",
     .has_files  = true,
+    .has_names  = true,
     .is_listed  = true,
     .check_rest = check_rest,
 };

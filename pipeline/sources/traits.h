@@ -31,6 +31,7 @@ struct fby_source_traits {
     bool has_paths;     /* some columns are paths: the key `files` */
     bool has_values;    /* a member may be a value, in no file */
     bool has_files;     /* each member is a file of its own */
+    bool has_names;     /* a suffix begins with the member's column or folder */
     bool is_listed;     /* its files are listed at each open */
 
     /* The length of the directory in `path`, a location without its root; what

@@ -270,7 +270,7 @@ static void tally(
     struct fby_guess_split *split, const char *const (*samples)[4], unsigned n)
 {
     struct fby_shard shard;
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     for (unsigned i = 0; i < n; i++) {
         char key[8];
         int  size = snprintf(key, sizeof(key), "%u", i);
@@ -318,7 +318,7 @@ static void of_many_extensions_the_first_are_kept(void **state)
     struct fby_guess_split *split = &guess.splits[0];
     struct fby_shard        shard;
     memset(split, 0, sizeof(*split));
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(&shard, "0", 1, FBY_SHARD_NO_CLASS, NULL));
     for (unsigned i = 0; i < FBY_GUESS_MEMBERS + 2; i++) {
         char suffix[8];
@@ -359,7 +359,7 @@ static fby_err look_into(struct fby_guess_split *split, const char *const *exts,
     const struct fby_look_files files = {open_null, arg};
     struct fby_shard            shard;
     struct fby_why              why = {{0}};
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(&shard, "0", 1, FBY_SHARD_NO_CLASS, NULL));
     for (unsigned i = 0; i < n; i++) {
         add_member(&shard, exts[i]);

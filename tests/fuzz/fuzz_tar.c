@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     }
     struct fby_tar_file file = {.fd = fd, .size = size};
-    fby_shard_init(&shard, "fuzz.tar", false);
+    fby_shard_init(&shard, "fuzz.tar", FBY_SOURCE_SHARDS);
     if (fby_tar_scan(&file, &shard, &why) == FBY_OK) {
         check(&shard, size);
     }

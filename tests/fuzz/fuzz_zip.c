@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct fby_why         why = {{0}};
     demand(ftruncate(fd, 0) == 0);
     demand(pwrite(fd, data, size, 0) == (ssize_t)size);
-    fby_shard_init(&shard, "a.npz", false);
+    fby_shard_init(&shard, "a.npz", FBY_SOURCE_COLUMNS);
     fby_err err = fby_columns_scan(root, "a.npz", &shard, &why);
     demand((err == FBY_OK) == (why.text[0] == '\0'));
     if (err == FBY_OK) {

@@ -4,9 +4,7 @@
 
 #include "common/mem.h"
 #include "pipeline/canon.h"
-#include "worker/source/folder/classes.h"
 #include "worker/source/lengths.h"
-#include "worker/source/list/fields.h"
 #include "worker/transform/fingerprint.h"
 
 fby_err fby_dataset_plan_create(const struct fby_content *content,
@@ -17,10 +15,7 @@ fby_err fby_dataset_plan_create(const struct fby_content *content,
     struct fby_buckets *buckets = NULL;
     fby_err             err     = fby_fingerprint(content, &fingerprint, why);
     if (err == FBY_OK) {
-        err = fby_classes_check(*dataset_p, content, why);
-    }
-    if (err == FBY_OK) {
-        err = fby_list_check_fields(*dataset_p, content, why);
+        err = fby_dataset_check_fields(*dataset_p, content, why);
     }
     if (err == FBY_OK) {
         err = fby_lengths_sort(*dataset_p, content, &buckets, why);

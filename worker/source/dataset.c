@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "worker/source/dataset_state.h"
 #include "worker/source/manifest.h"
+#include "worker/source/ops.h"
 
 static void sum_up(struct fby_dataset *self)
 {
@@ -35,33 +36,14 @@ static void number_maps(struct fby_dataset *self, uint32_t max_open)
     self->maps = fby_maps_create(n, max_open);
 }
 
-/* A token file gives whole sequences only, and targets need a token more. */
-static fby_err check_sequences(const struct fby_dataset_spec *spec,
-    const struct fby_index *index, struct fby_why *why)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < index->n_shards; i++) {
-        const struct fby_sequences *all = index->shards[i].sequences;
-        if (all == NULL || index->shards[i].samples > 0) {
-            return FBY_OK;
-        }
-        most = all->tokens > most ? all->tokens : most;
-    }
-    return fby_because(why, FBY_CONFIG,
-        "no file holds a sequence: length is %u%s, and the longest of %u has "
-        "%llu tokens",
-        spec->tokens->length,
-        spec->tokens->shift > 0 ? " and one more for targets" : "",
-        index->n_shards, (unsigned long long)most);
-}
-
 fby_err fby_dataset_open(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_dataset **out, struct fby_why *why)
 {
-    struct fby_dataset *self = fby_zalloc(sizeof(*self));
+    struct fby_dataset          *self = fby_zalloc(sizeof(*self));
+    const struct fby_source_ops *ops  = fby_source_ops(spec->kind);
     fby_err err = fby_index_build(spec, progress, &self->index, why);
-    if (err == FBY_OK && spec->kind == FBY_SOURCE_TOKENS) {
-        err = check_sequences(spec, &self->index, why);
+    if (err == FBY_OK && ops->check != NULL) {
+        err = ops->check(spec, &self->index, why);
     }
     if (err != FBY_OK) {
         fby_dataset_destroy(&self);
@@ -161,14 +143,8 @@ struct fby_digest fby_dataset_shard_digest(
     return self->digests[shard];
 }
 
-/* A sample's shard, and its number within it. */
-struct where {
-    const struct fby_shard *shard;
-    uint32_t                shard_number;
-    uint32_t                sample;
-};
-
-static struct where find(const struct fby_dataset *self, uint64_t sample)
+static struct fby_sample_at find(
+    const struct fby_dataset *self, uint64_t sample)
 {
     uint32_t low  = 0;
     uint32_t high = self->index.n_shards;
@@ -180,7 +156,8 @@ static struct where find(const struct fby_dataset *self, uint64_t sample)
             high = middle;
         }
     }
-    return (struct where){
+    return (struct fby_sample_at){
+        .number       = sample,
         .shard        = &self->index.shards[low],
         .shard_number = low,
         .sample       = (uint32_t)(sample - self->first[low]),
@@ -195,7 +172,7 @@ uint32_t fby_dataset_shard_of(const struct fby_dataset *self, uint64_t sample)
 const char *fby_dataset_key(
     const struct fby_dataset *self, uint64_t sample, struct fby_row_key *row)
 {
-    struct where at = find(self, sample);
+    struct fby_sample_at at = find(self, sample);
     if (fby_shard_has_rows(at.shard)) {
         snprintf(row->text, sizeof(row->text), "row %u", at.sample);
         return row->text;
@@ -205,30 +182,29 @@ const char *fby_dataset_key(
 
 uint32_t fby_dataset_class(const struct fby_dataset *self, uint64_t sample)
 {
-    struct where at = find(self, sample);
-    return at.shard->kind == FBY_SOURCE_FOLDER ? at.shard->class_ids[at.sample]
-                                               : 0;
+    struct fby_sample_at at = find(self, sample);
+    return at.shard->class_ids != NULL ? at.shard->class_ids[at.sample] : 0;
 }
 
 uint32_t fby_dataset_classes(const struct fby_dataset *self)
 {
-    bool folder = self->index.n_shards > 0 &&
-                  self->index.shards[0].kind == FBY_SOURCE_FOLDER;
-    return folder ? self->index.n_classes : 0;
+    bool has_classes =
+        self->index.n_shards > 0 && self->index.shards[0].class_ids != NULL;
+    return has_classes ? self->index.n_classes : 0;
 }
 
 uint32_t fby_dataset_length(const struct fby_dataset *self, uint64_t sample)
 {
-    struct where at = find(self, sample);
+    struct fby_sample_at at = find(self, sample);
     return at.shard->lengths[at.sample];
 }
 
-static struct fby_member sequence_at(const struct where *at, uint64_t sample)
+struct fby_member fby_sequence_member(const struct fby_sample_at *at)
 {
     const struct fby_sequences *all   = at->shard->sequences;
     struct fby_token_part       first = fby_sequences_part(all, at->sample, 0);
     return (struct fby_member){
-        .sample = sample,
+        .sample = at->number,
         .shard  = at->shard_number,
         .index  = at->sample,
         .offset = fby_sequences_piece(all, first.token, 1).at,
@@ -242,13 +218,13 @@ static struct fby_member sequence_at(const struct where *at, uint64_t sample)
 fby_err fby_dataset_find(const struct fby_dataset *self, uint64_t sample,
     const char (*exts)[FBY_NAME_SIZE], uint32_t n_exts, struct fby_member *out)
 {
-    struct where at = find(self, sample);
-    uint32_t     m  = 0;
+    struct fby_sample_at at = find(self, sample);
+    uint32_t             m  = 0;
     if (fby_shard_has_rows(at.shard)) {
         return FBY_NOT_FOUND;
     }
     if (at.shard->sequences != NULL) {
-        *out = sequence_at(&at, sample);
+        *out = fby_sequence_member(&at);
         return FBY_OK;
     }
     if (!fby_shard_find(at.shard, at.sample, exts, n_exts, &m)) {
@@ -351,7 +327,7 @@ fby_err fby_dataset_read(struct fby_dataset *self,
     return fby_files_read(self->files, &file, extent, buffer, why);
 }
 
-static void list_members(const struct where *at, char *out, size_t size)
+void fby_sample_members(const struct fby_sample_at *at, char *out, size_t size)
 {
     const uint32_t *first = at->shard->first + at->sample;
     size_t          used  = 0;
@@ -362,75 +338,46 @@ static void list_members(const struct where *at, char *out, size_t size)
     }
 }
 
-/* A list's samples have the numbers of their lines as keys. */
-static void place_in_list(const struct fby_dataset *self,
-    const struct where *at, const struct fby_member *member, uint64_t sample,
+void fby_sample_describe(const struct fby_dataset *dataset,
+    const struct fby_sample_at *at, const struct fby_member *member,
     struct fby_why *text)
 {
-    const struct fby_shard *shard     = at->shard;
-    char                    path[256] = "";
-    if (member != NULL && !fby_shard_is_value(shard, member->index)) {
-        snprintf(path, sizeof(path), ", file %.*s",
-            (int)shard->text_size[member->index],
-            (const char *)shard->texts.data + shard->text_at[member->index]);
-    } else if (member == NULL) {
-        char columns[160] = "";
-        list_members(at, columns, sizeof(columns));
-        snprintf(path, sizeof(path), " (columns: %s)", columns);
+    (void)dataset;
+    const struct fby_shard *shard  = at->shard;
+    const char             *key    = fby_shard_key(shard, at->sample);
+    unsigned long long      number = at->number;
+    if (member != NULL && shard->folder) {
+        snprintf(text->text, sizeof(text->text), "file %.200s.%s, sample %llu",
+            key, fby_shard_suffix(shard, member->index), number);
+    } else if (member != NULL) {
+        snprintf(text->text, sizeof(text->text),
+            "shard %.200s, sample %llu (key %.100s), offset %llu", shard->name,
+            number, key, (unsigned long long)member->offset);
+    } else {
+        char members[160] = "";
+        fby_sample_members(at, members, sizeof(members));
+        snprintf(text->text, sizeof(text->text),
+            "%s%.100s, sample %llu (key %.100s; members: %s)",
+            shard->folder ? "" : "shard ", shard->name, number, key, members);
     }
-    snprintf(text->text, sizeof(text->text),
-        "list %.200s, line %s, sample %llu%s", self->index.parts.rest,
-        fby_shard_key(shard, at->sample), (unsigned long long)sample, path);
-}
-
-static void place_in_parallel(const struct where *at, uint32_t member,
-    uint64_t sample, struct fby_why *text)
-{
-    const char *suffix = fby_shard_suffix(at->shard, member);
-    size_t      side   = strcspn(suffix, ".");
-    snprintf(text->text, sizeof(text->text), "file %.*s/%.200s%s, sample %llu",
-        (int)side, suffix, fby_shard_key(at->shard, at->sample), suffix + side,
-        (unsigned long long)sample);
 }
 
 void fby_dataset_place(const struct fby_dataset *self, uint64_t sample,
     const struct fby_member *member, struct fby_why *text)
 {
-    struct where       at     = find(self, sample);
-    unsigned long long number = sample;
-    if (fby_shard_has_rows(at.shard)) {
-        snprintf(text->text, sizeof(text->text),
-            "shard %.200s, row %u (sample %llu)", at.shard->name, at.sample,
-            number);
-        return;
-    }
-    const char *key = fby_shard_key(at.shard, at.sample);
-    if (at.shard->sequences != NULL) {
-        struct fby_member sequence = sequence_at(&at, sample);
-        snprintf(text->text, sizeof(text->text),
-            "shard %.200s, sample %llu (tokens from %llu on), offset %llu",
-            at.shard->name, number,
-            (unsigned long long)fby_sequences_part(
-                at.shard->sequences, at.sample, 0)
-                .token,
-            (unsigned long long)sequence.offset);
-    } else if (at.shard->kind == FBY_SOURCE_LIST) {
-        place_in_list(self, &at, member, sample, text);
-    } else if (member != NULL && at.shard->kind == FBY_SOURCE_PARALLEL) {
-        place_in_parallel(&at, member->index, sample, text);
-    } else if (member != NULL && at.shard->folder) {
-        snprintf(text->text, sizeof(text->text), "file %.200s.%s, sample %llu",
-            key, fby_shard_suffix(at.shard, member->index), number);
-    } else if (member != NULL) {
-        snprintf(text->text, sizeof(text->text),
-            "shard %.200s, sample %llu (key %.100s), offset %llu",
-            at.shard->name, number, key, (unsigned long long)member->offset);
+    struct fby_sample_at         at  = find(self, sample);
+    const struct fby_source_ops *ops = fby_source_ops(at.shard->kind);
+    if (ops->describe != NULL) {
+        ops->describe(self, &at, member, text);
     } else {
-        char members[160] = "";
-        list_members(&at, members, sizeof(members));
-        snprintf(text->text, sizeof(text->text),
-            "%s%.100s, sample %llu (key %.100s; members: %s)",
-            at.shard->folder ? "" : "shard ", at.shard->name, number, key,
-            members);
+        fby_sample_describe(self, &at, member, text);
     }
+}
+
+fby_err fby_dataset_check_fields(const struct fby_dataset *self,
+    const struct fby_content *content, struct fby_why *why)
+{
+    const struct fby_source_ops *ops = fby_source_ops(content->source);
+    return ops->check_fields == NULL ? FBY_OK
+                                     : ops->check_fields(self, content, why);
 }

@@ -148,6 +148,12 @@ FBY_CHECKED fby_err fby_dataset_read(struct fby_dataset *self,
     const struct fby_member *member, void *buffer, size_t size,
     struct fby_why *why);
 
+/* Refuse a content whose fields this data does not have, as far as is known
+ * before samples are read: too few classes, columns that are not there.
+ * Errors: FBY_CONFIG, with `why`. */
+FBY_CHECKED fby_err fby_dataset_check_fields(const struct fby_dataset *self,
+    const struct fby_content *content, struct fby_why *why);
+
 /* Write "shard train-0003.tar, sample 17 (key 0001), offset 1536" (of a
  * folder "file c00/0001.jpg, sample 17"), for fby_because_in and the like.
  * `member` may be NULL; then the sample's members are listed instead. */

@@ -1,87 +1,44 @@
 #include "worker/source/index.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "pipeline/schema.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 #include "worker/source/index_build.h"
 #include "worker/source/jobs.h"
+#include "worker/source/ops.h"
 
-enum { KIND_TEXT = 160 }; /* bytes of name_kind, with NUL */
-
-static fby_err too_long(struct fby_why *why)
+fby_err fby_path_format(
+    char out[FBY_PATH_SIZE], struct fby_why *why, const char *format, ...)
 {
-    return fby_because(
-        why, FBY_CONFIG, "a path of more than %d bytes", FBY_PATH_SIZE - 1);
-}
-
-/* Paths of a list are below its own directory. */
-static fby_err list_path(const struct fby_index *self,
-    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
-{
-    char     file[FBY_PATH_SIZE];
-    uint32_t size = shard->text_size[member];
-    if (size >= sizeof(file)) {
-        return too_long(why);
-    }
-    memcpy(file, shard->texts.data + shard->text_at[member], size);
-    file[size] = '\0';
-    return fby_path_join(self->parts.base, file, out, why);
-}
-
-/* A suffix begins with the name of the folder that the file is in. */
-static fby_err parallel_path(const struct fby_index *self,
-    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
-    struct fby_why *why)
-{
-    char            file[FBY_PATH_SIZE];
-    struct fby_side side   = {{0}, {0}};
-    const char     *suffix = fby_shard_suffix(shard, member);
-    size_t          n      = strcspn(suffix, ".");
-    for (uint32_t i = 0; i < self->n_classes; i++) {
-        fby_location_side(self->parts.rest, i, &side);
-        if (strlen(side.name) == n && memcmp(side.name, suffix, n) == 0) {
-            break;
-        }
-    }
-    int length = snprintf(file, sizeof(file), "%s/%s%s", side.path,
-        fby_shard_key(shard, fby_shard_sample_of(shard, member)), suffix + n);
-    return length >= 0 && length < (int)sizeof(file)
-               ? fby_path_join(self->parts.base, file, out, why)
-               : too_long(why);
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(out, FBY_PATH_SIZE, format, args);
+    va_end(args);
+    return n >= 0 && n < FBY_PATH_SIZE
+               ? FBY_OK
+               : fby_because(why, FBY_CONFIG, "a path of more than %d bytes",
+                     FBY_PATH_SIZE - 1);
 }
 
 fby_err fby_index_path(const struct fby_index *self,
-    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
+    const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_why *why)
 {
-    char file[FBY_PATH_SIZE];
-    bool column = fby_shard_has_rows(shard) && !fby_is_npz(shard->name);
-    if (!shard->folder && !column) {
+    const struct fby_source_ops *ops = fby_source_ops(shard->kind);
+    char                         file[FBY_PATH_SIZE];
+    if (ops->path == NULL) {
         return fby_path_join(self->parts.base, shard->name, out, why);
     }
-    if (shard->kind == FBY_SOURCE_LIST) {
-        return list_path(self, shard, member, out, why);
-    }
-    if (shard->kind == FBY_SOURCE_PARALLEL) {
-        return parallel_path(self, shard, member, out, why);
-    }
-    int n =
-        column
-            ? snprintf(file, sizeof(file), "%s/%s.%s", shard->name,
-                  shard->columns[member].name,
-                  shard->columns[member].part == FBY_COLUMN_CSR ? "npz" : "npy")
-            : snprintf(file, sizeof(file), "%s.%s",
-                  fby_shard_key(shard, fby_shard_sample_of(shard, member)),
-                  fby_shard_suffix(shard, member));
-    if (n < 0 || n >= (int)sizeof(file)) {
-        return too_long(why);
-    }
-    return fby_path_join(self->parts.base, file, out, why);
+    fby_err err = ops->path(self, shard, number, file, why);
+    return err == FBY_OK ? fby_path_join(self->parts.base, file, out, why)
+                         : err;
 }
 
 fby_err fby_build_run(struct fby_build *self, uint32_t jobs, fby_build_job *job,
@@ -134,15 +91,6 @@ struct fby_shard *fby_build_cached(struct fby_build *self, const char *name)
         sizeof(*self->cached.shards), by_shard_name);
 }
 
-/* It is looked through at each open, file by file. */
-static bool lists_files(const struct fby_build *b)
-{
-    return b->spec->kind == FBY_SOURCE_FOLDER ||
-           b->spec->kind == FBY_SOURCE_COLUMNS ||
-           b->spec->kind == FBY_SOURCE_LIST ||
-           b->spec->kind == FBY_SOURCE_PARALLEL;
-}
-
 static fby_err find_source(struct fby_build *b, struct fby_why *why)
 {
     const char       *pattern = b->spec->pattern;
@@ -160,60 +108,40 @@ static fby_err find_source(struct fby_build *b, struct fby_why *why)
     return err == FBY_CONFIG ? FBY_USAGE : err;
 }
 
-/* "folder ", and of token files how they are read and cut: another cut is
- * another manifest. */
-static const char *name_kind(const struct fby_build *b, char out[KIND_TEXT])
+static void put_text(struct fby_buffer *out, const char *text)
 {
-    static const char *const kinds[] = {
-        [FBY_SOURCE_FOLDER]   = "folder ",
-        [FBY_SOURCE_SHARDS]   = "shards ",
-        [FBY_SOURCE_LIST]     = "list ",
-        [FBY_SOURCE_PARALLEL] = "parallel ",
-        [FBY_SOURCE_COLUMNS]  = "columns ",
-    };
-    const struct fby_tokens *tokens = b->spec->tokens;
-    if (b->spec->kind != FBY_SOURCE_TOKENS) {
-        return kinds[b->spec->kind];
-    }
-    int n =
-        snprintf(out, KIND_TEXT, "tokens %d %d %u %u %s ", (int)tokens->format,
-            (int)tokens->type, tokens->length, tokens->shift, tokens->column);
-    if (tokens->packed) {
-        snprintf(out + n, KIND_TEXT - (size_t)n, "packed %u ", tokens->end);
-    }
-    return out;
+    fby_put_bytes(out, text, strlen(text));
 }
 
 /* Lengths of other rows, or members, are another manifest. */
 static void name_lengths(struct fby_build *b)
 {
     const struct fby_field_content *field = b->spec->lengths;
-    fby_put_bytes(&b->source, " lengths", strlen(" lengths"));
+    put_text(&b->source, " lengths");
     for (uint32_t i = 0; i < field->n_from; i++) {
-        fby_put_bytes(&b->source, " ", 1);
-        fby_put_bytes(&b->source, field->from[i], strlen(field->from[i]));
+        put_text(&b->source, " ");
+        put_text(&b->source, field->from[i]);
     }
 }
 
 /* What the cache is filed under: the place, however it is spelled. */
 static void name_source(struct fby_build *b)
 {
-    char                    kind[KIND_TEXT];
-    const struct fby_index *out    = b->out;
-    const char             *text[] = {
-                    name_kind(b, kind),
-                    fby_root_dir(out->root),
-                    "/",
-                    out->parts.base,
-                    "/",
-                    out->parts.rest,
-    };
-    for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
-        fby_put_bytes(&b->source, text[i], strlen(text[i]));
+    const struct fby_index      *out = b->out;
+    const struct fby_source_ops *ops = fby_source_ops(b->spec->kind);
+    put_text(&b->source, fby_source_traits(b->spec->kind)->key->name);
+    put_text(&b->source, " ");
+    if (ops->describe_index != NULL) {
+        ops->describe_index(b->spec, &b->source);
     }
+    put_text(&b->source, fby_root_dir(out->root));
+    put_text(&b->source, "/");
+    put_text(&b->source, out->parts.base);
+    put_text(&b->source, "/");
+    put_text(&b->source, out->parts.rest);
     for (uint32_t i = 0; i < b->spec->n_files; i++) {
-        fby_put_bytes(&b->source, " ", 1);
-        fby_put_bytes(&b->source, b->spec->files[i], strlen(b->spec->files[i]));
+        put_text(&b->source, " ");
+        put_text(&b->source, b->spec->files[i]);
     }
     if (b->spec->lengths != NULL) {
         name_lengths(b);
@@ -248,7 +176,8 @@ static void load_cache(struct fby_build *b)
  * only what was read of all files is worth keeping. */
 static bool worth_keeping(const struct fby_build *b)
 {
-    return !lists_files(b) || b->out->hashed || b->spec->lengths != NULL;
+    return !fby_source_traits(b->spec->kind)->is_listed || b->out->hashed ||
+           b->spec->lengths != NULL;
 }
 
 static void store_cache(const struct fby_build *b)
@@ -278,25 +207,6 @@ static void store_cache(const struct fby_build *b)
     }
 }
 
-static fby_err build(struct fby_build *b, struct fby_why *why)
-{
-    switch (b->spec->kind) {
-    case FBY_SOURCE_FOLDER:
-        return fby_build_folder(b, why);
-    case FBY_SOURCE_SHARDS:
-        return fby_build_tars(b, why);
-    case FBY_SOURCE_COLUMNS:
-        return fby_build_columns(b, why);
-    case FBY_SOURCE_LIST:
-        return fby_build_list(b, why);
-    case FBY_SOURCE_PARALLEL:
-        return fby_build_parallel(b, why);
-    case FBY_SOURCE_TOKENS:
-        return fby_build_tokens(b, why);
-    }
-    return fby_because(why, FBY_CONFIG, "a source of no known kind");
-}
-
 fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_index *out, struct fby_why *why)
 {
@@ -309,7 +219,7 @@ fby_err fby_index_build(const struct fby_dataset_spec *spec,
     name_source(&b);
     load_cache(&b);
     out->hashed = spec->hash || b.cached.hashed;
-    err         = build(&b, why);
+    err         = fby_source_ops(spec->kind)->index(&b, why);
     err         = err == FBY_USAGE ? FBY_CONFIG : err; /* a link in the data */
     out->reused = atomic_load(&b.reused);
     if (err == FBY_OK) {

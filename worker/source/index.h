@@ -32,11 +32,17 @@ FBY_CHECKED fby_err fby_index_build(const struct fby_dataset_spec *spec,
     struct fby_progress progress, struct fby_index *out, struct fby_why *why);
 void                fby_index_fini(struct fby_index *self);
 
-/* Path of a shard's file (of a folder: of one member's, of columns: of one
- * column's) beneath the root.
+/* The path beneath the root of a shard's file `number`: of a folder that of a
+ * member, of columns that of a column, of others the only one.
  * Errors: FBY_CONFIG when it is too long. */
 FBY_CHECKED fby_err fby_index_path(const struct fby_index *self,
-    const struct fby_shard *shard, uint32_t member, char out[FBY_PATH_SIZE],
+    const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
     struct fby_why *why);
+
+/* Write a path into `out`, for fby_source_ops.path.
+ * Errors: FBY_CONFIG when it is too long. */
+FBY_CHECKED fby_err fby_path_format(
+    char out[FBY_PATH_SIZE], struct fby_why *why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

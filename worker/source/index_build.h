@@ -72,18 +72,6 @@ struct fby_file_kind {
 FBY_CHECKED fby_err fby_build_files(struct fby_build *self,
     const struct fby_file_kind *kind, struct fby_why *why);
 
-/* Fill the shards of self->out. */
-FBY_CHECKED fby_err fby_build_tars(struct fby_build *self, struct fby_why *why);
-FBY_CHECKED fby_err fby_build_tokens(
-    struct fby_build *self, struct fby_why *why);
-FBY_CHECKED fby_err fby_build_folder(
-    struct fby_build *self, struct fby_why *why);
-FBY_CHECKED fby_err fby_build_columns(
-    struct fby_build *self, struct fby_why *why);
-FBY_CHECKED fby_err fby_build_list(struct fby_build *self, struct fby_why *why);
-FBY_CHECKED fby_err fby_build_parallel(
-    struct fby_build *self, struct fby_why *why);
-
 /* The same of all shards, one file a member; what the cache knows with the same
  * stamps is taken from it. */
 FBY_CHECKED fby_err fby_build_read_all(

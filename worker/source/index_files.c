@@ -81,7 +81,7 @@ static bool take_cached(
     struct fby_build *b, uint32_t i, const struct fby_shard_files *files)
 {
     struct fby_shard *known = b->known[i];
-    if (known == NULL || fby_shard_kind(known) != b->spec->kind ||
+    if (known == NULL || known->kind != b->spec->kind ||
         fby_shard_stamps(known) != files->n ||
         (known->lengths != NULL) != (b->spec->lengths != NULL) ||
         known->size != files->stamps[0].size) {
@@ -100,7 +100,7 @@ static bool take_cached(
 static fby_err scan(struct indexing *x, struct fby_shard *shard,
     const struct fby_shard_files *files, struct fby_why *why)
 {
-    fby_shard_init(shard, files->name, false);
+    fby_shard_init(shard, files->name, x->build->spec->kind);
     shard->stamps =
         fby_memdup(files->stamps, files->n * sizeof(files->stamps[0]));
     fby_err err = x->kind->scan(x->build->spec, files, shard, why);

@@ -82,7 +82,7 @@ static fby_err read_lengths(struct fby_build *b, struct fby_shard *shard,
     const struct fby_field_content *field   = b->spec->lengths;
     const struct fby_members        members = {
                .field = field, .index = b->out, .stop = stop};
-    return b->spec->kind == FBY_SOURCE_COLUMNS
+    return fby_shard_has_rows(shard)
                ? fby_row_lengths_read(b->out, shard, field, stop, why)
                : fby_member_lengths_read(&members, shard, why);
 }

@@ -5,6 +5,7 @@
 
 #include "common/mem.h"
 #include "pipeline/fields/kind.h"
+#include "pipeline/sources/traits.h"
 
 static const struct fby_field_content *field_of(
     const struct fby_content *content)
@@ -24,7 +25,8 @@ const struct fby_field_content *fby_lengths_field(
     }
     const struct fby_field_content *field = field_of(content);
     bool counted = fby_field_kind(field)->is_counted && field->max_length > 0;
-    return counted || content->source == FBY_SOURCE_COLUMNS ? field : NULL;
+    return counted || fby_source_traits(content->source)->has_rows ? field
+                                                                   : NULL;
 }
 
 static uint64_t length_of(const struct fby_dataset *dataset, uint64_t sample,

@@ -20,9 +20,8 @@ static fby_err begin_shard(struct fby_parts *self, struct fby_why *why)
     }
     self->shards = fby_array_grow(self->shards, n, sizeof(*self->shards));
     snprintf(name, sizeof(name), "part-%07u", n);
-    fby_shard_init(&self->shards[n], name, true);
-    self->shards[n].kind = self->kind;
-    self->count          = n + 1;
+    fby_shard_init(&self->shards[n], name, self->kind);
+    self->count = n + 1;
     return FBY_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "common/array.h"
 #include "common/mem.h"
 #include "common/utf8.h"
+#include "pipeline/sources/traits.h"
 #include "pipeline/text.h"
 
 static int64_t nanoseconds(struct timespec t)
@@ -59,11 +60,12 @@ bool fby_is_npz(const char *name)
     return n > 4 && strcmp(name + n - 4, ".npz") == 0;
 }
 
-void fby_shard_init(struct fby_shard *self, const char *name, bool folder)
+void fby_shard_init(
+    struct fby_shard *self, const char *name, enum fby_source_kind kind)
 {
     *self = (struct fby_shard){.name = fby_strdup(name),
-        .kind   = folder ? FBY_SOURCE_FOLDER : FBY_SOURCE_SHARDS,
-        .folder = folder};
+        .kind                        = kind,
+        .folder                      = fby_source_traits(kind)->has_files};
 }
 
 void fby_shard_fini(struct fby_shard *self)
@@ -298,14 +300,6 @@ fby_err fby_shard_finish(struct fby_shard *self, struct fby_why *why)
     self->first[self->samples] = self->members;
     give_back_spare(self);
     return FBY_OK;
-}
-
-enum fby_source_kind fby_shard_kind(const struct fby_shard *self)
-{
-    if (fby_shard_has_rows(self)) {
-        return FBY_SOURCE_COLUMNS;
-    }
-    return self->sequences != NULL ? FBY_SOURCE_TOKENS : self->kind;
 }
 
 uint32_t fby_shard_stamps(const struct fby_shard *self)

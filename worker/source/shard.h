@@ -88,7 +88,7 @@ struct fby_shard {
     char                *name; /* relative to the pattern's base */
     uint64_t             size; /* bytes: of the tar, or of all the files */
     enum fby_source_kind kind;
-    bool                 folder; /* a file a member: any kind but shards */
+    bool                 folder; /* a file a member */
     bool                 hashed;
     struct fby_sum       sum; /* XXH3-128 of the bytes, when hashed */
     uint32_t             samples;
@@ -124,10 +124,10 @@ static inline bool fby_shard_has_rows(const struct fby_shard *self)
 /* "day-03.npz" is one file that holds all columns. */
 bool fby_is_npz(const char *name);
 
-/* Begin a shard; `folder` says of which kind (of lists and parallel folders the
- * caller sets `kind` at once). Release it with fini, also when half built. A
- * zeroed shard is fine, too. */
-void fby_shard_init(struct fby_shard *self, const char *name, bool folder);
+/* Begin a shard of a source of that kind. Release it with fini, also when half
+ * built; fini takes a zeroed shard, too. */
+void fby_shard_init(
+    struct fby_shard *self, const char *name, enum fby_source_kind kind);
 void fby_shard_fini(struct fby_shard *self);
 
 /* Add a sample; its members follow. A tar shard has FBY_SHARD_NO_CLASS.
@@ -150,9 +150,6 @@ FBY_CHECKED fby_err fby_shard_add_text(struct fby_shard *self, const char *text,
  * Errors: FBY_CONFIG, naming the key and both offsets. */
 FBY_CHECKED fby_err fby_shard_finish(
     struct fby_shard *self, struct fby_why *why);
-
-/* Of which source it is. */
-enum fby_source_kind fby_shard_kind(const struct fby_shard *self);
 
 /* How many stamps it has: one a file. */
 uint32_t fby_shard_stamps(const struct fby_shard *self);

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "pipeline/fields/kind.h"
+#include "pipeline/sources/traits.h"
 #include "worker/stages/state.h"
 
 static const struct fby_field_content *field_of(
@@ -32,7 +33,8 @@ static const struct fby_task_part *same_member(
 static fby_err say_missing(const struct fby_task *task,
     const struct fby_field_content *field, struct fby_why *why)
 {
-    if (task->job->spec.dataset_plan->content.source == FBY_SOURCE_LIST) {
+    const struct fby_content *content = &task->job->spec.dataset_plan->content;
+    if (fby_source_traits(content->source)->has_values) {
         return fby_because(why, FBY_BAD_SAMPLE,
             "field %s: the row has nothing in a column %s%s", field->name,
             field->from[0], field->n_from > 1 ? ", nor another to take" : "");

@@ -16,7 +16,7 @@
 static inline void example_tar(struct fby_shard *shard)
 {
     static const struct fby_stamp stamp;
-    fby_shard_init(shard, "t-0.tar", false);
+    fby_shard_init(shard, "t-0.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(shard, "0001", 4, FBY_SHARD_NO_CLASS, NULL));
     assert_ok(fby_shard_add_member(shard, "jpg", 512, 5, NULL));
     assert_ok(fby_shard_add_member(shard, "cls", 1536, 1, NULL));
@@ -29,7 +29,7 @@ static inline void example_tar(struct fby_shard *shard)
 
 static inline void example_folder(struct fby_shard *shard)
 {
-    fby_shard_init(shard, "part-0000000", true);
+    fby_shard_init(shard, "part-0000000", FBY_SOURCE_FOLDER);
     assert_ok(fby_shard_add_sample(shard, "a/1", 3, 0, NULL));
     assert_ok(fby_shard_add_member(shard, "JPG", 0, 5, NULL));
     assert_ok(fby_shard_add_sample(shard, "b/1", 3, 1, NULL));
@@ -46,7 +46,7 @@ static inline void example_tokens(struct fby_shard *shard)
         .type                                     = FBY_U16,
         .length                                   = 4,
         .shift                                    = 1};
-    fby_shard_init(shard, "c.bin", false);
+    fby_shard_init(shard, "c.bin", FBY_SOURCE_TOKENS);
     shard->size      = 1000;
     shard->sequences = fby_sequences_create(&how);
     assert_ok(fby_sequences_add(shard->sequences, 0, 21, NULL));
@@ -62,7 +62,7 @@ static inline void example_packed(struct fby_shard *shard)
         .length                                   = 4,
         .shift                                    = 1,
         .packed                                   = true};
-    fby_shard_init(shard, "c.bin", false);
+    fby_shard_init(shard, "c.bin", FBY_SOURCE_TOKENS);
     shard->size      = 1000;
     shard->sequences = fby_sequences_create(&how);
     assert_ok(fby_sequences_add(shard->sequences, 0, 2, NULL));
@@ -85,7 +85,7 @@ static inline void example_columns(struct fby_shard *shard)
         .n_dims                  = 2,
         .dims                    = {2, 3},
         .offset                  = 128};
-    fby_shard_init(shard, "day-00", false);
+    fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &a, NULL));
     assert_ok(fby_shard_add_column(shard, &b, NULL));
     shard->samples = 1000;
@@ -104,7 +104,7 @@ static inline void example_ragged(struct fby_shard *shard)
          .part                         = FBY_COLUMN_VALUES,
          .rows                         = 5000,
          .offset                       = 128};
-    fby_shard_init(shard, "day-00", false);
+    fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &offsets, NULL));
     assert_ok(fby_shard_add_column(shard, &values, NULL));
     shard->samples = 1000;
@@ -122,7 +122,7 @@ static inline void example_csr(struct fby_shard *shard)
         .width                   = 300,
         .indices                 = {FBY_NPY_I4, false, 4, 128},
         .indptr                  = {FBY_NPY_I4, false, 4, 20200}};
-    fby_shard_init(shard, "day-00", false);
+    fby_shard_init(shard, "day-00", FBY_SOURCE_COLUMNS);
     assert_ok(fby_shard_add_column(shard, &a, NULL));
     shard->samples = 1000;
     shard->size    = 48900;

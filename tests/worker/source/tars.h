@@ -17,7 +17,7 @@ static inline fby_err scan(
     int fd = memfd_create("tar", MFD_CLOEXEC);
     assert_int_equal(pwrite(fd, tar->data, tar->size, 0), tar->size);
     struct fby_tar_file file = {.fd = fd, .size = tar->size};
-    fby_shard_init(shard, "x.tar", false);
+    fby_shard_init(shard, "x.tar", FBY_SOURCE_SHARDS);
     fby_err err = fby_tar_scan(&file, shard, why);
     close(fd);
     fby_buffer_fini(tar);

@@ -17,7 +17,7 @@ static struct fby_cached example(void)
 {
     static const struct fby_stamp stamp = {1, 2, 5120, 4, 5};
     struct fby_shard             *shard = fby_zalloc(sizeof(*shard));
-    fby_shard_init(shard, "t-0.tar", false);
+    fby_shard_init(shard, "t-0.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(shard, "0001", 4, FBY_SHARD_NO_CLASS, NULL));
     assert_ok(fby_shard_add_member(shard, "jpg", 512, 5, NULL));
     shard->size   = 5120;
@@ -155,7 +155,7 @@ static struct fby_cached two_shards(void)
     struct fby_cached both   = {.count = 2};
     struct fby_shard *folder = fby_zalloc(2 * sizeof(*folder));
     both.shards              = folder;
-    fby_shard_init(folder, "part-0000000", true);
+    fby_shard_init(folder, "part-0000000", FBY_SOURCE_FOLDER);
     assert_ok(fby_shard_add_sample(folder, "a/1", 3, 0, NULL));
     assert_ok(fby_shard_add_member(folder, "jpg", 0, 5, NULL));
     assert_ok(fby_shard_add_member(folder, "cls", 0, 6, NULL));

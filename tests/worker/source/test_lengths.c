@@ -13,6 +13,7 @@
 static struct fby_content *content_of_text(void)
 {
     struct fby_content *content = fby_zalloc(sizeof(*content));
+    content->source             = FBY_SOURCE_SHARDS;
     content->n_fields           = 2;
     content->bucket_by          = (struct fby_bucket_by){
                  .field = "text", .n_bounds = 2, .bounds = {2, 4}};

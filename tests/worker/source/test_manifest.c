@@ -275,7 +275,7 @@ static void a_million_samples_take_tens_of_bytes_each(void **state)
 {
     (void)state;
     struct fby_shard shard;
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     for (unsigned i = 0; i < 1000000; i++) {
         char key[16];
         int  n = snprintf(key, sizeof(key), "%07u", i);

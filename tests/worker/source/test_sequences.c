@@ -368,7 +368,7 @@ static void a_damaged_shard_never_leads_out_of_the_file(void **state)
 static void make_shard(struct fby_shard *out)
 {
     struct fby_why why = {{0}};
-    fby_shard_init(out, "a.bin", false);
+    fby_shard_init(out, "a.bin", FBY_SOURCE_TOKENS);
     out->size      = 1000;
     out->sequences = fby_sequences_create(&pairs);
     out->stamps    = calloc(1, sizeof(*out->stamps));

@@ -147,7 +147,7 @@ static void a_member_is_found_in_its_own_sample_in_order_of_wish(void **state)
     static const char exts[][FBY_NAME_SIZE] = {"png", "jpg", "txt"};
     struct fby_shard  shard;
     uint32_t          m = 99;
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     add_sample(&shard, "1");
     add_member(&shard, "cls", 0);
     add_sample(&shard, "2");
@@ -181,7 +181,7 @@ static void keys_may_come_in_any_order_but_only_once(void **state)
         struct fby_shard shard;
         struct fby_why   why = {0};
         char             words[64];
-        fby_shard_init(&shard, "t.tar", false);
+        fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
         for (unsigned i = 0; i < 4; i++) {
             add_sample(&shard, keys[i]);
             add_member(&shard, "jpg", 100 * i + 512);
@@ -205,7 +205,7 @@ static void the_257th_extension_is_refused(void **state)
     struct fby_shard shard;
     struct fby_why   why      = {0};
     char             text[16] = "";
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     for (unsigned i = 0; i < 256; i++) {
         snprintf(text, sizeof(text), "e%u", i);
         add_sample(&shard, text);
@@ -231,7 +231,7 @@ static void one_more_than_the_limits_is_refused(void **state)
     (void)state;
     struct fby_shard shard;
     struct fby_why   why = {0};
-    fby_shard_init(&shard, "t", true);
+    fby_shard_init(&shard, "t", FBY_SOURCE_FOLDER);
     shard.samples = FBY_SHARD_MAX_SAMPLES;
     assert_int_equal(fby_shard_add_sample(&shard, "k", 1, 0, &why), FBY_CONFIG);
     shard.samples   = 0;
@@ -255,12 +255,12 @@ static void members_of_a_folder_have_a_size_and_no_offset(void **state)
 {
     (void)state;
     struct fby_shard shard;
-    fby_shard_init(&shard, "part-0000000", true);
+    fby_shard_init(&shard, "part-0000000", FBY_SOURCE_FOLDER);
     assert_ok(fby_shard_add_sample(&shard, "a/1", 3, 7, NULL));
     assert_ok(fby_shard_add_member(&shard, "jpg", 0, 11, NULL));
     assert_ok(fby_shard_add_member(&shard, "cls", 0, 12, NULL));
     assert_ok(fby_shard_finish(&shard, NULL));
-    assert_int_equal(fby_shard_kind(&shard), FBY_SOURCE_FOLDER);
+    assert_int_equal(shard.kind, FBY_SOURCE_FOLDER);
     assert_int_equal(fby_shard_stamps(&shard), 2);
     assert_int_equal(shard.stamps[1].size, 12);
     assert_int_equal(shard.bytes[0], 11);
@@ -280,14 +280,14 @@ static void a_file_has_at_most_as_many_sequences_as_a_number_says(void **state)
             .type = FBY_U8, .format = FBY_TOKENS_MEGATRON, .length = 2};
         struct fby_shard shard;
         struct fby_why   why = {0};
-        fby_shard_init(&shard, "a.bin", false);
+        fby_shard_init(&shard, "a.bin", FBY_SOURCE_TOKENS);
         shard.sequences = fby_sequences_create(&how);
         assert_ok(fby_sequences_add(
             shard.sequences, 0, 2 * (UINT32_MAX + more), NULL));
         fby_err err = fby_shard_finish_sequences(&shard, &why);
         assert_int_equal(err, more == 0 ? FBY_OK : FBY_CONFIG);
         assert_int_equal(shard.samples, more == 0 ? UINT32_MAX : 0);
-        assert_int_equal(fby_shard_kind(&shard), FBY_SOURCE_TOKENS);
+        assert_int_equal(shard.kind, FBY_SOURCE_TOKENS);
         assert_int_equal(fby_shard_stamps(&shard), 2);
         shard.sequences->format = FBY_TOKENS_FLAT;
         assert_int_equal(fby_shard_stamps(&shard), 1);

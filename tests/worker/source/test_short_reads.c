@@ -263,7 +263,7 @@ static void a_manifest_that_comes_in_pieces_is_the_same(void **state)
     uint32_t          samples = 0;
     char              path[128];
     snprintf(path, sizeof(path), "%s", sandbox_path(*state, "m.manifest"));
-    fby_shard_init(&shard, "t.tar", false);
+    fby_shard_init(&shard, "t.tar", FBY_SOURCE_SHARDS);
     assert_ok(fby_shard_add_sample(&shard, "0", 1, FBY_SHARD_NO_CLASS, NULL));
     assert_ok(fby_shard_add_member(&shard, "jpg", 512, 5, NULL));
     assert_ok(fby_shard_finish(&shard, NULL));

@@ -18,7 +18,7 @@ static fby_err scan_path(const struct sandbox *sb, const char *path,
     assert_true(fd >= 0);
     assert_int_equal(fstat(fd, &st), 0);
     struct fby_tar_file file = {.fd = fd, .size = (uint64_t)st.st_size};
-    fby_shard_init(shard, path, false);
+    fby_shard_init(shard, path, FBY_SOURCE_SHARDS);
     fby_err err = fby_tar_scan(&file, shard, why);
     close(fd);
     return err;
@@ -199,7 +199,7 @@ static void a_file_that_became_shorter_is_an_io_error(void **state)
         snprintf(words, sizeof(words),
             "offset %llu: cannot read: the file became shorter",
             (unsigned long long)whole);
-        fby_shard_init(&shard, "x.tar", false);
+        fby_shard_init(&shard, "x.tar", FBY_SOURCE_SHARDS);
         assert_int_equal(fby_tar_scan(&file, &shard, &why), FBY_IO);
         assert_says(&why, words);
         fby_shard_fini(&shard);
@@ -349,7 +349,7 @@ static void a_scan_stops_when_told(void **state)
     sandbox_shard(sb, "x.tar", 0, 3);
     int fd = open(sandbox_path(sb, "x.tar"), O_RDONLY | O_CLOEXEC);
     struct fby_tar_file file = {.fd = fd, .size = 100000, .stop = &stop};
-    fby_shard_init(&shard, "x.tar", false);
+    fby_shard_init(&shard, "x.tar", FBY_SOURCE_SHARDS);
     assert_int_equal(fby_tar_scan(&file, &shard, NULL), FBY_GONE);
     fby_shard_fini(&shard);
     close(fd);

@@ -1,8 +1,11 @@
 /* Shards of columns: headers are read, at each opening anew; with a bucket_by
  * the offsets of its column too, and with --hash the files, but those that the
  * cache knows with the same stamps. */
+#include <stdio.h>
+
 #include "worker/source/columns/columns.h"
-#include "worker/source/index_build.h"
+#include "worker/source/columns/manifest.h"
+#include "worker/source/ops.h"
 
 static fby_err scan_shard(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
@@ -14,7 +17,7 @@ static fby_err scan_shard(
     if (atomic_load(stop)) {
         return FBY_GONE;
     }
-    fby_shard_init(shard, b->names.at[i], false);
+    fby_shard_init(shard, b->names.at[i], FBY_SOURCE_COLUMNS);
     fby_err err = fby_path_join(out->parts.base, shard->name, path, why);
     if (err == FBY_OK) {
         err = fby_columns_scan(out->root, path, shard, why);
@@ -26,7 +29,40 @@ static fby_err scan_shard(
                          : fby_because_in(why, err, "shard %s", shard->name);
 }
 
-fby_err fby_build_columns(struct fby_build *self, struct fby_why *why)
+static fby_err index_columns(struct fby_build *self, struct fby_why *why)
 {
     return fby_build_named(self, FBY_EXPAND_TABLES, scan_shard, self, why);
 }
+
+/* One .npz holds all columns; else each is a file of the shard's folder. */
+static fby_err path(const struct fby_index *index,
+    const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    (void)index;
+    const struct fby_column *column = &shard->columns[number];
+    if (fby_is_npz(shard->name)) {
+        return fby_path_format(out, why, "%s", shard->name);
+    }
+    return fby_path_format(out, why, "%s/%s.%s", shard->name, column->name,
+        column->part == FBY_COLUMN_CSR ? "npz" : "npy");
+}
+
+static void describe(const struct fby_dataset *dataset,
+    const struct fby_sample_at *at, const struct fby_member *member,
+    struct fby_why *text)
+{
+    (void)dataset;
+    (void)member;
+    snprintf(text->text, sizeof(text->text),
+        "shard %.200s, row %u (sample %llu)", at->shard->name, at->sample,
+        (unsigned long long)at->number);
+}
+
+const struct fby_source_ops fby_columns_ops = {
+    .index    = index_columns,
+    .path     = path,
+    .describe = describe,
+    .encode   = fby_columns_encode,
+    .decode   = fby_columns_decode,
+};

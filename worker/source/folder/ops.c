@@ -2,7 +2,8 @@
  * parts of 1,024 samples. Names and stamps are all that takes; only for sums
  * and lengths are files read, and not those of parts that the cache knows with
  * the same stamps. */
-#include "worker/source/index_build.h"
+#include "worker/source/ops.h"
+#include "worker/source/folder/classes.h"
 
 static fby_err walk_class(
     void *arg, uint32_t i, const atomic_bool *stop, struct fby_why *why)
@@ -12,7 +13,7 @@ static fby_err walk_class(
         b->out->root, b->out->parts.base, stop, &b->out->classes[i], why);
 }
 
-fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
+static fby_err index_folder(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out = self->out;
 
@@ -30,3 +31,19 @@ fby_err fby_build_folder(struct fby_build *self, struct fby_why *why)
     }
     return err == FBY_OK ? fby_build_read_all(self, why) : err;
 }
+
+static fby_err path(const struct fby_index *index,
+    const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    (void)index;
+    return fby_path_format(out, why, "%s.%s",
+        fby_shard_key(shard, fby_shard_sample_of(shard, number)),
+        fby_shard_suffix(shard, number));
+}
+
+const struct fby_source_ops fby_folder_ops = {
+    .index        = index_folder,
+    .path         = path,
+    .check_fields = fby_classes_check,
+};

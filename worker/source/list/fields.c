@@ -56,9 +56,6 @@ fby_err fby_list_check_fields(const struct fby_dataset *dataset,
     const struct fby_content *content, struct fby_why *why)
 {
     const struct fby_index *index = &dataset->index;
-    if (content->source != FBY_SOURCE_LIST) {
-        return FBY_OK;
-    }
     for (uint32_t i = 0; i < content->n_fields; i++) {
         const char *name = missing(dataset, &content->fields[i]);
         if (name != NULL) {

@@ -2,14 +2,16 @@
  * they name are looked at in parallel. The list itself is read once: values are
  * kept, and paths are what the manifest says from then on. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/mem.h"
-#include "worker/source/index_build.h"
+#include "worker/source/list/fields.h"
 #include "worker/source/list/list.h"
+#include "worker/source/ops.h"
 #include "worker/source/shard_sum.h"
 
 static fby_err read_bytes(
@@ -118,7 +120,7 @@ static bool is_json(const char *name)
     return n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
 }
 
-fby_err fby_build_list(struct fby_build *self, struct fby_why *why)
+static fby_err index_list(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out   = self->out;
     struct fby_parts  parts = {.count = 0};
@@ -142,3 +144,40 @@ fby_err fby_build_list(struct fby_build *self, struct fby_why *why)
     err = fby_build_run(self, out->n_shards, look_at_part, self, why);
     return err == FBY_OK ? fby_build_read_all(self, why) : err;
 }
+
+static fby_err path(const struct fby_index *index,
+    const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    (void)index;
+    return fby_path_format(out, why, "%.*s", (int)shard->text_size[number],
+        (const char *)shard->texts.data + shard->text_at[number]);
+}
+
+/* A list's samples have the numbers of their lines as keys. */
+static void describe(const struct fby_dataset *dataset,
+    const struct fby_sample_at *at, const struct fby_member *member,
+    struct fby_why *text)
+{
+    const struct fby_shard *shard     = at->shard;
+    char                    path[256] = "";
+    if (member != NULL && !fby_shard_is_value(shard, member->index)) {
+        snprintf(path, sizeof(path), ", file %.*s",
+            (int)shard->text_size[member->index],
+            (const char *)shard->texts.data + shard->text_at[member->index]);
+    } else if (member == NULL) {
+        char columns[160] = "";
+        fby_sample_members(at, columns, sizeof(columns));
+        snprintf(path, sizeof(path), " (columns: %s)", columns);
+    }
+    snprintf(text->text, sizeof(text->text),
+        "list %.200s, line %s, sample %llu%s", dataset->index.parts.rest,
+        fby_shard_key(shard, at->sample), (unsigned long long)at->number, path);
+}
+
+const struct fby_source_ops fby_list_ops = {
+    .index        = index_list,
+    .path         = path,
+    .describe     = describe,
+    .check_fields = fby_list_check_fields,
+};

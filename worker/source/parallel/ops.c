@@ -7,7 +7,7 @@
 
 #include "common/mem.h"
 #include "common/plural.h"
-#include "worker/source/index_build.h"
+#include "worker/source/ops.h"
 #include "worker/source/parts.h"
 
 enum { NAMED = 3 /* of the samples that are not whole */ };
@@ -165,7 +165,7 @@ static fby_err name_sides(struct fby_index *out, struct fby_why *why)
     return FBY_OK;
 }
 
-fby_err fby_build_parallel(struct fby_build *self, struct fby_why *why)
+static fby_err index_parallel(struct fby_build *self, struct fby_why *why)
 {
     struct fby_index *out = self->out;
     struct merge     *m   = fby_zalloc(sizeof(*m));
@@ -190,3 +190,42 @@ fby_err fby_build_parallel(struct fby_build *self, struct fby_why *why)
     free(m);
     return err == FBY_OK ? fby_build_read_all(self, why) : err;
 }
+
+/* A suffix begins with the name of the folder that the file is in. */
+static fby_err path(const struct fby_index *index,
+    const struct fby_shard *shard, uint32_t number, char out[FBY_PATH_SIZE],
+    struct fby_why *why)
+{
+    struct fby_side side   = {{0}, {0}};
+    const char     *suffix = fby_shard_suffix(shard, number);
+    size_t          n      = strcspn(suffix, ".");
+    for (uint32_t i = 0; i < index->n_classes; i++) {
+        fby_location_side(index->parts.rest, i, &side);
+        if (strlen(side.name) == n && memcmp(side.name, suffix, n) == 0) {
+            break;
+        }
+    }
+    return fby_path_format(out, why, "%s/%s%s", side.path,
+        fby_shard_key(shard, fby_shard_sample_of(shard, number)), suffix + n);
+}
+
+static void describe(const struct fby_dataset *dataset,
+    const struct fby_sample_at *at, const struct fby_member *member,
+    struct fby_why *text)
+{
+    if (member == NULL) {
+        fby_sample_describe(dataset, at, NULL, text);
+        return;
+    }
+    const char *suffix = fby_shard_suffix(at->shard, member->index);
+    size_t      side   = strcspn(suffix, ".");
+    snprintf(text->text, sizeof(text->text), "file %.*s/%.200s%s, sample %llu",
+        (int)side, suffix, fby_shard_key(at->shard, at->sample), suffix + side,
+        (unsigned long long)at->number);
+}
+
+const struct fby_source_ops fby_parallel_ops = {
+    .index    = index_parallel,
+    .path     = path,
+    .describe = describe,
+};

@@ -1,6 +1,6 @@
 /* Tars into shards: each is scanned from end to end, then the NumPy headers, if
  * their lengths are wanted. */
-#include "worker/source/index_build.h"
+#include "worker/source/ops.h"
 #include "worker/source/member_lengths.h"
 #include "worker/source/shards/tar.h"
 
@@ -19,8 +19,12 @@ static fby_err scan(const struct fby_dataset_spec *spec,
     return fby_member_lengths_read(&members, out, why);
 }
 
-fby_err fby_build_tars(struct fby_build *self, struct fby_why *why)
+static fby_err index_tars(struct fby_build *self, struct fby_why *why)
 {
     static const struct fby_file_kind tar = {.scan = scan};
     return fby_build_files(self, &tar, why);
 }
+
+const struct fby_source_ops fby_shards_ops = {
+    .index = index_tars,
+};

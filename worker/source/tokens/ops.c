@@ -1,8 +1,12 @@
 /* Token files into shards: of each only headers are read, but of flat files
  * that are packed all tokens. */
+#include <stdio.h>
+#include <string.h>
+
 #include "common/log.h"
 #include "pipeline/text.h"
-#include "worker/source/index_build.h"
+#include "worker/source/ops.h"
+#include "worker/source/tokens/manifest.h"
 #include "worker/source/tokens/token_file.h"
 
 /* What is easily taken for a token file. */
@@ -84,7 +88,27 @@ static void warn_endless(const struct fby_build *b)
     }
 }
 
-fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
+/* A token file gives whole sequences only, and targets need a token more. */
+static fby_err check_sequences(const struct fby_dataset_spec *spec,
+    const struct fby_index *index, struct fby_why *why)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < index->n_shards; i++) {
+        const struct fby_sequences *all = index->shards[i].sequences;
+        if (index->shards[i].samples > 0) {
+            return FBY_OK;
+        }
+        most = all->tokens > most ? all->tokens : most;
+    }
+    return fby_because(why, FBY_CONFIG,
+        "no file holds a sequence: length is %u%s, and the longest of %u has "
+        "%llu tokens",
+        spec->tokens->length,
+        spec->tokens->shift > 0 ? " and one more for targets" : "",
+        index->n_shards, (unsigned long long)most);
+}
+
+static fby_err index_tokens(struct fby_build *self, struct fby_why *why)
 {
     const struct fby_file_kind tokens = {
         .check_name = check_name,
@@ -98,3 +122,41 @@ fby_err fby_build_tokens(struct fby_build *self, struct fby_why *why)
     }
     return err;
 }
+
+/* How they are read and cut: another cut is another manifest. */
+static void describe_index(
+    const struct fby_dataset_spec *spec, struct fby_buffer *out)
+{
+    const struct fby_tokens *tokens = spec->tokens;
+    char                     text[160];
+    int n = snprintf(text, sizeof(text), "%d %d %u %u %s ", (int)tokens->format,
+        (int)tokens->type, tokens->length, tokens->shift, tokens->column);
+    if (tokens->packed) {
+        snprintf(text + n, sizeof(text) - (size_t)n, "packed %u ", tokens->end);
+    }
+    fby_put_bytes(out, text, strlen(text));
+}
+
+static void describe(const struct fby_dataset *dataset,
+    const struct fby_sample_at *at, const struct fby_member *member,
+    struct fby_why *text)
+{
+    (void)dataset;
+    (void)member;
+    struct fby_member     sequence = fby_sequence_member(at);
+    struct fby_token_part first =
+        fby_sequences_part(at->shard->sequences, at->sample, 0);
+    snprintf(text->text, sizeof(text->text),
+        "shard %.200s, sample %llu (tokens from %llu on), offset %llu",
+        at->shard->name, (unsigned long long)at->number,
+        (unsigned long long)first.token, (unsigned long long)sequence.offset);
+}
+
+const struct fby_source_ops fby_tokens_ops = {
+    .index          = index_tokens,
+    .check          = check_sequences,
+    .describe_index = describe_index,
+    .describe       = describe,
+    .encode         = fby_tokens_encode,
+    .decode         = fby_tokens_decode,
+};
