@@ -1,9 +1,9 @@
-/* trainer.c - a training loop but for the model: copy it, put yours in.
- *   forebay up --pipeline p.yaml # says what to connect to, and NAME=DIR if any
+/* trainer.c - a training loop without a model: copy it and add yours.
+ *   forebay up --pipeline p.yaml # prints the address, and NAME=DIR if any
  *   cc trainer.c -o trainer $(pkg-config --cflags --libs forebay)
  *   ./trainer tcp://127.0.0.1:7070 p.yaml train 3 token data0=/photos
- * takes three epochs. Started again with the same token file it goes on right
- * after the last batch that counts. Ctrl-C ends it. C11, and C++11. */
+ * This reads three epochs. Started again with the same token file, it resumes
+ * right after the last batch trained. Ctrl-C ends it. C11 and C++11. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 enum { TEXT_SIZE = 1024, SAVE_EVERY = 100, WAIT = 200000000 /* ns */ };
 
 struct run {
-    const char *file; /* of the token */
+    const char *file; /* that keeps the token */
     char        token[TEXT_SIZE];
     uint64_t    steps, rows;
 };
@@ -33,7 +33,7 @@ static const char *read_token(struct run *run) /* NULL: no file yet */
 {
     FILE *file = fopen(run->file, "r");
     if (file == NULL) {
-        return errno == ENOENT ? NULL : run->token; /* "" will be refused */
+        return errno == ENOENT ? NULL : run->token; /* "" is refused */
     }
     run->token[fread(run->token, 1, TEXT_SIZE - 1, file)] = '\0';
     run->token[strcspn(run->token, "\n")]                 = '\0';
@@ -41,9 +41,9 @@ static const char *read_token(struct run *run) /* NULL: no file yet */
     return run->token;
 }
 
-/* Model and token together are a checkpoint: save both at the same step. The
- * file is replaced as a whole, so that a crash leaves the old one or the
- * new. */
+/* Model and token together are a checkpoint: save both at the same step.
+ * rename() replaces the file as a whole, so that a crash leaves either the old
+ * file or the new one. */
 static bool save_token(const struct run *run)
 {
     char fresh[TEXT_SIZE];
@@ -75,7 +75,7 @@ static void print_tensors(const struct forebay_batch *batch)
 }
 
 /* Your model's step. Values begin at (char *)tensor->data + byte_offset, and
- * strides count elements; until the batch is released all of it is yours. */
+ * strides count elements. Until the batch is released you may overwrite it. */
 static void train(struct run *run, const struct forebay_batch *batch)
 {
     if (run->steps++ == 0) {
@@ -92,7 +92,7 @@ static int loop(struct forebay *stream, struct run *run)
         struct forebay_batch *batch  = NULL;
         enum forebay_status   status = forebay_next(stream, WAIT, NULL, &batch);
         if (status == FOREBAY_TIMEOUT) {
-            continue; /* see whether Ctrl-C was pressed */
+            continue; /* check whether Ctrl-C was pressed */
         }
         if (status == FOREBAY_END) {
             return 0;
@@ -102,7 +102,7 @@ static int loop(struct forebay *stream, struct run *run)
             return 1;
         }
         train(run, batch);
-        forebay_release(&batch, NULL); /* its memory is used again */
+        forebay_release(&batch, NULL); /* its memory can be reused */
         if (run->steps % SAVE_EVERY == 0 && !save_token(run)) {
             return 1;
         }
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "trainer: %s\n", error);
         return 1;
     }
-    struct timespec t[2]; /* of begin and end */
+    struct timespec t[2]; /* begin and end */
     signal(SIGINT, on_signal);
     timespec_get(&t[0], TIME_UTC);
     int code = loop(stream, &run);

@@ -1,8 +1,9 @@
-/* trainer.cu - a training loop on a GPU, its model a kernel that takes the mean
- * of a batch: copy it, put yours in. trainer.c shows tokens and Ctrl-C.
+/* trainer.cu - a training loop on a GPU. A kernel that adds up the values of a
+ * batch stands for the model: copy it and add yours. trainer.c shows tokens and
+ * Ctrl-C.
  *   nvcc trainer.cu -o trainer $(pkg-config --cflags --libs forebay)
  *   ./trainer tcp://127.0.0.1:7070 p.yaml train image data0=/photos
- * The field is one whose dtype is f32. */
+ * The dtype of the field must be f32. */
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -39,7 +40,8 @@ static uint64_t elements(const DLTensor *tensor)
     return n;
 }
 
-/* On `stream`, which nobody waits for here. Returns how many values. */
+/* Submit the work to `stream` and do not wait for it. Returns the number of
+ * values. */
 static uint64_t train(
     const DLTensor *tensor, cudaStream_t stream, double *sum)
 {
@@ -61,12 +63,12 @@ static enum forebay_status loop(
         if (i < 0 ||
             forebay_batch_tensor(batch, (uint32_t)i)->dtype.code != kDLFloat ||
             forebay_batch_tensor(batch, (uint32_t)i)->dtype.bits != 32) {
-            fprintf(stderr, "trainer: %s is no field of f32\n", field);
+            fprintf(stderr, "trainer: %s is not an f32 field\n", field);
             forebay_release(&batch, stream);
             return FOREBAY_USAGE;
         }
         values += train(forebay_batch_tensor(batch, (uint32_t)i), stream, sum);
-        forebay_release(&batch, stream); /* once `stream` has come this far */
+        forebay_release(&batch, stream); /* after the work on `stream` */
     }
     double total = 0;
     CHECK(cudaMemcpyAsync(

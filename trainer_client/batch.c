@@ -1,4 +1,4 @@
-/* batch.c - the public header's calls on a batch. */
+/* batch.c - the functions of the public header that take a batch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,17 +120,20 @@ PUBLIC const DLTensor *forebay_batch_tensor(
     return i < batch->n_tensors ? &batch->tensors[i].view : NULL;
 }
 
-static struct forebay_batch *shared(const struct forebay_batch *batch)
+/* Take a reference. The count is not part of the batch's value, so a const
+ * batch will do. */
+static struct forebay_batch *take_ref(const struct forebay_batch *batch)
 {
     union {
         const struct forebay_batch *from;
         struct forebay_batch       *to;
-    } same = {.from = batch}; /* its count of references is not its value */
+    } same = {.from = batch};
     fby_batch_ref(same.to);
     return same.to;
 }
 
-static void let_go(void *batch)
+/* Drop the reference of an exported tensor; nothing in a forked child. */
+static void drop_ref(void *batch)
 {
     struct forebay_batch *held = batch;
     if (fby_batch_pool_is_ours(held->batch_pool)) {
@@ -140,17 +143,17 @@ static void let_go(void *batch)
 
 static void delete_versioned(DLManagedTensorVersioned *self)
 {
-    let_go(self->manager_ctx);
+    drop_ref(self->manager_ctx);
     free(self);
 }
 
 static void delete_legacy(DLManagedTensor *self)
 {
-    let_go(self->manager_ctx);
+    drop_ref(self->manager_ctx);
     free(self);
 }
 
-static enum forebay_status may_export(
+static enum forebay_status check_export(
     const struct forebay_batch *batch, uint32_t i)
 {
     if (!fby_batch_pool_is_ours(batch->batch_pool)) {
@@ -163,7 +166,7 @@ PUBLIC enum forebay_status forebay_batch_export(
     const struct forebay_batch *batch, uint32_t i, uint32_t max_major,
     DLManagedTensorVersioned **out)
 {
-    enum forebay_status status = may_export(batch, i);
+    enum forebay_status status = check_export(batch, i);
     if (status == FOREBAY_OK && max_major < DLPACK_MAJOR_VERSION) {
         status = FOREBAY_USAGE;
     }
@@ -174,7 +177,7 @@ PUBLIC enum forebay_status forebay_batch_export(
 
     *tensor = (DLManagedTensorVersioned){
         .version     = {DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION},
-        .manager_ctx = shared(batch),
+        .manager_ctx = take_ref(batch),
         .deleter     = delete_versioned,
         .dl_tensor   = batch->tensors[i].view,
     };
@@ -185,14 +188,14 @@ PUBLIC enum forebay_status forebay_batch_export(
 PUBLIC enum forebay_status forebay_batch_export_legacy(
     const struct forebay_batch *batch, uint32_t i, DLManagedTensor **out)
 {
-    enum forebay_status status = may_export(batch, i);
+    enum forebay_status status = check_export(batch, i);
     if (status != FOREBAY_OK) {
         return status;
     }
     DLManagedTensor *tensor = fby_zalloc(sizeof(*tensor));
     *tensor                 = (DLManagedTensor){
                         .dl_tensor   = batch->tensors[i].view,
-                        .manager_ctx = shared(batch),
+                        .manager_ctx = take_ref(batch),
                         .deleter     = delete_legacy,
     };
     *out = tensor;

@@ -1,4 +1,4 @@
-/* forebay.c - the public header's calls on a stream. */
+/* forebay.c - the functions of the public header that take a stream. */
 #include "forebay/forebay.h"
 
 #include <stdio.h>
@@ -46,28 +46,28 @@ _Static_assert((int)FOREBAY_LOG_ERROR == (int)FBY_LOG_ERROR &&
                    (int)FOREBAY_LOG_DEBUG == (int)FBY_LOG_DEBUG,
     "levels have the same numbers");
 
-struct callers_log {
+struct log_target {
     void (*log)(void *arg, enum forebay_log_level level, const char *line);
     void *arg;
 };
 
-static void pass_on(void *arg, enum fby_log_level level, const char *line)
+static void forward_line(void *arg, enum fby_log_level level, const char *line)
 {
-    const struct callers_log *to = arg;
-    to->log(to->arg, (enum forebay_log_level)level, line);
+    const struct log_target *target = arg;
+    target->log(target->arg, (enum forebay_log_level)level, line);
 }
 
 PUBLIC void forebay_set_log(
     void (*log)(void *arg, enum forebay_log_level level, const char *line),
     void *arg, enum forebay_log_level most)
 {
-    struct callers_log *to = NULL;
+    struct log_target *target = NULL;
     if (log != NULL) {
-        to  = fby_zalloc(sizeof(*to));
-        *to = (struct callers_log){log, arg};
+        target  = fby_zalloc(sizeof(*target));
+        *target = (struct log_target){log, arg};
     }
-    free(fby_log_redirect(
-        (enum fby_log_level)most, to != NULL ? pass_on : NULL, to));
+    free(fby_log_redirect((enum fby_log_level)most,
+        target != NULL ? forward_line : NULL, target));
 }
 
 /* ---- open and close ------------------------------------------------------ */
@@ -122,7 +122,7 @@ static fby_err open_upload(const struct fby_setup *setup,
                                : FBY_OK;
 }
 
-/* With device auto a GPU that cannot be used is none. */
+/* With device "auto", fall back to the host when the GPU cannot be used. */
 static fby_err open_device(
     struct fby_setup *setup, struct fby_gpu_upload **out, struct fby_why *why)
 {
@@ -218,9 +218,9 @@ PUBLIC enum forebay_status forebay_open(const struct forebay_options *options,
     }
     *out = self;
     if (error != NULL && error_size > 0) {
-        bool silent = status != FOREBAY_OK && why.text[0] == '\0';
+        bool no_text = status != FOREBAY_OK && why.text[0] == '\0';
         snprintf(error, error_size, "%s",
-            silent ? forebay_status_text(status) : why.text);
+            no_text ? forebay_status_text(status) : why.text);
     }
     return status;
 }
@@ -240,20 +240,21 @@ PUBLIC void forebay_close(struct forebay **self_p)
     free(self);
 }
 
-/* ---- what it tells ------------------------------------------------------- */
+/* ---- information and statistics ------------------------------------------ */
 
-/* Copy a struct that begins with its size to a caller of another version. */
-static enum forebay_status hand_out(void *out, const void *from, size_t size)
+/* Copy a struct that begins with its size to a caller whose struct may be
+ * shorter or longer. Members that the library does not know become zero. */
+static enum forebay_status copy_out(void *out, const void *from, size_t size)
 {
     size_t given = 0;
     memcpy(&given, out, sizeof(given));
     if (given < sizeof(given)) {
         return FOREBAY_USAGE;
     }
-    size_t both = given < size ? given : size;
+    size_t common = given < size ? given : size;
     memset((uint8_t *)out + sizeof(given), 0, given - sizeof(given));
     memcpy((uint8_t *)out + sizeof(given),
-        (const uint8_t *)from + sizeof(given), both - sizeof(given));
+        (const uint8_t *)from + sizeof(given), common - sizeof(given));
     return FOREBAY_OK;
 }
 
@@ -264,7 +265,7 @@ PUBLIC enum forebay_status forebay_info(
         return FOREBAY_FORKED;
     }
     pthread_mutex_lock(&self->ready_queue->lock);
-    enum forebay_status status = hand_out(
+    enum forebay_status status = copy_out(
         out, &self->ready_queue->info, sizeof(self->ready_queue->info));
     pthread_mutex_unlock(&self->ready_queue->lock);
     return status;
@@ -296,7 +297,7 @@ PUBLIC enum forebay_status forebay_stats(
     stats.batches_held     = counts.held;
     stats.held_bytes       = counts.held * self->setup.out_bytes;
     stats.overflow_batches = counts.overflow;
-    return hand_out(out, &stats, sizeof(stats));
+    return copy_out(out, &stats, sizeof(stats));
 }
 
 PUBLIC enum forebay_status forebay_stream_digest(

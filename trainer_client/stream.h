@@ -1,4 +1,4 @@
-/* stream.h - what the handle of the public header stands for. */
+/* stream.h - an open stream: the struct behind the public handle. */
 #ifndef FBY_CLIENT_STREAM_H
 #define FBY_CLIENT_STREAM_H
 
@@ -10,7 +10,7 @@
 #include "trainer_client/setup/setup.h"
 
 struct forebay {
-    pid_t                   pid; /* that opened it; others must not touch it */
+    pid_t pid; /* of the process that opened it, the only one to use it */
     struct fby_setup        setup;
     struct fby_ready_queue *ready_queue;
     struct fby_batch_pool  *batch_pool;

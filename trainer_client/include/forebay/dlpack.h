@@ -4,9 +4,9 @@
  * The layout of these structures is the DLPack ABI, defined by the DLPack
  * project (Copyright its contributors, licensed under the Apache License,
  * Version 2.0: http://www.apache.org/licenses/LICENSE-2.0). Names and order
- * follow it so that tensors can be handed to any consumer; the words are ours.
- * A program that brings its own dlpack.h includes that one first. */
-/* The names are the ABI's, not ours. NOLINTBEGIN */
+ * follow it so that tensors can be passed to any consumer; the comments are
+ * Forebay's. A program with its own dlpack.h includes that one first. */
+/* The names are those of the ABI. NOLINTBEGIN */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
 
@@ -19,13 +19,13 @@
 extern "C" {
 #endif
 
-/* A consumer must refuse another major version; minor ones only add. */
+/* A consumer must refuse another major version; minor versions only add. */
 typedef struct {
     uint32_t major;
     uint32_t minor;
 } DLPackVersion;
 
-/* Where the memory lies; only the ones Forebay may name. */
+/* The kinds of memory; only those that Forebay uses. */
 typedef enum { kDLCPU = 1, kDLCUDA = 2, kDLCUDAHost = 3 } DLDeviceType;
 
 typedef struct {
@@ -43,11 +43,11 @@ typedef enum {
 
 typedef struct {
     uint8_t  code;  /* DLDataTypeCode */
-    uint8_t  bits;  /* of one lane */
+    uint8_t  bits;  /* in one lane */
     uint16_t lanes; /* 1: a scalar */
 } DLDataType;
 
-/* A view; it owns nothing. */
+/* A view; it does not own the memory. */
 typedef struct {
     void      *data;
     DLDevice   device;
@@ -69,7 +69,7 @@ typedef struct DLManagedTensor {
 #define DLPACK_FLAG_BITMASK_IS_COPIED (1UL << 1UL)
 
 /* The structure since 1.0; its capsule is named "dltensor_versioned". The
- * version stands first, so that a consumer can refuse before it looks on. */
+ * version comes first, so that a consumer can refuse before it reads on. */
 typedef struct DLManagedTensorVersioned {
     DLPackVersion version;
     void         *manager_ctx;
