@@ -17,7 +17,7 @@ static void the_defaults_are_those_of_the_header(void **state)
                  .idle        = 60 * S,
                  .hedge_min   = 20 * MS,
                  .hedge_first = 1 * S,
-                 .hedge_span  = 10 * S,
+                 .hedge_period  = 10 * S,
                  .suspect     = 100 * MS,
                  .late_loop   = 500 * MS,
                  .credit      = 5 * MS,

@@ -97,7 +97,7 @@ enum { REMEMBERED = 64, HEDGES = REMEMBERED + 2 };
 static struct driver many_hedges(struct pair pairs[HEDGES])
 {
     struct fby_window_config c = quick_hedges(1);
-    c.times.hedge_span         = 10 * MS; /* no ration */
+    c.times.hedge_period         = 10 * MS; /* no ration */
     struct driver d            = of_one_block(&c);
     for (int step = 0; step < HEDGES; step++) {
         pairs[step].slow = act(&d, FBY_DO_REQUEST, 0);

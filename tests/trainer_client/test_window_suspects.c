@@ -281,7 +281,7 @@ static void lose_all(struct driver *d)
 static void two_hedges_are_allowed_in_ten_spans_of_time(void **state)
 {
     (void)state;
-    const int64_t span = fby_window_defaults().times.hedge_span / 10 + 1;
+    const int64_t span = fby_window_defaults().times.hedge_period / 10 + 1;
     for (int64_t at = 1; at <= 10; at++) {
         struct driver         d    = two_hedges_in_span(at, span);
         struct fby_request_id last = {counters(&d).requests};
@@ -340,7 +340,7 @@ static void a_worker_that_lost_to_a_hedge_is_known_to_be_slow(void **state)
 {
     (void)state;
     struct fby_window_config c = quick_hedges(1);
-    c.times.hedge_span         = 100 * MS;
+    c.times.hedge_period         = 100 * MS;
     struct pair   p;
     struct driver d = hedged_with(&c, &p);
     answer_with(&d, &p.hedge, 1);

@@ -1,6 +1,6 @@
-/* window_driver.h - a small shell around the window under test.
+/* window_driver.h - a small caller of the window under test.
  *
- * It keeps the time, and remembers the actions of the last turn. Workers are
+ * It keeps the time, and the actions of the last turn. Workers are
  * instances 1 to n, and answer with one chunk unless a test says otherwise. */
 #ifndef FBY_TESTS_WINDOW_DRIVER_H
 #define FBY_TESTS_WINDOW_DRIVER_H
@@ -48,7 +48,7 @@ static inline void turn(struct driver *d)
     assert_true(due > d->now);
 }
 
-/* Ticks at every deadline on the way, as the shell does. */
+/* Tick at every deadline until then, as the receiver does. */
 static inline void wait(struct driver *d, int64_t ns)
 {
     int64_t end = d->now + ns;

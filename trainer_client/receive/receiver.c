@@ -193,7 +193,7 @@ static void *thread_main(void *opaque)
 static void divide_times(struct fby_window_times *t)
 {
     int64_t *all[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
-        &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_span, &t->suspect,
+        &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_period, &t->suspect,
         &t->late_loop, &t->credit, &t->busy_min, &t->warn};
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
         *all[i] = fby_timer_ns(*all[i]);

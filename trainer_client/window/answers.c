@@ -1,13 +1,13 @@
 /* answers.c - messages that answer a request.
  *
- * An answer is for the slot or the audit that holds its id now, or it is
- * late. */
+ * An answer belongs to the slot or the audit that has its id now; otherwise it
+ * is late. */
 #include "trainer_client/window/state.h"
 
 int fby_window_slot(const struct fby_window *self, struct fby_request_id id)
 {
     for (int i = 0; i < self->n_slots; i++) {
-        const struct slot *slot = &self->slots[i];
+        const struct window_slot *slot = &self->slots[i];
         if (slot->id.value == id.value && slot->state >= SLOT_ASKED &&
             slot->state <= SLOT_HELD) {
             return i;
@@ -22,7 +22,7 @@ bool fby_window_has_all(
     int                 slot  = fby_window_slot(self, id);
     const struct audit *audit = fby_w_audit(self, id);
     if (audit != NULL) {
-        return audit->peer == peer && audit->begun &&
+        return audit->peer == peer && audit->has_header &&
                audit->n_taken == audit->n_chunks;
     }
     return slot != FBY_NO_SLOT && self->slots[slot].peer == peer &&
@@ -34,12 +34,12 @@ bool fby_window_has_all(
 
 static enum fby_verdict breach(struct fby_window *w, int peer)
 {
-    fby_window_proto(w, w->clock, peer);
+    fby_window_proto(w, w->last_now, peer);
     return FBY_BREACH;
 }
 
-/* What an audit says of its answer, done. */
-static enum fby_verdict judged(
+/* Close the peer if the audit's verdict is a breach. */
+static enum fby_verdict audit_verdict(
     struct fby_window *w, int peer, enum fby_verdict verdict)
 {
     return verdict == FBY_BREACH ? breach(w, peer) : verdict;
@@ -51,9 +51,9 @@ static enum fby_verdict late_verdict(
     return fby_w_loser(w, id) != NULL ? FBY_LATE_HEDGE : FBY_LATE;
 }
 
-/* The slot an answer is for, or NULL and `*verdict`. An answer from a peer that
- * was not asked may be honest, when two peers turn out to be one worker. */
-static struct slot *open_slot(struct fby_window *w, int peer,
+/* The slot an answer belongs to, or NULL and `*verdict`. An answer from a peer
+ * that was not asked is no breach: two peers may turn out to be one worker. */
+static struct window_slot *open_slot(struct fby_window *w, int peer,
     struct fby_request_id id, enum fby_verdict *verdict)
 {
     int slot = fby_window_slot(w, id);
@@ -61,7 +61,7 @@ static struct slot *open_slot(struct fby_window *w, int peer,
         slot = fby_window_slot(w, (struct fby_request_id){id.value + 1});
     }
     const struct audit *audit = fby_w_audit(w, id);
-    if (id.value == 0 || id.value > w->newest ||
+    if (id.value == 0 || id.value > w->newest_id ||
         (slot != FBY_NO_SLOT && w->slots[slot].peer != peer) ||
         (audit != NULL && audit->peer != peer)) {
         w->counters.unknown++;
@@ -78,13 +78,14 @@ static struct slot *open_slot(struct fby_window *w, int peer,
 enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     int peer, struct fby_request_id id, uint32_t n_chunks)
 {
-    enum fby_verdict verdict = FBY_LATE;
-    struct slot     *slot    = NULL;
-    if (fby_w_enter_peer(self, now_ns, peer) != NULL) {
+    enum fby_verdict    verdict = FBY_LATE;
+    struct window_slot *slot    = NULL;
+    if (fby_w_peer_message(self, now_ns, peer) != NULL) {
         slot = open_slot(self, peer, id, &verdict);
     }
     if (verdict == FBY_AUDIT) {
-        return judged(self, peer, fby_w_audit_header(self, id, n_chunks));
+        return audit_verdict(
+            self, peer, fby_w_audit_header(self, id, n_chunks));
     }
     if (slot == NULL) {
         return verdict;
@@ -100,12 +101,12 @@ enum fby_verdict fby_window_header(struct fby_window *self, int64_t now_ns,
     return FBY_TAKE;
 }
 
-/* Chunks are independent and their bytes are a function of the step: those
+/* Chunks are independent, and their bytes depend only on the step. So chunks
  * taken on an old route stay taken when the answer is sent again. */
 static enum fby_verdict take_chunk(
-    struct fby_window *w, struct slot *slot, uint32_t chunk)
+    struct fby_window *w, struct window_slot *slot, uint32_t chunk)
 {
-    if (chunk >= slot->n_chunks) { /* all are, before HEADER */
+    if (chunk >= slot->n_chunks) { /* always true before HEADER */
         return breach(w, slot->peer);
     }
     if (fby_w_has_bit(slot->taken, chunk) &&
@@ -125,7 +126,8 @@ static void count_chunk(struct fby_window *w, enum fby_verdict verdict)
     w->counters.duplicates += verdict == FBY_DUPLICATE;
 }
 
-static void count_bytes(struct fby_window *w, struct peer *peer, uint64_t bytes)
+static void count_bytes(
+    struct fby_window *w, struct window_peer *peer, uint64_t bytes)
 {
     peer->received += bytes;
     if (peer->uncredited_ns == 0 && bytes > 0) {
@@ -137,12 +139,13 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     const struct fby_window_chunk *chunk)
 {
     enum fby_verdict verdict = FBY_LATE;
-    if (fby_w_enter_peer(self, now_ns, chunk->peer) == NULL) {
+    if (fby_w_peer_message(self, now_ns, chunk->peer) == NULL) {
         return verdict;
     }
-    struct slot *slot = open_slot(self, chunk->peer, chunk->id, &verdict);
+    struct window_slot *slot =
+        open_slot(self, chunk->peer, chunk->id, &verdict);
     if (verdict == FBY_AUDIT) {
-        verdict = judged(self, chunk->peer,
+        verdict = audit_verdict(self, chunk->peer,
             fby_w_audit_chunk(self, chunk->id, chunk->chunk));
     } else if (slot != NULL) {
         verdict = take_chunk(self, slot, chunk->chunk);
@@ -154,27 +157,28 @@ enum fby_verdict fby_window_chunk(struct fby_window *self, int64_t now_ns,
     return verdict;
 }
 
-static void end_late(struct fby_window *w, const struct fby_window_end *end)
+static void compare_late_end(
+    struct fby_window *w, const struct fby_window_end *end)
 {
-    const struct loser *loser = fby_w_loser(w, end->id);
+    const struct hedge_loser *loser = fby_w_loser(w, end->id);
     if (loser != NULL && loser->peer == end->peer) {
         fby_w_compare_loser(w, loser, &end->content);
     }
 }
 
-static void end_slot(
-    struct fby_window *w, struct slot *slot, const struct fby_window_end *end)
+static void end_slot(struct fby_window *w, struct window_slot *slot,
+    const struct fby_window_end *end)
 {
     if (slot->n_taken < slot->n_chunks || !end->matches) {
-        fby_w_corrupt(w, slot);
+        fby_w_answer_corrupt(w, slot);
         return;
     }
     fby_w_measure(w, slot);
-    fby_w_disown(w, slot->peer, slot->bytes);
+    fby_w_answer_done(w, slot->peer, slot->bytes);
     slot->content = end->content;
     fby_w_slot_state(w, slot, SLOT_ENDED);
     if (slot->n_decoded == slot->n_chunks) {
-        fby_w_complete(w, slot);
+        fby_w_answer_complete(w, slot);
     }
 }
 
@@ -182,15 +186,15 @@ enum fby_verdict fby_window_end(
     struct fby_window *self, int64_t now_ns, const struct fby_window_end *end)
 {
     enum fby_verdict verdict = FBY_LATE;
-    if (fby_w_enter_peer(self, now_ns, end->peer) == NULL) {
+    if (fby_w_peer_message(self, now_ns, end->peer) == NULL) {
         return verdict;
     }
-    struct slot *slot = open_slot(self, end->peer, end->id, &verdict);
+    struct window_slot *slot = open_slot(self, end->peer, end->id, &verdict);
     if (verdict == FBY_AUDIT) {
-        return judged(self, end->peer, fby_w_audit_end(self, end));
+        return audit_verdict(self, end->peer, fby_w_audit_end(self, end));
     }
     if (verdict == FBY_LATE_HEDGE) {
-        end_late(self, end);
+        compare_late_end(self, end);
     }
     if (slot == NULL) {
         return verdict;
@@ -208,39 +212,39 @@ enum fby_verdict fby_window_end(
 void fby_window_decoded(struct fby_window *self, int64_t now_ns, int slot,
     struct fby_request_id id, bool ok)
 {
-    fby_w_enter(self, now_ns);
+    fby_w_set_now(self, now_ns);
     if (slot < 0 || slot >= self->n_slots || self->slots[slot].decoding == 0) {
         return;
     }
-    struct slot *s = &self->slots[slot];
+    struct window_slot *s = &self->slots[slot];
     s->decoding--;
     if (s->state == SLOT_SPENT) {
-        fby_w_settle(self, s);
+        fby_w_release_slot(self, s);
         return;
     }
     if (s->id.value != id.value || s->state == SLOT_RESERVED) {
         return;
     }
     if (!ok && !FBY_MUTANT(accept_corrupt)) {
-        fby_w_corrupt(self, s);
+        fby_w_answer_corrupt(self, s);
         return;
     }
     s->n_decoded++;
     if (s->state == SLOT_ENDED && s->n_decoded == s->n_chunks) {
-        fby_w_complete(self, s);
+        fby_w_answer_complete(self, s);
     }
 }
 
 /* ---- Refusals ------------------------------------------------------------ */
 
-/* Is a refusal about an open request? *out is its slot, or NULL: an audit's,
- * of which nothing is left to do. */
-static bool is_refused(
-    struct fby_window *w, int peer, struct fby_request_id id, struct slot **out)
+/* Whether a refusal concerns an open request. *out is its slot, or NULL for an
+ * audit, which is skipped here. */
+static bool is_refused(struct fby_window *w, int peer, struct fby_request_id id,
+    struct window_slot **out)
 {
-    enum fby_verdict verdict = FBY_LATE;
-    struct slot     *slot    = open_slot(w, peer, id, &verdict);
-    *out                     = slot;
+    enum fby_verdict    verdict = FBY_LATE;
+    struct window_slot *slot    = open_slot(w, peer, id, &verdict);
+    *out                        = slot;
     if (verdict == FBY_AUDIT) {
         return fby_w_audit_skip(w, id);
     }
@@ -250,37 +254,37 @@ static bool is_refused(
 void fby_window_busy(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int64_t retry_ns)
 {
-    struct slot *slot = NULL;
-    if (fby_w_enter_peer(self, now_ns, peer) == NULL ||
+    struct window_slot *slot = NULL;
+    if (fby_w_peer_message(self, now_ns, peer) == NULL ||
         !is_refused(self, peer, id, &slot)) {
         return;
     }
     const struct fby_window_times *t = &self->config.times;
     int64_t wait = retry_ns > t->busy_min ? retry_ns : t->busy_min;
     self->counters.busy++;
-    self->peers[peer].busy_ns =
+    self->peers[peer].busy_until_ns =
         self->now + (wait < t->backoff_max ? wait : t->backoff_max);
     if (slot == NULL) {
         return;
     }
-    struct place *place = fby_w_place(self, slot->at);
-    bool          again = place->again;
+    struct window_step *step   = fby_w_step(self, slot->position);
+    bool                repeat = step->repeat;
     fby_w_drop(self, slot, false);
-    place->again = again; /* BUSY loses nothing */
+    step->repeat = repeat; /* BUSY is not a loss */
 }
 
 void fby_window_lost(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
-    struct slot *slot = NULL;
-    if (fby_w_enter_peer(self, now_ns, peer) == NULL ||
+    struct window_slot *slot = NULL;
+    if (fby_w_peer_message(self, now_ns, peer) == NULL ||
         !is_refused(self, peer, id, &slot)) {
         return;
     }
     self->counters.lost++;
     if (slot != NULL) {
-        /* It may lose every request at once: better ask another. */
-        fby_w_place(self, slot->at)->avoid = peer;
+        /* The worker may have lost all its requests: prefer another one. */
+        fby_w_step(self, slot->position)->avoid = peer;
         fby_w_drop(self, slot, false);
     }
 }
@@ -288,8 +292,8 @@ void fby_window_lost(
 void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     struct fby_request_id id, int code)
 {
-    struct slot *slot = NULL;
-    if (fby_w_enter_peer(self, now_ns, peer) == NULL ||
+    struct window_slot *slot = NULL;
+    if (fby_w_peer_message(self, now_ns, peer) == NULL ||
         !is_refused(self, peer, id, &slot)) {
         return;
     }
@@ -297,9 +301,9 @@ void fby_window_cannot(struct fby_window *self, int64_t now_ns, int peer,
     if (slot == NULL) {
         return;
     }
-    struct place *place = fby_w_place(self, slot->at);
-    fby_w_set_bit(place->refused, (uint32_t)peer);
-    place->refuser = peer;
-    place->code    = code;
+    struct window_step *step = fby_w_step(self, slot->position);
+    fby_w_set_bit(step->refused, (uint32_t)peer);
+    step->last_refuser = peer;
+    step->code         = code;
     fby_w_drop(self, slot, false);
 }

@@ -1,11 +1,10 @@
-/* audit.c - second answers, asked for only to be compared.
+/* audit.c - second answers, requested only to be compared.
  *
- * An audited step is asked of another peer as soon as its own request is sent.
- * The second answer has no slot: its chunks are counted, checked and dropped;
- * its END is compared with that of the answer that is delivered, whichever
- * comes first. Nothing waits for it but the stream's end, and nothing is asked
- * again for it: what goes wrong with it, or is damaged on its way, means that
- * this step was not audited. */
+ * An audited step is requested from another peer as soon as its main request
+ * is sent. The second answer has no slot: its chunks are counted, checked and
+ * dropped. Its END is compared with that of the delivered answer, in either
+ * order of arrival. Only the stream's end waits for an audit, and an audit is
+ * never repeated: if it fails or arrives damaged, it counts as skipped. */
 #include "trainer_client/window/state.h"
 
 const struct audit *fby_w_audit(
@@ -19,7 +18,7 @@ const struct audit *fby_w_audit(
     return NULL;
 }
 
-static struct audit *find(struct fby_window *w, struct fby_request_id id)
+static struct audit *find_audit(struct fby_window *w, struct fby_request_id id)
 {
     const struct audit *audit = fby_w_audit(w, id);
     return audit != NULL ? &w->audits[audit - w->audits] : NULL;
@@ -44,9 +43,9 @@ static struct audit *find_free(struct fby_window *w)
 
 /* ---- Asking -------------------------------------------------------------- */
 
-/* A peer that can be asked now; one that is only known is connected for the
- * next audit. */
-static int second_peer(struct fby_window *w, const struct slot *slot)
+/* A ready peer other than the slot's. If there is none, connect an idle one
+ * for the next audit. */
+static int second_peer(struct fby_window *w, const struct window_slot *slot)
 {
     int except = FBY_MUTANT(audit_itself) ? FBY_NO_PEER : slot->peer;
     int peer   = fby_w_choose(w, slot, except, AMONG_READY);
@@ -60,91 +59,93 @@ static int second_peer(struct fby_window *w, const struct slot *slot)
     return FBY_NO_PEER;
 }
 
-static bool is_due(const struct fby_window *w, uint64_t at)
+static bool is_due(const struct fby_window *w, uint64_t position)
 {
     uint64_t every = w->config.audit;
-    return every != 0 && at % every == 0 && !fby_w_place(w, at)->audited;
+    return every != 0 && position % every == 0 &&
+           !fby_w_step(w, position)->audited;
 }
 
-void fby_w_audit_begin(struct fby_window *w, const struct slot *slot)
+void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot)
 {
-    if (!is_due(w, slot->at)) {
+    if (!is_due(w, slot->position)) {
         return;
     }
-    fby_w_place(w, slot->at)->audited = true;
-    struct audit *audit               = find_free(w);
+    fby_w_step(w, slot->position)->audited = true;
+    struct audit *audit                    = find_free(w);
     int           peer = audit != NULL ? second_peer(w, slot) : FBY_NO_PEER;
     if (peer == FBY_NO_PEER) {
         w->counters.audits_skipped++;
         return;
     }
-    struct fby_action *action = fby_w_request(w, peer, slot->at, slot->bytes);
-    *audit                    = (struct audit){
-                           .id       = action->id,
-                           .peer     = peer,
-                           .at       = slot->at,
-                           .bytes    = slot->bytes,
-                           .sent     = w->pings,
-                           .asked_ns = w->now,
-                           .taken    = audit->taken,
+    struct fby_action *action =
+        fby_w_request(w, peer, slot->position, slot->bytes);
+    *audit = (struct audit){
+        .id        = action->id,
+        .peer      = peer,
+        .position  = slot->position,
+        .bytes     = slot->bytes,
+        .last_ping = w->pings,
+        .asked_ns  = w->now,
+        .taken     = audit->taken,
     };
     fby_w_clear_chunks(w, audit->taken);
 }
 
 /* ---- The two answers ----------------------------------------------------- */
 
-static void forget(struct audit *audit)
+static void clear_audit(struct audit *audit)
 {
     *audit = (struct audit){.taken = audit->taken};
 }
 
-static void skip(struct fby_window *w, struct audit *audit)
+static void skip_audit(struct fby_window *w, struct audit *audit)
 {
     if (!audit->ended) {
-        fby_w_disown(w, audit->peer, audit->bytes);
+        fby_w_answer_done(w, audit->peer, audit->bytes);
     }
     w->counters.audits_skipped += !FBY_MUTANT(forget_audit);
-    forget(audit);
+    clear_audit(audit);
 }
 
-/* Both are known; `content` is of the one that came now. A step that had to be
- * asked of the audit's own peer has no second answer. */
-static void compare(
+/* Both answers are known; `content` is that of the later one. If both came from
+ * one peer, because the step was requested again, there is no second answer. */
+static void compare_answers(
     struct fby_window *w, struct audit *audit, const struct fby_sum *content)
 {
     if (audit->main_peer == audit->peer) {
-        skip(w, audit);
+        skip_audit(w, audit);
         return;
     }
     w->counters.audits++;
     if (!fby_sum_equal(&audit->content, content)) {
-        fby_w_differ(w, &(struct difference){
-                            .at    = audit->at,
-                            .peer  = audit->main_peer,
-                            .other = audit->peer,
-                            .id    = audit->id,
-                        });
+        fby_w_fail_different(w, &(struct difference){
+                                    .position = audit->position,
+                                    .peer     = audit->main_peer,
+                                    .other    = audit->peer,
+                                    .id       = audit->id,
+                                });
     }
-    forget(audit);
+    clear_audit(audit);
 }
 
 static void main_answered(
-    struct fby_window *w, struct audit *audit, const struct slot *slot)
+    struct fby_window *w, struct audit *audit, const struct window_slot *slot)
 {
-    audit->main_peer = slot->peer;
-    audit->main      = true;
+    audit->main_peer  = slot->peer;
+    audit->main_known = true;
     if (audit->ended) {
-        compare(w, audit, &slot->content);
+        compare_answers(w, audit, &slot->content);
     } else {
         audit->content = slot->content;
     }
 }
 
-void fby_w_audit_main(struct fby_window *w, const struct slot *slot)
+void fby_w_audit_delivered(struct fby_window *w, const struct window_slot *slot)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
-        if (audit->id.value != 0 && audit->at == slot->at) {
+        if (audit->id.value != 0 && audit->position == slot->position) {
             main_answered(w, audit, slot);
         }
     }
@@ -155,21 +156,21 @@ void fby_w_audit_main(struct fby_window *w, const struct slot *slot)
 enum fby_verdict fby_w_audit_header(
     struct fby_window *w, struct fby_request_id id, uint32_t n_chunks)
 {
-    struct audit *audit = find(w, id);
+    struct audit *audit = find_audit(w, id);
     if (audit == NULL || n_chunks > w->config.max_chunks ||
-        (audit->begun && n_chunks != audit->n_chunks)) {
+        (audit->has_header && n_chunks != audit->n_chunks)) {
         return FBY_BREACH;
     }
-    audit->begun    = true;
-    audit->n_chunks = n_chunks;
+    audit->has_header = true;
+    audit->n_chunks   = n_chunks;
     return FBY_AUDIT;
 }
 
 enum fby_verdict fby_w_audit_chunk(
     struct fby_window *w, struct fby_request_id id, uint32_t chunk)
 {
-    struct audit *audit = find(w, id);
-    if (audit == NULL || chunk >= audit->n_chunks) { /* all, before HEADER */
+    struct audit *audit = find_audit(w, id);
+    if (audit == NULL || chunk >= audit->n_chunks) { /* or before HEADER */
         return FBY_BREACH;
     }
     if (fby_w_has_bit(audit->taken, chunk)) {
@@ -180,43 +181,43 @@ enum fby_verdict fby_w_audit_chunk(
     return FBY_AUDIT;
 }
 
-static void damaged(struct fby_window *w, struct audit *audit)
+static void drop_damaged(struct fby_window *w, struct audit *audit)
 {
     w->counters.corrupt++;
     fby_w_cancel(w, audit->peer, audit->id);
-    skip(w, audit);
+    skip_audit(w, audit);
 }
 
 void fby_window_audit_damaged(
     struct fby_window *self, int64_t now_ns, struct fby_request_id id)
 {
-    fby_w_enter(self, now_ns);
-    struct audit *audit = find(self, id);
+    fby_w_set_now(self, now_ns);
+    struct audit *audit = find_audit(self, id);
     if (audit != NULL && !audit->ended) {
-        damaged(self, audit);
+        drop_damaged(self, audit);
     }
 }
 
 enum fby_verdict fby_w_audit_end(
     struct fby_window *w, const struct fby_window_end *end)
 {
-    struct audit *audit = find(w, end->id);
+    struct audit *audit = find_audit(w, end->id);
     if (audit == NULL || audit->ended) {
         return FBY_DUPLICATE;
     }
-    if (!audit->begun) {
+    if (!audit->has_header) {
         return FBY_BREACH;
     }
     bool whole = audit->n_taken == audit->n_chunks && end->matches;
     if (!whole && !FBY_MUTANT(trust_audit)) {
-        damaged(w, audit);
+        drop_damaged(w, audit);
         return FBY_AUDIT;
     }
     audit->ended = true;
     fby_w_measure_pace(w, audit->peer, audit->bytes, audit->asked_ns);
-    fby_w_disown(w, audit->peer, audit->bytes);
-    if (audit->main) {
-        compare(w, audit, &end->content);
+    fby_w_answer_done(w, audit->peer, audit->bytes);
+    if (audit->main_known) {
+        compare_answers(w, audit, &end->content);
     } else {
         audit->content = end->content;
     }
@@ -227,29 +228,29 @@ enum fby_verdict fby_w_audit_end(
 
 bool fby_w_audit_skip(struct fby_window *w, struct fby_request_id id)
 {
-    struct audit *audit = find(w, id);
+    struct audit *audit = find_audit(w, id);
     if (audit == NULL || audit->ended) {
         return false;
     }
-    skip(w, audit);
+    skip_audit(w, audit);
     return true;
 }
 
 void fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
-    uint64_t sent_before, const struct fby_request_id *open, size_t n_open)
+    uint64_t before_ping, const struct fby_request_id *open, size_t n_open)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
         struct audit *audit = &w->audits[i];
         if (audit->id.value != 0 && !audit->ended && audit->peer == peer &&
-            audit->sent < sent_before &&
-            !fby_w_names(open, n_open, audit->id)) {
+            audit->last_ping < before_ping &&
+            !fby_w_has_id(open, n_open, audit->id)) {
             w->counters.lost++;
-            skip(w, audit);
+            skip_audit(w, audit);
         }
     }
 }
 
-/* None of its audits waits for it: it was cut off before. */
+/* No audit waits for this peer: its audits were skipped at disconnect. */
 void fby_w_audits_forget(struct fby_window *w, int peer)
 {
     for (int i = 0; i < FBY_AUDITS; i++) {
@@ -287,7 +288,7 @@ void fby_w_audits_tick(struct fby_window *w)
     for (int i = 0; i < FBY_AUDITS && fby_w_is_over(w); i++) {
         struct audit *audit = &w->audits[i];
         if (audit->id.value != 0 && w->now >= late_at(w, audit)) {
-            skip(w, audit);
+            skip_audit(w, audit);
         }
     }
 }

@@ -1,28 +1,28 @@
-/* messages.c - what a peer says of itself and its session.
+/* messages.c - messages about a peer and its session.
  *
- * Each is a sign of life. What answers a request is in answers.c. */
+ * Each is a sign of life. Messages that answer a request are in answers.c. */
 #include "trainer_client/window/state.h"
 
-/* One worker under two numbers would fight with itself for its session's
- * route: the one in use stays. True: `peer` was forgotten. */
-static bool is_double(
-    struct fby_window *w, struct peer *peer, struct fby_instance_id instance)
+/* Two peers are one worker: remove one, or they would compete for the route of
+ * its session. The one in use stays. True: `peer` was removed. */
+static bool is_duplicate(struct fby_window *w, struct window_peer *peer,
+    struct fby_instance_id instance)
 {
-    struct peer *other = fby_w_find_instance(w, instance);
+    struct window_peer *other = fby_w_find_instance(w, instance);
     if (other == NULL || other == peer) {
         return false;
     }
     if (other->state == PEER_IDLE || other->state == PEER_BACKOFF) {
-        fby_w_forget(w, other);
+        fby_w_remove_peer(w, other);
         return false;
     }
-    fby_w_cut(w, peer, PEER_IDLE);
-    fby_w_forget(w, peer);
+    fby_w_disconnect(w, peer, PEER_IDLE);
+    fby_w_remove_peer(w, peer);
     return true;
 }
 
-static void note_instance(
-    struct fby_window *w, struct peer *peer, struct fby_instance_id instance)
+static void note_instance(struct fby_window *w, struct window_peer *peer,
+    struct fby_instance_id instance)
 {
     if (peer->instance.value == instance.value) {
         w->counters.reconnects += peer->opened;
@@ -30,15 +30,15 @@ static void note_instance(
     }
     w->counters.restarts++;
     fby_w_drop_all(w, peer);
-    peer->instance = instance;
-    peer->opened   = false;
-    peer->leaving  = false;
-    peer->pace     = 0;
-    peer->busy_ns  = 0;
+    peer->instance      = instance;
+    peer->opened        = false;
+    peer->leaving       = false;
+    peer->pace          = 0;
+    peer->busy_until_ns = 0;
 }
 
-static void cancel_unknown(
-    struct fby_window *w, const struct peer *peer, struct fby_request_id id)
+static void cancel_unknown(struct fby_window *w, const struct window_peer *peer,
+    struct fby_request_id id)
 {
     int                 number = fby_w_peer_number(w, peer);
     int                 slot   = fby_window_slot(w, id);
@@ -46,11 +46,11 @@ static void cancel_unknown(
     bool asked = (slot != FBY_NO_SLOT && w->slots[slot].peer == number) ||
                  (audit != NULL && audit->peer == number);
     if (!asked) {
-        fby_w_act(w, FBY_DO_CANCEL, number)->id = id;
+        fby_w_action(w, FBY_DO_CANCEL, number)->id = id;
     }
 }
 
-static void begin_route(struct fby_window *w, struct peer *peer,
+static void begin_route(struct fby_window *w, struct window_peer *peer,
     const struct fby_window_welcome *welcome)
 {
     peer->received      = 0;
@@ -63,7 +63,7 @@ static void begin_route(struct fby_window *w, struct peer *peer,
     }
 }
 
-static void go_on(struct fby_window *w, struct peer *peer)
+static void resume_session(struct fby_window *w, struct window_peer *peer)
 {
     if (peer->leaving) {
         fby_w_peer_state(w, peer, PEER_LEAVING);
@@ -71,36 +71,36 @@ static void go_on(struct fby_window *w, struct peer *peer)
         fby_w_peer_state(w, peer, PEER_READY);
     } else {
         fby_w_peer_state(w, peer, PEER_OPENING);
-        fby_w_say(w, FBY_DO_OPEN, peer);
+        fby_w_peer_action(w, FBY_DO_OPEN, peer);
     }
 }
 
 void fby_window_welcome(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_welcome *welcome)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p == NULL || p->state != PEER_GREETING || welcome->route != p->route ||
-        is_double(self, p, welcome->instance)) {
+        is_duplicate(self, p, welcome->instance)) {
         return;
     }
     note_instance(self, p, welcome->instance);
     begin_route(self, p, welcome);
-    go_on(self, p);
+    resume_session(self, p);
     p->backoff = 0;
     p->ping_ns = self->now;
 }
 
 void fby_window_hello_first(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p != NULL && p->state != PEER_GREETING) {
-        fby_w_greet(self, p); /* in GREETING the HELLO is on its way already */
+        fby_w_greet(self, p); /* in GREETING a HELLO was sent already */
     }
 }
 
 void fby_window_full(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p != NULL) {
         fby_w_back_off(self, p);
     }
@@ -109,7 +109,7 @@ void fby_window_full(struct fby_window *self, int64_t now_ns, int peer)
 void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
     const struct fby_window_pong *pong)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p == NULL || p->state == PEER_GREETING || pong->seq > p->ping ||
         pong->instance.value != p->instance.value) {
         return;
@@ -123,12 +123,12 @@ void fby_window_pong(struct fby_window *self, int64_t now_ns, int peer,
 
 void fby_window_heard(struct fby_window *self, int64_t now_ns, int peer)
 {
-    (void)fby_w_enter_peer(self, now_ns, peer);
+    (void)fby_w_peer_message(self, now_ns, peer);
 }
 
 void fby_window_opened(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p == NULL) {
         return;
     }
@@ -146,51 +146,51 @@ static void fail_when_all_aside(struct fby_window *w, int peer, int code)
             return;
         }
     }
-    uint64_t at = w->cursor + fby_window_ready(w);
+    uint64_t position = w->cursor + fby_window_ready(w);
     fby_w_fail(w,
         &(struct fby_window_failure){
             .cause = FBY_CAUSE_ASIDE,
             .code  = code,
             .peer  = peer,
             .other = FBY_NO_PEER,
-            .epoch = w->started ? at / w->plan.steps_per_epoch : 0,
-            .step  = w->started ? at % w->plan.steps_per_epoch : 0,
+            .epoch = w->started ? position / w->plan.steps_per_epoch : 0,
+            .step  = w->started ? position % w->plan.steps_per_epoch : 0,
         },
-        at);
+        position);
 }
 
 void fby_window_set_aside(
     struct fby_window *self, int64_t now_ns, int peer, int code)
 {
-    fby_w_enter(self, now_ns);
-    struct peer *p = fby_w_peer(self, peer);
+    fby_w_set_now(self, now_ns);
+    struct window_peer *p = fby_w_peer(self, peer);
     if (p == NULL || p->state == PEER_ASIDE) {
         return;
     }
     self->counters.set_aside++;
     if (fby_w_is_connected(p)) {
-        fby_w_part(self, p, PEER_ASIDE);
+        fby_w_bye(self, p, PEER_ASIDE);
     } else {
-        fby_w_cut(self, p, PEER_ASIDE);
+        fby_w_disconnect(self, p, PEER_ASIDE);
     }
     fail_when_all_aside(self, peer, code);
 }
 
 void fby_window_leave(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p == NULL) {
         return;
     }
     p->leaving = true;
-    if (p->state != PEER_GREETING) { /* else its requests are still counted */
+    if (p->state != PEER_GREETING) { /* else WELCOME changes the state */
         fby_w_peer_state(self, p, PEER_LEAVING);
     }
 }
 
 void fby_window_proto(struct fby_window *self, int64_t now_ns, int peer)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p != NULL) {
         self->counters.breaches++;
         fby_w_back_off(self, p);
@@ -200,7 +200,7 @@ void fby_window_proto(struct fby_window *self, int64_t now_ns, int peer)
 void fby_window_send_content(
     struct fby_window *self, int64_t now_ns, int peer, struct fby_request_id id)
 {
-    struct peer *p = fby_w_enter_peer(self, now_ns, peer);
+    struct window_peer *p = fby_w_peer_message(self, now_ns, peer);
     if (p == NULL) {
         return;
     }
@@ -214,6 +214,6 @@ void fby_window_send_content(
     }
     p->opened = false;
     if (p->state == PEER_READY) {
-        go_on(self, p);
+        resume_session(self, p);
     }
 }

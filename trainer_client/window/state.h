@@ -1,20 +1,20 @@
-/* state.h - the window from inside; only its own files include it.
+/* state.h - the internal state of the window, for the files of this folder.
  *
- * Steps of the stream have one number each: epoch * steps_per_epoch + step,
- * `at`. The window spans [cursor, reserved). Each of its steps has a place, and
- * in the place one or two slots: the answer asked for, and a hedge's. A slot
- * holds one request and what came of it. Peers know only how much they owe;
- * what they owe is found in the slots, which are few.
+ * A step of the stream has one number, its `position`: epoch * steps_per_epoch
+ * + step. The window covers the positions [cursor, reserved). Each of them has
+ * a window_step, with one or two slots: for the main answer, and for a hedge's.
+ * A slot holds one request and the state of its answer. A peer has only the
+ * number and bytes of its open requests; search the few slots for the rest.
  *
- * Files: window.c          create, consumer, clock, what it can tell
- *        peers.c    the life of a peer
- *        messages.c what a peer says of itself
- *        timers.c   what is due at a peer
+ * Files: window.c   create, consumer, clock, counters
+ *        peers.c    states of a peer, from add to GONE
+ *        messages.c messages about a peer and its session
+ *        timers.c   timers of the peers
  *        answers.c  messages that answer a request
  *        drop.c     requests given up, answers complete
- *        choose.c   which peer, how fast, when late
- *        ask.c      asking, asking again, hedging; the tick's work
- *        audit.c    second answers, asked for to be compared */
+ *        choose.c   choice of a peer, its speed, limits of hedges
+ *        ask.c      requests, repeated requests, hedges; the tick's work
+ *        audit.c    second answers, requested to be compared */
 #ifndef FBY_CLIENT_WINDOW_STATE_H
 #define FBY_CLIENT_WINDOW_STATE_H
 
@@ -24,127 +24,127 @@
 #include "trainer_client/window/window.h"
 
 enum {
-    KINDS        = 2,  /* of batches: whole, and shorter */
-    KNOWN_TIMES  = 64, /* last answers of a kind, for their p95 */
-    ENOUGH_TIMES = 20,
-    SPANS        = 10, /* parts of the time over which hedges are rationed */
-    LOSERS       = 64  /* slower answers of hedges that are remembered */
+    BATCH_KINDS  = 2,  /* full batches, and shorter ones */
+    KNOWN_TIMES  = 64, /* latest answers of a kind, for their p95 */
+    ENOUGH_TIMES = 20, /* fewer answers give no good p95 */
+    HEDGE_BINS   = 10, /* parts of times.hedge_period */
+    MAX_LOSERS   = 64  /* slower answers of hedges that are remembered */
 };
 
 enum slot_state {
-    SLOT_FREE,     /* nobody's */
-    SLOT_RESERVED, /* a step's, nothing asked */
+    SLOT_FREE,     /* unused */
+    SLOT_RESERVED, /* belongs to a step; no request sent */
     SLOT_ASKED,    /* request sent */
-    SLOT_FILLING,  /* HEADER is here */
-    SLOT_ENDED,    /* END is here; chunks are being decoded */
+    SLOT_FILLING,  /* HEADER received */
+    SLOT_ENDED,    /* END received; chunks are being decoded */
     SLOT_READY,    /* complete */
     SLOT_HELD,     /* taken by the consumer */
     SLOT_SPENT     /* given up; chunks are still being decoded */
 };
 
-struct slot {
+struct window_slot {
     enum slot_state       state;
     struct fby_request_id id;
-    uint64_t              at; /* its step */
+    uint64_t              position;
     int                   peer;
-    uint64_t              bytes;    /* raw, of the batch */
-    uint64_t              sent;     /* number of the last PING before it */
-    int64_t               asked_ns; /* when */
-    bool                  hedged;   /* a second request was sent for it */
+    uint64_t              bytes;     /* raw bytes of the batch */
+    uint64_t              last_ping; /* number of the last PING before it */
+    int64_t               asked_ns;  /* time of the request */
+    bool                  hedged;    /* a second request was sent */
     uint32_t              n_chunks;
     uint32_t              n_taken;
     uint32_t              n_decoded;
-    uint32_t              decoding; /* with the shell, of any id */
+    uint32_t              decoding; /* chunks being decoded, for any id */
     uint64_t             *taken;    /* bit per chunk */
     struct fby_sum        content;  /* from END on */
 };
 
-struct place {
-    int       main;    /* slot */
-    int       hedge;   /* slot or FBY_NO_SLOT */
-    int       avoid;   /* peer whose answer was bad, or FBY_NO_PEER */
-    int       corrupt; /* bad answers so far */
-    int       refuser; /* the last peer that cannot, or FBY_NO_PEER */
-    int       code;    /* why */
-    bool      again;   /* the next request repeats one that was lost */
-    bool      audited; /* its audit was begun, or skipped */
-    uint64_t *refused; /* bit per peer that cannot */
+struct window_step {
+    int       main;         /* slot */
+    int       hedge;        /* slot or FBY_NO_SLOT */
+    int       avoid;        /* peer whose answer was bad, or FBY_NO_PEER */
+    int       corrupt;      /* bad answers so far */
+    int       last_refuser; /* last peer with CANNOT, or FBY_NO_PEER */
+    int       code;         /* of that CANNOT */
+    bool      repeat;       /* the next request repeats one that was lost */
+    bool      audited;      /* the audit was requested, or skipped */
+    uint64_t *refused;      /* bit per peer with CANNOT */
 };
 
 enum peer_state {
-    PEER_FREE,     /* no peer */
+    PEER_FREE,     /* unused number */
     PEER_IDLE,     /* known, not connected */
     PEER_GREETING, /* HELLO sent */
-    PEER_OPENING,  /* welcome; OPEN sent */
-    PEER_READY,    /* may be asked */
-    PEER_LEAVING,  /* finishes what it has */
-    PEER_BACKOFF,  /* cut off or full; waits until it is tried again */
-    PEER_ASIDE     /* serves other bytes */
+    PEER_OPENING,  /* WELCOME received, OPEN sent */
+    PEER_READY,    /* accepts requests */
+    PEER_LEAVING,  /* answers its open requests, accepts no new ones */
+    PEER_BACKOFF,  /* unreachable or full; waits for the next attempt */
+    PEER_ASIDE     /* serves other bytes; not used again */
 };
 
-struct peer {
+struct window_peer {
     enum peer_state        state;
     struct fby_instance_id instance;
     uint64_t               key;
-    bool                   unlisted; /* the server's list lacks it */
+    bool                   unlisted; /* no longer in the server's list */
     bool                   leaving;
     bool                   opened; /* this instance has the pinned data */
     bool                   suspect;
     uint64_t               route;    /* nonce of the last HELLO */
     uint64_t               received; /* bytes on this route */
-    uint64_t               credited; /* of them, reported */
+    uint64_t               credited; /* bytes reported with CREDIT */
     uint64_t               send_window;
-    int64_t                uncredited_ns; /* since when bytes wait; 0: none */
+    int64_t                uncredited_ns; /* oldest unreported byte; 0: none */
     int64_t                greeted_ns;    /* first HELLO of this greeting */
     int64_t                hello_ns;      /* last HELLO */
     int64_t                ping_ns;       /* last PING */
-    uint64_t               ping;          /* its number */
+    uint64_t               ping;          /* number of the last PING */
     int64_t                probe_ns;      /* PING to a late peer; 0: none */
-    int64_t                heard_ns;
-    int64_t                used_ns;  /* last had an open request */
-    int64_t                busy_ns;  /* until then */
-    int64_t                retry_ns; /* end of BACKOFF */
-    int64_t                backoff;  /* last wait, before jitter */
-    int64_t                since_ns; /* works on its next answer */
-    int64_t                done_ns;  /* pace was last measured */
-    double                 pace;     /* ns a byte; 0: not known */
-    uint32_t               n_open;   /* requests it owes */
-    uint64_t               owed;     /* their bytes */
+    int64_t                heard_ns;      /* last message */
+    int64_t                used_ns;       /* last open request */
+    int64_t                busy_until_ns; /* no requests before this time */
+    int64_t                retry_ns;      /* end of BACKOFF */
+    int64_t                backoff;       /* last wait, without jitter */
+    int64_t                service_since_ns; /* start of its current answer */
+    int64_t                measured_ns;      /* last update of `pace` */
+    double                 pace;             /* ns per byte; 0: unknown */
+    uint32_t               n_open;           /* open requests */
+    uint64_t               owed;             /* their bytes */
 };
 
-struct times { /* of the last answers of one kind */
+struct answer_times { /* times of the latest answers of one kind, ns */
     int64_t  last[KNOWN_TIMES];
-    uint32_t n;   /* all so far */
-    int64_t  p95; /* 0: none is known */
+    uint32_t n;   /* answers so far; see note_time */
+    int64_t  p95; /* 0: unknown */
 };
 
-struct span {
-    int64_t  number; /* time / length of a span */
+struct hedge_bin {   /* counts in one part of times.hedge_period */
+    int64_t  number; /* time / length of a bin */
     uint32_t requests;
     uint32_t hedges;
 };
 
-struct loser {                /* the slower answer of a hedge, dropped */
-    struct fby_request_id id; /* 0: none yet */
+struct hedge_loser {          /* the slower answer of a hedge, dropped */
+    struct fby_request_id id; /* 0: unused */
     int                   peer;
     int                   winner_peer;
-    uint64_t              at;
-    struct fby_sum        content; /* of the winner */
+    uint64_t              position;
+    struct fby_sum        content; /* of the faster answer */
 };
 
-struct audit { /* a second answer to a step, to be compared and dropped */
-    struct fby_request_id id;   /* 0: no audit */
-    int                   peer; /* or FBY_NO_PEER: gone since its END */
-    uint64_t              at;
+struct audit { /* a second answer to a step, compared and dropped */
+    struct fby_request_id id;   /* 0: unused */
+    int                   peer; /* FBY_NO_PEER: removed since its END */
+    uint64_t              position;
     uint64_t              bytes;
-    uint64_t              sent; /* as of a slot */
+    uint64_t              last_ping; /* as in window_slot */
     int64_t               asked_ns;
-    bool                  begun;     /* HEADER is here */
-    bool                  ended;     /* the second answer is known */
-    bool                  main;      /* the one that is delivered is */
-    int                   main_peer; /* or FBY_NO_PEER: gone since */
-    struct fby_sum        content;   /* of the one known */
-    uint32_t              n_chunks;  /* from HEADER on */
+    bool                  has_header;
+    bool                  ended;      /* the second answer is known */
+    bool                  main_known; /* the delivered answer is known */
+    int                   main_peer;  /* FBY_NO_PEER: removed since */
+    struct fby_sum        content;    /* of the answer that is known */
+    uint32_t              n_chunks;   /* from HEADER on */
     uint32_t              n_taken;
     uint64_t             *taken; /* bit per chunk */
 };
@@ -157,37 +157,37 @@ struct fby_window {
     bool                       started;
     bool                       stopped;
 
-    struct slot  *slots; /* max_batches + 1 */
-    int           n_slots;
-    struct place *places;  /* max_batches; a step's is at % max_batches */
-    struct peer  *peers;   /* max_peers */
-    int           n_peers; /* so many numbers were ever in use */
-    uint64_t     *bits;    /* memory of all bit sets */
+    struct window_slot *slots; /* max_batches + 1 */
+    int                 n_slots;
+    struct window_step *steps;   /* max_batches, by position % max_batches */
+    struct window_peer *peers;   /* max_peers */
+    int                 n_peers; /* highest number ever used, plus 1 */
+    uint64_t           *bits;    /* memory of all bit sets */
 
-    uint32_t n_used;     /* slots that are not free */
-    uint64_t used_bytes; /* theirs */
-    uint64_t cursor;     /* next step to take */
-    uint64_t reserved;   /* first step without a place */
-    uint64_t fail_at;    /* steps from here on are not delivered */
-    uint64_t newest;     /* last request id */
-    uint64_t pings;      /* number of the last PING, to any peer */
-    uint64_t random;
+    uint32_t n_used;       /* slots that are not free */
+    uint64_t used_bytes;   /* raw bytes in those slots */
+    uint64_t cursor;       /* next position to take */
+    uint64_t reserved;     /* first position without a slot */
+    uint64_t fail_at;      /* positions from here on are not delivered */
+    uint64_t newest_id;    /* last request id */
+    uint64_t pings;        /* number of the last PING to any peer */
+    uint64_t random_state; /* of splitmix64 */
 
-    int64_t now;         /* without the time that the loop slept */
-    int64_t slept;       /* that time, in all */
-    int64_t told;        /* deadline last given out, in the shell's time */
-    int64_t clock;       /* last `now_ns`, in the shell's time */
-    int64_t unserved_ns; /* since when nobody can be asked */
+    int64_t now;           /* the caller's time less `slept` */
+    int64_t slept;         /* total time that the caller slept */
+    int64_t last_deadline; /* last result of deadline, the caller's time */
+    int64_t last_now;      /* last `now_ns`, the caller's time */
+    int64_t unserved_ns;   /* since when no peer is usable */
 
-    bool         wanting; /* the consumer waits */
-    int64_t      taken_ns;
-    int64_t      interval; /* between a take and the next wish; 0: unknown */
-    double       pace;     /* of all peers, ns a byte */
-    struct times answers[KINDS];
-    struct span  spans[SPANS];
-    struct loser losers[LOSERS];
-    uint32_t     next_loser; /* where the next one is kept, % LOSERS */
-    struct audit audits[FBY_AUDITS];
+    bool                consumer_waiting;
+    int64_t             taken_ns;      /* last take */
+    int64_t             take_interval; /* mean, take to next call; 0: unknown */
+    double              pace;          /* of all peers, ns per byte */
+    struct answer_times answer_times[BATCH_KINDS];
+    struct hedge_bin    hedge_bins[HEDGE_BINS];
+    struct hedge_loser  losers[MAX_LOSERS];
+    uint32_t            next_loser; /* index of the next one, % MAX_LOSERS */
+    struct audit        audits[FBY_AUDITS];
 
     struct fby_action *actions; /* ring */
     uint32_t           n_actions;
@@ -195,34 +195,43 @@ struct fby_window {
     uint32_t           max_actions;
 };
 
-/* window.c */
-void               fby_w_enter(struct fby_window *w, int64_t now_ns);
-uint64_t           fby_w_random(struct fby_window *w);
-struct fby_action *fby_w_act(
+/* ---- window.c ------------------------------------------------------------ */
+
+/* Begin an event: set w->now from the caller's time. */
+void fby_w_set_now(struct fby_window *w, int64_t now_ns);
+/* The next number of the window's own sequence (splitmix64). */
+uint64_t fby_w_random(struct fby_window *w);
+/* Append an action for `peer` and return it, to fill in its members. */
+struct fby_action *fby_w_action(
     struct fby_window *w, enum fby_action_kind kind, int peer);
+/* Fail the stream from position `fail_at` on, unless it fails earlier. */
 void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
     uint64_t fail_at);
+/* Change the state of a slot, and count the slots and bytes in use. */
 void fby_w_slot_state(
-    struct fby_window *w, struct slot *slot, enum slot_state state);
+    struct fby_window *w, struct window_slot *slot, enum slot_state state);
+/* A request id that was never used. */
 struct fby_request_id fby_w_new_id(struct fby_window *w);
 
-static inline struct place *fby_w_place(const struct fby_window *w, uint64_t at)
+static inline struct window_step *fby_w_step(
+    const struct fby_window *w, uint64_t position)
 {
-    return &w->places[at % w->config.max_batches];
+    return &w->steps[position % w->config.max_batches];
 }
 
-static inline struct slot *fby_w_slot(const struct fby_window *w, int slot)
+static inline struct window_slot *fby_w_slot(
+    const struct fby_window *w, int slot)
 {
     return &w->slots[slot];
 }
 
-/* A request is out and its END has not come. */
-static inline bool fby_w_is_open(const struct slot *slot)
+/* The request was sent and its END has not arrived. */
+static inline bool fby_w_is_open(const struct window_slot *slot)
 {
     return slot->state == SLOT_ASKED || slot->state == SLOT_FILLING;
 }
 
-/* The last batch was taken. */
+/* The last batch of the stream was taken. */
 static inline bool fby_w_is_over(const struct fby_window *w)
 {
     return w->started && w->cursor >= w->plan.total;
@@ -238,7 +247,7 @@ static inline void fby_w_set_bit(uint64_t *bits, uint32_t i)
     bits[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-/* No chunk is taken. */
+/* Mark all chunks as not taken. */
 static inline void fby_w_clear_chunks(
     const struct fby_window *w, uint64_t *taken)
 {
@@ -246,128 +255,178 @@ static inline void fby_w_clear_chunks(
     memset(taken, 0, words * sizeof(*taken));
 }
 
-/* peers.c */
-struct peer      *fby_w_peer(struct fby_window *w, int peer); /* NULL: none */
-bool              fby_w_is_connected(const struct peer *peer);
-void              fby_w_heard(struct fby_window *w, struct peer *peer);
-void              fby_w_ping(struct fby_window *w, struct peer *peer);
-void              fby_w_connect(struct fby_window *w, struct peer *peer);
+/* ---- peers.c ------------------------------------------------------------- */
+
+/* The peer with this number, or NULL. */
+struct window_peer *fby_w_peer(struct fby_window *w, int peer);
+/* Whether the peer has a socket: from CONNECT to CLOSE. */
+bool fby_w_is_connected(const struct window_peer *peer);
+/* Note a sign of life. */
+void fby_w_heard(struct fby_window *w, struct window_peer *peer);
+/* Send PING. */
+void fby_w_ping(struct fby_window *w, struct window_peer *peer);
+/* CONNECT and greet. */
+void fby_w_connect(struct fby_window *w, struct window_peer *peer);
+
 static inline int fby_w_peer_number(
-    const struct fby_window *w, const struct peer *peer)
+    const struct fby_window *w, const struct window_peer *peer)
 {
     return (int)(peer - w->peers);
 }
 
-/* The peer an event is about, heard from; NULL, and the event is to be ignored,
- * unless it is connected. */
-struct peer *fby_w_enter_peer(struct fby_window *w, int64_t now_ns, int peer);
-struct peer *fby_w_find_instance(
+/* Begin an event with a message of `peer`: set the time and note a sign of
+ * life. NULL when the peer is not connected: then ignore the message. */
+struct window_peer *fby_w_peer_message(
+    struct fby_window *w, int64_t now_ns, int peer);
+/* The peer of this instance, or NULL. */
+struct window_peer *fby_w_find_instance(
     struct fby_window *w, struct fby_instance_id instance);
-void fby_w_peer_state(
-    const struct fby_window *w, struct peer *peer, enum peer_state state);
-void fby_w_say(
-    struct fby_window *w, enum fby_action_kind kind, const struct peer *peer);
-void fby_w_say_hello(struct fby_window *w, struct peer *peer);
-/* The first HELLO of a greeting. */
-void fby_w_greet(struct fby_window *w, struct peer *peer);
-/* Its number is free. */
-void fby_w_forget(struct fby_window *w, struct peer *peer);
-/* CLOSE; what it owed is asked for elsewhere. */
-void fby_w_cut(struct fby_window *w, struct peer *peer, enum peer_state next);
-/* The same with BYE: over for good, in order. */
-void fby_w_part(struct fby_window *w, struct peer *peer, enum peer_state next);
-/* Cut, then wait, each time twice as long. */
-void fby_w_back_off(struct fby_window *w, struct peer *peer);
-/* The same, and UNREACHABLE. */
-void fby_w_give_up(struct fby_window *w, struct peer *peer);
+/* Change the state of a peer, and log it. */
+void fby_w_peer_state(const struct fby_window *w, struct window_peer *peer,
+    enum peer_state state);
+/* Append an action that has no further members. */
+void fby_w_peer_action(struct fby_window *w, enum fby_action_kind kind,
+    const struct window_peer *peer);
+/* Send HELLO with a new route. */
+void fby_w_hello(struct fby_window *w, struct window_peer *peer);
+/* Enter GREETING and send the first HELLO. */
+void fby_w_greet(struct fby_window *w, struct window_peer *peer);
+/* GONE: the number becomes free. */
+void fby_w_remove_peer(struct fby_window *w, struct window_peer *peer);
+/* CLOSE, enter state `next` and drop the peer's requests. */
+void fby_w_disconnect(
+    struct fby_window *w, struct window_peer *peer, enum peer_state next);
+/* The same after BYE, which ends the session. */
+void fby_w_bye(
+    struct fby_window *w, struct window_peer *peer, enum peer_state next);
+/* Disconnect and wait; the wait doubles each time. */
+void fby_w_back_off(struct fby_window *w, struct window_peer *peer);
+/* UNREACHABLE, then back off. */
+void fby_w_unreachable(struct fby_window *w, struct window_peer *peer);
 
-/* timers.c */
-void    fby_w_peers_tick(struct fby_window *w);
+/* ---- timers.c ------------------------------------------------------------ */
+
+/* Run the timers of all peers that are due. */
+void fby_w_peers_tick(struct fby_window *w);
+/* When the next of them is due. */
 int64_t fby_w_peers_deadline(const struct fby_window *w);
 
-/* drop.c */
-/* Give up a request: its place waits for another one, or goes on with the
- * hedge. `tell` sends CANCEL. */
-void fby_w_drop(struct fby_window *w, struct slot *slot, bool tell);
-/* Drop all open requests of a peer that `open` does not name. */
-void fby_w_drop_unnamed(struct fby_window *w, struct peer *peer,
-    uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
-void fby_w_drop_all(struct fby_window *w, struct peer *peer);
-void fby_w_settle(struct fby_window *w, struct slot *slot);
-/* CANCEL to a connected peer, if it has a route. */
+/* ---- drop.c -------------------------------------------------------------- */
+
+/* Give up a request. The step continues with its hedge, or waits for another
+ * request. `tell` sends CANCEL. */
+void fby_w_drop(struct fby_window *w, struct window_slot *slot, bool tell);
+/* Drop the requests of a peer that were sent before PING number `before_ping`
+ * and are missing from `open`. */
+void fby_w_drop_unnamed(struct fby_window *w, struct window_peer *peer,
+    uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
+/* Drop all requests of a peer. */
+void fby_w_drop_all(struct fby_window *w, struct window_peer *peer);
+/* Free a slot that no step needs, once none of its chunks is being decoded. */
+void fby_w_release_slot(struct fby_window *w, struct window_slot *slot);
+/* Send CANCEL to a connected peer that has a route. */
 void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id);
-/* The peer no longer owes an answer of so many bytes. */
-void fby_w_disown(struct fby_window *w, int peer, uint64_t bytes);
-bool fby_w_names(
+/* Count an answer of `bytes` as no longer open at the peer. */
+void fby_w_answer_done(struct fby_window *w, int peer, uint64_t bytes);
+/* Whether `id` is one of `open`. */
+bool fby_w_has_id(
     const struct fby_request_id *open, size_t n_open, struct fby_request_id id);
-/* Two answers to one step differ: the stream fails. */
-struct difference { /* what the failure says of them */
-    uint64_t              at;
+
+struct difference { /* two different answers to one step */
+    uint64_t              position;
     int                   peer;
     int                   other;
     struct fby_request_id id;
 };
-void fby_w_differ(struct fby_window *w, const struct difference *difference);
-/* A chunk or END of it is bad: asked for again, and failed in the end. */
-void fby_w_corrupt(struct fby_window *w, struct slot *slot);
-/* END is here and all is decoded: it is to be delivered. */
-void fby_w_complete(struct fby_window *w, struct slot *slot);
-/* NULL: not the slower answer of a hedge. */
-const struct loser *fby_w_loser(
+/* Fail the stream because of a difference. */
+void fby_w_fail_different(
+    struct fby_window *w, const struct difference *difference);
+/* A chunk or the END is bad: drop the request, to be repeated, and fail the
+ * stream after FBY_CORRUPT_MAX of them. */
+void fby_w_answer_corrupt(struct fby_window *w, struct window_slot *slot);
+/* END is received and all chunks are decoded: the slot becomes ready. */
+void fby_w_answer_complete(struct fby_window *w, struct window_slot *slot);
+/* The slower answer of a hedge with this id, or NULL. */
+const struct hedge_loser *fby_w_loser(
     const struct fby_window *w, struct fby_request_id id);
-void fby_w_compare_loser(struct fby_window *w, const struct loser *loser,
+/* Compare its content with the faster answer; fail if they differ. */
+void fby_w_compare_loser(struct fby_window *w, const struct hedge_loser *loser,
     const struct fby_sum *content);
-/* The number will name another peer. */
+/* Forget a peer's number, which another peer will get. */
 void fby_w_losers_forget(struct fby_window *w, int peer);
 
-/* choose.c */
+/* ---- choose.c ------------------------------------------------------------ */
+
 enum choose_among { AMONG_READY, AMONG_REACHABLE };
-int  fby_w_choose(struct fby_window *w, const struct slot *slot, int except,
-     enum choose_among among);
-bool fby_w_all_refused(struct fby_window *w, const struct place *place);
-void fby_w_measure(struct fby_window *w, const struct slot *slot);
+/* The best peer for a slot's request, other than `except`; or FBY_NO_PEER. */
+int fby_w_choose(struct fby_window *w, const struct window_slot *slot,
+    int except, enum choose_among among);
+/* Whether every usable peer answered CANNOT to the step. */
+bool fby_w_all_refused(struct fby_window *w, const struct window_step *step);
+/* END of a slot: measure the answer time and the pace. */
+void fby_w_measure(struct fby_window *w, const struct window_slot *slot);
+/* END of any answer: measure the pace of the peer, and of all. */
 void fby_w_measure_pace(
     struct fby_window *w, int peer, uint64_t bytes, int64_t asked_ns);
-void    fby_w_measure_slow(struct fby_window *w, struct peer *peer);
+/* A peer whose answer was given up: it is at least as slow as it was so far. */
+void fby_w_measure_slow(struct fby_window *w, struct window_peer *peer);
+/* The age at which a request for `bytes` is late enough for a hedge, ns. */
 int64_t fby_w_hedge_after(const struct fby_window *w, uint64_t bytes);
-bool    fby_w_may_hedge(struct fby_window *w);
-void    fby_w_count_request(struct fby_window *w, bool hedge);
-void    fby_w_wish(struct fby_window *w);
-void    fby_w_took(struct fby_window *w);
-bool    fby_w_in_demand(const struct fby_window *w, uint32_t ready);
+/* Whether the limit allows one more hedge: 2, or 1 in 20 requests. */
+bool fby_w_may_hedge(struct fby_window *w);
+/* Count a request for that limit. */
+void fby_w_count_request(struct fby_window *w, bool hedge);
+/* The consumer asks for a batch. */
+void fby_w_consumer_waits(struct fby_window *w);
+/* The consumer got a batch. */
+void fby_w_consumer_took(struct fby_window *w);
+/* Whether the consumer will take `ready` batches sooner than a peer makes one
+ * more. */
+bool fby_w_in_demand(const struct fby_window *w, uint32_t ready);
 
-/* ask.c */
-void    fby_w_ask_tick(struct fby_window *w);
+/* ---- ask.c --------------------------------------------------------------- */
+
+/* Send the requests and hedges that are possible and due. */
+void fby_w_ask_tick(struct fby_window *w);
+/* When to look again, if no event comes earlier. */
 int64_t fby_w_ask_deadline(const struct fby_window *w);
-/* A step of the window waits for somebody to be asked. */
+/* Whether a step of the window waits for a peer to send its request to. */
 bool fby_w_lacks_request(const struct fby_window *w);
-/* A REQUEST of its own id, of which the peer owes the answer from now on. */
+/* Append a REQUEST with a new id, and count it as open at the peer. */
 struct fby_action *fby_w_request(
-    struct fby_window *w, int peer, uint64_t at, uint64_t bytes);
+    struct fby_window *w, int peer, uint64_t position, uint64_t bytes);
 
-/* audit.c */
-/* The slot's request was sent: ask another peer too, if an audit is due. */
-void fby_w_audit_begin(struct fby_window *w, const struct slot *slot);
-/* The slot's answer will be delivered. */
-void fby_w_audit_main(struct fby_window *w, const struct slot *slot);
-/* The messages of an audit's answer; FBY_BREACH is left to the caller. */
+/* ---- audit.c ------------------------------------------------------------- */
+
+/* The slot's request was sent: request an audit too, if one is due. */
+void fby_w_audit_begin(struct fby_window *w, const struct window_slot *slot);
+/* The slot's answer will be delivered: compare it with that of an audit. */
+void fby_w_audit_delivered(
+    struct fby_window *w, const struct window_slot *slot);
+/* HEADER of an audit's answer. On FBY_BREACH the caller closes the peer. */
 enum fby_verdict fby_w_audit_header(
     struct fby_window *w, struct fby_request_id id, uint32_t n_chunks);
+/* A chunk of it; likewise. */
 enum fby_verdict fby_w_audit_chunk(
     struct fby_window *w, struct fby_request_id id, uint32_t chunk);
+/* END of it; likewise. */
 enum fby_verdict fby_w_audit_end(
     struct fby_window *w, const struct fby_window_end *end);
-/* NULL: no audit's id. */
+/* The audit with this id, or NULL. */
 const struct audit *fby_w_audit(
     const struct fby_window *w, struct fby_request_id id);
-/* It is not going to be answered. False: it was already. */
+/* The audit will not be answered. False: it was answered already. */
 bool fby_w_audit_skip(struct fby_window *w, struct fby_request_id id);
-/* The same of all of a peer's, as fby_w_drop_unnamed. */
-void    fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
-       uint64_t sent_before, const struct fby_request_id *open, size_t n_open);
-void    fby_w_audits_forget(struct fby_window *w, int peer);
-bool    fby_w_audits_open(const struct fby_window *w);
-void    fby_w_audits_tick(struct fby_window *w);
+/* Skip audits as fby_w_drop_unnamed drops requests. */
+void fby_w_audits_drop_unnamed(struct fby_window *w, int peer,
+    uint64_t before_ping, const struct fby_request_id *open, size_t n_open);
+/* Forget a peer's number, which another peer will get. */
+void fby_w_audits_forget(struct fby_window *w, int peer);
+/* Whether an audit is open. */
+bool fby_w_audits_open(const struct fby_window *w);
+/* At the stream's end, skip the audits that are late. */
+void fby_w_audits_tick(struct fby_window *w);
+/* When the next of them is late. */
 int64_t fby_w_audits_deadline(const struct fby_window *w);
 
 #define FBY_W_NEVER INT64_MAX

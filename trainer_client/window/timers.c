@@ -1,27 +1,28 @@
-/* timers.c - what is due at a peer, and when something will be.
+/* timers.c - the timers of the peers.
  *
- * Each rule stands twice, side by side: what a tick does, and the deadline at
- * which it will be done. */
+ * Each rule appears twice and must agree: in the tick that applies it, and in
+ * the deadline at which it will apply. */
 #include "trainer_client/window/state.h"
 
-static void send_credit(struct fby_window *w, struct peer *peer)
+static void send_credit(struct fby_window *w, struct window_peer *peer)
 {
     peer->credited      = peer->received;
     peer->uncredited_ns = 0;
     struct fby_action *action =
-        fby_w_act(w, FBY_DO_CREDIT, fby_w_peer_number(w, peer));
+        fby_w_action(w, FBY_DO_CREDIT, fby_w_peer_number(w, peer));
     action->number = peer->received;
     action->route  = peer->route;
 }
 
-static bool owes_credit(const struct fby_window *w, const struct peer *peer)
+static bool owes_credit(
+    const struct fby_window *w, const struct window_peer *peer)
 {
     return peer->uncredited_ns != 0 &&
            (peer->received - peer->credited >= peer->send_window / 8 ||
                w->now >= peer->uncredited_ns + w->config.times.credit);
 }
 
-static void tick_talking(struct fby_window *w, struct peer *peer)
+static void tick_session(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
 
@@ -39,41 +40,41 @@ static void tick_talking(struct fby_window *w, struct peer *peer)
     if (peer->n_open > 0) {
         peer->used_ns = w->now;
     } else if (peer->state == PEER_LEAVING) {
-        fby_w_part(w, peer, PEER_IDLE);
-        fby_w_forget(w, peer);
+        fby_w_bye(w, peer, PEER_IDLE);
+        fby_w_remove_peer(w, peer);
     } else if (peer->state == PEER_READY && w->started &&
                w->now >= peer->used_ns + t->idle) {
-        fby_w_part(w, peer, PEER_IDLE);
+        fby_w_bye(w, peer, PEER_IDLE);
     }
 }
 
-static void tick_greeting(struct fby_window *w, struct peer *peer)
+static void tick_greeting(struct fby_window *w, struct window_peer *peer)
 {
     if (w->now >= peer->hello_ns + w->config.times.ping) {
-        fby_w_say_hello(w, peer);
+        fby_w_hello(w, peer);
     }
 }
 
-static void tick_peer(struct fby_window *w, struct peer *peer)
+static void tick_peer(struct fby_window *w, struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
 
     if (fby_w_is_connected(peer) && w->now >= peer->heard_ns + t->reach) {
-        fby_w_give_up(w, peer);
+        fby_w_unreachable(w, peer);
     } else if (peer->state == PEER_GREETING) {
         if (w->now >= peer->greeted_ns + t->reach) {
-            fby_w_give_up(w, peer);
+            fby_w_unreachable(w, peer);
         } else {
             tick_greeting(w, peer);
         }
     } else if (fby_w_is_connected(peer)) {
-        tick_talking(w, peer);
+        tick_session(w, peer);
     } else if (peer->state == PEER_BACKOFF && w->now >= peer->retry_ns) {
         fby_w_peer_state(w, peer, PEER_IDLE);
     }
 }
 
-/* Before start everybody is asked what the data is. */
+/* Before start, connect peers to learn what the data is. */
 static void connect_some(struct fby_window *w)
 {
     uint32_t connected = 0;
@@ -88,7 +89,8 @@ static void connect_some(struct fby_window *w)
     }
 }
 
-/* With all steps of the window asked for, workers may well be idle or gone. */
+/* No warning while all steps of the window are requested: then workers may be
+ * idle or gone without harm. */
 static void warn_when_unserved(struct fby_window *w)
 {
     bool needed = !w->started || fby_w_lacks_request(w);
@@ -96,7 +98,7 @@ static void warn_when_unserved(struct fby_window *w)
         w->unserved_ns = w->now;
     } else if (w->now >= w->unserved_ns + w->config.times.warn) {
         w->unserved_ns = w->now;
-        fby_w_act(w, FBY_DO_NO_WORKERS, FBY_NO_PEER);
+        fby_w_action(w, FBY_DO_NO_WORKERS, FBY_NO_PEER);
     }
 }
 
@@ -116,8 +118,8 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t talking_deadline(
-    const struct fby_window *w, const struct peer *peer)
+static int64_t session_deadline(
+    const struct fby_window *w, const struct window_peer *peer)
 {
     const struct fby_window_times *t   = &w->config.times;
     int64_t                        due = peer->ping_ns + t->ping;
@@ -135,7 +137,7 @@ static int64_t talking_deadline(
 }
 
 static int64_t peer_deadline(
-    const struct fby_window *w, const struct peer *peer)
+    const struct fby_window *w, const struct window_peer *peer)
 {
     const struct fby_window_times *t = &w->config.times;
 
@@ -150,7 +152,7 @@ static int64_t peer_deadline(
         due = earlier(due, peer->greeted_ns + t->reach);
         return earlier(due, peer->hello_ns + t->ping);
     }
-    return earlier(due, talking_deadline(w, peer));
+    return earlier(due, session_deadline(w, peer));
 }
 
 int64_t fby_w_peers_deadline(const struct fby_window *w)

@@ -15,19 +15,19 @@ struct fby_window_config fby_window_defaults(void)
         .open_peers = 16,
         .times =
             {
-                .ping        = FBY_NS_PER_S,
-                .reach       = 3 * FBY_NS_PER_S,
-                .backoff     = FBY_NS_PER_S,
-                .backoff_max = 30 * FBY_NS_PER_S,
-                .idle        = 60 * FBY_NS_PER_S,
-                .hedge_min   = 20 * FBY_NS_PER_MS,
-                .hedge_first = FBY_NS_PER_S,
-                .hedge_span  = 10 * FBY_NS_PER_S,
-                .suspect     = 100 * FBY_NS_PER_MS,
-                .late_loop   = 500 * FBY_NS_PER_MS,
-                .credit      = 5 * FBY_NS_PER_MS,
-                .busy_min    = 5 * FBY_NS_PER_MS,
-                .warn        = 5 * FBY_NS_PER_S,
+                .ping         = FBY_NS_PER_S,
+                .reach        = 3 * FBY_NS_PER_S,
+                .backoff      = FBY_NS_PER_S,
+                .backoff_max  = 30 * FBY_NS_PER_S,
+                .idle         = 60 * FBY_NS_PER_S,
+                .hedge_min    = 20 * FBY_NS_PER_MS,
+                .hedge_first  = FBY_NS_PER_S,
+                .hedge_period = 10 * FBY_NS_PER_S,
+                .suspect      = 100 * FBY_NS_PER_MS,
+                .late_loop    = 500 * FBY_NS_PER_MS,
+                .credit       = 5 * FBY_NS_PER_MS,
+                .busy_min     = 5 * FBY_NS_PER_MS,
+                .warn         = 5 * FBY_NS_PER_S,
             },
     };
 }
@@ -58,10 +58,10 @@ static void allocate(struct fby_window *w)
 
     w->n_slots = (int)c->max_batches + 1;
     w->slots   = fby_zalloc((size_t)w->n_slots * sizeof(*w->slots));
-    w->places  = fby_zalloc(c->max_batches * sizeof(*w->places));
+    w->steps   = fby_zalloc(c->max_batches * sizeof(*w->steps));
     w->peers   = fby_zalloc(c->max_peers * sizeof(*w->peers));
-    /* What one tick can cause: a peer given up and another connected, each
-     * request cancelled and asked again, and a few of its own. */
+    /* The most actions of one tick: peers that become unreachable and others
+     * that connect, every request cancelled and repeated, and a few more. */
     w->max_actions =
         6 * c->max_peers + 4 * (uint32_t)w->n_slots + FBY_AUDITS + 64;
     w->actions = fby_zalloc(w->max_actions * sizeof(*w->actions));
@@ -70,15 +70,15 @@ static void allocate(struct fby_window *w)
     size_t peer_words  = (c->max_peers + 63) / 64;
     size_t words       = ((size_t)w->n_slots + FBY_AUDITS) * chunk_words +
                    c->max_batches * peer_words;
-    uint64_t *at = w->bits = fby_zalloc(words * sizeof(*w->bits));
-    for (int i = 0; i < w->n_slots; i++, at += chunk_words) {
-        w->slots[i].taken = at;
+    uint64_t *next = w->bits = fby_zalloc(words * sizeof(*w->bits));
+    for (int i = 0; i < w->n_slots; i++, next += chunk_words) {
+        w->slots[i].taken = next;
     }
-    for (int i = 0; i < FBY_AUDITS; i++, at += chunk_words) {
-        w->audits[i].taken = at;
+    for (int i = 0; i < FBY_AUDITS; i++, next += chunk_words) {
+        w->audits[i].taken = next;
     }
-    for (uint32_t i = 0; i < c->max_batches; i++, at += peer_words) {
-        w->places[i].refused = at;
+    for (uint32_t i = 0; i < c->max_batches; i++, next += peer_words) {
+        w->steps[i].refused = next;
     }
 }
 
@@ -91,8 +91,8 @@ fby_err fby_window_create(const struct fby_window_config *config,
     }
     struct fby_window *w = fby_zalloc(sizeof(*w));
     w->config            = *config;
-    w->random            = config->seed;
-    w->clock             = now_ns;
+    w->random_state      = config->seed;
+    w->last_now          = now_ns;
     w->unserved_ns       = now_ns;
     w->fail_at           = UINT64_MAX;
     allocate(w);
@@ -108,7 +108,7 @@ void fby_window_destroy(struct fby_window **self_p)
     }
     *self_p = NULL;
     free(w->slots);
-    free(w->places);
+    free(w->steps);
     free(w->peers);
     free(w->bits);
     free(w->actions);
@@ -118,7 +118,7 @@ void fby_window_destroy(struct fby_window **self_p)
 fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     const struct fby_window_plan *plan, struct fby_why *why)
 {
-    fby_w_enter(self, now_ns);
+    fby_w_set_now(self, now_ns);
     if (plan->step >= plan->steps_per_epoch) {
         return fby_because(why, FBY_CONFIG,
             "step %llu is not below the %llu steps of an epoch",
@@ -133,22 +133,24 @@ fby_err fby_window_start(struct fby_window *self, int64_t now_ns,
     return FBY_OK;
 }
 
-/* ---- Its clock ------------------------------------------------------------
- * Time that the loop slept through is no time: it is taken off every `now_ns`,
- * so that no deadline moves and nobody is judged for it. When it fell asleep is
- * not known, so all since it was last awake is taken off: what waits in the
- * sockets is read before anything is due. */
+/* ---- Clock ----------------------------------------------------------------
+ * Time in which the caller's loop slept does not count. It is subtracted from
+ * every `now_ns`, so that no timer expires and no peer is blamed for it. The
+ * moment at which it fell asleep is unknown, so all time since the last event
+ * is subtracted: messages waiting in the sockets are read before any timer is
+ * due. */
 
-void fby_w_enter(struct fby_window *w, int64_t now_ns)
+void fby_w_set_now(struct fby_window *w, int64_t now_ns)
 {
-    int64_t passed = now_ns > w->clock ? now_ns - w->clock : 0;
-    int64_t due    = w->told > w->clock ? w->told - w->clock : 0;
+    int64_t passed = now_ns > w->last_now ? now_ns - w->last_now : 0;
+    int64_t due =
+        w->last_deadline > w->last_now ? w->last_deadline - w->last_now : 0;
     if (passed - due > w->config.times.late_loop && !FBY_MUTANT(ignore_gap)) {
         w->slept += passed;
         w->counters.gaps++;
     }
-    w->clock += passed;
-    w->now = w->clock - w->slept;
+    w->last_now += passed;
+    w->now = w->last_now - w->slept;
 }
 
 int64_t fby_window_deadline(struct fby_window *self)
@@ -157,13 +159,13 @@ int64_t fby_window_deadline(struct fby_window *self)
     int64_t ask   = fby_w_ask_deadline(self);
     int64_t due   = peers < ask ? peers : ask;
 
-    self->told = due == FBY_W_NEVER ? due : due + self->slept;
-    return self->told;
+    self->last_deadline = due == FBY_W_NEVER ? due : due + self->slept;
+    return self->last_deadline;
 }
 
 void fby_window_tick(struct fby_window *self, int64_t now_ns)
 {
-    fby_w_enter(self, now_ns);
+    fby_w_set_now(self, now_ns);
     if (self->stopped) {
         return;
     }
@@ -174,7 +176,7 @@ void fby_window_tick(struct fby_window *self, int64_t now_ns)
 /* splitmix64 */
 uint64_t fby_w_random(struct fby_window *w)
 {
-    uint64_t z = w->random += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = w->random_state += UINT64_C(0x9e3779b97f4a7c15);
     z          = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z          = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
@@ -182,10 +184,10 @@ uint64_t fby_w_random(struct fby_window *w)
 
 /* ---- Actions ------------------------------------------------------------- */
 
-struct fby_action *fby_w_act(
+struct fby_action *fby_w_action(
     struct fby_window *w, enum fby_action_kind kind, int peer)
 {
-    assert(w->n_actions < w->max_actions); /* the shell must drain them */
+    assert(w->n_actions < w->max_actions); /* the caller must take them */
     uint32_t           last = (w->first_action + w->n_actions) % w->max_actions;
     struct fby_action *action = &w->actions[last];
 
@@ -208,10 +210,10 @@ bool fby_window_next(struct fby_window *self, struct fby_action *out)
 
 struct fby_request_id fby_w_new_id(struct fby_window *w)
 {
-    if (FBY_MUTANT(repeat_id) && w->newest % 8 == 7) {
-        return (struct fby_request_id){w->newest};
+    if (FBY_MUTANT(repeat_id) && w->newest_id % 8 == 7) {
+        return (struct fby_request_id){w->newest_id};
     }
-    return (struct fby_request_id){++w->newest};
+    return (struct fby_request_id){++w->newest_id};
 }
 
 void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
@@ -221,10 +223,10 @@ void fby_w_fail(struct fby_window *w, const struct fby_window_failure *failure,
     if (fail_at >= w->fail_at) {
         return;
     }
-    w->failure = *failure; /* of the lowest step: no other is reached */
+    w->failure = *failure; /* of the lowest step; later ones are not reached */
     w->fail_at = fail_at;
     if (first) {
-        fby_w_act(w, FBY_DO_FAIL, failure->peer);
+        fby_w_action(w, FBY_DO_FAIL, failure->peer);
     }
 }
 
@@ -237,7 +239,7 @@ const struct fby_window_failure *fby_window_failure(
 /* ---- Slots and the consumer ---------------------------------------------- */
 
 void fby_w_slot_state(
-    struct fby_window *w, struct slot *slot, enum slot_state state)
+    struct fby_window *w, struct window_slot *slot, enum slot_state state)
 {
     if (slot->state == SLOT_FREE) {
         w->n_used++;
@@ -250,8 +252,8 @@ void fby_w_slot_state(
     slot->state = state;
 }
 
-static void hand_out(
-    struct fby_window *w, struct slot *slot, struct fby_window_batch *out)
+static void hand_out(struct fby_window *w, struct window_slot *slot,
+    struct fby_window_batch *out)
 {
     *out = (struct fby_window_batch){
         .epoch = w->cursor / w->plan.steps_per_epoch,
@@ -261,7 +263,7 @@ static void hand_out(
         .peer  = slot->peer,
     };
     fby_w_slot_state(w, slot, SLOT_HELD);
-    fby_w_took(w);
+    fby_w_consumer_took(w);
     w->cursor +=
         FBY_MUTANT(skip_at_border) && out->step + 1 == w->plan.steps_per_epoch
             ? 2
@@ -272,7 +274,7 @@ static void hand_out(
 fby_err fby_window_take(
     struct fby_window *self, int64_t now_ns, struct fby_window_batch *out)
 {
-    fby_w_enter(self, now_ns);
+    fby_w_set_now(self, now_ns);
     if (self->cursor >= self->fail_at) {
         return FBY_IO;
     }
@@ -282,11 +284,12 @@ fby_err fby_window_take(
     if (fby_w_is_over(self)) {
         return fby_w_audits_open(self) ? FBY_AGAIN : FBY_GONE;
     }
-    fby_w_wish(self);
+    fby_w_consumer_waits(self);
     if (self->cursor >= self->reserved) {
         return FBY_AGAIN;
     }
-    struct slot *slot = fby_w_slot(self, fby_w_place(self, self->cursor)->main);
+    struct window_slot *slot =
+        fby_w_slot(self, fby_w_step(self, self->cursor)->main);
     if (slot->state != SLOT_READY) {
         return FBY_AGAIN;
     }
@@ -296,13 +299,13 @@ fby_err fby_window_take(
 
 void fby_window_release(struct fby_window *self, int64_t now_ns, int slot)
 {
-    fby_w_enter(self, now_ns);
+    fby_w_set_now(self, now_ns);
     assert(slot >= 0 && slot < self->n_slots);
     assert(self->slots[slot].state == SLOT_HELD);
     fby_w_slot_state(self, &self->slots[slot], SLOT_FREE);
 }
 
-/* ---- What it can tell ---------------------------------------------------- */
+/* ---- State and counters -------------------------------------------------- */
 
 struct fby_window_counters fby_window_counters(const struct fby_window *self)
 {
@@ -320,12 +323,13 @@ uint32_t fby_window_usable(const struct fby_window *self)
 
 uint32_t fby_window_ready(const struct fby_window *self)
 {
-    uint64_t at = self->cursor;
-    while (at < self->reserved &&
-           fby_w_slot(self, fby_w_place(self, at)->main)->state == SLOT_READY) {
-        at++;
+    uint64_t position = self->cursor;
+    while (position < self->reserved &&
+           fby_w_slot(self, fby_w_step(self, position)->main)->state ==
+               SLOT_READY) {
+        position++;
     }
-    return (uint32_t)(at - self->cursor);
+    return (uint32_t)(position - self->cursor);
 }
 
 int64_t fby_window_hedge_after(const struct fby_window *self)
