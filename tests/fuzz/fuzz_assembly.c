@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bool                      mend   = (fby_read_u8(&r) & 1U) != 0;
     size_t                    length = fby_read_u16(&r);
     fill_content(&content);
-    const struct fby_wanted wanted = {
+    const struct fby_expected_batch expected = {
         .epoch     = 2,
         .step      = 1000000,
         .first_row = 64,
@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .selected  = 7,
     };
     fby_assembly_init(&assembly, CHUNKS);
-    if (fby_assembly_begin(&assembly, &wanted, NULL) == FBY_OK) {
+    if (fby_assembly_begin(&assembly, &expected, NULL) == FBY_OK) {
         const uint8_t *header = fby_read_bytes(&r, length);
         take_header(&assembly, header, header != NULL ? length : 0);
         take_end(&assembly, mend, r);

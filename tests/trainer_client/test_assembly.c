@@ -32,10 +32,10 @@ static void begin(struct answer *a, uint32_t n_bounds)
     a->content->fields[0].decode    = FBY_DECODE_LABEL;
     a->content->fields[0].wire_type = FBY_U16;
     strcpy(a->content->fields[0].name, "label");
-    const struct fby_wanted wanted = {
+    const struct fby_expected_batch expected = {
         .rows = ROWS, .content = a->content, .selected = 1};
     fby_assembly_init(&a->assembly, 1);
-    assert_ok(fby_assembly_begin(&a->assembly, &wanted, &why));
+    assert_ok(fby_assembly_begin(&a->assembly, &expected, &why));
     a->sum = fby_field_sum(&a->assembly.layout, 0, a->assembly.sent);
     a->end = (struct fby_end){.sums = &a->sum, .n_sums = 1};
 }
@@ -57,7 +57,7 @@ static void with_buckets_end_names_the_samples_of_the_rows(void **state)
         a.end.n_samples = n;
         assert_false(fby_assembly_end(&a.assembly, &a.end, &why));
     }
-    assert_string_equal(why.text, "END: 2 samples named, but they are 3");
+    assert_string_equal(why.text, "END: 2 samples named, expected 3");
     a.end.n_samples = ROWS;
     assert_true(fby_assembly_end(&a.assembly, &a.end, &why));
     assert_memory_equal(a.assembly.samples, numbers, sizeof(numbers));
@@ -201,7 +201,7 @@ static void substitutes_are_kept_until_the_next_request(void **state)
     assert_string_equal(a.assembly.substituted[0].key, "0001");
     assert_int_equal(a.assembly.times.fetch, 1);
     assert_int_equal(a.assembly.times.wait, 4);
-    const struct fby_wanted again = a.assembly.wanted;
+    const struct fby_expected_batch again = a.assembly.expected;
     assert_ok(fby_assembly_begin(&a.assembly, &again, &why));
     assert_int_equal(a.assembly.n_substituted, 0);
     assert_null(a.assembly.samples);
@@ -253,9 +253,9 @@ static void a_batch_without_rows_needs_no_layout(void **state)
     struct answer  a;
     struct fby_why why = {{0}};
     begin(&a, 0);
-    struct fby_wanted none = a.assembly.wanted;
-    none.rows              = 0;
-    none.selected          = 1U << 9; /* no such field */
+    struct fby_expected_batch none = a.assembly.expected;
+    none.rows                      = 0;
+    none.selected                  = 1U << 9; /* no such field */
     assert_ok(fby_assembly_begin(&a.assembly, &none, &why));
     none.rows = 1;
     assert_int_equal(fby_assembly_begin(&a.assembly, &none, &why), FBY_CONFIG);
@@ -325,7 +325,7 @@ static void ask(struct asked *a)
     if (fby_setup_init(&a->setup, &options, &why) != FBY_OK) {
         fail_msg("%s", why.text);
     }
-    const struct fby_wanted wanted = {
+    const struct fby_expected_batch expected = {
         .epoch     = 3,
         .step      = 5,
         .first_row = 7,
@@ -334,11 +334,11 @@ static void ask(struct asked *a)
         .asked     = 99,
     };
     fby_assembly_init(&a->assembly, a->setup.layout.n_chunks);
-    assert_ok(fby_assembly_begin(&a->assembly, &wanted, &why));
+    assert_ok(fby_assembly_begin(&a->assembly, &expected, &why));
     for (uint32_t i = 0; i < FIELDS; i++) {
         put_field(a, i);
     }
-    const struct fby_field_content *image = &wanted.content->fields[IMAGE];
+    const struct fby_field_content *image = &expected.content->fields[IMAGE];
     fby_device_list_encode(image, &a->device);
     a->fields[IMAGE].recipe.device =
         (struct fby_blob){a->device.data, a->device.size};
@@ -464,9 +464,9 @@ static void a_header_of_selected_fields_has_those_alone(void **state)
     struct asked   a;
     struct fby_why why = {{0}};
     ask(&a);
-    struct fby_wanted wanted = a.assembly.wanted;
-    wanted.selected          = 1U << LABEL | 1U << WORDS;
-    assert_ok(fby_assembly_begin(&a.assembly, &wanted, &why));
+    struct fby_expected_batch expected = a.assembly.expected;
+    expected.selected                  = 1U << LABEL | 1U << WORDS;
+    assert_ok(fby_assembly_begin(&a.assembly, &expected, &why));
     a.header.fields   = a.fields + LABEL;
     a.header.n_fields = 2;
     assert_int_equal(fby_assembly_header(&a.assembly, &a.header, &why), FBY_OK);
@@ -481,12 +481,12 @@ static void a_batch_of_more_chunks_than_there_is_room_for_is_refused(
     struct asked   a;
     struct fby_why why = {{0}};
     ask(&a);
-    const struct fby_wanted wanted = a.assembly.wanted;
+    const struct fby_expected_batch expected = a.assembly.expected;
     fby_assembly_fini(&a.assembly);
     fby_assembly_init(&a.assembly, FIELDS - 1);
     assert_int_equal(
-        fby_assembly_begin(&a.assembly, &wanted, &why), FBY_CONFIG);
-    assert_string_equal(why.text, "a batch of 2 chunks, not 3");
+        fby_assembly_begin(&a.assembly, &expected, &why), FBY_CONFIG);
+    assert_string_equal(why.text, "the batch has 3 chunks, the limit is 2");
     asked_for(&a);
 }
 

@@ -16,7 +16,7 @@ static struct fby_maybe_digest pinned(char letter)
 }
 
 /* Worker `who` has the data and fingerprint of these letters. */
-static void vote(struct fby_dataset_agreement *agreement, const char *who,
+static void vote(struct fby_dataset_agreement *agreement, const char *worker,
     char data, char print)
 {
     const struct fby_shard_info shards[2] = {
@@ -30,7 +30,7 @@ static void vote(struct fby_dataset_agreement *agreement, const char *who,
         .shards      = shards,
         .n_shards    = 2,
     };
-    fby_dataset_agreement_vote(agreement, who, &opened);
+    fby_dataset_agreement_vote(agreement, worker, &opened);
 }
 
 static void the_majority_decides_once_all_have_answered(void **state)
@@ -45,7 +45,7 @@ static void the_majority_decides_once_all_have_answered(void **state)
         fby_dataset_agreement_decide(&agreement, false, &winner, NULL),
         FBY_AGAIN);
     assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
-    assert_string_equal(winner->who, "second");
+    assert_string_equal(winner->worker, "second");
     assert_int_equal(winner->samples, 12);
     assert_string_equal(winner->shards[1].name, "b.tar");
     assert_int_equal(winner->shards[1].samples, 7);
@@ -83,7 +83,7 @@ static void a_pin_is_met_by_its_first_match_or_not_at_all(void **state)
     assert_non_null(strstr(why.text, "the token"));
     vote(&agreement, "third", 'y', 'f');
     assert_ok(fby_dataset_agreement_decide(&agreement, false, &winner, &why));
-    assert_string_equal(winner->who, "third");
+    assert_string_equal(winner->worker, "third");
     fby_dataset_agreement_fini(&agreement);
 }
 
@@ -161,8 +161,8 @@ static void vote_shards(struct fby_dataset_agreement *agreement, char data,
     };
     const struct fby_opened opened = {
         .data = named(data), .shards = shards, .n_shards = n};
-    char who[2] = {data, '\0'};
-    fby_dataset_agreement_vote(agreement, who, &opened);
+    char worker[2] = {data, '\0'};
+    fby_dataset_agreement_vote(agreement, worker, &opened);
 }
 
 static void shards_with_other_names_or_missing_are_reported(void **state)
@@ -306,7 +306,7 @@ static void data_and_build_are_elected_together(void **state)
     assert_int_equal(agreement.n, 3);
     assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
     assert_true(fby_digest_equal(&winner->fingerprint, &g));
-    assert_string_equal(winner->who, "b");
+    assert_string_equal(winner->worker, "b");
     assert_int_equal(winner->votes, 2);
     fby_dataset_agreement_fini(&agreement);
 }
@@ -329,7 +329,7 @@ static void half_a_pin_leaves_the_rest_to_a_majority(void **state)
         fby_dataset_agreement_decide(&agreement, false, &winner, NULL),
         FBY_AGAIN);
     assert_ok(fby_dataset_agreement_decide(&agreement, true, &winner, NULL));
-    assert_string_equal(winner->who, "c");
+    assert_string_equal(winner->worker, "c");
     assert_true(fby_digest_equal(&winner->fingerprint, &f));
     fby_dataset_agreement_fini(&agreement);
 }

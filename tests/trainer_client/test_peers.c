@@ -21,10 +21,10 @@ static void a_worker_is_named_by_its_host_and_first_address(void **state)
     fby_peer_set(&peer, &info);
     assert_true(peer.used);
     assert_int_equal(peer.instance.value, 9);
-    assert_string_equal(peer.who, "worker node7 (tcp://10.0.0.1:7)");
+    assert_string_equal(peer.label, "worker node7 (tcp://10.0.0.1:7)");
     info = worker_at(NULL, 0);
     fby_peer_set(&peer, &info); /* another under the same number */
-    assert_string_equal(peer.who, "worker node7 (nowhere)");
+    assert_string_equal(peer.label, "worker node7 (nowhere)");
     assert_null(fby_peer_endpoint(&peer));
     fby_peer_clear(&peer);
     assert_false(peer.used);

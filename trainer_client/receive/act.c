@@ -1,4 +1,4 @@
-/* act.c - carrying out what the window decides. */
+/* act.c - carries out the actions of the window. */
 #include "trainer_client/receive/state.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 typedef void act_fn(struct fby_receiver *r, const struct fby_action *action);
 
-/* The longest frame that a worker may send: a chunk of this stream, coded as
- * badly as can be, or a long message. */
+/* The longest frame that a worker may send: a chunk of this stream at the
+ * codec's worst-case size, or a long message. */
 static int64_t longest_frame(const struct fby_raw_layout *layout)
 {
     size_t longest = FBY_MESSAGE_MAX;
@@ -72,24 +72,24 @@ static void put_choices(
     }
 }
 
-static struct fby_wanted wanted_of(
+static struct fby_expected_batch expected_of(
     const struct fby_receiver *r, const struct fby_action *action)
 {
-    const struct fby_setup *setup  = r->setup;
-    struct fby_wanted       wanted = {
-              .id       = action->id,
-              .epoch    = action->epoch,
-              .step     = action->step,
-              .content  = &setup->split->content,
-              .selected = setup->selected,
+    const struct fby_setup   *setup    = r->setup;
+    struct fby_expected_batch expected = {
+        .id       = action->id,
+        .epoch    = action->epoch,
+        .step     = action->step,
+        .content  = &setup->split->content,
+        .selected = setup->selected,
     };
     fby_order_rank_rows(fby_r_order(r, action->epoch), action->step,
-        setup->rank, setup->world, &wanted.first_row, &wanted.rows);
-    return wanted;
+        setup->rank, setup->world, &expected.first_row, &expected.rows);
+    return expected;
 }
 
 static struct fby_message request_of(
-    const struct fby_receiver *r, const struct fby_wanted *wanted)
+    const struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
     const struct fby_setup *setup   = r->setup;
     struct fby_message      request = {
@@ -97,15 +97,15 @@ static struct fby_message request_of(
              .request =
                  {
                      .session     = r->session,
-                     .request     = wanted->id,
+                     .request     = expected->id,
                      .content     = setup->content_digest,
                      .data        = r->membership.join.data.digest,
                      .fingerprint = r->membership.join.fingerprint.digest,
                      .seed        = setup->seed,
-                     .epoch       = wanted->epoch,
-                     .step        = wanted->step,
-                     .first_row   = wanted->first_row,
-                     .rows        = wanted->rows,
+                     .epoch       = expected->epoch,
+                     .step        = expected->step,
+                     .first_row   = expected->first_row,
+                     .rows        = expected->rows,
                      .fields      = setup->selected,
                      .max_bytes   = setup->layout.raw_bytes,
             },
@@ -114,7 +114,7 @@ static struct fby_message request_of(
     return request;
 }
 
-/* What the slot holds is of a request that was given up. */
+/* Discard what the slot holds for a request that was given up. */
 static void clear_slot(struct fby_receiver *r, struct fby_request_id id)
 {
     int slot = fby_window_slot(r->window, id);
@@ -123,30 +123,31 @@ static void clear_slot(struct fby_receiver *r, struct fby_request_id id)
     }
 }
 
-/* Nowhere, when the window has given the request up already. */
-static bool gather_answer(
-    struct fby_receiver *r, const struct fby_wanted *wanted)
+/* Prepare the assembly of a request; the window may have given it up already.
+ * False: the stream failed. */
+static bool begin_assembly(
+    struct fby_receiver *r, const struct fby_expected_batch *expected)
 {
     struct fby_why       why      = {""};
-    struct fby_assembly *assembly = fby_r_assembly(r, wanted->id);
+    struct fby_assembly *assembly = fby_r_assembly(r, expected->id);
     if (assembly != NULL &&
-        fby_assembly_begin(assembly, wanted, &why) != FBY_OK) {
+        fby_assembly_begin(assembly, expected, &why) != FBY_OK) {
         fby_r_fail(r, FOREBAY_CONFIG, &why);
         return false;
     }
-    clear_slot(r, wanted->id);
+    clear_slot(r, expected->id);
     return true;
 }
 
 static void act_request(struct fby_receiver *r, const struct fby_action *action)
 {
-    struct fby_wanted  wanted  = wanted_of(r, action);
-    struct fby_message request = request_of(r, &wanted);
-    wanted.asked               = fby_request_sum(&request.request);
-    if (!gather_answer(r, &wanted)) {
+    struct fby_expected_batch expected = expected_of(r, action);
+    struct fby_message        request  = request_of(r, &expected);
+    expected.asked                     = fby_request_sum(&request.request);
+    if (!begin_assembly(r, &expected)) {
         return;
     }
-    if (wanted.rows > 0) {
+    if (expected.rows > 0) {
         fby_r_to_peer(r, action->peer, &request);
     } else {
         r->empty[r->n_empty++] =
@@ -196,8 +197,8 @@ static void act_unreachable(
     const struct fby_message message = {.type = FBY_MSG_UNREACHABLE,
         .unreachable                          = {.session = r->session,
                                      .instance            = peer->instance,
-                                     .text                = peer->who}};
-    fby_warn("WORKER-UNREACHABLE", "%s", peer->who);
+                                     .text                = peer->label}};
+    fby_warn("WORKER-UNREACHABLE", "%s", peer->label);
     if (peer->answer == FBY_PEER_SILENT) {
         peer->answer = FBY_PEER_UNREACHABLE;
     }
@@ -220,8 +221,8 @@ static uint32_t count_known(const struct fby_receiver *r)
     return n;
 }
 
-/* A worker to name: one that said why it has no room, else any. */
-static const struct fby_peer *telling_peer(const struct fby_receiver *r)
+/* A worker to name in a message: preferably one that refused with a reason. */
+static const struct fby_peer *example_peer(const struct fby_receiver *r)
 {
     const struct fby_peer *one = NULL;
     for (int i = 0; i < r->n_peers; i++) {
@@ -248,13 +249,13 @@ static void act_no_workers(
         (void)fby_because(&text, FBY_AGAIN,
             "no worker: the server %s has none registered", r->setup->server);
     } else {
-        const struct fby_peer *one = telling_peer(r);
+        const struct fby_peer *one = example_peer(r);
         (void)fby_because(&text, FBY_AGAIN,
             "no worker: none of %u can be asked now, such as %s%s%s", known,
-            one->who, one->refusal[0] != '\0' ? ": " : "", one->refusal);
+            one->label, one->refusal[0] != '\0' ? ": " : "", one->refusal);
     }
-    r->warned_alone = true;
-    r->told_busy    = false;
+    r->warned_no_workers = true;
+    r->reported_busy     = false;
     fby_warn("NO-WORKERS", "%s", text.text);
     fby_ready_queue_waiting(r->ready_queue, text.text);
 }
@@ -262,7 +263,7 @@ static void act_no_workers(
 static void act_fail(struct fby_receiver *r, const struct fby_action *action)
 {
     (void)action;
-    if (!r->opened) { /* later the batches before it come first */
+    if (!r->opened) { /* later fby_r_deliver fails after earlier batches */
         fby_r_window_failed(r);
     }
 }
@@ -283,7 +284,7 @@ static act_fn *const acts[] = {
     [FBY_DO_FAIL]        = act_fail,
 };
 
-static void drain(struct fby_receiver *r)
+static void run_actions(struct fby_receiver *r)
 {
     struct fby_action action;
     while (fby_window_next(r->window, &action)) {
@@ -291,26 +292,26 @@ static void drain(struct fby_receiver *r)
     }
 }
 
-/* A batch of no rows (`last: short`) is complete as soon as it is wanted. */
+/* A batch of no rows (`last: short`) is complete without an answer. */
 static void answer_empty(struct fby_receiver *r)
 {
     const struct fby_r_empty    one = r->empty[--r->n_empty];
     const struct fby_window_end end = {
         .peer = one.peer, .id = one.id, .matches = true};
     (void)fby_window_header(r->window, r->now_ns, one.peer, one.id, 0);
-    drain(r);
+    run_actions(r);
     (void)fby_window_end(r->window, r->now_ns, &end);
-    drain(r);
+    run_actions(r);
 }
 
-void fby_r_act(struct fby_receiver *r)
+void fby_r_run_actions(struct fby_receiver *r)
 {
-    drain(r);
+    run_actions(r);
     while (r->n_empty > 0) {
         answer_empty(r);
     }
-    if (r->warned_alone && fby_window_usable(r->window) > 0) {
-        r->warned_alone = false;
+    if (r->warned_no_workers && fby_window_usable(r->window) > 0) {
+        r->warned_no_workers = false;
         fby_info(
             "WORKERS-BACK", "%u can be asked", fby_window_usable(r->window));
         fby_ready_queue_waiting(r->ready_queue, "");

@@ -9,8 +9,8 @@
 void fby_assembly_init(struct fby_assembly *self, uint32_t max_chunks)
 {
     *self = (struct fby_assembly){
-        .sent = fby_zalloc(max_chunks * sizeof(*self->sent)),
-        .room = max_chunks,
+        .sent     = fby_zalloc(max_chunks * sizeof(*self->sent)),
+        .capacity = max_chunks,
     };
 }
 
@@ -45,31 +45,33 @@ void fby_assembly_fini(struct fby_assembly *self)
 }
 
 fby_err fby_assembly_begin(struct fby_assembly *self,
-    const struct fby_wanted *wanted, struct fby_why *why)
+    const struct fby_expected_batch *expected, struct fby_why *why)
 {
     forget_substituted(self);
-    self->wanted = *wanted;
-    self->ended  = false;
-    self->times  = (struct fby_stage_times){0};
-    if (wanted->rows == 0) {
-        return FBY_OK; /* `last: short`: nothing will come */
+    self->expected = *expected;
+    self->ended    = false;
+    self->times    = (struct fby_stage_times){0};
+    if (expected->rows == 0) {
+        return FBY_OK; /* `last: short`: no chunks will come */
     }
-    fby_err err = fby_layout_of_content(
-        wanted->content, wanted->selected, wanted->rows, &self->layout, why);
-    if (err == FBY_OK && self->layout.n_chunks > self->room) {
-        return fby_because(why, FBY_CONFIG, "a batch of %u chunks, not %u",
-            self->room, self->layout.n_chunks);
+    fby_err err = fby_layout_of_content(expected->content, expected->selected,
+        expected->rows, &self->layout, why);
+    if (err == FBY_OK && self->layout.n_chunks > self->capacity) {
+        return fby_because(why, FBY_CONFIG,
+            "the batch has %u chunks, the limit is %u", self->layout.n_chunks,
+            self->capacity);
     }
     return err;
 }
 
 /* The i-th selected field of the content. */
 static const struct fby_field_content *selected(
-    const struct fby_wanted *wanted, size_t i)
+    const struct fby_expected_batch *expected, size_t i)
 {
-    const struct fby_content *content = wanted->content;
+    const struct fby_content *content = expected->content;
     for (uint32_t f = 0; f < content->n_fields; f++) {
-        bool chosen = wanted->selected == 0 || (wanted->selected >> f & 1) != 0;
+        bool chosen =
+            expected->selected == 0 || (expected->selected >> f & 1) != 0;
         if (chosen && i-- == 0) {
             return &content->fields[f];
         }
@@ -77,7 +79,8 @@ static const struct fby_field_content *selected(
     return NULL;
 }
 
-/* The device's ops, and what this library and the worker draw for them. */
+/* Whether the device ops are equal, and the worker draws the same parameters
+ * for them as this library. */
 static bool same_device(
     const struct fby_recipe *recipe, const struct fby_field_content *field)
 {
@@ -129,7 +132,7 @@ static bool same_shape(const struct fby_shape *a, const struct fby_shape *b)
 static fby_err check_field(const struct fby_assembly *self, size_t i,
     const struct fby_header_field *got, struct fby_why *why)
 {
-    const struct fby_field_content *want = selected(&self->wanted, i);
+    const struct fby_field_content *want = selected(&self->expected, i);
     if (want == NULL || strcmp(want->name, got->name) != 0) {
         return fby_because(why, FBY_PROTO, "HEADER: field %zu is %s, not %s", i,
             got->name, want == NULL ? "asked for" : want->name);
@@ -145,7 +148,7 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
             got->name);
     }
     if (!same_recipe(&got->recipe, want) || !same_device(&got->recipe, want) ||
-        !same_mixing(&got->recipe, self->wanted.content, want)) {
+        !same_mixing(&got->recipe, self->expected.content, want)) {
         return fby_because(why, FBY_PROTO,
             "HEADER: field %s has another recipe than the content", got->name);
     }
@@ -155,16 +158,16 @@ static fby_err check_field(const struct fby_assembly *self, size_t i,
 fby_err fby_assembly_header(const struct fby_assembly *self,
     const struct fby_header *header, struct fby_why *why)
 {
-    const struct fby_wanted *wanted = &self->wanted;
-    if (header->epoch != wanted->epoch || header->step != wanted->step ||
-        header->first_row != wanted->first_row ||
-        header->rows != wanted->rows) {
+    const struct fby_expected_batch *expected = &self->expected;
+    if (header->epoch != expected->epoch || header->step != expected->step ||
+        header->first_row != expected->first_row ||
+        header->rows != expected->rows) {
         return fby_because(why, FBY_PROTO,
             "HEADER: epoch %llu step %llu rows %u+%u, not those asked for",
             (unsigned long long)header->epoch, (unsigned long long)header->step,
             header->first_row, header->rows);
     }
-    if (header->asked != wanted->asked) {
+    if (header->asked != expected->asked) {
         return fby_because(why, FBY_PROTO,
             "HEADER: the worker understood another request than was sent");
     }
@@ -209,9 +212,9 @@ static bool check_sums(const struct fby_assembly *self,
 static bool check_substituted(const struct fby_assembly *self,
     const struct fby_end *end, struct fby_why *why)
 {
-    bool allowed = self->wanted.content->on_bad_sample == FBY_BAD_SUBSTITUTE;
+    bool allowed = self->expected.content->on_bad_sample == FBY_BAD_SUBSTITUTE;
     for (size_t i = 0; i < end->n_substituted; i++) {
-        if (!allowed || end->substituted[i].row >= self->wanted.rows) {
+        if (!allowed || end->substituted[i].row >= self->expected.rows) {
             (void)fby_because(why, FBY_PROTO,
                 "END: row %u cannot be substituted", end->substituted[i].row);
             return false;
@@ -223,11 +226,11 @@ static bool check_substituted(const struct fby_assembly *self,
 static bool check_samples(const struct fby_assembly *self,
     const struct fby_end *end, struct fby_why *why)
 {
-    bool   bucketed = self->wanted.content->bucket_by.n_bounds > 0;
-    size_t right    = bucketed ? self->wanted.rows : 0;
-    if (end->n_samples != right) {
+    bool   bucketed = self->expected.content->bucket_by.n_bounds > 0;
+    size_t n        = bucketed ? self->expected.rows : 0;
+    if (end->n_samples != n) {
         (void)fby_because(why, FBY_PROTO,
-            "END: %zu samples named, but they are %zu", end->n_samples, right);
+            "END: %zu samples named, expected %zu", end->n_samples, n);
         return false;
     }
     return true;
@@ -270,8 +273,8 @@ struct fby_sum fby_end_content(const struct fby_end *end)
     }
     for (size_t i = 0; i < end->n_substituted; i++) {
         const struct fby_substituted *one = &end->substituted[i];
-        const uint64_t place[3] = {one->row, one->original, one->substitute};
-        fby_sum_add(&state, place, sizeof(place));
+        const uint64_t numbers[3] = {one->row, one->original, one->substitute};
+        fby_sum_add(&state, numbers, sizeof(numbers));
     }
     fby_sum_add(&state, end->samples, end->n_samples * sizeof(*end->samples));
     return fby_sum_end(&state);

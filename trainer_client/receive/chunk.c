@@ -1,28 +1,30 @@
-/* chunk.c - chunks to the decode threads, and their answers. */
+/* chunk.c - passes chunks to the decode threads, and takes their results. */
 #include "trainer_client/receive/state.h"
 
 #include "common/clock.h"
 #include "common/log.h"
 
-enum { SMALL = 16 << 10 }; /* raw bytes, twice what ZeroMQ reads at once */
+/* Raw bytes of a small chunk: twice what ZeroMQ reads at once. */
+enum { SMALL_BYTES = 16 << 10 };
 
-/* Counted and credited, but nothing of ours. */
-static void refuse(
+/* Count a chunk that belongs to no request of ours, and report its bytes for
+ * CREDIT. */
+static void reject(
     struct fby_receiver *r, int peer, size_t size, const struct fby_why *why)
 {
-    const struct fby_window_chunk nobodys = {.peer = peer, .wire_bytes = size};
+    const struct fby_window_chunk unknown = {.peer = peer, .wire_bytes = size};
     r->protocol_errors++;
-    fby_debug("BAD-CHUNK", "%s: %s", r->peers[peer].who, why->text);
-    (void)fby_window_chunk(r->window, r->now_ns, &nobodys);
+    fby_debug("BAD-CHUNK", "%s: %s", r->peers[peer].label, why->text);
+    (void)fby_window_chunk(r->window, r->now_ns, &unknown);
 }
 
-struct target { /* of a chunk */
-    uint8_t *at;
-    bool     packed; /* as it came */
+struct chunk_target { /* where a chunk is stored in its slot */
+    uint8_t *data;
+    bool     packed; /* stored as received, not decoded */
 };
 
-/* Where a chunk goes in its slot; asked once. */
-static struct target place_of(
+/* Reserve the target of `chunk` in its slot. */
+static struct chunk_target target_of(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
     const struct fby_raw_layout *layout = &r->assemblies[slot].layout;
@@ -31,14 +33,14 @@ static struct target place_of(
         uint32_t index = fby_layout_index(layout, chunk->field, chunk->number);
         const struct fby_place *place =
             fby_request_slot_place(to, r->setup, index, chunk);
-        return (struct target){to->arena + place->at, place->packed};
+        return (struct chunk_target){to->arena + place->at, place->packed};
     }
-    return (struct target){.at = to->memory +
-                                 layout->fields[chunk->field].slot_offset +
-                                 chunk->raw_offset};
+    return (struct chunk_target){
+        .data = to->memory + layout->fields[chunk->field].slot_offset +
+                chunk->raw_offset};
 }
 
-static struct fby_codec_job job_of(
+static struct fby_codec_job codec_job_of(
     const struct fby_receiver *r, int slot, const struct fby_chunk *chunk)
 {
     const struct fby_raw_field *field =
@@ -54,13 +56,13 @@ static void unpack(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     struct fby_unpack_task *task = fby_unpack_task(r->unpack);
-    struct target           to   = place_of(r, slot, chunk);
+    struct chunk_target     to   = target_of(r, slot, chunk);
     task->kind                   = FBY_UNPACK_CHUNK;
     task->slot                   = slot;
     task->id                     = chunk->request;
     task->chunk                  = *chunk;
-    task->params                 = job_of(r, slot, chunk).params;
-    task->raw                    = to.at;
+    task->params                 = codec_job_of(r, slot, chunk).params;
+    task->raw                    = to.data;
     task->packed                 = to.packed;
     zmq_msg_init(&task->frame);
     zmq_msg_move(&task->frame, frame);
@@ -75,31 +77,32 @@ static struct fby_bytes_in payload_of(
         .data = bytes + FBY_CHUNK_PREFIX, .size = chunk->wire_bytes};
 }
 
-/* Into the slot. */
-static bool decodes(const struct fby_receiver *r, int slot,
+/* Decode a chunk into its slot. False: it is bad. */
+static bool decode_into_slot(const struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    const struct fby_codec_job job = job_of(r, slot, chunk);
-    const struct target        to  = place_of(r, slot, chunk);
+    const struct fby_codec_job job = codec_job_of(r, slot, chunk);
+    const struct chunk_target  to  = target_of(r, slot, chunk);
     return fby_request_slot_fill(
-               &job, payload_of(chunk, frame), chunk, to.packed, to.at) &&
+               &job, payload_of(chunk, frame), chunk, to.packed, to.data) &&
            (!r->setup->verify_decoded ||
-               fby_xxh64(to.at, chunk->raw_bytes) == chunk->raw_hash);
+               fby_xxh64(to.data, chunk->raw_bytes) == chunk->raw_hash);
 }
 
-static bool can_be_kept(const struct fby_receiver *r, int slot,
+static bool check_kept(const struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    const struct fby_codec_job job = job_of(r, slot, chunk);
+    const struct fby_codec_job job = codec_job_of(r, slot, chunk);
     return fby_codec_check(&job, payload_of(chunk, frame), chunk->raw_bytes) &&
-           (!r->setup->verify_decoded || decodes(r, slot, chunk, frame));
+           (!r->setup->verify_decoded ||
+               decode_into_slot(r, slot, chunk, frame));
 }
 
-static bool keep(struct fby_receiver *r, int slot,
+static bool keep_packed(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     if (!fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) ||
-        !can_be_kept(r, slot, chunk, frame)) {
+        !check_kept(r, slot, chunk, frame)) {
         return false;
     }
     uint32_t index = fby_layout_index(
@@ -108,45 +111,45 @@ static bool keep(struct fby_receiver *r, int slot,
     return true;
 }
 
-static bool copy(struct fby_receiver *r, int slot,
+static bool decode_small(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     return fby_chunk_intact(zmq_msg_data(frame), zmq_msg_size(frame)) &&
-           decodes(r, slot, chunk, frame);
+           decode_into_slot(r, slot, chunk, frame);
 }
 
-/* What is little work is done here and now: to hand it to another thread costs
- * more. Small frames are copied, because each may hold a whole buffer of
- * ZeroMQ's. False: it is work for a decode thread. */
-static bool finish_here(struct fby_receiver *r, int slot,
+/* Handle a chunk on this thread if that costs less than passing it to another.
+ * Small frames are copied, because each may keep a whole buffer of ZeroMQ
+ * allocated. False: a decode thread must handle the chunk. */
+static bool handle_here(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    bool    small    = chunk->raw_bytes <= SMALL;
-    int64_t begun_ns = fby_now_ns();
+    bool    small    = chunk->raw_bytes <= SMALL_BYTES;
+    int64_t start_ns = fby_now_ns();
     if (!small && !fby_request_slot_keeps(r->setup, chunk)) {
         return false;
     }
-    bool good =
-        small ? copy(r, slot, chunk, frame) : keep(r, slot, chunk, frame);
+    bool good = small ? decode_small(r, slot, chunk, frame)
+                      : keep_packed(r, slot, chunk, frame);
     r->bad_chunks += good ? 0 : 1;
-    r->check_ns += fby_now_ns() - begun_ns;
-    fby_r_act(r);
+    r->check_ns += fby_now_ns() - start_ns;
+    fby_r_run_actions(r);
     fby_window_decoded(r->window, r->now_ns, slot, chunk->request, good);
     return true;
 }
 
-static void take(
+static void store(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
     int slot = fby_window_slot(r->window, chunk->request);
     fby_assembly_chunk(&r->assemblies[slot], chunk);
-    if (!finish_here(r, slot, chunk, frame)) {
+    if (!handle_here(r, slot, chunk, frame)) {
         unpack(r, slot, chunk, frame);
     }
 }
 
-/* Of an audit: nobody needs the payload, so it is not decoded; damage is told
- * from another value all the same. */
+/* A chunk of an audit is not decoded, because its payload is not needed. Its
+ * hash still tells a damaged chunk from a different value. */
 static void check_audit(
     struct fby_receiver *r, const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
@@ -166,31 +169,31 @@ void fby_r_chunk(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     r->wire_bytes += size;
     fby_err err = fby_chunk_read(zmq_msg_data(frame), size, &chunk, &why);
     if (err != FBY_OK || !fby_session_equal(chunk.session, r->session)) {
-        refuse(r, peer, size, &why);
+        reject(r, peer, size, &why);
         return;
     }
-    struct fby_window_chunk told = {
+    struct fby_window_chunk report = {
         .peer = peer, .id = chunk.request, .wire_bytes = size};
     const struct fby_assembly *assembly = fby_r_assembly(r, chunk.request);
     if (assembly != NULL) {
         const struct fby_raw_layout *layout = &assembly->layout;
-        if (assembly->wanted.rows == 0 ||
+        if (assembly->expected.rows == 0 ||
             fby_chunk_check(&chunk, layout, &why) != FBY_OK) {
-            refuse(r, peer, size, &why);
+            reject(r, peer, size, &why);
             fby_window_proto(r->window, r->now_ns, peer);
             return;
         }
-        told.chunk = fby_layout_index(layout, chunk.field, chunk.number);
+        report.chunk = fby_layout_index(layout, chunk.field, chunk.number);
     }
-    enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &told);
+    enum fby_verdict verdict = fby_window_chunk(r->window, r->now_ns, &report);
     if (verdict == FBY_TAKE) {
-        take(r, &chunk, frame);
+        store(r, &chunk, frame);
     } else if (verdict == FBY_AUDIT) {
         check_audit(r, &chunk, frame);
     }
 }
 
-/* On a GPU a slot is free when it was copied. */
+/* Release a slot; for a GPU only when its copy has finished. */
 static void release(struct fby_receiver *r, int slot)
 {
     if (r->upload == NULL) {
@@ -216,12 +219,12 @@ static void release_copied(struct fby_receiver *r)
             r->slots[i].copying = false;
             r->n_copying--;
             fby_window_release(r->window, r->now_ns, (int)i);
-            fby_r_act(r);
+            fby_r_run_actions(r);
         }
     }
 }
 
-void fby_r_finished(struct fby_receiver *r)
+void fby_r_take_results(struct fby_receiver *r)
 {
     struct fby_unpack_task *task = fby_unpack_take(r->unpack);
     for (; task != NULL; task = fby_unpack_take(r->unpack)) {
@@ -232,7 +235,7 @@ void fby_r_finished(struct fby_receiver *r)
             release(r, task->slot);
         }
         fby_unpack_done(r->unpack, task);
-        fby_r_act(r);
+        fby_r_run_actions(r);
     }
     release_copied(r);
 }

@@ -6,7 +6,7 @@
 
 #include "common/mem.h"
 
-static void forget(struct fby_candidate *c)
+static void free_candidate(struct fby_candidate *c)
 {
     for (size_t i = 0; i < c->n_shards; i++) {
         union {
@@ -21,7 +21,7 @@ static void forget(struct fby_candidate *c)
 void fby_dataset_agreement_fini(struct fby_dataset_agreement *self)
 {
     for (uint32_t i = 0; i < self->n; i++) {
-        forget(&self->candidates[i]);
+        free_candidate(&self->candidates[i]);
     }
     *self = (struct fby_dataset_agreement){0};
 }
@@ -30,7 +30,7 @@ struct short_hex {
     char text[17];
 };
 
-static struct short_hex show(const struct fby_digest *digest)
+static struct short_hex first_hex(const struct fby_digest *digest)
 {
     struct short_hex hex;
     fby_hex(digest->bytes, 8, hex.text);
@@ -45,7 +45,7 @@ static fby_err pin_one(struct fby_maybe_digest *mine,
     }
     if (mine->known && !fby_digest_equal(&mine->digest, &other->digest)) {
         return fby_because(why, FBY_CONFIG, "%s %s, but it must be %s", what,
-            show(&other->digest).text, show(&mine->digest).text);
+            first_hex(&other->digest).text, first_hex(&mine->digest).text);
     }
     *mine = *other;
     return FBY_OK;
@@ -70,7 +70,8 @@ fby_err fby_dataset_agreement_pin(struct fby_dataset_agreement *self,
     return FBY_OK;
 }
 
-static bool says(const struct fby_candidate *c, const struct fby_opened *opened)
+static bool is_same_answer(
+    const struct fby_candidate *c, const struct fby_opened *opened)
 {
     return fby_digest_equal(&c->data, &opened->data) &&
            fby_digest_equal(&c->fingerprint, &opened->fingerprint);
@@ -87,16 +88,16 @@ static struct fby_shard_info *copy_shards(const struct fby_opened *opened)
 }
 
 void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
-    const char *who, const struct fby_opened *opened)
+    const char *worker, const struct fby_opened *opened)
 {
     for (uint32_t i = 0; i < self->n; i++) {
-        if (says(&self->candidates[i], opened)) {
+        if (is_same_answer(&self->candidates[i], opened)) {
             self->candidates[i].votes++;
             return;
         }
     }
     if (self->n == FBY_MAX_CANDIDATES) {
-        return; /* as many opinions: the verdict is a tie or a pin anyway */
+        return; /* so many answers: the result is a tie or a pin anyway */
     }
     struct fby_candidate *c = &self->candidates[self->n++];
     *c                      = (struct fby_candidate){
@@ -107,7 +108,7 @@ void fby_dataset_agreement_vote(struct fby_dataset_agreement *self,
                              .n_shards    = opened->n_shards,
                              .votes       = 1,
     };
-    snprintf(c->who, sizeof(c->who), "%s", who);
+    snprintf(c->worker, sizeof(c->worker), "%s", worker);
 }
 
 static bool matches(
@@ -116,7 +117,7 @@ static bool matches(
     return !pin->known || fby_digest_equal(&pin->digest, digest);
 }
 
-/* The first place where two lists of shards part. */
+/* Describe the first difference between two lists of shards. */
 static void describe_difference(const struct fby_candidate *a,
     const struct fby_candidate *b, struct fby_why *out)
 {
@@ -147,13 +148,14 @@ static fby_err tie(const struct fby_candidate *a, const struct fby_candidate *b,
         return fby_because(why, FBY_CONFIG,
             "workers differ in arithmetic: fingerprint %s at %.90s, %s at "
             "%.90s; give them one build",
-            show(&a->fingerprint).text, a->who, show(&b->fingerprint).text,
-            b->who);
+            first_hex(&a->fingerprint).text, a->worker,
+            first_hex(&b->fingerprint).text, b->worker);
     }
     describe_difference(a, b, &where);
     return fby_because(why, FBY_CONFIG,
         "workers differ in data: %s at %.90s, %s at %.90s; %.200s",
-        show(&a->data).text, a->who, show(&b->data).text, b->who, where.text);
+        first_hex(&a->data).text, a->worker, first_hex(&b->data).text,
+        b->worker, where.text);
 }
 
 static fby_err not_pinned(
@@ -165,48 +167,50 @@ static fby_err not_pinned(
         data ? &self->data.digest : &self->fingerprint.digest;
     return fby_because(why, FBY_CONFIG,
         "%s %s is pinned by %s, but %.200s has %s",
-        data ? "data digest" : "fingerprint", show(want).text, self->pinned_by,
-        c->who, show(data ? &c->data : &c->fingerprint).text);
+        data ? "data digest" : "fingerprint", first_hex(want).text,
+        self->pinned_by, c->worker,
+        first_hex(data ? &c->data : &c->fingerprint).text);
 }
 
-struct poll { /* the two candidates with most votes that fit the pins */
+struct ranking { /* the two candidates with most votes that match the pins */
     const struct fby_candidate *best;
     const struct fby_candidate *second;
 };
 
-static struct poll count(const struct fby_dataset_agreement *self)
+static struct ranking rank_candidates(const struct fby_dataset_agreement *self)
 {
-    struct poll poll = {NULL, NULL};
+    struct ranking ranking = {NULL, NULL};
     for (uint32_t i = 0; i < self->n; i++) {
         const struct fby_candidate *c = &self->candidates[i];
         if (!matches(&self->data, &c->data) ||
             !matches(&self->fingerprint, &c->fingerprint)) {
             continue;
         }
-        if (poll.best == NULL || c->votes > poll.best->votes) {
-            poll.second = poll.best;
-            poll.best   = c;
-        } else if (poll.second == NULL || c->votes > poll.second->votes) {
-            poll.second = c;
+        if (ranking.best == NULL || c->votes > ranking.best->votes) {
+            ranking.second = ranking.best;
+            ranking.best   = c;
+        } else if (ranking.second == NULL || c->votes > ranking.second->votes) {
+            ranking.second = c;
         }
     }
-    return poll;
+    return ranking;
 }
 
 fby_err fby_dataset_agreement_decide(const struct fby_dataset_agreement *self,
     bool all, const struct fby_candidate **out, struct fby_why *why)
 {
-    struct poll poll   = count(self);
-    bool        pinned = self->data.known && self->fingerprint.known;
-    if (self->n == 0 || (!all && !(pinned && poll.best != NULL))) {
+    struct ranking ranking = rank_candidates(self);
+    bool           pinned  = self->data.known && self->fingerprint.known;
+    if (self->n == 0 || (!all && !(pinned && ranking.best != NULL))) {
         return FBY_AGAIN;
     }
-    if (poll.best == NULL) {
+    if (ranking.best == NULL) {
         return not_pinned(self, why);
     }
-    if (poll.second != NULL && poll.second->votes == poll.best->votes) {
-        return tie(poll.best, poll.second, why);
+    if (ranking.second != NULL &&
+        ranking.second->votes == ranking.best->votes) {
+        return tie(ranking.best, ranking.second, why);
     }
-    *out = poll.best;
+    *out = ranking.best;
     return FBY_OK;
 }

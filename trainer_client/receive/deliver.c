@@ -1,4 +1,4 @@
-/* deliver.c - complete answers become batches on the ready queue. */
+/* deliver.c - turns complete answers into batches in the ready queue. */
 #include "trainer_client/receive/state.h"
 
 #include <stdio.h>
@@ -12,15 +12,15 @@
 static void put_token(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
-    uint64_t steps = fby_order_steps(fby_r_order(r, assembly->wanted.epoch));
-    bool     last  = assembly->wanted.step + 1 == steps;
+    uint64_t steps = fby_order_steps(fby_r_order(r, assembly->expected.epoch));
+    bool     last  = assembly->expected.step + 1 == steps;
     struct fby_token token = {
         .content     = r->setup->content_digest,
         .data        = r->agreement.data.digest,
         .fingerprint = r->agreement.fingerprint.digest,
         .seed        = r->setup->seed,
-        .epoch       = assembly->wanted.epoch + (last ? 1 : 0),
-        .step        = last ? 0 : assembly->wanted.step + 1,
+        .epoch       = assembly->expected.epoch + (last ? 1 : 0),
+        .step        = last ? 0 : assembly->expected.step + 1,
     };
     fby_token_encode(&token, batch->token);
 }
@@ -28,26 +28,26 @@ static void put_token(const struct fby_receiver *r,
 static void put_rows(const struct fby_receiver *r,
     const struct fby_assembly *assembly, struct forebay_batch *batch)
 {
-    const struct fby_wanted *wanted = &assembly->wanted;
-    const struct fby_order  *order  = fby_r_order(r, wanted->epoch);
-    uint32_t                 exist  = fby_order_rows(order, wanted->step);
-    batch->epoch                    = wanted->epoch;
-    batch->step                     = wanted->step;
-    batch->first_row                = wanted->first_row;
-    batch->rows                     = wanted->rows;
+    const struct fby_expected_batch *expected = &assembly->expected;
+    const struct fby_order          *order    = fby_r_order(r, expected->epoch);
+    uint32_t n_real  = fby_order_rows(order, expected->step);
+    batch->epoch     = expected->epoch;
+    batch->step      = expected->step;
+    batch->first_row = expected->first_row;
+    batch->rows      = expected->rows;
     if (assembly->samples != NULL) {
         memcpy(batch->samples, assembly->samples,
-            wanted->rows * sizeof(*batch->samples));
-    } else if (wanted->rows > 0) {
-        fby_order_fill(order, wanted->step, wanted->first_row, wanted->rows,
-            batch->samples);
+            expected->rows * sizeof(*batch->samples));
+    } else if (expected->rows > 0) {
+        fby_order_fill(order, expected->step, expected->first_row,
+            expected->rows, batch->samples);
     }
-    for (uint32_t i = 0; i < wanted->rows; i++) {
-        batch->valid[i] = wanted->first_row + i < exist ? 1 : 0;
+    for (uint32_t i = 0; i < expected->rows; i++) {
+        batch->valid[i] = expected->first_row + i < n_real ? 1 : 0;
     }
     if (r->upload == NULL) {
         memcpy(batch->memory + r->setup->out_offset[r->setup->n_fields],
-            batch->valid, wanted->rows);
+            batch->valid, expected->rows);
     }
 }
 
@@ -90,14 +90,14 @@ static void add_times(
 static uint64_t bytes_sent(const struct fby_assembly *assembly)
 {
     uint64_t bytes = 0;
-    uint32_t n     = assembly->wanted.rows > 0 ? assembly->layout.n_chunks : 0;
+    uint32_t n = assembly->expected.rows > 0 ? assembly->layout.n_chunks : 0;
     for (uint32_t i = 0; i < n; i++) {
         bytes += assembly->sent[i].raw_bytes;
     }
     return bytes;
 }
 
-static void lay_down(struct fby_receiver *r, int slot)
+static void publish(struct fby_receiver *r, int slot)
 {
     struct fby_assembly    *assembly = &r->assemblies[slot];
     struct forebay_batch   *batch    = r->spare;
@@ -114,16 +114,16 @@ static void lay_down(struct fby_receiver *r, int slot)
     task->layout = &assembly->layout;
     task->sent   = assembly->sent;
     task->batch  = batch;
-    fby_r_report(r); /* who has the batch, sees what led to it */
+    fby_r_update_stats(r); /* before the batch can be taken */
     fby_ready_queue_put(r->ready_queue, batch);
     fby_unpack_put(r->unpack, task);
 }
 
 /* ---- failures ------------------------------------------------------------ */
 
-static const char *name_of(const struct fby_receiver *r, int peer)
+static const char *label_of(const struct fby_receiver *r, int peer)
 {
-    return peer != FBY_NO_PEER ? r->peers[peer].who : "a worker that is gone";
+    return peer != FBY_NO_PEER ? r->peers[peer].label : "a worker that is gone";
 }
 
 void fby_r_window_failed(struct fby_receiver *r)
@@ -138,7 +138,7 @@ void fby_r_window_failed(struct fby_receiver *r)
     case FBY_CAUSE_DIFFERENT:
         (void)fby_because(&why, FBY_PROTO,
             "%.150s and %.150s made different values of epoch %llu step %llu",
-            name_of(r, f->peer), name_of(r, f->other),
+            label_of(r, f->peer), label_of(r, f->other),
             (unsigned long long)f->epoch, (unsigned long long)f->step);
         break;
     case FBY_CAUSE_CORRUPT:
@@ -146,7 +146,7 @@ void fby_r_window_failed(struct fby_receiver *r)
             "epoch %llu step %llu arrived damaged again and again, last from "
             "%.200s",
             (unsigned long long)f->epoch, (unsigned long long)f->step,
-            name_of(r, f->peer));
+            label_of(r, f->peer));
         break;
     case FBY_CAUSE_ASIDE:
         status = FOREBAY_CONFIG;
@@ -159,7 +159,7 @@ void fby_r_window_failed(struct fby_receiver *r)
     fby_r_fail(r, status, &why);
 }
 
-/* At most `limit` substitutes in a stream: beyond, the data is bad. */
+/* Fail the stream if it has more than bad_sample_limit substitutes. */
 static bool within_limit(struct fby_receiver *r, int slot)
 {
     const struct fby_assembly *assembly = &r->assemblies[slot];
@@ -181,13 +181,14 @@ static bool within_limit(struct fby_receiver *r, int slot)
 
 /* ---- taking -------------------------------------------------------------- */
 
-static bool have_spare(struct fby_receiver *r, bool hungry)
+static bool ensure_spare(struct fby_receiver *r, bool consumer_waiting)
 {
     struct fby_why why = {""};
     if (r->spare != NULL) {
         return true;
     }
-    fby_err err = fby_batch_pool_take(r->batch_pool, hungry, &r->spare);
+    fby_err err =
+        fby_batch_pool_take(r->batch_pool, consumer_waiting, &r->spare);
     if (err == FBY_SYS) {
         (void)fby_because(&why, err, "no memory for a batch of %llu bytes",
             (unsigned long long)r->setup->out_bytes);
@@ -198,19 +199,20 @@ static bool have_spare(struct fby_receiver *r, bool hungry)
     return err == FBY_OK;
 }
 
-/* False when there is nothing more to take now. */
-static bool take_one(struct fby_receiver *r)
+/* False when no batch can be delivered now. */
+static bool deliver_one(struct fby_receiver *r)
 {
     struct fby_window_batch taken;
-    bool                    hungry = false;
-    if (r->over || !fby_ready_queue_has_room(r->ready_queue, &hungry) ||
-        !have_spare(r, hungry)) {
+    bool                    consumer_waiting = false;
+    if (r->finished ||
+        !fby_ready_queue_has_room(r->ready_queue, &consumer_waiting) ||
+        !ensure_spare(r, consumer_waiting)) {
         return false;
     }
     fby_err err = fby_window_take(r->window, r->now_ns, &taken);
     if (err == FBY_GONE) {
-        r->over = true;
-        fby_r_report(r); /* whoever sees the end sees all of it counted */
+        r->finished = true;
+        fby_r_update_stats(r); /* before the end can be seen */
         fby_ready_queue_end(r->ready_queue);
     } else if (err == FBY_IO) {
         fby_r_window_failed(r);
@@ -218,16 +220,16 @@ static bool take_one(struct fby_receiver *r)
     if (err != FBY_OK || !within_limit(r, taken.slot)) {
         return false;
     }
-    lay_down(r, taken.slot);
+    publish(r, taken.slot);
     return true;
 }
 
 void fby_r_deliver(struct fby_receiver *r)
 {
-    while (r->opened && take_one(r)) {
-        fby_r_act(r);
+    while (r->opened && deliver_one(r)) {
+        fby_r_run_actions(r);
     }
-    fby_r_act(r);
+    fby_r_run_actions(r);
 }
 
 /* ---- statistics ---------------------------------------------------------- */
@@ -253,7 +255,7 @@ static void add_stages(struct fby_receiver *r, struct forebay_stats *stats)
     stats->checksum_failures = counts.corrupt + r->bad_chunks;
 }
 
-void fby_r_report(struct fby_receiver *r)
+void fby_r_update_stats(struct fby_receiver *r)
 {
     struct fby_window_counters counters = fby_window_counters(r->window);
     struct forebay_stats       stats    = {

@@ -102,7 +102,7 @@ bool fby_membership_workers(struct fby_membership *self,
         return false;
     }
     if (!workers->full && workers->sequence != self->sequence + 1) {
-        self->due_ns = now_ns; /* RENEW says what we have */
+        self->due_ns = now_ns; /* RENEW tells the server our last number */
         return false;
     }
     self->sequence = workers->sequence;

@@ -1,8 +1,8 @@
-/* open.c - from the first JOIN to the first REQUEST.
+/* open.c - the phase from the first JOIN to the first REQUEST.
  *
- * Workers known at open are asked to open the source; what they answer is only
- * noted, until a pin or a majority decides. Then the window starts with those
- * that agree, and the others are set aside by name. */
+ * Workers known at open get OPEN. Their answers are collected until a pin or a
+ * majority decides. Then the window starts with the workers that agree, and the
+ * others are set aside. */
 #include "trainer_client/receive/state.h"
 
 #include <limits.h>
@@ -16,13 +16,14 @@
 #include "common/mem.h"
 #include "common/timer.h"
 
-/* After the last answer, when they differ: others may register just now. */
-#define SETTLE_NS (300 * FBY_NS_PER_MS)
-/* How long one that says nothing after OPEN is waited for. */
-#define MUTE_NS   (5 * FBY_NS_PER_S)
+/* Delay after the last answer, if answers differ or a worker failed: more
+ * workers may be registering. */
+#define DECIDE_DELAY_NS (300 * FBY_NS_PER_MS)
+/* How long to wait for a worker that sends nothing after OPEN. */
+#define SILENT_NS (5 * FBY_NS_PER_S)
 #define REOPEN_NS (500 * FBY_NS_PER_MS)
 
-/* ---- asking -------------------------------------------------------------- */
+/* ---- sending OPEN -------------------------------------------------------- */
 
 void fby_r_open_begin(struct fby_receiver *r)
 {
@@ -60,7 +61,7 @@ void fby_r_open_begin(struct fby_receiver *r)
 void fby_r_send_open(struct fby_receiver *r, int peer)
 {
     struct fby_peer *p            = &r->peers[peer];
-    p->open                       = (struct fby_open_id){++r->opens};
+    p->open                       = (struct fby_open_id){++r->last_open};
     p->reopen_ns                  = 0;
     p->open_ns                    = r->now_ns;
     const struct fby_message open = {
@@ -81,15 +82,15 @@ void fby_r_send_open(struct fby_receiver *r, int peer)
 void fby_r_set_aside(
     struct fby_receiver *r, int peer, enum fby_r_code code, const char *text)
 {
-    fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].who, text);
+    fby_warn("WORKER-ASIDE", "%s: %s", r->peers[peer].label, text);
     (void)fby_because(&r->aside, FBY_STALE, "%s", text);
-    (void)fby_because_in(&r->aside, FBY_STALE, "%s", r->peers[peer].who);
+    (void)fby_because_in(&r->aside, FBY_STALE, "%s", r->peers[peer].label);
     fby_window_set_aside(r->window, r->now_ns, peer, (int)code);
 }
 
 /* ---- answers ------------------------------------------------------------- */
 
-static void describe_other(
+static void describe_mismatch(
     const struct fby_receiver *r, const struct fby_peer *p, struct fby_why *out)
 {
     const struct fby_digest *data = &r->agreement.data.digest;
@@ -110,8 +111,8 @@ static bool agrees(const struct fby_receiver *r, const struct fby_peer *p)
            fby_digest_equal(&p->fingerprint, &r->agreement.fingerprint.digest);
 }
 
-/* Once the stream is bound, a worker agrees or is left aside. */
-static void judge(struct fby_receiver *r, int peer)
+/* Use a worker whose answer agrees with the stream; set it aside otherwise. */
+static void check_worker(struct fby_receiver *r, int peer)
 {
     struct fby_peer *p   = &r->peers[peer];
     struct fby_why   why = {""};
@@ -120,7 +121,7 @@ static void judge(struct fby_receiver *r, int peer)
     } else if (p->answer == FBY_PEER_OPENED && agrees(r, p)) {
         fby_window_opened(r->window, r->now_ns, peer);
     } else if (p->answer == FBY_PEER_OPENED) {
-        describe_other(r, p, &why);
+        describe_mismatch(r, p, &why);
         fby_r_set_aside(r, peer, FBY_R_DIFFERS, why.text);
     }
 }
@@ -130,22 +131,22 @@ void fby_r_opened(
 {
     struct fby_peer *p = &r->peers[peer];
     fby_window_heard(r->window, r->now_ns, peer);
-    if (opened->open.value > r->opens ||
+    if (opened->open.value > r->last_open ||
         !fby_digest_equal(&opened->content, &r->setup->content_digest)) {
         r->protocol_errors++;
         return;
     }
     if (opened->open.value != p->open.value) {
-        return; /* it was asked again since, on another route */
+        return; /* the answer to an older OPEN, on another route */
     }
     bool voted     = p->answer == FBY_PEER_OPENED;
     p->answer      = FBY_PEER_OPENED;
     p->data        = opened->data;
     p->fingerprint = opened->fingerprint;
     if (r->opened) {
-        judge(r, peer);
+        check_worker(r, peer);
     } else if (!voted) {
-        fby_dataset_agreement_vote(&r->agreement, p->who, opened);
+        fby_dataset_agreement_vote(&r->agreement, p->label, opened);
     }
 }
 
@@ -160,12 +161,12 @@ void fby_r_open_failed(
     (void)fby_because(&p->failure, FBY_CONFIG, "%s", failed->text);
     if (failed->code == FBY_OPEN_BUSY || failed->code == FBY_OPEN_IO) {
         p->reopen_ns = r->now_ns + fby_timer_ns(REOPEN_NS);
-        fby_info("OPEN-LATER", "%s: %s", p->who, p->failure.text);
+        fby_info("OPEN-LATER", "%s: %s", p->label, p->failure.text);
         return;
     }
     p->answer = FBY_PEER_FAILED;
     if (r->opened) {
-        judge(r, peer);
+        check_worker(r, peer);
     }
 }
 
@@ -180,7 +181,7 @@ void fby_r_scanning(
     if (!r->opened) {
         struct fby_why why = {""};
         (void)fby_because(&why, FBY_AGAIN, "%s is scanning: %u of %u shards",
-            p->who, p->scan_done, p->scan_total);
+            p->label, p->scan_done, p->scan_total);
         fby_ready_queue_waiting(r->ready_queue, why.text);
         fby_ready_queue_scanning(r->ready_queue, p->scan_done, p->scan_total);
     }
@@ -199,8 +200,8 @@ static struct fby_order_spec order_spec(
     return spec;
 }
 
-/* Cannot fail: the first epoch's order was made, and epochs differ only in
- * their number. */
+/* Cannot fail: the first epoch's order was created, and the specs of epochs
+ * differ only in their number. */
 const struct fby_order *fby_r_order(
     const struct fby_receiver *r, uint64_t epoch)
 {
@@ -238,7 +239,7 @@ static uint64_t plan_bytes(const void *context, uint64_t epoch, uint64_t step)
     for (uint32_t i = 0; i < r->setup->n_fields; i++) {
         bytes += r->setup->expansions[i].raw_bytes * rows;
     }
-    return bytes > 0 ? bytes : 1; /* of no rows: next to nothing */
+    return bytes > 0 ? bytes : 1; /* 1 for a batch without rows */
 }
 
 static uint64_t plan_locality(
@@ -264,7 +265,7 @@ static uint64_t end_of_stream(const struct fby_setup *setup, uint64_t steps)
 
 /* ---- deciding ------------------------------------------------------------ */
 
-static void take_samples(
+static void set_samples(
     struct fby_receiver *r, const struct fby_candidate *winner)
 {
     r->samples       = winner->samples;
@@ -327,7 +328,7 @@ static fby_err start_window(struct fby_receiver *r, struct fby_why *why)
     return err;
 }
 
-static void bind_stream(
+static void start_stream(
     struct fby_receiver *r, const struct fby_candidate *winner)
 {
     struct fby_why why = {""};
@@ -335,7 +336,7 @@ static void bind_stream(
     r->agreement.data  = (struct fby_maybe_digest){true, winner->data};
     r->agreement.fingerprint =
         (struct fby_maybe_digest){true, winner->fingerprint};
-    take_samples(r, winner);
+    set_samples(r, winner);
     fby_membership_pin(
         &r->membership, &winner->data, &winner->fingerprint, r->now_ns);
     if (start_window(r, &why) != FBY_OK) {
@@ -344,21 +345,22 @@ static void bind_stream(
     }
     for (int i = 0; i < r->n_peers; i++) {
         if (r->peers[i].used) {
-            judge(r, i);
-            fby_r_act(r);
+            check_worker(r, i);
+            fby_r_run_actions(r);
         }
     }
 }
 
-/* It was asked to open long ago and says nothing, not even that it scans:
- * others are not kept waiting for it. */
-static bool is_mute(const struct fby_receiver *r, const struct fby_peer *p)
+/* The worker got OPEN long ago and sent nothing since, not even SCANNING: do
+ * not wait for it. */
+static bool is_silent(const struct fby_receiver *r, const struct fby_peer *p)
 {
     return p->answer == FBY_PEER_SILENT && p->open_ns != 0 &&
-           r->now_ns - p->open_ns > fby_timer_ns(MUTE_NS);
+           r->now_ns - p->open_ns > fby_timer_ns(SILENT_NS);
 }
 
-/* Every worker we knocked at has answered, or is not there. */
+/* Whether no known worker is waited for any more: each has answered or is
+ * unreachable; silent ones do not count. *failed is the number of failures. */
 static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
 {
     uint32_t known = 0;
@@ -366,7 +368,7 @@ static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
         const struct fby_peer *p     = &r->peers[i];
         bool                   asked = p->used &&
                      (p->socket != NULL || p->answer != FBY_PEER_SILENT) &&
-                     !is_mute(r, p);
+                     !is_silent(r, p);
         if (asked && p->answer == FBY_PEER_SILENT) {
             return false;
         }
@@ -376,21 +378,21 @@ static bool all_answered(const struct fby_receiver *r, uint32_t *failed)
     return known > 0;
 }
 
-static void fail_by_workers(struct fby_receiver *r)
+static void fail_with_open_error(struct fby_receiver *r)
 {
     struct fby_why why = {""};
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
         if (p->used && p->answer == FBY_PEER_FAILED) {
             (void)fby_because(
-                &why, FBY_CONFIG, "%s: %s", p->failure.text, p->who);
+                &why, FBY_CONFIG, "%s: %s", p->failure.text, p->label);
             fby_r_fail(r, FOREBAY_CONFIG, &why);
             return;
         }
     }
 }
 
-static void reopen(struct fby_receiver *r)
+static void send_due_opens(struct fby_receiver *r)
 {
     for (int i = 0; i < r->n_peers; i++) {
         struct fby_peer *p = &r->peers[i];
@@ -407,35 +409,35 @@ static void decide(struct fby_receiver *r)
     uint32_t                    failed = 0;
     bool                        all    = all_answered(r, &failed);
     if (!all) {
-        r->settle_ns = 0;
-    } else if (r->settle_ns == 0) {
-        r->settle_ns = r->now_ns + fby_timer_ns(SETTLE_NS);
+        r->decide_ns = 0;
+    } else if (r->decide_ns == 0) {
+        r->decide_ns = r->now_ns + fby_timer_ns(DECIDE_DELAY_NS);
     }
-    bool    agreed  = r->agreement.n == 1 && failed == 0;
-    bool    settled = all && (agreed || r->now_ns >= r->settle_ns);
+    bool    agreed = r->agreement.n == 1 && failed == 0;
+    bool    final  = all && (agreed || r->now_ns >= r->decide_ns);
     fby_err err =
-        fby_dataset_agreement_decide(&r->agreement, settled, &winner, &why);
+        fby_dataset_agreement_decide(&r->agreement, final, &winner, &why);
     if (err == FBY_OK) {
-        bind_stream(r, winner);
+        start_stream(r, winner);
     } else if (err != FBY_AGAIN) {
         fby_r_fail(r, FOREBAY_CONFIG, &why);
-    } else if (settled && failed > 0) {
-        fail_by_workers(r);
+    } else if (final && failed > 0) {
+        fail_with_open_error(r);
     }
 }
 
 void fby_r_open_tick(struct fby_receiver *r)
 {
-    reopen(r);
-    if (!r->opened && !r->over && r->membership.server.value != 0) {
+    send_due_opens(r);
+    if (!r->opened && !r->finished && r->membership.server.value != 0) {
         decide(r);
     }
 }
 
 int64_t fby_r_open_deadline(const struct fby_receiver *r)
 {
-    int64_t due =
-        !r->opened && !r->over && r->settle_ns != 0 ? r->settle_ns : INT64_MAX;
+    int64_t due = !r->opened && !r->finished && r->decide_ns != 0 ? r->decide_ns
+                                                                  : INT64_MAX;
     for (int i = 0; i < r->n_peers; i++) {
         int64_t reopen_ns = r->peers[i].reopen_ns;
         due               = reopen_ns != 0 && reopen_ns < due ? reopen_ns : due;

@@ -17,8 +17,8 @@ void fby_peer_set(struct fby_peer *peer, const struct fby_worker_info *info)
     for (size_t i = 0; i < info->endpoints.n; i++) {
         peer->endpoints[i] = fby_strdup(info->endpoints.at[i]);
     }
-    snprintf(peer->who, sizeof(peer->who), "worker %.100s (%.150s)", info->host,
-        info->endpoints.n > 0 ? info->endpoints.at[0] : "nowhere");
+    snprintf(peer->label, sizeof(peer->label), "worker %.100s (%.150s)",
+        info->host, info->endpoints.n > 0 ? info->endpoints.at[0] : "nowhere");
 }
 
 void fby_peer_clear(struct fby_peer *peer)

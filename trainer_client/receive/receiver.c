@@ -12,7 +12,7 @@
 #include "trainer_client/receive/sockets.h"
 #include "trainer_client/receive/state.h"
 
-/* ---- saying -------------------------------------------------------------- */
+/* ---- sending ------------------------------------------------------------- */
 
 void fby_r_to_server(struct fby_receiver *r, const struct fby_message *message)
 {
@@ -30,8 +30,8 @@ void fby_r_to_peer(
 void fby_r_fail(struct fby_receiver *r, enum forebay_status status,
     const struct fby_why *why)
 {
-    if (!r->over) {
-        r->over = true;
+    if (!r->finished) {
+        r->finished = true;
         fby_ready_queue_fail(r->ready_queue, status, why);
     }
 }
@@ -58,7 +58,7 @@ static void server_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     fby_r_server_frame(r, frame);
 }
 
-/* `socket_p`, because what is read may end in closing it. */
+/* Takes `socket_p` because handling a message may close the socket. */
 static void read_socket(
     struct fby_receiver *r, void *const *socket_p, int peer, frame_fn *take)
 {
@@ -71,11 +71,11 @@ static void read_socket(
         }
         take(r, peer, &frame);
         zmq_msg_close(&frame);
-        fby_r_act(r);
+        fby_r_run_actions(r);
     }
 }
 
-static int gather(struct fby_receiver *r)
+static int fill_poll_items(struct fby_receiver *r)
 {
     const struct fby_wakeup *wakeups[FBY_R_WAKEUPS] = {&r->ready_queue->wakeup,
         fby_batch_pool_wakeup(r->batch_pool), fby_unpack_wakeup(r->unpack)};
@@ -95,7 +95,7 @@ static int gather(struct fby_receiver *r)
     return n;
 }
 
-static long milliseconds_until(int64_t due_ns, int64_t now_ns)
+static long poll_timeout_ms(int64_t due_ns, int64_t now_ns)
 {
     int64_t left = due_ns - now_ns;
     if (left <= 0) {
@@ -129,7 +129,7 @@ static void read_all(struct fby_receiver *r, int n)
             fby_wakeup_clear(&wakeups[i]);
         }
     }
-    fby_r_finished(r);
+    fby_r_take_results(r);
     if ((r->items[FBY_R_WAKEUPS].revents & ZMQ_POLLIN) != 0) {
         read_socket(r, &r->server, FBY_NO_PEER, server_frame);
     }
@@ -149,28 +149,28 @@ static void tick(struct fby_receiver *r)
         fby_r_to_server(r, &message);
     }
     fby_r_open_tick(r);
-    fby_r_act(r);
+    fby_r_run_actions(r);
     fby_window_tick(r->window, r->now_ns);
-    fby_r_act(r);
+    fby_r_run_actions(r);
 }
 
-static void turn(struct fby_receiver *r)
+static void run_once(struct fby_receiver *r)
 {
-    int n = gather(r);
-    (void)zmq_poll(r->items, n, milliseconds_until(deadline(r), fby_now_ns()));
+    int n = fill_poll_items(r);
+    (void)zmq_poll(r->items, n, poll_timeout_ms(deadline(r), fby_now_ns()));
     r->now_ns = fby_now_ns();
     read_all(r, n);
     tick(r);
     fby_r_deliver(r);
-    fby_r_report(r);
+    fby_r_update_stats(r);
 }
 
-static void say_goodbye(struct fby_receiver *r)
+static void disconnect_all(struct fby_receiver *r)
 {
     const struct fby_message quit = {
         .type = FBY_MSG_QUIT, .quit = {.session = r->session}};
     fby_window_stop(r->window, r->now_ns);
-    fby_r_act(r);
+    fby_r_run_actions(r);
     fby_r_to_server(r, &quit);
     for (int i = 0; i < r->n_peers; i++) {
         fby_dealer_close(&r->peers[i].socket);
@@ -182,15 +182,15 @@ static void *thread_main(void *opaque)
 {
     struct fby_receiver *r = opaque;
     while (!atomic_load(&r->stop)) {
-        turn(r);
+        run_once(r);
     }
-    say_goodbye(r);
+    disconnect_all(r);
     return NULL;
 }
 
 /* ---- create and destroy -------------------------------------------------- */
 
-static void divide_times(struct fby_window_times *t)
+static void scale_times(struct fby_window_times *t)
 {
     int64_t *all[] = {&t->ping, &t->reach, &t->backoff, &t->backoff_max,
         &t->idle, &t->hedge_min, &t->hedge_first, &t->hedge_period, &t->suspect,
@@ -209,7 +209,7 @@ static fby_err make_window(struct fby_receiver *r, struct fby_why *why)
     config.max_chunks               = r->setup->layout.n_chunks;
     config.seed                     = fby_id_random();
     config.audit                    = r->setup->audit;
-    divide_times(&config.times);
+    scale_times(&config.times);
     r->n_slots   = config.max_batches + 1;
     r->peers     = fby_zalloc(config.max_peers * sizeof(*r->peers));
     r->items     = fby_zalloc((config.max_peers + 8) * sizeof(*r->items));
@@ -254,7 +254,7 @@ static fby_err make_sockets(struct fby_receiver *r, struct fby_why *why)
     return FBY_OK;
 }
 
-/* The program's signals are for the program's threads. */
+/* Block all signals in the new threads: the program's own threads get them. */
 static fby_err start(struct fby_receiver *r, struct fby_why *why)
 {
     sigset_t all;

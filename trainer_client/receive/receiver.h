@@ -1,9 +1,9 @@
 /* receiver.h - the thread that owns a stream's sockets.
  *
- * It polls the server and the workers in use, tells the window what came, does
- * what the window decides, passes chunks to the decode threads and lays
- * finished batches on the ready queue. Opening is its first phase, not another
- * thread's: the same loop, until the data is agreed on. */
+ * It polls the server and the workers in use, reports messages to the window
+ * and carries out the window's actions. It passes chunks to the decode threads
+ * and puts complete batches into the ready queue. Opening the stream is the
+ * first phase of the same loop, until the data is agreed on. */
 #ifndef FBY_CLIENT_RECEIVE_RECEIVER_H
 #define FBY_CLIENT_RECEIVE_RECEIVER_H
 
@@ -14,19 +14,22 @@
 
 struct fby_receiver;
 
-struct fby_receiver_parts { /* borrowed; must outlive it */
+struct fby_receiver_parts { /* borrowed; must outlive the receiver */
     const struct fby_setup *setup;
     struct fby_ready_queue *ready_queue;
     struct fby_batch_pool  *batch_pool;
     struct fby_gpu_upload  *upload; /* NULL: batches stay on the host */
 };
 
-/* Start the thread; how opening goes is seen on the ready queue.
- * Errors: FBY_SYS, FBY_CONFIG, with `why`. */
+/* Start the thread. The ready queue shows the progress of opening.
+ *
+ * Ownership: *out is the caller's, for destroy.
+ * Errors:    FBY_SYS, FBY_CONFIG, with `why`. */
 FBY_CHECKED fby_err fby_receiver_create(const struct fby_receiver_parts *parts,
     struct fby_receiver **out, struct fby_why *why);
 
-/* Say goodbye to all, stop, join. NULL is fine. */
+/* Send BYE to the workers and QUIT to the server, and join the thread; *self_p
+ * becomes NULL. NULL is allowed. */
 void fby_receiver_destroy(struct fby_receiver **self_p);
 
 #endif

@@ -1,4 +1,4 @@
-/* server.c - what the server says: joined, refused, who is there. */
+/* server.c - messages from the server: joined, refused, list of workers. */
 #include "trainer_client/receive/state.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ static void on_joined(struct fby_receiver *r, const struct fby_message *m)
     struct fby_why why = {""};
     fby_membership_joined(&r->membership, &m->joined, r->now_ns);
     if (r->opened) {
-        return; /* the server compares what we say */
+        return; /* the server compares our digests */
     }
     if (!r->listed) {
         fby_ready_queue_waiting(
@@ -23,9 +23,9 @@ static void on_joined(struct fby_receiver *r, const struct fby_message *m)
     }
 }
 
-/* Ranks of one job with different data make no one stream. All else was agreed
- * on when we joined first: a server that refuses it later has lost its memory,
- * and met somebody else before us. */
+/* Whether a refusal ends the stream. Ranks of one job must have the same data.
+ * Everything else was agreed on at the first JOIN. A server that refuses it
+ * later has lost its state and admitted another session before this one. */
 static bool is_fatal(
     const struct fby_receiver *r, enum fby_join_refused_code code)
 {
@@ -67,18 +67,18 @@ static void add_worker(
         (!r->peers[peer].used ||
             !fby_instance_equal(r->peers[peer].instance, info->instance))) {
         fby_peer_set(&r->peers[peer], info);
-        fby_info("WORKER-FOUND", "%s", r->peers[peer].who);
+        fby_info("WORKER-FOUND", "%s", r->peers[peer].label);
     }
-    fby_r_act(r);
+    fby_r_run_actions(r);
 }
 
-static void unlist(struct fby_receiver *r, int peer)
+static void unlist_peer(struct fby_receiver *r, int peer)
 {
     fby_window_peer_unlist(r->window, r->now_ns, peer);
-    fby_r_act(r);
+    fby_r_run_actions(r);
 }
 
-static bool lists(
+static bool is_listed(
     const struct fby_workers *workers, struct fby_instance_id instance)
 {
     for (size_t i = 0; i < workers->n_added; i++) {
@@ -94,12 +94,13 @@ static void remove_workers(
 {
     for (int i = 0; i < r->n_peers; i++) {
         const struct fby_peer *p = &r->peers[i];
-        bool gone = p->used && workers->full && !lists(workers, p->instance);
+        bool                   gone =
+            p->used && workers->full && !is_listed(workers, p->instance);
         for (size_t j = 0; p->used && j < workers->removed.n && !gone; j++) {
             gone = fby_instance_equal(workers->removed.at[j], p->instance);
         }
         if (gone) {
-            unlist(r, i);
+            unlist_peer(r, i);
         }
     }
 }

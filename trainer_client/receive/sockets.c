@@ -9,7 +9,8 @@
 
 enum { LINGER_MS = 200, QUEUE = 100000 /* messages */ };
 
-/* What is said each second is not acknowledged by a machine that is gone. */
+/* A message is sent every second, so a machine that is gone shows by the
+ * missing TCP acknowledgements (dead_peer_ms). */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame)
 {
     int64_t dead_ns = fby_timer_ns(30 * FBY_NS_PER_S);

@@ -1,4 +1,4 @@
-/* sockets.h - the client's ZeroMQ sockets: made, limited, written to. */
+/* sockets.h - the client's ZeroMQ sockets. */
 #ifndef FBY_CLIENT_RECEIVE_SOCKETS_H
 #define FBY_CLIENT_RECEIVE_SOCKETS_H
 
@@ -8,16 +8,18 @@
 #include "common/err.h"
 #include "proto/wire.h"
 
-/* A DEALER connected to `endpoint` (numeric, "tcp://..."), which answers with
- * frames of at most `max_frame` bytes; longer ones end the connection.
- * NULL when there can be none. */
+/* Open a DEALER connected to `endpoint` (numeric, "tcp://..."). A received
+ * frame longer than `max_frame` bytes ends the connection. NULL on failure,
+ * which is logged. */
 void *fby_dealer_open(void *zmq, const char *endpoint, int64_t max_frame);
 
-/* Close, after giving what was sent last a moment to leave. */
+/* Close the socket, and send queued messages for at most 200 ms. *socket_p
+ * becomes NULL. NULL is allowed. */
 void fby_dealer_close(void **socket_p);
 
-/* Send one message; `scratch` is only kept to be reused. Never blocks: what
- * does not fit is dropped, as by a broken connection, and mended likewise. */
+/* Send one message; `scratch` is memory to reuse. A message that does not fit
+ * into the queue is dropped; the protocol recovers as from a broken connection.
+ * Blocks: never. */
 void fby_dealer_send(void *socket, const struct fby_message *message,
     struct fby_buffer *scratch);
 

@@ -1,4 +1,4 @@
-/* worker.c - control messages of workers, told to the window. */
+/* worker.c - control messages from workers, passed on to the window. */
 #include "trainer_client/receive/state.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static void on_refused(
     switch (refused->code) {
     case FBY_REFUSED_FULL:
         snprintf(p->refusal, sizeof(p->refusal), "%.250s", refused->text);
-        fby_warn("WORKER-FULL", "%s: %s", p->who, refused->text);
+        fby_warn("WORKER-FULL", "%s: %s", p->label, refused->text);
         fby_window_full(r->window, r->now_ns, peer);
         return;
     case FBY_REFUSED_LEAVING:
@@ -94,24 +94,24 @@ static void on_send_content(
         r->window, r->now_ns, peer, m->send_content.request);
 }
 
-/* A BUSY says not why; the worker's log does where its system is the cause. */
-static void tell_busy(struct fby_receiver *r, int peer)
+/* BUSY gives no reason. The worker's log does if its system is the cause. */
+static void report_busy(struct fby_receiver *r, int peer)
 {
     struct fby_why why = {""};
-    if (!r->told_busy) {
+    if (!r->reported_busy) {
         (void)fby_because(&why, FBY_AGAIN,
             "%s is busy: it has no room, memory or files for a batch now, and "
             "is asked again; where that lasts its log says why",
-            r->peers[peer].who);
+            r->peers[peer].label);
         fby_ready_queue_waiting(r->ready_queue, why.text);
-        r->told_busy = true;
+        r->reported_busy = true;
     }
 }
 
 static void on_busy(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
-    tell_busy(r, peer);
+    report_busy(r, peer);
     fby_window_busy(r->window, r->now_ns, peer, m->busy.request,
         (int64_t)m->busy.retry_ms * FBY_NS_PER_MS);
 }
@@ -133,9 +133,9 @@ static void on_cannot(
             &r->cannot, FBY_BAD_SAMPLE, "in %s", r->setup->location.pattern);
     } else {
         (void)fby_because(&r->cannot, FBY_IO, "%s", c->text);
-        (void)fby_because_in(&r->cannot, FBY_IO, "%s", r->peers[peer].who);
+        (void)fby_because_in(&r->cannot, FBY_IO, "%s", r->peers[peer].label);
     }
-    fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].who, r->cannot.text);
+    fby_warn("WORKER-CANNOT", "%s: %s", r->peers[peer].label, r->cannot.text);
     fby_window_cannot(r->window, r->now_ns, peer, c->request, (int)c->code);
 }
 
@@ -175,13 +175,13 @@ static void on_header(
     }
     if (assembly != NULL &&
         fby_assembly_header(assembly, header, &why) != FBY_OK) {
-        fby_warn("BAD-HEADER", "%s: %s", r->peers[peer].who, why.text);
+        fby_warn("BAD-HEADER", "%s: %s", r->peers[peer].label, why.text);
         r->protocol_errors++;
         fby_window_proto(r->window, r->now_ns, peer);
         return;
     }
-    if (r->told_busy) {
-        r->told_busy = false;
+    if (r->reported_busy) {
+        r->reported_busy = false;
         fby_ready_queue_waiting(r->ready_queue, "");
     }
     (void)fby_window_header(
@@ -203,7 +203,7 @@ static void on_end(
         end.matches = fby_assembly_end(assembly, e, &why);
     }
     if (why.text[0] != '\0') {
-        fby_warn("BAD-END", "%s: %s", r->peers[peer].who, why.text);
+        fby_warn("BAD-END", "%s: %s", r->peers[peer].label, why.text);
     }
     (void)fby_window_end(r->window, r->now_ns, &end);
 }
@@ -212,7 +212,7 @@ static void on_leave(
     struct fby_receiver *r, int peer, const struct fby_message *m)
 {
     (void)m;
-    fby_info("WORKER-LEAVES", "%s", r->peers[peer].who);
+    fby_info("WORKER-LEAVES", "%s", r->peers[peer].label);
     fby_window_leave(r->window, r->now_ns, peer);
 }
 
@@ -270,7 +270,7 @@ void fby_r_worker_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
     }
     if (fby_message_decode(data, size, &message, &why) != FBY_OK) {
         r->protocol_errors++;
-        fby_debug("BAD-MESSAGE", "%s: %s", r->peers[peer].who, why.text);
+        fby_debug("BAD-MESSAGE", "%s: %s", r->peers[peer].label, why.text);
         return;
     }
     if (is_ours(r, &message)) {
