@@ -3,8 +3,9 @@
 enum { WARM_STEPS = 200 };
 #define SERVICE_NS (50 * FBY_NS_PER_MS)
 
-/* Four workers of one core; the consumer takes half of what they could make. */
-static void begin(struct sim *sim, uint64_t seed, bool trace)
+/* Four workers with one core each; the consumer takes batches at half of their
+ * total rate. */
+static void begin_bounds(struct sim *sim, uint64_t seed, bool trace)
 {
     sim_begin(sim, seed, trace);
     sim->config = (struct sim_config){
@@ -28,21 +29,21 @@ static void begin(struct sim *sim, uint64_t seed, bool trace)
         sim_push(sim, sim->now, SIM_JOIN, i, 0);
     }
     sim_client_start(sim);
-    sim_push(sim, sim->now, SIM_WANT, 0, 0);
+    sim_push(sim, sim->now, SIM_TAKE, 0, 0);
 }
 
 static void run_until(struct sim *sim, uint64_t step)
 {
     while (!sim->done && sim->failure == NULL && sim->cursor < step) {
-        sim_step(sim);
+        sim_next_event(sim);
     }
 }
 
-void sim_check_calm(struct sim *sim)
+void sim_check_no_repeats(struct sim *sim)
 {
     struct fby_window_counters c = fby_window_counters(sim->window);
     if (c.rerequests + c.late + c.lost + c.corrupt + c.suspects > 0) {
-        sim_fail(sim, "without a fault something is asked for again");
+        sim_fail(sim, "a request is repeated without a fault");
     }
 }
 
@@ -50,35 +51,37 @@ static void check_few_hedges(struct sim *sim)
 {
     struct fby_window_counters c = fby_window_counters(sim->window);
     if (100 * c.hedges > c.requests) {
-        sim_fail(sim, "without a fault more than 1 % are hedges");
+        sim_fail(
+            sim, "more than 1 % of the requests are hedges, without a fault");
     }
 }
 
-static void wait_a_while(struct sim *sim)
+static void run_random_time(struct sim *sim)
 {
     int64_t until = sim->now + sim_between(sim, 0, 400) * FBY_NS_PER_MS;
     while (sim->now < until && sim->failure == NULL) {
-        sim_step(sim);
+        sim_next_event(sim);
     }
 }
 
 static void warm_up(struct sim *sim)
 {
     run_until(sim, WARM_STEPS);
-    wait_a_while(sim);
-    sim_check_calm(sim);
+    run_random_time(sim);
+    sim_check_no_repeats(sim);
     check_few_hedges(sim);
-    sim->worst_ns = 0;
+    sim->longest_wait_ns = 0;
 }
 
-/* No wait is longer than the hedge's deadline, two services and 100 ms. */
+/* Check that no wait exceeds the delay of a hedge plus two service times plus
+ * 100 ms. */
 static void check_waits(struct sim *sim, int64_t hedge_after)
 {
     run_until(sim, sim->config.total);
     int64_t most = hedge_after + 2 * SERVICE_NS + 100 * FBY_NS_PER_MS;
-    sim_trace(sim, "longest wait %.1f of %.1f ms", (double)sim->worst_ns / 1e6,
-        (double)most / 1e6);
-    if (sim->worst_ns > most) {
+    sim_trace(sim, "longest wait %.1f of %.1f ms",
+        (double)sim->longest_wait_ns / 1e6, (double)most / 1e6);
+    if (sim->longest_wait_ns > most) {
         sim_fail(sim, "the consumer waits too long for one worker");
     }
 }
@@ -86,7 +89,7 @@ static void check_waits(struct sim *sim, int64_t hedge_after)
 /* One of four workers is paused for 15 s at a random moment. */
 bool sim_paused_worker(struct sim *sim, uint64_t seed, bool trace)
 {
-    begin(sim, seed, trace);
+    begin_bounds(sim, seed, trace);
     warm_up(sim);
     int worker = (int)sim_between(sim, 0, 3);
     sim_trace(sim, "worker %d is paused", worker);
@@ -96,10 +99,10 @@ bool sim_paused_worker(struct sim *sim, uint64_t seed, bool trace)
     return sim->failure == NULL;
 }
 
-/* One is forty times slower for 3 s, and still answers PING. */
+/* One worker is 40 times slower for 3 s, and still answers PING. */
 bool sim_slow_worker(struct sim *sim, uint64_t seed, bool trace)
 {
-    begin(sim, seed, trace);
+    begin_bounds(sim, seed, trace);
     warm_up(sim);
     int worker = (int)sim_between(sim, 0, 3);
     sim_trace(sim, "worker %d is slow", worker);
@@ -110,21 +113,21 @@ bool sim_slow_worker(struct sim *sim, uint64_t seed, bool trace)
     return sim->failure == NULL;
 }
 
-/* The client is paused for 60 s, which counts against no worker. */
+/* The client is paused for 60 s; it must not blame a worker for that. */
 bool sim_paused_client(struct sim *sim, uint64_t seed, bool trace)
 {
-    begin(sim, seed, trace);
+    begin_bounds(sim, seed, trace);
     run_until(sim, WARM_STEPS);
-    wait_a_while(sim);
+    run_random_time(sim);
     sim->paused_ns = sim->now + 60 * FBY_NS_PER_S;
     run_until(sim, sim->config.total);
 
     struct fby_window_counters c = fby_window_counters(sim->window);
     if (c.unreachable + c.suspects + c.restarts > 0) {
-        sim_fail(sim, "a client that slept declares a worker dead");
+        sim_fail(sim, "a client that slept finds a worker unreachable");
     }
     if (c.rerequests >= sim->config.max_batches) {
-        sim_fail(sim, "a client that slept asks for a whole window again");
+        sim_fail(sim, "a client that slept repeats a whole window of requests");
     }
     sim_end(sim);
     return sim->failure == NULL;

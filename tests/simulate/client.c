@@ -103,7 +103,7 @@ static void check_request(
     }
 }
 
-static void ask(struct sim *sim, const struct fby_action *action)
+static void send_request(struct sim *sim, const struct fby_action *action)
 {
     uint64_t step = action->epoch * sim->config.steps_per_epoch + action->step;
     sim_trace(sim, "  request %llu of step %llu to peer %d, slot %d%s",
@@ -115,7 +115,7 @@ static void ask(struct sim *sim, const struct fby_action *action)
             .kind = SIM_REQUEST, .id = action->id, .number = step});
 }
 
-static void tell(struct sim *sim, enum sim_message_kind kind,
+static void send_action(struct sim *sim, enum sim_message_kind kind,
     const struct fby_action *action)
 {
     (void)sim_send_up(sim, action->peer,
@@ -125,21 +125,22 @@ static void tell(struct sim *sim, enum sim_message_kind kind,
             .value                  = action->route});
 }
 
-/* The server still lists a worker that is alive, so it joins again. */
-static void gone(struct sim *sim, int peer)
+/* The server still lists the worker if it is alive: it joins again. */
+static void rejoin_later(struct sim *sim, int peer)
 {
     int worker = sim->peers[peer].worker;
     sim_trace(sim, "  peer %d is gone", peer);
     sim_push(sim, sim->now + 500 * FBY_NS_PER_MS, SIM_JOIN, worker, 0);
 }
 
-/* Only for a step that all refuse, or that arrived damaged too often. */
+/* The window may fail if all workers refused a step, or if too many of its
+ * answers were damaged. */
 static bool may_fail(struct sim *sim, const struct fby_window_failure *failure)
 {
     uint64_t step =
         failure->epoch * sim->config.steps_per_epoch + failure->step;
     return failure->cause == FBY_CAUSE_CORRUPT
-               ? sim_asked(sim, step)->spoilt >= FBY_CORRUPT_MAX
+               ? sim_asked(sim, step)->damaged >= FBY_CORRUPT_MAX
                : failure->cause == FBY_CAUSE_CANNOT && sim->config.cannot;
 }
 
@@ -178,7 +179,7 @@ static void act(struct sim *sim, const struct fby_action *action)
         sim_connect(sim, action->peer, sim->peers[action->peer].worker);
         break;
     case FBY_DO_REQUEST:
-        ask(sim, action);
+        send_request(sim, action);
         break;
     case FBY_DO_HELLO:
     case FBY_DO_OPEN:
@@ -186,13 +187,13 @@ static void act(struct sim *sim, const struct fby_action *action)
     case FBY_DO_PING:
     case FBY_DO_CREDIT:
     case FBY_DO_BYE:
-        tell(sim, message[action->kind], action);
+        send_action(sim, message[action->kind], action);
         break;
     case FBY_DO_CLOSE:
         sim_close(sim, action->peer);
         break;
     case FBY_DO_GONE:
-        gone(sim, action->peer);
+        rejoin_later(sim, action->peer);
         break;
     case FBY_DO_FAIL:
         failed(sim);
@@ -226,15 +227,16 @@ static void deliver(struct sim *sim, const struct fby_window_batch *batch)
 {
     sim_trace(sim, "  takes step %llu", (unsigned long long)sim->cursor);
     check_batch(sim, batch);
-    int64_t waited = sim->now - sim->wanted_ns;
-    sim->worst_ns  = waited > sim->worst_ns ? waited : sim->worst_ns;
+    int64_t waited = sim->now - sim->waiting_since_ns;
+    sim->longest_wait_ns =
+        waited > sim->longest_wait_ns ? waited : sim->longest_wait_ns;
     sim->cursor++;
-    sim->wanting                 = false;
+    sim->consumer_waiting        = false;
     sim->slots[batch->slot].held = true;
     int64_t hold                 = sim->config.hold_ns;
     int64_t next                 = sim->config.interval_ns;
     sim_push(sim, sim->now + hold, SIM_RELEASE, batch->slot, 0);
-    sim_push(sim, sim->now + next, SIM_WANT, 0, 0);
+    sim_push(sim, sim->now + next, SIM_TAKE, 0, 0);
 }
 
 static void check_end(struct sim *sim)
@@ -253,10 +255,10 @@ static void check_end(struct sim *sim)
     }
 }
 
-static void consume(struct sim *sim)
+static void try_take(struct sim *sim)
 {
     struct fby_window_batch batch;
-    if (!sim->wanting || sim->done) {
+    if (!sim->consumer_waiting || sim->done) {
         return;
     }
     fby_err err = fby_window_take(sim->window, sim->now, &batch);
@@ -270,10 +272,10 @@ static void consume(struct sim *sim)
     }
 }
 
-void sim_client_want(struct sim *sim)
+void sim_client_take(struct sim *sim)
 {
-    sim->wanting   = true;
-    sim->wanted_ns = sim->now;
+    sim->consumer_waiting = true;
+    sim->waiting_since_ns = sim->now;
     sim_client_turn(sim);
 }
 
@@ -349,8 +351,9 @@ static void chunk(struct sim *sim, int peer, const struct sim_message *message)
     }
 }
 
-/* Only an END whose chunks are gathered can be compared with them. A damaged
- * one that is not fails the hash of its message, and is dropped. */
+/* Whether the chunks of an answer are kept, so that its END can be compared
+ * with them. Otherwise a damaged END fails the hash of its message and is
+ * dropped. */
 static bool is_gathered(const struct sim *sim, struct fby_request_id id)
 {
     return fby_window_slot(sim->window, id) != FBY_NO_SLOT ||
@@ -476,7 +479,7 @@ static void drain(struct sim *sim)
     }
 }
 
-static void set_wake(struct sim *sim)
+static void schedule_wake(struct sim *sim)
 {
     int64_t due = fby_window_deadline(sim->window);
     if (due <= sim->now) {
@@ -500,10 +503,10 @@ static void check_bounds(struct sim *sim)
 void sim_client_turn(struct sim *sim)
 {
     drain(sim);
-    consume(sim);
+    try_take(sim);
     fby_window_tick(sim->window, sim->now);
     drain(sim);
-    consume(sim);
-    set_wake(sim);
+    try_take(sim);
+    schedule_wake(sim);
     check_bounds(sim);
 }

@@ -1,6 +1,6 @@
 #include "tests/simulate/sim.h"
 
-/* The faults of the network; RESET is twice as likely as each other one. */
+/* The kinds of faults; RESET is twice as likely as any other. */
 enum fault {
     FAULT_RESET,
     FAULT_RESET_AGAIN,
@@ -17,7 +17,7 @@ enum fault {
     FAULT_OTHER_CLIENT,
     FAULT_FORGET_CONTENT,
     FAULT_UNLIST,
-    FAULT_SWALLOW,
+    FAULT_DROP,
     FAULT_SLOW_CONSUMER,
     N_FAULTS
 };
@@ -77,8 +77,8 @@ static void slow_consumer(struct sim *sim)
     sim->config.hold_ns     = sim_between(sim, 0, 40) * FBY_NS_PER_MS;
 }
 
-/* Faults that change only how the worker works; false for any other. */
-static bool set_in_worker(struct sim *sim, enum fault kind, int worker)
+/* Cause a fault that is only a member of the worker; false for other kinds. */
+static bool set_worker_fault(struct sim *sim, enum fault kind, int worker)
 {
     struct sim_worker *w = &sim->workers[worker];
     switch ((int)kind) {
@@ -103,15 +103,15 @@ static bool set_in_worker(struct sim *sim, enum fault kind, int worker)
     case FAULT_FORGET_CONTENT:
         w->content = false;
         return true;
-    case FAULT_SWALLOW:
-        w->n_swallow = 1;
+    case FAULT_DROP:
+        w->n_drop = 1;
         return true;
     default:
         return false;
     }
 }
 
-static void do_to_worker(struct sim *sim, enum fault kind, int worker)
+static void do_worker_fault(struct sim *sim, enum fault kind, int worker)
 {
     switch ((int)kind) {
     case FAULT_KILL:
@@ -144,7 +144,7 @@ void sim_fault(struct sim *sim, int kind)
     static const char *const names[] = {"reset", "reset", "pause worker",
         "pause client", "kill", "leave", "busy", "slow", "corrupt", "bad end",
         "duplicate", "shed", "other client", "forget content", "unlist",
-        "swallow", "slow consumer"};
+        "drop message", "slow consumer"};
     int worker = (int)sim_between(sim, 0, sim->config.n_workers - 1);
 
     sim_trace(sim, "fault: %s, worker %d", names[kind], worker);
@@ -153,15 +153,15 @@ void sim_fault(struct sim *sim, int kind)
     } else if (kind == FAULT_SLOW_CONSUMER) {
         slow_consumer(sim);
     } else if (sim->workers[worker].alive) {
-        if (!set_in_worker(sim, (enum fault)kind, worker)) {
-            do_to_worker(sim, (enum fault)kind, worker);
+        if (!set_worker_fault(sim, (enum fault)kind, worker)) {
+            do_worker_fault(sim, (enum fault)kind, worker);
         }
         sim_worker_pump(sim, worker);
     }
 }
 
-/* Most schedules have few kinds of fault, so that one often follows another of
- * the same kind. */
+/* Most schedules have at most three kinds of fault, so that the same kind often
+ * happens twice in a row. */
 void sim_faults_plan(struct sim *sim)
 {
     int kinds[3];

@@ -3,12 +3,12 @@
 #include "common/mem.h"
 #include "tests/simulate/sim.h"
 
-static bool before(const struct sim_event *a, const struct sim_event *b)
+static bool is_earlier(const struct sim_event *a, const struct sim_event *b)
 {
     return a->at_ns < b->at_ns || (a->at_ns == b->at_ns && a->order < b->order);
 }
 
-static void exchange(struct sim_event *a, struct sim_event *b)
+static void swap_events(struct sim_event *a, struct sim_event *b)
 {
     struct sim_event kept = *a;
     *a                    = *b;
@@ -19,10 +19,10 @@ void sim_push(
     struct sim *sim, int64_t at_ns, enum sim_event_kind kind, int a, uint64_t b)
 {
     struct sim_heap *heap = &sim->heap;
-    if (heap->n == heap->room) {
-        heap->room = heap->room == 0 ? 1024 : 2 * heap->room;
+    if (heap->n == heap->capacity) {
+        heap->capacity = heap->capacity == 0 ? 1024 : 2 * heap->capacity;
         heap->events =
-            fby_regrow(heap->events, heap->room * sizeof(*heap->events));
+            fby_regrow(heap->events, heap->capacity * sizeof(*heap->events));
     }
     uint32_t i      = heap->n++;
     heap->events[i] = (struct sim_event){
@@ -32,8 +32,8 @@ void sim_push(
         .a     = a,
         .b     = b,
     };
-    while (i > 0 && before(&heap->events[i], &heap->events[(i - 1) / 2])) {
-        exchange(&heap->events[i], &heap->events[(i - 1) / 2]);
+    while (i > 0 && is_earlier(&heap->events[i], &heap->events[(i - 1) / 2])) {
+        swap_events(&heap->events[i], &heap->events[(i - 1) / 2]);
         i = (i - 1) / 2;
     }
 }
@@ -42,7 +42,7 @@ static uint32_t smaller_child(const struct sim_heap *heap, uint32_t i)
 {
     uint32_t left = 2 * i + 1;
     return left + 1 < heap->n &&
-                   before(&heap->events[left + 1], &heap->events[left])
+                   is_earlier(&heap->events[left + 1], &heap->events[left])
                ? left + 1
                : left;
 }
@@ -54,10 +54,10 @@ struct sim_event sim_pop(struct sim *sim)
     heap->events[0]        = heap->events[--heap->n];
     for (uint32_t i = 0; 2 * i + 1 < heap->n;) {
         uint32_t child = smaller_child(heap, i);
-        if (!before(&heap->events[child], &heap->events[i])) {
+        if (!is_earlier(&heap->events[child], &heap->events[i])) {
             break;
         }
-        exchange(&heap->events[child], &heap->events[i]);
+        swap_events(&heap->events[child], &heap->events[i]);
         i = child;
     }
     return first;

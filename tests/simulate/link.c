@@ -1,40 +1,40 @@
 #include "tests/simulate/sim.h"
 
-/* Each direction has at most one arrival in the heap, that of its oldest
- * message; so a receiver that is paused puts all of them off, in order. */
+/* The heap has at most one arrival per direction, that of the oldest message.
+ * So a paused receiver postpones all of them and keeps their order. */
 
-static void empty(struct sim_link *link, int64_t now)
+static void clear_link(struct sim_link *link, int64_t now)
 {
     link->n       = 0;
     link->first   = 0;
     link->last_ns = now;
 }
 
-static void renew(struct sim *sim, int peer)
+static void new_connection(struct sim *sim, int peer)
 {
     struct sim_peer *p = &sim->peers[peer];
     p->connection      = ++sim->connections;
-    empty(&p->up, sim->now);
-    empty(&p->down, sim->now);
+    clear_link(&p->up, sim->now);
+    clear_link(&p->down, sim->now);
 }
 
 void sim_connect(struct sim *sim, int peer, int worker)
 {
     sim->peers[peer].worker = worker;
     sim->peers[peer].open   = true;
-    renew(sim, peer);
+    new_connection(sim, peer);
 }
 
 void sim_close(struct sim *sim, int peer)
 {
     sim->peers[peer].open = false;
-    renew(sim, peer);
+    new_connection(sim, peer);
 }
 
 void sim_reset(struct sim *sim, int peer)
 {
     sim_trace(sim, "reset of peer %d", peer);
-    renew(sim, peer);
+    new_connection(sim, peer);
 }
 
 static int64_t arrival(
@@ -47,7 +47,7 @@ static int64_t arrival(
     return link->last_ns;
 }
 
-static void put(struct sim *sim, int peer, struct sim_link *link,
+static void enqueue(struct sim *sim, int peer, struct sim_link *link,
     enum sim_event_kind kind, const struct sim_message *message)
 {
     if (link->n == SIM_QUEUE) {
@@ -69,7 +69,7 @@ bool sim_send_up(struct sim *sim, int peer, const struct sim_message *message)
     if (!p->open || p->worker < 0 || !sim->workers[p->worker].alive) {
         return false;
     }
-    put(sim, peer, &p->up, SIM_AT_WORKER, message);
+    enqueue(sim, peer, &p->up, SIM_AT_WORKER, message);
     return true;
 }
 
@@ -80,7 +80,7 @@ bool sim_send_down(struct sim *sim, int peer, uint64_t connection,
     if (!p->open || p->connection != connection) {
         return false;
     }
-    put(sim, peer, &p->down, SIM_AT_CLIENT, message);
+    enqueue(sim, peer, &p->down, SIM_AT_CLIENT, message);
     return true;
 }
 

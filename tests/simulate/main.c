@@ -1,11 +1,11 @@
 /* simulate - many schedules of window and session, each from its seed.
  *
  *     simulate --schedules 1000000 --seed 1 --jobs 2
- *     simulate --one SEED --trace            one of them again, in full
+ *     simulate --one SEED --trace            repeat one, and print all events
  *     simulate --one SEED --kind slow-worker --trace
- *     simulate --bounds 50                   those with a bound on waiting
- *     simulate_mutants --mutate NAME ...     must find the mistake: exits 0
- *                                            when it did */
+ *     simulate --bounds 50                   check the bounds on waiting
+ *     simulate_mutants --mutate NAME ...     exit 0 if the checks find this
+ *                                            deliberate mistake */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ struct options {
     uint64_t    bounds;
     bool        trace;
     const char *mutate;
-    const char *kind; /* of the one */
+    const char *kind; /* of --one */
 };
 
 typedef bool run_fn(struct sim *sim, uint64_t seed, bool trace);
@@ -60,7 +60,7 @@ static bool run_one(
     return false;
 }
 
-/* Schedules first, first + jobs, ...; false at the first that fails. */
+/* Run the schedules first, first + jobs, ...; false after one that fails. */
 static bool run_share(const struct options *o, uint64_t first)
 {
     static struct sim sim;
@@ -205,7 +205,7 @@ int main(int argc, char **argv)
     fby_mutant = o.mutate;
 #else
     if (o.mutate != NULL) {
-        fprintf(stderr, "--mutate: only simulate_mutants can\n");
+        fprintf(stderr, "--mutate: only simulate_mutants has this option\n");
         return 2;
     }
 #endif

@@ -6,11 +6,12 @@
 #include "tests/simulate/sim.h"
 
 enum { MOST_EVENTS = 200000 };
-#define CALM_NS (60 * FBY_NS_PER_S) /* to finish in, once faults end */
+#define RECOVERY_NS \
+    (60 * FBY_NS_PER_S) /* limit for the rest, after the faults */
 
 /* ---- Random numbers ------------------------------------------------------ */
 
-static uint64_t mixed(uint64_t z)
+static uint64_t mix(uint64_t z)
 {
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -20,7 +21,7 @@ static uint64_t mixed(uint64_t z)
 uint64_t sim_random(struct sim *sim)
 {
     sim->random += UINT64_C(0x9e3779b97f4a7c15);
-    return mixed(sim->random);
+    return mix(sim->random);
 }
 
 int64_t sim_between(struct sim *sim, int64_t low, int64_t high)
@@ -36,12 +37,12 @@ bool sim_chance(struct sim *sim, int percent)
 
 uint32_t sim_chunks_of(const struct sim *sim, uint64_t step)
 {
-    return 1 + (uint32_t)(mixed(sim->seed ^ step) % 4);
+    return 1 + (uint32_t)(mix(sim->seed ^ step) % 4);
 }
 
 uint64_t sim_value_of(uint64_t step, uint32_t chunk)
 {
-    return mixed(step * SIM_CHUNKS + chunk + 1) | 2;
+    return mix(step * SIM_CHUNKS + chunk + 1) | 2;
 }
 
 /* ---- Messages ------------------------------------------------------------ */
@@ -87,13 +88,13 @@ static void trace_message(
 
 /* ---- One event ----------------------------------------------------------- */
 
-static void arrive(struct sim *sim, const struct sim_event *event)
+static void deliver_message(struct sim *sim, const struct sim_event *event)
 {
     const struct sim_message *message = sim_arrived(sim, event);
     if (message == NULL) {
         return;
     }
-    struct sim_message copy = *message; /* its place may be used again */
+    struct sim_message copy = *message; /* its memory may be reused */
     if (event->kind == SIM_AT_CLIENT) {
         trace_message(sim, "from", &copy, event->a);
         sim_client_message(sim, event->a, &copy);
@@ -114,15 +115,16 @@ static void restart(struct sim *sim, int worker)
         sim_push(sim, sim->now + sim_between(sim, 0, 300) * FBY_NS_PER_MS,
             SIM_JOIN, worker, 0);
     }
-    /* The server lists it after a second at the latest. */
+    /* The server lists the worker after one second at the latest. */
     sim_push(sim, sim->now + FBY_NS_PER_S, SIM_JOIN, worker, 0);
 }
 
-/* True: the client is paused, and gets the event at the end of its pause. */
-static bool put_off(struct sim *sim, const struct sim_event *event)
+/* Postpone an event of the client to the end of its pause. False: the client is
+ * not paused, or the event is not for it. */
+static bool postpone(struct sim *sim, const struct sim_event *event)
 {
     bool of_client = event->kind == SIM_WAKE || event->kind == SIM_DECODED ||
-                     event->kind == SIM_WANT || event->kind == SIM_RELEASE ||
+                     event->kind == SIM_TAKE || event->kind == SIM_RELEASE ||
                      event->kind == SIM_JOIN;
     if (!of_client || sim->paused_ns <= sim->now) {
         return false;
@@ -131,12 +133,12 @@ static bool put_off(struct sim *sim, const struct sim_event *event)
     return true;
 }
 
-static void happen(struct sim *sim, const struct sim_event *event)
+static void handle_event(struct sim *sim, const struct sim_event *event)
 {
     switch (event->kind) {
     case SIM_AT_WORKER:
     case SIM_AT_CLIENT:
-        arrive(sim, event);
+        deliver_message(sim, event);
         break;
     case SIM_WAKE:
         sim->wake_ns = INT64_MAX;
@@ -148,8 +150,8 @@ static void happen(struct sim *sim, const struct sim_event *event)
     case SIM_MADE:
         sim_worker_made(sim, event);
         break;
-    case SIM_WANT:
-        sim_client_want(sim);
+    case SIM_TAKE:
+        sim_client_take(sim);
         break;
     case SIM_RELEASE:
         sim_client_release(sim, event->a);
@@ -172,7 +174,7 @@ static void happen(struct sim *sim, const struct sim_event *event)
     }
 }
 
-void sim_step(struct sim *sim)
+void sim_next_event(struct sim *sim)
 {
     if (sim->heap.n == 0) {
         sim_fail(sim, "no event is left");
@@ -182,8 +184,8 @@ void sim_step(struct sim *sim)
     sim->now               = event.at_ns;
     if (++sim->n_events > MOST_EVENTS) {
         sim_fail(sim, "the events do not end");
-    } else if (!put_off(sim, &event)) {
-        happen(sim, &event);
+    } else if (!postpone(sim, &event)) {
+        handle_event(sim, &event);
     }
 }
 
@@ -206,24 +208,24 @@ void sim_begin(struct sim *sim, uint64_t seed, bool trace)
         p->up.n            = 0;
         p->down.n          = 0;
     }
-    sim->heap        = heap;
-    sim->seed        = seed;
-    sim->random      = mixed(seed);
-    sim->trace       = trace;
-    sim->failure     = NULL;
-    sim->now         = FBY_NS_PER_S;
-    sim->n_events    = 0;
-    sim->connections = 0;
-    sim->paused_ns   = 0;
-    sim->wanting     = false;
-    sim->wanted_ns   = 0;
-    sim->worst_ns    = 0;
-    sim->newest      = 0;
-    sim->done        = false;
-    sim->failed      = false;
+    sim->heap             = heap;
+    sim->seed             = seed;
+    sim->random           = mix(seed);
+    sim->trace            = trace;
+    sim->failure          = NULL;
+    sim->now              = FBY_NS_PER_S;
+    sim->n_events         = 0;
+    sim->connections      = 0;
+    sim->paused_ns        = 0;
+    sim->consumer_waiting = false;
+    sim->waiting_since_ns = 0;
+    sim->longest_wait_ns  = 0;
+    sim->newest           = 0;
+    sim->done             = false;
+    sim->failed           = false;
 }
 
-static void draw_config(struct sim *sim)
+static void random_config(struct sim *sim)
 {
     struct sim_config *c = &sim->config;
     c->n_workers         = (int)sim_between(sim, 1, SIM_WORKERS);
@@ -266,7 +268,7 @@ void sim_end(struct sim *sim)
             sim_worker_stop(sim, i);
         }
         if (sim->failure == NULL && sim->workers[i].budget.charged != 0) {
-            sim_fail(sim, "bytes stay charged to no session");
+            sim_fail(sim, "bytes stay charged without a session");
         }
     }
     fby_window_destroy(&sim->window);
@@ -275,21 +277,21 @@ void sim_end(struct sim *sim)
 bool sim_run(struct sim *sim, uint64_t seed, bool trace)
 {
     sim_begin(sim, seed, trace);
-    draw_config(sim);
+    random_config(sim);
     start_workers(sim);
     sim_client_start(sim);
     sim_faults_plan(sim);
-    sim_push(sim, sim->now, SIM_WANT, 0, 0);
+    sim_push(sim, sim->now, SIM_TAKE, 0, 0);
 
-    int64_t late = sim->config.faults_end_ns + CALM_NS;
+    int64_t late = sim->config.faults_end_ns + RECOVERY_NS;
     while (!sim->done && sim->failure == NULL) {
-        sim_step(sim);
-        if (sim->now > late && sim->now > sim->paused_ns + CALM_NS) {
+        sim_next_event(sim);
+        if (sim->now > late && sim->now > sim->paused_ns + RECOVERY_NS) {
             sim_fail(sim, "no progress, though there are no more faults");
         }
     }
     if (sim->config.n_faults == 0 && !sim->config.cannot) {
-        sim_check_calm(sim);
+        sim_check_no_repeats(sim);
     }
     sim_end(sim);
     return sim->failure == NULL;

@@ -1,10 +1,10 @@
-/* sim.h - a simulation of window and session against each other.
+/* sim.h - a simulation of the client's window and the worker's session.
  *
- * One trainer client, up to four workers, links between them, a consumer, and
- * faults, in virtual time: a schedule is a function of its seed. The client and
- * worker here act on the window and the session as the real ones do, but send
- * numbers instead of batches; after every event the invariants of both are
- * checked.
+ * It has one trainer client, up to four workers, links between them, a consumer
+ * and faults, in virtual time. A schedule depends only on its seed. Client and
+ * workers drive the window and the session as the real ones do, but send
+ * numbers instead of batches. The invariants of both are checked at every
+ * event.
  *
  * Files: heap.c      events in order of time
  *        link.c      connections: FIFO, delay, resets
@@ -12,7 +12,7 @@
  *        client.c    the client around its fby_window, and the consumer
  *        faults.c    the faults
  *        schedule.c  one schedule from its seed; its checks
- *        bounds.c    the schedules with a bound on waiting
+ *        bounds.c    schedules with a bound on the consumer's wait
  *        main.c      many schedules, in several processes */
 #ifndef FBY_TESTS_SIMULATE_SIM_H
 #define FBY_TESTS_SIMULATE_SIM_H
@@ -27,13 +27,13 @@
 enum {
     SIM_WORKERS = 4,
     SIM_PEERS   = 12,
-    SIM_JOBS    = 32, /* of a worker */
-    SIM_CHUNKS  = 8,  /* of a batch */
+    SIM_JOBS    = 32, /* batches in work at a worker */
+    SIM_CHUNKS  = 8,  /* in a batch */
     SIM_SLOTS   = 17,
     SIM_NAMED   = 32,  /* open ids in a message */
     SIM_QUEUE   = 256, /* messages in a link */
     SIM_DECODES = 256,
-    SIM_STEPS   = 128 /* from the first on, of a stream with audits */
+    SIM_STEPS   = 128 /* steps with a sim_asked, from the first one on */
 };
 
 enum sim_message_kind {
@@ -62,22 +62,22 @@ enum sim_message_kind {
 struct sim_message {
     enum sim_message_kind kind;
     struct fby_request_id id;
-    uint64_t              number; /* nonce, seq, total, step: by kind */
+    uint64_t              number; /* nonce, seq, total or step, by kind */
     uint64_t              value;  /* route, or content of a chunk */
     uint64_t              instance;
-    uint32_t              chunk; /* or chunks of a HEADER */
-    uint32_t              bytes; /* on the wire, of a chunk */
-    bool                  good;
+    uint32_t              chunk; /* HEADER: number of chunks */
+    uint32_t              bytes; /* CHUNK: on the wire */
+    bool                  good;  /* false: damaged */
     uint32_t              n_open;
     struct fby_request_id open[SIM_NAMED];
-    int64_t               due_ns; /* arrives then */
+    int64_t               due_ns; /* time of arrival */
 };
 
 struct sim_link { /* one direction */
     struct sim_message queue[SIM_QUEUE];
     uint32_t           first;
     uint32_t           n;
-    int64_t            last_ns; /* messages arrive in order */
+    int64_t            last_ns; /* arrival of the last message */
 };
 
 struct sim_peer {           /* a peer of the window: one connection */
@@ -88,7 +88,7 @@ struct sim_peer {           /* a peer of the window: one connection */
     struct sim_link down;
 };
 
-struct sim_job {
+struct sim_job { /* a batch that a worker makes */
     bool                     used;
     bool                     working;
     bool                     cancelled;
@@ -102,27 +102,27 @@ struct sim_job {
 struct sim_worker {
     bool                alive;
     bool                leaving;
-    bool                content; /* knows it */
-    uint64_t            life;
+    bool                content; /* has the pipeline's content */
+    uint64_t            generation;
     uint64_t            instance;
     uint64_t            key;
-    int64_t             paused_ns; /* until then */
-    int64_t             slow_ns;   /* until then slower */
-    int64_t             slow_by;   /* how many times slower */
-    int64_t             busy_ns;   /* until then answers BUSY */
+    int64_t             paused_ns; /* end of a pause */
+    int64_t             slow_ns;   /* end of a slow period */
+    int64_t             slow_by;   /* how many times slower then */
+    int64_t             busy_ns;   /* answers BUSY until then */
     int64_t             service_ns;
     uint32_t            cores;
     uint32_t            working;
     uint32_t            n_corrupt;   /* next chunks to damage */
     uint32_t            n_duplicate; /* next chunks to send twice */
     uint32_t            n_bad_end;   /* next ENDs to damage */
-    uint32_t            n_swallow;   /* next REQUEST or LOST to swallow */
-    uint64_t            cannot;      /* bit per step % 64 it refuses */
+    uint32_t            n_drop;      /* next REQUEST or LOST to swallow */
+    uint64_t            cannot;      /* bit per step % 64: CANNOT */
     struct fby_budget   budget;
     struct fby_session *session;
-    struct fby_session *rival; /* the session of another client */
+    struct fby_session *rival; /* session of another client, or NULL */
     uint64_t            rival_id;
-    int                 route; /* peer; -1: none */
+    int                 route; /* the session's peer; -1: none */
     uint64_t            connection;
     struct sim_job      jobs[SIM_JOBS];
 };
@@ -137,26 +137,26 @@ struct sim_decode {
 };
 
 struct sim_slot {
-    uint32_t decoding; /* chunks that are being decoded into it */
+    uint32_t decoding; /* chunks being decoded into it */
     bool     held;
     uint64_t value[SIM_CHUNKS];
 };
 
-struct sim_asked { /* of a step */
+struct sim_asked { /* the requests for one step */
     bool     audited;
-    int      peer;   /* last */
-    uint32_t spoilt; /* answers that arrived damaged */
+    int      peer;    /* of the last request */
+    uint32_t damaged; /* answers that arrived damaged */
 };
 
 enum sim_event_kind {
     SIM_AT_WORKER,    /* a: peer, b: connection */
     SIM_AT_CLIENT,    /* the same */
-    SIM_WAKE,         /* the client's deadline */
-    SIM_DECODED,      /* a: decode */
+    SIM_WAKE,         /* the window's deadline */
+    SIM_DECODED,      /* a: index of the decode */
     SIM_MADE,         /* a: worker * SIM_JOBS + job, b: life */
-    SIM_WANT,         /* the consumer asks */
+    SIM_TAKE,         /* the consumer asks for a batch */
     SIM_RELEASE,      /* a: slot */
-    SIM_FAULT,        /* a: kind */
+    SIM_FAULT,        /* a: kind of fault */
     SIM_RESTART,      /* a: worker */
     SIM_RIVAL_LEAVES, /* a: worker, b: life */
     SIM_JOIN          /* a: worker */
@@ -164,7 +164,7 @@ enum sim_event_kind {
 
 struct sim_event {
     int64_t             at_ns;
-    uint64_t            order; /* among equal times: that of sim_push */
+    uint64_t            order; /* of sim_push, for equal times */
     enum sim_event_kind kind;
     int                 a;
     uint64_t            b;
@@ -173,19 +173,19 @@ struct sim_event {
 struct sim_heap {
     struct sim_event *events;
     uint32_t          n;
-    uint32_t          room;
+    uint32_t          capacity;
     uint64_t          order;
 };
 
-struct sim_config { /* of one schedule */
+struct sim_config { /* parameters of one schedule */
     int      n_workers;
     uint32_t max_batches;
     uint64_t chunk_bytes; /* on the wire */
     uint64_t send_window;
     uint32_t budget_batches;
     uint64_t steps_per_epoch;
-    uint64_t first;
-    uint64_t total;
+    uint64_t first;    /* step at which the stream begins */
+    uint64_t total;    /* step at which it ends */
     int64_t  delay_ns; /* of a link */
     int64_t  interval_ns;
     int64_t  decode_ns;
@@ -212,85 +212,119 @@ struct sim {
     struct fby_window *window;
     struct sim_decode  decodes[SIM_DECODES];
     struct sim_slot    slots[SIM_SLOTS];
-    int64_t            paused_ns; /* the client, until then */
-    int64_t            wake_ns;   /* a SIM_WAKE is due then */
-    bool               wanting;
-    int64_t            wanted_ns; /* since when */
-    int64_t            worst_ns;  /* longest wait of the consumer */
-    uint64_t           cursor;    /* next step to take */
-    uint64_t           newest;    /* highest request id */
+    int64_t            paused_ns; /* end of the client's pause */
+    int64_t            wake_ns;   /* time of the next SIM_WAKE */
+    bool               consumer_waiting;
+    int64_t            waiting_since_ns; /* since when */
+    int64_t            longest_wait_ns;  /* longest wait of the consumer */
+    uint64_t           cursor;           /* next step to take */
+    uint64_t           newest;           /* highest request id */
     struct sim_asked   asked[SIM_STEPS];
     bool               done;
-    bool               failed; /* the window said FAIL, as it may */
+    bool               failed; /* FAIL by the window, where allowed */
 };
 
+/* The requests for `step`, which is one of SIM_STEPS from config.first on. */
 static inline struct sim_asked *sim_asked(struct sim *sim, uint64_t step)
 {
     return &sim->asked[(step - sim->config.first) % SIM_STEPS];
 }
 
 /* heap.c */
+/* Schedule an event, not earlier than now. */
 void sim_push(struct sim *sim, int64_t at_ns, enum sim_event_kind kind, int a,
     uint64_t b);
+/* Take the earliest event; there must be one. */
 struct sim_event sim_pop(struct sim *sim);
 
 /* link.c */
+/* Open a connection from the client's peer to a worker. */
 void sim_connect(struct sim *sim, int peer, int worker);
+/* Close it; messages on the way are lost. */
 void sim_close(struct sim *sim, int peer);
+/* Replace it by a new connection; messages on the way are lost. */
 void sim_reset(struct sim *sim, int peer);
-/* False: the connection is gone. */
+/* Send to the worker. False: there is no connection. */
 bool sim_send_up(struct sim *sim, int peer, const struct sim_message *message);
+/* Send to the client. False: `connection` was replaced or closed. */
 bool sim_send_down(struct sim *sim, int peer, uint64_t connection,
     const struct sim_message *message);
-/* The message whose arrival is `event`, or NULL: it was lost in a reset, or
- * its receiver is paused and it was put off. */
+/* The message that arrives with `event`. NULL: it was lost in a reset, or its
+ * receiver is paused and the event was postponed. */
 const struct sim_message *sim_arrived(
     struct sim *sim, const struct sim_event *event);
 
 /* worker.c */
+/* Start a worker as a new instance. */
 void sim_worker_start(struct sim *sim, int worker);
+/* Kill a worker; its connections are reset. */
 void sim_worker_stop(struct sim *sim, int worker);
+/* Handle a message that arrived at the peer's worker. */
 void sim_worker_message(
     struct sim *sim, int peer, const struct sim_message *message);
+/* SIM_MADE: a worker has made a chunk. */
 void sim_worker_made(struct sim *sim, const struct sim_event *event);
+/* Start jobs on free cores, and send what the session allows. */
 void sim_worker_pump(struct sim *sim, int worker);
+/* Send LEAVE and accept no new batches. */
 void sim_worker_leave(struct sim *sim, int worker);
+/* Open a session of another client, which requests one batch. */
 void sim_worker_rival(struct sim *sim, int worker);
+/* SIM_RIVAL_LEAVES: end that session. */
 void sim_worker_rival_leaves(struct sim *sim, const struct sim_event *event);
 
 /* client.c */
+/* Create and start the window. */
 void sim_client_start(struct sim *sim);
+/* The server lists a worker: add it to the window. */
 void sim_client_join(struct sim *sim, int worker);
+/* Handle a message that arrived at the client. */
 void sim_client_message(
     struct sim *sim, int peer, const struct sim_message *message);
+/* SIM_DECODED: decode `number` has finished. */
 void sim_client_decoded(struct sim *sim, int number);
+/* SIM_RELEASE: the consumer releases a batch. */
 void sim_client_release(struct sim *sim, int slot);
-void sim_client_want(struct sim *sim);
+/* SIM_TAKE: the consumer asks for a batch. */
+void sim_client_take(struct sim *sim);
+/* Carry out the window's actions, tick, and check its limits. */
 void sim_client_turn(struct sim *sim);
 
 /* faults.c */
+/* Schedule config.n_faults random faults. */
 void sim_faults_plan(struct sim *sim);
+/* SIM_FAULT: cause a fault of this kind at a random worker. */
 void sim_fault(struct sim *sim, int kind);
 
 /* schedule.c */
+/* The next number of the schedule's own sequence. */
 uint64_t sim_random(struct sim *sim);
 /* Uniform in [low, high]. */
-int64_t  sim_between(struct sim *sim, int64_t low, int64_t high);
-bool     sim_chance(struct sim *sim, int percent);
+int64_t sim_between(struct sim *sim, int64_t low, int64_t high);
+/* True with this probability. */
+bool sim_chance(struct sim *sim, int percent);
+/* The number of chunks of a step, and the content of a chunk. */
 uint32_t sim_chunks_of(const struct sim *sim, uint64_t step);
 uint64_t sim_value_of(uint64_t step, uint32_t chunk);
-void     sim_fail(struct sim *sim, const char *what);
-void     sim_trace(struct sim *sim, const char *format, ...)
+/* A check failed: the first message is kept. `what` is static text. */
+void sim_fail(struct sim *sim, const char *what);
+/* Print a line if the schedule is traced. */
+void sim_trace(struct sim *sim, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Clear everything but the heap's memory, and begin at the seed. */
+/* Clear everything except the heap's memory, and set the seed. */
 void sim_begin(struct sim *sim, uint64_t seed, bool trace);
-void sim_step(struct sim *sim);
+/* Handle the next event. */
+void sim_next_event(struct sim *sim);
+/* Stop workers and window, and check that no memory stays charged. */
 void sim_end(struct sim *sim);
-/* True when every check passed; else sim->failure says what did not. */
+/* Run one schedule. True when all checks passed; else see sim->failure. */
 bool sim_run(struct sim *sim, uint64_t seed, bool trace);
 
 /* bounds.c */
-void sim_check_calm(struct sim *sim); /* when nothing went wrong */
+/* Check a run without faults: no request was repeated or lost. */
+void sim_check_no_repeats(struct sim *sim);
+/* Like sim_run, with a pause of one worker, a slow worker, a pause of the
+ * client; each also checks a bound (see bounds.c). */
 bool sim_paused_worker(struct sim *sim, uint64_t seed, bool trace);
 bool sim_slow_worker(struct sim *sim, uint64_t seed, bool trace);
 bool sim_paused_client(struct sim *sim, uint64_t seed, bool trace);

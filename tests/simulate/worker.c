@@ -2,9 +2,10 @@
 
 #include "tests/simulate/sim.h"
 
-enum { BATCH_BYTES = 1000 }; /* what a batch costs of the budget */
+enum { BATCH_BYTES = 1000 }; /* charged to the budget per batch */
 
-static void say(struct sim *sim, int worker, const struct sim_message *message)
+static void send_to_client(
+    struct sim *sim, int worker, const struct sim_message *message)
 {
     struct sim_worker *w = &sim->workers[worker];
     if (w->route < 0 || !sim_send_down(sim, w->route, w->connection, message)) {
@@ -15,10 +16,10 @@ static void say(struct sim *sim, int worker, const struct sim_message *message)
     }
 }
 
-static void say_about(struct sim *sim, int worker, enum sim_message_kind kind,
+static void send_about(struct sim *sim, int worker, enum sim_message_kind kind,
     struct fby_request_id id)
 {
-    say(sim, worker,
+    send_to_client(sim, worker,
         &(struct sim_message){
             .kind = kind, .id = id, .number = 50 * FBY_NS_PER_MS});
 }
@@ -31,7 +32,7 @@ void sim_worker_start(struct sim *sim, int worker)
     w->alive             = true;
     w->leaving           = false;
     w->content           = false;
-    w->life++;
+    w->generation++;
     w->instance    = sim_random(sim) | 1;
     w->paused_ns   = 0;
     w->slow_ns     = 0;
@@ -40,7 +41,7 @@ void sim_worker_start(struct sim *sim, int worker)
     w->n_corrupt   = 0;
     w->n_duplicate = 0;
     w->n_bad_end   = 0;
-    w->n_swallow   = 0;
+    w->n_drop      = 0;
     w->slow_by     = 8;
     w->route       = -1;
     fby_budget_init(
@@ -61,7 +62,7 @@ static void end_session(struct sim_worker *w)
         }
         w->jobs[i].working = false;
     }
-    w->life++; /* results of the work in progress are dropped */
+    w->generation++; /* results of the work in progress are dropped */
     w->working = 0;
     fby_session_destroy(&w->session);
     w->route = -1;
@@ -91,20 +92,20 @@ void sim_worker_leave(struct sim *sim, int worker)
     w->leaving           = true;
     if (w->session != NULL) {
         fby_session_leave(w->session);
-        say_about(sim, worker, SIM_LEAVE, (struct fby_request_id){0});
+        send_about(sim, worker, SIM_LEAVE, (struct fby_request_id){0});
     }
 }
 
 /* ---- Another client of the same worker ----------------------------------- */
 
-/* Asks for its fair share, one batch; a session with more must shed one. */
+/* It requests its fair share, one batch; a session with more must shed one. */
 void sim_worker_rival(struct sim *sim, int worker)
 {
     struct sim_worker        *w = &sim->workers[worker];
     struct fby_session_config c = fby_session_defaults();
     if (w->rival != NULL || fby_session_create(&c, &w->budget, BATCH_BYTES,
                                 sim->now, &w->rival) != FBY_OK) {
-        return; /* there is one, or the budget is full */
+        return; /* there is one already, or the budget is used up */
     }
     enum fby_session_answer answer = fby_session_request(w->rival, sim->now,
         &(struct fby_session_request){
@@ -118,7 +119,7 @@ void sim_worker_rival(struct sim *sim, int worker)
         }
     }
     sim_push(sim, sim->now + sim_between(sim, 1, 200) * FBY_NS_PER_MS,
-        SIM_RIVAL_LEAVES, worker, w->life);
+        SIM_RIVAL_LEAVES, worker, w->generation);
 }
 
 void sim_worker_rival_leaves(struct sim *sim, const struct sim_event *event)
@@ -163,7 +164,7 @@ static void work_on(struct sim *sim, int worker, struct sim_job *job)
     job->working         = true;
     w->working++;
     sim_push(sim, sim->now + chunk_time(sim, w, job), SIM_MADE,
-        worker * SIM_JOBS + (int)(job - w->jobs), w->life);
+        worker * SIM_JOBS + (int)(job - w->jobs), w->generation);
 }
 
 static void start_jobs(struct sim *sim, int worker)
@@ -198,7 +199,7 @@ void sim_worker_made(struct sim *sim, const struct sim_event *event)
     int                worker = event->a / SIM_JOBS;
     struct sim_worker *w      = &sim->workers[worker];
     struct sim_job    *job    = &w->jobs[event->a % SIM_JOBS];
-    if (w->life != event->b) {
+    if (w->generation != event->b) {
         return;
     }
     if (w->paused_ns > sim->now) {
@@ -214,12 +215,12 @@ void sim_worker_made(struct sim *sim, const struct sim_event *event)
     sim_worker_pump(sim, worker);
 }
 
-/* Drops a message as if it had never come; the next PONG shows that. */
-static bool swallows(struct sim_worker *w)
+/* Drop a message, as if it was lost; the next PONG shows that. */
+static bool drops_message(struct sim_worker *w)
 {
-    bool swallow = w->n_swallow > 0;
-    w->n_swallow -= swallow;
-    return swallow;
+    bool drop = w->n_drop > 0;
+    w->n_drop -= drop;
+    return drop;
 }
 
 /* ---- Sending ------------------------------------------------------------- */
@@ -250,14 +251,14 @@ static void send_chunk(struct sim *sim, int worker, const struct sim_job *job,
     if (w->n_corrupt > 0) {
         w->n_corrupt--;
         message.value ^= 1;
-        sim_asked(sim, job->step)->spoilt++;
+        sim_asked(sim, job->step)->damaged++;
         message.id.value = sim_chance(sim, 20) ? 0 : message.id.value;
     }
-    say(sim, worker, &message);
+    send_to_client(sim, worker, &message);
     if (w->n_duplicate > 0) {
         w->n_duplicate--;
-        message.bytes = 0; /* the session did not count it */
-        say(sim, worker, &message);
+        message.bytes = 0; /* the session does not count it */
+        send_to_client(sim, worker, &message);
     }
 }
 
@@ -266,8 +267,8 @@ static void send_end(struct sim *sim, int worker, const struct sim_job *job)
     struct sim_worker *w   = &sim->workers[worker];
     bool               bad = w->n_bad_end > 0;
     w->n_bad_end -= bad;
-    sim_asked(sim, job->step)->spoilt += bad;
-    say(sim, worker,
+    sim_asked(sim, job->step)->damaged += bad;
+    send_to_client(sim, worker,
         &(struct sim_message){
             .kind  = SIM_END,
             .id    = job->id,
@@ -281,8 +282,8 @@ static void send_item(
 {
     const struct sim_job *job = job_of(&sim->workers[worker], item->id);
     if (item->kind == FBY_SEND_LOST) {
-        if (!swallows(&sim->workers[worker])) {
-            say_about(sim, worker, SIM_LOST, item->id);
+        if (!drops_message(&sim->workers[worker])) {
+            send_about(sim, worker, SIM_LOST, item->id);
         }
         return;
     }
@@ -295,7 +296,7 @@ static void send_item(
     } else if (item->kind == FBY_SEND_END) {
         send_end(sim, worker, job);
     } else {
-        say(sim, worker,
+        send_to_client(sim, worker,
             &(struct sim_message){
                 .kind = SIM_HEADER, .id = item->id, .chunk = job->n_chunks});
     }
@@ -349,7 +350,7 @@ void sim_worker_pump(struct sim *sim, int worker)
 
 /* ---- Messages ------------------------------------------------------------ */
 
-static void name_open(struct sim_worker *w, struct sim_message *message)
+static void list_open(struct sim_worker *w, struct sim_message *message)
 {
     message->instance = w->instance;
     message->n_open =
@@ -369,24 +370,24 @@ static bool make_session(struct sim *sim, struct sim_worker *w)
 
 static void hello(struct sim *sim, int peer, const struct sim_message *message)
 {
-    int                worker = sim->peers[peer].worker;
-    struct sim_worker *w      = &sim->workers[worker];
-    uint64_t           at     = sim->peers[peer].connection;
+    int                worker     = sim->peers[peer].worker;
+    struct sim_worker *w          = &sim->workers[worker];
+    uint64_t           connection = sim->peers[peer].connection;
     if (w->leaving || (w->session == NULL && !make_session(sim, w))) {
         (void)sim_send_down(
-            sim, peer, at, &(struct sim_message){.kind = SIM_FULL});
+            sim, peer, connection, &(struct sim_message){.kind = SIM_FULL});
         return;
     }
     w->route      = peer;
-    w->connection = at;
+    w->connection = connection;
     fby_session_hello(w->session, sim->now, message->number);
     struct sim_message welcome = {
         .kind = SIM_WELCOME, .value = message->number};
-    name_open(w, &welcome);
-    say(sim, worker, &welcome);
+    list_open(w, &welcome);
+    send_to_client(sim, worker, &welcome);
 }
 
-static struct sim_job *free_place(struct sim_worker *w)
+static struct sim_job *unused_job(struct sim_worker *w)
 {
     for (int i = 0; i < SIM_JOBS; i++) {
         if (!w->jobs[i].used && !w->jobs[i].working) {
@@ -399,7 +400,7 @@ static struct sim_job *free_place(struct sim_worker *w)
 static void accept(
     struct sim *sim, struct sim_worker *w, const struct sim_message *message)
 {
-    struct sim_job *job = free_place(w);
+    struct sim_job *job = unused_job(w);
     if (job == NULL) {
         sim_fail(sim, "a worker accepts more batches than it has room for");
         return;
@@ -416,20 +417,20 @@ static void request(
     struct sim *sim, int worker, const struct sim_message *message)
 {
     struct sim_worker *w = &sim->workers[worker];
-    if (swallows(w)) {
+    if (drops_message(w)) {
         return;
     }
     if (!w->content) {
         fby_session_heard(w->session, sim->now);
-        say_about(sim, worker, SIM_SEND_CONTENT, message->id);
+        send_about(sim, worker, SIM_SEND_CONTENT, message->id);
         return;
     }
     if (w->cannot >> (message->number % 64) & 1) {
-        say_about(sim, worker, SIM_CANNOT, message->id);
+        send_about(sim, worker, SIM_CANNOT, message->id);
         return;
     }
     if (sim->now < w->busy_ns) {
-        say_about(sim, worker, SIM_BUSY, message->id);
+        send_about(sim, worker, SIM_BUSY, message->id);
         return;
     }
     switch (fby_session_request(w->session, sim->now,
@@ -440,10 +441,10 @@ static void request(
         accept(sim, w, message);
         break;
     case FBY_SESSION_BUSY:
-        say_about(sim, worker, SIM_BUSY, message->id);
+        send_about(sim, worker, SIM_BUSY, message->id);
         break;
     case FBY_SESSION_LOST:
-        say_about(sim, worker, SIM_LOST, message->id);
+        send_about(sim, worker, SIM_LOST, message->id);
         break;
     case FBY_SESSION_TOO_LARGE:
     case FBY_SESSION_REPEATED:
@@ -466,11 +467,11 @@ static void pong(struct sim *sim, int worker, const struct sim_message *message)
     struct sim_worker *w      = &sim->workers[worker];
     struct sim_message answer = {.kind = SIM_PONG, .number = message->number};
     fby_session_heard(w->session, sim->now);
-    name_open(w, &answer);
-    say(sim, worker, &answer);
+    list_open(w, &answer);
+    send_to_client(sim, worker, &answer);
 }
 
-static void known_message(
+static void session_message(
     struct sim *sim, int worker, const struct sim_message *message)
 {
     struct sim_worker *w = &sim->workers[worker];
@@ -478,7 +479,7 @@ static void known_message(
     case SIM_OPEN:
         fby_session_heard(w->session, sim->now);
         w->content = true;
-        say_about(sim, worker, SIM_OPENED, message->id);
+        send_about(sim, worker, SIM_OPENED, message->id);
         break;
     case SIM_REQUEST:
         request(sim, worker, message);
@@ -507,20 +508,21 @@ static void known_message(
 void sim_worker_message(
     struct sim *sim, int peer, const struct sim_message *message)
 {
-    int                worker = sim->peers[peer].worker;
-    struct sim_worker *w      = &sim->workers[worker];
-    uint64_t           at     = sim->peers[peer].connection;
+    int                worker     = sim->peers[peer].worker;
+    struct sim_worker *w          = &sim->workers[worker];
+    uint64_t           connection = sim->peers[peer].connection;
     if (w->session != NULL && fby_session_expired(w->session, sim->now)) {
         sim_trace(sim, "session at worker %d expires", worker);
         end_session(w);
     }
     if (message->kind == SIM_HELLO) {
         hello(sim, peer, message);
-    } else if (w->session == NULL || w->route != peer || w->connection != at) {
-        (void)sim_send_down(
-            sim, peer, at, &(struct sim_message){.kind = SIM_HELLO_FIRST});
+    } else if (w->session == NULL || w->route != peer ||
+               w->connection != connection) {
+        (void)sim_send_down(sim, peer, connection,
+            &(struct sim_message){.kind = SIM_HELLO_FIRST});
     } else {
-        known_message(sim, worker, message);
+        session_message(sim, worker, message);
     }
     sim_worker_pump(sim, worker);
 }
