@@ -16,7 +16,7 @@
 
 enum { TEXT_SIZE = 1024, SAVE_EVERY = 100, WAIT = 200000000 /* ns */ };
 
-struct run {
+struct progress {
     const char *file; /* that keeps the token */
     char        token[TEXT_SIZE];
     uint64_t    steps, rows;
@@ -29,30 +29,30 @@ static void on_signal(int number)
     stopped = number;
 }
 
-static const char *read_token(struct run *run) /* NULL: no file yet */
+static const char *read_token(struct progress *progress) /* NULL: no file yet */
 {
-    FILE *file = fopen(run->file, "r");
+    FILE *file = fopen(progress->file, "r");
     if (file == NULL) {
-        return errno == ENOENT ? NULL : run->token; /* "" is refused */
+        return errno == ENOENT ? NULL : progress->token; /* "" is refused */
     }
-    run->token[fread(run->token, 1, TEXT_SIZE - 1, file)] = '\0';
-    run->token[strcspn(run->token, "\n")]                 = '\0';
+    progress->token[fread(progress->token, 1, TEXT_SIZE - 1, file)] = '\0';
+    progress->token[strcspn(progress->token, "\n")]                 = '\0';
     fclose(file);
-    return run->token;
+    return progress->token;
 }
 
 /* Model and token together are a checkpoint: save both at the same step.
  * rename() replaces the file as a whole, so that a crash leaves either the old
  * file or the new one. */
-static bool save_token(const struct run *run)
+static bool save_token(const struct progress *progress)
 {
     char fresh[TEXT_SIZE];
-    snprintf(fresh, sizeof(fresh), "%s.new", run->file);
+    snprintf(fresh, sizeof(fresh), "%s.new", progress->file);
     FILE *file = fopen(fresh, "w");
-    bool  ok   = file != NULL && fprintf(file, "%s\n", run->token) > 0;
+    bool  ok   = file != NULL && fprintf(file, "%s\n", progress->token) > 0;
     ok         = file != NULL && fclose(file) == 0 && ok;
-    if (!ok || rename(fresh, run->file) != 0) {
-        perror(run->file);
+    if (!ok || rename(fresh, progress->file) != 0) {
+        perror(progress->file);
         return false;
     }
     return true;
@@ -76,17 +76,17 @@ static void print_tensors(const struct forebay_batch *batch)
 
 /* Your model's step. Values begin at (char *)tensor->data + byte_offset, and
  * strides count elements. Until the batch is released you may overwrite it. */
-static void train(struct run *run, const struct forebay_batch *batch)
+static void train(struct progress *progress, const struct forebay_batch *batch)
 {
-    if (run->steps++ == 0) {
+    if (progress->steps++ == 0) {
         print_tensors(batch);
     }
-    run->rows += forebay_batch_rows(batch);
-    snprintf(run->token, TEXT_SIZE, "%s", forebay_batch_token(batch));
+    progress->rows += forebay_batch_rows(batch);
+    snprintf(progress->token, TEXT_SIZE, "%s", forebay_batch_token(batch));
 }
 
 /* The exit code: 0 at the end, 130 after Ctrl-C, 1 on an error. */
-static int loop(struct forebay *stream, struct run *run)
+static int loop(struct forebay *stream, struct progress *progress)
 {
     while (stopped == 0) {
         struct forebay_batch *batch  = NULL;
@@ -101,9 +101,9 @@ static int loop(struct forebay *stream, struct run *run)
             fprintf(stderr, "trainer: %s\n", forebay_error(stream));
             return 1;
         }
-        train(run, batch);
+        train(progress, batch);
         forebay_release(&batch, NULL); /* its memory can be reused */
-        if (run->steps % SAVE_EVERY == 0 && !save_token(run)) {
+        if (progress->steps % SAVE_EVERY == 0 && !save_token(progress)) {
             return 1;
         }
     }
@@ -121,10 +121,10 @@ int main(int argc, char **argv)
     if (directory != NULL) {
         *directory++ = '\0';
     }
-    struct run             run     = {argv[5], "", 0, 0};
-    struct forebay_root    root    = {argv[argc - 1], directory};
-    struct forebay_options options = forebay_options();
-    struct forebay        *stream  = NULL;
+    struct progress        progress = {argv[5], "", 0, 0};
+    struct forebay_root    root     = {argv[argc - 1], directory};
+    struct forebay_options options  = forebay_options();
+    struct forebay        *stream   = NULL;
     char                   error[TEXT_SIZE];
     options.roots         = &root;
     options.n_roots       = (size_t)argc - 6;
@@ -132,7 +132,7 @@ int main(int argc, char **argv)
     options.pipeline_path = argv[2];
     options.split         = argv[3];
     options.epochs        = strtoull(argv[4], NULL, 10); /* 0: no end */
-    options.token         = read_token(&run);
+    options.token         = read_token(&progress);
     if (forebay_open(&options, error, sizeof(error), &stream) != FOREBAY_OK) {
         fprintf(stderr, "trainer: %s\n", error);
         return 1;
@@ -140,12 +140,12 @@ int main(int argc, char **argv)
     struct timespec t[2]; /* begin and end */
     signal(SIGINT, on_signal);
     timespec_get(&t[0], TIME_UTC);
-    int code = loop(stream, &run);
+    int code = loop(stream, &progress);
     timespec_get(&t[1], TIME_UTC);
     double seconds = (double)(t[1].tv_sec - t[0].tv_sec) +
                      1e-9 * (double)(t[1].tv_nsec - t[0].tv_nsec);
-    printf("%" PRIu64 " rows in %" PRIu64 " steps, %.0f rows/s\n", run.rows,
-        run.steps, (double)run.rows / seconds);
+    printf("%" PRIu64 " rows in %" PRIu64 " steps, %.0f rows/s\n",
+        progress.rows, progress.steps, (double)progress.rows / seconds);
     forebay_close(&stream);
-    return (run.steps == 0 || save_token(&run)) ? code : 1;
+    return (progress.steps == 0 || save_token(&progress)) ? code : 1;
 }

@@ -116,7 +116,7 @@ struct sim_worker {
     uint32_t            n_corrupt;   /* next chunks to damage */
     uint32_t            n_duplicate; /* next chunks to send twice */
     uint32_t            n_bad_end;   /* next ENDs to damage */
-    uint32_t            n_drop;      /* next REQUEST or LOST to swallow */
+    uint32_t            n_drop;      /* next REQUEST or LOST to drop */
     uint64_t            cannot;      /* bit per step % 64: CANNOT */
     struct fby_budget   budget;
     struct fby_session *session;
@@ -153,12 +153,12 @@ enum sim_event_kind {
     SIM_AT_CLIENT,    /* the same */
     SIM_WAKE,         /* the window's deadline */
     SIM_DECODED,      /* a: index of the decode */
-    SIM_MADE,         /* a: worker * SIM_JOBS + job, b: life */
+    SIM_MADE,         /* a: worker * SIM_JOBS + job, b: generation */
     SIM_TAKE,         /* the consumer asks for a batch */
     SIM_RELEASE,      /* a: slot */
     SIM_FAULT,        /* a: kind of fault */
     SIM_RESTART,      /* a: worker */
-    SIM_RIVAL_LEAVES, /* a: worker, b: life */
+    SIM_RIVAL_LEAVES, /* a: worker, b: generation */
     SIM_JOIN          /* a: worker */
 };
 

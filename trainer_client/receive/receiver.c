@@ -60,7 +60,7 @@ static void server_frame(struct fby_receiver *r, int peer, zmq_msg_t *frame)
 
 /* Takes `socket_p` because handling a message may close the socket. */
 static void read_socket(
-    struct fby_receiver *r, void *const *socket_p, int peer, frame_fn *take)
+    struct fby_receiver *r, void *const *socket_p, int peer, frame_fn *handle)
 {
     for (int i = 0; i < FBY_R_BURST && *socket_p != NULL; i++) {
         zmq_msg_t frame;
@@ -69,7 +69,7 @@ static void read_socket(
             zmq_msg_close(&frame);
             return;
         }
-        take(r, peer, &frame);
+        handle(r, peer, &frame);
         zmq_msg_close(&frame);
         fby_r_run_actions(r);
     }

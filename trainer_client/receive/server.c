@@ -122,7 +122,7 @@ static void handle(struct fby_receiver *r, const struct fby_message *m)
 {
     static const struct {
         enum fby_message_type type;
-        void (*take)(struct fby_receiver *r, const struct fby_message *m);
+        void (*handle)(struct fby_receiver *r, const struct fby_message *m);
     } table[] = {
         {FBY_MSG_JOINED, on_joined},
         {FBY_MSG_JOIN_REFUSED, on_refused},
@@ -131,7 +131,7 @@ static void handle(struct fby_receiver *r, const struct fby_message *m)
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].type == m->type) {
-            table[i].take(r, m);
+            table[i].handle(r, m);
             return;
         }
     }

@@ -221,7 +221,7 @@ static void handle(
 {
     static const struct {
         enum fby_message_type type;
-        void (*take)(
+        void (*handle)(
             struct fby_receiver *r, int peer, const struct fby_message *m);
     } table[] = {
         {FBY_MSG_END, on_end},
@@ -243,7 +243,7 @@ static void handle(
     };
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].type == m->type) {
-            table[i].take(r, peer, m);
+            table[i].handle(r, peer, m);
             return;
         }
     }

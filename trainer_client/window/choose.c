@@ -41,7 +41,7 @@ static bool is_reachable(
 
 /* Before the first measurement any constant will do: peers then differ only in
  * the bytes that they owe. */
-static double usual_pace(const struct fby_window *w)
+static double mean_pace(const struct fby_window *w)
 {
     return w->pace > 0 ? w->pace : 1.0;
 }
@@ -53,7 +53,7 @@ static double pace_of(
 {
     bool known = peer->pace > 0 &&
                  w->now - peer->measured_ns < w->config.times.hedge_period;
-    double pace = known ? peer->pace : usual_pace(w);
+    double pace = known ? peer->pace : mean_pace(w);
     double wait =
         peer->n_open > 0 ? (double)(w->now - peer->service_since_ns) : 0;
     double overdue = wait / (double)w->config.batch_bytes;
@@ -120,7 +120,7 @@ int fby_w_choose(struct fby_window *w, const struct window_slot *slot,
     }
     /* The preferred peer probably has the data in its cache; that is worth
      * waiting one service time, not more. */
-    double                    service = (double)slot->bytes * usual_pace(w);
+    double                    service = (double)slot->bytes * mean_pace(w);
     const struct window_peer *chosen =
         finish(w, c.preferred, slot->bytes) > c.finish + service ? c.soonest
                                                                  : c.preferred;

@@ -26,25 +26,26 @@ void fby_w_cancel(struct fby_window *w, int peer, struct fby_request_id id)
 }
 
 static void end_request(
-    struct fby_window *w, struct window_slot *slot, bool tell)
+    struct fby_window *w, struct window_slot *slot, bool send_cancel)
 {
     if (!fby_w_is_open(slot)) {
         return;
     }
     fby_w_answer_done(w, slot->peer, slot->bytes);
-    if (tell) {
+    if (send_cancel) {
         fby_w_cancel(w, slot->peer, slot->id);
     }
 }
 
 /* A hedge becomes the main request. Without one the slot stays reserved and
  * waits for another request. */
-void fby_w_drop(struct fby_window *w, struct window_slot *slot, bool tell)
+void fby_w_drop(
+    struct fby_window *w, struct window_slot *slot, bool send_cancel)
 {
     struct window_step *step  = fby_w_step(w, slot->position);
     int                 index = (int)(slot - w->slots);
 
-    end_request(w, slot, tell);
+    end_request(w, slot, send_cancel);
     if (step->hedge != FBY_NO_SLOT) {
         step->main  = step->hedge == index ? step->main : step->hedge;
         step->hedge = FBY_NO_SLOT;

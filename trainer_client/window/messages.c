@@ -3,8 +3,8 @@
  * Each is a sign of life. Messages that answer a request are in answers.c. */
 #include "trainer_client/window/state.h"
 
-/* Two peers are one worker: remove one, or they would compete for the route of
- * its session. The one in use stays. True: `peer` was removed. */
+/* If another peer is the same worker, remove the one that is not in use: two
+ * would compete for the route of its session. True: `peer` was removed. */
 static bool is_duplicate(struct fby_window *w, struct window_peer *peer,
     struct fby_instance_id instance)
 {

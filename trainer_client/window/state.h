@@ -314,8 +314,9 @@ int64_t fby_w_peers_deadline(const struct fby_window *w);
 /* ---- drop.c -------------------------------------------------------------- */
 
 /* Give up a request. The step continues with its hedge, or waits for another
- * request. `tell` sends CANCEL. */
-void fby_w_drop(struct fby_window *w, struct window_slot *slot, bool tell);
+ * request. */
+void fby_w_drop(
+    struct fby_window *w, struct window_slot *slot, bool send_cancel);
 /* Drop the requests of a peer that were sent before PING number `before_ping`
  * and are missing from `open`. */
 void fby_w_drop_unnamed(struct fby_window *w, struct window_peer *peer,
