@@ -65,7 +65,7 @@ static void a_token_names_the_step_behind_its_batch(void **state)
     dialogue_end(&d);
 }
 
-/* Sample 13 stands for the one that is planned. */
+/* Sample 13 replaces the one of the plan. */
 static void make_bad_row(struct answer *a, uint32_t row)
 {
     a->bad = (struct fby_substituted){

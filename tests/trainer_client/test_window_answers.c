@@ -1,4 +1,4 @@
-/* Answers that are damaged or refused, reconnects, and what is asked again. */
+/* Damaged or refused answers, reconnects, and repeated requests. */
 #include "tests/trainer_client/window_words.h"
 
 /* ---- Asking again -------------------------------------------------------- */

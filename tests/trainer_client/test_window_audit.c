@@ -1,4 +1,4 @@
-/* Second answers that are asked for only to be compared. */
+/* Second answers, requested only to be compared. */
 #include "tests/trainer_client/window_words.h"
 
 static void every_nth_step_is_asked_of_two_workers(void **state)
@@ -434,7 +434,7 @@ static void a_step_is_audited_once_however_often_it_is_asked_for(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* One that is only known is connected, for the next audit. */
+/* An idle peer is connected for the next audit. */
 static void an_idle_worker_is_connected_to_audit_what_follows(void **state)
 {
     (void)state;

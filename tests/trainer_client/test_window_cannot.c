@@ -307,8 +307,8 @@ static void only_the_refusals_of_a_worker_that_is_gone_are_forgotten(
     }
 }
 
-/* The sets of chunks and of refusals lie side by side: the first two chunks of
- * every audit are taken, and no worker has refused a step. */
+/* The bit sets of chunks and of refusals are adjacent in memory: the first two
+ * chunks of every audit are taken, and no worker has refused a step. */
 static void the_chunks_of_audits_are_no_refusals(void **state)
 {
     (void)state;

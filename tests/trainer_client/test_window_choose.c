@@ -1,5 +1,4 @@
-/* Which worker a step prefers, and when another one is better: from what was
- * measured of them. */
+/* The worker that a step prefers, and when measurements favour another. */
 #include "tests/trainer_client/window_words.h"
 
 /* ---- Preference ---------------------------------------------------------- */
@@ -283,8 +282,8 @@ static void a_worker_owes_nothing_after_an_audit(void **state)
     }
 }
 
-/* Measured longer ago than the hedges' span of time, it counts as all do: that
- * of worker 0 in both cases here. */
+/* A pace measured more than hedge_period ago is replaced by the mean of all
+ * peers; that of worker 0 is so old in both cases here. */
 static void an_old_pace_says_nothing(void **state)
 {
     (void)state;

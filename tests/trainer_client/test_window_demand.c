@@ -1,4 +1,4 @@
-/* When an answer is late, and whether the consumer needs it. */
+/* When an answer is late, and whether the consumer needs it soon. */
 #include "tests/trainer_client/window_words.h"
 
 /* ---- When an answer is late ---------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Hedges: which of two answers counts, and what room they take. */
+/* Hedges: which of two answers is used, and the slots and bytes they take. */
 #include "tests/trainer_client/window_hedges.h"
 
 /* ---- The first of two answers -------------------------------------------- */
@@ -97,7 +97,7 @@ enum { REMEMBERED = 64, HEDGES = REMEMBERED + 2 };
 static struct driver many_hedges(struct pair pairs[HEDGES])
 {
     struct fby_window_config c = quick_hedges(1);
-    c.times.hedge_period         = 10 * MS; /* no ration */
+    c.times.hedge_period       = 10 * MS; /* no limit */
     struct driver d            = of_one_block(&c);
     for (int step = 0; step < HEDGES; step++) {
         pairs[step].slow = act(&d, FBY_DO_REQUEST, 0);
@@ -131,7 +131,7 @@ static void the_last_64_slower_answers_are_compared(void **state)
     fby_window_destroy(&d.w);
 }
 
-/* Two answers that differ spoil what was delivered before too. */
+/* After a difference no batch is delivered, not even one that is ready. */
 static void the_first_difference_is_what_the_stream_fails_with(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* CREDIT for what arrives, and idle workers. */
+/* CREDIT for received bytes, and idle workers. */
 #include "tests/trainer_client/window_words.h"
 
 /* ---- CREDIT -------------------------------------------------------------- */
@@ -85,7 +85,7 @@ static void bytes_that_come_at_time_0_are_credited_too(void **state)
     chunk_of(&d, &r, 0, 7);
     wait(&d, 5 * MS);
     assert_said(&d, "");
-    wait(&d, 1); /* for 0 stands for none, 1 ns for time 0 */
+    wait(&d, 1); /* 0 means none, so time 0 is recorded as 1 ns */
     assert_said(&d, "CREDIT 0 7");
     fby_window_destroy(&d.w);
 }

@@ -1,5 +1,5 @@
-/* Messages in which a peer describes itself: WELCOME, PONG, OPENED, LEAVE; and
- * peers that are set aside. */
+/* Messages about a peer: WELCOME, PONG, OPENED, LEAVE; and peers that are set
+ * aside. */
 #include "tests/trainer_client/window_words.h"
 
 /* Worker 0 was asked for steps 0 and 1, and then asked for HELLO. */

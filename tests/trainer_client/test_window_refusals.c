@@ -1,4 +1,4 @@
-/* BUSY, LOST and SEND_CONTENT: who is asked instead, and when. */
+/* BUSY, LOST and SEND_CONTENT: which peer is asked instead, and when. */
 #include "tests/trainer_client/window_words.h"
 
 /* `n` workers, of which worker 0 is the preferred one. */
@@ -86,7 +86,7 @@ static void the_first_worker_that_is_free_again_is_asked(void **state)
     }
 }
 
-/* The audit that was too much for it is not asked for again. */
+/* An audit that was refused with BUSY is not repeated. */
 static void no_deadline_is_set_for_a_busy_worker_that_is_not_needed(
     void **state)
 {

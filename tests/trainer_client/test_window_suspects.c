@@ -48,7 +48,7 @@ static void a_worker_heard_in_time_is_no_suspect(void **state)
     d.now += 1;
     turn(&d);
     assert_counted(&d, "requests 5, hedges 1");
-    assert_int_equal(count(&d, FBY_DO_PING, 1), 1); /* it is late again */
+    assert_int_equal(count(&d, FBY_DO_PING, 1), 1); /* late again */
     after_says(&d, 100 * MS,
         "CANCEL 1 #1; CANCEL 1 #4; REQUEST 0 #6 step 3 slot 3; PING 0");
     fby_window_destroy(&d.w);
@@ -241,9 +241,9 @@ static void slow_step(struct driver *d, uint64_t step)
     turn(d);
 }
 
-/* In the span of time `at`, in which step 0 is released, steps 1 and 2 are
- * hedged; step 3 is late. */
-static struct driver two_hedges_in_span(int64_t at, int64_t span)
+/* Steps 1 and 2 are hedged in the bin with this number, in which step 0 is
+ * released; step 3 is late. */
+static struct driver two_hedges_in_bin(int64_t number, int64_t bin_ns)
 {
     struct fby_window_config c = quick_hedges(1);
     c.times.suspect            = 1000 * S;
@@ -253,14 +253,14 @@ static struct driver two_hedges_in_span(int64_t at, int64_t span)
     struct fby_window_batch batch;
     answer_with(&d, &r, 1);
     assert_ok(take(&d, &batch));
-    wait(&d, SLEPT + at * span + 200 * MS - d.now);
+    wait(&d, SLEPT + number * bin_ns + 200 * MS - d.now);
     fby_window_release(d.w, d.now, batch.slot);
     turn(&d);
     slow_step(&d, 1);
     slow_step(&d, 2);
     want(&d);
     wait(&d, 50 * MS);
-    assert_int_equal((d.now - SLEPT) / span, at);
+    assert_int_equal((d.now - SLEPT) / bin_ns, number);
     assert_int_equal(counters(&d).hedges, 2);
     return d;
 }
@@ -278,21 +278,21 @@ static void lose_all(struct driver *d)
 }
 
 /* A request in the last but one of them changes nothing. */
-static void two_hedges_are_allowed_in_ten_spans_of_time(void **state)
+static void two_hedges_are_allowed_in_ten_bins(void **state)
 {
     (void)state;
-    const int64_t span = fby_window_defaults().times.hedge_period / 10 + 1;
+    const int64_t bin_ns = fby_window_defaults().times.hedge_period / 10 + 1;
     for (int64_t at = 1; at <= 10; at++) {
-        struct driver         d    = two_hedges_in_span(at, span);
+        struct driver         d    = two_hedges_in_bin(at, bin_ns);
         struct fby_request_id last = {counters(&d).requests};
-        wait(&d, SLEPT + (at + 9) * span - d.now);
+        wait(&d, SLEPT + (at + 9) * bin_ns - d.now);
         fby_window_lost(d.w, d.now, 0, last);
         fby_window_lost(d.w, d.now, 1, last);
         turn(&d);
         assert_int_equal(count(&d, FBY_DO_REQUEST, FBY_NO_PEER), 1);
         wait(&d, 30 * MS);
         assert_int_equal(counters(&d).hedges, 2);
-        wait(&d, SLEPT + (at + 10) * span - 1 - d.now);
+        wait(&d, SLEPT + (at + 10) * bin_ns - 1 - d.now);
         turn(&d);
         assert_int_equal(counters(&d).hedges, 2);
         d.now += 1;
@@ -335,12 +335,12 @@ static void one_hedge_in_twenty_requests_is_allowed(void **state)
     assert_hedges(76, (const uint64_t[]){3, 3, 3, 4}, 4);
 }
 
-/* Known for as long as what was measured, 100 ms here. */
+/* A measurement is valid for hedge_period, 100 ms here. */
 static void a_worker_that_lost_to_a_hedge_is_known_to_be_slow(void **state)
 {
     (void)state;
     struct fby_window_config c = quick_hedges(1);
-    c.times.hedge_period         = 100 * MS;
+    c.times.hedge_period       = 100 * MS;
     struct pair   p;
     struct driver d = hedged_with(&c, &p);
     answer_with(&d, &p.hedge, 1);
@@ -367,7 +367,7 @@ int main(void)
         cmocka_unit_test(an_answer_that_is_being_decoded_is_not_late),
         cmocka_unit_test(a_stream_that_failed_hedges_nothing),
         cmocka_unit_test(a_worker_that_refused_a_step_is_no_hedge_of_it),
-        cmocka_unit_test(two_hedges_are_allowed_in_ten_spans_of_time),
+        cmocka_unit_test(two_hedges_are_allowed_in_ten_bins),
         cmocka_unit_test(one_hedge_in_twenty_requests_is_allowed),
         cmocka_unit_test(a_worker_that_lost_to_a_hedge_is_known_to_be_slow),
     };

@@ -107,7 +107,7 @@ static void the_first_ping_comes_a_while_after_welcome(void **state)
 
 /* ---- Backoff ------------------------------------------------------------- */
 
-/* How long peer 0 is left alone after it could not be reached again. */
+/* The backoff of peer 0 after it was unreachable once more. */
 static int64_t time_until_connect(struct driver *d)
 {
     fby_window_unreachable(d->w, d->now, 0);
