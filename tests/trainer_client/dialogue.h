@@ -482,7 +482,7 @@ static inline void say_busy(struct dialogue *d, struct party *worker,
     char text[400];
     snprintf(text, sizeof(text),
         "worker here (%s) is busy: it has no room, memory or files for a "
-        "batch now, and is asked again; where that lasts its log says why",
+        "batch now, and is asked again; if this lasts, its log says why",
         worker->endpoint);
     say(worker, &(struct fby_message){.type = FBY_MSG_BUSY,
                     .busy                   = {d->session, request, retry_ms}});

@@ -289,7 +289,7 @@ static void a_server_without_workers_is_reported(void **state)
     dialogue_start(&d);
     d.session = hear(&d, &d.server, FBY_MSG_JOIN)->join.session;
     say_joined(&d);
-    await_waiting(&d, "the server knows of no worker yet");
+    await_waiting(&d, "the server knows no worker yet");
     say_workers(&d, 0, 1, true);
     struct fby_open open = greet(&d, &d.workers[0]);
     say(&d.workers[0], &(struct fby_message){.type = FBY_MSG_SCANNING,

@@ -106,7 +106,7 @@ static void substitutes_are_listed_with_their_batch_up_to_the_limit(
         fby_batch_unref(batch);
     }
     await_failure(&d, FOREBAY_DATA,
-        "more than limit 3 samples are bad, the last one in "
+        "more than 3 bad samples (limit of on_bad_sample), the last one in "
         "in1k:train-{0..0}.tar: sample 5 is cut short");
     dialogue_end(&d);
 }

@@ -159,7 +159,7 @@ void fby_r_window_failed(struct fby_receiver *r)
     fby_r_fail(r, status, &why);
 }
 
-/* Fail the stream if it has more than bad_sample_limit substitutes. */
+/* Fail the stream if it has more substitutes than on_bad_sample allows. */
 static bool within_limit(struct fby_receiver *r, int slot)
 {
     const struct fby_assembly *assembly = &r->assemblies[slot];
@@ -173,8 +173,8 @@ static bool within_limit(struct fby_receiver *r, int slot)
         &assembly->substituted[assembly->n_substituted - 1];
     (void)fby_because(&why, FBY_BAD_SAMPLE, "%s", one->text);
     (void)fby_because_in(&why, FBY_BAD_SAMPLE,
-        "more than limit %u samples are bad, the last one in %s", limit,
-        r->setup->location.pattern);
+        "more than %u bad samples (limit of on_bad_sample), the last one in %s",
+        limit, r->setup->location.pattern);
     fby_r_fail(r, FOREBAY_DATA, &why);
     return false;
 }

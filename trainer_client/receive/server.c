@@ -15,7 +15,7 @@ static void on_joined(struct fby_receiver *r, const struct fby_message *m)
     }
     if (!r->listed) {
         fby_ready_queue_waiting(
-            r->ready_queue, "the server knows of no worker yet");
+            r->ready_queue, "the server knows no worker yet");
     }
     if (fby_dataset_agreement_pin(&r->agreement, &m->joined.data,
             &m->joined.fingerprint, "the job", &why) != FBY_OK) {

@@ -101,7 +101,7 @@ static void report_busy(struct fby_receiver *r, int peer)
     if (!r->reported_busy) {
         (void)fby_because(&why, FBY_AGAIN,
             "%s is busy: it has no room, memory or files for a batch now, and "
-            "is asked again; where that lasts its log says why",
+            "is asked again; if this lasts, its log says why",
             r->peers[peer].label);
         fby_ready_queue_waiting(r->ready_queue, why.text);
         r->reported_busy = true;
