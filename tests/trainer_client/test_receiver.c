@@ -370,7 +370,7 @@ static void invalid_messages_from_the_server_are_counted(void **state)
 
 /* ---- Refused by a worker ------------------------------------------------- */
 
-/* The server hears of the one that leaves, not of the full one. */
+/* UNREACHABLE names the worker that leaves, not the full one. */
 static void a_worker_without_room_is_tried_again_later(void **state)
 {
     (void)state;
@@ -390,7 +390,7 @@ static void a_worker_without_room_is_tried_again_later(void **state)
             assert_int_equal(u->instance.value, d.workers[0].instance.value);
             assert_int_equal(u->session.value, d.session.value);
             assert_non_null(strstr(u->text, d.workers[0].endpoint));
-            /* at once, not when it has said nothing for long */
+            /* at once, not after a long silence */
             assert_null(find_heard(&d.workers[0], FBY_MSG_HELLO));
         }
         struct fby_open open = greet(&d, &d.workers[0]);

@@ -1,5 +1,5 @@
-/* Second answers: compared with the first, and skipped where they cannot be;
- * every step is asked of both workers. */
+/* Second answers: compared with the first, or skipped. Every step is requested
+ * from both workers. */
 #include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
@@ -70,7 +70,7 @@ static void equal_answers_pass_whichever_comes_first(void **state)
     }
 }
 
-/* No END has to come. */
+/* No END needs to arrive. */
 static void damage_a_chunk(struct answer *a)
 {
     say(a->worker, &a->header);
@@ -102,7 +102,7 @@ static void lose_it(struct answer *a)
     say_lost(a);
 }
 
-/* Damage does not count as other values, and causes no new request. */
+/* Damage does not count as a different value, and causes no new request. */
 static void a_second_answer_that_is_damaged_is_skipped(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* How the receiver handles workers' answers while a stream is being opened,
- * and of those that come to open later. */
+/* How the receiver handles answers to OPEN, while the stream is opened and
+ * later. */
 #include "tests/trainer_client/dialogue_answers.h"
 
 #include "common/log.h"
@@ -60,7 +60,7 @@ static void an_answer_to_an_older_open_decides_nothing(void **state)
     hear_request(&d, &a, worker);
     say_opened(worker, &older);
     say_open_failed(&d, worker, first.open, FBY_OPEN_NOTHING);
-    say_opened(worker, &newer); /* it may say so twice */
+    say_opened(worker, &newer); /* a second OPENED changes nothing */
     say_answer(&a);
     assert_delivers(&d, 0);
     assert_string_equal(
@@ -111,7 +111,7 @@ static void an_open_that_may_succeed_later_is_repeated(void **state)
     dialogue_end(&d);
 }
 
-/* Once none is waited for: others may register just now. */
+/* After the last answer: more workers may be registering. */
 static void an_open_that_cannot_succeed_fails_with_the_workers_words(
     void **state)
 {
@@ -180,7 +180,7 @@ static void scanning_is_shown_until_the_stream_is_open(void **state)
     dialogue_end(&d);
 }
 
-/* The other of two is heard of when the stream is open. */
+/* The server lists the other of two when the stream is open. */
 static struct fby_open begin_late(struct dialogue *d)
 {
     dialogue_begin(d, 2);
@@ -219,7 +219,7 @@ static void a_late_worker_is_asked_where_its_data_is_the_streams(void **state)
     dialogue_end(&d);
 }
 
-/* All are left aside then; the last says why. */
+/* All are set aside then; the failure has the text of the last one. */
 static void check_other(
     const char *data, const char *build, const char *what, const char *want)
 {
@@ -247,8 +247,8 @@ static void a_late_worker_of_other_data_or_build_is_left_aside(void **state)
     check_other("data", "other", "fingerprint", "build");
 }
 
-/* It is greeted once more while the other opens: it has not answered, but it
- * was not there either. */
+/* It gets another HELLO while the other opens: it has not answered, but it was
+ * unreachable. */
 static void an_absent_worker_does_not_delay_the_stream(void **state)
 {
     (void)state;
@@ -278,7 +278,7 @@ static void a_late_worker_that_cannot_open_is_left_aside(void **state)
     dialogue_end(&d);
 }
 
-/* Else the one that says it twice would outvote the other. */
+/* Otherwise a worker that answers twice would outvote the other. */
 static void a_worker_has_one_vote(void **state)
 {
     (void)state;

@@ -26,7 +26,7 @@ static void a_busy_worker_is_asked_again_when_it_says(void **state)
     say_chunk(&a, 1);
     say(a.worker, &a.end);
     assert_delivers(&d, 0);
-    assert_int_equal(stats_of(&d).rerequests, 0); /* BUSY loses nothing */
+    assert_int_equal(stats_of(&d).rerequests, 0); /* BUSY is not a loss */
     dialogue_end(&d);
 }
 
@@ -39,7 +39,7 @@ static void a_lost_request_is_asked_again(void **state)
     dialogue_open(&d, 2);
     struct party *other = hear_either(&d, &a);
     say_lost(&a);
-    hear_request(&d, &b, other); /* it may lose all at once */
+    hear_request(&d, &b, other); /* it may have lost all its requests */
     assert_int_equal(b.header.header.step, 0);
     say_answer(&b);
     assert_delivers(&d, 0);

@@ -104,7 +104,7 @@ static bool try_to_scan(void)
         say(&d.workers[1], &(struct fby_message){.type = FBY_MSG_SCANNING,
                                .scanning = {d.session, slow.open, i, 4}});
     }
-    answer_next(&d); /* of the first, once the other counts as mute */
+    answer_next(&d); /* of the first, once the other counts as silent */
     assert_true(!timely || fby_now_ns() - said_ns >= mute_ns);
     assert_delivers(&d, 0);
     dialogue_end(&d);

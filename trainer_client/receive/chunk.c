@@ -89,6 +89,7 @@ static bool decode_into_slot(const struct fby_receiver *r, int slot,
                fby_xxh64(to.data, chunk->raw_bytes) == chunk->raw_hash);
 }
 
+/* Whether a chunk to be kept packed is good. */
 static bool check_kept(const struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
@@ -98,6 +99,7 @@ static bool check_kept(const struct fby_receiver *r, int slot,
                decode_into_slot(r, slot, chunk, frame));
 }
 
+/* Keep a checked chunk as received, without decoding it. False: it is bad. */
 static bool keep_packed(struct fby_receiver *r, int slot,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
