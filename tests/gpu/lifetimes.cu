@@ -46,23 +46,23 @@ __global__ void set(uint32_t *number, uint32_t value)
 }
 
 struct rig {
-    struct fby_gpu_upload    *upload;
-    uint32_t           *number; /* what the next consumer expects */
-    unsigned long long *wrong;
-    uint32_t            sent;
+    struct fby_gpu_upload *upload;
+    uint32_t              *number; /* what the next consumer expects */
+    unsigned long long    *wrong;
+    uint32_t               sent;
 };
 
 static void begin(struct rig *rig, bool fixed)
 {
-    struct fby_why         why    = {""};
+    struct fby_why               why    = {""};
     struct fby_gpu_upload_config config = {};
-    config.cuda                   = fby_cuda();
-    config.n_arenas               = ARENAS;
-    config.arena_bytes            = BYTES + 4096;
-    config.n_outs                 = OUTS;
-    config.out_bytes              = BYTES;
-    config.fixed                  = fixed;
-    *rig                          = {};
+    config.cuda                         = fby_cuda();
+    config.n_arenas                     = ARENAS;
+    config.arena_bytes                  = BYTES + 4096;
+    config.n_outs                       = OUTS;
+    config.out_bytes                    = BYTES;
+    config.fixed                        = fixed;
+    *rig                                = {};
     if (fby_gpu_upload_create(&config, &rig->upload, &why) != FBY_OK) {
         fprintf(stderr, "%s\n", why.text);
         exit(1);
@@ -93,8 +93,8 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
     struct fby_segment      segment = {};
     uint32_t                zero    = 0;
     list.blocks[0] = (BYTES + FBY_BLOCK_BYTES - 1) / FBY_BLOCK_BYTES;
-    segment.n     = BYTES;
-    segment.kind  = FBY_SEGMENT_COPY;
+    segment.n      = BYTES;
+    segment.kind   = FBY_SEGMENT_COPY;
     for (uint32_t i = 0; i < BYTES / 4; i++) {
         memcpy(memory + 4 * i, &number, 4);
     }
@@ -111,8 +111,8 @@ static uint64_t fill(uint8_t *memory, uint32_t number)
 
 static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
 {
-    struct fby_why        why   = {""};
-    uint32_t              arena = rig->sent % ARENAS;
+    struct fby_why              why   = {""};
+    uint32_t                    arena = rig->sent % ARENAS;
     struct fby_gpu_upload_batch batch = {};
     while (fby_gpu_upload_copied(rig->upload, arena, &why) == FBY_AGAIN) {
     }
@@ -129,8 +129,8 @@ static struct fby_gpu_upload_out *send(struct rig *rig, bool further)
     return batch.out;
 }
 
-static void hand(
-    struct rig *rig, struct fby_gpu_upload_out *out, uint32_t number, cudaStream_t s)
+static void hand(struct rig *rig, struct fby_gpu_upload_out *out,
+    uint32_t number, cudaStream_t s)
 {
     struct fby_why why = {""};
     if (fby_gpu_upload_hand_out(rig->upload, out, s, &why) != FBY_OK) {
@@ -143,15 +143,16 @@ static void hand(
     CHECK(cudaGetLastError());
 }
 
-static void release(struct rig *rig, struct fby_gpu_upload_out *out, cudaStream_t s)
+static void release(
+    struct rig *rig, struct fby_gpu_upload_out *out, cudaStream_t s)
 {
-    fby_gpu_upload_let_go(rig->upload, out, s);
+    fby_gpu_upload_release(rig->upload, out, s);
     fby_gpu_upload_give(rig->upload, out);
 }
 
 static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
 {
-    struct rig           rig;
+    struct rig                 rig;
     struct fby_gpu_upload_out *before = nullptr;
     begin(&rig, false);
     for (uint32_t i = 0; i < batches; i++) {
@@ -168,7 +169,7 @@ static void on_stream(const char *what, cudaStream_t s, uint32_t batches)
 
 static void three_rings(cudaStream_t s)
 {
-    struct rig           rig;
+    struct rig                 rig;
     struct fby_gpu_upload_out *held[3 * OUTS];
     begin(&rig, false);
     for (uint32_t round = 0; round < 100; round++) {
@@ -185,7 +186,7 @@ static void three_rings(cudaStream_t s)
 
 /* On a thread of its own, as the receiver's is. */
 struct sending {
-    struct rig          *rig;
+    struct rig                *rig;
     struct fby_gpu_upload_out *out;
 };
 
@@ -200,13 +201,13 @@ static void *send_there(void *opaque)
  * while it is captured: that must not end the capture. */
 static void graph(cudaStream_t s)
 {
-    struct rig           rig;
-    cudaGraph_t          graph = nullptr;
-    cudaGraphExec_t      run   = nullptr;
-    struct fby_why       why   = {""};
+    struct rig                 rig;
+    cudaGraph_t                graph = nullptr;
+    cudaGraphExec_t            run   = nullptr;
+    struct fby_why             why   = {""};
     struct fby_gpu_upload_out *next[2];
-    struct sending       sending = {&rig, nullptr};
-    pthread_t            thread;
+    struct sending             sending = {&rig, nullptr};
+    pthread_t                  thread;
     begin(&rig, true);
     next[0] = send(&rig, false);
     CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));

@@ -23,10 +23,10 @@
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand(uint8_t *arena, uint64_t list, uint8_t *out)
 {
-    __shared__ struct fby_block   block;
-    extern __shared__ uint4       pixels[];
-    const struct fby_block_memory memory = {
-        arena, out, list, &block, reinterpret_cast<uint8_t *>(pixels)};
+    __shared__ struct fby_block_shared block;
+    extern __shared__ uint4            pixels[];
+    const struct fby_block_memory      memory = {
+             arena, out, list, &block, reinterpret_cast<uint8_t *>(pixels)};
     fby_block_run(&memory, blockIdx.x);
 }
 
@@ -34,26 +34,26 @@ __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_greys(uint8_t *arena, uint64_t list, uint32_t first)
 {
-    __shared__ struct fby_block   block;
-    __shared__ struct fby_pair    pair;
-    const struct fby_block_memory memory = {
-        arena, nullptr, list, &block, reinterpret_cast<uint8_t *>(&pair)};
+    __shared__ struct fby_block_shared block;
+    __shared__ struct fby_pair         pair;
+    const struct fby_block_memory      memory = {
+             arena, nullptr, list, &block, reinterpret_cast<uint8_t *>(&pair)};
     fby_block_run_greys(&memory, first + blockIdx.x);
 }
 
 __global__ void __launch_bounds__(FBY_BLOCK_THREADS, 4)
     fby_expand_ops(uint8_t *arena, uint64_t list, uint8_t *out, uint32_t first)
 {
-    __shared__ struct fby_block   block;
-    __shared__ struct fby_pair    pair;
-    const struct fby_block_memory memory = {
-        arena, out, list, &block, reinterpret_cast<uint8_t *>(&pair)};
+    __shared__ struct fby_block_shared block;
+    __shared__ struct fby_pair         pair;
+    const struct fby_block_memory      memory = {
+             arena, out, list, &block, reinterpret_cast<uint8_t *>(&pair)};
     fby_block_run_ops(&memory, first + blockIdx.x);
 }
 
 static_assert(sizeof(struct fby_segment) % 8 == 0, "segments lie in a row");
 static_assert(3 * FBY_TILE_ROWS * FBY_TILE_STRIDE + FBY_TILE_PACKED +
-                      FBY_TILE_READ_OVER + sizeof(struct fby_block) <=
+                      FBY_TILE_READ_OVER + sizeof(struct fby_block_shared) <=
                   FBY_CUDA_SHARED,
     "the largest tile has room");
 
@@ -149,7 +149,8 @@ static int prepare(void)
                ? err
                : CALL(cudaFuncSetAttribute, fby_expand,
                      cudaFuncAttributeMaxDynamicSharedMemorySize,
-                     FBY_CUDA_SHARED - static_cast<int>(sizeof(fby_block)));
+                     FBY_CUDA_SHARED -
+                         static_cast<int>(sizeof(fby_block_shared)));
 }
 
 /* ---- memory -------------------------------------------------------------- */

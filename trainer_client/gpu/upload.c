@@ -7,66 +7,66 @@
 
 /* ---- create -------------------------------------------------------------- */
 
-static void make_lane(struct run *run, struct lane *lane)
+static void make_lane(struct cuda_calls *calls, struct upload_lane *lane)
 {
     void *memory = NULL;
-    CALL(run, stream_create, &lane->stream);
-    CALL(run, allocate, &memory,
-        run->upload->config.arena_bytes + run->upload->config.work_bytes);
+    CALL(calls, stream_create, &lane->stream);
+    CALL(calls, allocate, &memory,
+        calls->upload->config.arena_bytes + calls->upload->config.work_bytes);
     lane->memory = memory;
-    if (run->upload->config.fixed) {
-        CALL(run, event_create, &lane->copied);
-        CALL(run, event_create, &lane->done);
+    if (calls->upload->config.fixed) {
+        CALL(calls, event_create, &lane->copied);
+        CALL(calls, event_create, &lane->done);
     }
 }
 
-static void make_all(struct run *run)
+static void make_all(struct cuda_calls *calls)
 {
-    struct fby_gpu_upload *self = run->upload;
-    CALL(run, prepare);
+    struct fby_gpu_upload *self = calls->upload;
+    CALL(calls, prepare);
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
-        make_lane(run, &self->lanes[i]);
+        make_lane(calls, &self->lanes[i]);
     }
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
-        CALL(run, event_create, &self->arenas[i].copied);
+        CALL(calls, event_create, &self->arenas[i].copied);
     }
-    CALL(run, stream_create, &self->memory);
-    fby_f_make_pool(run);
-    fby_f_make_outs(run);
+    CALL(calls, stream_create, &self->memory);
+    fby_upload_make_pool(calls);
+    fby_upload_make_outs(calls);
 }
 
 static void *make_main(void *opaque)
 {
-    struct run *run = opaque;
-    CALL(run, use, run->upload->config.device);
-    int mode = fby_f_enter(run->upload);
-    make_all(run);
-    fby_f_leave(run->upload, mode);
+    struct cuda_calls *calls = opaque;
+    CALL(calls, use, calls->upload->config.device);
+    int mode = fby_upload_enter(calls->upload);
+    make_all(calls);
+    fby_upload_leave(calls->upload, mode);
     return NULL;
 }
 
 fby_err fby_gpu_upload_create(const struct fby_gpu_upload_config *config,
     struct fby_gpu_upload **out, struct fby_why *why)
 {
-    struct fby_gpu_upload *self = fby_zalloc(sizeof(*self));
-    struct run             run  = {.upload = self, .why = why};
-    self->config                = *config;
-    self->cuda                  = config->cuda;
+    struct fby_gpu_upload *self  = fby_zalloc(sizeof(*self));
+    struct cuda_calls      calls = {.upload = self, .why = why};
+    self->config                 = *config;
+    self->cuda                   = config->cuda;
     self->arenas = fby_zalloc(config->n_arenas * sizeof(*self->arenas));
     pthread_mutex_init(&self->lock, NULL);
-    fby_f_aside(&run, make_main, &run);
-    if (run.err == FBY_OK) {
+    fby_upload_on_thread(&calls, make_main, &calls);
+    if (calls.err == FBY_OK) {
         const struct fby_pin_config pin = {
             .cuda   = config->cuda,
             .device = config->device,
             .n      = config->n_arenas,
             .bytes  = config->arena_bytes,
         };
-        run.err = fby_pinned_create(&pin, &self->pinned, why);
+        calls.err = fby_pinned_create(&pin, &self->pinned, why);
     }
-    if (run.err != FBY_OK) {
+    if (calls.err != FBY_OK) {
         fby_gpu_upload_destroy(&self);
-        return run.err;
+        return calls.err;
     }
     *out = self;
     return FBY_OK;
@@ -80,21 +80,21 @@ void fby_gpu_upload_stop(struct fby_gpu_upload *self)
         return;
     }
     self->stopped = true;
-    int mode      = fby_f_enter(self);
+    int mode      = fby_upload_enter(self);
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
         if (self->lanes[i].stream != NULL) {
             (void)self->cuda->stream_sync(self->lanes[i].stream);
         }
     }
     fby_pinned_destroy(&self->pinned);
-    fby_f_leave(self, mode);
+    fby_upload_leave(self, mode);
 }
 
 static void destroy_lanes(struct fby_gpu_upload *self)
 {
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
-        struct lane *lane   = &self->lanes[i];
-        void        *both[] = {lane->copied, lane->done};
+        struct upload_lane *lane   = &self->lanes[i];
+        void               *both[] = {lane->copied, lane->done};
         for (size_t k = 0; k < 2; k++) {
             if (both[k] != NULL) {
                 (void)self->cuda->event_destroy(both[k]);
@@ -117,8 +117,8 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     }
     *self_p = NULL;
     fby_gpu_upload_stop(self);
-    int mode = fby_f_enter(self);
-    fby_f_destroy_outs(self);
+    int mode = fby_upload_enter(self);
+    fby_upload_destroy_outs(self);
     destroy_lanes(self);
     for (uint32_t i = 0; i < self->config.n_arenas; i++) {
         if (self->arenas[i].copied != NULL) {
@@ -132,13 +132,13 @@ void fby_gpu_upload_destroy(struct fby_gpu_upload **self_p)
     if (self->pool != NULL) {
         (void)self->cuda->pool_destroy(self->pool);
     }
-    fby_f_leave(self, mode);
+    fby_upload_leave(self, mode);
     pthread_mutex_destroy(&self->lock);
     free(self->arenas);
     free(self);
 }
 
-/* ---- what it tells ------------------------------------------------------- */
+/* ---- accessors ----------------------------------------------------------- */
 
 bool fby_gpu_upload_is_fixed(const struct fby_gpu_upload *self)
 {

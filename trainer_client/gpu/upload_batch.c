@@ -1,5 +1,5 @@
-/* upload_batch.c - the way of a batch: copied and launched on a lane, handed out
- * to a stream of the consumer's, let go; and who waits for whom on it. */
+/* upload_batch.c - one batch: copied and launched on a lane, handed out to a
+ * stream of the consumer, released; and which stream waits for which event. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <string.h>
@@ -12,63 +12,65 @@ _Static_assert(sizeof(((struct fby_cuda_launch *)0)->blocks) ==
 
 /* ---- submit -------------------------------------------------------------- */
 
-/* With `fixed` one is armed for each batch that lies on the ready queue. */
-static struct lane *next_lane(struct run *run)
+/* With `fixed` one lane is armed for each batch on the ready queue. */
+static struct upload_lane *next_lane(struct cuda_calls *calls)
 {
-    struct fby_gpu_upload *self = run->upload;
+    struct fby_gpu_upload *self = calls->upload;
     for (uint32_t i = 0; i < FBY_GPU_UPLOAD_LANES; i++) {
-        struct lane *lane = &self->lanes[self->turn++ % FBY_GPU_UPLOAD_LANES];
+        struct upload_lane *lane =
+            &self->lanes[self->turn++ % FBY_GPU_UPLOAD_LANES];
         if (!lane->armed) {
             return lane;
         }
     }
-    run->err = fby_because(run->why, FBY_SYS,
+    calls->err = fby_because(calls->why, FBY_SYS,
         "%d batches wait for their kernels", FBY_GPU_UPLOAD_LANES);
     return NULL;
 }
 
-static void copy_arena(struct run     *run,
-    const struct fby_gpu_upload_batch *batch, struct lane *lane)
+static void copy_arena(struct cuda_calls *calls,
+    const struct fby_gpu_upload_batch *batch, struct upload_lane *lane)
 {
-    const uint8_t *from  = fby_gpu_upload_arena(run->upload, batch->arena);
-    struct arena  *arena = &run->upload->arenas[batch->arena];
+    const uint8_t *from = fby_gpu_upload_arena(calls->upload, batch->arena);
+    struct upload_arena *arena = &calls->upload->arenas[batch->arena];
     if (lane->used) {
-        CALL(run, stream_wait, lane->stream, lane->done);
+        CALL(calls, stream_wait, lane->stream, lane->done);
     }
-    run->upload->cuda->stage("forebay copy");
+    calls->upload->cuda->stage("forebay copy");
     for (uint64_t at = 0; at < batch->bytes; at += FBY_GPU_UPLOAD_PIECE) {
         uint64_t left = batch->bytes - at;
-        CALL(run, copy, lane->memory + at, from + at,
+        CALL(calls, copy, lane->memory + at, from + at,
             left < FBY_GPU_UPLOAD_PIECE ? left : FBY_GPU_UPLOAD_PIECE,
             lane->stream);
     }
-    run->upload->cuda->stage_end();
-    CALL(run, event_record, arena->copied, lane->stream);
+    calls->upload->cuda->stage_end();
+    CALL(calls, event_record, arena->copied, lane->stream);
     arena->busy  = true;
     arena->epoch = batch->epoch;
     arena->step  = batch->step;
 }
 
-/* The lane waits for the consumer, where it has to, or for the kernel of a
- * batch that nobody took. */
-static void wait_released(struct run *run, struct out *out, struct lane *lane)
+/* Make the lane wait for the consumer, or for the kernel of a batch that was
+ * never taken, unless that has passed already. */
+static void wait_released(
+    struct cuda_calls *calls, struct upload_out *out, struct upload_lane *lane)
 {
-    if (out->leaving == NULL || run->err != FBY_OK) {
+    if (out->busy_until == NULL || calls->err != FBY_OK) {
         return;
     }
-    int code = run->upload->cuda->event_query(out->leaving);
-    if (code == run->upload->cuda->not_ready) {
-        CALL(run, stream_wait, lane->stream, out->leaving);
+    int code = calls->upload->cuda->event_query(out->busy_until);
+    if (code == calls->upload->cuda->not_ready) {
+        CALL(calls, stream_wait, lane->stream, out->busy_until);
     } else {
-        run->err = fby_f_check(run, code);
+        calls->err = fby_upload_check(calls, code);
     }
-    if (run->err == FBY_OK) {
-        out->leaving = NULL;
+    if (calls->err == FBY_OK) {
+        out->busy_until = NULL;
     }
 }
 
 static struct fby_cuda_launch launch_of(const struct fby_gpu_upload *self,
-    const struct fby_gpu_upload_batch *batch, const struct lane *lane)
+    const struct fby_gpu_upload_batch *batch, const struct upload_lane *lane)
 {
     struct fby_segment_list list;
     memcpy(&list, fby_gpu_upload_arena(self, batch->arena) + batch->list,
@@ -84,101 +86,105 @@ static struct fby_cuda_launch launch_of(const struct fby_gpu_upload *self,
     return launch;
 }
 
-static void launch(struct run *run, const struct fby_cuda_launch *what)
+static void launch(struct cuda_calls *calls, const struct fby_cuda_launch *what)
 {
-    run->upload->cuda->stage("forebay launch");
+    calls->upload->cuda->stage("forebay launch");
     if (what->blocks[FBY_PASS_EXPAND] > 0) {
-        CALL(run, launch, what);
+        CALL(calls, launch, what);
     }
-    run->upload->cuda->stage_end();
+    calls->upload->cuda->stage_end();
 }
 
-/* Behind a launch. Where that has failed some of its kernels may be under way,
- * so it is done all the same. */
-static bool record_behind(struct run *run, void *event, void *stream)
+/* Record an event after a launch. If the launch failed, some of its kernels may
+ * still be under way, so the event is recorded even then. */
+static bool record_after(struct cuda_calls *calls, void *event, void *stream)
 {
-    int code = run->upload->cuda->event_record(event, stream);
-    if (run->err == FBY_OK) {
-        run->err = fby_f_check(run, code);
+    int code = calls->upload->cuda->event_record(event, stream);
+    if (calls->err == FBY_OK) {
+        calls->err = fby_upload_check(calls, code);
     }
     return code == 0;
 }
 
-static void record_ready(struct run *run, struct out *out)
+static void record_ready(struct cuda_calls *calls, struct upload_out *out)
 {
-    bool known   = record_behind(run, out->ready, out->launch.stream);
-    out->lost    = out->lost || !known;
-    out->leaving = out->ready;
+    bool known      = record_after(calls, out->ready, out->launch.stream);
+    out->lost       = out->lost || !known;
+    out->busy_until = out->ready;
 }
 
-static void submit(struct run *run, const struct fby_gpu_upload_batch *batch)
+static void submit(
+    struct cuda_calls *calls, const struct fby_gpu_upload_batch *batch)
 {
-    struct fby_gpu_upload *self = run->upload;
-    struct out            *out  = (struct out *)(void *)batch->out;
-    struct lane           *lane = NULL;
+    struct fby_gpu_upload *self = calls->upload;
+    struct upload_out     *out  = (struct upload_out *)(void *)batch->out;
+    struct upload_lane    *lane = NULL;
     if (self->lost) {
-        run->err = fby_because(run->why, FBY_SYS, "%s", self->why.text);
+        calls->err = fby_because(calls->why, FBY_SYS, "%s", self->why.text);
         return;
     }
-    lane = next_lane(run);
+    lane = next_lane(calls);
     if (lane == NULL) {
         return;
     }
-    copy_arena(run, batch, lane);
+    copy_arena(calls, batch, lane);
     out->launch = launch_of(self, batch, lane);
     out->epoch  = batch->epoch;
     out->step   = batch->step;
     if (self->config.fixed) {
-        CALL(run, event_record, lane->copied, lane->stream);
-        lane->armed = run->err == FBY_OK;
+        CALL(calls, event_record, lane->copied, lane->stream);
+        lane->armed = calls->err == FBY_OK;
         out->lane   = lane->armed ? lane : NULL;
         return;
     }
-    wait_released(run, out, lane);
-    bool writes = run->err == FBY_OK;
-    launch(run, &out->launch);
+    wait_released(calls, out, lane);
+    bool writes = calls->err == FBY_OK;
+    launch(calls, &out->launch);
     if (writes) {
-        record_ready(run, out);
+        record_ready(calls, out);
     }
 }
 
 fby_err fby_gpu_upload_submit(struct fby_gpu_upload *self,
     const struct fby_gpu_upload_batch *batch, struct fby_why *why)
 {
-    struct run run = fby_f_run(self, batch->epoch, batch->step, why);
+    struct cuda_calls calls =
+        fby_upload_calls(self, batch->epoch, batch->step, why);
     self->cuda->stage("forebay pin");
-    run.err = fby_pinned_wait(self->pinned, batch->arena, why);
+    calls.err = fby_pinned_wait(self->pinned, batch->arena, why);
     self->cuda->stage_end();
-    CALL(&run, use, self->config.device);
-    int mode = fby_f_enter(self);
+    CALL(&calls, use, self->config.device);
+    int mode = fby_upload_enter(self);
     pthread_mutex_lock(&self->lock);
-    if (run.err == FBY_OK) {
-        submit(&run, batch);
+    if (calls.err == FBY_OK) {
+        submit(&calls, batch);
     }
     pthread_mutex_unlock(&self->lock);
-    fby_f_leave(self, mode);
-    return run.err;
+    fby_upload_leave(self, mode);
+    return calls.err;
 }
 
-static fby_err ask_copied(
-    struct fby_gpu_upload *self, const struct arena *arena, struct fby_why *why)
+static fby_err ask_copied(struct fby_gpu_upload *self,
+    const struct upload_arena *arena, struct fby_why *why)
 {
-    struct run run = fby_f_run(self, arena->epoch, arena->step, why);
-    CALL(&run, use, self->config.device);
-    if (run.err != FBY_OK) {
-        return run.err;
+    struct cuda_calls calls =
+        fby_upload_calls(self, arena->epoch, arena->step, why);
+    CALL(&calls, use, self->config.device);
+    if (calls.err != FBY_OK) {
+        return calls.err;
     }
-    int mode = fby_f_enter(self);
+    int mode = fby_upload_enter(self);
     int code = self->cuda->event_query(arena->copied);
-    fby_f_leave(self, mode);
-    return code == self->cuda->not_ready ? FBY_AGAIN : fby_f_check(&run, code);
+    fby_upload_leave(self, mode);
+    return code == self->cuda->not_ready ? FBY_AGAIN
+                                         : fby_upload_check(&calls, code);
 }
 
 fby_err fby_gpu_upload_copied(
     struct fby_gpu_upload *self, uint32_t arena, struct fby_why *why)
 {
-    fby_err       err = FBY_OK;
-    struct arena *at  = &self->arenas[arena];
+    fby_err              err = FBY_OK;
+    struct upload_arena *at  = &self->arenas[arena];
     pthread_mutex_lock(&self->lock);
     if (at->busy) {
         err      = ask_copied(self, at, why);
@@ -190,103 +196,109 @@ fby_err fby_gpu_upload_copied(
 
 /* ---- the consumer's side ------------------------------------------------- */
 
-static void launch_fixed(struct run *run, struct out *out, void *stream)
+static void launch_fixed(
+    struct cuda_calls *calls, struct upload_out *out, void *stream)
 {
-    struct fby_gpu_upload *self = run->upload;
-    struct lane           *lane = out->lane;
+    struct fby_gpu_upload *self = calls->upload;
+    struct upload_lane    *lane = out->lane;
     out->lane                   = NULL;
     out->launch.stream          = stream;
-    CALL(run, stream_wait, stream, lane->copied);
-    if (self->leaving) {
-        CALL(run, stream_wait, stream, self->left);
+    CALL(calls, stream_wait, stream, lane->copied);
+    if (self->has_last_release) {
+        CALL(calls, stream_wait, stream, self->last_release);
     }
-    bool writes = run->err == FBY_OK;
-    launch(run, &out->launch);
+    bool writes = calls->err == FBY_OK;
+    launch(calls, &out->launch);
     if (writes) {
-        (void)record_behind(run, lane->done, stream);
-        record_ready(run, out);
+        (void)record_after(calls, lane->done, stream);
+        record_ready(calls, out);
     }
     lane->armed = false;
     lane->used  = true;
 }
 
-/* What is done on a stream of the consumer's. */
-struct visit {
-    struct run  run;
-    struct out *out;
-    void       *stream;
-    void (*work)(struct run *run, struct out *out, void *stream);
+/* Work on a stream of the consumer. */
+struct stream_task {
+    struct cuda_calls  calls;
+    struct upload_out *out;
+    void              *stream;
+    void (*work)(
+        struct cuda_calls *calls, struct upload_out *out, void *stream);
 };
 
-static void *visit_main(void *opaque)
+static void *task_main(void *opaque)
 {
-    struct visit *visit = opaque;
-    struct run   *run   = &visit->run;
-    int           mode  = fby_f_enter(run->upload);
-    pthread_mutex_lock(&run->upload->lock);
-    visit->work(run, visit->out, visit->stream);
-    pthread_mutex_unlock(&run->upload->lock);
-    fby_f_leave(run->upload, mode);
+    struct stream_task *task  = opaque;
+    struct cuda_calls  *calls = &task->calls;
+    int                 mode  = fby_upload_enter(calls->upload);
+    pthread_mutex_lock(&calls->upload->lock);
+    task->work(calls, task->out, task->stream);
+    pthread_mutex_unlock(&calls->upload->lock);
+    fby_upload_leave(calls->upload, mode);
     return NULL;
 }
 
-static void *visit_there(void *opaque)
+static void *task_main_on_device(void *opaque)
 {
-    struct visit *visit = opaque;
-    CALL(&visit->run, use, visit->run.upload->config.device);
-    return visit_main(visit);
+    struct stream_task *task = opaque;
+    CALL(&task->calls, use, task->calls.upload->config.device);
+    return task_main(task);
 }
 
-/* The thread may have chosen another device, or none, which is 0: there calls
- * would set up what takes memory, and find another legacy stream. The thread's
- * own stream, 2, is found only on the thread. */
-static void pay_visit(struct visit *visit)
+/* The thread's current device may be another one, or the default, 0. Calls there
+ * would set up a context, which takes memory, and mean another legacy stream.
+ * The per-thread stream, 2, exists only on its own thread. */
+static void run_task(struct stream_task *task)
 {
     enum { OWN_STREAM = 2 };
-    struct fby_gpu_upload *self   = visit->run.upload;
+    struct fby_gpu_upload *self   = task->calls.upload;
     int                    chosen = self->config.device;
-    if ((uintptr_t)visit->stream != OWN_STREAM) {
+    if ((uintptr_t)task->stream != OWN_STREAM) {
         (void)self->cuda->chosen(&chosen);
     }
     if (chosen == self->config.device) {
-        (void)visit_main(visit);
+        (void)task_main(task);
     } else {
-        fby_f_aside(&visit->run, visit_there, visit);
+        fby_upload_on_thread(&task->calls, task_main_on_device, task);
     }
 }
 
-static void hand_out(struct run *run, struct out *out, void *stream)
+static void hand_out(
+    struct cuda_calls *calls, struct upload_out *out, void *stream)
 {
     if (out->lane != NULL) {
-        launch_fixed(run, out, stream);
+        launch_fixed(calls, out, stream);
     } else {
-        CALL(run, stream_wait, stream, out->ready);
+        CALL(calls, stream_wait, stream, out->ready);
     }
 }
 
 fby_err fby_gpu_upload_hand_out(struct fby_gpu_upload *self,
     struct fby_gpu_upload_out *given, void *stream, struct fby_why *why)
 {
-    struct out  *out   = (struct out *)(void *)given;
-    struct visit visit = {
-        fby_f_run(self, out->epoch, out->step, why), out, stream, hand_out};
-    pay_visit(&visit);
-    return visit.run.err;
+    struct upload_out *out  = (struct upload_out *)(void *)given;
+    struct stream_task task = {
+        fby_upload_calls(self, out->epoch, out->step, why), out, stream,
+        hand_out};
+    run_task(&task);
+    return task.calls.err;
 }
 
-static void let_go(struct run *run, struct out *out, void *stream)
+static void release(
+    struct cuda_calls *calls, struct upload_out *out, void *stream)
 {
-    struct fby_gpu_upload *self = run->upload;
-    CALL(run, event_record, out->released, stream);
-    out->leaving = out->released;
+    struct fby_gpu_upload *self = calls->upload;
+    CALL(calls, event_record, out->released, stream);
+    out->busy_until = out->released;
     if (self->config.fixed) {
-        CALL(run, event_record, self->left, stream);
-        self->leaving = true;
+        CALL(calls, event_record, self->last_release, stream);
+        self->has_last_release = true;
     }
 }
 
-/* Nobody knows when its readers are done. */
-static void lose(struct fby_gpu_upload *self, struct out *out, const char *why)
+/* The end of its readers cannot be known any more. */
+static void mark_lost(
+    struct fby_gpu_upload *self, struct upload_out *out, const char *why)
 {
     pthread_mutex_lock(&self->lock);
     out->lost = true;
@@ -299,15 +311,16 @@ static void lose(struct fby_gpu_upload *self, struct out *out, const char *why)
     pthread_mutex_unlock(&self->lock);
 }
 
-void fby_gpu_upload_let_go(
+void fby_gpu_upload_release(
     struct fby_gpu_upload *self, struct fby_gpu_upload_out *given, void *stream)
 {
-    struct out    *out   = (struct out *)(void *)given;
-    struct fby_why why   = {""};
-    struct visit   visit = {
-          fby_f_run(self, out->epoch, out->step, &why), out, stream, let_go};
-    pay_visit(&visit);
-    if (visit.run.err != FBY_OK) {
-        lose(self, out, why.text);
+    struct upload_out *out  = (struct upload_out *)(void *)given;
+    struct fby_why     why  = {""};
+    struct stream_task task = {
+        fby_upload_calls(self, out->epoch, out->step, &why), out, stream,
+        release};
+    run_task(&task);
+    if (task.calls.err != FBY_OK) {
+        mark_lost(self, out, why.text);
     }
 }

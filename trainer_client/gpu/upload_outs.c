@@ -1,5 +1,5 @@
-/* upload_outs.c - memory for the tensors of batches: ours, of a pool, or the
- * caller's; taken and given back in the order of a stream. */
+/* upload_outs.c - memory for the tensors of batches: ours, from a pool, or the
+ * caller's; allocated and freed in the order of a stream. */
 #include "trainer_client/gpu/upload_state.h"
 
 #include <stdlib.h>
@@ -10,34 +10,34 @@
 
 /* ---- made and given back ------------------------------------------------- */
 
-static void *their_memory(struct run *run)
+static void *caller_memory(struct cuda_calls *calls)
 {
-    const struct fby_gpu_upload_config *config = &run->upload->config;
+    const struct fby_gpu_upload_config *config = &calls->upload->config;
     void *memory = config->memory.allocate(config->memory.arg,
-        config->out_bytes, config->device, run->upload->memory);
+        config->out_bytes, config->device, calls->upload->memory);
     if (memory == NULL) {
-        run->err = fby_because(run->why, FBY_SYS,
+        calls->err = fby_because(calls->why, FBY_SYS,
             "the allocator has no %llu bytes for a batch's tensors",
             (unsigned long long)config->out_bytes);
     }
     return memory;
 }
 
-/* Of the caller's, or ours; then the device has waited for it. */
-static void *usual_memory(struct run *run)
+/* From the caller, or ours. When it returns the device has finished with it. */
+static void *usual_memory(struct cuda_calls *calls)
 {
-    const struct fby_gpu_upload_config *config = &run->upload->config;
+    const struct fby_gpu_upload_config *config = &calls->upload->config;
     void                               *memory = NULL;
     if (config->memory.allocate == NULL) {
-        CALL(run, allocate, &memory, config->out_bytes);
+        CALL(calls, allocate, &memory, config->out_bytes);
         return memory;
     }
-    memory = run->err == FBY_OK ? their_memory(run) : NULL;
-    CALL(run, stream_sync, run->upload->memory);
+    memory = calls->err == FBY_OK ? caller_memory(calls) : NULL;
+    CALL(calls, stream_sync, calls->upload->memory);
     return memory;
 }
 
-/* After all that was ever done with it. */
+/* Called after the last use of the memory. */
 static void free_memory(struct fby_gpu_upload *self, void *memory)
 {
     const struct fby_gpu_upload_memory *theirs = &self->config.memory;
@@ -51,9 +51,9 @@ static void free_memory(struct fby_gpu_upload *self, void *memory)
     }
 }
 
-/* What is given back from now on is so after the work that makes it and that
- * reads it. */
-static void await_out(struct fby_gpu_upload *self, const struct out *out)
+/* Order what is freed from now on after the work that writes and reads `out`. */
+static void order_after_use(
+    struct fby_gpu_upload *self, const struct upload_out *out)
 {
     void *both[] = {out->ready, out->released};
     for (size_t i = 0; i < 2; i++) {
@@ -63,24 +63,25 @@ static void await_out(struct fby_gpu_upload *self, const struct out *out)
     }
 }
 
-/* What of it may be given back to others: none where it is lost. Our own goes
- * back with a call that waits for the device. */
-static void *memory_of(const struct fby_gpu_upload *self, const struct out *out)
+/* The memory of an out that may be freed; NULL for the fixed one and for a lost
+ * one. Our own usual memory may always be: freeing it waits for the device. */
+static void *freeable_memory(
+    const struct fby_gpu_upload *self, const struct upload_out *out)
 {
     bool ours = self->config.memory.allocate == NULL && !out->further;
     return self->fixed == NULL && (ours || !out->lost) ? out->public.memory
                                                        : NULL;
 }
 
-static struct out *make_out(struct run *run)
+static struct upload_out *make_out(struct cuda_calls *calls)
 {
-    struct out *out = fby_zalloc(sizeof(*out));
-    CALL(run, event_create, &out->ready);
-    CALL(run, event_create, &out->released);
+    struct upload_out *out = fby_zalloc(sizeof(*out));
+    CALL(calls, event_create, &out->ready);
+    CALL(calls, event_create, &out->released);
     return out;
 }
 
-static void destroy_out(struct fby_gpu_upload *self, struct out *out)
+static void destroy_out(struct fby_gpu_upload *self, struct upload_out *out)
 {
     if (out->ready != NULL) {
         (void)self->cuda->event_destroy(out->ready);
@@ -91,46 +92,46 @@ static void destroy_out(struct fby_gpu_upload *self, struct out *out)
     free(out);
 }
 
-/* ---- those that are always there ----------------------------------------- */
+/* ---- the usual outs ------------------------------------------------------ */
 
-void fby_f_make_outs(struct run *run)
+void fby_upload_make_outs(struct cuda_calls *calls)
 {
-    struct fby_gpu_upload *self = run->upload;
+    struct fby_gpu_upload *self = calls->upload;
     if (self->config.fixed) {
-        self->fixed = usual_memory(run);
-        CALL(run, event_create, &self->left);
+        self->fixed = usual_memory(calls);
+        CALL(calls, event_create, &self->last_release);
     }
-    for (uint32_t i = 0; i < self->config.n_outs && run->err == FBY_OK; i++) {
-        struct out *out = make_out(run);
+    for (uint32_t i = 0; i < self->config.n_outs && calls->err == FBY_OK; i++) {
+        struct upload_out *out = make_out(calls);
         out->public.memory =
-            self->config.fixed ? self->fixed : usual_memory(run);
+            self->config.fixed ? self->fixed : usual_memory(calls);
         out->next  = self->free;
         self->free = out;
     }
 }
 
-void fby_f_destroy_outs(struct fby_gpu_upload *self)
+void fby_upload_destroy_outs(struct fby_gpu_upload *self)
 {
     while (self->free != NULL) {
-        struct out *out = self->free;
-        self->free      = out->next;
+        struct upload_out *out = self->free;
+        self->free             = out->next;
         if (out->public.memory != NULL) {
-            await_out(self, out);
+            order_after_use(self, out);
         }
-        free_memory(self, memory_of(self, out));
+        free_memory(self, freeable_memory(self, out));
         destroy_out(self, out);
     }
     bool theirs = self->config.memory.allocate != NULL;
     free_memory(self, theirs && self->out_lost ? NULL : self->fixed);
-    if (self->left != NULL) {
-        (void)self->cuda->event_destroy(self->left);
+    if (self->last_release != NULL) {
+        (void)self->cuda->event_destroy(self->last_release);
     }
 }
 
-static struct out *take_usual(struct fby_gpu_upload *self)
+static struct upload_out *take_usual(struct fby_gpu_upload *self)
 {
     pthread_mutex_lock(&self->lock);
-    struct out *out = self->free;
+    struct upload_out *out = self->free;
     if (out != NULL) {
         self->free = out->next;
     }
@@ -138,7 +139,7 @@ static struct out *take_usual(struct fby_gpu_upload *self)
     return out;
 }
 
-static void give_usual(struct fby_gpu_upload *self, struct out *out)
+static void give_usual(struct fby_gpu_upload *self, struct upload_out *out)
 {
     pthread_mutex_lock(&self->lock);
     out->next  = self->free;
@@ -148,10 +149,10 @@ static void give_usual(struct fby_gpu_upload *self, struct out *out)
 
 /* ---- further ones -------------------------------------------------------- */
 
-void fby_f_make_pool(struct run *run)
+void fby_upload_make_pool(struct cuda_calls *calls)
 {
-    struct fby_gpu_upload *self = run->upload;
-    if (run->err != FBY_OK || self->config.memory.allocate != NULL ||
+    struct fby_gpu_upload *self = calls->upload;
+    if (calls->err != FBY_OK || self->config.memory.allocate != NULL ||
         self->config.fixed) {
         return;
     }
@@ -164,11 +165,11 @@ void fby_f_make_pool(struct run *run)
     }
 }
 
-static void give_further(struct fby_gpu_upload *self, struct out *out)
+static void give_further(struct fby_gpu_upload *self, struct upload_out *out)
 {
-    void *memory = memory_of(self, out);
-    if (out->public.memory != NULL) { /* the fixed one goes back later */
-        await_out(self, out);
+    void *memory = freeable_memory(self, out);
+    if (out->public.memory != NULL) { /* the fixed one is freed later */
+        order_after_use(self, out);
     }
     if (memory != NULL && self->pool != NULL) {
         (void)self->cuda->pool_give(memory, self->memory);
@@ -178,42 +179,43 @@ static void give_further(struct fby_gpu_upload *self, struct out *out)
     destroy_out(self, out);
 }
 
-/* What is given is there for other streams from an event on. */
-static void *further_memory(struct run *run, const struct out *out)
+/* Other streams may use the memory once out->released has passed. */
+static void *further_memory(
+    struct cuda_calls *calls, const struct upload_out *out)
 {
-    struct fby_gpu_upload *self   = run->upload;
+    struct fby_gpu_upload *self   = calls->upload;
     void                  *memory = self->fixed;
-    if (memory != NULL || run->err != FBY_OK) {
+    if (memory != NULL || calls->err != FBY_OK) {
         return memory;
     }
     if (self->config.memory.allocate != NULL) {
-        memory = their_memory(run);
+        memory = caller_memory(calls);
     } else if (self->pool == NULL) {
-        CALL(run, allocate, &memory, self->config.out_bytes);
+        CALL(calls, allocate, &memory, self->config.out_bytes);
     } else {
-        CALL(run, pool_take, &memory, self->config.out_bytes, self->pool,
+        CALL(calls, pool_take, &memory, self->config.out_bytes, self->pool,
             self->memory);
     }
-    CALL(run, event_record, out->released, self->memory);
+    CALL(calls, event_record, out->released, self->memory);
     return memory;
 }
 
-static struct out *take_further(struct fby_gpu_upload *self)
+static struct upload_out *take_further(struct fby_gpu_upload *self)
 {
-    struct fby_why why = {""};
-    struct run     run = {.upload = self, .why = &why};
-    CALL(&run, use, self->config.device);
-    int         mode   = fby_f_enter(self);
-    struct out *out    = make_out(&run);
-    out->further       = true;
-    out->public.memory = further_memory(&run, out);
-    out->leaving       = self->fixed == NULL ? out->released : NULL;
-    if (run.err != FBY_OK) {
+    struct fby_why    why   = {""};
+    struct cuda_calls calls = {.upload = self, .why = &why};
+    CALL(&calls, use, self->config.device);
+    int                mode = fby_upload_enter(self);
+    struct upload_out *out  = make_out(&calls);
+    out->further            = true;
+    out->public.memory      = further_memory(&calls, out);
+    out->busy_until         = self->fixed == NULL ? out->released : NULL;
+    if (calls.err != FBY_OK) {
         fby_warn("NO-DEVICE-MEMORY", "%s", why.text);
         give_further(self, out);
         out = NULL;
     }
-    fby_f_leave(self, mode);
+    fby_upload_leave(self, mode);
     return out;
 }
 
@@ -222,25 +224,25 @@ static struct out *take_further(struct fby_gpu_upload *self)
 struct fby_gpu_upload_out *fby_gpu_upload_take(
     struct fby_gpu_upload *self, bool further)
 {
-    struct out *out = further ? take_further(self) : take_usual(self);
+    struct upload_out *out = further ? take_further(self) : take_usual(self);
     return out != NULL ? &out->public : NULL;
 }
 
 void fby_gpu_upload_give(
     struct fby_gpu_upload *self, struct fby_gpu_upload_out *given)
 {
-    struct out *out = (struct out *)(void *)given;
+    struct upload_out *out = (struct upload_out *)(void *)given;
     pthread_mutex_lock(&self->lock);
-    if (out->lane != NULL) { /* nobody took the batch */
+    if (out->lane != NULL) { /* the batch was never taken */
         out->lane->armed = false;
         out->lane        = NULL;
     }
     self->out_lost = self->out_lost || out->lost;
     pthread_mutex_unlock(&self->lock);
     if (out->further) {
-        int mode = fby_f_enter(self);
+        int mode = fby_upload_enter(self);
         give_further(self, out);
-        fby_f_leave(self, mode);
+        fby_upload_leave(self, mode);
     } else {
         give_usual(self, out);
     }
