@@ -6,49 +6,49 @@
 
 enum { LAUNCHES = 50, SMALL = 1000, MOST = 64 };
 
-struct rig {
+struct kernel_bench {
     struct gpu_batch batch;
     int              copies; /* that the buffers rotate over */
     uint8_t         *arena[MOST];
     uint8_t         *out[MOST];
 };
 
-static void begin(struct rig *rig, bool packed, bool bf16)
+static void begin(struct kernel_bench *b, bool packed, bool bf16)
 {
     cudaDeviceProp about;
     CHECK(cudaGetDeviceProperties(&about, 0));
-    rig->batch    = gpu_make(GPU_ROWS, packed, bf16);
-    uint64_t both = rig->batch.bytes + rig->batch.out_bytes;
-    rig->copies   = std::min<int>(
+    b->batch      = gpu_make(GPU_ROWS, packed, bf16);
+    uint64_t both = b->batch.bytes + b->batch.out_bytes;
+    b->copies     = std::min<int>(
         static_cast<int>(4ULL * about.l2CacheSize / both) + 2, MOST);
-    for (int i = 0; i < rig->copies; i++) {
-        rig->arena[i] = gpu_upload(&rig->batch);
-        CHECK(cudaMalloc(&rig->out[i], rig->batch.out_bytes));
+    for (int i = 0; i < b->copies; i++) {
+        b->arena[i] = gpu_upload(&b->batch);
+        CHECK(cudaMalloc(&b->out[i], b->batch.out_bytes));
     }
 }
 
-static void end(struct rig *rig)
+static void end(struct kernel_bench *b)
 {
-    for (int i = 0; i < rig->copies; i++) {
-        CHECK(cudaFree(rig->arena[i]));
-        CHECK(cudaFree(rig->out[i]));
+    for (int i = 0; i < b->copies; i++) {
+        CHECK(cudaFree(b->arena[i]));
+        CHECK(cudaFree(b->out[i]));
     }
-    free(rig->batch.arena);
+    free(b->batch.arena);
 }
 
 /* Seconds of one launch, or of one copy that reads and writes as much. */
-static double measure(struct rig *rig, bool copy)
+static double measure(struct kernel_bench *b, bool copy)
 {
-    uint64_t half          = (rig->batch.bytes + rig->batch.out_bytes) / 2;
-    half                   = std::min(half, rig->batch.out_bytes);
+    uint64_t half          = (b->batch.bytes + b->batch.out_bytes) / 2;
+    half                   = std::min(half, b->batch.out_bytes);
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
-        int k = i % rig->copies;
+        int k = i % b->copies;
         if (copy) {
-            CHECK(cudaMemcpyAsync(rig->out[k], rig->out[(k + 1) % rig->copies],
-                half, cudaMemcpyDeviceToDevice, nullptr));
+            CHECK(cudaMemcpyAsync(b->out[k], b->out[(k + 1) % b->copies], half,
+                cudaMemcpyDeviceToDevice, nullptr));
         } else {
-            gpu_launch(&rig->batch, rig->arena[k], rig->out[k], nullptr);
+            gpu_launch(&b->batch, b->arena[k], b->out[k], nullptr);
         }
     }
     return gpu_clock_end_ms(&clock) / 1e3 / LAUNCHES;
@@ -57,22 +57,22 @@ static double measure(struct rig *rig, bool copy)
 /* Returns the seconds of a launch. */
 static double expand(const char *name, bool packed, bool bf16, double wanted)
 {
-    struct rig rig;
-    double     ratios[GPU_PAIRS];
-    double     times[GPU_PAIRS];
-    begin(&rig, packed, bf16);
-    (void)measure(&rig, false);
-    (void)measure(&rig, true);
+    struct kernel_bench b;
+    double              ratios[GPU_PAIRS];
+    double              times[GPU_PAIRS];
+    begin(&b, packed, bf16);
+    (void)measure(&b, false);
+    (void)measure(&b, true);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = measure(&rig, false);
-        ratios[i] = measure(&rig, true) / times[i];
+        times[i]  = measure(&b, false);
+        ratios[i] = measure(&b, true) / times[i];
     }
     double   took  = gpu_median(times, GPU_PAIRS);
-    uint64_t moved = rig.batch.bytes + rig.batch.out_bytes;
+    uint64_t moved = b.batch.bytes + b.batch.out_bytes;
     printf("%s: %.1f us, %.0f GB/s read and written\n", name, took * 1e6,
         static_cast<double>(moved) / took / 1e9);
     gpu_goal(name, gpu_median(ratios, GPU_PAIRS), ">=", wanted);
-    end(&rig);
+    end(&b);
     return took;
 }
 

@@ -82,13 +82,13 @@ static void count_calls(void)
 
 /* ---- the pipeline -------------------------------------------------------- */
 
-struct rig {
-    struct gpu_batch batch;
+struct upload_bench {
+    struct gpu_batch       batch;
     struct fby_gpu_upload *upload;
-    cudaStream_t     consumer;
-    uint32_t         sent;
-    double           cpu_us[BATCHES];
-    uint64_t         calls[BATCHES];
+    cudaStream_t           consumer;
+    uint32_t               sent;
+    double                 cpu_us[BATCHES];
+    uint64_t               calls[BATCHES];
 };
 
 static void must(fby_err err, const struct fby_why *why)
@@ -99,31 +99,31 @@ static void must(fby_err err, const struct fby_why *why)
     }
 }
 
-static void begin(struct rig *rig, uint32_t rows, bool packed)
+static void begin(struct upload_bench *b, uint32_t rows, bool packed)
 {
-    struct fby_why         why    = {""};
+    struct fby_why               why    = {""};
     struct fby_gpu_upload_config config = {};
-    *rig                          = {};
-    rig->batch                    = gpu_make(rows, packed, true);
-    config.cuda                   = &counted;
-    config.n_arenas               = ARENAS;
-    config.arena_bytes            = rig->batch.bytes;
-    config.n_outs                 = OUTS;
-    config.out_bytes              = rig->batch.out_bytes;
-    must(fby_gpu_upload_create(&config, &rig->upload, &why), &why);
-    CHECK(cudaStreamCreateWithFlags(&rig->consumer, cudaStreamNonBlocking));
+    *b                                  = {};
+    b->batch                            = gpu_make(rows, packed, true);
+    config.cuda                         = &counted;
+    config.n_arenas                     = ARENAS;
+    config.arena_bytes                  = b->batch.bytes;
+    config.n_outs                       = OUTS;
+    config.out_bytes                    = b->batch.out_bytes;
+    must(fby_gpu_upload_create(&config, &b->upload, &why), &why);
+    CHECK(cudaStreamCreateWithFlags(&b->consumer, cudaStreamNonBlocking));
     for (uint32_t i = 0; i < ARENAS; i++) {
         std::copy_n(
-            rig->batch.arena, rig->batch.bytes, fby_gpu_upload_arena(rig->upload, i));
+            b->batch.arena, b->batch.bytes, fby_gpu_upload_arena(b->upload, i));
     }
 }
 
-static void end(struct rig *rig)
+static void end(struct upload_bench *b)
 {
     CHECK(cudaDeviceSynchronize());
-    fby_gpu_upload_destroy(&rig->upload);
-    CHECK(cudaStreamDestroy(rig->consumer));
-    free(rig->batch.arena);
+    fby_gpu_upload_destroy(&b->upload);
+    CHECK(cudaStreamDestroy(b->consumer));
+    free(b->batch.arena);
 }
 
 static double thread_us(void)
@@ -135,47 +135,48 @@ static double thread_us(void)
 }
 
 /* Without what waits for an arena: the client does other things then. */
-static struct fby_gpu_upload_out *send(struct rig *rig)
+static struct fby_gpu_upload_out *send(struct upload_bench *b)
 {
-    struct fby_why        why   = {""};
+    struct fby_why              why   = {""};
     struct fby_gpu_upload_batch batch = {};
-    batch.step                  = rig->sent;
-    batch.arena                 = rig->sent++ % ARENAS;
-    batch.bytes                 = rig->batch.bytes;
-    batch.list                  = rig->batch.list;
-    batch.out                   = fby_gpu_upload_take(rig->upload, false);
-    must(fby_gpu_upload_submit(rig->upload, &batch, &why), &why);
-    must(fby_gpu_upload_hand_out(rig->upload, batch.out, rig->consumer, &why), &why);
+    batch.step                        = b->sent;
+    batch.arena                       = b->sent++ % ARENAS;
+    batch.bytes                       = b->batch.bytes;
+    batch.list                        = b->batch.list;
+    batch.out                         = fby_gpu_upload_take(b->upload, false);
+    must(fby_gpu_upload_submit(b->upload, &batch, &why), &why);
+    must(
+        fby_gpu_upload_hand_out(b->upload, batch.out, b->consumer, &why), &why);
     return batch.out;
 }
 
-static void release(struct rig *rig, struct fby_gpu_upload_out *out)
+static void release(struct upload_bench *b, struct fby_gpu_upload_out *out)
 {
-    fby_gpu_upload_let_go(rig->upload, out, rig->consumer);
-    fby_gpu_upload_give(rig->upload, out);
+    fby_gpu_upload_release(b->upload, out, b->consumer);
+    fby_gpu_upload_give(b->upload, out);
 }
 
-static void wait_for_arena(struct rig *rig)
+static void wait_for_arena(struct upload_bench *b)
 {
     struct fby_why why = {""};
     fby_err        err = FBY_AGAIN;
     while (err == FBY_AGAIN) {
-        err = fby_gpu_upload_copied(rig->upload, rig->sent % ARENAS, &why);
+        err = fby_gpu_upload_copied(b->upload, b->sent % ARENAS, &why);
     }
     must(err, &why);
 }
 
 /* Seconds from the first call to the last value. */
-static double run(struct rig *rig)
+static double run(struct upload_bench *b)
 {
-    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        wait_for_arena(rig);
+        wait_for_arena(b);
         uint64_t calls  = n_async;
         double   before = thread_us();
-        release(rig, send(rig));
-        rig->cpu_us[i] = thread_us() - before;
-        rig->calls[i]  = n_async - calls;
+        release(b, send(b));
+        b->cpu_us[i] = thread_us() - before;
+        b->calls[i]  = n_async - calls;
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
@@ -203,68 +204,68 @@ static void alone_end(struct alone *alone)
     CHECK(cudaFree(alone->out));
 }
 
-static double copies(const struct rig *rig, const struct alone *alone)
+static double copies(const struct upload_bench *b, const struct alone *alone)
 {
-    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        gpu_copy_in(alone->there, alone->host, rig->batch.bytes, rig->consumer);
+        gpu_copy_in(alone->there, alone->host, b->batch.bytes, b->consumer);
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
-static double kernels(const struct rig *rig, const struct alone *alone)
+static double kernels(const struct upload_bench *b, const struct alone *alone)
 {
-    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < BATCHES; i++) {
-        gpu_launch(&rig->batch, alone->there, alone->out, rig->consumer);
+        gpu_launch(&b->batch, alone->there, alone->out, b->consumer);
     }
     return gpu_clock_end_ms(&clock) / 1e3;
 }
 
 static void measure_copies(void)
 {
-    struct rig rig;
-    double     speed[GPU_PAIRS], hidden[GPU_PAIRS], rate[GPU_PAIRS];
-    begin(&rig, GPU_ROWS, false);
-    struct alone alone = alone_begin(&rig.batch);
-    (void)run(&rig);
-    (void)copies(&rig, &alone);
-    (void)kernels(&rig, &alone);
+    struct upload_bench b;
+    double              speed[GPU_PAIRS], hidden[GPU_PAIRS], rate[GPU_PAIRS];
+    begin(&b, GPU_ROWS, false);
+    struct alone alone = alone_begin(&b.batch);
+    (void)run(&b);
+    (void)copies(&b, &alone);
+    (void)kernels(&b, &alone);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        double copy   = copies(&rig, &alone);
-        double kernel = kernels(&rig, &alone);
-        double both   = run(&rig);
+        double copy   = copies(&b, &alone);
+        double kernel = kernels(&b, &alone);
+        double both   = run(&b);
         speed[i]      = copy / both;
         hidden[i]     = (copy + kernel - both) / std::min(copy, kernel);
-        rate[i] = BATCHES * static_cast<double>(rig.batch.bytes) / both / 1e9;
+        rate[i] = BATCHES * static_cast<double>(b.batch.bytes) / both / 1e9;
     }
     gpu_value("gpu_feed", gpu_median(rate, GPU_PAIRS), "GB/s");
     gpu_goal("gpu_feed_copy", gpu_median(speed, GPU_PAIRS), ">=", 0.90);
     gpu_value("gpu_feed_hidden", gpu_median(hidden, GPU_PAIRS),
         "of the kernels' time, or the copies'");
     alone_end(&alone);
-    end(&rig);
+    end(&b);
 }
 
 /* ---- calls --------------------------------------------------------------- */
 
 static void measure_calls(const char *name, uint32_t rows, double most)
 {
-    struct rig rig;
-    begin(&rig, rows, false);
-    (void)run(&rig); /* while arenas are still being pinned */
+    struct upload_bench b;
+    begin(&b, rows, false);
+    (void)run(&b); /* while arenas are still being pinned */
     n_blocking = 0;
-    (void)run(&rig);
+    (void)run(&b);
     uint64_t blocking = n_blocking;
     gpu_goal(name,
-        static_cast<double>(*std::max_element(rig.calls, rig.calls + BATCHES)),
+        static_cast<double>(*std::max_element(b.calls, b.calls + BATCHES)),
         "<=", most);
     if (rows == SMALL_ROWS) {
         gpu_goal(
             "gpu_feed_blocking_calls", static_cast<double>(blocking), "<=", 0);
-        gpu_goal("gpu_feed_cpu_us", gpu_median(rig.cpu_us, BATCHES), "<=", 20);
+        gpu_goal("gpu_feed_cpu_us", gpu_median(b.cpu_us, BATCHES), "<=", 20);
     }
-    end(&rig);
+    end(&b);
 }
 
 /* ---- a training step ----------------------------------------------------- */
@@ -289,33 +290,34 @@ struct model {
     uint32_t *values; /* a batch that lies there */
 };
 
-static void step(const struct rig *rig, const struct model *m, const void *at)
+static void step(
+    const struct upload_bench *b, const struct model *m, const void *at)
 {
     for (int i = 0; i < STEP_KERNELS; i++) {
-        work<<<m->blocks, STEP_THREADS, 0, rig->consumer>>>(
-            static_cast<const uint32_t *>(at), rig->batch.out_bytes / 4,
-            m->turns, m->out);
+        work<<<m->blocks, STEP_THREADS, 0, b->consumer>>>(
+            static_cast<const uint32_t *>(at), b->batch.out_bytes / 4, m->turns,
+            m->out);
     }
     CHECK(cudaGetLastError());
 }
 
-static double loop_ms(struct rig *rig, const struct model *m, bool fed)
+static double loop_ms(struct upload_bench *b, const struct model *m, bool fed)
 {
-    struct gpu_clock clock = gpu_clock_begin(rig->consumer);
+    struct gpu_clock clock = gpu_clock_begin(b->consumer);
     for (int i = 0; i < STEPS; i++) {
         if (!fed) {
-            step(rig, m, m->values);
+            step(b, m, m->values);
             continue;
         }
-        wait_for_arena(rig);
-        struct fby_gpu_upload_out *out = send(rig);
-        step(rig, m, out->memory);
-        release(rig, out);
+        wait_for_arena(b);
+        struct fby_gpu_upload_out *out = send(b);
+        step(b, m, out->memory);
+        release(b, out);
     }
     return gpu_clock_end_ms(&clock) / STEPS;
 }
 
-static struct model model_begin(struct rig *rig)
+static struct model model_begin(struct upload_bench *b)
 {
     cudaDeviceProp about;
     struct model   m = {};
@@ -323,31 +325,31 @@ static struct model model_begin(struct rig *rig)
     m.blocks = static_cast<uint32_t>(about.multiProcessorCount) * 8;
     m.turns  = 10000;
     CHECK(cudaMalloc(&m.out, sizeof(float) * m.blocks * STEP_THREADS));
-    CHECK(cudaMalloc(&m.values, rig->batch.out_bytes));
-    CHECK(cudaMemset(m.values, 0, rig->batch.out_bytes));
+    CHECK(cudaMalloc(&m.values, b->batch.out_bytes));
+    CHECK(cudaMemset(m.values, 0, b->batch.out_bytes));
     CHECK(cudaDeviceSynchronize());
-    (void)loop_ms(rig, &m, false);
-    double ms = loop_ms(rig, &m, false);
+    (void)loop_ms(b, &m, false);
+    double ms = loop_ms(b, &m, false);
     m.turns   = static_cast<uint64_t>(10000 * 22 / ms) + 1;
     return m;
 }
 
 static void measure_step(void)
 {
-    struct rig rig;
-    double     ratios[GPU_PAIRS], times[GPU_PAIRS];
-    begin(&rig, GPU_ROWS, true);
-    struct model m = model_begin(&rig);
-    (void)loop_ms(&rig, &m, true);
+    struct upload_bench b;
+    double              ratios[GPU_PAIRS], times[GPU_PAIRS];
+    begin(&b, GPU_ROWS, true);
+    struct model m = model_begin(&b);
+    (void)loop_ms(&b, &m, true);
     for (int i = 0; i < GPU_PAIRS; i++) {
-        times[i]  = loop_ms(&rig, &m, false);
-        ratios[i] = loop_ms(&rig, &m, true) / times[i];
+        times[i]  = loop_ms(&b, &m, false);
+        ratios[i] = loop_ms(&b, &m, true) / times[i];
     }
     gpu_value("gpu_step", gpu_median(times, GPU_PAIRS), "ms");
     gpu_goal("gpu_step_fed", gpu_median(ratios, GPU_PAIRS), "<=", 1.01);
     CHECK(cudaFree(m.out));
     CHECK(cudaFree(m.values));
-    end(&rig);
+    end(&b);
 }
 
 int main(void)

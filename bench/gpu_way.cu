@@ -49,7 +49,7 @@ __global__ void contiguous(const float *in, float *out)
 static_assert(uint64_t(GPU_ROWS) * PIXELS * 3 % (4 * THREADS) == 0,
     "no kernel has a rest");
 
-struct way {
+struct way_bench {
     struct gpu_batch raw, packed;
     uint8_t         *host_raw, *host_packed; /* pinned */
     uint8_t         *in[COPIES];             /* raw arenas */
@@ -75,7 +75,7 @@ static float *channels(double a, double b, double c)
     return there;
 }
 
-static void begin(struct way *w)
+static void begin(struct way_bench *w)
 {
     *w             = {};
     w->raw         = gpu_make(GPU_ROWS, false, false);
@@ -93,7 +93,7 @@ static void begin(struct way *w)
     w->std  = channels(0.229, 0.224, 0.225);
 }
 
-static void end(struct way *w)
+static void end(struct way_bench *w)
 {
     CHECK(cudaFreeHost(w->host_raw));
     CHECK(cudaFreeHost(w->host_packed));
@@ -109,7 +109,7 @@ static void end(struct way *w)
     free(w->packed.arena);
 }
 
-static void their_kernels(const struct way *w, const uint8_t *in)
+static void their_kernels(const struct way_bench *w, const uint8_t *in)
 {
     const uint32_t blocks = static_cast<uint32_t>(n_values / THREADS);
     to_float<<<blocks / 4, THREADS>>>(reinterpret_cast<const uchar4 *>(in),
@@ -122,7 +122,7 @@ static void their_kernels(const struct way *w, const uint8_t *in)
 
 enum what { THEIR_KERNELS, OUR_KERNEL, THEIR_BATCH, OUR_BATCH, WAYS };
 
-static void once(const struct way *w, enum what what, int i)
+static void once(const struct way_bench *w, enum what what, int i)
 {
     uint8_t *in = w->in[i % COPIES];
     switch (what) {
@@ -143,7 +143,7 @@ static void once(const struct way *w, enum what what, int i)
     }
 }
 
-static double measure_us(const struct way *w, enum what what)
+static double measure_us(const struct way_bench *w, enum what what)
 {
     struct gpu_clock clock = gpu_clock_begin(nullptr);
     for (int i = 0; i < LAUNCHES; i++) {
@@ -153,7 +153,7 @@ static double measure_us(const struct way *w, enum what what)
 }
 
 /* Both made the same of it, but for rounding. */
-static void compare(const struct way *w)
+static void compare(const struct way_bench *w)
 {
     float *pair[2] = {nullptr, nullptr};
     once(w, THEIR_BATCH, 0);
@@ -180,9 +180,9 @@ static void compare(const struct way *w)
 
 int main(void)
 {
-    struct way w;
-    double     times[WAYS][GPU_PAIRS];
-    double     kernels[GPU_PAIRS], batches[GPU_PAIRS];
+    struct way_bench w;
+    double           times[WAYS][GPU_PAIRS];
+    double           kernels[GPU_PAIRS], batches[GPU_PAIRS];
     if (!gpu_begin("gpu_way")) {
         return 0;
     }

@@ -7,7 +7,7 @@
 void rehearse(const struct rehearsal *rehearsal)
 {
     struct fby_segment_list about;
-    struct fby_block        block;
+    struct fby_block_shared block;
     memcpy(&about, rehearsal->arena + rehearsal->list, sizeof(about));
     uint8_t *pixels = malloc(about.shared + 1); /* as much as a block gets */
     struct fby_pair        *pair   = malloc(sizeof(*pair));

@@ -231,7 +231,7 @@ static void without_memory_for_a_usual_slot_the_system_is_to_blame(void **state)
     struct forebay_batch  *other      = NULL;
     assert_int_equal(fby_batch_pool_take(batch_pool, true, &other), FBY_SYS);
     assert_int_equal(fby_batch_pool_counts(batch_pool).in_use, 1);
-    assert_false(fby_batch_pool_counts(batch_pool).dry);
+    assert_false(fby_batch_pool_counts(batch_pool).out_of_memory);
     allocations = 1; /* then it is made after all */
     assert_ok(fby_batch_pool_take(batch_pool, true, &other));
     assert_false(other->overflow);
@@ -253,7 +253,7 @@ static void without_memory_for_a_further_slot_one_has_to_come_back(void **state)
     }
     assert_false(fby_batch_pool_is_full(batch_pool));
     assert_int_equal(fby_batch_pool_take(batch_pool, true, &other), FBY_FULL);
-    assert_true(fby_batch_pool_counts(batch_pool).dry);
+    assert_true(fby_batch_pool_counts(batch_pool).out_of_memory);
     assert_true(fby_batch_pool_is_full(batch_pool));
     assert_int_equal(fby_batch_pool_counts(batch_pool).overflow, 0);
     assert_int_equal(
@@ -261,7 +261,7 @@ static void without_memory_for_a_further_slot_one_has_to_come_back(void **state)
     allocations = 1; /* not asked again before */
     assert_int_equal(fby_batch_pool_take(batch_pool, true, &other), FBY_FULL);
     fby_batch_unref(held[0]);
-    assert_false(fby_batch_pool_counts(batch_pool).dry);
+    assert_false(fby_batch_pool_counts(batch_pool).out_of_memory);
     assert_false(fby_batch_pool_is_full(batch_pool));
     held[0] = hold(batch_pool);
     assert_ok(fby_batch_pool_take(batch_pool, true, &other));

@@ -564,13 +564,13 @@ static void bits_become_maps_wherever_they_are_cut(void **state)
 enum { OPS_ROWS = 5 };
 
 struct ops {
-    struct trip             t; /* of OPS_ROWS at most */
-    struct fby_ops_row      rows[OPS_ROWS];
-    struct fby_piece        pieces[PIECES];
-    uint32_t                n_pieces;
-    uint64_t                mirrors;
-    struct fby_piece_of_ops ops;
-    uint64_t                work; /* where pictures are gathered */
+    struct trip          t; /* of OPS_ROWS at most */
+    struct fby_ops_row   rows[OPS_ROWS];
+    struct fby_piece     pieces[PIECES];
+    uint32_t             n_pieces;
+    uint64_t             mirrors;
+    struct fby_ops_piece ops;
+    uint64_t             work; /* where pictures are gathered */
 };
 
 static float some_real(float least, float most)
@@ -658,7 +658,7 @@ static void put_drawn(struct ops *o)
 static void list_ops(struct ops *o)
 {
     struct trip *t      = &o->t;
-    bool         gather = fby_segments_gather(&t->plan);
+    bool         gather = fby_segments_needs_gather(&t->plan);
     fby_segments_begin(&t->list, t->arena, t->used);
     for (uint32_t i = 0; i < o->n_pieces; i++) {
         o->pieces[i].draws = o->mirrors;
@@ -677,7 +677,7 @@ static void list_ops(struct ops *o)
     fby_segments_add_ops(&t->list, &t->plan, &o->ops);
     t->used = fby_segments_finish(&t->list);
     assert_true(t->used <= o->work);
-    t->used = o->work + t->rows * fby_segments_gathered(&t->plan);
+    t->used = o->work + t->rows * fby_segments_gathered_bytes(&t->plan);
 }
 
 static void expect_ops_as_on_the_host(struct ops *o)
@@ -699,7 +699,7 @@ static void go_ops(const struct fby_field_content *field, bool plain,
     fill(o.t.raw, rows * o.t.plan.raw_bytes, draw(9));
     load.step    = load.step > 0 ? load.step : rows * o.t.plan.raw_bytes;
     o.work       = (room(&o.t, &load) + 4095) / 64 * 64;
-    uint64_t all = o.work + rows * fby_segments_gathered(&o.t.plan);
+    uint64_t all = o.work + rows * fby_segments_gathered_bytes(&o.t.plan);
     o.t.arena    = aligned_alloc(64, (all + 127) / 64 * 64);
     o.n_pieces   = put_pieces(&o.t, &load, o.pieces);
     plan_ops(&o, plain, to->dtype);
@@ -759,7 +759,7 @@ struct rows {
     struct trip               t; /* of it the plan, the arena, the list */
     struct fby_raw_layout     layout;
     struct fby_ragged_offsets ragged_offsets;
-    struct fby_place         *places;
+    struct fby_arena_chunk   *arena_chunks;
     struct fby_chunk_sent    *sent;
     uint64_t                  part[FBY_TENSORS];
     uint64_t                  groups;
@@ -817,30 +817,30 @@ static void take_room(struct trip *t, uint64_t bytes)
 static void load_rows(struct rows *r)
 {
     struct fby_raw_field *field = &r->layout.fields[0];
-    r->places                   = calloc(field->n_chunks, sizeof(*r->places));
-    r->sent                     = calloc(field->n_chunks, sizeof(*r->sent));
+    r->arena_chunks = calloc(field->n_chunks, sizeof(*r->arena_chunks));
+    r->sent         = calloc(field->n_chunks, sizeof(*r->sent));
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         take_room(&r->t, field->chunk_bytes);
-        r->places[i].at      = r->t.used;
-        r->sent[i].raw_bytes = make_chunk(r, i, r->t.arena + r->t.used);
+        r->arena_chunks[i].offset = r->t.used;
+        r->sent[i].raw_bytes      = make_chunk(r, i, r->t.arena + r->t.used);
         r->t.used += r->sent[i].raw_bytes;
     }
     const struct fby_ragged_offsets_in in = {
-        .name   = "rows",
-        .layout = &r->layout,
-        .raw    = r->t.arena,
-        .places = r->places,
-        .sent   = r->sent,
+        .name         = "rows",
+        .layout       = &r->layout,
+        .raw          = r->t.arena,
+        .arena_chunks = r->arena_chunks,
+        .sent         = r->sent,
     };
     fby_ragged_offsets_init(&r->ragged_offsets, r->layout.rows);
     assert_ok(fby_ragged_offsets_read(&r->ragged_offsets, &in, NULL));
 }
 
-static struct fby_piece_of_rows piece_of(const struct rows *r, uint32_t chunk)
+static struct fby_ragged_piece piece_of(const struct rows *r, uint32_t chunk)
 {
-    struct fby_raw_span      span  = fby_layout_chunk(&r->layout, 0, chunk);
-    struct fby_piece_of_rows piece = {
-        .at        = r->places[chunk].at,
+    struct fby_raw_span     span  = fby_layout_chunk(&r->layout, 0, chunk);
+    struct fby_ragged_piece piece = {
+        .at        = r->arena_chunks[chunk].offset,
         .first_row = span.first_row,
         .rows      = span.rows,
     };
@@ -852,8 +852,8 @@ static void list_rows(struct rows *r)
 {
     struct trip                *t     = &r->t;
     const struct fby_raw_field *field = &r->layout.fields[0];
-    struct fby_piece_of_rows *pieces = calloc(field->n_chunks, sizeof(*pieces));
-    uint64_t                  first  = 0;
+    struct fby_ragged_piece *pieces = calloc(field->n_chunks, sizeof(*pieces));
+    uint64_t                 first  = 0;
     for (uint32_t i = 0; i < field->n_chunks; i++) {
         pieces[i]       = piece_of(r, i);
         pieces[i].first = first;
@@ -941,7 +941,7 @@ static void go_rows(const struct fby_field_content *field,
     list_rows(&r);
     expect_rows_as_on_the_host(&r);
     fby_ragged_offsets_fini(&r.ragged_offsets);
-    free(r.places);
+    free(r.arena_chunks);
     free(r.sent);
     free(r.t.arena);
     free(r.t.out);
@@ -1089,8 +1089,8 @@ static void list_documents(struct rows *r, const uint8_t *raw)
     assert_true(table <= fby_documents_table_bytes(&t->plan, rows));
     fby_documents_table(
         &t->plan, &r->ragged_offsets, raw, (uint32_t *)(void *)t->arena);
-    t->used                                   = table;
-    const struct fby_piece_of_documents piece = {
+    t->used                                = table;
+    const struct fby_documents_piece piece = {
         .rows = rows, .documents = (uint32_t)r->ragged_offsets.documents};
     fby_segments_begin(&t->list, t->arena, t->used);
     fby_segments_add_documents(&t->list, &t->plan, &piece);
@@ -1112,7 +1112,7 @@ static void go_documents(const struct fby_field_delivery *to)
         .shape                              = {1, {room}}};
     r.layout.rows                  = rows;
     assert_ok(fby_expansion_init(&r.t.plan, &field, to, NULL));
-    assert_true(fby_segments_take_table(&r.t.plan, rows));
+    assert_true(fby_segments_accept_table(&r.t.plan, rows));
     place_parts(&r);
     deal_documents(&r, rows, room, raw);
     const uint8_t *bytes = (const uint8_t *)raw;

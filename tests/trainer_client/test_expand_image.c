@@ -21,7 +21,7 @@ static struct fby_field_content image_field(
 }
 
 /* Both kernels on the same pixels, into memory that ends with the result. */
-static void make_alike(const struct fby_expansion *plan, bool past_cache)
+static void make_alike(const struct fby_expansion *plan, bool non_temporal)
 {
     uint8_t *raw   = malloc(plan->raw_bytes);
     uint8_t *right = aligned_alloc(64, (plan->out_bytes + 63) / 64 * 64);
@@ -29,8 +29,8 @@ static void make_alike(const struct fby_expansion *plan, bool past_cache)
     for (uint64_t i = 0; i < plan->raw_bytes; i++) {
         raw[i] = (uint8_t)(i * 151 + i / 7);
     }
-    fby_expand_image_portable(plan, raw, past_cache, right);
-    fby_expand_image_of(fby_simd())(plan, raw, past_cache, out);
+    fby_expand_image_portable(plan, raw, non_temporal, right);
+    fby_expand_image_of(fby_simd())(plan, raw, non_temporal, out);
     assert_memory_equal(out, right, plan->out_bytes);
     free(raw);
     free(right);

@@ -9,6 +9,8 @@
 #include "pipeline/op.h"
 #include "pipeline/parse.h"
 #include "trainer_client/expand/device.h"
+#include "trainer_client/expand/ops.h"
+#include "trainer_client/expand/ops_draw.h"
 
 enum { RGB = 3, ROWS = 4, HEIGHT = 7, WIDTH = 9, CLASSES = 5 };
 #define PIXELS ((size_t)HEIGHT * WIDTH)
@@ -395,7 +397,7 @@ static void try_size(const char *list, const char *dtype, const char *layout,
     }
     struct fby_ops_batch batch = batch_of(rows, samples);
     make_up(raw, (size_t)rows * plan->pixels);
-    fby_ops_draw(plan->drawn_by, &batch, draws);
+    fby_ops_draw(plan->ops_field, &batch, draws);
     host_equals_kernel(plan, raw, rows, draws);
     free(raw);
     free(plan);

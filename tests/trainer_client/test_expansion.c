@@ -236,7 +236,7 @@ static void only_real_labels_are_mixed(void **state)
     assert_ok(fby_expansion_init(plan, &spec.field, &spec.delivery, &why));
     assert_ok(fby_expansion_mix(plan, &spec.field, &image, &why));
     assert_int_equal(plan->kind, FBY_EXPAND_MIX);
-    assert_ptr_equal(plan->drawn_by, &image);
+    assert_ptr_equal(plan->ops_field, &image);
     assert_true(plan->on_value == (float)(0.5 + 0.05));
     assert_true(plan->off_value == (float)0.05);
     plan->to = FBY_U8;

@@ -3,6 +3,7 @@
 #include "tests/trainer_client/rig.h"
 
 #include "pipeline/device_ops.h"
+#include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/ops_draw.h"
 #include "trainer_client/setup/setup.h"
 

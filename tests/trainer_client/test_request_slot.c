@@ -89,13 +89,13 @@ static void a_kept_frame_lives_until_the_slot_is_cleared(void **state)
         &slot, 1, &(struct fby_chunk){.field = SMALL}, &frame);
     zmq_msg_close(&frame); /* as the receiver does: it holds nothing now */
     assert_int_equal(freed, 0);
-    assert_false(slot.kept[0].there);
-    assert_true(slot.kept[1].there);
+    assert_false(slot.kept[0].is_kept);
+    assert_true(slot.kept[1].is_kept);
     assert_int_equal(slot.kept[1].chunk.field, SMALL);
     assert_string_equal(zmq_msg_data(&slot.kept[1].frame), "a frame");
     fby_request_slot_clear(&slot);
     assert_int_equal(freed, 1);
-    assert_false(slot.kept[1].there);
+    assert_false(slot.kept[1].is_kept);
     end(&setup, &slot);
     assert_int_equal(freed, 1);
 }
@@ -133,23 +133,23 @@ static void chunks_lie_one_behind_the_other(void **state)
     lz4.codec                      = FBY_CODEC_LZ4;
     begin(&setup, &slot);
     for (int turn = 0; turn < 2; turn++) { /* again once it was cleared */
-        const struct fby_place *place =
-            fby_request_slot_place(&slot, &setup, 1, &lz4);
-        assert_ptr_equal(place, &slot.places[1]);
-        assert_int_equal(place->at, 0);
-        assert_int_equal(place->bytes, 100);
-        assert_false(place->packed);
-        place = fby_request_slot_place(&slot, &setup, 0, &packed);
-        assert_ptr_equal(place, &slot.places[0]);
-        assert_int_equal(place->at, 112);
-        assert_int_equal(place->bytes, 33);
-        assert_true(place->packed);
+        const struct fby_arena_chunk *reserved =
+            fby_request_slot_reserve(&slot, &setup, 1, &lz4);
+        assert_ptr_equal(reserved, &slot.arena_chunks[1]);
+        assert_int_equal(reserved->offset, 0);
+        assert_int_equal(reserved->bytes, 100);
+        assert_false(reserved->packed);
+        reserved = fby_request_slot_reserve(&slot, &setup, 0, &packed);
+        assert_ptr_equal(reserved, &slot.arena_chunks[0]);
+        assert_int_equal(reserved->offset, 112);
+        assert_int_equal(reserved->bytes, 33);
+        assert_true(reserved->packed);
         lz4.raw_bytes = 16;
         assert_int_equal(
-            fby_request_slot_place(&slot, &setup, 1, &lz4)->at, 160);
+            fby_request_slot_reserve(&slot, &setup, 1, &lz4)->offset, 160);
         lz4.raw_bytes = 100;
         assert_int_equal(
-            fby_request_slot_place(&slot, &setup, 1, &lz4)->at, 176);
+            fby_request_slot_reserve(&slot, &setup, 1, &lz4)->offset, 176);
         assert_int_equal(slot.used, 276);
         fby_request_slot_clear(&slot);
         assert_int_equal(slot.used, 0);

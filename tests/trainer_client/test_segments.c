@@ -24,14 +24,14 @@ static void fields_made_on_the_host_have_no_segments(void **state)
     struct fby_expansion plan = {.to = FBY_F32};
     for (int kind = FBY_EXPAND_COPY; kind < FBY_EXPAND_CU_SEQLENS; kind++) {
         plan.kind = (enum fby_expand_kind)kind;
-        assert_true(fby_segments_know(&plan));
+        assert_true(fby_segments_supported(&plan));
     }
     for (uint32_t i = 0; i < 3; i++) {
         plan.kind = made[i];
-        assert_false(fby_segments_know(&plan));
+        assert_false(fby_segments_supported(&plan));
     }
     plan = (struct fby_expansion){.kind = FBY_EXPAND_OPS, .to = FBY_BOOL};
-    assert_false(fby_segments_know(&plan));
+    assert_false(fby_segments_supported(&plan));
 }
 
 static void a_table_of_documents_has_at_most_the_tokens_of_a_segment(
@@ -40,11 +40,12 @@ static void a_table_of_documents_has_at_most_the_tokens_of_a_segment(
     (void)state;
     struct fby_expansion plan = {
         .kind = FBY_EXPAND_MASK, .shape = {1, {1 << 20}}};
-    assert_true(fby_segments_take_table(&plan, 1 << 10));
-    assert_false(fby_segments_take_table(&plan, (1 << 10) + 1));
-    assert_false(fby_segments_take_table(&plan, UINT32_C(1) << 31)); /* 2^51 */
+    assert_true(fby_segments_accept_table(&plan, 1 << 10));
+    assert_false(fby_segments_accept_table(&plan, (1 << 10) + 1));
+    assert_false(
+        fby_segments_accept_table(&plan, UINT32_C(1) << 31)); /* 2^51 */
     plan.kind = FBY_EXPAND_CU_SEQLENS;
-    assert_false(fby_segments_take_table(&plan, 1));
+    assert_false(fby_segments_accept_table(&plan, 1));
 }
 
 static void pictures_of_one_channel_or_three_may_come_packed(void **state)
@@ -52,17 +53,17 @@ static void pictures_of_one_channel_or_three_may_come_packed(void **state)
     (void)state;
     struct fby_expansion plan = {
         .kind = FBY_EXPAND_AFFINE, .from = FBY_U8, .shape = {3, {8, 8, 3}}};
-    assert_true(fby_segments_take_packed(&plan));
+    assert_true(fby_segments_accept_packed(&plan));
     plan.shape.dims[2] = 1;
-    assert_true(fby_segments_take_packed(&plan));
+    assert_true(fby_segments_accept_packed(&plan));
     plan.kind = FBY_EXPAND_BITS;
-    assert_false(fby_segments_take_packed(&plan));
+    assert_false(fby_segments_accept_packed(&plan));
     plan.kind          = FBY_EXPAND_AFFINE;
     plan.shape.dims[2] = 4;
-    assert_false(fby_segments_take_packed(&plan));
+    assert_false(fby_segments_accept_packed(&plan));
     plan.shape.dims[2] = 3;
     plan.from          = FBY_U16;
-    assert_false(fby_segments_take_packed(&plan));
+    assert_false(fby_segments_accept_packed(&plan));
 }
 
 static void only_flips_leave_pictures_where_they_are(void **state)
@@ -70,13 +71,13 @@ static void only_flips_leave_pictures_where_they_are(void **state)
     (void)state;
     struct fby_expansion plan = {
         .kind = FBY_EXPAND_OPS, .pixels = 70, .channels = 3};
-    assert_true(fby_segments_gather(&plan));
-    assert_int_equal(fby_segments_gathered(&plan), 210);
+    assert_true(fby_segments_needs_gather(&plan));
+    assert_int_equal(fby_segments_gathered_bytes(&plan), 210);
     plan.ops.plain = 1;
-    assert_false(fby_segments_gather(&plan));
+    assert_false(fby_segments_needs_gather(&plan));
     plan.kind      = FBY_EXPAND_AFFINE;
     plan.ops.plain = 0;
-    assert_false(fby_segments_gather(&plan));
+    assert_false(fby_segments_needs_gather(&plan));
 }
 
 /* ---- Room ---------------------------------------------------------------- */
@@ -137,9 +138,9 @@ static void a_list_fits_the_room_reserved_for_it(void **state)
 static uint64_t list_of_full_rows(const struct fby_raw_layout *layout,
     const struct fby_expansion *plan, uint32_t rows)
 {
-    struct fby_segments            list;
-    const struct fby_raw_field    *field = &layout->fields[0];
-    const struct fby_piece_of_rows piece = {
+    struct fby_segments           list;
+    const struct fby_raw_field   *field = &layout->fields[0];
+    const struct fby_ragged_piece piece = {
         .rows    = rows,
         .entries = (uint64_t)rows * field->max_length,
         .total   = (uint64_t)rows * field->max_length,

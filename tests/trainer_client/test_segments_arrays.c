@@ -84,7 +84,7 @@ static void ids_of_more_values_than_a_segment_takes_are_cut_by_rows(
     (void)state;
     static const enum fby_expand_kind kinds[] = {
         FBY_EXPAND_ONE_HOT, FBY_EXPAND_MIX};
-    enum { CLASSES = 60000, MOST = FBY_SEGMENT_MOST / CLASSES };
+    enum { CLASSES = 60000, MOST = FBY_SEGMENT_MAX / CLASSES };
     const struct fby_field_content  field = label_of(CLASSES);
     const struct fby_field_delivery to    = {.dtype = FBY_F32};
     for (uint32_t k = 0; k < 2; k++) {
@@ -111,7 +111,7 @@ static void bits_of_more_values_than_a_segment_takes_are_cut_by_pixels(
     void **state)
 {
     (void)state;
-    enum { SIDE = 16384, MAPS = 12, MOST = FBY_SEGMENT_MOST / MAPS };
+    enum { SIDE = 16384, MAPS = 12, MOST = FBY_SEGMENT_MAX / MAPS };
     const struct fby_field_content  field = {.name = "bits",
          .decode                                   = FBY_DECODE_ARRAY,
          .wire_type                                = FBY_U8,

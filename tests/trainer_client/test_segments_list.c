@@ -9,7 +9,7 @@
 
 enum { ARENA = 1 << 20 };
 
-static const uint64_t most = FBY_SEGMENT_MOST;
+static const uint64_t most = FBY_SEGMENT_MAX;
 
 static void a_copy_larger_than_a_segment_is_cut(void **state)
 {

@@ -13,8 +13,8 @@ static void a_table_has_the_entries_before_each_group(void **state)
     (void)state;
     uint64_t                  groups[3] = {0};
     struct fby_ragged_offsets rows;
-    struct fby_piece_of_rows  piece = {
-         .first_row = 7, .rows = ROWS, .first = 1000};
+    struct fby_ragged_piece   piece = {
+          .first_row = 7, .rows = ROWS, .first = 1000};
     fby_ragged_offsets_init(&rows, 7 + ROWS);
     for (uint32_t i = 0; i < ROWS; i++) {
         rows.lengths[7 + i] = i < FBY_BLOCK_ROWS ? 2 : 5;
@@ -51,9 +51,9 @@ static uint32_t blocks_of(
          .max_length                               = wide};
     const struct fby_field_delivery to    = {
            .dtype = FBY_U8, .as = as, .offsets = FBY_I32};
-    static struct fby_expansion    plan;
-    struct fby_raw_layout          layout = {.rows = rows, .n_fields = 1};
-    const struct fby_piece_of_rows piece  = {
+    static struct fby_expansion   plan;
+    struct fby_raw_layout         layout = {.rows = rows, .n_fields = 1};
+    const struct fby_ragged_piece piece  = {
          .rows = rows, .entries = entries, .total = entries};
     struct fby_segments count = {.arena = NULL};
     layout.fields[0]          = (struct fby_raw_field){

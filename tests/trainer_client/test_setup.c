@@ -542,8 +542,8 @@ static void parts_of_rows_lie_one_after_another(void **state)
     accepted(&o, &setup);
     assert_int_equal(setup.n_tensors, 1 + 2);
     assert_int_equal(setup.out_offset[1], 192); /* 24 of i64 */
-    assert_int_equal(setup.part_offset[1][0], 192);
-    assert_int_equal(setup.part_offset[1][1], 192 + 256);   /* 24 of 9 bytes */
+    assert_int_equal(setup.tensor_offset[1][0], 192);
+    assert_int_equal(setup.tensor_offset[1][1], 192 + 256); /* 24 of 9 bytes */
     assert_int_equal(setup.out_offset[2], 192 + 256 + 128); /* 25 of i32 */
     assert_int_equal(setup.out_bytes, 192 + 256 + 128 + 64);
     fby_setup_fini(&setup);

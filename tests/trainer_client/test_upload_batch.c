@@ -163,7 +163,7 @@ static void no_context_is_created_on_another_gpu(void **state)
         assert_int_equal(pthread_join(thread, NULL), 0);
         errand.held.stream = &own[1];
         hand(&rig, &errand.held);
-        fby_gpu_upload_let_go(rig.upload, errand.held.out, errand.held.stream);
+        fby_gpu_upload_release(rig.upload, errand.held.out, errand.held.stream);
         assert_int_equal(fake_cuda_contexts(), 1 << 1);
         fby_gpu_upload_give(rig.upload, errand.held.out);
         end(&rig);

@@ -181,7 +181,7 @@ static inline void hand(struct rig *rig, struct held *held)
 
 static inline void release(struct rig *rig, const struct held *held)
 {
-    fby_gpu_upload_let_go(rig->upload, held->out, held->stream);
+    fby_gpu_upload_release(rig->upload, held->out, held->stream);
     fby_gpu_upload_give(rig->upload, held->out);
 }
 

@@ -13,17 +13,17 @@ struct fby_batch_pool {
     struct fby_batch_pool_config config;
     pid_t                        pid;
     struct fby_wakeup            wakeup;
-    pthread_mutex_t              lock;   /* guards all below */
-    struct forebay_batch        *free;   /* made and not in use */
-    uint32_t                     usual;  /* slots kept for ever */
-    uint32_t                     most;   /* slots that max_held_bytes allow */
-    uint32_t                     made;   /* of the usual ones */
-    uint32_t                     in_use; /* of all */
-    uint32_t                     held;
-    uint64_t                     overflow;
-    bool dry;  /* no memory for a further one, until one of
+    pthread_mutex_t              lock;    /* guards all below */
+    struct forebay_batch        *free;    /* n_made and not in use */
+    uint32_t                     n_usual; /* slots kept for ever */
+    uint32_t max_slots;                   /* slots that max_held_bytes allow */
+    uint32_t n_made;                      /* of the n_usual ones */
+    uint32_t in_use;                      /* of all */
+    uint32_t held;
+    uint64_t overflow;
+    bool     out_of_memory; /* no memory for a extra one, until one of
                                      those in use comes back */
-    bool left; /* the stream is gone */
+    bool     stream_closed; /* the stream is gone */
 };
 
 static uint32_t at_most(uint64_t value, uint32_t bound)
@@ -35,12 +35,12 @@ fby_err fby_batch_pool_create(
     const struct fby_batch_pool_config *config, struct fby_batch_pool **out)
 {
     struct fby_batch_pool *self = fby_zalloc(sizeof(*self));
-    uint64_t               most = config->max_held_bytes / config->out_bytes;
+    uint64_t max_slots          = config->max_held_bytes / config->out_bytes;
     self->config                = *config;
     self->pid                   = getpid();
-    self->most                  = at_most(most == 0 ? 1 : most, UINT32_MAX);
-    self->usual                 = at_most(self->most, FBY_OUTPUT_SLOTS);
-    self->wakeup                = fby_wakeup_open();
+    self->max_slots = at_most(max_slots == 0 ? 1 : max_slots, UINT32_MAX);
+    self->n_usual   = at_most(self->max_slots, FBY_OUTPUT_SLOTS);
+    self->wakeup    = fby_wakeup_open();
     pthread_mutex_init(&self->lock, NULL);
     if (self->wakeup.fd < 0) {
         fby_batch_pool_leave(&self);
@@ -83,29 +83,28 @@ static void destroy_batch(struct forebay_batch *batch)
 }
 
 static uint8_t *take_memory(const struct fby_batch_pool_config *config,
-    bool further, struct fby_gpu_upload_out **out)
+    bool extra, struct fby_gpu_upload_out **out)
 {
     if (config->upload == NULL) {
         return config->device->out_alloc(config->out_bytes);
     }
-    *out = fby_gpu_upload_take(config->upload, further);
+    *out = fby_gpu_upload_take(config->upload, extra);
     return *out != NULL ? (*out)->memory : NULL;
 }
 
 /* NULL: there is no memory. Not under the lock: the caller's allocator may
  * call us. */
-static struct forebay_batch *make_batch(
-    struct fby_batch_pool *self, bool further)
+static struct forebay_batch *make_batch(struct fby_batch_pool *self, bool extra)
 {
     const struct fby_batch_pool_config *config = &self->config;
     struct forebay_batch               *batch  = fby_zalloc(sizeof(*batch));
-    uint8_t *memory = take_memory(config, further, &batch->out);
+    uint8_t *memory = take_memory(config, extra, &batch->out);
     if (memory == NULL) {
         free(batch);
         return NULL;
     }
     batch->batch_pool = self;
-    batch->overflow   = further;
+    batch->overflow   = extra;
     batch->memory     = memory;
     batch->samples    = fby_zalloc(config->max_rows * sizeof(*batch->samples));
     batch->valid      = fby_zalloc(config->max_rows);
@@ -140,8 +139,8 @@ void fby_batch_pool_leave(struct fby_batch_pool **self_p)
     }
     *self_p = NULL;
     pthread_mutex_lock(&self->lock);
-    self->left = true;
-    bool last  = self->in_use == 0;
+    self->stream_closed = true;
+    bool last           = self->in_use == 0;
     pthread_mutex_unlock(&self->lock);
     if (last) {
         destroy_batch_pool(self);
@@ -149,46 +148,46 @@ void fby_batch_pool_leave(struct fby_batch_pool **self_p)
 }
 
 /* A slot to use, or one to make: then *out is NULL. */
-static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *further,
+static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *extra,
     struct forebay_batch **out)
 {
-    *further = false;
-    *out     = self->free;
+    *extra = false;
+    *out   = self->free;
     if (self->free != NULL) {
         self->free = (*out)->next;
-    } else if (self->made < self->usual) {
-        self->made++;
+    } else if (self->n_made < self->n_usual) {
+        self->n_made++;
     } else if (!overflow) {
         return FBY_AGAIN;
-    } else if (self->in_use >= self->most || self->dry) {
+    } else if (self->in_use >= self->max_slots || self->out_of_memory) {
         return FBY_FULL;
     } else {
-        *further = true;
+        *extra = true;
     }
     self->in_use++;
     return FBY_OK;
 }
 
 /* Of what was claimed; where there is no memory, the claim is undone. */
-static fby_err settle(
-    struct fby_batch_pool *self, bool further, const struct forebay_batch *made)
+static fby_err finish_make(
+    struct fby_batch_pool *self, bool extra, const struct forebay_batch *n_made)
 {
     pthread_mutex_lock(&self->lock);
-    bool first = made != NULL && further && self->overflow++ == 0;
-    if (made == NULL) {
+    bool first = n_made != NULL && extra && self->overflow++ == 0;
+    if (n_made == NULL) {
         self->in_use--;
-        self->made -= further ? 0 : 1;
-        self->dry = further;
+        self->n_made -= extra ? 0 : 1;
+        self->out_of_memory = extra;
     }
     pthread_mutex_unlock(&self->lock);
     if (first) {
         fby_warn("BATCHES-HELD",
             "the trainer holds all %u output slots; going on with further "
             "ones, up to %u",
-            self->usual, self->most);
+            self->n_usual, self->max_slots);
     }
-    if (made == NULL) {
-        return further ? FBY_FULL : FBY_SYS;
+    if (n_made == NULL) {
+        return extra ? FBY_FULL : FBY_SYS;
     }
     return FBY_OK;
 }
@@ -196,14 +195,14 @@ static fby_err settle(
 fby_err fby_batch_pool_take(
     struct fby_batch_pool *self, bool overflow, struct forebay_batch **out)
 {
-    struct forebay_batch *batch   = NULL;
-    bool                  further = false;
+    struct forebay_batch *batch = NULL;
+    bool                  extra = false;
     pthread_mutex_lock(&self->lock);
-    fby_err err = claim(self, overflow, &further, &batch);
+    fby_err err = claim(self, overflow, &extra, &batch);
     pthread_mutex_unlock(&self->lock);
     if (err == FBY_OK && batch == NULL) {
-        batch = make_batch(self, further);
-        err   = settle(self, further, batch);
+        batch = make_batch(self, extra);
+        err   = finish_make(self, extra, batch);
     }
     if (err != FBY_OK) {
         return err;
@@ -259,10 +258,11 @@ void fby_batch_ref(struct forebay_batch *batch)
 }
 
 /* Whether it was kept for another batch. */
-static bool keep(struct fby_batch_pool *self, struct forebay_batch *batch)
+static bool keep_for_reuse(
+    struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     pthread_mutex_lock(&self->lock);
-    bool kept = !batch->overflow && !self->left;
+    bool kept = !batch->overflow && !self->stream_closed;
     self->held -= batch->delivered ? 1 : 0;
     if (kept) {
         batch->next = self->free;
@@ -275,13 +275,13 @@ static bool keep(struct fby_batch_pool *self, struct forebay_batch *batch)
 /* True when the pool is to be destroyed. */
 static bool put_back(struct fby_batch_pool *self, struct forebay_batch *batch)
 {
-    if (!keep(self, batch)) {
+    if (!keep_for_reuse(self, batch)) {
         destroy_batch(batch); /* in use until then: the pool stays */
     }
     pthread_mutex_lock(&self->lock);
     self->in_use--;
-    self->dry = false;
-    bool last = self->left && self->in_use == 0;
+    self->out_of_memory = false;
+    bool last           = self->stream_closed && self->in_use == 0;
     if (!last) {
         fby_wakeup_send(&self->wakeup);
     }
@@ -296,7 +296,7 @@ void fby_batch_unref(struct forebay_batch *batch)
     }
     struct fby_batch_pool *self = batch->batch_pool;
     if (batch->out != NULL && batch->delivered) {
-        fby_gpu_upload_let_go(
+        fby_gpu_upload_release(
             self->config.upload, batch->out, atomic_load(&batch->stream));
     }
     if (put_back(self, batch)) {
@@ -307,8 +307,9 @@ void fby_batch_unref(struct forebay_batch *batch)
 bool fby_batch_pool_is_full(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
-    bool full = self->held >= self->most ||
-                (self->dry && self->free == NULL && self->held == self->in_use);
+    bool full = self->held >= self->max_slots ||
+                (self->out_of_memory && self->free == NULL &&
+                    self->held == self->in_use);
     pthread_mutex_unlock(&self->lock);
     return full;
 }
@@ -317,10 +318,10 @@ struct fby_batch_pool_counts fby_batch_pool_counts(struct fby_batch_pool *self)
 {
     pthread_mutex_lock(&self->lock);
     struct fby_batch_pool_counts counts = {
-        .held     = self->held,
-        .in_use   = self->in_use,
-        .overflow = self->overflow,
-        .dry      = self->dry,
+        .held          = self->held,
+        .in_use        = self->in_use,
+        .overflow      = self->overflow,
+        .out_of_memory = self->out_of_memory,
     };
     pthread_mutex_unlock(&self->lock);
     return counts;

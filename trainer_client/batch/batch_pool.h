@@ -8,57 +8,15 @@
 #ifndef FBY_CLIENT_BATCH_BATCH_POOL_H
 #define FBY_CLIENT_BATCH_BATCH_POOL_H
 
-#include <stdatomic.h>
-
 #include "common/err.h"
-#include "common/hash.h"
-#include "pipeline/token.h"
+#include "trainer_client/batch/batch.h"
 #include "trainer_client/batch/wakeup.h"
-#include "trainer_client/setup/setup.h"
+#include "trainer_client/expand/device.h"
+#include "trainer_client/gpu/upload.h"
 
 enum { FBY_OUTPUT_SLOTS = 4 };
 
 struct fby_batch_pool;
-
-struct fby_tensor {
-    char     name[FBY_NAME_SIZE + 16]; /* with its suffix */
-    DLTensor view;
-    int64_t  shape[FBY_EXPAND_DIMS];
-    int64_t  strides[FBY_EXPAND_DIMS];
-};
-
-struct forebay_batch {
-    struct fby_batch_pool     *batch_pool;
-    struct forebay_batch      *next; /* on the pool, or on the ready queue */
-    atomic_uint                refs; /* the trainer, and exported tensors */
-    bool                       overflow;  /* freed when released */
-    bool                       delivered; /* pool's lock */
-    uint8_t                   *memory;    /* out_bytes on the device */
-    struct fby_gpu_upload_out *out;       /* on a GPU, whose memory it is */
-    _Atomic(void *)            stream;    /* likewise, the one given last */
-
-    uint64_t  epoch, step;
-    uint32_t  first_row, rows;
-    uint64_t  raw_bytes;
-    char      token[FBY_TOKEN_TEXT_SIZE];
-    uint64_t *samples; /* one a row */
-    uint8_t  *valid;   /* one a row */
-
-    bool            has_digests;
-    struct fby_sum *digests; /* one a row */
-    struct fby_sum  digest;
-
-    struct forebay_substitution *substituted; /* causes owned */
-    uint32_t                     n_substituted;
-
-    struct fby_ragged_offsets rows_of[FBY_MAX_FIELDS]; /* where they vary */
-    struct fby_tensor         tensors[FBY_MAX_FIELDS * FBY_TENSORS + 1];
-    uint32_t                  n_tensors;
-
-    bool           done; /* ready queue's lock: the values are there */
-    fby_err        err;  /* they could not be made: */
-    struct fby_why why;
-};
 
 struct fby_batch_pool_config {
     const struct fby_device *device;
@@ -70,10 +28,10 @@ struct fby_batch_pool_config {
 };
 
 struct fby_batch_pool_counts {
-    uint32_t held;     /* delivered, not released */
-    uint32_t in_use;   /* held, being filled, or waiting on the ready queue */
-    uint64_t overflow; /* batches that needed a further slot */
-    bool     dry;      /* there was no memory for one, and none came back */
+    uint32_t held;      /* delivered, not released */
+    uint32_t in_use;    /* held, being filled, or waiting on the ready queue */
+    uint64_t overflow;  /* batches that needed a further slot */
+    bool out_of_memory; /* there was no memory for one, and none came back */
 };
 
 /* A pool with one reference, the stream's. Errors: FBY_SYS. */

@@ -11,8 +11,8 @@ static void add_le(struct fby_sum_state *state, uint64_t value, uint32_t width)
     fby_sum_add(state, bytes, width);
 }
 
-/* The first dimension is the row's own. */
-static void add_varying(struct fby_sum_state *state,
+/* The row's own length is hashed as its first dimension. */
+static void add_ragged(struct fby_sum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
     uint64_t length = field->rows->lengths[row];
@@ -31,7 +31,7 @@ static void add_dims(struct fby_sum_state *state, const struct fby_shape *shape)
     }
 }
 
-/* As they travel. */
+/* In the form that chunks have: length, indices, values. */
 static void add_sparse(struct fby_sum_state *state,
     const struct fby_digest_field *field, uint32_t row)
 {
@@ -56,7 +56,7 @@ static void add_field(struct fby_sum_state *state,
         if (field->rows->index_bytes > 0) {
             add_sparse(state, field, row);
         } else {
-            add_varying(state, field, row);
+            add_ragged(state, field, row);
         }
         return;
     }
@@ -88,4 +88,41 @@ struct fby_sum fby_step_digest(
         fby_sum_add(&state, samples[i].bytes, sizeof(samples[i].bytes));
     }
     return fby_sum_end(&state);
+}
+
+/* ---- of a batch ---------------------------------------------------------- */
+
+/* The raw bytes of a field, after it was expanded. */
+static const uint8_t *raw_of(const struct fby_setup *setup,
+    const struct fby_batch_input *input, uint32_t field)
+{
+    return fby_setup_is_direct(setup, field)
+               ? input->batch->memory + setup->out_offset[field]
+               : input->from->memory + input->layout->fields[field].slot_offset;
+}
+
+void fby_batch_digest(
+    const struct fby_setup *setup, const struct fby_batch_input *input)
+{
+    struct fby_digest_field fields[FBY_MAX_FIELDS];
+    struct forebay_batch   *batch = input->batch;
+    for (uint32_t i = 0; i < setup->n_fields; i++) {
+        const struct fby_expansion *plan = &setup->expansions[i];
+
+        fields[i] = (struct fby_digest_field){
+            .name         = plan->name,
+            .type         = plan->from,
+            .shape        = plan->shape,
+            .raw          = raw_of(setup, input, i),
+            .sample_bytes = plan->raw_bytes,
+            .rows = fby_expansion_is_ragged(plan) ? &batch->rows_of[i] : NULL,
+        };
+    }
+    for (uint32_t row = 0; row < batch->rows; row++) {
+        batch->digests[row] = fby_sample_digest(
+            batch->samples[row], fields, setup->n_fields, row);
+    }
+    batch->digest =
+        fby_step_digest(batch->epoch, batch->step, batch->digests, batch->rows);
+    batch->has_digests = true;
 }

@@ -5,31 +5,31 @@
 #include "trainer_client/expand/documents.h"
 #include "trainer_client/expand/segments.h"
 
-struct whole { /* a field that the host put into the arena */
+struct host_field { /* a field that the host put into the arena */
     uint64_t at;
     uint64_t bytes;
     bool     expanded;
 };
 
-struct drawn { /* for a field, where in the arena; 0: nothing */
+struct sampled_params { /* for a field, where in the arena; 0: nothing */
     uint64_t plan, rows, sums;
 };
 
-struct gpu_batch {
+struct gpu_packing {
     const struct fby_setup          *setup;
     const struct fby_gpu_batch_host *host;
-    const struct fby_unpack_task    *task;
+    const struct fby_batch_input    *input;
     struct fby_request_slot         *slot;
     uint64_t                         valid; /* where it lies */
-    struct whole                     whole[FBY_MAX_FIELDS];
-    struct drawn                     drawn[FBY_MAX_FIELDS];
+    struct host_field                host_fields[FBY_MAX_FIELDS];
+    struct sampled_params            sampled[FBY_MAX_FIELDS];
     uint64_t                         factors[FBY_MAX_FIELDS]; /* 0: none */
     uint64_t groups[FBY_MAX_FIELDS]; /* rows that vary: the
                                                              table of groups */
 };
 
 /* Room for `bytes` at a multiple of 16. */
-static uint64_t take_room(struct fby_request_slot *slot, uint64_t bytes)
+static uint64_t reserve(struct fby_request_slot *slot, uint64_t bytes)
 {
     uint64_t at = (slot->used + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
                   FBY_SEGMENT_ALIGN;
@@ -37,43 +37,44 @@ static uint64_t take_room(struct fby_request_slot *slot, uint64_t bytes)
     return at;
 }
 
-static uint32_t rows_of(const struct gpu_batch *p)
+static uint32_t rows_of(const struct gpu_packing *p)
 {
-    return p->task->batch->rows;
+    return p->input->batch->rows;
 }
 
 /* ---- what the host has to do --------------------------------------------- */
 
 static fby_err check_ids(
-    const struct gpu_batch *p, uint32_t field, struct fby_why *why)
+    const struct gpu_packing *p, uint32_t field, struct fby_why *why)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
-    const struct fby_raw_field *raw  = &p->task->layout->fields[field];
+    const struct fby_raw_field *raw  = &p->input->layout->fields[field];
     fby_err                     err  = FBY_OK;
     for (uint32_t i = 0; i < raw->n_chunks && err == FBY_OK; i++) {
-        const struct fby_place *place = &p->slot->places[raw->first_chunk + i];
-        err = fby_segments_check_ids(plan, p->slot->arena + place->at,
-            place->bytes / plan->raw_bytes, why);
+        const struct fby_arena_chunk *reserved =
+            &p->slot->arena_chunks[raw->first_chunk + i];
+        err = fby_segments_check_ids(plan, p->slot->arena + reserved->offset,
+            reserved->bytes / plan->raw_bytes, why);
     }
     return err;
 }
 
 static fby_err put_field(
-    struct gpu_batch *p, uint32_t field, struct fby_why *why)
+    struct gpu_packing *p, uint32_t field, struct fby_why *why)
 {
-    const struct fby_expansion *plan  = &p->setup->expansions[field];
-    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
-    struct whole               *whole = &p->whole[field];
-    const uint8_t              *from  = p->slot->memory + raw->slot_offset;
-    whole->expanded                   = !fby_segments_know(plan);
-    whole->bytes =
-        whole->expanded ? rows_of(p) * plan->out_bytes : raw->raw_bytes;
-    whole->at   = take_room(p->slot, whole->bytes);
-    uint8_t *to = p->slot->arena + whole->at;
-    if (whole->expanded) {
+    const struct fby_expansion *plan       = &p->setup->expansions[field];
+    const struct fby_raw_field *raw        = &p->input->layout->fields[field];
+    struct host_field          *host_field = &p->host_fields[field];
+    const uint8_t              *from       = p->slot->memory + raw->slot_offset;
+    host_field->expanded                   = !fby_segments_supported(plan);
+    host_field->bytes =
+        host_field->expanded ? rows_of(p) * plan->out_bytes : raw->raw_bytes;
+    host_field->at = reserve(p->slot, host_field->bytes);
+    uint8_t *to    = p->slot->arena + host_field->at;
+    if (host_field->expanded) {
         return p->host->expand(p->host->context, field, to, why);
     }
-    memcpy(to, from, whole->bytes);
+    memcpy(to, from, host_field->bytes);
     return plan->kind == FBY_EXPAND_ONE_HOT || plan->kind == FBY_EXPAND_MIX
                ? fby_segments_check_ids(plan, from, rows_of(p), why)
                : FBY_OK;
@@ -81,32 +82,33 @@ static fby_err put_field(
 
 /* ---- rows of several lengths --------------------------------------------- */
 
-static bool varies(const struct gpu_batch *p, uint32_t field)
+static bool is_ragged(const struct gpu_packing *p, uint32_t field)
 {
-    return fby_expansion_varies(&p->setup->expansions[field]);
+    return fby_expansion_is_ragged(&p->setup->expansions[field]);
 }
 
 /* Of lengths of documents, where they are not handed out, the host makes
  * something else: it has seen them all. */
-static bool is_made_here(const struct gpu_batch *p, uint32_t field)
+static bool is_made_by_host(const struct gpu_packing *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
-    return plan->documents && !fby_segments_know(plan);
+    return plan->documents && !fby_segments_supported(plan);
 }
 
-static void make_documents(
-    struct gpu_batch *p, uint32_t field, const struct fby_ragged_offsets *rows)
+static void make_documents(struct gpu_packing *p, uint32_t field,
+    const struct fby_ragged_offsets *rows)
 {
-    const struct fby_expansion *plan  = &p->setup->expansions[field];
-    const struct fby_raw_field *raw   = &p->task->layout->fields[field];
-    const uint8_t              *from  = p->slot->memory + raw->slot_offset;
-    struct whole               *whole = &p->whole[field];
-    whole->expanded = !fby_segments_take_table(plan, p->setup->max_rows);
-    whole->bytes    = whole->expanded ? fby_documents_bytes(plan, rows)
-                                      : sizeof(uint32_t) * rows->documents;
-    whole->at       = take_room(p->slot, whole->bytes);
-    uint8_t *to     = p->slot->arena + whole->at;
-    if (whole->expanded) {
+    const struct fby_expansion *plan       = &p->setup->expansions[field];
+    const struct fby_raw_field *raw        = &p->input->layout->fields[field];
+    const uint8_t              *from       = p->slot->memory + raw->slot_offset;
+    struct host_field          *host_field = &p->host_fields[field];
+    host_field->expanded = !fby_segments_accept_table(plan, p->setup->max_rows);
+    host_field->bytes    = host_field->expanded
+                               ? fby_documents_bytes(plan, rows)
+                               : sizeof(uint32_t) * rows->documents;
+    host_field->at       = reserve(p->slot, host_field->bytes);
+    uint8_t *to          = p->slot->arena + host_field->at;
+    if (host_field->expanded) {
         fby_expand_documents(plan, rows, from, to);
     } else {
         fby_documents_table(plan, rows, from, (uint32_t *)(void *)to);
@@ -114,50 +116,51 @@ static void make_documents(
 }
 
 /* Chunks that the host saw first: what there is of them. */
-static void put_chunks(struct gpu_batch *p, uint32_t field)
+static void put_chunks(struct gpu_packing *p, uint32_t field)
 {
-    const struct fby_raw_field *raw  = &p->task->layout->fields[field];
+    const struct fby_raw_field *raw  = &p->input->layout->fields[field];
     const uint8_t              *from = p->slot->memory + raw->slot_offset;
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
-        struct fby_place   *place = &p->slot->places[raw->first_chunk + i];
-        struct fby_raw_span span  = fby_layout_chunk(p->task->layout, field, i);
-        place->bytes = p->task->sent[raw->first_chunk + i].raw_bytes;
-        place->at    = take_room(p->slot, place->bytes);
-        memcpy(
-            p->slot->arena + place->at, from + span.raw_offset, place->bytes);
+        struct fby_arena_chunk *reserved =
+            &p->slot->arena_chunks[raw->first_chunk + i];
+        struct fby_raw_span span = fby_layout_chunk(p->input->layout, field, i);
+        reserved->bytes  = p->input->sent[raw->first_chunk + i].raw_bytes;
+        reserved->offset = reserve(p->slot, reserved->bytes);
+        memcpy(p->slot->arena + reserved->offset, from + span.raw_offset,
+            reserved->bytes);
     }
 }
 
-static struct fby_piece_of_rows piece_of(
-    const struct gpu_batch *p, uint32_t field, uint32_t chunk)
+static struct fby_ragged_piece piece_of(
+    const struct gpu_packing *p, uint32_t field, uint32_t chunk)
 {
-    const struct fby_raw_field *raw = &p->task->layout->fields[field];
+    const struct fby_raw_field *raw = &p->input->layout->fields[field];
     const struct fby_raw_span   span =
-        fby_layout_chunk(p->task->layout, field, chunk);
-    struct fby_piece_of_rows piece = {
-        .at        = p->slot->places[raw->first_chunk + chunk].at,
+        fby_layout_chunk(p->input->layout, field, chunk);
+    struct fby_ragged_piece piece = {
+        .at        = p->slot->arena_chunks[raw->first_chunk + chunk].offset,
         .first_row = span.first_row,
         .rows      = span.rows,
     };
-    memcpy(piece.out, p->setup->part_offset[field], sizeof(piece.out));
+    memcpy(piece.out, p->setup->tensor_offset[field], sizeof(piece.out));
     return piece;
 }
 
 /* Of each piece its table, one behind the other; with a list, the pieces go
  * there too. */
-static void each_piece(
-    struct gpu_batch *p, uint32_t field, struct fby_segments *list)
+static void for_each_piece(
+    struct gpu_packing *p, uint32_t field, struct fby_segments *list)
 {
     const struct fby_expansion      *plan  = &p->setup->expansions[field];
-    const struct fby_raw_field      *raw   = &p->task->layout->fields[field];
-    const struct fby_ragged_offsets *rows  = &p->task->batch->rows_of[field];
+    const struct fby_raw_field      *raw   = &p->input->layout->fields[field];
+    const struct fby_ragged_offsets *rows  = &p->input->batch->rows_of[field];
     uint64_t                         first = 0;
     uint64_t                         at    = p->groups[field];
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
-        struct fby_piece_of_rows piece = piece_of(p, field, i);
-        piece.groups                   = at;
-        piece.first                    = first;
-        piece.total                    = rows->total;
+        struct fby_ragged_piece piece = piece_of(p, field, i);
+        piece.groups                  = at;
+        piece.first                   = first;
+        piece.total                   = rows->total;
         fby_segments_count(
             rows, &piece, (uint64_t *)(void *)(p->slot->arena + at));
         if (list != NULL) {
@@ -170,23 +173,23 @@ static void each_piece(
 }
 
 static fby_err put_rows(
-    struct gpu_batch *p, uint32_t field, struct fby_why *why)
+    struct gpu_packing *p, uint32_t field, struct fby_why *why)
 {
-    const struct fby_raw_field *raw     = &p->task->layout->fields[field];
-    struct fby_ragged_offsets  *rows    = &p->task->batch->rows_of[field];
+    const struct fby_raw_field *raw     = &p->input->layout->fields[field];
+    struct fby_ragged_offsets  *rows    = &p->input->batch->rows_of[field];
     bool                        compact = fby_setup_is_compact(p->setup, field);
     uint64_t                    groups  = 0;
     struct fby_ragged_offsets_in in     = {
-            .name   = p->setup->expansions[field].name,
-            .layout = p->task->layout,
-            .field  = field,
-            .raw    = p->slot->arena,
-            .places = p->slot->places + raw->first_chunk,
-            .sent   = p->task->sent + raw->first_chunk,
+            .name         = p->setup->expansions[field].name,
+            .layout       = p->input->layout,
+            .field        = field,
+            .raw          = p->slot->arena,
+            .arena_chunks = p->slot->arena_chunks + raw->first_chunk,
+            .sent         = p->input->sent + raw->first_chunk,
     };
     if (!compact) {
-        in.raw    = p->slot->memory + raw->slot_offset;
-        in.places = NULL;
+        in.raw          = p->slot->memory + raw->slot_offset;
+        in.arena_chunks = NULL;
     }
     fby_err err = fby_ragged_offsets_read(rows, &in, why);
     if (err == FBY_OK && p->setup->expansions[field].documents) {
@@ -196,7 +199,7 @@ static fby_err put_rows(
     if (err != FBY_OK) {
         return err;
     }
-    if (is_made_here(p, field)) {
+    if (is_made_by_host(p, field)) {
         make_documents(p, field, rows);
         return FBY_OK;
     }
@@ -205,24 +208,24 @@ static fby_err put_rows(
     }
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
         groups += fby_segments_groups(
-            fby_layout_chunk(p->task->layout, field, i).rows);
+            fby_layout_chunk(p->input->layout, field, i).rows);
     }
-    p->groups[field] = take_room(p->slot, groups * sizeof(uint64_t));
-    each_piece(p, field, NULL);
+    p->groups[field] = reserve(p->slot, groups * sizeof(uint64_t));
+    for_each_piece(p, field, NULL);
     return FBY_OK;
 }
 
 /* Of no rows, too: offsets are one more. */
-static void put_no_rows(struct gpu_batch *p)
+static void put_no_rows(struct gpu_packing *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        struct fby_ragged_offsets *rows = &p->task->batch->rows_of[i];
-        if (is_made_here(p, i)) {
+        struct fby_ragged_offsets *rows = &p->input->batch->rows_of[i];
+        if (is_made_by_host(p, i)) {
             fby_ragged_offsets_clear(rows);
             make_documents(p, i, rows);
-        } else if (varies(p, i)) {
+        } else if (is_ragged(p, i)) {
             fby_ragged_offsets_clear(rows);
-            p->groups[i] = take_room(p->slot, sizeof(int64_t));
+            p->groups[i] = reserve(p->slot, sizeof(int64_t));
             memset(p->slot->arena + p->groups[i], 0, sizeof(int64_t));
         }
     }
@@ -231,9 +234,10 @@ static void put_no_rows(struct gpu_batch *p)
 /* ---- ops of the device --------------------------------------------------- */
 
 /* Flips alone: a byte a row. */
-static uint64_t put_mirrors(struct gpu_batch *p, const struct fby_ops_row *rows)
+static uint64_t put_mirrors(
+    struct gpu_packing *p, const struct fby_ops_row *rows)
 {
-    uint64_t at = take_room(p->slot, rows_of(p));
+    uint64_t at = reserve(p->slot, rows_of(p));
     for (uint32_t r = 0; r < rows_of(p); r++) {
         p->slot->arena[at + r] =
             (uint8_t)((rows[r].mirror_x != 0 ? FBY_MIRROR_X : 0) |
@@ -253,89 +257,90 @@ static bool any_contrast(const struct fby_ops_row *rows, uint32_t n)
     return any;
 }
 
-static uint64_t put_bytes(struct gpu_batch *p, const void *from, uint64_t bytes)
+static uint64_t put_bytes(
+    struct gpu_packing *p, const void *from, uint64_t bytes)
 {
-    uint64_t at = take_room(p->slot, bytes);
+    uint64_t at = reserve(p->slot, bytes);
     memcpy(p->slot->arena + at, from, bytes);
     return at;
 }
 
 /* Rows that another field's ops or labels read too; 0: there are none yet. */
-static uint64_t drawn_before(const struct gpu_batch *p, uint32_t field)
+static uint64_t sampled_before(const struct gpu_packing *p, uint32_t field)
 {
     const struct fby_expansion *plans = p->setup->expansions;
     for (uint32_t i = 0; i < field; i++) {
-        if (plans[i].drawn_by == plans[field].drawn_by) {
-            return p->drawn[i].rows;
+        if (plans[i].ops_field == plans[field].ops_field) {
+            return p->sampled[i].rows;
         }
     }
     return 0;
 }
 
-static void put_drawn(struct gpu_batch *p, uint32_t field)
+static void put_sampled(struct gpu_packing *p, uint32_t field)
 {
-    const struct fby_expansion *plan  = &p->setup->expansions[field];
-    struct drawn               *drawn = &p->drawn[field];
-    uint32_t                    n     = rows_of(p);
+    const struct fby_expansion *plan    = &p->setup->expansions[field];
+    struct sampled_params      *sampled = &p->sampled[field];
+    uint32_t                    n       = rows_of(p);
     const struct fby_ops_row   *rows =
-        p->host->draw(p->host->context, plan->drawn_by);
+        p->host->draw(p->host->context, plan->ops_field);
     if (plan->kind == FBY_EXPAND_OPS && plan->ops.plain) {
-        drawn->rows = put_mirrors(p, rows);
+        sampled->rows = put_mirrors(p, rows);
         return;
     }
-    drawn->rows = drawn_before(p, field);
-    if (drawn->rows == 0) {
-        drawn->rows = put_bytes(p, rows, n * sizeof(*rows));
+    sampled->rows = sampled_before(p, field);
+    if (sampled->rows == 0) {
+        sampled->rows = put_bytes(p, rows, n * sizeof(*rows));
     }
     if (plan->kind == FBY_EXPAND_OPS) {
-        drawn->plan = put_bytes(p, &plan->ops, sizeof(plan->ops));
+        sampled->plan = put_bytes(p, &plan->ops, sizeof(plan->ops));
     }
     if (plan->kind == FBY_EXPAND_OPS && any_contrast(rows, n)) {
-        drawn->sums = take_room(p->slot, n * sizeof(uint64_t));
-        memset(p->slot->arena + drawn->sums, 0, n * sizeof(uint64_t));
+        sampled->sums = reserve(p->slot, n * sizeof(uint64_t));
+        memset(p->slot->arena + sampled->sums, 0, n * sizeof(uint64_t));
     }
 }
 
 /* Behind other bytes: none lies at 0. */
-static void put_all_drawn(struct gpu_batch *p)
+static void put_all_sampled(struct gpu_packing *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        if (p->setup->expansions[i].drawn_by != NULL) {
-            put_drawn(p, i);
+        if (p->setup->expansions[i].ops_field != NULL) {
+            put_sampled(p, i);
         }
     }
 }
 
 /* Pictures that the host has put into the arena are gathered already, but for
  * those in planes. */
-static bool lies_gathered(const struct gpu_batch *p, uint32_t field)
+static bool is_gathered(const struct gpu_packing *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
-    return fby_segments_gather(plan) && !plan->yuv420 &&
+    return fby_segments_needs_gather(plan) && !plan->yuv420 &&
            !fby_setup_is_compact(p->setup, field);
 }
 
-static void list_ops(const struct gpu_batch *p, uint32_t field,
+static void list_ops(const struct gpu_packing *p, uint32_t field,
     enum fby_pass pass, struct fby_segments *list)
 {
-    const struct fby_expansion   *plan  = &p->setup->expansions[field];
-    const struct drawn           *drawn = &p->drawn[field];
-    const struct fby_piece_of_ops piece = {
-        .at    = lies_gathered(p, field) ? p->whole[field].at
-                                         : p->setup->work_offset[field],
-        .rows  = rows_of(p),
-        .plan  = drawn->plan,
-        .draws = drawn->rows,
-        .sums  = drawn->sums,
-        .out   = p->setup->out_offset[field],
+    const struct fby_expansion  *plan    = &p->setup->expansions[field];
+    const struct sampled_params *sampled = &p->sampled[field];
+    const struct fby_ops_piece   piece   = {
+            .at    = is_gathered(p, field) ? p->host_fields[field].at
+                                           : p->setup->work_offset[field],
+            .rows  = rows_of(p),
+            .plan  = sampled->plan,
+            .draws = sampled->rows,
+            .sums  = sampled->sums,
+            .out   = p->setup->out_offset[field],
     };
-    if (fby_segments_gather(plan) && fby_segments_know(plan) &&
-        (pass == FBY_PASS_OPS || drawn->sums != 0)) {
+    if (fby_segments_needs_gather(plan) && fby_segments_supported(plan) &&
+        (pass == FBY_PASS_OPS || sampled->sums != 0)) {
         fby_segments_add_ops(list, plan, &piece);
     }
 }
 
-static void list_passes(const struct gpu_batch *p, struct fby_segments *list)
+static void list_passes(const struct gpu_packing *p, struct fby_segments *list)
 {
     for (int pass = FBY_PASS_GREYS; pass < FBY_PASSES; pass++) {
         fby_segments_pass(list, (enum fby_pass)pass);
@@ -347,7 +352,7 @@ static void list_passes(const struct gpu_batch *p, struct fby_segments *list)
 
 /* ---- scales and offsets -------------------------------------------------- */
 
-static void put_factors(struct gpu_batch *p, uint32_t field)
+static void put_factors(struct gpu_packing *p, uint32_t field)
 {
     float    factors[2 * FBY_MAX_FACTORS];
     uint32_t n = fby_segments_factors(&p->setup->expansions[field], factors);
@@ -356,11 +361,11 @@ static void put_factors(struct gpu_batch *p, uint32_t field)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static fby_err put_fields(struct gpu_batch *p, struct fby_why *why)
+static fby_err put_fields(struct gpu_packing *p, struct fby_why *why)
 {
     fby_err err = FBY_OK;
     for (uint32_t i = 0; i < p->setup->n_fields && err == FBY_OK; i++) {
-        if (varies(p, i)) {
+        if (is_ragged(p, i)) {
             err = put_rows(p, i, why);
         } else if (!fby_setup_is_compact(p->setup, i)) {
             err = put_field(p, i, why);
@@ -369,26 +374,26 @@ static fby_err put_fields(struct gpu_batch *p, struct fby_why *why)
         }
     }
     if (err == FBY_OK) {
-        put_all_drawn(p);
+        put_all_sampled(p);
     }
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
         put_factors(p, i);
     }
-    p->valid = take_room(p->slot, rows_of(p));
-    memcpy(p->slot->arena + p->valid, p->task->batch->valid, rows_of(p));
+    p->valid = reserve(p->slot, rows_of(p));
+    memcpy(p->slot->arena + p->valid, p->input->batch->valid, rows_of(p));
     return err;
 }
 
 /* ---- the list ------------------------------------------------------------ */
 
 /* To its tensor, or to where ops find it. */
-static void list_piece(const struct gpu_batch *p, uint32_t field,
+static void list_piece(const struct gpu_packing *p, uint32_t field,
     struct fby_piece piece, struct fby_segments *list)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
-    piece.draws                      = p->drawn[field].rows;
+    piece.draws                      = p->sampled[field].rows;
     piece.factors                    = p->factors[field];
-    if (fby_segments_gather(plan)) {
+    if (fby_segments_needs_gather(plan)) {
         piece.out = p->setup->work_offset[field];
         fby_segments_add_gathered(list, plan, &piece);
     } else {
@@ -398,17 +403,18 @@ static void list_piece(const struct gpu_batch *p, uint32_t field,
 }
 
 static void list_chunks(
-    const struct gpu_batch *p, uint32_t field, struct fby_segments *list)
+    const struct gpu_packing *p, uint32_t field, struct fby_segments *list)
 {
-    const struct fby_raw_field *raw = &p->task->layout->fields[field];
+    const struct fby_raw_field *raw = &p->input->layout->fields[field];
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
-        const struct fby_place *place = &p->slot->places[raw->first_chunk + i];
+        const struct fby_arena_chunk *reserved =
+            &p->slot->arena_chunks[raw->first_chunk + i];
         const struct fby_raw_span span =
-            fby_layout_chunk(p->task->layout, field, i);
+            fby_layout_chunk(p->input->layout, field, i);
         const struct fby_piece piece = {
-            .at         = place->at,
-            .bytes      = place->bytes,
-            .packed     = place->packed,
+            .at         = reserved->offset,
+            .bytes      = reserved->bytes,
+            .packed     = reserved->packed,
             .raw_offset = span.raw_offset,
             .raw_bytes  = span.raw_bytes,
         };
@@ -416,66 +422,67 @@ static void list_chunks(
     }
 }
 
-static void list_made(
-    const struct gpu_batch *p, uint32_t field, struct fby_segments *list)
+static void list_documents(
+    const struct gpu_packing *p, uint32_t field, struct fby_segments *list)
 {
-    const struct whole                 *whole = &p->whole[field];
-    const struct fby_piece_of_documents piece = {
-        .at        = whole->at,
-        .rows      = rows_of(p),
-        .documents = (uint32_t)p->task->batch->rows_of[field].documents,
-        .out       = p->setup->out_offset[field],
+    const struct host_field         *host_field = &p->host_fields[field];
+    const struct fby_documents_piece piece      = {
+             .at        = host_field->at,
+             .rows      = rows_of(p),
+             .documents = (uint32_t)p->input->batch->rows_of[field].documents,
+             .out       = p->setup->out_offset[field],
     };
-    if (whole->expanded) {
-        fby_segments_copy(list, whole->at, whole->bytes, piece.out);
+    if (host_field->expanded) {
+        fby_segments_copy(list, host_field->at, host_field->bytes, piece.out);
     } else {
         fby_segments_add_documents(list, &p->setup->expansions[field], &piece);
     }
 }
 
-static void list_whole(
-    const struct gpu_batch *p, uint32_t field, struct fby_segments *list)
+static void list_host_field(
+    const struct gpu_packing *p, uint32_t field, struct fby_segments *list)
 {
-    const struct whole    *whole = &p->whole[field];
-    const struct fby_piece piece = {.at = whole->at, .raw_bytes = whole->bytes};
-    if (whole->expanded) {
-        fby_segments_copy(
-            list, whole->at, whole->bytes, p->setup->out_offset[field]);
-    } else if (!lies_gathered(p, field)) {
+    const struct host_field *host_field = &p->host_fields[field];
+    const struct fby_piece   piece      = {
+               .at = host_field->at, .raw_bytes = host_field->bytes};
+    if (host_field->expanded) {
+        fby_segments_copy(list, host_field->at, host_field->bytes,
+            p->setup->out_offset[field]);
+    } else if (!is_gathered(p, field)) {
         list_piece(p, field, piece, list);
     }
 }
 
 /* The one offset that there is. */
-static void list_no_rows(const struct gpu_batch *p, struct fby_segments *list)
+static void list_no_rows(const struct gpu_packing *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
         const struct fby_expansion *plan = &p->setup->expansions[i];
         if (plan->kind == FBY_EXPAND_RAGGED || plan->kind == FBY_EXPAND_CSR) {
             fby_segments_copy(list, p->groups[i], fby_type_bytes(plan->offsets),
-                p->setup->part_offset[i][1]);
-        } else if (is_made_here(p, i)) {
-            list_made(p, i, list);
+                p->setup->tensor_offset[i][1]);
+        } else if (is_made_by_host(p, i)) {
+            list_documents(p, i, list);
         }
     }
 }
 
-static void list_fields(struct gpu_batch *p, struct fby_segments *list)
+static void list_fields(struct gpu_packing *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
-        if (is_made_here(p, i)) {
-            list_made(p, i, list);
-        } else if (varies(p, i)) {
-            each_piece(p, i, list);
+        if (is_made_by_host(p, i)) {
+            list_documents(p, i, list);
+        } else if (is_ragged(p, i)) {
+            for_each_piece(p, i, list);
         } else if (fby_setup_is_compact(p->setup, i)) {
             list_chunks(p, i, list);
         } else {
-            list_whole(p, i, list);
+            list_host_field(p, i, list);
         }
     }
 }
 
-static uint64_t list_all(struct gpu_batch *p, struct fby_segments *list)
+static uint64_t list_all(struct gpu_packing *p, struct fby_segments *list)
 {
     fby_segments_begin(list, p->slot->arena, p->slot->used);
     if (rows_of(p) > 0) {
@@ -490,15 +497,15 @@ static uint64_t list_all(struct gpu_batch *p, struct fby_segments *list)
 }
 
 fby_err fby_gpu_batch_send(struct fby_gpu_upload *upload,
-    const struct fby_gpu_batch_host *host, const struct fby_unpack_task *task,
+    const struct fby_gpu_batch_host *host, const struct fby_batch_input *input,
     struct fby_why *why)
 {
     struct fby_segments list;
-    struct gpu_batch    p = {
-           .setup = host->setup,
-           .host  = host,
-           .task  = task,
-           .slot  = task->from,
+    struct gpu_packing  p = {
+         .setup = host->setup,
+         .host  = host,
+         .input = input,
+         .slot  = input->from,
     };
     fby_err err = FBY_OK;
     if (rows_of(&p) > 0) {
@@ -511,12 +518,12 @@ fby_err fby_gpu_batch_send(struct fby_gpu_upload *upload,
     }
     uint64_t                          bytes = list_all(&p, &list);
     const struct fby_gpu_upload_batch batch = {
-        .epoch = task->batch->epoch,
-        .step  = task->batch->step,
-        .arena = (uint32_t)task->slot,
+        .epoch = input->batch->epoch,
+        .step  = input->batch->step,
+        .arena = input->slot,
         .bytes = bytes,
         .list  = list.list,
-        .out   = task->batch->out,
+        .out   = input->batch->out,
     };
     return fby_gpu_upload_submit(upload, &batch, why);
 }

@@ -6,7 +6,8 @@
 #ifndef FBY_CLIENT_BATCH_GPU_BATCH_H
 #define FBY_CLIENT_BATCH_GPU_BATCH_H
 
-#include "trainer_client/batch/unpack.h"
+#include "trainer_client/batch/batch_input.h"
+#include "trainer_client/setup/setup.h"
 
 /* How the host makes a field's tensor from the slot's raw bytes. */
 struct fby_gpu_batch_host {
@@ -22,7 +23,7 @@ struct fby_gpu_batch_host {
 /* Of a batch task; returns as soon as it is under way. Errors: FBY_PROTO  an id
  * beyond its classes; FBY_SYS. */
 FBY_CHECKED fby_err fby_gpu_batch_send(struct fby_gpu_upload *upload,
-    const struct fby_gpu_batch_host *host, const struct fby_unpack_task *task,
+    const struct fby_gpu_batch_host *host, const struct fby_batch_input *input,
     struct fby_why *why);
 
 #endif

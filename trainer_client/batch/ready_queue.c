@@ -46,11 +46,12 @@ void fby_ready_queue_fini(struct fby_ready_queue *self)
 
 /* ---- the receiver's side ------------------------------------------------- */
 
-bool fby_ready_queue_has_room(struct fby_ready_queue *self, bool *hungry)
+bool fby_ready_queue_has_room(
+    struct fby_ready_queue *self, bool *consumer_waiting)
 {
     pthread_mutex_lock(&self->lock);
-    bool room = self->n < FBY_READY_QUEUE_AHEAD;
-    *hungry   = self->n == 0 && self->hungry;
+    bool room         = self->n < FBY_READY_QUEUE_AHEAD;
+    *consumer_waiting = self->n == 0 && self->consumer_waiting;
     pthread_mutex_unlock(&self->lock);
     return room;
 }
@@ -240,8 +241,8 @@ static enum forebay_status deliver(
         self->last = self->why;
         return self->failure;
     }
-    *out         = take_first(self);
-    self->hungry = false;
+    *out                   = take_first(self);
+    self->consumer_waiting = false;
     self->stats.steps++;
     self->stats.images += batch->rows;
     self->stats.raw_bytes += batch->raw_bytes;
@@ -258,8 +259,8 @@ static enum forebay_status all_held(
     struct fby_batch_pool_counts counts = fby_batch_pool_counts(batch_pool);
     (void)fby_because(&self->last, FBY_FULL,
         "you hold %u batches, %s; release some", counts.held,
-        counts.dry ? "and there is no memory for another"
-                   : "all that max_held_bytes allows");
+        counts.out_of_memory ? "and there is no memory for another"
+                             : "all that max_held_bytes allows");
     return FOREBAY_FULL;
 }
 
@@ -310,8 +311,8 @@ enum forebay_status fby_ready_queue_next(struct fby_ready_queue *self,
     pthread_mutex_lock(&self->lock);
     enum forebay_status status = look(self, batch_pool, stream, out);
     while (status == FOREBAY_TIMEOUT) {
-        if (!self->hungry) {
-            self->hungry = true;
+        if (!self->consumer_waiting) {
+            self->consumer_waiting = true;
             fby_wakeup_send(&self->wakeup);
         }
         if (!time) {

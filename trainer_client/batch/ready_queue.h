@@ -39,7 +39,7 @@ struct fby_ready_queue {
     struct forebay_batch *first;   /* laid down, in order */
     struct forebay_batch *last_batch;
     uint32_t              n;
-    bool                  hungry; /* a call found nothing */
+    bool                  consumer_waiting; /* a call found nothing */
     uint64_t              scan_done;
     uint64_t              scan_total;
     bool                  opened; /* info is there; a failure is next's */
@@ -55,9 +55,10 @@ void fby_ready_queue_fini(struct fby_ready_queue *self);
 
 /* ---- the receiver's side ------------------------------------------------- */
 
-/* Whether there is room for one more batch; *hungry: the trainer waits and
+/* Whether there is room for one more batch; *consumer_waiting: the trainer waits and
  * nothing is on its way. */
-bool fby_ready_queue_has_room(struct fby_ready_queue *self, bool *hungry);
+bool fby_ready_queue_has_room(
+    struct fby_ready_queue *self, bool *consumer_waiting);
 
 /* Lay down a batch whose values are still to come. Ownership moves. */
 void fby_ready_queue_put(

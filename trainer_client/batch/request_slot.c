@@ -30,10 +30,10 @@ static bool needs_memory(const struct fby_setup *setup)
 fby_err fby_request_slot_init(struct fby_request_slot *self,
     const struct fby_setup *setup, uint8_t *arena)
 {
-    uint32_t n   = setup->layout.n_chunks;
-    self->kept   = fby_zalloc(n * sizeof(*self->kept));
-    self->places = fby_zalloc(n * sizeof(*self->places));
-    self->arena  = arena;
+    uint32_t n         = setup->layout.n_chunks;
+    self->kept         = fby_zalloc(n * sizeof(*self->kept));
+    self->arena_chunks = fby_zalloc(n * sizeof(*self->arena_chunks));
+    self->arena        = arena;
     if (!needs_memory(setup)) {
         return FBY_OK;
     }
@@ -47,7 +47,7 @@ void fby_request_slot_fini(
 {
     fby_request_slot_clear(self);
     free(self->kept);
-    free(self->places);
+    free(self->arena_chunks);
     setup->device->raw_free(self->memory, setup->layout.slot_bytes);
     *self = (struct fby_request_slot){0};
 }
@@ -64,26 +64,27 @@ bool fby_request_slot_keeps(
 void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame)
 {
-    struct fby_kept *kept = &self->kept[index];
-    kept->there           = true;
-    kept->chunk           = *chunk;
+    struct fby_kept_chunk *kept = &self->kept[index];
+    kept->is_kept               = true;
+    kept->chunk                 = *chunk;
     zmq_msg_init(&kept->frame);
     zmq_msg_move(&kept->frame, frame);
     self->n_kept++;
 }
 
-const struct fby_place *fby_request_slot_place(struct fby_request_slot *self,
-    const struct fby_setup *setup, uint32_t index,
-    const struct fby_chunk *chunk)
+const struct fby_arena_chunk *fby_request_slot_reserve(
+    struct fby_request_slot *self, const struct fby_setup *setup,
+    uint32_t index, const struct fby_chunk *chunk)
 {
-    struct fby_place *place = &self->places[index];
-    place->packed           = chunk->codec == FBY_CODEC_PACK &&
-                    fby_segments_take_packed(&setup->expansions[chunk->field]);
-    place->bytes = place->packed ? chunk->wire_bytes : chunk->raw_bytes;
-    place->at    = (self->used + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
-                FBY_SEGMENT_ALIGN;
-    self->used = place->at + place->bytes;
-    return place;
+    struct fby_arena_chunk *reserved = &self->arena_chunks[index];
+    reserved->packed =
+        chunk->codec == FBY_CODEC_PACK &&
+        fby_segments_accept_packed(&setup->expansions[chunk->field]);
+    reserved->bytes  = reserved->packed ? chunk->wire_bytes : chunk->raw_bytes;
+    reserved->offset = (self->used + FBY_SEGMENT_ALIGN - 1) /
+                       FBY_SEGMENT_ALIGN * FBY_SEGMENT_ALIGN;
+    self->used = reserved->offset + reserved->bytes;
+    return reserved;
 }
 
 bool fby_request_slot_fill(const struct fby_codec_job *job,
@@ -104,8 +105,8 @@ void fby_request_slot_clear(struct fby_request_slot *self)
 {
     self->used = 0;
     for (uint32_t i = 0; self->n_kept > 0; i++) {
-        if (self->kept[i].there) {
-            self->kept[i].there = false;
+        if (self->kept[i].is_kept) {
+            self->kept[i].is_kept = false;
             zmq_msg_close(&self->kept[i].frame);
             self->n_kept--;
         }

@@ -14,20 +14,20 @@
 #include "proto/frame.h"
 #include "trainer_client/setup/setup.h"
 
-struct fby_kept {
-    bool             there; /* else the chunk is in the slot's memory */
+struct fby_kept_chunk {
+    bool             is_kept; /* else the chunk is in the slot's memory */
     struct fby_chunk chunk;
     zmq_msg_t        frame;
 };
 
 struct fby_request_slot {
-    uint8_t          *memory; /* layout.slot_bytes; NULL: none goes there */
-    uint8_t          *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
-    uint64_t          used;   /* of the arena */
-    struct fby_place *places; /* in the arena, as many as `kept` */
-    bool              copying;
-    struct fby_kept  *kept; /* layout.n_chunks, by index */
-    uint32_t          n_kept;
+    uint8_t *memory; /* layout.slot_bytes; NULL: none goes there */
+    uint8_t *arena;  /* setup's arena_bytes, borrowed; NULL: no GPU */
+    uint64_t used;   /* of the arena */
+    struct fby_arena_chunk *arena_chunks; /* in the arena, as many as `kept` */
+    bool                    copying;
+    struct fby_kept_chunk  *kept; /* layout.n_chunks, by index */
+    uint32_t                n_kept;
 };
 
 /* Pass a zeroed one; fini copes with a half-made one. Errors: FBY_SYS. */
@@ -45,9 +45,9 @@ void fby_request_slot_keep(struct fby_request_slot *self, uint32_t index,
     const struct fby_chunk *chunk, zmq_msg_t *frame);
 
 /* The next place in the arena for a chunk of a compact field. */
-const struct fby_place *fby_request_slot_place(struct fby_request_slot *self,
-    const struct fby_setup *setup, uint32_t index,
-    const struct fby_chunk *chunk);
+const struct fby_arena_chunk *fby_request_slot_reserve(
+    struct fby_request_slot *self, const struct fby_setup *setup,
+    uint32_t index, const struct fby_chunk *chunk);
 
 /* A chunk's payload to its place: decoded, or checked and copied. False: it is
  * no such payload. */

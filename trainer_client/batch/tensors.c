@@ -49,7 +49,7 @@ static void put_varying(
     for (uint32_t i = 0; i < plan->n_tensors; i++) {
         struct fby_tensor *tensor =
             next_tensor(setup, batch, plan->name, plan->tensors[i].suffix);
-        tensor->view.data  = batch->memory + setup->part_offset[field][i];
+        tensor->view.data  = batch->memory + setup->tensor_offset[field][i];
         tensor->view.dtype = dl_type(plan->tensors[i].type);
         tensor->view.ndim  = (int32_t)fby_expansion_rows_tensor(
              plan, i, &batch->rows_of[field], tensor->shape, tensor->strides);
@@ -72,7 +72,7 @@ void fby_batch_tensors(
 {
     batch->n_tensors = 0;
     for (uint32_t i = 0; i < setup->n_fields; i++) {
-        if (fby_expansion_varies(&setup->expansions[i])) {
+        if (fby_expansion_is_ragged(&setup->expansions[i])) {
             put_varying(setup, batch, i);
         } else {
             put_dense(setup, batch, i);

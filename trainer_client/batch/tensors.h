@@ -2,7 +2,7 @@
 #ifndef FBY_CLIENT_BATCH_TENSORS_H
 #define FBY_CLIENT_BATCH_TENSORS_H
 
-#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/batch.h"
 #include "trainer_client/setup/setup.h"
 
 /* Where each lies, its type and shape; `valid` last. Any thread. */

@@ -11,7 +11,7 @@
 
 #include "codec/codec.h"
 #include "proto/frame.h"
-#include "trainer_client/batch/batch_pool.h"
+#include "trainer_client/batch/batch.h"
 #include "trainer_client/batch/ready_queue.h"
 #include "trainer_client/batch/request_slot.h"
 #include "trainer_client/setup/setup.h"

@@ -14,27 +14,27 @@
 #define FBY_EACH_THREAD(t)                                \
     for (uint32_t t = threadIdx.x; t < FBY_BLOCK_THREADS; \
          t += FBY_BLOCK_THREADS)
-#define FBY_MEET() __syncthreads()
+#define FBY_BARRIER() __syncthreads()
 #else
 /* NOLINTBEGIN(bugprone-macro-parentheses): it declares what it is given */
 #define FBY_EACH_THREAD(t) for (uint32_t t = 0; t < FBY_BLOCK_THREADS; t++)
 /* NOLINTEND(bugprone-macro-parentheses) */
-#define FBY_MEET()         __asm__ volatile("" : : : "memory")
+#define FBY_BARRIER()      __asm__ volatile("" : : : "memory")
 #endif
 
 /* What the threads of a block share. */
-struct fby_block {
+struct fby_block_shared {
     struct fby_segment segment;
     struct fby_tile    tile;
 };
 
 /* Where a block finds everything. */
 struct fby_block_memory {
-    uint8_t          *arena;
-    uint8_t          *out;
-    uint64_t          list; /* where in the arena */
-    struct fby_block *block;
-    uint8_t          *pixels; /* of tiles: planes, then the packed tile; of
+    uint8_t                 *arena;
+    uint8_t                 *out;
+    uint64_t                 list; /* where in the arena */
+    struct fby_block_shared *block;
+    uint8_t *pixels; /* of tiles: planes, then the packed tile; of
                                  rows that vary: struct fby_group; of the
                                  device's ops: struct fby_pair */
 };
@@ -45,12 +45,12 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
     uint32_t quads = (s->pixels + 3) / 4; /* of an image */
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = first + thread;
-         i < fby_least(s->n, first + FBY_BLOCK_QUADS); i += FBY_BLOCK_THREADS) {
+         i < fby_min(s->n, first + FBY_BLOCK_QUADS); i += FBY_BLOCK_THREADS) {
         uint32_t        image  = i / quads;
         uint32_t        at     = i % quads * 4;
-        uint32_t        n      = fby_least(s->pixels - at, 4);
+        uint32_t        n      = fby_min(s->pixels - at, 4);
         uint64_t        pixel  = (uint64_t)image * s->pixels + at;
         const uint8_t  *from   = m->arena + s->in + pixel * s->channels;
         uint32_t        mirror = fby_mirror(s, m->arena, image);
@@ -64,7 +64,7 @@ FBY_BLOCK_INLINE void fby_block_pixels(const struct fby_segment *s,
 }
 
 /* Where value `i` of a piece goes. */
-FBY_BLOCK_INLINE uint64_t fby_block_value_place(
+FBY_BLOCK_INLINE uint64_t fby_block_value_index(
     const struct fby_segment *s, uint32_t i)
 {
     if (s->planar == 0) {
@@ -101,7 +101,7 @@ FBY_BLOCK_INLINE void fby_block_value(
         x.real     = true;
     }
     fby_store_1(fby_number_bits(x, s->to), out,
-        m->out + s->out + fby_block_value_place(s, i) * out);
+        m->out + s->out + fby_block_value_index(s, i) * out);
 }
 
 /* An id that is none of the classes' leaves its row `off`: the CPU refuses it
@@ -163,10 +163,10 @@ FBY_BLOCK_INLINE uint32_t fby_block_document(
 {
     uint32_t from = 0;
     uint32_t end  = s->documents - 1;
-    FBY_ROLL
+    FBY_NO_UNROLL
     while (from < end) {
         uint32_t middle = from + (end - from) / 2;
-        if ((ends[middle] & ~FBY_DOCUMENT_FILLS) <= i) {
+        if ((ends[middle] & ~FBY_DOCUMENT_PADDING) <= i) {
             from = middle + 1;
         } else {
             end = middle;
@@ -184,10 +184,10 @@ FBY_BLOCK_INLINE void fby_block_token(
     uint64_t        value = 0;
     uint32_t        out   = fby_width_of(s->to);
     if (s->kind == FBY_SEGMENT_POSITIONS) {
-        uint32_t first = d > 0 ? ends[d - 1] & ~FBY_DOCUMENT_FILLS : 0;
+        uint32_t first = d > 0 ? ends[d - 1] & ~FBY_DOCUMENT_PADDING : 0;
         value          = fby_document_position(i, first);
     } else {
-        uint32_t end = ends[d] & FBY_DOCUMENT_FILLS ? 0 : ends[d];
+        uint32_t end = ends[d] & FBY_DOCUMENT_PADDING ? 0 : ends[d];
         value        = fby_document_counts(i, end, s->shift) ? s->on : s->off;
     }
     fby_store_1(value, out, m->out + s->out + (uint64_t)i * out);
@@ -196,10 +196,9 @@ FBY_BLOCK_INLINE void fby_block_token(
 FBY_BLOCK_INLINE void fby_block_values(const struct fby_segment *s,
     const struct fby_block_memory *m, uint32_t first, uint32_t thread)
 {
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = first + thread;
-         i < fby_least(s->n, first + FBY_BLOCK_VALUES);
-         i += FBY_BLOCK_THREADS) {
+         i < fby_min(s->n, first + FBY_BLOCK_VALUES); i += FBY_BLOCK_THREADS) {
         if (s->kind == FBY_SEGMENT_VALUES) {
             fby_block_value(s, m, i);
         } else if (s->kind == FBY_SEGMENT_BITS) {
@@ -220,15 +219,15 @@ FBY_BLOCK_INLINE void fby_block_bytes(const struct fby_segment *s,
     const uint8_t *from = m->arena + s->in;
     uint8_t       *to   = m->out + s->out;
     bool           wide = ((uintptr_t)from | (uintptr_t)to) % 16 == 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = first + 16 * thread;
-         i < fby_least(s->n, first + FBY_BLOCK_BYTES);
+         i < fby_min(s->n, first + FBY_BLOCK_BYTES);
          i += 16 * FBY_BLOCK_THREADS) {
         if (wide && i + 16 <= s->n) {
             fby_copy_16(from + i, to + i);
         } else {
-            FBY_ROLL
-            for (uint32_t j = i; j < fby_least(s->n, i + 16); j++) {
+            FBY_NO_UNROLL
+            for (uint32_t j = i; j < fby_min(s->n, i + 16); j++) {
                 to[j] = from[j];
             }
         }
@@ -245,41 +244,41 @@ FBY_BLOCK_INLINE void fby_block_unpack(const struct fby_block_memory *m)
     uint32_t *packed = (uint32_t *)(void *)(m->pixels + plane);
     FBY_EACH_THREAD(t)
     {
-        fby_tile_stage(tile, m->arena, t, packed);
+        fby_tile_stage_packed(tile, m->arena, t, packed);
     }
-    FBY_MEET();
-    FBY_ROLL
+    FBY_BARRIER();
+    FBY_NO_UNROLL
     for (uint32_t p = 0; p < s->channels; p++) {
         FBY_EACH_THREAD(t)
         {
             fby_tile_sum(tile, packed, p, t);
         }
-        FBY_MEET();
+        FBY_BARRIER();
         FBY_EACH_THREAD(t)
         {
             fby_tile_unpack(tile, packed, p, t, m->pixels);
         }
-        FBY_MEET();
+        FBY_BARRIER();
     }
     FBY_EACH_THREAD(t)
     {
         fby_tile_rows(tile, s->channels, t, m->pixels);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         fby_tile_columns(tile, s->channels, t, m->pixels);
     }
 }
 
-FBY_BLOCK_INLINE void fby_block_place(const struct fby_block_memory *m)
+FBY_BLOCK_INLINE void fby_block_stage_planes(const struct fby_block_memory *m)
 {
     const struct fby_segment *s = &m->block->segment;
     FBY_EACH_THREAD(t)
     {
-        FBY_ROLL
+        FBY_NO_UNROLL
         for (uint32_t p = 0; p < 3; p++) {
-            fby_tile_place(s, &m->block->tile, m->arena, p, t, m->pixels);
+            fby_tile_stage_plane(s, &m->block->tile, m->arena, p, t, m->pixels);
         }
     }
 }
@@ -299,13 +298,13 @@ FBY_BLOCK_INLINE void fby_block_tile(
             fby_tile_find_packed(s, m->arena, number, tile);
         }
     }
-    FBY_MEET();
+    FBY_BARRIER();
     if (packed) {
         fby_block_unpack(m);
     } else {
-        fby_block_place(m);
+        fby_block_stage_planes(m);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         fby_tile_store(s, tile, t, m->pixels, m->out);
@@ -322,17 +321,17 @@ FBY_BLOCK_INLINE void fby_block_rows(
     {
         fby_group_lengths(s, m->arena, g, t, group);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         fby_group_sums(t, group);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         fby_group_before(t, group);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         if (s->kind == FBY_SEGMENT_PADDED) {
@@ -377,7 +376,7 @@ FBY_BLOCK_INLINE uint32_t fby_block_find(
             ((uint32_t *)(void *)&m->block->segment)[t] = from[t];
         }
     }
-    FBY_MEET();
+    FBY_BARRIER();
     return number - s->first_block;
 }
 
@@ -396,12 +395,12 @@ FBY_BLOCK_INLINE void fby_block_greys(
     {
         fby_pair_sum(s, picture, first, t, pair);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         fby_pair_sums(t, pair);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         if (t == 0) {
@@ -421,7 +420,7 @@ FBY_BLOCK_INLINE uint32_t fby_block_find_pair(
     {
         fby_pair_load(s, m->arena, part / s->parts, t, pair);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     return part;
 }
 
@@ -441,9 +440,9 @@ FBY_BLOCK_INLINE void fby_block_run_ops(
     uint32_t                  part = fby_block_find_pair(m, number);
     FBY_EACH_THREAD(t)
     {
-        fby_pair_greys(s, m->arena, part / s->parts, t, pair);
+        fby_pair_load_greys(s, m->arena, part / s->parts, t, pair);
     }
-    FBY_MEET();
+    FBY_BARRIER();
     FBY_EACH_THREAD(t)
     {
         fby_pair_pixels(s, pair, m->arena + s->in, part, t, m->out + s->out);
@@ -457,8 +456,8 @@ FBY_BLOCK_INLINE void fby_block_run(
     uint32_t                       part = fby_block_find(whole, number);
     const struct fby_segment      *s    = &whole->block->segment;
     const struct fby_block_memory  here = {whole->arena,
-        s->inside != 0 ? whole->arena : whole->out, whole->list, whole->block,
-         whole->pixels};
+        s->out_in_arena != 0 ? whole->arena : whole->out, whole->list,
+         whole->block, whole->pixels};
     const struct fby_block_memory *m    = &here;
     if (s->kind == FBY_SEGMENT_TILES || s->kind == FBY_SEGMENT_PLANES) {
         fby_block_tile(m, part);

@@ -52,14 +52,14 @@ void fby_expand_values(const struct fby_expansion *plan, const uint8_t *raw,
 
 /* ---- channel after channel ----------------------------------------------- */
 
-struct places { /* of the next value */
+struct planar_position { /* of the next value */
     uint64_t depth, pixels;
     uint64_t channel, pixel;
 };
 
 /* For each width a loop of its own. */
-static inline void put_apart(struct places *next, const uint8_t *values,
-    uint64_t n, uint32_t width, uint8_t *out)
+static inline void put_apart(struct planar_position *next,
+    const uint8_t *values, uint64_t n, uint32_t width, uint8_t *out)
 {
     for (uint64_t i = 0; i < n; i++) {
         uint64_t at = next->channel * next->pixels + next->pixel;
@@ -72,8 +72,8 @@ static inline void put_apart(struct places *next, const uint8_t *values,
     }
 }
 
-static void put_values(struct places *next, const uint8_t *values, uint64_t n,
-    uint32_t width, uint8_t *out)
+static void put_values(struct planar_position *next, const uint8_t *values,
+    uint64_t n, uint32_t width, uint8_t *out)
 {
     if (width == 1) {
         put_apart(next, values, n, 1, out);
@@ -90,11 +90,11 @@ void fby_expand_planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out)
 {
     enum { WIDEST = 8 };
-    uint8_t       values[FBY_REALS_BLOCK * WIDEST];
-    uint32_t      in_width = fby_type_bytes(plan->from);
-    uint32_t      block    = fby_reals_block(plan);
-    uint64_t      n        = plan->raw_bytes / in_width;
-    struct places next     = {plan->shape.dims[2], plan->pixels, 0, 0};
+    uint8_t                values[FBY_REALS_BLOCK * WIDEST];
+    uint32_t               in_width = fby_type_bytes(plan->from);
+    uint32_t               block    = fby_reals_block(plan);
+    uint64_t               n        = plan->raw_bytes / in_width;
+    struct planar_position next     = {plan->shape.dims[2], plan->pixels, 0, 0};
     for (uint64_t first = 0; first < n; first += block) {
         uint64_t left  = n - first;
         uint64_t count = left < block ? left : block;

@@ -9,6 +9,7 @@
 #include "trainer_client/expand/cast.h"
 #include "trainer_client/expand/documents.h"
 #include "trainer_client/expand/image.h"
+#include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/ragged.h"
 #include "trainer_client/expand/real.h"
 #include "trainer_client/expand/sparse.h"

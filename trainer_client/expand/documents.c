@@ -14,22 +14,22 @@ static uint64_t length_at(const struct fby_expansion *plan,
 fby_err fby_documents_check(const struct fby_expansion *plan,
     struct fby_ragged_offsets *rows, const uint8_t *raw, struct fby_why *why)
 {
-    uint64_t room   = plan->shape.dims[0];
+    uint64_t length = plan->shape.dims[0];
     rows->documents = rows->total;
     for (uint32_t row = 0; row < rows->n; row++) {
         uint64_t used = 0;
         for (uint32_t i = 0; i < rows->lengths[row]; i++) {
             uint64_t tokens = length_at(plan, rows, raw, row, i);
-            if (tokens == 0 || tokens > room - used) {
+            if (tokens == 0 || tokens > length - used) {
                 return fby_because(why, FBY_PROTO,
                     "field %s: row %u has a document of %llu tokens at token "
                     "%llu of %llu",
                     plan->name, row, (unsigned long long)tokens,
-                    (unsigned long long)used, (unsigned long long)room);
+                    (unsigned long long)used, (unsigned long long)length);
             }
             used += tokens;
         }
-        rows->documents += used < room ? 1 : 0;
+        rows->documents += used < length ? 1 : 0;
     }
     return FBY_OK;
 }
@@ -98,7 +98,7 @@ static void put_end(
     uint64_t end =
         fby_document_offset(one->row, plan->shape.dims[0], one->next);
     ((uint32_t *)out)[one->number] =
-        (uint32_t)end | (one->end == 0 ? FBY_DOCUMENT_FILLS : 0);
+        (uint32_t)end | (one->end == 0 ? FBY_DOCUMENT_PADDING : 0);
 }
 
 static void put(

@@ -24,8 +24,8 @@ uint64_t fby_documents_bytes(
 
 /* For a device that makes positions or a mask of them: of each document, and of
  * what fills a row up, the number of tokens of all rows before its end, with
- * FBY_DOCUMENT_FILLS (segment.h); rows->documents of them, whose rows were
- * checked and have at most FBY_SEGMENT_MOST tokens, 2^30. */
+ * FBY_DOCUMENT_PADDING (segment.h); rows->documents of them, whose rows were
+ * checked and have at most FBY_SEGMENT_MAX tokens, 2^30. */
 void fby_documents_table(const struct fby_expansion *plan,
     const struct fby_ragged_offsets *rows, const uint8_t *raw, uint32_t *out);
 /* Its bytes, of so many rows at most. */

@@ -13,13 +13,13 @@
 /* ---- padded and ragged --------------------------------------------------- */
 
 /* Entry j of row i in a padded tensor whose rows have `to` entries. */
-FBY_DEVICE_INLINE uint64_t fby_padded_place(uint64_t i, uint64_t to, uint64_t j)
+FBY_DEVICE_INLINE uint64_t fby_padded_index(uint64_t i, uint64_t to, uint64_t j)
 {
     return i * to + j;
 }
 
 /* Entry j of a row in the values of all rows; `first` is the row's offset. */
-FBY_DEVICE_INLINE uint64_t fby_ragged_place(uint64_t first, uint64_t j)
+FBY_DEVICE_INLINE uint64_t fby_ragged_index(uint64_t first, uint64_t j)
 {
     return first + j;
 }
@@ -39,7 +39,7 @@ FBY_DEVICE_INLINE uint32_t fby_sparse_index(
 }
 
 /* Value `index` of row i among the values of all dense rows. */
-FBY_DEVICE_INLINE uint64_t fby_dense_place(
+FBY_DEVICE_INLINE uint64_t fby_dense_index(
     uint64_t i, uint64_t dense, uint32_t index)
 {
     return i * dense + index;
@@ -57,7 +57,7 @@ FBY_DEVICE_INLINE uint32_t fby_coordinate(
 
 /* Coordinate `d` of value j in coo's indices, of `total` values in all; 0 is
  * the row's. */
-FBY_DEVICE_INLINE uint64_t fby_coo_place(uint64_t d, uint64_t total, uint64_t j)
+FBY_DEVICE_INLINE uint64_t fby_coo_index(uint64_t d, uint64_t total, uint64_t j)
 {
     return d * total + j;
 }

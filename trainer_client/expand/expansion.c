@@ -6,6 +6,7 @@
 #include "pipeline/derived.h"
 #include "pipeline/fields/kind.h"
 #include "proto/layout.h"
+#include "trainer_client/expand/ops_draw.h"
 #include "trainer_client/expand/ragged_offsets.h"
 #include "trainer_client/expand/value.h"
 
@@ -61,7 +62,7 @@ static void fill_tables(struct fby_expansion *self)
     }
 }
 
-static void take_recipe(
+static void set_normalisation(
     struct fby_expansion *self, const struct fby_field_content *field)
 {
     for (uint32_t c = 0; c < FBY_MAX_CHANNELS; c++) {
@@ -76,17 +77,17 @@ static void take_recipe(
 static fby_err plan_ops(struct fby_expansion *self,
     const struct fby_field_content *field, struct fby_why *why)
 {
-    self->kind     = FBY_EXPAND_OPS;
-    self->drawn_by = field;
-    self->ops      = fby_ops_plan_of(field);
-    self->channels = field->shape.dims[2];
-    self->pixels   = field->shape.dims[0] * field->shape.dims[1];
+    self->kind      = FBY_EXPAND_OPS;
+    self->ops_field = field;
+    self->ops       = fby_ops_plan_of(field);
+    self->channels  = field->shape.dims[2];
+    self->pixels    = field->shape.dims[0] * field->shape.dims[1];
     if (fby_type_bytes(self->to) > 4 ||
         (!self->ops.plain && self->to != FBY_U8 && !fby_is_real(self->to))) {
         return fby_because(why, FBY_CONFIG,
             "field %s: the device's ops make u8, f32, f16 or bf16", self->name);
     }
-    take_recipe(self, field);
+    set_normalisation(self, field);
     fill_tables(self);
     return FBY_OK;
 }
@@ -123,7 +124,7 @@ static fby_err plan_image(struct fby_expansion *self,
             "field %s: an image cannot be i64 or bool; i32 holds its values",
             self->name);
     }
-    take_recipe(self, field);
+    set_normalisation(self, field);
     fill_tables(self);
     return FBY_OK;
 }
@@ -285,11 +286,11 @@ static fby_err plan_rows(struct fby_expansion *self,
 
 static void plan_sparse_tensors(struct fby_expansion *self)
 {
-    enum { PLACE = sizeof(int64_t) };
-    uint64_t most   = self->max_length;
-    uint64_t values = most * fby_type_bytes(self->to);
-    uint32_t width  = fby_type_bytes(self->offsets);
-    uint64_t places = (1 + self->shape.n_dims) * most * PLACE;
+    enum { COORDINATE = sizeof(int64_t) };
+    uint64_t most        = self->max_length;
+    uint64_t values      = most * fby_type_bytes(self->to);
+    uint32_t width       = fby_type_bytes(self->offsets);
+    uint64_t coordinates = (1 + self->shape.n_dims) * most * COORDINATE;
     if (self->kind == FBY_EXPAND_DENSE) {
         self->n_tensors = 1;
         self->tensors[0] =
@@ -305,7 +306,7 @@ static void plan_sparse_tensors(struct fby_expansion *self)
         self->n_tensors  = 2;
         self->tensors[0] = (struct fby_tensor_plan){"", self->to, values, 0};
         self->tensors[1] =
-            (struct fby_tensor_plan){".indices", FBY_I64, places, 0};
+            (struct fby_tensor_plan){".indices", FBY_I64, coordinates, 0};
     }
 }
 
@@ -487,7 +488,7 @@ fby_err fby_expansion_mix(struct fby_expansion *self,
             self->name, image->name);
     }
     self->kind      = FBY_EXPAND_MIX;
-    self->drawn_by  = image;
+    self->ops_field = image;
     self->on_value  = (float)(1 - label->smoothing + share);
     self->off_value = (float)share;
     return FBY_OK;

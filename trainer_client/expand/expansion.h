@@ -8,7 +8,7 @@
 
 #include "common/err.h"
 #include "pipeline/types.h"
-#include "trainer_client/expand/ops_draw.h"
+#include "trainer_client/expand/ops_plan.h"
 
 enum {
     FBY_EXPAND_DIMS = 5, /* of a tensor: rows and a sample's own */
@@ -77,9 +77,9 @@ struct fby_expansion {
     uint32_t               on; /* one-hot, bits, mask: the two values' bits */
     uint32_t               off;
     const struct fby_field_content
-                       *drawn_by; /* ops, mix: whose list is drawn; borrowed */
-    struct fby_ops_plan ops;      /* ops: of its list */
-    float               on_value; /* mix: before they are mixed */
+                       *ops_field; /* ops, mix: whose list is drawn; borrowed */
+    struct fby_ops_plan ops;       /* ops: of its list */
+    float               on_value;  /* mix: before they are mixed */
     float               off_value;
     /* affine, flips: bits in `to` of each u8 value of each channel */
     uint32_t table[FBY_MAX_CHANNELS][256];
@@ -119,7 +119,7 @@ uint32_t fby_expansion_rows_tensor(const struct fby_expansion *self, uint32_t i,
 uint64_t fby_expansion_padded_to(
     const struct fby_expansion *self, const struct fby_ragged_offsets *rows);
 
-static inline bool fby_expansion_varies(const struct fby_expansion *self)
+static inline bool fby_expansion_is_ragged(const struct fby_expansion *self)
 {
     return self->kind >= FBY_EXPAND_PADDED && self->kind <= FBY_EXPAND_MASK;
 }

@@ -1,6 +1,6 @@
 /* flip.c - pictures of which flips are all that is drawn, on the host.
  *
- * The bytes of a flipped picture are turned round a piece at a time, and go
+ * The bytes of a flipped picture are mirrored round a piece at a time, and go
  * through the kernel of any picture: one piece stays in the cache, and is as
  * many pixels as make the kernel fast, wherever lines end. Masks go through the
  * table from the other end. */
@@ -11,24 +11,24 @@
 
 enum { PIECE = 4096 /* pixels */, RGB = 3 };
 
-void fby_turn_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
+void fby_reverse_portable(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
     for (uint32_t i = 0; i < n; i++) {
         memcpy(out + (size_t)i * RGB, raw + (size_t)(n - 1 - i) * RGB, RGB);
     }
 }
 
-struct turned {
+struct mirrored {
     struct fby_picture   picture;
     struct fby_expansion plan; /* of the pixels that are there */
     fby_expand_image_fn *expand;
-    fby_turn_fn         *turn;
+    fby_reverse_fn      *reverse;
     size_t               first; /* of them, in the result */
     uint8_t             *out;   /* of the picture */
     uint8_t              bytes[PIECE * RGB];
 };
 
-static void flush(struct turned *self)
+static void flush(struct mirrored *self)
 {
     bool   planar = self->plan.layout == FBY_LAYOUT_CHW;
     size_t step   = fby_type_bytes(self->plan.to) * (planar ? 1 : (size_t)RGB);
@@ -40,7 +40,7 @@ static void flush(struct turned *self)
     self->plan.pixels = 0;
 }
 
-static void turn_line(struct turned *self, uint32_t y)
+static void mirror_line(struct mirrored *self, uint32_t y)
 {
     uint32_t width = self->plan.ops.width;
     for (uint32_t x = 0; x < width;) {
@@ -49,7 +49,7 @@ static void turn_line(struct turned *self, uint32_t y)
         uint8_t       *to   = self->bytes + (size_t)self->plan.pixels * RGB;
         const uint8_t *from = fby_picture_pixels(&self->picture, x, y, &n);
         if (self->picture.mirror_x) {
-            self->turn(from, n, to);
+            self->reverse(from, n, to);
         } else {
             memcpy(to, from, (size_t)n * RGB);
         }
@@ -61,14 +61,14 @@ static void turn_line(struct turned *self, uint32_t y)
     }
 }
 
-static void turn_picture(struct turned *self, const struct fby_ops_row *row,
+static void mirror_picture(struct mirrored *self, const struct fby_ops_row *row,
     const uint8_t *raw, uint8_t *out)
 {
     fby_picture_init(&self->picture, &self->plan, row, raw);
     self->first = 0;
     self->out   = out;
     for (uint32_t y = 0; y < self->plan.ops.height; y++) {
-        turn_line(self, y);
+        mirror_line(self, y);
     }
     flush(self);
 }
@@ -84,8 +84,8 @@ static void flip_by_table(const struct fby_expansion *plan,
     }
 }
 
-static void as_it_is(const struct fby_expansion *plan, const uint8_t *raw,
-    fby_expand_image_fn *expand, uint8_t *out)
+static void expand_unflipped(const struct fby_expansion *plan,
+    const uint8_t *raw, fby_expand_image_fn *expand, uint8_t *out)
 {
     if (plan->yuv420) {
         fby_expand_yuv(plan, raw, false, out);
@@ -97,19 +97,19 @@ static void as_it_is(const struct fby_expansion *plan, const uint8_t *raw,
 void fby_expand_flips(const struct fby_expand_job *job)
 {
     const struct fby_expansion *plan = job->plan;
-    struct turned               turned;
-    turned.plan        = *plan;
-    turned.plan.pixels = 0;
-    turned.expand      = fby_expand_image_of(fby_simd());
-    turned.turn        = fby_turn_of(fby_simd());
+    struct mirrored             mirrored;
+    mirrored.plan        = *plan;
+    mirrored.plan.pixels = 0;
+    mirrored.expand      = fby_expand_image_of(fby_simd());
+    mirrored.reverse     = fby_reverse_of(fby_simd());
     for (uint32_t r = 0; r < job->rows; r++) {
         const struct fby_ops_row *row = &job->draws[r];
         const uint8_t *raw = (const uint8_t *)job->raw + r * plan->raw_bytes;
         uint8_t       *out = (uint8_t *)job->out + r * plan->out_bytes;
         if (row->mirror_x == 0 && row->mirror_y == 0) {
-            as_it_is(plan, raw, turned.expand, out);
+            expand_unflipped(plan, raw, mirrored.expand, out);
         } else if (plan->channels == RGB) {
-            turn_picture(&turned, row, raw, out);
+            mirror_picture(&mirrored, row, raw, out);
         } else {
             flip_by_table(plan, row, raw, out);
         }

@@ -11,10 +11,10 @@
 #include "trainer_client/expand/expansion.h"
 
 /* `raw` is one interleaved sample, `out` aligned to the width of a value. With
- * `past_cache` the result is not meant to be found in the cache: it is large,
+ * `non_temporal` the result is not meant to be found in the cache: it is large,
  * and is written past it where that can be. */
 typedef void fby_expand_image_fn(const struct fby_expansion *plan,
-    const uint8_t *raw, bool past_cache, uint8_t *out);
+    const uint8_t *raw, bool non_temporal, uint8_t *out);
 
 fby_expand_image_fn fby_expand_image_portable;
 fby_expand_image_fn fby_expand_image_avx2; /* where the build has them */
@@ -34,7 +34,7 @@ fby_expand_image_fn *fby_expand_image_of(enum fby_simd level);
 
 /* The same for a sample in planes of yuv420 (yuv.h). */
 void fby_expand_yuv(const struct fby_expansion *plan, const uint8_t *raw,
-    bool past_cache, uint8_t *out);
+    bool non_temporal, uint8_t *out);
 
 struct fby_yuv_line;
 
@@ -45,10 +45,10 @@ fby_yuv_line_fn  fby_yuv_line_avx2; /* where the build has it */
 fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level);
 
 /* Pixels of red, green and blue, `n` of them, the last one first. */
-typedef void fby_turn_fn(const uint8_t *raw, uint32_t n, uint8_t *out);
-fby_turn_fn  fby_turn_portable;
-fby_turn_fn  fby_turn_avx2; /* where the build has it */
-fby_turn_fn *fby_turn_of(enum fby_simd level);
+typedef void    fby_reverse_fn(const uint8_t *raw, uint32_t n, uint8_t *out);
+fby_reverse_fn  fby_reverse_portable;
+fby_reverse_fn  fby_reverse_avx2; /* where the build has it */
+fby_reverse_fn *fby_reverse_of(enum fby_simd level);
 
 /* The rows of a job whose plan has flips and nothing else. */
 struct fby_expand_job;

@@ -11,16 +11,16 @@
 
 enum { STEP = 32 /* values */, HALF = 8 /* a vector of floats */ };
 
-struct affine { /* of eight neighbouring values */
+struct affine_8 { /* of eight neighbouring values */
     __m256 scale, offset;
 };
 
-static struct affine same(float scale, float offset)
+static struct affine_8 same(float scale, float offset)
 {
-    return (struct affine){_mm256_set1_ps(scale), _mm256_set1_ps(offset)};
+    return (struct affine_8){_mm256_set1_ps(scale), _mm256_set1_ps(offset)};
 }
 
-static __m256 apply(__m128i bytes, struct affine how)
+static __m256 apply(__m128i bytes, struct affine_8 how)
 {
     __m256 value = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(bytes));
     return _mm256_add_ps(_mm256_mul_ps(value, how.scale), how.offset);
@@ -45,35 +45,35 @@ static __m128i pack_bf16(__m256 value)
         _mm256_castsi256_si128(wide), _mm256_extracti128_si256(wide, 1));
 }
 
-static void put_16(uint8_t *out, __m128i value, bool past_cache)
+static void put_16(uint8_t *out, __m128i value, bool non_temporal)
 {
-    if (past_cache) {
+    if (non_temporal) {
         _mm_stream_si128((void *)out, value);
     } else {
         _mm_storeu_si128((void *)out, value);
     }
 }
 
-static void put_f32(uint8_t *out, __m256 value, bool past_cache)
+static void put_f32(uint8_t *out, __m256 value, bool non_temporal)
 {
-    if (past_cache) {
+    if (non_temporal) {
         _mm256_stream_ps((float *)(void *)out, value);
     } else {
         _mm256_storeu_ps((float *)(void *)out, value);
     }
 }
 
-/* `to` and `past_cache` are known where this is compiled into. */
+/* `to` and `non_temporal` are known where this is compiled into. */
 static inline __attribute__((always_inline)) void put(
-    uint8_t *out, __m256 value, enum fby_type to, bool past_cache)
+    uint8_t *out, __m256 value, enum fby_type to, bool non_temporal)
 {
     if (to == FBY_F32) {
-        put_f32(out, value, past_cache);
+        put_f32(out, value, non_temporal);
     } else if (to == FBY_BF16) {
-        put_16(out, pack_bf16(value), past_cache);
+        put_16(out, pack_bf16(value), non_temporal);
     } else {
-        put_16(
-            out, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT), past_cache);
+        put_16(out, _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT),
+            non_temporal);
     }
 }
 
@@ -81,34 +81,35 @@ static inline __attribute__((always_inline)) void put(
 
 /* Values of one channel, 32 of them. */
 static inline __attribute__((always_inline)) void put_32(uint8_t *out,
-    __m256i bytes, struct affine how, enum fby_type to, bool past_cache)
+    __m256i bytes, struct affine_8 how, enum fby_type to, bool non_temporal)
 {
     size_t  step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
     __m128i low  = _mm256_castsi256_si128(bytes);
     __m128i high = _mm256_extracti128_si256(bytes, 1);
-    put(out, apply(low, how), to, past_cache);
-    put(out + step, apply(_mm_srli_si128(low, HALF), how), to, past_cache);
-    put(out + 2 * step, apply(high, how), to, past_cache);
-    put(out + 3 * step, apply(_mm_srli_si128(high, HALF), how), to, past_cache);
+    put(out, apply(low, how), to, non_temporal);
+    put(out + step, apply(_mm_srli_si128(low, HALF), how), to, non_temporal);
+    put(out + 2 * step, apply(high, how), to, non_temporal);
+    put(out + 3 * step, apply(_mm_srli_si128(high, HALF), how), to,
+        non_temporal);
 }
 
 /* Each of these returns how many pixels it did; the rest is for the table. */
 
 static inline __attribute__((always_inline)) size_t planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
-    enum fby_type to, bool past_cache)
+    enum fby_type to, bool non_temporal)
 {
-    size_t        width = to == FBY_F32 ? 4 : 2;
-    size_t        plane = plan->plane * width;
-    struct affine r     = same(plan->scale[0], plan->offset[0]);
-    struct affine g     = same(plan->scale[1], plan->offset[1]);
-    struct affine b     = same(plan->scale[2], plan->offset[2]);
-    size_t        x     = 0;
+    size_t          width = to == FBY_F32 ? 4 : 2;
+    size_t          plane = plan->plane * width;
+    struct affine_8 r     = same(plan->scale[0], plan->offset[0]);
+    struct affine_8 g     = same(plan->scale[1], plan->offset[1]);
+    struct affine_8 b     = same(plan->scale[2], plan->offset[2]);
+    size_t          x     = 0;
     for (; x + STEP <= plan->pixels; x += STEP) {
         struct rgb_32 v = rgb_apart(raw + 3 * x);
-        put_32(out + x * width, v.r, r, to, past_cache);
-        put_32(out + plane + x * width, v.g, g, to, past_cache);
-        put_32(out + 2 * plane + x * width, v.b, b, to, past_cache);
+        put_32(out + x * width, v.r, r, to, non_temporal);
+        put_32(out + plane + x * width, v.g, g, to, non_temporal);
+        put_32(out + 2 * plane + x * width, v.b, b, to, non_temporal);
     }
     return x;
 }
@@ -116,11 +117,11 @@ static inline __attribute__((always_inline)) size_t planar(
 /* Channels in turn, as they are: eight pixels of three are three vectors. */
 static inline __attribute__((always_inline)) size_t interleaved(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
-    enum fby_type to, bool past_cache)
+    enum fby_type to, bool non_temporal)
 {
-    size_t        step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
-    uint32_t      n    = plan->channels;
-    struct affine how[3];
+    size_t          step = (size_t)HALF * (to == FBY_F32 ? 4 : 2);
+    uint32_t        n    = plan->channels;
+    struct affine_8 how[3];
     for (uint32_t k = 0; k < n; k++) {
         float scale[HALF];
         float offset[HALF];
@@ -129,13 +130,13 @@ static inline __attribute__((always_inline)) size_t interleaved(
             offset[i] = plan->offset[(HALF * k + i) % n];
         }
         how[k] =
-            (struct affine){_mm256_loadu_ps(scale), _mm256_loadu_ps(offset)};
+            (struct affine_8){_mm256_loadu_ps(scale), _mm256_loadu_ps(offset)};
     }
     size_t x = 0;
     for (; x + HALF <= plan->pixels; x += HALF) {
         for (uint32_t k = 0; k < n; k++) {
             __m128i bytes = _mm_loadl_epi64((const void *)raw);
-            put(out, apply(bytes, how[k]), to, past_cache);
+            put(out, apply(bytes, how[k]), to, non_temporal);
             raw += HALF;
             out += step;
         }
@@ -160,29 +161,29 @@ static size_t planes_of_u8(
 /* ---- which --------------------------------------------------------------- */
 
 /* One loop for each dtype, and one that writes past the cache. */
-#define FOR_EACH(walk)                                                 \
-    static size_t walk##_all(const struct fby_expansion *plan,         \
-        const uint8_t *raw, uint8_t *out, bool past_cache)             \
-    {                                                                  \
-        switch (plan->to) {                                            \
-        case FBY_F32:                                                  \
-            return past_cache ? walk(plan, raw, out, FBY_F32, true)    \
-                              : walk(plan, raw, out, FBY_F32, false);  \
-        case FBY_BF16:                                                 \
-            return past_cache ? walk(plan, raw, out, FBY_BF16, true)   \
-                              : walk(plan, raw, out, FBY_BF16, false); \
-        case FBY_F16:                                                  \
-            return past_cache ? walk(plan, raw, out, FBY_F16, true)    \
-                              : walk(plan, raw, out, FBY_F16, false);  \
-        case FBY_U8:                                                   \
-        case FBY_U16:                                                  \
-        case FBY_I32:                                                  \
-        case FBY_I64:                                                  \
-        case FBY_U32:                                                  \
-        case FBY_BOOL:                                                 \
-            break;                                                     \
-        }                                                              \
-        return 0;                                                      \
+#define FOR_EACH(walk)                                                   \
+    static size_t walk##_all(const struct fby_expansion *plan,           \
+        const uint8_t *raw, uint8_t *out, bool non_temporal)             \
+    {                                                                    \
+        switch (plan->to) {                                              \
+        case FBY_F32:                                                    \
+            return non_temporal ? walk(plan, raw, out, FBY_F32, true)    \
+                                : walk(plan, raw, out, FBY_F32, false);  \
+        case FBY_BF16:                                                   \
+            return non_temporal ? walk(plan, raw, out, FBY_BF16, true)   \
+                                : walk(plan, raw, out, FBY_BF16, false); \
+        case FBY_F16:                                                    \
+            return non_temporal ? walk(plan, raw, out, FBY_F16, true)    \
+                                : walk(plan, raw, out, FBY_F16, false);  \
+        case FBY_U8:                                                     \
+        case FBY_U16:                                                    \
+        case FBY_I32:                                                    \
+        case FBY_I64:                                                    \
+        case FBY_U32:                                                    \
+        case FBY_BOOL:                                                   \
+            break;                                                       \
+        }                                                                \
+        return 0;                                                        \
     }
 
 FOR_EACH(planar)
@@ -205,34 +206,34 @@ static bool moves_only(const struct fby_expansion *plan)
 }
 
 static size_t fast_part(const struct fby_expansion *plan, const uint8_t *raw,
-    bool past_cache, uint8_t *out)
+    bool non_temporal, uint8_t *out)
 {
-    bool planes = plan->layout == FBY_LAYOUT_CHW && plan->channels > 1;
-    past_cache  = past_cache && is_aligned(plan, out);
+    bool planes  = plan->layout == FBY_LAYOUT_CHW && plan->channels > 1;
+    non_temporal = non_temporal && is_aligned(plan, out);
     if (plan->channels != 3 && plan->channels != 1) {
         return 0;
     }
     if (!planes) {
-        return interleaved_all(plan, raw, out, past_cache);
+        return interleaved_all(plan, raw, out, non_temporal);
     }
     if (plan->to == FBY_U8) {
         return moves_only(plan) ? planes_of_u8(plan, raw, out) : 0;
     }
-    return planar_all(plan, raw, out, past_cache);
+    return planar_all(plan, raw, out, non_temporal);
 }
 
 void fby_expand_image_avx2(const struct fby_expansion *plan, const uint8_t *raw,
-    bool past_cache, uint8_t *out)
+    bool non_temporal, uint8_t *out)
 {
-    fby_expand_pixels(plan, raw, fast_part(plan, raw, past_cache, out), out);
-    if (past_cache) {
+    fby_expand_pixels(plan, raw, fast_part(plan, raw, non_temporal, out), out);
+    if (non_temporal) {
         _mm_sfence();
     }
 }
 
 /* Five pixels of sixteen bytes at a time, read as they lie in memory, which is
  * what it has ready; the byte too many that is written is a later pixel's. */
-void fby_turn_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
+void fby_reverse_avx2(const uint8_t *raw, uint32_t n, uint8_t *out)
 {
     enum { PIXEL = 3, AT_ONCE = 5, SPARE = 15 };
     const __m128i order =

@@ -8,7 +8,7 @@
 
 enum { STEP = 32 /* pixels */, LINE = 64 /* bytes */ };
 
-struct affine {
+struct affine_16 {
     __m512 scale, offset;
 };
 
@@ -21,7 +21,7 @@ static __m512i channel(__m512i pixels, uint32_t c)
     return _mm512_maskz_permutexvar_epi8(0x1111111111111111, from, pixels);
 }
 
-static __m512 apply(__m512i bytes, struct affine how)
+static __m512 apply(__m512i bytes, struct affine_16 how)
 {
     return _mm512_add_ps(
         _mm512_mul_ps(_mm512_cvtepi32_ps(bytes), how.scale), how.offset);
@@ -54,12 +54,12 @@ static __m512i to_f16(__m512 low, __m512 high)
         _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
 }
 
-/* `to` and `past_cache` are known where this is compiled into. */
+/* `to` and `non_temporal` are known where this is compiled into. */
 static inline __attribute__((always_inline)) void put_32(
-    uint8_t *out, __m512 low, __m512 high, enum fby_type to, bool past_cache)
+    uint8_t *out, __m512 low, __m512 high, enum fby_type to, bool non_temporal)
 {
     __m512i line = to == FBY_BF16 ? to_bf16(low, high) : to_f16(low, high);
-    if (past_cache) {
+    if (non_temporal) {
         _mm512_stream_si512((void *)out, line);
     } else {
         _mm512_storeu_si512(out, line);
@@ -69,12 +69,12 @@ static inline __attribute__((always_inline)) void put_32(
 /* Returns how many pixels it did. */
 static inline __attribute__((always_inline)) size_t planar(
     const struct fby_expansion *plan, const uint8_t *raw, uint8_t *out,
-    enum fby_type to, bool past_cache)
+    enum fby_type to, bool non_temporal)
 {
-    const __mmask64 sixteen = (UINT64_C(1) << 48) - 1; /* pixels */
-    struct affine   how[3];
+    const __mmask64  sixteen = (UINT64_C(1) << 48) - 1; /* pixels */
+    struct affine_16 how[3];
     for (uint32_t c = 0; c < 3; c++) {
-        how[c] = (struct affine){
+        how[c] = (struct affine_16){
             _mm512_set1_ps(plan->scale[c]), _mm512_set1_ps(plan->offset[c])};
     }
     size_t x = 0;
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) size_t planar(
         for (uint32_t c = 0; c < 3; c++) {
             put_32(out + 2 * (c * (size_t)plan->plane + x),
                 apply(channel(low, c), how[c]), apply(channel(high, c), how[c]),
-                to, past_cache);
+                to, non_temporal);
         }
     }
     return x;
@@ -97,14 +97,14 @@ static bool is_aligned(const struct fby_expansion *plan, const uint8_t *out)
 }
 
 static size_t fast_part(const struct fby_expansion *plan, const uint8_t *raw,
-    bool past_cache, uint8_t *out)
+    bool non_temporal, uint8_t *out)
 {
     if (plan->to == FBY_BF16) {
-        return past_cache ? planar(plan, raw, out, FBY_BF16, true)
-                          : planar(plan, raw, out, FBY_BF16, false);
+        return non_temporal ? planar(plan, raw, out, FBY_BF16, true)
+                            : planar(plan, raw, out, FBY_BF16, false);
     }
-    return past_cache ? planar(plan, raw, out, FBY_F16, true)
-                      : planar(plan, raw, out, FBY_F16, false);
+    return non_temporal ? planar(plan, raw, out, FBY_F16, true)
+                        : planar(plan, raw, out, FBY_F16, false);
 }
 
 static bool is_mine(const struct fby_expansion *plan)
@@ -114,15 +114,15 @@ static bool is_mine(const struct fby_expansion *plan)
 }
 
 void fby_expand_image_avx512(const struct fby_expansion *plan,
-    const uint8_t *raw, bool past_cache, uint8_t *out)
+    const uint8_t *raw, bool non_temporal, uint8_t *out)
 {
     if (!is_mine(plan)) {
-        fby_expand_image_avx2(plan, raw, past_cache, out);
+        fby_expand_image_avx2(plan, raw, non_temporal, out);
         return;
     }
-    past_cache = past_cache && is_aligned(plan, out);
-    fby_expand_pixels(plan, raw, fast_part(plan, raw, past_cache, out), out);
-    if (past_cache) {
+    non_temporal = non_temporal && is_aligned(plan, out);
+    fby_expand_pixels(plan, raw, fast_part(plan, raw, non_temporal, out), out);
+    if (non_temporal) {
         _mm_sfence();
     }
 }

@@ -3,7 +3,7 @@
  * is one loop that differs in its strides and in the width of a value. */
 #include "trainer_client/expand/image.h"
 
-struct lane { /* one channel of one image */
+struct channel_walk { /* one channel of one image */
     const uint8_t  *in;
     ptrdiff_t       in_step;  /* values from one to the next */
     size_t          out_step; /* likewise */
@@ -11,7 +11,7 @@ struct lane { /* one channel of one image */
     const uint32_t *table;
 };
 
-static void look_up_8(const struct lane *l, uint8_t *out)
+static void look_up_8(const struct channel_walk *l, uint8_t *out)
 {
     for (size_t i = 0; i < l->n; i++) {
         out[i * l->out_step] =
@@ -19,7 +19,7 @@ static void look_up_8(const struct lane *l, uint8_t *out)
     }
 }
 
-static void look_up_16(const struct lane *l, uint16_t *out)
+static void look_up_16(const struct channel_walk *l, uint16_t *out)
 {
     for (size_t i = 0; i < l->n; i++) {
         out[i * l->out_step] =
@@ -27,14 +27,14 @@ static void look_up_16(const struct lane *l, uint16_t *out)
     }
 }
 
-static void look_up_32(const struct lane *l, uint32_t *out)
+static void look_up_32(const struct channel_walk *l, uint32_t *out)
 {
     for (size_t i = 0; i < l->n; i++) {
         out[i * l->out_step] = l->table[l->in[(ptrdiff_t)i * l->in_step]];
     }
 }
 
-static void look_up(const struct lane *l, uint32_t width, void *out)
+static void look_up(const struct channel_walk *l, uint32_t width, void *out)
 {
     if (width == 1) {
         look_up_8(l, out);
@@ -51,7 +51,7 @@ void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
     bool     planar = plan->layout == FBY_LAYOUT_CHW;
     uint32_t width  = fby_type_bytes(plan->to);
     for (uint32_t c = 0; c < plan->channels; c++) {
-        struct lane lane = {
+        struct channel_walk walk = {
             .in       = raw + first * plan->channels + c,
             .in_step  = (ptrdiff_t)plan->channels,
             .out_step = planar ? 1 : plan->channels,
@@ -60,7 +60,7 @@ void fby_expand_pixels(const struct fby_expansion *plan, const uint8_t *raw,
         };
         size_t at = planar ? (size_t)c * plan->plane + first
                            : first * plan->channels + c;
-        look_up(&lane, width, out + at * width);
+        look_up(&walk, width, out + at * width);
     }
 }
 
@@ -72,7 +72,7 @@ void fby_expand_line(const struct fby_expansion *plan, const uint8_t *raw,
     ptrdiff_t step   = plan->channels;
     size_t    n      = plan->ops.width;
     for (uint32_t c = 0; c < plan->channels; c++) {
-        struct lane lane = {
+        struct channel_walk walk = {
             .in       = raw + (mirrored ? (n - 1) * plan->channels : 0) + c,
             .in_step  = mirrored ? -step : step,
             .out_step = planar ? 1 : plan->channels,
@@ -81,13 +81,13 @@ void fby_expand_line(const struct fby_expansion *plan, const uint8_t *raw,
         };
         size_t at = planar ? (size_t)c * plan->pixels + first
                            : first * plan->channels + c;
-        look_up(&lane, width, out + at * width);
+        look_up(&walk, width, out + at * width);
     }
 }
 
 void fby_expand_image_portable(const struct fby_expansion *plan,
-    const uint8_t *raw, bool past_cache, uint8_t *out)
+    const uint8_t *raw, bool non_temporal, uint8_t *out)
 {
-    (void)past_cache;
+    (void)non_temporal;
     fby_expand_pixels(plan, raw, 0, out);
 }

@@ -5,9 +5,9 @@ fby_yuv_line_fn *fby_yuv_line_of(enum fby_simd level)
     return level >= FBY_SIMD_AVX2 ? fby_yuv_line_avx2 : fby_yuv_line_portable;
 }
 
-fby_turn_fn *fby_turn_of(enum fby_simd level)
+fby_reverse_fn *fby_reverse_of(enum fby_simd level)
 {
-    return level >= FBY_SIMD_AVX2 ? fby_turn_avx2 : fby_turn_portable;
+    return level >= FBY_SIMD_AVX2 ? fby_reverse_avx2 : fby_reverse_portable;
 }
 
 fby_expand_image_fn *fby_expand_image_of(enum fby_simd level)

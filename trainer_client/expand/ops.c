@@ -4,11 +4,12 @@
  * an array, go through one stage after another, which are loops over the inline
  * functions of ops.h; contrast makes one pass before, for the mean. */
 #include "trainer_client/expand/device.h"
+#include "trainer_client/expand/ops.h"
 #include "trainer_client/expand/picture.h"
 
 enum { RUN = 256, RGB = 3 };
 
-struct run { /* pixels of one line of the result */
+struct pixel_run { /* pixels of one line of the result */
     uint32_t x, y, n;
     float    level[RGB][RUN];
 };
@@ -21,7 +22,7 @@ struct source { /* a row of the batch */
 
 /* ---- levels of a run ----------------------------------------------------- */
 
-static void load(struct source *from, struct run *run)
+static void load(struct source *from, struct pixel_run *run)
 {
     ptrdiff_t step = from->picture.mirror_x ? -RGB : RGB;
     for (uint32_t k = 0; k < run->n;) {
@@ -37,7 +38,7 @@ static void load(struct source *from, struct run *run)
     }
 }
 
-static void erase(const struct source *from, struct run *run)
+static void erase(const struct source *from, struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
         bool in = fby_ops_is_in(&from->row->erase, run->x + k, run->y);
@@ -47,7 +48,7 @@ static void erase(const struct source *from, struct run *run)
     }
 }
 
-static void brighten(float factor, struct run *run)
+static void brighten(float factor, struct pixel_run *run)
 {
     for (uint32_t c = 0; c < RGB; c++) {
         for (uint32_t k = 0; k < run->n; k++) {
@@ -56,7 +57,7 @@ static void brighten(float factor, struct run *run)
     }
 }
 
-static void contrast(float factor, float grey, struct run *run)
+static void contrast(float factor, float grey, struct pixel_run *run)
 {
     for (uint32_t c = 0; c < RGB; c++) {
         for (uint32_t k = 0; k < run->n; k++) {
@@ -65,7 +66,7 @@ static void contrast(float factor, float grey, struct run *run)
     }
 }
 
-static void by_pixel(uint8_t kind, float factor, struct run *run)
+static void by_pixel(uint8_t kind, float factor, struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
         float rgb[RGB] = {run->level[0][k], run->level[1][k], run->level[2][k]};
@@ -78,7 +79,7 @@ static void by_pixel(uint8_t kind, float factor, struct run *run)
 
 /* False where contrast is next and is not to be done. */
 static bool jitter(
-    const struct fby_ops_row *row, bool to_contrast, struct run *run)
+    const struct fby_ops_row *row, bool to_contrast, struct pixel_run *run)
 {
     for (uint32_t i = 0; i < row->n_jitter; i++) {
         if (row->jitter[i] == FBY_OPS_BRIGHTNESS) {
@@ -94,7 +95,7 @@ static bool jitter(
     return true;
 }
 
-static void normalize(const struct fby_ops_plan *plan, struct run *run)
+static void normalize(const struct fby_ops_plan *plan, struct pixel_run *run)
 {
     for (uint32_t c = 0; c < RGB; c++) {
         for (uint32_t k = 0; k < run->n; k++) {
@@ -104,7 +105,7 @@ static void normalize(const struct fby_ops_plan *plan, struct run *run)
     }
 }
 
-static void make(struct source *from, bool to_contrast, struct run *run)
+static void make(struct source *from, bool to_contrast, struct pixel_run *run)
 {
     bool more = true;
     load(from, run);
@@ -121,13 +122,13 @@ static void make(struct source *from, bool to_contrast, struct run *run)
 
 /* ---- walking a picture --------------------------------------------------- */
 
-static struct run first_run(const struct fby_ops_plan *plan)
+static struct pixel_run first_run(const struct fby_ops_plan *plan)
 {
-    return (struct run){.n = plan->width < RUN ? plan->width : RUN};
+    return (struct pixel_run){.n = plan->width < RUN ? plan->width : RUN};
 }
 
 /* False behind the last. */
-static bool next_run(const struct fby_ops_plan *plan, struct run *run)
+static bool next_run(const struct fby_ops_plan *plan, struct pixel_run *run)
 {
     run->x += run->n;
     if (run->x == plan->width) {
@@ -150,8 +151,8 @@ static bool needs_grey(const struct source *from)
 
 static float mean_grey(struct source *from)
 {
-    uint64_t   sum = 0;
-    struct run run = first_run(from->plan);
+    uint64_t         sum = 0;
+    struct pixel_run run = first_run(from->plan);
     do {
         make(from, true, &run);
         for (uint32_t k = 0; k < run.n; k++) {
@@ -166,8 +167,8 @@ static float mean_grey(struct source *from)
 
 /* ---- two rows ------------------------------------------------------------ */
 
-static void mix(
-    const struct fby_ops_row *row, const struct run *other, struct run *run)
+static void mix(const struct fby_ops_row *row, const struct pixel_run *other,
+    struct pixel_run *run)
 {
     for (uint32_t c = 0; c < RGB; c++) {
         for (uint32_t k = 0; k < run->n; k++) {
@@ -177,8 +178,8 @@ static void mix(
     }
 }
 
-static void cut(
-    const struct fby_ops_row *row, const struct run *other, struct run *run)
+static void cut(const struct fby_ops_row *row, const struct pixel_run *other,
+    struct pixel_run *run)
 {
     for (uint32_t k = 0; k < run->n; k++) {
         bool in = fby_ops_is_in(&row->cut, run->x + k, run->y);
@@ -189,9 +190,9 @@ static void cut(
 }
 
 static void pair(
-    const struct source *own, struct source *partner, struct run *run)
+    const struct source *own, struct source *partner, struct pixel_run *run)
 {
-    struct run other = {.x = run->x, .y = run->y, .n = run->n};
+    struct pixel_run other = {.x = run->x, .y = run->y, .n = run->n};
     if (own->row->pair == FBY_OPS_MIXUP) {
         make(partner, false, &other);
         mix(own->row, &other, run);
@@ -241,7 +242,7 @@ static void put(
 
 /* Levels that are not normalised are handed out as 0 to 255. */
 static void store(
-    const struct fby_expansion *plan, struct run *run, uint8_t *out)
+    const struct fby_expansion *plan, struct pixel_run *run, uint8_t *out)
 {
     bool   planar = plan->layout == FBY_LAYOUT_CHW;
     size_t width  = fby_type_bytes(plan->to);
@@ -282,7 +283,7 @@ static void level_rows(const struct fby_expand_job *job)
     for (uint32_t r = 0; r < job->rows; r++) {
         take(job, r, &own);
         take(job, own.row->partner, &partner);
-        struct run run = first_run(own.plan);
+        struct pixel_run run = first_run(own.plan);
         do {
             make(&own, false, &run);
             pair(&own, &partner, &run);

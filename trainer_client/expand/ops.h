@@ -15,56 +15,8 @@
 #ifndef FBY_CLIENT_EXPAND_OPS_H
 #define FBY_CLIENT_EXPAND_OPS_H
 
+#include "trainer_client/expand/ops_plan.h"
 #include "trainer_client/expand/value.h"
-
-enum fby_ops_stage { /* what is done to levels, in the order of the list */
-    FBY_OPS_ERASE     = 1,
-    FBY_OPS_JITTER    = 2,
-    FBY_OPS_NORMALIZE = 3
-};
-enum { FBY_OPS_STAGES = 3 };
-
-/* The same for every row. */
-struct fby_ops_plan {
-    uint32_t width, height;
-    uint32_t n_stages;
-    uint8_t  stages[FBY_OPS_STAGES];
-    uint8_t  plain;      /* flips, and normalize at most: see the table */
-    uint8_t  normalized; /* else levels are handed out as 0 to 255 */
-    float    value[3];   /* of what is erased */
-    float    mean[3];
-    float    std[3];
-};
-
-enum fby_ops_jitter { /* kinds of steps, as in pipeline/step.h */
-    FBY_OPS_BRIGHTNESS = 4,
-    FBY_OPS_CONTRAST   = 5,
-    FBY_OPS_SATURATION = 6,
-    FBY_OPS_HUE        = 7
-};
-
-enum fby_ops_pair { FBY_OPS_ALONE, FBY_OPS_MIXUP, FBY_OPS_CUTMIX };
-
-struct fby_ops_box { /* of pixels of the result; empty where left == right */
-    uint32_t left, top, right, bottom;
-};
-
-/* What was drawn for one row. */
-struct fby_ops_row {
-    uint8_t            mirror_x, mirror_y;
-    uint8_t            n_jitter;
-    uint8_t            jitter[4]; /* enum fby_ops_jitter, in order */
-    float              factor[4];
-    float              grey; /* the mean before contrast; filled by a pass */
-    struct fby_ops_box erase;
-    uint8_t            pair;        /* enum fby_ops_pair */
-    uint32_t           partner;     /* a row of this batch */
-    struct fby_ops_box cut;         /* cutmix: where the partner shows */
-    float              share;       /* mixup: of the row's own picture, */
-    float              rest;        /* and of its partner's */
-    float              label_share; /* the same of labels */
-    float              label_rest;
-};
 
 /* ---- one level, one pixel ------------------------------------------------ */
 
@@ -170,7 +122,7 @@ FBY_DEVICE_INLINE void fby_ops_colour(
 }
 
 /* `turn` is -1/2 to 1/2 of the circle. */
-FBY_DEVICE_INLINE void fby_ops_turn(float turn, float rgb[3])
+FBY_DEVICE_INLINE void fby_ops_shift_hue(float turn, float rgb[3])
 {
     float most  = rgb[0] > rgb[1] ? rgb[0] : rgb[1];
     float least = rgb[0] < rgb[1] ? rgb[0] : rgb[1];
@@ -188,7 +140,7 @@ FBY_DEVICE_INLINE void fby_ops_jitter_pixel(
     uint8_t kind, float factor, float mean_grey, float rgb[3])
 {
     if (kind == FBY_OPS_HUE) {
-        fby_ops_turn(factor, rgb);
+        fby_ops_shift_hue(factor, rgb);
         return;
     }
     float grey = kind == FBY_OPS_SATURATION ? fby_ops_grey(rgb) : mean_grey;

@@ -7,7 +7,7 @@
 #define FBY_CLIENT_EXPAND_OPS_DRAW_H
 
 #include "pipeline/types.h"
-#include "trainer_client/expand/ops.h"
+#include "trainer_client/expand/ops_plan.h"
 
 /* Rows of a global batch that lie beside each other. */
 struct fby_ops_batch {

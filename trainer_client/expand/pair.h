@@ -53,7 +53,7 @@ FBY_BLOCK_INLINE void fby_pair_load(const struct fby_segment *s,
 }
 
 /* Where a pass before summed the greys. */
-FBY_BLOCK_INLINE void fby_pair_greys(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_pair_load_greys(const struct fby_segment *s,
     const uint8_t *arena, uint32_t image, uint32_t thread,
     struct fby_pair *pair)
 {
@@ -91,7 +91,7 @@ FBY_BLOCK_INLINE void fby_pair_pixel(const struct fby_ops_plan *plan,
 FBY_BLOCK_INLINE bool fby_pair_needs_grey(const struct fby_pair *pair)
 {
     bool needs = false;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < pair->row[0].n_jitter; i++) {
         needs = needs || pair->row[0].jitter[i] == FBY_OPS_CONTRAST;
     }
@@ -103,9 +103,9 @@ FBY_BLOCK_INLINE void fby_pair_sum(const struct fby_segment *s,
     struct fby_pair *pair)
 {
     uint64_t sum = 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = first + thread;
-         i < fby_least(s->pixels, first + FBY_BLOCK_PIXELS);
+         i < fby_min(s->pixels, first + FBY_BLOCK_PIXELS);
          i += FBY_BLOCK_THREADS) {
         float             rgb[3];
         struct fby_ops_at at = fby_pair_at(s, i);
@@ -122,7 +122,7 @@ FBY_BLOCK_INLINE void fby_pair_sums(uint32_t thread, struct fby_pair *pair)
     if (thread >= FBY_BLOCK_THREADS / FBY_SUM_GREYS) {
         return;
     }
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < FBY_SUM_GREYS; i++) {
         sum += pair->greys[thread * FBY_SUM_GREYS + i];
     }
@@ -135,7 +135,7 @@ FBY_BLOCK_INLINE void fby_pair_add(const struct fby_segment *s,
 {
     uint64_t *sums = (uint64_t *)(void *)(arena + s->values);
     uint64_t  sum  = 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < FBY_BLOCK_THREADS / FBY_SUM_GREYS; i++) {
         sum += pair->sums[i];
     }
@@ -153,7 +153,7 @@ FBY_BLOCK_INLINE void fby_pair_levels(const struct fby_segment *s,
     bool              mixed = pair->row[0].pair == FBY_OPS_MIXUP;
     bool              cut   = pair->row[0].pair == FBY_OPS_CUTMIX &&
                fby_ops_is_in(&pair->row[0].cut, at.x, at.y) != 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t k = cut ? 1 : 0; k < (mixed || cut ? 2 : 1); k++) {
         uint64_t of = k == 0 ? image : pair->row[0].partner;
         fby_pair_pixel(
@@ -190,7 +190,7 @@ FBY_BLOCK_INLINE void fby_pair_store(const struct fby_segment *s,
     uint32_t width = fby_width_of(s->to);
     uint64_t at    = s->planar != 0 ? i : (uint64_t)i * 3;
     uint64_t step  = s->planar != 0 ? s->pixels : 1;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t c = 0; c < 3; c++) {
         float level = c == 0 ? rgb[0] : c == 1 ? rgb[1] : rgb[2];
         level       = pair->plan.normalized ? level : fby_ops_byte(level);
@@ -205,9 +205,9 @@ FBY_BLOCK_INLINE void fby_pair_pixels(const struct fby_segment *s,
 {
     uint32_t image = number / s->parts;
     uint32_t first = number % s->parts * FBY_BLOCK_PIXELS;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = first + thread;
-         i < fby_least(s->pixels, first + FBY_BLOCK_PIXELS);
+         i < fby_min(s->pixels, first + FBY_BLOCK_PIXELS);
          i += FBY_BLOCK_THREADS) {
         float rgb[3] = {0, 0, 0};
         fby_pair_levels(s, pair, pictures, image, i, thread, rgb);

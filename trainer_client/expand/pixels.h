@@ -11,11 +11,11 @@
 #ifdef __CUDACC__
 #define FBY_BLOCK_INLINE __device__ static __forceinline__
 #define FBY_UNROLL       _Pragma("unroll")
-#define FBY_ROLL         _Pragma("unroll 1")
+#define FBY_NO_UNROLL    _Pragma("unroll 1")
 #else
 #define FBY_BLOCK_INLINE static inline
 #define FBY_UNROLL
-#define FBY_ROLL
+#define FBY_NO_UNROLL
 #endif
 
 /* 16 bytes between places that are multiples of 16. */
@@ -57,7 +57,7 @@ FBY_BLOCK_INLINE void fby_store_4x1(const uint32_t bits[4], uint8_t *to)
         bits[0] | bits[1] << 8 | bits[2] << 16 | bits[3] << 24;
 }
 
-FBY_BLOCK_INLINE uint32_t fby_least(uint32_t a, uint32_t b)
+FBY_BLOCK_INLINE uint32_t fby_min(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
@@ -181,11 +181,11 @@ FBY_BLOCK_INLINE void fby_put_plane(const struct fby_segment *s, uint32_t c,
 }
 
 /* Any channels, any layout, value by value: edges and what is rare. */
-FBY_BLOCK_INLINE void fby_put_singly(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_put_values(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
     uint32_t width = fby_width_of(s->to);
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t k = 0; k < s->channels * n; k++) {
         uint32_t c    = k % s->channels;
         uint32_t i    = k / s->channels;
@@ -204,14 +204,15 @@ FBY_BLOCK_INLINE void fby_put_singly(const struct fby_segment *s,
 FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
     const struct fby_quad *quad, uint32_t at, uint32_t n, uint8_t *image)
 {
-    uint32_t width = fby_width_of(s->to);
-    bool     woven = s->planar == 0 && s->channels == 3;
-    uint8_t *to    = image + (uint64_t)at * width * (woven ? 3 : 1);
-    uint64_t plane = (uint64_t)s->plane * width;
+    uint32_t width       = fby_width_of(s->to);
+    bool     interleaved = s->planar == 0 && s->channels == 3;
+    uint8_t *to          = image + (uint64_t)at * width * (interleaved ? 3 : 1);
+    uint64_t plane       = (uint64_t)s->plane * width;
     if (n < 4 || width == 8 || (s->channels != 3 && s->channels != 1) ||
-        ((uintptr_t)to | (woven ? 0 : plane)) % ((size_t)4 * width) != 0) {
-        fby_put_singly(s, quad, at, n, image);
-    } else if (woven) {
+        ((uintptr_t)to | (interleaved ? 0 : plane)) % ((size_t)4 * width) !=
+            0) {
+        fby_put_values(s, quad, at, n, image);
+    } else if (interleaved) {
         fby_put_interleaved(s, quad, width, to);
     } else {
         FBY_UNROLL
@@ -224,7 +225,7 @@ FBY_BLOCK_INLINE void fby_put_quad(const struct fby_segment *s,
 }
 
 /* Four interleaved pixels of three channels, from three words. */
-FBY_BLOCK_INLINE struct fby_quad fby_part_three(
+FBY_BLOCK_INLINE struct fby_quad fby_deinterleave_3(
     uint32_t a, uint32_t b, uint32_t c)
 {
     struct fby_quad quad;
@@ -255,18 +256,19 @@ FBY_BLOCK_INLINE uint32_t fby_mirror_first(
 }
 
 /* The lowest `n` of four bytes the other way round. */
-FBY_BLOCK_INLINE uint32_t fby_turn_4(uint32_t bytes, uint32_t n)
+FBY_BLOCK_INLINE uint32_t fby_reverse_4(uint32_t bytes, uint32_t n)
 {
     uint32_t turned = bytes >> 24 | (bytes >> 8 & 0xff00U) |
                       (bytes & 0xff00U) << 8 | bytes << 24;
     return turned >> (8 * (4 - n));
 }
 
-FBY_BLOCK_INLINE struct fby_quad fby_turn_quad(struct fby_quad quad, uint32_t n)
+FBY_BLOCK_INLINE struct fby_quad fby_reverse_quad(
+    struct fby_quad quad, uint32_t n)
 {
     FBY_UNROLL
     for (uint32_t c = 0; c < 4; c++) {
-        quad.of[c] = fby_turn_4(quad.of[c], n);
+        quad.of[c] = fby_reverse_4(quad.of[c], n);
     }
     return quad;
 }
@@ -280,13 +282,13 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_quad(
     struct fby_quad quad = {{0, 0, 0, 0}};
     if (n == 4 && channels == 3 && (uintptr_t)from % 4 == 0) {
         const uint32_t *words = (const uint32_t *)(const void *)from;
-        return fby_part_three(words[0], words[1], words[2]);
+        return fby_deinterleave_3(words[0], words[1], words[2]);
     }
     if (n == 4 && channels == 1 && (uintptr_t)from % 4 == 0) {
         quad.of[0] = *(const uint32_t *)(const void *)from;
         return quad;
     }
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t k = 0; k < channels * n; k++) {
         uint32_t byte = (uint32_t)from[k] << (k / channels * 8);
         uint32_t c    = k % channels;
@@ -304,7 +306,7 @@ FBY_BLOCK_INLINE struct fby_quad fby_load_mirrored(const struct fby_segment *s,
 {
     struct fby_quad quad  = {{0, 0, 0, 0}};
     uint32_t        lines = s->pixels / s->width;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
         uint32_t y = (at + i) / s->width;
         uint32_t x = (at + i) % s->width;

@@ -32,8 +32,8 @@ void fby_expand_padded(const struct fby_expansion *plan,
     int32_t *lengths = out[1];
     for (uint32_t i = 0; i < rows->n; i++) {
         uint64_t n    = rows->lengths[i];
-        uint64_t row  = fby_padded_place(i, to, 0) * entry * width;
-        uint64_t rest = fby_padded_place(i, to, n) * entry * width;
+        uint64_t row  = fby_padded_index(i, to, 0) * entry * width;
+        uint64_t rest = fby_padded_index(i, to, n) * entry * width;
         fby_expand_values(plan, raw + rows->values[i], n * entry, values + row);
         fill(values + rest, plan->pad, width, (to - n) * entry);
         lengths[i] = (int32_t)n;
@@ -61,7 +61,7 @@ void fby_expand_ragged(const struct fby_expansion *plan,
     store_offset(plan, out[1], 0, 0);
     for (uint32_t i = 0; i < rows->n; i++) {
         uint64_t n  = rows->lengths[i];
-        uint64_t at = fby_ragged_place(first, 0) * entry * width;
+        uint64_t at = fby_ragged_index(first, 0) * entry * width;
         fby_expand_values(plan, raw + rows->values[i], n * entry, to + at);
         first += n;
         store_offset(plan, out[1], i + 1, first);

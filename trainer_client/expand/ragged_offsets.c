@@ -4,7 +4,7 @@
 
 #include "common/bytes.h"
 #include "common/mem.h"
-#include "trainer_client/expand/sparse.h"
+#include "trainer_client/expand/entries.h"
 
 void fby_ragged_offsets_init(struct fby_ragged_offsets *self, uint32_t most)
 {
@@ -64,7 +64,7 @@ static fby_err read_lengths(struct fby_ragged_offsets *self,
 }
 
 /* Where each row of a chunk begins; returns the bytes that this makes. */
-static uint64_t place_rows(struct fby_ragged_offsets *self,
+static uint64_t set_row_offsets(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field, struct fby_raw_span span, uint64_t total)
 {
     uint64_t index = fby_varying_values(field, span.rows);
@@ -110,14 +110,14 @@ static fby_err read_chunk(struct fby_ragged_offsets *self,
     const struct fby_raw_field *field = &in->layout->fields[in->field];
     struct fby_raw_span span  = fby_layout_chunk(in->layout, in->field, number);
     uint64_t            total = 0;
-    if (in->places != NULL) {
-        span.raw_offset = in->places[number].at;
+    if (in->arena_chunks != NULL) {
+        span.raw_offset = in->arena_chunks[number].offset;
     }
     fby_err err = read_lengths(self, in, span, &total, why);
     if (err != FBY_OK) {
         return err;
     }
-    uint64_t bytes = place_rows(self, field, span, total);
+    uint64_t bytes = set_row_offsets(self, field, span, total);
     if (bytes != in->sent[number].raw_bytes) {
         return fby_because(why, FBY_PROTO,
             "field %s: chunk %u has %u bytes, its lengths say %llu", in->name,

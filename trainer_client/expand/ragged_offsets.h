@@ -29,9 +29,9 @@ void fby_ragged_offsets_fini(struct fby_ragged_offsets *self);
 /* No rows. */
 void fby_ragged_offsets_clear(struct fby_ragged_offsets *self);
 
-/* On its way to a GPU: where a chunk lies in the arena, and how. */
-struct fby_place {
-    uint64_t at;
+/* A chunk in an arena, on its way to a GPU. */
+struct fby_arena_chunk {
+    uint64_t offset; /* in the arena */
     uint32_t bytes;
     bool     packed; /* as it came; else raw */
 };
@@ -40,9 +40,10 @@ struct fby_ragged_offsets_in { /* one field of a batch, borrowed */
     const char                  *name;
     const struct fby_raw_layout *layout;
     uint32_t                     field;
-    const uint8_t               *raw;    /* chunks at their raw offsets, */
-    const struct fby_place      *places; /* or, not NULL, where these say */
-    const struct fby_chunk_sent *sent;   /* of the field's chunks */
+    const uint8_t               *raw; /* chunks at their raw offsets, */
+    const struct fby_arena_chunk
+        *arena_chunks;                 /* or, not NULL, where these say */
+    const struct fby_chunk_sent *sent; /* of the field's chunks */
 };
 
 /* Errors: FBY_PROTO, when a row is longer than max_length, a chunk's lengths

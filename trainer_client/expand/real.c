@@ -6,7 +6,7 @@ enum { BLOCK = FBY_REALS_BLOCK };
 _Static_assert(
     (int)FBY_MAX_FACTORS <= BLOCK, "a block holds a group of channels");
 
-struct factors { /* of each value of a block */
+struct block_factors { /* of each value of a block */
     float scale[BLOCK];
     float offset[BLOCK];
 };
@@ -86,7 +86,7 @@ static void store(
 
 /* ---- scale and offset ---- */
 
-static void spread(const struct fby_expansion *plan, struct factors *out)
+static void spread(const struct fby_expansion *plan, struct block_factors *out)
 {
     for (size_t k = 0; k < BLOCK; k++) {
         out->scale[k]  = plan->scale[k % plan->channels];
@@ -94,7 +94,8 @@ static void spread(const struct fby_expansion *plan, struct factors *out)
     }
 }
 
-static void apply(const struct factors *factors, size_t n, float values[BLOCK])
+static void apply(
+    const struct block_factors *factors, size_t n, float values[BLOCK])
 {
     for (size_t k = 0; k < n; k++) {
         values[k] =
@@ -105,11 +106,11 @@ static void apply(const struct factors *factors, size_t n, float values[BLOCK])
 void fby_expand_reals(const struct fby_expansion *plan, const uint8_t *raw,
     uint64_t n, uint8_t *out)
 {
-    struct factors factors;
-    float          values[BLOCK];
-    size_t         in_width  = fby_type_bytes(plan->from);
-    size_t         out_width = fby_type_bytes(plan->to);
-    uint32_t       block     = fby_reals_block(plan);
+    struct block_factors factors;
+    float                values[BLOCK];
+    size_t               in_width  = fby_type_bytes(plan->from);
+    size_t               out_width = fby_type_bytes(plan->to);
+    uint32_t             block     = fby_reals_block(plan);
     if (plan->scaled) {
         spread(plan, &factors);
     }

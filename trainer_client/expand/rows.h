@@ -9,7 +9,7 @@
  *     lengths   a thread a row reads its length
  *     sums      of each 16 rows
  *     before    each thread adds up what lies before its row
- * A thread then finds the row of a value, and the value's place in the chunk:
+ * A thread then finds the row of a value, and the value's index in the chunk:
  * of a dense row by looking for its index, which ascend, so that every value
  * is written once and zeros need no pass of their own. Lengths and indices
  * were checked on the CPU before. */
@@ -32,7 +32,7 @@ struct fby_group {
 FBY_BLOCK_INLINE uint32_t fby_group_rows(
     const struct fby_segment *s, uint32_t g)
 {
-    return fby_least(s->rows - g * FBY_BLOCK_ROWS, FBY_BLOCK_ROWS);
+    return fby_min(s->rows - g * FBY_BLOCK_ROWS, FBY_BLOCK_ROWS);
 }
 
 FBY_BLOCK_INLINE uint64_t fby_group_first(
@@ -60,7 +60,7 @@ FBY_BLOCK_INLINE void fby_group_sums(uint32_t thread, struct fby_group *group)
     if (thread >= FBY_BLOCK_ROWS / FBY_SUM_ROWS) {
         return;
     }
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < FBY_SUM_ROWS; i++) {
         sum += group->length[thread * FBY_SUM_ROWS + i];
     }
@@ -70,11 +70,11 @@ FBY_BLOCK_INLINE void fby_group_sums(uint32_t thread, struct fby_group *group)
 FBY_BLOCK_INLINE void fby_group_before(uint32_t thread, struct fby_group *group)
 {
     uint32_t sum = 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < thread / FBY_SUM_ROWS; i++) {
         sum += group->sums[i];
     }
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = thread / FBY_SUM_ROWS * FBY_SUM_ROWS; i < thread; i++) {
         sum += group->length[i];
     }
@@ -114,14 +114,14 @@ FBY_BLOCK_INLINE void fby_group_pad(const struct fby_segment *s,
     uint32_t       first  = number % s->parts * FBY_BLOCK_VALUES;
     uint32_t       rows   = fby_group_rows(s, g);
     uint32_t       values = rows * s->row_values;
-    uint32_t       end    = fby_least(values, first + FBY_BLOCK_VALUES);
+    uint32_t       end    = fby_min(values, first + FBY_BLOCK_VALUES);
     uint64_t       begun  = fby_group_begun(s, arena, g);
     const uint8_t *from =
         arena + s->values + begun * s->entry * fby_width_of(s->from);
     uint32_t width = fby_width_of(s->to);
     uint8_t *to =
         out + s->out + (uint64_t)g * FBY_BLOCK_ROWS * s->row_values * width;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t v = first + thread; v < end; v += FBY_BLOCK_THREADS) {
         fby_group_value(s, group, from, v, to + (uint64_t)v * width);
     }
@@ -145,7 +145,7 @@ FBY_BLOCK_INLINE uint32_t fby_group_index(
 FBY_BLOCK_INLINE uint32_t fby_group_find(const struct fby_segment *s,
     const uint8_t *indices, uint32_t from, uint32_t end, uint32_t index)
 {
-    FBY_ROLL
+    FBY_NO_UNROLL
     while (from < end) {
         uint32_t middle = from + (end - from) / 2;
         if (fby_group_index(s, indices, middle) < index) {
@@ -184,13 +184,13 @@ FBY_BLOCK_INLINE void fby_group_dense(const struct fby_segment *s,
     uint64_t       begun   = fby_group_begun(s, arena, g);
     const uint8_t *indices = arena + s->indices + begun * s->index_bytes;
     const uint8_t *from    = arena + s->values + begun * fby_width_of(s->from);
-    FBY_ROLL
+    FBY_NO_UNROLL
     while (row < fby_group_rows(s, g)) {
         uint32_t width = fby_width_of(s->to);
-        uint64_t place = fby_dense_place(
+        uint64_t index = fby_dense_index(
             (uint64_t)g * FBY_BLOCK_ROWS + row, s->row_values, k);
         fby_store_1(fby_group_dense_value(s, group, indices, from, row, k),
-            width, out + s->out + place * width);
+            width, out + s->out + index * width);
         k += s->parts * FBY_BLOCK_THREADS % s->row_values;
         row += s->parts * FBY_BLOCK_THREADS / s->row_values;
         row += k >= s->row_values ? 1 : 0;
@@ -204,7 +204,7 @@ FBY_BLOCK_INLINE uint32_t fby_group_row(
     const struct fby_group *group, uint32_t v)
 {
     uint32_t row = 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t step = FBY_BLOCK_ROWS / 2; step > 0; step /= 2) {
         row += group->before[row + step] <= v ? step : 0;
     }
@@ -223,17 +223,17 @@ FBY_BLOCK_INLINE void fby_group_coo(const struct fby_segment *s,
     uint64_t       first = fby_group_first(s, arena, g);
     const uint8_t *indices =
         arena + s->indices + fby_group_begun(s, arena, g) * s->index_bytes;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t v = number % s->parts * FBY_BLOCK_THREADS + thread; v < n;
          v += s->parts * FBY_BLOCK_THREADS) {
         uint32_t index = fby_group_index(s, indices, v);
         fby_store_1(s->first_row + (uint64_t)g * FBY_BLOCK_ROWS +
                         fby_group_row(group, v),
-            8, out + s->out + 8 * fby_coo_place(0, s->total, first + v));
-        FBY_ROLL
+            8, out + s->out + 8 * fby_coo_index(0, s->total, first + v));
+        FBY_NO_UNROLL
         for (uint32_t d = 0; d < s->n_dims; d++) {
             fby_store_1(fby_coordinate(index, s->dims, s->n_dims, d), 8,
-                out + s->out + 8 * fby_coo_place(d + 1, s->total, first + v));
+                out + s->out + 8 * fby_coo_index(d + 1, s->total, first + v));
         }
     }
 }

@@ -61,52 +61,52 @@ enum {
 enum { FBY_MIRROR_X = 1, FBY_MIRROR_Y = 2 };
 
 /* In a table of documents: this one is what fills a row up. */
-#define FBY_DOCUMENT_FILLS (UINT32_C(1) << 31)
+#define FBY_DOCUMENT_PADDING (UINT32_C(1) << 31)
 
 /* Scales and offsets that a segment has room for. */
 enum { FBY_SEGMENT_FACTORS = 4 };
 
 /* The most that one segment is told to do. */
-#define FBY_SEGMENT_MOST (UINT32_C(1) << 30)
+#define FBY_SEGMENT_MAX (UINT32_C(1) << 30)
 
 struct fby_segment {
-    uint64_t in;          /* where in the arena */
-    uint64_t out;         /* where in the tensors' memory */
-    uint64_t image_bytes; /* PIXELS, TILES: from one image to the next, out */
-    uint64_t values;      /* PADDED, DENSE: in the arena; GREYS, OPS: sums,
+    uint64_t in;           /* where in the arena */
+    uint64_t out;          /* where in the tensors' memory */
+    uint64_t image_bytes;  /* PIXELS, TILES: from one image to the next, out */
+    uint64_t values;       /* PADDED, DENSE: in the arena; GREYS, OPS: sums,
                              u64 a row, in the arena, 0: there are none;
                              VALUES of more channels than `scale` has: all
                              scales, then all offsets, in the arena */
-    uint64_t indices;     /* DENSE, COO: in the arena */
-    uint64_t total;       /* COO: values of the field */
-    uint64_t groups;      /* PADDED, OFFSETS, DENSE, COO: in the arena; of each
+    uint64_t indices;      /* DENSE, COO: in the arena */
+    uint64_t total;        /* COO: values of the field */
+    uint64_t groups;       /* PADDED, OFFSETS, DENSE, COO: in the arena; of each
                              group the entries of the field before it, u64 */
-    uint64_t lengths;     /* PADDED: like `out`, of the lengths */
-    uint64_t pad;         /* PADDED: its bits */
-    uint64_t ops;         /* GREYS, OPS: struct fby_ops_plan, in the arena */
-    uint64_t draws;       /* GREYS, OPS, MIX: struct fby_ops_row a row, in the
+    uint64_t lengths;      /* PADDED: like `out`, of the lengths */
+    uint64_t pad;          /* PADDED: its bits */
+    uint64_t ops;          /* GREYS, OPS: struct fby_ops_plan, in the arena */
+    uint64_t draws;        /* GREYS, OPS, MIX: struct fby_ops_row a row, in the
                              arena; PIXELS, TILES, PLANES: mirrors, u8 a row, of
                              bits FBY_MIRROR_X and _Y; 0: none are drawn */
-    uint32_t n;           /* COPY: bytes; VALUES, ONE_HOT, BITS: values out;
+    uint32_t n;            /* COPY: bytes; VALUES, ONE_HOT, BITS: values out;
                              PIXELS: quads; TILES, PLANES: tiles; PADDED,
                              OFFSETS, DENSE, COO, GREYS, OPS: blocks; MIX,
                              POSITIONS, MASK: values out */
-    uint32_t kind;        /* enum fby_segment_kind */
-    uint32_t first_block; /* of the launch */
-    uint32_t inside;      /* `out` is in the arena, behind what was copied */
-    uint32_t bytes;       /* TILES: of the payload */
-    uint32_t from, to;    /* enum fby_type */
-    uint32_t channels;    /* PIXELS, TILES: of a pixel; VALUES: 0 not scaled */
-    uint32_t planar;      /* PIXELS, TILES, VALUES: channel after channel */
-    uint32_t yuv420;      /* TILES, PLANES: in planes */
-    uint32_t width;       /* TILES, PLANES: of a picture */
-    uint32_t lines;       /* TILES, PLANES: of a picture here */
-    uint32_t pixels;      /* PIXELS, TILES, BITS: of an image here */
-    uint32_t first_pixel; /* that they begin with; VALUES: first value, planar
+    uint32_t kind;         /* enum fby_segment_kind */
+    uint32_t first_block;  /* of the launch */
+    uint32_t out_in_arena; /* `out` is in the arena, behind what was copied */
+    uint32_t bytes;        /* TILES: of the payload */
+    uint32_t from, to;     /* enum fby_type */
+    uint32_t channels;     /* PIXELS, TILES: of a pixel; VALUES: 0 not scaled */
+    uint32_t planar;       /* PIXELS, TILES, VALUES: channel after channel */
+    uint32_t yuv420;       /* TILES, PLANES: in planes */
+    uint32_t width;        /* TILES, PLANES: of a picture */
+    uint32_t lines;        /* TILES, PLANES: of a picture here */
+    uint32_t pixels;       /* PIXELS, TILES, BITS: of an image here */
+    uint32_t first_pixel;  /* that they begin with; VALUES: first value, planar
                              of its sample */
-    uint32_t plane;       /* pixels of a whole image; planar VALUES: likewise,
+    uint32_t plane;        /* pixels of a whole image; planar VALUES: likewise,
                              of `classes` channels */
-    uint32_t on, off;     /* ONE_HOT, BITS, MASK: bits of the two values; MIX:
+    uint32_t on, off;      /* ONE_HOT, BITS, MASK: bits of the two values; MIX:
                              of binary32 */
     uint32_t classes;
     uint32_t rows;         /* PADDED, OFFSETS, DENSE, COO: whose lengths are at
@@ -122,7 +122,7 @@ struct fby_segment {
     uint32_t entry;      /* PADDED: values of an entry */
     uint32_t documents;  /* POSITIONS, MASK: at `in`, u32 each: the number of
                               tokens before its end, ascending, with
-                              FBY_DOCUMENT_FILLS */
+                              FBY_DOCUMENT_PADDING */
     uint32_t shift;      /* MASK: 1: last tokens do not count */
     float    scale[FBY_SEGMENT_FACTORS];
     float    offset[FBY_SEGMENT_FACTORS];

@@ -35,7 +35,7 @@ struct fby_piece {
 };
 
 /* Pictures of a field that lie in the arena one behind the other, gathered. */
-struct fby_piece_of_ops {
+struct fby_ops_piece {
     uint64_t at;
     uint32_t rows;
     uint64_t plan, draws, sums; /* as segment.h says */
@@ -43,7 +43,7 @@ struct fby_piece_of_ops {
 };
 
 /* A chunk of a field whose rows vary in length, as it lies in the arena. */
-struct fby_piece_of_rows {
+struct fby_ragged_piece {
     uint64_t at;               /* a multiple of 16 */
     uint64_t groups;           /* of the table below, a multiple of 8 */
     uint32_t first_row, rows;  /* of the field */
@@ -53,7 +53,7 @@ struct fby_piece_of_rows {
 };
 
 /* A table of documents: fby_documents_table. */
-struct fby_piece_of_documents {
+struct fby_documents_piece {
     uint64_t at; /* in the arena */
     uint32_t rows, documents;
     uint64_t out;
@@ -61,18 +61,18 @@ struct fby_piece_of_documents {
 
 /* Whether a device can be told of such a field as it comes; else the host
  * expands it and the result is copied. */
-bool fby_segments_know(const struct fby_expansion *plan);
+bool fby_segments_supported(const struct fby_expansion *plan);
 
 /* Whether it can be told by a table of documents, of at most so many rows. */
-bool fby_segments_take_table(const struct fby_expansion *plan, uint32_t rows);
+bool fby_segments_accept_table(const struct fby_expansion *plan, uint32_t rows);
 
 /* Whether chunks of it may come as they are packed. */
-bool fby_segments_take_packed(const struct fby_expansion *plan);
+bool fby_segments_accept_packed(const struct fby_expansion *plan);
 
 /* Whether its rows must lie in one piece first, as red, green and blue: ops
  * that mix rows, or look at whole pictures. And the bytes of such a row. */
-bool     fby_segments_gather(const struct fby_expansion *plan);
-uint64_t fby_segments_gathered(const struct fby_expansion *plan);
+bool     fby_segments_needs_gather(const struct fby_expansion *plan);
+uint64_t fby_segments_gathered_bytes(const struct fby_expansion *plan);
 
 /* What a segment of such a field has no room for: all scales, all offsets.
  * Returns their number, 0 where it has; `out`, unless NULL, takes them. */
@@ -94,17 +94,16 @@ void fby_segments_add(struct fby_segments *self,
  * its table in the arena. In: first_row, rows, first; out: entries. Room for
  * fby_segments_groups(rows) of them. */
 void     fby_segments_count(const struct fby_ragged_offsets *rows,
-        struct fby_piece_of_rows *piece, uint64_t *groups);
+        struct fby_ragged_piece *piece, uint64_t *groups);
 uint64_t fby_segments_groups(uint32_t rows);
 
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
-    uint64_t longest, const struct fby_piece_of_rows *piece);
+    uint64_t longest, const struct fby_ragged_piece *piece);
 
 /* Positions or a mask of documents. */
 void fby_segments_add_documents(struct fby_segments *self,
-    const struct fby_expansion                      *plan,
-    const struct fby_piece_of_documents             *piece);
+    const struct fby_expansion *plan, const struct fby_documents_piece *piece);
 
 /* Bring a piece of what is to be gathered to its place in the arena:
  * piece->out is where the field begins there. */
@@ -113,7 +112,7 @@ void fby_segments_add_gathered(struct fby_segments *self,
 
 /* Once all is gathered: GREYS or OPS, whichever the pass is. */
 void fby_segments_add_ops(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece_of_ops *piece);
+    const struct fby_expansion *plan, const struct fby_ops_piece *piece);
 
 void fby_segments_pass(struct fby_segments *self, enum fby_pass pass);
 

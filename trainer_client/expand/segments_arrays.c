@@ -4,7 +4,7 @@
 
 #include "trainer_client/expand/value.h"
 
-void fby_s_add_values(struct fby_segments *self,
+void fby_seglist_add_values(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
     uint32_t           in      = fby_type_bytes(plan->from);
@@ -20,12 +20,12 @@ void fby_s_add_values(struct fby_segments *self,
         .channels    = plan->scaled ? plan->channels : 0,
         .first_pixel = plan->scaled ? (uint32_t)(first % plan->channels) : 0,
     };
-    const struct fby_s_units values = {piece->raw_bytes / in, in, out, 1};
-    fby_s_take_scale(plan, &segment);
-    fby_s_put_cut(self, segment, &values);
+    const struct fby_seglist_units values = {piece->raw_bytes / in, in, out, 1};
+    fby_seglist_set_scale(plan, &segment);
+    fby_seglist_put_split(self, segment, &values);
 }
 
-void fby_s_add_planar(struct fby_segments *self,
+void fby_seglist_add_planar(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
     uint32_t           in      = fby_type_bytes(plan->from);
@@ -45,14 +45,14 @@ void fby_s_add_planar(struct fby_segments *self,
         .plane       = plan->pixels,
         .classes     = plan->shape.dims[2],
     };
-    const struct fby_s_units samples = {
+    const struct fby_seglist_units samples = {
         .n    = some ? 1 : piece->raw_bytes / plan->raw_bytes,
         .in   = part,
         .out  = plan->out_bytes,
         .work = (uint32_t)(part / in),
     };
-    fby_s_take_scale(plan, &segment);
-    fby_s_put_cut(self, segment, &samples);
+    fby_seglist_set_scale(plan, &segment);
+    fby_seglist_put_split(self, segment, &samples);
 }
 
 /* ---- bits ---------------------------------------------------------------- */
@@ -61,20 +61,20 @@ void fby_s_add_planar(struct fby_segments *self,
 static void put_runs(struct fby_segments *self, struct fby_segment run)
 {
     uint32_t bytes = (run.classes + 7) / 8;
-    uint32_t most  = FBY_SEGMENT_MOST / run.classes;
+    uint32_t most  = FBY_SEGMENT_MAX / run.classes;
     uint32_t left  = run.pixels;
     while (left > 0) {
         run.pixels = left < most ? left : most;
         run.n      = run.pixels * run.classes;
-        fby_s_put(self, &run);
+        fby_seglist_put(self, &run);
         run.in += (uint64_t)run.pixels * bytes;
         run.first_pixel += run.pixels;
         left -= run.pixels;
     }
 }
 
-void fby_s_add_bits(struct fby_segments *self, const struct fby_expansion *plan,
-    const struct fby_piece *piece)
+void fby_seglist_add_bits(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
 {
     uint32_t           bytes   = (plan->maps + 7) / 8; /* of a pixel */
     uint64_t           sample  = piece->raw_offset / plan->raw_bytes;
@@ -95,12 +95,12 @@ void fby_s_add_bits(struct fby_segments *self, const struct fby_expansion *plan,
         .off         = plan->off,
         .classes     = plan->maps,
     };
-    uint64_t                 n = some ? 1 : piece->raw_bytes / plan->raw_bytes;
-    uint64_t                 values  = (uint64_t)segment.pixels * plan->maps;
-    const struct fby_s_units samples = {
+    uint64_t n      = some ? 1 : piece->raw_bytes / plan->raw_bytes;
+    uint64_t values = (uint64_t)segment.pixels * plan->maps;
+    const struct fby_seglist_units samples = {
         n, part, plan->out_bytes, (uint32_t)values};
-    if (values <= FBY_SEGMENT_MOST) {
-        fby_s_put_cut(self, segment, &samples);
+    if (values <= FBY_SEGMENT_MAX) {
+        fby_seglist_put_split(self, segment, &samples);
         return;
     }
     for (uint64_t i = 0; i < n; i++) {
@@ -112,8 +112,8 @@ void fby_s_add_bits(struct fby_segments *self, const struct fby_expansion *plan,
 
 /* ---- ids ----------------------------------------------------------------- */
 
-void fby_s_add_ids(struct fby_segments *self, const struct fby_expansion *plan,
-    const struct fby_piece *piece)
+void fby_seglist_add_ids(struct fby_segments *self,
+    const struct fby_expansion *plan, const struct fby_piece *piece)
 {
     uint64_t           row     = piece->raw_offset / plan->raw_bytes;
     struct fby_segment segment = {
@@ -126,21 +126,21 @@ void fby_s_add_ids(struct fby_segments *self, const struct fby_expansion *plan,
         .off     = plan->off,
         .classes = plan->classes,
     };
-    const struct fby_s_units rows = {
+    const struct fby_seglist_units rows = {
         .n    = piece->raw_bytes / plan->raw_bytes,
         .in   = plan->raw_bytes,
         .out  = plan->out_bytes,
         .work = plan->classes,
     };
-    fby_s_put_cut(self, segment, &rows);
+    fby_seglist_put_split(self, segment, &rows);
 }
 
 /* All rows in one piece; cut, they go on with the same ids and draws. */
-void fby_s_add_mixed(struct fby_segments *self,
+void fby_seglist_add_mixed(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
     uint64_t           rows    = piece->raw_bytes / plan->raw_bytes;
-    uint64_t           most    = FBY_SEGMENT_MOST / plan->classes;
+    uint64_t           most    = FBY_SEGMENT_MAX / plan->classes;
     struct fby_segment segment = {
         .kind    = FBY_SEGMENT_MIX,
         .in      = piece->at,
@@ -156,7 +156,7 @@ void fby_s_add_mixed(struct fby_segments *self,
         segment.n     = (uint32_t)(left < most ? left : most) * plan->classes;
         segment.first_row = (uint32_t)done;
         segment.out       = piece->out + done * plan->out_bytes;
-        fby_s_put(self, &segment);
+        fby_seglist_put(self, &segment);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-uint64_t fby_s_aligned(uint64_t size)
+uint64_t fby_seglist_aligned(uint64_t size)
 {
     return (size + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
            FBY_SEGMENT_ALIGN;
@@ -33,7 +33,8 @@ static uint32_t per_block(uint32_t kind)
     return work[kind];
 }
 
-void fby_s_put(struct fby_segments *self, const struct fby_segment *segment)
+void fby_seglist_put(
+    struct fby_segments *self, const struct fby_segment *segment)
 {
     uint32_t work = per_block(segment->kind);
     if (self->all != NULL) {
@@ -51,10 +52,10 @@ void fby_segments_pass(struct fby_segments *self, enum fby_pass pass)
     self->pass = (uint32_t)pass;
 }
 
-void fby_s_put_cut(struct fby_segments *self, struct fby_segment segment,
-    const struct fby_s_units *units)
+void fby_seglist_put_split(struct fby_segments *self,
+    struct fby_segment segment, const struct fby_seglist_units *units)
 {
-    uint64_t most  = FBY_SEGMENT_MOST / units->work;
+    uint64_t most  = FBY_SEGMENT_MAX / units->work;
     uint32_t first = segment.first_pixel;
     for (uint64_t done = 0; done < units->n; done += most) {
         uint64_t left = units->n - done;
@@ -63,14 +64,14 @@ void fby_s_put_cut(struct fby_segments *self, struct fby_segment segment,
             segment.planar == 0) {
             segment.first_pixel = (uint32_t)((first + done) % segment.channels);
         }
-        fby_s_put(self, &segment);
+        fby_seglist_put(self, &segment);
         segment.in += most * units->in;
         segment.out += most * units->out;
         segment.draws += segment.draws != 0 ? most : 0;
     }
 }
 
-void fby_s_need(struct fby_segments *self, uint32_t bytes)
+void fby_seglist_need_shared(struct fby_segments *self, uint32_t bytes)
 {
     self->shared = bytes > self->shared ? bytes : self->shared;
 }
@@ -80,7 +81,8 @@ void fby_segments_copy(
 {
     const struct fby_segment segment = {
         .kind = FBY_SEGMENT_COPY, .in = from, .out = out};
-    fby_s_put_cut(self, segment, &(struct fby_s_units){bytes, 1, 1, 1});
+    fby_seglist_put_split(
+        self, segment, &(struct fby_seglist_units){bytes, 1, 1, 1});
 }
 
 /* ---- begin and end ------------------------------------------------------- */
@@ -88,12 +90,13 @@ void fby_segments_copy(
 void fby_segments_begin(
     struct fby_segments *self, uint8_t *arena, uint64_t used)
 {
-    *self = (struct fby_segments){.arena = arena, .list = fby_s_aligned(used)};
+    *self = (struct fby_segments){
+        .arena = arena, .list = fby_seglist_aligned(used)};
     self->all = (struct fby_segment *)(void *)(arena + self->list +
                                                sizeof(struct fby_segment_list));
 }
 
-uint64_t fby_s_list_bytes(const struct fby_segments *self)
+uint64_t fby_seglist_bytes(const struct fby_segments *self)
 {
     return sizeof(struct fby_segment_list) +
            self->n * (uint64_t)sizeof(struct fby_segment) +
@@ -116,5 +119,5 @@ uint64_t fby_segments_finish(struct fby_segments *self)
             owner[b] = i;
         }
     }
-    return self->list + fby_s_list_bytes(self);
+    return self->list + fby_seglist_bytes(self);
 }

@@ -5,8 +5,8 @@
 #include "common/bytes.h"
 #include "common/yuv420.h"
 
-/* The part of its images that a piece holds: whole ones, or lines of one. */
-struct part {
+/* The range of its images that a piece holds: whole ones, or lines of one. */
+struct image_range {
     uint32_t images;
     uint32_t first_line, lines;
     uint64_t first_image;
@@ -14,7 +14,7 @@ struct part {
 
 /* Some lines of an image that begin at raw byte `in` of it and have `bytes`. */
 static void take_lines(const struct fby_expansion *plan, uint64_t in,
-    uint64_t bytes, struct part *out)
+    uint64_t bytes, struct image_range *out)
 {
     const uint32_t *dims  = plan->shape.dims;
     uint32_t        lines = plan->yuv420 ? FBY_YUV_LINES : 1; /* of a unit */
@@ -26,26 +26,26 @@ static void take_lines(const struct fby_expansion *plan, uint64_t in,
     out->lines            = all < left ? (uint32_t)all : left;
 }
 
-static struct part part_of(
+static struct image_range range_of(
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    uint64_t    images = piece->raw_bytes / plan->raw_bytes;
-    struct part part   = {
-          .images      = images > 0 ? (uint32_t)images : 1,
-          .first_image = piece->raw_offset / plan->raw_bytes,
+    uint64_t           images = piece->raw_bytes / plan->raw_bytes;
+    struct image_range range  = {
+         .images      = images > 0 ? (uint32_t)images : 1,
+         .first_image = piece->raw_offset / plan->raw_bytes,
     };
     take_lines(
-        plan, piece->raw_offset % plan->raw_bytes, piece->raw_bytes, &part);
-    return part;
+        plan, piece->raw_offset % plan->raw_bytes, piece->raw_bytes, &range);
+    return range;
 }
 
 static struct fby_segment picture_of(const struct fby_expansion *plan,
-    const struct fby_piece *piece, const struct part *part)
+    const struct fby_piece *piece, const struct image_range *range)
 {
     uint32_t           width   = plan->shape.dims[1];
     struct fby_segment segment = {
         .in          = piece->at,
-        .out         = piece->out + part->first_image * plan->out_bytes,
+        .out         = piece->out + range->first_image * plan->out_bytes,
         .image_bytes = plan->out_bytes,
         .from        = plan->from,
         .to          = plan->to,
@@ -53,29 +53,29 @@ static struct fby_segment picture_of(const struct fby_expansion *plan,
         .planar      = plan->layout == FBY_LAYOUT_CHW ? 1 : 0,
         .yuv420      = plan->yuv420 ? 1 : 0,
         .width       = width,
-        .lines       = part->lines,
-        .pixels      = part->lines * width,
-        .first_pixel = part->first_line * width,
+        .lines       = range->lines,
+        .pixels      = range->lines * width,
+        .first_pixel = range->first_line * width,
         .plane       = plan->shape.dims[0] * width,
-        .draws       = piece->draws != 0 ? piece->draws + part->first_image : 0,
+        .draws = piece->draws != 0 ? piece->draws + range->first_image : 0,
     };
-    fby_s_take_scale(plan, &segment);
+    fby_seglist_set_scale(plan, &segment);
     return segment;
 }
 
-void fby_s_add_pixels(struct fby_segments *self,
+void fby_seglist_add_pixels(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    struct part        part         = part_of(plan, piece);
-    struct fby_segment segment      = picture_of(plan, piece, &part);
-    segment.kind                    = FBY_SEGMENT_PIXELS;
-    const struct fby_s_units images = {
-        .n    = part.images,
+    struct image_range range              = range_of(plan, piece);
+    struct fby_segment segment            = picture_of(plan, piece, &range);
+    segment.kind                          = FBY_SEGMENT_PIXELS;
+    const struct fby_seglist_units images = {
+        .n    = range.images,
         .in   = (uint64_t)segment.pixels * segment.channels,
         .out  = plan->out_bytes,
         .work = (segment.pixels + 3) / 4,
     };
-    fby_s_put_cut(self, segment, &images);
+    fby_seglist_put_split(self, segment, &images);
 }
 
 /* ---- tiles --------------------------------------------------------------- */
@@ -104,20 +104,20 @@ static void put_tiles(struct fby_segments *self, struct fby_segment segment,
     segment.bytes = piece->bytes;
     segment.n     = images * ((segment.width + 255) / 256) *
                 ((segment.lines + FBY_TILE_ROWS - 1) / FBY_TILE_ROWS);
-    fby_s_put(self, &segment);
-    fby_s_need(self, planes);
+    fby_seglist_put(self, &segment);
+    fby_seglist_need_shared(self, planes);
     if (self->all != NULL && piece->packed) {
-        fby_s_need(self, planes +
-                             packed_bytes(self->arena + piece->at, segment.n) +
-                             FBY_TILE_READ_OVER);
+        fby_seglist_need_shared(
+            self, planes + packed_bytes(self->arena + piece->at, segment.n) +
+                      FBY_TILE_READ_OVER);
     }
 }
 
-void fby_s_add_tiles(struct fby_segments *self,
+void fby_seglist_add_tiles(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    struct part part = part_of(plan, piece);
-    put_tiles(self, picture_of(plan, piece, &part), piece, part.images);
+    struct image_range range = range_of(plan, piece);
+    put_tiles(self, picture_of(plan, piece, &range), piece, range.images);
 }
 
 /* ---- ops of the device --------------------------------------------------- */
@@ -125,26 +125,26 @@ void fby_s_add_tiles(struct fby_segments *self,
 void fby_segments_add_gathered(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_piece *piece)
 {
-    struct part        part    = part_of(plan, piece);
-    struct fby_segment segment = picture_of(plan, piece, &part);
-    segment.inside             = 1;
+    struct image_range range   = range_of(plan, piece);
+    struct fby_segment segment = picture_of(plan, piece, &range);
+    segment.out_in_arena       = 1;
     segment.draws              = 0; /* it is not mirrored yet */
     if (piece->packed || plan->yuv420) {
-        segment.image_bytes = fby_segments_gathered(plan);
-        segment.out    = piece->out + part.first_image * segment.image_bytes;
+        segment.image_bytes = fby_segments_gathered_bytes(plan);
+        segment.out    = piece->out + range.first_image * segment.image_bytes;
         segment.to     = FBY_U8;
         segment.planar = 0;
-        put_tiles(self, segment, piece, part.images);
+        put_tiles(self, segment, piece, range.images);
         return;
     }
-    const struct fby_s_units bytes = {piece->raw_bytes, 1, 1, 1};
-    segment.kind                   = FBY_SEGMENT_COPY;
-    segment.out                    = piece->out + piece->raw_offset;
-    fby_s_put_cut(self, segment, &bytes);
+    const struct fby_seglist_units bytes = {piece->raw_bytes, 1, 1, 1};
+    segment.kind                         = FBY_SEGMENT_COPY;
+    segment.out                          = piece->out + piece->raw_offset;
+    fby_seglist_put_split(self, segment, &bytes);
 }
 
 void fby_segments_add_ops(struct fby_segments *self,
-    const struct fby_expansion *plan, const struct fby_piece_of_ops *piece)
+    const struct fby_expansion *plan, const struct fby_ops_piece *piece)
 {
     struct fby_segment segment = {
         .kind =
@@ -162,5 +162,5 @@ void fby_segments_add_ops(struct fby_segments *self,
         .parts       = (plan->pixels + FBY_BLOCK_PIXELS - 1) / FBY_BLOCK_PIXELS,
     };
     segment.n = piece->rows * segment.parts;
-    fby_s_put(self, &segment);
+    fby_seglist_put(self, &segment);
 }

@@ -12,7 +12,7 @@ uint64_t fby_segments_groups(uint32_t rows)
 }
 
 void fby_segments_count(const struct fby_ragged_offsets *rows,
-    struct fby_piece_of_rows *piece, uint64_t *groups)
+    struct fby_ragged_piece *piece, uint64_t *groups)
 {
     piece->entries = 0;
     for (uint32_t i = 0; i < piece->rows; i++) {
@@ -31,7 +31,7 @@ static uint32_t entry_of(const struct fby_expansion *plan)
 /* Blocks that make each value of a group once, of rows that have `row_values`
  * out. */
 static uint64_t blocks_of(
-    const struct fby_segment *segment, const struct fby_piece_of_rows *piece)
+    const struct fby_segment *segment, const struct fby_ragged_piece *piece)
 {
     uint64_t group =
         piece->rows < FBY_BLOCK_ROWS ? piece->rows : (uint32_t)FBY_BLOCK_ROWS;
@@ -42,7 +42,7 @@ static uint64_t blocks_of(
 /* A group is cut into `parts`, or one. */
 static void add_even(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
-    const struct fby_piece_of_rows *piece, uint64_t parts)
+    const struct fby_ragged_piece *piece, uint64_t parts)
 {
     segment.to    = plan->to;
     segment.parts = parts > 0 ? (uint32_t)parts : 1;
@@ -50,13 +50,13 @@ static void add_even(struct fby_segments *self,
     segment.out   = piece->out[0] + (uint64_t)piece->first_row *
                                       segment.row_values *
                                       fby_type_bytes(plan->to);
-    fby_s_put(self, &segment);
+    fby_seglist_put(self, &segment);
 }
 
 /* A chunk's values padded are at most FBY_UNIT_MAX: all products fit. */
 static void add_padded(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
-    const struct fby_piece_of_rows *piece)
+    const struct fby_ragged_piece *piece)
 {
     segment.kind = FBY_SEGMENT_PADDED;
     segment.lengths =
@@ -66,7 +66,7 @@ static void add_padded(struct fby_segments *self,
 
 static void add_values_of_rows(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
-    const struct fby_piece_of_rows *piece)
+    const struct fby_ragged_piece *piece)
 {
     uint32_t           in      = fby_type_bytes(plan->from);
     uint32_t           out     = fby_type_bytes(plan->to);
@@ -83,22 +83,23 @@ static void add_values_of_rows(struct fby_segments *self,
             self, at, piece->entries * plan->entry_bytes, segment.out);
         return;
     }
-    const struct fby_s_units values = {piece->entries * entry, in, out, 1};
-    fby_s_take_scale(plan, &segment);
-    fby_s_put_cut(self, segment, &values);
+    const struct fby_seglist_units values = {
+        piece->entries * entry, in, out, 1};
+    fby_seglist_set_scale(plan, &segment);
+    fby_seglist_put_split(self, segment, &values);
 }
 
 /* Where each row begins. */
 static void add_offsets(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
-    const struct fby_piece_of_rows *piece)
+    const struct fby_ragged_piece *piece)
 {
     segment.kind  = FBY_SEGMENT_OFFSETS;
     segment.to    = plan->offsets;
     segment.parts = 1;
     segment.n     = (uint32_t)fby_segments_groups(piece->rows);
     segment.out   = piece->out[1];
-    fby_s_put(self, &segment);
+    fby_seglist_put(self, &segment);
 }
 
 /* ---- sparse rows --------------------------------------------------------- */
@@ -106,7 +107,7 @@ static void add_offsets(struct fby_segments *self,
 /* They are below 2^31. */
 static void add_indices(struct fby_segments *self,
     const struct fby_expansion *plan, uint64_t at,
-    const struct fby_piece_of_rows *piece)
+    const struct fby_ragged_piece *piece)
 {
     static const enum fby_type types[] = {
         [1] = FBY_U8, [2] = FBY_U16, [4] = FBY_U32};
@@ -118,16 +119,16 @@ static void add_indices(struct fby_segments *self,
         .from = types[plan->index_bytes],
         .to   = plan->offsets,
     };
-    const struct fby_s_units indices = {
+    const struct fby_seglist_units indices = {
         piece->entries, plan->index_bytes, width, 1};
-    fby_s_put_cut(self, segment, &indices);
+    fby_seglist_put_split(self, segment, &indices);
 }
 
 /* Blocks for the mean of the groups: they take turns, so that a group of many
  * values asks for no table of blocks that others leave empty. */
-static void add_places(struct fby_segments *self,
+static void add_coordinates(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
-    const struct fby_piece_of_rows *piece)
+    const struct fby_ragged_piece *piece)
 {
     uint64_t groups = fby_segments_groups(piece->rows);
     segment.kind    = FBY_SEGMENT_COO;
@@ -137,7 +138,7 @@ static void add_places(struct fby_segments *self,
     segment.parts = 1 + (uint32_t)(piece->entries / groups / FBY_BLOCK_VALUES);
     segment.n     = (uint32_t)groups * segment.parts;
     memcpy(segment.dims, plan->shape.dims, sizeof(segment.dims));
-    fby_s_put(self, &segment);
+    fby_seglist_put(self, &segment);
 }
 
 static uint64_t dense_blocks(uint64_t entries)
@@ -150,7 +151,7 @@ static uint64_t dense_blocks(uint64_t entries)
  * than keep a GPU busy, or what its values are worth, and take turns. */
 static void add_dense(struct fby_segments *self,
     const struct fby_expansion *plan, struct fby_segment segment,
-    const struct fby_piece_of_rows *piece)
+    const struct fby_ragged_piece *piece)
 {
     segment.kind       = FBY_SEGMENT_DENSE;
     segment.row_values = (uint32_t)fby_dense_values(&plan->shape);
@@ -162,7 +163,7 @@ static void add_dense(struct fby_segments *self,
 
 static void add_sparse(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
-    struct fby_segment segment, const struct fby_piece_of_rows *piece)
+    struct fby_segment segment, const struct fby_ragged_piece *piece)
 {
     segment.indices = segment.values;
     segment.values =
@@ -177,12 +178,12 @@ static void add_sparse(struct fby_segments *self,
         add_offsets(self, plan, segment, piece);
         add_indices(self, plan, segment.indices, piece);
     } else {
-        add_places(self, plan, segment, piece);
+        add_coordinates(self, plan, segment, piece);
     }
 }
 
-uint64_t fby_s_most_blocks(
-    const struct fby_expansion *plan, const struct fby_piece_of_rows *piece)
+uint64_t fby_seglist_max_blocks(
+    const struct fby_expansion *plan, const struct fby_ragged_piece *piece)
 {
     uint64_t groups = fby_segments_groups(piece->rows);
     if (plan->kind == FBY_EXPAND_COO) {
@@ -198,7 +199,7 @@ uint64_t fby_s_most_blocks(
 
 void fby_segments_add_rows(struct fby_segments *self,
     const struct fby_expansion *plan, const struct fby_raw_field *field,
-    uint64_t longest, const struct fby_piece_of_rows *piece)
+    uint64_t longest, const struct fby_ragged_piece *piece)
 {
     const struct fby_segment segment = {
         .in           = piece->at,
@@ -212,7 +213,7 @@ void fby_segments_add_rows(struct fby_segments *self,
         .entry        = entry_of(plan),
         .row_values   = (uint32_t)longest * entry_of(plan),
     };
-    fby_s_need(self, sizeof(struct fby_group));
+    fby_seglist_need_shared(self, sizeof(struct fby_group));
     if (plan->index_bytes > 0) {
         add_sparse(self, plan, field, segment, piece);
     } else if (plan->kind == FBY_EXPAND_PADDED) {
@@ -224,8 +225,7 @@ void fby_segments_add_rows(struct fby_segments *self,
 }
 
 void fby_segments_add_documents(struct fby_segments *self,
-    const struct fby_expansion                      *plan,
-    const struct fby_piece_of_documents             *piece)
+    const struct fby_expansion *plan, const struct fby_documents_piece *piece)
 {
     bool                     mask    = plan->kind == FBY_EXPAND_MASK;
     const struct fby_segment segment = {
@@ -239,5 +239,5 @@ void fby_segments_add_documents(struct fby_segments *self,
         .documents = piece->documents,
         .shift     = plan->shift,
     };
-    fby_s_put(self, &segment);
+    fby_seglist_put(self, &segment);
 }

@@ -22,9 +22,9 @@ static void expand_dense(const struct fby_expansion *plan,
         const uint8_t *values  = raw + rows->values[i];
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
             uint32_t index = fby_sparse_index(indices, plan->index_bytes, k);
-            uint64_t place = fby_dense_place(i, dense, index);
-            fby_expand_values(
-                plan, values + k * plan->entry_bytes, 1, out + place * width);
+            uint64_t index_in_all = fby_dense_index(i, dense, index);
+            fby_expand_values(plan, values + k * plan->entry_bytes, 1,
+                out + index_in_all * width);
         }
     }
 }
@@ -58,13 +58,13 @@ static void expand_csr(const struct fby_expansion *plan,
 }
 
 /* The coordinates of value j, which is one of row i. */
-static void place_coo(const struct fby_expansion *plan, uint32_t i,
+static void write_coordinates(const struct fby_expansion *plan, uint32_t i,
     uint32_t index, uint64_t total, int64_t *out)
 {
     const struct fby_shape *shape = &plan->shape;
     out[0]                        = i;
     for (uint32_t d = 0; d < shape->n_dims; d++) {
-        out[fby_coo_place(d + 1, total, 0)] =
+        out[fby_coo_index(d + 1, total, 0)] =
             fby_coordinate(index, shape->dims, shape->n_dims, d);
     }
 }
@@ -75,8 +75,9 @@ static void expand_coo(const struct fby_expansion *plan,
     for (uint32_t i = 0; i < rows->n; i++) {
         const uint8_t *indices = raw + rows->indices[i];
         for (uint32_t k = 0; k < rows->lengths[i]; k++) {
-            place_coo(plan, i, fby_sparse_index(indices, plan->index_bytes, k),
-                rows->total, out++);
+            write_coordinates(plan, i,
+                fby_sparse_index(indices, plan->index_bytes, k), rows->total,
+                out++);
         }
     }
 }

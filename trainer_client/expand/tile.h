@@ -77,9 +77,9 @@ FBY_BLOCK_INLINE void fby_tile_find(const struct fby_segment *s,
     tile->y         = number / across % down * 32;
     tile->image     = number / across / down;
     tile->mirror    = fby_mirror(s, arena, tile->image);
-    tile->width     = fby_least(s->width - tile->x, 256);
-    tile->height    = fby_least(s->lines - tile->y, 32);
-    FBY_ROLL
+    tile->width     = fby_min(s->width - tile->x, 256);
+    tile->height    = fby_min(s->lines - tile->y, 32);
+    FBY_NO_UNROLL
     for (uint32_t p = 0; p < 3; p++) {
         bool half            = s->yuv420 != 0 && p > 0;
         tile->plane[p].width = half ? fby_yuv_half(tile->width) : tile->width;
@@ -93,18 +93,18 @@ FBY_BLOCK_INLINE void fby_tile_find_packed(const struct fby_segment *s,
     const uint8_t *arena, uint32_t number, struct fby_tile *tile)
 {
     const uint32_t *table = (const uint32_t *)(const void *)(arena + s->in);
-    uint32_t        begin = fby_least(table[number], s->bytes / 16);
-    uint32_t        end   = fby_least(table[number + 1], s->bytes / 16);
+    uint32_t        begin = fby_min(table[number], s->bytes / 16);
+    uint32_t        end   = fby_min(table[number + 1], s->bytes / 16);
     tile->at              = s->in + 16 * (uint64_t)begin;
     tile->bytes =
-        fby_least(end > begin ? 16 * (end - begin) : 0, FBY_TILE_PACKED);
+        fby_min(end > begin ? 16 * (end - begin) : 0, FBY_TILE_PACKED);
     tile->plane_at[0] = 0;
 }
 
 /* ---- stage --------------------------------------------------------------- */
 
 /* Tiles begin at multiples of 16. Zeros follow, which may be read. */
-FBY_BLOCK_INLINE void fby_tile_stage(const struct fby_tile *tile,
+FBY_BLOCK_INLINE void fby_tile_stage_packed(const struct fby_tile *tile,
     const uint8_t *arena, uint32_t thread, uint32_t *packed)
 {
     for (uint32_t i = thread; i < tile->bytes / 16; i += FBY_BLOCK_THREADS) {
@@ -120,7 +120,7 @@ FBY_BLOCK_INLINE void fby_tile_stage(const struct fby_tile *tile,
 FBY_BLOCK_INLINE uint64_t fby_tile_bits(
     const struct fby_tile *tile, const uint32_t *packed, uint32_t at)
 {
-    uint32_t inside = fby_least(at, tile->bytes);
+    uint32_t inside = fby_min(at, tile->bytes);
     uint32_t word   = inside / 4;
     uint32_t shift  = inside % 4 * 8;
     uint64_t low    = packed[word] | (uint64_t)packed[word + 1] << 32;
@@ -167,7 +167,7 @@ FBY_BLOCK_INLINE uint32_t fby_tile_sums_before(
     const struct fby_tile *tile, uint32_t n)
 {
     uint32_t sum = 0;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
         sum += tile->sums[i];
     }
@@ -238,7 +238,7 @@ FBY_BLOCK_INLINE void fby_tile_group(const struct fby_tile *tile,
     uint32_t i      = g / FBY_SUM_GROUPS;
     uint64_t widths = fby_tile_sixteen(tile, packed, plane, i);
     uint32_t part   = g % FBY_SUM_GROUPS;
-    uint32_t bits   = fby_least((uint32_t)(widths >> (4 * part)) & 15, 8);
+    uint32_t bits   = fby_min((uint32_t)(widths >> (4 * part)) & 15, 8);
     uint32_t before = fby_tile_sums_before(tile, i) +
                       fby_nibble_sum(fby_nibbles_below(widths, part));
     uint32_t at =
@@ -255,7 +255,7 @@ FBY_BLOCK_INLINE void fby_tile_unpack(struct fby_tile *tile,
     const uint32_t *packed, uint32_t plane, uint32_t thread, uint8_t *pixels)
 {
     uint32_t groups = fby_tile_groups(tile, plane);
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t g = thread; g < groups; g += FBY_BLOCK_THREADS) {
         fby_tile_group(tile, packed, plane, g, pixels);
     }
@@ -315,7 +315,7 @@ FBY_BLOCK_INLINE uint32_t fby_load_four(const uint8_t *from, uint32_t n)
     if (n == 4 && (uintptr_t)from % 4 == 0) {
         return *(const uint32_t *)(const void *)from;
     }
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = 0; i < n; i++) {
         word |= (uint32_t)from[i] << (8 * i);
     }
@@ -323,7 +323,7 @@ FBY_BLOCK_INLINE uint32_t fby_load_four(const uint8_t *from, uint32_t n)
 }
 
 /* Plane `p` of the tile, out of the raw bytes of its picture. */
-FBY_BLOCK_INLINE void fby_tile_place(const struct fby_segment *s,
+FBY_BLOCK_INLINE void fby_tile_stage_plane(const struct fby_segment *s,
     const struct fby_tile *tile, const uint8_t *arena, uint32_t p,
     uint32_t thread, uint8_t *pixels)
 {
@@ -335,13 +335,13 @@ FBY_BLOCK_INLINE void fby_tile_place(const struct fby_segment *s,
         arena + s->in + image + at + (p == 0 ? tile->x : tile->x / 2);
     uint32_t width = tile->plane[p].width;
     uint32_t words = (width + 3) / 4;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = thread; i < words * tile->plane[p].height;
          i += FBY_BLOCK_THREADS) {
         uint32_t y                                            = i / words;
         uint32_t x                                            = i % words * 4;
         *(uint32_t *)(void *)(fby_tile_row(pixels, p, y) + x) = fby_load_four(
-            from + (uint64_t)y * stride + x, fby_least(width - x, 4));
+            from + (uint64_t)y * stride + x, fby_min(width - x, 4));
     }
 }
 
@@ -412,7 +412,7 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
 {
     uint32_t across = (tile->width + 3) / 4;
     uint8_t *image  = out + s->out + tile->image * s->image_bytes;
-    FBY_ROLL
+    FBY_NO_UNROLL
     for (uint32_t i = thread; i < across * tile->height;
          i += FBY_BLOCK_THREADS) {
         uint32_t        y    = i / across;
@@ -420,9 +420,9 @@ FBY_BLOCK_INLINE void fby_tile_store(const struct fby_segment *s,
         struct fby_quad quad = s->yuv420 != 0
                                    ? fby_tile_quad_yuv(tile, pixels, x, y)
                                    : fby_tile_quad(s->channels, pixels, x, y);
-        uint32_t        n    = fby_least(tile->width - x, 4);
+        uint32_t        n    = fby_min(tile->width - x, 4);
         if ((tile->mirror & FBY_MIRROR_X) != 0) {
-            quad = fby_turn_quad(quad, n);
+            quad = fby_reverse_quad(quad, n);
         }
         fby_put_quad(s, &quad, fby_tile_pixel(s, tile, x, y, n), n, image);
     }

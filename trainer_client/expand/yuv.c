@@ -19,14 +19,14 @@ void fby_yuv_line_portable(const struct fby_yuv_line *line, uint8_t *rgb)
 
 /* ---- a picture ---- */
 
-struct picture {
+struct yuv_picture {
     const uint8_t   *raw;
     uint32_t         width, height;
     fby_yuv_line_fn *line;
 };
 
 /* `n` pixels of line `y` from column `x` on. */
-static void to_rgb(const struct picture *picture, uint32_t y, uint32_t x,
+static void to_rgb(const struct yuv_picture *picture, uint32_t y, uint32_t x,
     uint32_t n, uint8_t *rgb)
 {
     for (uint32_t end = x + n; x < end; x += FBY_YUV_COLUMNS) {
@@ -47,7 +47,7 @@ static bool is_plain(const struct fby_expansion *plan)
     return plain;
 }
 
-static void to_rgb_picture(const struct picture *picture, uint8_t *out)
+static void to_rgb_picture(const struct yuv_picture *picture, uint8_t *out)
 {
     for (uint32_t y = 0; y < picture->height; y++) {
         to_rgb(picture, y, 0, picture->width, out);
@@ -57,7 +57,7 @@ static void to_rgb_picture(const struct picture *picture, uint8_t *out)
 
 /* Where pixel `first` of the result begins: of its first channel, if it is
  * planes. */
-static size_t place_of(const struct fby_expansion *plan, size_t first)
+static size_t byte_offset(const struct fby_expansion *plan, size_t first)
 {
     size_t values = plan->layout == FBY_LAYOUT_CHW ? first : 3 * first;
     return values * fby_type_bytes(plan->to);
@@ -69,8 +69,9 @@ struct band {
     uint32_t columns, lines;
 };
 
-static void expand_band(const struct picture *picture, const struct band *band,
-    struct fby_expansion *plan, bool past_cache, uint8_t *out)
+static void expand_band(const struct yuv_picture *picture,
+    const struct band *band, struct fby_expansion *plan, bool non_temporal,
+    uint8_t *out)
 {
     _Alignas(64) uint8_t rgb[3 * BAND];
     for (uint32_t i = 0; i < band->lines; i++) {
@@ -80,30 +81,30 @@ static void expand_band(const struct picture *picture, const struct band *band,
     size_t first = (size_t)band->y * picture->width + band->x;
     plan->pixels = band->columns * band->lines;
     fby_expand_image_of(fby_simd())(
-        plan, rgb, past_cache, out + place_of(plan, first));
+        plan, rgb, non_temporal, out + byte_offset(plan, first));
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t min_of(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
 void fby_expand_yuv(const struct fby_expansion *plan, const uint8_t *raw,
-    bool past_cache, uint8_t *out)
+    bool non_temporal, uint8_t *out)
 {
-    const struct picture picture = {raw, plan->shape.dims[1],
+    const struct yuv_picture picture = {raw, plan->shape.dims[1],
         plan->shape.dims[0], fby_yuv_line_of(fby_simd())};
     if (is_plain(plan)) {
         to_rgb_picture(&picture, out);
         return;
     }
     struct fby_expansion part  = *plan;
-    uint32_t             lines = BAND / least(BAND, picture.width);
+    uint32_t             lines = BAND / min_of(BAND, picture.width);
     for (uint32_t y = 0; y < picture.height; y += lines) {
         for (uint32_t x = 0; x < picture.width; x += BAND) {
-            struct band band = {x, y, least(BAND, picture.width - x),
-                least(lines, picture.height - y)};
-            expand_band(&picture, &band, &part, past_cache, out);
+            struct band band = {x, y, min_of(BAND, picture.width - x),
+                min_of(lines, picture.height - y)};
+            expand_band(&picture, &band, &part, non_temporal, out);
         }
     }
 }

@@ -34,11 +34,11 @@ static __m256i load(const void *at)
 }
 
 /* Levels less 128 of 16 even and of 16 odd pixels. */
-struct pair {
+struct even_odd {
     __m256i even, odd;
 };
 
-static struct pair upsampled(const struct mixed *mixed, uint32_t i)
+static struct even_odd upsampled(const struct mixed *mixed, uint32_t i)
 {
     __m256i here = load(mixed->at + 1 + i);
     __m256i sum  = _mm256_add_epi16(here, _mm256_slli_epi16(here, 1));
@@ -47,7 +47,7 @@ static struct pair upsampled(const struct mixed *mixed, uint32_t i)
     even = _mm256_srli_epi16(_mm256_add_epi16(even, _mm256_set1_epi16(8)), 4);
     odd  = _mm256_srli_epi16(_mm256_add_epi16(odd, _mm256_set1_epi16(7)), 4);
     const __m256i middle = _mm256_set1_epi16(128);
-    return (struct pair){
+    return (struct even_odd){
         _mm256_sub_epi16(even, middle), _mm256_sub_epi16(odd, middle)};
 }
 
@@ -97,7 +97,7 @@ static __m256i blue_of(__m256i u)
     return _mm256_add_epi16(_mm256_slli_epi16(u, 1), times(u, -14942));
 }
 
-static struct rgb_32 pixels(__m256i y, struct pair u, struct pair v)
+static struct rgb_32 pixels(__m256i y, struct even_odd u, struct even_odd v)
 {
     return (struct rgb_32){
         .r = levels(y, red_of(v.even), red_of(v.odd)),

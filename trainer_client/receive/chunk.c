@@ -31,9 +31,10 @@ static struct chunk_target target_of(
     struct fby_request_slot     *to     = &r->slots[slot];
     if (fby_setup_is_compact(r->setup, chunk->field)) {
         uint32_t index = fby_layout_index(layout, chunk->field, chunk->number);
-        const struct fby_place *place =
-            fby_request_slot_place(to, r->setup, index, chunk);
-        return (struct chunk_target){to->arena + place->at, place->packed};
+        const struct fby_arena_chunk *reserved =
+            fby_request_slot_reserve(to, r->setup, index, chunk);
+        return (struct chunk_target){
+            to->arena + reserved->offset, reserved->packed};
     }
     return (struct chunk_target){
         .data = to->memory + layout->fields[chunk->field].slot_offset +

@@ -175,18 +175,18 @@ static uint64_t aligned(uint64_t size)
     return (size + FBY_SLOT_ALIGN - 1) / FBY_SLOT_ALIGN * FBY_SLOT_ALIGN;
 }
 
-static void place_tensors(struct fby_setup *self, uint32_t i)
+static void assign_offsets(struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
     self->n_tensors += plan->n_tensors;
     self->out_offset[i] = self->out_bytes;
-    if (!fby_expansion_varies(plan)) {
+    if (!fby_expansion_is_ragged(plan)) {
         self->out_bytes += aligned(plan->out_bytes * self->max_rows);
         return;
     }
     for (uint32_t k = 0; k < plan->n_tensors; k++) {
         const struct fby_tensor_plan *tensor = &plan->tensors[k];
-        self->part_offset[i][k]              = self->out_bytes;
+        self->tensor_offset[i][k]            = self->out_bytes;
         self->out_bytes +=
             aligned(tensor->row_bytes * self->max_rows + tensor->more_bytes);
     }
@@ -235,7 +235,7 @@ static fby_err plan_fields(struct fby_setup *self, struct fby_why *why)
         if (err != FBY_OK) {
             return err;
         }
-        place_tensors(self, i);
+        assign_offsets(self, i);
     }
     self->out_offset[self->n_fields] = self->out_bytes;
     self->out_bytes += aligned(self->max_rows);
@@ -273,9 +273,9 @@ static uint32_t threads_by_cores(void)
 }
 
 /* What is drawn for its rows. */
-static uint64_t drawn_bytes(const struct fby_setup *self, uint32_t i)
+static uint64_t sampled_bytes(const struct fby_setup *self, uint32_t i)
 {
-    if (self->expansions[i].drawn_by == NULL) {
+    if (self->expansions[i].ops_field == NULL) {
         return 0;
     }
     return aligned(sizeof(struct fby_ops_plan)) +
@@ -289,14 +289,15 @@ static uint64_t factor_bytes(const struct fby_setup *self, uint32_t i)
         sizeof(float) * fby_segments_factors(&self->expansions[i], NULL));
 }
 
-static void plan_work(struct fby_setup *self)
+static void plan_gather(struct fby_setup *self)
 {
     self->arena_bytes = aligned(self->arena_bytes);
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        if (fby_segments_gather(&self->expansions[i])) {
+        if (fby_segments_needs_gather(&self->expansions[i])) {
             self->work_offset[i] = self->arena_bytes + self->work_bytes;
-            self->work_bytes += aligned(
-                fby_segments_gathered(&self->expansions[i]) * self->max_rows);
+            self->work_bytes +=
+                aligned(fby_segments_gathered_bytes(&self->expansions[i]) *
+                        self->max_rows);
         }
     }
 }
@@ -306,10 +307,10 @@ static void plan_work(struct fby_setup *self)
 static uint64_t field_bytes(const struct fby_setup *self, uint32_t i)
 {
     const struct fby_expansion *plan = &self->expansions[i];
-    if (fby_segments_know(plan)) {
+    if (fby_segments_supported(plan)) {
         return self->layout.fields[i].raw_bytes;
     }
-    if (fby_segments_take_table(plan, self->max_rows)) {
+    if (fby_segments_accept_table(plan, self->max_rows)) {
         return fby_documents_table_bytes(plan, self->max_rows);
     }
     return plan->out_bytes * self->max_rows + plan->tensors[0].more_bytes;
@@ -321,7 +322,7 @@ static uint64_t arena_bytes(const struct fby_setup *self)
     const struct fby_raw_layout *layout = &self->layout;
     uint64_t                     bytes  = aligned(self->max_rows);
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        bytes += drawn_bytes(self, i) + factor_bytes(self, i) +
+        bytes += sampled_bytes(self, i) + factor_bytes(self, i) +
                  aligned(field_bytes(self, i)) +
                  (uint64_t)layout->fields[i].n_chunks * FBY_SEGMENT_ALIGN;
     }
@@ -399,7 +400,7 @@ static fby_err take_limits(struct fby_setup *self,
     }
     if (self->cuda != NULL) {
         self->arena_bytes = arena_bytes(self);
-        plan_work(self);
+        plan_gather(self);
     }
     return FBY_OK;
 }
@@ -459,14 +460,14 @@ bool fby_setup_is_compact(const struct fby_setup *self, uint32_t field)
 {
     return self->cuda != NULL && !self->digests && !self->verify_decoded &&
            self->expansions[field].kind != FBY_EXPAND_MIX &&
-           fby_segments_know(&self->expansions[field]);
+           fby_segments_supported(&self->expansions[field]);
 }
 
 uint64_t fby_setup_varying(const struct fby_setup *self)
 {
     uint64_t bits = 0;
     for (uint32_t i = 0; i < self->n_fields; i++) {
-        bits |= (uint64_t)fby_expansion_varies(&self->expansions[i]) << i;
+        bits |= (uint64_t)fby_expansion_is_ragged(&self->expansions[i]) << i;
     }
     return bits;
 }

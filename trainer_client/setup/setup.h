@@ -40,7 +40,7 @@ struct fby_setup {
     struct fby_expansion *expansions;            /* one each */
     struct fby_raw_layout layout;                /* of a whole batch */
     uint64_t out_offset[FBY_MAX_FIELDS + 1];     /* the last: `valid` */
-    uint64_t part_offset[FBY_MAX_FIELDS][FBY_TENSORS]; /* where rows vary: of
+    uint64_t tensor_offset[FBY_MAX_FIELDS][FBY_TENSORS]; /* where rows vary: of
                                                           each tensor */
     uint32_t n_tensors; /* of a batch, without `valid` */
     uint64_t out_bytes; /* of a whole batch */
