@@ -51,10 +51,10 @@ static fby_err check_ids(
     const struct fby_raw_field *raw  = &p->input->layout->fields[field];
     fby_err                     err  = FBY_OK;
     for (uint32_t i = 0; i < raw->n_chunks && err == FBY_OK; i++) {
-        const struct fby_arena_chunk *reserved =
+        const struct fby_arena_chunk *chunk =
             &p->slot->arena_chunks[raw->first_chunk + i];
-        err = fby_segments_check_ids(plan, p->slot->arena + reserved->offset,
-            reserved->bytes / plan->raw_bytes, why);
+        err = fby_segments_check_ids(plan, p->slot->arena + chunk->offset,
+            chunk->bytes / plan->raw_bytes, why);
     }
     return err;
 }
@@ -121,13 +121,13 @@ static void put_chunks(struct gpu_packing *p, uint32_t field)
     const struct fby_raw_field *raw  = &p->input->layout->fields[field];
     const uint8_t              *from = p->slot->memory + raw->slot_offset;
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
-        struct fby_arena_chunk *reserved =
+        struct fby_arena_chunk *chunk =
             &p->slot->arena_chunks[raw->first_chunk + i];
         struct fby_raw_span span = fby_layout_chunk(p->input->layout, field, i);
-        reserved->bytes  = p->input->sent[raw->first_chunk + i].raw_bytes;
-        reserved->offset = reserve(p->slot, reserved->bytes);
-        memcpy(p->slot->arena + reserved->offset, from + span.raw_offset,
-            reserved->bytes);
+        chunk->bytes  = p->input->sent[raw->first_chunk + i].raw_bytes;
+        chunk->offset = reserve(p->slot, chunk->bytes);
+        memcpy(p->slot->arena + chunk->offset, from + span.raw_offset,
+            chunk->bytes);
     }
 }
 
@@ -407,14 +407,14 @@ static void list_chunks(
 {
     const struct fby_raw_field *raw = &p->input->layout->fields[field];
     for (uint32_t i = 0; i < raw->n_chunks; i++) {
-        const struct fby_arena_chunk *reserved =
+        const struct fby_arena_chunk *chunk =
             &p->slot->arena_chunks[raw->first_chunk + i];
         const struct fby_raw_span span =
             fby_layout_chunk(p->input->layout, field, i);
         const struct fby_piece piece = {
-            .at         = reserved->offset,
-            .bytes      = reserved->bytes,
-            .packed     = reserved->packed,
+            .at         = chunk->offset,
+            .bytes      = chunk->bytes,
+            .packed     = chunk->packed,
             .raw_offset = span.raw_offset,
             .raw_bytes  = span.raw_bytes,
         };
