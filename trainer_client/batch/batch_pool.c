@@ -14,16 +14,15 @@ struct fby_batch_pool {
     pid_t                        pid;
     struct fby_wakeup            wakeup;
     pthread_mutex_t              lock;    /* guards all below */
-    struct forebay_batch        *free;    /* n_made and not in use */
-    uint32_t                     n_usual; /* slots kept for ever */
+    struct forebay_batch        *free;    /* made and not in use */
+    uint32_t                     n_usual; /* regular slots, never freed */
     uint32_t max_slots;                   /* slots that max_held_bytes allow */
-    uint32_t n_made;                      /* of the n_usual ones */
-    uint32_t in_use;                      /* of all */
+    uint32_t n_made;                      /* regular slots that exist */
+    uint32_t in_use;                      /* regular and extra */
     uint32_t held;
     uint64_t overflow;
-    bool     out_of_memory; /* no memory for a extra one, until one of
-                                     those in use comes back */
-    bool     stream_closed; /* the stream is gone */
+    bool     out_of_memory; /* for an extra slot, until one is released */
+    bool     stream_closed;
 };
 
 static uint32_t at_most(uint64_t value, uint32_t bound)
@@ -92,8 +91,8 @@ static uint8_t *take_memory(const struct fby_batch_pool_config *config,
     return *out != NULL ? (*out)->memory : NULL;
 }
 
-/* NULL: there is no memory. Not under the lock: the caller's allocator may
- * call us. */
+/* NULL: there is no memory. Not called under the lock: the caller's allocator
+ * may call into the library. */
 static struct forebay_batch *make_batch(struct fby_batch_pool *self, bool extra)
 {
     const struct fby_batch_pool_config *config = &self->config;
@@ -117,7 +116,7 @@ static struct forebay_batch *make_batch(struct fby_batch_pool *self, bool extra)
     return batch;
 }
 
-/* The stream and every batch have let go; nobody else can come. */
+/* No reference is left, so no other thread can be inside. */
 static void destroy_batch_pool(struct fby_batch_pool *self)
 {
     while (self->free != NULL) {
@@ -147,7 +146,7 @@ void fby_batch_pool_leave(struct fby_batch_pool **self_p)
     }
 }
 
-/* A slot to use, or one to make: then *out is NULL. */
+/* Reserve a free batch, or the right to make one: then *out is NULL. */
 static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *extra,
     struct forebay_batch **out)
 {
@@ -168,13 +167,13 @@ static fby_err claim(struct fby_batch_pool *self, bool overflow, bool *extra,
     return FBY_OK;
 }
 
-/* Of what was claimed; where there is no memory, the claim is undone. */
+/* Account for a claimed batch once it is made; NULL undoes the claim. */
 static fby_err finish_make(
-    struct fby_batch_pool *self, bool extra, const struct forebay_batch *n_made)
+    struct fby_batch_pool *self, bool extra, const struct forebay_batch *made)
 {
     pthread_mutex_lock(&self->lock);
-    bool first = n_made != NULL && extra && self->overflow++ == 0;
-    if (n_made == NULL) {
+    bool first = made != NULL && extra && self->overflow++ == 0;
+    if (made == NULL) {
         self->in_use--;
         self->n_made -= extra ? 0 : 1;
         self->out_of_memory = extra;
@@ -186,7 +185,7 @@ static fby_err finish_make(
             "ones, up to %u",
             self->n_usual, self->max_slots);
     }
-    if (n_made == NULL) {
+    if (made == NULL) {
         return extra ? FBY_FULL : FBY_SYS;
     }
     return FBY_OK;
@@ -257,7 +256,7 @@ void fby_batch_ref(struct forebay_batch *batch)
     atomic_fetch_add(&batch->refs, 1);
 }
 
-/* Whether it was kept for another batch. */
+/* Put a regular slot on the free list; false: free it instead. */
 static bool keep_for_reuse(
     struct fby_batch_pool *self, struct forebay_batch *batch)
 {
@@ -272,11 +271,11 @@ static bool keep_for_reuse(
     return kept;
 }
 
-/* True when the pool is to be destroyed. */
+/* Returns true if the caller must destroy the pool. */
 static bool put_back(struct fby_batch_pool *self, struct forebay_batch *batch)
 {
     if (!keep_for_reuse(self, batch)) {
-        destroy_batch(batch); /* in use until then: the pool stays */
+        destroy_batch(batch); /* counts as in use, so the pool stays */
     }
     pthread_mutex_lock(&self->lock);
     self->in_use--;

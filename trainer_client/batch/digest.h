@@ -15,10 +15,9 @@
 struct fby_digest_field { /* one selected field of a batch, in name order */
     const char      *name;
     enum fby_type    type;
-    struct fby_shape shape;                /* of one sample */
-    const uint8_t   *raw;                  /* all rows, one after another */
-    uint64_t         sample_bytes;         /* of one row; ragged: of the longest
-                                      allowed */
+    struct fby_shape shape;        /* of one sample */
+    const uint8_t   *raw;          /* all rows, one after another */
+    uint64_t         sample_bytes; /* of one row; ragged: of max_length */
     const struct fby_ragged_offsets *rows; /* NULL: rows are equally long */
 };
 

@@ -6,29 +6,29 @@
 #include "trainer_client/expand/segments.h"
 
 struct host_field { /* a field that the host put into the arena */
-    uint64_t at;
+    uint64_t at;    /* offset in the arena */
     uint64_t bytes;
-    bool     expanded;
+    bool     expanded; /* by the host; else raw */
 };
 
-struct sampled_params { /* for a field, where in the arena; 0: nothing */
+struct sampled_params { /* offsets in the arena for a field; 0: none */
     uint64_t plan, rows, sums;
 };
 
+/* A batch while it is packed; all uint64_t members are offsets in the arena. */
 struct gpu_packing {
     const struct fby_setup          *setup;
     const struct fby_gpu_batch_host *host;
     const struct fby_batch_input    *input;
     struct fby_request_slot         *slot;
-    uint64_t                         valid; /* where it lies */
+    uint64_t                         valid;
     struct host_field                host_fields[FBY_MAX_FIELDS];
     struct sampled_params            sampled[FBY_MAX_FIELDS];
     uint64_t                         factors[FBY_MAX_FIELDS]; /* 0: none */
-    uint64_t groups[FBY_MAX_FIELDS]; /* rows that vary: the
-                                                             table of groups */
+    uint64_t groups[FBY_MAX_FIELDS]; /* ragged: the table of groups */
 };
 
-/* Room for `bytes` at a multiple of 16. */
+/* Reserve `bytes` of the arena at a multiple of 16; returns the offset. */
 static uint64_t reserve(struct fby_request_slot *slot, uint64_t bytes)
 {
     uint64_t at = (slot->used + FBY_SEGMENT_ALIGN - 1) / FBY_SEGMENT_ALIGN *
@@ -42,7 +42,7 @@ static uint32_t rows_of(const struct gpu_packing *p)
     return p->input->batch->rows;
 }
 
-/* ---- what the host has to do --------------------------------------------- */
+/* ---- fields that the host sees first ------------------------------------- */
 
 static fby_err check_ids(
     const struct gpu_packing *p, uint32_t field, struct fby_why *why)
@@ -80,15 +80,15 @@ static fby_err put_field(
                : FBY_OK;
 }
 
-/* ---- rows of several lengths --------------------------------------------- */
+/* ---- ragged fields ------------------------------------------------------- */
 
 static bool is_ragged(const struct gpu_packing *p, uint32_t field)
 {
     return fby_expansion_is_ragged(&p->setup->expansions[field]);
 }
 
-/* Of lengths of documents, where they are not handed out, the host makes
- * something else: it has seen them all. */
+/* True for lengths of documents that become cu_seqlens, positions or a mask.
+ * The host has read them all, so it makes the tensor, or a table for it. */
 static bool is_made_by_host(const struct gpu_packing *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
@@ -115,7 +115,7 @@ static void make_documents(struct gpu_packing *p, uint32_t field,
     }
 }
 
-/* Chunks that the host saw first: what there is of them. */
+/* Copy chunks that the host saw first to the arena, as long as they are. */
 static void put_chunks(struct gpu_packing *p, uint32_t field)
 {
     const struct fby_raw_field *raw  = &p->input->layout->fields[field];
@@ -146,8 +146,8 @@ static struct fby_ragged_piece piece_of(
     return piece;
 }
 
-/* Of each piece its table, one behind the other; with a list, the pieces go
- * there too. */
+/* Write the table of groups of each piece, one after another. With a list, also
+ * add the pieces to it. */
 static void for_each_piece(
     struct gpu_packing *p, uint32_t field, struct fby_segments *list)
 {
@@ -215,7 +215,7 @@ static fby_err put_rows(
     return FBY_OK;
 }
 
-/* Of no rows, too: offsets are one more. */
+/* Also for zero rows: offsets always have rows + 1 entries. */
 static void put_no_rows(struct gpu_packing *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
@@ -233,7 +233,7 @@ static void put_no_rows(struct gpu_packing *p)
 
 /* ---- ops of the device --------------------------------------------------- */
 
-/* Flips alone: a byte a row. */
+/* Flips only need one byte per row. */
 static uint64_t put_mirrors(
     struct gpu_packing *p, const struct fby_ops_row *rows)
 {
@@ -265,7 +265,7 @@ static uint64_t put_bytes(
     return at;
 }
 
-/* Rows that another field's ops or labels read too; 0: there are none yet. */
+/* The rows that an earlier field with the same ops has put; 0: none. */
 static uint64_t sampled_before(const struct gpu_packing *p, uint32_t field)
 {
     const struct fby_expansion *plans = p->setup->expansions;
@@ -301,7 +301,7 @@ static void put_sampled(struct gpu_packing *p, uint32_t field)
     }
 }
 
-/* Behind other bytes: none lies at 0. */
+/* Called when the arena is not empty, so that no offset is 0. */
 static void put_all_sampled(struct gpu_packing *p)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {
@@ -311,8 +311,8 @@ static void put_all_sampled(struct gpu_packing *p)
     }
 }
 
-/* Pictures that the host has put into the arena are gathered already, but for
- * those in planes. */
+/* True if the host has put a field's pictures into the arena as interleaved
+ * RGB: then they are gathered already. */
 static bool is_gathered(const struct gpu_packing *p, uint32_t field)
 {
     const struct fby_expansion *plan = &p->setup->expansions[field];
@@ -359,7 +359,7 @@ static void put_factors(struct gpu_packing *p, uint32_t field)
     p->factors[field] = n > 0 ? put_bytes(p, factors, n * sizeof(float)) : 0;
 }
 
-/* ---- all of it ----------------------------------------------------------- */
+/* ---- the arena's bytes --------------------------------------------------- */
 
 static fby_err put_fields(struct gpu_packing *p, struct fby_why *why)
 {
@@ -384,9 +384,9 @@ static fby_err put_fields(struct gpu_packing *p, struct fby_why *why)
     return err;
 }
 
-/* ---- the list ------------------------------------------------------------ */
+/* ---- the list of segments ------------------------------------------------ */
 
-/* To its tensor, or to where ops find it. */
+/* Add a piece that goes to its tensor, or to the memory where ops read it. */
 static void list_piece(const struct gpu_packing *p, uint32_t field,
     struct fby_piece piece, struct fby_segments *list)
 {
@@ -453,7 +453,7 @@ static void list_host_field(
     }
 }
 
-/* The one offset that there is. */
+/* With zero rows only offsets have an entry, which is 0. */
 static void list_no_rows(const struct gpu_packing *p, struct fby_segments *list)
 {
     for (uint32_t i = 0; i < p->setup->n_fields; i++) {

@@ -20,7 +20,8 @@ struct fby_batch_maker {
  * they are under way on return, else they are complete.
  *
  * Thread: any, with a maker of its own.
- * Errors: FBY_PROTO  the raw bytes hold a value that is not allowed; FBY_SYS. */
+ * Errors: FBY_PROTO  the raw bytes hold a value that is not allowed
+ *         FBY_SYS    a CUDA call failed */
 FBY_CHECKED fby_err fby_make_batch(const struct fby_batch_maker *maker,
     const struct fby_batch_input *input, struct fby_why *why);
 

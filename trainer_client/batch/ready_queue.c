@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "trainer_client/batch/batch_pool.h"
 
-/* Between two looks at whether the caller gives up. */
+/* How often a waiting thread asks whether the caller gives up. */
 #define LOOK_NS (FBY_NS_PER_S / 10)
 
 fby_err fby_ready_queue_init(struct fby_ready_queue *self)
@@ -178,7 +178,7 @@ static bool wait_changed(struct fby_ready_queue *self, int64_t deadline_ns)
     return pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0;
 }
 
-/* Call back, without the lock; false: give up. */
+/* Call the watch's callbacks, without the lock; false: give up. */
 static bool ask_watch(struct fby_ready_queue *self,
     const struct fby_open_watch *watch, uint64_t *told)
 {
@@ -264,7 +264,7 @@ static enum forebay_status all_held(
     return FOREBAY_FULL;
 }
 
-/* What there is to say without waiting; FOREBAY_TIMEOUT: nothing yet. */
+/* The result without waiting; FOREBAY_TIMEOUT: none yet. */
 static enum forebay_status look(struct fby_ready_queue *self,
     struct fby_batch_pool *batch_pool, void *stream, struct forebay_batch **out)
 {

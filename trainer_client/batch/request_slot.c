@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "trainer_client/expand/segments.h"
 
-/* Whether some of the slots' memory is likely never to be used. */
+/* True if some of a slot's memory is likely never touched. */
 static bool is_sparse(const struct fby_setup *setup)
 {
     for (uint32_t i = 0; i < setup->n_fields; i++) {

@@ -17,8 +17,8 @@ struct fby_unpack {
     struct fby_ready_queue   *ready_queue;
     struct fby_stage         *stage;
     struct fby_wakeup         wakeup;
-    struct fby_codec_scratch *scratch; /* one a thread */
-    struct fby_ops_row       *draws;   /* max_rows a thread; NULL: no ops */
+    struct fby_codec_scratch *scratch; /* one per thread */
+    struct fby_ops_row       *draws;   /* max_rows per thread; NULL: no ops */
     struct fby_unpack_task   *spare;   /* receiver's thread */
     pthread_mutex_t           lock;
     struct fby_unpack_task   *finished; /* lock */
@@ -108,7 +108,7 @@ static fby_err run(void *context, uint32_t thread, void *item)
     *self->tail = task;
     self->tail  = &task->next;
     pthread_mutex_unlock(&self->lock);
-    if (first) { /* whoever comes takes all */
+    if (first) { /* the receiver then takes all finished tasks */
         fby_wakeup_send(&self->wakeup);
     }
     return FBY_OK;
@@ -196,7 +196,7 @@ struct fby_unpack_task *fby_unpack_task(struct fby_unpack *self)
 void fby_unpack_put(struct fby_unpack *self, struct fby_unpack_task *task)
 {
     fby_err err = fby_stage_put(self->stage, task);
-    (void)err; /* only a stage being destroyed refuses, and we destroy it */
+    (void)err; /* only a stage that is being destroyed refuses */
 }
 
 struct fby_unpack_task *fby_unpack_take(struct fby_unpack *self)

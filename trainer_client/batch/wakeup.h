@@ -10,6 +10,7 @@ struct fby_wakeup {
     int fd; /* to poll for reading; -1: could not be made */
 };
 
+/* Check fd of the result. */
 static inline struct fby_wakeup fby_wakeup_open(void)
 {
     return (struct fby_wakeup){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
@@ -23,7 +24,8 @@ static inline void fby_wakeup_close(struct fby_wakeup *wakeup)
     wakeup->fd = -1;
 }
 
-/* Any thread; never blocks. Sent twice, it wakes once. */
+/* Make the fd readable. Any thread; never blocks. Two sends before a clear wake
+ * once. */
 static inline void fby_wakeup_send(const struct fby_wakeup *wakeup)
 {
     const uint64_t one = 1;
@@ -31,6 +33,7 @@ static inline void fby_wakeup_send(const struct fby_wakeup *wakeup)
     (void)n; /* EAGAIN: already woken */
 }
 
+/* Make the fd unreadable again; called by the polling thread. */
 static inline void fby_wakeup_clear(const struct fby_wakeup *wakeup)
 {
     uint64_t count = 0;
